@@ -1,0 +1,23 @@
+// Package cli is the skeleton every Foretime command stands on.
+//
+// It decides for its caller: results go to stdout and everything else to
+// stderr; -h prints to stdout and exits 0; a failure prints one line,
+// "program: what: where: why", and exits 1; wrong usage exits 2; Ctrl-C and
+// SIGTERM cancel the command's context, and a second one kills. It refuses to
+// draw a progress bar where no person is looking, and to let a panic reach
+// the user.
+//
+// A complete program:
+//
+//	func main() {
+//		cli.Main(func(env *cli.Env) *cobra.Command {
+//			return &cobra.Command{
+//				Use:  "hello NAME",
+//				Args: cobra.ExactArgs(1),
+//				RunE: func(cmd *cobra.Command, args []string) error {
+//					return env.WriteJSON(map[string]string{"hello": args[0]})
+//				},
+//			}
+//		})
+//	}
+package cli

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/term"
+)
+
+// Env is the part of the outside world a command may touch. Commands take
+// everything from it, so a test can run them in its own process.
+type Env struct {
+	Stdin  io.Reader
+	Stdout io.Writer // results, and nothing else
+	Stderr io.Writer // log lines, progress, errors
+	// Log writes to Stderr. Domain packages never see it.
+	Log *logrus.Logger
+	// Terminal says that a person watches Stderr.
+	Terminal bool
+}
+
+// NewEnv returns an Env over the given streams with its logger set up:
+// warnings and above, without colour or time unless a person watches.
+func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
+	env := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Terminal: isTerminal(stderr)}
+	env.Log = &logrus.Logger{
+		Out:       stderr,
+		Hooks:     make(logrus.LevelHooks),
+		Level:     logrus.InfoLevel,
+		Formatter: &logrus.TextFormatter{DisableColors: !env.Terminal, DisableTimestamp: !env.Terminal},
+		ExitFunc:  os.Exit,
+	}
+	return env
+}
+
+// OSEnv returns the Env of the running process.
+func OSEnv() *Env { return NewEnv(os.Stdin, os.Stdout, os.Stderr) }
+
+// WriteJSON prints v to stdout as indented JSON with a final newline.
+// HTML characters stay as they are.
+func (e *Env) WriteJSON(v any) error {
+	enc := json.NewEncoder(e.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes of every Foretime command.
+const (
+	ExitDone   = 0 // the work is done
+	ExitFailed = 1 // the work failed
+	ExitUsage  = 2 // the command line was wrong
+)
+
+// UsageError says that the command line, not the work, was at fault.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// Usagef returns a *UsageError with a formatted message.
+func Usagef(format string, args ...any) error {
+	return &UsageError{fmt.Errorf(format, args...)}
+}
+
+// Main runs the command that newRoot builds with the process's own streams,
+// arguments and signals, and exits.
+func Main(newRoot func(*Env) *cobra.Command) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal has its default effect: it kills
+	env := OSEnv()
+	os.Exit(Run(ctx, env, newRoot(env), os.Args[1:]))
+}
+
+// Run executes root with args and returns the exit code. It prints at most
+// one line about a failure, to env.Stderr.
+func Run(ctx context.Context, env *Env, root *cobra.Command, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			env.Log.Debugf("%s", debug.Stack())
+			fmt.Fprintf(env.Stderr, "%s: internal error: %v (please report it; --verbose prints the stack)\n", root.Name(), p)
+			code = ExitFailed
+		}
+	}()
+	prepare(env, root)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintf(env.Stderr, "%s: interrupted\n", root.Name())
+		return ExitFailed
+	}
+	fmt.Fprintf(env.Stderr, "%s: %s\n", root.Name(), oneLine(err))
+	if usage := (*UsageError)(nil); errors.As(err, &usage) {
+		return ExitUsage
+	}
+	return ExitFailed
+}
+
+// prepare gives a command tree the house's manners.
+func prepare(env *Env, root *cobra.Command) {
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.SilenceErrors = true
+	root.SilenceUsage = true
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{err} })
+	verbose := root.PersistentFlags().Bool("verbose", false, "log more, to stderr")
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		if *verbose {
+			env.Log.SetLevel(env.Log.Level + 1)
+		}
+	}
+	each(root, func(c *cobra.Command) {
+		c.Args = usageArgs(c)
+		if c.HasSubCommands() && !c.Runnable() {
+			c.RunE = func(c *cobra.Command, _ []string) error {
+				return Usagef("no subcommand given; see %s -h", c.CommandPath())
+			}
+		}
+	})
+}
+
+func each(c *cobra.Command, f func(*cobra.Command)) {
+	f(c)
+	for _, sub := range c.Commands() {
+		each(sub, f)
+	}
+}
+
+// usageArgs wraps c's argument check so that its errors count as usage.
+// A command with subcommands takes no other word.
+func usageArgs(c *cobra.Command) cobra.PositionalArgs {
+	check := c.Args
+	if check == nil && c.HasSubCommands() {
+		check = func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return fmt.Errorf("unknown command %q; see %s -h", args[0], c.CommandPath())
+		}
+	}
+	if check == nil {
+		check = cobra.NoArgs
+	}
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return &UsageError{err}
+		}
+		return nil
+	}
+}
+
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " ")
+}

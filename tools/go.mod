@@ -1,0 +1,3 @@
+module github.com/foretime/foretime/tools
+
+go 1.26.0
