@@ -2,6 +2,4 @@ module github.com/foretime/foretime/chamtool
 
 go 1.26.0
 
-require github.com/foretime/foretime/shared v0.0.0
-
 replace github.com/foretime/foretime/shared => ../shared
