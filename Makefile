@@ -1,0 +1,39 @@
+# The verbs people type. The modules are those of go.work; nothing here repeats them.
+
+GO ?= go
+MODULES = $(notdir $(shell $(GO) list -m -f '{{.Dir}}'))
+empty :=
+space := $(empty) $(empty)
+comma := ,
+
+.PHONY: help tour test check real bench readme modules clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+tour: ## the main job: run the tools end to end on real input and show what came out
+	@$(GO) run ./tools/cmd/tour
+
+test: ## every test, then each module alone
+	@$(GO) run ./tools/cmd/suite test
+
+test-%: ## one module alone, as its own user builds it
+	cd $* && GOWORK=off $(GO) build ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test -race ./...
+
+check: ## formatting, vet, staticcheck, tidy modules, layers, docs, static builds
+	@$(GO) run ./tools/cmd/check
+
+real: ## install the real components and run the tests that drive them
+	@$(GO) run ./tools/cmd/suite real
+
+bench: ## benchmarks, in the form that benchstat reads
+	$(GO) test -run '^$$' -bench . -benchmem work
+
+readme: ## write the measured block of README.md from the last tour and test
+	@$(GO) run ./tools/cmd/readme
+
+modules: ## the modules as a JSON list, for the CI matrix
+	@echo '[$(subst $(space),$(comma),$(patsubst %,"%",$(MODULES)))]'
+
+clean: ## remove what was built and measured
+	rm -rf out

@@ -1,0 +1,186 @@
+// Command suite runs the project's tests. `make test` calls `suite test` and
+// `make real` calls `suite real`; both end with one line that counts what
+// passed, failed and was skipped, and exit 1 unless all is well.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/foretime/foretime/tools/suite"
+	"github.com/foretime/foretime/tools/workspace"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ok, err := run(ctx, os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "suite:", err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) (bool, error) {
+	ws, err := workspace.Find(".")
+	if err != nil {
+		return false, err
+	}
+	start := time.Now()
+	var r *suite.Result
+	switch strings.Join(args, " ") {
+	case "test":
+		r, err = test(ctx, ws)
+	case "real":
+		r, err = real(ctx, ws)
+	default:
+		return false, errors.New("usage: suite test | suite real")
+	}
+	if err != nil {
+		return false, err
+	}
+	fmt.Printf("\n%.0f s\n", time.Since(start).Seconds())
+	if _, err := r.WriteTo(os.Stdout); err != nil {
+		return false, err
+	}
+	return r.OK(), record(ws, args[0], r, time.Since(start))
+}
+
+// test runs everything under the race detector, then, without it, the
+// packages that keep their longer tests (network training) for that, then
+// builds each module as its own user would, outside the workspace.
+func test(ctx context.Context, ws *workspace.Workspace) (*suite.Result, error) {
+	r, err := suite.Run(ctx, ws.Root, []string{"-race", "-timeout=30m", "work"}, os.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	full, err := suite.Folders(ws, "//go:build !race")
+	if err != nil {
+		return nil, err
+	}
+	if len(full) > 0 {
+		fmt.Println("\nin full, without the race detector:")
+		more, err := suite.Run(ctx, ws.Root, append([]string{"-timeout=30m"}, full...), os.Stdout)
+		if err != nil {
+			return nil, err
+		}
+		r.Add(more)
+	}
+	fmt.Println("\neach module alone:")
+	for _, m := range ws.Modules {
+		r.Add(alone(ctx, m))
+	}
+	return r, nil
+}
+
+// alone builds and vets one module with GOWORK=off; each counts as one test.
+func alone(ctx context.Context, m workspace.Module) *suite.Result {
+	r := &suite.Result{}
+	for _, verb := range []string{"build", "vet"} {
+		cmd := exec.CommandContext(ctx, "go", verb, "./...")
+		cmd.Dir = m.Dir
+		cmd.Env = append(os.Environ(), "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			fmt.Printf("fail GOWORK=off go %s %s\n", verb, m.Name)
+			r.Failures = append(r.Failures, suite.Failure{Package: m.Path, Test: "GOWORK=off go " + verb, Output: string(out) + err.Error() + "\n"})
+			continue
+		}
+		fmt.Printf("pass GOWORK=off go %s %s\n", verb, m.Name)
+		r.Passed++
+	}
+	return r
+}
+
+// real installs the real components that the modules name and runs the tests
+// that drive them; there a skipped test is a failure.
+func real(ctx context.Context, ws *workspace.Workspace) (*suite.Result, error) {
+	if err := install(ctx, ws); err != nil {
+		return nil, err
+	}
+	folders, err := suite.Folders(ws, "func TestReal")
+	if err != nil {
+		return nil, err
+	}
+	if len(folders) == 0 {
+		return nil, errors.New("no package has a TestReal test")
+	}
+	r, err := suite.Run(ctx, ws.Root, append([]string{"-count=1", "-p=1", "-timeout=40m", "-run=^TestReal"}, folders...), os.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	r.FailSkips()
+	return r, nil
+}
+
+func install(ctx context.Context, ws *workspace.Workspace) error {
+	needs, err := suite.Needs(ws)
+	if err != nil {
+		return err
+	}
+	byKind := map[string][]string{}
+	for _, n := range needs {
+		byKind[n.Kind] = append(byKind[n.Kind], n.Name)
+	}
+	if names := byKind["apt"]; len(names) > 0 {
+		if err := shell(ctx, ws.Root, asRoot("apt-get", "update")); err != nil {
+			return err
+		}
+		if err := shell(ctx, ws.Root, asRoot("apt-get", append([]string{"install", "-y", "--no-install-recommends"}, names...)...)); err != nil {
+			return err
+		}
+	}
+	if names := byKind["npm"]; len(names) > 0 {
+		prefix := filepath.Join(ws.Root, "out", "real")
+		if err := os.MkdirAll(prefix, 0o755); err != nil {
+			return err
+		}
+		return shell(ctx, prefix, append([]string{"npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", prefix}, names...))
+	}
+	return nil
+}
+
+func asRoot(name string, args ...string) []string {
+	line := append([]string{name}, args...)
+	if os.Geteuid() != 0 {
+		return append([]string{"sudo", "--preserve-env=DEBIAN_FRONTEND"}, line...)
+	}
+	return line
+}
+
+func shell(ctx context.Context, dir string, argv []string) error {
+	fmt.Println(strings.Join(argv, " "))
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, out)
+	}
+	return nil
+}
+
+// record keeps the count in out/ for `make readme`.
+func record(ws *workspace.Workspace, name string, r *suite.Result, took time.Duration) error {
+	dir := filepath.Join(ws.Root, "out", name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(map[string]any{
+		"summary": r.Summary(), "passed": r.Passed, "failed": len(r.Failures),
+		"skipped": len(r.Skips), "seconds": took.Round(time.Second).Seconds(),
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "results.json"), append(data, '\n'), 0o644)
+}

@@ -1,0 +1,163 @@
+package layers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const prefix = "github.com/foretime/foretime/"
+
+// Rule bans something and says why.
+type Rule struct {
+	Name   string
+	Reason string
+	find   func(File) []Use
+}
+
+// Violation is a place that breaks a rule.
+type Violation struct {
+	File string
+	Line int
+	What string
+	Rule Rule
+}
+
+func (v Violation) String() string {
+	return fmt.Sprintf("%s:%d: %s: %s (%s)", v.File, v.Line, v.What, v.Rule.Name, v.Rule.Reason)
+}
+
+// Check returns every violation of Rules in files.
+func Check(files []File) []Violation {
+	var found []Violation
+	for _, f := range files {
+		for _, r := range Rules() {
+			for _, use := range r.find(f) {
+				found = append(found, Violation{f.Name, use.Line, use.What, r})
+			}
+		}
+	}
+	return found
+}
+
+// Rules returns the project's bans.
+func Rules() []Rule {
+	return []Rule{
+		{
+			"a module imports itself, shared and third parties",
+			"the five tools are independent: each can be built, read and given away alone",
+			func(f File) []Use {
+				return imports(f, func(path string) bool {
+					rest, ours := strings.CutPrefix(path, prefix)
+					module, _, _ := strings.Cut(rest, "/")
+					return ours && module != f.Module && module != "shared"
+				})
+			},
+		},
+		{
+			"gomlx only in shared/regression/neural and allox-est/jobs",
+			"its API breaks at every minor version; two folders to mend are enough",
+			outside([]string{"shared/regression/neural", "allox-est/jobs"}, "github.com/gomlx/"),
+		},
+		{
+			"cgo only in chamtool/cmd/libchamtool and edgeprof/cmd/edgeprof-ort",
+			"every other command stays static and cross-compiles",
+			outside([]string{"chamtool/cmd/libchamtool", "edgeprof/cmd/edgeprof-ort"}, "C"),
+		},
+		{
+			"the native ONNX Runtime only in edgeprof/cmd/edgeprof-ort",
+			"a crash of native code must end a worker process, not the service",
+			outside([]string{"edgeprof/cmd/edgeprof-ort"}, "github.com/yalue/onnxruntime_go", "github.com/ebitengine/purego"),
+		},
+		{
+			"commands alone log, parse flags and draw progress",
+			"domain packages return values, errors and warnings, so that any program can use them",
+			func(f File) []Use {
+				if command(f) {
+					return nil
+				}
+				return imports(f, under("github.com/sirupsen/logrus", "github.com/spf13/", "github.com/schollz/progressbar", "flag", "log", "log/slog", prefix+"shared/cli"))
+			},
+		},
+		{
+			"domain packages never exit, print, or read arguments and environment",
+			"what a run depends on comes in as an argument, so that it can be repeated and tested",
+			func(f File) []Use {
+				if command(f) || f.Test {
+					return nil
+				}
+				banned := []string{"os.Exit", "os.Getenv", "os.LookupEnv", "os.Environ", "os.Args", "os.Stdout", "os.Stderr", "os.Stdin", "fmt.Print", "fmt.Printf", "fmt.Println", "math/rand.Seed"}
+				return slices.DeleteFunc(slices.Clone(f.Calls), func(u Use) bool { return !slices.Contains(banned, u.What) })
+			},
+		},
+		{
+			"arrows go from commands to domain packages",
+			"a package that needs a command is in the wrong place",
+			func(f File) []Use {
+				if command(f) {
+					return nil
+				}
+				return imports(f, func(path string) bool {
+					rest, ours := strings.CutPrefix(path, prefix)
+					return ours && inCommand(rest)
+				})
+			},
+		},
+		{
+			"a package is named for a noun of the field",
+			"a drawer for everything hides what its contents are for",
+			func(f File) []Use {
+				name := strings.TrimSuffix(f.Package, "_test")
+				if slices.Contains([]string{"util", "utils", "common", "helper", "helpers", "types", "base", "misc"}, name) {
+					return []Use{{"package " + name, 1}}
+				}
+				return nil
+			},
+		},
+		{
+			"go.yaml.in/yaml, not gopkg.in/yaml.v3",
+			"the old path is unmaintained",
+			outside(nil, "gopkg.in/yaml.v3"),
+		},
+	}
+}
+
+// command says whether f belongs to a command: a folder cmd or cli, or the
+// project's own tools.
+func command(f File) bool { return f.Module == "tools" || inCommand(f.Dir) }
+
+func inCommand(path string) bool {
+	parts := strings.Split(path, "/")
+	return slices.Contains(parts, "cmd") || slices.Contains(parts, "cli")
+}
+
+// outside bans imports of the given paths everywhere but below the folders.
+func outside(folders []string, paths ...string) func(File) []Use {
+	return func(f File) []Use {
+		for _, folder := range folders {
+			if f.Dir == folder || strings.HasPrefix(f.Dir, folder+"/") {
+				return nil
+			}
+		}
+		return imports(f, under(paths...))
+	}
+}
+
+// under matches the given import paths and all below them.
+func under(paths ...string) func(string) bool {
+	return func(path string) bool {
+		return slices.ContainsFunc(paths, func(p string) bool {
+			return path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/")
+		})
+	}
+}
+
+func imports(f File, banned func(path string) bool) []Use {
+	var found []Use
+	for _, use := range f.Imports {
+		if banned(use.What) {
+			found = append(found, Use{"import " + use.What, use.Line})
+		}
+	}
+	return found
+}

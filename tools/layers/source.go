@@ -1,0 +1,86 @@
+package layers
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/foretime/foretime/tools/workspace"
+)
+
+// File is what the rules look at of one Go file.
+type File struct {
+	Name    string // slash path from the workspace root
+	Module  string // module name, such as "deft"
+	Package string // package clause
+	Dir     string // slash folder from the workspace root
+	Test    bool
+	Imports []Use
+	Calls   []Use // selectors on imported packages, such as "os.Exit", by import path
+}
+
+// Use is one mention of an import path, or of a name in it, with its line.
+type Use struct {
+	What string
+	Line int
+}
+
+// Load reads the workspace's Go files.
+func Load(ws *workspace.Workspace) ([]File, error) {
+	paths, err := ws.GoFiles()
+	if err != nil {
+		return nil, err
+	}
+	files := make([]File, 0, len(paths))
+	for _, path := range paths {
+		rel, err := filepath.Rel(ws.Root, path)
+		if err != nil {
+			return nil, err
+		}
+		f, err := parse(path, filepath.ToSlash(rel))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func parse(path, name string) (File, error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return File{}, err
+	}
+	dir := filepath.ToSlash(filepath.Dir(name))
+	f := File{
+		Name: name, Dir: dir, Package: tree.Name.Name,
+		Module: strings.SplitN(name, "/", 2)[0],
+		Test:   strings.HasSuffix(name, "_test.go"),
+	}
+	known := map[string]string{} // local name -> import path
+	for _, spec := range tree.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return File{}, err
+		}
+		f.Imports = append(f.Imports, Use{imported, set.Position(spec.Pos()).Line})
+		local := imported[strings.LastIndex(imported, "/")+1:]
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		known[local] = imported
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if id, ok := sel.X.(*ast.Ident); ok && known[id.Name] != "" {
+				f.Calls = append(f.Calls, Use{known[id.Name] + "." + sel.Sel.Name, set.Position(sel.Pos()).Line})
+			}
+		}
+		return true
+	})
+	return f, nil
+}

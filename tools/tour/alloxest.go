@@ -1,0 +1,64 @@
+package tour
+
+import (
+	"context"
+	"fmt"
+)
+
+// lenetJob trains LeNet on synthesised digits: 250 epochs of about a tenth of
+// a second each.
+const lenetJob = `name: lenet
+command: [allox-est, jobs, lenet, --epochs, "{epochs}", "{hw}"]
+epochs: 250
+devices:
+  cpu: {threads: 1}
+`
+
+// estimated is one figure of an allox-est report.
+type estimated struct{ Value, Low, High float64 }
+
+type validation struct {
+	Devices map[string]struct {
+		Wall            estimated `json:"wall_seconds"`
+		CPU             estimated `json:"cpu_seconds"`
+		Method          string    `json:"method"`
+		SampledFraction float64   `json:"sampled_fraction"`
+		Actual          []struct {
+			Wall float64 `json:"wall_seconds"`
+			CPU  float64 `json:"cpu_seconds"`
+		} `json:"actual"`
+		RelativeError struct{ Wall, CPU float64 } `json:"relative_error"`
+		Error         string                      `json:"error"`
+	} `json:"devices"`
+}
+
+// alloxEst estimates a real training job from samples of about 3 % of it,
+// runs the whole job, and shows how far off the estimate was.
+func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
+	if _, err := s.write("lenet.yaml", lenetJob); err != nil {
+		return Chapter{}, err
+	}
+	var v validation
+	if err := s.runJSON(ctx, &v, "allox-est", "validate", "lenet.yaml", "--device", "cpu", "--full", "1", "--journal", "lenet.jsonl", "--seed", "1", "--json"); err != nil {
+		return Chapter{}, err
+	}
+	cpu := v.Devices["cpu"]
+	if cpu.Error != "" || len(cpu.Actual) == 0 {
+		return Chapter{}, fmt.Errorf("no result for the CPU: %s", cpu.Error)
+	}
+	if _, err := s.run(ctx, "allox-est", "plot", "lenet.yaml", "--journal", "lenet.jsonl", "--out", "lenet.svg"); err != nil {
+		return Chapter{}, err
+	}
+	return Chapter{
+		Title:    "LeNet training, estimated from samples of about 3 % of its epochs, then run whole",
+		Commands: *s.commands,
+		Measures: []Measure{
+			{"sampled share of the epochs", 100 * cpu.SampledFraction, "%", ""},
+			{"estimated completion time", cpu.Wall.Value, "s", fmt.Sprintf("95 %% interval %s to %s", number(cpu.Wall.Low), number(cpu.Wall.High))},
+			{"measured completion time", cpu.Actual[0].Wall, "s", "the whole job"},
+			{"error of the wall time", 100 * cpu.RelativeError.Wall, "%", "method " + cpu.Method},
+			{"error of the CPU time", 100 * cpu.RelativeError.CPU, "%", fmt.Sprintf("%s s estimated, %s s measured", number(cpu.CPU.Value), number(cpu.Actual[0].CPU))},
+		},
+		Plots: []string{"allox-est/lenet.svg"},
+	}, nil
+}

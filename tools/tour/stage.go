@@ -1,0 +1,108 @@
+package tour
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Stage is where a tour plays: the checkout it builds from and the folder its
+// outputs go to.
+type Stage struct {
+	Root string    // workspace root
+	Bin  string    // folder of the built binaries
+	Out  string    // folder for results and plots
+	Log  io.Writer // progress
+
+	module   string
+	commands *[]string
+}
+
+// chapter returns the stage of one module: its own folder below Out.
+func (s *Stage) chapter(module string) *Stage {
+	c := *s
+	c.module = module
+	c.commands = new([]string)
+	return &c
+}
+
+// path names a file of the chapter; it makes the chapter's folder.
+func (s *Stage) path(name string) (string, error) {
+	dir := filepath.Join(s.Out, s.module)
+	return filepath.Join(dir, name), os.MkdirAll(dir, 0o755)
+}
+
+// write makes a file of the chapter.
+func (s *Stage) write(name, text string) (string, error) {
+	path, err := s.path(name)
+	if err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, []byte(text), 0o644)
+}
+
+// run executes a built tool in the chapter's folder and returns its stdout.
+func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, error) {
+	dir := filepath.Join(s.Out, s.module)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	line := strings.Join(append([]string{tool}, args...), " ")
+	*s.commands = append(*s.commands, line)
+	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, tool), args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+s.Bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", line, err, tail(stderr.String()))
+	}
+	return stdout.Bytes(), nil
+}
+
+// runJSON is run with the tool's stdout decoded into v.
+func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string) error {
+	out, err := s.run(ctx, tool, args...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(out, v); err != nil {
+		return fmt.Errorf("%s %s: its JSON: %w", tool, strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+func (s *Stage) build(ctx context.Context, packages []string) error {
+	for _, pkg := range packages {
+		fmt.Fprintf(s.Log, "go build %s\n", pkg)
+	}
+	args := append([]string{"build", "-o", s.Bin + string(filepath.Separator)}, packages...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = s.Root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", strings.Join(packages, " "), err, out)
+	}
+	return nil
+}
+
+// commit names the state of the checkout, with -dirty where files differ.
+func (s *Stage) commit(ctx context.Context) string {
+	cmd := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--exclude=*")
+	cmd.Dir = s.Root
+	out, err := cmd.Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func tail(s string) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-15):], "\n")
+}

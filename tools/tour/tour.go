@@ -1,0 +1,99 @@
+package tour
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Results is what a tour measured, as kept in results.json.
+type Results struct {
+	Commit   string    `json:"commit"`
+	Machine  Machine   `json:"machine"`
+	Seconds  float64   `json:"seconds"` // builds excluded
+	Chapters []Chapter `json:"chapters"`
+}
+
+// Chapter is one tool's part of the tour.
+type Chapter struct {
+	Module   string    `json:"module"`
+	Title    string    `json:"title"`    // what was done, in one line
+	Commands []string  `json:"commands"` // as typed
+	Measures []Measure `json:"measures"`
+	Plots    []string  `json:"plots"` // files, relative to results.json
+	Seconds  float64   `json:"seconds"`
+}
+
+// Measure is one measured result.
+type Measure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	Note  string  `json:"note,omitempty"`
+}
+
+// chapter builds and runs one tool.
+type chapter struct {
+	module string
+	builds []string // packages that `go build` makes into the stage's bin folder
+	run    func(context.Context, *Stage) (Chapter, error)
+}
+
+// chapters in the order they are run and shown.
+func chapters() []chapter {
+	return []chapter{
+		{"allox-est", []string{"./allox-est/cmd/allox-est"}, alloxEst},
+	}
+}
+
+// Run builds the tools and runs every chapter, or only those of the named
+// modules.
+func Run(ctx context.Context, stage *Stage, modules ...string) (*Results, error) {
+	picked, err := pick(modules)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(stage.Out, 0o755); err != nil {
+		return nil, err
+	}
+	for _, c := range picked {
+		if err := stage.build(ctx, c.builds); err != nil {
+			return nil, err
+		}
+	}
+	results := &Results{Commit: stage.commit(ctx), Machine: readMachine()}
+	for _, c := range picked {
+		start := time.Now()
+		fmt.Fprintf(stage.Log, "%s ...\n", c.module)
+		done, err := c.run(ctx, stage.chapter(c.module))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.module, err)
+		}
+		done.Module = c.module
+		done.Seconds = time.Since(start).Seconds()
+		results.Seconds += done.Seconds
+		results.Chapters = append(results.Chapters, done)
+	}
+	return results, nil
+}
+
+func pick(modules []string) ([]chapter, error) {
+	all := chapters()
+	if len(modules) == 0 {
+		return all, nil
+	}
+	var picked []chapter
+	for _, name := range modules {
+		found := false
+		for _, c := range all {
+			if c.module == name {
+				picked, found = append(picked, c), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no chapter %q", name)
+		}
+	}
+	return picked, nil
+}

@@ -1,0 +1,110 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+// ErrNoWorkspace is returned when no folder from the start upwards holds a go.work.
+var ErrNoWorkspace = errors.New("no go.work found")
+
+// Module is one module of the workspace.
+type Module struct {
+	Name string // folder name, such as "deft"
+	Path string // module path
+	Dir  string // absolute folder
+}
+
+// Workspace is the project's root and its modules in name order.
+type Workspace struct {
+	Root    string // absolute folder that holds go.work
+	Modules []Module
+}
+
+// Find returns the workspace that dir lies in.
+func Find(dir string) (*Workspace, error) {
+	start, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for root := start; ; root = filepath.Dir(root) {
+		data, err := os.ReadFile(filepath.Join(root, "go.work"))
+		if err == nil {
+			return read(root, data)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if root == filepath.Dir(root) {
+			return nil, fmt.Errorf("%w: from %s upwards", ErrNoWorkspace, start)
+		}
+	}
+}
+
+func read(root string, data []byte) (*Workspace, error) {
+	work, err := modfile.ParseWork(filepath.Join(root, "go.work"), data, nil)
+	if err != nil {
+		return nil, err
+	}
+	ws := &Workspace{Root: root}
+	for _, use := range work.Use {
+		m := Module{Name: filepath.Base(use.Path), Dir: filepath.Join(root, filepath.FromSlash(use.Path))}
+		mod, err := os.ReadFile(filepath.Join(m.Dir, "go.mod"))
+		if err != nil {
+			return nil, err
+		}
+		m.Path = modfile.ModulePath(mod)
+		ws.Modules = append(ws.Modules, m)
+	}
+	sort.Slice(ws.Modules, func(i, j int) bool { return ws.Modules[i].Name < ws.Modules[j].Name })
+	return ws, nil
+}
+
+// Names returns the modules' names in order.
+func (ws *Workspace) Names() []string {
+	names := make([]string, len(ws.Modules))
+	for i, m := range ws.Modules {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// GoFiles returns the Go files of the modules, tests included, as absolute
+// paths in order. Folders named testdata or starting with a dot or an
+// underscore, and nested modules, are left out, as the go command does.
+func (ws *Workspace) GoFiles() ([]string, error) {
+	var files []string
+	for _, m := range ws.Modules {
+		err := filepath.WalkDir(m.Dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() && path != m.Dir && skipped(path, d.Name()) {
+				return filepath.SkipDir
+			}
+			if !d.IsDir() && strings.HasSuffix(path, ".go") {
+				files = append(files, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func skipped(path, name string) bool {
+	if name == "testdata" || name[0] == '.' || name[0] == '_' {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	return err == nil
+}
