@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// program is a command tree with one subcommand for each way to end.
+func program(env *Env) *cobra.Command {
+	root := &cobra.Command{Use: "prog", Short: "a program"}
+	add := func(use string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) {
+		root.AddCommand(&cobra.Command{Use: use, Args: args, RunE: run})
+	}
+	add("good", nil, func(*cobra.Command, []string) error { return env.WriteJSON(map[string]string{"a": "<b>"}) })
+	add("bad", nil, func(*cobra.Command, []string) error {
+		return fmt.Errorf("read: %w", errors.New("disk.csv:3:\n  no such column"))
+	})
+	add("usage", nil, func(*cobra.Command, []string) error { return Usagef("--n: %d is negative", -1) })
+	add("panic", nil, func(*cobra.Command, []string) error { panic("boom") })
+	add("wait", nil, func(cmd *cobra.Command, _ []string) error { <-cmd.Context().Done(); return cmd.Context().Err() })
+	add("log", nil, func(*cobra.Command, []string) error { env.Log.Debug("detail"); env.Log.Warn("careful"); return nil })
+	add("one ARG", cobra.ExactArgs(1), func(*cobra.Command, []string) error { return nil })
+	group := &cobra.Command{Use: "group", Short: "a group"}
+	group.AddCommand(&cobra.Command{Use: "leaf", RunE: func(*cobra.Command, []string) error { return nil }})
+	root.AddCommand(group)
+	return root
+}
+
+func TestRun(t *testing.T) {
+	tests := []struct {
+		args           string
+		code           int
+		stdout, stderr string // exact, or a part after "~"
+	}{
+		{"good", ExitDone, "{\n  \"a\": \"<b>\"\n}\n", ""},
+		{"bad", ExitFailed, "", "prog: read: disk.csv:3:; no such column\n"},
+		{"usage", ExitUsage, "", "prog: --n: -1 is negative\n"},
+		{"panic", ExitFailed, "", "~prog: internal error: boom"},
+		{"good --nonesuch", ExitUsage, "", "prog: unknown flag: --nonesuch\n"},
+		{"good extra", ExitUsage, "", "~unknown command \"extra\""},
+		{"one", ExitUsage, "", "~accepts 1 arg(s), received 0"},
+		{"nonesuch", ExitUsage, "", "~unknown command \"nonesuch\""},
+		{"group nonesuch", ExitUsage, "", "~unknown command \"nonesuch\""},
+		{"", ExitUsage, "", "~no subcommand given"},
+		{"group", ExitUsage, "", "~no subcommand given"},
+		{"-h", ExitDone, "~a program", ""},
+		{"group -h", ExitDone, "~leaf", ""},
+		{"log", ExitDone, "", "level=warning msg=careful\n"},
+		{"log --verbose", ExitDone, "", "~msg=detail"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.args, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			env := NewEnv(strings.NewReader(""), &stdout, &stderr)
+			code := Run(t.Context(), env, program(env), strings.Fields(tt.args))
+			if code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			for _, s := range []struct{ name, got, want string }{{"stdout", stdout.String(), tt.stdout}, {"stderr", stderr.String(), tt.stderr}} {
+				part, loose := strings.CutPrefix(s.want, "~")
+				if loose && !strings.Contains(s.got, part) || !loose && s.got != s.want {
+					t.Errorf("%s %q, want %q", s.name, s.got, s.want)
+				}
+			}
+			if tt.code != ExitDone && strings.Count(stderr.String(), "\n") != 1 {
+				t.Errorf("stderr is not one line: %q", stderr.String())
+			}
+		})
+	}
+}
+
+func TestRunInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	env := NewEnv(strings.NewReader(""), &stdout, &stderr)
+	if code := Run(ctx, env, program(env), []string{"wait"}); code != ExitFailed {
+		t.Errorf("exit code %d, want %d", code, ExitFailed)
+	}
+	if got := stderr.String(); got != "prog: interrupted\n" {
+		t.Errorf("stderr %q", got)
+	}
+}
+
+func TestProgressIsSilentWithoutATerminal(t *testing.T) {
+	var stderr bytes.Buffer
+	p := NewEnv(nil, nil, &stderr).Progress("work", 10)
+	p.Describe("more")
+	p.Add(3)
+	p.Set(10)
+	p.Done()
+	if stderr.Len() > 0 {
+		t.Errorf("stderr %q", stderr.String())
+	}
+}
+
+func TestProgressOnATerminal(t *testing.T) {
+	var stderr bytes.Buffer
+	env := NewEnv(nil, nil, &stderr)
+	env.Terminal = true
+	p := env.Progress("work", 10)
+	p.Set(5)
+	p.Done()
+	if !strings.Contains(stderr.String(), "work") {
+		t.Errorf("stderr %q", stderr.String())
+	}
+}
+
+func TestTable(t *testing.T) {
+	tests := []struct {
+		name  string
+		table Table
+		want  string
+	}{
+		{"no rows", Table{Header: []string{"a", "b"}}, "a  b\n-  -\n"},
+		{"empty", Table{}, "\n\n"},
+		{
+			"words left, numbers right",
+			Table{Header: []string{"name", "n"}, Rows: [][]string{{"é", "1"}, {"longer", "-22.5"}}},
+			"name        n\n------  -----\né           1\nlonger  -22.5\n",
+		},
+		{"short and long rows", Table{Header: []string{"a"}, Rows: [][]string{{}, {"x", "y"}}}, "a\n-  -\n\nx  y\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b strings.Builder
+			if _, err := tt.table.WriteTo(&b); err != nil {
+				t.Fatal(err)
+			}
+			if b.String() != tt.want {
+				t.Errorf("got:\n%s\nwant:\n%s", b.String(), tt.want)
+			}
+		})
+	}
+	var table Table
+	table.Add("a", 1, 2.5)
+	if got := strings.Join(table.Rows[0], "|"); got != "a|1|2.5" {
+		t.Errorf("Add: %q", got)
+	}
+}
