@@ -1,0 +1,193 @@
+package regression
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// checkPartition reports rows that the folds test not exactly once, or both
+// test and learn from.
+func checkPartition(t rapid.TB, n int, folds []Fold) {
+	t.Helper()
+	tested := make([]int, n)
+	for f, fold := range folds {
+		in := make([]int, n)
+		for _, r := range fold.Test {
+			tested[r]++
+			in[r]++
+		}
+		for _, r := range fold.Train {
+			in[r]++
+		}
+		if slices.Max(in) != 1 || slices.Min(in) != 1 {
+			t.Fatalf("fold %d: a row is missing or in both sets: %v", f, in)
+		}
+	}
+	if slices.Max(tested) != 1 || slices.Min(tested) != 1 {
+		t.Fatalf("rows tested %v times", tested)
+	}
+}
+
+func TestRowFolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(2, 8).Draw(t, "k")
+		n := rapid.IntRange(k, 60).Draw(t, "n")
+		seed := rapid.Uint64().Draw(t, "seed")
+		folds, err := RowFolds(n, k, seed)
+		if err != nil || len(folds) != k {
+			t.Fatalf("%d folds, %v", len(folds), err)
+		}
+		checkPartition(t, n, folds)
+		for _, f := range folds {
+			if len(f.Test) < n/k || len(f.Test) > n/k+1 {
+				t.Fatalf("test set of %d rows, %d rows in %d folds", len(f.Test), n, k)
+			}
+		}
+		if again, _ := RowFolds(n, k, seed); !reflect.DeepEqual(folds, again) {
+			t.Fatal("the same seed gave other folds")
+		}
+	})
+	a, _ := RowFolds(50, 5, 1)
+	b, _ := RowFolds(50, 5, 2)
+	if reflect.DeepEqual(a, b) {
+		t.Error("two seeds gave the same folds")
+	}
+}
+
+func TestGroupFolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(2, 5).Draw(t, "k")
+		groups := rapid.SliceOfN(rapid.IntRange(0, 9), 1, 60).Draw(t, "groups")
+		folds, err := GroupFolds(groups, k, 7)
+		if distinct := len(slices.Compact(slices.Sorted(slices.Values(groups)))); distinct < k {
+			if !errors.Is(err, ErrTooFew) {
+				t.Fatalf("%d groups in %d folds: %v", distinct, k, err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkPartition(t, len(groups), folds)
+		for i, f := range folds {
+			for _, test := range f.Test {
+				if slices.ContainsFunc(f.Train, func(r int) bool { return groups[r] == groups[test] }) {
+					t.Fatalf("fold %d tests group %d and learns from it", i, groups[test])
+				}
+			}
+		}
+	})
+}
+
+func TestTimeFolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		times := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 30), func(i int) float64 { return float64(i) }), 0, 60).Draw(t, "times")
+		k := rapid.IntRange(1, 5).Draw(t, "k")
+		embargo := float64(rapid.IntRange(0, 4).Draw(t, "embargo"))
+		folds, err := TimeFolds(times, k, embargo)
+		if err != nil {
+			if !errors.Is(err, ErrTooFew) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if len(folds) != k {
+			t.Fatalf("%d folds of %d", len(folds), k)
+		}
+		for i, f := range folds {
+			start := math.Inf(1)
+			for _, r := range f.Test {
+				start = min(start, times[r])
+			}
+			// Exactly the rows earlier than the embargo are learnt from.
+			want := 0
+			for _, at := range times {
+				if at < start-embargo {
+					want++
+				}
+			}
+			for _, r := range f.Train {
+				if times[r] >= start-embargo {
+					t.Fatalf("fold %d learns from %v, tests from %v, embargo %v", i, times[r], start, embargo)
+				}
+			}
+			if len(f.Train) != want || want == 0 {
+				t.Fatalf("fold %d learns from %d rows, want %d", i, len(f.Train), want)
+			}
+		}
+	})
+	folds, err := TimeFolds([]float64{30, 10, 20, 40}, 3, 0)
+	want := []Fold{{[]int{1}, []int{2}}, {[]int{1, 2}, []int{0}}, {[]int{1, 2, 0}, []int{3}}}
+	if err != nil || !reflect.DeepEqual(folds, want) {
+		t.Errorf("folds %v, %v, want %v", folds, err, want)
+	}
+}
+
+func TestFoldErrors(t *testing.T) {
+	row := func(n, k int) error { _, err := RowFolds(n, k, 1); return err }
+	group := func(k int, g ...string) error { _, err := GroupFolds(g, k, 1); return err }
+	at := func(k int, embargo float64, times ...float64) error {
+		_, err := TimeFolds(times, k, embargo)
+		return err
+	}
+	for i, c := range []struct{ got, want error }{
+		{row(0, 2), ErrTooFew},
+		{row(1, 2), ErrTooFew},
+		{row(5, 1), ErrSetting},
+		{group(2), ErrTooFew},
+		{group(2, "a", "a"), ErrTooFew},
+		{group(0, "a", "b"), ErrSetting},
+		{at(0, 0, 1, 2), ErrSetting},
+		{at(1, -1, 1, 2), ErrSetting},
+		{at(1, math.NaN(), 1, 2), ErrSetting},
+		{at(1, 0, 1, math.NaN()), ErrNotFinite},
+		{at(1, 0), ErrTooFew},
+		{at(1, 0, 5, 5, 5), ErrTooFew},
+		{at(1, 10, 1, 2, 3), ErrTooFew},
+	} {
+		if !errors.Is(c.got, c.want) {
+			t.Errorf("case %d: got %v, want %v", i, c.got, c.want)
+		}
+	}
+}
+
+// meanFitter answers with the mean target whatever the features.
+type meanFitter struct{}
+
+type meanModel struct {
+	features int
+	value    float64
+}
+
+func (meanFitter) Fit(_ context.Context, s Samples) (Model, error) {
+	if err := s.Check(Needs{MinRows: 1}); err != nil {
+		return nil, err
+	}
+	return meanModel{s.Features, mean(s.Y)}, nil
+}
+
+func (m meanModel) Features() int { return m.features }
+
+func (m meanModel) Predict(x []float64) (Prediction, error) {
+	if err := CheckRow(x, m.features, false); err != nil {
+		return Prediction{}, err
+	}
+	return Point(m.value), nil
+}
+
+func TestCrossPredict(t *testing.T) {
+	s := Samples{Y: []float64{1, 2, 3, 4}}
+	rows, predicted, err := CrossPredict(context.Background(), meanFitter{}, s, []Fold{{[]int{0, 1}, []int{2}}, {[]int{0, 1, 2}, []int{3}}})
+	if err != nil || !slices.Equal(rows, []int{2, 3}) || !slices.Equal(Values(predicted), []float64{1.5, 2}) {
+		t.Errorf("rows %v, predicted %v, %v", rows, predicted, err)
+	}
+	if _, _, err := CrossPredict(context.Background(), meanFitter{}, s, []Fold{{nil, []int{2}}}); !errors.Is(err, ErrTooFew) {
+		t.Errorf("a fold with nothing to learn from: %v", err)
+	}
+}

@@ -1,0 +1,212 @@
+package regression
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Metrics say how far predictions were from what came. Relative errors are
+// fractions: 0.08 is 8 %. A metric that does not exist for the data is NaN, has
+// a warning that matches [ErrUndefined], and is null in JSON.
+type Metrics struct {
+	Count int     // pairs compared
+	MAE   float64 // mean |predicted - actual|, in the target's unit
+	RMSE  float64 // root of the mean squared error, in the target's unit
+	// MAPE is the mean of |predicted - actual| / |actual| over the pairs whose
+	// actual value is not zero; ZeroActuals counts those left out.
+	MAPE        float64
+	MedianAPE   float64 // the median of the same ratios
+	Within5     float64 // share of the same ratios that are at most 0.05
+	Within10    float64 // share of the same ratios that are at most 0.10
+	R2          float64 // 1 - residual sum of squares / sum of squares about the mean
+	Spearman    float64 // rank correlation, ties given their average rank
+	ZeroActuals int
+	Warnings    []error
+}
+
+// Evaluate compares predictions with what came. The error matches
+// [ErrDimension], [ErrNotFinite] or [ErrTooFew] (no pair at all).
+func Evaluate(actual, predicted []float64) (Metrics, error) {
+	if err := checkPairs(actual, predicted, 1); err != nil {
+		return Metrics{}, err
+	}
+	m := Metrics{Count: len(actual), MAE: meanAbsolute(actual, predicted), RMSE: math.Sqrt(meanSquare(actual, predicted))}
+	ratios := relativeErrors(actual, predicted)
+	m.ZeroActuals = len(actual) - len(ratios)
+	if m.ZeroActuals > 0 {
+		m.warn(fmt.Errorf("MAPE, median APE and shares leave out %d of %d pairs: their actual value is zero", m.ZeroActuals, m.Count))
+	}
+	m.MAPE, m.MedianAPE, m.Within5, m.Within10 = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	if len(ratios) > 0 {
+		m.MAPE, m.MedianAPE = mean(ratios), sortedQuantile(ratios, 0.5)
+		m.Within5, m.Within10 = shareWithin(ratios, 0.05), shareWithin(ratios, 0.10)
+	} else {
+		m.warn(fmt.Errorf("MAPE: %w: every actual value is zero", ErrUndefined))
+	}
+	m.R2 = m.optional(R2(actual, predicted))
+	m.Spearman = m.optional(Spearman(actual, predicted))
+	return m, nil
+}
+
+func (m *Metrics) warn(err error) { m.Warnings = append(m.Warnings, err) }
+
+// optional turns the error of an undefined metric into a warning and NaN.
+func (m *Metrics) optional(v float64, err error) float64 {
+	if err != nil {
+		m.warn(err)
+		return math.NaN()
+	}
+	return v
+}
+
+// MarshalJSON writes the metrics under snake_case names, undefined ones as null
+// and warnings as strings.
+func (m Metrics) MarshalJSON() ([]byte, error) {
+	warnings := make([]string, len(m.Warnings))
+	for i, w := range m.Warnings {
+		warnings[i] = w.Error()
+	}
+	return json.Marshal(struct {
+		Count       int      `json:"count"`
+		MAE         *float64 `json:"mae"`
+		RMSE        *float64 `json:"rmse"`
+		MAPE        *float64 `json:"mape"`
+		MedianAPE   *float64 `json:"median_ape"`
+		Within5     *float64 `json:"within_5_percent"`
+		Within10    *float64 `json:"within_10_percent"`
+		R2          *float64 `json:"r2"`
+		Spearman    *float64 `json:"spearman"`
+		ZeroActuals int      `json:"zero_actuals"`
+		Warnings    []string `json:"warnings"`
+	}{
+		m.Count, known(m.MAE), known(m.RMSE), known(m.MAPE), known(m.MedianAPE), known(m.Within5),
+		known(m.Within10), known(m.R2), known(m.Spearman), m.ZeroActuals, warnings,
+	})
+}
+
+// MAPE is the mean of |predicted - actual| / |actual| as a fraction. It is
+// strict where [Evaluate] leaves pairs out: an actual value of zero is an error
+// that matches [ErrUndefined].
+func MAPE(actual, predicted []float64) (float64, error) {
+	if err := checkPairs(actual, predicted, 1); err != nil {
+		return 0, err
+	}
+	if i := slices.Index(actual, 0); i >= 0 {
+		return 0, fmt.Errorf("MAPE: %w: actual value in row %d is zero", ErrUndefined, i)
+	}
+	return mean(relativeErrors(actual, predicted)), nil
+}
+
+// R2 is the coefficient of determination, 1 - Σ(a-p)² / Σ(a-mean(a))². It is
+// negative where the predictions are worse than the mean. The error matches
+// [ErrUndefined] when all actual values are the same.
+func R2(actual, predicted []float64) (float64, error) {
+	if err := checkPairs(actual, predicted, 1); err != nil {
+		return 0, err
+	}
+	if slices.Min(actual) == slices.Max(actual) {
+		return 0, fmt.Errorf("R2: %w: all actual values are the same", ErrUndefined)
+	}
+	center, spread := mean(actual), 0.0
+	for _, a := range actual {
+		spread += (a - center) * (a - center)
+	}
+	return 1 - meanSquare(actual, predicted)*float64(len(actual))/spread, nil
+}
+
+// Spearman is the rank correlation of a and b: Pearson's correlation of their
+// ranks, values that tie sharing the average of their ranks. The error matches
+// [ErrUndefined] when either is constant.
+func Spearman(a, b []float64) (float64, error) {
+	if err := checkPairs(a, b, 1); err != nil {
+		return 0, err
+	}
+	ra, rb := ranks(a), ranks(b)
+	center := float64(len(a)+1) / 2
+	var ab, aa, bb float64
+	for i := range ra {
+		da, db := ra[i]-center, rb[i]-center
+		ab, aa, bb = ab+da*db, aa+da*da, bb+db*db
+	}
+	if aa == 0 || bb == 0 {
+		return 0, fmt.Errorf("Spearman: %w: one side is constant", ErrUndefined)
+	}
+	return ab / math.Sqrt(aa*bb), nil
+}
+
+// ranks are the ranks of values from 1, ties sharing their average.
+func ranks(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+	out := make([]float64, len(values))
+	for first := 0; first < len(order); {
+		last := first
+		for last+1 < len(order) && values[order[last+1]] == values[order[first]] {
+			last++
+		}
+		for _, i := range order[first : last+1] {
+			out[i] = float64(first+last)/2 + 1
+		}
+		first = last + 1
+	}
+	return out
+}
+
+func checkPairs(actual, predicted []float64, need int) error {
+	if len(actual) != len(predicted) {
+		return &DimensionError{What: "predicted values", Have: len(predicted), Want: len(actual)}
+	}
+	if err := checkValues("actual value", actual, need); err != nil {
+		return err
+	}
+	return checkValues("predicted value", predicted, need)
+}
+
+// relativeErrors are |p-a|/|a|, sorted, of the pairs whose a is not zero.
+func relativeErrors(actual, predicted []float64) []float64 {
+	var out []float64
+	for i, a := range actual {
+		if a != 0 {
+			out = append(out, math.Abs(predicted[i]-a)/math.Abs(a))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// shareWithin is the share of sorted ratios that are at most limit.
+func shareWithin(sorted []float64, limit float64) float64 {
+	n := sort.Search(len(sorted), func(i int) bool { return sorted[i] > limit })
+	return float64(n) / float64(len(sorted))
+}
+
+func meanAbsolute(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += math.Abs(a[i] - b[i])
+	}
+	return sum / float64(len(a))
+}
+
+func meanSquare(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += (a[i] - b[i]) * (a[i] - b[i])
+	}
+	return sum / float64(len(a))
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}

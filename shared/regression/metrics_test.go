@@ -1,0 +1,151 @@
+package regression
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s = %v, want %v ± %v", what, got, want, tolerance)
+	}
+}
+
+// The reference numbers are those of scikit-learn 1.9.1, numpy 2.4.6 and scipy
+// 1.17.1: mean_absolute_error, root_mean_squared_error,
+// mean_absolute_percentage_error, r2_score, median(abs(p-a)/abs(a)).
+func TestEvaluate(t *testing.T) {
+	actual := []float64{3, -0.5, 2, 7, 4, 4.2, 10}
+	predicted := []float64{2.5, 0, 2, 8, 4.1, 4.2, 9.2}
+	m, err := Evaluate(actual, predicted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "MAE", m.MAE, 0.4142857142857143, 1e-15)
+	near(t, "RMSE", m.RMSE, 0.5542047068934522, 1e-15)
+	near(t, "MAPE", m.MAPE, 0.2020748299319728, 1e-15)
+	near(t, "MedianAPE", m.MedianAPE, 0.08, 1e-15)
+	near(t, "R2", m.R2, 0.9692317128020608, 1e-15)
+	near(t, "Spearman", m.Spearman, 1, 1e-15)
+	near(t, "Within5", m.Within5, 3.0/7, 1e-15)
+	near(t, "Within10", m.Within10, 4.0/7, 1e-15)
+	if m.Count != 7 || m.ZeroActuals != 0 || len(m.Warnings) != 0 {
+		t.Errorf("count %d, zeros %d, warnings %v", m.Count, m.ZeroActuals, m.Warnings)
+	}
+	strict, err := MAPE(actual, predicted)
+	if err != nil || strict != m.MAPE {
+		t.Errorf("MAPE = %v, %v", strict, err)
+	}
+}
+
+func TestEvaluateUndefined(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		actual, predicted []float64
+		mape, r2          float64 // NaN: undefined
+		zeros, warnings   int
+	}{
+		{"one pair", []float64{4}, []float64{5}, 0.25, math.NaN(), 0, 2},
+		{"one actual of zero", []float64{0, 4, 8}, []float64{1, 5, 8}, 0.125, 1 - 2.0/32, 1, 1},
+		{"all actual values zero", []float64{0, 0}, []float64{1, 2}, math.NaN(), math.NaN(), 2, 4},
+		{"actual constant", []float64{3, 3}, []float64{3, 3}, 0, math.NaN(), 0, 2},
+	} {
+		m, err := Evaluate(c.actual, c.predicted)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+		if !same(m.MAPE, c.mape) || !same(m.R2, c.r2) || m.ZeroActuals != c.zeros || len(m.Warnings) != c.warnings {
+			t.Errorf("%s: got %+v", c.name, m)
+		}
+		if out, err := json.Marshal(m); err != nil || math.IsNaN(c.mape) != strings.Contains(string(out), `"mape":null`) {
+			t.Errorf("%s: JSON %s, %v", c.name, out, err)
+		}
+	}
+}
+
+func TestPairErrors(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		actual, predicted []float64
+		want              error
+	}{
+		{"nothing", nil, nil, ErrTooFew},
+		{"lengths", []float64{1, 2}, []float64{1}, ErrDimension},
+		{"NaN actual", []float64{1, math.NaN()}, []float64{1, 2}, ErrNotFinite},
+		{"infinite prediction", []float64{1, 2}, []float64{math.Inf(1), 2}, ErrNotFinite},
+	} {
+		_, evaluate := Evaluate(c.actual, c.predicted)
+		_, mape := MAPE(c.actual, c.predicted)
+		_, r2 := R2(c.actual, c.predicted)
+		_, spearman := Spearman(c.actual, c.predicted)
+		for _, err := range []error{evaluate, mape, r2, spearman} {
+			if !errors.Is(err, c.want) {
+				t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+			}
+		}
+	}
+	if _, err := MAPE([]float64{1, 0}, []float64{1, 1}); !errors.Is(err, ErrUndefined) {
+		t.Errorf("MAPE of an actual zero: %v", err)
+	}
+}
+
+// The first is scipy 1.17.1 spearmanr with ties on both sides.
+func TestSpearman(t *testing.T) {
+	for _, c := range []struct {
+		a, b []float64
+		want float64
+	}{
+		{
+			[]float64{106, 86, 100, 101, 99, 103, 97, 113, 112, 110, 100, 86},
+			[]float64{7, 0, 27, 50, 28, 29, 20, 12, 6, 17, 27, 7}, -0.0017605633802816897,
+		},
+		{[]float64{1, 2, 3}, []float64{1, 10, 100}, 1},
+		{[]float64{1, 2, 3}, []float64{3, 2, 1}, -1},
+	} {
+		got, err := Spearman(c.a, c.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "Spearman", got, c.want, 1e-12)
+	}
+}
+
+// numpy 2.4.6: numpy.quantile([2.5, -1, 7, 3, 3, 12.25, 0.5], p).
+func TestQuantile(t *testing.T) {
+	values := []float64{2.5, -1, 7, 3, 3, 12.25, 0.5}
+	for _, c := range []struct{ p, want float64 }{
+		{0, -1}, {0.1, -0.1}, {0.25, 1.5}, {0.5, 3}, {0.9, 9.1}, {0.975, 11.4625}, {1, 12.25},
+	} {
+		got, err := Quantile(values, c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "quantile", got, c.want, 1e-12)
+	}
+	if got, err := Quantile([]float64{5}, 0.3); got != 5 || err != nil {
+		t.Errorf("quantile of one value: %v, %v", got, err)
+	}
+	for _, c := range []struct {
+		values []float64
+		p      float64
+		want   error
+	}{
+		{nil, 0.5, ErrTooFew},
+		{[]float64{1, math.Inf(1)}, 0.5, ErrNotFinite},
+		{values, -0.1, ErrSetting},
+		{values, math.NaN(), ErrSetting},
+	} {
+		if _, err := Quantile(c.values, c.p); !errors.Is(err, c.want) {
+			t.Errorf("Quantile(%v, %v): %v, want %v", c.values, c.p, err, c.want)
+		}
+	}
+	if values[0] != 2.5 || values[6] != 0.5 {
+		t.Error("Quantile changed its input")
+	}
+}

@@ -1,0 +1,188 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+)
+
+// Samples are observations to learn from: a row-major matrix of features, the
+// target of each row and, where they are not all worth the same, a weight.
+type Samples struct {
+	// Features is the width of a row. Zero is allowed: such samples have a
+	// target only, and a model of them is a constant.
+	Features int
+	// X holds Len() rows of Features numbers, one row after the other. NaN
+	// means "missing", to the models that allow it.
+	X []float64
+	// Y holds one target a row.
+	Y []float64
+	// Weights holds one weight a row, at least 0; nil means 1 for all. A weight
+	// is an inverse variance: an observation of weight 4 has half the noise of
+	// one of weight 1. Fitters that cannot use weights refuse them.
+	Weights []float64
+}
+
+// NewSamples copies rows of equal length and their targets.
+// The error matches [ErrDimension].
+func NewSamples(rows [][]float64, y []float64) (Samples, error) {
+	if len(rows) != len(y) {
+		return Samples{}, &DimensionError{What: "targets", Have: len(y), Want: len(rows)}
+	}
+	if len(rows) == 0 {
+		return Samples{}, nil
+	}
+	s := Samples{Features: len(rows[0]), Y: append([]float64(nil), y...)}
+	s.X = make([]float64, 0, len(rows)*s.Features)
+	for i, row := range rows {
+		if len(row) != s.Features {
+			return Samples{}, &DimensionError{What: fmt.Sprintf("features in row %d", i), Have: len(row), Want: s.Features}
+		}
+		s.X = append(s.X, row...)
+	}
+	return s, nil
+}
+
+// Len is the number of rows.
+func (s Samples) Len() int { return len(s.Y) }
+
+// Row is the i-th row of X, not a copy.
+func (s Samples) Row(i int) []float64 {
+	return s.X[i*s.Features : (i+1)*s.Features : (i+1)*s.Features]
+}
+
+// Weight is the weight of row i.
+func (s Samples) Weight(i int) float64 {
+	if s.Weights == nil {
+		return 1
+	}
+	return s.Weights[i]
+}
+
+// Select copies the named rows, in the order given; a row may be named more
+// than once. It panics when a row does not exist.
+func (s Samples) Select(rows []int) Samples {
+	out := Samples{Features: s.Features, X: make([]float64, 0, len(rows)*s.Features), Y: make([]float64, len(rows))}
+	if s.Weights != nil {
+		out.Weights = make([]float64, len(rows))
+	}
+	for i, r := range rows {
+		out.X = append(out.X, s.Row(r)...)
+		out.Y[i] = s.Y[r]
+		if s.Weights != nil {
+			out.Weights[i] = s.Weights[r]
+		}
+	}
+	return out
+}
+
+// Needs is what a fitter asks of its samples. The zero value asks that the
+// numbers are finite and the lengths fit, which every fitter does.
+type Needs struct {
+	MinRows    int  // fewest rows, not counting those of weight 0
+	Missing    bool // NaN features are allowed (infinite ones never are)
+	Varying    bool // every feature must have two different values
+	Unweighted bool // weights are refused
+}
+
+// Check reports the first thing in the samples that falls short of the needs.
+// The error matches [ErrDimension], [ErrNotFinite], [ErrTooFew], [ErrConstant]
+// or, for weights that are refused, [ErrSetting].
+func (s Samples) Check(n Needs) error {
+	for _, check := range []func(Needs) error{s.checkLengths, s.checkFinite, s.checkRows, s.checkVarying} {
+		if err := check(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Samples) checkLengths(n Needs) error {
+	switch {
+	case s.Features < 0:
+		return &SettingError{Name: "Features", Value: s.Features, Want: "0 or more"}
+	case len(s.X) != s.Len()*s.Features:
+		return &DimensionError{What: fmt.Sprintf("numbers in X for %d rows of %d features", s.Len(), s.Features), Have: len(s.X), Want: s.Len() * s.Features}
+	case s.Weights != nil && n.Unweighted:
+		return &SettingError{Name: "Weights", Value: len(s.Weights), Want: "nil: this model does not use weights"}
+	case s.Weights != nil && len(s.Weights) != s.Len():
+		return &DimensionError{What: "weights", Have: len(s.Weights), Want: s.Len()}
+	}
+	return nil
+}
+
+func (s Samples) checkFinite(n Needs) error {
+	for i, y := range s.Y {
+		if err := checkRow(s.Row(i), i, n.Missing); err != nil {
+			return err
+		}
+		if !finite(y) {
+			return &NotFiniteError{What: "target", Row: i, Column: -1, Value: y}
+		}
+		if w := s.Weight(i); !finite(w) || w < 0 {
+			return &NotFiniteError{What: "weight", Row: i, Column: -1, Value: w}
+		}
+	}
+	return nil
+}
+
+func (s Samples) checkRows(n Needs) error {
+	used := 0
+	for i := range s.Y {
+		if s.Weight(i) > 0 {
+			used++
+		}
+	}
+	if used < n.MinRows {
+		return &TooFewError{What: "samples", Have: used, Need: n.MinRows}
+	}
+	return nil
+}
+
+func (s Samples) checkVarying(n Needs) error {
+	if !n.Varying || s.Len() == 0 {
+		return nil
+	}
+	for c := range s.Features {
+		if v, constant := s.constant(c); constant {
+			return &ConstantError{Column: c, Value: v}
+		}
+	}
+	return nil
+}
+
+// constant reports whether column c has one value in all rows of weight > 0.
+func (s Samples) constant(c int) (value float64, constant bool) {
+	value = math.NaN()
+	for i := range s.Y {
+		v := s.X[i*s.Features+c]
+		switch {
+		case s.Weight(i) == 0 || math.IsNaN(v):
+		case math.IsNaN(value):
+			value = v
+		case v != value:
+			return 0, false
+		}
+	}
+	return value, true
+}
+
+// CheckRow reports whether x can be predicted: it has the given number of
+// features, all finite, or missing where missing ones are allowed.
+// The error matches [ErrDimension] or [ErrNotFinite].
+func CheckRow(x []float64, features int, missing bool) error {
+	if len(x) != features {
+		return &DimensionError{What: "features in the row to predict", Have: len(x), Want: features}
+	}
+	return checkRow(x, 0, missing)
+}
+
+func checkRow(x []float64, row int, missing bool) error {
+	for c, v := range x {
+		if !finite(v) && !(missing && math.IsNaN(v)) {
+			return &NotFiniteError{What: "feature", Row: row, Column: c, Value: v}
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
