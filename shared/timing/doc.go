@@ -1,0 +1,39 @@
+// Package timing measures how long work takes: laps on an injected clock, the
+// time-writer protocol by which a training job tells its laps to whoever
+// started it, the processor time and memory of a process tree, and summaries
+// of latencies.
+//
+// It decides for its caller which of several reports in one log counts, what a
+// report may look like, and how a quantile of few values is defined. It
+// refuses a report that is torn, that contradicts an earlier one, or that
+// holds anything but finite times of zero or more, and it never reads a clock
+// that it was not given.
+//
+// The protocol: a job marks its start and the end of each segment, and prints
+// the segments' seconds as a Python list between two tags. A job of k epochs
+// prints k+2 laps: set-up, the epochs, teardown.
+//
+//	<TIME_WRITTER_OUTPUT>[13.97, 8.2e-06, 2.09]</TIME_WRITTER_OUTPUT>
+//
+// A job that speaks it:
+//
+//	w := timing.NewTimeWriter(os.Stdout, time.Now)
+//	w.Start()
+//	model := load()
+//	for range epochs {
+//		w.LogUpdate() // ends the set-up, then each epoch but the last
+//		model.epoch()
+//	}
+//	w.LogUpdate() // ends the last epoch
+//	model.save()
+//	w.LogUpdate() // ends the teardown
+//	w.PrintResults()
+//
+// A reader of it:
+//
+//	out, err := timing.ParseOutput(log)
+//	if err != nil {
+//		return err // errors.Is(err, timing.ErrNoTag), ErrTruncated, ...
+//	}
+//	total := out.Total()
+package timing

@@ -1,0 +1,52 @@
+package timing
+
+import (
+	"errors"
+	"time"
+)
+
+// Clock tells the time. time.Now is one; tests hand in their own.
+type Clock func() time.Time
+
+// ErrNotStarted is returned when a lap ends that never began.
+var ErrNotStarted = errors.New("timing: lap ended before the first start")
+
+// Laps measures consecutive laps. Its zero value with a Now is ready; it is
+// not safe for concurrent use.
+type Laps struct {
+	Now Clock // nil means time.Now
+
+	last    time.Time
+	started bool
+	seconds []float64
+}
+
+// Start begins the first lap and forgets nothing: laps already taken stay.
+func (l *Laps) Start() { l.last, l.started = l.now(), true }
+
+// Lap ends the lap that runs, begins the next and returns the seconds of the
+// one that ended. Before Start it returns ErrNotStarted.
+func (l *Laps) Lap() (float64, error) {
+	if !l.started {
+		return 0, ErrNotStarted
+	}
+	now := l.now()
+	// A clock without a monotonic reading may step back; a lap never does.
+	s := max(0, now.Sub(l.last).Seconds())
+	l.last = now
+	l.seconds = append(l.seconds, s)
+	return s, nil
+}
+
+// Seconds returns the laps taken so far. The caller must not change them.
+func (l *Laps) Seconds() []float64 { return l.seconds }
+
+// Reset forgets every lap and the start.
+func (l *Laps) Reset() { l.seconds, l.started = nil, false }
+
+func (l *Laps) now() time.Time {
+	if l.Now == nil {
+		return time.Now()
+	}
+	return l.Now()
+}
