@@ -1,3 +1,40 @@
-// Package dataset reads and writes the tables of observations that the
-// Foretime tools learn from.
+// Package dataset moves typed rows between memory and the files that other
+// tools read: CSV, TSV, JSON lines and Parquet.
+//
+// A row is a struct whose exported fields carry a tag with the column name.
+// The package decides for its caller how a cell is spelled (RFC 3339 times,
+// shortest floats that read back equal), how a file is quoted, and that a bad
+// row is a diagnostic with file and line while the run goes on. It refuses
+// NaN and infinities in both directions, guessed column types, a column it
+// was promised and cannot find, and a guess for an empty cell: a number that
+// may be missing is a pointer field.
+//
+//	type Run struct {
+//		Job     string    `dataset:"job"`
+//		Start   time.Time `dataset:"start"`
+//		Epochs  int       `dataset:"epochs"`
+//		Seconds float64   `dataset:"seconds"`
+//		Watts   *float64  `dataset:"watts"` // may be empty or absent
+//	}
+//
+//	func main() {
+//		runs, err := dataset.Load[Run]("runs.csv", dataset.Options{})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		for _, d := range runs.Diagnostics {
+//			log.Print(d) // runs.csv:7: column "epochs": "ten" is not an integer
+//		}
+//		fmt.Println(runs.Counts) // 120 read, 119 used, 1 dropped
+//		if err := dataset.Save("runs.parquet", runs.Rows, dataset.Options{}); err != nil {
+//			log.Fatal(err)
+//		}
+//	}
+//
+// A field of type []float64 tagged `dataset:",rest"` takes every column that
+// no other field names, in file order: the feature columns of a wide table.
+// A tag `dataset:"name,optional"` lets the column be absent; the field then
+// keeps its zero value. Reader and Writer stream row by row where a table
+// does not fit in memory. RandomSplit, GroupSplit and TimeSplit divide the
+// rows into training and test sets.
 package dataset
