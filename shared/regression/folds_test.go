@@ -75,6 +75,22 @@ func TestGroupFolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkPartition(t, len(groups), folds)
+		rows, largest := make([]int, k), 0
+		for _, g := range groups {
+			size := 0
+			for _, other := range groups {
+				if other == g {
+					size++
+				}
+			}
+			largest = max(largest, size)
+		}
+		for i, f := range folds {
+			rows[i] = len(f.Test)
+		}
+		if slices.Max(rows)-slices.Min(rows) > largest {
+			t.Fatalf("test sets of %v rows, largest group of %d", rows, largest)
+		}
 		for i, f := range folds {
 			for _, test := range f.Test {
 				if slices.ContainsFunc(f.Train, func(r int) bool { return groups[r] == groups[test] }) {
@@ -83,6 +99,13 @@ func TestGroupFolds(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestGroupFoldsBalance(t *testing.T) {
+	folds, err := GroupFolds([]string{"a", "a", "a", "a", "a", "b", "c", "d", "e", "f"}, 2, 1)
+	if err != nil || len(folds[0].Test) != 5 || len(folds[1].Test) != 5 {
+		t.Errorf("%v, %v: want five rows in each test set", folds, err)
+	}
 }
 
 func TestTimeFolds(t *testing.T) {
@@ -100,7 +123,14 @@ func TestTimeFolds(t *testing.T) {
 		if len(folds) != k {
 			t.Fatalf("%d folds of %d", len(folds), k)
 		}
+		testedIn := map[float64]int{}
 		for i, f := range folds {
+			for _, r := range f.Test {
+				if in, ok := testedIn[times[r]]; ok && in != i {
+					t.Fatalf("rows of time %v are tested in folds %d and %d", times[r], in, i)
+				}
+				testedIn[times[r]] = i
+			}
 			start := math.Inf(1)
 			for _, r := range f.Test {
 				start = min(start, times[r])

@@ -36,6 +36,10 @@ func TestEvaluate(t *testing.T) {
 	if m.Count != 7 || m.ZeroActuals != 0 || len(m.Warnings) != 0 {
 		t.Errorf("count %d, zeros %d, warnings %v", m.Count, m.ZeroActuals, m.Warnings)
 	}
+	edge, err := Evaluate([]float64{20, 10, 10}, []float64{21, 11, 11.5}) // ratios 0.05, 0.10, 0.15
+	if err != nil || edge.Within5 != 1.0/3 || edge.Within10 != 2.0/3 {
+		t.Errorf("ratios on the limit: %+v, %v", edge, err)
+	}
 	strict, err := MAPE(actual, predicted)
 	if err != nil || strict != m.MAPE {
 		t.Errorf("MAPE = %v, %v", strict, err)

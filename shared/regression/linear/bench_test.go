@@ -1,0 +1,80 @@
+package linear
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/foretime/foretime/shared/regression"
+)
+
+func noisy(rows, features int) regression.Samples {
+	rng := rand.New(rand.NewPCG(1, 1))
+	s := regression.Samples{Features: features}
+	for range rows {
+		y := rng.NormFloat64()
+		for j := range features {
+			v := rng.NormFloat64()
+			s.X = append(s.X, v)
+			y += float64(j+1) * v
+		}
+		s.Y = append(s.Y, y)
+	}
+	return s
+}
+
+func BenchmarkSolve(b *testing.B) {
+	for name, f := range map[string]solver{"ols": OLS{}, "ridge": Ridge{Penalty: 1}, "nnls": NNLS{}, "huber": Huber{}} {
+		for _, rows := range []int{100, 1000} {
+			s := noisy(rows, 8)
+			b.Run(fmt.Sprintf("model=%s/rows=%d/features=8", name, rows), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := f.Solve(s); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkPredict(b *testing.B) {
+	s := noisy(100, 8)
+	m, err := OLS{}.Solve(s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := m.Predict(s.Row(0)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// One row in and one prediction, as a live estimator does it.
+func BenchmarkOnline(b *testing.B) {
+	s := noisy(1000, 8)
+	for _, forgetting := range []float64{1, 0.99} {
+		b.Run(fmt.Sprintf("features=8/forgetting=%v", forgetting), func(b *testing.B) {
+			fit, err := NewOnline(8, OnlineSettings{Forgetting: forgetting})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := range s.Len() {
+				if err := fit.Add(s.Row(i), s.Y[i]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if err := fit.Add(s.Row(i%s.Len()), s.Y[i%s.Len()]); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := fit.Predict(s.Row(0)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+package linear
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/shared/regression"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Model is a fitted linear regression, Intercept + Σ Coefficients[j]·x[j]. It
+// can be stored as JSON and read back without loss.
+type Model struct {
+	Intercept    float64   `json:"intercept"` // 0 when fitted without one
+	Coefficients []float64 `json:"coefficients"`
+	// Doubt is what the fit knows of its own precision; nil where no theory
+	// says, and then predictions have infinite bounds.
+	Doubt *Doubt `json:"doubt,omitempty"`
+
+	warnings []error
+}
+
+var _ regression.Model = (*Model)(nil)
+
+// Features is the number of coefficients.
+func (m *Model) Features() int { return len(m.Coefficients) }
+
+// Warnings say why the fit should be looked at.
+func (m *Model) Warnings() []error { return m.warnings }
+
+// Predict is the value at x with the interval of one new observation of weight
+// 1 about it. x may not have missing values.
+func (m *Model) Predict(x []float64) (regression.Prediction, error) {
+	return m.PredictWeighted(x, 1)
+}
+
+// PredictWeighted is Predict for a new observation of another weight, that is
+// of noise variance Sigma²/weight. Use it where the fit was weighted; an infinite
+// weight gives the confidence interval of the mean.
+func (m *Model) PredictWeighted(x []float64, weight float64) (regression.Prediction, error) {
+	if err := regression.CheckRow(x, len(m.Coefficients), false); err != nil {
+		return regression.Prediction{}, err
+	}
+	if !(weight > 0) {
+		return regression.Prediction{}, &regression.SettingError{Name: "weight", Value: weight, Want: "above 0"}
+	}
+	p := regression.Point(m.Intercept + floats.Dot(m.Coefficients, x))
+	if m.Doubt != nil {
+		half := m.Doubt.T * m.Doubt.Sigma * math.Sqrt(1/weight+m.Doubt.leverage(x))
+		p.Low, p.High = p.Value-half, p.Value+half
+	}
+	return p, nil
+}
+
+// Doubt is the precision of a least-squares fit: the noise, and the shape of the
+// doubt about the coefficients.
+type Doubt struct {
+	Level            float64 `json:"level"` // of prediction intervals, in (0, 1)
+	Sigma            float64 `json:"sigma"` // residual standard error of an observation of weight 1
+	DegreesOfFreedom float64 `json:"degrees_of_freedom"`
+	T                float64 `json:"t"` // Student's quantile for the level
+
+	InterceptStdError float64   `json:"intercept_std_error"`
+	StdErrors         []float64 `json:"std_errors"` // one a coefficient
+
+	// The variance of the fitted line at x is Sigma² (1/SumWeights + |Root·(x -
+	// Center)|²); SumWeights is infinite, written as 0, without an intercept.
+	// Root is row-major, lower triangular, as wide as Center.
+	SumWeights float64   `json:"sum_weights"`
+	Center     []float64 `json:"center"`
+	Root       []float64 `json:"root"`
+}
+
+// leverage is the variance of the fitted line at x in units of Sigma².
+func (d *Doubt) leverage(x []float64) float64 {
+	h := 0.0
+	if d.SumWeights > 0 {
+		h = 1 / d.SumWeights
+	}
+	n := len(d.Center)
+	for i := range n {
+		v := 0.0
+		for j := range i + 1 {
+			v += d.Root[i*n+j] * (x[j] - d.Center[j])
+		}
+		h += v * v
+	}
+	return h
+}
+
+// newDoubt completes a Doubt whose Center, Root and SumWeights are known, from
+// the weighted residual sum of squares.
+func newDoubt(d Doubt, residual, degrees, level float64) *Doubt {
+	d.Level, d.DegreesOfFreedom = level, degrees
+	d.Sigma = math.Sqrt(max(residual, 0) / degrees)
+	d.T = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Quantile((1 + level) / 2)
+	n := len(d.Center)
+	d.StdErrors = make([]float64, n)
+	for j := range n {
+		sum := 0.0
+		for i := j; i < n; i++ {
+			sum += d.Root[i*n+j] * d.Root[i*n+j]
+		}
+		d.StdErrors[j] = d.Sigma * math.Sqrt(sum)
+	}
+	if d.SumWeights > 0 {
+		d.InterceptStdError = d.Sigma * math.Sqrt(d.leverage(make([]float64, n)))
+	}
+	return &d
+}
+
+// fitted adapts a Solve method to [regression.Fitter].
+func fitted(m *Model, err error) (regression.Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// levelOr checks a level, 0 meaning 0.95.
+func levelOr(level float64) (float64, error) {
+	if level == 0 {
+		return 0.95, nil
+	}
+	if !(level > 0 && level < 1) {
+		return 0, &regression.SettingError{Name: "Level", Value: level, Want: "in (0, 1)"}
+	}
+	return level, nil
+}
+
+// errNoSpread warns that an exact fit leaves nothing to measure noise with.
+var errNoSpread = fmt.Errorf("as many coefficients as samples: no interval can be given: %w", regression.ErrTooFew)

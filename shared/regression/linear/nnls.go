@@ -1,0 +1,162 @@
+package linear
+
+import (
+	"context"
+	"math"
+
+	"github.com/foretime/foretime/shared/regression"
+	"gonum.org/v1/gonum/mat"
+)
+
+// NNLS is least squares with no coefficient below zero, the intercept included:
+// the fit for costs that can only add up, as set-up time plus time per unit. It
+// is the active-set method of Lawson and Hanson, "Solving Least Squares
+// Problems" (1974), chapter 23, on columns scaled to norm 1. It gives no
+// interval: a coefficient held at zero has none of the usual theory.
+type NNLS struct {
+	NoIntercept bool
+}
+
+var _ regression.Fitter = NNLS{}
+
+// Fit is Solve, as a [regression.Fitter].
+func (n NNLS) Fit(_ context.Context, s regression.Samples) (regression.Model, error) {
+	return fitted(n.Solve(s))
+}
+
+// Solve fits. As many samples as coefficients are needed. The error matches
+// [regression.ErrTooFew], [regression.ErrConstant] (beside an intercept),
+// [regression.ErrNotFinite] or [regression.ErrDimension]. Of features that are
+// collinear one is used and the others are left at zero.
+func (n NNLS) Solve(s regression.Samples) (*Model, error) {
+	needs := regression.Needs{MinRows: coefficients(s, n.NoIntercept), Varying: !n.NoIntercept}
+	if err := checkSamples(s, n.NoIntercept, needs); err != nil {
+		return nil, err
+	}
+	d := newDesign(withOnes(s, n.NoIntercept), false)
+	d.unitColumns()
+	b := lawsonHanson(mat.NewDense(d.rows, d.width, d.x), mat.NewVecDense(d.rows, d.y))
+	for j := range b {
+		b[j] /= d.scale[j]
+	}
+	if n.NoIntercept {
+		return &Model{Coefficients: b}, nil
+	}
+	return &Model{Intercept: b[s.Features], Coefficients: b[:s.Features:s.Features]}, nil
+}
+
+// withOnes appends the intercept's column of ones.
+func withOnes(s regression.Samples, noIntercept bool) regression.Samples {
+	if noIntercept {
+		return s
+	}
+	out := regression.Samples{Features: s.Features + 1, Y: s.Y, Weights: s.Weights}
+	for i := range s.Len() {
+		out.X = append(append(out.X, s.Row(i)...), 1)
+	}
+	return out
+}
+
+// lawsonHanson minimises |a·x - y| over x ≥ 0. Columns of a have norm 1 or 0.
+func lawsonHanson(a *mat.Dense, y *mat.VecDense) []float64 {
+	_, width := a.Dims()
+	x, free := make([]float64, width), make([]bool, width)
+	tolerance := 1e-12 * mat.Norm(y, 2)
+	refused := make([]bool, width) // columns whose freeing made no progress
+	for range 10 * (width + 1) {
+		j := steepest(a, y, x, free, refused, tolerance)
+		if j < 0 {
+			break
+		}
+		free[j] = true
+		trial, ok := leastSquares(a, y, free)
+		if !ok || trial[j] <= 0 { // collinear with the free ones, or rounding
+			free[j], refused[j] = false, true
+			continue
+		}
+		clear(refused)
+		x = descend(a, y, x, trial, free)
+	}
+	return x
+}
+
+// steepest is the column held at zero whose growth would reduce the residual
+// the most, or -1 when none would.
+func steepest(a *mat.Dense, y *mat.VecDense, x []float64, free, refused []bool, tolerance float64) int {
+	var residual, gradient mat.VecDense
+	residual.MulVec(a, mat.NewVecDense(len(x), x))
+	residual.SubVec(y, &residual)
+	gradient.MulVec(a.T(), &residual)
+	best, at := tolerance, -1
+	for j := range x {
+		if g := gradient.AtVec(j); !free[j] && !refused[j] && g > best {
+			best, at = g, j
+		}
+	}
+	return at
+}
+
+// descend walks from x, which is feasible, towards trial, the least-squares
+// answer of the free columns; each time a coefficient reaches zero its column is
+// held there and the answer computed anew.
+func descend(a *mat.Dense, y *mat.VecDense, x, trial []float64, free []bool) []float64 {
+	for {
+		step, blocking := 1.0, -1
+		for j, f := range free {
+			if f && trial[j] <= 0 {
+				if s := x[j] / (x[j] - trial[j]); blocking < 0 || s < step {
+					step, blocking = s, j
+				}
+			}
+		}
+		if blocking < 0 {
+			return trial
+		}
+		for j, f := range free {
+			if !f {
+				continue
+			}
+			x[j] += step * (trial[j] - x[j])
+			if j == blocking || x[j] <= 0 {
+				x[j], free[j] = 0, false
+			}
+		}
+		// A subset of independent columns is independent.
+		trial, _ = leastSquares(a, y, free)
+	}
+}
+
+// leastSquares solves for the free columns, the others being zero; ok is false
+// when the free columns are dependent.
+func leastSquares(a *mat.Dense, y *mat.VecDense, free []bool) (x []float64, ok bool) {
+	rows, _ := a.Dims()
+	x = make([]float64, len(free))
+	var columns []int
+	for j, f := range free {
+		if f {
+			columns = append(columns, j)
+		}
+	}
+	if len(columns) == 0 {
+		return x, true
+	}
+	part := mat.NewDense(rows, len(columns), nil)
+	for at, j := range columns {
+		part.SetCol(at, mat.Col(nil, j, a))
+	}
+	var qr mat.QR
+	qr.Factorize(part)
+	var r mat.Dense
+	qr.RTo(&r)
+	for at := range columns {
+		if !(math.Abs(r.At(at, at)) > collinear) {
+			return nil, false
+		}
+	}
+	var solved mat.VecDense
+	_ = qr.SolveVecTo(&solved, false, y) // the condition was checked above
+	for at, j := range columns {
+		x[j] = solved.AtVec(at)
+	}
+	return x, true
+}
