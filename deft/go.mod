@@ -1,5 +1,5 @@
 module github.com/foretime/foretime/deft
 
-go 1.26.0
+go 1.26.5
 
 replace github.com/foretime/foretime/shared => ../shared

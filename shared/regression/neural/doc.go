@@ -1,0 +1,27 @@
+// Package neural fits regressions with neural networks, trained on the
+// processor by gomlx. It is the only package of the library that knows gomlx;
+// its panics become errors at this package's edge.
+//
+// The package decides how a network is trained: features and target are
+// standardised, a share of the rows is held out, the batch size is fixed (each
+// new shape would compile a new graph), and the weights kept are those of the
+// epoch that did best on the rows held out. The same samples, settings and seed
+// give the same network on the same build.
+//
+// It refuses missing values and weights, and it gives no interval of its own:
+// measure one with [regression.Calibrate] on samples that the network has not
+// seen. A network that predicts often should be asked through its [Scorer], a
+// plain-Go copy that neither allocates nor knows gomlx.
+//
+// An architecture is one file: [MLP] is the first.
+//
+//	net, err := neural.MLP{Training: neural.Training{Seed: 1}}.Train(ctx, samples)
+//	if err != nil {
+//		return err
+//	}
+//	scorer, err := net.Scorer()
+//	if err != nil {
+//		return err
+//	}
+//	p, err := scorer.Predict(row)
+package neural

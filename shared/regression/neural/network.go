@@ -1,0 +1,252 @@
+package neural
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// ErrFormat is returned when what is read is not a stored network, or is one of
+// an architecture that is not known here.
+var ErrFormat = errors.New("not a stored network")
+
+// ErrNoScorer is returned when an architecture has no plain-Go form.
+var ErrNoScorer = errors.New("architecture has no plain-Go scorer")
+
+// architecture is what tells one kind of network from another.
+type architecture interface {
+	// kind is its name where networks are stored.
+	kind() string
+	// graph maps standardised features [batch, features] to a standardised
+	// target [batch, 1].
+	graph(scope *model.Scope, x *graph.Node) *graph.Node
+	// scorer is the plain-Go form of weights, or ErrNoScorer.
+	scorer(weights []variable) (*Scorer, error)
+}
+
+// architectureOf reads a stored architecture; a new one adds a line.
+func architectureOf(kind string, stored json.RawMessage) (architecture, error) {
+	switch kind {
+	case "mlp":
+		var a mlp
+		return a, json.Unmarshal(stored, &a)
+	default:
+		return nil, fmt.Errorf("%w: architecture %q", ErrFormat, kind)
+	}
+}
+
+// backend is the pure-Go one; a store belongs to one backend, so there is one.
+func backend() compute.Backend { return gobackend.GetBackend() }
+
+// Network is a trained network. It is a [regression.Model] and may be asked from
+// many goroutines; asked for one row at a time, its [Scorer] is much faster.
+type Network struct {
+	architecture architecture
+	features     int
+	batch        int // rows a call of exec, always
+	scaling      Scaling
+	weights      []variable
+	report       Report
+	warnings     []error
+
+	store *model.Store
+	exec  *model.Exec
+}
+
+var _ regression.Model = (*Network)(nil)
+
+// Features is the width of the rows.
+func (n *Network) Features() int { return n.features }
+
+// Warnings say why the network should be looked at.
+func (n *Network) Warnings() []error { return n.warnings }
+
+// Report is how the training went.
+func (n *Network) Report() Report { return n.report }
+
+// Predict is the value at x, without an interval. x may not have missing values.
+func (n *Network) Predict(x []float64) (regression.Prediction, error) {
+	if err := regression.CheckRow(x, n.features, false); err != nil {
+		return regression.Prediction{}, err
+	}
+	values, err := n.PredictAll(regression.Samples{Features: n.features, X: x, Y: []float64{0}})
+	if err != nil {
+		return regression.Prediction{}, err
+	}
+	return regression.Point(values[0]), nil
+}
+
+// PredictAll is the value of every row of s, many rows at a time.
+func (n *Network) PredictAll(s regression.Samples) (values []float64, err error) {
+	if err := s.Check(regression.Needs{}); err != nil {
+		return nil, err
+	}
+	if s.Features != n.features {
+		return nil, &regression.DimensionError{What: "features", Have: s.Features, Want: n.features}
+	}
+	err = guard("predict", func() error {
+		values, err = n.values(s)
+		return err
+	})
+	return values, err
+}
+
+// values runs the graph over batches of the fixed size, the last one filled up
+// with zeros.
+func (n *Network) values(s regression.Samples) ([]float64, error) {
+	out := make([]float64, 0, s.Len())
+	for at := 0; at < s.Len(); at += n.batch {
+		x := make([]float32, n.batch*n.features)
+		rows := min(n.batch, s.Len()-at)
+		for i := range rows {
+			n.scaling.row(x[i*n.features:(i+1)*n.features], s.Row(at+i))
+		}
+		result, err := n.exec.Call1(tensors.FromFlatDataAndDimensions(x, n.batch, n.features))
+		if err != nil {
+			return nil, err
+		}
+		err = tensors.ConstFlatData(result, func(flat []float32) {
+			for _, v := range flat[:rows] {
+				out = append(out, n.scaling.value(v))
+			}
+		})
+		if err == nil {
+			err = result.FinalizeAll()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Scorer is the network in plain Go. The error matches [ErrNoScorer].
+func (n *Network) Scorer() (*Scorer, error) {
+	s, err := n.architecture.scorer(n.weights)
+	if err != nil {
+		return nil, err
+	}
+	s.Scaling = n.scaling
+	return s, nil
+}
+
+// build makes the graph and draws the first weights from the seed.
+func (n *Network) build(seed uint64) error {
+	n.store = model.NewStore()
+	if err := n.store.SetRNGStateFromSeed(int64(seed)); err != nil {
+		return err
+	}
+	if err := n.compile(); err != nil {
+		return err
+	}
+	_, err := n.values(regression.Samples{Features: n.features, X: n.scaling.Center, Y: []float64{0}})
+	return err
+}
+
+func (n *Network) compile() (err error) {
+	n.exec, err = model.NewExec(backend(), n.store, n.architecture.graph)
+	return err
+}
+
+// stored is the file form of a network.
+type stored struct {
+	Format       string          `json:"format"`
+	Kind         string          `json:"kind"`
+	Architecture json.RawMessage `json:"architecture"`
+	Features     int             `json:"features"`
+	Batch        int             `json:"batch"`
+	Scaling      Scaling         `json:"scaling"`
+	Report       Report          `json:"report"`
+	Weights      []variable      `json:"weights"`
+}
+
+const format = "foretime-network-1"
+
+// Save writes the network as JSON: the same network, the same bytes. To a file,
+// give it to dataset.WriteFile.
+func (n *Network) Save(w io.Writer) error {
+	a, err := json.Marshal(n.architecture)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(stored{format, n.architecture.kind(), a, n.features, n.batch, n.scaling, n.report, n.weights})
+}
+
+// Load reads what Save wrote. The error matches [ErrFormat] where it is not
+// that, or its parts do not fit each other.
+func Load(r io.Reader) (*Network, error) {
+	var s stored
+	if err := json.NewDecoder(r).Decode(&s); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	if s.Format != format || s.Features < 1 || s.Batch < 1 || len(s.Scaling.Center) != s.Features || len(s.Scaling.Scale) != s.Features {
+		return nil, fmt.Errorf("%w: format %q, %d features, batch of %d", ErrFormat, s.Format, s.Features, s.Batch)
+	}
+	for _, w := range s.Weights {
+		size := 1
+		for _, d := range w.Dims {
+			size *= d
+		}
+		if size != len(w.Data) {
+			return nil, fmt.Errorf("%w: weights %s: %d numbers of shape %v", ErrFormat, w.Path, len(w.Data), w.Dims)
+		}
+	}
+	a, err := architectureOf(s.Kind, s.Architecture)
+	if err != nil {
+		return nil, err
+	}
+	n := &Network{architecture: a, features: s.Features, batch: s.Batch, scaling: s.Scaling, report: s.Report}
+	err = guard("load "+s.Kind, func() error {
+		if err := n.keep(s.Weights); err != nil {
+			return err
+		}
+		// Weights that are missing or do not fit show when the graph is built.
+		before := n.store.NumVariables()
+		if _, err := n.values(regression.Samples{Features: n.features, X: n.scaling.Center, Y: []float64{0}}); err != nil {
+			return err
+		}
+		if n.store.NumVariables() != before {
+			return fmt.Errorf("%d weights are missing", n.store.NumVariables()-before)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return n, nil
+}
+
+// fitted adapts a Train method to [regression.Fitter].
+func fitted(n *Network, err error) (regression.Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// guard turns a panic of gomlx, which builds graphs by panicking, into an error.
+func guard(what string, f func() error) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			err = fmt.Errorf("%s: %w", what, r)
+		default:
+			err = fmt.Errorf("%s: %v", what, r)
+		}
+	}()
+	err = f()
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
+	return err
+}

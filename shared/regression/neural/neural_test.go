@@ -1,0 +1,387 @@
+package neural
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// friedman are samples of Friedman's function, 10 sin(πx₀x₁) + 20(x₂-½)² + 10x₃
+// + 5x₄ ("Multivariate Adaptive Regression Splines", Annals of Statistics 19,
+// 1991, section 4.3), which no line fits, with normal noise of deviation 1.
+func friedman(rows int, seed uint64) regression.Samples {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	s := regression.Samples{Features: 5}
+	for range rows {
+		x := make([]float64, 5)
+		for j := range x {
+			x[j] = rng.Float64()
+		}
+		y := 10*math.Sin(math.Pi*x[0]*x[1]) + 20*(x[2]-0.5)*(x[2]-0.5) + 10*x[3] + 5*x[4]
+		s.X, s.Y = append(s.X, x...), append(s.Y, y+rng.NormFloat64())
+	}
+	return s
+}
+
+// small is a network that trains in moments, also under the race detector.
+var small = MLP{Hidden: []int{8}, Training: Training{Epochs: 3, Batch: 8, Seed: 1}}
+
+// trained trains, unless the race detector brings checkptr along, which ends the
+// process at gomlx's pointer arithmetic.
+func trained(t *testing.T, m MLP, s regression.Samples) *Network {
+	t.Helper()
+	needsPointers(t)
+	n, err := m.Train(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+const noCheckptr = "-gcflags=github.com/gomlx/compute/...=-d=checkptr=0"
+
+func needsPointers(t *testing.T) {
+	t.Helper()
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return
+	}
+	raced, allowed := false, false
+	for _, s := range info.Settings {
+		raced = raced || s.Key == "-race" && s.Value == "true"
+		allowed = allowed || s.Key == "-gcflags" && strings.Contains(s.Value, "checkptr=0")
+	}
+	if raced && !allowed {
+		t.Skip("needs, beside -race, " + noCheckptr)
+	}
+}
+
+func TestSameSeedSameNetwork(t *testing.T) {
+	s := friedman(60, 1)
+	save := func(m MLP) string {
+		var b bytes.Buffer
+		if err := trained(t, m, s).Save(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	first := save(small)
+	if save(small) != first {
+		t.Error("the same seed gave another network")
+	}
+	other := small
+	other.Training.Seed = 2
+	if save(other) == first {
+		t.Error("two seeds gave the same network")
+	}
+	zero := small
+	zero.Training.Seed = 0
+	if save(zero) != save(zero) {
+		t.Error("seed 0 is not reproducible")
+	}
+}
+
+func TestScorerIsTheNetwork(t *testing.T) {
+	for _, hidden := range [][]int{{}, {8}, {16, 3}, {stackWidth + 1}} {
+		s := friedman(40, 3)
+		for i := range s.Y { // a target far from zero
+			s.Y[i] = 1e6 + 100*s.Y[i]
+		}
+		n := trained(t, MLP{Hidden: hidden, Training: Training{Epochs: 2, Seed: 1}}, s)
+		scorer, err := n.Scorer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := n.PredictAll(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range values {
+			got, err := scorer.Predict(s.Row(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := math.Abs(got.Value-want) / n.scaling.TargetScale; d > 1e-5 || got.Bounded() {
+				t.Errorf("hidden %v, row %d: scorer %v, network %v: %v deviations apart", hidden, i, got, want, d)
+			}
+		}
+		one, err := n.Predict(s.Row(0))
+		if err != nil || math.Abs(one.Value-values[0]) > 1e-5*n.scaling.TargetScale {
+			t.Errorf("one row %v, many %v, %v", one, values[0], err)
+		}
+	}
+}
+
+func TestScorerDoesNotAllocate(t *testing.T) {
+	scorer, err := trained(t, small, friedman(40, 1)).Scorer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := friedman(1, 5).Row(0)
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := scorer.Predict(x); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations a prediction", n)
+	}
+}
+
+func TestStoredNetworkAndScorer(t *testing.T) {
+	s := friedman(40, 1)
+	n := trained(t, small, s)
+	var file bytes.Buffer
+	if err := n.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	saved := file.String()
+	back, err := Load(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Report() != n.Report() || back.Features() != 5 {
+		t.Errorf("report %+v, want %+v", back.Report(), n.Report())
+	}
+	var again bytes.Buffer
+	if err := back.Save(&again); err != nil || again.String() != saved {
+		t.Errorf("saved again it differs: %v", err)
+	}
+	want, _ := n.PredictAll(s)
+	got, err := back.PredictAll(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scorer, err := back.Scorer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := json.Marshal(scorer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Scorer
+	if err := json.Unmarshal(stored, &read); err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		a, _ := scorer.Predict(s.Row(i))
+		b, _ := read.Predict(s.Row(i))
+		if got[i] != want[i] || a != b {
+			t.Errorf("row %d: network %v then %v, scorer %v then %v", i, want[i], got[i], a, b)
+		}
+	}
+
+	for name, bad := range map[string]string{
+		"nothing":            "",
+		"torn":               saved[:len(saved)/2],
+		"another file":       `{"format":"x"}`,
+		"other architecture": strings.Replace(saved, `"kind":"mlp"`, `"kind":"oracle"`, 1),
+		"other width":        strings.Replace(saved, `"features":5`, `"features":4`, 1),
+		"other shape":        strings.Replace(saved, `"dims":[5,8]`, `"dims":[5,9]`, 1),
+		"other layers":       strings.Replace(saved, `"hidden":[8]`, `"hidden":[9]`, 1),
+		"missing layer":      strings.Replace(saved, `"hidden":[8]`, `"hidden":[8,8]`, 1),
+	} {
+		if _, err := Load(strings.NewReader(bad)); !errors.Is(err, ErrFormat) {
+			t.Errorf("load %s: %v", name, err)
+		}
+	}
+	for name, bad := range map[string]string{
+		"no layers":     `{}`,
+		"wrong numbers": strings.Replace(string(stored), `"outputs":8`, `"outputs":7`, 1),
+		"two outputs":   `{"scaling":{"center":[0],"scale":[1]},"layers":[{"inputs":1,"outputs":2,"weights":[1,2],"biases":[1,2]}]}`,
+		"not JSON":      `{"layers":1}`,
+	} {
+		if err := json.Unmarshal([]byte(bad), new(Scorer)); !errors.Is(err, ErrFormat) {
+			t.Errorf("scorer %s: %v", name, err)
+		}
+	}
+}
+
+func TestTrainErrors(t *testing.T) {
+	good := friedman(40, 1)
+	with := func(change func(*regression.Samples)) regression.Samples {
+		s := good.Select([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+		change(&s)
+		return s
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		m    MLP
+		s    regression.Samples
+		want error
+	}{
+		"no sample":     {context.Background(), small, regression.Samples{Features: 5}, regression.ErrTooFew},
+		"nine samples":  {context.Background(), small, good.Select([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}), regression.ErrTooFew},
+		"no features":   {context.Background(), small, regression.Samples{Y: make([]float64, 20)}, regression.ErrDimension},
+		"NaN":           {context.Background(), small, with(func(s *regression.Samples) { s.X[7] = math.NaN() }), regression.ErrNotFinite},
+		"weights":       {context.Background(), small, with(func(s *regression.Samples) { s.Weights = make([]float64, s.Len()) }), regression.ErrSetting},
+		"units":         {context.Background(), MLP{Hidden: []int{0}}, good, regression.ErrSetting},
+		"epochs":        {context.Background(), MLP{Training: Training{Epochs: -1}}, good, regression.ErrSetting},
+		"batch":         {context.Background(), MLP{Training: Training{Batch: -1}}, good, regression.ErrSetting},
+		"patience":      {context.Background(), MLP{Training: Training{Patience: -1}}, good, regression.ErrSetting},
+		"learning rate": {context.Background(), MLP{Training: Training{LearningRate: math.NaN()}}, good, regression.ErrSetting},
+		"held out":      {context.Background(), MLP{Training: Training{HeldOut: 1}}, good, regression.ErrSetting},
+		"cancelled":     {cancelled, small, good, context.Canceled},
+	} {
+		m, err := c.m.Fit(c.ctx, c.s)
+		if !errors.Is(err, c.want) || m != nil {
+			t.Errorf("%s: %v, %v, want %v", name, m, err, c.want)
+		}
+	}
+}
+
+func TestPredictErrors(t *testing.T) {
+	n := trained(t, small, friedman(40, 1))
+	scorer, err := n.Scorer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []regression.Model{n, scorer} {
+		if _, err := m.Predict([]float64{1, 2}); !errors.Is(err, regression.ErrDimension) {
+			t.Errorf("%T, narrow row: %v", m, err)
+		}
+		if _, err := m.Predict([]float64{1, 2, math.NaN(), 4, 5}); !errors.Is(err, regression.ErrNotFinite) {
+			t.Errorf("%T, NaN: %v", m, err)
+		}
+	}
+	if _, err := n.PredictAll(regression.Samples{Features: 1, X: []float64{1}, Y: []float64{1}}); !errors.Is(err, regression.ErrDimension) {
+		t.Errorf("narrow samples: %v", err)
+	}
+	if v, err := n.PredictAll(regression.Samples{Features: 5}); err != nil || len(v) != 0 {
+		t.Errorf("no rows: %v, %v", v, err)
+	}
+}
+
+// Ten samples, of which one feature and the target never change.
+func TestConstants(t *testing.T) {
+	s := regression.Samples{Features: 2}
+	for i := range 10 {
+		s.X, s.Y = append(s.X, float64(i), 7), append(s.Y, 3)
+	}
+	m := small
+	m.Training.Epochs, m.Training.Patience = 1, 1
+	n := trained(t, m, s)
+	var constant *regression.ConstantError
+	if w := regression.Warnings(n); len(w) != 2 || !errors.As(w[0], &constant) || constant.Column != 1 || !errors.Is(w[1], ErrStillImproving) {
+		t.Errorf("warnings %v", w)
+	}
+	if p, err := n.Predict(s.Row(0)); err != nil || math.IsNaN(p.Value) {
+		t.Errorf("prediction %v, %v", p, err)
+	}
+	if r := n.Report(); r.Rows != 8 || r.HeldOutRows != 2 || r.Epochs != 1 || r.BestEpoch != 1 {
+		t.Errorf("report %+v", r)
+	}
+}
+
+// Noise cannot be learnt: training stops when patience ends, and keeps the
+// epoch that did best.
+func TestStopsEarly(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	s := regression.Samples{Features: 2}
+	for range 40 {
+		s.X, s.Y = append(s.X, rng.NormFloat64(), rng.NormFloat64()), append(s.Y, rng.NormFloat64())
+	}
+	var told []float64
+	m := MLP{Hidden: []int{8}, Training: Training{
+		Epochs: 200, Batch: 8, Patience: 3, Seed: 1, LearningRate: 0.02,
+		Progress: func(epochs int, rmse float64) {
+			told = append(told, rmse)
+			if epochs != len(told) {
+				t.Errorf("told of epoch %d at call %d", epochs, len(told))
+			}
+		},
+	}}
+	n := trained(t, m, s)
+	r := n.Report()
+	if r.Epochs != r.BestEpoch+3 || r.Epochs != len(told) || r.HeldOutRMSE != told[r.BestEpoch-1] {
+		t.Errorf("report %+v, told %v", r, told)
+	}
+	for _, rmse := range told {
+		if rmse < r.HeldOutRMSE {
+			t.Errorf("an epoch had %v, the one kept %v", rmse, r.HeldOutRMSE)
+		}
+	}
+	// The weights kept are those of the best epoch: training just as long again.
+	m.Training.Epochs, m.Training.Progress = r.BestEpoch, nil
+	again := trained(t, m, s)
+	a, _ := n.Predict(s.Row(0))
+	b, _ := again.Predict(s.Row(0))
+	if a != b {
+		t.Errorf("weights kept predict %v, those of the best epoch %v", a, b)
+	}
+}
+
+// Cancelled while it trains, it stops within a step.
+func TestCancel(t *testing.T) {
+	needsPointers(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	epochs := 0
+	m := small
+	m.Training.Epochs = 1000
+	m.Training.Progress = func(int, float64) { epochs++; cancel() }
+	if n, err := m.Train(ctx, friedman(40, 1)); !errors.Is(err, context.Canceled) || n != nil || epochs != 1 {
+		t.Errorf("%v, %v after %d epochs", n, err, epochs)
+	}
+}
+
+func TestManyAsk(t *testing.T) {
+	s := friedman(40, 1)
+	n := trained(t, small, s)
+	scorer, err := n.Scorer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := n.PredictAll(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for i := range 10 {
+				p, err := n.Predict(s.Row(i))
+				q, errQ := scorer.Predict(s.Row(i))
+				if err != nil || errQ != nil || math.Abs(p.Value-want[i]) > 1e-4 || math.Abs(q.Value-want[i]) > 1e-4 {
+					t.Errorf("row %d: %v %v, %v %v, want %v", i, p, err, q, errQ, want[i])
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestScaling(t *testing.T) {
+	s := regression.Samples{Features: 2, X: []float64{1, 7, 3, 7, 100, 7, 8, 7}, Y: []float64{10, 20, 1e9, 60}}
+	sc, warnings := newScaling(s, []int{0, 1, 3}) // by hand: mean 4, variance 26/3; 30, 1400/3
+	if len(warnings) != 1 || sc.Center[0] != 4 || math.Abs(sc.Scale[0]-math.Sqrt(26.0/3)) > 1e-12 || sc.Center[1] != 7 || sc.Scale[1] != 1 {
+		t.Errorf("%+v, %v", sc, warnings)
+	}
+	if sc.TargetCenter != 30 || math.Abs(sc.TargetScale-math.Sqrt(1400.0/3)) > 1e-12 {
+		t.Errorf("target %v ± %v", sc.TargetCenter, sc.TargetScale)
+	}
+	if back := sc.value(sc.target(45)); math.Abs(back-45) > 1e-5 {
+		t.Errorf("there and back: %v", back)
+	}
+}
+
+func TestGuard(t *testing.T) {
+	for _, value := range []any{"text", errors.New("error"), 7} {
+		if err := guard("build", func() error { panic(value) }); err == nil || !strings.HasPrefix(err.Error(), "build: ") {
+			t.Errorf("panic(%v) became %v", value, err)
+		}
+	}
+	if err := guard("build", func() error { return context.Canceled }); err != context.Canceled {
+		t.Errorf("cancellation became %v", err)
+	}
+}
