@@ -1,0 +1,145 @@
+package chart
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/foretime/foretime/shared/dataset"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Errors returned when data cannot be drawn. They arrive wrapped with the
+// series and the point.
+var (
+	// ErrEmpty is returned when there is nothing to draw.
+	ErrEmpty = errors.New("no data")
+	// ErrNotFinite is returned for a NaN or an infinity, and for a number so
+	// near infinity that an axis could not hold it.
+	ErrNotFinite = errors.New("not a finite number")
+	// ErrLength is returned when slices that belong together differ in length.
+	ErrLength = errors.New("lengths differ")
+	// ErrLogScale is returned for a value of zero or less on a logarithmic axis.
+	ErrLogScale = errors.New("not above zero on a logarithmic axis")
+	// ErrOrder is returned for an interval whose end is before its begin.
+	ErrOrder = errors.New("end before begin")
+	// ErrFormat is returned for a file name that ends in neither .svg nor .png.
+	ErrFormat = errors.New("unknown image format")
+)
+
+// Chart is one of the charts of this package.
+type Chart interface {
+	drawing() (*drawing, error)
+}
+
+// Frame is what all charts have in common.
+type Frame struct {
+	Title string
+	// X and Y are the axis labels, with units.
+	X, Y string
+	// LogX and LogY make an axis logarithmic.
+	LogX, LogY bool
+	// WidthInches and HeightInches are the size of the image; 0 means a size
+	// that suits the chart.
+	WidthInches, HeightInches float64
+}
+
+// drawing is a chart made of plot elements.
+type drawing struct {
+	plot   *plot.Plot
+	frame  Frame
+	legend []entry
+}
+
+const (
+	pngDPI        = 144
+	defaultWidth  = 7
+	defaultHeight = 4.2
+)
+
+// SVG writes the chart as an SVG document.
+func SVG(w io.Writer, c Chart) error {
+	d, err := c.drawing()
+	if err != nil {
+		return err
+	}
+	canvas := vgsvg.New(d.size())
+	d.draw(draw.New(canvas))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return err
+	}
+	_, err = w.Write(anyFont(b.Bytes()))
+	return err
+}
+
+// PNG writes the chart as a PNG image of 144 dots per inch.
+func PNG(w io.Writer, c Chart) error {
+	d, err := c.drawing()
+	if err != nil {
+		return err
+	}
+	width, height := d.size()
+	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI))
+	d.draw(draw.New(canvas))
+	_, err = vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
+	return err
+}
+
+// Save writes the chart to a file in the format that the ending of its name
+// tells, .svg or .png. The file appears complete or not at all.
+func Save(path string, c Chart) error {
+	write := SVG
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".svg":
+	case ".png":
+		write = PNG
+	default:
+		return fmt.Errorf("%s: %w (want .svg or .png)", path, ErrFormat)
+	}
+	if err := dataset.WriteFile(path, func(w io.Writer) error { return write(w, c) }); err != nil {
+		return fmt.Errorf("chart %s: %w", path, err)
+	}
+	return nil
+}
+
+func (d *drawing) size() (width, height vg.Length) {
+	w, h := d.frame.WidthInches, d.frame.HeightInches
+	if !(w > 0) {
+		w = defaultWidth
+	}
+	if !(h > 0) {
+		h = defaultHeight
+	}
+	return vg.Length(w) * vg.Inch, vg.Length(h) * vg.Inch
+}
+
+// finite checks the values of one series.
+func finite(name string, values []float64) error {
+	for i, x := range values {
+		if !drawable(x) {
+			return fmt.Errorf("series %q: point %d: %v: %w", name, i, x, ErrNotFinite)
+		}
+	}
+	return nil
+}
+
+func drawable(x float64) bool { return math.Abs(x) <= 1e300 }
+
+// sameLength checks slices that belong to one series; optional ones may be nil.
+func sameLength(name string, n int, optional ...[]float64) error {
+	for _, s := range optional {
+		if s != nil && len(s) != n {
+			return fmt.Errorf("series %q: %w: %d and %d", name, ErrLength, n, len(s))
+		}
+	}
+	return nil
+}
