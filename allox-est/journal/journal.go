@@ -42,14 +42,21 @@ type Run struct {
 	CPU  float64 `json:"cpu_seconds"`
 	Wait float64 `json:"wait_seconds"` // threads ready without a processor
 
-	// Laps are wall times from the start of the process to its end, without a
-	// gap: set-up, epochs, teardown. Empty where the job does not tell.
-	Laps    []float64 `json:"laps,omitempty"`
-	LapCPU  []float64 `json:"lap_cpu,omitempty"`  // processor time in each lap
-	LapWait []float64 `json:"lap_wait,omitempty"` // wait in each lap
-	// Folded is how many epochs the first or the last lap holds beside set-up
-	// or teardown: 0 with a time-writer report, 1 with a pattern.
-	Folded int `json:"folded,omitempty"`
+	// Laps are the wall times that the job told: set-up, epochs, teardown.
+	// Empty where it does not tell.
+	Laps []float64 `json:"laps,omitempty"`
+	// Before and After are the wall times that the laps leave out: from the
+	// start of the process to the first lap, and from the last to its end.
+	Before float64 `json:"before_seconds,omitempty"`
+	After  float64 `json:"after_seconds,omitempty"`
+	// LapCPU and LapWait are CPU and Wait in each lap, Before and After
+	// included in the first and the last.
+	LapCPU  []float64 `json:"lap_cpu,omitempty"`
+	LapWait []float64 `json:"lap_wait,omitempty"`
+	// FirstEpoch is the number, from 1, of the epoch in the second lap; 0
+	// means 1. Epochs that no lap of their own tells are in the first or the
+	// last lap.
+	FirstEpoch int `json:"first_epoch,omitempty"`
 
 	// Yardstick is the processor time of a fixed piece of work, taken before,
 	// during and after the run: the machine's speed at the time.
