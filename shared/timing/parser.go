@@ -84,6 +84,7 @@ type Parser struct {
 	failed  *ParseError // first completed report at fault
 	torn    *ParseError // last report never completed
 	differs bool
+	done    int // complete reports taken
 }
 
 type state uint8
@@ -334,7 +335,12 @@ func (p *Parser) close() {
 		p.kept, p.next = p.next, p.kept
 	}
 	p.kept.n, p.found = p.n, true
+	p.done++
 }
+
+// Completed returns how many complete reports were taken so far. It lets a
+// caller who watches a job tell when the report that counts arrived.
+func (p *Parser) Completed() int { return p.done }
 
 // tear gives up the report being read: it was never closed.
 func (p *Parser) tear() {

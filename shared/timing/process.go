@@ -24,8 +24,8 @@ type TreeUsage struct {
 	// CPU is the user and system time of the live processes and of those of
 	// their children that ended and were waited for, to 10 ms a process.
 	CPU time.Duration
-	// Wait is how long the live threads stood ready on a run queue without a
-	// processor; 0 where the kernel does not tell.
+	// Wait is how long threads stood ready without a processor. Only a Meter
+	// tells it.
 	Wait time.Duration
 	// Resident is the memory in RAM in bytes, shared pages counted once for
 	// each process.
@@ -40,16 +40,21 @@ type Processes struct {
 // Usage adds up the trees of the given processes. Processes that end while it
 // reads are left out. ErrNoProcess is returned when none is alive.
 func (p Processes) Usage(pids ...int) (TreeUsage, error) {
+	return p.usage(pids, func(int) {})
+}
+
+// usage is Usage that shows each living process to visit.
+func (p Processes) usage(pids []int, visit func(pid int)) (TreeUsage, error) {
 	var u TreeUsage
 	for _, pid := range p.Tree(pids...) {
 		stat, err := p.stat(pid)
 		if err != nil {
 			continue
 		}
+		visit(pid)
 		u.Processes++
 		u.CPU += stat.cpu
 		u.Resident += stat.resident
-		u.Wait += p.wait(pid)
 	}
 	if u.Processes == 0 {
 		return TreeUsage{}, fmt.Errorf("process tree of %v: %w", pids, ErrNoProcess)
@@ -126,23 +131,6 @@ func (p Processes) stat(pid int) (processStat, error) {
 	}
 	s.resident = pages * int64(os.Getpagesize())
 	return s, nil
-}
-
-// wait adds up the run-queue delay of a process's threads (second field of
-// /proc/PID/task/TID/schedstat, nanoseconds).
-func (p Processes) wait(pid int) time.Duration {
-	var sum time.Duration
-	for _, task := range p.threads(pid) {
-		b, err := os.ReadFile(p.path(pid, "task", task, "schedstat"))
-		if err != nil {
-			continue
-		}
-		if f := bytes.Fields(b); len(f) >= 2 {
-			ns, _ := strconv.ParseInt(string(f[1]), 10, 64)
-			sum += time.Duration(ns)
-		}
-	}
-	return sum
 }
 
 // threads names the threads of a process; none if it has ended.

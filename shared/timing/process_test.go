@@ -41,7 +41,7 @@ func TestProcessesUsage(t *testing.T) {
 		t.Errorf("tree %v", got)
 	}
 	got, err := p.Usage(10)
-	want := TreeUsage{Processes: 2, CPU: 2530 * time.Millisecond, Wait: 5 * time.Millisecond, Resident: 10 * int64(os.Getpagesize())}
+	want := TreeUsage{Processes: 2, CPU: 2530 * time.Millisecond, Resident: 10 * int64(os.Getpagesize())}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
@@ -71,4 +71,30 @@ func TestProcessesOfThisMachine(t *testing.T) {
 	if err != nil || u.Processes < 2 || u.Resident < 1<<20 {
 		t.Errorf("got %+v, %v", u, err)
 	}
+}
+
+func TestMeter(t *testing.T) {
+	p := fakeProc(t)
+	m := Meter{Processes: p}
+	set := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(p.Root, path), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(pid int, cpu, wait time.Duration, wantErr error) {
+		t.Helper()
+		u, err := m.Read(pid)
+		if u.CPU != cpu || u.Wait != wait || !errors.Is(err, wantErr) {
+			t.Errorf("got %+v, %v, want CPU %v, wait %v", u, err, cpu, wait)
+		}
+	}
+	check(10, 2*time.Second+1, 5*time.Millisecond, nil)
+	os.Remove(filepath.Join(p.Root, "10/task/13/schedstat")) // a thread ended
+	check(10, 2*time.Second+1, 5*time.Millisecond, nil)
+	set("10/task/10/schedstat", "100 200 1") // its number was given anew
+	check(10, 2*time.Second+101, 5*time.Millisecond+200, nil)
+	set("10/task/10/schedstat", "torn")
+	check(10, 2*time.Second+101, 5*time.Millisecond+200, nil)
+	check(99, 2*time.Second+101, 5*time.Millisecond+200, ErrNoProcess)
 }

@@ -1,0 +1,21 @@
+// Package estimate says how long a job will take, from short runs of it.
+//
+// It decides for its caller where a job's set-up ends and its warm-up, its
+// steady epochs and its teardown begin, whether an unusual epoch is the job's
+// own cost, which will come again, or the machine's, which may not, and how
+// wide an honest interval is. It refuses to answer from no run, from runs of
+// one length where a line is needed, and from values that are not finite. What
+// the runs cannot show is told as warnings.
+//
+// A complete program:
+//
+//	j, err := journal.Read("lenet.jsonl")
+//	if err != nil {
+//		return err
+//	}
+//	e, err := estimate.New(j.Of(key, journal.Sample), estimate.Job{Epochs: 250}, estimate.Settings{})
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(e.Wall.Value, e.Wall.Low, e.Wall.High, e.Warnings)
+package estimate

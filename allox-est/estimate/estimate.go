@@ -1,0 +1,192 @@
+package estimate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// Errors returned when there is no estimate.
+var (
+	// ErrTooFew is returned when the runs are too few for the method.
+	ErrTooFew = errors.New("too few runs")
+	// ErrNoLaps is returned when a method needs laps and the job tells none.
+	ErrNoLaps = errors.New("the job tells no laps")
+	// ErrOneLength is returned when a line is asked for and all runs have the
+	// same length.
+	ErrOneLength = errors.New("all runs have the same length")
+	// ErrBadRun is returned when a run holds what cannot be a time.
+	ErrBadRun = errors.New("bad run")
+	// ErrMethod is returned for an unknown method.
+	ErrMethod = errors.New("unknown method")
+)
+
+// Method says how the epochs of the samples become those of the job.
+type Method string
+
+// The methods.
+const (
+	// Auto decides by evidence: Mean, with epochs that were slow only because
+	// the processor was busy corrected, and costs that come back kept. A job
+	// without laps gets Line.
+	Auto Method = "auto"
+	// Ratio scales the mean time of the samples by the number of epochs, as
+	// if set-up and teardown came back with every epoch.
+	Ratio Method = "ratio"
+	// Line fits time against epochs over whole runs, by least squares.
+	Line Method = "line"
+	// Mean is set-up and teardown once, and the mean of the steady epochs.
+	Mean Method = "mean"
+	// Median is Mean with the median of the epochs.
+	Median Method = "median"
+	// Huber is Mean with Huber's estimate of location.
+	Huber Method = "huber"
+)
+
+// Methods are all methods, Auto first.
+func Methods() []Method { return []Method{Auto, Ratio, Line, Mean, Median, Huber} }
+
+// Job is what is to be estimated.
+type Job struct {
+	Epochs int
+	// Device is "cpu" or "gpu": only on a CPU does processor time tell what
+	// slowed an epoch.
+	Device string
+}
+
+// Settings of an estimate. The zero value is Auto at 95 %.
+type Settings struct {
+	Method Method
+	Level  float64 // of the intervals
+}
+
+// Estimate is how long a job will take. Times are in seconds.
+type Estimate struct {
+	// Wall is the time on the machine as it was while sampling; Uncontended
+	// the time with no wait for a processor; CPU the processor time.
+	Wall, Uncontended, CPU regression.Prediction
+	// Reference is nil where the runs carry no yardstick.
+	Reference *Reference
+	// Method says what was done; under Auto it names the decision.
+	Method string
+	// Samples and Epochs count the runs used and the epochs in them; Seconds
+	// is their wall time.
+	Samples, Epochs int
+	Seconds         float64
+	Segments        *Segments // nil where the job tells no laps
+	Warnings        []error
+}
+
+// Segments are the parts of a job as the samples show them, in wall seconds
+// with transient contention corrected.
+type Segments struct {
+	Setup    float64 `json:"setup_seconds"`
+	WarmUp   int     `json:"warm_up_epochs"`
+	Epoch    float64 `json:"epoch_seconds"` // of a steady epoch, recurring costs included
+	Teardown float64 `json:"teardown_seconds"`
+	Period   int     `json:"period_epochs,omitempty"` // of a recurring cost; 0 if none was seen
+}
+
+// Reference is an estimate for a machine whose yardstick takes Yardstick
+// seconds: the fastest speed seen while sampling.
+type Reference struct {
+	Yardstick   float64               `json:"yardstick_seconds"`
+	Uncontended regression.Prediction `json:"wall_uncontended_seconds"`
+	CPU         regression.Prediction `json:"cpu_seconds"`
+}
+
+// HalfWidth returns half the width of the interval of the wall time as a share
+// of its value; infinite where there is no interval.
+func (e *Estimate) HalfWidth() float64 {
+	if e.Wall.Value <= 0 {
+		return math.Inf(1)
+	}
+	return (e.Wall.High - e.Wall.Low) / 2 / e.Wall.Value
+}
+
+// New estimates a job from runs of it. Runs that failed are left out, with a
+// warning. Errors wrap the sentinels of this package.
+func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
+	if s.Method == "" {
+		s.Method = Auto
+	}
+	if s.Level == 0 {
+		s.Level = 0.95
+	}
+	if job.Epochs < 1 {
+		return nil, fmt.Errorf("%w: a job of %d epochs", ErrBadRun, job.Epochs)
+	}
+	used, warnings, err := usable(runs)
+	if err != nil {
+		return nil, err
+	}
+	e := &Estimate{Samples: len(used), Warnings: warnings}
+	for _, r := range used {
+		e.Epochs += r.Epochs
+		e.Seconds += r.Wall
+	}
+	switch s.Method {
+	case Ratio:
+		err = e.ratio(used, job, s)
+	case Line:
+		err = e.line(used, job, s)
+	case Auto, Mean, Median, Huber:
+		err = e.bySegments(used, job, s)
+	default:
+		err = fmt.Errorf("%w %q", ErrMethod, s.Method)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
+	return e, nil
+}
+
+// usable leaves out failed runs and checks the others.
+func usable(runs []journal.Run) (used []journal.Run, warnings []error, err error) {
+	failed := 0
+	for i, r := range runs {
+		if r.Failed() {
+			failed++
+			continue
+		}
+		if err := check(r); err != nil {
+			return nil, nil, fmt.Errorf("run %d: %w", i+1, err)
+		}
+		used = append(used, r)
+	}
+	if failed > 0 {
+		warnings = append(warnings, fmt.Errorf("%w: %d of %d", ErrFailedRuns, failed, len(runs)))
+	}
+	if len(used) == 0 {
+		return nil, nil, fmt.Errorf("%w: none that succeeded", ErrTooFew)
+	}
+	return used, warnings, nil
+}
+
+func check(r journal.Run) error {
+	if r.Epochs < 1 {
+		return fmt.Errorf("%w: %d epochs", ErrBadRun, r.Epochs)
+	}
+	for name, xs := range map[string][]float64{
+		"time": {r.Wall, r.CPU, r.Wait, r.Before, r.After}, "lap": r.Laps, "lap's CPU": r.LapCPU, "lap's wait": r.LapWait, "yardstick": r.Yardstick,
+	} {
+		for _, x := range xs {
+			if !(x >= 0) || math.IsInf(x, 0) {
+				return fmt.Errorf("%w: a %s of %v s", ErrBadRun, name, x)
+			}
+		}
+	}
+	switch n := len(r.Laps); {
+	case r.Wall == 0:
+		return fmt.Errorf("%w: no wall time", ErrBadRun)
+	case n == 1 || n > r.Epochs+2:
+		return fmt.Errorf("%w: %d laps of %d epochs", ErrBadRun, n, r.Epochs)
+	case len(r.LapCPU) != 0 && len(r.LapCPU) != n, len(r.LapWait) != 0 && len(r.LapWait) != n:
+		return fmt.Errorf("%w: CPU or wait of other laps", ErrBadRun)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package estimate
+
+import (
+	"math"
+)
+
+// location is the level of the steady epochs.
+type location struct {
+	mean float64
+	// within is the variance of mean that comes from the noise of epochs,
+	// noise that of one epoch in a long sum, and withinDF how well both are
+	// known.
+	within, noise, withinDF float64
+	// between is the variance of mean that comes from the difference between
+	// runs, spread that difference itself.
+	between, spread, spreadDF float64
+}
+
+// locate estimates the level of epochs that come in groups, one a run. Between
+// runs the level is believed to vary as the machine's speed does; what the
+// groups themselves show is added (method of moments of the one-way random
+// effects model, Searle, Casella and McCulloch 1992, section 3.6).
+func locate(groups [][]float64, method Method, speed prior) location {
+	var all []float64
+	var squares, df, balance float64
+	for _, g := range groups {
+		all = append(all, g...)
+		m := mean(g)
+		for _, x := range g {
+			squares += (x - m) * (x - m)
+		}
+		df += float64(len(g) - 1)
+		balance += float64(len(g)) * float64(len(g))
+	}
+	n := float64(len(all))
+	grand := mean(all)
+	if df > 0 {
+		squares /= df
+	}
+	noise, noiseDF := epochPrior.moderate(grand, squares, df)
+	lasting := persistence(groups)
+
+	var q float64
+	for _, g := range groups {
+		d := mean(g) - grand
+		q += float64(len(g)) * d * d
+	}
+	shown, shownDF := 0.0, float64(len(groups)-1)
+	if shownDF > 0 {
+		shown = max(0, (q-shownDF*lasting*noise)/(n-balance/n))
+	}
+	spread, spreadDF := speed.moderate(grand, shown, shownDF)
+
+	var weights, level, within, between float64
+	for _, g := range groups {
+		w := 1 / (spread + lasting*noise/float64(len(g)))
+		weights += w
+		level += w * mean(g)
+		within += w * w * lasting * noise / float64(len(g))
+		between += w * w * spread
+	}
+	l := location{
+		mean: level / weights, within: within / weights / weights, noise: lasting * noise, withinDF: noiseDF,
+		between: between / weights / weights, spread: spread, spreadDF: spreadDF,
+	}
+	switch method {
+	case Median:
+		l.mean = median(all)
+		l.within *= math.Pi / 2 // efficiency of the median under normal noise
+	case Huber:
+		l.mean = huber(all)
+		l.within *= 1 / 0.95
+	}
+	return l
+}
+
+// persistence is by how much the variance of a mean grows because neighbouring
+// epochs are slow together: (1+r)/(1-r) of a first-order process with
+// correlation r, 1 where there is too little to tell.
+func persistence(groups [][]float64) float64 {
+	var product, square, pairs float64
+	for _, g := range groups {
+		m := mean(g)
+		for i, x := range g {
+			square += (x - m) * (x - m)
+			if i > 0 {
+				product += (x - m) * (g[i-1] - m)
+				pairs++
+			}
+		}
+	}
+	if pairs < 12 || square == 0 {
+		return 1
+	}
+	r := product / square
+	if r < 2/math.Sqrt(pairs) {
+		return 1
+	}
+	r = min(r, 0.9)
+	return (1 + r) / (1 - r)
+}
+
+// huber is Huber's estimate of location with k = 1.345 deviations (Huber
+// 1964), by reweighting.
+func huber(xs []float64) float64 {
+	m := median(xs)
+	s := deviation(xs, m)
+	if s == 0 {
+		return m
+	}
+	for range 100 {
+		var top, bottom float64
+		for _, x := range xs {
+			w := min(1, 1.345*s/max(math.Abs(x-m), 1e-300))
+			top += w * x
+			bottom += w
+		}
+		next := top / bottom
+		if math.Abs(next-m) <= 1e-12*math.Abs(m) {
+			return next
+		}
+		m = next
+	}
+	return m
+}
+
+// trend is the relative change of an epoch from one to the next, pooled over
+// groups, and its t statistic.
+func trend(groups [][]float64) (slope, t float64) {
+	var sxx, sxy, syy, n float64
+	var all []float64
+	for _, g := range groups {
+		m, middle := mean(g), float64(len(g)-1)/2
+		for i, y := range g {
+			x := float64(i) - middle
+			sxx += x * x
+			sxy += x * (y - m)
+			syy += (y - m) * (y - m)
+		}
+		n += float64(len(g) - 1)
+		all = append(all, g...)
+	}
+	if n < 4 || sxx == 0 || syy == 0 {
+		return 0, 0
+	}
+	b := sxy / sxx
+	rest := max(0, syy-b*sxy) / (n - 1)
+	if rest == 0 {
+		return b / mean(all), math.Inf(1)
+	}
+	return b / mean(all), b / math.Sqrt(rest/sxx)
+}

@@ -1,0 +1,200 @@
+package estimate
+
+import (
+	"errors"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// A simulated job of 500 epochs: set-up 14 s +- 5 %, epoch 1 s +- 3 %,
+// teardown 2 s, sampled once with 8 and once with 15 epochs.
+const (
+	simEpochs = 500
+	simSetup  = 14.0
+	simEpoch  = 1.0
+	simDown   = 2.0
+)
+
+// scenario is a kind of noise. cost is what the job itself adds to epoch i of
+// its course; burst says that other work slows some samples, never the job.
+type scenario struct {
+	name  string
+	cost  func(i int, rng *rand.Rand) float64
+	burst bool
+}
+
+func plain(int, *rand.Rand) float64 { return 1 }
+
+func warming(i int, _ *rand.Rand) float64 {
+	switch i {
+	case 1:
+		return 3
+	case 2:
+		return 1.5
+	}
+	return 1
+}
+
+var scenarios = []scenario{
+	{"clean", plain, false},
+	{"warm-up", warming, false},
+	{"burst", plain, true},
+	{"warm-up + burst", warming, true},
+	{"checkpoint", func(i int, _ *rand.Rand) float64 {
+		if i%10 == 0 {
+			return 2
+		}
+		return 1
+	}, false},
+	{"rare x5", func(_ int, rng *rand.Rand) float64 {
+		if rng.Float64() < 0.03 {
+			return 5
+		}
+		return 1
+	}, false},
+	{"drift", func(i int, _ *rand.Rand) float64 { return 1 + 0.2*float64(i-1)/(simEpochs-1) }, false},
+}
+
+// run simulates one run; a sample may suffer a burst: in 40 % of the samples,
+// three times the wall time for 30 % of the epochs in a row. Processor time is
+// the undisturbed time but for 1 % of measurement noise.
+func (s scenario) run(epochs int, sample bool, rng *rand.Rand) journal.Run {
+	r := journal.Run{Epochs: epochs, Threads: 1, CPUs: 2}
+	lap := func(own, slowed float64) {
+		cpu := own * 0.98 * (1 + 0.01*rng.NormFloat64())
+		r.Laps = append(r.Laps, own*slowed)
+		r.LapCPU = append(r.LapCPU, cpu)
+		r.Wall += own * slowed
+		r.CPU += cpu
+	}
+	length, from := 0, 0
+	if s.burst && sample && rng.Float64() < 0.4 {
+		length = max(1, int(math.Round(0.3*float64(epochs))))
+		from = 1 + rng.IntN(epochs-length+1)
+	}
+	lap(simSetup*(1+0.05*rng.NormFloat64()), 1)
+	for i := 1; i <= epochs; i++ {
+		slowed := 1.0
+		if i >= from && i < from+length {
+			slowed = 3
+		}
+		lap(simEpoch*(1+0.03*rng.NormFloat64())*s.cost(i, rng), slowed)
+	}
+	lap(simDown, 1)
+	for range 6 {
+		r.Yardstick = append(r.Yardstick, 0.004*(1+0.003*rng.NormFloat64()))
+	}
+	return r
+}
+
+// outcome is how estimates of one scenario fared.
+type outcome struct {
+	errors, widths []float64
+	covered        int
+	cpuErrors      []float64
+	cpuCovered     int
+	warned         map[error]int
+	n              int
+}
+
+func (s scenario) trial(t *testing.T, trials int, m Method) outcome {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(2020, uint64(len(s.name))))
+	o := outcome{warned: map[error]int{}, n: trials}
+	for range trials {
+		samples := []journal.Run{s.run(8, true, rng), s.run(15, true, rng)}
+		truth := s.run(simEpochs, false, rng)
+		e, err := New(samples, Job{Epochs: simEpochs, Device: "cpu"}, Settings{Method: m})
+		if m == Line && errors.Is(err, ErrTooFew) {
+			o.n-- // two whole runs whose set-up noise exceeds their difference
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.errors = append(o.errors, 100*math.Abs(e.Wall.Value/truth.Wall-1))
+		o.widths = append(o.widths, 100*(e.Wall.High-e.Wall.Low)/e.Wall.Value)
+		o.cpuErrors = append(o.cpuErrors, 100*math.Abs(e.CPU.Value/truth.CPU-1))
+		if e.Wall.Covers(truth.Wall) {
+			o.covered++
+		}
+		if e.CPU.Covers(truth.CPU) {
+			o.cpuCovered++
+		}
+		for _, sentinel := range []error{ErrContention, ErrPeriod, ErrRecurring, ErrTrend, ErrFewEpochs, ErrDriftUnseen} {
+			if slices.ContainsFunc(e.Warnings, func(w error) bool { return errors.Is(w, sentinel) }) {
+				o.warned[sentinel]++
+			}
+		}
+	}
+	return o
+}
+
+var trials = flag.Int("trials", 600, "simulated jobs per kind of noise")
+
+// The bounds on the mean error are those of the design; every interval covers
+// the truth in 90 to 99 % of the jobs. Rare costs and drift cannot be seen in
+// samples this short: there the warning is what counts.
+func TestMonteCarlo(t *testing.T) {
+	limits := map[string]float64{"clean": 1.5, "warm-up": 1.5, "burst": 1.5, "warm-up + burst": 1.5, "checkpoint": 6}
+	table := cli.Table{Header: []string{"noise", "MAPE %", "CPU MAPE %", "covered %", "CPU covered %", "median width %"}}
+	for _, s := range scenarios {
+		o := s.trial(t, *trials, Auto)
+		share := func(n int) float64 { return 100 * float64(n) / float64(o.n) }
+		mape, cpu, covered := mean(o.errors), mean(o.cpuErrors), share(o.covered)
+		table.Add(s.name, round(mape), round(cpu), round(covered), round(share(o.cpuCovered)), round(median(o.widths)))
+		for w, n := range o.warned {
+			t.Logf("%s: %.0f %% warned: %v", s.name, share(n), w)
+		}
+		limit, bounded := limits[s.name]
+		if !bounded {
+			if o.warned[ErrFewEpochs] != o.n || o.warned[ErrDriftUnseen] != o.n {
+				t.Errorf("%s: not every estimate was warned of", s.name)
+			}
+			continue
+		}
+		if mape > limit || cpu > limit {
+			t.Errorf("%s: error %.2f %%, of CPU %.2f %%, want at most %v", s.name, mape, cpu, limit)
+		}
+		for what, c := range map[string]float64{"wall": covered, "CPU": share(o.cpuCovered)} {
+			if c < 90 || c > 99 {
+				t.Errorf("%s: %s covered in %.1f %%, want 90 to 99", s.name, what, c)
+			}
+		}
+	}
+	t.Log("\n" + text(table))
+}
+
+// The other methods beside Auto, for DESIGN.md.
+func TestMonteCarloMethods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	table := cli.Table{Header: []string{"noise"}}
+	for _, m := range Methods() {
+		table.Header = append(table.Header, string(m))
+	}
+	for _, s := range scenarios {
+		row := []any{s.name}
+		for _, m := range Methods() {
+			row = append(row, round(mean(s.trial(t, *trials, m).errors)))
+		}
+		table.Add(row...)
+	}
+	t.Log("\n" + text(table))
+}
+
+func round(x float64) float64 { return math.Round(100*x) / 100 }
+
+func text(table cli.Table) string {
+	var b strings.Builder
+	table.WriteTo(&b)
+	return b.String()
+}

@@ -1,0 +1,292 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// bySegments estimates from the laps of the runs that tell them.
+func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
+	var told []journal.Run
+	for _, r := range runs {
+		if len(r.Laps) > 2 {
+			told = append(told, r)
+		}
+	}
+	if len(told) == 0 {
+		if s.Method != Auto {
+			return fmt.Errorf("%s: %w", s.Method, ErrNoLaps)
+		}
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: a line over %d whole runs", ErrUntold, len(runs)))
+		return e.line(runs, job, s)
+	}
+	if n := len(runs) - len(told); n > 0 {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %d of %d runs left out", ErrUntold, n, len(runs)))
+	}
+
+	t := split(told, job)
+	settled := t.settle()
+	shape := look(t.quiet)
+	method := s.Method
+	if method == Auto {
+		method = decide(&t, shape)
+	}
+	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: speedPrior(told)}
+	wall := m.predict(settled)
+	e.Wall = wall.Prediction
+	if t.contended > 0 {
+		// What slowed the samples for a while may slow the job as often.
+		e.Wall.High = max(e.Wall.High, m.predict(t.wall).Value)
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: other work slowed %d of %d epochs for a while; corrected, the upper end allows for as much again", ErrContention, t.contended, t.all))
+	}
+	if share := t.share(); share > 0.1 {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %.0f %% of the epochs' time was spent waiting for a processor", ErrContention, 100*share))
+	}
+	e.Uncontended = m.predict(t.quiet).Prediction
+	e.CPU = m.predict(t.cpu).Prediction
+	e.Segments = &Segments{Setup: wall.setup, WarmUp: shape.warm, Epoch: wall.epoch, Teardown: wall.teardown, Period: shape.period}
+	e.reference(told, t, m)
+	e.Method = m.name(s.Method)
+	e.Warnings = append(e.Warnings, shape.warnings(t.quiet)...)
+	return nil
+}
+
+// decide is what Auto does with the laps: the mean, unless epochs stand out
+// and nothing tells whether they will come again.
+func decide(t *tracks, shape shape) Method {
+	if shape.outliers > 0 && !t.evidence {
+		return Huber
+	}
+	return Mean
+}
+
+// reference adds the estimates at the fastest speed that the yardstick showed:
+// each run's times are scaled by its own speed.
+func (e *Estimate) reference(runs []journal.Run, t tracks, m model) {
+	fast, _, ok := speeds(runs)
+	if !ok {
+		return
+	}
+	m.speed = prior{sd: 0.01, df: 2}
+	at := func(ts []track) []track {
+		out := make([]track, len(ts))
+		for i, x := range ts {
+			f := fast / mean(runs[i].Yardstick)
+			out[i] = x
+			out[i].setup, out[i].teardown, out[i].epochs = x.setup*f, x.teardown*f, scaled(x.epochs, f)
+		}
+		return out
+	}
+	e.Reference = &Reference{Yardstick: fast, CPU: m.predict(at(t.cpu)).Prediction, Uncontended: m.predict(at(t.quiet)).Prediction}
+}
+
+// prior is what is believed of a relative standard deviation before looking:
+// its value, and how many observations that is worth.
+type prior struct{ sd, df float64 }
+
+// moderate combines an observed variance with the prior one of a quantity of
+// the given size (Smyth 2004, Linear models and empirical Bayes methods,
+// section 4.1: the posterior variance and its degrees of freedom).
+func (p prior) moderate(size, variance, df float64) (float64, float64) {
+	before := p.sd * size * p.sd * size
+	return (p.df*before + df*variance) / (p.df + df), p.df + df
+}
+
+// Beliefs about the noise of set-up and teardown, of an epoch, and of warm-up.
+var (
+	segmentPrior = prior{sd: 0.05, df: 3}
+	epochPrior   = prior{sd: 0.05, df: 1}
+	warmPrior    = prior{sd: 0.10, df: 3}
+)
+
+// speedPrior is the machine's own variation from run to run, as its yardstick
+// shows it: before, during and after each run.
+func speedPrior(runs []journal.Run) prior {
+	var moments []float64
+	for _, r := range runs {
+		if n := len(r.Yardstick); n > 0 {
+			for _, part := range [][]float64{r.Yardstick[:(n+2)/3], r.Yardstick[(n+2)/3 : n-n/3], r.Yardstick[n-n/3:]} {
+				if len(part) > 0 {
+					moments = append(moments, median(part))
+				}
+			}
+		}
+	}
+	if len(moments) < 3 {
+		return prior{sd: 0.01, df: 2}
+	}
+	return prior{sd: math.Sqrt(variance(moments)) / mean(moments), df: min(4, float64(len(moments)-1))}
+}
+
+// model predicts the total of a quantity over a whole job.
+type model struct {
+	epochs int
+	level  float64
+	method Method
+	shape  shape
+	speed  prior
+}
+
+// name tells the method, and under Auto the decision.
+func (m model) name(asked Method) string {
+	switch {
+	case asked != Auto:
+		return string(asked)
+	case m.shape.period > 0:
+		return "auto/periodic"
+	}
+	return "auto/" + string(m.method)
+}
+
+// part is what a segment adds to a total: its mean over jobs, the variance of
+// the difference between it and what a new run will show, and how well that
+// variance is known.
+type part struct{ mean, variance, df float64 }
+
+// total is a prediction with its segments.
+type total struct {
+	regression.Prediction
+	setup, epoch, teardown float64
+}
+
+// predict adds up the segments. The interval is that of one new run: it holds
+// the doubt in the means, the difference between runs, and the new run's own
+// noise, with degrees of freedom after Satterthwaite (1946).
+func (m model) predict(ts []track) total {
+	warm := min(m.shape.warm, m.epochs)
+	setup := m.once(ts, segmentPrior, func(t track) float64 { return t.setup })
+	teardown := m.once(ts, segmentPrior, func(t track) float64 { return t.teardown })
+	warmUp := m.once(longer(ts, warm), warmPrior, func(t track) float64 { return sum(t.epochs[:warm]) })
+	steady, rare, extra := m.steady(ts, warm)
+
+	parts := append([]part{setup, teardown, warmUp}, steady...)
+	value, v, weight := rare.mean, 0.0, 0.0
+	for _, p := range parts {
+		value += p.mean
+		v += p.variance
+		if p.df > 0 {
+			weight += p.variance * p.variance / p.df
+		}
+	}
+	df := 1e6
+	if weight > 0 {
+		df = v * v / weight
+	}
+	half := student(m.level, df) * math.Sqrt(v)
+	p := regression.Prediction{Value: value}
+	p.Low = max(0, value-math.Hypot(half, rare.mean-extra.low))
+	p.High = value + math.Hypot(half, extra.high-rare.mean)
+	count := float64(m.epochs - warm - hidden(ts))
+	epoch := steady[0].mean + rare.mean
+	if count > 0 {
+		epoch /= count
+	}
+	return total{p, setup.mean, epoch, teardown.mean}
+}
+
+// hidden is how many epochs of a run lie within its set-up or teardown.
+func hidden(ts []track) int { return max(0, ts[0].run-len(ts[0].epochs)) }
+
+// longer keeps the tracks that show more epochs than n.
+func longer(ts []track, n int) []track {
+	var kept []track
+	for _, t := range ts {
+		if len(t.epochs) > n {
+			kept = append(kept, t)
+		}
+	}
+	if len(kept) == 0 {
+		return ts[:1]
+	}
+	return kept
+}
+
+// once is a segment that a run has once.
+func (m model) once(ts []track, p prior, seconds func(track) float64) part {
+	xs := make([]float64, len(ts))
+	for i, t := range ts {
+		xs[i] = seconds(t)
+	}
+	n := float64(len(xs))
+	// The machine's speed differs from run to run; the segment's own noise is
+	// believed to be at least that of the prior.
+	p.sd = math.Hypot(p.sd, m.speed.sd)
+	v, df := p.moderate(mean(xs), variance(xs), n-1)
+	return part{mean(xs), v * (1 + 1/n), df}
+}
+
+// bounds of a cost that comes at random.
+type bounds struct{ low, high float64 }
+
+// steady is the epochs after the warm-up: the plain ones, and those that stand
+// out, as a cost with a period or as one that comes at random.
+func (m model) steady(ts []track, warm int) (parts []part, rare part, extra bounds) {
+	var groups [][]float64
+	var high []float64
+	seen := 0
+	for i, t := range ts {
+		var plain []float64
+		for k := min(warm, len(t.epochs)-1); k < len(t.epochs); k++ {
+			seen++
+			if m.keepsOutliers() && m.shape.out[i][k] {
+				high = append(high, t.epochs[k])
+				continue
+			}
+			plain = append(plain, t.epochs[k])
+		}
+		if len(plain) > 0 {
+			groups = append(groups, plain)
+		}
+	}
+	if len(groups) == 0 { // every epoch stands out: none does
+		return model{m.epochs, m.level, m.method, shape{warm: m.shape.warm, out: blank(m.shape.out)}, m.speed}.steady(ts, warm)
+	}
+	count := float64(max(0, m.epochs-warm-hidden(ts)))
+	l := locate(groups, m.method, m.speed)
+	parts = []part{
+		{count * l.mean, count*count*l.within + count*l.noise, l.withinDF},
+		{0, count * count * (l.between + l.spread), l.spreadDF},
+	}
+	if len(high) == 0 {
+		return parts, rare, extra
+	}
+	excess := mean(high) - l.mean
+	if m.shape.period > 0 {
+		times := float64(m.epochs/m.shape.period - warm/m.shape.period)
+		// A costly epoch is believed to be as noisy, relatively, as a plain one.
+		v, df := prior{math.Sqrt(l.noise) / l.mean, l.withinDF}.moderate(mean(high), variance(high), float64(len(high)-1))
+		parts = append(parts, part{0, v * (times + times*times/float64(len(high))), df})
+		parts[0].mean += times * excess
+		return parts, rare, extra
+	}
+	k, n := float64(len(high)), float64(seen)
+	low, up := poisson(k, m.level)
+	rare.mean = count * excess * k / n
+	return parts, rare, bounds{max(0, count*excess*low/n), count * excess * up / n}
+}
+
+// keepsOutliers says that epochs that stand out are counted as costs of their
+// own. The robust methods treat them as noise.
+func (m model) keepsOutliers() bool { return m.method == Mean }
+
+func blank(out [][]bool) [][]bool {
+	b := make([][]bool, len(out))
+	for i := range out {
+		b[i] = make([]bool, len(out[i]))
+	}
+	return b
+}
+
+// poisson is the exact interval of the mean of a Poisson count (Garwood 1936).
+func poisson(k, level float64) (low, high float64) {
+	tail := (1 - level) / 2
+	if k > 0 {
+		low = distuv.ChiSquared{K: 2 * k}.Quantile(tail) / 2
+	}
+	return low, distuv.ChiSquared{K: 2*k + 2}.Quantile(1-tail) / 2
+}

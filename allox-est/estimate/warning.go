@@ -1,0 +1,85 @@
+package estimate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/allox-est/journal"
+)
+
+// Warnings, found in Estimate.Warnings when an estimate should be read with a
+// doubt in mind.
+var (
+	// ErrFailedRuns warns that runs failed and were left out.
+	ErrFailedRuns = errors.New("failed runs left out")
+	// ErrFewEpochs warns that a cost which comes less often than the samples
+	// are long has not been seen.
+	ErrFewEpochs = errors.New("rare costs unseen")
+	// ErrDriftUnseen warns that the samples show only the beginning of the job.
+	ErrDriftUnseen = errors.New("drift unseen")
+	// ErrTrend warns that the epochs grow or shrink within the samples.
+	ErrTrend = errors.New("epochs change along the samples")
+	// ErrContention warns that other work slowed the samples.
+	ErrContention = errors.New("contention")
+	// ErrOversubscribed warns that the job has more threads than there are
+	// processors.
+	ErrOversubscribed = errors.New("more threads than processors")
+	// ErrPeriod warns that a recurring cost was taken to be periodic.
+	ErrPeriod = errors.New("period inferred")
+	// ErrRecurring warns that costly epochs were seen without a period.
+	ErrRecurring = errors.New("costly epochs without a period")
+	// ErrSpeed warns that the machine's own speed changed.
+	ErrSpeed = errors.New("machine speed changed")
+	// ErrUntold warns that laps are missing and whole runs were used.
+	ErrUntold = errors.New("no laps used")
+	// ErrUnbounded warns that there are too few runs for an interval.
+	ErrUnbounded = errors.New("no interval")
+	// ErrBuffered warns that the epochs' marks came all at once.
+	ErrBuffered = errors.New("output looks buffered")
+)
+
+// fewEpochs is how many epochs must be seen for costs that come with less
+// than 3 % of them to be ruled out (rule of three: 3/n at 95 %).
+const fewEpochs = 100
+
+// doubts are the warnings that hold for any method.
+func doubts(runs []journal.Run, job Job, e *Estimate) []error {
+	var w []error
+	reach, cpus, threads := 0, 0, 0
+	for _, r := range runs {
+		reach = max(reach, r.Epochs)
+		cpus, threads = max(cpus, r.CPUs), max(threads, r.Threads)
+	}
+	if e.Epochs < fewEpochs && reach < job.Epochs {
+		w = append(w, fmt.Errorf("%w: %d epochs sampled; a cost in fewer than 1 of %d epochs may not show", ErrFewEpochs, e.Epochs, max(1, e.Epochs/3)))
+	}
+	if reach*2 < job.Epochs {
+		w = append(w, fmt.Errorf("%w: the longest sample ends at epoch %d of %d", ErrDriftUnseen, reach, job.Epochs))
+	}
+	if job.Device == "cpu" && threads > cpus && cpus > 0 {
+		w = append(w, fmt.Errorf("%w: %d on %d", ErrOversubscribed, threads, cpus))
+	}
+	if fast, slow, ok := speeds(runs); ok && slow > 1.15*fast {
+		w = append(w, fmt.Errorf("%w: yardstick of %.3g to %.3g ms", ErrSpeed, 1000*fast, 1000*slow))
+	}
+	for _, p := range []float64{e.Wall.Low, e.Wall.High} {
+		if math.IsInf(p, 0) {
+			return append(w, fmt.Errorf("%w: %d runs", ErrUnbounded, len(runs)))
+		}
+	}
+	return w
+}
+
+// speeds returns the fastest and the slowest run by the mean of its yardstick.
+func speeds(runs []journal.Run) (fast, slow float64, ok bool) {
+	fast, slow = math.Inf(1), 0
+	for _, r := range runs {
+		if len(r.Yardstick) == 0 {
+			return 0, 0, false
+		}
+		y := mean(r.Yardstick)
+		fast, slow = min(fast, y), max(slow, y)
+	}
+	return fast, slow, fast > 0
+}

@@ -1,0 +1,155 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// ratio scales by epochs. A sample's time is the sum of the laps that it told,
+// or its wall time where it told none.
+func (e *Estimate) ratio(runs []journal.Run, job Job, s Settings) error {
+	e.Method = string(Ratio)
+	lengths := map[int]bool{}
+	for _, r := range runs {
+		lengths[r.Epochs] = true
+	}
+	scaled := func(seconds func(journal.Run) float64) regression.Prediction {
+		n := float64(job.Epochs)
+		xs := make([]float64, len(runs))
+		for i, r := range runs {
+			if xs[i] = seconds(r); len(lengths) > 1 {
+				xs[i] /= float64(r.Epochs)
+			}
+		}
+		p := regression.Point(mean(xs) / float64(runs[0].Epochs) * n)
+		scale := n / float64(runs[0].Epochs)
+		if len(lengths) > 1 {
+			p.Value, scale = mean(xs)*n, n
+		}
+		if len(xs) > 1 {
+			half := student(s.Level, float64(len(xs)-1)) * scale * math.Sqrt(variance(xs)*(1+1/float64(len(xs))))
+			p.Low, p.High = max(0, p.Value-half), p.Value+half
+		}
+		return p
+	}
+	e.Wall = scaled(func(r journal.Run) float64 {
+		if len(r.Laps) == 0 {
+			return r.Wall
+		}
+		return sum(r.Laps)
+	})
+	e.CPU = scaled(func(r journal.Run) float64 { return r.CPU })
+	e.Uncontended = scaled(quietWall)
+	return nil
+}
+
+// line fits seconds = a + b*epochs over whole runs.
+func (e *Estimate) line(runs []journal.Run, job Job, s Settings) error {
+	e.Method = string(Line)
+	var err error
+	fit := func(seconds func(journal.Run) float64) regression.Prediction {
+		xs, ys := make([]float64, len(runs)), make([]float64, len(runs))
+		for i, r := range runs {
+			xs[i], ys[i] = float64(r.Epochs), seconds(r)
+		}
+		p, fitErr := linePrediction(xs, ys, float64(job.Epochs), s.Level)
+		if err == nil {
+			err = fitErr
+		}
+		return p
+	}
+	e.Wall = fit(func(r journal.Run) float64 { return r.Wall })
+	e.CPU = fit(func(r journal.Run) float64 { return r.CPU })
+	e.Uncontended = fit(quietWall)
+	if fast, _, ok := speeds(runs); ok {
+		e.Reference = &Reference{
+			Yardstick:   fast,
+			CPU:         fit(func(r journal.Run) float64 { return r.CPU * fast / mean(r.Yardstick) }),
+			Uncontended: fit(func(r journal.Run) float64 { return quietWall(r) * fast / mean(r.Yardstick) }),
+		}
+	}
+	return err
+}
+
+// linePrediction is the least-squares line at x with its prediction interval
+// (Draper and Smith, Applied Regression Analysis, 1.4). A run's own noise
+// grows with its length, which a line over samples far shorter than the job
+// cannot see: the residual variance is scaled to the length predicted.
+func linePrediction(xs, ys []float64, x, level float64) (regression.Prediction, error) {
+	n := float64(len(xs))
+	mx, my := mean(xs), mean(ys)
+	var sxx, sxy float64
+	for i := range xs {
+		sxx += (xs[i] - mx) * (xs[i] - mx)
+		sxy += (xs[i] - mx) * (ys[i] - my)
+	}
+	if sxx == 0 {
+		if xs[0] != x {
+			return regression.Prediction{}, fmt.Errorf("%w: %v epochs", ErrOneLength, xs[0])
+		}
+		return regression.Point(my), nil
+	}
+	slope := sxy / sxx
+	p := regression.Point(my + slope*(x-mx))
+	if p.Value <= 0 {
+		return p, fmt.Errorf("%w: set-up noise exceeds the epochs' time: the line falls", ErrTooFew)
+	}
+	if len(xs) < 3 {
+		return p, nil
+	}
+	var rss float64
+	for i := range xs {
+		d := ys[i] - my - slope*(xs[i]-mx)
+		rss += d * d
+	}
+	s2 := rss / (n - 2)
+	half := student(level, n-2) * math.Sqrt(s2*(x/mx+1/n+(x-mx)*(x-mx)/sxx))
+	p.Low, p.High = max(0, p.Value-half), p.Value+half
+	return p, nil
+}
+
+// quietWall is a run's wall time without the wait for a processor.
+func quietWall(r journal.Run) float64 { return withoutWait(r.Wall, r.CPU, r.Wait) }
+
+// withoutWait takes off a wall time the part in which ready threads had no
+// processor. Wait is summed over threads; the threads that ran or waited at a
+// time are cpu+wait per wall, at least one.
+func withoutWait(wall, cpu, wait float64) float64 {
+	if wall <= 0 || wait <= 0 {
+		return wall
+	}
+	threads := max(1, (cpu+wait)/wall)
+	return max(0, wall-wait/threads)
+}
+
+// student returns the two-sided quantile of Student's t.
+func student(level, df float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: max(1, df)}.Quantile(0.5 + level/2)
+}
+
+func sum(xs []float64) float64 {
+	var s float64
+	for _, x := range xs {
+		s += x
+	}
+	return s
+}
+
+func mean(xs []float64) float64 { return sum(xs) / float64(len(xs)) }
+
+// variance is the unbiased one; 0 of fewer than two values.
+func variance(xs []float64) float64 {
+	if len(xs) < 2 {
+		return 0
+	}
+	m, s := mean(xs), 0.0
+	for _, x := range xs {
+		s += (x - m) * (x - m)
+	}
+	return s / float64(len(xs)-1)
+}

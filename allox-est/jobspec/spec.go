@@ -1,0 +1,337 @@
+package jobspec
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// ErrInvalid is returned, wrapped with the place, when a description cannot be
+// used.
+var ErrInvalid = errors.New("invalid job description")
+
+// Names of the devices.
+const (
+	CPU = "cpu"
+	GPU = "gpu"
+)
+
+// Spec is a training job.
+type Spec struct {
+	Name    string            `yaml:"name" json:"name"`
+	Dir     string            `yaml:"dir" json:"dir,omitempty"` // working folder, relative to Folder
+	Folder  string            `yaml:"-" json:"-"`               // of the description's file
+	Command []string          `yaml:"command" json:"command"`   // template: {epochs}, {hw}, {scratch}, any parameter
+	Params  map[string]Scalar `yaml:"params" json:"params,omitempty"`
+	Env     map[string]Scalar `yaml:"env" json:"env,omitempty"`
+	Epochs  int               `yaml:"epochs" json:"-"`
+	Devices map[string]Device `yaml:"devices" json:"-"`
+	Sample  Sample            `yaml:"sample" json:"-"`
+
+	// TimeWriter says whether the job prints a time-writer report:
+	// "required", "optional" (the default) or "none".
+	TimeWriter string `yaml:"time_writer" json:"time_writer,omitempty"`
+	// Parse says which of several reports counts: "extend" (the default),
+	// "last" or "longest".
+	Parse    string   `yaml:"parse" json:"parse,omitempty"`
+	Progress Progress `yaml:"progress" json:"progress"`
+}
+
+// Device says how much of a device the job uses.
+type Device struct {
+	Threads int `yaml:"threads" json:"threads,omitempty"` // of the CPU; 0 means 1
+	Count   int `yaml:"count" json:"count,omitempty"`     // of GPUs; 0 means 1
+}
+
+// Progress reads epochs off the lines of a job that cannot be edited.
+type Progress struct {
+	// Pattern is a regular expression. Each line that matches it marks an
+	// epoch; if it has a group, only lines whose group differs from the
+	// line's before do.
+	Pattern string `yaml:"pattern" json:"pattern,omitempty"`
+	// At says what a mark means: the "end" of an epoch (the default) or its
+	// "start".
+	At string `yaml:"at" json:"at,omitempty"`
+}
+
+// Sample is how the job is sampled. Its zero value is one pair of 1 % and 2 %.
+type Sample struct {
+	Fractions []float64     `yaml:"fractions"`  // of the epochs, ascending; 1 % and 2 % by default
+	MinEpochs []int         `yaml:"min_epochs"` // per fraction; 2 and 5 by default
+	Repeats   int           `yaml:"repeats"`    // most repeats of each length; 0 means as the budget allows
+	Budget    float64       `yaml:"budget"`     // share of the epochs; 0 means 3 %
+	Target    float64       `yaml:"target"`     // relative half-width at which sampling stops; 0 means 5 %
+	Timeout   time.Duration `yaml:"timeout"`    // of one run; 0 means none
+}
+
+// Scalar is a parameter's text as written, whatever its YAML type.
+type Scalar string
+
+// UnmarshalYAML takes any scalar by its text.
+func (s *Scalar) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: a parameter is one value, not a list or a map", n.Line)
+	}
+	*s = Scalar(n.Value)
+	return nil
+}
+
+// Load reads a description in YAML or JSON from a file. Errors of its content
+// wrap ErrInvalid.
+func Load(path string) (*Spec, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	spec, err := Parse(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	spec.Folder = filepath.Dir(path)
+	return spec, nil
+}
+
+// WorkDir returns the folder to run in.
+func (s *Spec) WorkDir() string {
+	if filepath.IsAbs(s.Dir) {
+		return s.Dir
+	}
+	return filepath.Join(s.Folder, s.Dir)
+}
+
+// Parse reads a description in YAML or JSON and checks it. Errors wrap
+// ErrInvalid.
+func Parse(r io.Reader) (*Spec, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	var s Spec
+	if err := dec.Decode(&s); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("empty")
+		}
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+var parameter = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// Check says what is wrong with a description, and fills in what follows from
+// the rest: the name from the command, the CPU as the device. Errors wrap
+// ErrInvalid.
+func (s *Spec) Check() error {
+	invalid := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
+	}
+	if len(s.Command) == 0 || s.Command[0] == "" {
+		return invalid("command: empty")
+	}
+	if s.Epochs < 1 {
+		return invalid("epochs: %d, want at least 1", s.Epochs)
+	}
+	if s.Name == "" {
+		s.Name = strings.TrimSuffix(filepath.Base(s.Command[0]), filepath.Ext(s.Command[0]))
+	}
+	used := map[string]bool{}
+	for i, word := range s.Command {
+		for _, m := range parameter.FindAllStringSubmatch(word, -1) {
+			used[m[1]] = true
+		}
+		if word != "{hw}" && strings.Contains(word, "{hw}") {
+			return invalid("command: word %d: {hw} must stand alone, it becomes several words", i)
+		}
+	}
+	if !used["epochs"] {
+		return invalid("command: no {epochs}: the job's length cannot be set")
+	}
+	for name := range s.Params {
+		if !used[name] {
+			return invalid("params: %s: not used by the command", name)
+		}
+	}
+	for _, name := range []string{"epochs", "hw", "scratch"} {
+		if _, given := s.Params[name]; given {
+			return invalid("params: %s: has a meaning of its own", name)
+		}
+		delete(used, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if _, given := s.Params[name]; !given {
+			return invalid("command: {%s} is not among the params", name)
+		}
+	}
+	if len(s.Devices) == 0 {
+		s.Devices = map[string]Device{CPU: {Threads: 1}}
+	}
+	for name, d := range s.Devices {
+		if name != CPU && name != GPU {
+			return invalid("devices: %s: want %s or %s", name, CPU, GPU)
+		}
+		if d.Threads < 0 || d.Count < 0 {
+			return invalid("devices: %s: negative", name)
+		}
+	}
+	if !slices.Contains([]string{"", "required", "optional", "none"}, s.TimeWriter) {
+		return invalid("time_writer: %q, want required, optional or none", s.TimeWriter)
+	}
+	if _, err := s.Choice(); err != nil {
+		return err
+	}
+	if _, err := s.Marks(); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"", "start", "end"}, s.Progress.At) {
+		return invalid("progress: at: %q, want start or end", s.Progress.At)
+	}
+	return s.Sample.check()
+}
+
+func (s *Sample) check() error {
+	if len(s.Fractions) != 0 && len(s.Fractions) != 2 || len(s.MinEpochs) != 0 && len(s.MinEpochs) != 2 {
+		return fmt.Errorf("%w: sample: want two fractions and two min_epochs", ErrInvalid)
+	}
+	for i, f := range s.Fractions {
+		if !(f > 0 && f <= 1) || i > 0 && f <= s.Fractions[i-1] {
+			return fmt.Errorf("%w: sample: fractions: want two ascending shares of the epochs", ErrInvalid)
+		}
+	}
+	for i, n := range s.MinEpochs {
+		if n < 1 || i > 0 && n <= s.MinEpochs[i-1] {
+			return fmt.Errorf("%w: sample: min_epochs: want two ascending counts", ErrInvalid)
+		}
+	}
+	for name, x := range map[string]float64{"budget": s.Budget, "target": s.Target} {
+		if !(x >= 0 && x <= 1) {
+			return fmt.Errorf("%w: sample: %s: %v, want a share from 0 to 1", ErrInvalid, name, x)
+		}
+	}
+	if s.Repeats < 0 || s.Timeout < 0 {
+		return fmt.Errorf("%w: sample: repeats and timeout must not be negative", ErrInvalid)
+	}
+	return nil
+}
+
+// Choice returns which of several time-writer reports counts.
+func (s *Spec) Choice() (timing.Choice, error) {
+	switch s.Parse {
+	case "", "extend":
+		return timing.Extend, nil
+	case "last":
+		return timing.Last, nil
+	case "longest":
+		return timing.Longest, nil
+	}
+	return 0, fmt.Errorf("%w: parse: %q, want extend, last or longest", ErrInvalid, s.Parse)
+}
+
+// Marks returns the expression that marks epochs among the output lines; nil
+// if there is none.
+func (s *Spec) Marks() (*regexp.Regexp, error) {
+	if s.Progress.Pattern == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile(s.Progress.Pattern)
+	if err != nil {
+		return nil, fmt.Errorf("%w: progress: %w", ErrInvalid, err)
+	}
+	return re, nil
+}
+
+// Args returns the command line for a run of the given length on a device.
+// Scratch replaces {scratch}.
+func (s *Spec) Args(device string, epochs int, scratch string) ([]string, error) {
+	hw, err := s.hardware(device)
+	if err != nil {
+		return nil, err
+	}
+	var args []string
+	for _, word := range s.Command {
+		if word == "{hw}" {
+			args = append(args, hw...)
+			continue
+		}
+		args = append(args, parameter.ReplaceAllStringFunc(word, func(m string) string {
+			switch name := m[1 : len(m)-1]; name {
+			case "epochs":
+				return fmt.Sprint(epochs)
+			case "scratch":
+				return scratch
+			default:
+				return string(s.Params[name])
+			}
+		}))
+	}
+	return args, nil
+}
+
+func (s *Spec) hardware(device string) ([]string, error) {
+	switch d := s.Device(device); device {
+	case CPU:
+		return []string{"--cpu", "--numThreads", fmt.Sprint(d.Threads)}, nil
+	case GPU:
+		return []string{"--gpu", "--numGPUs", fmt.Sprint(d.Count)}, nil
+	}
+	return nil, fmt.Errorf("%w: device %q, want %s or %s", ErrInvalid, device, CPU, GPU)
+}
+
+// Device returns how much of a device the job uses: one thread or one GPU
+// where the description does not say.
+func (s *Spec) Device(name string) Device {
+	d := s.Devices[name]
+	return Device{Threads: max(1, d.Threads), Count: max(1, d.Count)}
+}
+
+// Hash identifies what a run on a device executes: equal for two descriptions
+// whose runs of one length are the same. The number of epochs and the way of
+// sampling are not part of it, so that samples serve any of them.
+func (s *Spec) Hash(device string) string {
+	text, err := json.Marshal(struct {
+		*Spec
+		Device string
+		Amount Device
+	}{s, device, s.Device(device)})
+	if err != nil {
+		panic(err) // strings and integers always encode
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Lengths returns the epochs of a short and of a long sample. They are equal
+// only where the job itself is shorter than the long one.
+func (s *Spec) Lengths() (short, long int) {
+	fractions, least := s.Sample.Fractions, s.Sample.MinEpochs
+	if len(fractions) == 0 {
+		fractions = []float64{0.01, 0.02}
+	}
+	if len(least) == 0 {
+		least = []int{2, 5}
+	}
+	length := func(i int) int {
+		return min(s.Epochs, max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9)))
+	}
+	return length(0), length(1)
+}

@@ -1,0 +1,149 @@
+package jobspec
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const whole = `name: lenet
+dir: work
+command: [./run.sh, "{lr}", "--batch={batch}", "{epochs}", "{hw}", "{scratch}/model"]
+params: {lr: 1e-3, batch: 050}
+epochs: 250
+env: {OMP_NUM_THREADS: 2}
+devices:
+  cpu: {threads: 2}
+  gpu: {count: 1}
+sample: {fractions: [0.02, 0.04], min_epochs: [3, 6], repeats: 4, budget: 0.1, target: 0.02, timeout: 90s}
+time_writer: required
+parse: last
+progress: {pattern: 'Epoch (\d+)', at: start}
+`
+
+func TestParse(t *testing.T) {
+	s, err := Parse(strings.NewReader(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Spec{
+		Name: "lenet", Dir: "work", Command: []string{"./run.sh", "{lr}", "--batch={batch}", "{epochs}", "{hw}", "{scratch}/model"},
+		Params: map[string]Scalar{"lr": "1e-3", "batch": "050"}, Env: map[string]Scalar{"OMP_NUM_THREADS": "2"}, Epochs: 250,
+		Devices:    map[string]Device{"cpu": {Threads: 2}, "gpu": {Count: 1}},
+		Sample:     Sample{Fractions: []float64{0.02, 0.04}, MinEpochs: []int{3, 6}, Repeats: 4, Budget: 0.1, Target: 0.02, Timeout: 90 * time.Second},
+		TimeWriter: "required", Parse: "last", Progress: Progress{Pattern: `Epoch (\d+)`, At: "start"},
+	}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for device, want := range map[string][]string{
+		"cpu": {"./run.sh", "1e-3", "--batch=050", "5", "--cpu", "--numThreads", "2", "/tmp/x/model"},
+		"gpu": {"./run.sh", "1e-3", "--batch=050", "5", "--gpu", "--numGPUs", "1", "/tmp/x/model"},
+	} {
+		got, err := s.Args(device, 5, "/tmp/x")
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", device, err, diff)
+		}
+	}
+	if _, err := s.Args("tpu", 5, ""); !errors.Is(err, ErrInvalid) {
+		t.Errorf("unknown device: %v", err)
+	}
+}
+
+func TestParseJSONAndDefaults(t *testing.T) {
+	s, err := Parse(strings.NewReader(`{"command": ["bin/train.py", "{epochs}"], "epochs": 10}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "train" || s.Device(CPU) != (Device{1, 1}) || len(s.Devices) != 1 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty":              "",
+		"not a map":          "[1]",
+		"unknown field":      "command: [a, '{epochs}']\nepochs: 1\nepoch: 2",
+		"no command":         "epochs: 1",
+		"empty command":      "command: ['', '{epochs}']\nepochs: 1",
+		"no epochs":          "command: [a, '{epochs}']",
+		"negative epochs":    "command: [a, '{epochs}']\nepochs: -1",
+		"length not in use":  "command: [a]\nepochs: 1",
+		"hw inside a word":   "command: [a, '{epochs}', 'x{hw}']\nepochs: 1",
+		"unknown parameter":  "command: [a, '{epochs}', '{lr}']\nepochs: 1",
+		"unused parameter":   "command: [a, '{epochs}']\nepochs: 1\nparams: {lr: 1}",
+		"reserved parameter": "command: [a, '{epochs}']\nepochs: 1\nparams: {epochs: 1}",
+		"list parameter":     "command: [a, '{epochs}', '{lr}']\nepochs: 1\nparams: {lr: [1]}",
+		"unknown device":     "command: [a, '{epochs}']\nepochs: 1\ndevices: {tpu: {}}",
+		"negative threads":   "command: [a, '{epochs}']\nepochs: 1\ndevices: {cpu: {threads: -1}}",
+		"time writer":        "command: [a, '{epochs}']\nepochs: 1\ntime_writer: maybe",
+		"choice":             "command: [a, '{epochs}']\nepochs: 1\nparse: first",
+		"pattern":            "command: [a, '{epochs}']\nepochs: 1\nprogress: {pattern: '('}",
+		"at":                 "command: [a, '{epochs}']\nepochs: 1\nprogress: {pattern: x, at: middle}",
+		"fractions":          "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2, 0.1]}",
+		"one fraction":       "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2]}",
+		"min epochs":         "command: [a, '{epochs}']\nepochs: 1\nsample: {min_epochs: [5, 5]}",
+		"budget":             "command: [a, '{epochs}']\nepochs: 1\nsample: {budget: 3}",
+		"nan target":         "command: [a, '{epochs}']\nepochs: 1\nsample: {target: .nan}",
+		"repeats":            "command: [a, '{epochs}']\nepochs: 1\nsample: {repeats: -1}",
+	} {
+		if _, err := Parse(strings.NewReader(text)); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "job.yaml")
+	if _, err := Load(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("absent: %v", err)
+	}
+	if err := os.WriteFile(path, []byte(whole), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(path)
+	if err != nil || s.WorkDir() != filepath.Join(filepath.Dir(path), "work") {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+func TestHash(t *testing.T) {
+	parse := func(text string) *Spec {
+		t.Helper()
+		s, err := Parse(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := parse(whole)
+	if s.Hash(CPU) == s.Hash(GPU) {
+		t.Error("the same on both devices")
+	}
+	same := parse(strings.NewReplacer("epochs: 250", "epochs: 300", "budget: 0.1", "budget: 0.2", "count: 1", "count: 4").Replace(whole))
+	if s.Hash(CPU) != same.Hash(CPU) {
+		t.Error("length, sampling or the other device changed the hash")
+	}
+	for _, change := range [][2]string{{"lr: 1e-3", "lr: 2e-3"}, {"threads: 2", "threads: 1"}, {"run.sh", "run2.sh"}, {"THREADS: 2", "THREADS: 1"}, {"at: start", "at: end"}} {
+		if s.Hash(CPU) == parse(strings.Replace(whole, change[0], change[1], 1)).Hash(CPU) {
+			t.Errorf("%s did not change the hash", change[1])
+		}
+	}
+}
+
+func TestLengths(t *testing.T) {
+	for _, tt := range []struct{ epochs, short, long int }{
+		{1, 1, 1}, {2, 2, 2}, {3, 2, 3}, {100, 2, 5}, {250, 2, 5}, {400, 4, 8}, {500, 5, 10}, {30000, 300, 600},
+	} {
+		s := Spec{Epochs: tt.epochs}
+		if short, long := s.Lengths(); short != tt.short || long != tt.long {
+			t.Errorf("%d epochs: %d and %d, want %d and %d", tt.epochs, short, long, tt.short, tt.long)
+		}
+	}
+}

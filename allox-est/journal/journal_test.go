@@ -1,0 +1,79 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	if _, err := Read(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("absent: %v", err)
+	}
+	j, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); !errors.Is(err, ErrInUse) {
+		t.Errorf("opened twice: %v", err)
+	}
+	start := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	runs := []Run{
+		{Job: "a", Device: "cpu", Kind: Sample, Epochs: 2, Start: start, Wall: 1.5, Laps: []float64{1, 0.2, 0.2, 0.1}},
+		{Job: "a", Device: "cpu", Kind: Full, Epochs: 100, Start: start, Error: "exit status 3", Exit: 3},
+		{Job: "b", Device: "cpu", Kind: Sample, Start: start},
+	}
+	for _, r := range runs {
+		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := j.Of(Key{"a", "cpu"}, Sample); len(got) != 1 || got[0].Failed() {
+		t.Errorf("samples of a: %+v", got)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(runs, again.Runs); diff != "" || len(again.Warnings) != 0 {
+		t.Errorf("%v (-want +got):\n%s", again.Warnings, diff)
+	}
+}
+
+func TestDamagedJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	text := "{\"job\":\"a\"}\n\nnot JSON\n{\"job\":\"b\"}\n{\"job\":\"c\",\"wall"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, open := range map[string]func(string) (*Journal, error){"read": Read, "open": Open} {
+		j, err := open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(j.Runs) != 2 || j.Runs[1].Job != "b" {
+			t.Errorf("%s: runs %+v", name, j.Runs)
+		}
+		if len(j.Warnings) != 2 || !errors.Is(j.Warnings[0], ErrLine) || !errors.Is(j.Warnings[1], ErrTornLine) {
+			t.Errorf("%s: warnings %v", name, j.Warnings)
+		}
+		if name == "open" {
+			if err := j.Append(Run{Job: "d"}); err != nil {
+				t.Fatal(err)
+			}
+			j.Close()
+		}
+	}
+	j, err := Read(path)
+	if err != nil || len(j.Runs) != 3 || j.Runs[2].Job != "d" || len(j.Warnings) != 1 {
+		t.Errorf("after the torn line was cut: %+v, %v", j, err)
+	}
+}

@@ -1,0 +1,153 @@
+package runner
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// cgroup is the kernel's own list of a run's processes: none escapes it. All
+// its methods do nothing where no cgroup could be made.
+type cgroup struct {
+	path     string // cgroup v2; empty if none
+	dir      *os.File
+	shares   string // v1 cpu hierarchy; empty if not in use
+	parent   string // v1 cgroup that the thread came from
+	weighted bool
+}
+
+// newCgroup makes a cgroup below each of the given folders that allows it.
+func newCgroup(v2, v1 string, weight int) *cgroup {
+	g := &cgroup{}
+	if v2 != "" {
+		g.path, g.dir = makeCgroup(v2)
+	}
+	if weight == 0 {
+		return g
+	}
+	if g.path != "" && os.WriteFile(filepath.Join(g.path, "cpu.weight"), []byte(strconv.Itoa(weight)), 0) == nil {
+		g.weighted = true
+		return g
+	}
+	if v1 == "" {
+		return g
+	}
+	path, err := os.MkdirTemp(v1, "allox-est-")
+	if err != nil {
+		return g
+	}
+	// The default of shares is 1024 where that of weight is 100.
+	if os.WriteFile(filepath.Join(path, "cpu.shares"), []byte(strconv.Itoa(max(2, weight*1024/100))), 0) != nil {
+		os.Remove(path)
+		return g
+	}
+	g.shares, g.parent, g.weighted = path, v1, true
+	return g
+}
+
+func makeCgroup(root string) (string, *os.File) {
+	path, err := os.MkdirTemp(root, "allox-est-")
+	if err != nil {
+		return "", nil
+	}
+	_, err = os.Stat(filepath.Join(path, "cgroup.kill"))
+	dir, openErr := os.Open(path)
+	if err != nil || openErr != nil {
+		if openErr == nil {
+			dir.Close()
+		}
+		os.Remove(path)
+		return "", nil
+	}
+	return path, dir
+}
+
+// attach makes cmd's process begin its life inside the cgroup.
+func (g *cgroup) attach(cmd *exec.Cmd) {
+	if g.path != "" {
+		cmd.SysProcAttr.UseCgroupFD = true
+		cmd.SysProcAttr.CgroupFD = int(g.dir.Fd())
+	}
+}
+
+// enter moves the calling thread into the v1 cgroup, which a child it forks
+// inherits; leave moves it back.
+func (g *cgroup) enter() error {
+	if g.shares == "" {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(g.shares, "tasks"), []byte("0"), 0); err != nil {
+		return fmt.Errorf("cpu shares: %w", err)
+	}
+	return nil
+}
+
+func (g *cgroup) leave() {
+	if g.shares != "" {
+		_ = os.WriteFile(filepath.Join(g.parent, "tasks"), []byte("0"), 0)
+	}
+}
+
+// cpu returns the processor time of all that ever ran in the cgroup.
+func (g *cgroup) cpu() (time.Duration, bool) {
+	if g.path == "" {
+		return 0, false
+	}
+	b, err := os.ReadFile(filepath.Join(g.path, "cpu.stat"))
+	rest, ok := bytes.CutPrefix(b, []byte("usage_usec "))
+	if err != nil || !ok {
+		return 0, false
+	}
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	us, err := strconv.ParseInt(string(line), 10, 64)
+	return time.Duration(us) * time.Microsecond, err == nil
+}
+
+// kill ends every process in the cgroup.
+func (g *cgroup) kill() {
+	if g.path != "" {
+		_ = os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
+	}
+}
+
+// empty says that no process is left in the cgroup.
+func (g *cgroup) empty() bool {
+	if g.path == "" {
+		return true
+	}
+	b, err := os.ReadFile(filepath.Join(g.path, "cgroup.procs"))
+	return err != nil || len(bytes.TrimSpace(b)) == 0
+}
+
+func (g *cgroup) remove() {
+	if g.path != "" {
+		g.dir.Close()
+		os.Remove(g.path)
+	}
+	if g.shares != "" {
+		os.Remove(g.shares)
+	}
+}
+
+// Cgroups returns the folders of this machine that Settings.Cgroup and
+// Settings.Shares name: the cgroup v2 root and the v1 cpu hierarchy, each
+// empty where it is not mounted.
+func Cgroups() (v2, shares string) {
+	for _, path := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		if _, err := os.Stat(filepath.Join(path, "cgroup.controllers")); err == nil {
+			v2 = path
+			break
+		}
+	}
+	for _, path := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"} {
+		if _, err := os.Stat(filepath.Join(path, "cpu.shares")); err == nil {
+			shares = path
+			break
+		}
+	}
+	return v2, shares
+}

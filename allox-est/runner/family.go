@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// family tells the processes of a run from the Runner's other children: those
+// that were there before are strangers.
+type family struct {
+	processes timing.Processes
+	strangers map[int]bool
+	self      int
+}
+
+func newFamily() *family {
+	f := &family{self: os.Getpid(), strangers: map[int]bool{}}
+	for _, pid := range f.processes.Children(f.self) {
+		f.strangers[pid] = true
+	}
+	return f
+}
+
+// adopted returns the Runner's children that belong to the run: its first
+// process and orphans, zombies included.
+func (f *family) adopted() []int {
+	var pids []int
+	for _, pid := range f.processes.Children(f.self) {
+		if !f.strangers[pid] {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// alive counts the run's processes that are not zombies.
+func (f *family) alive() int {
+	n := 0
+	for _, pid := range f.processes.Tree(f.adopted()...) {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if after := b[bytes.LastIndexByte(b, ')')+1:]; err == nil && !bytes.HasPrefix(after, []byte(" Z")) {
+			n++
+		}
+	}
+	return n
+}
+
+// kill ends every process of the run that is found.
+func (f *family) kill(first int) {
+	for _, pid := range f.processes.Tree(append(f.adopted(), first)...) {
+		if pid == first && !f.has(first) {
+			continue // reaped already: the number may be another's by now
+		}
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+func (f *family) has(pid int) bool {
+	for _, child := range f.adopted() {
+		if child == pid {
+			return true
+		}
+	}
+	return false
+}
+
+// reap collects adopted processes that ended and returns their processor time.
+func (f *family) reap() time.Duration {
+	var cpu time.Duration
+	for _, pid := range f.adopted() {
+		var usage syscall.Rusage
+		if got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, &usage); err == nil && got == pid {
+			cpu += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+		}
+	}
+	return cpu
+}

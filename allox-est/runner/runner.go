@@ -1,0 +1,246 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// Errors of a run, found in Result.Err or returned by Run.
+var (
+	// ErrStart is returned when the job could not be started.
+	ErrStart = errors.New("cannot start")
+	// ErrTimeout is in Result.Err when the run took longer than it may.
+	ErrTimeout = errors.New("timed out")
+)
+
+// ExitError is in Result.Err when the job's first process failed.
+type ExitError struct {
+	Code   int            // exit code; -1 if a signal ended it
+	Signal syscall.Signal // 0 if it exited
+}
+
+func (e *ExitError) Error() string {
+	if e.Signal != 0 {
+		return fmt.Sprintf("ended by signal %d (%v)", int(e.Signal), e.Signal)
+	}
+	return fmt.Sprintf("exit status %d", e.Code)
+}
+
+// Settings of a Runner. The zero value works.
+type Settings struct {
+	// Cgroup is a cgroup v2 folder below which a cgroup is made for each run,
+	// such as /sys/fs/cgroup. Empty, or where none can be made, processes are
+	// found by group and parentage alone.
+	Cgroup string
+	// Shares is a folder of the v1 cpu hierarchy, for Command.Weight where
+	// Cgroup has no cpu controller.
+	Shares string
+	// Scratch is the folder in which each run gets a folder of its own, removed
+	// after it; empty means the system's.
+	Scratch string
+	// Interval is the time between two readings of the processes; 20 ms if 0.
+	Interval time.Duration
+	// Grace is how long after the end of a run its processes and pipes may
+	// take to go away; 1 s if 0.
+	Grace time.Duration
+}
+
+// Runner executes runs one after the other. It adopts every orphan of its
+// process: while it runs a job, nothing else in the process may start one.
+type Runner struct {
+	settings Settings
+	mu       sync.Mutex
+}
+
+// New returns a Runner.
+func New(s Settings) *Runner {
+	if s.Interval == 0 {
+		s.Interval = 20 * time.Millisecond
+	}
+	if s.Grace == 0 {
+		s.Grace = time.Second
+	}
+	return &Runner{settings: s}
+}
+
+// Command is what to execute.
+type Command struct {
+	// Args is the command line. {scratch}, standing anywhere in it, is
+	// replaced by the run's own folder.
+	Args []string
+	Dir  string
+	Env  []string // whole environment; TMPDIR is set to the run's own folder
+	// Timeout ends the run; 0 means none.
+	Timeout time.Duration
+	// Choice says which of several time-writer reports counts.
+	Choice timing.Choice
+	// Marks, if not nil, marks epochs among the lines of the output.
+	Marks *regexp.Regexp
+	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves
+	// the default, 100. It needs a cgroup.
+	Weight int
+}
+
+// Run executes a command to its end, its timeout or the end of ctx, and leaves
+// no process behind. The error wraps ErrStart, or is ctx's; a job that started
+// and failed is told by Result.Err.
+func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	type outcome struct {
+		*Result
+		error
+	}
+	done := make(chan outcome)
+	go func() {
+		// The kernel ties the parent-death signal, and the cgroup a child is
+		// born into, to the thread that forks. The thread ends with the run.
+		runtime.LockOSThread()
+		result, err := r.run(ctx, c)
+		done <- outcome{result, err}
+	}()
+	o := <-done
+	return o.Result, o.error
+}
+
+func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
+	if len(c.Args) == 0 {
+		return nil, fmt.Errorf("%w: empty command", ErrStart)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp(r.settings.Scratch, "allox-est-")
+	if err != nil {
+		return nil, fmt.Errorf("%w: scratch folder: %w", ErrStart, err)
+	}
+	defer os.RemoveAll(scratch)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("%w: adopting orphans: %w", ErrStart, err)
+	}
+	group := newCgroup(r.settings.Cgroup, r.settings.Shares, c.Weight)
+	defer group.remove()
+	family := newFamily()
+	out, err := newCapture(c)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	defer out.close()
+
+	cmd := command(c, scratch)
+	cmd.Stdout, cmd.Stderr = out.stdout.w, out.stderr.w
+	group.attach(cmd)
+	if err := group.enter(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	start := time.Now()
+	err = cmd.Start()
+	group.leave()
+	if err != nil {
+		return nil, fmt.Errorf("%w %s: %w", ErrStart, c.Args[0], err)
+	}
+	out.follow(start)
+
+	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.weighted}
+	ended := make(chan *os.ProcessState, 1)
+	go func() {
+		state, _ := cmd.Process.Wait()
+		ended <- state
+	}()
+	state := r.watch(ctx, c.Timeout, res, group, family, cmd.Process.Pid, ended)
+	res.Wall = time.Since(start)
+	r.cleanUp(res, group, family, cmd.Process.Pid)
+	out.wait(r.settings.Grace)
+	res.finish(state, group)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// watch reads the processes from time to time until the first one ends.
+func (r *Runner) watch(ctx context.Context, timeout time.Duration, res *Result, group *cgroup, family *family, pid int, ended <-chan *os.ProcessState) *os.ProcessState {
+	var expired <-chan time.Time
+	if timeout > 0 {
+		timer := time.NewTimer(timeout)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	stopped := ctx.Done()
+	tick := time.NewTicker(r.settings.Interval)
+	defer tick.Stop()
+	var meter timing.Meter
+	for {
+		select {
+		case state := <-ended:
+			return state
+		case <-expired:
+			res.Err = fmt.Errorf("%w after %v", ErrTimeout, timeout)
+			expired = nil
+			r.kill(group, family, pid)
+		case <-stopped:
+			stopped = nil
+			r.kill(group, family, pid)
+		case <-tick.C:
+			u, _ := meter.Read(append(family.adopted(), pid)...)
+			if cpu, ok := group.cpu(); ok {
+				u.CPU = cpu
+			}
+			res.read(time.Since(res.Start), u)
+		}
+	}
+}
+
+func (r *Runner) kill(group *cgroup, family *family, pid int) {
+	group.kill()
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+	family.kill(pid)
+}
+
+// cleanUp ends every process that outlived the first one.
+func (r *Runner) cleanUp(res *Result, group *cgroup, family *family, pid int) {
+	deadline := time.Now().Add(r.settings.Grace)
+	res.LeftBehind = family.alive()
+	for quiet := 0; quiet < 2 && time.Now().Before(deadline); {
+		r.kill(group, family, pid)
+		res.CPU += family.reap()
+		if len(family.adopted()) == 0 && group.empty() {
+			quiet++
+			continue
+		}
+		quiet = 0
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// command builds the process to start: at the head of a process group, dead
+// when the Runner dies.
+func command(c Command, scratch string) *exec.Cmd {
+	args := make([]string, len(c.Args))
+	for i, word := range c.Args {
+		args[i] = scratchWord.ReplaceAllLiteralString(word, scratch)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = c.Dir
+	cmd.Env = append(append([]string{}, c.Env...), "TMPDIR="+scratch)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// ScratchWord is the text in a command line that stands for the run's own
+// folder.
+const ScratchWord = "{scratch}"
+
+var scratchWord = regexp.MustCompile(regexp.QuoteMeta(ScratchWord))

@@ -1,0 +1,66 @@
+package timing
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"time"
+)
+
+// Meter adds up what the processes of a tree used over several readings. What
+// a thread had used when it was last seen stays counted after its end, so the
+// sums never fall. Between two readings a thread may begin and end unseen.
+type Meter struct {
+	Processes Processes
+
+	threads map[int]threadTime
+	ended   threadTime
+}
+
+// threadTime is a thread's time on a processor and in wait for one.
+type threadTime struct{ run, wait time.Duration }
+
+// Read adds the trees of the given processes as they are now. CPU and Wait are
+// sums over the Meter's life, to the kernel's nanosecond; the rest is of now.
+// ErrNoProcess is returned when none is alive, with the sums.
+func (m *Meter) Read(pids ...int) (TreeUsage, error) {
+	if m.threads == nil {
+		m.threads = map[int]threadTime{}
+	}
+	u, err := m.Processes.usage(pids, func(pid int) {
+		for _, name := range m.Processes.threads(pid) {
+			m.readThread(pid, name)
+		}
+	})
+	u.CPU, u.Wait = m.ended.run, m.ended.wait
+	for _, t := range m.threads {
+		u.CPU += t.run
+		u.Wait += t.wait
+	}
+	return u, err
+}
+
+// readThread reads /proc/PID/task/TID/schedstat: nanoseconds on a processor,
+// nanoseconds ready without one, and turns (sched-stats.rst of the kernel).
+func (m *Meter) readThread(pid int, name string) {
+	b, err := os.ReadFile(m.Processes.path(pid, "task", name, "schedstat"))
+	if err != nil {
+		return
+	}
+	f := bytes.Fields(b)
+	tid, err := strconv.Atoi(name)
+	if err != nil || len(f) < 2 {
+		return
+	}
+	run, err1 := strconv.ParseInt(string(f[0]), 10, 64)
+	wait, err2 := strconv.ParseInt(string(f[1]), 10, 64)
+	if err1 != nil || err2 != nil {
+		return
+	}
+	now := threadTime{time.Duration(run), time.Duration(wait)}
+	if last := m.threads[tid]; now.run < last.run { // the number was given to a new thread
+		m.ended.run += last.run
+		m.ended.wait += last.wait
+	}
+	m.threads[tid] = now
+}
