@@ -1,0 +1,267 @@
+package tree
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// maxBins is the most bins of one feature: a bin's number is a byte, and a
+// feature with missing values keeps one number for them.
+const maxBins = 256
+
+// feature is how the values of one column fall into bins.
+type feature struct {
+	bins        int       // bins that hold values; missing values have the next number
+	cuts        []float32 // values below cuts[b] lie in bins up to b
+	missing     bool
+	categorical bool // bins are category codes
+}
+
+// codes is how many bin numbers the feature uses.
+func (f feature) codes() int {
+	if f.missing {
+		return f.bins + 1
+	}
+	return f.bins
+}
+
+// binned is a matrix of samples as bin numbers, in two orders: by column to
+// split rows, and eight columns of a row in one word to sum gradients.
+type binned struct {
+	rows, columns int
+	byColumn      [][]uint8
+	words         [][]uint64 // one slice for each eight columns; the last is padded
+	features      []feature
+}
+
+// bin sorts every column into at most limit bins of about equal weight; with
+// few distinct values each has a bin of its own. Columns that are categorical
+// keep their codes.
+func bin(s regression.Samples, limit int, categorical []bool, threads int) (*binned, error) {
+	m := &binned{rows: s.Len(), columns: s.Features}
+	if m.rows > math.MaxInt32 {
+		return nil, &regression.SettingError{Name: "samples", Value: m.rows, Want: "at most 2147483647"}
+	}
+	m.byColumn = make([][]uint8, m.columns)
+	m.features = make([]feature, m.columns)
+	const group = 8 // one cache line of a row
+	for first := 0; first < m.columns; first += group {
+		count := min(group, m.columns-first)
+		values := transposed(s, first, count)
+		errs := make([]error, count)
+		parallel(threads, count, func(i int) {
+			c := first + i
+			if categorical != nil && categorical[c] {
+				errs[i] = m.categories(c, values[i])
+			} else {
+				errs[i] = m.quantiles(c, values[i], s.Weights, limit)
+			}
+		})
+		for _, err := range errs {
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	m.interleave()
+	return m, nil
+}
+
+// transposed copies some columns as float32, the precision that thresholds have.
+func transposed(s regression.Samples, first, count int) [][]float32 {
+	columns := make([][]float32, count)
+	for i := range columns {
+		columns[i] = make([]float32, s.Len())
+	}
+	for r := range s.Len() {
+		for i, v := range s.X[r*s.Features+first:][:count] {
+			columns[i][r] = float32(v) + 0 // -0 becomes 0
+		}
+	}
+	return columns
+}
+
+// categories takes a column's values as codes from 0.
+func (m *binned) categories(c int, values []float32) error {
+	f := feature{categorical: true}
+	for r, v := range values {
+		switch {
+		case v != v:
+			f.missing = true
+		case v < 0 || v >= maxBins-1 || v != float32(int(v)):
+			return &regression.NotFiniteError{What: "category code", Row: r, Column: c, Value: float64(v)}
+		default:
+			f.bins = max(f.bins, int(v)+1)
+		}
+	}
+	column := make([]uint8, len(values))
+	for r, v := range values {
+		column[r] = uint8(f.bins)
+		if v == v {
+			column[r] = uint8(v)
+		}
+	}
+	m.byColumn[c], m.features[c] = column, f
+	return nil
+}
+
+// quantiles bins a numeric column.
+func (m *binned) quantiles(c int, values []float32, weights []float64, limit int) error {
+	sorted := make([]uint64, 0, len(values)) // ordered value above, row below
+	for r, v := range values {
+		if math.IsInf(float64(v), 0) {
+			return &regression.NotFiniteError{What: "feature", Row: r, Column: c, Value: float64(v)}
+		}
+		if v == v {
+			sorted = append(sorted, uint64(ordered(v))<<32|uint64(r))
+		}
+	}
+	f := feature{missing: len(sorted) < len(values)}
+	if f.missing {
+		limit = min(limit, maxBins-1)
+	}
+	sorted = sortByHigh(sorted)
+	column := make([]uint8, len(values))
+	f.cuts = assign(sorted, weights, limit, column)
+	f.bins = len(f.cuts)
+	if f.missing {
+		for r, v := range values {
+			if v != v {
+				column[r] = uint8(f.bins)
+			}
+		}
+	}
+	m.byColumn[c], m.features[c] = column, f
+	return nil
+}
+
+// assign walks the sorted values, closes a bin when it holds its share of what
+// is left, and writes the bin of each row. A cut lies midway between the values
+// that it parts.
+func assign(sorted []uint64, weights []float64, limit int, column []uint8) []float32 {
+	if len(sorted) == 0 {
+		return nil
+	}
+	weight := func(i int) float64 { return 1 }
+	if weights != nil {
+		weight = func(i int) float64 { return weights[uint32(sorted[i])] }
+	}
+	left, distinct := 0.0, 0
+	for i := range sorted {
+		left += weight(i)
+		if i == 0 || sorted[i]>>32 != sorted[i-1]>>32 {
+			distinct++
+		}
+	}
+	each := distinct <= limit
+	var cuts []float32
+	held := 0.0
+	for i := range sorted {
+		column[uint32(sorted[i])] = uint8(len(cuts))
+		held += weight(i)
+		last := i == len(sorted)-1
+		if !last && sorted[i]>>32 == sorted[i+1]>>32 {
+			continue
+		}
+		value := unordered(uint32(sorted[i] >> 32))
+		switch {
+		case last:
+			cuts = append(cuts, min(math.Nextafter32(value, float32(math.Inf(1))), math.MaxFloat32))
+		case each || len(cuts) < limit-1 && held*float64(limit-len(cuts)) >= left:
+			cuts = append(cuts, midway(value, unordered(uint32(sorted[i+1]>>32))))
+			left -= held
+			held = 0
+		}
+	}
+	return cuts
+}
+
+// midway is a threshold t with a < t <= b.
+func midway(a, b float32) float32 {
+	if t := a/2 + b/2; a < t && t <= b {
+		return t
+	}
+	return b
+}
+
+// interleave makes words from byColumn.
+func (m *binned) interleave() {
+	for first := 0; first < m.columns; first += 8 {
+		words := make([]uint64, m.rows)
+		for i, column := range m.byColumn[first:min(first+8, m.columns)] {
+			for r, b := range column {
+				words[r] |= uint64(b) << (8 * i)
+			}
+		}
+		m.words = append(m.words, words)
+	}
+}
+
+// ordered maps float32 to integers of the same order; unordered is its inverse.
+func ordered(v float32) uint32 {
+	b := math.Float32bits(v)
+	if b>>31 == 1 {
+		return ^b
+	}
+	return b | 1<<31
+}
+
+func unordered(b uint32) float32 {
+	if b>>31 == 1 {
+		return math.Float32frombits(b &^ (1 << 31))
+	}
+	return math.Float32frombits(^b)
+}
+
+// sortByHigh sorts by the upper 32 bits and keeps equal ones in order: a radix
+// sort in three passes of 11 bits.
+func sortByHigh(values []uint64) []uint64 {
+	if len(values) < 1<<11 {
+		slices.Sort(values) // rows ascend in the lower half, so this is stable
+		return values
+	}
+	other := make([]uint64, len(values))
+	for shift := 32; shift < 64; shift += 11 {
+		var counts [1 << 11]int
+		for _, v := range values {
+			counts[v>>shift&(1<<11-1)]++
+		}
+		if slices.Max(counts[:]) == len(values) {
+			continue
+		}
+		sum := 0
+		for i, n := range counts {
+			counts[i] = sum
+			sum += n
+		}
+		for _, v := range values {
+			k := v >> shift & (1<<11 - 1)
+			other[counts[k]] = v
+			counts[k]++
+		}
+		values, other = other, values
+	}
+	return values
+}
+
+// parallel calls f(0) to f(n-1) on some goroutines.
+func parallel(threads, n int, f func(int)) {
+	if threads = min(threads, n); threads <= 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	var wait sync.WaitGroup
+	for t := range threads {
+		wait.Go(func() {
+			for i := t; i < n; i += threads {
+				f(i)
+			}
+		})
+	}
+	wait.Wait()
+}

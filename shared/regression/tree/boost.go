@@ -1,0 +1,376 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// Boost fits gradient boosted trees. The zero value has XGBoost's defaults;
+// a field left 0 means the default that stands beside it. To switch a penalty
+// off whose default is not 0, give it a tiny value.
+type Boost struct {
+	Objective     Objective // SquaredError
+	HuberSlope    float64   // where PseudoHuber turns absolute: 1
+	QuantileAlpha float64   // share below the answer for Quantile: 0.5
+
+	Rounds         int     // trees: 100
+	Eta            float64 // share of each tree's answer that is used: 0.3
+	MaxDepth       int     // 6; -1 is unlimited
+	MaxLeaves      int     // 0: unlimited; otherwise the best leaf is split first
+	MaxBin         int     // bins of a feature, at most 256: 256
+	Lambda         float64 // L2 penalty of a leaf's value: 1
+	Alpha          float64 // L1 penalty of a leaf's value: 0
+	Gamma          float64 // least gain of a split: 0
+	MinChildWeight float64 // least sum of second derivatives in a child: 1
+	MaxDeltaStep   float64 // bound of a leaf's value: 0, none
+	Subsample      float64 // share of the rows each tree sees: 1
+	ColsampleTree  float64 // share of the features each tree sees: 1
+	ColsampleNode  float64 // share of those that each node sees: 1
+
+	// LogTarget fits log(target), which must be above 0, and answers in the
+	// target's own unit.
+	LogTarget bool
+	// BaseScore is where boosting starts; nil is the mean of the targets, as
+	// XGBoost has it since 2.0, or the median or quantile that the loss is about.
+	BaseScore *float64
+	// Categorical marks features that are category codes 0 to 254; nil for none.
+	Categorical []bool
+	// Monotone is +1 for features the answer must not fall with, -1 for those
+	// it must not rise with; nil for none.
+	Monotone []int8
+	// Validation, when it has rows, is scored after every round; Patience
+	// rounds without a better score end the fit (10 when 0), and the model
+	// keeps the trees up to the best round.
+	Validation regression.Samples
+	Patience   int
+
+	Seed    uint64
+	Threads int // goroutines; 0 means 1. The model does not depend on it.
+}
+
+var _ regression.Fitter = Boost{}
+
+// filled puts the defaults in and checks the ranges.
+func (b Boost) filled(s regression.Samples) (Boost, error) {
+	fill(&b.Objective, SquaredError)
+	fill(&b.HuberSlope, 1)
+	fill(&b.QuantileAlpha, 0.5)
+	fill(&b.Rounds, 100)
+	fill(&b.Eta, 0.3)
+	fill(&b.MaxDepth, 6)
+	fill(&b.MaxBin, maxBins)
+	fill(&b.Lambda, 1)
+	fill(&b.MinChildWeight, 1)
+	fill(&b.Subsample, 1)
+	fill(&b.ColsampleTree, 1)
+	fill(&b.ColsampleNode, 1)
+	fill(&b.Patience, 10)
+	fill(&b.Threads, 1)
+	share := func(v float64) bool { return v > 0 && v <= 1 }
+	penalty := func(v float64) bool { return v >= 0 && finite(v) }
+	for _, c := range []struct {
+		name  string
+		value any
+		ok    bool
+		want  string
+	}{
+		{"Objective", b.Objective, b.Objective == SquaredError || b.Objective == AbsoluteError || b.Objective == PseudoHuber || b.Objective == Quantile, "one of the four objectives"},
+		{"HuberSlope", b.HuberSlope, b.HuberSlope > 0 && finite(b.HuberSlope), "above 0"},
+		{"QuantileAlpha", b.QuantileAlpha, b.QuantileAlpha > 0 && b.QuantileAlpha < 1, "in (0, 1)"},
+		{"Rounds", b.Rounds, b.Rounds > 0, "above 0"},
+		{"Eta", b.Eta, b.Eta > 0 && finite(b.Eta), "above 0"},
+		{"MaxDepth", b.MaxDepth, b.MaxDepth >= -1, "-1 or above 0"},
+		{"MaxLeaves", b.MaxLeaves, b.MaxLeaves >= 0, "0 or more"},
+		{"MaxBin", b.MaxBin, b.MaxBin >= 2 && b.MaxBin <= maxBins, "in [2, 256]"},
+		{"Lambda", b.Lambda, penalty(b.Lambda), "0 or more"},
+		{"Alpha", b.Alpha, penalty(b.Alpha), "0 or more"},
+		{"Gamma", b.Gamma, penalty(b.Gamma), "0 or more"},
+		{"MinChildWeight", b.MinChildWeight, penalty(b.MinChildWeight), "0 or more"},
+		{"MaxDeltaStep", b.MaxDeltaStep, penalty(b.MaxDeltaStep), "0 or more"},
+		{"Subsample", b.Subsample, share(b.Subsample), "in (0, 1]"},
+		{"ColsampleTree", b.ColsampleTree, share(b.ColsampleTree), "in (0, 1]"},
+		{"ColsampleNode", b.ColsampleNode, share(b.ColsampleNode), "in (0, 1]"},
+		{"BaseScore", b.BaseScore, b.BaseScore == nil || finite(*b.BaseScore), "finite"},
+		{"Patience", b.Patience, b.Patience > 0, "above 0"},
+		{"Threads", b.Threads, b.Threads > 0, "above 0"},
+		{"Categorical", len(b.Categorical), b.Categorical == nil || len(b.Categorical) == s.Features, "nil or one a feature"},
+		{"Monotone", len(b.Monotone), b.Monotone == nil || len(b.Monotone) == s.Features, "nil or one a feature"},
+	} {
+		if !c.ok {
+			return b, &regression.SettingError{Name: c.name, Value: c.value, Want: c.want}
+		}
+	}
+	for c, trend := range b.Monotone {
+		if trend < -1 || trend > 1 || trend != 0 && b.Categorical != nil && b.Categorical[c] {
+			return b, &regression.SettingError{Name: fmt.Sprintf("Monotone[%d]", c), Value: trend, Want: "-1, 0 or 1, and 0 for a categorical feature"}
+		}
+	}
+	return b, nil
+}
+
+// fill gives a setting its default when it has none.
+func fill[T comparable](setting *T, value T) {
+	var none T
+	if *setting == none {
+		*setting = value
+	}
+}
+
+// Fit learns an [Ensemble]. At least 2 samples with weight are needed; features
+// may be missing (NaN). The error matches [regression.ErrSetting],
+// [regression.ErrTooFew], [regression.ErrNotFinite] or
+// [regression.ErrDimension], or is ctx's own.
+func (b Boost) Fit(ctx context.Context, s regression.Samples) (regression.Model, error) {
+	return b.FitEnsemble(ctx, s)
+}
+
+// FitEnsemble is Fit with the model's own type.
+func (b Boost) FitEnsemble(ctx context.Context, s regression.Samples) (*Ensemble, error) {
+	b, err := b.filled(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Check(regression.Needs{MinRows: 2, Missing: true}); err != nil {
+		return nil, err
+	}
+	y, err := b.targets(s)
+	if err != nil {
+		return nil, err
+	}
+	m, err := bin(s, b.MaxBin, b.Categorical, b.Threads)
+	if err != nil {
+		return nil, err
+	}
+	watch, err := b.watcher(s.Features)
+	if err != nil {
+		return nil, err
+	}
+	return b.boost(ctx, m, y, s.Weights, watch)
+}
+
+// targets are the numbers the trees are fitted to.
+func (b Boost) targets(s regression.Samples) ([]float64, error) {
+	if !b.LogTarget {
+		return s.Y, nil
+	}
+	y := make([]float64, len(s.Y))
+	for i, v := range s.Y {
+		if v <= 0 {
+			return nil, &regression.NotFiniteError{What: "target to take the logarithm of", Row: i, Column: -1, Value: v}
+		}
+		y[i] = math.Log(v)
+	}
+	return y, nil
+}
+
+func (b Boost) boost(ctx context.Context, m *binned, y, weights []float64, watch *watcher) (*Ensemble, error) {
+	l := loss{objective: b.Objective}
+	switch b.Objective {
+	case PseudoHuber:
+		l.parameter = b.HuberSlope
+	case Quantile:
+		l.parameter = b.QuantileAlpha
+	}
+	e := &Ensemble{features: m.columns, categories: b.Categorical, link: identity, objective: string(b.Objective)}
+	if b.LogTarget {
+		e.link = exponent
+	}
+	if b.BaseScore != nil {
+		e.base = *b.BaseScore
+	} else {
+		e.base = float64(float32(l.start(y, weights)))
+	}
+	watch.begin(e.base)
+
+	predicted := make([]float64, m.rows)
+	for i := range predicted {
+		predicted[i] = e.base
+	}
+	gradient, hessian := make([]float64, m.rows), make([]float64, m.rows)
+	rows := make([]uint32, m.rows)
+	g := newGrower(m, b.Threads)
+	for round := range b.Rounds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rng := rand.New(rand.NewPCG(b.Seed, uint64(round)))
+		l.derivatives(y, weights, predicted, gradient, hessian)
+		seen, left := b.sample(rows, rng)
+		t, leaves := g.grow(seen, gradient, hessian, b.growth(m.columns, rng))
+		for _, end := range leaves {
+			if value, ok := l.refit(y, weights, predicted, seen[end.start:end.end]); ok {
+				t.nodes[end.node].value = float32(value)
+			}
+		}
+		t.finish(b.Eta)
+		for _, end := range leaves {
+			value := float64(t.nodes[end.node].value)
+			for _, r := range seen[end.start:end.end] {
+				predicted[r] += value
+			}
+		}
+		for _, r := range left {
+			predicted[r] += float64(t.nodes[t.leafOfBins(m, int(r))].value)
+		}
+		e.trees = append(e.trees, t)
+		if watch.stop(t, l, len(e.trees), b.Patience) {
+			break
+		}
+	}
+	if watch != nil {
+		e.trees = e.trees[:watch.best]
+	}
+	return e, nil
+}
+
+func (b Boost) growth(columns int, rng *rand.Rand) growth {
+	limits := growth{
+		penalty:   penalty{lambda: b.Lambda, alpha: b.Alpha, gamma: b.Gamma, minChildWeight: b.MinChildWeight, maxDeltaStep: b.MaxDeltaStep},
+		maxDepth:  max(0, b.MaxDepth),
+		maxLeaves: b.MaxLeaves,
+		trends:    b.Monotone,
+		threads:   b.Threads,
+	}
+	if b.ColsampleTree < 1 || b.ColsampleNode < 1 {
+		tree := pick(all(columns), b.ColsampleTree, rng)
+		limits.allowed = func(int) []bool { return mask(columns, pick(tree, b.ColsampleNode, rng)) }
+	}
+	return limits
+}
+
+// sample fills rows with those that a tree sees, in order, followed by those
+// that it does not.
+func (b Boost) sample(rows []uint32, rng *rand.Rand) (seen, left []uint32) {
+	if b.Subsample == 1 {
+		for i := range rows {
+			rows[i] = uint32(i)
+		}
+		return rows, nil
+	}
+	n := 0
+	for i := range len(rows) {
+		if rng.Float64() < b.Subsample {
+			rows[n] = uint32(i)
+			n++
+		} else {
+			left = append(left, uint32(i))
+		}
+	}
+	if n == 0 { // a tree sees at least one row
+		rows[0], left, n = left[0], left[1:], 1
+	}
+	return rows[:n], left
+}
+
+func all(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// pick draws a share of the items, at least one, in order of drawing.
+func pick(items []int, share float64, rng *rand.Rand) []int {
+	if share >= 1 {
+		return items
+	}
+	shuffled := append([]int(nil), items...)
+	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	return shuffled[:max(1, int(math.Round(share*float64(len(shuffled)))))]
+}
+
+func mask(n int, members []int) []bool {
+	out := make([]bool, n)
+	for _, i := range members {
+		out[i] = true
+	}
+	return out
+}
+
+// leafOfBins walks a row of the training matrix by its bins.
+func (t *decisionTree) leafOfBins(m *binned, row int) int {
+	at := 0
+	for {
+		n := &t.nodes[at]
+		if n.feature < 0 {
+			return at
+		}
+		f := &m.features[n.feature]
+		code := int(m.byColumn[n.feature][row])
+		var right bool
+		switch {
+		case f.missing && code == f.bins:
+			right = !n.missingLeft()
+		case n.set() >= 0:
+			right = t.sets[n.set()].has(code)
+		default:
+			right = f.cuts[code] > n.value
+		}
+		at = int(n.left)
+		if right {
+			at++
+		}
+	}
+}
+
+// watcher follows the score on the validation samples.
+type watcher struct {
+	samples   regression.Samples
+	x         []float32
+	y         []float64
+	predicted []float64
+	best      int // trees at the best score
+	score     float64
+}
+
+// watcher returns nil when there is nothing to watch.
+func (b Boost) watcher(features int) (*watcher, error) {
+	v := b.Validation
+	if v.Len() == 0 {
+		return nil, nil
+	}
+	if v.Features != features {
+		return nil, &regression.DimensionError{What: "features of the validation samples", Have: v.Features, Want: features}
+	}
+	if err := v.Check(regression.Needs{MinRows: 1, Missing: true}); err != nil {
+		return nil, fmt.Errorf("validation: %w", err)
+	}
+	y, err := b.targets(v)
+	if err != nil {
+		return nil, fmt.Errorf("validation: %w", err)
+	}
+	w := &watcher{samples: v, y: y, x: make([]float32, len(v.X)), predicted: make([]float64, v.Len()), score: math.Inf(1)}
+	for i, x := range v.X {
+		w.x[i] = float32(x)
+	}
+	return w, nil
+}
+
+func (w *watcher) begin(base float64) {
+	if w == nil {
+		return
+	}
+	for i := range w.predicted {
+		w.predicted[i] = base
+	}
+}
+
+// stop adds a tree and says whether the score has not improved for too long.
+func (w *watcher) stop(t *decisionTree, l loss, trees, patience int) bool {
+	if w == nil {
+		return false
+	}
+	width := w.samples.Features
+	for i := range w.predicted {
+		w.predicted[i] += float64(t.nodes[t.leafOf(w.x[i*width:(i+1)*width])].value)
+	}
+	if score := l.mean(w.y, w.samples.Weights, w.predicted); score < w.score {
+		w.score, w.best = score, trees
+	}
+	return trees-w.best >= patience
+}
