@@ -188,7 +188,6 @@ type csvSource struct {
 	at      []int // the column's place in a record, or -1
 	restAt  []int
 	width   int
-	fields  []string
 }
 
 func newCSVSource(r io.Reader, comma byte, l layout, o Options) (_ *csvSource, rest []string, err error) {

@@ -294,9 +294,7 @@ func (g *ordered) add(name string, node parquet.Node) {
 		g.fields = new([]parquet.Field)
 	}
 	g.Group[name] = node
-	for _, f := range (parquet.Group{name: node}).Fields() {
-		*g.fields = append(*g.fields, f)
-	}
+	*g.fields = append(*g.fields, (parquet.Group{name: node}).Fields()...)
 }
 
 // Fields returns the fields in order.

@@ -45,6 +45,7 @@ func TestRules(t *testing.T) {
 		{"ort", "edgeprof/runtime/x.go", `package runtime; import _ "github.com/yalue/onnxruntime_go"`, "native ONNX"},
 		{"logrus", "deft/policy/x.go", `package policy; import _ "github.com/sirupsen/logrus"`, "commands alone"},
 		{"logrus in cmd", "deft/cmd/deft/x.go", `package main; import _ "github.com/sirupsen/logrus"`, ""},
+		{"flag in a test", "deft/policy/x_test.go", `package policy; import _ "flag"`, ""},
 		{"slog", "deft/policy/x.go", `package policy; import _ "log/slog"`, "commands alone"},
 		{"exit", "deft/policy/x.go", `package policy; import "os"; func f() { os.Exit(1) }`, "never exit"},
 		{"renamed import", "deft/policy/x.go", `package policy; import sys "os"; var home = sys.Getenv("HOME")`, "never exit"},

@@ -73,7 +73,7 @@ func Rules() []Rule {
 			"commands alone log, parse flags and draw progress",
 			"domain packages return values, errors and warnings, so that any program can use them",
 			func(f File) []Use {
-				if command(f) {
+				if command(f) || f.Test {
 					return nil
 				}
 				return imports(f, under("github.com/sirupsen/logrus", "github.com/spf13/", "github.com/schollz/progressbar", "flag", "log", "log/slog", prefix+"shared/cli"))
@@ -94,7 +94,7 @@ func Rules() []Rule {
 			"arrows go from commands to domain packages",
 			"a package that needs a command is in the wrong place",
 			func(f File) []Use {
-				if command(f) {
+				if command(f) || f.Test {
 					return nil
 				}
 				return imports(f, func(path string) bool {

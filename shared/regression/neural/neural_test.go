@@ -85,7 +85,7 @@ func TestSameSeedSameNetwork(t *testing.T) {
 	}
 	zero := small
 	zero.Training.Seed = 0
-	if save(zero) != save(zero) {
+	if again := save(zero); again != save(zero) {
 		t.Error("seed 0 is not reproducible")
 	}
 }
