@@ -76,7 +76,7 @@ func (e *Estimate) reference(runs []journal.Run, t tracks, m model) {
 	at := func(ts []track) []track {
 		out := make([]track, len(ts))
 		for i, x := range ts {
-			f := fast / mean(runs[i].Yardstick)
+			f := fast / Speed(runs[i])
 			out[i] = x
 			out[i].setup, out[i].teardown, out[i].epochs = x.setup*f, x.teardown*f, scaled(x.epochs, f)
 		}

@@ -71,6 +71,9 @@ func doubts(runs []journal.Run, job Job, e *Estimate) []error {
 	return w
 }
 
+// Speed returns the mean of a run's yardstick, in seconds; NaN without one.
+func Speed(r journal.Run) float64 { return mean(r.Yardstick) }
+
 // speeds returns the fastest and the slowest run by the mean of its yardstick.
 func speeds(runs []journal.Run) (fast, slow float64, ok bool) {
 	fast, slow = math.Inf(1), 0
@@ -78,7 +81,7 @@ func speeds(runs []journal.Run) (fast, slow float64, ok bool) {
 		if len(r.Yardstick) == 0 {
 			return 0, 0, false
 		}
-		y := mean(r.Yardstick)
+		y := Speed(r)
 		fast, slow = min(fast, y), max(slow, y)
 	}
 	return fast, slow, fast > 0
