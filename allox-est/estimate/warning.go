@@ -71,10 +71,10 @@ func doubts(runs []journal.Run, job Job, e *Estimate) []error {
 	return w
 }
 
-// Speed returns the mean of a run's yardstick, in seconds; NaN without one.
-func Speed(r journal.Run) float64 { return mean(r.Yardstick) }
+// Speed returns the median of a run's yardstick, in seconds; NaN without one.
+func Speed(r journal.Run) float64 { return median(r.Yardstick) }
 
-// speeds returns the fastest and the slowest run by the mean of its yardstick.
+// speeds returns the fastest and the slowest run by its yardstick.
 func speeds(runs []journal.Run) (fast, slow float64, ok bool) {
 	fast, slow = math.Inf(1), 0
 	for _, r := range runs {

@@ -200,7 +200,7 @@ func (r *Report) Validate(j *journal.Journal) {
 		for _, run := range j.Of(r.key(name), journal.Full) {
 			switch {
 			case run.Failed():
-				r.warn(name, "whole run failed: " + run.Error)
+				r.warn(name, "whole run failed: "+run.Error)
 			case run.Epochs != r.spec.Epochs:
 				r.warn(name, fmt.Sprintf("whole run of %d epochs left out", run.Epochs))
 			default:
