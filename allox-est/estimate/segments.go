@@ -37,6 +37,8 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 		method = decide(&t, shape)
 	}
 	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: speedPrior(told)}
+	onCPU := m // processor time varies with the machine's speed as a whole
+	m.speed.sd *= busy(&t)
 	wall := m.predict(settled)
 	e.Wall = wall.Prediction
 	if t.contended > 0 {
@@ -48,12 +50,26 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %.0f %% of the epochs' time was spent waiting for a processor", ErrContention, 100*share))
 	}
 	e.Uncontended = m.predict(t.quiet).Prediction
-	e.CPU = m.predict(t.cpu).Prediction
+	e.CPU = onCPU.predict(t.cpu).Prediction
 	e.Segments = &Segments{Setup: wall.setup, WarmUp: shape.warm, Epoch: wall.epoch, Teardown: wall.teardown, Period: shape.period}
 	e.reference(told, t, m)
 	e.Method = m.name(s.Method)
 	e.Warnings = append(e.Warnings, shape.warnings(t.quiet)...)
 	return nil
+}
+
+// busy returns the share of the undisturbed time that was spent computing, at
+// most 1: the rest does not depend on the processor's speed.
+func busy(t *tracks) float64 {
+	var quiet, cpu float64
+	for s := range t.quiet {
+		quiet += t.quiet[s].setup + t.quiet[s].teardown + sum(t.quiet[s].epochs)
+		cpu += t.cpu[s].setup + t.cpu[s].teardown + sum(t.cpu[s].epochs)
+	}
+	if quiet <= 0 {
+		return 1
+	}
+	return min(1, cpu/quiet)
 }
 
 // decide is what Auto does with the laps: the mean, unless epochs stand out
@@ -76,7 +92,7 @@ func (e *Estimate) reference(runs []journal.Run, t tracks, m model) {
 	at := func(ts []track) []track {
 		out := make([]track, len(ts))
 		for i, x := range ts {
-			f := fast / mean(runs[i].Yardstick)
+			f := fast / Speed(runs[i])
 			out[i] = x
 			out[i].setup, out[i].teardown, out[i].epochs = x.setup*f, x.teardown*f, scaled(x.epochs, f)
 		}

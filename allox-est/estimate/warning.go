@@ -71,14 +71,17 @@ func doubts(runs []journal.Run, job Job, e *Estimate) []error {
 	return w
 }
 
-// speeds returns the fastest and the slowest run by the mean of its yardstick.
+// Speed returns the median of a run's yardstick, in seconds; NaN without one.
+func Speed(r journal.Run) float64 { return median(r.Yardstick) }
+
+// speeds returns the fastest and the slowest run by its yardstick.
 func speeds(runs []journal.Run) (fast, slow float64, ok bool) {
 	fast, slow = math.Inf(1), 0
 	for _, r := range runs {
 		if len(r.Yardstick) == 0 {
 			return 0, 0, false
 		}
-		y := mean(r.Yardstick)
+		y := Speed(r)
 		fast, slow = min(fast, y), max(slow, y)
 	}
 	return fast, slow, fast > 0

@@ -44,7 +44,7 @@ func (e *Estimate) ratio(runs []journal.Run, job Job, s Settings) error {
 		return sum(r.Laps)
 	})
 	e.CPU = scaled(func(r journal.Run) float64 { return r.CPU })
-	e.Uncontended = scaled(quietWall)
+	e.Uncontended = scaled(QuietWall)
 	return nil
 }
 
@@ -65,12 +65,12 @@ func (e *Estimate) line(runs []journal.Run, job Job, s Settings) error {
 	}
 	e.Wall = fit(func(r journal.Run) float64 { return r.Wall })
 	e.CPU = fit(func(r journal.Run) float64 { return r.CPU })
-	e.Uncontended = fit(quietWall)
+	e.Uncontended = fit(QuietWall)
 	if fast, _, ok := speeds(runs); ok {
 		e.Reference = &Reference{
 			Yardstick:   fast,
-			CPU:         fit(func(r journal.Run) float64 { return r.CPU * fast / mean(r.Yardstick) }),
-			Uncontended: fit(func(r journal.Run) float64 { return quietWall(r) * fast / mean(r.Yardstick) }),
+			CPU:         fit(func(r journal.Run) float64 { return r.CPU * fast / Speed(r) }),
+			Uncontended: fit(func(r journal.Run) float64 { return QuietWall(r) * fast / Speed(r) }),
 		}
 	}
 	return err
@@ -113,8 +113,9 @@ func linePrediction(xs, ys []float64, x, level float64) (regression.Prediction, 
 	return p, nil
 }
 
-// quietWall is a run's wall time without the wait for a processor.
-func quietWall(r journal.Run) float64 { return withoutWait(r.Wall, r.CPU, r.Wait) }
+// QuietWall returns a run's wall time without the wait for a processor, in
+// seconds.
+func QuietWall(r journal.Run) float64 { return withoutWait(r.Wall, r.CPU, r.Wait) }
 
 // withoutWait takes off a wall time the part in which ready threads had no
 // processor. Wait is summed over threads; the threads that ran or waited at a

@@ -65,10 +65,12 @@ type Run struct {
 	Load      float64   `json:"load"` // load average over one minute at the start
 	CPUs      int       `json:"cpus"` // processors of the machine
 
-	Exit     int      `json:"exit"`             // exit code; -1 if killed
-	Error    string   `json:"error,omitempty"`  // why the run cannot be used
-	Stderr   string   `json:"stderr,omitempty"` // its end, of a run that failed
-	Warnings []string `json:"warnings,omitempty"`
+	Exit   int    `json:"exit"`             // exit code; -1 if killed
+	Error  string `json:"error,omitempty"`  // why the run cannot be used
+	Stderr string `json:"stderr,omitempty"` // its end, of a run that failed
+	// Unavailable says that it failed because the machine has no such device.
+	Unavailable bool     `json:"unavailable,omitempty"`
+	Warnings    []string `json:"warnings,omitempty"`
 }
 
 // Key says which runs stand for the same execution.

@@ -444,18 +444,27 @@ func (o *Output) Line() (intercept, slope float64, ok bool) {
 // are those of the reader or a *ParseError.
 func ParseOutput(r io.Reader) (*Output, error) {
 	var p Parser
-	if _, err := io.CopyBuffer(onlyWriter{&p}, onlyReader{r}, make([]byte, 256<<10)); err != nil {
+	if _, err := p.ReadFrom(r); err != nil {
 		return nil, err
 	}
 	return p.Output()
 }
 
-// onlyReader and onlyWriter hide every other method, so that CopyBuffer uses
-// its buffer.
-type (
-	onlyReader struct{ io.Reader }
-	onlyWriter struct{ io.Writer }
-)
+// ReadFrom consumes all of r. The error is r's.
+func (p *Parser) ReadFrom(r io.Reader) (n int64, err error) {
+	buf := make([]byte, 256<<10)
+	for {
+		k, err := r.Read(buf)
+		n += int64(k)
+		_, _ = p.Write(buf[:k])
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
 
 func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/report"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// NewEstimateCommand returns "estimate": a report from a journal.
+func NewEstimateCommand(env *cli.Env) *cobra.Command {
+	var job jobFlags
+	cmd := &cobra.Command{
+		Use:   "estimate JOB.yaml | estimate --epochs N -- COMMAND ... {epochs} ...",
+		Short: "Estimate again from the runs in a journal, without starting any",
+		Args:  jobArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec, err := job.spec(cmd, args)
+			if err != nil {
+				return err
+			}
+			j, err := journal.Read(job.journal)
+			if err != nil {
+				return err
+			}
+			r := report.New(spec, job.devices, j, job.settings())
+			r.Validate(j)
+			if err := r.Err(); err != nil {
+				return err
+			}
+			return job.print(env, r)
+		},
+	}
+	job.register(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// NewParseCommand returns "parse": the time-writer report of a log.
+func NewParseCommand(env *cli.Env) *cobra.Command {
+	var last, longest bool
+	cmd := &cobra.Command{
+		Use:   "parse [LOG]",
+		Short: "Read the time-writer report in a log and print its laps as JSON",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			in := env.Stdin
+			if len(args) == 1 && args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				in = f
+			}
+			var p timing.Parser
+			switch {
+			case last:
+				p.Choice = timing.Last
+			case longest:
+				p.Choice = timing.Longest
+			}
+			if _, err := p.ReadFrom(in); err != nil {
+				return err
+			}
+			out, err := p.Output()
+			if err != nil {
+				return err
+			}
+			return writeLaps(env.Stdout, out)
+		},
+	}
+	cmd.Flags().BoolVar(&last, "last", false, "of several reports take the last, whether or not it extends the others")
+	cmd.Flags().BoolVar(&longest, "longest", false, "of several reports take the longest")
+	cmd.MarkFlagsMutuallyExclusive("last", "longest")
+	return cmd
+}
+
+// writeLaps prints a report as JSON, lap by lap: there may be more of them
+// than memory for a second copy.
+func writeLaps(w io.Writer, out *timing.Output) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	b.WriteString(`{"laps":[`)
+	var number []byte
+	i := 0
+	for x := range out.All() {
+		if i++; i > 1 {
+			b.WriteByte(',')
+		}
+		number = timing.AppendRepr(number[:0], x)
+		b.Write(number)
+	}
+	warnings := []string{}
+	for _, w := range out.Warnings {
+		warnings = append(warnings, w.Error())
+	}
+	intercept, slope, ok := out.Line()
+	rest := struct {
+		Intercept float64  `json:"intercept"`
+		Slope     *float64 `json:"slope"`
+		Total     float64  `json:"total"`
+		Warnings  []string `json:"warnings"`
+	}{intercept, &slope, out.Total(), warnings}
+	if !ok {
+		rest.Slope = nil
+		rest.Warnings = append(rest.Warnings, "fewer than 3 laps: no slope")
+	}
+	tail, err := json.Marshal(rest)
+	if err != nil {
+		return err
+	}
+	b.WriteString("],")
+	b.Write(tail[1:])
+	b.WriteByte('\n')
+	return b.Flush()
+}

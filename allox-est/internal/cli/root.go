@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// New returns the command allox-est.
+func New(env *cli.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "allox-est",
+		Short: "Estimate how long a training job takes on CPU and GPU from short runs of it",
+	}
+	root.AddCommand(
+		NewRunCommand(env),
+		NewEstimateCommand(env),
+		NewValidateCommand(env),
+		NewParseCommand(env),
+		NewJobsCommand(env),
+	)
+	return root
+}

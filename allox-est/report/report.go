@@ -1,0 +1,256 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/estimate"
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// Schema is the version of the report's form.
+const Schema = 1
+
+// ErrNoEstimate is returned when no device has an estimate.
+var ErrNoEstimate = errors.New("no estimate")
+
+// Report is what samples say about a job.
+type Report struct {
+	Schema   int                `json:"schema"`
+	Job      string             `json:"job"`
+	Epochs   int                `json:"epochs"`
+	Devices  map[string]*Device `json:"devices"`
+	Warnings []string           `json:"warnings"` // those about a device begin with its name
+
+	order []string
+	spec  *jobspec.Spec
+}
+
+// Device is what samples say about a job on one device: an estimate, or the
+// reason why there is none. Times are in seconds.
+type Device struct {
+	*Estimate
+	Error    string `json:"error,omitempty"`
+	SpecHash string `json:"spec_hash"`
+	*Validation
+}
+
+// Estimate is an estimate as it is reported.
+type Estimate struct {
+	Wall        regression.Prediction `json:"wall_seconds"`
+	Uncontended regression.Prediction `json:"wall_uncontended_seconds"`
+	CPU         regression.Prediction `json:"cpu_seconds"`
+	Reference   *estimate.Reference   `json:"reference_speed,omitempty"`
+	Method      string                `json:"method"`
+	Samples     int                   `json:"samples"`
+	// SampledFraction is the share of the job's epochs that was sampled,
+	// SampledTimeFraction that of its estimated wall time.
+	SampledFraction     float64            `json:"sampled_fraction"`
+	SampledTimeFraction float64            `json:"sampled_time_fraction"`
+	Segments            *estimate.Segments `json:"segments,omitempty"`
+	Conditions          Conditions         `json:"conditions"`
+}
+
+// Conditions are those under which the samples were taken.
+type Conditions struct {
+	First     time.Time  `json:"first_sample"`
+	Load      [2]float64 `json:"load"` // least and most at the start of a sample
+	CPUs      int        `json:"cpus"`
+	PeakBytes int64      `json:"peak_bytes"`
+}
+
+// Validation is an estimate beside whole runs.
+type Validation struct {
+	Actual []Actual `json:"actual"`
+	// RelativeError is the estimate over the mean of the whole runs, less one.
+	RelativeError RelativeError `json:"relative_error"`
+	// Covered says that the interval holds every whole run.
+	Covered Covered `json:"covered"`
+	// Spread is the largest distance of a whole run from their mean, as a
+	// share of it.
+	Spread Spread `json:"spread"`
+}
+
+// Actual is what a whole run took, in seconds.
+type Actual struct {
+	Wall        float64 `json:"wall_seconds"`
+	Uncontended float64 `json:"wall_uncontended_seconds"`
+	CPU         float64 `json:"cpu_seconds"`
+	// Reference is CPU at the speed of the estimate's reference; 0 where
+	// there is no yardstick.
+	Reference float64 `json:"reference_cpu_seconds,omitempty"`
+}
+
+// RelativeError of each estimate.
+type RelativeError struct {
+	Wall        float64 `json:"wall"`
+	Uncontended float64 `json:"wall_uncontended"`
+	CPU         float64 `json:"cpu"`
+	Reference   float64 `json:"reference_cpu,omitempty"`
+}
+
+// Covered of each interval.
+type Covered struct {
+	Wall        bool `json:"wall"`
+	Uncontended bool `json:"wall_uncontended"`
+	CPU         bool `json:"cpu"`
+	Reference   bool `json:"reference_cpu,omitempty"`
+}
+
+// Spread of the whole runs.
+type Spread struct {
+	Wall        float64 `json:"wall"`
+	Uncontended float64 `json:"wall_uncontended"`
+	CPU         float64 `json:"cpu"`
+	Reference   float64 `json:"reference_cpu,omitempty"`
+}
+
+// New reports on the samples of a job in a journal.
+func New(spec *jobspec.Spec, devices []string, j *journal.Journal, s estimate.Settings) *Report {
+	r := &Report{Schema: Schema, Job: spec.Name, Epochs: spec.Epochs, Devices: map[string]*Device{}, Warnings: texts(j.Warnings), order: devices, spec: spec}
+	for _, name := range devices {
+		r.Devices[name] = r.device(name, j.Of(r.key(name), journal.Sample), s)
+	}
+	return r
+}
+
+func (r *Report) key(device string) journal.Key {
+	return journal.Key{Job: r.spec.Hash(device), Device: device}
+}
+
+func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *Device {
+	d := &Device{SpecHash: r.spec.Hash(name)}
+	e, err := estimate.New(runs, estimate.Job{Epochs: r.spec.Epochs, Device: name}, s)
+	if err != nil {
+		d.Error = reason(runs, err)
+		return d
+	}
+	d.Estimate = &Estimate{
+		Wall: e.Wall, Uncontended: e.Uncontended, CPU: e.CPU, Reference: e.Reference,
+		Method: e.Method, Samples: e.Samples, Segments: e.Segments,
+		SampledFraction:     float64(e.Epochs) / float64(r.spec.Epochs),
+		SampledTimeFraction: e.Seconds / e.Wall.Value,
+		Conditions:          conditions(runs),
+	}
+	for _, w := range e.Warnings {
+		r.warn(name, w.Error())
+	}
+	for _, run := range runs {
+		if run.Failed() {
+			r.warn(name, fmt.Sprintf("sample of %d epochs failed: %s", run.Epochs, run.Error))
+		}
+		for _, w := range run.Warnings {
+			r.warn(name, w)
+		}
+	}
+	return d
+}
+
+// warn adds a warning about a device, once.
+func (r *Report) warn(device, text string) {
+	if text = device + ": " + text; !slices.Contains(r.Warnings, text) {
+		r.Warnings = append(r.Warnings, text)
+	}
+}
+
+// reason says why a device has no estimate: what its last run died of, if all
+// failed.
+func reason(runs []journal.Run, err error) string {
+	if n := len(runs); errors.Is(err, estimate.ErrTooFew) && n > 0 && runs[n-1].Failed() {
+		return runs[n-1].Error
+	}
+	return err.Error()
+}
+
+func conditions(runs []journal.Run) Conditions {
+	c := Conditions{First: runs[0].Start, Load: [2]float64{runs[0].Load, runs[0].Load}}
+	for _, r := range runs {
+		c.Load = [2]float64{min(c.Load[0], r.Load), max(c.Load[1], r.Load)}
+		c.CPUs, c.PeakBytes = max(c.CPUs, r.CPUs), max(c.PeakBytes, r.PeakBytes)
+	}
+	return c
+}
+
+// Err returns nil if any device has an estimate, and otherwise ErrNoEstimate
+// with each device's reason.
+func (r *Report) Err() error {
+	err := ErrNoEstimate
+	for _, name := range r.order {
+		d := r.Devices[name]
+		if d.Estimate != nil {
+			return nil
+		}
+		err = fmt.Errorf("%w: %s: %s", err, name, d.Error)
+	}
+	return err
+}
+
+// Validate sets the estimates beside the whole runs in a journal.
+func (r *Report) Validate(j *journal.Journal) {
+	for _, name := range r.order {
+		d := r.Devices[name]
+		if d.Estimate == nil {
+			continue
+		}
+		var runs []journal.Run
+		for _, run := range j.Of(r.key(name), journal.Full) {
+			switch {
+			case run.Failed():
+				r.warn(name, "whole run failed: "+run.Error)
+			case run.Epochs != r.spec.Epochs:
+				r.warn(name, fmt.Sprintf("whole run of %d epochs left out", run.Epochs))
+			default:
+				runs = append(runs, run)
+			}
+		}
+		if len(runs) > 0 {
+			d.Validation = validate(d.Estimate, runs)
+		}
+	}
+}
+
+func validate(e *Estimate, runs []journal.Run) *Validation {
+	v := &Validation{}
+	for _, r := range runs {
+		a := Actual{Wall: r.Wall, Uncontended: estimate.QuietWall(r), CPU: r.CPU}
+		if e.Reference != nil && len(r.Yardstick) > 0 {
+			a.Reference = r.CPU * e.Reference.Yardstick / estimate.Speed(r)
+		}
+		v.Actual = append(v.Actual, a)
+	}
+	compare := func(p regression.Prediction, of func(Actual) float64) (relative, spread float64, covered bool) {
+		var sum float64
+		covered = true
+		for _, a := range v.Actual {
+			sum += of(a)
+			covered = covered && p.Covers(of(a))
+		}
+		mean := sum / float64(len(v.Actual))
+		if mean == 0 {
+			return 0, 0, false
+		}
+		for _, a := range v.Actual {
+			spread = max(spread, of(a)/mean-1, 1-of(a)/mean)
+		}
+		return p.Value/mean - 1, spread, covered
+	}
+	v.RelativeError.Wall, v.Spread.Wall, v.Covered.Wall = compare(e.Wall, func(a Actual) float64 { return a.Wall })
+	v.RelativeError.Uncontended, v.Spread.Uncontended, v.Covered.Uncontended = compare(e.Uncontended, func(a Actual) float64 { return a.Uncontended })
+	v.RelativeError.CPU, v.Spread.CPU, v.Covered.CPU = compare(e.CPU, func(a Actual) float64 { return a.CPU })
+	if e.Reference != nil {
+		v.RelativeError.Reference, v.Spread.Reference, v.Covered.Reference = compare(e.Reference.CPU, func(a Actual) float64 { return a.Reference })
+	}
+	return v
+}
+
+func texts(errs []error) []string {
+	out := make([]string, len(errs))
+	for i, err := range errs {
+		out[i] = err.Error()
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package sampling
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/estimate"
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+)
+
+// Limits say when sampling stops. Zero fields take the job's own, then the
+// defaults.
+type Limits struct {
+	Budget float64 // share of the job's epochs; 3 % by default
+	Target float64 // relative half-width of the 95 % interval; 5 % by default
+}
+
+// Defaults of Limits.
+const (
+	DefaultBudget = 0.03
+	DefaultTarget = 0.05
+)
+
+func (l Limits) of(s *jobspec.Spec) Limits {
+	first := func(xs ...float64) float64 {
+		for _, x := range xs {
+			if x > 0 {
+				return x
+			}
+		}
+		return 0
+	}
+	return Limits{first(l.Budget, s.Sample.Budget, DefaultBudget), first(l.Target, s.Sample.Target, DefaultTarget)}
+}
+
+// Step is a run to make.
+type Step struct {
+	Device string
+	Kind   string // journal.Sample or journal.Full
+	Epochs int
+}
+
+// Plan is how a job is sampled. What comes next follows from the journal
+// alone, so that a plan that was interrupted goes on where it stopped.
+type Plan struct {
+	Spec    *jobspec.Spec
+	Devices []string
+	Limits  Limits
+	Seed    uint64
+}
+
+// mostFailures is how many runs in a row may fail before a device is given up.
+const mostFailures = 2
+
+// Next returns the next sample; ok is false when no device needs one. The
+// device with fewest samples goes first.
+func (p Plan) Next(j *journal.Journal) (step Step, ok bool) {
+	least := 0
+	for i, device := range p.Devices {
+		runs := j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)
+		good := succeeded(runs)
+		if p.done(runs, good, device) {
+			continue
+		}
+		if n := len(good); !ok || n < least || n == least && p.draw(i, n)&1 == 0 {
+			least, ok = n, true
+			step = Step{device, journal.Sample, p.length(i, n)}
+		}
+	}
+	return step, ok
+}
+
+// done says that a device's samples suffice, may not go on, or cannot.
+func (p Plan) done(runs, good []journal.Run, device string) bool {
+	if GivenUp(runs) {
+		return true
+	}
+	n := len(good)
+	if n%2 != 0 {
+		return false // a pair is made whole
+	}
+	told := slices.ContainsFunc(good, func(r journal.Run) bool { return len(r.Laps) > 2 })
+	if n == 0 || n == 2 && !told {
+		return false // two whole runs give a line, but no interval
+	}
+	if most := p.Spec.Sample.Repeats; most > 0 && n >= 2*most {
+		return true
+	}
+	short, long := p.Spec.Lengths()
+	limits := p.Limits.of(p.Spec)
+	if float64(p.spent(good)+short+long) > limits.Budget*float64(p.Spec.Epochs)+1e-9 {
+		return true
+	}
+	e, err := estimate.New(good, estimate.Job{Epochs: p.Spec.Epochs, Device: device}, estimate.Settings{})
+	return err == nil && e.HalfWidth() <= limits.Target
+}
+
+// spent adds up the epochs of runs.
+func (p Plan) spent(runs []journal.Run) int {
+	n := 0
+	for _, r := range runs {
+		n += r.Epochs
+	}
+	return n
+}
+
+// length returns the length of a device's n-th sample: each pair holds both
+// lengths, in an order that is drawn.
+func (p Plan) length(device, n int) int {
+	short, long := p.Spec.Lengths()
+	first := int(p.draw(device, n/2)>>1) & 1
+	if (n+first)%2 == 0 {
+		return short
+	}
+	return long
+}
+
+// draw returns random bits for a device's n-th choice, the same whenever it is
+// asked.
+func (p Plan) draw(device, n int) uint64 {
+	return rand.New(rand.NewPCG(p.Seed, uint64(device)<<32|uint64(n))).Uint64()
+}
+
+func succeeded(runs []journal.Run) []journal.Run {
+	var good []journal.Run
+	for _, r := range runs {
+		if !r.Failed() {
+			good = append(good, r)
+		}
+	}
+	return good
+}
+
+// GivenUp says that the last runs failed so often that no more are made.
+func GivenUp(runs []journal.Run) bool {
+	failures := 0
+	for _, r := range slices.Backward(runs) {
+		if !r.Failed() {
+			break
+		}
+		if r.Unavailable {
+			return true
+		}
+		failures++
+	}
+	return failures >= mostFailures
+}

@@ -1,0 +1,135 @@
+package sampling
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/runner"
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// record fills a journal entry from a run's result.
+func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
+	run.Start = res.Start.UTC().Truncate(time.Millisecond)
+	run.Wall, run.CPU, run.Wait = res.Wall.Seconds(), res.CPU.Seconds(), res.Wait.Seconds()
+	run.PeakBytes = res.PeakBytes
+	warn := func(format string, args ...any) {
+		run.Warnings = append(run.Warnings, fmt.Sprintf(format, args...))
+	}
+	if res.LeftBehind > 0 {
+		warn("%d processes outlived the job and were killed", res.LeftBehind)
+	}
+	if res.Err != nil {
+		run.Error, run.Stderr = res.Reason(), res.Stderr()
+		run.Exit = -1
+		if exit := (*runner.ExitError)(nil); errors.As(res.Err, &exit) {
+			run.Exit = exit.Code
+		}
+		return
+	}
+	if err := recordLaps(run, spec, res, warn); err != nil {
+		run.Error, run.Stderr = err.Error(), res.Stderr()
+	}
+}
+
+// recordLaps takes the laps from the marks or from the time-writer report.
+func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) error {
+	if spec.Progress.Pattern != "" {
+		if spec.Progress.At != "start" {
+			run.FirstEpoch = 2
+		}
+		return recordMarks(run, res, warn)
+	}
+	if spec.TimeWriter == "none" {
+		return nil
+	}
+	out, at, err := res.Output()
+	switch {
+	case err == nil:
+	case spec.TimeWriter == "required" || !errors.Is(err, timing.ErrNoTag):
+		return fmt.Errorf("time-writer report: %w", err)
+	default:
+		warn("no time-writer report: only whole runs count")
+		return nil
+	}
+	for _, w := range out.Warnings {
+		warn("%v", w)
+	}
+	if out.Len() != run.Epochs+2 {
+		if spec.TimeWriter == "required" {
+			return fmt.Errorf("time-writer report of %d laps for %d epochs, want %d", out.Len(), run.Epochs, run.Epochs+2)
+		}
+		warn("time-writer report of %d laps for %d epochs, want %d: left out", out.Len(), run.Epochs, run.Epochs+2)
+		return nil
+	}
+	total := out.Total()
+	if total > 1.02*run.Wall+0.05 {
+		return fmt.Errorf("time-writer report of %.3f s in a run of %.3f s", total, run.Wall)
+	}
+	run.Laps = out.Laps()
+	run.Before = max(0, at.Seconds()-total)
+	run.After = max(0, run.Wall-run.Before-total)
+	recordTrace(run, res)
+	return nil
+}
+
+// recordMarks takes the lines that mark epochs. Whether they mark beginnings
+// or ends, the k marks of k epochs bound k-1 of them; the other is in the
+// first or the last lap.
+func recordMarks(run *journal.Run, res *runner.Result, warn func(string, ...any)) error {
+	if len(res.Marks) != run.Epochs {
+		return fmt.Errorf("%d lines mark epochs, want %d", len(res.Marks), run.Epochs)
+	}
+	var last time.Duration
+	for _, at := range res.Marks {
+		run.Laps = append(run.Laps, (at - last).Seconds())
+		last = at
+	}
+	run.Laps = append(run.Laps, max(0, run.Wall-last.Seconds()))
+	if span := last - res.Marks[0]; run.Epochs > 1 && span < res.Wall/1000 {
+		warn("all marks came within %v: the job buffers its output; only whole runs count", span)
+		run.Laps = nil
+		return nil
+	}
+	recordTrace(run, res)
+	return nil
+}
+
+// recordTrace cuts the trace of processor time and wait at the laps.
+func recordTrace(run *journal.Run, res *runner.Result) {
+	at := run.Before
+	var cpu, wait float64
+	for i, lap := range run.Laps {
+		at += lap
+		if i == len(run.Laps)-1 {
+			at = run.Wall
+		}
+		c, w := traceAt(res.Trace, time.Duration(at*float64(time.Second)))
+		run.LapCPU = append(run.LapCPU, max(0, c-cpu))
+		run.LapWait = append(run.LapWait, max(0, w-wait))
+		cpu, wait = max(cpu, c), max(wait, w)
+	}
+}
+
+// traceAt returns processor time and wait at a time, on the straight line
+// between two readings.
+func traceAt(trace []runner.Point, at time.Duration) (cpu, wait float64) {
+	i := sort.Search(len(trace), func(i int) bool { return trace[i].At >= at })
+	if i == len(trace) {
+		i--
+	}
+	var from runner.Point
+	if i > 0 {
+		from = trace[i-1]
+	}
+	to := trace[i]
+	share := 1.0
+	if to.At > from.At {
+		share = min(1, float64(at-from.At)/float64(to.At-from.At))
+	}
+	return from.CPU.Seconds() + share*(to.CPU-from.CPU).Seconds(), from.Wait.Seconds() + share*(to.Wait-from.Wait).Seconds()
+}

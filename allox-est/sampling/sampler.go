@@ -1,0 +1,239 @@
+package sampling
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/runner"
+)
+
+// Runner executes a command; *runner.Runner does.
+type Runner interface {
+	Run(ctx context.Context, c runner.Command) (*runner.Result, error)
+}
+
+var _ Runner = (*runner.Runner)(nil)
+
+// Sampler executes runs and writes them to a journal.
+type Sampler struct {
+	Spec    *jobspec.Spec
+	Journal *journal.Journal
+	Runner  Runner
+	Limits  Limits
+	Seed    uint64
+	Env     []string // environment of the job, before its own settings
+	Weight  int      // share of the processor; see runner.Command
+	Timeout time.Duration
+	Machine Machine
+	// Speed does a fixed piece of work and returns its processor time; nil
+	// leaves the yardstick out.
+	Speed func() float64
+	// Progress, if not nil, is told of every run that begins and ends.
+	Progress func(Event)
+}
+
+// Event is a run that begins (Run is nil) or has ended.
+type Event struct {
+	Step Step
+	Run  *journal.Run
+	// Spent and Budget are the device's epochs, those of this run included.
+	Spent, Budget float64
+}
+
+// Sample makes samples until no device needs more. A run that fails is in the
+// journal and no error.
+func (s *Sampler) Sample(ctx context.Context, devices []string) error {
+	plan := Plan{s.Spec, devices, s.Limits, s.Seed}
+	for {
+		step, ok := plan.Next(s.Journal)
+		if !ok {
+			return nil
+		}
+		if err := s.make(ctx, step); err != nil {
+			return err
+		}
+	}
+}
+
+// Full makes whole runs until there are count of each device that succeeded,
+// in turn.
+func (s *Sampler) Full(ctx context.Context, devices []string, count int) error {
+	for {
+		var next *Step
+		least := count
+		for _, device := range devices {
+			runs := s.Journal.Of(s.key(device), journal.Full)
+			if n := len(succeeded(runs)); n < least && !GivenUp(runs) {
+				least, next = n, &Step{device, journal.Full, s.Spec.Epochs}
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		if err := s.make(ctx, *next); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Sampler) key(device string) journal.Key {
+	return journal.Key{Job: s.Spec.Hash(device), Device: device}
+}
+
+// make executes one run and writes it to the journal.
+func (s *Sampler) make(ctx context.Context, step Step) error {
+	s.tell(step, nil)
+	run, err := s.run(ctx, step)
+	if err != nil {
+		return err
+	}
+	if err := s.Journal.Append(*run); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	s.tell(step, run)
+	return nil
+}
+
+func (s *Sampler) tell(step Step, run *journal.Run) {
+	if s.Progress == nil {
+		return
+	}
+	e := Event{Step: step, Run: run, Budget: s.Limits.of(s.Spec).Budget * float64(s.Spec.Epochs)}
+	for _, r := range succeeded(s.Journal.Of(s.key(step.Device), step.Kind)) {
+		e.Spent += float64(r.Epochs)
+	}
+	s.Progress(e)
+}
+
+func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
+	command, err := s.command(step)
+	if err != nil {
+		return nil, err
+	}
+	load := s.Machine.load()
+	speed := s.watchSpeed()
+	result, err := s.Runner.Run(ctx, command)
+	yardstick := speed()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	run := &journal.Run{
+		Job: s.Spec.Hash(step.Device), Name: s.Spec.Name, Kind: step.Kind, Device: step.Device,
+		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs,
+		Yardstick: yardstick, Load: load, CPUs: s.Machine.CPUs,
+	}
+	if err != nil {
+		run.Start, run.Exit, run.Error = time.Now().UTC(), -1, err.Error()
+	} else {
+		record(run, s.Spec, result)
+	}
+	if run.Failed() && step.Device == jobspec.GPU && !s.Machine.GPU {
+		run.Unavailable = true
+		run.Error = "device unavailable: no GPU on this machine: " + run.Error
+	}
+	return run, nil
+}
+
+func (s *Sampler) command(step Step) (runner.Command, error) {
+	args, err := s.Spec.Args(step.Device, step.Epochs, runner.ScratchWord)
+	if err != nil {
+		return runner.Command{}, err
+	}
+	choice, err := s.Spec.Choice()
+	if err != nil {
+		return runner.Command{}, err
+	}
+	marks, err := s.Spec.Marks()
+	if err != nil {
+		return runner.Command{}, err
+	}
+	env := slices.Clone(s.Env)
+	if marks != nil {
+		env = append(env, "PYTHONUNBUFFERED=1") // lines must come when they are printed
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Env)) {
+		env = append(env, name+"="+string(s.Spec.Env[name]))
+	}
+	timeout := s.Timeout
+	if timeout == 0 && step.Kind == journal.Sample {
+		timeout = s.Spec.Sample.Timeout
+	}
+	return runner.Command{
+		Args: args, Dir: s.Spec.WorkDir(), Env: env, Timeout: timeout,
+		Choice: choice, Marks: marks, Weight: s.Weight,
+	}, nil
+}
+
+// watchSpeed measures the machine's speed now and every second until the
+// function it returns is called, and once more then.
+func (s *Sampler) watchSpeed() (stop func() []float64) {
+	if s.Speed == nil {
+		return func() []float64 { return nil }
+	}
+	var readings []float64
+	measure := func(n int) {
+		for range n {
+			readings = append(readings, s.Speed())
+		}
+	}
+	measure(3)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				measure(1)
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() []float64 {
+		close(done)
+		wg.Wait()
+		measure(3)
+		return readings
+	}
+}
+
+// Machine is what a run's record tells of the machine.
+type Machine struct {
+	CPUs int
+	GPU  bool   // a GPU's device file is there
+	Proc string // proc file system for the load; empty means none
+}
+
+// FindMachine looks at the machine below root, which is "/" but in tests.
+func FindMachine(root string, cpus int) Machine {
+	m := Machine{CPUs: cpus, Proc: filepath.Join(root, "proc")}
+	for _, pattern := range []string{"dev/nvidia[0-9]*", "dev/kfd", "dev/dri/renderD*", "dev/dxg"} {
+		if found, _ := filepath.Glob(filepath.Join(root, pattern)); len(found) > 0 {
+			m.GPU = true
+		}
+	}
+	return m
+}
+
+// load returns the load average over one minute; 0 where it is not told.
+func (m Machine) load() float64 {
+	b, err := os.ReadFile(filepath.Join(m.Proc, "loadavg"))
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	load, _ := strconv.ParseFloat(first, 64)
+	return load
+}
