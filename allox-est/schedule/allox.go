@@ -1,0 +1,193 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/schedule/matching"
+	"github.com/foretime/foretime/allox-est/schedule/workload"
+)
+
+// allox is the policy of AlloX (Le, Sun, Chowdhury and Liu, EuroSys 2020):
+// the jobs of the least served users are matched to slots of the machines so
+// that the sum of reported completion times is least, and the first job of
+// each free machine starts. When nothing starts, twice as many users are
+// considered.
+type allox struct {
+	alpha   float64
+	maxJobs int
+	slots   [workload.Devices]int // State.most
+	plans   map[string]*userPlan
+}
+
+// userPlan is the plan of the jobs of one set of users, kept between matches.
+type userPlan struct {
+	plan *matching.Plan
+	id   map[*Job]int
+	job  map[int]*Job
+}
+
+// mostPlans bounds the sets of users whose plans are kept.
+const mostPlans = 64
+
+func newAlloX(s Settings) *allox {
+	if s.Alpha == 0 {
+		s.Alpha = 1
+	}
+	return &allox{alpha: s.Alpha, maxJobs: s.MaxJobs, plans: make(map[string]*userPlan)}
+}
+
+func (*allox) Name() string { return "allox" }
+
+func (p *allox) Next(s *State) (*Job, *Node, bool) {
+	active := byShare(s.Active(), func(u *User) float64 { return u.Progress })
+	if len(active) == 0 || !anyRoom(s) {
+		return nil, nil, false
+	}
+	for alpha := p.alpha; ; alpha *= 2 {
+		chosen := active[:min(int(math.Ceil(alpha*float64(len(active))-1e-9)), len(active))]
+		if j, n, ok := p.match(s, chosen); ok || len(chosen) == len(active) {
+			return j, n, ok
+		}
+	}
+}
+
+func anyRoom(s *State) bool {
+	return slices.ContainsFunc(s.Nodes, func(n *Node) bool { return n.used < 1 })
+}
+
+// match brings the plan of the users up to date and returns the first job of
+// a machine that is free.
+func (p *allox) match(s *State, users []*User) (*Job, *Node, bool) {
+	up := p.planOf(s, users)
+	for _, n := range s.Nodes {
+		k := p.slots[n.Device]
+		for slot := range k {
+			ready := s.Now
+			if slot < len(n.Running) {
+				j := n.Running[slot]
+				ready = max(s.Now, j.Started+j.Left*j.Reported[n.Device])
+			}
+			must(up.plan.SetReady(int(n.Device), n.Index*k+slot, ready))
+		}
+	}
+	up.sync(p.limit(s, users))
+	for _, d := range []workload.Device{workload.GPU, workload.CPU} {
+		for _, n := range s.Nodes {
+			if n.Device != d || n.used >= 1 {
+				continue
+			}
+			for slot := len(n.Running); slot < p.slots[d]; slot++ {
+				id, ok := up.plan.First(int(d), n.Index*p.slots[d]+slot)
+				if ok && n.Fits(up.job[id]) {
+					return up.job[id], n, true
+				}
+			}
+		}
+	}
+	return nil, nil, false
+}
+
+// planOf returns the plan kept for a set of users.
+func (p *allox) planOf(s *State, users []*User) *userPlan {
+	in := make(map[*User]bool, len(users))
+	for _, u := range users {
+		in[u] = true
+	}
+	key := make([]byte, len(s.Users))
+	for i, u := range s.Users {
+		if in[u] {
+			key[i] = 1
+		}
+	}
+	if len(users) == len(s.Active()) {
+		key = nil // all there are, whoever they are
+	}
+	if up := p.plans[string(key)]; up != nil {
+		return up
+	}
+	if len(p.plans) >= mostPlans {
+		clear(p.plans)
+	}
+	p.slots = s.most
+	ready := make([][]float64, workload.Devices)
+	for d := range workload.Device(workload.Devices) {
+		ready[d] = make([]float64, s.Cluster.Nodes(d)*p.slots[d])
+	}
+	plan, err := matching.New(ready)
+	must(err)
+	up := &userPlan{plan: plan, id: make(map[*Job]int), job: make(map[int]*Job)}
+	p.plans[string(key)] = up
+	return up
+}
+
+// sync makes the plan hold the given jobs and no others.
+func (up *userPlan) sync(jobs []*Job) {
+	wanted := make(map[*Job]bool, len(jobs))
+	for _, j := range jobs {
+		wanted[j] = true
+	}
+	var gone []int
+	for j, id := range up.id {
+		if !wanted[j] {
+			gone = append(gone, id)
+		}
+	}
+	slices.Sort(gone)
+	for _, id := range gone {
+		up.plan.Remove(id)
+		delete(up.id, up.job[id])
+		delete(up.job, id)
+	}
+	for _, j := range jobs {
+		if _, ok := up.id[j]; !ok {
+			id, err := up.plan.Add(j.Reported[:])
+			must(err)
+			up.id[j], up.job[id] = id, j
+		}
+	}
+}
+
+// limit returns the waiting jobs of the users: all, or alternately the
+// shortest on a GPU and the shortest on a CPU until there are maxJobs.
+func (p *allox) limit(s *State, users []*User) []*Job {
+	in := make(map[*User]bool, len(users))
+	for _, u := range users {
+		in[u] = true
+	}
+	var jobs []*Job
+	for _, j := range s.Waiting {
+		if in[j.User] {
+			jobs = append(jobs, j)
+		}
+	}
+	if p.maxJobs == 0 || len(jobs) <= p.maxJobs {
+		return jobs
+	}
+	var order [workload.Devices][]*Job
+	for d := range order {
+		order[d] = slices.Clone(jobs)
+		slices.SortStableFunc(order[d], func(a, b *Job) int { return cmp.Compare(a.Reported[d], b.Reported[d]) })
+	}
+	taken := make(map[*Job]bool)
+	jobs = jobs[:0]
+	for i := 0; len(jobs) < p.maxJobs; i++ {
+		for _, d := range []workload.Device{workload.GPU, workload.CPU} {
+			if j := order[d][i]; !taken[j] && len(jobs) < p.maxJobs {
+				taken[j] = true
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	slices.SortFunc(jobs, func(a, b *Job) int { return cmp.Compare(a.index, b.index) })
+	return jobs
+}
+
+// must stops on an error that checked jobs and times cannot cause.
+func must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("schedule: %v", err))
+	}
+}

@@ -1,0 +1,169 @@
+package schedule
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/schedule/workload"
+)
+
+// LowerBound returns a mean job completion time that no schedule of the same
+// jobs on the same cluster is below, computed from the true times; also not
+// one that preempts, moves jobs at no cost or knows the future. It is the
+// greatest of three bounds:
+//
+//   - every job takes at least its time on its fastest device;
+//   - the pooled bound: price a second of a CPU node at 1-q and of a GPU node
+//     at q. Whatever devices a job uses, it costs at least w = the cheaper of
+//     its two ways, and the cluster earns at most R a second. So no schedule
+//     ends jobs sooner than one machine of speed R with works w, on which
+//     shortest remaining work first is best;
+//   - the mean busy time bound: on that one machine the sum of mean busy times
+//     M is least when the smallest w goes first (Goemans 1997), and a job ends
+//     at least half its fastest time after its mean busy time.
+//
+// The last two are taken at the price q where they are greatest, as found by
+// a search. DESIGN.md has the proof.
+func (s *Schedule) LowerBound() float64 {
+	var b bound
+	for _, r := range s.Runs {
+		t := task{arrival: r.Job.Arrival, fastest: math.Inf(1)}
+		for d := range workload.Device(workload.Devices) {
+			t.area[d] = math.Inf(1)
+			if share, ok := s.Cluster.share(r.Job, d); ok {
+				t.area[d] = share * r.Job.Seconds(d)
+				t.fastest = min(t.fastest, r.Job.Seconds(d))
+			}
+		}
+		b.tasks = append(b.tasks, t)
+		b.base += t.fastest
+	}
+	b.nodes = [workload.Devices]float64{float64(s.Cluster.CPUNodes), float64(s.Cluster.GPUNodes)}
+	slices.SortStableFunc(b.tasks, func(x, y task) int { return cmp.Compare(x.arrival, y.arrival) })
+	return b.best() / float64(len(b.tasks))
+}
+
+// bound is the search for the best price.
+type bound struct {
+	tasks []task // by arrival
+	nodes [workload.Devices]float64
+	base  float64 // sum of fastest times
+}
+
+type task struct {
+	arrival, fastest float64
+	area             [workload.Devices]float64 // node seconds it takes on each device
+	work             float64                   // at the price in question
+}
+
+// best returns the greatest bound on the sum of completion times found.
+// Every price gives a valid bound, so the search need not be exact: it is a
+// grid with a finer one about its best price.
+func (b *bound) best() float64 {
+	most, at := b.base, 0.5
+	try := func(q float64) {
+		if x := b.at(q); x > most {
+			most, at = x, q
+		}
+	}
+	const steps = 24
+	for i := range steps + 1 {
+		try(float64(i) / steps)
+	}
+	for width := 1.0 / steps; width > 1e-3; width /= 4 {
+		middle := at
+		for _, k := range []float64{-0.75, -0.5, -0.25, 0.25, 0.5, 0.75} {
+			if q := middle + k*width; q >= 0 && q <= 1 {
+				try(q)
+			}
+		}
+	}
+	return most
+}
+
+// at returns the bound on the sum of completion times at price q.
+func (b *bound) at(q float64) float64 {
+	price := [workload.Devices]float64{1 - q, q}
+	speed := 0.0
+	for d, n := range b.nodes {
+		speed += n * price[d]
+	}
+	if speed <= 0 {
+		return 0
+	}
+	for i := range b.tasks {
+		t := &b.tasks[i]
+		t.work = math.Inf(1)
+		for d := range price {
+			if !math.IsInf(t.area[d], 1) {
+				t.work = min(t.work, price[d]*t.area[d]/speed)
+			}
+		}
+	}
+	sum, busy := b.serve(true), b.serve(false)
+	return max(sum, busy+b.base/2)
+}
+
+// serve runs one machine that always works on the task of the smallest
+// remaining work, and returns the sum of completion times; or of the smallest
+// whole work, and returns the sum of mean busy times. Arrivals are deducted.
+func (b *bound) serve(remaining bool) float64 {
+	var queue pending
+	now, sum := 0.0, 0.0
+	for i := 0; i < len(b.tasks) || len(queue) > 0; {
+		if len(queue) == 0 {
+			now = max(now, b.tasks[i].arrival)
+		}
+		for ; i < len(b.tasks) && b.tasks[i].arrival <= now; i++ {
+			heap.Push(&queue, load{key: b.tasks[i].work, left: b.tasks[i].work, task: &b.tasks[i]})
+		}
+		until := math.Inf(1)
+		if i < len(b.tasks) {
+			until = b.tasks[i].arrival
+		}
+		l := &queue[0]
+		spent := min(l.left, until-now)
+		if !remaining && l.task.work > 0 {
+			sum += spent / l.task.work * (now + spent/2 - l.task.arrival)
+		}
+		now += spent
+		if l.left -= spent; l.left > 0 && now < until {
+			l.left = 0 // rounding: the clock can no longer tell
+		}
+		if l.left > 0 {
+			if remaining {
+				l.key = l.left // a smaller key keeps it first
+			}
+			continue
+		}
+		if remaining {
+			sum += now - l.task.arrival
+		} else if l.task.work == 0 {
+			sum += now - l.task.arrival
+		}
+		heap.Pop(&queue)
+	}
+	return sum
+}
+
+// load is a task on the one machine.
+type load struct {
+	key, left float64
+	task      *task
+}
+
+// pending is a heap of loads by key.
+type pending []load
+
+func (p pending) Len() int           { return len(p) }
+func (p pending) Less(i, j int) bool { return p[i].key < p[j].key }
+func (p pending) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
+func (p *pending) Push(x any)        { *p = append(*p, x.(load)) }
+func (p *pending) Pop() any {
+	old := *p
+	last := old[len(old)-1]
+	*p = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,22 @@
+package schedule
+
+import "github.com/foretime/foretime/allox-est/schedule/workload"
+
+// fifo starts jobs in order of arrival, each on the device it reports faster
+// of those with a free node. Nothing overtakes the first waiting job.
+type fifo struct{}
+
+func (fifo) Name() string { return "fifo" }
+
+func (fifo) Next(s *State) (*Job, *Node, bool) {
+	if len(s.Waiting) == 0 {
+		return nil, nil, false
+	}
+	j := s.Waiting[0]
+	for _, d := range []workload.Device{j.Faster(), 1 - j.Faster()} {
+		if n := s.Free(d, j); n != nil {
+			return j, n, true
+		}
+	}
+	return nil, nil, false
+}

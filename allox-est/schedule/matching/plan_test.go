@@ -1,0 +1,214 @@
+package matching
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// instance is a small problem to be solved by trying everything.
+type instance struct {
+	ready [][]float64
+	jobs  map[int][]float64
+}
+
+// optimum tries every assignment of jobs to machines; on one machine the
+// shortest job first is best (Smith 1956).
+func (in instance) optimum() float64 {
+	var machines []struct {
+		kind  int
+		ready float64
+	}
+	for t, times := range in.ready {
+		for _, x := range times {
+			machines = append(machines, struct {
+				kind  int
+				ready float64
+			}{t, x})
+		}
+	}
+	var ids []int
+	for id := range in.jobs {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	queues := make([][]float64, len(machines))
+	best := math.Inf(1)
+	var try func(i int)
+	try = func(i int) {
+		if i == len(ids) {
+			sum := 0.0
+			for m, q := range queues {
+				now := machines[m].ready
+				for _, x := range slices.Sorted(slices.Values(q)) {
+					now += x
+					sum += now
+				}
+			}
+			best = min(best, sum)
+			return
+		}
+		for m := range machines {
+			queues[m] = append(queues[m], in.jobs[ids[i]][machines[m].kind])
+			try(i + 1)
+			queues[m] = queues[m][:len(queues[m])-1]
+		}
+	}
+	try(0)
+	return best
+}
+
+// check compares a plan with the optimum and recomputes its cost from its
+// queues alone.
+func check(t *rapid.T, p *Plan, in instance) {
+	want, got := in.optimum(), p.Cost()
+	if math.Abs(got-want) > 1e-9*(1+want) {
+		t.Fatalf("cost %v, optimum %v\n%+v", got, want, in)
+	}
+	sum, seen := 0.0, map[int]bool{}
+	for k, times := range in.ready {
+		for i, now := range times {
+			queue := p.Queue(k, i)
+			if first, ok := p.First(k, i); ok != (len(queue) > 0) || ok && in.jobs[first] == nil {
+				t.Fatalf("first of machine %d/%d is %d, %v; queue %v", k, i, first, ok, queue)
+			}
+			for _, id := range queue {
+				if in.jobs[id] == nil || seen[id] {
+					t.Fatalf("job %d is in two queues or none of ours: %v", id, queue)
+				}
+				seen[id] = true
+				now += in.jobs[id][k]
+				sum += now
+			}
+		}
+	}
+	if len(seen) != len(in.jobs) || p.Len() != len(in.jobs) {
+		t.Fatalf("%d jobs in queues, %d in the plan, want %d", len(seen), p.Len(), len(in.jobs))
+	}
+	if math.Abs(sum-got) > 1e-9*(1+want) {
+		t.Fatalf("queues cost %v, plan says %v", sum, got)
+	}
+}
+
+func drawSeconds(types int) *rapid.Generator[[]float64] {
+	some := rapid.OneOf(rapid.Float64Range(0.1, 100), rapid.Map(rapid.IntRange(1, 4), func(n int) float64 { return float64(n) }))
+	return rapid.Custom(func(t *rapid.T) []float64 {
+		seconds := make([]float64, types)
+		for i := range seconds {
+			seconds[i] = some.Draw(t, "seconds")
+			if rapid.IntRange(0, 7).Draw(t, "cannot") == 0 {
+				seconds[i] = math.Inf(1)
+			}
+		}
+		return seconds
+	})
+}
+
+// TestOptimum drives a plan through random changes on up to 3 machines of up
+// to 3 types with up to 6 jobs and compares it with trying everything.
+func TestOptimum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		types := rapid.IntRange(1, 3).Draw(t, "types")
+		in := instance{ready: make([][]float64, types), jobs: map[int][]float64{}}
+		ready := rapid.OneOf(rapid.Float64Range(0, 200), rapid.Just(0.0), rapid.Just(3.0))
+		for range rapid.IntRange(1, 3).Draw(t, "machines") {
+			k := rapid.IntRange(0, types-1).Draw(t, "type")
+			in.ready[k] = append(in.ready[k], ready.Draw(t, "ready"))
+		}
+		p, err := New(in.ready)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			switch rapid.IntRange(0, 3).Draw(t, "step") {
+			case 0, 1:
+				if len(in.jobs) == 6 {
+					continue
+				}
+				seconds := drawSeconds(types).Draw(t, "job")
+				id, err := p.Add(seconds)
+				if err != nil {
+					if !errors.Is(err, ErrTime) {
+						t.Fatal(err)
+					}
+					continue
+				}
+				in.jobs[id] = seconds
+			case 2:
+				for _, id := range slices.Sorted(func(yield func(int) bool) {
+					for id := range in.jobs {
+						if !yield(id) {
+							return
+						}
+					}
+				}) {
+					if rapid.Bool().Draw(t, "remove") {
+						p.Remove(id)
+						delete(in.jobs, id)
+						break
+					}
+				}
+			case 3:
+				for k := range in.ready {
+					for i := range in.ready[k] {
+						if rapid.Bool().Draw(t, "change") {
+							in.ready[k][i] = ready.Draw(t, "ready")
+							if err := p.SetReady(k, i, in.ready[k][i]); err != nil {
+								t.Fatal(err)
+							}
+						}
+					}
+				}
+			}
+			if rapid.Bool().Draw(t, "look") {
+				check(t, p, in)
+			}
+		}
+		check(t, p, in)
+	})
+}
+
+func TestRefuses(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, ready := range [][][]float64{{}, {{}}, {{nan}}, {{0}, {inf}}} {
+		if _, err := New(ready); !errors.Is(err, ErrReady) {
+			t.Errorf("ready %v: %v", ready, err)
+		}
+	}
+	p, err := New([][]float64{{0}, {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seconds := range [][]float64{nil, {1}, {0, 1}, {-1, 1}, {nan, 1}, {inf, inf}, {inf, 1}} {
+		if _, err := p.Add(seconds); !errors.Is(err, ErrTime) {
+			t.Errorf("seconds %v: %v", seconds, err)
+		}
+	}
+	if err := p.SetReady(0, 0, nan); !errors.Is(err, ErrReady) {
+		t.Errorf("got %v", err)
+	}
+	if p.Cost() != 0 || p.Len() != 0 {
+		t.Errorf("cost %v, %d jobs after nothing was added", p.Cost(), p.Len())
+	}
+	if _, ok := p.First(0, 0); ok {
+		t.Error("an empty plan has a first job")
+	}
+}
+
+func Example() {
+	p, err := New([][]float64{{0, 5}, {0}})
+	if err != nil {
+		panic(err)
+	}
+	for _, seconds := range [][]float64{{4, 2}, {9, 3}, {6, 6}} {
+		if _, err := p.Add(seconds); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Println(p.Cost(), p.Queue(1, 0))
+	// Output: 13 [0 1]
+}

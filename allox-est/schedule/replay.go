@@ -1,0 +1,214 @@
+package schedule
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/allox-est/schedule/workload"
+)
+
+// Schedule is the outcome of a replay.
+type Schedule struct {
+	Policy  string
+	Cluster Cluster
+	Runs    []Run // by job, in the order of the workload
+}
+
+// Run is what became of one job.
+type Run struct {
+	Job   *workload.Job
+	Parts []Part // one, unless the job was preempted
+}
+
+// Part is a stay of a job on a node.
+type Part struct {
+	Device     workload.Device
+	Node       int // within the device
+	Start, End float64
+}
+
+// End returns when the job was done.
+func (r Run) End() float64 { return r.Parts[len(r.Parts)-1].End }
+
+// JCT returns the job completion time: from arrival to end.
+func (r Run) JCT() float64 { return r.End() - r.Job.Arrival }
+
+// Replay runs jobs, in order of arrival, on a cluster under a policy until all
+// are done. Every job takes its true time. progress, unless nil, is told how
+// many jobs are done.
+//
+// It returns an error that wraps ErrNoJobs, ErrCluster, ErrTooLarge, an error
+// of workload.Job.Check, or the context's.
+func Replay(ctx context.Context, jobs []workload.Job, c Cluster, p Policy, progress func(done int)) (*Schedule, error) {
+	r, err := newReplay(jobs, c, p)
+	if err != nil {
+		return nil, err
+	}
+	for r.next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r.decide()
+		if progress != nil {
+			progress(r.done)
+		}
+	}
+	if r.done < len(jobs) {
+		return nil, fmt.Errorf("%s: %d of %d jobs done: %w", p.Name(), r.done, len(jobs), ErrStuck)
+	}
+	return r.schedule, nil
+}
+
+// replay is a replay under way.
+type replay struct {
+	state    State
+	policy   Policy
+	coming   []*Job // not yet arrived
+	ends     ends
+	done     int
+	schedule *Schedule
+}
+
+func newReplay(jobs []workload.Job, c Cluster, p Policy) (*replay, error) {
+	if len(jobs) == 0 {
+		return nil, ErrNoJobs
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	r := &replay{
+		policy:   p,
+		state:    State{Cluster: c, most: [workload.Devices]int{1, 1}},
+		schedule: &Schedule{Policy: p.Name(), Cluster: c, Runs: make([]Run, len(jobs))},
+	}
+	for d := range workload.Device(workload.Devices) {
+		for i := range c.Nodes(d) {
+			r.state.Nodes = append(r.state.Nodes, &Node{Device: d, Index: i})
+		}
+	}
+	users := make(map[string]*User)
+	for i := range jobs {
+		j, err := r.admit(&jobs[i], i, users)
+		if err != nil {
+			return nil, err
+		}
+		r.schedule.Runs[i].Job = &jobs[i]
+		r.coming = append(r.coming, j)
+	}
+	return r, nil
+}
+
+// admit makes the replay's view of a job.
+func (r *replay) admit(from *workload.Job, i int, users map[string]*User) (*Job, error) {
+	if err := from.Check(); err != nil {
+		return nil, err
+	}
+	if i > 0 && from.Arrival < r.coming[i-1].Arrival {
+		return nil, fmt.Errorf("job %d: arrives before the job before it: %w", from.ID, workload.ErrArrival)
+	}
+	u := users[from.User]
+	if u == nil {
+		u = &User{Name: from.User}
+		users[from.User] = u
+		r.state.Users = append(r.state.Users, u)
+	}
+	j := &Job{ID: from.ID, User: u, Arrival: from.Arrival, Left: 1, index: i}
+	fits := false
+	for d := range workload.Device(workload.Devices) {
+		share, ok := r.state.Cluster.share(from, d)
+		j.Reported[d], j.actual[d], j.Share[d] = math.Inf(1), math.Inf(1), 1
+		if ok {
+			fits = true
+			j.Reported[d], j.actual[d], j.Share[d] = from.Reported(d), from.Seconds(d), share
+			r.state.most[d] = max(r.state.most[d], int(min(1/share+fitSlack, 64)))
+		}
+	}
+	if !fits {
+		return nil, fmt.Errorf("job %d: %w", from.ID, ErrTooLarge)
+	}
+	return j, nil
+}
+
+// next advances to the next time at which jobs end or arrive.
+func (r *replay) next() bool {
+	s := &r.state
+	now := math.Inf(1)
+	if len(r.ends) > 0 {
+		now = r.ends[0].at
+	}
+	if len(r.coming) > 0 {
+		now = min(now, r.coming[0].Arrival)
+	}
+	if math.IsInf(now, 1) {
+		return false
+	}
+	s.Now = now
+	for len(r.ends) > 0 && r.ends[0].at == now {
+		e := heap.Pop(&r.ends).(end)
+		if e.job.Node != nil && e.started == e.job.Started && e.job.end == now { // else stopped meanwhile
+			r.leave(e.job)
+			r.done++
+		}
+	}
+	for len(r.coming) > 0 && r.coming[0].Arrival == now {
+		s.arrive(r.coming[0])
+		r.coming = r.coming[1:]
+	}
+	return true
+}
+
+// decide lets the policy stop and start jobs.
+func (r *replay) decide() {
+	s := &r.state
+	if p, ok := r.policy.(Preempter); ok {
+		for _, j := range p.Stop(s) {
+			r.part(j)
+			s.stop(j)
+		}
+	}
+	for len(s.Waiting) > 0 {
+		j, n, ok := r.policy.Next(s)
+		if !ok {
+			return
+		}
+		s.start(j, n)
+		heap.Push(&r.ends, end{j.end, j, j.Started})
+	}
+}
+
+func (r *replay) leave(j *Job) {
+	r.part(j)
+	r.state.leave(j)
+}
+
+// part records the job's stay on its node until now.
+func (r *replay) part(j *Job) {
+	run := &r.schedule.Runs[j.index]
+	run.Parts = append(run.Parts, Part{j.Node.Device, j.Node.Index, j.Started, r.state.Now})
+}
+
+// end is a job that ends if nothing stops it.
+type end struct {
+	at      float64
+	job     *Job
+	started float64
+}
+
+// ends is a heap: the earliest end first, and of equal ones the job that came
+// first.
+type ends []end
+
+func (e ends) Len() int { return len(e) }
+func (e ends) Less(i, j int) bool {
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].job.index < e[j].job.index
+}
+func (e ends) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *ends) Push(x any)   { *e = append(*e, x.(end)) }
+func (e *ends) Pop() any {
+	old := *e
+	last := old[len(old)-1]
+	*e = old[:len(old)-1]
+	return last
+}

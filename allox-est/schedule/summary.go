@@ -1,0 +1,87 @@
+package schedule
+
+import (
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/schedule/workload"
+)
+
+// Summary is the outcome of a schedule in numbers, under the names of the
+// command's JSON. Times are in seconds.
+type Summary struct {
+	Jobs     int     `json:"jobs"`
+	MeanJCT  float64 `json:"mean_jct_seconds"`
+	P50JCT   float64 `json:"p50_jct_seconds"`
+	P95JCT   float64 `json:"p95_jct_seconds"`
+	P99JCT   float64 `json:"p99_jct_seconds"`
+	Makespan float64 `json:"makespan_seconds"`
+	// Fairness is Jain's index of the users' mean slowdowns: 1 where all are
+	// slowed down alike, 1/users where one bears it all. A job's slowdown is
+	// its completion time over its true time on the device where it is faster.
+	Fairness float64 `json:"fairness"`
+	// LowerBound is what the mean completion time of no schedule is below.
+	LowerBound float64 `json:"lower_bound_seconds"`
+}
+
+// Summary measures the schedule.
+func (s *Schedule) Summary() Summary {
+	var jct []float64
+	first, last := math.Inf(1), 0.0
+	for _, r := range s.Runs {
+		jct = append(jct, r.JCT())
+		first, last = min(first, r.Job.Arrival), max(last, r.End())
+	}
+	slices.Sort(jct)
+	return Summary{
+		Jobs:       len(s.Runs),
+		MeanJCT:    mean(jct),
+		P50JCT:     quantile(jct, 0.50),
+		P95JCT:     quantile(jct, 0.95),
+		P99JCT:     quantile(jct, 0.99),
+		Makespan:   last - first,
+		Fairness:   s.fairness(),
+		LowerBound: s.LowerBound(),
+	}
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, x := range values {
+		sum += x
+	}
+	return sum / float64(len(values))
+}
+
+// quantile returns the smallest of the sorted values that a share p of them
+// does not exceed.
+func quantile(sorted []float64, p float64) float64 {
+	return sorted[max(int(math.Ceil(p*float64(len(sorted))))-1, 0)]
+}
+
+// fairness is Jain's index (Jain, Chiu and Hawe 1984): (sum x)^2 / (n sum x^2).
+func (s *Schedule) fairness() float64 {
+	type slowdown struct {
+		sum float64
+		n   int
+	}
+	users := make(map[string]*slowdown)
+	var names []string
+	for _, r := range s.Runs {
+		u := users[r.Job.User]
+		if u == nil {
+			u = &slowdown{}
+			users[r.Job.User] = u
+			names = append(names, r.Job.User)
+		}
+		u.sum += r.JCT() / min(r.Job.Seconds(workload.CPU), r.Job.Seconds(workload.GPU))
+		u.n++
+	}
+	sum, squares := 0.0, 0.0
+	for _, name := range names {
+		x := users[name].sum / float64(users[name].n)
+		sum += x
+		squares += x * x
+	}
+	return sum * sum / (float64(len(names)) * squares)
+}

@@ -1,0 +1,28 @@
+// Package workload reads, writes and generates the jobs that a schedule is
+// computed for.
+//
+// It decides for its caller what a job's time is on each device, the true one
+// and the one its estimate reports, and goes on after a bad record, which
+// becomes a diagnostic with file and line. It refuses times that are not above
+// zero, a job that can run nowhere, and two jobs of one id.
+//
+// Three sources give a workload: the text records of the AlloX simulator
+// (Read), reports of allox-est itself (ReadReport), and Generate.
+//
+//	func main() {
+//		f, err := os.Open("jobs.txt")
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		w, err := workload.Read(f, "jobs.txt")
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		for _, d := range w.Diagnostics {
+//			log.Print(d)
+//		}
+//		for _, j := range w.Jobs {
+//			fmt.Println(j.ID, j.User, j.Seconds(workload.GPU), j.Reported(workload.GPU))
+//		}
+//	}
+package workload

@@ -1,0 +1,322 @@
+package workload
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxLine bounds a line of a record.
+const maxLine = 1 << 20
+
+// Read reads the text records of the AlloX simulator. A record is
+//
+//	# NAME
+//	STAGES ID ITERATIONS ARRIVAL QUEUE [SESSION]
+//	STAGE DURATION CPU MEMORY CPU_SECONDS GPU GPU_MEMORY GPU_SECONDS TASKS [CPU_ERROR GPU_ERROR]
+//	EDGES
+//	FROM TO PATTERN
+//
+// with STAGES stage lines and EDGES edge lines. The line of the job may end
+// after any field (ITERATIONS is then 1, ARRIVAL 0, QUEUE "default"), the
+// line "# NAME" may be absent, and blank lines and lines that begin with %
+// are comments. DURATION is ignored, as the simulator ignores it. A time of
+// "inf" means that the job cannot run on the device.
+//
+// A bad record is a diagnostic, and reading goes on at the next line that
+// begins with #. Read returns an error only where the source cannot be read.
+func Read(r io.Reader, file string) (*Workload, error) {
+	w := &Workload{}
+	p := &parser{lines: bufio.NewScanner(r), seen: make(map[int]bool)}
+	p.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for p.next() {
+		start := p.line
+		job, err := p.record()
+		if err == nil && p.seen[job.ID] {
+			err = fmt.Errorf("job %d: %w", job.ID, ErrDuplicate)
+		}
+		w.Counts.Read++
+		if err == nil {
+			p.seen[job.ID] = true
+			w.Counts.Used++
+			w.Jobs = append(w.Jobs, job)
+			continue
+		}
+		if p.lines.Err() != nil {
+			break
+		}
+		if !errors.Is(err, ErrDuplicate) {
+			start = p.line
+			p.skip()
+		}
+		w.drop(file, start, err)
+	}
+	if err := p.lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", file, p.line+1, err)
+	}
+	w.sort()
+	return w, nil
+}
+
+// parser reads records line by line.
+type parser struct {
+	lines  *bufio.Scanner
+	line   int
+	fields []string // of the current line
+	name   string   // text after the # of the current line
+	title  bool     // the current line begins with #
+	held   bool     // the current line is to be read again
+	seen   map[int]bool
+}
+
+// next advances to the next line that holds something.
+func (p *parser) next() bool {
+	if p.held {
+		p.held = false
+		return true
+	}
+	for p.lines.Scan() {
+		p.line++
+		text := strings.TrimSpace(p.lines.Text())
+		if text == "" || text[0] == '%' {
+			continue
+		}
+		p.name, p.title = strings.CutPrefix(text, "#")
+		p.name = strings.TrimSpace(p.name)
+		p.fields = strings.Fields(text)
+		return true
+	}
+	p.fields, p.title = nil, false
+	return false
+}
+
+// skip goes to the next record, leaving its first line to be read.
+func (p *parser) skip() {
+	for !p.title {
+		if !p.next() {
+			return
+		}
+	}
+	p.held = true
+}
+
+// within advances to a further line of the same record.
+func (p *parser) within(what string) error {
+	if !p.next() {
+		return fmt.Errorf("the record ends before its %s", what)
+	}
+	if p.title {
+		return fmt.Errorf("a new record begins before the %s of the last one", what)
+	}
+	return nil
+}
+
+// record reads one record, of which the first line is the current one.
+func (p *parser) record() (job Job, err error) {
+	job = Job{Session: -1, Iterations: 1, User: "default"}
+	if p.title {
+		job.Name = p.name
+		if err := p.within("job line"); err != nil {
+			return job, err
+		}
+	}
+	stages, err := p.jobLine(&job)
+	if err != nil {
+		return job, err
+	}
+	for range stages {
+		if err := p.within("stages"); err != nil {
+			return job, err
+		}
+		stage, err := parseStage(p.fields)
+		if err != nil {
+			return job, err
+		}
+		if slices.ContainsFunc(job.Stages, func(s Stage) bool { return s.Name == stage.Name }) {
+			return job, fmt.Errorf("stage %q occurs twice", stage.Name)
+		}
+		job.Stages = append(job.Stages, stage)
+	}
+	if err := p.edges(&job); err != nil {
+		return job, err
+	}
+	return job, job.Check()
+}
+
+// most is how many stages or edges a record may announce.
+const most = 1 << 16
+
+func (p *parser) jobLine(job *Job) (stages int, err error) {
+	f := p.fields
+	if len(f) > 6 {
+		return 0, fmt.Errorf("a job line has 1 to 6 fields, not %d", len(f))
+	}
+	if stages, err = count(f[0], "number of stages"); err != nil {
+		return 0, err
+	}
+	if stages == 0 {
+		return 0, fmt.Errorf("number of stages: %w", ErrNoStage)
+	}
+	if len(f) == 1 { // the simulator then numbers the jobs
+		for job.ID = len(p.seen) + 1; p.seen[job.ID]; {
+			job.ID++
+		}
+	}
+	if len(f) > 1 {
+		job.ID, err = count(f[1], "job id")
+	}
+	if err == nil && len(f) > 2 {
+		job.Iterations, err = count(f[2], "iterations")
+	}
+	if err == nil && len(f) > 3 {
+		job.Arrival, err = decimal(f[3], "arrival")
+	}
+	if err == nil && len(f) > 4 {
+		job.User = f[4]
+	}
+	if err == nil && len(f) > 5 {
+		if job.Session, err = strconv.Atoi(f[5]); err != nil {
+			err = fmt.Errorf("session %q is not an integer", f[5])
+		}
+	}
+	return stages, err
+}
+
+func parseStage(f []string) (s Stage, err error) {
+	if len(f) != 9 && len(f) != 11 {
+		return s, fmt.Errorf("a stage line has 9 or 11 fields, not %d", len(f))
+	}
+	s.Name = f[0]
+	numbers := make([]float64, 0, 10)
+	for i, text := range f[1:] {
+		x, err := strconv.ParseFloat(text, 64)
+		forever := err == nil && math.IsInf(x, 1) && (i == 3 || i == 6) // the two times
+		if !forever && (err != nil || math.IsInf(x, 0) || math.IsNaN(x)) {
+			return s, fmt.Errorf("field %d of the stage: %q is not a number", i+2, text)
+		}
+		numbers = append(numbers, x)
+	}
+	if s.Tasks, err = count(f[8], "number of tasks"); err != nil {
+		return s, err
+	}
+	s.On[CPU] = Demand{Units: numbers[1], Memory: numbers[2], Seconds: numbers[3]}
+	s.On[GPU] = Demand{Units: numbers[4], Memory: numbers[5], Seconds: numbers[6]}
+	if len(numbers) == 10 {
+		s.On[CPU].Error, s.On[GPU].Error = numbers[8], numbers[9]
+	}
+	return s, nil
+}
+
+func (p *parser) edges(job *Job) error {
+	if err := p.within("number of edges"); err != nil {
+		return err
+	}
+	if len(p.fields) != 1 {
+		return fmt.Errorf("want the number of edges, got %d fields", len(p.fields))
+	}
+	n, err := count(p.fields[0], "number of edges")
+	if err != nil {
+		return err
+	}
+	known := make(map[string]bool)
+	for _, s := range job.Stages {
+		known[s.Name] = true
+	}
+	for range n {
+		if err := p.within("edges"); err != nil {
+			return err
+		}
+		f := p.fields
+		if len(f) != 3 {
+			return fmt.Errorf("an edge line has 3 fields, not %d", len(f))
+		}
+		if !known[f[0]] || !known[f[1]] || f[0] == f[1] {
+			return fmt.Errorf("edge from %q to %q does not join two stages of the job", f[0], f[1])
+		}
+		job.Edges = append(job.Edges, Edge{f[0], f[1], f[2]})
+	}
+	return nil
+}
+
+func count(s, what string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || what != "job id" && n > most {
+		return 0, fmt.Errorf("%s: %q is not a number from 0 to %d", what, s, most)
+	}
+	return n, nil
+}
+
+func decimal(s, what string) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, fmt.Errorf("%s: %q is not a number", what, s)
+	}
+	return x, nil
+}
+
+// Write writes jobs as the records that Read reads. It refuses a job that
+// Check refuses, and names that hold white space.
+func Write(w io.Writer, jobs []Job) error {
+	b := bufio.NewWriter(w)
+	for i := range jobs {
+		j := &jobs[i]
+		if err := j.writable(); err != nil {
+			return err
+		}
+		name := j.Name
+		if name == "" {
+			name = strconv.Itoa(j.ID)
+		}
+		fmt.Fprintf(b, "# %s\n%d %d %d %s %s", name, len(j.Stages), j.ID, j.Iterations, number(j.Arrival), j.User)
+		if j.Session != -1 {
+			fmt.Fprintf(b, " %d", j.Session)
+		}
+		b.WriteByte('\n')
+		for _, s := range j.Stages {
+			c, g := s.On[CPU], s.On[GPU]
+			fmt.Fprintf(b, "%s -1 %s %s %s %s %s %s %d %s %s\n", s.Name,
+				number(c.Units), number(c.Memory), number(c.Seconds), number(g.Units), number(g.Memory), number(g.Seconds),
+				s.Tasks, number(c.Error), number(g.Error))
+		}
+		fmt.Fprintln(b, len(j.Edges))
+		for _, e := range j.Edges {
+			fmt.Fprintln(b, e.From, e.To, e.Pattern)
+		}
+	}
+	return b.Flush()
+}
+
+func (j *Job) writable() error {
+	if err := j.Check(); err != nil {
+		return err
+	}
+	words := []string{j.User}
+	for _, s := range j.Stages {
+		words = append(words, s.Name)
+	}
+	for _, e := range j.Edges {
+		words = append(words, e.From, e.To, e.Pattern)
+	}
+	for _, word := range words {
+		if fields := strings.Fields(word); len(fields) != 1 || fields[0] != word || word[0] == '#' || word[0] == '%' {
+			return fmt.Errorf("job %d: %q is not one word", j.ID, word)
+		}
+	}
+	if j.Name != strings.TrimSpace(j.Name) || strings.ContainsAny(j.Name, "\r\n") {
+		return fmt.Errorf("job %d: name %q is not one line", j.ID, j.Name)
+	}
+	return nil
+}
+
+// number writes a float so that it reads back equal; infinity as "inf".
+func number(x float64) string {
+	if math.IsInf(x, 1) {
+		return "inf"
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}

@@ -1,0 +1,111 @@
+package workload
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// report is what a report of allox-est tells a scheduler.
+type report struct {
+	Job     string                  `json:"job"`
+	User    string                  `json:"user"`
+	Arrival float64                 `json:"arrival_seconds"`
+	Devices map[string]reportDevice `json:"devices"`
+}
+
+type reportDevice struct {
+	Wall *struct {
+		Value float64 `json:"value"`
+	} `json:"wall_seconds"`
+	Actual []struct {
+		Wall float64 `json:"wall_seconds"`
+	} `json:"actual"`
+	Error string `json:"error"`
+}
+
+// ErrUnproven is the warning that a report holds no full run: the job's
+// estimate is then taken for its true time.
+var ErrUnproven = errors.New("no full run: the estimate stands for the true time")
+
+// ReadReport reads reports of allox-est: one JSON object, several one after
+// the other, or an array of them. The estimated wall time of each device is
+// what a scheduler is told; the mean of the report's full runs, where it has
+// any, is the true time. Jobs are numbered in the order read; "user" and
+// "arrival_seconds" may be added to a report, and are "default" and 0
+// otherwise. A report without a usable device is a diagnostic whose line is
+// the number of the report.
+func ReadReport(r io.Reader, file string) (*Workload, error) {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var all []json.RawMessage
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+		if err := json.Unmarshal(raw, &all); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	} else {
+		for dec := json.NewDecoder(bytes.NewReader(raw)); ; {
+			var one json.RawMessage
+			if err := dec.Decode(&one); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return nil, fmt.Errorf("%s: report %d: %w", file, len(all)+1, err)
+			}
+			all = append(all, one)
+		}
+	}
+	w := &Workload{}
+	for i, one := range all {
+		w.Counts.Read++
+		job, warning, err := parseReport(one, i+1)
+		if err != nil {
+			w.drop(file, i+1, err)
+			continue
+		}
+		if warning != nil {
+			w.Warnings = append(w.Warnings, fmt.Errorf("%s:%d: %w", file, i+1, warning))
+		}
+		w.Counts.Used++
+		w.Jobs = append(w.Jobs, job)
+	}
+	w.sort()
+	return w, nil
+}
+
+func parseReport(raw []byte, id int) (job Job, warning, err error) {
+	var r report
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return job, nil, fmt.Errorf("not a report: %w", err)
+	}
+	if len(r.Devices) == 0 {
+		return job, nil, errors.New("not a report: no devices")
+	}
+	job = Job{ID: id, Name: r.Job, User: r.User, Arrival: r.Arrival, Iterations: 1, Session: -1}
+	if job.User == "" {
+		job.User = "default"
+	}
+	stage := Stage{Name: "stage", Tasks: 1}
+	for d := range Device(Devices) {
+		demand := Demand{Units: 1, Seconds: math.Inf(1)}
+		if device, ok := r.Devices[d.String()]; ok && device.Wall != nil && device.Error == "" {
+			if demand.Seconds = device.Wall.Value; len(device.Actual) == 0 {
+				warning = fmt.Errorf("job %q: %w", r.Job, ErrUnproven)
+			} else {
+				sum := 0.0
+				for _, run := range device.Actual {
+					sum += run.Wall
+				}
+				demand.Seconds = sum / float64(len(device.Actual))
+				demand.Error = device.Wall.Value/demand.Seconds - 1
+			}
+		}
+		stage.On[d] = demand
+	}
+	job.Stages = []Stage{stage}
+	return job, warning, job.Check()
+}
