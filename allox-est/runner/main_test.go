@@ -40,7 +40,7 @@ var hostile = map[string]func() int{
 	},
 	"prints much": func() int {
 		block := bytes.Repeat([]byte("all work and no play\n"), 3000)
-		for n := 0; n < 64<<20; n += len(block) {
+		for n := 0; n < 128<<20; n += len(block) {
 			os.Stdout.Write(block)
 		}
 		fmt.Print(report)
