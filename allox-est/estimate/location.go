@@ -2,6 +2,9 @@ package estimate
 
 import (
 	"math"
+
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/linear"
 )
 
 // location is the level of the steady epochs.
@@ -100,28 +103,13 @@ func persistence(groups [][]float64) float64 {
 	return (1 + r) / (1 - r)
 }
 
-// huber is Huber's estimate of location with k = 1.345 deviations (Huber
-// 1964), by reweighting.
+// huber is Huber's estimate of location.
 func huber(xs []float64) float64 {
-	m := median(xs)
-	s := deviation(xs, m)
-	if s == 0 {
-		return m
+	m, err := linear.Huber{}.Solve(regression.Samples{Y: xs})
+	if err != nil {
+		return median(xs) // one value, or all the same
 	}
-	for range 100 {
-		var top, bottom float64
-		for _, x := range xs {
-			w := min(1, 1.345*s/max(math.Abs(x-m), 1e-300))
-			top += w * x
-			bottom += w
-		}
-		next := top / bottom
-		if math.Abs(next-m) <= 1e-12*math.Abs(m) {
-			return next
-		}
-		m = next
-	}
-	return m
+	return m.Intercept
 }
 
 // trend is the relative change of an epoch from one to the next, pooled over

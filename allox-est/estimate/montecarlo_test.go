@@ -3,14 +3,15 @@ package estimate
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"text/tabwriter"
 
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/shared/cli"
 )
 
 // A simulated job of 500 epochs: set-up 14 s +- 5 %, epoch 1 s +- 3 %,
@@ -144,12 +145,12 @@ var trials = flag.Int("trials", 600, "simulated jobs per kind of noise")
 // samples this short: there the warning is what counts.
 func TestMonteCarlo(t *testing.T) {
 	limits := map[string]float64{"clean": 1.5, "warm-up": 1.5, "burst": 1.5, "warm-up + burst": 1.5, "checkpoint": 6}
-	table := cli.Table{Header: []string{"noise", "MAPE %", "CPU MAPE %", "covered %", "CPU covered %", "median width %"}}
+	table := newTable("noise", "MAPE %", "CPU MAPE %", "covered %", "CPU covered %", "median width %")
 	for _, s := range scenarios {
 		o := s.trial(t, *trials, Auto)
 		share := func(n int) float64 { return 100 * float64(n) / float64(o.n) }
 		mape, cpu, covered := mean(o.errors), mean(o.cpuErrors), share(o.covered)
-		table.Add(s.name, round(mape), round(cpu), round(covered), round(share(o.cpuCovered)), round(median(o.widths)))
+		table.add(s.name, mape, cpu, covered, share(o.cpuCovered), median(o.widths))
 		for w, n := range o.warned {
 			t.Logf("%s: %.0f %% warned: %v", s.name, share(n), w)
 		}
@@ -169,7 +170,7 @@ func TestMonteCarlo(t *testing.T) {
 			}
 		}
 	}
-	t.Log("\n" + text(table))
+	t.Log(table)
 }
 
 // The other methods beside Auto, for DESIGN.md.
@@ -177,24 +178,43 @@ func TestMonteCarloMethods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	table := cli.Table{Header: []string{"noise"}}
+	header := []string{"noise"}
 	for _, m := range Methods() {
-		table.Header = append(table.Header, string(m))
+		header = append(header, string(m))
 	}
+	table := newTable(header...)
 	for _, s := range scenarios {
-		row := []any{s.name}
+		var row []float64
 		for _, m := range Methods() {
-			row = append(row, round(mean(s.trial(t, *trials, m).errors)))
+			row = append(row, mean(s.trial(t, *trials, m).errors))
 		}
-		table.Add(row...)
+		table.add(s.name, row...)
 	}
-	t.Log("\n" + text(table))
+	t.Log(table)
 }
 
-func round(x float64) float64 { return math.Round(100*x) / 100 }
+// table prints results in columns.
+type table struct {
+	b strings.Builder
+	w *tabwriter.Writer
+}
 
-func text(table cli.Table) string {
-	var b strings.Builder
-	table.WriteTo(&b)
-	return b.String()
+func newTable(header ...string) *table {
+	t := &table{}
+	t.w = tabwriter.NewWriter(&t.b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t.w, "\n"+strings.Join(header, "\t")+"\t")
+	return t
+}
+
+func (t *table) add(name string, values ...float64) {
+	fmt.Fprint(t.w, name)
+	for _, v := range values {
+		fmt.Fprintf(t.w, "\t%.2f", v)
+	}
+	fmt.Fprintln(t.w, "\t")
+}
+
+func (t *table) String() string {
+	t.w.Flush()
+	return t.b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // track is one quantity of one run in its segments, in seconds.
@@ -158,13 +159,13 @@ func (t *tracks) share() float64 {
 	return max(0, 1-quiet/wall)
 }
 
+// median is NaN of nothing.
 func median(xs []float64) float64 {
-	if len(xs) == 0 {
+	m, err := regression.Quantile(xs, 0.5)
+	if err != nil {
 		return math.NaN()
 	}
-	sorted := slices.Sorted(slices.Values(xs))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	return m
 }
 
 // deviation is the median absolute deviation from m, scaled to the standard

@@ -1,13 +1,17 @@
 package estimate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/linear"
 )
 
 // ratio scales by epochs. A sample's time is the sum of the laps that it told,
@@ -76,40 +80,35 @@ func (e *Estimate) line(runs []journal.Run, job Job, s Settings) error {
 	return err
 }
 
-// linePrediction is the least-squares line at x with its prediction interval
-// (Draper and Smith, Applied Regression Analysis, 1.4). A run's own noise
-// grows with its length, which a line over samples far shorter than the job
-// cannot see: the residual variance is scaled to the length predicted.
+// linePrediction is the least-squares line at x with the prediction interval of
+// a new run. The noise of a run is taken to add up over its epochs, so that its
+// variance grows with them.
 func linePrediction(xs, ys []float64, x, level float64) (regression.Prediction, error) {
-	n := float64(len(xs))
-	mx, my := mean(xs), mean(ys)
-	var sxx, sxy float64
+	weights := make([]float64, len(xs))
 	for i := range xs {
-		sxx += (xs[i] - mx) * (xs[i] - mx)
-		sxy += (xs[i] - mx) * (ys[i] - my)
+		weights[i] = 1 / xs[i]
 	}
-	if sxx == 0 {
-		if xs[0] != x {
-			return regression.Prediction{}, fmt.Errorf("%w: %v epochs", ErrOneLength, xs[0])
-		}
-		return regression.Point(my), nil
+	m, err := linear.OLS{Level: level}.Solve(regression.Samples{Features: 1, X: xs, Y: ys, Weights: weights})
+	switch {
+	case errors.Is(err, regression.ErrConstant) && xs[0] == x:
+		return regression.Point(mean(ys)), nil // the samples are the whole job
+	case errors.Is(err, regression.ErrConstant):
+		return regression.Prediction{}, fmt.Errorf("%w: %v epochs", ErrOneLength, xs[0])
+	case errors.Is(err, regression.ErrTooFew):
+		return regression.Prediction{}, fmt.Errorf("%w: a line needs two", ErrTooFew)
+	case err != nil:
+		return regression.Prediction{}, err
 	}
-	slope := sxy / sxx
-	p := regression.Point(my + slope*(x-mx))
+	p, err := m.PredictWeighted([]float64{x}, 1/x)
+	if err != nil {
+		return p, err
+	}
 	if p.Value <= 0 {
 		return p, fmt.Errorf("%w: set-up noise exceeds the epochs' time: the line falls", ErrTooFew)
 	}
-	if len(xs) < 3 {
-		return p, nil
+	if p.Bounded() {
+		p.Low = max(0, p.Low)
 	}
-	var rss float64
-	for i := range xs {
-		d := ys[i] - my - slope*(xs[i]-mx)
-		rss += d * d
-	}
-	s2 := rss / (n - 2)
-	half := student(level, n-2) * math.Sqrt(s2*(x/mx+1/n+(x-mx)*(x-mx)/sxx))
-	p.Low, p.High = max(0, p.Value-half), p.Value+half
 	return p, nil
 }
 
@@ -133,24 +132,14 @@ func student(level, df float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: max(1, df)}.Quantile(0.5 + level/2)
 }
 
-func sum(xs []float64) float64 {
-	var s float64
-	for _, x := range xs {
-		s += x
-	}
-	return s
-}
+func sum(xs []float64) float64 { return floats.Sum(xs) }
 
-func mean(xs []float64) float64 { return sum(xs) / float64(len(xs)) }
+func mean(xs []float64) float64 { return stat.Mean(xs, nil) }
 
 // variance is the unbiased one; 0 of fewer than two values.
 func variance(xs []float64) float64 {
 	if len(xs) < 2 {
 		return 0
 	}
-	m, s := mean(xs), 0.0
-	for _, x := range xs {
-		s += (x - m) * (x - m)
-	}
-	return s / float64(len(xs)-1)
+	return stat.Variance(xs, nil)
 }
