@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/burner"
+	"github.com/foretime/foretime/allox-est/jobs"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -16,6 +17,9 @@ func NewJobsCommand(env *cli.Env) *cobra.Command {
 		Short: "Run an example job",
 	}
 	cmd.AddCommand(NewBurnerCommand(env))
+	for _, name := range jobs.Names() {
+		cmd.AddCommand(NewTrainCommand(env, name))
+	}
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/gomlx/compute"
@@ -45,7 +46,16 @@ func architectureOf(kind string, stored json.RawMessage) (architecture, error) {
 }
 
 // backend is the pure-Go one; a store belongs to one backend, so there is one.
-func backend() compute.Backend { return gobackend.GetBackend() }
+// It runs one operation after the other, each on all threads: operations side by
+// side wait for a worker while they hold one, and stop for good when they hold
+// all.
+var backend = sync.OnceValue(func() compute.Backend {
+	b, err := gobackend.New("ops_sequential")
+	if err != nil {
+		panic(err) // guard makes an error of it
+	}
+	return b
+})
 
 // Network is a trained network. It is a [regression.Model] and may be asked from
 // many goroutines; asked for one row at a time, its [Scorer] is much faster.

@@ -1,0 +1,118 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/shared/timing"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// Returned by [Run] before anything is trained.
+var (
+	// ErrUnknownJob is returned for a name that is not among [Names].
+	ErrUnknownJob = errors.New("unknown job")
+	// ErrDeviceUnavailable is returned when a job is to run on a device that
+	// cannot be used here.
+	ErrDeviceUnavailable = errors.New("device unavailable")
+	// ErrOption is returned for an option outside its range.
+	ErrOption = errors.New("invalid option")
+)
+
+// Options are how a job is run. Epochs must be given, the rest may be zero.
+type Options struct {
+	Epochs          int
+	BatchesPerEpoch int // 0 means the job's own: 0.1 to 1 s an epoch on one core
+	BatchSize       int // images a batch; 0 means the job's own
+	// Threads is how many threads compute at once; 0 means as the process is.
+	// The limit is GOMAXPROCS, which belongs to the whole process: Run sets it
+	// and puts it back.
+	Threads int
+	Seed    uint64
+	GPU     bool
+	Out     io.Writer    // a line an epoch, the accuracy, the time-writer tag; nil discards
+	Dir     string       // an existing folder for NAME.checkpoint; "" is the current one
+	Now     timing.Clock // of the time writer; nil means time.Now
+}
+
+// job is a network, the images it learns, and the size of its epoch.
+type job struct {
+	side, channels int // of an image
+	batches, batch int // an epoch, and images a batch
+	train, heldOut int // images to learn from, and to be scored on
+	// graph maps images [batch, side, side, channels] to logits [batch, classes].
+	graph func(scope *model.Scope, images *graph.Node) *graph.Node
+}
+
+// jobs are all there are; a new one adds a line.
+func jobs() map[string]job {
+	gray := job{side: 28, channels: 1, batches: 3, batch: 32, train: 2000, heldOut: 320}
+	color := job{side: 32, channels: 3, batches: 3, batch: 16, train: 2000, heldOut: 320}
+	return map[string]job{
+		"mlp":       gray.of(mlp).epochOf(40, 64),
+		"lenet":     gray.of(lenet),
+		"alexnet":   color.of(alexnet),
+		"googlenet": color.of(googlenet),
+	}
+}
+
+func (j job) of(graph func(*model.Scope, *graph.Node) *graph.Node) job {
+	j.graph = graph
+	return j
+}
+
+func (j job) epochOf(batches, batch int) job {
+	j.batches, j.batch = batches, batch
+	return j
+}
+
+// Names are the jobs that [Run] knows, in alphabetical order.
+func Names() []string { return slices.Sorted(maps.Keys(jobs())) }
+
+// Run trains the job of that name. The error matches [ErrUnknownJob],
+// [ErrDeviceUnavailable] or [ErrOption], is ctx's when it was cancelled (within
+// a step), or says what went wrong. The time-writer tag is printed at the very
+// end, and only when all went well.
+func Run(ctx context.Context, name string, o Options) error {
+	j, ok := jobs()[name]
+	if !ok {
+		return fmt.Errorf("%w: %q is none of %v", ErrUnknownJob, name, Names())
+	}
+	if o.GPU {
+		return fmt.Errorf("%s: gpu: %w: example jobs compute on the processor only", name, ErrDeviceUnavailable)
+	}
+	o, err := o.filled(j)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := j.run(ctx, name, o); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// filled puts the job's defaults in and checks what is left.
+func (o Options) filled(j job) (Options, error) {
+	if o.BatchesPerEpoch == 0 {
+		o.BatchesPerEpoch = j.batches
+	}
+	if o.BatchSize == 0 {
+		o.BatchSize = j.batch
+	}
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if least := slices.Min([]int{o.Epochs, o.BatchesPerEpoch, o.BatchSize}); least < 1 || o.Threads < 0 {
+		return o, fmt.Errorf("%w: %d epochs of %d batches of %d images on %d threads", ErrOption, o.Epochs, o.BatchesPerEpoch, o.BatchSize, o.Threads)
+	}
+	return o, nil
+}
