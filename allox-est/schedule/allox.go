@@ -73,7 +73,8 @@ func (p *allox) match(s *State, users []*User) (*Job, *Node, bool) {
 			must(up.plan.SetReady(int(n.Device), n.Index*k+slot, ready))
 		}
 	}
-	up.sync(p.limit(s, users))
+	jobs := p.limit(s, users)
+	up.sync(jobs)
 	for _, d := range []workload.Device{workload.GPU, workload.CPU} {
 		for _, n := range s.Nodes {
 			if n.Device != d || n.used >= 1 {
@@ -82,12 +83,17 @@ func (p *allox) match(s *State, users []*User) (*Job, *Node, bool) {
 			for slot := len(n.Running); slot < p.slots[d]; slot++ {
 				id, ok := up.plan.First(int(d), n.Index*p.slots[d]+slot)
 				if ok && n.Fits(up.job[id]) {
-					return up.job[id], n, true
+					return eldest(up.job[id], jobs), n, true
 				}
 			}
 		}
 	}
 	return nil, nil, false
+}
+
+// eldest returns the first of the jobs that is like j to the matching.
+func eldest(j *Job, jobs []*Job) *Job {
+	return jobs[slices.IndexFunc(jobs, func(k *Job) bool { return k.Reported == j.Reported && k.Share == j.Share })]
 }
 
 // planOf returns the plan kept for a set of users.

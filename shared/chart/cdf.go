@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -59,19 +58,21 @@ func (c CDF) drawing() (*drawing, error) {
 }
 
 // cumulate returns the steps of a sample's distribution function across the
-// whole axis, at most about a thousand of them.
+// whole axis, at most about a thousand of them: steps of a thousandth or less
+// may be drawn as one.
 func cumulate(s Sample, axis span) Series {
 	const most = 1000
 	sorted := slices.Sorted(slices.Values(s.Values))
 	out := Series{Name: s.Name, X: []float64{axis.low}, Y: []float64{0}}
-	n := len(sorted)
-	stride := int(math.Ceil(float64(n) / most))
-	for i := range n {
-		if i+1 < n && (sorted[i+1] == sorted[i] || (i+1)%stride != 0 && i > 0) {
+	n, drawn := len(sorted), 0
+	for i, x := range sorted {
+		again := i+1 < n && sorted[i+1] == x
+		if again || (i+1-drawn)*most < n {
 			continue
 		}
-		out.X = append(out.X, sorted[i])
-		out.Y = append(out.Y, float64(i+1)/float64(n))
+		drawn = i + 1
+		out.X = append(out.X, x)
+		out.Y = append(out.Y, float64(drawn)/float64(n))
 	}
 	out.X, out.Y = append(out.X, axis.high), append(out.Y, 1)
 	return out

@@ -299,3 +299,36 @@ func TestThinKeepsExtremes(t *testing.T) {
 		t.Errorf("%d points, x %v, y %v", len(kept), low, high)
 	}
 }
+
+// A distribution function drawn with fewer steps is off by a thousandth at most.
+func TestCumulate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{1, 7, 999, 1000, 1001, 20_003} {
+		var values []float64
+		for range n { // many equal ones, and many different
+			values = append(values, float64(rng.IntN(4))*10+float64(rng.IntN(2))*rng.Float64())
+		}
+		axis := emptySpan()
+		axis.add(values...)
+		steps := cumulate(Sample{Values: values}, axis)
+		if len(steps.X) > 1100 {
+			t.Errorf("n=%d: %d steps", n, len(steps.X))
+		}
+		for _, x := range values[:min(n, 500)] {
+			share, drawn := 0.0, 0.0
+			for _, v := range values {
+				if v <= x {
+					share++
+				}
+			}
+			for i := range steps.X {
+				if steps.X[i] <= x {
+					drawn = steps.Y[i]
+				}
+			}
+			if share /= float64(n); math.Abs(share-drawn) > 0.001+1e-9 {
+				t.Fatalf("n=%d: %v drawn at %v, want %v", n, drawn, x, share)
+			}
+		}
+	}
+}

@@ -17,6 +17,7 @@ func New(env *cli.Env) *cobra.Command {
 		NewEstimateCommand(env),
 		NewValidateCommand(env),
 		NewParseCommand(env),
+		NewScheduleCommand(env),
 		NewJobsCommand(env),
 	)
 	return root

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/allox-est/schedule"
+	"github.com/foretime/foretime/allox-est/schedule/workload"
+	"github.com/foretime/foretime/shared/chart"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// NewScheduleCommand returns "schedule": jobs placed on a cluster.
+func NewScheduleCommand(env *cli.Env) *cobra.Command {
+	s := scheduling{env: env}
+	cmd := &cobra.Command{
+		Use:   "schedule --input FILE --policy NAME --cpu-nodes N --gpu-nodes N",
+		Short: "Place jobs on CPU and GPU nodes and measure their completion times",
+		Long: `Place jobs on CPU and GPU nodes under a policy and measure the outcome.
+
+The input is a file of simulator records (see "schedule generate") or of
+reports of allox-est. Policies decide with the reported times, and jobs take
+their true times.`,
+		Example: `  allox-est schedule generate --seed 1 --error-sd 0.1 --output jobs.txt
+  allox-est schedule --input jobs.txt --policy all --cpu-nodes 20 --gpu-nodes 20`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s.perturb = cmd.Flags().Changed("error-sd") || cmd.Flags().Changed("error-mean")
+			return s.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs; may be given several times")
+	flags.StringVar(&s.policy, "policy", "allox", "allox, srpt, sjf, fifo, drf-fifo, drf-sjf, es, drfe, or all to compare them")
+	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "CPU nodes")
+	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
+	flags.Float64Var(&s.cluster.CPUsPerNode, "cpus-per-node", 0, "CPUs of a CPU node, shared by jobs; 0: a node runs one job at a time")
+	flags.Float64Var(&s.cluster.GPUsPerNode, "gpus-per-node", 0, "GPUs of a GPU node, shared by jobs; 0: a node runs one job at a time")
+	flags.Float64Var(&s.settings.Alpha, "alpha", 1, "allox: share of the users, the least served ones, whose jobs are matched")
+	flags.IntVar(&s.settings.MaxJobs, "max-jobs", 0, "allox: jobs matched at a time; 0: all")
+	flags.Float64Var(&s.errorSD, "error-sd", 0, "replace the errors of all estimates by Gaussian ones of this standard deviation")
+	flags.Float64Var(&s.errorMean, "error-mean", 0, "and of this mean")
+	flags.Uint64Var(&s.seed, "seed", 1, "seed of those errors")
+	flags.StringVar(&s.gantt, "gantt", "", "write the chart of what ran where to this .svg or .png file")
+	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
+	flags.StringVar(&s.output, "output", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
+	flags.BoolVar(&s.json, "json", false, "print JSON")
+	cmd.AddCommand(NewGenerateCommand(env))
+	return cmd
+}
+
+// scheduling is what the command line asks of "schedule".
+type scheduling struct {
+	env                *cli.Env
+	inputs             []string
+	policy             string
+	cluster            schedule.Cluster
+	settings           schedule.Settings
+	perturb            bool
+	errorSD, errorMean float64
+	seed               uint64
+	gantt, cdf, output string
+	json               bool
+}
+
+func (s *scheduling) run(ctx context.Context) error {
+	if len(s.inputs) == 0 {
+		return cli.Usagef("no --input given")
+	}
+	names := []string{s.policy}
+	if s.policy == "all" {
+		names = schedule.Names()
+	}
+	if len(names) > 1 && (s.gantt != "" || s.output != "") {
+		return cli.Usagef("--gantt and --output show one policy, not all")
+	}
+	w, err := s.load()
+	if err != nil {
+		return err
+	}
+	var schedules []*schedule.Schedule
+	for _, name := range names {
+		done, err := s.replay(ctx, name, w.Jobs)
+		if err != nil {
+			return err
+		}
+		schedules = append(schedules, done)
+	}
+	if err := s.save(schedules); err != nil {
+		return err
+	}
+	return s.print(schedules)
+}
+
+// load reads the inputs and says what became of their records.
+func (s *scheduling) load() (*workload.Workload, error) {
+	var all []*workload.Workload
+	for _, path := range s.inputs {
+		w, err := workload.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, w)
+	}
+	w := workload.Merge(all...)
+	for _, d := range w.Diagnostics[:min(len(w.Diagnostics), 10)] {
+		s.env.Log.Warn(d)
+	}
+	for _, warning := range w.Warnings[:min(len(w.Warnings), 10)] {
+		s.env.Log.Warn(warning)
+	}
+	s.env.Log.Infof("jobs: %v", w.Counts)
+	if s.perturb {
+		if err := workload.Perturb(w.Jobs, s.errorMean, s.errorSD, s.seed); err != nil {
+			return nil, &cli.UsageError{Err: err}
+		}
+	}
+	return w, nil
+}
+
+func (s *scheduling) replay(ctx context.Context, name string, jobs []workload.Job) (*schedule.Schedule, error) {
+	policy, err := schedule.New(name, s.settings)
+	if err != nil {
+		return nil, &cli.UsageError{Err: err}
+	}
+	bar := s.env.Progress(name, int64(len(jobs)))
+	defer bar.Done()
+	done, err := schedule.Replay(ctx, jobs, s.cluster, policy, func(n int) { bar.Set(int64(n)) })
+	if errors.Is(err, schedule.ErrCluster) {
+		return nil, &cli.UsageError{Err: err}
+	}
+	return done, err
+}
+
+func (s *scheduling) save(schedules []*schedule.Schedule) error {
+	if s.gantt != "" {
+		if err := chart.Save(s.gantt, schedules[0].Gantt()); err != nil {
+			return err
+		}
+	}
+	if s.cdf != "" {
+		if err := chart.Save(s.cdf, schedule.CDF(schedules)); err != nil {
+			return err
+		}
+	}
+	if s.output != "" {
+		return dataset.Save(s.output, parts(schedules[0]), dataset.Options{})
+	}
+	return nil
+}
+
+// jobPart is a row of the output: a stay of a job on a node.
+type jobPart struct {
+	Job     int     `dataset:"job"`
+	User    string  `dataset:"user"`
+	Arrival float64 `dataset:"arrival_seconds"`
+	Device  string  `dataset:"device"`
+	Node    int     `dataset:"node"`
+	Start   float64 `dataset:"start_seconds"`
+	End     float64 `dataset:"end_seconds"`
+}
+
+// parts returns what ran where, in order of start.
+func parts(s *schedule.Schedule) []jobPart {
+	var rows []jobPart
+	for _, r := range s.Runs {
+		for _, p := range r.Parts {
+			rows = append(rows, jobPart{r.Job.ID, r.Job.User, r.Job.Arrival, p.Device.String(), p.Node, p.Start, p.End})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b jobPart) int { return cmp.Compare(a.Start, b.Start) })
+	return rows
+}
+
+// namedSummary is a row of the comparison.
+type namedSummary struct {
+	Policy string `json:"policy"`
+	schedule.Summary
+}
+
+func (s *scheduling) print(schedules []*schedule.Schedule) error {
+	rows := make([]namedSummary, len(schedules))
+	for i, done := range schedules {
+		rows[i] = namedSummary{done.Policy, done.Summary()}
+	}
+	switch {
+	case s.json && s.policy == "all":
+		return s.env.WriteJSON(map[string]any{"schedules": rows})
+	case s.json:
+		return s.env.WriteJSON(rows[0].Summary)
+	}
+	table := cli.Table{Header: []string{"policy", "mean JCT (s)", "p50", "p95", "p99", "makespan (s)", "fairness"}}
+	for _, r := range rows {
+		table.Add(r.Policy, fixed(r.MeanJCT), fixed(r.P50JCT), fixed(r.P95JCT), fixed(r.P99JCT), fixed(r.Makespan), fmt.Sprintf("%.4f", r.Fairness))
+	}
+	if _, err := table.WriteTo(s.env.Stdout); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(s.env.Stdout, "%d jobs; no schedule has a mean JCT below %s s\n", rows[0].Jobs, fixed(rows[0].LowerBound))
+	return err
+}
+
+func fixed(x float64) string { return fmt.Sprintf("%.1f", x) }
+
+// NewGenerateCommand returns "schedule generate": a workload to schedule.
+func NewGenerateCommand(env *cli.Env) *cobra.Command {
+	var g workload.Generator
+	var output string
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "Write simulator records of synthetic jobs",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			w, err := g.Generate()
+			if err != nil {
+				return &cli.UsageError{Err: err}
+			}
+			write := func(to io.Writer) error { return workload.Write(to, w.Jobs) }
+			if output == "" {
+				return write(env.Stdout)
+			}
+			return dataset.WriteFile(output, write)
+		},
+	}
+	flags := cmd.Flags()
+	flags.Uint64Var(&g.Seed, "seed", 1, "seed of the jobs, gaps and errors")
+	flags.IntVar(&g.Users, "users", 10, "users, one queue each")
+	flags.IntVar(&g.Jobs, "jobs", 1000, "jobs of each user")
+	flags.IntVar(&g.Batch, "batch", 5, "jobs that arrive at a time")
+	flags.Float64Var(&g.MeanGap, "mean-gap", 15.03, "mean seconds between batches")
+	flags.BoolVar(&g.AtOnce, "at-once", false, "let all jobs arrive at time 0")
+	flags.Float64Var(&g.ErrorMean, "error-mean", 0, "mean relative error of the estimates")
+	flags.Float64Var(&g.ErrorSD, "error-sd", 0, "standard deviation of the relative error")
+	flags.Float64Var(&g.Spread, "spread", 0, "standard deviation of the logarithm of a factor on each job's time on each device")
+	flags.StringVar(&output, "output", "", "file to write; standard output by default")
+	return cmd
+}

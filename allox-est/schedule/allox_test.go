@@ -1,0 +1,124 @@
+package schedule
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/foretime/foretime/allox-est/schedule/workload"
+	"pgregory.net/rapid"
+)
+
+func TestAlloX(t *testing.T) {
+	c := Cluster{CPUNodes: 1, GPUNodes: 1}
+	// 2 gains least from the GPU, so it takes the CPU: 5+2+6 = 13 s is least.
+	got := run(t, "allox", Settings{}, c, job(1, "a", 0, 20, 4), job(2, "a", 0, 5, 5), job(3, "b", 0, 30, 2))
+	if want := "1 gpu0 2-6; 2 cpu0 0-5; 3 gpu0 0-2"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	// Waiting 4 s for the GPU beats 20 s on the idle CPU.
+	got = run(t, "allox", Settings{}, c, job(1, "a", 0, 20, 4), job(2, "a", 0, 20, 4))
+	if want := "1 gpu0 0-4; 2 gpu0 4-8"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAlloXFairness(t *testing.T) {
+	gpu := Cluster{GPUNodes: 2}
+	jobs := []workload.Job{job(1, "a", 0, inf, 4), job(2, "a", 0, inf, 5), job(3, "b", 0, inf, 9)}
+	// Alpha 1 looks at the sum of completion times alone.
+	if got, want := run(t, "allox", Settings{Alpha: 1}, gpu, jobs...), "1 gpu0 0-4; 2 gpu1 0-5; 3 gpu0 4-13"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	// Half the users: once a holds a GPU, only b's job enters.
+	if got, want := run(t, "allox", Settings{Alpha: 0.5}, gpu, jobs...), "1 gpu0 0-4; 2 gpu0 4-9; 3 gpu1 0-9"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	// Where the least served user has nothing to start, alpha doubles: b's job
+	// cannot use the CPU.
+	mixed := Cluster{CPUNodes: 1, GPUNodes: 1}
+	if got, want := run(t, "allox", Settings{Alpha: 0.5}, mixed, job(1, "b", 0, inf, 9), job(2, "b", 0, inf, 9), job(3, "a", 0, 5, 5)),
+		"1 gpu0 0-9; 2 gpu0 9-18; 3 cpu0 0-5"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// With one job to be matched at a time, the shortest on a GPU is the one.
+func TestAlloXMaxJobs(t *testing.T) {
+	got := run(t, "allox", Settings{MaxJobs: 1}, Cluster{CPUNodes: 1, GPUNodes: 1}, job(1, "a", 0, 3, 9), job(2, "a", 0, 50, 2))
+	if want := "1 cpu0 0-3; 2 gpu0 0-2"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Where all jobs are there at once and estimates are exact, AlloX is optimal:
+// as good as the best of all assignments and orders.
+func TestAlloXIsOptimalWithoutArrivals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		jobs := drawJobs(t, 5)
+		for i := range jobs {
+			jobs[i].Arrival = 0
+			for d := range jobs[i].Stages[0].On {
+				jobs[i].Stages[0].On[d].Error = 0
+			}
+		}
+		c := Cluster{CPUNodes: rapid.IntRange(1, 2).Draw(t, "cpus"), GPUNodes: 1}
+		p, err := New("allox", Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Replay(context.Background(), jobs, c, p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := s.Summary().MeanJCT, optimum(jobs, c); math.Abs(got-want) > 1e-9*want {
+			t.Fatalf("mean JCT %v, optimum %v", got, want)
+		}
+	})
+}
+
+// optimum tries all assignments of jobs to nodes and all orders on each node
+// and returns the least mean completion time.
+func optimum(jobs []workload.Job, c Cluster) float64 {
+	type node struct {
+		device workload.Device
+		free   float64
+	}
+	nodes := make([]node, c.CPUNodes, c.CPUNodes+c.GPUNodes)
+	for range c.GPUNodes {
+		nodes = append(nodes, node{device: workload.GPU})
+	}
+	best := math.Inf(1)
+	left := make([]int, len(jobs))
+	for i := range left {
+		left[i] = i
+	}
+	// Appending jobs to nodes in every order of jobs meets every schedule
+	// that has no needless gaps, and one of those is best.
+	var try func(left []int, sum float64)
+	try = func(left []int, sum float64) {
+		if sum >= best {
+			return
+		}
+		if len(left) == 0 {
+			best = sum
+			return
+		}
+		for k, i := range left {
+			rest := slices.Delete(slices.Clone(left), k, k+1)
+			for n := range nodes {
+				seconds := jobs[i].Seconds(nodes[n].device)
+				if math.IsInf(seconds, 1) {
+					continue
+				}
+				was := nodes[n].free
+				nodes[n].free = max(was, jobs[i].Arrival) + seconds
+				try(rest, sum+nodes[n].free-jobs[i].Arrival)
+				nodes[n].free = was
+			}
+		}
+	}
+	try(left, 0)
+	return best / float64(len(jobs))
+}
