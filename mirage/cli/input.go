@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+// input are the flags that say how a trace file is read.
+type input struct {
+	layout, zone, partition string
+	procsPerNode            int
+	load                    float64
+}
+
+func (in *input) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&in.layout, "layout", "", "layout of the trace: mirage, sacct, swf or csv (default: look at it)")
+	f.StringVar(&in.zone, "zone", "", "time zone of wall-clock times and of dates (default: "+trace.DefaultZone+" for the Mirage layouts, else UTC)")
+	f.StringVar(&in.partition, "partition", "", "keep the jobs of one partition only")
+	f.IntVar(&in.procsPerNode, "procs-per-node", 0, "processors of a node, for SWF (default: as the header says, or 1)")
+	f.Float64Var(&in.load, "load", 1, "scale the load: 1.1 brings the submissions 10 % closer together")
+}
+
+// open reads a trace and tells what could not be used.
+func (in *input) open(env *shared.Env, path string) (*trace.Trace, error) {
+	o := trace.Options{Layout: trace.Layout(in.layout), ProcsPerNode: in.procsPerNode, Partition: in.partition}
+	if in.zone != "" {
+		zone, err := time.LoadLocation(in.zone)
+		if err != nil {
+			return nil, shared.Usagef("--zone: %w", err)
+		}
+		o.Zone = zone
+	}
+	t, err := trace.Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	for i, bad := range t.Bad {
+		if i == 5 {
+			env.Log.Warnf("%d more rows could not be used", len(t.Bad)-i)
+			break
+		}
+		env.Log.Warn(bad)
+	}
+	for _, w := range t.Warnings {
+		env.Log.Warn(w)
+	}
+	reasons := make([]string, 0, len(t.Skipped))
+	for reason := range t.Skipped {
+		reasons = append(reasons, reason)
+	}
+	sort.Strings(reasons)
+	for _, reason := range reasons {
+		env.Log.Infof("%d rows skipped: %s", t.Skipped[reason], reason)
+	}
+	if in.load != 1 {
+		if t.Jobs, err = trace.ScaleLoad(t.Jobs, in.load); err != nil {
+			return nil, shared.Usagef("--load: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// between reads two dates, each of which may be "", in the trace's zone.
+func between(t *trace.Trace, from, to string) (lo, hi int64, err error) {
+	lo, hi = t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit+1
+	if from != "" {
+		if lo, err = t.Date(from); err != nil {
+			return 0, 0, shared.Usagef("--from: %w", err)
+		}
+	}
+	if to != "" {
+		if hi, err = t.Date(to); err != nil {
+			return 0, 0, shared.Usagef("--to: %w", err)
+		}
+	}
+	if hi <= lo {
+		return 0, 0, shared.Usagef("--to is not after --from")
+	}
+	return lo, hi, nil
+}
+
+// selected returns the jobs submitted between two dates.
+func selected(t *trace.Trace, from, to string) ([]trace.Job, error) {
+	lo, hi, err := between(t, from, to)
+	if err != nil {
+		return nil, err
+	}
+	jobs := t.Between(lo, hi)
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("%w: none submitted from %s to %s", trace.ErrNoJobs, clock(t, lo), clock(t, hi))
+	}
+	return jobs, nil
+}
+
+// clock spells an instant in the trace's zone.
+func clock(t *trace.Trace, unix int64) string {
+	return time.Unix(unix, 0).In(t.Zone).Format("2006-01-02 15:04:05")
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+// machine are the flags that describe a cluster and its scheduler. A flag
+// that is given overrides the config file, which overrides the defaults.
+type machine struct {
+	nodes, userLimit, depth, maxJobTest int
+	scheduler                           string
+	logged                              bool
+	age, maxAge, size, fairShare, half  float64
+	interval, window, resolution        int64
+	down                                []string
+	changed                             func(string) bool
+}
+
+func (m *machine) flags(c *cobra.Command) {
+	f := c.Flags()
+	m.changed = f.Changed
+	f.IntVar(&m.nodes, "nodes", 0, "nodes of the cluster (default: the most in use at once in the trace)")
+	f.StringVar(&m.scheduler, "scheduler", string(scheduler.Slurm), "slurm, easy, conservative or fcfs")
+	f.IntVar(&m.userLimit, "user-limit", 0, "jobs a user may run at once (0: no limit)")
+	f.BoolVar(&m.logged, "logged-priority", false, "add the priority in the log to each job's own")
+	f.Float64Var(&m.age, "age-weight", 0, "priority points for the greatest age (slurm: 7000)")
+	f.Float64Var(&m.maxAge, "max-age-days", 0, "greatest age that counts, in days (default 7)")
+	f.Float64Var(&m.size, "size-weight", 0, "priority points of a job as large as the machine (slurm: 100)")
+	f.Float64Var(&m.fairShare, "fair-share-weight", 0, "priority points of a user without usage (default 0)")
+	f.Float64Var(&m.half, "half-life-days", 7, "half-life of usage for the fair share, in days")
+	f.IntVar(&m.depth, "queue-depth", 0, "jobs the strict pass looks at (slurm: 1000)")
+	f.Int64Var(&m.interval, "bf-interval", 0, "seconds between backfill passes (slurm: 30)")
+	f.Int64Var(&m.window, "bf-window", 0, "minutes a backfill pass plans ahead (slurm: 2880)")
+	f.Int64Var(&m.resolution, "bf-resolution", 0, "seconds of a slot of the backfill plan (0: exact)")
+	f.IntVar(&m.maxJobTest, "bf-max-job-test", 0, "jobs a backfill pass looks at (slurm: 1000)")
+	f.StringArrayVar(&m.down, "down", nil, "FROM,TO,NODES: nodes that are down in a span (may be repeated)")
+}
+
+// config builds the settings; base is what a config file holds, or nil.
+func (m *machine) config(t *trace.Trace, base *simulator.Config) (simulator.Config, error) {
+	c := simulator.Config{Rules: scheduler.Defaults(scheduler.Discipline(m.scheduler))}
+	if base != nil {
+		c = *base
+		if m.changed("scheduler") && string(c.Discipline) != m.scheduler {
+			rules := scheduler.Defaults(scheduler.Discipline(m.scheduler))
+			rules.UserLimit, rules.LoggedPriority = c.UserLimit, c.LoggedPriority
+			c.Rules = rules
+		}
+	}
+	if m.changed("nodes") {
+		c.Nodes = m.nodes
+	} else if c.Nodes == 0 {
+		c.Nodes = t.Stats().PeakNodes
+	}
+	for _, f := range []struct {
+		name string
+		set  func()
+	}{
+		{"user-limit", func() { c.UserLimit = m.userLimit }},
+		{"logged-priority", func() { c.LoggedPriority = m.logged }},
+		{"age-weight", func() { c.Weights.Age = m.age }},
+		{"max-age-days", func() { c.Weights.MaxAgeDays = m.maxAge }},
+		{"size-weight", func() { c.Weights.Size = m.size }},
+		{"fair-share-weight", func() { c.Weights.FairShare, c.Weights.HalfLifeDays = m.fairShare, m.half }},
+		{"queue-depth", func() { c.QueueDepth = m.depth }},
+		{"bf-interval", func() { c.Backfill.IntervalSeconds = m.interval }},
+		{"bf-window", func() { c.Backfill.WindowMinutes = m.window }},
+		{"bf-resolution", func() { c.Backfill.ResolutionSeconds = m.resolution }},
+		{"bf-max-job-test", func() { c.Backfill.MaxJobTest = m.maxJobTest }},
+	} {
+		if m.changed(f.name) {
+			f.set()
+		}
+	}
+	for _, spec := range m.down {
+		w, err := downWindow(t, spec)
+		if err != nil {
+			return c, err
+		}
+		c.Down = append(c.Down, w)
+	}
+	if err := c.Machine.Check(); err != nil {
+		return c, shared.Usagef("%w", err)
+	}
+	if _, err := c.Plan(); err != nil {
+		return c, shared.Usagef("%w", err)
+	}
+	return c, nil
+}
+
+func downWindow(t *trace.Trace, spec string) (cluster.Window, error) {
+	parts := strings.Split(spec, ",")
+	if len(parts) != 3 {
+		return cluster.Window{}, shared.Usagef("--down %q: want FROM,TO,NODES", spec)
+	}
+	from, err := t.Date(parts[0])
+	if err != nil {
+		return cluster.Window{}, shared.Usagef("--down: %w", err)
+	}
+	to, err := t.Date(parts[1])
+	if err != nil {
+		return cluster.Window{}, shared.Usagef("--down: %w", err)
+	}
+	n, err := strconv.Atoi(parts[2])
+	if err != nil {
+		return cluster.Window{}, shared.Usagef("--down: %q nodes", parts[2])
+	}
+	return cluster.Window{From: from, To: to, Nodes: n}, nil
+}

@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+)
+
+// Root returns the command tree of mirage.
+func Root(env *shared.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mirage",
+		Short: "when should a service on a batch queue submit its successor?",
+	}
+	root.AddCommand(
+		traceCommand(env),
+		simulateCommand(env),
+	)
+	return root
+}

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+
+	"github.com/foretime/foretime/mirage/checker"
+	"github.com/foretime/foretime/mirage/simulator"
+)
+
+// simulated is what mirage simulate --json prints.
+type simulated struct {
+	simulator.Metrics
+	WallSeconds float64        `json:"wall_seconds"`
+	Check       *checkedResult `json:"check,omitempty"`
+}
+
+type checkedResult struct {
+	Invariants []int          `json:"invariants"`
+	Skipped    map[int]string `json:"skipped,omitempty"`
+	Violations int            `json:"violations"`
+}
+
+func simulateCommand(env *shared.Env) *cobra.Command {
+	var in input
+	var m machine
+	var from, to, out string
+	var check, asJSON bool
+	c := &cobra.Command{
+		Use:   "simulate FILE",
+		Short: "replay a trace on a simulated cluster, from an idle machine",
+		Example: `  mirage simulate ls6-a100.log --nodes 75 --scheduler slurm --user-limit 8 --logged-priority \
+      --from 2022-11-01 --to 2023-03-01 --check --out jobs.csv`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			begin := time.Now()
+			t, err := in.open(env, args[0])
+			if err != nil {
+				return err
+			}
+			jobs, err := selected(t, from, to)
+			if err != nil {
+				return err
+			}
+			config, err := m.config(t, nil)
+			if err != nil {
+				return err
+			}
+			w, err := simulator.NewWorkload(jobs, config)
+			if err != nil {
+				return err
+			}
+			result, err := simulateWithProgress(cmd.Context(), env, w)
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				if err := dataset.WriteFile(out, result.WriteCSV); err != nil {
+					return err
+				}
+			}
+			s := simulated{Metrics: result.Metrics(), WallSeconds: time.Since(begin).Seconds()}
+			if check {
+				report, err := checkResult(cmd.Context(), result, out)
+				if err != nil {
+					return err
+				}
+				s.Check = &checkedResult{report.Checked, report.Skipped, report.Total}
+				for _, v := range report.Violations[:min(len(report.Violations), 20)] {
+					env.Log.Error(v.Error())
+				}
+				if err := report.Err(); err != nil {
+					return fmt.Errorf("check: %w", err)
+				}
+			}
+			if s.Rejected > 0 {
+				env.Log.Warnf("%d jobs ask for more than the %d nodes there are: rejected", s.Rejected, config.Nodes)
+			}
+			if asJSON {
+				return env.WriteJSON(s)
+			}
+			return s.print(env.Stdout)
+		},
+	}
+	in.flags(c)
+	m.flags(c)
+	f := c.Flags()
+	f.StringVar(&from, "from", "", "first day (or time) of submission")
+	f.StringVar(&to, "to", "", "day (or time) before which jobs are submitted")
+	f.StringVar(&out, "out", "", "write every job's outcome to this CSV file")
+	f.BoolVar(&check, "check", false, "recompute the invariants from the outcome, independently")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (s simulated) print(w io.Writer) error {
+	var t shared.Table
+	t.Header = []string{"figure", "value"}
+	t.Add("jobs", s.Jobs)
+	t.Add("rejected", s.Rejected)
+	t.Add("mean wait, simulated (h)", fmt.Sprintf("%.3f", s.MeanWaitHours))
+	t.Add("mean wait, actual (h)", fmt.Sprintf("%.3f", s.ActualMeanWaitHours))
+	t.Add("Spearman", fmt.Sprintf("%.3f", s.Spearman))
+	t.Add("mean absolute error (h)", fmt.Sprintf("%.3f", s.MAEHours))
+	t.Add("bounded slowdown", fmt.Sprintf("%.1f", s.BoundedSlowdown))
+	t.Add("utilisation", fmt.Sprintf("%.3f", s.Utilisation))
+	t.Add("makespan (days)", fmt.Sprintf("%.2f", s.MakespanDays))
+	t.Add("wall time (s)", fmt.Sprintf("%.3f", s.WallSeconds))
+	if s.Check != nil {
+		t.Add("invariants checked", fmt.Sprint(s.Check.Invariants))
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// simulateWithProgress is Workload.Simulate with a bar.
+func simulateWithProgress(ctx context.Context, env *shared.Env, w *simulator.Workload) (*simulator.Result, error) {
+	bar := env.Progress("simulate", int64(len(w.Jobs)))
+	defer bar.Done()
+	return w.Simulate(ctx, func(done int) { bar.Set(int64(done)) })
+}
+
+// checkResult gives the outcome, as the CSV file spells it, to the checker.
+func checkResult(ctx context.Context, result *simulator.Result, out string) (checker.Report, error) {
+	w := result.Workload
+	table := checker.Table{Jobs: w.Jobs, Machine: w.Config.Machine, Rules: w.Config.Rules}
+	outcomes, err := outcomesOf(result, out)
+	if err != nil {
+		return checker.Report{}, err
+	}
+	report := checker.Check(table, outcomes)
+	err = checker.Metamorphic(&report, table, outcomes, func(t checker.Table, forkAt *int64) ([]checker.Outcome, error) {
+		return simulateTable(ctx, t, forkAt)
+	})
+	return report, err
+}
+
+func outcomesOf(result *simulator.Result, file string) ([]checker.Outcome, error) {
+	if file != "" {
+		return checker.ReadOutcomes(file)
+	}
+	var b bytes.Buffer
+	if err := result.WriteCSV(&b); err != nil {
+		return nil, err
+	}
+	r, err := dataset.NewReader[checker.Outcome](&b, "jobs.csv", dataset.CSV, dataset.Options{})
+	if err != nil {
+		return nil, err
+	}
+	table, err := dataset.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return table.Rows, nil
+}
+
+func simulateTable(ctx context.Context, t checker.Table, forkAt *int64) ([]checker.Outcome, error) {
+	w, err := simulator.NewWorkload(t.Jobs, simulator.Config{Machine: t.Machine, Rules: t.Rules})
+	if err != nil {
+		return nil, err
+	}
+	var result *simulator.Result
+	if forkAt != nil {
+		result, err = w.SimulateForked(ctx, *forkAt)
+	} else {
+		result, err = w.Simulate(ctx, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return outcomesOf(result, "")
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/trace/synth"
+)
+
+func synthCommand(env *shared.Env) *cobra.Command {
+	var in input
+	var like, profile, start, out string
+	var jobs, nodes, userLimit int
+	var days, utilisation float64
+	var seed uint64
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "synth",
+		Short: "make a trace whose jobs are drawn like those of a real one",
+		Long: `Make a trace whose jobs are drawn like those of a real one: the one given with
+--like, or the Lonestar6 A100 queue. The waits in the new trace are those of
+a simulated Slurm of --nodes nodes.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if out == "" {
+				return shared.Usagef("--out is needed")
+			}
+			p, err := synthProfile(env, &in, like, profile)
+			if err != nil {
+				return err
+			}
+			t := &trace.Trace{Zone: time.UTC}
+			if in.zone == "" {
+				in.zone = trace.DefaultZone
+			}
+			if t.Zone, err = time.LoadLocation(in.zone); err != nil {
+				return shared.Usagef("--zone: %w", err)
+			}
+			s := synth.Settings{Jobs: jobs, Days: days, Zone: t.Zone, MaxNodes: nodes, Seed: seed}
+			if s.Start, err = t.Date(start); err != nil {
+				return shared.Usagef("--start: %w", err)
+			}
+			if jobs == 0 && days == 0 {
+				s.Days = 28
+			}
+			if utilisation > 0 {
+				s.NodeHoursPerDay = utilisation * float64(nodes) * 24
+			}
+			if t.Jobs, err = p.Generate(s); err != nil {
+				return err
+			}
+			config := simulator.Config{Rules: scheduler.Defaults(scheduler.Slurm)}
+			config.Nodes, config.UserLimit, config.LoggedPriority = nodes, userLimit, true
+			w, err := simulator.NewWorkload(t.Jobs, config)
+			if err != nil {
+				return err
+			}
+			result, err := simulateWithProgress(cmd.Context(), env, w)
+			if err != nil {
+				return err
+			}
+			for i := range t.Jobs {
+				if from, to, ok := result.Started(i); ok {
+					t.Jobs[i].Start, t.Jobs[i].End = from, to
+				}
+			}
+			if err := saveTrace(out, t); err != nil {
+				return err
+			}
+			stats := newTraceStats(t)
+			if asJSON {
+				return env.WriteJSON(stats)
+			}
+			return stats.print(env.Stdout)
+		},
+	}
+	in.flags(c)
+	f := c.Flags()
+	f.StringVar(&like, "like", "", "fit the distributions to this trace")
+	f.StringVar(&profile, "profile", "", "write the distributions to this JSON file, or read them from it where --like is not given")
+	f.IntVar(&jobs, "jobs", 0, "jobs to make")
+	f.Float64Var(&days, "days", 0, "days to make (default 28, or until --jobs are made)")
+	f.StringVar(&start, "start", "2023-01-01", "first day")
+	f.IntVar(&nodes, "nodes", 75, "nodes of the simulated cluster; larger jobs are not made")
+	f.IntVar(&userLimit, "user-limit", 8, "jobs a user may run at once (0: no limit)")
+	f.Float64Var(&utilisation, "utilisation", 0, "work to submit, as a share of the cluster's (default: as in the distributions)")
+	f.Uint64Var(&seed, "seed", 1, "seed of the draw")
+	f.StringVar(&out, "out", "", "file to write: .log (Mirage), .swf or .csv")
+	f.BoolVar(&asJSON, "json", false, "print the new trace's figures as JSON")
+	return c
+}
+
+func synthProfile(env *shared.Env, in *input, like, file string) (*synth.Profile, error) {
+	switch {
+	case like != "":
+		t, err := in.open(env, like)
+		if err != nil {
+			return nil, err
+		}
+		p, err := synth.Fit(t)
+		if err != nil || file == "" {
+			return p, err
+		}
+		return p, saveJSON(file, p)
+	case file != "":
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		p := new(synth.Profile)
+		if err := json.Unmarshal(b, p); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		return p, nil
+	}
+	return synth.Default(), nil
+}

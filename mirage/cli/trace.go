@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+func traceCommand(env *shared.Env) *cobra.Command {
+	c := &cobra.Command{Use: "trace", Short: "read, describe, convert and make accounting logs"}
+	c.AddCommand(statsCommand(env), convertCommand(env), synthCommand(env))
+	return c
+}
+
+// badRow is a row that could not be used.
+type badRow struct {
+	Line  int    `json:"line"`
+	Error string `json:"error"`
+}
+
+// traceStats is what mirage trace stats --json prints.
+type traceStats struct {
+	Rows           int            `json:"rows"`
+	Bad            []badRow       `json:"bad"`
+	PeakNodes      int            `json:"peak_nodes"`
+	ZeroDuration   int            `json:"zero_duration"`
+	OverLimit60    int            `json:"over_limit_60s"`
+	NodeHours      float64        `json:"node_hours"`
+	ZoneNodeHours  float64        `json:"zone_aware_node_hours"`
+	Layout         trace.Layout   `json:"layout"`
+	Zone           string         `json:"zone"`
+	Users          int            `json:"users"`
+	MaxNodes       int            `json:"max_nodes"`
+	MeanWaitHours  float64        `json:"mean_wait_hours"`
+	MedianPriority float64        `json:"median_priority"`
+	FirstSubmit    string         `json:"first_submit"`
+	LastSubmit     string         `json:"last_submit"`
+	Skipped        map[string]int `json:"skipped"`
+}
+
+func newTraceStats(t *trace.Trace) traceStats {
+	s := t.Stats()
+	out := traceStats{
+		Rows: s.Rows, Bad: []badRow{}, PeakNodes: s.PeakNodes, ZeroDuration: s.ZeroDuration, OverLimit60: s.OverLimit60,
+		NodeHours: s.NaiveNodeHours, ZoneNodeHours: s.NodeHours, Layout: t.Layout, Zone: t.Zone.String(),
+		Users: s.Users, MaxNodes: s.MaxNodes, MeanWaitHours: s.MeanWaitHours, MedianPriority: trace.MedianPriority(t.Jobs),
+		FirstSubmit: clock(t, s.FirstSubmit), LastSubmit: clock(t, s.LastSubmit), Skipped: t.Skipped,
+	}
+	for _, b := range t.Bad {
+		out.Bad = append(out.Bad, badRow{b.Line, b.Msg})
+	}
+	return out
+}
+
+func statsCommand(env *shared.Env) *cobra.Command {
+	var in input
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "stats FILE",
+		Short: "figures of a trace and its unusable rows",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			t, err := in.open(env, args[0])
+			if err != nil {
+				return err
+			}
+			s := newTraceStats(t)
+			if asJSON {
+				return env.WriteJSON(s)
+			}
+			return s.print(env.Stdout)
+		},
+	}
+	in.flags(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (s traceStats) print(w io.Writer) error {
+	var t shared.Table
+	t.Header = []string{"figure", "value"}
+	t.Add("layout", s.Layout)
+	t.Add("time zone", s.Zone)
+	t.Add("usable rows", s.Rows)
+	t.Add("bad rows", len(s.Bad))
+	t.Add("users", s.Users)
+	t.Add("first submission", s.FirstSubmit)
+	t.Add("last submission", s.LastSubmit)
+	t.Add("nodes in use at once, most", s.PeakNodes)
+	t.Add("nodes of one job, most", s.MaxNodes)
+	t.Add("jobs of zero duration", s.ZeroDuration)
+	t.Add("jobs over their limit by more than 60 s", s.OverLimit60)
+	t.Add("node-hours by the wall clock", fmt.Sprintf("%.0f", s.NodeHours))
+	t.Add("node-hours, zone-aware", fmt.Sprintf("%.0f", s.ZoneNodeHours))
+	t.Add("mean wait (h)", fmt.Sprintf("%.3f", s.MeanWaitHours))
+	t.Add("median logged priority", s.MedianPriority)
+	_, err := t.WriteTo(w)
+	return err
+}
+
+func convertCommand(env *shared.Env) *cobra.Command {
+	var in input
+	var from, to string
+	c := &cobra.Command{
+		Use:   "convert FILE OUT",
+		Short: "write a trace in another layout, told by the ending of OUT: .swf, .csv or .log (Mirage)",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			t, err := in.open(env, args[0])
+			if err != nil {
+				return err
+			}
+			if t.Jobs, err = selected(t, from, to); err != nil {
+				return err
+			}
+			return saveTrace(args[1], t)
+		},
+	}
+	in.flags(c)
+	c.Flags().StringVar(&from, "from", "", "first day (or time) of submission")
+	c.Flags().StringVar(&to, "to", "", "day (or time) before which jobs are submitted")
+	return c
+}
+
+// saveTrace writes a trace in the layout that the file's ending tells.
+func saveTrace(path string, t *trace.Trace) error {
+	var write func(io.Writer) error
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".swf":
+		write = func(w io.Writer) error { return trace.WriteSWF(w, t.Jobs) }
+	case ".csv":
+		write = func(w io.Writer) error { return trace.WriteCSV(w, t.Jobs) }
+	case ".log":
+		write = func(w io.Writer) error { return trace.WriteMirage(w, t.Jobs, t.Zone) }
+	default:
+		return shared.Usagef("%s: the ending tells the layout: .swf, .csv or .log", path)
+	}
+	return dataset.WriteFile(path, write)
+}

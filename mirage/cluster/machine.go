@@ -1,0 +1,51 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Returned when a machine or a job cannot be.
+var (
+	// ErrMachine is returned when the machine's description makes no sense.
+	ErrMachine = errors.New("invalid machine")
+	// ErrOversize is returned when a job asks for no node or for more nodes
+	// than the machine has.
+	ErrOversize = errors.New("job does not fit in the machine")
+)
+
+// Window is a span in which some nodes are down.
+type Window struct {
+	From  int64 `json:"from"` // Unix seconds
+	To    int64 `json:"to"`   // Unix seconds
+	Nodes int   `json:"nodes"`
+}
+
+// Machine is the description of a cluster.
+type Machine struct {
+	Nodes int      `json:"nodes"`
+	Down  []Window `json:"down,omitempty"`
+}
+
+// Check returns an error that wraps ErrMachine where the machine has no nodes
+// or a window is empty or takes more nodes than there are.
+func (m Machine) Check() error {
+	if m.Nodes < 1 || m.Nodes > 1<<30 {
+		return fmt.Errorf("%w: %d nodes", ErrMachine, m.Nodes)
+	}
+	for _, w := range m.Down {
+		if w.To <= w.From || w.Nodes < 1 || w.Nodes > m.Nodes {
+			return fmt.Errorf("%w: down window of %d nodes from %d to %d", ErrMachine, w.Nodes, w.From, w.To)
+		}
+	}
+	return nil
+}
+
+// Accepts returns an error that wraps ErrOversize where no moment will come
+// at which a job of so many nodes fits.
+func (m Machine) Accepts(nodes int) error {
+	if nodes < 1 || nodes > m.Nodes {
+		return fmt.Errorf("%w: %d nodes of %d", ErrOversize, nodes, m.Nodes)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package cluster
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Allocation is a running job: the nodes it holds, when it must end at the
+// latest and when it will end.
+type Allocation struct {
+	Job   int32
+	Nodes int32
+	User  int32
+	Start int64
+	Until int64 // start + limit: what a scheduler plans with
+	End   int64 // what only time shows
+}
+
+// Occupancy says who holds the nodes. Its zero value is no machine; see
+// NewOccupancy.
+type Occupancy struct {
+	free    int
+	running []Allocation // by Until, then Job
+	ends    []ending     // heap
+	down    []Window
+}
+
+type ending struct {
+	at  int64
+	job int32
+}
+
+func (e ending) before(f ending) bool {
+	return e.at < f.at || e.at == f.at && e.job < f.job
+}
+
+// NewOccupancy returns an idle machine.
+func NewOccupancy(m Machine) *Occupancy {
+	return &Occupancy{free: m.Nodes, down: m.Down}
+}
+
+// Clone returns an independent copy.
+func (o *Occupancy) Clone() *Occupancy {
+	c := *o
+	c.running = append(make([]Allocation, 0, len(o.running)+8), o.running...)
+	c.ends = append(make([]ending, 0, len(o.ends)+8), o.ends...)
+	return &c
+}
+
+// Free is the number of nodes that no job holds, whether up or down.
+func (o *Occupancy) Free() int { return o.free }
+
+// Running are the allocations in the order in which their limits run out. The
+// slice is the occupancy's own and changes with it.
+func (o *Occupancy) Running() []Allocation { return o.running }
+
+// Planned reports whether nodes go down at some time, so that fitting now is
+// not all there is to fitting.
+func (o *Occupancy) Planned() bool { return len(o.down) > 0 }
+
+func order(a, b Allocation) int {
+	return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Job, b.Job))
+}
+
+// Take gives nodes to a job. It panics when there are not enough: the caller
+// decides what fits.
+func (o *Occupancy) Take(a Allocation) {
+	if int(a.Nodes) > o.free {
+		panic("cluster: more nodes taken than are free")
+	}
+	o.free -= int(a.Nodes)
+	i, _ := slices.BinarySearchFunc(o.running, a, order)
+	o.running = slices.Insert(o.running, i, a)
+	o.ends = append(o.ends, ending{a.End, a.Job})
+	for i := len(o.ends) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !o.ends[i].before(o.ends[up]) {
+			break
+		}
+		o.ends[i], o.ends[up] = o.ends[up], o.ends[i]
+		i = up
+	}
+}
+
+// NextEnd is when the next job ends; ok is false on an idle machine.
+func (o *Occupancy) NextEnd() (at int64, ok bool) {
+	if len(o.ends) == 0 {
+		return 0, false
+	}
+	return o.ends[0].at, true
+}
+
+// Release ends the job that ends first and returns what it held.
+func (o *Occupancy) Release() Allocation {
+	first := o.ends[0]
+	last := len(o.ends) - 1
+	o.ends[0] = o.ends[last]
+	o.ends = o.ends[:last]
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= last {
+			break
+		}
+		if down+1 < last && o.ends[down+1].before(o.ends[down]) {
+			down++
+		}
+		if !o.ends[down].before(o.ends[i]) {
+			break
+		}
+		o.ends[i], o.ends[down] = o.ends[down], o.ends[i]
+		i = down
+	}
+	i := slices.IndexFunc(o.running, func(a Allocation) bool { return a.Job == first.job })
+	a := o.running[i]
+	o.running = slices.Delete(o.running, i, i+1)
+	o.free += int(a.Nodes)
+	return a
+}
+
+// Plan fills p with the nodes that will be free from now on if every job runs
+// to its limit. Times of release are rounded up to multiples of resolution
+// seconds after now; 0 keeps them exact.
+func (o *Occupancy) Plan(p *Profile, now, resolution int64) {
+	p.Reset(now, o.free)
+	for _, a := range o.running {
+		p.Release(RoundUp(max(a.Until, now+1), now, resolution), int(a.Nodes))
+	}
+	for _, w := range o.down {
+		if w.To > now {
+			p.Reserve(max(w.From, now), RoundUp(w.To, now, resolution), w.Nodes)
+		}
+	}
+}
+
+// RoundUp moves at to the next multiple of resolution seconds after origin.
+func RoundUp(at, origin, resolution int64) int64 {
+	if resolution <= 0 || at <= origin {
+		return at
+	}
+	return origin + (at-origin+resolution-1)/resolution*resolution
+}

@@ -1,0 +1,157 @@
+package scheduler
+
+import "github.com/foretime/foretime/mirage/cluster"
+
+// Plan is a set of rules made ready to run. It keeps scratch space, so each
+// goroutine needs its own.
+type Plan struct {
+	Rules   Rules
+	profile cluster.Profile
+}
+
+// Floor is what a pass works on: the pending jobs, the machine, how many jobs
+// each user runs, and how to start one. Start must take the nodes at once and
+// count the job as running.
+type Floor struct {
+	Now     int64
+	Queue   *Queue
+	Nodes   *cluster.Occupancy
+	Running func(user int32) int
+	Start   func(r *Request)
+}
+
+// blocked reports whether a request's user runs as many jobs as allowed.
+func (p *Plan) blocked(f *Floor, r *Request) bool {
+	return p.Rules.UserLimit > 0 && f.Running(r.User) >= p.Rules.UserLimit
+}
+
+// Periodic reports whether the discipline has a backfill pass of its own that
+// runs on an interval.
+func (p *Plan) Periodic() bool { return p.Rules.Discipline == Slurm }
+
+// Event runs what the discipline does after every event: the strict pass of
+// FCFS and Slurm, the whole of EASY and conservative backfill.
+func (p *Plan) Event(f *Floor) {
+	if f.Nodes.Free() == 0 || f.Queue.Len() == 0 {
+		return
+	}
+	f.Queue.Advance(f.Now)
+	switch p.Rules.Discipline {
+	case EASY:
+		p.easy(f)
+	case Conservative:
+		p.reserving(f, 0, 0, 0)
+	default:
+		p.strict(f)
+	}
+	f.Queue.sweep()
+}
+
+// Periodically runs Slurm's backfill pass.
+func (p *Plan) Periodically(f *Floor) {
+	if f.Nodes.Free() == 0 || f.Queue.Len() == 0 {
+		return
+	}
+	f.Queue.Advance(f.Now)
+	b := p.Rules.Backfill
+	p.reserving(f, b.MaxJobTest, b.WindowMinutes*60, b.ResolutionSeconds)
+	f.Queue.sweep()
+}
+
+// begin starts a request and keeps the books of the pass.
+func (p *Plan) begin(f *Floor, r *Request) {
+	f.Start(r)
+	f.Queue.take(r)
+}
+
+// strict starts jobs in turn until one does not fit.
+func (p *Plan) strict(f *Floor) {
+	planned := f.Nodes.Planned()
+	if planned {
+		f.Nodes.Plan(&p.profile, f.Now, 0)
+	}
+	w := walk{q: f.Queue, now: f.Now}
+	seen := 0
+	for r := w.next(); r != nil; r = w.next() {
+		if seen++; p.Rules.QueueDepth > 0 && seen > p.Rules.QueueDepth {
+			return
+		}
+		if p.blocked(f, r) {
+			continue
+		}
+		if int(r.Nodes) > f.Nodes.Free() || planned && !p.profile.Fits(int(r.Nodes), r.Limit) {
+			return
+		}
+		if planned {
+			p.profile.Reserve(f.Now, f.Now+max(r.Limit, 1), int(r.Nodes))
+		}
+		p.begin(f, r)
+		if f.Nodes.Free() == 0 {
+			return
+		}
+	}
+}
+
+// easy starts jobs in turn; the first that does not fit gets a reservation,
+// and later ones start if they fit beside it.
+func (p *Plan) easy(f *Floor) {
+	reserved := false
+	f.Nodes.Plan(&p.profile, f.Now, 0)
+	w := walk{q: f.Queue, now: f.Now}
+	for r := w.next(); r != nil; r = w.next() {
+		if p.blocked(f, r) {
+			continue
+		}
+		nodes := int(r.Nodes)
+		if p.profile.Fits(nodes, r.Limit) {
+			p.profile.Reserve(f.Now, f.Now+max(r.Limit, 1), nodes)
+			p.begin(f, r)
+		} else if !reserved {
+			at := p.profile.Earliest(nodes, r.Limit)
+			p.profile.Reserve(at, at+max(r.Limit, 1), nodes)
+			reserved = true
+		}
+		if f.Nodes.Free() == 0 {
+			return
+		}
+	}
+}
+
+// reserving gives every job it looks at the earliest place beside those
+// before it, and starts those whose place is now. It looks at depth jobs and
+// keeps places that begin within window seconds; 0 is no bound.
+func (p *Plan) reserving(f *Floor, depth int, window, resolution int64) {
+	// Only a job that fits now can start now; without one the pass would
+	// change nothing, and after the last one neither.
+	free, hopefuls, last := f.Nodes.Free(), 0, 0
+	w := walk{q: f.Queue, now: f.Now}
+	for n, r := 1, w.next(); r != nil && (depth == 0 || n <= depth); n, r = n+1, w.next() {
+		if int(r.Nodes) <= free && !p.blocked(f, r) {
+			hopefuls++
+			last = n
+		}
+	}
+	if hopefuls == 0 {
+		return
+	}
+	f.Nodes.Plan(&p.profile, f.Now, resolution)
+	w = walk{q: f.Queue, now: f.Now}
+	for n := 1; n <= last; n++ {
+		r := w.next()
+		if p.blocked(f, r) {
+			continue
+		}
+		nodes, seconds := int(r.Nodes), cluster.RoundUp(max(r.Limit, 1), 0, resolution)
+		at := p.profile.Earliest(nodes, seconds)
+		switch {
+		case at == f.Now:
+			p.profile.Reserve(at, at+seconds, nodes)
+			p.begin(f, r)
+		case window == 0 || at < f.Now+window:
+			p.profile.Reserve(at, at+seconds, nodes)
+		}
+		if p.profile.Now() <= 0 {
+			return
+		}
+	}
+}

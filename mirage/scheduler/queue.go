@@ -1,0 +1,171 @@
+package scheduler
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Request is a pending job as a scheduler sees it.
+type Request struct {
+	Job      int32
+	Nodes    int32
+	User     int32
+	Limit    int64   // seconds
+	Submit   int64   // Unix seconds
+	Eligible int64   // Unix seconds from which its age counts
+	Static   float64 // priority without age and fair share
+	Share    float64 // fair-share points, as last reckoned
+	key      float64 // orders requests whose age still grows
+}
+
+// Queue holds the pending jobs in the order of priority; equal ones in the
+// order of submission, then of job number. Age grows at the same pace for
+// all, so the order of two jobs changes only when one of them reaches the
+// greatest age: the queue keeps those apart and merges while it is read.
+type Queue struct {
+	rate    float64 // points a second of age
+	maxAge  int64   // seconds
+	origin  int64   // keeps keys small, and equal under a shift of all times
+	young   []Request
+	old     []Request
+	nextOld int64 // no young request reaches the greatest age before
+	started int   // requests taken since the last sweep
+}
+
+// NewQueue returns an empty queue for the rules; origin is any time near the
+// first submission.
+func NewQueue(r *Rules, origin int64) *Queue {
+	q := &Queue{origin: origin, nextOld: math.MaxInt64}
+	if r.Weights.Age > 0 {
+		q.maxAge = int64(r.Weights.MaxAgeDays * 86400)
+		q.rate = r.Weights.Age / float64(q.maxAge)
+	}
+	return q
+}
+
+// Clone returns an independent copy.
+func (q *Queue) Clone() *Queue {
+	c := *q
+	c.young = append(make([]Request, 0, len(q.young)+8), q.young...)
+	c.old = append(make([]Request, 0, len(q.old)+8), q.old...)
+	return &c
+}
+
+// Len is the number of pending jobs.
+func (q *Queue) Len() int { return len(q.young) + len(q.old) }
+
+// Priority is a request's priority at a moment.
+func (q *Queue) Priority(r *Request, now int64) float64 {
+	return r.Static + r.Share + q.rate*float64(min(max(now-r.Eligible, 0), q.maxAge))
+}
+
+func (q *Queue) rekey(r *Request) {
+	r.key = r.Static + r.Share - q.rate*float64(r.Eligible-q.origin)
+}
+
+func ties(a, b *Request) int {
+	return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.Job, b.Job))
+}
+
+func byKey(a, b Request) int { return cmp.Or(cmp.Compare(b.key, a.key), ties(&a, &b)) }
+
+func byStatic(a, b Request) int {
+	return cmp.Or(cmp.Compare(b.Static+b.Share, a.Static+a.Share), ties(&a, &b))
+}
+
+// Add puts a request in its place.
+func (q *Queue) Add(r Request) {
+	q.rekey(&r)
+	i, _ := slices.BinarySearchFunc(q.young, r, byKey)
+	q.young = slices.Insert(q.young, i, r)
+	if q.rate > 0 {
+		q.nextOld = min(q.nextOld, r.Eligible+q.maxAge)
+	}
+}
+
+// Advance lets the queue know what time it is.
+func (q *Queue) Advance(now int64) {
+	if now < q.nextOld {
+		return
+	}
+	q.nextOld = math.MaxInt64
+	q.young = slices.DeleteFunc(q.young, func(r Request) bool {
+		if r.Eligible+q.maxAge > now {
+			q.nextOld = min(q.nextOld, r.Eligible+q.maxAge)
+			return false
+		}
+		i, _ := slices.BinarySearchFunc(q.old, r, byStatic)
+		q.old = slices.Insert(q.old, i, r)
+		return true
+	})
+}
+
+// Reshare gives every request the fair-share points of its user.
+func (q *Queue) Reshare(points func(user int32) float64) {
+	for _, list := range [][]Request{q.young, q.old} {
+		for i := range list {
+			list[i].Share = points(list[i].User)
+			q.rekey(&list[i])
+		}
+	}
+	slices.SortFunc(q.young, byKey)
+	slices.SortFunc(q.old, byStatic)
+}
+
+// walk is a position in the queue, which is read in the order of priority.
+type walk struct {
+	q    *Queue
+	now  int64
+	i, j int
+}
+
+// next returns the next request, or nil at the end.
+func (w *walk) next() *Request {
+	q := w.q
+	switch {
+	case w.i < len(q.young) && w.j < len(q.old):
+		a, b := &q.young[w.i], &q.old[w.j]
+		// Both sides are priorities less the age points of a job that became
+		// eligible at origin.
+		d := cmp.Compare(a.key+q.rate*float64(w.now-q.origin), b.Static+b.Share+q.rate*float64(q.maxAge))
+		if d > 0 || d == 0 && ties(a, b) < 0 {
+			w.i++
+			return a
+		}
+		w.j++
+		return b
+	case w.i < len(q.young):
+		w.i++
+		return &q.young[w.i-1]
+	case w.j < len(q.old):
+		w.j++
+		return &q.old[w.j-1]
+	}
+	return nil
+}
+
+// take marks a request as started; sweep removes those marked.
+func (q *Queue) take(r *Request) {
+	r.Nodes = -r.Nodes
+	q.started++
+}
+
+func (q *Queue) sweep() {
+	if q.started == 0 {
+		return
+	}
+	taken := func(r Request) bool { return r.Nodes < 0 }
+	q.young = slices.DeleteFunc(q.young, taken)
+	q.old = slices.DeleteFunc(q.old, taken)
+	q.started = 0
+}
+
+// Each calls f for the pending jobs in the order of priority until it returns
+// false. f must not keep the request.
+func (q *Queue) Each(now int64, f func(r *Request) bool) {
+	q.Advance(now)
+	w := walk{q: q, now: now}
+	for r := w.next(); r != nil && f(r); r = w.next() {
+	}
+}

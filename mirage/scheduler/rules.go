@@ -1,0 +1,121 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrRules is returned when settings are out of range or contradict each other.
+var ErrRules = errors.New("invalid scheduling rules")
+
+// Discipline is how the queue is served.
+type Discipline string
+
+// The disciplines.
+const (
+	// FCFS starts jobs in the order of submission and nothing out of turn.
+	FCFS Discipline = "fcfs"
+	// EASY lets jobs overtake as long as they do not delay the first one.
+	EASY Discipline = "easy"
+	// Conservative lets jobs overtake as long as they delay nobody.
+	Conservative Discipline = "conservative"
+	// Slurm is a strict pass on events and a backfill pass on an interval.
+	Slurm Discipline = "slurm"
+)
+
+// Disciplines lists all disciplines.
+func Disciplines() []Discipline { return []Discipline{FCFS, EASY, Conservative, Slurm} }
+
+// Rules are the settings of a scheduler. Use Defaults and change what differs.
+type Rules struct {
+	Discipline Discipline `json:"scheduler"`
+	// UserLimit is how many jobs of one user may run at once; 0 is no limit.
+	UserLimit int `json:"user_limit,omitempty"`
+	// LoggedPriority adds the priority that the log holds for a job to its own.
+	LoggedPriority bool     `json:"logged_priority,omitempty"`
+	Weights        Weights  `json:"weights"`
+	Backfill       Backfill `json:"backfill"`
+	// QueueDepth is how many jobs the strict pass looks at; 0 is all.
+	QueueDepth int `json:"default_queue_depth,omitempty"`
+}
+
+// Weights are the weights of a job's multifactor priority: the sum of each
+// weight times its factor.
+type Weights struct {
+	// Age times min(1, time since eligible / MaxAgeDays).
+	Age        float64 `json:"age"`
+	MaxAgeDays float64 `json:"max_age_days"`
+	// Size times nodes / nodes of the machine.
+	Size float64 `json:"size"`
+	// Logged times the priority in the log, if LoggedPriority is on.
+	Logged float64 `json:"logged"`
+	// FairShare times 2^-(U/S): U is the user's share of the decayed usage,
+	// S the equal share of all users seen so far.
+	FairShare    float64 `json:"fair_share,omitempty"`
+	HalfLifeDays float64 `json:"half_life_days,omitempty"`
+	// Partition and QOS times the factor of the job's partition and QOS.
+	Partition  float64            `json:"partition,omitempty"`
+	Partitions map[string]float64 `json:"partition_factors,omitempty"`
+	QOS        float64            `json:"qos,omitempty"`
+	QOSs       map[string]float64 `json:"qos_factors,omitempty"`
+}
+
+// Backfill are the settings of Slurm's backfill pass.
+type Backfill struct {
+	IntervalSeconds   int64 `json:"bf_interval"`
+	WindowMinutes     int64 `json:"bf_window"`
+	ResolutionSeconds int64 `json:"bf_resolution"` // 0 plans to the second
+	MaxJobTest        int   `json:"bf_max_job_test"`
+}
+
+// Defaults returns the settings of a discipline. FCFS, EASY and conservative
+// take jobs in the order of submission; Slurm has 7000 points for age, full
+// after seven days, and 100 for size, a backfill pass each 30 s over 2880
+// minutes, exact, and looks at 1000 jobs.
+func Defaults(d Discipline) Rules {
+	r := Rules{Discipline: d}
+	r.Weights.Logged = 1
+	r.Weights.MaxAgeDays = 7
+	if d == Slurm {
+		r.Weights.Age, r.Weights.Size = 7000, 100
+		r.Backfill = Backfill{IntervalSeconds: 30, WindowMinutes: 2880, MaxJobTest: 1000}
+		r.QueueDepth = 1000
+	}
+	return r
+}
+
+// Plan checks the rules and makes them ready to run. The error wraps ErrRules.
+func (r Rules) Plan() (*Plan, error) {
+	w, b := r.Weights, r.Backfill
+	for _, x := range []float64{w.Age, w.MaxAgeDays, w.Size, w.Logged, w.FairShare, w.HalfLifeDays, w.Partition, w.QOS} {
+		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
+			return nil, fmt.Errorf("%w: weight %v", ErrRules, x)
+		}
+	}
+	switch {
+	case r.Discipline != FCFS && r.Discipline != EASY && r.Discipline != Conservative && r.Discipline != Slurm:
+		return nil, fmt.Errorf("%w: unknown scheduler %q", ErrRules, r.Discipline)
+	case r.UserLimit < 0 || r.QueueDepth < 0 || b.MaxJobTest < 0:
+		return nil, fmt.Errorf("%w: negative limit", ErrRules)
+	case b.IntervalSeconds < 0 || b.WindowMinutes < 0 || b.ResolutionSeconds < 0:
+		return nil, fmt.Errorf("%w: negative backfill setting", ErrRules)
+	case w.Age > 0 && w.MaxAgeDays == 0:
+		return nil, fmt.Errorf("%w: an age weight needs max_age_days", ErrRules)
+	case w.FairShare > 0 && w.HalfLifeDays == 0:
+		return nil, fmt.Errorf("%w: a fair-share weight needs half_life_days", ErrRules)
+	case r.Discipline == FCFS && (r.LoggedPriority || w.Age > 0 || w.Size > 0 || w.FairShare > 0 || w.Partition > 0 || w.QOS > 0):
+		return nil, fmt.Errorf("%w: fcfs has no priorities", ErrRules)
+	}
+	return &Plan{Rules: r}, nil
+}
+
+// Static is the part of a job's priority that does not change with time.
+func (r *Rules) Static(share, logged float64, partition, qos string) float64 {
+	w := &r.Weights
+	p := w.Size*share + w.Partition*w.Partitions[partition] + w.QOS*w.QOSs[qos]
+	if r.LoggedPriority {
+		p += w.Logged * logged
+	}
+	return p
+}

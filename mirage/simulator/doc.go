@@ -1,0 +1,30 @@
+// Package simulator replays a job trace on a simulated machine: it computes
+// when each job would have started under a scheduler's rules.
+//
+// It works on virtual time and goes from event to event (submission, end,
+// backfill pass, nodes down or up), never by ticks. The whole state is small
+// and separate from the table of jobs, so a [Simulator] can be forked at any
+// instant: what would happen if one more job were submitted now costs the
+// simulation from now on, not from the beginning. The same jobs and settings
+// give the same starts, exactly.
+//
+// A job runs for its duration in the trace or its limit, whichever is
+// shorter. A job that asks for more nodes than the machine has is rejected
+// and counted. A job that follows another becomes eligible when that one has
+// ended. The package refuses to guess a job's duration from anything but the
+// trace, and knows one pool of nodes, not partitions of them.
+//
+//	w, err := simulator.NewWorkload(t.Jobs, simulator.Config{
+//		Machine: cluster.Machine{Nodes: 75},
+//		Rules:   scheduler.Defaults(scheduler.Slurm),
+//	})
+//	if err != nil {
+//		return err
+//	}
+//	result, err := w.Simulate(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	m, err := result.Metrics()
+//	fmt.Printf("%d jobs waited %.2f h on average\n", m.Jobs, m.MeanWaitHours)
+package simulator

@@ -1,0 +1,130 @@
+package simulator_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/foretime/foretime/mirage/checker"
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/trace/synth"
+)
+
+// lonestar6 returns the jobs submitted from November 2022 to February 2023.
+func lonestar6(t testing.TB) (*trace.Trace, []trace.Job) {
+	data := os.Getenv("FORETIME_DATA")
+	if data == "" {
+		t.Skip("needs the data folder that FORETIME_DATA names")
+	}
+	log, err := trace.Open(filepath.Join(data, "ls6-a100", "ls6-a100-2022-10_2023-02.log"), trace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, _ := log.Date("2022-11-01")
+	to, _ := log.Date("2023-03-01")
+	return log, log.Between(from, to)
+}
+
+// TestLonestar6 compares with an independent event-driven simulator of the
+// same rules, run once on the same 17,914 jobs: mean wait (h), Spearman
+// correlation and mean absolute error (h) to two or three digits.
+func TestLonestar6(t *testing.T) {
+	_, jobs := lonestar6(t)
+	for _, tt := range []struct {
+		discipline          scheduler.Discipline
+		nodes, userLimit    int
+		logged              bool
+		mean, spearman, mae float64
+	}{
+		{scheduler.Slurm, 80, 0, false, 1.28, .417, 4.20},
+		{scheduler.Slurm, 75, 8, false, 3.42, .623, 3.76},
+		{scheduler.Slurm, 75, 8, true, 2.96, .641, 3.34},
+		{scheduler.Slurm, 74, 8, true, 3.79, .669, 3.51},
+	} {
+		t.Run(fmt.Sprintf("%d %d %v", tt.nodes, tt.userLimit, tt.logged), func(t *testing.T) {
+			rules := scheduler.Defaults(tt.discipline)
+			rules.UserLimit, rules.LoggedPriority = tt.userLimit, tt.logged
+			w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: tt.nodes}, Rules: rules})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := w.Simulate(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := r.Metrics()
+			if m.Jobs != 17914 || math.Abs(m.MeanWaitHours-tt.mean) > .006 || math.Abs(m.Spearman-tt.spearman) > .0006 || math.Abs(m.MAEHours-tt.mae) > .006 {
+				t.Errorf("%+v, want mean %v, Spearman %v, MAE %v", m, tt.mean, tt.spearman, tt.mae)
+			}
+		})
+	}
+}
+
+// TestLonestar6Invariants has the checker look at every discipline.
+func TestLonestar6Invariants(t *testing.T) {
+	_, jobs := lonestar6(t)
+	for _, d := range scheduler.Disciplines() {
+		t.Run(string(d), func(t *testing.T) {
+			table := checker.Table{Jobs: jobs, Machine: cluster.Machine{Nodes: 75}, Rules: scheduler.Defaults(d)}
+			table.Rules.UserLimit = 8
+			out, err := simulate(table, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report := checker.Check(table, out)
+			if err := report.Err(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// BenchmarkSimulate replays synthetic traces at the utilisation of the
+// Lonestar6 queue, to show how cost grows with the number of jobs.
+func BenchmarkSimulate(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		jobs, err := synth.Default().Generate(synth.Settings{Jobs: n, Start: 1_670_000_000, NodeHoursPerDay: .75 * 75 * 24, MaxNodes: 75, Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, d := range scheduler.Disciplines() {
+			rules := scheduler.Defaults(d)
+			rules.UserLimit = 8
+			b.Run(fmt.Sprintf("jobs=%d/scheduler=%s", n, d), func(b *testing.B) {
+				for b.Loop() {
+					w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 75}, Rules: rules})
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := w.Simulate(b.Context(), nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/job")
+			})
+		}
+	}
+}
+
+// BenchmarkFork copies a busy machine's state.
+func BenchmarkFork(b *testing.B) {
+	jobs, err := synth.Default().Generate(synth.Settings{Jobs: 10000, Start: 1_670_000_000, NodeHoursPerDay: .8 * 75 * 24, MaxNodes: 75, Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 75}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := w.New()
+	s.RunUntil(jobs[len(jobs)/2].Submit)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Fork()
+	}
+}

@@ -1,0 +1,24 @@
+// Package trace reads and writes the accounting logs of batch systems.
+//
+// It decides for its caller which layout a file has (the two Mirage layouts,
+// sacct --parsable2, the Standard Workload Format, this project's own CSV),
+// what a local wall-clock time means in UTC, and which rows can be used. It
+// refuses to lose anything in silence: a row it cannot use is a
+// [dataset.SyntaxError] with file and line, a row that is not a job that ran
+// is counted by reason, and a file without any usable row is an error.
+//
+//	func main() {
+//		t, err := trace.Open("ls6-a100.log", trace.Options{})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		for _, bad := range t.Bad {
+//			log.Print(bad)
+//		}
+//		stats := t.Stats()
+//		fmt.Printf("%d jobs of %d users, %.0f node-hours, at most %d nodes at once\n",
+//			stats.Rows, stats.Users, stats.NodeHours, stats.PeakNodes)
+//	}
+//
+// All times are Unix seconds in UTC, all durations seconds.
+package trace

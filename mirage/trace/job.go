@@ -1,0 +1,87 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// Job is one row of an accounting log: a job that ran.
+type Job struct {
+	ID        string
+	Name      string
+	User      string
+	Partition string // "" where the log has none
+	QOS       string // "" where the log has none
+	After     string // id of the job that must end first; "" for none
+	Think     int64  // seconds between that job's end and this job's eligibility
+	Submit    int64  // Unix seconds
+	Start     int64  // Unix seconds
+	End       int64  // Unix seconds
+	Limit     int64  // seconds the job may run
+	Nodes     int    // whole nodes
+	Priority  float64
+	ExitCode  string
+}
+
+// Wait is how long the job was pending, in seconds.
+func (j *Job) Wait() int64 { return j.Start - j.Submit }
+
+// Duration is how long the job ran, in seconds.
+func (j *Job) Duration() int64 { return j.End - j.Start }
+
+// Trace is the content of a log: its usable jobs, ordered by submission and,
+// within a second, as they stood in the file.
+type Trace struct {
+	Jobs []Job
+	// Zone is the time zone that the log's wall-clock times were read in, and
+	// that dates on a command line are meant in.
+	Zone *time.Location
+	// Layout is the layout that was found.
+	Layout Layout
+	// Bad are the rows that could not be used.
+	Bad []*dataset.SyntaxError
+	// Skipped counts rows that are no job that ran, by reason.
+	Skipped map[string]int
+	// Warnings are doubts about the file as a whole.
+	Warnings []error
+}
+
+// sort puts the jobs in the order of submission.
+func (t *Trace) sort() {
+	bySubmit := func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) }
+	if !slices.IsSortedFunc(t.Jobs, bySubmit) {
+		slices.SortStableFunc(t.Jobs, bySubmit)
+	}
+}
+
+// Between returns the jobs submitted from from on and before to, both Unix
+// seconds. It shares memory with the trace.
+func (t *Trace) Between(from, to int64) []Job {
+	at := func(limit int64) int {
+		i, _ := slices.BinarySearchFunc(t.Jobs, limit, func(j Job, limit int64) int { return cmp.Compare(j.Submit, limit) })
+		return i
+	}
+	first, last := at(from), at(to)
+	return t.Jobs[first:max(first, last)]
+}
+
+// Date reads a date or a time, "2023-02-01" or "2023-02-01T15:04:05", as wall
+// clock of the trace's zone, and returns Unix seconds.
+func (t *Trace) Date(s string) (int64, error) { return ParseDate(s, t.Zone) }
+
+// MedianPriority is the median of the logged priorities, 0 without jobs: what
+// an average job would be given.
+func MedianPriority(jobs []Job) float64 {
+	if len(jobs) == 0 {
+		return 0
+	}
+	p := make([]float64, len(jobs))
+	for i := range jobs {
+		p[i] = jobs[i].Priority
+	}
+	slices.SortFunc(p, cmp.Compare[float64])
+	return p[len(p)/2]
+}

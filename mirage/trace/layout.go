@@ -1,0 +1,237 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// Returned when a file as a whole cannot be used. They arrive wrapped with
+// the file.
+var (
+	// ErrLayout is returned when the layout is none of the package's.
+	ErrLayout = errors.New("unknown trace layout")
+	// ErrColumn is returned when the header lacks a column.
+	ErrColumn = errors.New("missing column")
+	// ErrNoJobs is returned when no row of the file is a usable job.
+	ErrNoJobs = errors.New("no usable job")
+)
+
+// Layout is the way a file lays out its jobs.
+type Layout string
+
+// The layouts. Mirage stands for both of its forms, with a count line and
+// tabs or with padding spaces alone; the reader tells them apart.
+const (
+	Mirage Layout = "mirage"
+	SACCT  Layout = "sacct"
+	SWF    Layout = "swf"
+	CSV    Layout = "csv"
+)
+
+// Options say how to read a file. The zero value works.
+type Options struct {
+	// Layout of the file; "" finds out.
+	Layout Layout
+	// Zone of wall-clock times; nil is America/Chicago for the Mirage layouts
+	// and UTC for the others.
+	Zone *time.Location
+	// ProcsPerNode turns the processors of an SWF file into nodes; 0 takes
+	// MaxProcs/MaxNodes of its header, or 1.
+	ProcsPerNode int
+	// Partition keeps only the jobs of one partition; "" keeps all.
+	Partition string
+}
+
+// Open reads a file.
+func Open(path string, o Options) (*Trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f, path, o)
+}
+
+// Read reads a log. The file name is for messages only. It returns an error
+// that wraps ErrLayout, ErrColumn or ErrNoJobs where nothing can be read.
+func Read(r io.Reader, file string, o Options) (*Trace, error) {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	if o.Layout == "" {
+		head, err := buffered.Peek(1 << 15)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if o.Layout, err = layoutOf(head); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
+		if o.Layout == Mirage {
+			zone, err := time.LoadLocation(DefaultZone)
+			if err != nil {
+				return nil, err
+			}
+			o.Zone = zone
+		}
+	}
+	t := &Trace{Zone: o.Zone, Layout: o.Layout, Skipped: map[string]int{}}
+	p := &parser{trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}}
+	if err := p.read(buffered); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(t.Jobs) == 0 {
+		return nil, fmt.Errorf("%s: %w: %d bad rows, %d skipped%s", file, ErrNoJobs, len(t.Bad), total(t.Skipped), firstBad(t.Bad))
+	}
+	t.sort()
+	return t, nil
+}
+
+func firstBad(bad []*dataset.SyntaxError) string {
+	if len(bad) == 0 {
+		return ""
+	}
+	return "; the first bad one: " + bad[0].Error()
+}
+
+func total(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// layoutOf finds the layout from the first lines of a file.
+func layoutOf(head []byte) (Layout, error) {
+	for line := range bytes.Lines(head) {
+		text := strings.TrimSpace(strings.TrimPrefix(string(line), "\ufeff"))
+		fields := strings.Fields(text)
+		_, notNumber := strconv.Atoi(text)
+		switch {
+		case text == "", notNumber == nil: // a count line, or nothing
+			continue
+		case strings.HasPrefix(text, ";"):
+			return SWF, nil
+		case strings.Contains(text, "|"):
+			return SACCT, nil
+		case strings.HasPrefix(text, "id,"):
+			return CSV, nil
+		case fields[0] == "JobID":
+			return Mirage, nil
+		case len(fields) >= 17 && allNumbers(fields[:17]):
+			return SWF, nil
+		}
+		return "", fmt.Errorf("%w: the first line is %q", ErrLayout, clip(text))
+	}
+	if len(bytes.TrimSpace(head)) == 0 {
+		return "", fmt.Errorf("%w: the file is empty", ErrNoJobs)
+	}
+	return "", fmt.Errorf("%w: no header", ErrLayout)
+}
+
+func allNumbers(fields []string) bool {
+	for _, f := range fields {
+		if _, err := strconv.ParseFloat(f, 64); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func clip(s string) string {
+	if len(s) <= 60 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:60], "") + "..."
+}
+
+// parser is what the layouts share: lines with their numbers, and the place
+// for jobs, bad rows and warnings.
+type parser struct {
+	trace    *Trace
+	file     string
+	line     int
+	clock    *clock
+	o        Options
+	interned map[string]string
+}
+
+func (p *parser) read(r *bufio.Reader) error {
+	switch p.o.Layout {
+	case Mirage:
+		return p.mirage(r)
+	case SACCT:
+		return p.sacct(r)
+	case SWF:
+		return p.swf(r)
+	case CSV:
+		return p.csv(r)
+	}
+	return fmt.Errorf("%w %q", ErrLayout, p.o.Layout)
+}
+
+// next returns the next line without its line end and any byte-order mark.
+// The bytes are valid until the following call.
+func (p *parser) next(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		long := bytes.Clone(line)
+		line, err = r.ReadBytes('\n')
+		line = append(long, line...)
+	}
+	if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
+		return nil, err
+	}
+	p.line++
+	if p.line == 1 {
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	return bytes.TrimRight(line, "\r\n"), nil
+}
+
+// intern returns s as a string that equal cells share.
+func (p *parser) intern(s []byte) string {
+	if t, ok := p.interned[string(s)]; ok {
+		return t
+	}
+	t := string(s)
+	p.interned[t] = t
+	return t
+}
+
+func (p *parser) bad(format string, args ...any) {
+	p.trace.Bad = append(p.trace.Bad, &dataset.SyntaxError{File: p.file, Line: p.line, Msg: fmt.Sprintf(format, args...)})
+}
+
+func (p *parser) skip(reason string) { p.trace.Skipped[reason]++ }
+
+func (p *parser) warn(format string, args ...any) {
+	p.trace.Warnings = append(p.trace.Warnings, fmt.Errorf(format, args...))
+}
+
+// add checks a job and keeps it.
+func (p *parser) add(j Job) {
+	switch {
+	case p.o.Partition != "" && j.Partition != p.o.Partition:
+		p.skip("other partition")
+	case j.Start < j.Submit:
+		p.bad("job %s: started %d s before it was submitted", j.ID, j.Submit-j.Start)
+	case j.End < j.Start:
+		p.bad("job %s: ended %d s before it started", j.ID, j.Start-j.End)
+	case j.Limit < 0:
+		p.bad("job %s: time limit of %d s", j.ID, j.Limit)
+	case j.Nodes < 1:
+		p.bad("job %s: %d nodes", j.ID, j.Nodes)
+	default:
+		p.trace.Jobs = append(p.trace.Jobs, j)
+	}
+}

@@ -1,0 +1,79 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Stats are figures of a trace. Durations are zone-aware, differences of
+// instants and not of wall clocks, unless said otherwise.
+type Stats struct {
+	Rows         int     // usable jobs
+	Users        int     // distinct users
+	PeakNodes    int     // most nodes in use at one instant, ends before starts
+	ZeroDuration int     // jobs of 0 s
+	OverLimit60  int     // jobs that ran more than 60 s over their limit
+	NodeHours    float64 // nodes times duration, summed
+	// NaiveNodeHours are node-hours as the wall clock shows them: a job that
+	// runs through a change of summer time counts an hour more or less. It is
+	// the figure that readers without time zones arrive at.
+	NaiveNodeHours float64
+	MeanWaitHours  float64
+	FirstSubmit    int64 // Unix seconds
+	LastSubmit     int64 // Unix seconds
+	MaxNodes       int   // of one job
+}
+
+// Stats computes the trace's figures.
+func (t *Trace) Stats() Stats {
+	s := Stats{Rows: len(t.Jobs), PeakNodes: peak(t.Jobs)}
+	users := map[string]bool{}
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		users[j.User] = true
+		d := j.Duration()
+		s.NodeHours += float64(d) * float64(j.Nodes) / 3600
+		s.NaiveNodeHours += float64(d+t.offset(j.End)-t.offset(j.Start)) * float64(j.Nodes) / 3600
+		s.MeanWaitHours += float64(j.Wait()) / 3600 / float64(len(t.Jobs))
+		s.MaxNodes = max(s.MaxNodes, j.Nodes)
+		if d == 0 {
+			s.ZeroDuration++
+		}
+		if d > j.Limit+60 {
+			s.OverLimit60++
+		}
+	}
+	s.Users = len(users)
+	if len(t.Jobs) > 0 {
+		s.FirstSubmit, s.LastSubmit = t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit
+	}
+	return s
+}
+
+// offset is how many seconds the wall clock is ahead of UTC.
+func (t *Trace) offset(unix int64) int64 {
+	_, offset := time.Unix(unix, 0).In(t.Zone).Zone()
+	return int64(offset)
+}
+
+// peak sweeps over starts and ends; at one instant ends come first.
+func peak(jobs []Job) int {
+	type edge struct {
+		at    int64
+		nodes int
+	}
+	edges := make([]edge, 0, 2*len(jobs))
+	for i := range jobs {
+		edges = append(edges, edge{jobs[i].Start, jobs[i].Nodes}, edge{jobs[i].End, -jobs[i].Nodes})
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.nodes, b.nodes))
+	})
+	used, most := 0, 0
+	for _, e := range edges {
+		used += e.nodes
+		most = max(most, used)
+	}
+	return most
+}

@@ -1,0 +1,285 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// header of the Mirage layouts, as published.
+const header = "       JobID    JobName    UID               Start              Submit                 End   Priority TimelimitR ExitCode   NNodes\n" +
+	"------------ ---------- ------ ------------------- ------------------- ------------------- ---------- ---------- -------- --------\n"
+
+func line(fields ...string) string { return strings.Join(fields, "\t") + "\n" }
+
+// plainRow is a job of one hour that waited a minute.
+var plainRow = line("7", "train", "00042", "2023-01-10T12:01:00", "2023-01-10T12:00:00", "2023-01-10T13:01:00", "1182", "120", "0:0", "2")
+
+func TestRead(t *testing.T) {
+	plain := Job{ID: "7", Name: "train", User: "00042", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2, Priority: 1182, ExitCode: "0:0"}
+	tests := []struct {
+		name     string
+		text     string
+		want     []Job
+		bad      []string // part of each diagnostic, with its line
+		warnings int
+		err      error
+	}{
+		{name: "count line and tabs", text: "3\n" + header + plainRow, want: []Job{plain}},
+		{name: "padded spaces, trailing space", text: header + strings.ReplaceAll(strings.TrimSpace(plainRow), "\t", "   ") + " \n", want: []Job{plain}},
+		{name: "CRLF and byte-order mark", text: "\ufeff3\r\n" + strings.ReplaceAll(header+plainRow, "\n", "\r\n"), want: []Job{plain}},
+		{name: "wrong count", text: "30\n" + header + plainRow, want: []Job{plain}, warnings: 1},
+		{name: "no final newline", text: "3\n" + header + strings.TrimSpace(plainRow), want: []Job{plain}},
+		{
+			name: "a stray field", // as in row 746545 of the published trace
+			text: "4\n" + header + plainRow + line("8", "x", "xaa", "00326", "2023-01-10T12:01:00", "2023-01-10T12:00:00", "2023-01-10T13:01:00", "1", "120", "0:0", "2"),
+			want: []Job{plain}, bad: []string{"f:5: 11 fields, want 10"},
+		},
+		{name: "cut off", text: "4\n" + header + plainRow + plainRow[:30], want: []Job{plain}, bad: []string{"f:5: 4 fields, want 10"}},
+		{name: "no time", text: header + plainRow + strings.Replace(plainRow, "2023-01-10T13", "2023-13-10T13", 1), want: []Job{plain}, bad: []string{`f:4: column End: "2023-13-10T13:01:00" is not a time`}},
+		{name: "no number", text: header + plainRow + strings.Replace(plainRow, "\t2\n", "\ttwo\n", 1), want: []Job{plain}, bad: []string{`f:4: column NNodes: "two" is not an integer`}},
+		{name: "negative wait", text: header + plainRow + strings.Replace(plainRow, "12:00:00", "12:02:00", 1), want: []Job{plain}, bad: []string{"f:4: job 7: started 60 s before it was submitted"}},
+		{name: "negative duration", text: header + plainRow + strings.Replace(plainRow, "13:01:00", "11:01:00", 1), want: []Job{plain}, bad: []string{"f:4: job 7: ended 3600 s before it started"}},
+		{name: "no nodes", text: header + plainRow + strings.Replace(plainRow, "\t2\n", "\t0\n", 1), want: []Job{plain}, bad: []string{"f:4: job 7: 0 nodes"}},
+		{name: "empty", text: "", err: ErrNoJobs},
+		{name: "blank", text: "\n\n", err: ErrNoJobs},
+		{name: "header only", text: "2\n" + header, err: ErrNoJobs},
+		{name: "all rows bad", text: header + "1 2 3\n", err: ErrNoJobs},
+		{name: "a column short", text: strings.ReplaceAll(header, "NNodes", "Nodes") + plainRow, err: ErrColumn},
+		{name: "something else", text: "hello world\n", err: ErrLayout},
+		{
+			name: "sacct",
+			text: "JobID|JobName|User|Submit|Start|End|Timelimit|NNodes|State|Partition|QOS\n" +
+				"7|train|00042|2023-01-10T18:00:00|2023-01-10T18:01:00|2023-01-10T19:01:00|02:00:00|2|COMPLETED|gpu|normal\n" +
+				"7.batch|batch||2023-01-10T18:00:00|2023-01-10T18:01:00|2023-01-10T19:01:00||2|COMPLETED||\n" +
+				"8|train|00042|2023-01-10T18:00:00|Unknown|Unknown|02:00:00|2|PENDING|gpu|normal\n" +
+				"9|train|00042|2023-01-10T18:00:00|2023-01-10T18:01:00|2023-01-10T19:01:00|soon|2|COMPLETED|gpu|normal\n",
+			want: []Job{{ID: "7", Name: "train", User: "00042", Partition: "gpu", QOS: "normal", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2}},
+			bad:  []string{`f:5: column Timelimit: "soon" is not a time limit`},
+		},
+		{name: "sacct without limits", text: "JobID|Submit|Start|End|NNodes\n", err: ErrColumn},
+		{
+			name: "SWF",
+			text: "; UnixStartTime: 1000\n; MaxNodes: 4\n; MaxProcs: 16\n" +
+				"2 30.4 5 60 -1 -1 -1 5 -1 -1 1 3 -1 -1 -1 2 1 10\n" + // unsorted, float time, procs as requested, limit as run, follows 1
+				"1 10 -1 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 -1 -1\n" +
+				"3 40 100 -1 4 -1 -1 4 120 -1 5 3 -1 -1 -1 -1 -1 -1\n" + // cancelled while pending
+				"4 50 1 60 0 -1 -1 0 120 -1 1 3 -1 -1 -1 -1 -1 -1\n" + "5 x\n",
+			want: []Job{
+				{ID: "1", User: "3", Submit: 1010, Start: 1010, End: 1070, Limit: 120, Nodes: 1},
+				{ID: "2", User: "3", Partition: "2", After: "1", Think: 10, Submit: 1030, Start: 1035, End: 1095, Limit: 60, Nodes: 2},
+			},
+			bad: []string{"f:7: job 4: 0 nodes", "f:8: 2 fields, want 18"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Read(strings.NewReader(tt.text), "f", Options{})
+			if !errors.Is(err, tt.err) {
+				t.Fatalf("error %v, want %v", err, tt.err)
+			}
+			if err != nil {
+				return
+			}
+			if diff := cmp.Diff(tt.want, got.Jobs); diff != "" {
+				t.Errorf("jobs (-want +got):\n%s", diff)
+			}
+			var bad []string
+			for _, b := range got.Bad {
+				bad = append(bad, b.Error())
+			}
+			if diff := cmp.Diff(tt.bad, bad); diff != "" {
+				t.Errorf("bad rows (-want +got):\n%s", diff)
+			}
+			if len(got.Warnings) != tt.warnings {
+				t.Errorf("warnings %v, want %d", got.Warnings, tt.warnings)
+			}
+		})
+	}
+}
+
+// TestSummerTime: jobs that run through a change of the clock are as long as
+// they were, and in the repeated hour the reading is taken that keeps the
+// duration within the limit.
+func TestSummerTime(t *testing.T) {
+	tests := []struct {
+		name               string
+		submit, start, end string
+		minutes            string
+		want               int64 // duration, seconds
+	}{
+		{"spring", "2023-03-12T00:00:00", "2023-03-12T01:00:00", "2023-03-12T04:00:00", "120", 2 * 3600},
+		{"autumn", "2022-11-05T23:00:00", "2022-11-06T00:00:00", "2022-11-06T04:00:00", "300", 5 * 3600},
+		{"repeated hour, first", "2022-11-06T00:00:00", "2022-11-06T01:30:00", "2022-11-06T03:30:00", "180", 3 * 3600},
+		{"repeated hour, second", "2022-11-06T00:00:00", "2022-11-06T01:30:00", "2022-11-06T03:30:00", "120", 2 * 3600},
+		{"both in the repeated hour", "2022-11-06T00:00:00", "2022-11-06T01:40:00", "2022-11-06T01:20:00", "120", 40 * 60},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Read(strings.NewReader(header+line("1", "n", "u", tt.start, tt.submit, tt.end, "0", tt.minutes, "0:0", "1")), "f", Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := got.Jobs[0].Duration(); d != tt.want {
+				t.Errorf("duration %d s, want %d s", d, tt.want)
+			}
+		})
+	}
+}
+
+// TestNaiveSeconds compares with the time package.
+func TestNaiveSeconds(t *testing.T) {
+	for at := time.Date(1895, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2110; at = at.Add(37*time.Hour + 61*time.Second) {
+		got, ok := naiveSeconds(at.Format("2006-01-02T15:04:05"))
+		if !ok || got != at.Unix() {
+			t.Fatalf("%v: %d, %v; want %d", at, got, ok, at.Unix())
+		}
+	}
+	for _, s := range []string{"", "2023-02-29T00:00:00", "2023-00-01T00:00:00", "2023-01-01T24:00:00", "2023-01-01 00:00", "2023-01-0xT00:00:00"} {
+		if n, ok := naiveSeconds(s); ok {
+			t.Errorf("%q is read as %d", s, n)
+		}
+	}
+}
+
+func TestSlurmSeconds(t *testing.T) {
+	// Forms and units: sbatch(1), option --time.
+	for s, want := range map[string]int64{"5": 300, "5:30": 330, "1:00:00": 3600, "2-0": 172800, "2-01:30": 178200, "1-00:00:01": 86401, "": -1, "x": -1, "1:2:3:4": -1, "-5": -1} {
+		got, ok := slurmSeconds(s)
+		if ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: %d, %v; want %d", s, got, ok, want)
+		}
+	}
+}
+
+// TestWriters: what is written is read back, as far as the layout goes.
+func TestWriters(t *testing.T) {
+	zone, err := time.LoadLocation(DefaultZone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := []Job{
+		{ID: "1", Name: "a", User: "u", Partition: "p", QOS: "q", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2, Priority: 1182, ExitCode: "0:0"},
+		{ID: "2", Name: "b, c", User: "v", After: "1", Think: 5, Submit: 1673373700, Start: 1673373700, End: 1673373700, Limit: 60, Nodes: 1, ExitCode: "1:0"},
+	}
+	lost := map[Layout][]string{
+		CSV:    nil,
+		Mirage: {"Partition", "QOS", "After", "Think"},
+		SWF:    {"Name", "User", "QOS", "Priority", "ExitCode", "Partition"},
+	}
+	for layout, fields := range lost {
+		t.Run(string(layout), func(t *testing.T) {
+			var b bytes.Buffer
+			var err error
+			switch layout {
+			case CSV:
+				err = WriteCSV(&b, jobs)
+			case SWF:
+				err = WriteSWF(&b, jobs)
+			case Mirage:
+				err = WriteMirage(&b, jobs, zone)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read(&b, "f", Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Layout != layout {
+				t.Errorf("layout %s, want %s", got.Layout, layout)
+			}
+			if diff := cmp.Diff(jobs, got.Jobs, cmpopts.IgnoreFields(Job{}, fields...)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestScaleLoad(t *testing.T) {
+	jobs := []Job{{Submit: 100, Start: 110, End: 150}, {Submit: 300, Start: 300, End: 301}}
+	got, err := ScaleLoad(jobs, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Job{{Submit: 100, Start: 110, End: 150}, {Submit: 200, Start: 200, End: 201}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []float64{0, -1, 1e9} {
+		if _, err := ScaleLoad(jobs, bad); err == nil {
+			t.Errorf("factor %v is taken", bad)
+		}
+	}
+}
+
+// TestLonestar6 reads the development part of the published trace. The
+// figures are those that other readers of the same file have found.
+func TestLonestar6(t *testing.T) {
+	data := os.Getenv("FORETIME_DATA")
+	if data == "" {
+		t.Skip("needs the data folder that FORETIME_DATA names")
+	}
+	got, err := Open(filepath.Join(data, "ls6-a100", "ls6-a100-2022-10_2023-02.log"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := got.Stats()
+	if s.Rows != 17975 || len(got.Bad) != 0 || s.ZeroDuration != 2364 || s.OverLimit60 != 0 || s.PeakNodes != 80 || int(s.NaiveNodeHours+0.5) != 168839 {
+		t.Errorf("%+v, %d bad", s, len(got.Bad))
+	}
+	if len(got.Warnings) > 0 {
+		t.Error(got.Warnings)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("3\n" + header + plainRow))
+	f.Add([]byte(header + strings.ReplaceAll(plainRow, "\t", "  ")))
+	f.Add([]byte("JobID|Submit|Start|End|Timelimit|NNodes\n1|2023-01-10T18:00:00|2023-01-10T18:01:00|2023-01-10T19:01:00|1-0|2\n"))
+	f.Add([]byte("; MaxNodes: 4\n1 10 -1 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 -1 -1\n"))
+	f.Add([]byte("id,user,nodes,submit,start,end,limit_seconds,priority\n1,u,1,10,11,12,60,3\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := Read(bytes.NewReader(text), "f", Options{})
+		if err != nil {
+			return
+		}
+		for i := range got.Jobs {
+			j := &got.Jobs[i]
+			if j.Wait() < 0 || j.Duration() < 0 || j.Nodes < 1 || j.Limit < 0 || i > 0 && j.Submit < got.Jobs[i-1].Submit {
+				t.Fatalf("unusable job %+v", j)
+			}
+		}
+		got.Stats()
+		// What this package writes it reads back.
+		var b bytes.Buffer
+		if err := WriteCSV(&b, got.Jobs); err != nil {
+			t.Skip(err)
+		}
+		again, err := Read(&b, "f", Options{Layout: CSV, Zone: got.Zone})
+		if err != nil || len(again.Jobs)+len(again.Bad) != len(got.Jobs) {
+			t.Fatalf("%d jobs written, %v read back: %v", len(got.Jobs), again, err)
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	var text bytes.Buffer
+	text.WriteString("10002\n" + header)
+	for range 10000 {
+		text.WriteString(plainRow)
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		if _, err := Read(bytes.NewReader(text.Bytes()), "f", Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

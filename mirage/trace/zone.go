@@ -1,0 +1,145 @@
+package trace
+
+import (
+	"fmt"
+	"time"
+	_ "time/tzdata" // zones must not depend on the machine
+)
+
+// DefaultZone is the zone of the machines that the Mirage logs come from.
+const DefaultZone = "America/Chicago"
+
+// foldSlack is how far beyond its limit a job may run before its times are
+// taken to be misread: the batch system's grace for killing it.
+const foldSlack = 60
+
+// ParseDate reads a date or a time as wall clock in a zone and returns Unix
+// seconds. It takes "2023-02-01", "2023-02-01T15:04", "2023-02-01T15:04:05",
+// and times that carry their own zone in the form of RFC 3339.
+func ParseDate(s string, zone *time.Location) (int64, error) {
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t.Unix(), nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
+			return t.Unix(), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is neither a date (2023-02-01) nor a time (2023-02-01T15:04:05)", s)
+}
+
+// clock turns wall-clock text into Unix seconds. Offsets are looked up once
+// for a run of times that share them.
+type clock struct {
+	zone     *time.Location
+	from, to int64 // span of naive seconds in which offset is the only one
+	offset   int64
+}
+
+// unix returns the instants that the wall clock shows naive at: one, or two
+// in the hour that is repeated when summer time ends. naive counts seconds as
+// if the wall clock were UTC. A time that the clock skips is read with the
+// offset before the change.
+func (c *clock) unix(naive int64) (early, late int64) {
+	if naive >= c.from && naive < c.to {
+		return naive - c.offset, naive - c.offset
+	}
+	const day = 86400
+	_, before := time.Unix(naive-day, 0).In(c.zone).Zone()
+	_, after := time.Unix(naive+day, 0).In(c.zone).Zone()
+	if before == after {
+		c.offset = int64(before)
+		// The offset holds for the whole span in which both probes agree.
+		start, end := time.Unix(naive-day, 0).In(c.zone).ZoneBounds()
+		if !start.IsZero() {
+			c.from = start.Unix() + 2*day
+		} else {
+			c.from = naive - day
+		}
+		if !end.IsZero() {
+			c.to = end.Unix() - 2*day
+		} else {
+			c.to = naive + day
+		}
+		return naive - c.offset, naive - c.offset
+	}
+	early, late = naive-int64(before), naive-int64(after)
+	shows := func(at int64) bool {
+		_, offset := time.Unix(at, 0).In(c.zone).Zone()
+		return at+int64(offset) == naive
+	}
+	switch first, second := shows(early), shows(late); {
+	case first && second:
+		return min(early, late), max(early, late)
+	case second:
+		return late, late
+	}
+	return early, early
+}
+
+// resolve picks the readings of a job's three times. Where the clock was
+// ambiguous it takes the earliest readings that are in order and leave the
+// duration within limit + 60 s, or else the earliest ones. limit below 0
+// means unknown.
+func (c *clock) resolve(submit, start, end, limit int64) (s, b, e int64) {
+	s0, _ := c.unix(submit)
+	b0, b1 := c.unix(start)
+	e0, e1 := c.unix(end)
+	for _, b := range [...]int64{b0, b1} {
+		for _, e := range [...]int64{e0, e1} {
+			if e < b || limit >= 0 && e-b > limit+foldSlack {
+				continue
+			}
+			return s0, b, e
+		}
+	}
+	return s0, b0, e0
+}
+
+// naiveSeconds reads "2006-01-02T15:04:05" as if it were UTC.
+func naiveSeconds(s string) (int64, bool) {
+	if len(s) != 19 || s[4] != '-' || s[7] != '-' || (s[10] != 'T' && s[10] != ' ') || s[13] != ':' || s[16] != ':' {
+		return 0, false
+	}
+	year, ok0 := digits(s[0:4])
+	month, ok1 := digits(s[5:7])
+	day, ok2 := digits(s[8:10])
+	hour, ok3 := digits(s[11:13])
+	minute, ok4 := digits(s[14:16])
+	second, ok5 := digits(s[17:19])
+	if !(ok0 && ok1 && ok2 && ok3 && ok4 && ok5) || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 60 {
+		return 0, false
+	}
+	return civilDays(year, month, day)*86400 + int64(hour)*3600 + int64(minute)*60 + int64(second), true
+}
+
+func digits(s string) (n int, ok bool) {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n, true
+}
+
+func daysIn(year, month int) int {
+	if month == 2 {
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 30 + (month+month/8)%2
+}
+
+// civilDays counts the days from 1970-01-01 to a date of the Gregorian
+// calendar. Years are counted from March, so that the leap day is the last.
+func civilDays(year, month, day int) int64 {
+	if month < 3 {
+		year--
+		month += 12
+	}
+	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1
+	return int64(days) - 719468
+}
