@@ -1,0 +1,308 @@
+package main
+
+// #cgo CFLAGS: -O2 -std=gnu11 -Wall
+// #cgo LDFLAGS: -ldl -lpthread
+// #include <stdlib.h>
+// #include "tool.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/foretime/foretime/chamtool/abi"
+	"github.com/foretime/foretime/chamtool/config"
+	"github.com/foretime/foretime/chamtool/cpufreq"
+	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/session"
+)
+
+// consumer is the Go side of the tool in this process.
+type consumer struct {
+	config  *config.Config
+	session *session.Session
+	rank    int
+	ranks   int
+	dialect abi.Dialect
+	wake    *os.File // an eventfd that a filling ring signals; nil where there is none
+	quit    chan struct{}
+	done    chan struct{}
+
+	// Only the goroutine that holds the session's turn uses these.
+	rings []*ring.Ring
+	last  unsafe.Pointer // the newest ring in rings
+}
+
+// running is the one consumer of the process.
+var running atomic.Pointer[consumer]
+
+// disable switches the C side off. It may be called twice.
+func disable() { C.chamtool_disable() }
+
+func ranks() int {
+	if c := running.Load(); c != nil {
+		return c.ranks
+	}
+	return 0
+}
+
+// start reads the environment and begins to consume. It reports whether the
+// tool is to be kept.
+func start(process, settings unsafe.Pointer) bool {
+	p, s := (*C.struct_process)(process), (*C.struct_settings)(settings)
+	cfg, warnings := config.Read(environment)
+	c := &consumer{
+		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: abi.Upstream,
+		quit: make(chan struct{}), done: make(chan struct{}),
+	}
+	if p.patched != 0 {
+		c.dialect = abi.Patched
+	}
+	if p.wake >= 0 {
+		c.wake = os.NewFile(uintptr(p.wake), "wake")
+	}
+	s.ring_slots = C.uint64_t(1) << bits.Len64(uint64(cfg.RingSlots-1))
+	s.cpu_every = C.uint64_t(cfg.CPUTimeEvery)
+	s.balance = map[config.Balance]C.int32_t{config.BalanceReactive: 1, config.BalanceProactive: 2}[cfg.Balance]
+	for _, w := range warnings {
+		c.say("%v", w)
+	}
+	if cfg.Verbose {
+		c.tell()
+	}
+	c.session = session.New(session.Options{
+		Config: cfg, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
+		Clock: clock, CPUTime: threadCPU, Symbol: symbol, Create: c.create,
+	})
+	for _, w := range warnings {
+		c.session.Warn(w)
+	}
+	for _, w := range c.session.Warnings() {
+		c.say("%s", w)
+	}
+	running.Store(c)
+	go c.run()
+	if cfg.FrequencyEvery > 0 {
+		go c.watchFrequency()
+	}
+	return true
+}
+
+// say prints a line with the rank in front: all ranks share stderr.
+func (c *consumer) say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "chamtool: rank %d: %s\n", c.rank, fmt.Sprintf(format, args...))
+}
+
+// tell prints the whole configuration.
+func (c *consumer) tell() {
+	var b strings.Builder
+	fmt.Fprintf(&b, "chamtool: rank %d of %d, %s interface\n", c.rank, c.ranks, c.dialect)
+	for _, s := range c.config.Effective() {
+		source := "default"
+		if s.Given {
+			source = "environment"
+		}
+		fmt.Fprintf(&b, "chamtool: rank %d: %s=%s (%s)\n", c.rank, s.Name, s.Value, source)
+	}
+	os.Stderr.WriteString(b.String())
+}
+
+// environment looks a variable up as it is now: Go's own copy dates from when
+// the library was loaded.
+func environment(name string) (string, bool) {
+	key := C.CString(name)
+	defer C.free(unsafe.Pointer(key))
+	value := C.getenv(key)
+	if value == nil {
+		return "", false
+	}
+	return C.GoString(value), true
+}
+
+func clock() (ticks, ns uint64) {
+	var t, n C.uint64_t
+	C.chamtool_clock(&t, &n)
+	return uint64(t), uint64(n)
+}
+
+// threadCPU is the CPU time of this thread. The caller keeps the goroutine on
+// it.
+func threadCPU() time.Duration {
+	var u syscall.Rusage
+	const thread = 1 // RUSAGE_THREAD
+	if syscall.Getrusage(thread, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// symbol names the function at an address: the file's name and the symbol, or
+// the offset in it where the file tells no symbol. Both are the same on every
+// rank and in every run of one program.
+func symbol(address uint64) string {
+	var file, name *C.char
+	var offset C.uint64_t
+	if C.chamtool_symbol(C.uint64_t(address), &file, &offset, &name) == 0 {
+		return ""
+	}
+	base := filepath.Base(C.GoString(file))
+	if name != nil {
+		return base + ":" + C.GoString(name)
+	}
+	return fmt.Sprintf("%s+%#x", base, uint64(offset))
+}
+
+// create opens a log in the log folder, which it makes.
+func (c *consumer) create(name string) (io.WriteCloser, error) {
+	if err := os.MkdirAll(c.config.LogDir, 0o755); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(filepath.Join(c.config.LogDir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+}
+
+// run drains until it is told to stop. It sleeps on the eventfd, so that a
+// filling ring wakes it early, and longer while nothing happens.
+func (c *consumer) run() {
+	defer close(c.done)
+	defer guard("reading the rings")
+	flushed := time.Now()
+	idle := 0
+	for {
+		if c.drain() == 0 {
+			idle = min(idle+1, 4)
+		} else {
+			idle = 0
+		}
+		if now := time.Now(); now.Sub(flushed) >= c.config.FlushEvery {
+			c.locked(c.session.Flush)
+			flushed = now
+		}
+		if c.sleep(c.config.DrainEvery << idle) {
+			return
+		}
+	}
+}
+
+// sleep waits for a filling ring, the time, or the end, which it reports.
+func (c *consumer) sleep(d time.Duration) (end bool) {
+	d = min(d, c.config.FlushEvery)
+	if c.wake != nil && c.wake.SetReadDeadline(time.Now().Add(d)) == nil {
+		var count [8]byte
+		_, err := c.wake.Read(count[:])
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			c.wake = nil
+		}
+		select {
+		case <-c.quit:
+			return true
+		default:
+			return false
+		}
+	}
+	select {
+	case <-c.quit:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// locked runs f on one thread, so that its CPU time can be told.
+func (c *consumer) locked(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	f()
+}
+
+// drain finds new rings and takes all events.
+func (c *consumer) drain() (events int) {
+	c.locked(func() {
+		events = c.session.DrainAll(func() []*ring.Ring {
+			newest := unsafe.Pointer(C.chamtool_rings())
+			known := len(c.rings)
+			for p := newest; p != c.last && p != nil; {
+				r := ring.Attach(p)
+				c.rings = append(c.rings, r)
+				p = r.Next()
+			}
+			slices.Reverse(c.rings[known:])
+			c.last = newest
+			return c.rings
+		})
+	})
+	return events
+}
+
+// stop ends the run: the last events, the logs, the summary.
+func stop() {
+	c := running.Swap(nil)
+	if c == nil {
+		return
+	}
+	close(c.quit)
+	if c.wake != nil {
+		_ = c.wake.SetReadDeadline(time.Unix(1, 0))
+	}
+	select {
+	case <-c.done:
+	case <-time.After(10 * time.Second):
+		c.say("the reader does not stop; its last events are lost")
+		return
+	}
+	for tries := 0; c.drain() > 0 || tries == 0; tries++ {
+		if tries == 0 {
+			time.Sleep(time.Millisecond) // a run of no length: let the clock find its rate
+			c.drain()
+		}
+	}
+	c.finish()
+}
+
+func (c *consumer) finish() {
+	if n := uint64(C.chamtool_unplaced()); n > 0 {
+		c.session.Warn(fmt.Errorf("%d events lost for want of memory for a ring", n))
+	}
+	summary := c.session.Close()
+	c.parquet()
+	if c.config.Verbose {
+		c.say("%s", summary.Line())
+	}
+	if len(c.config.LogFormats) == 0 {
+		return
+	}
+	f, err := c.create(session.SummaryName(c.rank))
+	if err == nil {
+		err = errors.Join(summary.Write(f), f.Close())
+	}
+	if err != nil {
+		c.say("no summary: %v", err)
+	}
+}
+
+// watchFrequency reads the core frequencies now and then.
+func (c *consumer) watchFrequency() {
+	defer guard("reading core frequencies")
+	for {
+		sample, err := cpufreq.Read(os.DirFS("/"))
+		if err != nil {
+			return // a machine that does not tell will not begin to
+		}
+		c.session.SetFrequency(sample)
+		select {
+		case <-c.quit:
+			return
+		case <-time.After(c.config.FrequencyEvery):
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+// #include <stdint.h>
+// struct process;
+// struct settings;
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"unsafe"
+)
+
+// guard keeps a panic from the host program: the tool says so once and is off.
+func guard(where string) {
+	if p := recover(); p != nil {
+		disable()
+		fmt.Fprintf(os.Stderr, "chamtool: %s failed, the tool is off: %v\n", where, p)
+		if os.Getenv("CHAMTOOL_VERBOSE") == "1" {
+			fmt.Fprintf(os.Stderr, "%s\n", debug.Stack())
+		}
+	}
+}
+
+//export chamtool_go_start
+func chamtool_go_start(p *C.struct_process, s *C.struct_settings) (ok C.int) {
+	defer guard("start")
+	if start(unsafe.Pointer(p), unsafe.Pointer(s)) {
+		return 1
+	}
+	return 0
+}
+
+//export chamtool_go_stop
+func chamtool_go_stop() {
+	defer guard("stop")
+	stop()
+}
+
+//export chamtool_go_load
+func chamtool_go_load(tasks *C.int32_t, n C.int32_t, stolen *C.int32_t, stolenN C.int32_t) (load C.int32_t) {
+	load = n + stolenN // what the library counts itself
+	defer guard("load")
+	return C.int32_t(loadOf(ints(tasks, n), ints(stolen, stolenN)))
+}
+
+//export chamtool_go_offload
+func chamtool_go_offload(counts *C.int32_t, load *C.int32_t, local, stolen C.int32_t) {
+	defer guard("offload")
+	offload(ints(counts, C.int32_t(ranks())), ints(load, C.int32_t(ranks())), int(local))
+}
+
+//export chamtool_go_select
+func chamtool_go_select(load *C.int32_t, tasks *C.int32_t, local, stolen C.int32_t, ids *C.int32_t, to *C.int32_t) (n C.int32_t) {
+	defer guard("select")
+	return C.int32_t(choose(ints(load, C.int32_t(ranks())), ints(tasks, local), ints(ids, local), ints(to, local)))
+}
+
+//export chamtool_go_train
+func chamtool_go_train(iteration, mode C.int32_t) (ok C.int) {
+	defer guard("train")
+	if train(int(iteration), int(mode)) {
+		return 1
+	}
+	return 0
+}
+
+//export chamtool_go_predict
+func chamtool_go_predict(iteration, mode C.int32_t, values *C.double, room C.int32_t) (n C.int32_t) {
+	defer guard("predict")
+	if values == nil || room <= 0 {
+		return 0
+	}
+	return C.int32_t(predict(int(iteration), int(mode), unsafe.Slice((*float64)(unsafe.Pointer(values)), int(room))))
+}
+
+//export chamtool_go_tasks_per_rank
+func chamtool_go_tasks_per_rank(iteration C.int32_t) (n C.int32_t) {
+	defer guard("tasks per rank")
+	return C.int32_t(tasksPerRank(int(iteration)))
+}
+
+// ints is C's array as a slice; it is C's memory.
+func ints(p *C.int32_t, n C.int32_t) []int32 {
+	if p == nil || n <= 0 {
+		return nil
+	}
+	return unsafe.Slice((*int32)(unsafe.Pointer(p)), int(n))
+}

@@ -1,0 +1,76 @@
+// A stand-in for the Go side, for builds of the C side with sanitizers: one
+// thread that reads the rings and counts.
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../tool.h"
+
+static pthread_t reader;
+static _Atomic int quit;
+static uint64_t counts[16], dropped;
+
+static void drain(void) {
+    dropped = chamtool_unplaced();
+    for (struct ring *r = chamtool_rings(); r; r = r->next) {
+        uint64_t at = atomic_load_explicit(&r->tail, memory_order_relaxed);
+        uint64_t end = atomic_load_explicit(&r->head, memory_order_acquire);
+        while (at < end) {
+            uint64_t *slot = r->slots[at & r->mask];
+            uint64_t n = slot[0] >> 16 & 0xff, sum = 0;
+            for (uint64_t i = 0; i < n; i++) sum += r->slots[(at + (4 + i) / 8) & r->mask][(4 + i) % 8];
+            counts[slot[0] & 15]++;
+            counts[15] += sum;
+            at += 1 + (slot[0] >> 24 & 0xff);
+            atomic_store_explicit(&r->tail, at, memory_order_release);
+        }
+        dropped += atomic_load(&r->dropped);
+    }
+}
+
+static void *run(void *unused) {
+    while (!quit) {
+        drain();
+        usleep(200);
+    }
+    return unused;
+}
+
+int chamtool_go_start(struct process *p, struct settings *s) {
+    (void)p;
+    s->ring_slots = 256;
+    s->cpu_every = 3;
+    s->balance = 2;
+    return pthread_create(&reader, NULL, run, NULL) == 0;
+}
+
+void chamtool_go_stop(void) {
+    quit = 1;
+    pthread_join(reader, NULL);
+    drain();
+    FILE *f = fopen(getenv("CONSUMER_OUT"), "w");
+    if (!f) abort();
+    fprintf(f, "{\"created\":%lu,\"started\":%lu,\"ended\":%lu,\"threads\":%lu,\"threads_left\":%lu,\"waits\":%lu,\"waits_left\":%lu,\"task_times\":%lu,\"loads\":%lu,\"dropped\":%lu}\n",
+            counts[EVENT_CREATE] + counts[EVENT_ANNOUNCE], counts[EVENT_START] + counts[EVENT_ARRIVE] + counts[EVENT_CLAIM], counts[EVENT_END], counts[EVENT_THREAD_START],
+            counts[EVENT_THREAD_END], counts[EVENT_WAIT_START], counts[EVENT_WAIT_END],
+            counts[EVENT_TASK_TIME], counts[EVENT_LOAD], dropped);
+    fclose(f);
+}
+
+int32_t chamtool_go_load(int32_t *tasks, int32_t n, int32_t *stolen, int32_t stolen_n) {
+    (void)stolen;
+    for (int32_t i = 0; i < n; i++) chamtool_task_token(tasks[i]);
+    return n + stolen_n;
+}
+
+void chamtool_go_offload(int32_t *counts, int32_t *load, int32_t local, int32_t stolen) { (void)counts, (void)load, (void)local, (void)stolen; }
+
+int32_t chamtool_go_select(int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *ids, int32_t *ranks) {
+    (void)load, (void)tasks, (void)local, (void)stolen, (void)ids, (void)ranks;
+    return 0;
+}
+
+int chamtool_go_train(int32_t iteration, int32_t mode) { return (void)iteration, (void)mode, 0; }
+int32_t chamtool_go_predict(int32_t iteration, int32_t mode, double *values, int32_t room) { return (void)iteration, (void)mode, (void)values, (void)room, 0; }
+int32_t chamtool_go_tasks_per_rank(int32_t iteration) { return (void)iteration, 0; }

@@ -1,0 +1,435 @@
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool.h"
+#include "tools_interface.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+#define FAST __attribute__((tls_model("initial-exec")))
+
+// ---- the process ----------------------------------------------------------
+
+static struct {
+    _Atomic int on;
+    struct process process;
+    struct settings settings;
+    _Atomic(struct ring *) rings;
+    _Atomic uint64_t lanes;
+    _Atomic uint64_t unplaced;
+    pthread_key_t leave;
+    struct task_params (*params)(void *task);
+    struct task_meta (*meta)(void *task);
+    tool_data *(*data)(int32_t task);
+} tool = {.process = {.wake = -1}};
+
+void chamtool_disable(void) { atomic_store(&tool.on, 0); }
+
+struct ring *chamtool_rings(void) { return atomic_load(&tool.rings); }
+
+uint64_t chamtool_unplaced(void) { return atomic_load(&tool.unplaced); }
+
+static inline int on(void) { return atomic_load_explicit(&tool.on, memory_order_relaxed); }
+
+// ---- clocks ---------------------------------------------------------------
+
+static uint64_t nanoseconds(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t ticks(void) {
+#if defined(__x86_64__)
+    if (__builtin_expect(tool.process.tsc, 1)) return __rdtsc();
+#endif
+    return nanoseconds(CLOCK_MONOTONIC);
+}
+
+// invariant_tsc tells whether the time stamp counter runs at one speed through
+// every power state: leaf 80000007h, EDX bit 8.
+static int invariant_tsc(void) {
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1);
+#else
+    return 0;
+#endif
+}
+
+// chamtool_clock reads both clocks between two reads of the ticks, and keeps
+// the closest of a few such pairs: a thread may lose its core in between.
+void chamtool_clock(uint64_t *at, uint64_t *ns) {
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = ticks(), now = nanoseconds(CLOCK_MONOTONIC), after = ticks();
+        if (after - before < best) {
+            best = after - before;
+            *at = before + (after - before) / 2;
+            *ns = now;
+        }
+    }
+}
+
+// ---- one ring for each thread ---------------------------------------------
+
+static __thread struct ring *mine FAST;
+static __thread uint64_t started FAST;   // for the sampling of CPU time
+static __thread uint64_t cpu_task FAST;  // the task whose CPU time is taken
+static __thread uint64_t cpu_since FAST;
+
+static void leave(void *ring) { atomic_store(&((struct ring *)ring)->taken, 0); }
+
+// adopt takes over the ring of a thread that has ended.
+static struct ring *adopt(void) {
+    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) {
+        uint64_t free = 0;
+        if (atomic_compare_exchange_strong(&r->taken, &free, 1)) return r;
+    }
+    return NULL;
+}
+
+static struct ring *make_ring(void) {
+    size_t slots = tool.settings.ring_slots;
+    size_t bytes = sizeof(struct ring) + slots * sizeof(uint64_t[SLOT_WORDS]);
+    struct ring *r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (r == MAP_FAILED) return NULL;
+    r->mask = slots - 1;
+    r->lane = atomic_fetch_add(&tool.lanes, 1);
+    r->slots = (uint64_t (*)[SLOT_WORDS])(r + 1);
+    atomic_store(&r->taken, 1);
+    r->next = atomic_load(&tool.rings);
+    while (!atomic_compare_exchange_weak(&tool.rings, &r->next, r)) {}
+    return r;
+}
+
+static __attribute__((noinline)) struct ring *first_ring(void) {
+    struct ring *r = adopt();
+    if (!r) r = make_ring();
+    if (!r) {
+        atomic_fetch_add(&tool.unplaced, 1);
+        return NULL;
+    }
+    pthread_setspecific(tool.leave, r);
+    return mine = r;
+}
+
+static inline struct ring *my_ring(void) { return __builtin_expect(mine != NULL, 1) ? mine : first_ring(); }
+
+static __attribute__((noinline)) void wake_reader(void) {
+    uint64_t one = 1;
+    if (tool.process.wake >= 0 && write(tool.process.wake, &one, sizeof one) < 0) return; // the reader looks in time anyway
+}
+
+// room returns the head of a ring with place for n slots, or UINT64_MAX.
+static inline uint64_t room(struct ring *r, uint64_t n) {
+    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    if (__builtin_expect(head + n - r->seen > r->mask + 1, 0)) {
+        r->seen = atomic_load_explicit(&r->tail, memory_order_acquire);
+        if (head + n - r->seen > r->mask + 1) {
+            atomic_store_explicit(&r->dropped, atomic_load_explicit(&r->dropped, memory_order_relaxed) + 1, memory_order_relaxed);
+            return UINT64_MAX;
+        }
+    }
+    return head;
+}
+
+static inline void publish(struct ring *r, uint64_t head, uint64_t n) {
+    atomic_store_explicit(&r->head, head + n, memory_order_release);
+    uint64_t half = (r->mask + 1) / 2;
+    if (__builtin_expect((head ^ (head + n)) & half, 0)) wake_reader();
+}
+
+static inline uint64_t header(int kind, int flag, uint64_t sizes, uint64_t further, int32_t number) {
+    return (uint64_t)kind | (uint64_t)(flag & 0xff) << 8 | sizes << 16 | further << 24 | (uint64_t)(uint32_t)number << 32;
+}
+
+static inline void push(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t word3, uint64_t word4) {
+    struct ring *r = my_ring();
+    uint64_t head;
+    if (!r || (head = room(r, 1)) == UINT64_MAX) return;
+    uint64_t *slot = r->slots[head & r->mask];
+    slot[0] = header(kind, flag, 0, 0, number);
+    slot[1] = at;
+    slot[2] = token;
+    slot[3] = word3;
+    slot[4] = word4;
+    publish(r, head, 1);
+}
+
+// push_sized writes an event with the sizes of the arguments that are not
+// literals. Those beyond MAX_SIZES are summed into the last.
+static inline void push_sized(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t entry,
+                              const int64_t *sizes, const int64_t *types, int32_t args) {
+    struct ring *r = my_ring();
+    uint64_t head, n = 0, further;
+    if (!r) return;
+    for (int32_t i = 0; i < args; i++) n += !types || !(types[i] & ARG_LITERAL);
+    if (n > MAX_SIZES) n = MAX_SIZES;
+    further = n <= INLINE_SIZES ? 0 : (n - INLINE_SIZES + SLOT_WORDS - 1) / SLOT_WORDS;
+    if ((head = room(r, 1 + further)) == UINT64_MAX) return;
+    uint64_t *slot = r->slots[head & r->mask];
+    slot[0] = header(kind, flag, n, further, number);
+    slot[1] = at;
+    slot[2] = token;
+    slot[3] = entry;
+    uint64_t k = 0;
+    for (int32_t i = 0; i < args; i++) {
+        if (types && types[i] & ARG_LITERAL) continue;
+        uint64_t word = SLOT_WORDS - INLINE_SIZES + (k < MAX_SIZES ? k : MAX_SIZES - 1);
+        uint64_t *to = &r->slots[(head + word / SLOT_WORDS) & r->mask][word % SLOT_WORDS];
+        *to = k < MAX_SIZES ? (uint64_t)sizes[i] : *to + (uint64_t)sizes[i];
+        k++;
+    }
+    publish(r, head, 1 + further);
+}
+
+// name gives a task an identity that no other task of this process has.
+static inline uint64_t name(void) {
+    struct ring *r = my_ring();
+    return r ? (r->lane + 1) << 40 | (++r->named & 0xffffffffff) : 0;
+}
+
+// ---- callbacks of both dialects -------------------------------------------
+
+static void on_thread_init(tool_data *thread) {
+    (void)thread;
+    if (on()) push(EVENT_THREAD_START, 0, 0, ticks(), 0, 0, 0);
+}
+
+static void on_thread_finalize(tool_data *thread) {
+    (void)thread;
+    if (on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0, 0);
+}
+
+static void describe(int kind, int flag, void *task, uint64_t token) {
+    struct task_params p = {0};
+    uint64_t entry = 0;
+    if (tool.params) p = tool.params(task);
+    if (tool.meta) entry = (uint64_t)tool.meta(task).entry;
+    if (kind == EVENT_CLAIM) entry = (uint64_t)(uintptr_t)task;
+    push_sized(kind, flag, 0, ticks(), token, entry, p.sizes, p.types, p.n);
+}
+
+static void on_task_create(void *task, tool_data *data, const void *caller) {
+    (void)caller;
+    if (!on() || !data) return;
+    data->value = name();
+    describe(EVENT_CREATE, TASK_LOCAL, task, data->value);
+}
+
+// start tells of a task's beginning. A task that was created here has a name
+// already; one that came from another rank, or from the patched library, which
+// names none, gets one now and is described.
+static inline void start(void *task, int flag, tool_data *data) {
+    if (tool.process.patched || flag != TASK_LOCAL || !data->value) {
+        data->value = name();
+        describe(tool.process.patched && flag == TASK_LOCAL ? EVENT_CLAIM : EVENT_ARRIVE, flag, task, data->value);
+    } else {
+        push(EVENT_START, flag, 0, ticks(), data->value, 0, 0);
+    }
+    if (tool.settings.cpu_every && started++ % tool.settings.cpu_every == 0) {
+        cpu_task = data->value;
+        cpu_since = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    }
+}
+
+static inline void end(int flag, tool_data *data) {
+    uint64_t cpu = 0, at;
+    if (cpu_task && cpu_task == data->value) {
+        cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu_since;
+        cpu_task = 0;
+    }
+    at = ticks();
+    push(EVENT_END, flag, 0, at, data->value, cpu, (uint64_t)(int64_t)sched_getcpu());
+}
+
+static void on_task_schedule(void *task, int flag, tool_data *data, int what, void *prior, int prior_flag, tool_data *prior_data) {
+    (void)prior, (void)prior_flag, (void)prior_data;
+    if (!on() || !data) return;
+    switch (what) {
+    case SCHEDULE_START:
+    case SCHEDULE_YIELD: start(task, flag, data); break;
+    case SCHEDULE_END:
+    case SCHEDULE_CANCEL: end(flag, data); break;
+    }
+}
+
+static void on_sync_region(int type, int status, tool_data *thread, const void *caller) {
+    (void)type, (void)thread, (void)caller;
+    if (on()) push(status == SYNC_START ? EVENT_WAIT_START : EVENT_WAIT_END, 0, 0, ticks(), 0, 0, 0);
+}
+
+// ---- decisions, asked for by the communication thread ---------------------
+
+uint64_t chamtool_task_token(int32_t task) {
+    tool_data *data = tool.data ? tool.data(task) : NULL;
+    return data ? data->value : 0;
+}
+
+static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, int32_t copies_n,
+                             int32_t *stolen, int32_t stolen_n, int32_t *stolen_copies, int32_t stolen_copies_n) {
+    (void)copies, (void)copies_n, (void)stolen_copies, (void)stolen_copies_n;
+    if (!on()) return local_n + stolen_n;
+    return chamtool_go_load(local, local_n, stolen, stolen_n);
+}
+
+static void on_offload_counts(int32_t *counts, const int32_t *load, int32_t local, int32_t stolen) {
+    if (on()) chamtool_go_offload(counts, (int32_t *)load, local, stolen);
+}
+
+static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *n) {
+    *n = 0;
+    if (!on() || local <= 0) return NULL;
+    struct migration *moves = malloc(sizeof *moves * (size_t)local);
+    int32_t *chosen = malloc(2 * sizeof *chosen * (size_t)local);
+    if (moves && chosen) {
+        *n = chamtool_go_select((int32_t *)load, tasks, local, stolen, chosen, chosen + local);
+        for (int32_t i = 0; i < *n; i++) moves[i] = (struct migration){chosen[i], chosen[local + i]};
+    }
+    free(chosen);
+    if (*n > 0) return moves; // the library frees it
+    free(moves);
+    return NULL;
+}
+
+// ---- the patched library --------------------------------------------------
+
+// Called from the C++ glue, which alone can take a std::vector by value.
+void chamtool_patched_create(void *task, uint64_t entry, int32_t iteration) {
+    if (on()) push(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, entry, 0);
+}
+
+int32_t chamtool_patched_predict(int32_t iteration, int32_t mode, double *values, int32_t room) {
+    return on() ? chamtool_go_predict(iteration, mode, values, room) : 0;
+}
+
+extern void chamtool_patched_callbacks(any_function *create, any_function *predict) __attribute__((weak));
+
+static uint64_t bits(double x) {
+    uint64_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+static void on_iteration_load(int32_t iteration, int32_t thread, double load) {
+    (void)thread;
+    if (on()) push(EVENT_LOAD, 0, iteration, ticks(), 0, bits(load), 0);
+}
+
+static void on_task_time(int32_t iteration, int32_t thread, int task, double seconds) {
+    (void)iteration, (void)thread;
+    if (on()) push(EVENT_TASK_TIME, 0, task, ticks(), 0, bits(seconds), 0);
+}
+
+static _Bool on_train(int32_t iteration, int mode) { return on() && chamtool_go_train(iteration, mode); }
+
+static int on_tasks_per_rank(int32_t iteration) { return on() ? chamtool_go_tasks_per_rank(iteration) : 0; }
+
+// ---- start and stop -------------------------------------------------------
+
+// in_child: Go's threads do not exist in a forked child, so nothing may be
+// asked of it there.
+static void in_child(void) { chamtool_disable(); }
+
+static int (*set_callback)(int event, any_function f);
+
+static void hear(int event, any_function f) {
+    int result = set_callback(event, f);
+    if (result == SET_ERROR || result == SET_NEVER || result == SET_IMPOSSIBLE)
+        fprintf(stderr, "chamtool: rank %d: callback %d is not offered by the library\n", tool.process.rank, event);
+}
+
+static void hear_patched(void) {
+    any_function create, predict;
+    chamtool_patched_callbacks(&create, &predict);
+    hear(CALLBACK_TASK_CREATE, create);
+    hear(CALLBACK_PREDICT, predict);
+    hear(CALLBACK_ITERATION_LOAD, (any_function)on_iteration_load);
+    hear(CALLBACK_TASK_TIME, (any_function)on_task_time);
+    hear(CALLBACK_TRAIN, (any_function)on_train);
+    hear(CALLBACK_TASKS_PER_RANK, (any_function)on_tasks_per_rank);
+}
+
+static void hear_upstream(void) {
+    hear(CALLBACK_TASK_CREATE, (any_function)on_task_create);
+    if (tool.settings.balance) hear(CALLBACK_LOCAL_LOAD, (any_function)on_local_load);
+    if (tool.settings.balance == 1) hear(CALLBACK_OFFLOAD_COUNTS, (any_function)on_offload_counts);
+    if (tool.settings.balance == 2) hear(CALLBACK_MIGRATION, (any_function)on_migration);
+}
+
+static int initialize(lookup_function lookup, tool_data *data) {
+    (void)data;
+    struct rank_info *(*info)(void) = (struct rank_info * (*)(void)) lookup("cham_t_get_rank_info");
+    set_callback = (int (*)(int, any_function))lookup("cham_t_set_callback");
+    tool.params = (struct task_params(*)(void *))lookup("cham_t_get_task_param_info");
+    tool.data = (tool_data * (*)(int32_t)) lookup("cham_t_get_task_data");
+    tool.meta = (struct task_meta(*)(void *))lookup("cham_t_get_task_meta_info");
+    if (!set_callback) {
+        fprintf(stderr, "chamtool: the library offers no cham_t_set_callback: the tool stays off\n");
+        return 0;
+    }
+    struct rank_info *rank = info ? info() : NULL;
+    tool.process.rank = rank ? rank->rank : 0;
+    tool.process.ranks = rank ? rank->size : 1;
+    tool.process.patched = tool.meta == NULL;
+    tool.process.tsc = invariant_tsc();
+    if (tool.process.patched && !chamtool_patched_callbacks) {
+        fprintf(stderr, "chamtool: rank %d: this is the patched library, and the tool was built without its interface (needs g++): the tool stays off\n", tool.process.rank);
+        return 0;
+    }
+    tool.process.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    tool.settings = (struct settings){.ring_slots = 8192};
+    if (pthread_key_create(&tool.leave, leave) || pthread_atfork(NULL, NULL, in_child) || !chamtool_go_start(&tool.process, &tool.settings)) return 0;
+    atomic_store(&tool.on, 1);
+    hear(CALLBACK_THREAD_INIT, (any_function)on_thread_init);
+    hear(CALLBACK_THREAD_FINALIZE, (any_function)on_thread_finalize);
+    hear(CALLBACK_TASK_SCHEDULE, (any_function)on_task_schedule);
+    hear(CALLBACK_SYNC_REGION, (any_function)on_sync_region);
+    if (tool.process.patched) hear_patched();
+    else hear_upstream();
+    return 1;
+}
+
+static void finalize(tool_data *data) {
+    (void)data;
+    if (!on()) return;
+    chamtool_disable();
+    chamtool_go_stop();
+}
+
+static struct start_tool_result result = {initialize, finalize, {0}};
+
+EXPORT struct start_tool_result *cham_t_start_tool(unsigned version) {
+    (void)version;
+    return &result;
+}
+
+// ---- symbols --------------------------------------------------------------
+
+// chamtool_symbol finds the loaded file that holds an address, the address's
+// offset in it, which is the same on every rank and in every run, and the
+// symbol's name, if the file tells it.
+int chamtool_symbol(uint64_t address, char **file, uint64_t *offset, char **symbol) {
+    Dl_info info;
+    if (!dladdr((void *)(uintptr_t)address, &info) || !info.dli_fname) return 0;
+    *file = (char *)info.dli_fname;
+    *offset = address - (uint64_t)(uintptr_t)info.dli_fbase;
+    *symbol = (char *)(info.dli_saddr == (void *)(uintptr_t)address ? info.dli_sname : NULL);
+    return 1;
+}

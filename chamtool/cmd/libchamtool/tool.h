@@ -1,0 +1,83 @@
+// The C side of the tool: what the host program's threads run, and what it
+// shares with Go. No function here that a worker thread calls allocates, locks,
+// or enters the kernel, except once per thread and once per half ring.
+#ifndef CHAMTOOL_TOOL_H
+#define CHAMTOOL_TOOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+// Kinds of events, as in package abi.
+enum {
+    EVENT_THREAD_START = 1,
+    EVENT_THREAD_END,
+    EVENT_CREATE,
+    EVENT_START,
+    EVENT_END,
+    EVENT_WAIT_START,
+    EVENT_WAIT_END,
+    EVENT_LOAD,
+    EVENT_TASK_TIME,
+    EVENT_ARRIVE,
+    EVENT_ANNOUNCE,
+    EVENT_CLAIM,
+};
+
+enum {
+    SLOT_WORDS = 8,
+    INLINE_SIZES = 4,
+    MAX_SIZES = INLINE_SIZES + 7 * SLOT_WORDS,
+};
+
+// ring is one thread's events: that thread writes, the Go reader reads.
+// Package ring has the same layout.
+struct ring {
+    _Atomic uint64_t tail;
+    uint64_t gap[7];
+    _Atomic uint64_t head;
+    uint64_t seen;
+    _Atomic uint64_t dropped;
+    uint64_t mask;
+    uint64_t lane;
+    uint64_t (*slots)[SLOT_WORDS];
+    struct ring *next;
+    _Atomic uint64_t taken;
+    uint64_t named; // tasks named by this ring's threads
+};
+
+// process is what initialise learned, for Go.
+struct process {
+    int32_t rank;
+    int32_t ranks;
+    int32_t patched; // the prediction interface of the patched library
+    int32_t wake;    // an eventfd that a filling ring signals, or -1
+    int32_t tsc;     // ticks are the processor's time stamp counter, not ns
+};
+
+// settings is what Go read from the environment, for C.
+struct settings {
+    uint64_t ring_slots; // a power of two
+    uint64_t cpu_every;  // thread CPU time of one task in this many; 0 is never
+    int32_t balance;     // 0 off, 1 counts of tasks, 2 tasks by name
+};
+
+// Functions of C that Go calls.
+struct ring *chamtool_rings(void);               // newest first, linked by next
+void chamtool_clock(uint64_t *ticks, uint64_t *ns); // one moment on both clocks
+void chamtool_disable(void);                     // no callback does anything from now on
+uint64_t chamtool_task_token(int32_t task_id);   // 0 where the library does not know the task
+int chamtool_symbol(uint64_t address, char **file, uint64_t *offset, char **name);
+uint64_t chamtool_unplaced(void);                // events lost for want of a ring
+
+// Functions of Go that C calls, never from a worker's callback. Each returns
+// a value that the library can live with where it fails.
+int chamtool_go_start(struct process *p, struct settings *s); // 0 declines
+void chamtool_go_stop(void);
+int32_t chamtool_go_load(int32_t *tasks, int32_t n, int32_t *stolen, int32_t stolen_n);
+void chamtool_go_offload(int32_t *counts, int32_t *load, int32_t local, int32_t stolen);
+int32_t chamtool_go_select(int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *ids, int32_t *ranks);
+int chamtool_go_train(int32_t iteration, int32_t mode);
+int32_t chamtool_go_predict(int32_t iteration, int32_t mode, double *values, int32_t room);
+int32_t chamtool_go_tasks_per_rank(int32_t iteration);
+
+#endif

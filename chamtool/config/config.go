@@ -1,0 +1,251 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrValue is matched by the warnings about values that could not be used.
+var ErrValue = errors.New("unusable value")
+
+// Balance says how the tool moves tasks.
+type Balance string
+
+// How the tool moves tasks.
+const (
+	BalanceOff       Balance = "off"       // it only watches
+	BalanceReactive  Balance = "reactive"  // counts of tasks, from loads in predicted time
+	BalanceProactive Balance = "proactive" // tasks by name, from the offload table
+)
+
+// Calibrate says what happens to the models that are kept between runs.
+type Calibrate int
+
+// What happens to the kept models.
+const (
+	CalibrateUse     Calibrate = iota // read, never written
+	CalibrateAdd                      // read, and merged with this run at its end
+	CalibrateRestart                  // ignored, and replaced at the end
+)
+
+// Config is the tool's configuration.
+type Config struct {
+	Verbose        bool
+	LogDir         string
+	LogFormats     []string // of csv, tab, parquet; empty is none
+	FlushEvery     time.Duration
+	RingSlots      int
+	DrainEvery     time.Duration
+	CPUTimeEvery   int
+	FrequencyEvery time.Duration // 0 is never
+	Model          string
+	FirstFitTasks  int
+	FirstFitRounds int // iterations
+	MLPFile        string
+	Home           string
+	Host           string
+	Calibrate      Calibrate
+	Balance        Balance
+	MigrationCost  time.Duration
+	Iterations     int   // patched library: EST_NUM_ITERS
+	TrainIteration int   // patched library: TIME2TRAIN
+	TasksPerRank   []int // patched library: TASKS_PER_RANK
+
+	effective []Setting
+}
+
+// Setting is one variable as it came out.
+type Setting struct {
+	Variable
+	Value string
+	Given bool // the environment has it, and it was usable
+}
+
+// Variable is one variable of the environment.
+type Variable struct {
+	Name    string
+	Default string
+	Help    string
+	set     func(*Config, string) error
+}
+
+// Effective lists every variable with the value in force, in the order of
+// [Variables].
+func (c *Config) Effective() []Setting { return c.effective }
+
+// Read reads the configuration. The warnings match [ErrValue]; each leaves its
+// variable's default in force.
+func Read(lookup func(name string) (string, bool)) (*Config, []error) {
+	c := &Config{}
+	var warnings []error
+	for _, v := range Variables() {
+		value, given := lookup(v.Name)
+		if given = given && strings.TrimSpace(value) != ""; given {
+			if err := v.set(c, strings.TrimSpace(value)); err != nil {
+				warnings = append(warnings, fmt.Errorf("%s=%q: %w: %w; using %q", v.Name, clip(value), ErrValue, err, v.Default))
+				given = false
+			}
+		}
+		if !given {
+			value = v.Default
+			if err := v.set(c, value); err != nil {
+				panic(fmt.Sprintf("config: default of %s: %v", v.Name, err))
+			}
+		}
+		c.effective = append(c.effective, Setting{v, value, given})
+	}
+	return c, warnings
+}
+
+// Variables lists what the tool reads from the environment. A variable of the
+// original tool stands before ours where ours falls back to it.
+func Variables() []Variable {
+	return []Variable{
+		{"CHAMTOOL_VERBOSE", "0", "1 prints this list, and a summary at the end, to stderr", flag(func(c *Config) *bool { return &c.Verbose })},
+		{"LOG_DIR", "logs", "folder for logs, made where it is missing (the original tool's name)", text(func(c *Config) *string { return &c.LogDir })},
+		{"CHAMTOOL_LOG_DIR", "", "the same, and it wins", overrides(func(c *Config) *string { return &c.LogDir })},
+		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), parquet, or several with commas; none writes no log", formats},
+		{"CHAMTOOL_FLUSH_SECONDS", "1", "how often logs are flushed, so that an aborted run keeps its data", seconds(func(c *Config) *time.Duration { return &c.FlushEvery }, 0.01, 3600)},
+		{"CHAMTOOL_RING_SLOTS", "8192", "slots of 64 bytes in each thread's ring, rounded up to a power of two", number(func(c *Config) *int { return &c.RingSlots }, 64, 1<<24)},
+		{"CHAMTOOL_DRAIN_SECONDS", "0.05", "how often the rings are read; a ring that is half full is read at once", seconds(func(c *Config) *time.Duration { return &c.DrainEvery }, 0.0005, 10)},
+		{"CHAMTOOL_CPU_TIME_EVERY", "0", "take the thread CPU time of one task in this many; a system call each; 0 is never", number(func(c *Config) *int { return &c.CPUTimeEvery }, 0, math.MaxInt32)},
+		{"CHAMTOOL_FREQUENCY_SECONDS", "1", "how often core frequencies are read; 0 is never", seconds(func(c *Config) *time.Duration { return &c.FrequencyEvery }, 0, 3600)},
+		{"CHAMTOOL_MODEL", "auto", "auto, history, local, power, ridge or mlp", oneOf(func(c *Config) *string { return &c.Model }, "auto", "history", "local", "power", "ridge", "mlp")},
+		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(func(c *Config) *int { return &c.FirstFitTasks }, 1, 1<<20)},
+		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "0", "iterations before anything is predicted", number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20)},
+		{"CHAMTOOL_MLP", "", "network written by chamtool train", text(func(c *Config) *string { return &c.MLPFile })},
+		{"CHAMTOOL_HOME", "", "folder of models kept between runs; default $HOME/.chamtool", text(func(c *Config) *string { return &c.Home })},
+		{"CHAMTOOL_HOSTNAME", "", "keep models under this name instead of the host's, to share them between equal hosts", text(func(c *Config) *string { return &c.Host })},
+		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models as they are, 1 adds to them, 2 drops them and starts anew", calibrate},
+		{"CHAMTOOL_BALANCE", "off", "off, reactive (counts of tasks) or proactive (tasks by name)", balance},
+		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "what moving one task costs; a task that gains less stays", seconds(func(c *Config) *time.Duration { return &c.MigrationCost }, 0, 3600)},
+		{"EST_NUM_ITERS", "100", "patched library: iterations to forecast at once", number(func(c *Config) *int { return &c.Iterations }, 1, 1<<16)},
+		{"TIME2TRAIN", "20", "patched library: iterations before the forecast is trained", number(func(c *Config) *int { return &c.TrainIteration }, 1, 1<<20)},
+		{"TASKS_PER_RANK", "", "patched library: tasks of each rank, with commas; default is what was counted", counts},
+	}
+}
+
+func flag(at func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, s string) (err error) {
+		*at(c), err = strconv.ParseBool(s)
+		if err != nil {
+			return errors.New("want 0 or 1")
+		}
+		return nil
+	}
+}
+
+func text(at func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		if strings.ContainsRune(s, 0) {
+			return errors.New("holds a zero byte")
+		}
+		*at(c) = s
+		return nil
+	}
+}
+
+// overrides is text whose empty value leaves what another variable set.
+func overrides(at func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		if s == "" {
+			return nil
+		}
+		return text(at)(c, s)
+	}
+}
+
+func number(at func(*Config) *int, low, high int) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < low || n > high {
+			return fmt.Errorf("want a whole number from %d to %d", low, high)
+		}
+		*at(c) = n
+		return nil
+	}
+}
+
+func seconds(at func(*Config) *time.Duration, low, high float64) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(x >= low && x <= high) {
+			return fmt.Errorf("want seconds from %v to %v", low, high)
+		}
+		*at(c) = time.Duration(math.Round(x * float64(time.Second)))
+		return nil
+	}
+}
+
+func oneOf(at func(*Config) *string, words ...string) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		if !slices.Contains(words, s) {
+			return fmt.Errorf("want one of %s", strings.Join(words, ", "))
+		}
+		*at(c) = s
+		return nil
+	}
+}
+
+func formats(c *Config, s string) error {
+	var found []string
+	for _, f := range strings.Split(s, ",") {
+		switch f = strings.TrimSpace(f); {
+		case f == "none" && len(found) == 0 && s == "none":
+		case slices.Contains([]string{"csv", "tab", "parquet"}, f):
+			if !slices.Contains(found, f) {
+				found = append(found, f)
+			}
+		default:
+			return errors.New("want csv, tab, parquet or none")
+		}
+	}
+	c.LogFormats = found
+	return nil
+}
+
+func calibrate(c *Config, s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 2 {
+		return errors.New("want 0, 1 or 2")
+	}
+	c.Calibrate = Calibrate(n)
+	return nil
+}
+
+func balance(c *Config, s string) error {
+	switch b := Balance(s); b {
+	case BalanceOff, BalanceReactive, BalanceProactive:
+		c.Balance = b
+		return nil
+	}
+	return errors.New("want off, reactive or proactive")
+}
+
+func counts(c *Config, s string) error {
+	c.TasksPerRank = nil
+	if s == "" {
+		return nil
+	}
+	for _, word := range strings.Split(s, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 0 {
+			c.TasksPerRank = nil
+			return errors.New("want whole numbers with commas between")
+		}
+		c.TasksPerRank = append(c.TasksPerRank, n)
+	}
+	return nil
+}
+
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "..."
+	}
+	return s
+}

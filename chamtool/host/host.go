@@ -1,0 +1,202 @@
+package host
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:embed src
+var sources embed.FS
+
+// ErrNoCompiler is returned where a needed compiler is not installed.
+var ErrNoCompiler = errors.New("no compiler")
+
+// Options sets how the program is built. The zero value works.
+type Options struct {
+	MPI      bool   // ranks, with mpicc
+	Sanitize string // "address" or "thread"; "" is none
+	Upstream bool   // leave the patched dialect out even where there is a C++ compiler
+}
+
+// Program is the built host.
+type Program struct {
+	Path    string
+	Patched bool // speaks the patched dialect
+	MPI     bool
+}
+
+// Build compiles the host into dir.
+func Build(ctx context.Context, dir string, o Options) (*Program, error) {
+	cc := "gcc"
+	if o.MPI {
+		cc = "mpicc"
+	}
+	if _, err := exec.LookPath(cc); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrNoCompiler, cc, err)
+	}
+	src, err := unpack(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{Path: filepath.Join(dir, "chamhost"), MPI: o.MPI}
+	flags := []string{"-O2", "-g", "-Wall"}
+	if o.Sanitize != "" {
+		flags = append(flags, "-fsanitize="+o.Sanitize)
+	}
+	args := slices.Concat(flags, []string{"-std=gnu11", "-rdynamic", "-o", p.Path, filepath.Join(src, "host.c")})
+	if o.MPI {
+		args = append(args, "-DHOST_MPI")
+	}
+	if _, err := exec.LookPath("g++"); err == nil && !o.Upstream {
+		object := filepath.Join(src, "patched.o")
+		if err := compile(ctx, "g++", slices.Concat(flags, []string{"-c", "-o", object, filepath.Join(src, "patched.cpp")})...); err != nil {
+			return nil, err
+		}
+		args = append(args, "-DHOST_PATCHED", object, "-lstdc++")
+		p.Patched = true
+	}
+	return p, compile(ctx, cc, append(args, "-ldl", "-lpthread")...)
+}
+
+// unpack writes the sources below dir.
+func unpack(dir string) (string, error) {
+	src := filepath.Join(dir, "src")
+	if err := os.CopyFS(dir, sources); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	return src, nil
+}
+
+func compile(ctx context.Context, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// Run is how to run a program.
+type Run struct {
+	Tool  string   // path of the tool; "" runs without one
+	Older bool     // name the tool in CHAM_TOOL_DIR instead of CHAMELEON_TOOL_LIBRARIES
+	Ranks int      // with MPI; 0 is one process without mpirun
+	Args  []string // the program's own, see its --options
+	Env   []string // further NAME=VALUE
+	Dir   string   // working directory; "" is the caller's
+}
+
+// Rank is what one rank of the host did.
+type Rank struct {
+	Rank       int     `json:"rank"`
+	Ranks      int     `json:"ranks"`
+	Tool       bool    `json:"tool"` // a tool was found and stayed
+	Created    uint64  `json:"created"`
+	Started    uint64  `json:"started"`
+	Ended      uint64  `json:"ended"`
+	Remote     uint64  `json:"remote"`
+	Moved      uint64  `json:"moved"`
+	Loads      uint64  `json:"loads"`
+	Decisions  uint64  `json:"decisions"`
+	Trained    uint64  `json:"trained"`
+	Predicted  uint64  `json:"predicted"`
+	Waits      uint64  `json:"waits"`
+	Told       uint64  `json:"told"` // loads and task times that the patched dialect tells
+	Seconds    float64 `json:"seconds"`
+	CPUSeconds float64 `json:"cpu_seconds"`
+}
+
+// Costs is what callbacks cost a thread, in ns of its CPU time a call.
+type Costs struct {
+	Create     float64 `json:"create_ns"`
+	Schedule   float64 `json:"schedule_ns"`
+	Sync       float64 `json:"sync_ns"`
+	TwoThreads struct {
+		Create   float64 `json:"create_ns"`
+		Schedule float64 `json:"schedule_ns"`
+		Sync     float64 `json:"sync_ns"`
+	} `json:"two_threads"`
+	Rival struct {
+		MutexAndCpuinfo float64 `json:"mutex_and_cpuinfo_ns"` // per task
+		Mutex           float64 `json:"mutex_ns"`
+	} `json:"rival"`
+}
+
+// Output runs the program and returns its stdout and stderr.
+func (p *Program) Output(ctx context.Context, r Run) (stdout, stderr string, err error) {
+	name, args := p.Path, r.Args
+	if r.Ranks > 0 {
+		name = "mpirun"
+		args = slices.Concat([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(r.Ranks), p.Path}, r.Args)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = r.Dir
+	cmd.Env = append(os.Environ(), "CHAMELEON_TOOL_LIBRARIES=", "CHAM_TOOL_DIR=", "CHAMELEON_TOOL=")
+	switch {
+	case r.Tool != "" && r.Older:
+		cmd.Env = append(cmd.Env, "CHAM_TOOL_DIR="+r.Tool)
+	case r.Tool != "":
+		cmd.Env = append(cmd.Env, "CHAMELEON_TOOL_LIBRARIES="+r.Tool)
+	}
+	cmd.Env = append(cmd.Env, r.Env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err = cmd.Run(); err != nil {
+		err = fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, tail(errs.String()))
+	}
+	return out.String(), errs.String(), err
+}
+
+// Run runs the program and returns what each rank did, in order.
+func (p *Program) Run(ctx context.Context, r Run) ([]Rank, error) {
+	stdout, _, err := p.Output(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRanks(stdout)
+}
+
+// ParseRanks reads the host's output, one JSON object a rank.
+func ParseRanks(stdout string) ([]Rank, error) {
+	var ranks []Rank
+	dec := json.NewDecoder(strings.NewReader(stdout))
+	for dec.More() {
+		var one Rank
+		if err := dec.Decode(&one); err != nil {
+			return nil, fmt.Errorf("the host's output: %w", err)
+		}
+		ranks = append(ranks, one)
+	}
+	slices.SortFunc(ranks, func(a, b Rank) int { return cmp.Compare(a.Rank, b.Rank) })
+	return ranks, nil
+}
+
+// Costs measures what the tool's callbacks cost, with a rival beside them that
+// does per task what the original tool does.
+func (p *Program) Costs(ctx context.Context, r Run) (Costs, error) {
+	r.Args = []string{"--cost"}
+	var c Costs
+	stdout, _, err := p.Output(ctx, r)
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal([]byte(stdout), &c); err != nil {
+		return c, fmt.Errorf("the host's output: %w", err)
+	}
+	return c, nil
+}
+
+func tail(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(0, len(lines)-5):], "; ")
+}

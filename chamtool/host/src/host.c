@@ -1,0 +1,771 @@
+// host: a program of the Chameleon library's shape that drives every callback
+// of a tool: worker threads that create and run tasks between taskwaits, a
+// communication thread that asks for loads and decisions, and, built with
+// HOST_MPI, ranks that hand tasks to each other. It counts what it does, so
+// that a tool's counts can be held against it.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef HOST_MPI
+#include <mpi.h>
+#endif
+
+#include "interface.h"
+
+enum { MAX_ARGS = 80, EVENTS = 18, LOCAL = 1, REMOTE = 2, START = 1, YIELD = 2, END = 3, LITERAL = 0x100 };
+
+struct host_task {
+    data_t data;
+    int32_t id;
+    int32_t n; // order of the matrices, or microseconds to spin
+    int32_t args;
+    int64_t sizes[MAX_ARGS];
+    int64_t types[MAX_ARGS];
+    void *pointers[MAX_ARGS];
+    int remote, nested;
+    void (*body)(int32_t);
+    host_task *next;
+};
+
+static struct {
+    int threads, args, mode, train, json, forks, nest, cost;
+    long tasks, iterations;
+    const char *shape, *work, *dialect, *death;
+    int death_at, refuse;
+    double skew;
+    int sizes[64], size_count;
+    uint64_t seed;
+} option = {.threads = 2, .args = 3, .tasks = 200, .iterations = 5, .shape = "work", .work = "matrix", .dialect = "upstream",
+            .death = "", .death_at = -1, .refuse = -1, .sizes = {24, 32, 48, 64, 80}, .size_count = 5, .seed = 1, .mode = 3, .train = 3};
+
+static struct {
+    function_t callback[EVENTS];
+    start_result_t *tool;
+    rank_info_t rank;
+    int on, patched;
+    _Atomic long created, started, ended, remote, moved, loads, decisions, waits, predicted, trained, told;
+} host = {.rank = {0, 1}};
+
+#define CALL(type, event) ((type)host.callback[event])
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static _Noreturn void die(const char *what, const char *why) {
+    fprintf(stderr, "host: %s: %s\n", what, why);
+    exit(1);
+}
+
+// ---- the work -------------------------------------------------------------
+
+static __thread volatile double sink;
+static __thread double *matrices;
+static __thread int32_t matrices_n;
+
+// Visible, so that the tool can name them.
+__attribute__((visibility("default"), noinline)) void host_multiply(int32_t n) {
+    double *a = matrices;
+    if (matrices_n < n) {
+        free(a);
+        matrices = a = calloc((size_t)n * (size_t)n * 3, sizeof *a);
+        matrices_n = n;
+        if (!a) die("matrix", "out of memory");
+        for (long i = 0; i < 2L * n * n; i++) a[i] = (double)(i % 7);
+    }
+    double *b = a + (long)n * n, *c = b + (long)n * n;
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < n; k++) {
+            double x = a[(long)i * n + k];
+            for (int32_t j = 0; j < n; j++) c[(long)i * n + j] += x * b[(long)k * n + j];
+        }
+    sink = c[0];
+}
+
+__attribute__((visibility("default"), noinline)) void host_spin(int32_t microseconds) {
+    double until = now() + 1e-6 * microseconds;
+    while (now() < until) {}
+}
+
+__attribute__((visibility("default"), noinline)) void host_nothing(int32_t n) { sink = n; }
+
+// ---- the queue ------------------------------------------------------------
+
+static struct {
+    pthread_mutex_t lock;
+    host_task *first, **last;
+    host_task **by_id;
+    long by_id_room;
+    int32_t next_id;
+} queue = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &queue.first};
+
+static void enqueue(host_task *t) {
+    pthread_mutex_lock(&queue.lock);
+    t->next = NULL;
+    *queue.last = t;
+    queue.last = &t->next;
+    pthread_mutex_unlock(&queue.lock);
+}
+
+static host_task *dequeue(void) {
+    pthread_mutex_lock(&queue.lock);
+    host_task *t = queue.first;
+    if (t && !(queue.first = t->next)) queue.last = &queue.first;
+    pthread_mutex_unlock(&queue.lock);
+    return t;
+}
+
+static void register_id(host_task *t) {
+    pthread_mutex_lock(&queue.lock);
+    t->id = ++queue.next_id;
+    if (t->id >= queue.by_id_room) {
+        queue.by_id_room = 2 * t->id + 1024;
+        queue.by_id = realloc(queue.by_id, sizeof *queue.by_id * (size_t)queue.by_id_room);
+        if (!queue.by_id) die("queue", "out of memory");
+    }
+    queue.by_id[t->id] = t;
+    pthread_mutex_unlock(&queue.lock);
+    t->id |= host.rank.comm_rank << 16;
+}
+
+static host_task *find(int32_t id) {
+    host_task *t = NULL;
+    pthread_mutex_lock(&queue.lock);
+    if (id >> 16 == host.rank.comm_rank && (id & 0xffff) <= queue.next_id) t = queue.by_id[id & 0xffff];
+    pthread_mutex_unlock(&queue.lock);
+    return t;
+}
+
+// queued copies the ids of the tasks that wait, local or remote ones.
+static int32_t queued(int32_t *ids, int32_t room, int remote) {
+    int32_t n = 0;
+    pthread_mutex_lock(&queue.lock);
+    for (host_task *t = queue.first; t && n < room; t = t->next)
+        if (t->remote == remote) ids[n++] = t->id;
+    pthread_mutex_unlock(&queue.lock);
+    return n;
+}
+
+// ---- what the tool may look up --------------------------------------------
+
+static __thread data_t thread_data;
+static data_t rank_data;
+
+static int set_callback(int event, function_t f) {
+    int last = host.patched ? 17 : 13;
+    if (event < 1 || event > last || event == option.refuse) return 0;
+    host.callback[event] = f;
+    return 5;
+}
+
+static int get_callback(int event, function_t *f) { return (void)event, (void)f, 0; }
+static data_t *get_thread_data(void) { return &thread_data; }
+static data_t *get_rank_data(void) { return &rank_data; }
+static rank_info_t *get_rank_info(void) { return &host.rank; }
+
+static param_info_t param_info(host_task *t) {
+    param_info_t p = {-1, NULL, NULL, NULL};
+    if (t) p = (param_info_t){t->args, t->sizes, t->types, t->pointers};
+    return p;
+}
+
+static meta_info_t meta_info(host_task *t) {
+    meta_info_t m = {0, 0, 0};
+    if (t) m.entry_ptr = (intptr_t)t->body;
+    return m;
+}
+
+static data_t *task_data(int32_t id) {
+    host_task *t = find(id);
+    return t ? &t->data : NULL;
+}
+
+static param_info_t param_info_by_id(int32_t id) { return param_info(find(id)); }
+static meta_info_t meta_info_by_id(int32_t id) { return meta_info(find(id)); }
+
+static function_t lookup(const char *name) {
+    static const struct { const char *name; function_t f; int upstream; } known[] = {
+        {"cham_t_set_callback", (function_t)set_callback, 0},
+        {"cham_t_get_callback", (function_t)get_callback, 0},
+        {"cham_t_get_thread_data", (function_t)get_thread_data, 0},
+        {"cham_t_get_rank_data", (function_t)get_rank_data, 0},
+        {"cham_t_get_rank_info", (function_t)get_rank_info, 0},
+        {"cham_t_get_task_param_info", (function_t)param_info, 0},
+        {"cham_t_get_task_param_info_by_id", (function_t)param_info_by_id, 0},
+        {"cham_t_get_task_data", (function_t)task_data, 0},
+        {"cham_t_get_task_meta_info", (function_t)meta_info, 1},
+        {"cham_t_get_task_meta_info_by_id", (function_t)meta_info_by_id, 1},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i].name) && !(known[i].upstream && host.patched)) return known[i].f;
+    return NULL;
+}
+
+// ---- finding the tool -----------------------------------------------------
+
+static int try_tool(const char *path) {
+    void *library = dlopen(path, RTLD_LAZY);
+    if (!library) {
+        fprintf(stderr, "host: %s\n", dlerror());
+        return 0;
+    }
+    start_result_t *(*entry)(unsigned) = (start_result_t * (*)(unsigned)) dlsym(library, "cham_t_start_tool");
+    if (entry && (host.tool = entry(10))) return 1;
+    dlclose(library);
+    return 0;
+}
+
+static void find_tool(void) {
+    const char *enabled = getenv("CHAMELEON_TOOL");
+    if (enabled && (!strcmp(enabled, "0") || !strcmp(enabled, "disabled"))) return;
+    start_result_t *(*linked)(unsigned) = (start_result_t * (*)(unsigned)) dlsym(RTLD_NEXT, "cham_t_start_tool");
+    const char *list = getenv("CHAMELEON_TOOL_LIBRARIES"), *older = getenv("CHAM_TOOL_DIR");
+    if (linked) {
+        host.tool = linked(10);
+    } else if (list && *list) {
+        char *paths = strdup(list), *rest = paths, *path;
+        while (!host.tool && (path = strsep(&rest, ":"))) if (*path) try_tool(path);
+        free(paths);
+    } else if (older && *older) {
+        try_tool(older);
+    }
+    if (host.tool && host.tool->initialize) host.on = host.tool->initialize(lookup, &host.tool->data);
+}
+
+// ---- events ---------------------------------------------------------------
+
+static void create(host_task *t, int iteration) {
+    atomic_fetch_add_explicit(&host.created, 1, memory_order_relaxed);
+    if (!host.on || !host.callback[3]) return;
+#ifdef HOST_PATCHED
+    if (host.patched) {
+        patched_create(host.callback[3], t, t->sizes, t->args, 0, (intptr_t)t->body, iteration);
+        return;
+    }
+#endif
+    (void)iteration;
+    CALL(create_fn, 3)(t, &t->data, __builtin_return_address(0));
+}
+
+static void run(host_task *t, host_task *prior, int iteration, int thread) {
+    int flag = t->remote ? REMOTE : LOCAL, prior_flag = prior && prior->remote ? REMOTE : LOCAL;
+    data_t *prior_data = prior ? &prior->data : NULL;
+    if (host.on && host.callback[12]) {
+        int32_t microseconds = CALL(frequency_fn, 12)(t, 0, (int32_t)host.created);
+        if (microseconds) usleep((useconds_t)microseconds);
+    }
+    atomic_fetch_add_explicit(&host.started, 1, memory_order_relaxed);
+    if (t->remote) atomic_fetch_add_explicit(&host.remote, 1, memory_order_relaxed);
+    if (host.on && host.callback[6]) CALL(schedule_fn, 6)(t, flag, &t->data, prior ? YIELD : START, prior, prior_flag, prior_data);
+    double began = host.patched ? now() : 0;
+    t->body(t->n);
+    if (t->nested && !prior) { // a task inside a task, as a taskwait in a task would run one
+        host_task inner = *t;
+        inner.nested = 0;
+        inner.remote = 0;
+        inner.data.value = 0;
+        create(&inner, iteration);
+        run(&inner, t, iteration, thread);
+    }
+    double took = host.patched ? now() - began : 0;
+    if (host.on && host.callback[6]) CALL(schedule_fn, 6)(t, flag, &t->data, END, prior, prior_flag, prior_data);
+    atomic_fetch_add_explicit(&host.ended, 1, memory_order_relaxed);
+    if (host.on && host.patched && option.mode == 3 && !t->remote && host.callback[14]) {
+        CALL(task_time_fn, 14)(iteration, thread, t->id, took);
+        atomic_fetch_add_explicit(&host.told, 1, memory_order_relaxed);
+    }
+}
+
+static void fill(host_task *t, uint64_t random) {
+    memset(t, 0, sizeof *t);
+    t->n = option.sizes[random % (uint64_t)option.size_count];
+    t->args = option.args;
+    for (int i = 0; i < t->args; i++) {
+        int literal = i >= 3;
+        t->sizes[i] = literal ? 8 : (int64_t)t->n * t->n * 8;
+        t->types[i] = literal ? LITERAL : 1 + i;
+    }
+    t->body = !strcmp(option.work, "matrix") ? host_multiply : !strcmp(option.work, "spin") ? host_spin : host_nothing;
+    t->nested = option.nest > 0 && (random >> 32) % (uint64_t)option.nest == 0;
+}
+
+static uint64_t random_next(uint64_t *s) {
+    uint64_t z = (*s += 0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+// ---- decisions ------------------------------------------------------------
+
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER; // no task is freed while the tool looks at it
+
+static int32_t own_load(void) {
+    enum { ROOM = 1 << 16 };
+    int32_t *ids = malloc(2 * ROOM * sizeof *ids), *stolen = ids + ROOM;
+    if (!ids) die("load", "out of memory");
+    int32_t local_n = queued(ids, ROOM, 0), stolen_n = queued(stolen, ROOM, 1), load = local_n + stolen_n;
+    if (host.on && host.callback[8]) {
+        pthread_mutex_lock(&asking);
+        load = CALL(load_fn, 8)(ids, local_n, NULL, 0, stolen, stolen_n, NULL, 0);
+        pthread_mutex_unlock(&asking);
+        atomic_fetch_add(&host.loads, 1);
+    }
+    free(ids);
+    return load;
+}
+
+// decide asks the tool which tasks to move, given every rank's load. It returns
+// the number of moves.
+static int32_t decide(const int32_t *load, tuple_t *moves, int32_t room) {
+    int32_t *ids = malloc(sizeof *ids * (size_t)room), n = queued(ids, room, 0), made = 0;
+    if (!ids) die("decide", "out of memory");
+    if (host.on && host.callback[10]) {
+        tuple_t *t = CALL(select_fn, 10)(load, ids, n, 0, &made);
+        if (made > room) die("callback 10", "more moves than tasks");
+        if (t) memcpy(moves, t, sizeof *t * (size_t)made);
+        free(t);
+    } else if (host.on && host.callback[9]) {
+        int32_t *counts = calloc((size_t)host.rank.comm_size, sizeof *counts), used = 0;
+        CALL(counts_fn, 9)(counts, load, n, 0);
+        for (int r = 0; r < host.rank.comm_size; r++)
+            for (int32_t k = 0; k < counts[r] && used < n; k++) moves[made++] = (tuple_t){ids[used++], r};
+        free(counts);
+    }
+    if (host.on && (host.callback[10] || host.callback[9])) atomic_fetch_add(&host.decisions, 1);
+    if (host.on && host.callback[11]) {
+        int32_t infos = 0;
+        replication_t *r = CALL(replicate_fn, 11)(load, n, &infos);
+        for (int32_t i = 0; r && i < infos; i++) free(r[i].ranks);
+        free(r);
+    }
+    free(ids);
+    return made;
+}
+
+#ifdef HOST_MPI
+// take_out removes a waiting local task.
+static host_task *take_out(int32_t id) {
+    host_task *found = NULL;
+    pthread_mutex_lock(&queue.lock);
+    for (host_task **at = &queue.first; *at; at = &(*at)->next)
+        if ((*at)->id == id && !(*at)->remote) {
+            found = *at;
+            *at = found->next;
+            if (!*at) queue.last = at;
+            break;
+        }
+    pthread_mutex_unlock(&queue.lock);
+    return found;
+}
+
+// wire is a task on its way to another rank.
+typedef struct { int32_t id, n, nested, tool_bytes; char tool[256]; } wire;
+
+static wire pack(host_task *t) {
+    wire w = {t->id, t->n, t->nested, 0, {0}};
+    if (host.on && host.callback[4] && host.callback[5]) {
+        void *buffer = CALL(encode_fn, 4)(t, &t->data, &w.tool_bytes);
+        if (w.tool_bytes < 0 || w.tool_bytes > (int32_t)sizeof w.tool) die("callback 4", "absurd size");
+        if (buffer) memcpy(w.tool, buffer, (size_t)w.tool_bytes);
+        free(buffer);
+    }
+    return w;
+}
+
+static void unpack(wire *w) {
+    host_task *t = malloc(sizeof *t);
+    if (!t) die("unpack", "out of memory");
+    fill(t, 0);
+    t->id = w->id;
+    t->n = w->n;
+    t->nested = w->nested;
+    t->remote = 1;
+    for (int i = 0; i < t->args && i < 3; i++) t->sizes[i] = (int64_t)t->n * t->n * 8;
+    if (w->tool_bytes > 0 && host.on && host.callback[4] && host.callback[5]) CALL(decode_fn, 5)(t, &t->data, w->tool, w->tool_bytes);
+    enqueue(t);
+}
+
+// exchange moves tasks between the ranks before they are run.
+static void exchange(void) {
+    int size = host.rank.comm_size, room = 1 << 16, total = 0;
+    int32_t mine = own_load(), *load = malloc(sizeof *load * (size_t)size);
+    MPI_Allgather(&mine, 1, MPI_INT32_T, load, 1, MPI_INT32_T, MPI_COMM_WORLD);
+    tuple_t *moves = malloc(sizeof *moves * (size_t)room);
+    int *counts = calloc(4 * (size_t)size, sizeof *counts), *from = counts + size, *got = from + size, *got_from = got + size;
+    int32_t n = decide(load, moves, room);
+    wire *out = malloc(sizeof *out * (size_t)(n + 1));
+    int used = 0;
+    for (int r = 0; r < size; r++) {
+        from[r] = used * (int)sizeof *out;
+        for (int32_t i = 0; i < n; i++) {
+            if (moves[i].rank_id != r) continue;
+            host_task *t = r == host.rank.comm_rank ? NULL : take_out(moves[i].task_id);
+            if (!t) die("move", "to its own rank, or of a task that is not there");
+            out[used++] = pack(t);
+            atomic_fetch_add(&host.moved, 1);
+        }
+        counts[r] = used * (int)sizeof *out - from[r];
+    }
+    MPI_Alltoall(counts, 1, MPI_INT, got, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < size; r++) {
+        got_from[r] = total;
+        total += got[r];
+    }
+    wire *in = malloc((size_t)total + 1);
+    MPI_Alltoallv(out, counts, from, MPI_BYTE, in, got, got_from, MPI_BYTE, MPI_COMM_WORLD);
+    for (int i = 0; i < total / (int)sizeof *in; i++) unpack(in + i);
+    free(in), free(out), free(counts), free(moves), free(load);
+}
+#else
+static void exchange(void) {
+    tuple_t moves[1 << 10];
+    int32_t load = own_load();
+    if (decide(&load, moves, 1 << 10) != 0) die("decision", "a lone rank moves tasks");
+}
+#endif
+
+// ---- threads --------------------------------------------------------------
+
+static pthread_barrier_t barrier;
+static _Atomic int comm_quit;
+static _Atomic double iteration_load;
+
+static void *comm(void *unused) {
+    (void)unused;
+    while (!comm_quit) {
+        own_load();
+        usleep(500);
+    }
+    return NULL;
+}
+
+static void add_load(double x) {
+    double old = iteration_load;
+    while (!atomic_compare_exchange_weak(&iteration_load, &old, old + x)) {}
+}
+
+// patched_decisions asks what the patched library asks at the start of an
+// iteration.
+static void patched_decisions(int iteration) {
+#ifdef HOST_PATCHED
+    if (!host.on || !host.patched) return;
+    if (iteration == 0 && host.callback[17]) CALL(tasks_per_rank_fn, 17)(0);
+    if (iteration == option.train && host.callback[15]) {
+        CALL(train_fn, 15)(iteration, option.mode);
+        atomic_fetch_add(&host.trained, 1);
+    }
+    if (iteration > option.train && host.callback[16]) {
+        static double values[1 << 16];
+        int32_t n = patched_predict(host.callback[16], iteration, option.mode, values, 1 << 16);
+        for (int32_t i = 0; i < n; i++)
+            if (!(values[i] >= 0 && values[i] < 1e9)) die("callback 16", "a prediction that is negative or not a number");
+        atomic_fetch_add(&host.predicted, n);
+    }
+#else
+    (void)iteration;
+#endif
+}
+
+static void perish(int iteration) {
+    if (iteration != option.death_at) return;
+    usleep(300000); // let the tool flush
+    if (!strcmp(option.death, "term")) raise(SIGTERM);
+    if (!strcmp(option.death, "kill")) raise(SIGKILL);
+    if (!strcmp(option.death, "exit")) _exit(0);
+    if (!strcmp(option.death, "segv")) raise(SIGSEGV);
+}
+
+// in_child uses the tool where it cannot work: it must neither hang nor crash.
+static void in_child(void) {
+    pid_t child = fork();
+    if (child < 0) die("fork", "failed");
+    if (child == 0) {
+        host_task t;
+        fill(&t, 1);
+        create(&t, 0);
+        run(&t, NULL, 0, 0);
+        if (host.on && host.tool->finalize) host.tool->finalize(&host.tool->data);
+        _exit(7);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) die("fork", "the child did not end well");
+}
+
+static void tasks_of(int thread, int iteration, uint64_t *seed) {
+    long total = option.tasks;
+    if (option.skew > 0 && host.rank.comm_rank == 0) total = (long)((double)total * (1 + option.skew));
+    long mine = total / option.threads + (thread < total % option.threads);
+    for (long i = 0; i < mine; i++) {
+        host_task *t = malloc(sizeof *t);
+        if (!t) die("task", "out of memory");
+        fill(t, random_next(seed));
+        register_id(t);
+        create(t, iteration);
+        enqueue(t);
+    }
+}
+
+static void work(int thread) {
+    uint64_t seed = option.seed * 1000003 + (uint64_t)thread + 7919 * (uint64_t)host.rank.comm_rank;
+    for (int it = 0; it < option.iterations; it++) {
+        tasks_of(thread, it, &seed);
+        pthread_barrier_wait(&barrier);
+        if (thread == 0) {
+            patched_decisions(it);
+            exchange();
+            if (option.forks && it == 0) in_child();
+        }
+        pthread_barrier_wait(&barrier);
+        if (host.on && host.callback[7]) CALL(sync_fn, 7)(1, 1, &thread_data, NULL);
+        double before = now();
+        for (host_task *t; (t = dequeue());) run(t, NULL, it, thread);
+        add_load(now() - before);
+        if (thread == 0) perish(it);
+        pthread_barrier_wait(&barrier);
+        if (thread == 0) {
+#ifdef HOST_MPI
+            MPI_Barrier(MPI_COMM_WORLD);
+#endif
+            if (host.on && host.patched && host.callback[13]) {
+                CALL(iteration_load_fn, 13)(it, thread, iteration_load);
+                atomic_fetch_add(&host.told, 1);
+            }
+            pthread_mutex_lock(&asking);
+            pthread_mutex_lock(&queue.lock);
+            for (int32_t i = 1; i <= queue.next_id; i++) {
+                free(queue.by_id[i]);
+                queue.by_id[i] = NULL;
+            }
+            queue.next_id = 0; // ids begin anew, as the library's do
+            pthread_mutex_unlock(&queue.lock);
+            pthread_mutex_unlock(&asking);
+        }
+        pthread_barrier_wait(&barrier);
+        if (host.on && host.callback[7]) CALL(sync_fn, 7)(1, 2, &thread_data, NULL);
+        if (thread == 0) host.waits++;
+    }
+}
+
+// flood drives create, start and end as fast as a thread can.
+static void flood(int thread) {
+    host_task t;
+    fill(&t, (uint64_t)thread);
+    t.body = host_nothing;
+    for (long i = 0; i < option.tasks; i++) {
+        t.data.value = 0;
+        create(&t, 0);
+        run(&t, NULL, 0, thread);
+    }
+}
+
+static void *worker(void *number) {
+    int thread = (int)(intptr_t)number;
+    if (host.on && host.callback[1]) CALL(thread_fn, 1)(&thread_data);
+    pthread_barrier_wait(&barrier);
+    if (!strcmp(option.shape, "flood")) flood(thread);
+    else work(thread);
+    pthread_barrier_wait(&barrier);
+    if (host.on && host.callback[2]) CALL(thread_fn, 2)(&thread_data);
+    free(matrices);
+    return NULL;
+}
+
+// ---- what a callback costs ------------------------------------------------
+
+static uint64_t cpu_now(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+typedef struct { double thread, create, schedule; } costs;
+
+static int cmp_double(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v, int n) {
+    qsort(v, (size_t)n, sizeof *v, cmp_double);
+    return v[n / 2];
+}
+
+// measure calls back in bursts that a ring holds, with a rest between for the
+// reader, and takes the median burst. It counts CPU time, so that a core
+// shared with others does not count against the tool.
+static void *measure(void *into) {
+    enum { ROUNDS = 41, BURST = 1000 };
+    double c[ROUNDS], s[ROUNDS], p[ROUNDS];
+    host_task *t = malloc(sizeof *t * BURST);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < BURST; i++) fill(t + i, (uint64_t)i), t[i].body = host_nothing;
+        uint64_t a = cpu_now(CLOCK_THREAD_CPUTIME_ID);
+        for (int i = 0; i < BURST; i++) if (host.callback[3]) CALL(create_fn, 3)(t + i, &t[i].data, NULL);
+        uint64_t b = cpu_now(CLOCK_THREAD_CPUTIME_ID);
+        for (int i = 0; i < BURST; i++) {
+            if (!host.callback[6]) continue;
+            CALL(schedule_fn, 6)(t + i, LOCAL, &t[i].data, START, NULL, LOCAL, NULL);
+            CALL(schedule_fn, 6)(t + i, LOCAL, &t[i].data, END, NULL, LOCAL, NULL);
+        }
+        uint64_t e = cpu_now(CLOCK_THREAD_CPUTIME_ID);
+        for (int i = 0; i < BURST; i++) if (host.callback[7]) CALL(sync_fn, 7)(1, 1, &thread_data, NULL);
+        uint64_t f = cpu_now(CLOCK_THREAD_CPUTIME_ID);
+        c[round] = (double)(b - a) / BURST;
+        s[round] = (double)(e - b) / (2 * BURST);
+        p[round] = (double)(f - e) / BURST;
+        usleep(120000);
+    }
+    free(t);
+    *(costs *)into = (costs){median(p, ROUNDS), median(c, ROUNDS), median(s, ROUNDS)};
+    return NULL;
+}
+
+// rival does per task what a tool does that keeps a list under a mutex and
+// reads the core's frequency from the text of /proc/cpuinfo.
+static double rival(int scan) {
+    enum { TASKS = 300 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct entry { host_task *t; double mhz, at; struct entry *next; } *list = NULL;
+    host_task t;
+    fill(&t, 1);
+    uint64_t a = cpu_now(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < TASKS; i++) {
+        double mhz = 0;
+        FILE *f = scan ? fopen("/proc/cpuinfo", "r") : NULL;
+        if (f) {
+            char line[512];
+            while (fgets(line, sizeof line, f) && sscanf(line, "cpu MHz : %lf", &mhz) != 1) {}
+            fclose(f);
+        }
+        pthread_mutex_lock(&lock);
+        struct entry *e = malloc(sizeof *e);
+        *e = (struct entry){&t, mhz, now(), list};
+        list = e;
+        pthread_mutex_unlock(&lock);
+    }
+    uint64_t b = cpu_now(CLOCK_THREAD_CPUTIME_ID);
+    while (list) {
+        struct entry *e = list;
+        list = e->next;
+        free(e);
+    }
+    return (double)(b - a) / TASKS;
+}
+
+static void report_costs(void) {
+    costs alone = {0, 0, 0}, two[2] = {{0, 0, 0}, {0, 0, 0}};
+    pthread_t id[2];
+    pthread_create(&id[0], NULL, measure, &alone);
+    pthread_join(id[0], NULL);
+    for (int i = 0; i < 2; i++) pthread_create(&id[i], NULL, measure, &two[i]);
+    for (int i = 0; i < 2; i++) pthread_join(id[i], NULL);
+    printf("{\"create_ns\":%.1f,\"schedule_ns\":%.1f,\"sync_ns\":%.1f,"
+           "\"two_threads\":{\"create_ns\":%.1f,\"schedule_ns\":%.1f,\"sync_ns\":%.1f},"
+           "\"rival\":{\"mutex_and_cpuinfo_ns\":%.1f,\"mutex_ns\":%.1f}}\n",
+           alone.create, alone.schedule, alone.thread, (two[0].create + two[1].create) / 2,
+           (two[0].schedule + two[1].schedule) / 2, (two[0].thread + two[1].thread) / 2, rival(1), rival(0));
+}
+
+// ---- main -----------------------------------------------------------------
+
+static void parse_sizes(char *list) {
+    option.size_count = 0;
+    for (char *word; (word = strsep(&list, ","));) {
+        int n = atoi(word);
+        if (n < 1 || n > 4096 || option.size_count == 64) die("--sizes", "want at most 64 numbers from 1 to 4096");
+        option.sizes[option.size_count++] = n;
+    }
+}
+
+static void parse(int argc, char **argv) {
+    enum { THREADS = 1000, TASKS, ITERATIONS, SHAPE, WORK, SIZES, ARGS, DIALECT, MODE, TRAIN, DEATH, DEATH_AT, REFUSE, FORK, NEST, SKEW, SEED, COST };
+    static const struct option long_options[] = {
+        {"threads", 1, 0, THREADS}, {"tasks", 1, 0, TASKS}, {"iterations", 1, 0, ITERATIONS}, {"shape", 1, 0, SHAPE},
+        {"work", 1, 0, WORK}, {"sizes", 1, 0, SIZES}, {"args", 1, 0, ARGS}, {"dialect", 1, 0, DIALECT}, {"mode", 1, 0, MODE},
+        {"train", 1, 0, TRAIN}, {"death", 1, 0, DEATH}, {"death-at", 1, 0, DEATH_AT}, {"refuse", 1, 0, REFUSE}, {"fork", 0, 0, FORK},
+        {"nest", 1, 0, NEST}, {"skew", 1, 0, SKEW}, {"seed", 1, 0, SEED}, {"cost", 0, 0, COST}, {0},
+    };
+    for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+        switch (c) {
+        case THREADS: option.threads = atoi(optarg); break;
+        case TASKS: option.tasks = atol(optarg); break;
+        case ITERATIONS: option.iterations = atol(optarg); break;
+        case SHAPE: option.shape = optarg; break;
+        case WORK: option.work = optarg; break;
+        case SIZES: parse_sizes(optarg); break;
+        case ARGS: option.args = atoi(optarg); break;
+        case DIALECT: option.dialect = optarg; break;
+        case MODE: option.mode = atoi(optarg); break;
+        case TRAIN: option.train = atoi(optarg); break;
+        case DEATH: option.death = optarg; break;
+        case DEATH_AT: option.death_at = atoi(optarg); break;
+        case REFUSE: option.refuse = atoi(optarg); break;
+        case FORK: option.forks = 1; break;
+        case NEST: option.nest = atoi(optarg); break;
+        case SKEW: option.skew = atof(optarg); break;
+        case SEED: option.seed = strtoull(optarg, NULL, 10); break;
+        case COST: option.cost = 1; break;
+        default: exit(2);
+        }
+    }
+    if (option.threads < 1 || option.threads > 1024 || option.tasks < 0 || option.iterations < 0 || option.args < 0 || option.args > MAX_ARGS) die("options", "out of range");
+    host.patched = !strcmp(option.dialect, "patched");
+#ifndef HOST_PATCHED
+    if (host.patched) die("--dialect patched", "this host was built without a C++ compiler");
+#endif
+}
+
+int main(int argc, char **argv) {
+#ifdef HOST_MPI
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &host.rank.comm_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &host.rank.comm_size);
+#endif
+    parse(argc, argv);
+    find_tool();
+    if (option.cost) {
+        report_costs();
+    } else {
+        double began = now();
+        pthread_t *id = malloc(sizeof *id * (size_t)option.threads), comm_id;
+        int with_comm = strcmp(option.shape, "flood") && host.on && host.callback[8];
+        pthread_barrier_init(&barrier, NULL, (unsigned)option.threads);
+        if (with_comm) pthread_create(&comm_id, NULL, comm, NULL);
+        for (int i = 0; i < option.threads; i++)
+            if (pthread_create(&id[i], NULL, worker, (void *)(intptr_t)i)) die("thread", "cannot be started");
+        for (int i = 0; i < option.threads; i++) pthread_join(id[i], NULL);
+        comm_quit = 1;
+        if (with_comm) pthread_join(comm_id, NULL);
+        double took = now() - began;
+        struct rusage u;
+        getrusage(RUSAGE_SELF, &u);
+        free(id);
+        if (host.on && host.tool->finalize) host.tool->finalize(&host.tool->data);
+        printf("{\"rank\":%d,\"ranks\":%d,\"tool\":%s,\"created\":%ld,\"started\":%ld,\"ended\":%ld,\"remote\":%ld,\"moved\":%ld,"
+               "\"loads\":%ld,\"decisions\":%ld,\"trained\":%ld,\"predicted\":%ld,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f}\n",
+               host.rank.comm_rank, host.rank.comm_size, host.on ? "true" : "false", host.created, host.started, host.ended, host.remote,
+               host.moved, host.loads, host.decisions, host.trained, host.predicted, host.waits, host.told, took,
+               (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec));
+    }
+    fflush(stdout);
+#ifdef HOST_MPI
+    MPI_Finalize();
+#endif
+    return 0;
+}

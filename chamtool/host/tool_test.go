@@ -1,0 +1,248 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/chamtool/host"
+	"github.com/foretime/foretime/chamtool/report"
+)
+
+var scratch string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "chamtool-host-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	scratch = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// tool is libchamtool.so, built once as `make` builds it.
+var tool = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(scratch, "libchamtool.so")
+	args := []string{"build", "-buildmode=c-shared", "-trimpath", "-o", path}
+	if _, err := exec.LookPath("g++"); err == nil {
+		args = append(args, "-tags", "chamtool_patched")
+	}
+	cmd := exec.Command("go", append(args, "../cmd/libchamtool")...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return path, nil
+})
+
+var plainHost = sync.OnceValues(func() (*host.Program, error) {
+	return host.Build(context.Background(), filepath.Join(scratch, "plain"), host.Options{})
+})
+
+// need returns the built tool and host, or skips where there is no compiler.
+func need(t *testing.T) (string, *host.Program) {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("needs gcc: install with apt-get install gcc")
+	}
+	path, err := tool()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plainHost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, p
+}
+
+// in is a run in an empty folder of its own, whose environment is quiet.
+func in(t *testing.T, tool string, args ...string) host.Run {
+	dir := t.TempDir()
+	return host.Run{Tool: tool, Args: args, Dir: dir, Env: []string{"HOME=" + dir, "CHAMTOOL_HOME=" + filepath.Join(dir, "home")}}
+}
+
+func run(t *testing.T, p *host.Program, r host.Run) []host.Rank {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	ranks, err := p.Run(ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ranks
+}
+
+func summary(t *testing.T, r host.Run, rank int) report.Summary {
+	t.Helper()
+	var s report.Summary
+	data, err := os.ReadFile(filepath.Join(r.Dir, "logs", fmt.Sprintf("chamtool_summary_rank_%d.json", rank)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// balanced reports what the tool counted against what the host did, event by
+// event: what is not counted must be counted as dropped.
+func balanced(t *testing.T, did host.Rank, s report.Summary, threads uint64) {
+	t.Helper()
+	counted := s.Created + s.Started + s.Ended + s.Threads + s.Left + s.Waits + s.WaitsLeft + s.TaskTimes + s.Loads
+	want := did.Created + did.Started + did.Ended + 2*threads + 2*threads*did.Waits + did.Told
+	if counted+s.Dropped != want {
+		t.Errorf("%d events counted and %d dropped, %d driven: %+v", counted, s.Dropped, want, s)
+	}
+	if s.Bad != 0 {
+		t.Errorf("%d slots that nobody wrote", s.Bad)
+	}
+	if s.Dropped == 0 && (s.Created != did.Created || s.Started != did.Started || s.Ended != did.Ended || s.Incomplete != 0) {
+		t.Errorf("counted %d %d %d (%d incomplete), did %d %d %d", s.Created, s.Started, s.Ended, s.Incomplete, did.Created, did.Started, did.Ended)
+	}
+}
+
+func dialects(p *host.Program) []string {
+	if p.Patched {
+		return []string{"upstream", "patched"}
+	}
+	return []string{"upstream"}
+}
+
+// Threads that do nothing but call back, a million tasks each.
+func TestFlood(t *testing.T) {
+	tool, p := need(t)
+	for _, dialect := range dialects(p) {
+		for _, procs := range []string{"", "1"} {
+			t.Run(dialect+"/GOMAXPROCS="+procs, func(t *testing.T) {
+				r := in(t, tool, "--shape", "flood", "--threads", "3", "--tasks", "1000000", "--dialect", dialect)
+				r.Env = append(r.Env, "GOMAXPROCS="+procs, "CHAMTOOL_LOG_FORMAT=csv")
+				did := run(t, p, r)[0]
+				if did.Ended != 3_000_000 || !did.Tool {
+					t.Errorf("the host did %+v", did)
+				}
+				s := summary(t, r, 0)
+				if s.Dialect != dialect {
+					t.Errorf("dialect %q, want %q", s.Dialect, dialect)
+				}
+				balanced(t, did, s, 3)
+			})
+		}
+	}
+}
+
+// A program of the library's shape loses nothing.
+func TestWork(t *testing.T) {
+	tool, p := need(t)
+	for _, dialect := range dialects(p) {
+		for _, extra := range [][]string{nil, {"--nest", "3"}, {"--args", "40"}, {"--args", "0", "--work", "none"}, {"--threads", "9"}} {
+			t.Run(dialect+strings.Join(extra, ""), func(t *testing.T) {
+				r := in(t, tool, append([]string{"--threads", "3", "--tasks", "300", "--iterations", "6", "--sizes", "8,16,24", "--dialect", dialect}, extra...)...)
+				r.Env = append(r.Env, "CHAMTOOL_CPU_TIME_EVERY=10", "CHAMTOOL_LOG_FORMAT=csv,tab")
+				did := run(t, p, r)[0]
+				s := summary(t, r, 0)
+				threads := uint64(3)
+				if len(extra) > 0 && extra[0] == "--threads" {
+					threads = 9
+				}
+				balanced(t, did, s, threads)
+				if s.Dropped != 0 || s.Incomplete != 0 {
+					t.Errorf("%d dropped, %d incomplete", s.Dropped, s.Incomplete)
+				}
+				if s.Iterations != 6 || len(s.Entries) != 1 || !strings.HasPrefix(s.Entries[0].Name, "chamhost:host_") {
+					t.Errorf("%d iterations, functions %+v", s.Iterations, s.Entries)
+				}
+				log := lines(t, filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"))
+				if uint64(len(log)) != did.Ended+1 {
+					t.Errorf("the log has %d lines, want %d", len(log), did.Ended+1)
+				}
+				tab := lines(t, filepath.Join(r.Dir, "logs", "chamtool_logfile_rank_0.csv"))
+				if uint64(len(tab)) != did.Ended+6 {
+					t.Errorf("the tab log has %d lines, want %d tasks and 6 iterations", len(tab), did.Ended)
+				}
+			})
+		}
+	}
+}
+
+func lines(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+}
+
+// The C side alone, with a reader in C, under the sanitizers.
+func TestSanitizers(t *testing.T) {
+	need(t)
+	for _, kind := range []string{"address", "thread"} {
+		t.Run(kind, func(t *testing.T) {
+			dir := t.TempDir()
+			p, err := host.Build(t.Context(), dir, host.Options{Sanitize: kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lib := filepath.Join(dir, "libtool.so")
+			args := []string{"-shared", "-fPIC", "-g", "-O1", "-std=gnu11", "-fsanitize=" + kind, "-DFAST_TLS=0", "-o", lib,
+				"../cmd/libchamtool/tool.c", "../cmd/libchamtool/testdata/consumer.c"}
+			if p.Patched {
+				object := filepath.Join(dir, "glue.o")
+				glue, err := os.ReadFile("../cmd/libchamtool/glue.cpp")
+				if err != nil {
+					t.Fatal(err)
+				}
+				compile(t, string(glue), "g++", "-x", "c++", "-fPIC", "-g", "-I../cmd/libchamtool", "-fsanitize="+kind, "-c", "-o", object, "-")
+				args = append(args, object, "-lstdc++")
+			}
+			compile(t, "", "gcc", append(args, "-ldl", "-lpthread")...)
+			for _, dialect := range dialects(p) {
+				for _, shape := range []string{"flood", "work"} {
+					r := in(t, lib, "--shape", shape, "--threads", "3", "--tasks", "3000", "--iterations", "3", "--sizes", "4,8", "--args", "20", "--nest", "5", "--dialect", dialect)
+					out := filepath.Join(r.Dir, "counts.json")
+					r.Env = append(r.Env, "CONSUMER_OUT="+out, "ASAN_OPTIONS=detect_leaks=1", "TSAN_OPTIONS=halt_on_error=1")
+					did := run(t, p, r)[0]
+					data, err := os.ReadFile(out)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var s report.Summary
+					if err := json.Unmarshal(data, &s); err != nil {
+						t.Fatal(err)
+					}
+					balanced(t, did, s, 3)
+				}
+			}
+		})
+	}
+}
+
+func compile(t *testing.T, stdin, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+func TestNoCompiler(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := host.Build(t.Context(), t.TempDir(), host.Options{})
+	if !errors.Is(err, host.ErrNoCompiler) {
+		t.Errorf("error %v, want ErrNoCompiler", err)
+	}
+}

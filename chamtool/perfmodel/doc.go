@@ -1,0 +1,29 @@
+// Package perfmodel learns how long the tasks of one function take, from the
+// sizes of their arguments, while they run.
+//
+// An [Entry] is one task function. It holds several models of the same samples
+// and decides which one serves: whichever was closest lately on tasks it had
+// not seen when it answered. From the most to the least particular:
+//
+//   - history: the median of the last runs with exactly these sizes, drawn
+//     towards the local model where they are few
+//   - local: the middle of the nearest runs, each scaled to the asked size by
+//     the power law
+//   - power: exp(a + Σ b·log size), fitted to the logarithms
+//   - ridge: a + b·s + c·s^1.5 + d·s² of the total size s, fitted to relative
+//     errors
+//   - mlp: a small network trained elsewhere, see [Network]
+//
+// It decides when to fit again, which runs are outliers, when the program has
+// drifted away from what was learned, and how wide the interval is. It refuses
+// to predict before the first fit ([ErrUntrained]), and never answers with a
+// time of zero or less.
+//
+//	m := perfmodel.New(perfmodel.Options{})
+//	e := m.Entry("dgemm")
+//	fp := e.Footprint([]int64{80000, 80000, 80000})
+//	if p, err := e.Predict(fp); err == nil {
+//		fmt.Printf("%.6f s, 9 times of 10 in [%.6f, %.6f], by %s\n", p.Seconds, p.Low, p.High, p.Model)
+//	}
+//	e.Observe(fp, 0.000412)
+package perfmodel

@@ -1,0 +1,41 @@
+package perfmodel
+
+import "math"
+
+// maxFeatures bounds the width of the power law, so that learning from a task
+// of many arguments stays cheap.
+const maxFeatures = 6
+
+// features are the logarithms of one plus each size in bytes. An entry has one
+// width: sizes beyond it are summed into the last, missing ones count as 0.
+func features(sizes []int64, width int) []float64 {
+	x := make([]float64, width)
+	for i, s := range sizes {
+		if width > 0 {
+			x[min(i, width-1)] += math.Max(float64(s), 0)
+		}
+	}
+	for i := range x {
+		x[i] = math.Log1p(x[i])
+	}
+	return x
+}
+
+// total is the sum of the sizes in bytes.
+func total(sizes []int64) float64 {
+	sum := 0.0
+	for _, s := range sizes {
+		sum += math.Max(float64(s), 0)
+	}
+	return sum
+}
+
+// hash mixes the sizes into one word, by the FNV-1a rule word by word.
+func hash(sizes []int64) uint64 {
+	h := uint64(14695981039346656037)
+	for _, s := range sizes {
+		h = (h ^ uint64(s)) * 1099511628211
+		h ^= h >> 29
+	}
+	return h
+}

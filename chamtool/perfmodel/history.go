@@ -1,0 +1,93 @@
+package perfmodel
+
+import (
+	"math"
+	"slices"
+)
+
+// recent is how many runs of one footprint are remembered.
+const recent = 15
+
+// Footprint is one combination of argument sizes, with the runs that had it.
+type Footprint struct {
+	Sizes []int64
+	Mark  any       // the caller's own
+	x     []float64 // features for the power law
+	ridge [3]float64
+	mlp   float64 // logarithm of the network's seconds, NaN without a network
+
+	epoch int             // of the entry, when the runs below were taken
+	runs  int             // since the epoch began
+	last  [recent]float64 // logarithms of seconds
+	mid   float64         // median of the last runs
+	stale bool            // mid must be taken again
+
+	cached  int            // the fit that made the answers below
+	law     [kinds]float64 // logarithms of seconds, NaN where there is no answer
+	answers bool
+}
+
+// Stats says what is known of a footprint.
+type Stats struct {
+	Runs      int     // seen in all
+	Median    float64 // of the last 15, in seconds, as the figures below
+	Trimmed   float64 // mean without the lowest and highest fifth
+	Deviation float64 // median distance from the median, times 1.4826
+}
+
+// Stats returns what is known of the footprint.
+func (f *Footprint) Stats() Stats {
+	sorted := slices.Clone(f.last[:min(f.runs, recent)])
+	if len(sorted) == 0 {
+		return Stats{}
+	}
+	slices.Sort(sorted)
+	for i, y := range sorted {
+		sorted[i] = math.Exp(y)
+	}
+	cut := len(sorted) / 5
+	sum := 0.0
+	for _, v := range sorted[cut : len(sorted)-cut] {
+		sum += v
+	}
+	s := Stats{Runs: f.runs, Median: medianOf(sorted), Trimmed: sum / float64(len(sorted)-2*cut)}
+	for i, v := range sorted {
+		sorted[i] = math.Abs(v - s.Median)
+	}
+	slices.Sort(sorted)
+	s.Deviation = 1.4826 * medianOf(sorted)
+	return s
+}
+
+func medianOf(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+func (f *Footprint) observe(y float64, epoch int) {
+	if f.epoch != epoch {
+		f.epoch, f.runs = epoch, 0
+	}
+	f.last[f.runs%recent] = y
+	f.runs++
+	f.stale = true
+}
+
+// median is the median logarithm of the last runs; ok is false without any.
+func (f *Footprint) median(epoch int) (mid float64, ok bool) {
+	if f.runs == 0 || f.epoch != epoch {
+		return 0, false
+	}
+	if f.stale {
+		n := min(f.runs, recent)
+		var sorted [recent]float64
+		copy(sorted[:], f.last[:n])
+		for i := 1; i < n; i++ { // insertion sort: n is small
+			for j := i; j > 0 && sorted[j] < sorted[j-1]; j-- {
+				sorted[j], sorted[j-1] = sorted[j-1], sorted[j]
+			}
+		}
+		f.mid, f.stale = medianOf(sorted[:n]), false
+	}
+	return f.mid, true
+}

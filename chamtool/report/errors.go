@@ -1,0 +1,74 @@
+package report
+
+import "math"
+
+const (
+	binsPerE = 200 // a bin spans half a percent
+	binsLow  = -14 // ratios below exp(-14) are one bin
+	binsHigh = 10
+	bins     = (binsHigh - binsLow) * binsPerE
+)
+
+// Errors adds up predictions against what came, in seconds. The zero value is
+// ready.
+type Errors struct {
+	n                  int
+	absolute, relative float64
+	squared            float64
+	mean, spread       float64 // of the actual times, by Welford's update
+	histogram          []uint32
+}
+
+// Add adds one prediction and what came. Times of zero or less are left out.
+func (e *Errors) Add(predicted, actual float64) {
+	if !(predicted > 0) || !(actual > 0) || math.IsInf(actual, 0) || math.IsInf(predicted, 0) {
+		return
+	}
+	e.n++
+	miss := math.Abs(predicted - actual)
+	e.absolute += miss
+	e.relative += miss / actual
+	e.squared += miss * miss
+	d := actual - e.mean
+	e.mean += d / float64(e.n)
+	e.spread += d * (actual - e.mean)
+	if e.histogram == nil {
+		e.histogram = make([]uint32, bins)
+	}
+	bin := (math.Log(miss/actual) - binsLow) * binsPerE
+	e.histogram[int(math.Max(0, math.Min(bin, bins-1)))]++
+}
+
+// Count is how many were added.
+func (e *Errors) Count() int { return e.n }
+
+// MAE is the mean of |predicted - actual| in seconds, NaN without any.
+func (e *Errors) MAE() float64 { return e.absolute / float64(e.n) }
+
+// MAPE is the mean of |predicted - actual| / actual in percent, NaN without any.
+func (e *Errors) MAPE() float64 { return 100 * e.relative / float64(e.n) }
+
+// MedianAPE is the median of the same ratio in percent, NaN without any.
+func (e *Errors) MedianAPE() float64 {
+	if e.n == 0 {
+		return math.NaN()
+	}
+	below := 0
+	for i, n := range e.histogram {
+		if below += int(n); 2*below >= e.n {
+			if i == 0 {
+				return 0
+			}
+			return 100 * math.Exp(binsLow+(float64(i)+0.5)/binsPerE)
+		}
+	}
+	return math.NaN()
+}
+
+// R2 is the coefficient of determination, NaN where all actual times are equal.
+func (e *Errors) R2() float64 {
+	if e.spread == 0 {
+		return math.NaN()
+	}
+	return 1 - e.squared/e.spread
+}

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/foretime/foretime/chamtool/task"
+)
+
+// Summary is what a rank's run came to.
+type Summary struct {
+	Rank       int     `json:"rank"`
+	Ranks      int     `json:"ranks"`
+	Dialect    string  `json:"dialect"`
+	RunSeconds float64 `json:"run_seconds"`
+	Iterations int     `json:"iterations"`
+	Threads    uint64  `json:"threads"`
+
+	Created    uint64 `json:"created"`
+	Started    uint64 `json:"started"`
+	Ended      uint64 `json:"ended"`
+	Remote     uint64 `json:"remote"`
+	Dropped    uint64 `json:"dropped"`
+	Incomplete uint64 `json:"incomplete"`
+	Bad        uint64 `json:"bad"`
+	Waits      uint64 `json:"waits"`
+	WaitsLeft  uint64 `json:"waits_left"`
+	Left       uint64 `json:"threads_left"`
+	TaskTimes  uint64 `json:"task_times"`
+	Loads      uint64 `json:"loads"`
+
+	Functions int     `json:"functions"`
+	Fits      int     `json:"fits"`
+	Drifts    int     `json:"drifts"`
+	Predicted int     `json:"predicted"`
+	MAE       *Figure `json:"mae_seconds"`
+	MAPE      *Figure `json:"mape_percent"`
+	MedianAPE *Figure `json:"median_ape_percent"`
+	R2        *Figure `json:"r2"`
+
+	ToolCPUSeconds float64 `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
+	ToolCPUPercent float64 `json:"tool_cpu_percent"` // of the CPU time of the tasks
+	TaskSeconds    float64 `json:"task_seconds"`
+	RowsLost       int     `json:"rows_lost"` // log rows that could not be written
+
+	Entries  []Function `json:"entries"`
+	Warnings []string   `json:"warnings"`
+}
+
+// Function is what a run came to for one task function.
+type Function struct {
+	Name     string  `json:"name"`
+	Runs     int     `json:"runs"`
+	Model    string  `json:"model"`
+	Fits     int     `json:"fits"`
+	Drifts   int     `json:"drifts"`
+	Outliers int     `json:"outliers"`
+	MAPE     *Figure `json:"mape_percent"`
+}
+
+// Figure is a number that may not exist.
+type Figure float64
+
+// FigureOf returns v, or nil where it is not a finite number.
+func FigureOf(v float64) *Figure {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	f := Figure(v)
+	return &f
+}
+
+// String is the number with three decimals, or "none".
+func (f *Figure) String() string {
+	if f == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%.3g", float64(*f))
+}
+
+// Count copies the tracker's counts.
+func (s *Summary) Count(c task.Counts) {
+	s.Created, s.Started, s.Ended, s.Remote = c.Created, c.Started, c.Ended, c.Remote
+	s.Dropped, s.Incomplete, s.Bad, s.Waits, s.Threads = c.Dropped, c.Incomplete, c.Bad, c.Waits, c.Threads
+	s.TaskTimes, s.Loads, s.WaitsLeft, s.Left = c.TaskTimes, c.Loads, c.WaitsLeft, c.Left
+}
+
+// Score copies the figures of e.
+func (s *Summary) Score(e *Errors) {
+	s.Predicted = e.Count()
+	s.MAE, s.MAPE, s.MedianAPE, s.R2 = FigureOf(e.MAE()), FigureOf(e.MAPE()), FigureOf(e.MedianAPE()), FigureOf(e.R2())
+}
+
+// Write writes the summary as indented JSON.
+func (s *Summary) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(s)
+}
+
+// Line is the summary in one line.
+func (s *Summary) Line() string {
+	return fmt.Sprintf("rank %d: %d tasks created, %d ended (%d from other ranks), %d events dropped, %d fits, %d predicted: MAPE %s %%, median %s %%, R2 %s; tool CPU %.3f s (%.3f %% of the tasks)",
+		s.Rank, s.Created, s.Ended, s.Remote, s.Dropped, s.Fits, s.Predicted, s.MAPE, s.MedianAPE, s.R2, s.ToolCPUSeconds, s.ToolCPUPercent)
+}

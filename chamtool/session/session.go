@@ -1,0 +1,390 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/foretime/foretime/chamtool/abi"
+	"github.com/foretime/foretime/chamtool/config"
+	"github.com/foretime/foretime/chamtool/cpufreq"
+	"github.com/foretime/foretime/chamtool/perfmodel"
+	"github.com/foretime/foretime/chamtool/report"
+	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/task"
+	"github.com/foretime/foretime/chamtool/tasklog"
+)
+
+// Options is what a session needs.
+type Options struct {
+	Config      *config.Config
+	Rank, Ranks int
+	Dialect     abi.Dialect
+	Model       *perfmodel.Model // nil learns from nothing
+
+	// Clock reads the ticks of the events and nanoseconds at one moment.
+	Clock func() (ticks, ns uint64)
+	// CPUTime is the CPU time of the calling thread; nil measures nothing.
+	CPUTime func() time.Duration
+	// Symbol names the function at an address; nil names it by the address.
+	Symbol func(address uint64) string
+	// Create opens a log for writing; nil writes none.
+	Create func(name string) (io.WriteCloser, error)
+}
+
+// Session is the online path of one rank. Its methods may be called from many
+// goroutines; one at a time does the work.
+type Session struct {
+	mu       sync.Mutex
+	o        Options
+	clock    task.Clock
+	tracker  *task.Tracker[mark]
+	model    *perfmodel.Model
+	byEntry  map[uint64]*function
+	byName   map[string]*function
+	order    []*function
+	logs     []*logFile
+	freq     cpufreq.Sample
+	errors   report.Errors
+	loads    map[int]float64
+	history  []float64 // loads of complete iterations, in order
+	seconds  float64   // in task bodies
+	cpu      time.Duration
+	events   uint64
+	rounds   int
+	start    float64
+	warnings []string
+	closed   bool
+}
+
+// mark is what the session keeps with a task.
+type mark struct {
+	function  *function
+	footprint *perfmodel.Footprint
+}
+
+// function is a task function.
+type function struct {
+	entry  *perfmodel.Entry
+	text   []byte
+	errors report.Errors
+}
+
+// texts are a footprint's sizes as logs hold them.
+type texts [2][]byte
+
+type logFile struct {
+	name   string
+	layout tasklog.Layout
+	file   io.WriteCloser
+	w      *tasklog.Writer
+}
+
+// New returns a session. It opens the logs; one that cannot be opened is a
+// warning.
+func New(o Options) *Session {
+	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}, loads: map[int]float64{}}
+	if s.model == nil {
+		kind, err := perfmodel.ParseKind(o.Config.Model)
+		if err != nil {
+			s.warn(err)
+		}
+		s.model = perfmodel.New(perfmodel.Options{Kind: kind, FirstFit: o.Config.FirstFitTasks})
+	}
+	s.tracker = task.NewTracker[mark]((*observer)(s), &s.clock)
+	s.clock.Show(o.Clock())
+	if o.Create == nil {
+		return s
+	}
+	for _, format := range o.Config.LogFormats {
+		s.open(format)
+	}
+	return s
+}
+
+// LogName is the name of a rank's log in a format.
+func LogName(rank int, format string) string {
+	switch format {
+	case "tab":
+		return fmt.Sprintf("chamtool_logfile_rank_%d.csv", rank) // the original tool's name
+	case "parquet":
+		return fmt.Sprintf("chamtool_rank_%d.parquet", rank)
+	}
+	return fmt.Sprintf("chamtool_rank_%d.csv", rank)
+}
+
+// SummaryName is the name of a rank's summary.
+func SummaryName(rank int) string { return fmt.Sprintf("chamtool_summary_rank_%d.json", rank) }
+
+func (s *Session) open(format string) {
+	layout := tasklog.CSV
+	switch format {
+	case "tab":
+		layout = tasklog.Tab
+	case "parquet":
+		if slices.Contains(s.o.Config.LogFormats, "csv") {
+			return // made of the CSV when the run ends
+		}
+		format = "csv"
+	}
+	name := LogName(s.o.Rank, format)
+	f, err := s.o.Create(name)
+	if err != nil {
+		s.warn(fmt.Errorf("no log: %w", err))
+		return
+	}
+	s.logs = append(s.logs, &logFile{name, layout, f, tasklog.NewWriter(f, layout)})
+}
+
+func (s *Session) warn(err error) {
+	if len(s.warnings) < 100 {
+		s.warnings = append(s.warnings, err.Error())
+	}
+}
+
+// Warn adds a warning to the summary.
+func (s *Session) Warn(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.warn(err)
+}
+
+// Warnings are the warnings so far.
+func (s *Session) Warnings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.warnings)
+}
+
+// Drain takes every event that the rings hold and returns how many.
+func (s *Session) Drain(rings []*ring.Ring) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drain(rings)
+}
+
+// DrainAll is Drain for rings that may have become more: list is called when
+// it is this call's turn.
+func (s *Session) DrainAll(list func() []*ring.Ring) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drain(list())
+}
+
+func (s *Session) drain(rings []*ring.Ring) int {
+	if s.closed {
+		return 0
+	}
+	defer s.spend()()
+	s.clock.Show(s.o.Clock())
+	if !s.clock.Ready() {
+		return 0 // its rate is known in a moment
+	}
+	n := s.tracker.Drain(rings)
+	s.events += uint64(n)
+	return n
+}
+
+// spend adds the CPU time until the returned function is called.
+func (s *Session) spend() func() {
+	if s.o.CPUTime == nil {
+		return func() {}
+	}
+	before := s.o.CPUTime()
+	return func() { s.cpu += max(0, s.o.CPUTime()-before) }
+}
+
+// Flush writes what is buffered of the logs.
+func (s *Session) Flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.spend()()
+	s.flush()
+}
+
+func (s *Session) flush() {
+	for _, l := range s.logs {
+		if err := l.w.Flush(); err != nil {
+			s.warn(fmt.Errorf("the log ends here: %w", err))
+		}
+	}
+}
+
+// SetFrequency gives the session the core frequencies of about now.
+func (s *Session) SetFrequency(f cpufreq.Sample) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.freq = f
+}
+
+// Events is the number of events taken.
+func (s *Session) Events() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events
+}
+
+// Model returns the model behind the session. It must not be used while the
+// session still drains.
+func (s *Session) Model() *perfmodel.Model { return s.model }
+
+// Errors returns the errors of the predictions so far.
+func (s *Session) Errors() report.Errors {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.errors
+}
+
+// Close tells of the last iterations, closes the logs and adds up.
+func (s *Session) Close() *report.Summary {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	done := s.spend()
+	s.tracker.Finish()
+	s.iterationLines()
+	s.flush()
+	for _, l := range s.logs {
+		if err := l.file.Close(); err != nil {
+			s.warn(fmt.Errorf("%s: %w", filepath.Base(l.name), err))
+		}
+	}
+	done()
+	s.closed = true
+	return s.summary()
+}
+
+// iterationLines ends a log in the tab layout as the original tool does.
+func (s *Session) iterationLines() {
+	for _, seconds := range s.history {
+		for _, l := range s.logs {
+			l.w.Iteration(seconds, 0)
+		}
+	}
+}
+
+func (s *Session) summary() *report.Summary {
+	ticks, _ := s.o.Clock()
+	out := &report.Summary{
+		Rank: s.o.Rank, Ranks: s.o.Ranks, Dialect: s.o.Dialect.String(),
+		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds,
+		Functions: len(s.order), Fits: s.model.Fits(), Drifts: s.model.Drifts(),
+		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.seconds, Warnings: slices.Clone(s.warnings),
+	}
+	out.Count(s.tracker.Counts())
+	out.Score(&s.errors)
+	if s.seconds > 0 {
+		out.ToolCPUPercent = 100 * s.cpu.Seconds() / s.seconds
+	}
+	for _, l := range s.logs {
+		out.RowsLost += l.w.Lost()
+	}
+	for _, f := range s.order {
+		out.Entries = append(out.Entries, report.Function{
+			Name: f.entry.Name(), Runs: f.entry.Runs(), Model: f.entry.Serving().String(), Fits: f.entry.Fits(),
+			Drifts: f.entry.Drifts(), Outliers: f.entry.Outliers(), MAPE: report.FigureOf(f.errors.MAPE()),
+		})
+	}
+	return out
+}
+
+// function returns the task function at an address.
+func (s *Session) function(address uint64) *function {
+	if f := s.byEntry[address]; f != nil {
+		return f
+	}
+	name := fmt.Sprintf("%#x", address)
+	if s.o.Symbol != nil {
+		if known := s.o.Symbol(address); known != "" {
+			name = known
+		}
+	}
+	f := s.byName[name]
+	if f == nil {
+		f = &function{entry: s.model.Entry(name), text: tasklog.EntryText(name)}
+		f.entry.Hold(s.rounds < s.o.Config.FirstFitRounds)
+		s.byName[name] = f
+		s.order = append(s.order, f)
+	}
+	s.byEntry[address] = f
+	return f
+}
+
+// observer is the session as the tracker sees it.
+type observer Session
+
+// Created finds the task's function and footprint.
+func (o *observer) Created(t *task.Task[mark], sizes []int64) {
+	f := (*Session)(o).function(t.Entry)
+	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
+}
+
+// Ended predicts the run with what was known before it, scores the
+// prediction, learns from the run and logs it.
+func (o *observer) Ended(t *task.Task[mark], r task.Run) {
+	s := (*Session)(o)
+	f, fp := t.Mark.function, t.Mark.footprint
+	if f == nil {
+		return
+	}
+	s.seconds += r.Seconds
+	s.loads[r.Iteration] += r.Seconds
+	predicted := math.NaN()
+	if f.entry.Fits() > 0 {
+		if p, err := f.entry.Predict(fp); err == nil {
+			predicted = p.Seconds
+			s.errors.Add(predicted, r.Seconds)
+			f.errors.Add(predicted, r.Seconds)
+		}
+	}
+	f.entry.Observe(fp, r.Seconds)
+	s.log(t, r, predicted)
+}
+
+func (s *Session) log(t *task.Task[mark], r task.Run, predicted float64) {
+	if len(s.logs) == 0 {
+		return
+	}
+	row := tasklog.Row{Iteration: r.Iteration, Task: t.Token, Lane: r.Lane, Flag: t.Flag.String(), Core: r.Core, Start: r.StartSeconds, Seconds: r.Seconds}
+	if mhz, known := s.freq.MHz(r.Core); known {
+		row.MHz = &mhz
+	}
+	if r.QueueSeconds >= 0 {
+		row.Queue = &r.QueueSeconds
+	}
+	if r.CPUSeconds >= 0 {
+		row.CPU = &r.CPUSeconds
+	}
+	if !math.IsNaN(predicted) {
+		row.Predicted = &predicted
+	}
+	text, ok := t.Mark.footprint.Mark.(*texts)
+	if !ok {
+		text = &texts{}
+		for layout := range text {
+			text[layout] = tasklog.SizesText(t.Mark.footprint.Sizes, tasklog.Layout(layout))
+		}
+		t.Mark.footprint.Mark = text
+	}
+	for _, l := range s.logs {
+		l.w.Add(&row, t.Mark.function.text, text[l.layout])
+	}
+}
+
+// Iterated closes the iteration's load.
+func (o *observer) Iterated(iteration int) {
+	s := (*Session)(o)
+	s.history = append(s.history, s.loads[iteration])
+	delete(s.loads, iteration)
+	if s.rounds++; s.rounds == s.o.Config.FirstFitRounds {
+		for _, f := range s.order {
+			f.entry.Hold(false)
+		}
+	}
+}
+
+// Loaded is told by the patched library.
+func (o *observer) Loaded(iteration int, seconds float64) {}

@@ -1,0 +1,159 @@
+package session_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/foretime/foretime/chamtool/abi"
+	"github.com/foretime/foretime/chamtool/config"
+	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/session"
+)
+
+type memory struct{ bytes.Buffer }
+
+func (*memory) Close() error { return nil }
+
+func settings(t *testing.T, values map[string]string) *config.Config {
+	c, warnings := config.Read(func(name string) (string, bool) { v, ok := values[name]; return v, ok })
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	return c
+}
+
+// ticking is a clock whose every reading is a microsecond later.
+func ticking() func() (uint64, uint64) {
+	var mu sync.Mutex
+	now := uint64(1000)
+	return func() (uint64, uint64) {
+		mu.Lock()
+		defer mu.Unlock()
+		now += 1000
+		return now, now
+	}
+}
+
+// write puts a task of the given nanoseconds into a ring.
+func write(r *ring.Ring, token, at, ns uint64, size int64) {
+	var s abi.Slot
+	s.SetHeader(abi.Create, abi.Local, 1, 0)
+	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEntry] = at, token, 0x100
+	r.Push(&s, []int64{size})
+	s.SetHeader(abi.Start, abi.Local, 0, 0)
+	s[abi.WordTicks] = at + 10
+	r.Push(&s, nil)
+	s.SetHeader(abi.End, abi.Local, 0, 0)
+	s[abi.WordTicks], s[abi.WordCPU] = at+10+ns, 0
+	r.Push(&s, nil)
+}
+
+func TestSession(t *testing.T) {
+	logs := map[string]*memory{}
+	s := session.New(session.Options{
+		Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "csv,tab"}), Rank: 3, Ranks: 4, Dialect: abi.Upstream,
+		Clock: ticking(), Symbol: func(uint64) string { return "app:work" },
+		Create: func(name string) (io.WriteCloser, error) { logs[name] = &memory{}; return logs[name], nil },
+	})
+	r := ring.New(1 << 12)
+	for i := range uint64(200) {
+		write(r, i+1, 10_000*i, 1000*(1+i%4), int64(100*(1+i%4)))
+		s.Drain([]*ring.Ring{r})
+	}
+	sum := s.Close()
+	if sum.Created != 200 || sum.Ended != 200 || sum.Predicted != 190 || sum.Fits == 0 || sum.Rank != 3 {
+		t.Errorf("%+v", sum)
+	}
+	// Times that depend on the size alone are learned to the clock's exactness.
+	if m := float64(*sum.MedianAPE); m > 1 {
+		t.Errorf("median APE %v %%", m)
+	}
+	if n := strings.Count(logs["chamtool_rank_3.csv"].String(), "\n"); n != 201 {
+		t.Errorf("%d lines of CSV", n)
+	}
+	if n := strings.Count(logs["chamtool_logfile_rank_3.csv"].String(), "\n"); n != 200 {
+		t.Errorf("%d lines of tab", n)
+	}
+	if s.Drain([]*ring.Ring{r}) != 0 {
+		t.Error("a closed session takes events")
+	}
+}
+
+func TestNoLogIsAWarning(t *testing.T) {
+	s := session.New(session.Options{
+		Config: settings(t, nil), Clock: ticking(),
+		Create: func(string) (io.WriteCloser, error) { return nil, errors.New("read-only file system") },
+	})
+	r := ring.New(64)
+	write(r, 1, 0, 1000, 8)
+	s.Drain([]*ring.Ring{r})
+	s.Drain([]*ring.Ring{r})
+	if sum := s.Close(); len(sum.Warnings) != 1 || sum.Ended != 1 {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// Writers and a reader at once; run under the race detector.
+func TestConcurrent(t *testing.T) {
+	const tasks = 3000
+	s := session.New(session.Options{Config: settings(t, nil), Clock: ticking()})
+	rings := []*ring.Ring{ring.New(1 << 8), ring.New(1 << 14)}
+	var writers sync.WaitGroup
+	for lane, r := range rings {
+		writers.Go(func() {
+			for i := range uint64(tasks) {
+				write(r, uint64(lane+1)<<40|i+1, i*1000, 500, 8)
+			}
+		})
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			s.Drain(rings)
+			s.Flush()
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	writers.Wait()
+	close(stop)
+	<-done
+	s.Drain(rings)
+	sum := s.Close()
+	if got := sum.Created + sum.Started + sum.Ended + sum.Dropped; got != 2*3*tasks {
+		t.Errorf("%d events of %d: %+v", got, 2*3*tasks, sum)
+	}
+}
+
+// A task through the whole path costs a fraction of a microsecond.
+func BenchmarkTask(b *testing.B) {
+	c, _ := config.Read(func(string) (string, bool) { return "", false })
+	now := uint64(1000)
+	s := session.New(session.Options{
+		Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) string { return "app:work" },
+		Create: func(string) (io.WriteCloser, error) { return &discard{}, nil },
+	})
+	r := ring.New(1 << 14)
+	b.ReportAllocs()
+	i := uint64(0)
+	for b.Loop() {
+		i++
+		write(r, i, 10_000*i, 90_000+i%8*1000+i%97, int64(100*(1+i%8)))
+		if i%2048 == 0 {
+			s.Drain([]*ring.Ring{r})
+		}
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+func (discard) Close() error                { return nil }

@@ -1,0 +1,229 @@
+package task
+
+import (
+	"math"
+	"testing"
+
+	"github.com/foretime/foretime/chamtool/abi"
+	"github.com/foretime/foretime/chamtool/ring"
+	"pgregory.net/rapid"
+)
+
+// heard records what a tracker tells.
+type heard struct {
+	created    int
+	ended      map[uint64]Run
+	iterations []int
+	entries    map[uint64]uint64
+}
+
+func (h *heard) Created(t *Task[int], sizes []int64) { h.created++; t.Mark = len(sizes) }
+func (h *heard) Ended(t *Task[int], r Run) {
+	h.ended[t.Token] = r
+	h.entries[t.Token] = t.Entry
+}
+func (h *heard) Iterated(i int)      { h.iterations = append(h.iterations, i) }
+func (h *heard) Loaded(int, float64) {}
+
+// script writes events of several threads at chosen ticks; a tick is 1 ns.
+type script struct {
+	rings []*ring.Ring
+	now   uint64
+}
+
+func (s *script) push(lane int, k abi.Kind, f abi.Flag, token, word3 uint64, sizes ...int64) {
+	s.now += 10
+	var slot abi.Slot
+	slot.SetHeader(k, f, len(sizes), 0)
+	slot[abi.WordTicks], slot[abi.WordToken], slot[abi.WordEntry] = s.now, token, word3
+	s.rings[lane].Push(&slot, sizes)
+}
+
+func newScript(lanes int) (*script, *heard, *Tracker[int]) {
+	s := &script{now: 1000}
+	for range lanes {
+		s.rings = append(s.rings, ring.New(1<<12))
+	}
+	clock := &Clock{}
+	clock.Show(1000, 1000)
+	clock.Show(1_001_000, 1_001_000)
+	h := &heard{ended: map[uint64]Run{}, entries: map[uint64]uint64{}}
+	return s, h, NewTracker[int](h, clock)
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
+
+func TestOneTask(t *testing.T) {
+	s, h, tracker := newScript(2)
+	s.push(0, abi.Create, abi.Local, 1, 0xabc, 8, 16)
+	s.push(1, abi.Start, abi.Local, 1, 0)
+	s.push(1, abi.End, abi.Local, 1, 5)
+	tracker.Drain(s.rings)
+	r, ok := h.ended[1]
+	if !ok || !near(r.Seconds, 10e-9) || !near(r.QueueSeconds, 10e-9) || !near(r.CPUSeconds, 5e-9) || !near(r.StartSeconds, 20e-9) || h.entries[1] != 0xabc {
+		t.Errorf("%+v", r)
+	}
+	if c := tracker.Counts(); c.Created != 1 || c.Started != 1 || c.Ended != 1 || c.Incomplete != 0 || tracker.Open() != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestNestedTasksDoNotCountTwice(t *testing.T) {
+	s, h, tracker := newScript(1)
+	s.push(0, abi.Create, abi.Local, 1, 1)
+	s.push(0, abi.Create, abi.Local, 2, 1)
+	s.push(0, abi.Start, abi.Local, 1, 0)
+	s.push(0, abi.Start, abi.Local, 2, 0)
+	s.push(0, abi.End, abi.Local, 2, 0)
+	s.push(0, abi.End, abi.Local, 1, 0)
+	tracker.Drain(s.rings)
+	if !near(h.ended[1].Seconds, 20e-9) || !near(h.ended[2].Seconds, 10e-9) {
+		t.Errorf("outer %v, inner %v", h.ended[1].Seconds, h.ended[2].Seconds)
+	}
+}
+
+func TestHalves(t *testing.T) {
+	s, h, tracker := newScript(1)
+	s.push(0, abi.Start, abi.Local, 9, 0) // its creation was dropped
+	s.push(0, abi.End, abi.Local, 9, 0)
+	s.push(0, abi.End, abi.Local, 8, 0) // its start was dropped
+	s.push(0, abi.Create, abi.Local, 1, 1)
+	s.push(0, abi.Create, abi.Local, 2, 1)
+	s.push(0, abi.Start, abi.Local, 1, 0)
+	s.push(0, abi.Start, abi.Local, 2, 0) // its end was dropped
+	s.push(0, abi.End, abi.Local, 1, 0)
+	s.push(0, abi.Arrive, abi.Remote, 5, 7, 8)
+	s.push(0, abi.End, abi.Remote, 5, 0)
+	tracker.Drain(s.rings)
+	if c := tracker.Counts(); c.Incomplete != 3 || c.Remote != 1 || len(h.ended) != 2 || tracker.Open() != 0 {
+		t.Errorf("%+v, ended %v", c, h.ended)
+	}
+	if r := h.ended[5]; r.QueueSeconds >= 0 || h.entries[5] != 7 {
+		t.Errorf("a task that arrived: %+v", r)
+	}
+}
+
+// The patched library knows tasks by addresses that are used again.
+func TestAnnouncedTasks(t *testing.T) {
+	s, h, tracker := newScript(2)
+	const address = 0x1000
+	s.push(0, abi.Announce, abi.Local, address, 0xa)
+	s.push(1, abi.Claim, abi.Local, 1, address, 8)
+	s.push(1, abi.End, abi.Local, 1, 0)
+	s.push(0, abi.Announce, abi.Local, address, 0xb)
+	s.push(0, abi.Claim, abi.Local, 2, address, 8)
+	s.push(0, abi.End, abi.Local, 2, 0)
+	s.push(0, abi.Claim, abi.Local, 3, 0x2000, 8) // announced nowhere
+	s.push(0, abi.End, abi.Local, 3, 0)
+	tracker.Drain(s.rings)
+	if h.entries[1] != 0xa || h.entries[2] != 0xb || h.entries[3] != 0 {
+		t.Errorf("functions %v", h.entries)
+	}
+	if !near(h.ended[2].QueueSeconds, 10e-9) || h.ended[3].QueueSeconds >= 0 {
+		t.Errorf("queue times %v and %v", h.ended[2].QueueSeconds, h.ended[3].QueueSeconds)
+	}
+}
+
+func TestIterations(t *testing.T) {
+	s, h, tracker := newScript(2)
+	for range 3 {
+		for lane := range 2 {
+			s.push(lane, abi.WaitStart, 0, 0, 0)
+			s.push(lane, abi.WaitEnd, 0, 0, 0)
+		}
+	}
+	tracker.Drain(s.rings)
+	if len(h.iterations) != 0 {
+		t.Error("an iteration ended before a later reading of the rings")
+	}
+	tracker.Drain(s.rings)
+	tracker.Finish()
+	if len(h.iterations) != 3 || h.iterations[2] != 2 {
+		t.Errorf("iterations %v", h.iterations)
+	}
+}
+
+func TestBadSlotEndsTheBatch(t *testing.T) {
+	s, _, tracker := newScript(1)
+	s.rings[0].Push(&abi.Slot{255}, nil)
+	s.push(0, abi.Create, abi.Local, 1, 1)
+	tracker.Drain(s.rings)
+	if c := tracker.Counts(); c.Bad != 1 || s.rings[0].Tail() != s.rings[0].Head() {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Tasks created and run on random threads, read at random moments, are all
+// told once, with the right times.
+func TestRandomPrograms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lanes := rapid.IntRange(1, 4).Draw(t, "lanes")
+		s, h, tracker := newScript(lanes)
+		type span struct{ created, started, ended uint64 }
+		want := map[uint64]*span{}
+		var waiting []uint64
+		running := make([][]uint64, lanes)
+		next := uint64(0)
+		for range rapid.IntRange(0, 200).Draw(t, "events") {
+			lane := rapid.IntRange(0, lanes-1).Draw(t, "lane")
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				next++
+				s.push(lane, abi.Create, abi.Local, next, 1, 8, 8, 8, 8, 8, 8)
+				want[next] = &span{created: s.now}
+				waiting = append(waiting, next)
+			case 1:
+				if len(waiting) > 0 && len(running[lane]) == 0 {
+					token := waiting[0]
+					waiting = waiting[1:]
+					s.push(lane, abi.Start, abi.Local, token, 0)
+					want[token].started = s.now
+					running[lane] = append(running[lane], token)
+				}
+			case 2:
+				if len(running[lane]) > 0 {
+					token := running[lane][0]
+					running[lane] = nil
+					s.push(lane, abi.End, abi.Local, token, 0)
+					want[token].ended = s.now
+				}
+			case 3:
+				tracker.Drain(s.rings)
+			}
+		}
+		tracker.Drain(s.rings)
+		open := 0
+		for token, w := range want {
+			r, ended := h.ended[token]
+			if ended != (w.ended > 0) {
+				t.Fatalf("task %d: ended %v", token, ended)
+			}
+			if !ended {
+				open++
+				continue
+			}
+			if !near(r.Seconds, float64(w.ended-w.started)*1e-9) || !near(r.QueueSeconds, float64(w.started-w.created)*1e-9) {
+				t.Fatalf("task %d: %+v, want %+v", token, r, *w)
+			}
+		}
+		if c := tracker.Counts(); c.Incomplete != 0 || c.Dropped != 0 || tracker.Open() != open || h.created != len(want) {
+			t.Fatalf("%+v, %d open, want %d", c, tracker.Open(), open)
+		}
+	})
+}
+
+func TestClock(t *testing.T) {
+	var c Clock
+	c.Show(100, 1000)
+	if c.Ready() {
+		t.Error("ready after one reading")
+	}
+	c.Show(100, 1000) // no time passed
+	if c.Ready() {
+		t.Error("ready without a span")
+	}
+	c.Show(400, 2000) // 3.33 ns a tick
+	if !near(c.Seconds(700), 2e-6) || !near(c.Between(100, 400), 1e-6) || c.Between(400, 100) != 0 {
+		t.Errorf("%v %v", c.Seconds(700), c.Between(100, 400))
+	}
+}

@@ -1,0 +1,342 @@
+package task
+
+import (
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/abi"
+	"github.com/foretime/foretime/chamtool/ring"
+)
+
+// Task is a task of this rank between its creation, or its arrival, and its end.
+type Task[M any] struct {
+	Token        uint64
+	Flag         abi.Flag
+	Entry        uint64 // address of its function
+	Iteration    int    // of its creation, or of its start where it was not created here
+	Mark         M      // the observer's own
+	createdTicks uint64
+	created      bool
+}
+
+// Run is one execution of a task, complete.
+type Run struct {
+	Lane         int
+	Iteration    int
+	StartSeconds float64 // on the tracker's clock
+	Seconds      float64 // wall time of the body, nested tasks excluded
+	QueueSeconds float64 // from creation to start; negative where not known
+	CPUSeconds   float64 // CPU time of the thread in the body; negative where not taken
+	Core         int     // where it ended; -1 if unknown
+}
+
+// Observer is told what the tracker understood, one call at a time. It must
+// not keep sizes.
+type Observer[M any] interface {
+	// Created tells of a task that joined this rank's queue, or of one that
+	// starts without having been created here.
+	Created(t *Task[M], sizes []int64)
+	// Ended tells that a task ran. The tracker reuses t afterwards.
+	Ended(t *Task[M], r Run)
+	// Iterated tells that every run of the iteration has been told.
+	Iterated(iteration int)
+	// Loaded tells the load of an iteration as the patched library measured it.
+	Loaded(iteration int, seconds float64)
+}
+
+// Counts says what became of the events.
+type Counts struct {
+	Created    uint64 // tasks created on this rank
+	Started    uint64 // bodies begun, nested ones included
+	Ended      uint64 // bodies ended
+	Remote     uint64 // of those started, tasks that came from another rank
+	Dropped    uint64 // events lost because a ring was full, or for want of a ring
+	Incomplete uint64 // starts and ends whose other half, or whose creation, is missing
+	Bad        uint64 // slots that no writer of this layout wrote
+	Waits      uint64 // taskwaits entered, over all threads
+	WaitsLeft  uint64 // taskwaits left, over all threads
+	Threads    uint64 // workers that joined
+	Left       uint64 // workers that left
+	TaskTimes  uint64 // run times the patched library told
+	Loads      uint64 // iteration loads the patched library told
+}
+
+// Tracker follows the tasks of one rank. It belongs to one goroutine.
+type Tracker[M any] struct {
+	observer  Observer[M]
+	clock     *Clock
+	tasks     map[uint64]*Task[M]
+	announced map[uint64]announcements // by the task's address
+	spare     []*Task[M]
+	lanes     []lane
+	counts    Counts
+	left      int // most taskwaits that one worker left
+	settled   int // iterations of which every run has been told
+	sizes     []int64
+}
+
+// lane is one thread's part of the tracker.
+type lane struct {
+	named      uint64 // slots before it had their creations taken
+	namedWaits int    // taskwaits left before that slot
+	waits      int    // taskwaits left
+	running    []running
+}
+
+// announcement is the creation of a task that is known by its address alone,
+// which other tasks had before it and will have after it.
+type announcement struct {
+	ticks, entry uint64
+}
+
+// announcements are those of one address, oldest first. Rings are read one
+// after the other, so that they may be added and taken out of order.
+type announcements []announcement
+
+// mostAnnounced bounds what is kept of an address whose tasks never begin.
+const mostAnnounced = 4096
+
+func (as announcements) with(a announcement) announcements {
+	if len(as) >= mostAnnounced {
+		as = slices.Delete(as, 0, 1)
+	}
+	return slices.Insert(as, as.before(a.ticks), a)
+}
+
+// before is how many were announced by the given tick.
+func (as announcements) before(ticks uint64) int {
+	n := len(as)
+	for n > 0 && as[n-1].ticks > ticks {
+		n--
+	}
+	return n
+}
+
+type running struct {
+	task       uint64
+	startTicks uint64
+	nested     float64 // seconds in tasks nested in this one
+}
+
+// NewTracker returns a tracker that tells o.
+func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
+	return &Tracker[M]{observer: o, clock: clock, tasks: map[uint64]*Task[M]{}, announced: map[uint64]announcements{}}
+}
+
+// Counts says what became of the events so far. Dropped events are those of
+// the rings given to the last Drain.
+func (t *Tracker[M]) Counts() Counts { return t.counts }
+
+// Open is the number of tasks that were created and have not ended.
+func (t *Tracker[M]) Open() int { return len(t.tasks) }
+
+// Task returns the task of a token, or nil where it has ended or is unknown.
+func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks[token] }
+
+// Drain takes every event that the rings hold. Rings keep their place in the
+// slice from call to call; new ones are appended.
+//
+// A creation is visible before its task can start. So the heads are read
+// twice: creations are taken up to the second reading first, then the other
+// events up to the first reading, and no start lacks its creation.
+func (t *Tracker[M]) Drain(rings []*ring.Ring) (events int) {
+	for len(t.lanes) < len(rings) {
+		t.lanes = append(t.lanes, lane{})
+	}
+	limits := make([]uint64, len(rings))
+	for i, r := range rings {
+		limits[i] = r.Head()
+	}
+	t.counts.Dropped = 0
+	for i, r := range rings {
+		t.creations(&t.lanes[i], r)
+		t.counts.Dropped += r.Dropped()
+	}
+	before := t.left
+	for i, r := range rings {
+		events += t.rest(i, r, limits[i])
+	}
+	t.settle(before)
+	return events
+}
+
+// Finish tells of the iterations that no later event can add to. Call it after
+// the last Drain.
+func (t *Tracker[M]) Finish() { t.settle(t.left) }
+
+// settle tells of iterations that ended before the heads of this Drain were
+// read: whoever left a taskwait left it after the last run on every thread.
+func (t *Tracker[M]) settle(left int) {
+	for ; t.settled < left; t.settled++ {
+		t.observer.Iterated(t.settled)
+	}
+}
+
+func (t *Tracker[M]) creations(l *lane, r *ring.Ring) {
+	at, end := max(l.named, r.Tail()), r.Head()
+	for at < end {
+		s := r.Slot(at)
+		if !s.Valid() {
+			break
+		}
+		switch s.Kind() {
+		case abi.WaitEnd:
+			l.namedWaits++
+		case abi.Create:
+			t.counts.Created++
+			t.sizes = r.AppendSizes(t.sizes[:0], at)
+			task := t.add(s, l.namedWaits)
+			task.createdTicks, task.created = s[abi.WordTicks], true
+			t.observer.Created(task, t.sizes)
+		case abi.Announce:
+			t.counts.Created++
+			address := s[abi.WordToken]
+			t.announced[address] = t.announced[address].with(announcement{s[abi.WordTicks], s[abi.WordEntry]})
+		}
+		at += s.Slots()
+	}
+	l.named = at
+}
+
+// add makes the task of a Create or Arrive event.
+func (t *Tracker[M]) add(s *abi.Slot, iteration int) *Task[M] {
+	var task *Task[M]
+	if n := len(t.spare); n > 0 {
+		task, t.spare = t.spare[n-1], t.spare[:n-1]
+	} else {
+		task = new(Task[M])
+	}
+	*task = Task[M]{Token: s[abi.WordToken], Flag: s.Flag(), Entry: s[abi.WordEntry], Iteration: iteration}
+	t.tasks[task.Token] = task
+	return task
+}
+
+func (t *Tracker[M]) rest(i int, r *ring.Ring, end uint64) (events int) {
+	l := &t.lanes[i]
+	at := r.Tail()
+	for at < end {
+		s := r.Slot(at)
+		if !s.Valid() {
+			t.counts.Bad++
+			at = end // nothing behind it can be trusted
+			break
+		}
+		t.take(l, r, s, at)
+		events++
+		if at += s.Slots(); events%256 == 0 {
+			r.Release(at)
+		}
+	}
+	r.Release(at)
+	return events
+}
+
+func (t *Tracker[M]) take(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
+	switch s.Kind() {
+	case abi.ThreadStart:
+		t.counts.Threads++
+		l.running = l.running[:0]
+	case abi.ThreadEnd:
+		t.counts.Left++
+	case abi.Arrive:
+		t.sizes = r.AppendSizes(t.sizes[:0], at)
+		t.observer.Created(t.add(s, l.waits), t.sizes)
+		t.start(l, s)
+	case abi.Claim:
+		t.claim(l, r, s, at)
+		t.start(l, s)
+	case abi.Start:
+		t.start(l, s)
+	case abi.End:
+		t.end(l, r, s)
+	case abi.WaitStart:
+		t.counts.Waits++
+	case abi.WaitEnd:
+		t.counts.WaitsLeft++
+		l.waits++
+		t.left = max(t.left, l.waits)
+	case abi.Load:
+		t.counts.Loads++
+		t.observer.Loaded(int(s.Number()), s.Seconds())
+	case abi.TaskTime:
+		t.counts.TaskTimes++
+	}
+}
+
+// claim makes the task that begins at an address: the last one announced there
+// before.
+func (t *Tracker[M]) claim(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
+	address := s[abi.WordAddress]
+	found := t.announced[address]
+	task := t.add(s, l.waits)
+	task.Entry = 0
+	if n := found.before(s[abi.WordTicks]); n > 0 {
+		task.Entry, task.createdTicks, task.created = found[n-1].entry, found[n-1].ticks, true
+		found = slices.Delete(found, n-1, n)
+	}
+	if len(found) == 0 {
+		delete(t.announced, address)
+	} else {
+		t.announced[address] = found
+	}
+	t.sizes = r.AppendSizes(t.sizes[:0], at)
+	t.observer.Created(task, t.sizes)
+}
+
+func (t *Tracker[M]) start(l *lane, s *abi.Slot) {
+	t.counts.Started++
+	if s.Flag() != abi.Local {
+		t.counts.Remote++
+	}
+	l.running = append(l.running, running{task: s[abi.WordToken], startTicks: s[abi.WordTicks]})
+}
+
+// end closes the running task of the token. Tasks above it on the stack lost
+// their ends.
+func (t *Tracker[M]) end(l *lane, r *ring.Ring, s *abi.Slot) {
+	t.counts.Ended++
+	token := s[abi.WordToken]
+	top := len(l.running) - 1
+	for top >= 0 && l.running[top].task != token {
+		top--
+	}
+	if top < 0 {
+		t.counts.Incomplete++
+		t.forget(token)
+		return
+	}
+	for _, lost := range l.running[top+1:] {
+		t.counts.Incomplete++
+		t.forget(lost.task)
+	}
+	run := l.running[top]
+	l.running = l.running[:top]
+	span := t.clock.Between(run.startTicks, s[abi.WordTicks])
+	if top > 0 {
+		l.running[top-1].nested += span
+	}
+	task := t.tasks[token]
+	if task == nil {
+		t.counts.Incomplete++
+		return
+	}
+	out := Run{
+		Lane: r.Lane(), Iteration: l.waits,
+		StartSeconds: t.clock.Seconds(run.startTicks), Seconds: max(0, span-run.nested),
+		QueueSeconds: -1, CPUSeconds: -1, Core: int(int64(s[abi.WordCore])),
+	}
+	if task.created {
+		out.QueueSeconds = t.clock.Between(task.createdTicks, run.startTicks)
+	}
+	if cpu := s[abi.WordCPU]; cpu > 0 {
+		out.CPUSeconds = float64(cpu) * 1e-9
+	}
+	t.observer.Ended(task, out)
+	t.forget(token)
+}
+
+func (t *Tracker[M]) forget(token uint64) {
+	if task := t.tasks[token]; task != nil {
+		delete(t.tasks, token)
+		t.spare = append(t.spare, task)
+	}
+}

@@ -1,0 +1,177 @@
+package tasklog
+
+import (
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Layout is how a log is written.
+type Layout int
+
+// The layouts of task logs.
+const (
+	CSV Layout = iota // ours, with a header
+	Tab               // the original tool's: number, sizes, MHz, seconds, predicted seconds
+)
+
+// Header is the first line of a log in the CSV layout.
+const Header = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,cpu_seconds,predicted_seconds\n"
+
+// Writer writes rows into a buffer and hands it on when it is flushed. It is
+// made for one row in some hundred nanoseconds.
+type Writer struct {
+	out    io.Writer
+	layout Layout
+	buf    []byte
+	failed error
+	lost   int // rows that could not be written
+	held   int // rows in buf
+}
+
+// flushAt is when a buffer is handed on without being asked.
+const flushAt = 1 << 18
+
+// NewWriter returns a writer to out.
+func NewWriter(out io.Writer, layout Layout) *Writer {
+	w := &Writer{out: out, layout: layout}
+	if layout == CSV {
+		w.buf = append(w.buf, Header...)
+	}
+	return w
+}
+
+// Add writes a row. sizes and entry are as they are to be written, so that the
+// caller makes them once for many rows: sizes with the layout's separator.
+func (w *Writer) Add(r *Row, entry, sizes []byte) {
+	if w.failed != nil {
+		w.lost++
+		return
+	}
+	if w.layout == CSV {
+		w.csv(r, entry, sizes)
+	} else {
+		w.tab(r, sizes)
+	}
+	w.held++
+	if len(w.buf) >= flushAt {
+		_ = w.Flush() // the error stays in w
+	}
+}
+
+func (w *Writer) csv(r *Row, entry, sizes []byte) {
+	b := strconv.AppendInt(w.buf, int64(r.Iteration), 10)
+	b = strconv.AppendInt(append(b, ','), int64(r.Lane), 10)
+	b = append(append(b, ','), r.Flag...)
+	b = append(append(b, ','), entry...)
+	b = append(append(b, ','), sizes...)
+	b = strconv.AppendInt(append(b, ','), int64(r.Core), 10)
+	b = appendOptional(append(b, ','), r.MHz)
+	b = appendSeconds(append(b, ','), r.Start)
+	b = appendOptional(append(b, ','), r.Queue)
+	b = appendSeconds(append(b, ','), r.Seconds)
+	b = appendOptional(append(b, ','), r.CPU)
+	b = appendOptional(append(b, ','), r.Predicted)
+	w.buf = append(b, '\n')
+}
+
+func (w *Writer) tab(r *Row, sizes []byte) {
+	b := strconv.AppendUint(w.buf, r.Task, 10)
+	b = append(append(b, '\t'), sizes...)
+	b = appendMicro(append(b, '\t'), value(r.MHz))
+	b = appendMicro(append(b, '\t'), r.Seconds)
+	b = appendMicro(append(b, '\t'), value(r.Predicted))
+	w.buf = append(b, '\n')
+}
+
+// Iteration writes the load of an iteration in the Tab layout, where those
+// lines follow the tasks; the CSV layout has none.
+func (w *Writer) Iteration(seconds, predicted float64) {
+	if w.layout != Tab || w.failed != nil {
+		return
+	}
+	b := appendMicro(w.buf, seconds)
+	b = appendMicro(append(b, '\t'), predicted)
+	w.buf = append(b, '\n')
+}
+
+// Flush hands what is buffered on. After the first error nothing more is
+// written, every later row is counted as lost, and Flush returns nil.
+func (w *Writer) Flush() error {
+	if w.failed != nil || len(w.buf) == 0 {
+		return nil
+	}
+	_, w.failed = w.out.Write(w.buf)
+	if w.failed != nil {
+		w.lost += w.held
+	}
+	w.buf, w.held = w.buf[:0], 0
+	return w.failed
+}
+
+// Lost is how many rows could not be written.
+func (w *Writer) Lost() int { return w.lost }
+
+// Err is what ended the writing, or nil.
+func (w *Writer) Err() error { return w.failed }
+
+// EntryText is an entry's name as the CSV layout holds it.
+func EntryText(name string) []byte {
+	if strings.ContainsAny(name, ",\"\r\n") {
+		name = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	}
+	return []byte(name)
+}
+
+// SizesText is a task's sizes as the layout holds them.
+func SizesText(sizes []int64, layout Layout) []byte {
+	b := Sizes(sizes).append(nil)
+	if layout == Tab {
+		for i := range b {
+			if b[i] == ' ' {
+				b[i] = '\t'
+			}
+		}
+	}
+	return b
+}
+
+func value(p *float64) float64 {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
+func appendOptional(b []byte, p *float64) []byte {
+	if p == nil {
+		return b
+	}
+	return appendSeconds(b, *p)
+}
+
+// appendSeconds writes a number with nine decimals, a nanosecond, without the
+// work of strconv. Numbers it cannot hold exactly go there.
+func appendSeconds(b []byte, x float64) []byte { return appendFixed(b, x, 1e9, 9) }
+
+// appendMicro writes a number as %f does.
+func appendMicro(b []byte, x float64) []byte { return appendFixed(b, x, 1e6, 6) }
+
+func appendFixed(b []byte, x, unit float64, digits int) []byte {
+	if !(x >= 0 && x < 1e6) {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			x = 0
+		}
+		return strconv.AppendFloat(b, x, 'f', digits, 64)
+	}
+	n := uint64(math.Round(x * unit))
+	whole, part := n/uint64(unit), n%uint64(unit)
+	b = strconv.AppendUint(b, whole, 10)
+	b = append(b, ".000000000"[:digits+1]...)
+	for i := len(b) - 1; part > 0; i-- {
+		b[i] = byte('0' + part%10)
+		part /= 10
+	}
+	return b
+}
