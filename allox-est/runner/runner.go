@@ -212,7 +212,9 @@ func (r *Runner) kill(group *cgroup, family *family, pid int) {
 // cleanUp ends every process that outlived the first one.
 func (r *Runner) cleanUp(res *Result, group *cgroup, family *family, pid int) {
 	deadline := time.Now().Add(r.settings.Grace)
-	res.LeftBehind = family.alive()
+	if res.Err == nil { // after a timeout they are the Runner's own doing
+		res.LeftBehind = family.alive()
+	}
 	for quiet := 0; quiet < 2 && time.Now().Before(deadline); {
 		r.kill(group, family, pid)
 		res.CPU += family.reap()

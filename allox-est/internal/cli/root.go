@@ -17,6 +17,8 @@ func New(env *cli.Env) *cobra.Command {
 		NewEstimateCommand(env),
 		NewValidateCommand(env),
 		NewParseCommand(env),
+		NewExportCommand(env),
+		NewPlotCommand(env),
 		NewScheduleCommand(env),
 		NewJobsCommand(env),
 	)

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/report"
+	"github.com/foretime/foretime/allox-est/schedule/workload"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// NewExportCommand returns "export": a journal for other programs.
+func NewExportCommand(env *cli.Env) *cobra.Command {
+	var job jobFlags
+	var format, user, since, out string
+	var id int
+	var arrival float64
+	cmd := &cobra.Command{
+		Use:   "export JOB.yaml",
+		Short: "Write what a journal says as a simulator record or as CSV",
+		Args:  jobArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "record" && format != "csv" {
+				return cli.Usagef("--format %s: want record or csv", format)
+			}
+			spec, err := job.spec(cmd, args)
+			if err != nil {
+				return err
+			}
+			j, err := journal.Read(job.journal)
+			if err != nil {
+				return err
+			}
+			r := report.New(spec, job.devices, j, job.settings())
+			write := func(w io.Writer) error { return r.WriteCSV(w, j) }
+			if format == "record" {
+				if err := r.Err(); err != nil {
+					return err
+				}
+				r.Validate(j)
+				if since != "" && !cmd.Flags().Changed("arrival") {
+					start, err := time.Parse(time.RFC3339, since)
+					if err != nil {
+						return cli.Usagef("--since: %v", err)
+					}
+					first, _ := r.FirstRun(j)
+					arrival = first.Sub(start).Seconds()
+				}
+				record, warnings := r.Record(id, user, arrival)
+				for _, w := range warnings {
+					env.Log.Warn(w)
+				}
+				write = func(w io.Writer) error { return workload.Write(w, []workload.Job{record}) }
+			}
+			if out != "" {
+				return dataset.WriteFile(out, write)
+			}
+			return write(env.Stdout)
+		},
+	}
+	job.register(cmd.Flags())
+	flags := cmd.Flags()
+	flags.StringVar(&format, "format", "record", "record (of the AlloX simulator) or csv (a row for each run)")
+	flags.StringVar(&out, "out", "", "file to write (default: stdout)")
+	flags.IntVar(&id, "id", 1, "record: number of the job")
+	flags.StringVar(&user, "user", "default", "record: user, the simulator's queue")
+	flags.Float64Var(&arrival, "arrival", 0, "record: arrival of the job in seconds")
+	flags.StringVar(&since, "since", "", "record: take for the arrival the start of the first run, counted from this time (RFC 3339)")
+	return cmd
+}

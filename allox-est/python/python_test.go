@@ -1,0 +1,121 @@
+package python
+
+import (
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// python runs a program with time_writter.py on its path and returns its stdout.
+func python(t *testing.T, program, stdin string) string {
+	t.Helper()
+	exe, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs python3: install with apt-get install python3")
+	}
+	cmd := exec.Command(exe, "-B", "-c", program)
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	return string(out)
+}
+
+// TestRealWriter: what the Python module prints, the Go parser reads.
+func TestRealWriter(t *testing.T) {
+	out := python(t, `
+import itertools, random
+import time_writter as tw
+random.seed(1)
+try:
+    tw.LogUpdate()
+    raise SystemExit("LogUpdate before Start was taken")
+except tw.NotStarted:
+    pass
+assert tw.GetResults() == "<TIME_WRITTER_OUTPUT>[]</TIME_WRITTER_OUTPUT>"
+now, clock = 0.0, []
+for _ in range(2000):
+    now += random.expovariate(1) * 10 ** random.randint(-8, 6)
+    clock.append(now)
+it = iter(clock)
+tw._writter = tw.TimeWritter(lambda: next(it))
+tw.Start()
+for i in range(1999):
+    tw.LogUpdate()
+    if i % 100 == 0:
+        tw.PrintResults()
+tw.PrintResults()
+print("laps", [b - a for a, b in zip(clock, clock[1:])])
+tw.Reset()
+assert tw.GetResults() == "<TIME_WRITTER_OUTPUT>[]</TIME_WRITTER_OUTPUT>"
+`, "")
+	out, list, _ := strings.Cut(out, "laps ")
+	var want []float64
+	if err := json.Unmarshal([]byte(list), &want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := timing.ParseOutput(strings.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Laps(), want) || len(want) != 1999 {
+		t.Error("laps differ")
+	}
+	if text := timing.OpenTag + string(timing.AppendReprList(nil, want)) + timing.CloseTag; !strings.Contains(out, text) {
+		t.Error("the same laps print differently")
+	}
+}
+
+// TestRealParser: both parsers agree on every log.
+func TestRealParser(t *testing.T) {
+	const o, c = timing.OpenTag, timing.CloseTag
+	logs := []string{
+		o + "[13.973396399989724, 8.200004231184721e-06, 2.094237900004373]" + c,
+		"", "noise", o + "[]" + c, o + "[1,2,3]" + c, o + "[1.0,\n 2.0]" + c, o + " [ 1.0 ] " + c,
+		o + "[1.0]" + c + o + "[1.0, 2.0]" + c, o + "[1.0, 2.0]" + c + o + "[1.0]" + c, o + "[1.0]" + c + o + "[2.0]" + c,
+		o + "[1.0, 2.", o + "[1.0]" + c + o + "[1.0, 2.", o + "[1.0, 2." + o + "[1.0, 2.5]" + c, o + "[1.0, " + o + "[2.0]" + c + "]" + c,
+		c + "[1.0]" + o, o + "[1.0" + c, o + "1.0]" + c, o + "[1.0,]" + c, o + c, o + "[nan]" + c, o + "[inf]" + c, o + "[1e999]" + c,
+		o + "[-1.0]" + c, o + "[-0.0]" + c, o + "[1_0]" + c, o + "[0x1]" + c, o + "[2.]" + c, o + "[.5]" + c, o + "[007]" + c, o + "[+1]" + c,
+		o + "[1.0 2.0]" + c, o + "[1.0][2.0]" + c, o + "[1.0, log line\n 2.0]" + c, o + "[nan]" + c + o + "[1.0]" + c, o + "[1e-05, 2E3]" + c,
+	}
+	in, err := json.Marshal(logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := python(t, `
+import json, sys
+import time_writter as tw
+for log in json.load(sys.stdin):
+    try:
+        laps = tw.parse_output(log)
+        assert tw.parse_output(log.encode()) == laps
+        print(json.dumps(laps))
+    except tw.BadOutput:
+        print("null")
+`, string(in))
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != len(logs) {
+		t.Fatalf("%d answers for %d logs", len(lines), len(logs))
+	}
+	for i, log := range logs {
+		var want []float64
+		if err := json.Unmarshal([]byte(lines[i]), &want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := timing.ParseOutput(strings.NewReader(log))
+		if place := (*timing.ParseError)(nil); err != nil && !errors.As(err, &place) {
+			t.Fatal(err)
+		}
+		if (err == nil) != (want != nil) || err == nil && !slices.Equal(got.Laps(), want) {
+			t.Errorf("%q: Go %v, Python %s", log, err, lines[i])
+		}
+	}
+}
