@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -292,4 +293,22 @@ func distance(a, b []float64) (d float64) {
 		d += (a[i] - b[i]) * (a[i] - b[i])
 	}
 	return d
+}
+
+// Each pass takes every image once, in an order of its own, whatever the batch.
+func TestEveryImageOnce(t *testing.T) {
+	tr := &training{options: Options{BatchSize: 3}, rng: rand.New(rand.NewPCG(1, 1)), order: []int{0, 1, 2, 3, 4, 5, 6}}
+	var taken []int
+	for range 7 {
+		taken = append(taken, tr.next()...)
+	}
+	for pass := range 3 {
+		once := slices.Sorted(slices.Values(taken[7*pass : 7*pass+7]))
+		if !slices.Equal(once, []int{0, 1, 2, 3, 4, 5, 6}) {
+			t.Errorf("pass %d took %v", pass, taken[7*pass:7*pass+7])
+		}
+	}
+	if slices.Equal(taken[:7], taken[7:14]) {
+		t.Error("two passes in the same order")
+	}
 }

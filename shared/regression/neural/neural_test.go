@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -78,6 +79,11 @@ func TestSameSeedSameNetwork(t *testing.T) {
 	if save(small) != first {
 		t.Error("the same seed gave another network")
 	}
+	one := runtime.GOMAXPROCS(1)
+	if save(small) != first {
+		t.Error("on one thread it is another network")
+	}
+	runtime.GOMAXPROCS(one)
 	other := small
 	other.Training.Seed = 2
 	if save(other) == first {
