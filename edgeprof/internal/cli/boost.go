@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/tree"
+)
+
+// numbers is a CSV file of numbers with a header; an empty field is missing.
+type numbers struct {
+	path    string
+	columns []string
+	rows    []float64 // row-major
+}
+
+func (n *numbers) len() int { return len(n.rows) / max(1, len(n.columns)) }
+
+// readNumbers reads a whole file. A field that is no number stops it: a booster
+// trained without some rows is another booster.
+func readNumbers(path string) (*numbers, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.ReuseRecord = true
+	header, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: empty file, want a header", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	n := &numbers{path: path, columns: slices.Clone(header)}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		for i, text := range record {
+			v := math.NaN()
+			if text != "" {
+				if v, err = strconv.ParseFloat(text, 64); err != nil {
+					line, _ := r.FieldPos(i)
+					return nil, fmt.Errorf("%s:%d: column %s: %q is not a number", path, line, n.columns[i], text)
+				}
+			}
+			n.rows = append(n.rows, v)
+		}
+	}
+}
+
+// pick copies the named columns, row-major.
+func (n *numbers) pick(names []string) ([]float64, error) {
+	at := make([]int, len(names))
+	for i, name := range names {
+		if at[i] = slices.Index(n.columns, name); at[i] < 0 {
+			return nil, fmt.Errorf("%s: no column %q", n.path, name)
+		}
+	}
+	width := len(n.columns)
+	out := make([]float64, 0, n.len()*len(names))
+	for r := range n.len() {
+		row := n.rows[r*width : (r+1)*width]
+		for _, i := range at {
+			out = append(out, row[i])
+		}
+	}
+	return out, nil
+}
+
+// NewBoostTrainCommand trains a plain booster on any CSV of numbers.
+func NewBoostTrainCommand(env *cli.Env) *cobra.Command {
+	var data, label, out string
+	var base float64
+	var asJSON bool
+	b := tree.Boost{}
+	c := &cobra.Command{
+		Use:   "boost-train",
+		Short: "Train boosted trees on a CSV of numbers and save them in XGBoost's format",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			start := time.Now()
+			file, err := readNumbers(data)
+			if err != nil {
+				return err
+			}
+			names := slices.DeleteFunc(slices.Clone(file.columns), func(name string) bool { return name == label })
+			x, err := file.pick(names)
+			if err != nil {
+				return err
+			}
+			y, err := file.pick([]string{label})
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("base-score") {
+				b.BaseScore = &base
+			}
+			read := time.Since(start)
+			start = time.Now()
+			model, err := b.FitEnsemble(cmd.Context(), regression.Samples{Features: len(names), X: x, Y: y})
+			if err != nil {
+				return fmt.Errorf("%s: %w", data, err)
+			}
+			train := time.Since(start)
+			if err := model.SetNames(names); err != nil {
+				return err
+			}
+			if err := dataset.WriteFile(out, model.WriteJSON); err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(map[string]any{
+					"rows": len(y), "features": len(names), "trees": model.Trees(),
+					"read_seconds": read.Seconds(), "train_seconds": train.Seconds(),
+				})
+			}
+			_, err = fmt.Fprintf(env.Stdout, "%s: %d trees from %d rows of %d features in %.2f s (and %.2f s to read)\n", out, model.Trees(), len(y), len(names), train.Seconds(), read.Seconds())
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&data, "data", "", "CSV file with a header; an empty field is missing")
+	f.StringVar(&label, "label", "", "column to predict")
+	f.IntVar(&b.Rounds, "rounds", 100, "trees")
+	f.IntVar(&b.MaxDepth, "depth", 6, "deepest level of a tree")
+	f.Float64Var(&b.Eta, "eta", 0.3, "share of each tree's answer that is used")
+	f.Float64Var(&base, "base-score", 0, "where boosting starts (default: the mean)")
+	f.IntVar(&b.Threads, "threads", 1, "goroutines; the model does not depend on it")
+	f.StringVar(&out, "out", "model.json", "model file")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	require(c, "data", "label")
+	return c
+}
+
+// require marks flags that must be given.
+func require(c *cobra.Command, names ...string) {
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		for _, name := range names {
+			if !cmd.Flags().Changed(name) {
+				return cli.Usagef("--%s is missing; see %s -h", name, cmd.CommandPath())
+			}
+		}
+		return run(cmd, args)
+	}
+}
+
+// NewBoostPredictCommand applies a booster to a CSV of numbers.
+func NewBoostPredictCommand(*cli.Env) *cobra.Command {
+	var model, data, out string
+	var threads int
+	c := &cobra.Command{
+		Use:   "boost-predict",
+		Short: "Predict each row of a CSV with boosted trees",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			e, err := readModel(model)
+			if err != nil {
+				return err
+			}
+			file, err := readNumbers(data)
+			if err != nil {
+				return err
+			}
+			names := e.Names()
+			if names == nil {
+				if names = file.columns; len(names) != e.Features() {
+					return fmt.Errorf("%s: the model names no features and wants %d; the file has %d columns", data, e.Features(), len(names))
+				}
+			}
+			x, err := file.pick(names)
+			if err != nil {
+				return err
+			}
+			answers := make([]float64, file.len())
+			if err := e.PredictAll(x, answers, threads); err != nil {
+				return fmt.Errorf("%s: %w", data, err)
+			}
+			return dataset.WriteFile(out, func(w io.Writer) error {
+				var b bytes.Buffer
+				b.WriteString("prediction\n")
+				for _, v := range answers {
+					b.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
+					b.WriteByte('\n')
+				}
+				_, err := b.WriteTo(w)
+				return err
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&model, "model", "", "model file, XGBoost's JSON or UBJSON")
+	f.StringVar(&data, "data", "", "CSV file with a header; columns are matched by name")
+	f.StringVar(&out, "out", "pred.csv", "file with the column prediction")
+	f.IntVar(&threads, "threads", 1, "goroutines")
+	require(c, "model", "data")
+	return c
+}
+
+func readModel(path string) (*tree.Ensemble, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	e, err := tree.ReadModel(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// NewInspectCommand counts what a model is made of, without loading its weights.
+func NewInspectCommand(env *cli.Env) *cobra.Command {
+	var asJSON bool
+	var sizes map[string]string
+	c := &cobra.Command{
+		Use:   "inspect MODEL.onnx",
+		Short: "Count a model's layers, parameters, operations and memory",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			settings, err := dimensions(sizes)
+			if err != nil {
+				return err
+			}
+			m, err := onnx.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			counts, err := onnx.Characterize(m, settings)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			for _, w := range counts.Warnings {
+				env.Log.Warnf("%s: %v", args[0], w)
+			}
+			if asJSON {
+				return env.WriteJSON(struct {
+					*onnx.Characteristics
+					Warnings []string `json:"warnings"`
+				}{counts, texts(counts.Warnings)})
+			}
+			return inspection(env, counts)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringToStringVar(&sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
+	return c
+}
+
+func dimensions(sizes map[string]string) (onnx.Settings, error) {
+	s := onnx.Settings{Sizes: map[string]int64{}}
+	for name, text := range sizes {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1 {
+			return s, cli.Usagef("--dim %s=%s: want a size from 1", name, text)
+		}
+		s.Sizes[name] = n
+	}
+	return s, nil
+}
+
+func texts(errs []error) []string {
+	out := make([]string, len(errs))
+	for i, err := range errs {
+		out[i] = err.Error()
+	}
+	return out
+}
+
+func inspection(env *cli.Env, c *onnx.Characteristics) error {
+	table := cli.Table{Header: []string{"characteristic", "value", "unit"}}
+	for _, row := range []struct {
+		name  string
+		value int64
+		unit  string
+	}{
+		{"conv layers", int64(c.ConvLayers), ""}, {"pool layers", int64(c.PoolLayers), ""}, {"fc layers", int64(c.FCLayers), ""},
+		{"filters", c.FilterDetails, ""}, {"parameters", c.TotalParameters, ""}, {"parameter memory", c.ParameterBytes, "B"},
+		{"input", c.ModelInputSize, "B"}, {"output", c.ModelOutputSize, "B"},
+		{"multiply-accumulates", c.MACs.Total, ""}, {"  in convolutions", c.MACs.Conv, ""}, {"  depthwise", c.MACs.Depthwise, ""},
+		{"  in matrix products", c.MACs.Dense, ""}, {"  recurrent", c.MACs.Recurrent, ""},
+		{"activations written", c.ActivationBytes, "B"}, {"peak activation memory", c.PeakActivationBytes, "B"},
+		{"nodes", int64(c.Nodes), ""}, {"nodes when fused", int64(c.FusedNodes), ""}, {"depth", int64(c.Depth), ""},
+	} {
+		table.Add(row.name, row.value, row.unit)
+	}
+	if _, err := table.WriteTo(env.Stdout); err != nil {
+		return err
+	}
+	var ops []string
+	for _, op := range slices.Sorted(maps.Keys(c.Ops)) {
+		ops = append(ops, fmt.Sprintf("%s %d", op, c.Ops[op]))
+	}
+	_, err := fmt.Fprintf(env.Stdout, "\noperators: %s\n", strings.Join(ops, ", "))
+	return err
+}

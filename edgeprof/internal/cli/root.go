@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// New returns the command edgeprof.
+func New(env *cli.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "edgeprof",
+		Short: "Predict on which edge device an ONNX model runs fastest",
+	}
+	root.AddCommand(
+		NewInspectCommand(env),
+		NewSynthCommand(env),
+		NewBoostTrainCommand(env),
+		NewBoostPredictCommand(env),
+	)
+	return root
+}

@@ -1,0 +1,211 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Returned when a file is not used.
+var (
+	// ErrSyntax is returned for bytes that are no ONNX model; see [SyntaxError].
+	ErrSyntax = errors.New("not an ONNX model")
+	// ErrLimit is returned for a file whose graph is too large to keep.
+	ErrLimit = errors.New("model beyond the limits")
+	// ErrGraph is returned for a graph that contradicts itself: a cycle, or two
+	// nodes that make the same tensor.
+	ErrGraph = errors.New("broken graph")
+)
+
+// SyntaxError says where a file stops making sense. It matches [ErrSyntax].
+type SyntaxError struct {
+	Offset int64  // byte in the file
+	Field  string // path of messages, such as "model.graph.node"
+	Msg    string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%v: byte %d: %s: %s", ErrSyntax, e.Offset, e.Field, e.Msg)
+}
+
+// Is reports whether target is ErrSyntax.
+func (e *SyntaxError) Is(target error) bool { return target == ErrSyntax }
+
+// Model is an ONNX file without its weights.
+type Model struct {
+	IRVersion int64
+	Producer  string
+	Opsets    map[string]int64 // version by domain; the default domain is ""
+	Graph     Graph
+	Functions int // model-local functions; their bodies are not read
+}
+
+// Graph is the nodes of a model, or of a branch or loop body within a node.
+type Graph struct {
+	Name         string
+	Nodes        []Node
+	Inputs       []Value
+	Outputs      []Value
+	Values       []Value // stated shapes of tensors in between
+	Initializers []Tensor
+	Sparse       int // sparse initializers
+}
+
+// Node is one operation.
+type Node struct {
+	Name       string
+	Op         string
+	Domain     string // "" and "ai.onnx" are the same
+	Inputs     []string
+	Outputs    []string
+	Attributes []Attribute
+}
+
+// Attribute is one named setting of a node; the field that Kind names is set.
+type Attribute struct {
+	Name   string
+	Kind   AttributeKind
+	Float  float32
+	Int    int64
+	String string
+	Floats []float32
+	Ints   []int64
+	Tensor *Tensor
+	Graphs []Graph // of GRAPH and GRAPHS
+}
+
+// AttributeKind is AttributeProto.AttributeType.
+type AttributeKind int32
+
+// The kinds of attribute that are read; others keep their number and no value.
+const (
+	KindFloat  AttributeKind = 1
+	KindInt    AttributeKind = 2
+	KindString AttributeKind = 3
+	KindTensor AttributeKind = 4
+	KindGraph  AttributeKind = 5
+	KindFloats AttributeKind = 6
+	KindInts   AttributeKind = 7
+	KindGraphs AttributeKind = 10
+)
+
+// Value is a named tensor with its stated type.
+type Value struct {
+	Name  string
+	Type  DataType // 0 for what is not a tensor
+	Known bool     // a shape is stated, be it of rank 0
+	Shape []Dim
+}
+
+// Dim is one dimension: a size, or a name where it is decided at run time.
+type Dim struct {
+	Size int64 // -1 when it is not stated
+	Name string
+}
+
+// Tensor is a constant. Its data is kept only where it is short.
+type Tensor struct {
+	Name     string
+	Type     DataType
+	Dims     []int64
+	External bool // the data lies in another file
+	// Stored is the length of the data in the file in bytes.
+	Stored int64
+	// Data is the raw little-endian data when it is at most 4 KiB, or the
+	// values of a typed field; nil otherwise.
+	Data []byte
+	// Offset is where raw data of any length begins in the file; 0 if it is in
+	// a typed field.
+	Offset int64
+}
+
+// DataType is TensorProto.DataType.
+type DataType int32
+
+// The data types.
+const (
+	Float32  DataType = 1
+	Uint8    DataType = 2
+	Int8     DataType = 3
+	Uint16   DataType = 4
+	Int16    DataType = 5
+	Int32    DataType = 6
+	Int64    DataType = 7
+	String   DataType = 8
+	Bool     DataType = 9
+	Float16  DataType = 10
+	Float64  DataType = 11
+	Uint32   DataType = 12
+	Uint64   DataType = 13
+	BFloat16 DataType = 16
+)
+
+var typeNames = map[DataType]string{
+	Float32: "float32", Uint8: "uint8", Int8: "int8", Uint16: "uint16", Int16: "int16", Int32: "int32", Int64: "int64",
+	String: "string", Bool: "bool", Float16: "float16", Float64: "float64", 12: "uint32", 13: "uint64",
+	14: "complex64", 15: "complex128", BFloat16: "bfloat16", 17: "float8e4m3fn", 18: "float8e4m3fnuz",
+	19: "float8e5m2", 20: "float8e5m2fnuz", 21: "uint4", 22: "int4", 23: "float4e2m1",
+}
+
+// String is the type's name as NumPy has it.
+func (t DataType) String() string {
+	if name, ok := typeNames[t]; ok {
+		return name
+	}
+	return fmt.Sprintf("type %d", int32(t))
+}
+
+// Bits is the width of one element, 0 for strings and unknown types.
+func (t DataType) Bits() int64 {
+	switch t {
+	case Uint8, Int8, Bool, 17, 18, 19, 20:
+		return 8
+	case Uint16, Int16, Float16, BFloat16:
+		return 16
+	case Float32, Int32, Uint32:
+		return 32
+	case Int64, Float64, Uint64, 14:
+		return 64
+	case 15:
+		return 128
+	case 21, 22, 23:
+		return 4
+	}
+	return 0
+}
+
+// Attribute returns the named attribute, or nil.
+func (n *Node) Attribute(name string) *Attribute {
+	for i := range n.Attributes {
+		if n.Attributes[i].Name == name {
+			return &n.Attributes[i]
+		}
+	}
+	return nil
+}
+
+// Int returns the named whole number, or what the operator's default is.
+func (n *Node) Int(name string, otherwise int64) int64 {
+	if a := n.Attribute(name); a != nil && a.Kind == KindInt {
+		return a.Int
+	}
+	return otherwise
+}
+
+// Ints returns the named whole numbers, or nil.
+func (n *Node) Ints(name string) []int64 {
+	if a := n.Attribute(name); a != nil && a.Kind == KindInts {
+		return a.Ints
+	}
+	return nil
+}
+
+// Text returns the named string, or "".
+func (n *Node) Text(name string) string {
+	if a := n.Attribute(name); a != nil && a.Kind == KindString {
+		return a.String
+	}
+	return ""
+}
+
+// standard reports whether the node is one of ONNX's own operators.
+func (n *Node) standard() bool { return n.Domain == "" || n.Domain == "ai.onnx" }

@@ -1,0 +1,340 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// ReadFile reads the model in a file. The error matches [ErrSyntax] or
+// [ErrLimit], or is the file's own.
+func ReadFile(path string) (*Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	m, err := Read(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// Read reads the model in the first size bytes of a file. The error matches
+// [ErrSyntax] or [ErrLimit], or is the file's own.
+func Read(file io.ReaderAt, size int64) (*Model, error) {
+	c := &cursor{file: file, size: size}
+	m := &Model{Opsets: map[string]int64{}}
+	graphs := 0
+	err := c.message("model", size, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			m.IRVersion = int64(f.value)
+		case 2:
+			m.Producer, err = c.text(f)
+		case 7:
+			graphs++
+			err = c.graph(&m.Graph, f)
+		case 8:
+			err = c.opset(m.Opsets, f)
+		case 25:
+			m.Functions++
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if graphs != 1 {
+		return nil, &SyntaxError{Offset: size, Field: "model", Msg: fmt.Sprintf("%d graphs, want one", graphs)}
+	}
+	return m, nil
+}
+
+// inside checks that a field holds a message.
+func (c *cursor) inside(f field) error {
+	if f.kind != protowire.BytesType {
+		return c.fail("field %d is not a message", f.number)
+	}
+	return nil
+}
+
+func (c *cursor) opset(to map[string]int64, f field) error {
+	if err := c.inside(f); err != nil {
+		return err
+	}
+	domain, version := "", int64(0)
+	err := c.message("opset_import", f.end, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			domain, err = c.text(f)
+		case 2:
+			version = int64(f.value)
+		}
+		return err
+	})
+	if domain == "ai.onnx" {
+		domain = ""
+	}
+	to[domain] = version
+	return err
+}
+
+func (c *cursor) graph(g *Graph, f field) error {
+	if err := c.inside(f); err != nil {
+		return err
+	}
+	return c.message("graph", f.end, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			g.Nodes, err = grown(c, g.Nodes, f, (*cursor).node)
+		case 2:
+			g.Name, err = c.text(f)
+		case 5:
+			g.Initializers, err = grown(c, g.Initializers, f, (*cursor).tensor)
+		case 11:
+			g.Inputs, err = grown(c, g.Inputs, f, (*cursor).value)
+		case 12:
+			g.Outputs, err = grown(c, g.Outputs, f, (*cursor).value)
+		case 13:
+			g.Values, err = grown(c, g.Values, f, (*cursor).value)
+		case 15:
+			g.Sparse++
+		}
+		return err
+	})
+}
+
+// grown appends one element, read by one.
+func grown[T any](c *cursor, to []T, f field, one func(*cursor, *T, field) error) ([]T, error) {
+	if err := c.inside(f); err != nil {
+		return to, err
+	}
+	if err := c.keep(256); err != nil {
+		return to, err
+	}
+	var v T
+	err := one(c, &v, f)
+	return append(to, v), err
+}
+
+func (c *cursor) node(n *Node, f field) error {
+	return c.message("node", f.end, func(f field) (err error) {
+		switch f.number {
+		case 1, 2:
+			name, err := c.text(f)
+			if err != nil {
+				return err
+			}
+			if f.number == 1 {
+				n.Inputs = append(n.Inputs, name)
+			} else {
+				n.Outputs = append(n.Outputs, name)
+			}
+			return c.keep(16)
+		case 3:
+			n.Name, err = c.text(f)
+		case 4:
+			n.Op, err = c.text(f)
+		case 5:
+			n.Attributes, err = grown(c, n.Attributes, f, (*cursor).attribute)
+		case 7:
+			n.Domain, err = c.text(f)
+		}
+		return err
+	})
+}
+
+func (c *cursor) attribute(a *Attribute, f field) error {
+	err := c.message("attribute", f.end, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			a.Name, err = c.text(f)
+		case 2:
+			a.Float = math.Float32frombits(uint32(f.value))
+		case 3:
+			a.Int = int64(f.value)
+		case 4:
+			a.String, err = c.text(f)
+		case 5:
+			if err = c.inside(f); err == nil {
+				a.Tensor = &Tensor{}
+				err = c.tensor(a.Tensor, f)
+			}
+		case 6, 11:
+			var g Graph
+			err = c.graph(&g, f)
+			a.Graphs = append(a.Graphs, g)
+		case 7:
+			a.Floats, err = c.floats(a.Floats, f)
+		case 8:
+			a.Ints, err = c.numbers(a.Ints, f)
+		case 20:
+			a.Kind = AttributeKind(f.value)
+		}
+		return err
+	})
+	if a.Kind == 0 {
+		a.Kind = a.guess()
+	}
+	return err
+}
+
+// guess is the kind of an attribute from IR versions that did not state it.
+func (a *Attribute) guess() AttributeKind {
+	switch {
+	case a.Tensor != nil:
+		return KindTensor
+	case a.Graphs != nil:
+		return KindGraph
+	case a.Ints != nil:
+		return KindInts
+	case a.Floats != nil:
+		return KindFloats
+	case a.String != "":
+		return KindString
+	case a.Float != 0:
+		return KindFloat
+	}
+	return KindInt
+}
+
+func (c *cursor) tensor(t *Tensor, f field) error {
+	return c.message("tensor", f.end, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			t.Dims, err = c.numbers(t.Dims, f)
+		case 2:
+			t.Type = DataType(f.value)
+		case 8:
+			t.Name, err = c.text(f)
+		case 14:
+			t.External = f.value == 1
+		case 9:
+			t.Stored, t.Offset = f.end-c.at, c.at
+			if t.Stored <= keptData {
+				t.Data, err = c.bytes(t.Stored)
+			}
+		case 4, 5, 6, 7, 10, 11:
+			err = c.typed(t, f)
+		}
+		return err
+	})
+}
+
+// typed reads the typed data fields: float_data 4, int32_data 5, string_data
+// 6, int64_data 7, double_data 10, uint64_data 11. Short numeric ones become
+// raw little-endian data.
+func (c *cursor) typed(t *Tensor, f field) error {
+	if f.kind == protowire.BytesType {
+		t.Stored += f.end - c.at
+		if f.end-c.at > keptData {
+			t.Data = nil
+			return nil
+		}
+	}
+	switch f.number {
+	case 4:
+		values, err := c.floats(nil, f)
+		for _, v := range values {
+			t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(v))
+		}
+		return err
+	case 5, 7, 11:
+		values, err := c.numbers(nil, f)
+		for _, v := range values {
+			t.Data = appendNumber(t.Data, t.Type, v)
+		}
+		return err
+	case 10:
+		if f.kind == protowire.BytesType {
+			b, err := c.bytes(f.end - c.at)
+			t.Data = append(t.Data, b...)
+			return err
+		}
+		t.Data = binary.LittleEndian.AppendUint64(t.Data, f.value)
+	}
+	return nil
+}
+
+// appendNumber writes one number in the width of its type. A type that stands
+// after the data in the file is taken for the field's own.
+func appendNumber(b []byte, t DataType, v int64) []byte {
+	switch t.Bits() {
+	case 8:
+		return append(b, byte(v))
+	case 16:
+		return binary.LittleEndian.AppendUint16(b, uint16(v))
+	case 32:
+		return binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	return binary.LittleEndian.AppendUint64(b, uint64(v))
+}
+
+// value reads a ValueInfoProto: name 1, type 2 { tensor_type 1 { elem_type 1,
+// shape 2 { dim 1 { dim_value 1, dim_param 2 } } } }.
+func (c *cursor) value(v *Value, f field) error {
+	return c.message("value_info", f.end, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			v.Name, err = c.text(f)
+		case 2:
+			err = c.within("type", f, 1, func(f field) error {
+				return c.message("tensor_type", f.end, func(f field) error {
+					switch f.number {
+					case 1:
+						v.Type = DataType(f.value)
+					case 2:
+						v.Known = true
+						return c.within("shape", f, 1, func(f field) error { return c.dim(v, f) })
+					}
+					return nil
+				})
+			})
+		}
+		return err
+	})
+}
+
+// within calls each for every message with the given number inside f.
+func (c *cursor) within(name string, f field, number protowire.Number, each func(field) error) error {
+	if err := c.inside(f); err != nil {
+		return err
+	}
+	return c.message(name, f.end, func(f field) error {
+		if f.number != number {
+			return nil
+		}
+		if err := c.inside(f); err != nil {
+			return err
+		}
+		return each(f)
+	})
+}
+
+func (c *cursor) dim(v *Value, f field) error {
+	d := Dim{Size: -1}
+	err := c.message("dim", f.end, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			d.Size = int64(f.value)
+		case 2:
+			d.Name, err = c.text(f)
+		}
+		return err
+	})
+	v.Shape = append(v.Shape, d)
+	if err != nil {
+		return err
+	}
+	return c.keep(32)
+}

@@ -1,0 +1,12 @@
+// Package native runs ONNX models in Go, on the CPU, in float32: convolutions
+// as matrix products over gonum's BLAS. It needs no library and no C compiler,
+// so a profiler that has nothing else installed can still measure.
+//
+// It decides the layout in memory and frees each tensor after its last use. It
+// refuses operators that it does not know, data types other than float32, and
+// shapes that depend on the data.
+//
+//	model, err := onnx.ReadFile("resnet18.onnx")
+//	session, err := native.Load(model, file, onnx.Settings{}, time.Now)
+//	out, err := session.Run(ctx, map[string]runtime.Tensor{"input": image})
+package native

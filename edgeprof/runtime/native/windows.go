@@ -1,0 +1,271 @@
+package native
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// plane is a two-dimensional window over an image.
+type plane struct {
+	height, width       int // of the image
+	outHeight, outWidth int
+	kh, kw              int
+	sh, sw              int
+	dh, dw              int
+	top, left           int // padding
+}
+
+// planeOf reads the window of a node over four-dimensional images.
+func planeOf(s site, kernel []int) (plane, error) {
+	in, out := s.in(0), s.out(0)
+	if len(in) != 4 {
+		return plane{}, unsupported("rank %d", len(in))
+	}
+	p := plane{height: in[2], width: in[3], outHeight: out[2], outWidth: out[3], sh: 1, sw: 1, dh: 1, dw: 1}
+	if k := s.node.Ints("kernel_shape"); len(k) == 2 {
+		kernel = lengths(k)
+	}
+	if len(kernel) != 2 {
+		return p, unsupported("a kernel of %d axes", len(kernel))
+	}
+	p.kh, p.kw = kernel[0], kernel[1]
+	if v := s.node.Ints("strides"); len(v) == 2 {
+		p.sh, p.sw = int(v[0]), int(v[1])
+	}
+	if v := s.node.Ints("dilations"); len(v) == 2 {
+		p.dh, p.dw = int(v[0]), int(v[1])
+	}
+	if v := s.node.Ints("pads"); len(v) == 4 {
+		p.top, p.left = int(v[0]), int(v[1])
+	}
+	switch auto := s.node.Text("auto_pad"); auto {
+	case "SAME_UPPER", "SAME_LOWER":
+		total := func(size, out, kernel, stride, dilation int) int {
+			n := max(0, (out-1)*stride+(kernel-1)*dilation+1-size)
+			if auto == "SAME_LOWER" {
+				n++
+			}
+			return n / 2
+		}
+		p.top, p.left = total(p.height, p.outHeight, p.kh, p.sh, p.dh), total(p.width, p.outWidth, p.kw, p.sw, p.dw)
+	case "VALID":
+		p.top, p.left = 0, 0
+	}
+	return p, nil
+}
+
+// span is the outputs whose window cell lies inside the image: those from first
+// to last, where the cell starts at offset and moves by step.
+func span(offset, step, size, count int) (first, last int) {
+	if offset < 0 {
+		first = (-offset + step - 1) / step
+	}
+	if offset >= size {
+		return 0, 0
+	}
+	last = min(count, (size-1-offset)/step+1)
+	return min(first, last), last
+}
+
+// conv is a convolution: each group a matrix product of its filters with the
+// image's columns, or, with one channel a group, a direct sum.
+func conv(s site) (kernel, error) {
+	x, w, shape := s.in(0), s.in(1), s.out(0)
+	if len(w) != 4 {
+		return nil, unsupported("weights of rank %d", len(w))
+	}
+	p, err := planeOf(s, w[2:])
+	if err != nil {
+		return nil, err
+	}
+	groups := int(s.node.Int("group", 1))
+	if groups < 1 || x[1] != groups*w[1] || shape[1]%groups != 0 {
+		return nil, unsupported("%d channels in %d groups of weights %v", x[1], groups, w)
+	}
+	channels, filters := w[1], shape[1]/groups
+	size, outSize := p.height*p.width, p.outHeight*p.outWidth
+	depth := channels * p.kh * p.kw
+	pointwise := p.kh == 1 && p.kw == 1 && p.sh == 1 && p.sw == 1 && p.top == 0 && p.left == 0 && outSize == size
+	return func(in, out []array, scratch *scratch) {
+		for image := range x[0] {
+			for g := range groups {
+				src := in[0].data[(image*x[1]+g*channels)*size:][:channels*size]
+				dst := out[0].data[(image*shape[1]+g*filters)*outSize:][:filters*outSize]
+				weights := in[1].data[g*filters*depth:][:filters*depth]
+				var bias []float32
+				if s.given(2) {
+					bias = in[2].data[g*filters:][:filters]
+				}
+				spread(dst, bias, outSize)
+				switch {
+				case channels == 1 && filters == 1:
+					p.direct(src, weights, dst)
+				case pointwise:
+					multiply(weights, src, dst, filters, depth, outSize)
+				default:
+					columns := scratch.get(0, depth*outSize)
+					p.columns(src, columns, channels)
+					multiply(weights, columns, dst, filters, depth, outSize)
+				}
+			}
+		}
+	}, nil
+}
+
+// spread fills each filter's plane with its bias.
+func spread(dst, bias []float32, n int) {
+	if bias == nil {
+		clear(dst)
+		return
+	}
+	for f, b := range bias {
+		for i := range dst[f*n:][:n] {
+			dst[f*n+i] = b
+		}
+	}
+}
+
+func multiply(a, b, c []float32, m, k, n int) {
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(a, m, k), general(b, k, n), 1, general(c, m, n))
+}
+
+// columns lays out, for each cell of the window, the image's values under it: a
+// matrix of channels*kh*kw rows and one column an output.
+func (p plane) columns(src, dst []float32, channels int) {
+	n := p.outHeight * p.outWidth
+	row := 0
+	for c := range channels {
+		image := src[c*p.height*p.width:][:p.height*p.width]
+		for kh := range p.kh {
+			for kw := range p.kw {
+				p.cell(image, dst[row*n:][:n], kh, kw)
+				row++
+			}
+		}
+	}
+}
+
+// cell copies the image's values under one cell of the window, 0 outside.
+func (p plane) cell(image, dst []float32, kh, kw int) {
+	clear(dst)
+	firstY, lastY := span(kh*p.dh-p.top, p.sh, p.height, p.outHeight)
+	firstX, lastX := span(kw*p.dw-p.left, p.sw, p.width, p.outWidth)
+	for y := firstY; y < lastY; y++ {
+		from := image[(y*p.sh+kh*p.dh-p.top)*p.width:][:p.width]
+		to := dst[y*p.outWidth:][:p.outWidth]
+		at := firstX*p.sw + kw*p.dw - p.left
+		if p.sw == 1 {
+			copy(to[firstX:lastX], from[at:])
+			continue
+		}
+		for x := firstX; x < lastX; x++ {
+			to[x] = from[at]
+			at += p.sw
+		}
+	}
+}
+
+// direct adds one channel's convolution.
+func (p plane) direct(image, weights, dst []float32) {
+	for kh := range p.kh {
+		firstY, lastY := span(kh*p.dh-p.top, p.sh, p.height, p.outHeight)
+		for kw := range p.kw {
+			firstX, lastX := span(kw*p.dw-p.left, p.sw, p.width, p.outWidth)
+			w := weights[kh*p.kw+kw]
+			for y := firstY; y < lastY; y++ {
+				from := image[(y*p.sh+kh*p.dh-p.top)*p.width:][:p.width]
+				to := dst[y*p.outWidth:][:p.outWidth]
+				at := firstX*p.sw + kw*p.dw - p.left
+				for x := firstX; x < lastX; x++ {
+					to[x] += w * from[at]
+					at += p.sw
+				}
+			}
+		}
+	}
+}
+
+// pooling is the maximum or the mean under a window; the mean leaves padding
+// out unless the node includes it.
+func pooling(s site) (kernel, error) {
+	p, err := planeOf(s, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.node.Outputs) > 1 {
+		return nil, unsupported("indices as an output")
+	}
+	maximum := s.node.Op == "MaxPool"
+	padded := s.node.Int("count_include_pad", 0) == 1
+	if padded && s.node.Int("ceil_mode", 0) == 1 {
+		return nil, unsupported("ceil_mode with padding counted")
+	}
+	size, outSize := p.height*p.width, p.outHeight*p.outWidth
+	return func(in, out []array, scratch *scratch) {
+		counts := scratch.get(0, outSize)
+		for c := range len(in[0].data) / size {
+			image, dst := in[0].data[c*size:][:size], out[0].data[c*outSize:][:outSize]
+			if maximum {
+				fill(dst, float32(math.Inf(-1)))
+			} else {
+				clear(dst)
+				clear(counts)
+			}
+			p.under(func(y, x, at int) {
+				v := image[at]
+				i := y*p.outWidth + x
+				if maximum {
+					dst[i] = max(dst[i], v)
+				} else {
+					dst[i] += v
+					counts[i]++
+				}
+			})
+			if !maximum {
+				for i := range dst {
+					if padded {
+						counts[i] = float32(p.kh * p.kw)
+					}
+					dst[i] /= counts[i]
+				}
+			}
+		}
+	}, nil
+}
+
+// under calls f for every output and every value of the image under its window.
+func (p plane) under(f func(y, x, at int)) {
+	for kh := range p.kh {
+		firstY, lastY := span(kh*p.dh-p.top, p.sh, p.height, p.outHeight)
+		for kw := range p.kw {
+			firstX, lastX := span(kw*p.dw-p.left, p.sw, p.width, p.outWidth)
+			for y := firstY; y < lastY; y++ {
+				row := (y*p.sh + kh*p.dh - p.top) * p.width
+				for x := firstX; x < lastX; x++ {
+					f(y, x, row+x*p.sw+kw*p.dw-p.left)
+				}
+			}
+		}
+	}
+}
+
+func fill(dst []float32, v float32) {
+	for i := range dst {
+		dst[i] = v
+	}
+}
+
+func globalAverage(s site) (kernel, error) {
+	n := volume(s.in(0)[2:])
+	return func(in, out []array, _ *scratch) {
+		for c := range out[0].data {
+			sum := float32(0)
+			for _, v := range in[0].data[c*n:][:n] {
+				sum += v
+			}
+			out[0].data[c] = sum / float32(n)
+		}
+	}, nil
+}
