@@ -79,7 +79,7 @@ func unpack(dir string) (string, error) {
 
 func compile(ctx context.Context, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	cmd.Env = append(cmd.Environ(), "LC_ALL=C")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", name, err, bytes.TrimSpace(out))
 	}
@@ -141,7 +141,7 @@ func (p *Program) Output(ctx context.Context, r Run) (stdout, stderr string, err
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = r.Dir
-	cmd.Env = append(os.Environ(), "CHAMELEON_TOOL_LIBRARIES=", "CHAM_TOOL_DIR=", "CHAMELEON_TOOL=")
+	cmd.Env = append(cmd.Environ(), "CHAMELEON_TOOL_LIBRARIES=", "CHAM_TOOL_DIR=", "CHAMELEON_TOOL=")
 	switch {
 	case r.Tool != "" && r.Older:
 		cmd.Env = append(cmd.Env, "CHAM_TOOL_DIR="+r.Tool)

@@ -56,7 +56,6 @@ type Session struct {
 	cpu      time.Duration
 	events   uint64
 	rounds   int
-	start    float64
 	warnings []string
 	closed   bool
 }

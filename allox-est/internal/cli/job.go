@@ -52,7 +52,7 @@ func jobArgs(cmd *cobra.Command, args []string) error {
 	case dash < 0 && len(args) == 1:
 		return nil
 	}
-	return errors.New("want JOB.yaml, or --epochs N -- COMMAND ... {epochs} ...")
+	return errors.New("want JOB.yaml, or --epochs N -- COMMAND with {epochs} in it")
 }
 
 // spec returns the job, and fills in the flags that follow from it.
