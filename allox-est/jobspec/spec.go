@@ -36,7 +36,7 @@ type Spec struct {
 	Name    string            `yaml:"name" json:"name"`
 	Dir     string            `yaml:"dir" json:"dir,omitempty"` // working folder, relative to Folder
 	Folder  string            `yaml:"-" json:"-"`               // of the description's file
-	Command []string          `yaml:"command" json:"command"`   // template: {epochs}, {hw}, {scratch}, any parameter
+	Command []string          `yaml:"command" json:"command"`   // template: {epochs}, {hw}, {scratch}, any parameter; ${name} is the shell's
 	Params  map[string]Scalar `yaml:"params" json:"params,omitempty"`
 	Env     map[string]Scalar `yaml:"env" json:"env,omitempty"`
 	Epochs  int               `yaml:"epochs" json:"-"`
@@ -137,7 +137,8 @@ func Parse(r io.Reader) (*Spec, error) {
 	return &s, nil
 }
 
-var parameter = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+// parameter finds {name}; ${name} is left to the shell.
+var parameter = regexp.MustCompile(`\$?\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // Check says what is wrong with a description, and fills in what follows from
 // the rest: the name from the command, the CPU as the device. Errors wrap
@@ -158,7 +159,9 @@ func (s *Spec) Check() error {
 	used := map[string]bool{}
 	for i, word := range s.Command {
 		for _, m := range parameter.FindAllStringSubmatch(word, -1) {
-			used[m[1]] = true
+			if m[0][0] != '$' {
+				used[m[1]] = true
+			}
 		}
 		if word != "{hw}" && strings.Contains(word, "{hw}") {
 			return invalid("command: word %d: {hw} must stand alone, it becomes several words", i)
@@ -274,6 +277,9 @@ func (s *Spec) Args(device string, epochs int, scratch string) ([]string, error)
 			continue
 		}
 		args = append(args, parameter.ReplaceAllStringFunc(word, func(m string) string {
+			if m[0] == '$' {
+				return m
+			}
 			switch name := m[1 : len(m)-1]; name {
 			case "epochs":
 				return fmt.Sprint(epochs)

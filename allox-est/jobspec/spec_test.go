@@ -50,6 +50,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", device, err, diff)
 		}
 	}
+	shell := Spec{Command: []string{"sh", "-c", "echo ${epochs} {epochs}"}, Epochs: 1}
+	if got, err := shell.Args("cpu", 5, ""); err != nil || got[2] != "echo ${epochs} 5" {
+		t.Errorf("for the shell: %q, %v", got, err)
+	}
 	if _, err := s.Args("tpu", 5, ""); !errors.Is(err, ErrInvalid) {
 		t.Errorf("unknown device: %v", err)
 	}

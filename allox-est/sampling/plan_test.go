@@ -1,0 +1,186 @@
+package sampling
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/allox-est/burner"
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+)
+
+// taken is the run that a step gives of a burner with exact times.
+func taken(spec *jobspec.Spec, s Step, c burner.Config, told bool) journal.Run {
+	c.Epochs = s.Epochs
+	laps := c.Segments()
+	r := journal.Run{Job: spec.Hash(s.Device), Device: s.Device, Kind: s.Kind, Epochs: s.Epochs}
+	for _, lap := range laps {
+		r.Wall += lap
+	}
+	r.CPU = r.Wall
+	if told {
+		r.Laps, r.LapCPU = laps, laps
+	}
+	return r
+}
+
+// follow takes samples by a plan until it ends, and returns the steps.
+func follow(t interface{ Fatalf(string, ...any) }, p Plan, j *journal.Journal, take func(Step) journal.Run) []Step {
+	var steps []Step
+	for {
+		step, ok := p.Next(j)
+		if !ok {
+			return steps
+		}
+		if again, _ := p.Next(j); again != step {
+			t.Fatalf("asked twice: %v, then %v", step, again)
+		}
+		steps = append(steps, step)
+		if len(steps) > 10_000 {
+			t.Fatalf("the plan does not end")
+		}
+		j.Runs = append(j.Runs, take(step))
+	}
+}
+
+func testSpec(epochs int, sample jobspec.Sample) *jobspec.Spec {
+	s := &jobspec.Spec{Command: []string{"job", "{epochs}", "{hw}"}, Epochs: epochs, Sample: sample}
+	if err := s.Check(); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func TestPlan(t *testing.T) {
+	quiet := burner.Config{Setup: 1, Epoch: 1, Teardown: 1}
+	noisy := burner.Config{Setup: 1, Epoch: 1, Teardown: 1, Noise: 0.5}
+	both := []string{"cpu", "gpu"}
+	tests := []struct {
+		name    string
+		epochs  int
+		sample  jobspec.Sample
+		limits  Limits
+		devices []string
+		burner  burner.Config
+		untold  bool
+		want    map[string][]int // lengths per device, sorted
+	}{
+		{name: "one pair by default", epochs: 500, devices: both, burner: quiet, want: map[string][]int{"cpu": {5, 10}, "gpu": {5, 10}}},
+		{name: "a pair beyond the budget", epochs: 20, devices: both[:1], burner: quiet, want: map[string][]int{"cpu": {2, 5}}},
+		{name: "one epoch", epochs: 1, devices: both[:1], burner: quiet, want: map[string][]int{"cpu": {1, 1}}},
+		{name: "quiet enough", epochs: 500, limits: Limits{Budget: 0.5}, devices: both[:1], burner: quiet, want: map[string][]int{"cpu": {5, 10}}},
+		{name: "noise until the budget ends", epochs: 500, limits: Limits{Budget: 0.1}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 5, 5, 10, 10, 10}}},
+		{name: "the job's budget", epochs: 500, sample: jobspec.Sample{Budget: 0.06}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 5, 10, 10}}},
+		{name: "the job's repeats", epochs: 500, sample: jobspec.Sample{Repeats: 1}, limits: Limits{Budget: 0.5}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 10}}},
+		{name: "no laps: two pairs at least", epochs: 500, devices: both[:1], burner: quiet, untold: true, want: map[string][]int{"cpu": {5, 5, 10, 10}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			spec := testSpec(tt.epochs, tt.sample)
+			seed := uint64(0)
+			steps := follow(t, Plan{spec, tt.devices, tt.limits, 1}, &journal.Journal{}, func(s Step) journal.Run {
+				seed++
+				tt.burner.Seed = seed
+				return taken(spec, s, tt.burner, !tt.untold)
+			})
+			got := map[string][]int{}
+			for _, s := range steps {
+				got[s.Device] = append(got[s.Device], s.Epochs)
+			}
+			for _, lengths := range got {
+				slices.Sort(lengths)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPlanGivesUp(t *testing.T) {
+	spec := testSpec(500, jobspec.Sample{})
+	for _, unavailable := range []bool{false, true} {
+		j := &journal.Journal{}
+		steps := follow(t, Plan{spec, []string{"cpu", "gpu"}, Limits{}, 1}, j, func(s Step) journal.Run {
+			r := taken(spec, s, burner.Config{Epoch: 1}, true)
+			if s.Device == "gpu" {
+				r.Error, r.Unavailable = "no", unavailable
+			}
+			return r
+		})
+		gpu := 0
+		for _, s := range steps {
+			if s.Device == "gpu" {
+				gpu++
+			}
+		}
+		want := mostFailures
+		if unavailable {
+			want = 1
+		}
+		if gpu != want || len(steps) != want+2 {
+			t.Errorf("unavailable %v: %v", unavailable, steps)
+		}
+	}
+	// One failure is made up for.
+	failed := false
+	steps := follow(t, Plan{spec, []string{"cpu"}, Limits{}, 1}, &journal.Journal{}, func(s Step) journal.Run {
+		r := taken(spec, s, burner.Config{Epoch: 1}, true)
+		if !failed {
+			failed, r.Error = true, "no"
+		}
+		return r
+	})
+	if len(steps) != 3 || steps[0] != steps[1] {
+		t.Errorf("after one failure: %v", steps)
+	}
+}
+
+// Whatever the job: each pair holds both lengths, devices take turns, only the
+// first pair may lie beyond the budget, and a plan that is interrupted goes on
+// as if it had not been.
+func TestPlanInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := testSpec(rapid.IntRange(1, 3000).Draw(t, "epochs"), jobspec.Sample{})
+		p := Plan{spec, []string{"cpu", "gpu"}, Limits{Budget: rapid.Float64Range(0.001, 0.2).Draw(t, "budget")}, rapid.Uint64().Draw(t, "seed")}
+		take := func(j *journal.Journal) func(Step) journal.Run {
+			return func(s Step) journal.Run {
+				return taken(spec, s, burner.Config{Setup: 1, Epoch: 1, Noise: 0.4, Seed: uint64(len(j.Runs))}, true)
+			}
+		}
+		j := &journal.Journal{}
+		steps := follow(t, p, j, take(j))
+		short, long := spec.Lengths()
+		lengths := map[string][]int{}
+		for _, s := range steps {
+			lengths[s.Device] = append(lengths[s.Device], s.Epochs)
+			if d := len(lengths["cpu"]) - len(lengths["gpu"]); d < -1 || d > 1 {
+				// One device may need fewer samples, but then it was done.
+				if len(lengths["cpu"])%2 != 0 && len(lengths["gpu"])%2 != 0 {
+					t.Fatalf("devices do not take turns: %v", steps)
+				}
+			}
+		}
+		for device, ls := range lengths {
+			spent := 0
+			for i, n := range ls {
+				spent += n
+				if i%2 == 1 && n+ls[i-1] != short+long {
+					t.Fatalf("%s: a pair of %d and %d", device, ls[i-1], n)
+				}
+			}
+			if len(ls) > 2 && float64(spent) > p.Limits.Budget*float64(spec.Epochs)+1e-6 {
+				t.Fatalf("%s: %d epochs of a budget of %v", device, spent, p.Limits.Budget*float64(spec.Epochs))
+			}
+		}
+		cut := rapid.IntRange(0, len(steps)).Draw(t, "cut")
+		resumed := &journal.Journal{Runs: slices.Clone(j.Runs[:cut])}
+		if rest := follow(t, p, resumed, take(resumed)); fmt.Sprint(rest) != fmt.Sprint(steps[cut:]) {
+			t.Fatalf("resumed after %d: %v, want %v", cut, rest, steps[cut:])
+		}
+	})
+}

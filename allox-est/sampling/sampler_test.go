@@ -1,0 +1,172 @@
+package sampling
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/runner"
+)
+
+// sampler returns a Sampler of a shell job.
+func sampler(t *testing.T, script string, change func(*jobspec.Spec)) *Sampler {
+	t.Helper()
+	spec := &jobspec.Spec{Name: "sh", Command: []string{"sh", "-c", script, "sh", "{epochs}", "{hw}"}, Epochs: 10, Folder: t.TempDir(), Env: map[string]jobspec.Scalar{"GREETING": "hello"}}
+	if change != nil {
+		change(spec)
+	}
+	if err := spec.Check(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(filepath.Join(t.TempDir(), "j.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return &Sampler{
+		Spec: spec, Journal: j, Runner: runner.New(runner.Settings{Scratch: t.TempDir()}), Env: os.Environ(),
+		Machine: FindMachine("/", 2), Speed: func() float64 { return 0.004 },
+	}
+}
+
+const tellLaps = `
+sleep 0.01
+laps=0.001; i=0
+while [ $i -lt $1 ]; do laps="$laps, 0.002"; i=$((i+1)); done
+echo "<TIME_WRITTER_OUTPUT>[$laps, 0.001]</TIME_WRITTER_OUTPUT>"
+sleep 0.01`
+
+func TestSample(t *testing.T) {
+	s := sampler(t, tellLaps, nil)
+	var events []Event
+	s.Progress = func(e Event) { events = append(events, e) }
+	if err := s.Sample(t.Context(), []string{"cpu"}); err != nil {
+		t.Fatal(err)
+	}
+	runs := s.Journal.Runs
+	if len(runs) != 2 || len(events) != 4 || events[3].Spent != 7 {
+		t.Fatalf("runs %+v, events %+v", runs, events)
+	}
+	for _, r := range runs {
+		if r.Failed() || len(r.Laps) != r.Epochs+2 || len(r.LapCPU) != len(r.Laps) || len(r.LapWait) != len(r.Laps) {
+			t.Errorf("run %+v", r)
+		}
+		// The laps are all that lies between the start of the process and its
+		// end, less what comes before and after them.
+		total := r.Before + r.After
+		for _, lap := range r.Laps {
+			total += lap
+		}
+		if d := total - r.Wall; d > 1e-6 || d < -1e-6 {
+			t.Errorf("laps and ends sum to %v of %v", total, r.Wall)
+		}
+		if r.Before <= 0 || r.After <= 0 || len(r.Yardstick) < 6 || r.CPUs != 2 || r.Name != "sh" {
+			t.Errorf("run %+v", r)
+		}
+	}
+	if err := s.Full(t.Context(), []string{"cpu"}, 2); err != nil {
+		t.Fatal(err)
+	}
+	key := journal.Key{Job: s.Spec.Hash("cpu"), Device: "cpu"}
+	if full := s.Journal.Of(key, journal.Full); len(full) != 2 || full[0].Epochs != 10 {
+		t.Errorf("whole runs %+v", full)
+	}
+}
+
+func TestSampleOutcomes(t *testing.T) {
+	tag := func(laps string) string { return "echo '<TIME_WRITTER_OUTPUT>[" + laps + "]</TIME_WRITTER_OUTPUT>'; sleep 0.02; " }
+	required := func(s *jobspec.Spec) { s.TimeWriter = "required" }
+	lines := func(at string) func(*jobspec.Spec) {
+		return func(s *jobspec.Spec) { s.Progress = jobspec.Progress{Pattern: `^epoch (\d+)`, At: at} }
+	}
+	const mark = `i=0; while [ $i -lt $1 ]; do i=$((i+1)); sleep 0.01; echo "epoch $i"; done; sleep 0.01`
+	tests := []struct {
+		name, script string
+		change       func(*jobspec.Spec)
+		err, warning string
+		laps         int // of the run of 5 epochs
+		first        int
+	}{
+		{name: "silent", script: "sleep 0.01", warning: "no time-writer report"},
+		{name: "silent, required", script: "exit 0", change: required, err: "time-writer report: no time-writer report"},
+		{name: "fails", script: "echo out of luck >&2; exit 3", err: "exit status 3: out of luck"},
+		{name: "other laps", script: tag("0.001"), warning: "time-writer report of 1 laps"},
+		{name: "other laps, required", script: tag("0.001"), change: required, err: "time-writer report of 1 laps"},
+		{name: "nan", script: tag("nan"), err: "not a list of finite times"},
+		{name: "forged", script: "if [ $1 = 2 ]; then " + tag("900.0, 1.0, 1.0, 1.0") + "else " + tag("900.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0") + "fi", err: "s in a run of"},
+		{name: "torn", script: "echo '<TIME_WRITTER_OUTPUT>[1.0, 2.'", err: "torn time-writer report"},
+		{name: "none wanted", script: tag("nan"), change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
+		{name: "leaves a child", script: "sleep 60 & " + tellLaps, warning: "1 processes outlived the job", laps: 7},
+		{name: "marks", script: mark, change: lines(""), laps: 6, first: 2},
+		{name: "marks at the start", script: mark, change: lines("start"), laps: 6},
+		{name: "marks missing", script: "echo epoch 1", change: lines("start"), err: "1 lines mark epochs, want"},
+		{name: "marks all at once", script: `sleep 0.3; i=0; o=; while [ $i -lt $1 ]; do i=$((i+1)); o="${o}epoch $i\n"; done; printf "$o"`, change: lines("start"), warning: "the job buffers its output"},
+		{name: "environment", script: `[ "$GREETING" = hello ] && [ -n "$TMPDIR" ]`, change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := sampler(t, tt.script, tt.change)
+			s.Speed = nil
+			if err := s.Sample(t.Context(), []string{"cpu"}); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range s.Journal.Runs {
+				if (tt.err == "") == r.Failed() || !strings.Contains(r.Error, tt.err) {
+					t.Errorf("error %q, want %q", r.Error, tt.err)
+				}
+				if !slices.ContainsFunc(append(r.Warnings, ""), func(w string) bool { return strings.Contains(w, tt.warning) }) {
+					t.Errorf("warnings %q, want %q", r.Warnings, tt.warning)
+				}
+				if r.Epochs == 5 && (len(r.Laps) != tt.laps || r.FirstEpoch != tt.first) {
+					t.Errorf("%d laps from epoch %d: %+v", len(r.Laps), r.FirstEpoch, r)
+				}
+			}
+		})
+	}
+}
+
+func TestSampleDevices(t *testing.T) {
+	s := sampler(t, `[ "$2" = --cpu ] || { echo no GPU code >&2; exit 1; }`+tellLaps, nil)
+	s.Machine = Machine{CPUs: 2}
+	if err := s.Sample(t.Context(), []string{"gpu", "cpu"}); err != nil {
+		t.Fatal(err)
+	}
+	gpu := s.Journal.Of(journal.Key{Job: s.Spec.Hash("gpu"), Device: "gpu"}, journal.Sample)
+	if len(gpu) != 1 || gpu[0].Error != "device unavailable: no GPU on this machine: exit status 1: no GPU code" || len(s.Journal.Runs) != 3 {
+		t.Errorf("runs %+v", s.Journal.Runs)
+	}
+	if err := s.Sample(t.Context(), []string{"tpu"}); !errors.Is(err, jobspec.ErrInvalid) {
+		t.Errorf("unknown device: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.Spec.Command = append(s.Spec.Command, "other")
+	if err := s.Sample(ctx, []string{"cpu"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestFindMachine(t *testing.T) {
+	root := t.TempDir()
+	if m := FindMachine(root, 3); m.GPU || m.CPUs != 3 || m.load() != 0 {
+		t.Errorf("empty: %+v", m)
+	}
+	for name, text := range map[string]string{"dev/nvidia0": "", "proc/loadavg": "1.25 0.5 0.1 1/100 1\n"} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := FindMachine(root, 3); !m.GPU || m.load() != 1.25 {
+		t.Errorf("got %+v, load %v", m, m.load())
+	}
+}
