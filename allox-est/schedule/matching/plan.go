@@ -25,7 +25,7 @@ type Plan struct {
 	types []*kind
 	jobs  []*job // by id; nil once removed
 	spare []int  // ids of removed jobs
-	dirty bool   // may no longer be optimal
+	dirty bool   // ready times or the number of jobs have changed
 	scale float64
 	graph graph
 }
@@ -37,7 +37,8 @@ type kind struct {
 	ready  []float64 // by machine
 	rank   []int     // by machine: place in order
 	order  []int     // machines by ready time
-	levels []*level  // levels[n-1] is the n-th from the end; the last one is empty
+	levels []*level  // levels[n-1] is the n-th from the end
+	open   int       // levels in use, of which the last one is empty
 }
 
 // level is a place from the end of the queue. Its jobs take the machines that
@@ -83,15 +84,19 @@ func New(ready [][]float64) (*Plan, error) {
 	return p, nil
 }
 
-// open adds an empty level to type t.
+// open takes one more level of type t into use.
 func (p *Plan) open(t int) {
 	k := p.types[t]
 	if len(k.ready) == 0 {
 		return
 	}
-	l := &level{kind: t, n: len(k.levels) + 1}
-	k.levels = append(k.levels, l)
-	p.graph.add(l)
+	k.open++
+	if k.open > len(k.levels) {
+		l := &level{kind: t, n: k.open}
+		k.levels = append(k.levels, l)
+		p.graph.add(l)
+	}
+	p.appraise(k.levels[k.open-1])
 }
 
 func (k *kind) sort() {
@@ -158,6 +163,7 @@ func (p *Plan) Remove(id int) {
 	j := p.jobs[id]
 	p.jobs[id] = nil
 	p.spare = append(p.spare, id)
+	p.graph.look(j.level.node)
 	j.level.remove(j)
 	p.dirty = true
 }
@@ -194,7 +200,7 @@ func (p *Plan) SetReady(t, i int, ready float64) error {
 func (p *Plan) Len() int {
 	n := 0
 	for _, k := range p.types {
-		for _, l := range k.levels {
+		for _, l := range k.levels[:k.open] {
 			n += len(l.jobs)
 		}
 	}
@@ -206,7 +212,7 @@ func (p *Plan) Cost() float64 {
 	p.solve()
 	sum := 0.0
 	for t, k := range p.types {
-		for _, l := range k.levels {
+		for _, l := range k.levels[:k.open] {
 			for i, j := range l.jobs {
 				sum += float64(l.n)*j.seconds[t] + k.ready[k.order[i]]
 			}
@@ -221,7 +227,7 @@ func (p *Plan) Cost() float64 {
 func (p *Plan) First(t, i int) (id int, ok bool) {
 	p.solve()
 	k := p.types[t]
-	for n := len(k.levels) - 1; n >= 0; n-- {
+	for n := k.open - 1; n >= 0; n-- {
 		if l := k.levels[n]; len(l.jobs) > k.rank[i] {
 			return l.shortest(t).id, true
 		}
@@ -240,7 +246,7 @@ func (p *Plan) Queue(t, i int) []int {
 	p.solve()
 	k := p.types[t]
 	var ids []int
-	for n := len(k.levels) - 1; n >= 0; n-- {
+	for n := k.open - 1; n >= 0; n-- {
 		if l := k.levels[n]; len(l.jobs) > k.rank[i] {
 			ids = append(ids, l.jobs[k.rank[i]].id)
 		}

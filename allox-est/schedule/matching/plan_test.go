@@ -62,6 +62,22 @@ func (in instance) optimum() float64 {
 	return best
 }
 
+// proof returns an error unless the prices prove that the plan is optimal.
+func proof(p *Plan) (err error) {
+	p.solve()
+	for v, l := range p.graph.levels {
+		if l != nil && l.n > p.types[l.kind].open {
+			continue
+		}
+		p.edges(v, func(to int, cost float64, _ *job) {
+			if p.graph.price[v]+cost < p.graph.price[to]-1e-9*p.scale {
+				err = fmt.Errorf("node %d has price %v, but %v over node %d", to, p.graph.price[to], p.graph.price[v]+cost, v)
+			}
+		})
+	}
+	return err
+}
+
 // check compares a plan with the optimum and recomputes its cost from its
 // queues alone.
 func check(t *rapid.T, p *Plan, in instance) {
@@ -162,6 +178,11 @@ func TestOptimum(t *testing.T) {
 							}
 						}
 					}
+				}
+			}
+			if rapid.Bool().Draw(t, "prove") {
+				if err := proof(p); err != nil {
+					t.Fatal(err)
 				}
 			}
 			if rapid.Bool().Draw(t, "look") {
