@@ -8,6 +8,7 @@ import (
 
 	shared "github.com/foretime/foretime/shared/cli"
 
+	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
@@ -23,12 +24,14 @@ type machine struct {
 	age, maxAge, size, fairShare, half  float64
 	interval, window, resolution        int64
 	down                                []string
+	file                                string // settings file
 	changed                             func(string) bool
 }
 
 func (m *machine) flags(c *cobra.Command) {
 	f := c.Flags()
 	m.changed = f.Changed
+	f.StringVar(&m.file, "config", "", "settings file, as calibrate writes it; other flags override it")
 	f.IntVar(&m.nodes, "nodes", 0, "nodes of the cluster (default: the most in use at once in the trace)")
 	f.StringVar(&m.scheduler, "scheduler", string(scheduler.Slurm), "slurm, easy, conservative or fcfs")
 	f.IntVar(&m.userLimit, "user-limit", 0, "jobs a user may run at once (0: no limit)")
@@ -46,11 +49,16 @@ func (m *machine) flags(c *cobra.Command) {
 	f.StringArrayVar(&m.down, "down", nil, "FROM,TO,NODES: nodes that are down in a span (may be repeated)")
 }
 
-// config builds the settings; base is what a config file holds, or nil.
-func (m *machine) config(t *trace.Trace, base *simulator.Config) (simulator.Config, error) {
+// config builds the settings. The file is nil where none was named.
+func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, error) {
+	var file *calibrate.File
 	c := simulator.Config{Rules: scheduler.Defaults(scheduler.Discipline(m.scheduler))}
-	if base != nil {
-		c = *base
+	if m.file != "" {
+		var err error
+		if file, err = calibrate.Load(m.file); err != nil {
+			return c, nil, err
+		}
+		c = file.Config
 		if m.changed("scheduler") && string(c.Discipline) != m.scheduler {
 			rules := scheduler.Defaults(scheduler.Discipline(m.scheduler))
 			rules.UserLimit, rules.LoggedPriority = c.UserLimit, c.LoggedPriority
@@ -60,7 +68,7 @@ func (m *machine) config(t *trace.Trace, base *simulator.Config) (simulator.Conf
 	if m.changed("nodes") {
 		c.Nodes = m.nodes
 	} else if c.Nodes == 0 {
-		c.Nodes = t.Stats().PeakNodes
+		c.Nodes = t.PeakNodes()
 	}
 	for _, f := range []struct {
 		name string
@@ -85,17 +93,17 @@ func (m *machine) config(t *trace.Trace, base *simulator.Config) (simulator.Conf
 	for _, spec := range m.down {
 		w, err := downWindow(t, spec)
 		if err != nil {
-			return c, err
+			return c, file, err
 		}
 		c.Down = append(c.Down, w)
 	}
 	if err := c.Machine.Check(); err != nil {
-		return c, shared.Usagef("%w", err)
+		return c, file, shared.Usagef("%w", err)
 	}
 	if _, err := c.Plan(); err != nil {
-		return c, shared.Usagef("%w", err)
+		return c, file, shared.Usagef("%w", err)
 	}
-	return c, nil
+	return c, file, nil
 }
 
 func downWindow(t *trace.Trace, spec string) (cluster.Window, error) {

@@ -15,6 +15,8 @@ func Root(env *shared.Env) *cobra.Command {
 	root.AddCommand(
 		traceCommand(env),
 		simulateCommand(env),
+		calibrateCommand(env),
+		validateCommand(env),
 	)
 	return root
 }

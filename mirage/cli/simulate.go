@@ -50,7 +50,7 @@ func simulateCommand(env *shared.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			config, err := m.config(t, nil)
+			config, _, err := m.config(t)
 			if err != nil {
 				return err
 			}

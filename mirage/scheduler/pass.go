@@ -11,13 +11,14 @@ type Plan struct {
 
 // Floor is what a pass works on: the pending jobs, the machine, how many jobs
 // each user runs, and how to start one. Start must take the nodes at once and
-// count the job as running.
+// count the job as running; outOfTurn says that some job before it in the
+// queue stays behind, which is what backfill means.
 type Floor struct {
 	Now     int64
 	Queue   *Queue
 	Nodes   *cluster.Occupancy
 	Running func(user int32) int
-	Start   func(r *Request)
+	Start   func(r *Request, outOfTurn bool)
 }
 
 // blocked reports whether a request's user runs as many jobs as allowed.
@@ -59,8 +60,8 @@ func (p *Plan) Periodically(f *Floor) {
 }
 
 // begin starts a request and keeps the books of the pass.
-func (p *Plan) begin(f *Floor, r *Request) {
-	f.Start(r)
+func (p *Plan) begin(f *Floor, r *Request, outOfTurn bool) {
+	f.Start(r, outOfTurn)
 	f.Queue.take(r)
 }
 
@@ -71,12 +72,13 @@ func (p *Plan) strict(f *Floor) {
 		f.Nodes.Plan(&p.profile, f.Now, 0)
 	}
 	w := walk{q: f.Queue, now: f.Now}
-	seen := 0
+	seen, outOfTurn := 0, false
 	for r := w.next(); r != nil; r = w.next() {
 		if seen++; p.Rules.QueueDepth > 0 && seen > p.Rules.QueueDepth {
 			return
 		}
 		if p.blocked(f, r) {
+			outOfTurn = true
 			continue
 		}
 		if int(r.Nodes) > f.Nodes.Free() || planned && !p.profile.Fits(int(r.Nodes), r.Limit) {
@@ -85,7 +87,7 @@ func (p *Plan) strict(f *Floor) {
 		if planned {
 			p.profile.Reserve(f.Now, f.Now+max(r.Limit, 1), int(r.Nodes))
 		}
-		p.begin(f, r)
+		p.begin(f, r, outOfTurn)
 		if f.Nodes.Free() == 0 {
 			return
 		}
@@ -95,21 +97,21 @@ func (p *Plan) strict(f *Floor) {
 // easy starts jobs in turn; the first that does not fit gets a reservation,
 // and later ones start if they fit beside it.
 func (p *Plan) easy(f *Floor) {
-	reserved := false
+	reserved, outOfTurn := false, false
 	f.Nodes.Plan(&p.profile, f.Now, 0)
 	w := walk{q: f.Queue, now: f.Now}
 	for r := w.next(); r != nil; r = w.next() {
-		if p.blocked(f, r) {
-			continue
-		}
 		nodes := int(r.Nodes)
-		if p.profile.Fits(nodes, r.Limit) {
+		switch {
+		case p.blocked(f, r):
+			outOfTurn = true
+		case p.profile.Fits(nodes, r.Limit):
 			p.profile.Reserve(f.Now, f.Now+max(r.Limit, 1), nodes)
-			p.begin(f, r)
-		} else if !reserved {
+			p.begin(f, r, outOfTurn)
+		case !reserved:
 			at := p.profile.Earliest(nodes, r.Limit)
 			p.profile.Reserve(at, at+max(r.Limit, 1), nodes)
-			reserved = true
+			reserved, outOfTurn = true, true
 		}
 		if f.Nodes.Free() == 0 {
 			return
@@ -136,9 +138,11 @@ func (p *Plan) reserving(f *Floor, depth int, window, resolution int64) {
 	}
 	f.Nodes.Plan(&p.profile, f.Now, resolution)
 	w = walk{q: f.Queue, now: f.Now}
+	outOfTurn := false
 	for n := 1; n <= last; n++ {
 		r := w.next()
 		if p.blocked(f, r) {
+			outOfTurn = true
 			continue
 		}
 		nodes, seconds := int(r.Nodes), cluster.RoundUp(max(r.Limit, 1), 0, resolution)
@@ -146,9 +150,12 @@ func (p *Plan) reserving(f *Floor, depth int, window, resolution int64) {
 		switch {
 		case at == f.Now:
 			p.profile.Reserve(at, at+seconds, nodes)
-			p.begin(f, r)
+			p.begin(f, r, outOfTurn)
 		case window == 0 || at < f.Now+window:
 			p.profile.Reserve(at, at+seconds, nodes)
+			outOfTurn = true
+		default:
+			outOfTurn = true
 		}
 		if p.profile.Now() <= 0 {
 			return

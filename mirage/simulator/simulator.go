@@ -37,9 +37,10 @@ type Simulator struct {
 // Extra is a job submitted to a running simulation from outside.
 type Extra struct {
 	job
-	Started  bool
-	Finished bool
-	Start    int64 // Unix seconds, if Started
+	Started    bool
+	Finished   bool
+	Backfilled bool  // started out of turn
+	Start      int64 // Unix seconds, if Started
 }
 
 // End is when a started job ends.
@@ -116,6 +117,10 @@ func (s *Simulator) Fork() *Simulator {
 
 // Now is the instant up to which the simulation has come, in Unix seconds.
 func (s *Simulator) Now() int64 { return s.now }
+
+// Simulation returns s itself, so that a simulation and what stands in one can
+// be looked at alike.
+func (s *Simulator) Simulation() *Simulator { return s }
 
 // Workload is what is simulated.
 func (s *Simulator) Workload() *Workload { return s.w }
@@ -314,7 +319,7 @@ func (s *Simulator) backfill(at int64) {
 }
 
 // start takes nodes for a request.
-func (s *Simulator) start(r *scheduler.Request) {
+func (s *Simulator) start(r *scheduler.Request, outOfTurn bool) {
 	j := s.job(r.Job)
 	s.nodes.Take(cluster.Allocation{
 		Job: r.Job, Nodes: r.Nodes, User: r.User,
@@ -324,7 +329,7 @@ func (s *Simulator) start(r *scheduler.Request) {
 	s.usage.Started(r.User, r.Nodes, s.now)
 	if s.IsExtra(r.Job) {
 		e := &s.extra[int(r.Job)-len(s.w.jobs)]
-		e.Started, e.Start = true, s.now
+		e.Started, e.Start, e.Backfilled = true, s.now, outOfTurn
 	} else {
 		s.waits.add(float64(s.now - j.submit))
 	}

@@ -1,8 +1,10 @@
 package simulator
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 
@@ -135,4 +137,18 @@ func (w *Workload) link() error {
 		w.dependents[k] = append(w.dependents[k], int32(i))
 	}
 	return nil
+}
+
+// Hash is a fingerprint of the jobs, as far as they matter to a simulation.
+func (w *Workload) Hash() string {
+	h := fnv.New64a()
+	var b [8]byte
+	for i := range w.jobs {
+		j := &w.jobs[i]
+		for _, v := range [...]uint64{uint64(j.submit), uint64(j.limit), uint64(j.duration), uint64(j.nodes), uint64(j.user), uint64(j.after), uint64(j.think), math.Float64bits(j.static)} {
+			binary.LittleEndian.PutUint64(b[:], v)
+			h.Write(b[:])
+		}
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
 }

@@ -27,7 +27,7 @@ type Stats struct {
 
 // Stats computes the trace's figures.
 func (t *Trace) Stats() Stats {
-	s := Stats{Rows: len(t.Jobs), PeakNodes: peak(t.Jobs)}
+	s := Stats{Rows: len(t.Jobs), PeakNodes: t.PeakNodes()}
 	users := map[string]bool{}
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
@@ -57,23 +57,42 @@ func (t *Trace) offset(unix int64) int64 {
 	return int64(offset)
 }
 
+// PeakNodes is the most nodes in use at one instant; ends come before starts.
+func (t *Trace) PeakNodes() int {
+	return peak(t.Jobs, func(j *Job) int { return j.Nodes })
+}
+
+// PeakUserJobs is the most jobs that one user ran at once.
+func PeakUserJobs(jobs []Job) int {
+	byUser := map[string][]Job{}
+	for _, j := range jobs {
+		byUser[j.User] = append(byUser[j.User], j)
+	}
+	most := 0
+	for _, own := range byUser {
+		most = max(most, peak(own, func(*Job) int { return 1 }))
+	}
+	return most
+}
+
 // peak sweeps over starts and ends; at one instant ends come first.
-func peak(jobs []Job) int {
+func peak(jobs []Job, weight func(*Job) int) int {
 	type edge struct {
 		at    int64
-		nodes int
+		delta int
 	}
 	edges := make([]edge, 0, 2*len(jobs))
 	for i := range jobs {
-		edges = append(edges, edge{jobs[i].Start, jobs[i].Nodes}, edge{jobs[i].End, -jobs[i].Nodes})
+		w := weight(&jobs[i])
+		edges = append(edges, edge{jobs[i].Start, w}, edge{jobs[i].End, -w})
 	}
 	slices.SortFunc(edges, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.nodes, b.nodes))
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta))
 	})
-	used, most := 0, 0
+	now, most := 0, 0
 	for _, e := range edges {
-		used += e.nodes
-		most = max(most, used)
+		now += e.delta
+		most = max(most, now)
 	}
 	return most
 }

@@ -1,0 +1,115 @@
+package calibrate
+
+import (
+	"errors"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/trace/synth"
+)
+
+// played returns jobs whose actual waits are those of a machine of 40 nodes
+// with 4 jobs a user.
+func played(t *testing.T) []trace.Job {
+	jobs, err := synth.Default().Generate(synth.Settings{Days: 21, Start: 1_670_000_000, NodeHoursPerDay: .95 * 40 * 24, MaxNodes: 40, Seed: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := scheduler.Defaults(scheduler.Slurm)
+	rules.UserLimit = 4
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.Simulate(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range jobs {
+		jobs[i].Start, jobs[i].End, _ = r.Started(i)
+	}
+	return jobs
+}
+
+// TestSearchRecovers: the settings that made the waits are found, and have no
+// loss.
+func TestSearchRecovers(t *testing.T) {
+	jobs := played(t)
+	grid := Grid{Nodes: []int{44, 42, 40, 38}, UserLimits: []int{0, 8, 4}, Logged: []float64{0}, Size: []float64{400, 100}, Age: []float64{7000}}
+	found, err := Search(t.Context(), jobs, jobs[0].Submit, jobs[len(jobs)-1].Submit+1, grid, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := found.Config
+	if c.Nodes != 40 || c.UserLimit != 4 || c.Weights.Size != 100 || found.Loss > 1e-12 {
+		t.Errorf("%d nodes, %d jobs a user, size %v, loss %v", c.Nodes, c.UserLimit, c.Weights.Size, found.Loss)
+	}
+	again, err := Search(t.Context(), jobs, jobs[0].Submit, jobs[len(jobs)-1].Submit+1, grid, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(found, again); diff != "" {
+		t.Errorf("one worker and two differ: %s", diff)
+	}
+}
+
+func TestGridFor(t *testing.T) {
+	jobs := played(t)
+	g := GridFor(jobs)
+	if g.Nodes[0] != (&trace.Trace{Jobs: jobs}).PeakNodes() || g.UserLimits[1] != 4 {
+		t.Errorf("%+v", g)
+	}
+}
+
+func TestLossWithoutWaits(t *testing.T) {
+	w, err := simulator.NewWorkload([]trace.Job{{ID: "1", Nodes: 1, Limit: 60}}, simulator.Config{Machine: cluster.Machine{Nodes: 1}, Rules: scheduler.Defaults(scheduler.EASY)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.Simulate(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := Loss(r, math.MinInt64, math.MaxInt64); !math.IsInf(l, 1) {
+		t.Errorf("loss %v, want infinite", l)
+	}
+}
+
+func TestSearchRefuses(t *testing.T) {
+	jobs := played(t)
+	if _, err := Search(t.Context(), jobs, 0, 1, GridFor(jobs), 1, nil); !errors.Is(err, ErrRange) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Search(t.Context(), jobs, 0, math.MaxInt64, Grid{}, 1, nil); !errors.Is(err, ErrRange) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.json")
+	f := &File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 3}, Rules: scheduler.Defaults(scheduler.Slurm)}, Zone: "UTC", From: 1, To: 2}
+	if err := f.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, got); diff != "" {
+		t.Error(diff)
+	}
+	f.Nodes = 0
+	if err := f.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); !errors.Is(err, cluster.ErrMachine) {
+		t.Errorf("error %v", err)
+	}
+}

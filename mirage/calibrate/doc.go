@@ -1,0 +1,17 @@
+// Package calibrate finds the settings under which the simulator's waits come
+// closest to those in a log.
+//
+// It decides what closest means, in one figure ([Loss]): the mean absolute
+// error of the waits relative to their mean, plus the relative error of the
+// mean, plus one minus the rank correlation, with waits of more than a day
+// counted as a day, because such waits are mostly holds and dependencies that
+// no log tells of. It searches nodes and user limit first and weights then,
+// one at a time, until nothing gets better, and reports the held-out range
+// beside the training range; it refuses to look at the held-out range before.
+//
+//	found, err := calibrate.Search(ctx, jobs, from, to, calibrate.GridFor(jobs), 2, nil)
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(found.Config.Nodes, found.Loss)
+package calibrate

@@ -1,0 +1,71 @@
+package calibrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// File is the settings file that every command takes: the cluster and its
+// scheduler, and the range of time they were fitted on, which is also the
+// range on which baselines may be tuned. Unknown fields are refused.
+type File struct {
+	simulator.Config
+	Zone  string   `json:"zone"`
+	From  int64    `json:"train_from"` // Unix seconds, inclusive
+	To    int64    `json:"train_to"`   // Unix seconds, exclusive
+	Loss  float64  `json:"loss"`
+	Train *Quality `json:"train,omitempty"`
+	Held  *Quality `json:"held_out,omitempty"`
+	All   *Quality `json:"all,omitempty"` // both ranges together
+}
+
+// Quality is how close the simulated waits came to the actual ones.
+type Quality struct {
+	Jobs                int     `json:"jobs"`
+	MeanWaitHours       float64 `json:"mean_wait_hours"`
+	ActualMeanWaitHours float64 `json:"actual_mean_wait_hours"`
+	Spearman            float64 `json:"spearman"`
+	MAEHours            float64 `json:"mae_hours"`
+}
+
+// QualityOf takes the figures of a range from a simulation.
+func QualityOf(r *simulator.Result, from, to int64) *Quality {
+	m := r.MetricsBetween(from, to)
+	return &Quality{m.Jobs, m.MeanWaitHours, m.ActualMeanWaitHours, m.Spearman, m.MAEHours}
+}
+
+// Load reads a settings file and checks it.
+func Load(path string) (*File, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	decoder := json.NewDecoder(r)
+	decoder.DisallowUnknownFields()
+	f := new(File)
+	if err := decoder.Decode(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := f.Machine.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if _, err := f.Plan(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Save writes the settings file.
+func (f *File) Save(path string) error {
+	return dataset.WriteFile(path, func(w io.Writer) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(f)
+	})
+}

@@ -1,0 +1,179 @@
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+// ErrRange is returned when a range of time holds too few jobs to calibrate on.
+var ErrRange = errors.New("too few jobs to calibrate on")
+
+// Grid is what a search may choose from. The first value of each list is
+// where it begins.
+type Grid struct {
+	Nodes      []int
+	UserLimits []int     // 0 is no limit
+	Logged     []float64 // weight of the logged priority; 0 is off
+	Size       []float64
+	Age        []float64
+}
+
+// GridFor returns the grid for a log: nodes from four fifths of the most that
+// were in use at once to all of them, no user limit or the most jobs that any
+// user ran at once and one less and more, and a few weights about Slurm's.
+func GridFor(jobs []trace.Job) Grid {
+	peak := (&trace.Trace{Jobs: jobs}).PeakNodes()
+	g := Grid{Size: []float64{100, 200, 400}, Age: []float64{7000}}
+	for n := peak; n >= max(1, peak*4/5); n-- {
+		g.Nodes = append(g.Nodes, n)
+	}
+	most := trace.PeakUserJobs(jobs)
+	g.UserLimits = []int{0, most, most + 1}
+	if most > 1 {
+		g.UserLimits = append(g.UserLimits, most-1)
+	}
+	g.Logged = []float64{0}
+	if slices.ContainsFunc(jobs, func(j trace.Job) bool { return j.Priority != jobs[0].Priority }) {
+		g.Logged = []float64{1, 0, 0.5, 1.5, 2, 3}
+	}
+	return g
+}
+
+// Found is the outcome of a search.
+type Found struct {
+	Config simulator.Config
+	Loss   float64
+	Tried  int
+}
+
+// Search finds the settings of a Slurm-like scheduler with the least loss on
+// the jobs submitted from from on and before to; those are simulated from an
+// idle machine. Jobs outside the range are not looked at. workers simulations
+// run at once; their number does not change the outcome. progress, which may
+// be nil, is told of every simulation. The error wraps ErrRange.
+func Search(ctx context.Context, jobs []trace.Job, from, to int64, g Grid, workers int, progress func()) (*Found, error) {
+	all := trace.Trace{Jobs: jobs}
+	train := all.Between(from, to)
+	if len(train) < 100 {
+		return nil, fmt.Errorf("%w: %d", ErrRange, len(train))
+	}
+	s := &search{ctx: ctx, train: train, from: from, to: to, workers: max(workers, 1), progress: progress, known: map[point]float64{}}
+	if len(g.Nodes) == 0 || len(g.UserLimits) == 0 || len(g.Logged) == 0 || len(g.Size) == 0 || len(g.Age) == 0 {
+		return nil, fmt.Errorf("%w: the grid has an empty list", ErrRange)
+	}
+	best := point{g.Nodes[0], g.UserLimits[0], g.Logged[0], g.Size[0], g.Age[0]}
+	machine := func(p point) (around []point) {
+		for _, n := range g.Nodes {
+			for _, l := range g.UserLimits {
+				around = append(around, point{n, l, p.logged, p.size, p.age})
+			}
+		}
+		return around
+	}
+	weights := func(p point) (around []point) {
+		for _, l := range g.Logged {
+			for _, size := range g.Size {
+				for _, age := range g.Age {
+					around = append(around, point{p.nodes, p.limit, l, size, age})
+				}
+			}
+		}
+		return around
+	}
+	for {
+		before := best
+		for _, neighbours := range []func(point) []point{machine, weights} {
+			var err error
+			if best, err = s.best(neighbours(best)); err != nil {
+				return nil, err
+			}
+		}
+		if best == before {
+			return &Found{best.config(), s.known[best], len(s.known)}, nil
+		}
+	}
+}
+
+// point is a place in the grid.
+type point struct {
+	nodes, limit      int
+	logged, size, age float64
+}
+
+func (p point) config() simulator.Config {
+	rules := scheduler.Defaults(scheduler.Slurm)
+	rules.UserLimit = p.limit
+	rules.LoggedPriority = p.logged > 0
+	rules.Weights.Logged = max(p.logged, 0)
+	if p.logged == 0 {
+		rules.Weights.Logged = 1
+	}
+	rules.Weights.Size, rules.Weights.Age = p.size, p.age
+	return simulator.Config{Machine: cluster.Machine{Nodes: p.nodes}, Rules: rules}
+}
+
+type search struct {
+	ctx      context.Context
+	train    []trace.Job
+	from, to int64
+	workers  int
+	progress func()
+	known    map[point]float64
+}
+
+// best evaluates points and returns the first of those with the least loss.
+func (s *search) best(points []point) (point, error) {
+	var todo []point
+	for _, p := range points {
+		if _, ok := s.known[p]; !ok {
+			todo = append(todo, p)
+		}
+	}
+	losses, errs := make([]float64, len(todo)), make([]error, len(todo))
+	var group sync.WaitGroup
+	for w := range s.workers {
+		group.Go(func() {
+			for i := w; i < len(todo); i += s.workers {
+				losses[i], errs[i] = s.loss(todo[i])
+			}
+		})
+	}
+	group.Wait()
+	for i, p := range todo {
+		if errs[i] != nil {
+			return point{}, errs[i]
+		}
+		s.known[p] = losses[i]
+	}
+	best, least := points[0], math.Inf(1)
+	for _, p := range points {
+		if l := s.known[p]; l < least {
+			best, least = p, l
+		}
+	}
+	return best, nil
+}
+
+func (s *search) loss(p point) (float64, error) {
+	w, err := simulator.NewWorkload(s.train, p.config())
+	if err != nil {
+		return 0, err
+	}
+	r, err := w.Simulate(s.ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	if s.progress != nil {
+		s.progress()
+	}
+	return Loss(r, s.from, s.to), nil
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/mirage/calibrate"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+func calibrateCommand(env *shared.Env) *cobra.Command {
+	var in input
+	var from, to, held, out string
+	var workers int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "calibrate FILE",
+		Short:   "find nodes, user limit and weights that reproduce a trace's waits",
+		Example: "  mirage calibrate ls6-a100.log --from 2022-11-01 --to 2023-02-01 --held-to 2023-03-01 --out config.json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return shared.Usagef("--out is needed")
+			}
+			t, err := in.open(env, args[0])
+			if err != nil {
+				return err
+			}
+			lo, hi, err := between(t, from, to)
+			if err != nil {
+				return err
+			}
+			end := hi
+			if held != "" {
+				if end, err = t.Date(held); err != nil || end <= hi {
+					return shared.Usagef("--held-to %s: want a date after --to", held)
+				}
+			}
+			bar := env.Progress("calibrate", -1)
+			defer bar.Done()
+			found, err := calibrate.Search(cmd.Context(), t.Jobs, lo, hi, calibrate.GridFor(t.Between(lo, hi)), workers, func() { bar.Add(1) })
+			if err != nil {
+				return err
+			}
+			w, err := simulator.NewWorkload(t.Between(lo, end), found.Config)
+			if err != nil {
+				return err
+			}
+			r, err := w.Simulate(cmd.Context(), nil)
+			if err != nil {
+				return err
+			}
+			file := &calibrate.File{
+				Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss,
+				Train: calibrate.QualityOf(r, lo, hi),
+			}
+			if end > hi {
+				file.Held, file.All = calibrate.QualityOf(r, hi, end), calibrate.QualityOf(r, lo, end)
+			}
+			if err := file.Save(out); err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(file)
+			}
+			return printCalibration(env.Stdout, t, file, found.Tried)
+		},
+	}
+	in.flags(c)
+	f := c.Flags()
+	f.StringVar(&from, "from", "", "first day of the training range")
+	f.StringVar(&to, "to", "", "day before which the training range ends")
+	f.StringVar(&held, "held-to", "", "day before which the held-out range ends; it begins at --to")
+	f.StringVar(&out, "out", "", "settings file to write")
+	f.IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "simulations at once")
+	f.BoolVar(&asJSON, "json", false, "print the settings file")
+	return c
+}
+
+func printCalibration(w io.Writer, t *trace.Trace, f *calibrate.File, tried int) error {
+	fmt.Fprintf(w, "%d nodes, %d jobs per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %d settings\n\n",
+		f.Nodes, f.UserLimit, f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, tried)
+	var table shared.Table
+	table.Header = []string{"range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)"}
+	for _, q := range []struct {
+		name string
+		*calibrate.Quality
+	}{{"training, from " + clock(t, f.From)[:10], f.Train}, {"held out, from " + clock(t, f.To)[:10], f.Held}, {"both", f.All}} {
+		if q.Quality != nil {
+			table.Add(q.name, q.Jobs, fmt.Sprintf("%.2f", q.MeanWaitHours), fmt.Sprintf("%.2f", q.ActualMeanWaitHours), fmt.Sprintf("%.3f", q.Spearman), fmt.Sprintf("%.2f", q.MAEHours))
+		}
+	}
+	_, err := table.WriteTo(w)
+	return err
+}

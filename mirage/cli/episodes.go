@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/mirage/calibrate"
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+// episodes are the flags that say which service pairs are played.
+type episodes struct {
+	count                    int
+	interval, history, start string
+	nodes                    int
+	limit                    string
+	priority                 float64
+	priorityGiven            func() bool
+	workers                  int
+	seed                     uint64
+}
+
+func (e *episodes) flags(c *cobra.Command, count int, interval string) {
+	f := c.Flags()
+	f.IntVar(&e.count, "episodes", count, "service pairs to play")
+	f.StringVar(&e.interval, "interval", interval, "time between two predecessors (4h, 1d)")
+	f.StringVar(&e.start, "start", "", "when the first predecessor is submitted (needed)")
+	f.StringVar(&e.history, "history", "14d", "time simulated before --start, from an idle machine")
+	f.IntVar(&e.nodes, "service-nodes", 1, "nodes of the service")
+	f.StringVar(&e.limit, "service-limit", "48h", "time limit of each service job, which it runs to")
+	f.Float64Var(&e.priority, "service-priority", 0, "logged priority of the service jobs (default: the median of the trace)")
+	e.priorityGiven = func() bool { return f.Changed("service-priority") }
+	f.IntVar(&e.workers, "workers", runtime.GOMAXPROCS(0), "episodes played at once")
+	f.Uint64Var(&e.seed, "seed", 1, "seed of whatever is random")
+}
+
+// seconds reads a span such as 90s, 4h, 14d or 1d12h.
+func seconds(flag, s string) (int64, error) {
+	text, days := s, int64(0)
+	if d, rest, ok := strings.Cut(s, "d"); ok {
+		n, err := strconv.ParseInt(d, 10, 32)
+		if err != nil {
+			return 0, shared.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
+		}
+		days, text = n, rest
+	}
+	if text == "" {
+		return days * 86400, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || days < 0 {
+		return 0, shared.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
+	}
+	return days*86400 + int64(d.Seconds()), nil
+}
+
+// plan builds the episodes of a trace. The priority of the service is the
+// median of the jobs submitted before the first episode, where there are any.
+func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
+	p := samples.Plan{Episodes: e.count, Probes: probes}
+	if e.start == "" {
+		return p, shared.Usagef("--start is needed")
+	}
+	var err error
+	if p.Start, err = t.Date(e.start); err != nil {
+		return p, shared.Usagef("--start: %w", err)
+	}
+	if p.Interval, err = seconds("interval", e.interval); err != nil {
+		return p, err
+	}
+	if p.History, err = seconds("history", e.history); err != nil {
+		return p, err
+	}
+	if p.Service, err = e.service(t); err != nil {
+		return p, err
+	}
+	if err := p.Check(); err != nil {
+		return p, shared.Usagef("%w", err)
+	}
+	return p, nil
+}
+
+func (e *episodes) service(t *trace.Trace) (chain.Service, error) {
+	limit, err := seconds("service-limit", e.limit)
+	if err != nil {
+		return chain.Service{}, err
+	}
+	priority := e.priority
+	if !e.priorityGiven() {
+		priority = trace.MedianPriority(t.Jobs)
+	}
+	return chain.Service{Nodes: e.nodes, Limit: limit, Priority: priority}, nil
+}
+
+// warm returns the jobs of a trace, ready to simulate: all of them, so that
+// episodes late in the range see the arrivals after it.
+func warm(t *trace.Trace, c simulator.Config) (*simulator.Workload, error) {
+	return simulator.NewWorkload(t.Jobs, c)
+}
+
+// checkRoom warns where episodes run into the end of the trace.
+func checkRoom(env *shared.Env, t *trace.Trace, p samples.Plan) {
+	last := t.Jobs[len(t.Jobs)-1].Submit
+	if end := p.Submit(p.Episodes-1) + 2*p.Service.Limit; end > last {
+		env.Log.Warnf("the last episodes reach to %s, the trace ends at %s: a successor that waits beyond sees a queue that empties", clock(t, end), clock(t, last))
+	}
+}
+
+// trainingRange is the range of the settings file, or else everything before
+// the first episode.
+func trainingRange(t *trace.Trace, file *calibrate.File, p samples.Plan) (from, to int64, err error) {
+	from, to = t.Jobs[0].Submit, p.Start
+	if file != nil && file.To > file.From {
+		from, to = file.From, file.To
+	}
+	if to > p.Start {
+		to = p.Start
+	}
+	if to-from < 2*p.Service.Limit+3*86400 {
+		return 0, 0, fmt.Errorf("training range from %s to %s: too short to tune on; give --lead or a settings file with a longer range", clock(t, from), clock(t, to))
+	}
+	return from, to, nil
+}

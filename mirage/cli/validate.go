@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+
+	"github.com/foretime/foretime/mirage/calibrate"
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/validation"
+)
+
+// validated is what mirage validate --json prints.
+type validated struct {
+	Model string `json:"model"`
+	validation.Summary
+	Settings map[string]any               `json:"settings"`
+	Versus   map[string]validation.Paired `json:"versus,omitempty"`
+	Verdict  string                       `json:"verdict,omitempty"`
+	Seconds  float64                      `json:"wall_seconds"`
+}
+
+// validate carries what the validate command works with.
+type validate struct {
+	env      *shared.Env
+	in       input
+	m        machine
+	e        episodes
+	model    string
+	out      string
+	lead     float64
+	quantile float64
+	overlap  float64
+	tuning   int
+	compare  bool
+	asJSON   bool
+	changed  func(string) bool
+
+	t    *trace.Trace
+	w    *simulator.Workload
+	file *calibrate.File
+	plan samples.Plan
+	cost chain.Cost
+}
+
+func validateCommand(env *shared.Env) *cobra.Command {
+	v := &validate{env: env}
+	c := &cobra.Command{
+		Use:   "validate FILE",
+		Short: "judge a model or a baseline on episodes it has not seen",
+		Long: `Play service pairs on the simulated queue of a trace, let a policy decide
+every ten minutes when the successor is submitted, and compare with the
+reactive outcome of the same episodes.
+
+--model is the folder of a trained model, or one of the baselines: reactive,
+avg (mean of the last 100 waits), quantile (of the last 500 waits), fixed (a
+lead), never-late, oracle (tries every decision). fixed and quantile are tuned
+on the training range of the settings file, for the given --service-nodes;
+--lead and --quantile override that.`,
+		Example: "  mirage validate ls6-a100.log --config config.json --model avg --episodes 168 --interval 3h --start 2023-02-01 --out reward.log",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0]) },
+	}
+	v.in.flags(c)
+	v.m.flags(c)
+	v.e.flags(c, 156, "4h")
+	f := c.Flags()
+	v.changed = f.Changed
+	f.StringVar(&v.model, "model", "reactive", "folder of a model, or reactive, avg, quantile, fixed, never-late, oracle")
+	f.StringVar(&v.out, "out", "", "write reward.log to this file")
+	f.Float64Var(&v.lead, "lead", 0, "lead of fixed in hours, instead of tuning")
+	f.Float64Var(&v.quantile, "quantile", 0, "quantile of the waits for quantile, instead of tuning")
+	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
+	f.IntVar(&v.tuning, "tuning-episodes", 240, "episodes of the training range to tune on, at most")
+	f.BoolVar(&v.compare, "compare", false, "play avg, quantile and fixed too and test against each")
+	f.BoolVar(&v.asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (v *validate) run(ctx context.Context, path string) (err error) {
+	begin := time.Now()
+	if v.overlap < 0 {
+		return shared.Usagef("--overlap-cost: %v is negative", v.overlap)
+	}
+	v.cost = chain.Cost{Overlap: v.overlap}
+	if v.t, err = v.in.open(v.env, path); err != nil {
+		return err
+	}
+	var config simulator.Config
+	if config, v.file, err = v.m.config(v.t); err != nil {
+		return err
+	}
+	if v.plan, err = v.e.plan(v.t, 2); err != nil {
+		return err
+	}
+	checkRoom(v.env, v.t, v.plan)
+	if v.w, err = warm(v.t, config); err != nil {
+		return err
+	}
+	reactive, err := v.play(ctx, "reactive", validation.With(policy.Reactive{}))
+	if err != nil {
+		return err
+	}
+	player, settings, err := v.player(ctx, v.model)
+	if err != nil {
+		return err
+	}
+	played, err := v.play(ctx, v.model, player)
+	if err != nil {
+		return err
+	}
+	if v.out != "" {
+		if err := dataset.WriteFile(v.out, func(w io.Writer) error { return validation.WriteLog(w, played, v.t.Zone) }); err != nil {
+			return err
+		}
+	}
+	result := validated{Model: v.model, Summary: validation.Summarise(played, reactive, v.plan.Service, v.cost, v.e.seed), Settings: settings}
+	if v.compare {
+		if err := v.versus(ctx, &result, played); err != nil {
+			return err
+		}
+	}
+	result.Seconds = time.Since(begin).Seconds()
+	if v.asJSON {
+		return v.env.WriteJSON(result)
+	}
+	return result.print(v.env.Stdout)
+}
+
+func (v *validate) play(ctx context.Context, name string, p validation.Player) ([]policy.Played, error) {
+	bar := v.env.Progress(name, int64(v.plan.Episodes))
+	defer bar.Done()
+	return validation.Play(ctx, v.w, v.plan, p, v.e.workers, func() { bar.Add(1) })
+}
+
+// player makes the player that a name stands for, and says with what settings.
+func (v *validate) player(ctx context.Context, name string) (validation.Player, map[string]any, error) {
+	switch name {
+	case "reactive":
+		return validation.With(policy.Reactive{}), nil, nil
+	case "never-late":
+		return validation.With(policy.NeverLate{}), nil, nil
+	case "avg":
+		return validation.With(policy.Average{}), nil, nil
+	case "oracle":
+		return validation.Oracle(v.cost), nil, nil
+	case "fixed":
+		if v.changed("lead") {
+			return validation.With(policy.Fixed{LeadHours: v.lead}), map[string]any{"lead_hours": v.lead}, nil
+		}
+		var candidates []policy.Policy
+		for _, h := range validation.Leads() {
+			if h <= float64(v.plan.Service.Limit)/3600 {
+				candidates = append(candidates, policy.Fixed{LeadHours: h})
+			}
+		}
+		best, cost, err := v.tune(ctx, name, candidates)
+		if err != nil {
+			return nil, nil, err
+		}
+		return validation.With(best), map[string]any{"lead_hours": best.(policy.Fixed).LeadHours, "training_cost_hours": cost}, nil
+	case "quantile":
+		if v.changed("quantile") {
+			return validation.With(policy.Quantile{Q: v.quantile}), map[string]any{"quantile": v.quantile}, nil
+		}
+		var candidates []policy.Policy
+		for _, q := range validation.Quantiles() {
+			candidates = append(candidates, policy.Quantile{Q: q})
+		}
+		best, cost, err := v.tune(ctx, name, candidates)
+		if err != nil {
+			return nil, nil, err
+		}
+		return validation.With(best), map[string]any{"quantile": best.(policy.Quantile).Q, "training_cost_hours": cost}, nil
+	}
+	return nil, nil, shared.Usagef("--model %s: want reactive, avg, quantile, fixed, never-late or oracle", name)
+}
+
+func (v *validate) tune(ctx context.Context, name string, candidates []policy.Policy) (policy.Policy, float64, error) {
+	from, to, err := trainingRange(v.t, v.file, v.plan)
+	if err != nil {
+		return nil, 0, err
+	}
+	plan := validation.TuningPlan(from, to, v.plan.History, v.plan.Service, v.tuning)
+	bar := v.env.Progress("tune "+name, int64(plan.Episodes*len(candidates)))
+	defer bar.Done()
+	return validation.Tune(ctx, v.w, plan, candidates, v.cost, v.e.workers, func() { bar.Add(1) })
+}
+
+// versus tests the played episodes against the simple baselines and says
+// whether the best of them is beaten.
+func (v *validate) versus(ctx context.Context, result *validated, played []policy.Played) error {
+	result.Versus = map[string]validation.Paired{}
+	best, least := "", 0.0
+	for _, name := range []string{"avg", "quantile", "fixed"} {
+		if name == v.model {
+			continue
+		}
+		player, _, err := v.player(ctx, name)
+		if err != nil {
+			return err
+		}
+		other, err := v.play(ctx, name, player)
+		if err != nil {
+			return err
+		}
+		paired, err := validation.Compare(validation.Costs(played, v.cost), validation.Costs(other, v.cost), v.e.seed)
+		if err != nil {
+			return err
+		}
+		result.Versus[name] = paired
+		if cost := result.CostHours.Mean - paired.Difference; best == "" || cost < least {
+			best, least = name, cost
+		}
+	}
+	switch result.Versus[best].Verdict {
+	case "better":
+		result.Verdict = fmt.Sprintf("%s beats %s, the best of the simple baselines", v.model, best)
+	case "worse":
+		result.Verdict = fmt.Sprintf("%s does not beat the simple baselines: it is worse than %s", v.model, best)
+	default:
+		result.Verdict = fmt.Sprintf("%s does not beat the simple baselines: it is not told apart from %s", v.model, best)
+	}
+	return nil
+}
+
+func (r validated) print(w io.Writer) error {
+	var t shared.Table
+	t.Header = []string{"load", "episodes", "interruption (h)", "p50", "p90", "overlap (h)", "p90", "no interruption", "reduction", "cost (h)", "wasted node-hours"}
+	add := func(name string, f validation.Figures) {
+		reduction := "-"
+		if f.ReductionVsReactive != nil {
+			reduction = fmt.Sprintf("%.0f %%", 100**f.ReductionVsReactive)
+		}
+		t.Add(name, f.Episodes,
+			fmt.Sprintf("%.2f [%.2f, %.2f]", f.InterruptionHours.Mean, f.InterruptionHours.Low, f.InterruptionHours.High),
+			fmt.Sprintf("%.2f", f.InterruptionHours.P50), fmt.Sprintf("%.2f", f.InterruptionHours.P90),
+			fmt.Sprintf("%.2f [%.2f, %.2f]", f.OverlapHours.Mean, f.OverlapHours.Low, f.OverlapHours.High), fmt.Sprintf("%.2f", f.OverlapHours.P90),
+			fmt.Sprintf("%.0f %%", 100*f.ZeroInterruptionShare), reduction, fmt.Sprintf("%.2f", f.CostHours.Mean), fmt.Sprintf("%.1f", f.WastedNodeHours))
+	}
+	add("all", r.Figures)
+	for _, load := range []validation.Load{validation.Low, validation.Medium, validation.Heavy} {
+		add(string(load), r.ByLoad[load])
+	}
+	fmt.Fprintf(w, "%s %v\n\n", r.Model, r.Settings)
+	if _, err := t.WriteTo(w); err != nil {
+		return err
+	}
+	if p := r.VersusReactive; p != nil {
+		fmt.Fprintf(w, "\nagainst reactive: %+.2f h [%.2f, %.2f], p %.2g: %s\n", p.Difference, p.Low, p.High, p.P, p.Verdict)
+	}
+	for _, name := range []string{"avg", "quantile", "fixed"} {
+		if p, ok := r.Versus[name]; ok {
+			fmt.Fprintf(w, "against %s: %+.2f h [%.2f, %.2f], p %.2g: %s\n", name, p.Difference, p.Low, p.High, p.P, p.Verdict)
+		}
+	}
+	if r.Verdict != "" {
+		fmt.Fprintln(w, strings.ToUpper(r.Verdict[:1])+r.Verdict[1:]+".")
+	}
+	return nil
+}

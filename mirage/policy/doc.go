@@ -1,0 +1,16 @@
+// Package policy decides, every ten minutes, whether a service submits its
+// successor now or waits.
+//
+// A [Policy] is asked with a [State]: what is known at that moment, on a
+// simulated queue or a real one. It answers submit or wait, and, where it has
+// an opinion, which reward it expects of submitting now. The simple policies
+// are here: [Reactive], [NeverLate], [Fixed], [Average], [Quantile]; one that
+// asks a model is [Predicted]. None of them may look at the future, and none
+// needs a simulator.
+//
+//	var p policy.Policy = policy.Average{}
+//	d, err := p.Decide(&state)
+//	if d.Submit {
+//		...
+//	}
+package policy

@@ -1,0 +1,69 @@
+package policy
+
+import (
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/simulator"
+)
+
+// waitsSeen is how many waits a state remembers.
+const waitsSeen = 500
+
+// Played is an episode that a policy has played.
+type Played struct {
+	chain.Outcome
+	Decided  Decision // the last decision
+	Decision int      // how many decisions there were
+}
+
+// Play lets a policy decide in one episode: the predecessor is submitted at
+// an instant of a simulation of the other jobs, which must not be past the
+// day before and stays as it is.
+func Play(background *simulator.Simulator, submit int64, service chain.Service, p Policy) (Played, error) {
+	sim := background.Fork()
+	var camera samples.Camera
+	camera.Begin(sim, submit)
+	pair, err := chain.Attach(sim, submit, service)
+	if err != nil {
+		return Played{}, err
+	}
+	var played Played
+	camera.RunUntil(pair, submit)
+	if err := ahead(pair, &camera); err != nil {
+		return Played{}, err
+	}
+	played.Outcome, err = pair.Decisions(func(pair *chain.Pair) (bool, error) {
+		camera.RunUntil(pair, pair.Now())
+		s, err := stateOf(pair, &camera)
+		if err != nil {
+			return false, err
+		}
+		played.Decision++
+		played.Decided, err = p.Decide(&s)
+		return played.Decided.Submit, err
+	})
+	return played, err
+}
+
+// ahead carries the pair to its predecessor's start with the camera running.
+func ahead(pair *chain.Pair, camera *samples.Camera) error {
+	look := pair.Fork()
+	if err := look.RunUntilStarted(); err != nil {
+		return err
+	}
+	start, _, _ := look.Predecessor()
+	camera.RunUntil(pair, start)
+	return nil
+}
+
+func stateOf(pair *chain.Pair, camera *samples.Camera) (State, error) {
+	h, err := camera.History(pair)
+	if err != nil {
+		return State{}, err
+	}
+	start, end, _ := pair.Predecessor()
+	return State{
+		Now: pair.Now(), PredStart: start, PredEnd: end, Service: pair.Service,
+		Waits: pair.Simulation().LastWaits(waitsSeen), History: h,
+	}, nil
+}

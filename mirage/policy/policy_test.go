@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace/synth"
+)
+
+type constant float64
+
+func (c constant) WaitHours(*State) (float64, error) { return float64(c), nil }
+
+func TestDecide(t *testing.T) {
+	// Five hours to go; waits of 0 to 9 hours, and 1000 hours long ago.
+	waits := []float64{}
+	for i := range 100 {
+		waits = append(waits, float64(i%10)*3600)
+	}
+	waits = append(waits, 3.6e6)
+	at := func(hours float64) *State {
+		return &State{Now: int64(1e6), PredEnd: int64(1e6 + hours*3600), Waits: waits}
+	}
+	tests := []struct {
+		name   string
+		policy Policy
+		hours  float64
+		want   Decision
+	}{
+		{"reactive", Reactive{}, 0.1, Decision{}},
+		{"never late", NeverLate{}, 48, Decision{Submit: true}},
+		{"fixed, too early", Fixed{4}, 5, Decision{false, -1, true}},
+		{"fixed, reached", Fixed{5}, 5, Decision{true, 0, true}},
+		{"average, too early", Average{}, 5, Decision{false, -0.5, true}},
+		{"average, reached", Average{}, 4, Decision{true, 0.5, true}},
+		{"quantile, too early", Quantile{0.5}, 5.5, Decision{false, -0.5, true}},
+		{"quantile, reached", Quantile{0.5}, 5, Decision{true, 0, true}},
+		{"predicted", Predicted{constant(4), -1}, 5, Decision{true, -1, true}},
+		{"predicted, too early", Predicted{constant(4), -0.5}, 5, Decision{false, -1, true}},
+		{"predicted below nothing", Predicted{constant(-4), 0}, 5, Decision{false, -5, true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tt.policy.Decide(at(tt.hours))
+			if err != nil || got != tt.want {
+				t.Errorf("%+v, %v; want %+v", got, err, tt.want)
+			}
+		})
+	}
+	for _, p := range []Policy{Average{}, Quantile{0.9}} {
+		if d, err := p.Decide(&State{PredEnd: 3600}); err != nil || d.Submit {
+			t.Errorf("%T without any wait: %+v, %v", p, d, err)
+		}
+	}
+}
+
+type failing struct{}
+
+var errPlanted = errors.New("planted")
+
+func (failing) Decide(*State) (Decision, error) { return Decision{}, errPlanted }
+
+func TestPlay(t *testing.T) {
+	jobs, err := synth.Default().Generate(synth.Settings{Days: 21, Start: 1_670_000_000, NodeHoursPerDay: .85 * 40 * 24, MaxNodes: 40, Seed: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	background := w.New()
+	service := chain.Service{Nodes: 4, Limit: 24 * 3600}
+	submit := int64(1_670_000_000 + 8*86400)
+	play := func(p Policy) Played {
+		played, err := Play(background, submit, service, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return played
+	}
+	reactive, early := play(Reactive{}), play(NeverLate{})
+	if reactive.Submitted != reactive.PredEnd || reactive.Decision < 24*6 {
+		t.Errorf("reactive %+v", reactive)
+	}
+	if early.Submitted != early.PredStart || early.Decision != 1 || early.SuccStart > reactive.SuccStart {
+		t.Errorf("never late %+v, reactive %+v", early, reactive)
+	}
+	fixed := play(Fixed{6})
+	if lead := fixed.PredEnd - fixed.Submitted; lead > 6*3600 || lead <= 6*3600-600 {
+		t.Errorf("submitted %d s ahead, want 6 h less up to 10 minutes", lead)
+	}
+	if again := play(Fixed{6}); again != fixed {
+		t.Errorf("%+v, then %+v", fixed, again)
+	}
+	if _, err := Play(background, submit, service, failing{}); !errors.Is(err, errPlanted) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Play(background, submit, chain.Service{Nodes: 41, Limit: 60}, Reactive{}); !errors.Is(err, cluster.ErrOversize) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,20 @@
+// Package samples makes what models learn from: for a service pair at some
+// decision, the history of the queue up to that decision, and the reward that
+// came of submitting the successor then.
+//
+// A history is 144 snapshots of 42 features, one each ten minutes ([Columns]
+// names them). The package decides when snapshots are taken and what they
+// hold; it refuses to let a history know anything later than its decision.
+// (The history that goes with the reward's moment, which the original program
+// stored, can be asked for with Plan.Parity, for comparison only.)
+//
+// [Plan.Generate] plays episodes in blocks of a few. A block is one file,
+// written whole or not at all, with the same bytes whoever writes it and
+// however many work at once; so a run that was killed goes on where it was,
+// and shards of a run on many machines put together are the run.
+//
+//	plan := samples.Plan{Episodes: 684, Probes: 7, Interval: 4 * 3600, Start: start, History: 14 * 86400, Service: service}
+//	err := plan.Generate(ctx, jobs, config, dir, samples.Shard{}, 2, nil)
+//	...
+//	set, err := samples.Load(dir)
+package samples

@@ -1,0 +1,91 @@
+package validation
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/simulator"
+)
+
+// Player plays an episode whose predecessor is submitted at an instant of a
+// simulation of the other jobs, which it leaves as it is. Each goroutine
+// makes its own.
+type Player func(background *simulator.Simulator, submit int64, service chain.Service) (policy.Played, error)
+
+// With plays with a policy.
+func With(p policy.Policy) Player {
+	return func(background *simulator.Simulator, submit int64, service chain.Service) (policy.Played, error) {
+		return policy.Play(background, submit, service, p)
+	}
+}
+
+// Oracle plays every decision to its end and takes the best.
+func Oracle(c chain.Cost) Player {
+	return func(background *simulator.Simulator, submit int64, service chain.Service) (policy.Played, error) {
+		pair, err := chain.Begin(background, submit, service)
+		if err != nil {
+			return policy.Played{}, err
+		}
+		best, err := pair.Best(c)
+		return policy.Played{Outcome: best}, err
+	}
+}
+
+// stretch is how many episodes a worker plays on one simulation.
+const stretch = 14
+
+// Play plays the episodes of a plan; its probes are not used. The outcome
+// does not depend on the number of workers. progress, which may be nil, is
+// told of every finished episode.
+func Play(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, workers int, progress func()) ([]policy.Played, error) {
+	plan.Probes = max(plan.Probes, 2)
+	if err := plan.Check(); err != nil {
+		return nil, err
+	}
+	played := make([]policy.Played, plan.Episodes)
+	errs := make([]error, plan.Episodes)
+	starts := make(chan int)
+	var group sync.WaitGroup
+	for range max(workers, 1) {
+		group.Go(func() {
+			for first := range starts {
+				playStretch(ctx, w, plan, player, first, played, errs, progress)
+			}
+		})
+	}
+	for first := 0; first < plan.Episodes; first += stretch {
+		starts <- first
+	}
+	close(starts)
+	group.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("episode %d: %w", i, err)
+		}
+	}
+	return played, nil
+}
+
+func playStretch(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, first int, played []policy.Played, errs []error, progress func()) {
+	last := min(first+stretch, plan.Episodes)
+	background, err := plan.Background(ctx, w, first)
+	for e := first; e < last; e++ {
+		if err == nil {
+			err = plan.Forward(ctx, background, e)
+		}
+		if err == nil {
+			played[e], err = player(background, plan.Submit(e), plan.Service)
+		}
+		if err != nil {
+			errs[e] = err
+			return
+		}
+		if progress != nil {
+			progress()
+		}
+	}
+}
