@@ -44,7 +44,7 @@ func job(t *testing.T, name string) (Command, string) {
 	return Command{
 		Args:    []string{"/proc/self/exe", "-test.run=^$"},
 		Dir:     t.TempDir(),
-		Env:     append(os.Environ(), "FORETIME_TEST_JOB="+name, "FORETIME_TEST_CHILDREN=40", "GORACE=atexit_sleep_ms=0", mark),
+		Env:     append(os.Environ(), "FORETIME_TEST_JOB="+name, "FORETIME_TEST_CHILDREN=200", "GORACE=atexit_sleep_ms=0", mark),
 		Timeout: time.Minute,
 	}, mark
 }

@@ -80,7 +80,9 @@ func TestSample(t *testing.T) {
 }
 
 func TestSampleOutcomes(t *testing.T) {
-	tag := func(laps string) string { return "echo '<TIME_WRITTER_OUTPUT>[" + laps + "]</TIME_WRITTER_OUTPUT>'; sleep 0.02; " }
+	tag := func(laps string) string {
+		return "echo '<TIME_WRITTER_OUTPUT>[" + laps + "]</TIME_WRITTER_OUTPUT>'; sleep 0.02; "
+	}
 	required := func(s *jobspec.Spec) { s.TimeWriter = "required" }
 	lines := func(at string) func(*jobspec.Spec) {
 		return func(s *jobspec.Spec) { s.Progress = jobspec.Progress{Pattern: `^epoch (\d+)`, At: at} }
