@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// shape masks what differs from run to run: digits, the width of columns, and
+// warnings, which depend on how busy the machine is.
+func shape(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "warning:") || strings.HasPrefix(line, "---") {
+			continue
+		}
+		line = regexp.MustCompile(`[+-]?[0-9][0-9.e+-]*`).ReplaceAllString(line, "0")
+		line = regexp.MustCompile(`auto/\w+`).ReplaceAllString(line, "auto")
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestReadme runs the command of the README's first screen and compares the
+// shape of its output.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```console\n$ ")
+	block, _, _ := strings.Cut(rest, "```")
+	command, want, ok := strings.Cut(block, "\n")
+	if !ok {
+		t.Fatal("the README begins without a command")
+	}
+	script := filepath.Join(t.TempDir(), "readme.txt")
+	if err := os.WriteFile(script, []byte("exec "+command+"\nshape stdout\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Files: []string{script},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"shape": func(ts *testscript.TestScript, _ bool, args []string) {
+				if got := shape(ts.ReadFile(args[0])); got != shape(want) {
+					ts.Fatalf("the README says\n%s\nbut the command prints\n%s", shape(want), got)
+				}
+			},
+		},
+	})
+}
