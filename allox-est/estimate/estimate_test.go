@@ -129,6 +129,55 @@ func TestContentionThatLasts(t *testing.T) {
 	}
 }
 
+// Epochs slowed more than the usual contention come down to the usual one, not
+// to none.
+func TestContentionForAWhile(t *testing.T) {
+	r := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1}, 20)
+	r.LapWait = slices.Clone(r.LapCPU)
+	for i := range r.Laps {
+		r.Laps[i] = 2 // one second of wait
+		if i >= 5 && i < 9 {
+			r.Laps[i], r.LapWait[i] = 6, 5
+		}
+	}
+	r.Wall = sum(r.Laps)
+	e, err := New([]journal.Run{r}, cpu(500), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "as now", e.Wall.Value, 1004, 1e-9)
+	near(t, "uncontended", e.Uncontended.Value, 502, 1e-9)
+	if e.Wall.High < 1004+4*4*498/20 {
+		t.Errorf("the upper end %v does not allow for as much contention again", e.Wall.High)
+	}
+}
+
+// Samples that a busy machine spared by chance.
+func TestCrowd(t *testing.T) {
+	r := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1}, 20)
+	r.Load = 6 // on two processors
+	e, err := New([]journal.Run{r}, cpu(500), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "estimate", e.Wall.Value, 502, 1e-9)
+	near(t, "upper end", e.Wall.High, 3*502, 1e-9)
+	if !warned(e, ErrContention) {
+		t.Errorf("not warned: %v", e.Warnings)
+	}
+}
+
+// Neighbouring epochs that are slow together tell less than as many that are
+// not.
+func TestPersistence(t *testing.T) {
+	alone := []float64{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}
+	phases := []float64{1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 2}
+	a, b := locate([][]float64{alone}, Mean, prior{0.01, 2}), locate([][]float64{phases}, Mean, prior{0.01, 2})
+	if a.mean != b.mean || b.within < 2*a.within || b.noise < 2*a.noise {
+		t.Errorf("alone %+v, in phases %+v", a, b)
+	}
+}
+
 func TestIdleJobIsNotContended(t *testing.T) {
 	// A job that waits for its disk: no processor time, no wait for a
 	// processor; slow epochs are its own.

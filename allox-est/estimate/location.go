@@ -81,18 +81,19 @@ func locate(groups [][]float64, method Method, speed prior) location {
 // epochs are slow together: (1+r)/(1-r) of a first-order process with
 // correlation r, 1 where there is too little to tell.
 func persistence(groups [][]float64) float64 {
-	var product, square, pairs float64
+	var product, square, size, pairs float64
 	for _, g := range groups {
 		m := mean(g)
 		for i, x := range g {
 			square += (x - m) * (x - m)
+			size += x * x
 			if i > 0 {
 				product += (x - m) * (g[i-1] - m)
 				pairs++
 			}
 		}
 	}
-	if pairs < 12 || square == 0 {
+	if pairs < 12 || square <= 1e-18*size { // rounding is no noise
 		return 1
 	}
 	r := product / square

@@ -39,23 +39,47 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: speedPrior(told)}
 	onCPU := m // processor time varies with the machine's speed as a whole
 	m.speed.sd *= busy(&t)
-	wall := m.predict(settled)
-	e.Wall = wall.Prediction
-	if t.contended > 0 {
-		// What slowed the samples for a while may slow the job as often.
-		e.Wall.High = max(e.Wall.High, m.predict(t.wall).Value)
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: other work slowed %d of %d epochs for a while; corrected, the upper end allows for as much again", ErrContention, t.contended, t.all))
-	}
-	if share := t.share(); share > 0.1 {
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %.0f %% of the epochs' time was spent waiting for a processor", ErrContention, 100*share))
-	}
 	e.Uncontended = m.predict(t.quiet).Prediction
 	e.CPU = onCPU.predict(t.cpu).Prediction
+	lasting := contended(settled, t.quiet)
+	asNow := m
+	asNow.speed = m.speed.with(lasting)
+	wall := asNow.predict(settled)
+	e.Wall = wall.Prediction
+	e.Wall.Low = max(e.Wall.Low, min(e.Uncontended.Low, e.Wall.Value)) // no contention is the least
+	if t.contended > 0 {
+		// What slowed the samples for a while may slow the job as often.
+		e.Wall.High = max(e.Wall.High, asNow.predict(t.wall).Value)
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: other work slowed %d of %d epochs for a while; corrected, the upper end allows for as much again", ErrContention, t.contended, t.all))
+	}
+	if lasting > 0.1 {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %.0f %% of the epochs' time was spent waiting for a processor; the job's will be as long only if the machine stays as busy", ErrContention, 100*lasting))
+	}
+	if crowd := crowd(told); job.Device == "cpu" && crowd > 1.2 && lasting < 1-1/crowd {
+		// The samples were lucky; a fair share of the processors is less.
+		e.Wall.High = max(e.Wall.High, crowd*e.Uncontended.Value)
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: the load was %.1f times the processors, yet the samples waited little; the upper end allows for a fair share", ErrContention, crowd))
+	}
 	e.Segments = &Segments{Setup: wall.setup, WarmUp: shape.warm, Epoch: wall.epoch, Teardown: wall.teardown, Period: shape.period}
 	e.reference(told, t, m)
 	e.Method = m.name(s.Method)
 	e.Warnings = append(e.Warnings, shape.warnings(t.quiet)...)
 	return nil
+}
+
+// crowd returns the mean load average per processor while sampling; 0 where it
+// is not told.
+func crowd(runs []journal.Run) float64 {
+	var perCPU []float64
+	for _, r := range runs {
+		if r.CPUs > 0 {
+			perCPU = append(perCPU, r.Load/float64(r.CPUs))
+		}
+	}
+	if len(perCPU) == 0 {
+		return 0
+	}
+	return mean(perCPU)
 }
 
 // busy returns the share of the undisturbed time that was spent computing, at
@@ -137,6 +161,15 @@ func speedPrior(runs []journal.Run) prior {
 		return prior{sd: 0.01, df: 2}
 	}
 	return prior{sd: math.Sqrt(variance(moments)) / mean(moments), df: min(4, float64(len(moments)-1))}
+}
+
+// with adds the doubt about contention that lasts. Whole runs on a machine where
+// jobs waited for the share w of their time differed by about w/2 (DESIGN.md).
+func (p prior) with(waited float64) prior {
+	if waited < 0.02 {
+		return p
+	}
+	return prior{math.Hypot(p.sd, waited/2), max(p.df, 6)}
 }
 
 // model predicts the total of a quantity over a whole job.

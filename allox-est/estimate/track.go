@@ -145,18 +145,18 @@ func (t *tracks) settle() []track {
 	return settled
 }
 
-// share returns the share of the wall time of all epochs that was spent in
-// contention.
-func (t *tracks) share() float64 {
-	var wall, quiet float64
-	for s := range t.wall {
-		wall += sum(t.wall[s].epochs)
-		quiet += sum(t.quiet[s].epochs)
+// contended returns the share of the wall time of all epochs that their quiet
+// time leaves unexplained.
+func contended(wall, quiet []track) float64 {
+	var w, q float64
+	for s := range wall {
+		w += sum(wall[s].epochs)
+		q += sum(quiet[s].epochs)
 	}
-	if wall == 0 {
+	if w <= 0 {
 		return 0
 	}
-	return max(0, 1-quiet/wall)
+	return max(0, 1-q/w)
 }
 
 // median is NaN of nothing.

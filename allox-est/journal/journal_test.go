@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func TestJournal(t *testing.T) {
 
 func TestDamagedJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.jsonl")
-	text := "{\"job\":\"a\"}\n\nnot JSON\n{\"job\":\"b\"}\n{\"job\":\"c\",\"wall"
+	text := "{\"job\":\"a\"}\n\nnot JSON\n{\"job\":\"b\"}\n{\"job\":\"c\",\"stderr\":\"" + strings.Repeat("x", 1000)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

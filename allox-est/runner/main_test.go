@@ -123,6 +123,26 @@ var hostile = map[string]func() int{
 		fmt.Fprintln(io.Discard, x)
 		return 0
 	},
+	"orphan computes": func() int { // and is killed before anything waits for it
+		child("parent of one that computes", nil, nil).Wait()
+		for {
+			if _, err := os.Stat("computed"); err == nil {
+				return 0
+			}
+			time.Sleep(time.Millisecond)
+		}
+	},
+	"parent of one that computes": func() int { child("computes for 100 ms", nil, nil); return 0 },
+	"computes for 100 ms": func() int {
+		for {
+			var u syscall.Rusage
+			syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+			if u.Utime.Nano()+u.Stime.Nano() > 100e6 {
+				os.WriteFile("computed", nil, 0o600)
+				time.Sleep(time.Hour)
+			}
+		}
+	},
 	"epochs": func() int {
 		for i := 1; i <= 3; i++ {
 			fmt.Printf("Epoch %d/3 step 1\rEpoch %d/3 step 2\n", i, i)

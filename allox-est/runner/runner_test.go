@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -164,6 +165,72 @@ func TestRunCounts(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestRunCountsOrphans(t *testing.T) {
+	ways(t, func(t *testing.T, r *Runner) {
+		c, _ := job(t, "orphan computes")
+		res, err := r.Run(t.Context(), c)
+		if err != nil || res.Err != nil {
+			t.Fatal(err, res)
+		}
+		if res.CPU < 100*time.Millisecond || res.LeftBehind != 1 {
+			t.Errorf("CPU %v, %d left behind", res.CPU, res.LeftBehind)
+		}
+	})
+}
+
+func TestCgroup(t *testing.T) {
+	v2, v1 := Cgroups()
+	g := newCgroup(v2, v1, 200)
+	defer g.remove()
+	if g.path == "" {
+		t.Skip("needs a cgroup v2 folder that can be written")
+	}
+	cmd := exec.Command("sleep", "3600")
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	g.attach(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if g.empty() {
+		t.Error("the process is not in its cgroup")
+	}
+	if _, ok := g.cpu(); !ok {
+		t.Error("the cgroup tells no processor time")
+	}
+	g.kill()
+	if err := cmd.Wait(); err == nil || !g.empty() {
+		t.Errorf("after the kill: %v", err)
+	}
+}
+
+// A weight puts the job, and not the Runner, in a cgroup with that share.
+func TestRunWeight(t *testing.T) {
+	v2, v1 := Cgroups()
+	r := New(Settings{Cgroup: v2, Shares: v1})
+	before, err := os.ReadFile("/proc/thread-self/cgroup")
+	if err != nil {
+		t.Skip("needs cgroups")
+	}
+	res, err := r.Run(t.Context(), Command{Args: []string{"cat", "/proc/self/cgroup"}, Weight: 5000})
+	if err != nil || res.Err != nil {
+		t.Fatal(err, res)
+	}
+	if !res.Weighted {
+		t.Skip("needs a cgroup with a cpu controller that can be written")
+	}
+	if !strings.Contains(res.Stdout(), "/allox-est-") {
+		t.Errorf("the job ran in\n%s", res.Stdout())
+	}
+	if after, _ := os.ReadFile("/proc/thread-self/cgroup"); !bytes.Equal(before, after) {
+		t.Errorf("the Runner moved to\n%s", after)
+	}
+	for _, root := range []string{v2, v1} {
+		if left, _ := filepath.Glob(filepath.Join(root, "allox-est-*")); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+	}
 }
 
 func TestRunMarks(t *testing.T) {
