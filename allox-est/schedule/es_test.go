@@ -10,4 +10,8 @@ func TestEqualShare(t *testing.T) {
 	if want := "1 cpu0 0-20; 2 gpu0 0-6; 3 gpu0 6-14; 4 cpu1 0-9"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	// GPUs are given out first, whatever the job likes better.
+	if got, want := run(t, "es", Settings{}, c, job(1, "a", 0, 5, 6)), "1 gpu0 0-6"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

@@ -147,7 +147,7 @@ func (r *replay) next() bool {
 	s.Now = now
 	for len(r.ends) > 0 && r.ends[0].at == now {
 		e := heap.Pop(&r.ends).(end)
-		if e.job.Node != nil && e.started == e.job.Started && e.job.end == now { // else stopped meanwhile
+		if e.job.Node != nil && e.job.end == now { // else it was stopped meanwhile
 			r.leave(e.job)
 			r.done++
 		}
@@ -174,7 +174,7 @@ func (r *replay) decide() {
 			return
 		}
 		s.start(j, n)
-		heap.Push(&r.ends, end{j.end, j, j.Started})
+		heap.Push(&r.ends, end{j.end, j})
 	}
 }
 
@@ -191,9 +191,8 @@ func (r *replay) part(j *Job) {
 
 // end is a job that ends if nothing stops it.
 type end struct {
-	at      float64
-	job     *Job
-	started float64
+	at  float64
+	job *Job
 }
 
 // ends is a heap: the earliest end first, and of equal ones the job that came

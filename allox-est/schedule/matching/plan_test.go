@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -191,6 +192,93 @@ func TestOptimum(t *testing.T) {
 		}
 		check(t, p, in)
 	})
+}
+
+// hungarian returns the cost of the best matching of jobs to slots by the
+// textbook algorithm on the whole matrix (Kuhn 1955, with potentials), which
+// shares nothing with Plan.
+func hungarian(in instance, jobs [][]float64) float64 {
+	var cost [][]float64 // by job, then by slot
+	for _, seconds := range jobs {
+		var row []float64
+		for t, ready := range in.ready {
+			for _, x := range ready {
+				for n := range jobs {
+					row = append(row, x+float64(n+1)*seconds[t])
+				}
+			}
+		}
+		cost = append(cost, row)
+	}
+	rows, columns := len(cost), len(cost[0])
+	u, v := make([]float64, rows+1), make([]float64, columns+1)
+	owner, way := make([]int, columns+1), make([]int, columns+1)
+	for i := 1; i <= rows; i++ {
+		owner[0] = i
+		least, used := make([]float64, columns+1), make([]bool, columns+1)
+		for c := range least {
+			least[c] = math.Inf(1)
+		}
+		c0 := 0
+		for owner[c0] != 0 {
+			used[c0] = true
+			next, step := 0, math.Inf(1)
+			for c := 1; c <= columns; c++ {
+				if used[c] {
+					continue
+				}
+				if x := cost[owner[c0]-1][c-1] - u[owner[c0]] - v[c]; x < least[c] {
+					least[c], way[c] = x, c0
+				}
+				if least[c] < step {
+					next, step = c, least[c]
+				}
+			}
+			for c := range used {
+				if used[c] {
+					u[owner[c]] += step
+					v[c] -= step
+				} else {
+					least[c] -= step
+				}
+			}
+			c0 = next
+		}
+		for ; c0 != 0; c0 = way[c0] {
+			owner[c0] = owner[way[c0]]
+		}
+	}
+	sum := 0.0
+	for c := 1; c <= columns; c++ {
+		if owner[c] > 0 {
+			sum += cost[owner[c]-1][c-1]
+		}
+	}
+	return sum
+}
+
+// TestHungarian compares plans too large to try everything.
+func TestHungarian(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{10, 25, 40} {
+		in := instance{ready: [][]float64{{0, 30, 30, 200}, {0, 50, 90}}}
+		jobs := drawJobs(n, rng)
+		p, err := New(in.ready)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, seconds := range jobs {
+			if _, err := p.Add(seconds); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := p.Cost(), hungarian(in, jobs); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("%d jobs: cost %v, the Hungarian algorithm finds %v", n, got, want)
+		}
+		if err := proof(p); err != nil {
+			t.Errorf("%d jobs: %v", n, err)
+		}
+	}
 }
 
 func TestRefuses(t *testing.T) {

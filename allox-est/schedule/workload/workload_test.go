@@ -116,6 +116,7 @@ func TestReadBadRecords(t *testing.T) {
 		{"# x\n1 1 1 0 q\nstage -1 inf 1 5 1 1 2 1\n0\n", `in:3: field 3 of the stage: "inf" is not a number`},
 		{"# x\n1 1 1 0 q\nstage -1 1 1 5 1 1 2 0\n0\n", "in:4: job 1: no work"},
 		{"# x\n1 1 1 0 q\nstage -1 1 1 5 1 1 2\n0\n", "in:3: a stage line has 9 or 11 fields, not 8"},
+		{"# x\n1 1 1 0 q\nstage -1 1 1 5 1 1 2 1 0.5\n0\n", "in:3: a stage line has 9 or 11 fields, not 10"},
 		{"# x\n0 1 1 0 q\n0\n", "in:2: number of stages: no work"},
 		{"# x\n1 1 1 0 q s 3\n", "in:2: a job line has 1 to 6 fields, not 7"},
 		{"# x\n1 1 1 0 q s\n", `in:2: session "s" is not an integer`},
