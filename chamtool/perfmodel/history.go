@@ -16,11 +16,10 @@ type Footprint struct {
 	ridge [3]float64
 	mlp   float64 // logarithm of the network's seconds, NaN without a network
 
-	epoch int             // of the entry, when the runs below were taken
-	runs  int             // since the epoch began
-	last  [recent]float64 // logarithms of seconds
-	mid   float64         // median of the last runs
-	stale bool            // mid must be taken again
+	epoch  int             // of the entry, when the runs below were taken
+	runs   int             // since the epoch began
+	last   [recent]float64 // logarithms of seconds, the n-th run at n modulo recent
+	sorted [recent]float64 // the same in ascending order
 
 	cached  int            // the fit that made the answers below
 	law     [kinds]float64 // logarithms of seconds, NaN where there is no answer
@@ -37,11 +36,10 @@ type Stats struct {
 
 // Stats returns what is known of the footprint.
 func (f *Footprint) Stats() Stats {
-	sorted := slices.Clone(f.last[:min(f.runs, recent)])
+	sorted := slices.Clone(f.sorted[:min(f.runs, recent)])
 	if len(sorted) == 0 {
 		return Stats{}
 	}
-	slices.Sort(sorted)
 	for i, y := range sorted {
 		sorted[i] = math.Exp(y)
 	}
@@ -68,9 +66,21 @@ func (f *Footprint) observe(y float64, epoch int) {
 	if f.epoch != epoch {
 		f.epoch, f.runs = epoch, 0
 	}
-	f.last[f.runs%recent] = y
+	n, slot := min(f.runs, recent), f.runs%recent
+	if n == recent {
+		i := 0
+		for f.sorted[i] != f.last[slot] {
+			i++
+		}
+		copy(f.sorted[i:], f.sorted[i+1:])
+		n--
+	}
+	i := n
+	for ; i > 0 && f.sorted[i-1] > y; i-- {
+		f.sorted[i] = f.sorted[i-1]
+	}
+	f.sorted[i], f.last[slot] = y, y
 	f.runs++
-	f.stale = true
 }
 
 // median is the median logarithm of the last runs; ok is false without any.
@@ -78,16 +88,5 @@ func (f *Footprint) median(epoch int) (mid float64, ok bool) {
 	if f.runs == 0 || f.epoch != epoch {
 		return 0, false
 	}
-	if f.stale {
-		n := min(f.runs, recent)
-		var sorted [recent]float64
-		copy(sorted[:], f.last[:n])
-		for i := 1; i < n; i++ { // insertion sort: n is small
-			for j := i; j > 0 && sorted[j] < sorted[j-1]; j-- {
-				sorted[j], sorted[j-1] = sorted[j-1], sorted[j]
-			}
-		}
-		f.mid, f.stale = medianOf(sorted[:n]), false
-	}
-	return f.mid, true
+	return medianOf(f.sorted[:min(f.runs, recent)]), true
 }

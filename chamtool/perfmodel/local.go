@@ -9,7 +9,7 @@ const (
 	// window is how many of the last runs the local model stands on.
 	window = 4096
 	// knotsMost bounds the table that answers; between knots it interpolates.
-	knotsMost = 128
+	knotsMost = 64
 	// neighboursMost is the most runs that one knot looks at.
 	neighboursMost = 121
 	// middle is the quantile that serves. A relative error counts an answer
@@ -38,71 +38,68 @@ func fitLocal(sorted []sample) localLaw {
 	if n == 0 {
 		return localLaw{}
 	}
-	neighbours := min(neighboursMost, max(7, n/20), n)
+	at, off := make([]float64, n), make([]float64, n)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range sorted {
 		r := sorted[i].y - sorted[i].at
-		low, high = math.Min(low, r), math.Max(high, r)
+		at[i], off[i] = sorted[i].at, r
+		low, high = min(low, r), max(high, r)
 	}
-	var l localLaw
 	h := histogram{low: low, step: (high - low) / histogramBins}
+	reach := min(neighboursMost, max(7, n/20), n)
 	knots := min(knotsMost, n)
+	l := localLaw{at: make([]float64, 0, knots), off: make([]float64, 0, knots)}
+	from := 0
 	for k := range knots {
 		i := n / 2
 		if knots > 1 {
 			i = k * (n - 1) / (knots - 1)
 		}
-		at := sorted[i].at
-		if len(l.at) > 0 && at <= l.at[len(l.at)-1] {
+		if len(l.at) > 0 && at[i] <= l.at[len(l.at)-1] {
 			continue
 		}
-		l.at = append(l.at, at)
-		l.off = append(l.off, h.middle(nearest(sorted, i, neighbours), at))
+		from = nearest(at, at[i], from, reach)
+		l.at = append(l.at, at[i])
+		l.off = append(l.off, h.middle(at[from:from+reach], off[from:from+reach], at[i]))
 	}
 	return l
 }
 
-// nearest is the stretch of n sorted samples nearest to the i-th.
-func nearest(sorted []sample, i, n int) []sample {
-	at := sorted[i].at
-	from, to := i, i+1
-	for to-from < n {
-		if to == len(sorted) || from > 0 && at-sorted[from-1].at <= sorted[to].at-at {
-			from--
-		} else {
-			to++
-		}
+// nearest is where the stretch of n places nearest to a place begins, at or
+// behind from.
+func nearest(at []float64, place float64, from, n int) int {
+	for from+n < len(at) && at[from+n]-place < place-at[from] {
+		from++
 	}
-	return sorted[from:to]
+	return from
 }
 
-const histogramBins = 512
+const histogramBins = 256
 
-// histogram finds weighted quantiles of residuals without sorting them.
+// histogram finds weighted quantiles of offsets without sorting them.
 type histogram struct {
 	low, step float64
-	bins      [histogramBins + 1]float64
+	bins      [histogramBins]float64
 }
 
-// middle is the quantile of the samples' residuals, each weighted by how near
-// it is to the place.
-func (h *histogram) middle(samples []sample, at float64) float64 {
+// middle is the quantile of the offsets, each weighted by how near its place
+// is, straight within a bin.
+func (h *histogram) middle(at, off []float64, place float64) float64 {
 	if h.step <= 0 {
 		return h.low
 	}
-	reach := math.Max(at-samples[0].at, samples[len(samples)-1].at-at)*1.0001 + 1e-12
+	reach := max(place-at[0], at[len(at)-1]-place)*1.0001 + 1e-12
 	clear(h.bins[:])
-	sum := 0.0
-	for i := range samples {
-		w := 1 - math.Abs(samples[i].at-at)/reach + 1e-9
-		bin := min(int((samples[i].y-samples[i].at-h.low)/h.step), histogramBins-1)
-		h.bins[max(bin, 0)] += w
+	scale, step, sum := 1/reach, 1/h.step, 0.0
+	for i, a := range at {
+		w := 1.000001 - math.Abs(a-place)*scale
+		h.bins[min(int((off[i]-h.low)*step), histogramBins-1)] += w
 		sum += w
 	}
 	target, below := middle*sum, 0.0
 	for i, w := range h.bins {
-		if w > 0 && below+w >= target {
-			return h.low + (float64(i)+0.5)*h.step
+		if below+w >= target && w > 0 {
+			return h.low + (float64(i)+(target-below)/w)*h.step
 		}
 		below += w
 	}

@@ -32,6 +32,9 @@ type Options struct {
 	CPUTime func() time.Duration
 	// Symbol names the function at an address; nil names it by the address.
 	Symbol func(address uint64) string
+	// Each is told of every run with what was predicted for it, NaN where there
+	// was no model yet; nil is not told.
+	Each func(f *perfmodel.Footprint, predicted, seconds float64)
 	// Create opens a log for writing; nil writes none.
 	Create func(name string) (io.WriteCloser, error)
 }
@@ -338,6 +341,9 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 			s.errors.Add(predicted, r.Seconds)
 			f.errors.Add(predicted, r.Seconds)
 		}
+	}
+	if s.o.Each != nil {
+		s.o.Each(fp, predicted, r.Seconds)
 	}
 	f.entry.Observe(fp, r.Seconds)
 	s.log(t, r, predicted)

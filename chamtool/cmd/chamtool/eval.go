@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/evaluation"
+	"github.com/foretime/foretime/chamtool/forecast"
+	"github.com/foretime/foretime/chamtool/perfmodel"
+	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/spf13/cobra"
+)
+
+func evalCommand(env *cli.Env) *cobra.Command {
+	var format, model, mlp string
+	var split evaluation.Split
+	var order int
+	var recursive, asJSON bool
+	c := &cobra.Command{
+		Use:   "eval --format mxm|ar|perm|csv FILE...",
+		Short: "Learn from one part of logs and be judged by the rest",
+		Long: `Learn from one part of logs and be judged by the rest.
+
+mxm and csv logs hold task runs: the first fraction or rows of each file, or
+whole files, are learned from, pooled, and the rest is predicted. ar and perm
+logs hold iteration loads: each file is a series that is learned and forecast
+by itself, one step ahead or, with --recursive, from its own forecasts.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := tasklog.ParseFormat(format)
+			if err != nil {
+				return cli.Usagef("--format: %w", err)
+			}
+			if given := countSet(cmd, "train-fraction", "train-rows", "train-files"); given > 1 {
+				return cli.Usagef("give one of --train-fraction, --train-rows and --train-files")
+			} else if given == 1 && !cmd.Flags().Changed("train-fraction") {
+				split.Fraction = 0
+			}
+			logs, err := loadLogs(env, slices.Concat(args, missing(split.Files, args)), f)
+			if err != nil {
+				return err
+			}
+			result, err := evaluate(f, logs, split, model, mlp, order, recursive)
+			if err != nil {
+				return err
+			}
+			for _, w := range result.Warnings {
+				env.Log.Warn(w)
+			}
+			if asJSON {
+				return env.WriteJSON(result)
+			}
+			return resultTable(env, result)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&format, "format", "mxm", "format of the files: mxm, ar, perm or csv")
+	flags.Float64Var(&split.Fraction, "train-fraction", 0.3, "learn from the first share of each file")
+	flags.IntVar(&split.Rows, "train-rows", 0, "learn from the first rows of each file")
+	flags.StringSliceVar(&split.Files, "train-files", nil, "learn from these files, be judged by the others")
+	flags.StringVar(&model, "model", "auto", "auto, history, local, power, ridge, mlp; for loads auto, ar, seasonal, average")
+	flags.StringVar(&mlp, "mlp", "", "network written by chamtool train, for --model mlp")
+	flags.IntVar(&order, "order", 6, "iterations that the autoregression looks back")
+	flags.BoolVar(&recursive, "recursive", false, "forecast all of the rest from the learned part alone")
+	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func evaluate(f tasklog.Format, logs []*tasklog.Log, split evaluation.Split, model, mlp string, order int, recursive bool) (*evaluation.Result, error) {
+	if f == tasklog.FormatAR || f == tasklog.FormatPerm {
+		kind, err := forecast.ParseKind(model)
+		if err != nil {
+			return nil, cli.Usagef("--model: %w for iteration loads: want auto, ar, seasonal or average", err)
+		}
+		return evaluation.Loads(logs, split, forecast.Options{Kind: kind, Order: order, Recursive: recursive})
+	}
+	if recursive {
+		return nil, cli.Usagef("--recursive is for iteration loads (--format ar or perm)")
+	}
+	options, err := modelOptions(model, mlp)
+	if err != nil {
+		return nil, err
+	}
+	return evaluation.Tasks(logs, split, options)
+}
+
+// modelOptions are the options of a task model named on the command line.
+func modelOptions(model, mlp string) (perfmodel.Options, error) {
+	kind, err := perfmodel.ParseKind(model)
+	if err != nil {
+		return perfmodel.Options{}, cli.Usagef("--model: %w: want auto, history, local, power, ridge or mlp", err)
+	}
+	o := perfmodel.Options{Kind: kind}
+	if mlp != "" {
+		if o.Network, err = perfmodel.LoadNetwork(mlp); err != nil {
+			return o, err
+		}
+	} else if kind == perfmodel.MLP {
+		return o, cli.Usagef("--model mlp needs --mlp FILE, written by chamtool train")
+	}
+	return o, nil
+}
+
+func countSet(cmd *cobra.Command, names ...string) (n int) {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			n++
+		}
+	}
+	return n
+}
+
+// missing are the names not among the others.
+func missing(names, others []string) (out []string) {
+	for _, n := range names {
+		if !slices.Contains(others, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// loadLogs reads files and says what was dropped of them.
+func loadLogs(env *cli.Env, paths []string, f tasklog.Format) ([]*tasklog.Log, error) {
+	if len(paths) == 0 {
+		return nil, cli.Usagef("no file given")
+	}
+	var logs []*tasklog.Log
+	for _, path := range paths {
+		l, err := tasklog.Load(path, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range l.Diagnostics[:min(3, len(l.Diagnostics))] {
+			env.Log.Warn(d)
+		}
+		if l.Counts.Dropped > 0 {
+			env.Log.Warnf("%s: %s", path, l.Counts)
+		}
+		logs = append(logs, l)
+	}
+	return logs, nil
+}
+
+func resultTable(env *cli.Env, r *evaluation.Result) error {
+	var t cli.Table
+	t.Header = []string{"measure", "value", "unit"}
+	t.Add("learned from", r.Train, "rows")
+	t.Add("judged by", r.Test, "rows")
+	t.Add("model", r.Model, "")
+	t.Add("MAE", figure(r.MAE), "s")
+	t.Add("MAPE", figure(r.MAPE), "%")
+	t.Add("median APE", figure(r.MedianAPE), "%")
+	t.Add("R2", figure(r.R2), "")
+	t.Add("Spearman", figure(r.Spearman), "")
+	t.Add("in their interval", figure(r.Covered), "%")
+	t.Add("unseen sizes", r.Unseen.Test, "rows")
+	t.Add("MAPE, unseen sizes", figure(r.Unseen.MAPE), "%")
+	_, err := t.WriteTo(env.Stdout)
+	return err
+}
+
+func figure(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.4g", *x)
+}

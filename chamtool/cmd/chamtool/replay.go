@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretime/foretime/chamtool/replay"
+	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/spf13/cobra"
+)
+
+func replayCommand(env *cli.Env) *cobra.Command {
+	var format, model, mlp string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "replay FILE...",
+		Short: "Feed logs through the online path: every task predicted before it is learned",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := tasklog.ParseFormat(format)
+			if err != nil {
+				return cli.Usagef("--format: %w", err)
+			}
+			options, err := modelOptions(model, mlp)
+			if err != nil {
+				return err
+			}
+			logs, err := loadLogs(env, args, f)
+			if err != nil {
+				return err
+			}
+			r, err := replay.Run(logs, replay.Options{Model: options, Now: time.Now})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(r)
+			}
+			if err := resultTable(env, &r.Result); err != nil {
+				return err
+			}
+			fmt.Fprintf(env.Stdout, "\n%d fits, %d drifts, %.0f ns an event\n\n", r.Fits, r.Drifts, r.NsPerEvent)
+			t := cli.Table{Header: []string{"tasks seen", "judged", "MAPE %"}}
+			for _, p := range r.Curve {
+				t.Add(fmt.Sprintf("%d to %d", p.From, p.To), p.Test, figure(p.MAPE))
+			}
+			_, err = t.WriteTo(env.Stdout)
+			return err
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&format, "format", "mxm", "format of the files: mxm or csv")
+	flags.StringVar(&model, "model", "auto", "auto, history, local, power, ridge or mlp")
+	flags.StringVar(&mlp, "mlp", "", "network written by chamtool train")
+	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}

@@ -1,0 +1,145 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// wave has the given period and relative noise.
+func wave(n, period int, noise float64, seed uint64) []float64 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = (1 + float64(i%period)) * math.Exp(noise*r.NormFloat64())
+	}
+	return out
+}
+
+func TestPeriod(t *testing.T) {
+	for _, want := range []int{2, 3, 5} {
+		m, err := Fit(wave(60, want, 0.02, 3), Options{})
+		if err != nil || m.Period != want {
+			t.Errorf("period %d, want %d (%v)", m.Period, want, err)
+		}
+	}
+	slope := make([]float64, 40)
+	for i := range slope {
+		slope[i] = 1 + float64(i)
+	}
+	if m, err := Fit(slope, Options{}); err != nil || m.Period != 1 {
+		t.Errorf("period %d of a slope (%v)", m.Period, err)
+	}
+}
+
+func TestExactlyPeriodic(t *testing.T) {
+	for _, kind := range []Kind{Auto, AR, Seasonal, Average} {
+		for _, n := range []int{4, 14, 50} {
+			history := wave(n, 2, 0, 1)
+			m, err := Fit(history, Options{Kind: kind, Recursive: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			future, err := m.Ahead(history, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, got := range future {
+				if want := 1 + float64((n+i)%2); math.Abs(got-want) > 1e-6*want {
+					t.Fatalf("%v of %d loads, %d ahead: %v, want %v", kind, n, i+1, got, want)
+				}
+			}
+		}
+	}
+}
+
+// An autoregression is found where there is one: x = 0.8 x' + noise about a
+// mean, whose best one-step forecast has the noise's own error.
+func TestFindsTheAutoregression(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	logs, y := make([]float64, 600), 0.0
+	for i := range logs {
+		y = 0.8*y + 0.1*r.NormFloat64()
+		logs[i] = math.Exp(y)
+	}
+	m, err := Fit(logs[:400], Options{Kind: AR})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for i := 400; i < 600; i++ {
+		p, err := m.Next(logs[:i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += math.Abs(math.Log(p/logs[i])) / 200
+	}
+	// The mean of |N(0, 0.1)| is 0.0798; a fifth above it is allowed.
+	if sum > 0.096 {
+		t.Errorf("mean error %v, the noise alone has 0.08", sum)
+	}
+	if m.Kind != AR {
+		t.Errorf("%v serves", m.Kind)
+	}
+}
+
+func TestDegenerate(t *testing.T) {
+	tests := []struct {
+		name    string
+		history []float64
+		err     error
+	}{
+		{"none", nil, ErrTooFew}, {"one", []float64{1}, ErrTooFew}, {"zero", []float64{1, 0, 1}, ErrLoad},
+		{"NaN", []float64{1, math.NaN()}, ErrLoad}, {"infinite", []float64{1, math.Inf(1)}, ErrLoad}, {"negative", []float64{1, -1}, ErrLoad},
+		{"two", []float64{1, 2}, nil}, {"all equal", []float64{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := Fit(tt.history, Options{Kind: AR})
+			if !errors.Is(err, tt.err) {
+				t.Fatalf("error %v, want %v", err, tt.err)
+			}
+			if err != nil {
+				return
+			}
+			if p, err := m.Next(tt.history); err != nil || !(p > 0) {
+				t.Errorf("%v, %v", p, err)
+			}
+			if _, err := m.Next(nil); !errors.Is(err, ErrTooFew) {
+				t.Errorf("no history: %v", err)
+			}
+		})
+	}
+	if _, err := ParseKind("oracle"); !errors.Is(err, ErrKind) {
+		t.Error(err)
+	}
+}
+
+// Whatever the history, the far future stays finite, above zero and near what
+// was seen.
+func TestNeverExplodes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		history := rapid.SliceOfN(rapid.Float64Range(1e-3, 1e3), 2, 60).Draw(t, "history")
+		kind := Kind(rapid.IntRange(0, 3).Draw(t, "kind"))
+		m, err := Fit(history, Options{Kind: kind, Recursive: rapid.Bool().Draw(t, "recursive")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		future, err := m.Ahead(history, 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, high := math.Inf(1), 0.0
+		for _, x := range history {
+			low, high = math.Min(low, x), math.Max(high, x)
+		}
+		for _, x := range future {
+			if !(x >= low/3) || !(x <= high*3) {
+				t.Fatalf("%v after loads from %v to %v", x, low, high)
+			}
+		}
+	})
+}

@@ -1,0 +1,372 @@
+package perfmodel
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// law is a time that grows as a power of a size, with relative noise.
+func law(r *rand.Rand, size int64, noise float64) float64 {
+	return 1e-9 * math.Pow(float64(size), 1.5) * math.Exp(noise*r.NormFloat64())
+}
+
+func TestUntrained(t *testing.T) {
+	e := New(Options{FirstFit: 3}).Entry("f")
+	fp := e.Footprint([]int64{100})
+	for i := range 3 {
+		if _, err := e.Predict(fp); !errors.Is(err, ErrUntrained) {
+			t.Errorf("after %d runs: %v", i, err)
+		}
+		e.Observe(fp, 0.5)
+	}
+	p, err := e.Predict(fp)
+	if err != nil || math.Abs(p.Seconds-0.5) > 1e-9 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestUnusableTimesTeachNothing(t *testing.T) {
+	e := New(Options{FirstFit: 1}).Entry("f")
+	fp := e.Footprint([]int64{1})
+	for _, s := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		e.Observe(fp, s)
+	}
+	if e.Runs() != 0 || fp.Stats().Runs != 0 {
+		t.Errorf("%d runs", e.Runs())
+	}
+}
+
+// Sizes never seen are answered from the law that the seen ones follow.
+func TestUnseenSizes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, kind := range []Kind{Auto, Local, Power, History} {
+		e := New(Options{Kind: kind}).Entry("f")
+		for range 500 {
+			size := 1000 + r.Int64N(1_000_000)
+			e.Observe(e.Footprint([]int64{size, size}), law(r, size, 0.02))
+		}
+		for _, size := range []int64{2000, 50_000, 999_999} {
+			p, err := e.Predict(e.Footprint([]int64{size, size}))
+			want := 1e-9 * math.Pow(float64(size), 1.5)
+			if err != nil || math.Abs(p.Seconds-want) > 0.06*want {
+				t.Errorf("%v of %d: %v, want %v (%v)", kind, size, p.Seconds, want, err)
+			}
+			if !(p.Low <= p.Seconds && p.Seconds <= p.High) {
+				t.Errorf("%v outside [%v, %v]", p.Seconds, p.Low, p.High)
+			}
+		}
+	}
+}
+
+// Two arguments that vary apart have their own exponents.
+func TestExponents(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	e := New(Options{}).Entry("f")
+	for range 400 {
+		a, b := 1000+r.Int64N(100_000), 1000+r.Int64N(100_000)
+		e.Observe(e.Footprint([]int64{a, b, 64}), 1e-12*math.Pow(float64(a), 1)*math.Pow(float64(b), 0.5))
+	}
+	_, exponents, ok := e.Exponents()
+	if !ok || math.Abs(exponents[0]-1) > 0.01 || math.Abs(exponents[1]-0.5) > 0.01 || exponents[2] != 0 {
+		t.Errorf("exponents %v", exponents)
+	}
+}
+
+// Times that follow no law of the sizes are learned size by size.
+func TestHistoryServesWhereSizesDecide(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	times := []float64{5e-3, 1e-4, 2e-2, 3e-4, 8e-3, 6e-4}
+	e := New(Options{}).Entry("f")
+	for i := range 600 {
+		k := i % len(times)
+		e.Observe(e.Footprint([]int64{int64(1000 * (k + 1))}), times[k]*math.Exp(0.01*r.NormFloat64()))
+	}
+	for k, want := range times {
+		p, err := e.Predict(e.Footprint([]int64{int64(1000 * (k + 1))}))
+		if err != nil || math.Abs(p.Seconds-want) > 0.15*want {
+			t.Errorf("size %d: %+v, want %v (%v)", k, p, want, err)
+		}
+	}
+	if s := e.Serving(); s != History && s != Local {
+		t.Errorf("%v serves", s)
+	}
+}
+
+// One run in ten that was interrupted does not move the answer.
+func TestOutliers(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, kind := range []Kind{History, Local, Power, Ridge} {
+		e := New(Options{Kind: kind}).Entry("f")
+		for i := range 800 {
+			size := int64(1000 * (1 + i%20))
+			s := law(r, size, 0.01)
+			if i > 100 && r.IntN(10) == 0 {
+				s *= 20
+			}
+			e.Observe(e.Footprint([]int64{size}), s)
+		}
+		if e.Outliers() < 45 {
+			t.Errorf("%v: %d outliers of about 70", kind, e.Outliers())
+		}
+		p, err := e.Predict(e.Footprint([]int64{10_000}))
+		want := 1e-9 * math.Pow(10_000, 1.5)
+		if err != nil || math.Abs(p.Seconds-want) > 0.1*want {
+			t.Errorf("%v: %v, want %v (%v)", kind, p.Seconds, want, err)
+		}
+	}
+}
+
+func TestDrift(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	e := New(Options{}).Entry("f")
+	run := func(n int, factor float64) {
+		for i := range n {
+			size := int64(1000 * (1 + i%20))
+			e.Observe(e.Footprint([]int64{size}), factor*law(r, size, 0.05))
+		}
+	}
+	run(1000, 1)
+	if e.Drifts() != 0 {
+		t.Errorf("%d drifts in a steady program", e.Drifts())
+	}
+	run(200, 3)
+	if e.Drifts() == 0 {
+		t.Error("three times slower is no drift")
+	}
+	p, err := e.Predict(e.Footprint([]int64{10_000}))
+	want := 3e-9 * math.Pow(10_000, 1.5)
+	if err != nil || math.Abs(p.Seconds-want) > 0.1*want {
+		t.Errorf("%v, want %v (%v)", p.Seconds, want, err)
+	}
+}
+
+func TestIntervalHoldsItsShare(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	e := New(Options{Level: 0.8}).Entry("f")
+	inside, asked := 0, 0
+	for i := range 3000 {
+		size := 1000 + r.Int64N(100_000)
+		fp, s := e.Footprint([]int64{size}), law(r, size, 0.3)
+		if p, err := e.Predict(fp); err == nil && i > 500 {
+			asked++
+			if p.Low <= s && s <= p.High {
+				inside++
+			}
+		}
+		e.Observe(fp, s)
+	}
+	// 2500 draws: three standard errors are 2.4 %; the residuals' quantiles add theirs.
+	if share := float64(inside) / float64(asked); math.Abs(share-0.8) > 0.05 {
+		t.Errorf("%.3f of the runs are in an interval of level 0.8", share)
+	}
+}
+
+// Whatever is observed, answers are finite, above zero, in their interval,
+// and the window is bounded.
+func TestAnyRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kind := Kind(rapid.IntRange(0, kinds-1).Draw(t, "kind"))
+		e := New(Options{Kind: kind, FirstFit: rapid.IntRange(1, 20).Draw(t, "first")}).Entry("f")
+		width := rapid.IntRange(0, 9).Draw(t, "width")
+		sizes := rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(-5, 1<<40), rapid.Just(int64(math.MaxInt64))), width, width+1)
+		for range rapid.IntRange(1, 80).Draw(t, "runs") {
+			e.Observe(e.Footprint(sizes.Draw(t, "sizes")), rapid.Float64Range(1e-12, 1e12).Draw(t, "seconds"))
+			p, err := e.Predict(e.Footprint(sizes.Draw(t, "asked")))
+			if errors.Is(err, ErrUntrained) {
+				continue
+			}
+			if err != nil || !(p.Seconds > 0) || math.IsInf(p.Seconds, 0) || !(p.Low <= p.Seconds) || !(p.High >= p.Seconds) {
+				t.Fatalf("%+v, %v", p, err)
+			}
+		}
+	})
+}
+
+func TestWindowIsBounded(t *testing.T) {
+	e := New(Options{}).Entry("f")
+	for i := range 3 * window {
+		e.Observe(e.Footprint([]int64{int64(i)}), 1e-3*float64(1+i%7))
+	}
+	if len(e.samples) > window+1024 {
+		t.Errorf("%d samples", len(e.samples))
+	}
+}
+
+func TestStats(t *testing.T) {
+	e := New(Options{}).Entry("f")
+	fp := e.Footprint([]int64{8})
+	if s := fp.Stats(); s != (Stats{}) {
+		t.Errorf("%+v", s)
+	}
+	for _, s := range []float64{1, 2, 3, 4, 100} {
+		e.Observe(fp, s)
+	}
+	s := fp.Stats()
+	if s.Runs != 5 || math.Abs(s.Median-3) > 1e-9 || math.Abs(s.Trimmed-3) > 1e-9 || math.Abs(s.Deviation-1.4826) > 1e-9 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		stretch := func(name string) []sample {
+			at := rapid.SliceOf(rapid.Float64Range(0, 10)).Draw(t, name)
+			out := make([]sample, len(at))
+			for i, x := range at {
+				out[i].at = math.Round(x)
+			}
+			return out
+		}
+		e := &Entry{samples: stretch("a")}
+		byAt(e.samples)
+		fresh := stretch("b")
+		byAt(fresh)
+		n := len(e.samples)
+		all := append(e.samples, fresh...)
+		merged := merge(all[:n], all[n:])
+		for i := 1; i < len(merged); i++ {
+			if merged[i].at < merged[i-1].at {
+				t.Fatalf("not sorted: %v", merged)
+			}
+		}
+		if len(merged) != n+len(fresh) {
+			t.Fatal("samples were lost")
+		}
+	})
+}
+
+func byAt(s []sample) {
+	for i := range s {
+		for j := i; j > 0 && s[j].at < s[j-1].at; j-- {
+			s[j], s[j-1] = s[j-1], s[j]
+		}
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for k := range Kind(kinds) {
+		if got, err := ParseKind(k.String()); err != nil || got != k {
+			t.Errorf("%v: %v, %v", k, got, err)
+		}
+	}
+	if _, err := ParseKind("oracle"); !errors.Is(err, ErrKind) {
+		t.Error(err)
+	}
+}
+
+// twice is a network that answers log(1+size)·1 + 0: seconds = 1 + size.
+const twice = `{"version":1,"entries":{"":{"mean":[0],"scale":[1],"offset":0,"spread":1,"layers":[{"weights":[[1],[-1]],"bias":[0,0]},{"weights":[[1,-1]],"bias":[0]}]}}}`
+
+func TestNetwork(t *testing.T) {
+	n, err := ReadNetwork(strings.NewReader(twice))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := New(Options{Kind: MLP, Network: n, FirstFit: 1}).Entry("any")
+	e.Observe(e.Footprint([]int64{5}), 1)
+	p, err := e.Predict(e.Footprint([]int64{9}))
+	if err != nil || math.Abs(p.Seconds-10) > 1e-9 || p.Model != MLP {
+		t.Errorf("%+v, %v", p, err)
+	}
+	path := t.TempDir() + "/net.json"
+	if err := n.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadNetwork(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBadNetworks(t *testing.T) {
+	for _, text := range []string{
+		``, `{}`, `{"version":2,"entries":{}}`, `{"version":1,"entries":{}}`, `{"version":1,"entries":{"":null}}`,
+		strings.Replace(twice, `"scale":[1]`, `"scale":[0]`, 1), strings.Replace(twice, `"scale":[1]`, `"scale":[]`, 1),
+		strings.Replace(twice, `"bias":[0,0]`, `"bias":[0]`, 1), strings.Replace(twice, `[[1,-1]]`, `[[1]]`, 1),
+		strings.Replace(twice, `{"weights":[[1,-1]],"bias":[0]}`, `{"weights":[[1,-1],[1,1]],"bias":[0,0]}`, 1),
+	} {
+		if _, err := ReadNetwork(strings.NewReader(text)); !errors.Is(err, ErrNetwork) {
+			t.Errorf("%.60q: %v", text, err)
+		}
+	}
+}
+
+func FuzzReadNetwork(f *testing.F) {
+	f.Add([]byte(twice))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		n, err := ReadNetwork(bytes.NewReader(text))
+		if err == nil {
+			n.log("x", []int64{1, 2, 3})
+		}
+	})
+}
+
+// learned is an entry after the given number of runs of random sizes.
+func learned(runs int) (*Entry, *rand.Rand) {
+	r := rand.New(rand.NewPCG(9, 9))
+	e := New(Options{}).Entry("f")
+	for range runs {
+		size := 1000 + r.Int64N(1_000_000)
+		e.Observe(e.Footprint([]int64{size, size, size}), law(r, size, 0.1))
+	}
+	return e, r
+}
+
+func BenchmarkRefit(b *testing.B) {
+	e, r := learned(20_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		for range 64 { // what a fit has to take in
+			size := 1000 + r.Int64N(1_000_000)
+			fp := e.Footprint([]int64{size, size, size})
+			y := math.Log(law(r, size, 0.1))
+			e.seen++
+			e.learn(fp, math.Exp(y), y, true)
+		}
+		b.StartTimer()
+		e.Fit()
+	}
+}
+
+func BenchmarkPredict(b *testing.B) {
+	e, r := learned(20_000)
+	for _, seen := range []bool{true, false} {
+		name := "sizes=unseen"
+		if seen {
+			name = "sizes=seen"
+		}
+		b.Run(name, func(b *testing.B) {
+			fps := make([]*Footprint, 1<<10)
+			for i := range fps {
+				size := 1000 + r.Int64N(1_000_000)
+				fps[i] = e.Footprint([]int64{size, size, size})
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				f := fps[i%len(fps)]
+				f.answers = f.answers && seen
+				if _, err := e.Predict(f); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	e, r := learned(5000)
+	fps := make([]*Footprint, 8)
+	for i := range fps {
+		fps[i] = e.Footprint([]int64{int64(1000 * (i + 1))})
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		e.Observe(fps[i%8], law(r, int64(1000*(i%8+1)), 0.1))
+	}
+}

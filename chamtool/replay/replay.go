@@ -1,0 +1,175 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/foretime/foretime/chamtool/abi"
+	"github.com/foretime/foretime/chamtool/config"
+	"github.com/foretime/foretime/chamtool/evaluation"
+	"github.com/foretime/foretime/chamtool/perfmodel"
+	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/session"
+	"github.com/foretime/foretime/chamtool/tasklog"
+)
+
+// ErrNoRuns is returned for a log that holds no task runs.
+var ErrNoRuns = errors.New("no task runs")
+
+// Options sets how logs are replayed.
+type Options struct {
+	Model perfmodel.Options
+	Now   func() time.Time // to tell what an event costs
+}
+
+// Result is what the online path would have come to.
+type Result struct {
+	evaluation.Result
+	Tasks      int     `json:"tasks"`
+	Fits       int     `json:"fits"`
+	Drifts     int     `json:"drifts"`
+	NsPerEvent float64 `json:"ns_per_event"` // reading, predicting, learning, scoring
+	Curve      []Point `json:"curve"`
+}
+
+// Point is the error over a stretch of tasks, counted in each rank from its
+// first.
+type Point struct {
+	From int      `json:"from"` // tasks seen before the stretch
+	To   int      `json:"to"`
+	Test int      `json:"test"`
+	MAPE *float64 `json:"mape"`
+}
+
+// batch is how many tasks go into a ring before it is read.
+const batch = 64
+
+// Run replays logs, each as a rank.
+func Run(logs []*tasklog.Log, o Options) (*Result, error) {
+	r := &Result{}
+	var order []int // of each pair, in its rank
+	var busy time.Duration
+	events := 0
+	for rank, l := range logs {
+		if len(l.Rows) == 0 {
+			return nil, fmt.Errorf("%s: %w", l.Name, ErrNoRuns)
+		}
+		one := &feed{now: 1}
+		seen := map[*perfmodel.Footprint]bool{}
+		place := 0
+		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
+		s := session.New(session.Options{
+			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: abi.Upstream, Model: perfmodel.New(o.Model),
+			Clock: one.clock, Symbol: one.symbol,
+			Each: func(f *perfmodel.Footprint, predicted, seconds float64) {
+				place++
+				if !math.IsNaN(predicted) {
+					r.Pairs = append(r.Pairs, evaluation.Pair{Predicted: predicted, Actual: seconds, Low: math.NaN(), High: math.NaN(), Unseen: !seen[f]})
+					order = append(order, place)
+				}
+				seen[f] = true
+			},
+		})
+		started := o.Now()
+		n := one.play(s, l.Rows)
+		busy += o.Now().Sub(started)
+		sum := s.Close()
+		events += n
+		r.Tasks += len(l.Rows)
+		r.Fits += sum.Fits
+		r.Drifts += sum.Drifts
+	}
+	r.Train = r.Tasks - len(r.Pairs)
+	if err := r.Score(); err != nil {
+		return nil, err
+	}
+	r.Model = o.Model.Kind.String()
+	r.NsPerEvent = float64(busy.Nanoseconds()) / float64(events)
+	r.Curve = curve(r.Pairs, order)
+	return r, nil
+}
+
+// feed writes a log's runs as events, on a clock of its own whose ticks are
+// nanoseconds.
+type feed struct {
+	now   uint64
+	names []string
+	index map[string]uint64
+}
+
+func (f *feed) clock() (ticks, ns uint64) {
+	f.now += 1000
+	return f.now, f.now
+}
+
+// symbol names entry addresses, which count from 1.
+func (f *feed) symbol(address uint64) string { return f.names[address-1] }
+
+func (f *feed) entry(name string) uint64 {
+	if f.index == nil {
+		f.index = map[string]uint64{}
+	}
+	if f.index[name] == 0 {
+		f.names = append(f.names, name)
+		f.index[name] = uint64(len(f.names))
+	}
+	return f.index[name]
+}
+
+func (f *feed) play(s *session.Session, rows []tasklog.Row) (events int) {
+	r := ring.New(batch * 32)
+	for i := range rows {
+		f.write(r, &rows[i], uint64(i+1))
+		if i%batch == batch-1 || i == len(rows)-1 {
+			events += s.Drain([]*ring.Ring{r})
+		}
+	}
+	return events
+}
+
+func (f *feed) write(r *ring.Ring, row *tasklog.Row, token uint64) {
+	flag, kind := abi.Local, abi.Create
+	sizes := row.Sizes[:min(len(row.Sizes), abi.MaxSizes)]
+	if row.Flag == abi.Remote.String() {
+		flag, kind = abi.Remote, abi.Arrive
+	}
+	var s abi.Slot
+	s.SetHeader(kind, flag, len(sizes), 0)
+	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEntry] = f.now, token, f.entry(row.Entry)
+	r.Push(&s, sizes)
+	if kind == abi.Create {
+		s.SetHeader(abi.Start, flag, 0, 0)
+		r.Push(&s, nil)
+	}
+	f.now += max(1, uint64(row.Seconds*1e9))
+	s.SetHeader(abi.End, flag, 0, 0)
+	s[abi.WordTicks], s[abi.WordCPU] = f.now, 0
+	r.Push(&s, nil)
+}
+
+// curve is the error over stretches that double in length.
+func curve(pairs []evaluation.Pair, order []int) []Point {
+	var points []Point
+	last := 0
+	for _, p := range order {
+		last = max(last, p)
+	}
+	for from, to := 0, 50; from < last; from, to = to, 2*to {
+		sum, n := 0.0, 0
+		for i, p := range pairs {
+			if order[i] > from && order[i] <= to {
+				sum += 100 * math.Abs(p.Predicted-p.Actual) / p.Actual
+				n++
+			}
+		}
+		point := Point{From: from, To: min(to, last), Test: n}
+		if n > 0 {
+			mean := sum / float64(n)
+			point.MAPE = &mean
+		}
+		points = append(points, point)
+	}
+	return points
+}
