@@ -81,7 +81,8 @@ const (
 	ClassDense     Class = "dense"
 	ClassRecurrent Class = "recurrent"
 	ClassPool      Class = "pool"
-	ClassOther     Class = "other" // moves data more than it computes
+	ClassFunction  Class = "function" // exponentials and their kin, element by element
+	ClassOther     Class = "other"    // moves data more than it computes
 )
 
 // Analysis is a model's graph with all that follows for it.
@@ -221,6 +222,8 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 		return times(ClassRecurrent, x[0], x[1], w.Elements()+r.Elements())
 	case "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool":
 		return ClassPool, 0
+	case "Erf", "Exp", "Log", "Pow", "Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Gelu", "Mish", "Softplus", "HardSwish", "LayerNormalization", "Elu", "Selu", "Sin", "Cos":
+		return ClassFunction, 0
 	}
 	return ClassOther, 0
 }

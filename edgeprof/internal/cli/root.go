@@ -15,6 +15,8 @@ func New(env *cli.Env) *cobra.Command {
 	root.AddCommand(
 		NewInspectCommand(env),
 		NewSynthCommand(env),
+		NewCalibrateCommand(env),
+		NewRankCommand(env),
 		NewBoostTrainCommand(env),
 		NewBoostPredictCommand(env),
 	)

@@ -1,0 +1,114 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+
+// pi is a Raspberry Pi of two processors; stat changes between the readings.
+func pi() fstest.MapFS {
+	return fstest.MapFS{
+		"proc/stat":              file("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 50 0 25 400 25 0 0 0 0 0\n"),
+		"proc/cpuinfo":           file("processor : 0\nmodel name : ARMv8\nflags : fp asimd\n"),
+		"proc/device-tree/model": file("Raspberry Pi 4 Model B Rev 1.4\x00"),
+		"proc/meminfo":           file("MemTotal: 4000000 kB\nMemFree: 1 kB\nMemAvailable: 3000000 kB\n"),
+		"etc/machine-id":         file("0123456789abcdef0123456789abcdef\n"),
+		"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": file("1500000\n"),
+	}
+}
+
+func TestLocal(t *testing.T) {
+	root := pi()
+	l := Local{Root: root, Host: "rpi-1", Disk: func() (float64, error) { return 42, nil }, Sleep: func(context.Context, time.Duration) error {
+		// 200 ticks: 30 user, 20 system, 100 idle, 50 waiting for the disk
+		root["proc/stat"] = file("cpu  130 0 70 900 100 0 0 0 7 0\ncpu0 1\ncpu1 1\n")
+		return nil
+	}}
+	got, excluded, err := l.Devices(t.Context())
+	if err != nil || excluded != nil {
+		t.Fatal(err, excluded)
+	}
+	want := Device{
+		Node: "rpi-1", Class: "Computer", Model: "Raspberry Pi 4 Model B Rev 1.4", UUID: got[0].UUID, Arch: got[0].Arch, Cores: 2, MaxMHz: 1500,
+		MemoryBytes: 4000000 << 10, Load: Load{CPUPercent: 25, DiskPercent: 42, MemoryAvailableBytes: 3000000 << 10},
+	}
+	if diff := cmp.Diff(want, got[0]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(want.UUID) != 36 || want.UUID[14] != '8' {
+		t.Errorf("UUID %q", want.UUID)
+	}
+	again, _, err := l.Devices(t.Context())
+	if err != nil || again[0].UUID != want.UUID {
+		t.Errorf("another UUID at the next start: %v, %v", again, err)
+	}
+}
+
+func TestLocalVirtualMachineAndErrors(t *testing.T) {
+	root := pi()
+	delete(root, "proc/device-tree/model")
+	root["proc/cpuinfo"] = file("model name : EPYC\nflags : fpu hypervisor\n")
+	l := Local{Root: root, Host: "vm", Sleep: func(context.Context, time.Duration) error { return nil }}
+	got, _, err := l.Devices(t.Context())
+	if err != nil || got[0].Class != "VM" || got[0].Model != "EPYC" || got[0].Load.CPUPercent != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	root["proc/stat"] = file("cpu  a b c d e f\n")
+	if _, _, err := l.Devices(t.Context()); err == nil || !strings.Contains(err.Error(), "proc/stat") {
+		t.Errorf("bad /proc/stat: %v", err)
+	}
+	delete(root, "proc/stat")
+	if _, _, err := l.Devices(t.Context()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no /proc/stat: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l = Local{Root: pi(), Host: "x", Sleep: Sleep}
+	if _, _, err := l.Devices(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "devices.json")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`[{"node":"b","cores":4,"load":{"cpu_percent":10,"disk_percent":0}},
+	{"node":"a","cores":2,"load":{"cpu_percent":0,"disk_percent":0}},
+	{"node":"c","cores":0,"load":{"cpu_percent":0,"disk_percent":0}},
+	{"node":"d","cores":1,"load":{"cpu_percent":101,"disk_percent":0}}]`)
+	used, excluded, err := File{path}.Devices(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(used) != 2 || used[0].Node != "a" || used[1].Node != "b" {
+		t.Errorf("used %+v", used)
+	}
+	want := []Excluded{{"c", "invalid device: c: 0 cores"}, {"d", "invalid device: d: CPU load of 101 %"}}
+	if diff := cmp.Diff(want, excluded); diff != "" {
+		t.Errorf("excluded (-want +got):\n%s", diff)
+	}
+	for text, part := range map[string]string{
+		"[\n{\"node\":\"a\",\n\"core\":1}]": ":3: ",
+		"":                                  ":1: EOF",
+		`[{"node":"a","cores":1},{"node":"a","cores":1}]`: "a comes twice",
+	} {
+		write(text)
+		if _, _, err := (File{path}).Devices(t.Context()); err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q: %v, want %q", text, err, part)
+		}
+	}
+}

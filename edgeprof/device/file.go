@@ -1,0 +1,49 @@
+package device
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// File is a JSON list of devices; it is read anew at each call.
+type File struct{ Path string }
+
+var _ Source = File{}
+
+// Devices reads the file. A device that cannot be right is excluded with its
+// reason; unknown keys, names that come twice and text that is no JSON are
+// errors.
+func (f File) Devices(context.Context) ([]Device, []Excluded, error) {
+	data, err := os.ReadFile(f.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []Device
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
+		line := 1 + bytes.Count(data[:min(int64(len(data)), d.InputOffset())], []byte("\n"))
+		return nil, nil, fmt.Errorf("%s:%d: %w", f.Path, line, err)
+	}
+	var used []Device
+	var excluded []Excluded
+	seen := map[string]bool{}
+	for _, dev := range all {
+		if seen[dev.Node] && dev.Node != "" {
+			return nil, nil, fmt.Errorf("%s: %w: %s comes twice", f.Path, ErrInvalid, dev.Node)
+		}
+		seen[dev.Node] = true
+		if err := dev.Check(); err != nil {
+			excluded = append(excluded, Excluded{dev.Node, err.Error()})
+			continue
+		}
+		used = append(used, dev)
+	}
+	slices.SortFunc(used, func(a, b Device) int { return strings.Compare(a.Node, b.Node) })
+	return used, excluded, nil
+}

@@ -1,0 +1,204 @@
+package device
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Local is the machine this program runs on, read from /proc and /sys.
+type Local struct {
+	Root fs.FS  // the root of the file system
+	Host string // the host's name
+	// Disk returns the used share of the root file system in percent; nil
+	// leaves it at 0.
+	Disk func() (float64, error)
+	// Sleep waits between two readings of the processor's times.
+	Sleep func(context.Context, time.Duration) error
+	// Window is how long the load is watched; 0 means 200 ms.
+	Window time.Duration
+}
+
+var _ Source = Local{}
+
+// Sleep waits for d or until ctx is cancelled.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Devices is this one machine.
+func (l Local) Devices(ctx context.Context) ([]Device, []Excluded, error) {
+	d := Device{Node: l.Host, Class: l.class(), Model: l.model(), UUID: l.uuid(), Arch: runtime.GOARCH}
+	var err error
+	if d.Cores, d.Load.CPUPercent, err = l.processors(ctx); err != nil {
+		return nil, nil, err
+	}
+	d.MaxMHz = l.megahertz()
+	d.MemoryBytes, d.Load.MemoryAvailableBytes = l.memory()
+	if l.Disk != nil {
+		if d.Load.DiskPercent, err = l.Disk(); err != nil {
+			return nil, nil, fmt.Errorf("disk usage: %w", err)
+		}
+	}
+	return []Device{d}, nil, d.Check()
+}
+
+// times are the busy and all ticks of the processors since the start.
+type times struct {
+	cores     int
+	busy, all uint64
+}
+
+// processors watches /proc/stat over the window. Idle and waiting for a disk
+// are not busy (proc(5)).
+func (l Local) processors(ctx context.Context) (cores int, percent float64, err error) {
+	window := l.Window
+	if window == 0 {
+		window = 200 * time.Millisecond
+	}
+	before, err := l.ticks()
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := l.Sleep(ctx, window); err != nil {
+		return 0, 0, err
+	}
+	after, err := l.ticks()
+	if err != nil {
+		return 0, 0, err
+	}
+	if after.all > before.all && after.busy >= before.busy {
+		percent = 100 * float64(after.busy-before.busy) / float64(after.all-before.all)
+	}
+	return after.cores, min(percent, 100), nil
+}
+
+func (l Local) ticks() (times, error) {
+	var t times
+	text, err := fs.ReadFile(l.Root, "proc/stat")
+	if err != nil {
+		return t, err
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) > 5 && fields[0] == "cpu":
+			// guest time, the last two, is part of user time
+			for i, field := range fields[1:min(len(fields), 9)] {
+				n, err := strconv.ParseUint(field, 10, 64)
+				if err != nil {
+					return t, fmt.Errorf("proc/stat: %q: %w", strings.TrimSpace(line), err)
+				}
+				t.all += n
+				if i != 3 && i != 4 { // idle, iowait
+					t.busy += n
+				}
+			}
+		case len(fields) > 0 && strings.HasPrefix(fields[0], "cpu"):
+			t.cores++
+		}
+	}
+	if t.all == 0 || t.cores == 0 {
+		return t, fmt.Errorf("proc/stat: no processors")
+	}
+	return t, nil
+}
+
+// read is a small file's text, "" when it cannot be read.
+func (l Local) read(path string) string {
+	b, err := fs.ReadFile(l.Root, path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(strings.TrimSpace(string(b)), "\x00")
+}
+
+// model is the board (device tree), the machine (DMI) or the processor.
+func (l Local) model() string {
+	for _, path := range []string{"proc/device-tree/model", "sys/class/dmi/id/product_name"} {
+		if name := l.read(path); name != "" && name != "None" {
+			return name
+		}
+	}
+	if name := l.cpuinfo("model name"); name != "" {
+		return name
+	}
+	return "unknown"
+}
+
+func (l Local) cpuinfo(key string) string {
+	scan := bufio.NewScanner(strings.NewReader(l.read("proc/cpuinfo")))
+	for scan.Scan() {
+		if name, value, ok := strings.Cut(scan.Text(), ":"); ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// class tells a virtual machine by the flag its processors show.
+func (l Local) class() string {
+	for flag := range strings.FieldsSeq(l.cpuinfo("flags")) {
+		if flag == "hypervisor" {
+			return "VM"
+		}
+	}
+	return "Computer"
+}
+
+// megahertz is the highest frequency of the first processor.
+func (l Local) megahertz() float64 {
+	if kHz, err := strconv.ParseFloat(l.read("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"), 64); err == nil {
+		return kHz / 1000
+	}
+	mhz, err := strconv.ParseFloat(l.cpuinfo("cpu MHz"), 64)
+	if err != nil {
+		return 0
+	}
+	return mhz
+}
+
+func (l Local) memory() (total, available int64) {
+	for line := range strings.Lines(l.read("proc/meminfo")) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		kib, err := strconv.ParseInt(fields[1], 10, 64)
+		if err != nil {
+			continue
+		}
+		switch fields[0] {
+		case "MemTotal:":
+			total = kib << 10
+		case "MemAvailable:":
+			available = kib << 10
+		}
+	}
+	return total, available
+}
+
+// uuid is the same at every start: a hash of the machine's id, or of its name
+// where it has none, in the form of a version 8 UUID (RFC 9562).
+func (l Local) uuid() string {
+	id := l.read("etc/machine-id")
+	if id == "" {
+		id = l.Host
+	}
+	h := sha256.Sum256([]byte("foretime edgeprof " + id))
+	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
+}

@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/runtime/native"
+	"github.com/foretime/foretime/edgeprof/synth"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// defaultCalibration was measured on the machine that it names, by `edgeprof
+// calibrate`; it serves where a device has none of its own.
+//
+//go:embed calibration.json
+var defaultCalibration []byte
+
+// small models of every family, two sizes each: a few seconds to run all.
+func calibrationModels() []sized {
+	return []sized{
+		{"alexnet", synth.Size{Width: 0.25, Resolution: 112}}, {"alexnet", synth.Size{Width: 0.4, Resolution: 96}},
+		{"densenet", synth.Size{Width: 0.25, Resolution: 64}}, {"densenet", synth.Size{Width: 0.4, Resolution: 96}},
+		{"efficientnet", synth.Size{Width: 0.4, Resolution: 64}}, {"efficientnet", synth.Size{Width: 0.6, Resolution: 112}},
+		{"googlenet", synth.Size{Width: 0.4, Resolution: 64}}, {"googlenet", synth.Size{Width: 0.6, Resolution: 112}},
+		{"lenet", synth.Size{Width: 1, Resolution: 28}}, {"lenet", synth.Size{Width: 4, Resolution: 64}},
+		{"lstm", synth.Size{Width: 0.5, Resolution: 32}}, {"lstm", synth.Size{Width: 1, Resolution: 16}},
+		{"mlp", synth.Size{Width: 1, Resolution: 28}}, {"mlp", synth.Size{Width: 3, Depth: 5, Resolution: 32}},
+		{"mobilenetv2", synth.Size{Width: 0.5, Resolution: 64}}, {"mobilenetv2", synth.Size{Width: 0.75, Resolution: 128}},
+		{"resnet", synth.Size{Width: 0.25, Resolution: 64}}, {"resnet", synth.Size{Width: 0.5, Depth: 34, Resolution: 96}},
+		{"transformer", synth.Size{Width: 0.5, Depth: 2, Resolution: 64}}, {"transformer", synth.Size{Width: 1, Depth: 3, Resolution: 96}},
+		{"vgg", synth.Size{Width: 0.25, Depth: 11, Resolution: 64}}, {"vgg", synth.Size{Width: 0.25, Depth: 16, Resolution: 96}},
+	}
+}
+
+type sized struct {
+	family string
+	size   synth.Size
+}
+
+// NewCalibrateCommand measures this machine's rates.
+func NewCalibrateCommand(env *cli.Env) *cobra.Command {
+	var out string
+	var runs int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "calibrate",
+		Short: "Measure how fast this machine runs what models are made of",
+		Long: `Measure how fast this machine runs what models are made of: small models of
+every family run a few times each, and each class of operator gets its rates.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if runs < 1 {
+				return cli.Usagef("--runs %d: want 1 or more", runs)
+			}
+			path, err := calibrationPath(out)
+			if err != nil {
+				return err
+			}
+			here, err := thisMachine(cmd.Context())
+			if err != nil {
+				return err
+			}
+			cal, err := calibrate(cmd.Context(), env, here, runs)
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return err
+			}
+			err = dataset.WriteFile(path, func(w io.Writer) error {
+				enc := json.NewEncoder(w)
+				enc.SetIndent("", "  ")
+				return enc.Encode(cal)
+			})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(cal)
+			}
+			table := cli.Table{Header: []string{"model", "measured ms", "predicted ms", "ratio"}}
+			for _, e := range cal.Errors {
+				table.Add(e.Model, fmt.Sprintf("%.3f", 1000*e.Measured), fmt.Sprintf("%.3f", 1000*e.Predicted), fmt.Sprintf("%.2f", e.Ratio()))
+			}
+			if _, err := table.WriteTo(env.Stdout); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(env.Stdout, "\npredictions by rates that the model's family had no part in; interval %.2f to %.2f times\n%s\n", cal.Low, cal.High, path)
+			return err
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "file to write (default: where rank looks for it)")
+	c.Flags().IntVar(&runs, "runs", 5, "counted inferences of each model, after one to warm up")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func calibrate(ctx context.Context, env *cli.Env, here device.Device, runs int) (*profiler.Calibration, error) {
+	models := calibrationModels()
+	bar := env.Progress("calibrate", int64(len(models)))
+	defer bar.Done()
+	var ms []profiler.Measurement
+	for _, s := range models {
+		m, err := measure(ctx, s, runs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.family, err)
+		}
+		ms = append(ms, m)
+		bar.Add(1)
+	}
+	return profiler.Calibrate(ms, profiler.Facts{
+		Runtime: "go", Threads: 1, UUID: here.UUID, Device: here.Model, Cores: here.Cores, MaxMHz: here.MaxMHz,
+		When: time.Now().UTC().Format(time.RFC3339),
+	})
+}
+
+// measure runs a model; the times are the shortest of the runs, those that other
+// work on the machine disturbed least.
+func measure(ctx context.Context, s sized, runs int) (profiler.Measurement, error) {
+	m, err := synth.New(s.family, s.size)
+	if err != nil {
+		return profiler.Measurement{}, err
+	}
+	var b bytes.Buffer
+	if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
+		return profiler.Measurement{}, err
+	}
+	file := bytes.NewReader(b.Bytes())
+	if m, err = onnx.Read(file, int64(b.Len())); err != nil {
+		return profiler.Measurement{}, err
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{})
+	if err != nil {
+		return profiler.Measurement{}, err
+	}
+	session, err := native.Load(m, file, onnx.Settings{}, time.Now)
+	if err != nil {
+		return profiler.Measurement{}, err
+	}
+	inputs := randomInputs(session.Inputs())
+	var wholes []float64
+	var nodes [][]runtime.NodeTime
+	for i := range runs + 1 {
+		start := time.Now()
+		if _, err := session.Run(ctx, inputs); err != nil {
+			return profiler.Measurement{}, err
+		}
+		if i > 0 {
+			wholes = append(wholes, time.Since(start).Seconds())
+			nodes = append(nodes, slices.Clone(session.Nodes()))
+		}
+	}
+	out := profiler.Measurement{Model: fmt.Sprintf("%s width %g at %d", s.family, s.size.Width, s.size.Resolution), Family: s.family, Analysis: a, Seconds: slices.Min(wholes)}
+	for i, n := range nodes[0] {
+		var times []float64
+		for _, run := range nodes {
+			times = append(times, run[i].Seconds)
+		}
+		n.Seconds = slices.Min(times)
+		out.Nodes = append(out.Nodes, n)
+	}
+	return out, nil
+}
+
+func randomInputs(shapes map[string][]int) map[string]runtime.Tensor {
+	rng := rand.New(rand.NewPCG(1, 1))
+	inputs := map[string]runtime.Tensor{}
+	for name, shape := range shapes {
+		n := 1
+		t := runtime.Tensor{}
+		for _, d := range shape {
+			n *= d
+			t.Shape = append(t.Shape, int64(d))
+		}
+		t.Data = make([]float32, n)
+		for i := range t.Data {
+			t.Data[i] = rng.Float32()
+		}
+		inputs[name] = t
+	}
+	return inputs
+}
+
+// calibrationPath is the given file, or the one in the user's configuration.
+func calibrationPath(path string) (string, error) {
+	if path != "" {
+		return path, nil
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: name a file with --out", err)
+	}
+	return filepath.Join(dir, "foretime", "edgeprof", "calibration.json"), nil
+}
+
+// readCalibration reads a file, or, where there is none at the default place,
+// the built-in one.
+func readCalibration(path string) (*profiler.Calibration, error) {
+	at, err := calibrationPath(path)
+	data := defaultCalibration
+	if err == nil {
+		read, readErr := os.ReadFile(at)
+		switch {
+		case readErr == nil:
+			data = read
+		case path != "" || !os.IsNotExist(readErr):
+			return nil, readErr
+		}
+	}
+	c := &profiler.Calibration{}
+	if err := json.Unmarshal(data, c); err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	return c, nil
+}
+
+// local is the machine this command runs on.
+func local() (device.Source, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	return device.Local{Root: os.DirFS("/"), Host: host, Sleep: device.Sleep, Disk: rootUsage}, nil
+}
+
+func thisMachine(ctx context.Context) (device.Device, error) {
+	source, err := local()
+	if err != nil {
+		return device.Device{}, err
+	}
+	devices, _, err := source.Devices(ctx)
+	if err != nil {
+		return device.Device{}, err
+	}
+	return devices[0], nil
+}
+
+// rootUsage is the share of the root file system that is not available, in
+// percent, as df has it.
+func rootUsage() (float64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs("/", &s); err != nil {
+		return 0, err
+	}
+	used := float64(s.Blocks - s.Bfree)
+	if used+float64(s.Bavail) == 0 {
+		return 0, nil
+	}
+	return 100 * used / (used + float64(s.Bavail)), nil
+}

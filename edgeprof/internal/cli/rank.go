@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/placement"
+	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// NewRankCommand ranks devices for a model.
+func NewRankCommand(env *cli.Env) *cobra.Command {
+	var source, calibration string
+	var sizes map[string]string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "rank MODEL.onnx",
+		Short: "Rank devices by the predicted time of one inference",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			settings, err := dimensions(sizes)
+			if err != nil {
+				return err
+			}
+			from, err := deviceSource(source)
+			if err != nil {
+				return err
+			}
+			m, err := onnx.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			a, err := onnx.Analyze(m, settings)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			devices, excluded, err := from.Devices(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r, err := placement.Rank(a, devices, excluded, func(d device.Device) (*profiler.Calibration, error) {
+				if d.Calibration != "" {
+					return readCalibration(d.Calibration)
+				}
+				return readCalibration(calibration)
+			})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(r)
+			}
+			return ranking(env, r)
+		},
+	}
+	c.Flags().StringVar(&source, "source", "local", "where devices come from: local (this machine) or file:DEVICES.json")
+	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices that name none (default: those of edgeprof calibrate, or built in)")
+	c.Flags().StringToStringVar(&sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func deviceSource(name string) (device.Source, error) {
+	if name == "local" {
+		return local()
+	}
+	if path, ok := strings.CutPrefix(name, "file:"); ok && path != "" {
+		return device.File{Path: path}, nil
+	}
+	return nil, cli.Usagef("--source %s: want local or file:DEVICES.json", name)
+}
+
+func ranking(env *cli.Env, r *placement.Ranking) error {
+	table := cli.Table{Header: []string{"node", "device", "predicted ms", "low", "high", "why"}}
+	ms := func(s float64) string { return fmt.Sprintf("%.3g", 1000*s) }
+	for _, c := range r.Candidates {
+		table.Add(c.Node, c.Model, ms(c.Seconds), ms(c.Low), ms(c.High), strings.Join(c.Reasons, "; "))
+	}
+	if _, err := table.WriteTo(env.Stdout); err != nil {
+		return err
+	}
+	for _, e := range r.Excluded {
+		if _, err := fmt.Fprintf(env.Stdout, "excluded: %s: %s\n", e.Node, e.Reason); err != nil {
+			return err
+		}
+	}
+	for _, w := range r.Warnings {
+		env.Log.Warn(w)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package profiler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// Prediction is the time of one inference on a device as it is loaded now.
+type Prediction struct {
+	Seconds regression.Prediction
+	// Idle is the predicted time without the device's load.
+	Idle float64
+	// Shares of the time by class of operator, the largest first.
+	Shares   []Share
+	Slowdown float64 // factor of the load; 1 when there is a core free
+	Warnings []error
+}
+
+// Share is the part of the time that one class of operator takes.
+type Share struct {
+	Class onnx.Class
+	Part  float64 // 0 to 1
+}
+
+// Predict is the time of a model on a device. Where the device is not the one
+// that was calibrated, rates are scaled by clock frequency, and a warning says
+// so.
+func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
+	p := Prediction{Slowdown: slowdown(d, c.Facts.Threads)}
+	byClass := map[onnx.Class]float64{}
+	unmeasured := map[onnx.Class]bool{}
+	for _, cost := range a.Costs {
+		if cost.Folded {
+			continue
+		}
+		r := c.Rates[cost.Class]
+		byClass[cost.Class] += r.seconds(cost)
+		unmeasured[cost.Class] = unmeasured[cost.Class] || r.Nodes == 0
+	}
+	for class, seconds := range byClass {
+		p.Idle += seconds
+		p.Shares = append(p.Shares, Share{class, seconds})
+	}
+	for i := range p.Shares {
+		p.Shares[i].Part /= p.Idle
+	}
+	slices.SortFunc(p.Shares, func(x, y Share) int {
+		if x.Part != y.Part {
+			if x.Part > y.Part {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(string(x.Class), string(y.Class))
+	})
+	if d.UUID != c.Facts.UUID {
+		p.Idle *= c.scale(d)
+		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %s is judged by rates of %s", ErrForeign, d.Node, c.Facts.Device))
+	}
+	p.Warnings = append(p.Warnings, a.Warnings...)
+	if p.Idle < c.Shortest/3 || p.Idle > 3*c.Longest {
+		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %.3g s, models of %.3g to %.3g s were measured", ErrUnlike, p.Idle, c.Shortest, c.Longest))
+	}
+	for _, class := range classes {
+		if unmeasured[class] {
+			p.Warnings = append(p.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
+		}
+	}
+	value := p.Idle * p.Slowdown
+	p.Seconds = regression.Prediction{Value: value, Low: value * c.Low, High: value * c.High}
+	return p
+}
+
+// scale is how much slower a device is by its clock alone.
+func (c *Calibration) scale(d device.Device) float64 {
+	if d.MaxMHz <= 0 || c.Facts.MaxMHz <= 0 {
+		return 1
+	}
+	return c.Facts.MaxMHz / d.MaxMHz
+}
+
+// slowdown is what a fair scheduler leaves of the cores that the run time wants:
+// with b cores busy and t threads more, each gets cores/(b+t) of one.
+func slowdown(d device.Device, threads int) float64 {
+	busy := d.Load.CPUPercent / 100 * float64(d.Cores)
+	return max(1, (busy+float64(max(1, threads)))/float64(d.Cores))
+}

@@ -1,0 +1,141 @@
+package profiler
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/synth"
+)
+
+// truth is a made-up machine: what each class costs.
+var truth = map[onnx.Class]Rates{
+	onnx.ClassConv: {Start: 5e-6, MAC: 1e-10, Byte: 1e-11}, onnx.ClassDepthwise: {Start: 3e-6, MAC: 5e-10}, onnx.ClassDense: {Start: 2e-6, MAC: 2e-10, Byte: 5e-11},
+	onnx.ClassRecurrent: {Start: 1e-5, MAC: 3e-10}, onnx.ClassPool: {Start: 1e-6, Byte: 1e-9}, onnx.ClassFunction: {Start: 1e-6, Byte: 4e-9}, onnx.ClassOther: {Start: 1e-6, Byte: 2e-10},
+}
+
+func analysis(t testing.TB, family string, size synth.Size) *onnx.Analysis {
+	t.Helper()
+	m, err := synth.New(family, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// measurements of the made-up machine, with noise of a relative size.
+func measurements(t testing.TB, noise float64) []Measurement {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var ms []Measurement
+	for _, family := range []string{"alexnet", "densenet", "efficientnet", "googlenet", "lenet", "mlp", "mobilenetv2", "resnet", "transformer", "vgg"} {
+		for _, width := range []float64{0.5, 0.75} {
+			m := Measurement{Model: family, Family: family, Analysis: analysis(t, family, synth.Size{Width: width})}
+			for _, c := range m.Analysis.Costs {
+				s := truth[c.Class].seconds(c) * math.Exp(noise*rng.NormFloat64())
+				m.Nodes = append(m.Nodes, runtime.NodeTime{Node: c.Node, Seconds: s})
+				m.Seconds += s
+			}
+			ms = append(ms, m)
+		}
+	}
+	return ms
+}
+
+// Without noise the rates come back, those that a family alone shows included;
+// the left-out predictions are exact, and so is the interval.
+func TestCalibrateRecoversRates(t *testing.T) {
+	c, err := Calibrate(measurements(t, 0), Facts{Runtime: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := analysis(t, "resnet", synth.Size{})
+	p := c.Predict(a, device.Device{Node: "n", Cores: 4})
+	if want := total(truth, a); math.Abs(p.Idle/want-1) > 1e-3 {
+		t.Errorf("predicted %v, want %v", p.Idle, want)
+	}
+	if c.Low < 0.98 || c.High > 1.02 {
+		t.Errorf("interval %v to %v without noise", c.Low, c.High)
+	}
+	if err := c.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestIntervalWidensWithNoise(t *testing.T) {
+	quiet, err := Calibrate(measurements(t, 0.05), Facts{Runtime: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	noisy, err := Calibrate(measurements(t, 0.8), Facts{Runtime: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if noisy.High/noisy.Low <= quiet.High/quiet.Low {
+		t.Errorf("noisy %v to %v, quiet %v to %v", noisy.Low, noisy.High, quiet.Low, quiet.High)
+	}
+}
+
+func TestPredict(t *testing.T) {
+	c, err := Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", MaxMHz: 2000, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := analysis(t, "resnet", synth.Size{Width: 0.5})
+	here := device.Device{Node: "here", UUID: "here", Cores: 4}
+	idle := c.Predict(a, here)
+	if len(idle.Warnings) > 0 || idle.Slowdown != 1 || !(idle.Seconds.Low < idle.Seconds.Value && idle.Seconds.Value < idle.Seconds.High) {
+		t.Errorf("%+v", idle)
+	}
+	if idle.Shares[0].Class != onnx.ClassConv {
+		t.Errorf("a resnet's time is in %v", idle.Shares)
+	}
+	here.Load.CPUPercent = 75 // three of four cores busy: one is free
+	if p := c.Predict(a, here); p.Slowdown != 1 {
+		t.Errorf("slowdown %v with a core free", p.Slowdown)
+	}
+	here.Load.CPUPercent = 100
+	if p := c.Predict(a, here); p.Slowdown != 1.25 || p.Seconds.Value != 1.25*idle.Seconds.Value {
+		t.Errorf("slowdown %v with all four cores busy, want 5/4", p.Slowdown)
+	}
+	slow := c.Predict(a, device.Device{Node: "slow", UUID: "other", Cores: 4, MaxMHz: 1000})
+	if !has(slow.Warnings, ErrForeign) || math.Abs(slow.Idle/idle.Idle-2) > 1e-9 {
+		t.Errorf("half the clock: %v times, warnings %v", slow.Idle/idle.Idle, slow.Warnings)
+	}
+	// No LSTM was measured, and none so long.
+	if p := c.Predict(analysis(t, "lstm", synth.Size{}), here); !has(p.Warnings, ErrUnlike) {
+		t.Errorf("warnings %v", p.Warnings)
+	}
+}
+
+func has(errs []error, target error) bool {
+	for _, err := range errs {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestErrors(t *testing.T) {
+	if _, err := Calibrate(nil, Facts{}); !errors.Is(err, ErrTooFew) {
+		t.Errorf("no measurements: %v", err)
+	}
+	one := measurements(t, 0)[:2]
+	for len(one) < 30 {
+		one = append(one, one[0])
+	}
+	if _, err := Calibrate(one, Facts{}); !errors.Is(err, ErrTooFew) {
+		t.Errorf("one family: %v", err)
+	}
+	if err := (&Calibration{}).Check(); !errors.Is(err, ErrCalibration) {
+		t.Errorf("empty calibration: %v", err)
+	}
+}
