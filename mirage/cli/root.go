@@ -16,6 +16,8 @@ func Root(env *shared.Env) *cobra.Command {
 		traceCommand(env),
 		simulateCommand(env),
 		calibrateCommand(env),
+		generateCommand(env),
+		trainCommand(env),
 		validateCommand(env),
 	)
 	return root

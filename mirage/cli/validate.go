@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/simulator"
@@ -63,7 +65,7 @@ func validateCommand(env *shared.Env) *cobra.Command {
 every ten minutes when the successor is submitted, and compare with the
 reactive outcome of the same episodes.
 
---model is the folder of a trained model, or one of the baselines: reactive,
+--model is the file of a trained model, or one of the baselines: reactive,
 avg (mean of the last 100 waits), quantile (of the last 500 waits), fixed (a
 lead), never-late, oracle (tries every decision). fixed and quantile are tuned
 on the training range of the settings file, for the given --service-nodes;
@@ -77,7 +79,7 @@ on the training range of the settings file, for the given --service-nodes;
 	v.e.flags(c, 156, "4h")
 	f := c.Flags()
 	v.changed = f.Changed
-	f.StringVar(&v.model, "model", "reactive", "folder of a model, or reactive, avg, quantile, fixed, never-late, oracle")
+	f.StringVar(&v.model, "model", "reactive", "file of a model, or reactive, avg, quantile, fixed, never-late, oracle")
 	f.StringVar(&v.out, "out", "", "write reward.log to this file")
 	f.Float64Var(&v.lead, "lead", 0, "lead of fixed in hours, instead of tuning")
 	f.Float64Var(&v.quantile, "quantile", 0, "quantile of the waits for quantile, instead of tuning")
@@ -184,7 +186,14 @@ func (v *validate) player(ctx context.Context, name string) (validation.Player, 
 		}
 		return validation.With(best), map[string]any{"quantile": best.(policy.Quantile).Q, "training_cost_hours": cost}, nil
 	}
-	return nil, nil, shared.Usagef("--model %s: want reactive, avg, quantile, fixed, never-late or oracle", name)
+	if _, err := os.Stat(name); err != nil {
+		return nil, nil, shared.Usagef("--model %s: neither reactive, avg, quantile, fixed, never-late or oracle, nor a model file: %w", name, err)
+	}
+	trained, err := model.Load(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return validation.With(trained.Policy()), map[string]any{"kind": trained.Kind, "from_hours": trained.FromHours}, nil
 }
 
 func (v *validate) tune(ctx context.Context, name string, candidates []policy.Policy) (policy.Policy, float64, error) {

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/mirage/model"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+func trainCommand(env *shared.Env) *cobra.Command {
+	var kind, out, until, zone string
+	var s model.Settings
+	var asJSON bool
+	kinds := make([]string, 0, len(model.Kinds()))
+	for _, k := range model.Kinds() {
+		kinds = append(kinds, string(k))
+	}
+	c := &cobra.Command{
+		Use:     "train DIR...",
+		Short:   "learn from samples how long a successor will wait",
+		Example: "  mirage train samples/ more-samples/ --model boost --until 2023-02-01 --out boost.json",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return shared.Usagef("--out is needed")
+			}
+			if until != "" {
+				location, err := time.LoadLocation(zone)
+				if err != nil {
+					return shared.Usagef("--zone: %w", err)
+				}
+				if s.Until, err = trace.ParseDate(until, location); err != nil {
+					return shared.Usagef("--until: %w", err)
+				}
+			}
+			if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
+				return shared.Usagef("--overlap-cost: %v is not above 0", s.OverlapCost)
+			}
+			bar := env.Progress("read samples", int64(len(args)))
+			var sets []*samples.Set
+			for _, dir := range args {
+				set, err := samples.Load(dir, model.Reduce)
+				if err != nil {
+					bar.Done()
+					return err
+				}
+				sets = append(sets, set)
+				bar.Add(1)
+			}
+			bar.Done()
+			begin := time.Now()
+			trained, report, err := model.Train(cmd.Context(), model.Kind(kind), sets, s)
+			if err != nil {
+				return err
+			}
+			if err := trained.Save(out); err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(struct {
+					model.Report
+					Seconds float64 `json:"wall_seconds"`
+				}{report, time.Since(begin).Seconds()})
+			}
+			_, err = fmt.Fprintf(env.Stdout, "%s (%s): %d samples to learn from, %d to judge by, %d left out\nmean absolute error %.2f h of waits of %.2f h on average, Spearman %.3f; submits from an expected reward of %+.2f h\n",
+				report.Model, report.Detail, report.Rows, report.HeldOutRows, report.LeftOut, report.MAEHours, report.MeanHours, report.Spearman, report.FromHours)
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&kind, "model", string(model.Boost), "kind of model: "+strings.Join(kinds, ", "))
+	f.StringVar(&out, "out", "", "model file to write")
+	f.StringVar(&until, "until", "", "leave out episodes of which some successor started on that day or later")
+	f.StringVar(&zone, "zone", trace.DefaultZone, "time zone of --until")
+	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
+	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
+	f.IntVar(&s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the model does not depend on it")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}

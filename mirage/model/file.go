@@ -1,0 +1,87 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// Model is a trained model: a policy.Predictor that knows from which expected
+// reward on a decision should submit. It may be asked from many goroutines.
+type Model struct {
+	Kind        Kind
+	FromHours   float64
+	OverlapCost float64
+	scorer      scorer
+}
+
+var _ policy.Predictor = (*Model)(nil)
+
+// WaitHours foretells the wait of a successor submitted now, in hours.
+func (m *Model) WaitHours(s *policy.State) (float64, error) {
+	tensor := make([]float64, samples.Steps*samples.Features)
+	return m.scorer.hours(SummaryOf(s, tensor))
+}
+
+// Policy is the policy that asks the model.
+func (m *Model) Policy() policy.Policy {
+	return policy.Predicted{Predictor: m, FromHours: m.FromHours}
+}
+
+// file is a stored model.
+type file struct {
+	Kind        Kind            `json:"model"`
+	FromHours   float64         `json:"from_hours"`
+	OverlapCost float64         `json:"overlap_cost"`
+	Features    []string        `json:"features"`
+	Fitted      json.RawMessage `json:"fitted"`
+}
+
+// Save writes the model as JSON.
+func (m *Model) Save(path string) error {
+	fitted, err := m.scorer.save()
+	if err != nil {
+		return err
+	}
+	return dataset.WriteFile(path, func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(file{m.Kind, m.FromHours, m.OverlapCost, SummaryNames(), fitted})
+	})
+}
+
+// Load reads a model that Save wrote. The error wraps ErrFile or ErrKind.
+func Load(path string) (*Model, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var f file
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
+	}
+	names := SummaryNames()
+	if len(f.Features) != len(names) {
+		return nil, fmt.Errorf("%s: %w: %d features, want %d", path, ErrFile, len(f.Features), len(names))
+	}
+	for i, n := range names {
+		if f.Features[i] != n {
+			return nil, fmt.Errorf("%s: %w: feature %d is %s, want %s", path, ErrFile, i, f.Features[i], n)
+		}
+	}
+	load := map[Kind]func([]byte) (scorer, error){Ridge: loadLine, Forest: loadEnsemble, Boost: loadEnsemble, MLP: loadPerceptron}[f.Kind]
+	if load == nil {
+		return nil, fmt.Errorf("%s: %w: %q", path, ErrKind, f.Kind)
+	}
+	fitted, err := load(f.Fitted)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
+	}
+	if _, err := fitted.hours(make([]float64, len(names))); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
+	}
+	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, scorer: fitted}, nil
+}

@@ -1,0 +1,44 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/neural"
+)
+
+// perceptron is a network over squashed features that answers log(1+hours).
+type perceptron struct{ *neural.Scorer }
+
+func (p perceptron) hours(x []float64) (float64, error) {
+	y, err := p.Predict(squash(x))
+	return math.Expm1(min(max(y.Value, 0), 10)), err
+}
+
+func (p perceptron) save() ([]byte, error) { return json.Marshal(p.Scorer) }
+
+func loadPerceptron(b []byte) (scorer, error) {
+	s := new(neural.Scorer)
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, err
+	}
+	return perceptron{s}, nil
+}
+
+// fitMLP fits a multilayer perceptron.
+func fitMLP(ctx context.Context, train, _ regression.Samples, s Settings) (scorer, string, error) {
+	logged := squashed(train)
+	logged.Y = squash(train.Y)
+	n, err := neural.MLP{Hidden: []int{64, 32}, Training: neural.Training{Epochs: 60, Patience: 10, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}.Train(ctx, logged)
+	if err != nil {
+		return nil, "", err
+	}
+	scorer, err := n.Scorer()
+	if err != nil {
+		return nil, "", err
+	}
+	return perceptron{scorer}, fmt.Sprintf("%d epochs, the best was %d", n.Report().Epochs, n.Report().BestEpoch), nil
+}

@@ -1,0 +1,183 @@
+package model
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/samples"
+)
+
+// made returns samples of a queue in which a successor waits an hour for each
+// ten pending jobs, plus noise.
+func made(n int) *samples.Set {
+	rng := rand.New(rand.NewPCG(1, 2))
+	set := &samples.Set{}
+	for i := range n {
+		x := make([]float64, samples.Steps*samples.Features)
+		pending := rng.Float64() * 100
+		for step := range samples.Steps {
+			row := x[step*samples.Features:]
+			row[0] = math.Round(pending + rng.Float64()*float64(samples.Steps-1-step)/10)
+			row[17] = 70
+			row[34], row[35] = 2880, 1
+			row[38], row[39] = 2880, 1
+		}
+		wait := x[(samples.Steps-1)*samples.Features]/10 + rng.Float64()
+		at := int64(1_670_000_000 + i*3600)
+		set.Samples = append(set.Samples, samples.Sample{
+			Episode: i / 7, Probe: i % 7, Decision: at, SuccStart: at + int64(wait*3600), PredEnd: at + 3600, X: Reduce(x),
+		})
+	}
+	return set
+}
+
+func TestTrain(t *testing.T) {
+	set := made(1400)
+	for _, k := range Kinds() {
+		t.Run(string(k), func(t *testing.T) {
+			s := Settings{OverlapCost: 1, Seed: 3, Threads: 2}
+			m, r, err := Train(t.Context(), k, []*samples.Set{set}, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The noise is uniform over an hour: a quarter of an hour is the
+			// least mean absolute error; a tenth of the waits' spread is plenty.
+			if r.MAEHours > 1 || r.Spearman < .95 || r.Rows+r.HeldOutRows+r.LeftOut != 1400 {
+				t.Errorf("%+v", r)
+			}
+			path := filepath.Join(t.TempDir(), "m.json")
+			if err := m.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Kind != k || got.FromHours != m.FromHours {
+				t.Errorf("%+v, saved %+v", got, m)
+			}
+			for _, sample := range set.Samples[:20] {
+				x := Summary(sample.X, sample.Decision, 0)
+				a, err1 := m.scorer.hours(x)
+				b, err2 := got.scorer.hours(x)
+				if err1 != nil || err2 != nil || math.Abs(a-b) > 1e-6 {
+					t.Fatalf("%v %v, read back %v %v", a, err1, b, err2)
+				}
+			}
+			if k != MLP { // slow
+				again, _, err := Train(t.Context(), k, []*samples.Set{set}, Settings{OverlapCost: 1, Seed: 3, Threads: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, _ := m.scorer.save()
+				b, _ := again.scorer.save()
+				if string(a) != string(b) {
+					t.Error("one thread and two differ")
+				}
+			}
+		})
+	}
+}
+
+func TestPolicyUsesTheModel(t *testing.T) {
+	m, _, err := Train(t.Context(), Boost, []*samples.Set{made(700)}, Settings{OverlapCost: 1, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &policy.State{Now: 1_670_000_000, PredEnd: 1_670_000_000 + 5*3600}
+	for range samples.Steps {
+		var moment samples.Moment
+		moment.Snapshot[0], moment.Snapshot[17] = 80, 70
+		s.History.Moments = append(s.History.Moments, moment)
+	}
+	s.History.Predecessor = [4]float64{2880, 1, 0, 43 * 3600}
+	s.History.Successor = [4]float64{2880, 1, 0, 0}
+	d, err := m.Policy().Decide(s)
+	if err != nil || !d.Submit || math.Abs(d.ExpectedHours-3.5) > 1.5 {
+		t.Errorf("eight hours of queue, five to go: %+v, %v", d, err)
+	}
+	s.PredEnd += 20 * 3600
+	if d, err := m.Policy().Decide(s); err != nil || d.Submit {
+		t.Errorf("eight hours of queue, 25 to go: %+v, %v", d, err)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	set := made(700)
+	until := set.Samples[500].SuccStart
+	train, held, left, err := split([]*samples.Set{set}, until)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if train.Len()+held.Len()+left != 700 || left < 200 {
+		t.Errorf("%d, %d, %d", train.Len(), held.Len(), left)
+	}
+	set.Manifest.Plan.Parity = true
+	if _, _, _, err := split([]*samples.Set{set}, 0); !errors.Is(err, ErrSamples) {
+		t.Errorf("parity: %v", err)
+	}
+	if _, _, _, err := split(nil, 0); !errors.Is(err, ErrSamples) {
+		t.Errorf("no samples: %v", err)
+	}
+}
+
+func TestMargin(t *testing.T) {
+	// Forecasts are two hours short each time: submitting two hours before the
+	// forecast says so costs nothing.
+	predicted, actual := []float64{1, 5, 9}, []float64{3, 7, 11}
+	if from, cost := margin(predicted, actual, 1); from != -2 || cost != 0 {
+		t.Errorf("from %v at %v", from, cost)
+	}
+	if from, cost := margin(actual, predicted, 1); from != 2 || cost != 0 {
+		t.Errorf("from %v at %v", from, cost)
+	}
+	if from, _ := margin(actual, actual, 1); from != 0 {
+		t.Errorf("perfect forecasts: from %v", from)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	set := made(1)
+	x := Summary(set.Samples[0].X, 6*3600, 90)
+	names := SummaryNames()
+	if len(x) != len(names) {
+		t.Fatalf("%d values, %d names", len(x), len(names))
+	}
+	got := map[string]float64{}
+	for i, n := range names {
+		got[n] = x[i]
+	}
+	if got["mean_wait_seconds"] != 90 || math.Abs(got["hour_sin"]-1) > 1e-12 || got["service_limit_minutes"] != 2880 || got["running_jobs"] != 70 || got["remaining_seconds"] != 172800 {
+		t.Errorf("%v", got)
+	}
+	if diff := cmp.Diff(len(names), len(got)); diff != "" {
+		t.Error("names repeat")
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	if _, _, err := Train(t.Context(), "oracle", nil, Settings{OverlapCost: 1}); !errors.Is(err, ErrKind) {
+		t.Errorf("error %v", err)
+	}
+	if _, _, err := Train(t.Context(), Ridge, []*samples.Set{made(100)}, Settings{}); !errors.Is(err, ErrSamples) {
+		t.Errorf("no cost of overlap: error %v", err)
+	}
+	for name, text := range map[string]string{
+		"not JSON": "x", "other features": `{"model":"ridge","features":["a"]}`,
+	} {
+		path := filepath.Join(t.TempDir(), "m.json")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); !errors.Is(err, ErrFile) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
