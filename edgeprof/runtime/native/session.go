@@ -18,8 +18,6 @@ type array struct {
 	data  []float32
 }
 
-func (a array) size() int { return len(a.data) }
-
 // step is one node, ready to run.
 type step struct {
 	node    int
