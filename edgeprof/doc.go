@@ -1,3 +1,3 @@
-// Package edgeprof will predict on which edge device an ONNX model runs fastest.
-// Nothing is built yet.
+// Package edgeprof predicts on which edge device an ONNX model runs fastest.
+// The command is in cmd/edgeprof.
 package edgeprof

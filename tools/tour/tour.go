@@ -44,6 +44,7 @@ type chapter struct {
 func chapters() []chapter {
 	return []chapter{
 		{"allox-est", []string{"./allox-est/cmd/allox-est"}, alloxEst},
+		{"edgeprof", []string{"./edgeprof/cmd/edgeprof"}, edgeProf},
 	}
 }
 

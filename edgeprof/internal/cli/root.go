@@ -17,6 +17,7 @@ func New(env *cli.Env) *cobra.Command {
 		NewSynthCommand(env),
 		NewCalibrateCommand(env),
 		NewRankCommand(env),
+		NewTimeCommand(env),
 		NewBoostTrainCommand(env),
 		NewBoostPredictCommand(env),
 	)

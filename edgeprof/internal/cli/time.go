@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/runtime/native"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// timed is how long real inferences of a model took.
+type timed struct {
+	Model   string  `json:"model"`
+	Runtime string  `json:"runtime"`
+	Runs    int     `json:"runs"`
+	Min     float64 `json:"min_seconds"`
+	P50     float64 `json:"p50_seconds"`
+	P90     float64 `json:"p90_seconds"`
+	Load    float64 `json:"load_seconds"` // reading the weights
+}
+
+// NewTimeCommand times real inferences on this machine.
+func NewTimeCommand(env *cli.Env) *cobra.Command {
+	var runs, warmup int
+	var sizes map[string]string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "time MODEL.onnx",
+		Short: "Time real inferences of a model on this machine",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if runs < 1 || warmup < 0 {
+				return cli.Usagef("--runs %d --warmup %d: want at least 1 and 0", runs, warmup)
+			}
+			settings, err := dimensions(sizes)
+			if err != nil {
+				return err
+			}
+			t, err := timeModel(cmd.Context(), env, args[0], settings, warmup, runs)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(t)
+			}
+			_, err = fmt.Fprintf(env.Stdout, "%s: %d inferences by the %s run time: min %.3f, p50 %.3f, p90 %.3f ms\n", t.Model, t.Runs, t.Runtime, 1000*t.Min, 1000*t.P50, 1000*t.P90)
+			return err
+		},
+	}
+	c.Flags().IntVar(&runs, "runs", 20, "counted inferences")
+	c.Flags().IntVar(&warmup, "warmup", 2, "inferences before them")
+	c.Flags().StringToStringVar(&sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func timeModel(ctx context.Context, env *cli.Env, path string, settings onnx.Settings, warmup, runs int) (timed, error) {
+	m, err := onnx.ReadFile(path)
+	if err != nil {
+		return timed{}, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return timed{}, err
+	}
+	defer file.Close()
+	start := time.Now()
+	session, err := native.Load(m, file, settings, time.Now)
+	if err != nil {
+		return timed{}, fmt.Errorf("%s: %w", path, err)
+	}
+	t := timed{Model: path, Runtime: "go", Runs: runs, Load: time.Since(start).Seconds()}
+	inputs := randomInputs(session.Inputs())
+	bar := env.Progress("time", int64(warmup+runs))
+	defer bar.Done()
+	var took timing.Latencies
+	for i := range warmup + runs {
+		start := time.Now()
+		if _, err := session.Run(ctx, inputs); err != nil {
+			return timed{}, fmt.Errorf("%s: %w", path, err)
+		}
+		if i >= warmup {
+			if err := took.Add(time.Since(start).Seconds()); err != nil {
+				return timed{}, err
+			}
+		}
+		bar.Add(1)
+	}
+	s, err := took.Summary()
+	if err != nil {
+		return timed{}, err
+	}
+	t.Min, t.P50, t.P90 = s.Min, s.P50, s.P90
+	return t, nil
+}

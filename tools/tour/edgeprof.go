@@ -1,0 +1,62 @@
+package tour
+
+import (
+	"context"
+	"fmt"
+)
+
+// edgeProf makes models of three families, predicts their time on this machine
+// from rates measured with other sizes, and then times them.
+func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
+	if _, err := s.run(ctx, "edgeprof", "calibrate", "--out", "rates.json"); err != nil {
+		return Chapter{}, err
+	}
+	c := Chapter{Title: "Models of three families, their time on this machine predicted, then measured"}
+	for _, model := range [][]string{
+		{"mobilenetv2", "--resolution", "160"}, {"resnet", "--width", "0.75", "--resolution", "128"}, {"transformer", "--depth", "6"},
+	} {
+		ms, err := s.timeModel(ctx, model[0], model[1:])
+		if err != nil {
+			return Chapter{}, err
+		}
+		c.Measures = append(c.Measures, ms...)
+	}
+	c.Commands = *s.commands
+	return c, nil
+}
+
+func (s *Stage) timeModel(ctx context.Context, family string, size []string) ([]Measure, error) {
+	file := family + ".onnx"
+	if _, err := s.run(ctx, "edgeprof", append([]string{"synth", family, "--out", file}, size...)...); err != nil {
+		return nil, err
+	}
+	var counts struct {
+		MACs struct {
+			Total float64 `json:"total"`
+		} `json:"macs"`
+	}
+	if err := s.runJSON(ctx, &counts, "edgeprof", "inspect", file, "--json"); err != nil {
+		return nil, err
+	}
+	var ranking struct {
+		Candidates []struct {
+			Seconds float64 `json:"predicted_execution_time"`
+			Low     float64 `json:"low"`
+			High    float64 `json:"high"`
+		} `json:"candidates"`
+	}
+	if err := s.runJSON(ctx, &ranking, "edgeprof", "rank", file, "--calibration", "rates.json", "--json"); err != nil {
+		return nil, err
+	}
+	var took struct {
+		P50 float64 `json:"p50_seconds"`
+	}
+	if err := s.runJSON(ctx, &took, "edgeprof", "time", file, "--runs", "10", "--json"); err != nil {
+		return nil, err
+	}
+	p := ranking.Candidates[0]
+	return []Measure{
+		{family + ", predicted", 1000 * p.Seconds, "ms", fmt.Sprintf("interval %s to %s", number(1000*p.Low), number(1000*p.High))},
+		{family + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", number(counts.MACs.Total/1e6))},
+	}, nil
+}
