@@ -98,13 +98,14 @@ type Reference struct {
 	CPU         regression.Prediction `json:"cpu_seconds"`
 }
 
-// HalfWidth returns half the width of the interval of the wall time as a share
-// of its value; infinite where there is no interval.
+// HalfWidth returns half the width of the interval of the uncontended time as a
+// share of its value; infinite where there is no interval. It is what more
+// samples narrow: the doubt about how busy the machine will be stays.
 func (e *Estimate) HalfWidth() float64 {
-	if e.Wall.Value <= 0 {
+	if e.Uncontended.Value <= 0 {
 		return math.Inf(1)
 	}
-	return (e.Wall.High - e.Wall.Low) / 2 / e.Wall.Value
+	return (e.Uncontended.High - e.Uncontended.Low) / 2 / e.Uncontended.Value
 }
 
 // New estimates a job from runs of it. Runs that failed are left out, with a

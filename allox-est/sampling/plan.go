@@ -13,7 +13,7 @@ import (
 // defaults.
 type Limits struct {
 	Budget float64 // share of the job's epochs; 3 % by default
-	Target float64 // relative half-width of the 95 % interval; 5 % by default
+	Target float64 // relative half-width of the 95 % interval without contention; 5 % by default
 }
 
 // Defaults of Limits.
