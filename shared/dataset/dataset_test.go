@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 )
 
@@ -456,4 +457,61 @@ func TestRealWideTable(t *testing.T) {
 		t.Fatalf("%v %v %v", err, table.Counts, table.Diagnostics)
 	}
 	t.Log(table.Counts)
+}
+
+// An empty cell alone on its line must not read as an empty line.
+func TestOneEmptyColumn(t *testing.T) {
+	type one struct {
+		Text string `dataset:"text"`
+	}
+	type maybe struct {
+		Watts *float64 `dataset:"watts"`
+	}
+	for _, f := range formats {
+		text := write(t, f, Options{}, []one{{"a"}, {""}, {"b"}})
+		if got, err := read[one](f, Options{}, string(text)); err != nil || !cmp.Equal(got.Rows, []one{{"a"}, {""}, {"b"}}) {
+			t.Errorf("%v: %v %v\n%s", f, err, got, text)
+		}
+		text = write(t, f, Options{}, []maybe{{}, {}})
+		if got, err := read[maybe](f, Options{}, string(text)); err != nil || len(got.Rows) != 2 || got.Rows[1].Watts != nil {
+			t.Errorf("%v: %v %v\n%s", f, err, got, text)
+		}
+	}
+}
+
+// Files of other writers have timestamps of other units, narrower numbers and
+// columns that are nested or repeated.
+func TestParquetOfOthers(t *testing.T) {
+	type theirs struct {
+		Milli int64   `parquet:"milli,timestamp(millisecond)"`
+		Micro int64   `parquet:"micro,timestamp(microsecond)"`
+		N     int32   `parquet:"n"`
+		X     float32 `parquet:"x,optional"`
+		List  []int32 `parquet:"list,list"`
+	}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, []theirs{{1500, -1500000, 7, 0.5, []int32{1, 2}}, {0, 0, 8, 0, nil}}); err != nil {
+		t.Fatal(err)
+	}
+	type ours struct {
+		Milli time.Time `dataset:"milli"`
+		Micro time.Time `dataset:"micro"`
+		N     int       `dataset:"n"`
+		X     *float64  `dataset:"x"`
+	}
+	half := 0.5
+	got, err := read[ours](Parquet, Options{}, b.String())
+	want := []ours{{time.Unix(1, 5e8).UTC(), time.Unix(-2, 5e8).UTC(), 7, &half}, {time.Unix(0, 0).UTC(), time.Unix(0, 0).UTC(), 8, nil}}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got.Rows); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := read[struct {
+		List []float64 `dataset:",rest"`
+		N    int       `dataset:"n"`
+	}](Parquet, Options{RestColumns: []string{"list"}}, b.String()); err == nil {
+		t.Error("a nested column was read")
+	}
 }
