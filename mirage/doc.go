@@ -3,6 +3,9 @@
 //
 // The packages below it are the stages of one flow: trace (jobs out of
 // accounting logs), cluster (the machine), scheduler (who starts now),
-// simulator (virtual time, forks), checker (is the schedule right).
-// The command is cmd/mirage.
+// simulator (virtual time, forks), checker (is the schedule right), calibrate
+// (settings from a log), chain (service pairs and their rewards), samples
+// (what was known at a decision), model (how long a successor will wait),
+// policy (submit now or wait), validation (how good that was), report (charts
+// and stories). The command is cmd/mirage.
 package mirage

@@ -15,6 +15,7 @@ func Root(env *shared.Env) *cobra.Command {
 	root.AddCommand(
 		traceCommand(env),
 		simulateCommand(env),
+		explainCommand(env),
 		calibrateCommand(env),
 		generateCommand(env),
 		trainCommand(env),

@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/shared/chart"
 	shared "github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
 
 	"github.com/foretime/foretime/mirage/checker"
+	"github.com/foretime/foretime/mirage/report"
 	"github.com/foretime/foretime/mirage/simulator"
 )
 
@@ -33,6 +35,7 @@ func simulateCommand(env *shared.Env) *cobra.Command {
 	var in input
 	var m machine
 	var from, to, out string
+	var gantt, utilisation string
 	var check, asJSON bool
 	c := &cobra.Command{
 		Use:   "simulate FILE",
@@ -67,6 +70,9 @@ func simulateCommand(env *shared.Env) *cobra.Command {
 					return err
 				}
 			}
+			if err := drawSchedule(result, gantt, utilisation); err != nil {
+				return err
+			}
 			s := simulated{Metrics: result.Metrics(), WallSeconds: time.Since(begin).Seconds()}
 			if check {
 				report, err := checkResult(cmd.Context(), result, out)
@@ -96,9 +102,28 @@ func simulateCommand(env *shared.Env) *cobra.Command {
 	f.StringVar(&from, "from", "", "first day (or time) of submission")
 	f.StringVar(&to, "to", "", "day (or time) before which jobs are submitted")
 	f.StringVar(&out, "out", "", "write every job's outcome to this CSV file")
+	f.StringVar(&gantt, "gantt", "", "draw who held which node, .svg or .png (a few hundred jobs)")
+	f.StringVar(&utilisation, "utilisation-chart", "", "draw the nodes in use over time, .svg or .png")
 	f.BoolVar(&check, "check", false, "recompute the invariants from the outcome, independently")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// drawSchedule draws the charts that were asked for.
+func drawSchedule(r *simulator.Result, gantt, utilisation string) error {
+	if gantt != "" {
+		g, err := report.Gantt(r)
+		if err != nil {
+			return err
+		}
+		if err := chart.Save(gantt, g); err != nil {
+			return err
+		}
+	}
+	if utilisation != "" {
+		return chart.Save(utilisation, report.Utilisation(r))
+	}
+	return nil
 }
 
 func (s simulated) print(w io.Writer) error {

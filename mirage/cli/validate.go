@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/shared/chart"
 	shared "github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/report"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
@@ -41,6 +44,7 @@ type validate struct {
 	e        episodes
 	model    string
 	out      string
+	plots    string
 	lead     float64
 	quantile float64
 	overlap  float64
@@ -48,6 +52,8 @@ type validate struct {
 	compare  bool
 	asJSON   bool
 	changed  func(string) bool
+
+	methods []report.Method // played so far, for the charts
 
 	t    *trace.Trace
 	w    *simulator.Workload
@@ -81,6 +87,7 @@ on the training range of the settings file, for the given --service-nodes;
 	v.changed = f.Changed
 	f.StringVar(&v.model, "model", "reactive", "file of a model, or reactive, avg, quantile, fixed, never-late, oracle")
 	f.StringVar(&v.out, "out", "", "write reward.log to this file")
+	f.StringVar(&v.plots, "plots", "", "draw distributions of interruption and overlap into this folder, as SVG")
 	f.Float64Var(&v.lead, "lead", 0, "lead of fixed in hours, instead of tuning")
 	f.Float64Var(&v.quantile, "quantile", 0, "quantile of the waits for quantile, instead of tuning")
 	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
@@ -133,6 +140,11 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 			return err
 		}
 	}
+	if v.plots != "" {
+		if err := v.draw(); err != nil {
+			return err
+		}
+	}
 	result.Seconds = time.Since(begin).Seconds()
 	if v.asJSON {
 		return v.env.WriteJSON(result)
@@ -143,7 +155,24 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 func (v *validate) play(ctx context.Context, name string, p validation.Player) ([]policy.Played, error) {
 	bar := v.env.Progress(name, int64(v.plan.Episodes))
 	defer bar.Done()
-	return validation.Play(ctx, v.w, v.plan, p, v.e.workers, func() { bar.Add(1) })
+	played, err := validation.Play(ctx, v.w, v.plan, p, v.e.workers, func() { bar.Add(1) })
+	if err == nil {
+		v.methods = append(v.methods, report.Method{Name: filepath.Base(name), Played: played})
+	}
+	return played, err
+}
+
+// draw writes the distributions of all methods that were played.
+func (v *validate) draw() error {
+	if err := os.MkdirAll(v.plots, 0o755); err != nil {
+		return err
+	}
+	for name, c := range report.Distributions(v.methods) {
+		if err := chart.Save(filepath.Join(v.plots, name+".svg"), c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // player makes the player that a name stands for, and says with what settings.

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/mirage/report"
+	"github.com/foretime/foretime/mirage/simulator"
+)
+
+func explainCommand(env *shared.Env) *cobra.Command {
+	var in input
+	var m machine
+	var from, to string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "explain FILE JOB",
+		Short: "tell why a job waited in the simulated queue",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := in.open(env, args[0])
+			if err != nil {
+				return err
+			}
+			jobs, err := selected(t, from, to)
+			if err != nil {
+				return err
+			}
+			config, _, err := m.config(t)
+			if err != nil {
+				return err
+			}
+			w, err := simulator.NewWorkload(jobs, config)
+			if err != nil {
+				return err
+			}
+			e, err := report.Explain(cmd.Context(), w, args[1])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(e)
+			}
+			fmt.Fprintf(env.Stdout, "job %s of %d nodes waited %v, from %s to %s\n", e.ID, e.Nodes, time.Duration(e.Start-e.Submit)*time.Second, clock(t, e.Submit), clock(t, e.Start))
+			var table shared.Table
+			table.Header = []string{"from", "free nodes", "jobs ahead", "because"}
+			for _, r := range e.Reasons {
+				table.Add(clock(t, r.At), r.Free, r.Ahead, r.What)
+			}
+			if len(e.Reasons) > 0 {
+				_, err = table.WriteTo(env.Stdout)
+			}
+			return err
+		},
+	}
+	in.flags(c)
+	m.flags(c)
+	f := c.Flags()
+	f.StringVar(&from, "from", "", "first day (or time) of submission of the jobs simulated")
+	f.StringVar(&to, "to", "", "day (or time) before which they are submitted")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/chart"
+)
+
+// three jobs on four nodes: b is too large to run beside a, c fits beside a
+// but not under b's reservation, and its user may run one job.
+func three(t *testing.T) *simulator.Workload {
+	rules := scheduler.Defaults(scheduler.EASY)
+	rules.UserLimit = 1
+	jobs := []trace.Job{
+		{ID: "a", User: "u", Submit: 0, End: 100, Limit: 100, Nodes: 3},
+		{ID: "b", User: "v", Submit: 10, Start: 10, End: 60, Limit: 50, Nodes: 4},
+		{ID: "c", User: "w", Submit: 20, Start: 20, End: 320, Limit: 300, Nodes: 1},
+		{ID: "d", User: "w", Submit: 30, Start: 30, End: 40, Limit: 10, Nodes: 1},
+		{ID: "e", User: "x", Submit: 30, Start: 30, End: 40, Limit: 10, Nodes: 9},
+		{ID: "f", User: "u", Submit: 40, Start: 40, End: 45, Limit: 5, Nodes: 1},
+	}
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestExplain(t *testing.T) {
+	w := three(t)
+	for id, want := range map[string][]string{
+		"a": nil,
+		"b": {"10 too few nodes are free", "30 no node is free", "40 too few nodes are free"},
+		"c": {"20 it fits, but would delay a job before it in the queue", "30 its user runs 1 jobs, as many as allowed", "40 it fits, but would delay a job before it in the queue", "100 no node is free"},
+		"f": {"40 its user runs 1 jobs, as many as allowed", "100 no node is free"},
+	} {
+		e, err := Explain(t.Context(), w, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range e.Reasons {
+			got = append(got, fmt.Sprintf("%d %s", r.At, r.What))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", id, diff)
+		}
+	}
+	for _, id := range []string{"e", "nobody"} {
+		if _, err := Explain(t.Context(), w, id); !errors.Is(err, ErrNoJob) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+func TestCharts(t *testing.T) {
+	r, err := three(t).Simulate(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Gantt(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(g.(chart.Gantt).Tasks); n != 3+4+1+1+1 {
+		t.Errorf("%d bars", n)
+	}
+	charts := Distributions([]Method{{"x", []policy.Played{{Outcome: chain.Outcome{SuccStart: 3600}}, {}}}})
+	charts["gantt"], charts["utilisation"] = g, Utilisation(r)
+	if len(charts) != 6 {
+		t.Errorf("%d charts", len(charts))
+	}
+	for name, c := range charts {
+		var b bytes.Buffer
+		if err := chart.SVG(&b, c); err != nil || !strings.Contains(b.String(), "<svg") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	big, err := simulator.NewWorkload(nil, simulator.Config{Machine: cluster.Machine{Nodes: 1000}, Rules: scheduler.Defaults(scheduler.EASY)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := big.Simulate(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Gantt(empty); !errors.Is(err, ErrCrowded) {
+		t.Errorf("a thousand rows: %v", err)
+	}
+}
