@@ -167,3 +167,6 @@ func figure(x *float64) string {
 	}
 	return fmt.Sprintf("%.4g", *x)
 }
+
+// digits prints four significant digits.
+func digits(x float64) string { return fmt.Sprintf("%.4g", x) }

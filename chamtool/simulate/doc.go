@@ -1,0 +1,13 @@
+// Package simulate plays one iteration of a task program on many ranks, to
+// compare ways of balancing it.
+//
+// It decides what a rank is: one worker that runs its queue, and one
+// communication thread that sends one task at a time. Sending a task keeps the
+// sender's communication thread busy for the migration cost, and the task is at
+// the receiver after the delay; loads are exchanged at a fixed interval. Tasks
+// that came from another rank stay. The same parameters and seed give the same
+// result. It refuses parameters that describe no program ([ErrParameter]).
+//
+//	r, err := simulate.Run(simulate.Parameters{Ranks: 8, TasksPerRank: 100, Imbalance: 1, Error: 36, Policy: simulate.Proactive})
+//	fmt.Println(r.MakespanSeconds, r.Imbalance)
+package simulate
