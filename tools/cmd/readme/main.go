@@ -1,0 +1,64 @@
+// Command readme writes the measured block of README.md from what the last
+// `make tour` and `make test` left in out/, and stores those results beside
+// the code. `make readme` runs it.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/tools/readme"
+	"github.com/foretime/foretime/tools/workspace"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "readme:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	ws, err := workspace.Find(".")
+	if err != nil {
+		return err
+	}
+	stored := filepath.Join(ws.Root, "tools", "readme", "measured")
+	for _, name := range []string{"tour", "test"} {
+		data, err := os.ReadFile(filepath.Join(ws.Root, "out", name, "results.json"))
+		if err != nil {
+			return fmt.Errorf("run make tour and make test first: %w", err)
+		}
+		if err := replace(filepath.Join(stored, name+".json"), data); err != nil {
+			return err
+		}
+	}
+	toured, tested, err := readme.Load(filepath.Join(stored, "tour.json"), filepath.Join(stored, "test.json"))
+	if err != nil {
+		return err
+	}
+	block, err := readme.Render(toured, tested)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(ws.Root, "README.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	updated, err := readme.Replace(string(text), block)
+	if err != nil {
+		return err
+	}
+	return replace(path, []byte(updated))
+}
+
+func replace(path string, data []byte) error {
+	return dataset.WriteFile(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}

@@ -1,0 +1,89 @@
+package readme
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/foretime/foretime/tools/tour"
+)
+
+const (
+	begin = "<!-- measured: written by make readme -->\n"
+	end   = "<!-- end of measured -->\n"
+)
+
+// ErrNoBlock is returned when a README lacks the lines that enclose the
+// measured block.
+var ErrNoBlock = errors.New("no measured block in README.md")
+
+// Tested is what `make test` left behind.
+type Tested struct {
+	Summary string  `json:"summary"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Load reads the results of a tour and of a test run.
+func Load(tourFile, testFile string) (*tour.Results, Tested, error) {
+	toured, err := tour.Load(tourFile)
+	if err != nil {
+		return nil, Tested{}, err
+	}
+	data, err := os.ReadFile(testFile)
+	if err != nil {
+		return nil, Tested{}, err
+	}
+	var tested Tested
+	if err := json.Unmarshal(data, &tested); err != nil {
+		return nil, Tested{}, fmt.Errorf("%s: %w", testFile, err)
+	}
+	return toured, tested, nil
+}
+
+// Render returns the block's text: each command with what it printed.
+func Render(toured *tour.Results, tested Tested) (string, error) {
+	var b bytes.Buffer
+	b.WriteString("```console\n$ make tour\n")
+	if err := toured.WriteTable(&b); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(&b, "\n$ make test\n...\n%.0f s\n%s\n```\n", tested.Seconds, tested.Summary)
+	return b.String(), nil
+}
+
+// Block returns the measured block of a README, without its enclosing lines.
+func Block(text string) (string, error) {
+	_, rest, ok := strings.Cut(text, begin)
+	block, _, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		return "", ErrNoBlock
+	}
+	return block, nil
+}
+
+// Replace puts a new block into a README's text.
+func Replace(text, block string) (string, error) {
+	old, err := Block(text)
+	if err != nil {
+		return "", err
+	}
+	return strings.Replace(text, begin+old+end, begin+block+end, 1), nil
+}
+
+var (
+	numbers = regexp.MustCompile(`-?[0-9][0-9.]*(e[-+][0-9]+)?`)
+	rules   = regexp.MustCompile(`-{2,}`)
+	blanks  = regexp.MustCompile(` +`)
+)
+
+// Shape masks what changes from one measurement to the next: numbers, and the
+// column widths that follow from them.
+func Shape(block string) string {
+	block = rules.ReplaceAllString(block, "--")
+	block = numbers.ReplaceAllString(block, "N")
+	return blanks.ReplaceAllString(block, " ")
+}

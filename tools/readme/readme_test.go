@@ -1,0 +1,62 @@
+package readme
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/tools/workspace"
+)
+
+// The README's block must be what the stored results say, digits aside.
+func TestReadmeShowsTheStoredResults(t *testing.T) {
+	ws, err := workspace.Find(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(ws.Root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := Block(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	toured, tested, err := Load("measured/tour.json", "measured/test.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Render(toured, tested)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Shape(want), Shape(block)); diff != "" {
+		t.Errorf("README.md does not show the stored results; run make readme (-stored +README):\n%s", diff)
+	}
+}
+
+func TestReplace(t *testing.T) {
+	text := "a\n" + begin + "old\n" + end + "z\n"
+	got, err := Replace(text, "new $1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "a\n" + begin + "new $1\n" + end + "z\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, err := Replace("no block", "x"); !errors.Is(err, ErrNoBlock) {
+		t.Errorf("got %v, want ErrNoBlock", err)
+	}
+}
+
+func TestShape(t *testing.T) {
+	if a, b := Shape("x  ----  1.5 s\n"), Shape("x ------   -22e+05 s\n"); a != b {
+		t.Errorf("%q and %q differ", a, b)
+	}
+	if Shape("error 5 %") == Shape("errors 5 %") {
+		t.Error("words are masked too")
+	}
+}
