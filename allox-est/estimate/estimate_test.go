@@ -152,6 +152,20 @@ func TestContentionForAWhile(t *testing.T) {
 	}
 }
 
+// The wait of a runtime's own threads does not make a job of one thread faster
+// than its processor time.
+func TestWaitOfOtherThreads(t *testing.T) {
+	r := journal.Run{Device: "cpu", Threads: 1, Wall: 8, CPU: 2, Wait: 12}
+	near(t, "one thread", QuietWall(r), 2, 1e-9)
+	r.Threads = 4
+	near(t, "four", QuietWall(r), 8-12/1.75, 1e-9)
+	r.Device = "gpu"
+	r.CPU = 16
+	near(t, "loaders of a GPU", QuietWall(r), 8-12/3.5, 1e-9)
+	r.Wait = 0
+	near(t, "no wait", QuietWall(r), 8, 1e-9)
+}
+
 // Samples that a busy machine spared by chance.
 func TestCrowd(t *testing.T) {
 	r := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1}, 20)
