@@ -55,7 +55,11 @@ func TestDamagedJournal(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, open := range map[string]func(string) (*Journal, error){"read": Read, "open": Open} {
+	for _, name := range []string{"read", "open"} {
+		open := Read
+		if name == "open" {
+			open = Open // cuts the torn line off
+		}
 		j, err := open(path)
 		if err != nil {
 			t.Fatal(err)
