@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/regression"
@@ -144,6 +145,29 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	}
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
 	return e, nil
+}
+
+// LeaveOneOut returns how far off the others are about each run: the mean of
+// |estimate/truth - 1| over the runs, each estimated from the rest at its own
+// length. It needs two runs that succeeded, and errors as New does.
+func LeaveOneOut(runs []journal.Run, job Job, s Settings) (float64, error) {
+	used, _, err := usable(runs)
+	if err != nil {
+		return 0, err
+	}
+	if len(used) < 2 {
+		return 0, fmt.Errorf("%w: one cannot be left out of %d", ErrTooFew, len(used))
+	}
+	total := 0.0
+	for i, r := range used {
+		rest := append(slices.Clone(used[:i]), used[i+1:]...)
+		e, err := New(rest, Job{Epochs: r.Epochs, Device: job.Device}, s)
+		if err != nil {
+			return 0, err
+		}
+		total += math.Abs(e.Wall.Value/r.Wall - 1)
+	}
+	return total / float64(len(used)), nil
 }
 
 // usable leaves out failed runs and checks the others.

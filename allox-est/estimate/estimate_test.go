@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/burner"
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // burned is a run of a burner whose clock is exact.
@@ -150,6 +151,35 @@ func TestContentionForAWhile(t *testing.T) {
 	if e.Wall.High < 1004+4*4*498/20 {
 		t.Errorf("the upper end %v does not allow for as much contention again", e.Wall.High)
 	}
+}
+
+func TestLeaveOneOut(t *testing.T) {
+	slow := burned(burner.Config{Setup: 2, Epoch: 2, Teardown: 2}, 5)
+	fast := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1}, 5)
+	got, err := LeaveOneOut([]journal.Run{slow, fast}, cpu(500), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "of two", got, (0.5+1)/2, 1e-9) // 7 s told by 14, 14 s told by 7
+	for name, runs := range map[string][]journal.Run{"none": nil, "one": {fast}, "one good": {fast, {Error: "x"}}} {
+		if _, err := LeaveOneOut(runs, cpu(500), Settings{}); !errors.Is(err, ErrTooFew) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The wait of a runtime's own threads does not make a job of one thread faster
+// than its processor time.
+func TestWaitOfOtherThreads(t *testing.T) {
+	r := journal.Run{Device: "cpu", Threads: 1, Wall: 8, CPU: 2, Wait: 12}
+	near(t, "one thread", QuietWall(r), 2, 1e-9)
+	r.Threads = 4
+	near(t, "four", QuietWall(r), 8-12/1.75, 1e-9)
+	r.Device = "gpu"
+	r.CPU = 16
+	near(t, "loaders of a GPU", QuietWall(r), 8-12/3.5, 1e-9)
+	r.Wait = 0
+	near(t, "no wait", QuietWall(r), 8, 1e-9)
 }
 
 // Samples that a busy machine spared by chance.
@@ -337,14 +367,26 @@ func TestInvariants(t *testing.T) {
 			CheckpointEvery: rapid.IntRange(0, 4).Draw(t, "every"), CheckpointFactor: 3,
 			RareShare: rapid.Float64Range(0, 0.5).Draw(t, "rare"), RareFactor: 5,
 		}
+		if rapid.Bool().Draw(t, "nothing but set-up") {
+			c.Epoch, c.Teardown = 0, 0
+		}
 		n := rapid.IntRange(1, 60).Draw(t, "epochs")
 		var runs []journal.Run
 		for i, k := range rapid.SliceOfN(rapid.IntRange(1, 20), 1, 5).Draw(t, "lengths") {
 			c.Seed = uint64(i)
 			r := burned(c, k)
 			r.Yardstick = []float64{0.004, 0.004 + 0.001*float64(i)}
-			if rapid.Bool().Draw(t, "evidence") {
+			switch rapid.IntRange(0, 3).Draw(t, "evidence") {
+			case 0:
 				r.LapCPU = nil
+			case 1: // a job that sleeps, on a clock too coarse for it
+				r.LapCPU, r.CPU = make([]float64, len(r.Laps)), 0
+			case 2: // marks that came together
+				r.Laps[1], r.Laps[0] = 0, r.Laps[0]+r.Laps[1]
+				r.LapWait = slices.Clone(r.Laps)
+			}
+			if r.Wall == 0 {
+				t.Skip("no time at all is refused")
 			}
 			runs = append(runs, r)
 		}
@@ -353,9 +395,18 @@ func TestInvariants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range []float64{e.Wall.Value, e.CPU.Value, e.Uncontended.Value} {
+		values := []float64{e.Wall.Value, e.CPU.Value, e.Uncontended.Value}
+		if e.Reference != nil {
+			values = append(values, e.Reference.CPU.Value, e.Reference.Uncontended.Value)
+		}
+		if len(runs) > 1 || method != Ratio { // a ratio of one run has no interval
+			for _, p := range []regression.Prediction{e.Wall, e.CPU, e.Uncontended} {
+				values = append(values, p.Low, p.High)
+			}
+		}
+		for _, p := range values {
 			if !(p >= 0) || math.IsInf(p, 0) {
-				t.Fatalf("estimate %+v", e)
+				t.Fatalf("estimate %+v, %+v", e, e.Reference)
 			}
 		}
 		if !(e.Wall.Low <= e.Wall.Value && e.Wall.Value <= e.Wall.High) {
@@ -364,7 +415,7 @@ func TestInvariants(t *testing.T) {
 		ms := slices.Clone(runs)
 		for i := range ms {
 			ms[i].Wall, ms[i].CPU = 1000*ms[i].Wall, 1000*ms[i].CPU
-			ms[i].Laps, ms[i].LapCPU = scaled(ms[i].Laps, 1000), scaled(ms[i].LapCPU, 1000)
+			ms[i].Laps, ms[i].LapCPU, ms[i].LapWait = scaled(ms[i].Laps, 1000), scaled(ms[i].LapCPU, 1000), scaled(ms[i].LapWait, 1000)
 		}
 		slices.Reverse(ms)
 		other, err := New(ms, cpu(n), Settings{Method: method})

@@ -54,6 +54,9 @@ func locate(groups [][]float64, method Method, speed prior) location {
 	}
 	spread, spreadDF := speed.moderate(grand, shown, shownDF)
 
+	if spread+noise == 0 { // a quantity that is always 0, such as the CPU time of a job that sleeps
+		return location{mean: grand, withinDF: noiseDF, spreadDF: spreadDF}
+	}
 	var weights, level, within, between float64
 	for _, g := range groups {
 		w := 1 / (spread + lasting*noise/float64(len(g)))

@@ -160,6 +160,9 @@ func speedPrior(runs []journal.Run) prior {
 	if len(moments) < 3 {
 		return prior{sd: 0.01, df: 2}
 	}
+	if mean(moments) <= 0 {
+		return prior{sd: 0.01, df: 2}
+	}
 	return prior{sd: math.Sqrt(variance(moments)) / mean(moments), df: min(4, float64(len(moments)-1))}
 }
 
@@ -308,7 +311,7 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 	if m.shape.period > 0 {
 		times := float64(m.epochs/m.shape.period - warm/m.shape.period)
 		// A costly epoch is believed to be as noisy, relatively, as a plain one.
-		v, df := prior{math.Sqrt(l.noise) / l.mean, l.withinDF}.moderate(mean(high), variance(high), float64(len(high)-1))
+		v, df := relative(l).moderate(mean(high), variance(high), float64(len(high)-1))
 		parts = append(parts, part{0, v * (times + times*times/float64(len(high))), df})
 		parts[0].mean += times * excess
 		return parts, rare, extra
@@ -317,6 +320,14 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 	low, up := poisson(k, m.level)
 	rare.mean = count * excess * k / n
 	return parts, rare, bounds{max(0, count*excess*low/n), count * excess * up / n}
+}
+
+// relative is the noise of a plain epoch as a share of it.
+func relative(l location) prior {
+	if l.mean <= 0 {
+		return epochPrior
+	}
+	return prior{math.Sqrt(l.noise) / l.mean, l.withinDF}
 }
 
 // keepsOutliers says that epochs that stand out are counted as costs of their

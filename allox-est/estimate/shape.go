@@ -52,6 +52,9 @@ func warmUp(ts []track) int {
 		longest = max(longest, len(t.epochs))
 	}
 	usual := median(late)
+	if usual <= 0 {
+		return 0 // the marks are finer than the clock
+	}
 	noise := max(0.02, deviation(late, usual)/usual)
 	warm := 0
 	for ; warm < longest-2; warm++ {

@@ -37,7 +37,7 @@ func split(runs []journal.Run, job Job) tracks {
 		}
 		quiet := slices.Clone(wall)
 		for i := range r.LapWait {
-			quiet[i] = withoutWait(wall[i], cpu[i], r.LapWait[i])
+			quiet[i] = withoutWait(r, wall[i], cpu[i], r.LapWait[i])
 		}
 		t.wall = append(t.wall, cut(r, wall))
 		t.quiet = append(t.quiet, cut(r, quiet))

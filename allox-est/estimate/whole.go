@@ -114,17 +114,24 @@ func linePrediction(xs, ys []float64, x, level float64) (regression.Prediction, 
 
 // QuietWall returns a run's wall time without the wait for a processor, in
 // seconds.
-func QuietWall(r journal.Run) float64 { return withoutWait(r.Wall, r.CPU, r.Wait) }
+func QuietWall(r journal.Run) float64 { return withoutWait(r, r.Wall, r.CPU, r.Wait) }
 
-// withoutWait takes off a wall time the part in which ready threads had no
-// processor. Wait is summed over threads; the threads that ran or waited at a
-// time are cpu+wait per wall, at least one.
-func withoutWait(wall, cpu, wait float64) float64 {
+// withoutWait takes off a wall time of a run the part in which ready threads
+// had no processor. Wait is summed over threads; the threads that ran or
+// waited at a time are cpu+wait per wall, at least one. They are not all the
+// job's: a runtime has threads of its own. On a CPU the job computes on the
+// threads that it was given and no more, so that the rest is at least its
+// processor time over those.
+func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 	if wall <= 0 || wait <= 0 {
 		return wall
 	}
+	least := 0.0
+	if r.Device == "cpu" && r.Threads > 0 {
+		least = min(wall, cpu/float64(r.Threads))
+	}
 	threads := max(1, (cpu+wait)/wall)
-	return max(0, wall-wait/threads)
+	return max(least, wall-wait/threads)
 }
 
 // student returns the two-sided quantile of Student's t.

@@ -149,7 +149,11 @@ func (j *Journal) read(r io.Reader, name string) (end int64, err error) {
 			continue
 		}
 		var run Run
-		if err := json.Unmarshal(b, &run); err != nil {
+		err = json.Unmarshal(b, &run)
+		if err == nil && run.Job == "" {
+			err = errors.New("no job")
+		}
+		if err != nil {
 			j.Warnings = append(j.Warnings, fmt.Errorf("%s:%d: %w: %w", name, line, ErrLine, err))
 			continue
 		}

@@ -15,6 +15,10 @@ import (
 // Schema is the version of the report's form.
 const Schema = 1
 
+// pair is the least number of samples that a report rests on: one run cannot
+// tell how runs differ.
+const pair = 2
+
 // ErrNoEstimate is returned when no device has an estimate.
 var ErrNoEstimate = errors.New("no estimate")
 
@@ -49,10 +53,13 @@ type Estimate struct {
 	Samples     int                   `json:"samples"`
 	// SampledFraction is the share of the job's epochs that was sampled,
 	// SampledTimeFraction that of its estimated wall time.
-	SampledFraction     float64            `json:"sampled_fraction"`
-	SampledTimeFraction float64            `json:"sampled_time_fraction"`
-	Segments            *estimate.Segments `json:"segments,omitempty"`
-	Conditions          Conditions         `json:"conditions"`
+	SampledFraction     float64 `json:"sampled_fraction"`
+	SampledTimeFraction float64 `json:"sampled_time_fraction"`
+	// LeaveOneOut is the mean error of the other samples about each; nil where
+	// they cannot tell.
+	LeaveOneOut *float64           `json:"leave_one_out_error,omitempty"`
+	Segments    *estimate.Segments `json:"segments,omitempty"`
+	Conditions  Conditions         `json:"conditions"`
 }
 
 // Conditions are those under which the samples were taken.
@@ -124,7 +131,11 @@ func (r *Report) key(device string) journal.Key {
 
 func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *Device {
 	d := &Device{SpecHash: r.spec.Hash(name)}
-	e, err := estimate.New(runs, estimate.Job{Epochs: r.spec.Epochs, Device: name}, s)
+	job := estimate.Job{Epochs: r.spec.Epochs, Device: name}
+	e, err := estimate.New(runs, job, s)
+	if err == nil && e.Samples < pair {
+		err = fmt.Errorf("%w: %d, want a pair", estimate.ErrTooFew, e.Samples)
+	}
 	if err != nil {
 		d.Error = reason(runs, err)
 		return d
@@ -135,6 +146,9 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 		SampledFraction:     float64(e.Epochs) / float64(r.spec.Epochs),
 		SampledTimeFraction: e.Seconds / e.Wall.Value,
 		Conditions:          conditions(runs),
+	}
+	if left, err := estimate.LeaveOneOut(runs, job, s); err == nil {
+		d.LeaveOneOut = &left
 	}
 	for _, w := range e.Warnings {
 		r.warn(name, w.Error())

@@ -131,6 +131,15 @@ func TestNoEstimate(t *testing.T) {
 	}
 }
 
+func TestHalfAPair(t *testing.T) {
+	spec, j := example()
+	j.Runs = j.Runs[:1]
+	r := New(spec, []string{"cpu"}, j, estimate.Settings{})
+	if err := r.Err(); !errors.Is(err, ErrNoEstimate) || !strings.Contains(err.Error(), "1, want a pair") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestRecord(t *testing.T) {
 	spec, j := example()
 	r := New(spec, []string{"cpu", "gpu"}, j, estimate.Settings{})

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// command builds allox-est into a folder of its own, to be found on PATH.
+func command(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", dir, "github.com/foretime/foretime/allox-est/cmd/allox-est")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// outcome is a report of one device.
+type outcome struct {
+	Wall        struct{ Value float64 } `json:"wall_seconds"`
+	Uncontended struct{ Value float64 } `json:"wall_uncontended_seconds"`
+	CPU         struct{ Value float64 } `json:"cpu_seconds"`
+	Actual      []struct {
+		Wall float64 `json:"wall_seconds"`
+		CPU  float64 `json:"cpu_seconds"`
+	} `json:"actual"`
+}
+
+// estimated runs the command with --json and returns the CPU's part and the
+// warnings.
+func estimated(t *testing.T, args ...string) (outcome, string) {
+	t.Helper()
+	var out, stderr bytes.Buffer
+	env := cli.NewEnv(nil, &out, &stderr)
+	if code := cli.Run(context.Background(), env, New(env), args); code != cli.ExitDone {
+		t.Fatalf("%v: exit code %d\n%s", args, code, stderr.String())
+	}
+	var r struct {
+		Devices  map[string]outcome
+		Warnings []string
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r.Devices["cpu"], strings.Join(r.Warnings, "\n")
+}
+
+// TestRealBurner: a job that sleeps, of exactly 1 + 400*0.05 + 0.5 s. The
+// machine's clock is real, so this is no test for a machine that stalls.
+func TestRealBurner(t *testing.T) {
+	command(t)
+	got, _ := estimated(t, "run", "--json", "--epochs", "400", "--journal", filepath.Join(t.TempDir(), "j.jsonl"), "--",
+		"allox-est", "jobs", "burner", "--setup", "1", "--epoch", "0.05", "--teardown", "0.5", "--epochs", "{epochs}", "{hw}")
+	t.Logf("%.3f s, the truth is 21.5 s: %+.2f %%", got.Wall.Value, 100*(got.Wall.Value/21.5-1))
+	if math.Abs(got.Wall.Value/21.5-1) > 0.03 {
+		t.Errorf("%v s, want 21.5 within 3 %%", got.Wall.Value)
+	}
+}
+
+// TestRealContention: a job that computes, sampled while twice as many others
+// compute as there are processors. Its processor time is known all the same,
+// the wall time is warned of, and a heavy cgroup shields it.
+func TestRealContention(t *testing.T) {
+	command(t)
+	job := []string{"--", "allox-est", "jobs", "burner", "--spend", "cpu", "--setup", "0.5", "--epoch", "0.1", "--teardown", "0.2", "--epochs", "{epochs}", "{hw}"}
+	const truth = 0.5 + 100*0.1 + 0.2
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	for range 2 * runtime.NumCPU() {
+		busy := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
+		if err := busy.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer busy.Wait()
+	}
+	defer stop()
+	time.Sleep(time.Second) // until they all run
+	run := func(flags ...string) (outcome, string) {
+		t.Helper()
+		args := append([]string{"run", "--json", "--epochs", "100", "--journal", filepath.Join(t.TempDir(), fmt.Sprint(len(flags), ".jsonl"))}, flags...)
+		return estimated(t, append(args, job...)...)
+	}
+	plain, warnings := run()
+	t.Logf("CPU %.2f s, wall %.2f s, uncontended %.2f s; the truth is %.2f s", plain.CPU.Value, plain.Wall.Value, plain.Uncontended.Value, truth)
+	if math.Abs(plain.CPU.Value/truth-1) > 0.25 || math.Abs(plain.Uncontended.Value/truth-1) > 0.25 {
+		t.Errorf("CPU %v s, uncontended %v s, want %v within 25 %%", plain.CPU.Value, plain.Uncontended.Value, truth)
+	}
+	if !strings.Contains(warnings, "contention") {
+		t.Errorf("no warning of contention in\n%s", warnings)
+	}
+	shielded, _ := run("--cpu-weight", "10000")
+	ratio := shielded.Wall.Value / shielded.CPU.Value
+	t.Logf("in a heavy cgroup: wall over CPU %.2f, without %.2f", ratio, plain.Wall.Value/plain.CPU.Value)
+	if ratio > plain.Wall.Value/plain.CPU.Value {
+		t.Logf("no cgroup with a cpu controller can be written here")
+	}
+}
