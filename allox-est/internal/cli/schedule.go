@@ -73,6 +73,9 @@ func (s *scheduling) run(ctx context.Context) error {
 	if len(s.inputs) == 0 {
 		return cli.Usagef("no --input given")
 	}
+	if s.settings.Alpha == 0 { // which Settings take for unset
+		return cli.Usagef("--alpha 0: no user's jobs would be matched")
+	}
 	names := []string{s.policy}
 	if s.policy == "all" {
 		names = schedule.Names()
