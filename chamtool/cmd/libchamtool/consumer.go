@@ -26,6 +26,8 @@ import (
 	"github.com/foretime/foretime/chamtool/cpufreq"
 	"github.com/foretime/foretime/chamtool/ring"
 	"github.com/foretime/foretime/chamtool/session"
+	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 // consumer is the Go side of the tool in this process.
@@ -38,6 +40,7 @@ type consumer struct {
 	wake    *os.File // an eventfd that a filling ring signals; nil where there is none
 	quit    chan struct{}
 	done    chan struct{}
+	way     onTheWay
 
 	// Only the goroutine that holds the session's turn uses these.
 	rings []*ring.Ring
@@ -225,23 +228,24 @@ func (c *consumer) locked(f func()) {
 	f()
 }
 
-// drain finds new rings and takes all events.
+// drain takes all events.
 func (c *consumer) drain() (events int) {
-	c.locked(func() {
-		events = c.session.DrainAll(func() []*ring.Ring {
-			newest := unsafe.Pointer(C.chamtool_rings())
-			known := len(c.rings)
-			for p := newest; p != c.last && p != nil; {
-				r := ring.Attach(p)
-				c.rings = append(c.rings, r)
-				p = r.Next()
-			}
-			slices.Reverse(c.rings[known:])
-			c.last = newest
-			return c.rings
-		})
-	})
+	c.locked(func() { events = c.session.DrainAll(c.attach) })
 	return events
+}
+
+// attach finds new rings. The session calls it when it is its caller's turn.
+func (c *consumer) attach() []*ring.Ring {
+	newest := unsafe.Pointer(C.chamtool_rings())
+	known := len(c.rings)
+	for p := newest; p != c.last && p != nil; {
+		r := ring.Attach(p)
+		c.rings = append(c.rings, r)
+		p = r.Next()
+	}
+	slices.Reverse(c.rings[known:])
+	c.last = newest
+	return c.rings
 }
 
 // stop ends the run: the last events, the logs, the summary.
@@ -304,5 +308,20 @@ func (c *consumer) watchFrequency() {
 			return
 		case <-time.After(c.config.FrequencyEvery):
 		}
+	}
+}
+
+// parquet makes the Parquet log of the CSV one, whose bytes were safe all along.
+func (c *consumer) parquet() {
+	if !slices.Contains(c.config.LogFormats, "parquet") {
+		return
+	}
+	from := filepath.Join(c.config.LogDir, session.LogName(c.rank, "csv"))
+	log, err := tasklog.Load(from, tasklog.FormatCSV)
+	if err == nil {
+		err = dataset.Save(filepath.Join(c.config.LogDir, session.LogName(c.rank, "parquet")), log.Rows, dataset.Options{})
+	}
+	if err != nil {
+		c.say("no Parquet log: %v", err)
 	}
 }

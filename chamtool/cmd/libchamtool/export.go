@@ -39,22 +39,30 @@ func chamtool_go_stop() {
 }
 
 //export chamtool_go_load
-func chamtool_go_load(tasks *C.int32_t, n C.int32_t, stolen *C.int32_t, stolenN C.int32_t) (load C.int32_t) {
-	load = n + stolenN // what the library counts itself
+func chamtool_go_load(words *C.uint64_t, local, stolen C.int32_t) (load C.int32_t) {
+	load = local + stolen // what the library counts itself
 	defer guard("load")
-	return C.int32_t(loadOf(ints(tasks, n), ints(stolen, stolenN)))
+	all := unsafe.Slice((*uint64)(unsafe.Pointer(words)), int(local+stolen))
+	return C.int32_t(loadOf(all[:local], all[local:]))
 }
 
 //export chamtool_go_offload
-func chamtool_go_offload(counts *C.int32_t, load *C.int32_t, local, stolen C.int32_t) {
+func chamtool_go_offload(counts *C.int32_t, load *C.int32_t, local C.int32_t) {
 	defer guard("offload")
 	offload(ints(counts, C.int32_t(ranks())), ints(load, C.int32_t(ranks())), int(local))
 }
 
 //export chamtool_go_select
-func chamtool_go_select(load *C.int32_t, tasks *C.int32_t, local, stolen C.int32_t, ids *C.int32_t, to *C.int32_t) (n C.int32_t) {
+func chamtool_go_select(load *C.int32_t, tokens *C.uint64_t, local C.int32_t, chosen *C.int32_t, to *C.int32_t) (n C.int32_t) {
 	defer guard("select")
-	return C.int32_t(choose(ints(load, C.int32_t(ranks())), ints(tasks, local), ints(ids, local), ints(to, local)))
+	own := unsafe.Slice((*uint64)(unsafe.Pointer(tokens)), int(local))
+	return C.int32_t(choose(ints(load, C.int32_t(ranks())), own, ints(chosen, local), ints(to, local)))
+}
+
+//export chamtool_go_seconds
+func chamtool_go_seconds(token C.uint64_t) (s C.double) {
+	defer guard("seconds")
+	return C.double(secondsOf(uint64(token)))
 }
 
 //export chamtool_go_train

@@ -277,42 +277,78 @@ static void on_sync_region(int type, int status, tool_data *thread, const void *
 
 // ---- decisions, asked for by the communication thread ---------------------
 
-uint64_t chamtool_task_token(int32_t task) {
-    tool_data *data = tool.data ? tool.data(task) : NULL;
-    return data ? data->value : 0;
+// task_words appends what the tool keeps with each task: the token of one of
+// our own, the predicted seconds of one that came. 0 where the library does not
+// know the task any more.
+static uint64_t *task_words(uint64_t *words, const int32_t *tasks, int32_t n) {
+    for (int32_t i = 0; i < n; i++) {
+        tool_data *data = tool.data ? tool.data(tasks[i]) : NULL;
+        *words++ = data ? data->value : 0;
+    }
+    return words;
 }
 
 static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, int32_t copies_n,
                              int32_t *stolen, int32_t stolen_n, int32_t *stolen_copies, int32_t stolen_copies_n) {
     (void)copies, (void)copies_n, (void)stolen_copies, (void)stolen_copies_n;
-    if (!on()) return local_n + stolen_n;
-    return chamtool_go_load(local, local_n, stolen, stolen_n);
+    int32_t load = local_n + stolen_n;
+    uint64_t *words = on() ? malloc(sizeof *words * (size_t)(load + 1)) : NULL;
+    if (!words) return load;
+    task_words(task_words(words, local, local_n), stolen, stolen_n);
+    load = chamtool_go_load(words, local_n, stolen_n);
+    free(words);
+    return load;
 }
 
 static void on_offload_counts(int32_t *counts, const int32_t *load, int32_t local, int32_t stolen) {
-    if (on()) chamtool_go_offload(counts, (int32_t *)load, local, stolen);
+    (void)stolen;
+    if (on()) chamtool_go_offload(counts, (int32_t *)load, local);
 }
 
 static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *n) {
+    (void)stolen;
     *n = 0;
     if (!on() || local <= 0) return NULL;
     struct migration *moves = malloc(sizeof *moves * (size_t)local);
     int32_t *chosen = malloc(2 * sizeof *chosen * (size_t)local);
-    if (moves && chosen) {
-        *n = chamtool_go_select((int32_t *)load, tasks, local, stolen, chosen, chosen + local);
-        for (int32_t i = 0; i < *n; i++) moves[i] = (struct migration){chosen[i], chosen[local + i]};
+    uint64_t *words = malloc(sizeof *words * (size_t)local);
+    if (moves && chosen && words) {
+        task_words(words, tasks, local);
+        *n = chamtool_go_select((int32_t *)load, words, local, chosen, chosen + local);
+        for (int32_t i = 0; i < *n; i++) moves[i] = (struct migration){tasks[chosen[i]], chosen[local + i]};
     }
+    free(words);
     free(chosen);
     if (*n > 0) return moves; // the library frees it
     free(moves);
     return NULL;
 }
 
+// A task that moves takes its predicted seconds with it: the receiver counts
+// them in its load before it has learned anything of such a task.
+static void *on_encode(void *task, tool_data *data, int32_t *size) {
+    (void)task;
+    double *seconds = malloc(sizeof *seconds); // the library frees it
+    *size = 0;
+    if (!seconds) return NULL;
+    *seconds = on() && data ? chamtool_go_seconds(data->value) : 0;
+    *size = sizeof *seconds;
+    return seconds;
+}
+
+static void on_decode(void *task, tool_data *data, void *buffer, int32_t size) {
+    (void)task;
+    if (data && size == sizeof data->value) memcpy(&data->value, buffer, sizeof data->value);
+}
+
 // ---- the patched library --------------------------------------------------
 
 // Called from the C++ glue, which alone can take a std::vector by value.
 void chamtool_patched_create(void *task, uint64_t entry, int32_t iteration) {
-    if (on()) push(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, entry, 0);
+    if (!on()) return;
+    struct task_params p = {0};
+    if (tool.params) p = tool.params(task);
+    push_sized(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, entry, p.sizes, p.types, p.n);
 }
 
 int32_t chamtool_patched_predict(int32_t iteration, int32_t mode, double *values, int32_t room) {
@@ -368,7 +404,10 @@ static void hear_patched(void) {
 
 static void hear_upstream(void) {
     hear(CALLBACK_TASK_CREATE, (any_function)on_task_create);
-    if (tool.settings.balance) hear(CALLBACK_LOCAL_LOAD, (any_function)on_local_load);
+    if (!tool.settings.balance) return;
+    hear(CALLBACK_LOCAL_LOAD, (any_function)on_local_load);
+    hear(CALLBACK_ENCODE, (any_function)on_encode);
+    hear(CALLBACK_DECODE, (any_function)on_decode);
     if (tool.settings.balance == 1) hear(CALLBACK_OFFLOAD_COUNTS, (any_function)on_offload_counts);
     if (tool.settings.balance == 2) hear(CALLBACK_MIGRATION, (any_function)on_migration);
 }

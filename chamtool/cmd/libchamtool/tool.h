@@ -65,7 +65,6 @@ struct settings {
 struct ring *chamtool_rings(void);               // newest first, linked by next
 void chamtool_clock(uint64_t *ticks, uint64_t *ns); // one moment on both clocks
 void chamtool_disable(void);                     // no callback does anything from now on
-uint64_t chamtool_task_token(int32_t task_id);   // 0 where the library does not know the task
 int chamtool_symbol(uint64_t address, char **file, uint64_t *offset, char **name);
 uint64_t chamtool_unplaced(void);                // events lost for want of a ring
 
@@ -73,9 +72,10 @@ uint64_t chamtool_unplaced(void);                // events lost for want of a ri
 // a value that the library can live with where it fails.
 int chamtool_go_start(struct process *p, struct settings *s); // 0 declines
 void chamtool_go_stop(void);
-int32_t chamtool_go_load(int32_t *tasks, int32_t n, int32_t *stolen, int32_t stolen_n);
-void chamtool_go_offload(int32_t *counts, int32_t *load, int32_t local, int32_t stolen);
-int32_t chamtool_go_select(int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *ids, int32_t *ranks);
+int32_t chamtool_go_load(uint64_t *words, int32_t local, int32_t stolen);
+void chamtool_go_offload(int32_t *counts, int32_t *load, int32_t local);
+int32_t chamtool_go_select(int32_t *load, uint64_t *tokens, int32_t local, int32_t *chosen, int32_t *ranks);
+double chamtool_go_seconds(uint64_t token);
 int chamtool_go_train(int32_t iteration, int32_t mode);
 int32_t chamtool_go_predict(int32_t iteration, int32_t mode, double *values, int32_t room);
 int32_t chamtool_go_tasks_per_rank(int32_t iteration);
