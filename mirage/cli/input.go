@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 // input are the flags that say how a trace file is read.
 type input struct {
 	layout, zone, partition string
+	before                  string
 	procsPerNode            int
 	load                    float64
 }
@@ -25,6 +27,7 @@ func (in *input) flags(c *cobra.Command) {
 	f.StringVar(&in.zone, "zone", "", "time zone of wall-clock times and of dates (default: "+trace.DefaultZone+" for the Mirage layouts, else UTC)")
 	f.StringVar(&in.partition, "partition", "", "keep the jobs of one partition only")
 	f.IntVar(&in.procsPerNode, "procs-per-node", 0, "processors of a node, for SWF (default: as the header says, or 1)")
+	f.StringVar(&in.before, "before", "", "forget the jobs submitted on that day or later, before --load is applied")
 	f.Float64Var(&in.load, "load", 1, "scale the load: 1.1 brings the submissions 10 % closer together")
 }
 
@@ -59,6 +62,15 @@ func (in *input) open(env *shared.Env, path string) (*trace.Trace, error) {
 	sort.Strings(reasons)
 	for _, reason := range reasons {
 		env.Log.Infof("%d rows skipped: %s", t.Skipped[reason], reason)
+	}
+	if in.before != "" {
+		at, err := t.Date(in.before)
+		if err != nil {
+			return nil, shared.Usagef("--before: %w", err)
+		}
+		if t.Jobs = t.Between(math.MinInt64, at); len(t.Jobs) == 0 {
+			return nil, fmt.Errorf("%s: %w submitted before %s", path, trace.ErrNoJobs, in.before)
+		}
 	}
 	if in.load != 1 {
 		if t.Jobs, err = trace.ScaleLoad(t.Jobs, in.load); err != nil {

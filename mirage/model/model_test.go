@@ -119,6 +119,10 @@ func TestSplit(t *testing.T) {
 	if train.Len()+held.Len()+left != 700 || left < 200 {
 		t.Errorf("%d, %d, %d", train.Len(), held.Len(), left)
 	}
+	set.Manifest.LastSubmit = until
+	if _, _, cut, err := split([]*samples.Set{set}, 0); err != nil || cut < 200 || cut > left {
+		t.Errorf("a trace that ends there: %d left out, %v", cut, err)
+	}
 	set.Manifest.Plan.Parity = true
 	if _, _, _, err := split([]*samples.Set{set}, 0); !errors.Is(err, ErrSamples) {
 		t.Errorf("parity: %v", err)

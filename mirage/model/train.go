@@ -139,7 +139,8 @@ type row struct {
 
 // split orders samples by time and divides them: the first part to fit, the
 // last to judge, and between them an embargo in which outcomes of the first
-// part became known.
+// part became known. Episodes with an outcome after until, or after the last
+// submission of their trace, are left out.
 func split(sets []*samples.Set, until int64) (train, held regression.Samples, left int, err error) {
 	var rows []row
 	for _, set := range sets {
@@ -148,7 +149,7 @@ func split(sets []*samples.Set, until int64) (train, held regression.Samples, le
 		}
 		late := map[int]bool{}
 		for _, s := range set.Samples {
-			late[s.Episode] = late[s.Episode] || until > 0 && s.SuccStart >= until
+			late[s.Episode] = late[s.Episode] || until > 0 && s.SuccStart >= until || set.Manifest.LastSubmit > 0 && s.SuccStart > set.Manifest.LastSubmit
 		}
 		for _, s := range set.Samples {
 			if late[s.Episode] {

@@ -29,8 +29,11 @@ type Manifest struct {
 	Config    simulator.Config `json:"config"`
 	Jobs      int              `json:"jobs"`       // in the trace
 	TraceHash string           `json:"trace_hash"` // of the jobs that were simulated
-	Blocks    int              `json:"blocks"`
-	Columns   []string         `json:"columns"` // of the 42 features
+	// LastSubmit is the last submission of those jobs, Unix seconds. An outcome
+	// later than that was reached in a queue that nobody fed any more.
+	LastSubmit int64    `json:"last_submit"`
+	Blocks     int      `json:"blocks"`
+	Columns    []string `json:"columns"` // of the 42 features
 }
 
 // line is a snapshot of a sample, as in histories-*.parquet: one row of its
@@ -68,7 +71,7 @@ func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s
 	if s.Count < 0 || s.Index < 0 || s.Count > 0 && s.Index >= s.Count {
 		return fmt.Errorf("%w: shard %d of %d", ErrPlan, s.Index, s.Count)
 	}
-	m := Manifest{p, w.Config, len(w.Jobs), w.Hash(), (p.Episodes + blockEpisodes - 1) / blockEpisodes, Columns()}
+	m := Manifest{p, w.Config, len(w.Jobs), w.Hash(), lastSubmit(w), (p.Episodes + blockEpisodes - 1) / blockEpisodes, Columns()}
 	if err := m.claim(dir); err != nil {
 		return err
 	}
@@ -98,6 +101,13 @@ func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s
 		first = ctx.Err()
 	}
 	return first
+}
+
+func lastSubmit(w *simulator.Workload) int64 {
+	if len(w.Jobs) == 0 {
+		return 0
+	}
+	return w.Jobs[len(w.Jobs)-1].Submit
 }
 
 // claim makes the folder, or makes sure that it is of the same manifest.
