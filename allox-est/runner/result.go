@@ -41,7 +41,7 @@ const mostPoints = 4096
 // read takes a reading. When there are many, every other one is dropped and
 // from then on not taken.
 func (r *Result) read(at time.Duration, u timing.TreeUsage) {
-	r.PeakBytes = max(r.PeakBytes, u.Resident)
+	r.PeakBytes = max(r.PeakBytes, u.Peak)
 	r.Wait = max(r.Wait, u.Wait)
 	if r.step == 0 {
 		r.step = 1

@@ -15,13 +15,15 @@ type Meter struct {
 
 	threads map[int]threadTime
 	ended   threadTime
+	peak    int64
 }
 
 // threadTime is a thread's time on a processor and in wait for one.
 type threadTime struct{ run, wait time.Duration }
 
 // Read adds the trees of the given processes as they are now. CPU and Wait are
-// sums over the Meter's life, to the kernel's nanosecond; the rest is of now.
+// sums and Peak is the maximum over the Meter's life, CPU and Wait to the
+// kernel's nanosecond; the rest is of now.
 // ErrNoProcess is returned when none is alive, with the sums.
 func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 	if m.threads == nil {
@@ -32,7 +34,8 @@ func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 			m.readThread(pid, name)
 		}
 	})
-	u.CPU, u.Wait = m.ended.run, m.ended.wait
+	m.peak = max(m.peak, u.Resident)
+	u.CPU, u.Wait, u.Peak = m.ended.run, m.ended.wait, m.peak
 	for _, t := range m.threads {
 		u.CPU += t.run
 		u.Wait += t.wait

@@ -30,6 +30,8 @@ type TreeUsage struct {
 	// Resident is the memory in RAM in bytes, shared pages counted once for
 	// each process.
 	Resident int64
+	// Peak is the most Resident that a Meter has seen. Only a Meter tells it.
+	Peak int64
 }
 
 // Processes reads process trees from a proc file system.

@@ -96,5 +96,9 @@ func TestMeter(t *testing.T) {
 	check(10, 2*time.Second+101, 5*time.Millisecond+200, nil)
 	set("10/task/10/schedstat", "torn")
 	check(10, 2*time.Second+101, 5*time.Millisecond+200, nil)
+	set("11/stat", "torn")
+	if u, _ := m.Read(10); u.Resident != 7*int64(os.Getpagesize()) || u.Peak != 10*int64(os.Getpagesize()) {
+		t.Errorf("memory %d, peak %d", u.Resident, u.Peak)
+	}
 	check(99, 2*time.Second+101, 5*time.Millisecond+200, ErrNoProcess)
 }
