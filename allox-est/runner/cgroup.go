@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -36,7 +37,8 @@ func newCgroup(v2, v1 string, weight int) *cgroup {
 	if v1 == "" {
 		return g
 	}
-	path, err := os.MkdirTemp(v1, "allox-est-")
+	removeStale(v1)
+	path, err := os.MkdirTemp(v1, cgroupName(os.Getpid()))
 	if err != nil {
 		return g
 	}
@@ -50,7 +52,8 @@ func newCgroup(v2, v1 string, weight int) *cgroup {
 }
 
 func makeCgroup(root string) (string, *os.File) {
-	path, err := os.MkdirTemp(root, "allox-est-")
+	removeStale(root)
+	path, err := os.MkdirTemp(root, cgroupName(os.Getpid()))
 	if err != nil {
 		return "", nil
 	}
@@ -64,6 +67,22 @@ func makeCgroup(root string) (string, *os.File) {
 		return "", nil
 	}
 	return path, dir
+}
+
+// cgroupName begins the names of the cgroups of a Runner in a process.
+func cgroupName(pid int) string { return fmt.Sprintf("allox-est-%d-", pid) }
+
+// removeStale ends and removes the cgroups of Runners that were killed.
+func removeStale(root string) {
+	paths, _ := filepath.Glob(filepath.Join(root, "allox-est-*-*"))
+	for _, path := range paths {
+		var pid int
+		if n, _ := fmt.Sscanf(filepath.Base(path), "allox-est-%d-", &pid); n != 1 || syscall.Kill(pid, 0) != syscall.ESRCH {
+			continue
+		}
+		killCgroup(path)
+		_ = os.Remove(path) // the next Runner's turn if a process is still on its way out
+	}
 }
 
 // attach makes cmd's process begin its life inside the cgroup.
@@ -110,8 +129,17 @@ func (g *cgroup) cpu() (time.Duration, bool) {
 // kill ends every process in the cgroup.
 func (g *cgroup) kill() {
 	if g.path != "" {
-		_ = os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
+		killCgroup(g.path)
 	}
+}
+
+func killCgroup(path string) {
+	f, err := os.OpenFile(filepath.Join(path, "cgroup.kill"), os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = f.WriteString("1")
 }
 
 // empty says that no process is left in the cgroup.
@@ -123,11 +151,17 @@ func (g *cgroup) empty() bool {
 	return err != nil || len(bytes.TrimSpace(b)) == 0
 }
 
-func (g *cgroup) remove() {
+// abandon gives up the v2 cgroup.
+func (g *cgroup) abandon() {
 	if g.path != "" {
 		g.dir.Close()
 		os.Remove(g.path)
+		g.path, g.weighted = "", g.shares != ""
 	}
+}
+
+func (g *cgroup) remove() {
+	g.abandon()
 	if g.shares != "" {
 		os.Remove(g.shares)
 	}

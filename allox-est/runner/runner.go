@@ -139,14 +139,17 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	}
 	defer out.close()
 
-	cmd := command(c, scratch)
-	cmd.Stdout, cmd.Stderr = out.stdout.w, out.stderr.w
-	group.attach(cmd)
 	if err := group.enter(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	start := time.Now()
-	err = cmd.Start()
+	cmd, err := launch(c, scratch, out, group)
+	if err != nil && group.path != "" {
+		// Not every kernel and container lets a process begin in a cgroup.
+		group.abandon()
+		start = time.Now()
+		cmd, err = launch(c, scratch, out, group)
+	}
 	group.leave()
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrStart, c.Args[0], err)
@@ -225,6 +228,14 @@ func (r *Runner) cleanUp(res *Result, group *cgroup, family *family, pid int) {
 		quiet = 0
 		time.Sleep(2 * time.Millisecond)
 	}
+}
+
+// launch starts the job's first process inside the cgroup, if there is one.
+func launch(c Command, scratch string, out *capture, group *cgroup) (*exec.Cmd, error) {
+	cmd := command(c, scratch)
+	cmd.Stdout, cmd.Stderr = out.stdout.w, out.stderr.w
+	group.attach(cmd)
+	return cmd, cmd.Start()
 }
 
 // command builds the process to start: at the head of a process group, dead

@@ -205,6 +205,34 @@ func TestCgroup(t *testing.T) {
 	}
 }
 
+// Where a process may not begin in a cgroup, it begins without.
+func TestAbandonedCgroup(t *testing.T) {
+	c, _ := job(t, "good")
+	dir, err := os.Open(t.TempDir()) // no cgroup at all: the kernel refuses it
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &cgroup{path: filepath.Join(t.TempDir(), "gone"), dir: dir}
+	out, err := newCapture(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.close()
+	if cmd, err := launch(c, t.TempDir(), out, g); err == nil {
+		cmd.Process.Kill()
+		cmd.Wait()
+		t.Fatal("a folder passed for a cgroup")
+	}
+	g.abandon()
+	cmd, err := launch(c, t.TempDir(), out, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A weight puts the job, and not the Runner, in a cgroup with that share.
 func TestRunWeight(t *testing.T) {
 	v2, v1 := Cgroups()
@@ -227,9 +255,28 @@ func TestRunWeight(t *testing.T) {
 		t.Errorf("the Runner moved to\n%s", after)
 	}
 	for _, root := range []string{v2, v1} {
-		if left, _ := filepath.Glob(filepath.Join(root, "allox-est-*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(root, cgroupName(os.Getpid())+"*")); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
+	}
+}
+
+func TestStaleCgroups(t *testing.T) {
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	stale, ours, other := filepath.Join(root, cgroupName(gone.Process.Pid)+"1"), filepath.Join(root, cgroupName(os.Getpid())+"1"), filepath.Join(root, "allox-est-x")
+	for _, path := range []string{stale, ours, other} {
+		if err := os.Mkdir(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removeStale(root)
+	left, _ := filepath.Glob(filepath.Join(root, "*"))
+	if want := []string{ours, other}; !slices.Equal(left, want) && !slices.Equal(left, []string{other, ours}) {
+		t.Errorf("left %v, want %v", left, want)
 	}
 }
 
