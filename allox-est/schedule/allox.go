@@ -25,8 +25,11 @@ type allox struct {
 // userPlan is the plan of the jobs of one set of users, kept between matches.
 type userPlan struct {
 	plan *matching.Plan
+	held []*Job // the jobs in the plan
 	id   map[*Job]int
-	job  map[int]*Job
+	job  []*Job // by id
+	seen []int  // by Job.index: the last sync that named the job
+	turn int    // number of this sync
 }
 
 // mostPlans bounds the sets of users whose plans are kept.
@@ -124,49 +127,53 @@ func (p *allox) planOf(s *State, users []*User) *userPlan {
 	}
 	plan, err := matching.New(ready)
 	must(err)
-	up := &userPlan{plan: plan, id: make(map[*Job]int), job: make(map[int]*Job)}
+	up := &userPlan{plan: plan, id: make(map[*Job]int)}
 	p.plans[string(key)] = up
 	return up
 }
 
 // sync makes the plan hold the given jobs and no others.
 func (up *userPlan) sync(jobs []*Job) {
-	wanted := make(map[*Job]bool, len(jobs))
+	up.turn++
+	var added []*Job
 	for _, j := range jobs {
-		wanted[j] = true
-	}
-	var gone []int
-	for j, id := range up.id {
-		if !wanted[j] {
-			gone = append(gone, id)
+		for j.index >= len(up.seen) {
+			up.seen = append(up.seen, 0)
 		}
-	}
-	slices.Sort(gone)
-	for _, id := range gone {
-		up.plan.Remove(id)
-		delete(up.id, up.job[id])
-		delete(up.job, id)
-	}
-	for _, j := range jobs {
-		if _, ok := up.id[j]; !ok {
-			id, err := up.plan.Add(j.Reported[:])
-			must(err)
-			up.id[j], up.job[id] = id, j
+		if up.seen[j.index] != up.turn-1 || up.turn == 1 {
+			added = append(added, j)
 		}
+		up.seen[j.index] = up.turn
+	}
+	up.held = slices.DeleteFunc(up.held, func(j *Job) bool {
+		if up.seen[j.index] == up.turn {
+			return false
+		}
+		up.plan.Remove(up.id[j])
+		delete(up.id, j)
+		return true
+	})
+	for _, j := range added {
+		id, err := up.plan.Add(j.Reported[:])
+		must(err)
+		for id >= len(up.job) {
+			up.job = append(up.job, nil)
+		}
+		up.id[j], up.job[id] = id, j
+		up.held = append(up.held, j)
 	}
 }
 
 // limit returns the waiting jobs of the users: all, or alternately the
 // shortest on a GPU and the shortest on a CPU until there are maxJobs.
 func (p *allox) limit(s *State, users []*User) []*Job {
-	in := make(map[*User]bool, len(users))
-	for _, u := range users {
-		in[u] = true
-	}
-	var jobs []*Job
-	for _, j := range s.Waiting {
-		if in[j.User] {
-			jobs = append(jobs, j)
+	jobs := s.Waiting
+	if len(users) < len(s.Active()) {
+		jobs = nil
+		for _, j := range s.Waiting {
+			if slices.Contains(users, j.User) {
+				jobs = append(jobs, j)
+			}
 		}
 	}
 	if p.maxJobs == 0 || len(jobs) <= p.maxJobs {
@@ -178,7 +185,7 @@ func (p *allox) limit(s *State, users []*User) []*Job {
 		slices.SortStableFunc(order[d], func(a, b *Job) int { return cmp.Compare(a.Reported[d], b.Reported[d]) })
 	}
 	taken := make(map[*Job]bool)
-	jobs = jobs[:0]
+	jobs = nil
 	for i := 0; len(jobs) < p.maxJobs; i++ {
 		for _, d := range []workload.Device{workload.GPU, workload.CPU} {
 			if j := order[d][i]; !taken[j] && len(jobs) < p.maxJobs {
