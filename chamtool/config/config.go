@@ -52,6 +52,7 @@ type Config struct {
 	Calibrate      Calibrate
 	Balance        Balance
 	MigrationCost  time.Duration
+	MovesAtOnce    int   // tasks that the library sends to one rank at a time
 	Iterations     int   // patched library: EST_NUM_ITERS
 	TrainIteration int   // patched library: TIME2TRAIN
 	TasksPerRank   []int // patched library: TASKS_PER_RANK
@@ -124,6 +125,7 @@ func Variables() []Variable {
 		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models as they are, 1 adds to them, 2 drops them and starts anew", calibrate},
 		{"CHAMTOOL_BALANCE", "off", "off, reactive (counts of tasks) or proactive (tasks by name)", balance},
 		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "what moving one task costs; a task that gains less stays", seconds(func(c *Config) *time.Duration { return &c.MigrationCost }, 0, 3600)},
+		{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1", "the library's own: it loses the tasks that a tool names beyond this many for a rank", number(func(c *Config) *int { return &c.MovesAtOnce }, 0, math.MaxInt32)},
 		{"EST_NUM_ITERS", "100", "patched library: iterations to forecast at once", number(func(c *Config) *int { return &c.Iterations }, 1, 1<<16)},
 		{"TIME2TRAIN", "20", "patched library: iterations before the forecast is trained", number(func(c *Config) *int { return &c.TrainIteration }, 1, 1<<20)},
 		{"TASKS_PER_RANK", "", "patched library: tasks of each rank, with commas; default is what was counted", counts},

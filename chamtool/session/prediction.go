@@ -16,6 +16,13 @@ func (s *Session) MeanSeconds() float64 {
 	return s.meanSeconds()
 }
 
+// Threads is how many workers joined, at least 1.
+func (s *Session) Threads() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(1, int(s.tracker.Counts().Threads))
+}
+
 func (s *Session) meanSeconds() float64 {
 	if s.ended == 0 {
 		return unknownSeconds

@@ -56,9 +56,10 @@ func (c *consumer) transfers(load []int32) []balance.Transfer {
 	c.way.addTo(loads)
 	cost := c.config.MigrationCost.Seconds()
 	var own []balance.Transfer
-	// A receiver is given a quarter of what is left on average, and at least a
-	// few tasks; see package simulate for what that is worth.
-	horizon := max(mean/4, 4*c.session.MeanSeconds()+cost)
+	// A receiver is given a quarter of what is left on average, and at least
+	// what it works off until the decision after the next; see package simulate
+	// for what that is worth.
+	horizon := max(mean/4, 4*c.session.MeanSeconds()+cost, c.way.sinceLast()*2*float64(c.session.Threads()))
 	for _, t := range balance.Stock(balance.Table(loads, cost), loads, horizon) {
 		if t.From == c.rank {
 			own = append(own, t)
@@ -70,8 +71,21 @@ func (c *consumer) transfers(load []int32) []balance.Transfer {
 // onTheWay is what was sent so lately that the receivers' loads do not show it
 // yet.
 type onTheWay struct {
-	mu   sync.Mutex
-	sent []parcel
+	mu      sync.Mutex
+	sent    []parcel
+	decided time.Time // when the last decision was asked for
+}
+
+// sinceLast is the seconds since the last decision, without end at the first.
+func (w *onTheWay) sinceLast() float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.decided
+	w.decided = time.Now()
+	if before.IsZero() {
+		return math.Inf(1)
+	}
+	return w.decided.Sub(before).Seconds()
 }
 
 type parcel struct {
@@ -124,8 +138,11 @@ func choose(load []int32, tokens []uint64, chosen, to []int32) (n int) {
 		return 0
 	}
 	times := c.session.Seconds(tokens, c.attach)
+	sent := make([]int, len(load))
 	for _, t := range c.transfers(load) {
-		for _, i := range balance.Pick(times, t, c.config.MigrationCost.Seconds()) {
+		picked := balance.Pick(times, t, c.config.MigrationCost.Seconds())
+		for _, i := range picked[:min(len(picked), c.config.MovesAtOnce-sent[t.To])] {
+			sent[t.To]++
 			chosen[n], to[n] = int32(i), int32(t.To)
 			n++
 			c.way.add(t.To, times[i])

@@ -336,6 +336,13 @@ static int32_t decide(const int32_t *load, tuple_t *moves, int32_t room) {
     if (host.on && host.callback[10]) {
         tuple_t *t = CALL(select_fn, 10)(load, ids, n, 0, &made);
         if (made > room) die("callback 10", "more moves than tasks");
+        const char *limit = getenv("MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE");
+        int most = limit ? atoi(limit) : 1;
+        for (int r = 0; r < host.rank.comm_size; r++) {
+            int for_rank = 0;
+            for (int32_t i = 0; i < made; i++) for_rank += t[i].rank_id == r;
+            if (for_rank > most) die("callback 10", "more tasks for a rank than the library sends at once: it loses the others");
+        }
         if (t) memcpy(moves, t, sizeof *t * (size_t)made);
         free(t);
     } else if (host.on && host.callback[9]) {
