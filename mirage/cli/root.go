@@ -20,6 +20,7 @@ func Root(env *shared.Env) *cobra.Command {
 		generateCommand(env),
 		trainCommand(env),
 		validateCommand(env),
+		provisionCommand(env),
 	)
 	return root
 }

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	shared "github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/mirage/model"
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/slurm"
+)
+
+// provision carries what the provision command works with.
+type provision struct {
+	env                                   *shared.Env
+	state, model, limit, service, resolve string
+	interval, poll, settle, metrics       string
+	lead, quantile                        float64
+	s                                     slurm.Settings
+	partition                             string
+	asJSON                                bool
+	changed                               func(string) bool
+}
+
+func provisionCommand(env *shared.Env) *cobra.Command {
+	p := &provision{env: env}
+	c := &cobra.Command{
+		Use:   "provision SCRIPT [ARG...]",
+		Short: "keep a chain of services running on a real Slurm",
+		Long: `Submit SCRIPT with sbatch, and its successor when a model or a baseline says
+so, exactly once each, for as long as this command runs. It may be stopped or
+killed at any moment and started again with the same --state.
+
+The --state folder holds journal.jsonl (what was intended and what came of
+it), history.jsonl (the queue as it was seen) and decisions.jsonl (every
+decision with its features); it must not be on a file system without real
+locks. --model is the file of a trained model, or reactive, avg, quantile,
+fixed (with --lead) or never-late.`,
+		Example: "  mirage provision --state chain --model boost.json --service-limit 48h --sbatch-option=--partition=gpu service.sh",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.run(cmd.Context(), args)
+		},
+	}
+	f := c.Flags()
+	f.SetInterspersed(false)
+	p.changed = f.Changed
+	f.StringVar(&p.state, "state", "", "folder of the chain (needed)")
+	f.StringVar(&p.model, "model", "avg", "file of a model, or reactive, avg, quantile, fixed, never-late")
+	f.Float64Var(&p.lead, "lead", 0, "lead of fixed in hours")
+	f.Float64Var(&p.quantile, "quantile", 0.9, "quantile of the waits for quantile")
+	f.IntVar(&p.s.Request.Nodes, "service-nodes", 1, "nodes of the service")
+	f.StringVar(&p.limit, "service-limit", "48h", "time limit of each service job")
+	f.StringVar(&p.service, "service-time", "", "how long a service job runs (default: its limit)")
+	f.StringVar(&p.s.Request.Name, "name", "service", "beginning of the job names")
+	f.StringArrayVar(&p.s.Request.Options, "sbatch-option", nil, "another option for sbatch, such as --partition=gpu (may be repeated)")
+	f.StringVar(&p.partition, "partition", "", "look at the queue of one partition only")
+	f.IntVar(&p.s.Links, "services", 0, "end after so many services (default: never)")
+	f.StringVar(&p.interval, "interval", "10m", "time between two decisions")
+	f.StringVar(&p.poll, "poll", "", "time between two looks at the queue (default: a fifth of --interval)")
+	f.StringVar(&p.settle, "settle", "", "how long a request may be under way (default: twice the controller's MessageTimeout)")
+	f.Float64Var(&p.s.Scale, "time-scale", 1, "for tests: the policy sees every time multiplied by this, and --interval and --poll are divided by it")
+	f.Int64Var(&p.s.Predecessor, "predecessor", 0, "job that runs already and is the first service")
+	f.BoolVar(&p.s.Release, "release", false, "cancel a predecessor when its successor runs")
+	f.StringVar(&p.resolve, "resolve", "", "where it could not be known whether a job was submitted: its id, or none")
+	f.BoolVar(&p.s.DryRun, "dry-run", false, "decide and log for --predecessor, submit nothing")
+	f.StringVar(&p.metrics, "metrics", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9118")
+	f.BoolVar(&p.asJSON, "json", false, "print JSON at the end")
+	return c
+}
+
+func (p *provision) run(ctx context.Context, args []string) error {
+	if err := p.settings(args); err != nil {
+		return err
+	}
+	provisioner, err := slurm.Open(p.state, p.s)
+	if errors.Is(err, slurm.ErrSettings) {
+		return &shared.UsageError{Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	defer provisioner.Close()
+	stop, err := p.serve(provisioner.Metrics)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := provisioner.Run(ctx); err != nil {
+		return err
+	}
+	sum := provisioner.Ledger().Summary()
+	if p.asJSON {
+		return p.env.WriteJSON(sum)
+	}
+	_, err = fmt.Fprintf(p.env.Stdout, "%d services, %d submissions; %d hand-overs, %d interrupted: %.0f s without a service, %.0f s with two\n",
+		sum.Links, sum.Submissions, sum.HandOvers, sum.Interrupted, sum.Interruption, sum.Overlap)
+	return err
+}
+
+// settings turns flags into settings.
+func (p *provision) settings(args []string) (err error) {
+	if p.state == "" {
+		return shared.Usagef("--state is needed")
+	}
+	if len(args) > 0 {
+		if p.s.Request.Script, err = filepath.Abs(args[0]); err != nil {
+			return err
+		}
+		if _, err := os.Stat(p.s.Request.Script); err != nil {
+			return err
+		}
+		p.s.Request.Args = args[1:]
+	} else if !p.s.DryRun {
+		return shared.Usagef("a script is needed")
+	}
+	if !(p.s.Scale > 0) {
+		return shared.Usagef("--time-scale: %v is not above 0", p.s.Scale)
+	}
+	for _, span := range []struct {
+		flag, text string
+		scaled     bool
+		to         *time.Duration
+	}{
+		{"service-limit", p.limit, false, &p.s.Request.Limit},
+		{"service-time", p.service, false, &p.s.Service},
+		{"interval", p.interval, true, &p.s.Interval},
+		{"poll", p.poll, true, &p.s.Poll},
+		{"settle", p.settle, false, &p.s.Settle},
+	} {
+		if span.text == "" {
+			continue
+		}
+		n, err := seconds(span.flag, span.text)
+		if err != nil {
+			return err
+		}
+		if n <= 0 {
+			return shared.Usagef("--%s: %q is not above 0", span.flag, span.text)
+		}
+		*span.to = time.Duration(n) * time.Second
+		if span.scaled {
+			*span.to = time.Duration(float64(*span.to) / p.s.Scale)
+		}
+	}
+	if p.resolve != "" {
+		p.s.Resolve = -1
+		if p.resolve != "none" {
+			if p.s.Resolve, err = strconv.ParseInt(p.resolve, 10, 64); err != nil || p.s.Resolve <= 0 {
+				return shared.Usagef("--resolve: %q is neither a job id nor none", p.resolve)
+			}
+		}
+	}
+	p.s.Client = &slurm.Client{Runner: slurm.Exec{}, Partition: p.partition}
+	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
+	p.s.Policy, err = p.policy()
+	return err
+}
+
+// policy is the one that --model names.
+func (p *provision) policy() (policy.Policy, error) {
+	switch p.model {
+	case "reactive":
+		return policy.Reactive{}, nil
+	case "never-late":
+		return policy.NeverLate{}, nil
+	case "avg":
+		return policy.Average{}, nil
+	case "quantile":
+		if !(p.quantile >= 0 && p.quantile <= 1) {
+			return nil, shared.Usagef("--quantile: %v is not in [0, 1]", p.quantile)
+		}
+		return policy.Quantile{Q: p.quantile}, nil
+	case "fixed":
+		if !p.changed("lead") || !(p.lead >= 0) {
+			return nil, shared.Usagef("--model fixed needs a --lead in hours")
+		}
+		return policy.Fixed{LeadHours: p.lead}, nil
+	}
+	if _, err := os.Stat(p.model); err != nil {
+		return nil, shared.Usagef("--model %s: neither reactive, avg, quantile, fixed or never-late, nor a model file: %w", p.model, err)
+	}
+	trained, err := model.Load(p.model)
+	if err != nil {
+		return nil, err
+	}
+	return trained.Policy(), nil
+}
+
+// serve answers on --metrics until stop is called.
+func (p *provision) serve(m *slurm.Metrics) (stop func(), err error) {
+	if p.metrics == "" {
+		return func() {}, nil
+	}
+	listener, err := net.Listen("tcp", p.metrics)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics: %w", err)
+	}
+	p.env.Log.Infof("metrics on http://%s/metrics", listener.Addr())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_, _ = m.WriteTo(w)
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(listener) }()
+	return func() { _ = server.Close() }, nil
+}

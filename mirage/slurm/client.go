@@ -1,0 +1,186 @@
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Client talks to a Slurm by its commands.
+type Client struct {
+	Runner Runner
+	// Partition, where it is not empty, is the one whose queue is looked at.
+	Partition string
+}
+
+// Controller is what the loop needs to know of slurmctld's settings.
+type Controller struct {
+	MessageTimeout time.Duration // how long a request may be under way
+	MinJobAge      time.Duration // how long a finished job is remembered; 0 is for ever
+	Accounting     bool          // sacct can be asked
+}
+
+// Request is a job to submit.
+type Request struct {
+	Script  string
+	Args    []string // of the script
+	Nodes   int
+	Limit   time.Duration // rounded up to minutes, as Slurm counts
+	Options []string      // more options of sbatch, such as --partition=gpu
+	Name    string
+	Comment string
+}
+
+func (r *Request) argv() []string {
+	minutes := (r.Limit + time.Minute - 1) / time.Minute
+	argv := []string{"sbatch", "--parsable"}
+	argv = append(argv, r.Options...)
+	argv = append(argv,
+		"--job-name="+r.Name, "--comment="+r.Comment, "--nodes="+strconv.Itoa(r.Nodes),
+		"--time="+strconv.Itoa(int(minutes)), "--no-requeue", "--", r.Script)
+	return append(argv, r.Args...)
+}
+
+// Queue returns the jobs the controller knows, those that ended lately
+// included. The error wraps ErrCommand or ErrAnswer.
+func (c *Client) Queue(ctx context.Context) ([]Job, error) {
+	argv := []string{"squeue", "--json", "--states=all"}
+	if c.Partition != "" {
+		argv = append(argv, "--partition="+c.Partition)
+	}
+	b, err := c.Runner.Run(ctx, argv, nil)
+	if err != nil {
+		return nil, err
+	}
+	return ParseQueue(b)
+}
+
+// Accounted returns the jobs of a name that the accounting knows, submitted
+// since an instant.
+func (c *Client) Accounted(ctx context.Context, name string, since int64) ([]Job, error) {
+	b, err := c.Runner.Run(ctx, []string{
+		"env", "SLURM_TIME_FORMAT=%s", "sacct", "--allocations", "--parsable2", "--noheader", "--duplicates",
+		"--format=" + accounting, "--name=" + name,
+		"--starttime=" + time.Unix(since, 0).Format("2006-01-02T15:04:05"),
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAccounting(b)
+}
+
+// Submit submits a job and returns its id. sbatch inherits held. After an
+// error the job may have been submitted all the same.
+func (c *Client) Submit(ctx context.Context, r Request, held *os.File) (int64, error) {
+	b, err := c.Runner.Run(ctx, r.argv(), held)
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(string(b)), ";") // id;cluster
+	id, err := strconv.ParseInt(first, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, fmt.Errorf("sbatch: %w: %q is not a job id", ErrAnswer, first)
+	}
+	return id, nil
+}
+
+// Cancel cancels a job, if it is not over.
+func (c *Client) Cancel(ctx context.Context, id int64) error {
+	_, err := c.Runner.Run(ctx, []string{"scancel", strconv.FormatInt(id, 10)}, nil)
+	return err
+}
+
+// Controller asks for the controller's settings.
+func (c *Client) Controller(ctx context.Context) (Controller, error) {
+	b, err := c.Runner.Run(ctx, []string{"scontrol", "show", "config"}, nil)
+	if err != nil {
+		return Controller{}, err
+	}
+	return ParseController(b)
+}
+
+// ParseController reads what scontrol show config prints. The error wraps
+// ErrAnswer.
+func ParseController(b []byte) (Controller, error) {
+	var k Controller
+	var found int
+	for _, line := range strings.Split(string(b), "\n") {
+		key, value, ok := strings.Cut(line, "=")
+		if !ok {
+			continue
+		}
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		var span *time.Duration
+		switch key {
+		case "MessageTimeout":
+			span = &k.MessageTimeout
+		case "MinJobAge":
+			span = &k.MinJobAge
+		case "AccountingStorageType":
+			k.Accounting = value != "accounting_storage/none" && value != "(null)" && value != ""
+			found++
+			continue
+		default:
+			continue
+		}
+		n, err := strconv.Atoi(strings.TrimSuffix(value, " sec"))
+		if err != nil || n < 0 {
+			return Controller{}, fmt.Errorf("scontrol: %w: %s is %q", ErrAnswer, key, value)
+		}
+		*span = time.Duration(n) * time.Second
+		found++
+	}
+	if found != 3 {
+		return Controller{}, fmt.Errorf("scontrol: %w: MessageTimeout, MinJobAge or AccountingStorageType is missing", ErrAnswer)
+	}
+	return k, nil
+}
+
+// Nodes returns how many nodes there are and how many of them cannot take
+// jobs (down, draining, failing or in maintenance).
+func (c *Client) Nodes(ctx context.Context) (total, unavailable int, err error) {
+	argv := []string{"sinfo", "--noheader", "--Node", "--format=%N %T"}
+	if c.Partition != "" {
+		argv = append(argv, "--partition="+c.Partition)
+	}
+	b, err := c.Runner.Run(ctx, argv, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	return ParseNodes(b)
+}
+
+// ParseNodes reads lines of a node's name and state, as sinfo prints them,
+// and counts each node once. The error wraps ErrAnswer.
+func ParseNodes(b []byte) (total, unavailable int, err error) {
+	seen := map[string]bool{}
+	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		if line == "" {
+			continue
+		}
+		f := strings.Fields(line)
+		if len(f) != 2 {
+			return 0, 0, fmt.Errorf("sinfo:%d: %w: %q", i+1, ErrAnswer, line)
+		}
+		if seen[f[0]] {
+			continue
+		}
+		seen[f[0]] = true
+		switch word := strings.TrimRight(f[1], "*~#!%$@^-+"); {
+		case word == "idle", word == "mixed", word == "allocated", word == "completing", word == "planned", word == "reserved":
+		default:
+			unavailable++
+		}
+	}
+	return len(seen), unavailable, nil
+}
+
+// marshalLine is v as one line of JSON.
+func marshalLine(v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	return append(b, '\n'), err
+}

@@ -1,0 +1,25 @@
+// Package slurm keeps a chain of service jobs alive on a real Slurm.
+//
+// It decides, with a policy of package policy, when the successor of the
+// running service job is submitted, and submits it exactly once: whatever
+// crashes and whichever reply is lost, a link of the chain has one job. What
+// that rests on is in DESIGN.md. A [Client] talks to squeue, sinfo, sbatch,
+// scancel, scontrol and sacct, by argument vectors and never through a shell; a
+// [Ledger] is the journal of what was intended and what came of it; a
+// [Provisioner] polls, decides and submits.
+//
+// The package refuses to submit again while it cannot know what became of a
+// submission ([ErrUnsure]), to run twice on one folder ([ErrInUse]), and to
+// take an unreadable answer for an empty queue ([ErrAnswer]).
+//
+//	p, err := slurm.Open("state", slurm.Settings{
+//		Client:  &slurm.Client{Runner: slurm.Exec{}},
+//		Policy:  policy.Average{},
+//		Request: slurm.Request{Script: "service.sh", Nodes: 1, Limit: 48 * time.Hour},
+//	})
+//	if err != nil {
+//		return err
+//	}
+//	defer p.Close()
+//	err = p.Run(ctx)
+package slurm

@@ -1,0 +1,147 @@
+package slurm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/foretime/foretime/mirage/samples"
+)
+
+// record is a line of the history: how the queue was, in policy time, and
+// which jobs were seen to have started since the line before.
+type record struct {
+	At     int64     `json:"at"`
+	Queue  []float64 `json:"queue,omitempty"`
+	Starts []start   `json:"starts,omitempty"`
+}
+
+type start struct {
+	Job  int64   `json:"job"`
+	At   int64   `json:"at"`
+	Wait float64 `json:"wait_seconds"`
+}
+
+// waitsKept is how many waits a policy is told of.
+const waitsKept = 500
+
+// history is what has been seen of a queue, in policy time, on disk.
+type history struct {
+	moments []samples.Moment // ascending
+	starts  []start          // by time of start
+	known   map[int64]bool   // jobs whose start was seen and that may be seen again
+	lens    samples.Lens
+	file    *lines
+}
+
+func openHistory(path string) (*history, error) {
+	h := &history{known: map[int64]bool{}}
+	file, err := openLines(path, func(_ int, r record) error {
+		if r.Queue != nil && len(r.Queue) != len(samples.Snapshot{}) {
+			return fmt.Errorf("%d features of the queue, want %d", len(r.Queue), len(samples.Snapshot{}))
+		}
+		h.remember(r)
+		return nil
+	})
+	h.file = file
+	return h, err
+}
+
+func (h *history) remember(r record) {
+	if r.Queue != nil {
+		h.moments = append(h.moments, samples.Moment{At: r.At, Snapshot: samples.Snapshot(r.Queue)})
+		if extra := len(h.moments) - 4*samples.Steps; extra > 0 {
+			h.moments = slices.Delete(h.moments, 0, extra)
+		}
+	}
+	for _, s := range r.Starts {
+		h.known[s.Job] = true
+	}
+	h.starts = append(h.starts, r.Starts...)
+	slices.SortStableFunc(h.starts, func(a, b start) int { return cmp.Compare(a.At, b.At) })
+	if extra := len(h.starts) - waitsKept; extra > 0 {
+		h.starts = slices.Delete(h.starts, 0, extra)
+	}
+}
+
+// see takes in the jobs of the queue at an instant; own are left out of the
+// waits, and snapshot says whether to keep how the queue is.
+func (h *history) see(jobs []Job, at float64, m scale, own func(int64) bool, snapshot bool) error {
+	r := record{At: m.unix(at)}
+	since := func(t int64) float64 { return m.span(max(at-float64(t), 0)) }
+	present := map[int64]bool{}
+	var pending []samples.Pending
+	var running []samples.Running
+	for i := range jobs {
+		j := &jobs[i]
+		switch {
+		case j.State.Pending():
+			pending = append(pending, samples.Pending{LimitMinutes: m.span(j.Limit.Seconds()) / 60, Nodes: float64(j.Nodes), AgeSeconds: since(j.Submit)})
+		case j.State.Running():
+			limit := j.Limit.Seconds()
+			if limit == 0 {
+				limit = float64(max(j.End-j.Start, 0))
+			}
+			running = append(running, samples.Running{LimitMinutes: m.span(limit) / 60, Nodes: float64(j.Nodes), WaitSeconds: m.span(float64(max(j.Start-j.Submit, 0))), ElapsedSeconds: since(j.Start)})
+		}
+		if j.Started() && !own(j.ID) {
+			present[j.ID] = true
+			if !h.known[j.ID] {
+				r.Starts = append(r.Starts, start{j.ID, m.unix(float64(j.Start)), m.span(float64(max(j.Start-j.Submit, 0)))})
+			}
+		}
+	}
+	h.known = present
+	if snapshot {
+		s := h.lens.Take(pending, running)
+		r.Queue = s[:]
+	}
+	if r.Queue == nil && r.Starts == nil {
+		return nil
+	}
+	if err := h.file.append(r, false); err != nil {
+		return err
+	}
+	h.remember(r)
+	return nil
+}
+
+// waits are the last waits, newest first.
+func (h *history) waits() []float64 {
+	n := min(len(h.starts), waitsKept)
+	waits := make([]float64, n)
+	for i := range waits {
+		waits[i] = h.starts[len(h.starts)-1-i].Wait
+	}
+	return waits
+}
+
+// window is the day before an instant of policy time, a snapshot each ten
+// minutes: each the latest one by then, and the first of all where there was
+// none yet.
+func (h *history) window(now int64) []samples.Moment {
+	if len(h.moments) == 0 {
+		return nil
+	}
+	window := make([]samples.Moment, samples.Steps)
+	k := 0
+	for i := range window {
+		at := now - int64(samples.Steps-1-i)*samples.SnapshotSeconds
+		for k+1 < len(h.moments) && h.moments[k+1].At <= at {
+			k++
+		}
+		window[i] = samples.Moment{At: at, Snapshot: h.moments[k].Snapshot}
+	}
+	return window
+}
+
+func (h *history) close() error { return h.file.close() }
+
+// scale turns the cluster's time into the policy's.
+type scale struct {
+	origin int64 // Unix seconds at which both are equal
+	factor float64
+}
+
+func (m scale) unix(at float64) int64        { return m.origin + int64((at-float64(m.origin))*m.factor) }
+func (m scale) span(seconds float64) float64 { return seconds * m.factor }

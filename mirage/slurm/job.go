@@ -1,0 +1,171 @@
+package slurm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrAnswer is returned when a Slurm command's answer cannot be understood.
+var ErrAnswer = errors.New("answer not understood")
+
+// State is what a job is doing, in the long form that Slurm prints
+// (squeue(1), JOB STATE CODES).
+type State string
+
+// Pending says that the job waits in the queue.
+func (s State) Pending() bool {
+	return slices.Contains([]State{"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}, s)
+}
+
+// Running says that the job holds nodes.
+func (s State) Running() bool {
+	return slices.Contains([]State{"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT"}, s)
+}
+
+// Over says that the job will not run any more.
+func (s State) Over() bool { return !s.Pending() && !s.Running() }
+
+// Job is a job as Slurm tells of it.
+type Job struct {
+	ID      int64
+	Name    string
+	User    string
+	Comment string
+	State   State
+	Nodes   int
+	Limit   time.Duration // 0 where there is none
+	Submit  int64         // Unix seconds
+	Start   int64         // 0 if it has not started; expected while pending
+	End     int64         // by the limit, while it runs; 0 if it never ran
+}
+
+// Started says that the job holds or held nodes.
+func (j *Job) Started() bool {
+	return j.State.Running() || j.State.Over() && j.Start > 0 && j.End > 0 && !(j.State == "CANCELLED" && j.End == j.Start)
+}
+
+// number is an integer as Slurm's JSON has it: plain, null, or, in newer
+// versions, an object that says whether it is set.
+type number int64
+
+func (n *number) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(b, []byte("{")) {
+		var o struct {
+			Set, Infinite bool
+			Number        float64
+		}
+		if err := json.Unmarshal(b, &o); err != nil {
+			return err
+		}
+		if o.Set && !o.Infinite {
+			*n = number(o.Number)
+		}
+		return nil
+	}
+	var f *float64
+	if err := json.Unmarshal(b, &f); err != nil || f == nil {
+		return err
+	}
+	*n = number(*f)
+	return nil
+}
+
+// state is a state as Slurm's JSON has it: a word, or, in newer versions, a
+// list of the state and its flags.
+type state State
+
+func (s *state) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(b, []byte("[")) {
+		var words []string
+		if err := json.Unmarshal(b, &words); err != nil {
+			return err
+		}
+		if len(words) > 0 {
+			*s = state(words[0])
+		}
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(s))
+}
+
+// ParseQueue reads what squeue --json prints. The error wraps ErrAnswer.
+func ParseQueue(b []byte) ([]Job, error) {
+	var answer struct {
+		Jobs *[]struct {
+			ID      *number `json:"job_id"`
+			Name    string  `json:"name"`
+			User    string  `json:"user_name"`
+			Comment string  `json:"comment"`
+			State   state   `json:"job_state"`
+			Nodes   number  `json:"node_count"`
+			Limit   number  `json:"time_limit"`
+			Submit  number  `json:"submit_time"`
+			Start   number  `json:"start_time"`
+			End     number  `json:"end_time"`
+		}
+		Errors []json.RawMessage
+	}
+	if err := json.Unmarshal(b, &answer); err != nil {
+		return nil, fmt.Errorf("squeue: %w: %w", ErrAnswer, err)
+	}
+	if len(answer.Errors) > 0 {
+		return nil, fmt.Errorf("squeue: %w: it reports %s", ErrAnswer, bytes.Join([][]byte{answer.Errors[0]}, nil))
+	}
+	if answer.Jobs == nil {
+		return nil, fmt.Errorf("squeue: %w: no list of jobs", ErrAnswer)
+	}
+	jobs := make([]Job, 0, len(*answer.Jobs))
+	for i, j := range *answer.Jobs {
+		if j.ID == nil || *j.ID <= 0 || j.State == "" {
+			return nil, fmt.Errorf("squeue: %w: job %d has no id or no state", ErrAnswer, i)
+		}
+		jobs = append(jobs, Job{
+			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, State: State(j.State),
+			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
+			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
+		})
+	}
+	return jobs, nil
+}
+
+// accounting are the fields asked of sacct, in order.
+const accounting = "JobIDRaw,State,NNodes,Submit,Start,End,JobName"
+
+// ParseAccounting reads what sacct prints with --parsable2 --noheader, times
+// as Unix seconds and the fields JobIDRaw, State, NNodes, Submit, Start, End,
+// JobName. The error wraps ErrAnswer.
+func ParseAccounting(b []byte) ([]Job, error) {
+	var jobs []Job
+	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		f := strings.SplitN(line, "|", 7)
+		if len(f) != 7 {
+			return nil, fmt.Errorf("sacct:%d: %w: %d fields, want 7", i+1, ErrAnswer, len(f))
+		}
+		var n [5]int64
+		for k, s := range []string{f[0], f[2], f[3], f[4], f[5]} {
+			if s == "Unknown" || s == "None" {
+				continue
+			}
+			v, err := strconv.ParseInt(s, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("sacct:%d: %w: %q is not a number", i+1, ErrAnswer, s)
+			}
+			n[k] = v
+		}
+		word, _, _ := strings.Cut(f[1], " ") // "CANCELLED by 1000"
+		if n[0] <= 0 || word == "" {
+			return nil, fmt.Errorf("sacct:%d: %w: no id or no state", i+1, ErrAnswer)
+		}
+		jobs = append(jobs, Job{ID: n[0], State: State(word), Nodes: int(n[1]), Submit: n[2], Start: n[3], End: n[4], Name: f[6]})
+	}
+	return jobs, nil
+}

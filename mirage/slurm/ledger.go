@@ -1,0 +1,219 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// ErrLedger is returned when a journal says what cannot have happened.
+var ErrLedger = errors.New("impossible journal entry")
+
+// Kind is what an entry of the journal says.
+type Kind string
+
+// The kinds of entries.
+const (
+	Begin    Kind = "begin"    // of the chain: its name and time scale
+	Intent   Kind = "intent"   // sbatch is about to be run for a link
+	Accepted Kind = "accepted" // a link has a job
+	Started  Kind = "started"  // it holds nodes
+	Ended    Kind = "ended"    // it holds none any more
+	Void     Kind = "void"     // it ended without ever having started
+)
+
+// Entry is a line of the journal.
+type Entry struct {
+	At     time.Time `json:"at"`
+	Kind   Kind      `json:"kind"`
+	Chain  string    `json:"chain,omitempty"`
+	Scale  float64   `json:"time_scale,omitempty"`
+	Link   int       `json:"link"`
+	Job    int64     `json:"job,omitempty"`
+	Start  int64     `json:"start,omitempty"` // Unix seconds
+	End    int64     `json:"end,omitempty"`   // Unix seconds; 0 where nobody knows
+	Reason string    `json:"reason,omitempty"`
+}
+
+// Link is a service job of the chain.
+type Link struct {
+	Number  int
+	Intent  time.Time // of the last submission; zero if it was adopted
+	Tries   int       // submissions
+	Open    bool      // nobody knows yet what came of the last one
+	Job     int64     // 0 until one is known
+	Start   int64     // Unix seconds; 0 until then
+	End     int64     // Unix seconds; 0 until then, or if nobody knows
+	Started bool
+	Ended   bool
+	Void    []int64 // jobs that ended without having started
+}
+
+// Ledger is the journal of a chain and what follows from it. Every entry is
+// on the disk before Append returns.
+type Ledger struct {
+	Chain string
+	Scale float64
+	Begun time.Time
+	Links []Link
+
+	file *lines
+}
+
+// OpenLedger reads a journal, or makes one. The error wraps ErrLedger where
+// an entry contradicts those before it.
+func OpenLedger(path string) (*Ledger, error) {
+	l := &Ledger{}
+	file, err := openLines(path, func(_ int, e Entry) error { return l.apply(e) })
+	if err != nil {
+		return nil, err
+	}
+	l.file = file
+	if err := syncFolder(filepath.Dir(path)); err != nil {
+		file.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// syncFolder puts a folder's own entries on the disk.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// Append records an entry. The error wraps ErrLedger, and nothing is
+// recorded, where it contradicts those before it.
+func (l *Ledger) Append(e Entry) error {
+	trial := l.clone()
+	if err := trial.apply(e); err != nil {
+		return err
+	}
+	if err := l.file.append(e, true); err != nil {
+		return err
+	}
+	return l.apply(e)
+}
+
+// Last is the newest link, or nil.
+func (l *Ledger) Last() *Link {
+	if len(l.Links) == 0 {
+		return nil
+	}
+	return &l.Links[len(l.Links)-1]
+}
+
+// Token is the comment that marks the jobs of a link.
+func (l *Ledger) Token(link int) string { return fmt.Sprintf("foretime/%s/%d", l.Chain, link) }
+
+// Close closes the file.
+func (l *Ledger) Close() error { return l.file.close() }
+
+func (l *Ledger) clone() *Ledger {
+	c := *l
+	c.Links = slices.Clone(l.Links)
+	return &c
+}
+
+// apply is the state machine of a chain.
+func (l *Ledger) apply(e Entry) error {
+	refuse := func(why string) error { return fmt.Errorf("%w: %s of link %d: %s", ErrLedger, e.Kind, e.Link, why) }
+	if e.Kind == Begin {
+		if l.Chain != "" || e.Chain == "" || !(e.Scale > 0) {
+			return refuse("not the first entry, or without name or time scale")
+		}
+		l.Chain, l.Scale, l.Begun = e.Chain, e.Scale, e.At
+		return nil
+	}
+	if l.Chain == "" {
+		return refuse("the chain has not begun")
+	}
+	if e.Link == len(l.Links) && (e.Kind == Intent || e.Kind == Accepted && e.Link == 0) {
+		if last := l.Last(); last != nil && last.Job == 0 {
+			return refuse("the link before has no job")
+		}
+		l.Links = append(l.Links, Link{Number: e.Link})
+	}
+	if e.Link < 0 || e.Link >= len(l.Links) {
+		return refuse("no such link")
+	}
+	k := &l.Links[e.Link]
+	switch e.Kind {
+	case Intent:
+		if k.Job != 0 {
+			return refuse("it has a job")
+		}
+		k.Intent, k.Open = e.At, true
+		k.Tries++
+	case Accepted:
+		if k.Job != 0 || e.Job <= 0 || l.used(e.Job) {
+			return refuse("it has a job, or the job belongs elsewhere")
+		}
+		k.Job, k.Open = e.Job, false
+	case Started:
+		if k.Job == 0 || k.Started {
+			return refuse("it has no job, or has started")
+		}
+		k.Started, k.Start = true, e.Start
+	case Ended:
+		if k.Job == 0 || k.Ended {
+			return refuse("it has no job, or has ended")
+		}
+		k.Ended, k.End = true, e.End
+	case Void:
+		if k.Job == 0 || k.Job != e.Job || k.Started || k.Ended || e.Link != len(l.Links)-1 {
+			return refuse("its job is another one, or has run")
+		}
+		k.Void = append(slices.Clip(k.Void), k.Job)
+		k.Job = 0
+	default:
+		return refuse("unknown kind")
+	}
+	return nil
+}
+
+// used says that a job belongs to a link.
+func (l *Ledger) used(job int64) bool {
+	return slices.ContainsFunc(l.Links, func(k Link) bool { return k.Job == job || slices.Contains(k.Void, job) })
+}
+
+// Summary is what has come of a chain. Times are those of the cluster, not
+// scaled.
+type Summary struct {
+	Links        int     `json:"services"`
+	Ended        int     `json:"ended"`
+	Submissions  int     `json:"submissions"` // times that sbatch was to be run
+	HandOvers    int     `json:"hand_overs"`  // with both times known
+	Interruption float64 `json:"interruption_seconds"`
+	Overlap      float64 `json:"overlap_seconds"`
+	Interrupted  int     `json:"interrupted"` // hand-overs with more than a second of it
+}
+
+// Summary sums the chain up.
+func (l *Ledger) Summary() Summary {
+	s := Summary{Links: len(l.Links)}
+	for i, k := range l.Links {
+		s.Submissions += k.Tries
+		if k.Ended {
+			s.Ended++
+		}
+		if i == 0 || !k.Started || l.Links[i-1].End == 0 {
+			continue
+		}
+		s.HandOvers++
+		reward := float64(k.Start - l.Links[i-1].End)
+		s.Interruption += max(reward, 0)
+		s.Overlap += max(-reward, 0)
+		if reward > 1 {
+			s.Interrupted++
+		}
+	}
+	return s
+}

@@ -1,0 +1,149 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// submit submits a link that was never submitted before.
+func (p *Provisioner) submit(ctx context.Context, v Verdict, link int) error {
+	v.Submit = true
+	if err := p.log(v); err != nil || p.s.DryRun {
+		return err
+	}
+	return p.try(ctx, link)
+}
+
+// try runs sbatch for a link, once. The intent is on the disk before, and the
+// lock goes to sbatch, so that whoever takes this folder over finds the one
+// and waits for the other.
+func (p *Provisioner) try(ctx context.Context, link int) error {
+	held, err := lock(ctx, p.s.Clock, p.submitLock())
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	if err := p.append(Entry{Kind: Intent, Link: link}); err != nil {
+		return err
+	}
+	p.Metrics.add(&p.Metrics.submissions)
+	r := p.s.Request
+	r.Comment = p.ledger.Token(link)
+	r.Name = p.name(link)
+	// A stop must not cut a submission short.
+	id, err := p.s.Client.Submit(context.WithoutCancel(ctx), r, held)
+	p.quiet = p.s.Clock.Now()
+	if err != nil {
+		p.Metrics.add(&p.Metrics.unclear)
+		return fmt.Errorf("link %d: %w", link, err)
+	}
+	return p.append(Entry{Kind: Accepted, Link: link, Job: id})
+}
+
+func (p *Provisioner) submitLock() string { return filepath.Join(p.dir, "submit.lock") }
+
+// name is the job name of a link, which the accounting keeps where it does
+// not keep comments.
+func (p *Provisioner) name(link int) string {
+	name := p.s.Request.Name
+	if name == "" {
+		name = "service"
+	}
+	return fmt.Sprintf("%s-%s-%d", name, p.ledger.Chain, link)
+}
+
+// resolve finds out what became of a submission that nobody saw the end of,
+// and submits again only when it is certain that there is no job.
+func (p *Provisioner) resolve(ctx context.Context, link int) error {
+	if p.s.Resolve != 0 {
+		return p.resolved(ctx, link)
+	}
+	if p.quiet.IsZero() {
+		// An sbatch of an earlier process holds the lock until it is through.
+		held, err := lock(ctx, p.s.Clock, p.submitLock())
+		if err != nil {
+			return err
+		}
+		p.quiet = p.s.Clock.Now()
+		held.Close()
+	}
+	settled := p.s.Clock.Now().Sub(p.quiet) >= p.s.Settle
+	found, err := p.find(ctx, link)
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return p.adopt(ctx, link, found)
+	}
+	if !settled {
+		return nil
+	}
+	// The controller keeps a job for at least MinJobAge after its end: for so
+	// long after the intent, it would have told of one.
+	k := p.ledger.Links[link]
+	if age := p.s.Clock.Now().Sub(k.Intent); p.k.MinJobAge > 0 && age >= p.k.MinJobAge {
+		if !p.k.Accounting {
+			return fmt.Errorf("link %d, intended at %s: %w: the controller forgets jobs after %v and there is no accounting",
+				link, k.Intent.Format(time.RFC3339), ErrUnsure, p.k.MinJobAge)
+		}
+		found, err := p.s.Client.Accounted(ctx, p.name(link), p.ledger.Begun.Unix()-86400)
+		if err != nil {
+			return err
+		}
+		if found = p.unused(found, link, true); len(found) > 0 {
+			return p.adopt(ctx, link, found)
+		}
+	}
+	return p.try(ctx, link)
+}
+
+// resolved does what a person has found out.
+func (p *Provisioner) resolved(ctx context.Context, link int) error {
+	id := p.s.Resolve
+	p.s.Resolve = 0
+	if id > 0 {
+		return p.append(Entry{Kind: Accepted, Link: link, Job: id, Reason: "given"})
+	}
+	return p.try(ctx, link)
+}
+
+// find returns the jobs of a link that the controller knows, lowest id first.
+func (p *Provisioner) find(ctx context.Context, link int) ([]Job, error) {
+	everywhere := *p.s.Client
+	everywhere.Partition = ""
+	jobs, err := everywhere.Queue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.unused(jobs, link, false), nil
+}
+
+// unused keeps the jobs of a link that it has not had and given up.
+func (p *Provisioner) unused(jobs []Job, link int, byName bool) []Job {
+	token, name := p.ledger.Token(link), p.name(link)
+	jobs = slices.DeleteFunc(jobs, func(j Job) bool {
+		return !(j.Comment == token || byName && j.Name == name) || p.ledger.used(j.ID)
+	})
+	slices.SortFunc(jobs, func(a, b Job) int { return int(a.ID - b.ID) })
+	return jobs
+}
+
+// adopt takes the first job found for its link's. There is never a second
+// one as long as what DESIGN.md relies on holds; if there is, it is cancelled
+// and told.
+func (p *Provisioner) adopt(ctx context.Context, link int, found []Job) error {
+	var errs []error
+	for _, extra := range found[1:] {
+		p.Metrics.add(&p.Metrics.doubles)
+		p.s.Warn(fmt.Errorf("link %d: jobs %d and %d: %w", link, found[0].ID, extra.ID, ErrDouble))
+		if !extra.State.Over() {
+			errs = append(errs, p.s.Client.Cancel(ctx, extra.ID))
+		}
+	}
+	p.Metrics.add(&p.Metrics.recovered)
+	return errors.Join(p.append(Entry{Kind: Accepted, Link: link, Job: found[0].ID, Reason: "found by its token"}), errors.Join(errs...))
+}
