@@ -82,6 +82,7 @@ type Entry struct {
 
 	n        int // runs observed since the last drift
 	seen     int // runs observed in all
+	taught   int // of them, kept from earlier program runs
 	next     int // fit again at this n
 	fits     int
 	drifts   int
@@ -204,7 +205,8 @@ func (e *Entry) dropRare() {
 	}
 }
 
-// Hold keeps the entry from its first fit until it is called with false.
+// Hold keeps the entry from its first fit until it is called with false, unless
+// it was taught.
 func (e *Entry) Hold(hold bool) { e.held = hold }
 
 // Predict answers for a footprint of this entry. The error matches
@@ -281,7 +283,7 @@ func (e *Entry) Observe(f *Footprint, seconds float64) {
 	}
 	f.observe(y, e.epoch)
 	e.learn(f, seconds, y, plain)
-	if e.n >= e.next && !e.held {
+	if e.n >= e.next && (!e.held || e.taught > 0) {
 		e.Fit()
 	}
 }

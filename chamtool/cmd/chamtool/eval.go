@@ -170,3 +170,10 @@ func figure(x *float64) string {
 
 // digits prints four significant digits.
 func digits(x float64) string { return fmt.Sprintf("%.4g", x) }
+
+// middle is the median of values, which it sorts.
+func middle(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
+}

@@ -16,6 +16,7 @@ func root(env *cli.Env) *cobra.Command {
 		Use:   "chamtool",
 		Short: "Task run times of Chameleon programs: measured, learned, and turned into balanced work",
 	}
-	c.AddCommand(evalCommand(env), replayCommand(env), simulateCommand(env))
+	c.AddCommand(evalCommand(env), replayCommand(env), simulateCommand(env), displayCommand(env), plotCommand(env),
+		trainCommand(env), doctorCommand(env), hostCommand(env))
 	return c
 }

@@ -84,15 +84,20 @@ func start(process, settings unsafe.Pointer) bool {
 	if cfg.Verbose {
 		c.tell()
 	}
+	model, doubts := c.model()
+	warnings = append(warnings, doubts...)
+	for _, w := range doubts {
+		c.say("%v", w)
+	}
 	c.session = session.New(session.Options{
-		Config: cfg, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
+		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
 		Clock: clock, CPUTime: threadCPU, Symbol: symbol, Create: c.create,
 	})
-	for _, w := range warnings {
-		c.session.Warn(w)
-	}
 	for _, w := range c.session.Warnings() {
 		c.say("%s", w)
+	}
+	for _, w := range warnings {
+		c.session.Warn(w)
 	}
 	running.Store(c)
 	go c.run()
@@ -276,6 +281,10 @@ func stop() {
 func (c *consumer) finish() {
 	if n := uint64(C.chamtool_unplaced()); n > 0 {
 		c.session.Warn(fmt.Errorf("%d events lost for want of memory for a ring", n))
+	}
+	if err := c.keep(); err != nil {
+		c.say("models are not kept: %v", err)
+		c.session.Warn(fmt.Errorf("models are not kept: %w", err))
 	}
 	summary := c.session.Close()
 	c.parquet()

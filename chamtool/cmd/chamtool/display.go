@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/foretime/foretime/chamtool/perfmodel"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/spf13/cobra"
+)
+
+func displayCommand(env *cli.Env) *cobra.Command {
+	var home, host, entry string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "display [FILE]",
+		Short: "Show the models kept between runs",
+		Long: `Show the models kept between runs: of this host, or of a file. With --entry, the
+footprints of one task function.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := storePath(home, host)
+			if len(args) == 1 {
+				path = args[0]
+			}
+			s, err := perfmodel.ReadStore(path)
+			if err != nil {
+				return err
+			}
+			m := perfmodel.New(perfmodel.Options{})
+			m.Teach(s)
+			if entry != "" {
+				return footprints(env, m, entry, asJSON)
+			}
+			return entries(env, m, asJSON)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&home, "home", os.Getenv("CHAMTOOL_HOME"), "folder of kept models; default CHAMTOOL_HOME, else $HOME/.chamtool")
+	f.StringVar(&host, "host", os.Getenv("CHAMTOOL_HOSTNAME"), "host; default CHAMTOOL_HOSTNAME, else this one")
+	f.StringVar(&entry, "entry", "", "show the footprints of this task function")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func storePath(home, host string) string {
+	if home == "" {
+		user, _ := os.UserHomeDir()
+		home = filepath.Join(user, ".chamtool")
+	}
+	if host == "" {
+		host, _ = os.Hostname()
+	}
+	return filepath.Join(home, "models", filepath.Base(host)+".json")
+}
+
+type entryRow struct {
+	Entry      string              `json:"entry"`
+	Runs       int                 `json:"runs"`
+	Footprints int                 `json:"footprints"`
+	Serving    string              `json:"serving"`
+	Law        string              `json:"law"`
+	Errors     map[string]*float64 `json:"errors"` // rolling |log error| by model
+}
+
+func entries(env *cli.Env, m *perfmodel.Model, asJSON bool) error {
+	var rows []entryRow
+	for _, name := range m.Names() {
+		e := m.Entry(name)
+		row := entryRow{name, e.Runs(), len(e.Footprints()), e.Serving().String(), law(e), map[string]*float64{}}
+		for k := perfmodel.History; k < perfmodel.MLP; k++ {
+			if x := e.Error(k); !math.IsNaN(x) {
+				row.Errors[k.String()] = &x
+			}
+		}
+		rows = append(rows, row)
+	}
+	if asJSON {
+		return env.WriteJSON(rows)
+	}
+	t := cli.Table{Header: []string{"entry", "runs", "footprints", "serving", "history", "local", "power", "ridge", "law"}}
+	for _, r := range rows {
+		t.Add(r.Entry, r.Runs, r.Footprints, r.Serving, figure(r.Errors["history"]), figure(r.Errors["local"]), figure(r.Errors["power"]), figure(r.Errors["ridge"]), r.Law)
+	}
+	_, err := t.WriteTo(env.Stdout)
+	return err
+}
+
+// law is the power law as a formula.
+func law(e *perfmodel.Entry) string {
+	multiplier, exponents, ok := e.Exponents()
+	if !ok {
+		return "constant"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%.3g s", multiplier)
+	for i, x := range exponents {
+		if x != 0 {
+			fmt.Fprintf(&b, " * n%d^%.3f", i+1, x)
+		}
+	}
+	return b.String()
+}
+
+func footprints(env *cli.Env, m *perfmodel.Model, entry string, asJSON bool) error {
+	type row struct {
+		Sizes     []int64 `json:"sizes"`
+		Runs      int     `json:"runs"`
+		Median    float64 `json:"median_seconds"`
+		Trimmed   float64 `json:"trimmed_mean_seconds"`
+		Deviation float64 `json:"deviation_seconds"`
+		Predicted float64 `json:"predicted_seconds"`
+	}
+	var rows []row
+	for _, name := range m.Names() {
+		if name != entry {
+			continue
+		}
+		e := m.Entry(name)
+		for _, fp := range e.Footprints() {
+			s := fp.Stats()
+			r := row{fp.Sizes, s.Runs, s.Median, s.Trimmed, s.Deviation, 0}
+			if p, err := e.Predict(fp); err == nil {
+				r.Predicted = p.Seconds
+			}
+			rows = append(rows, r)
+		}
+	}
+	if rows == nil {
+		return fmt.Errorf("no runs of %q; there are %s", entry, strings.Join(m.Names(), ", "))
+	}
+	if asJSON {
+		return env.WriteJSON(rows)
+	}
+	t := cli.Table{Header: []string{"sizes", "runs", "median s", "trimmed s", "deviation s", "predicted s"}}
+	for _, r := range rows {
+		t.Add(strings.Trim(fmt.Sprint(r.Sizes), "[]"), r.Runs, digits(r.Median), digits(r.Trimmed), digits(r.Deviation), digits(r.Predicted))
+	}
+	_, err := t.WriteTo(env.Stdout)
+	return err
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/foretime/foretime/chamtool/abi"
+	"github.com/foretime/foretime/chamtool/config"
+	"github.com/foretime/foretime/chamtool/cpufreq"
+	"github.com/foretime/foretime/chamtool/perfmodel"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/spf13/cobra"
+)
+
+// finding is one line of the doctor's report.
+type finding struct {
+	Check  string `json:"check"`
+	Status string `json:"status"` // ok, warn or fail
+	Detail string `json:"detail"`
+}
+
+func doctorCommand(env *cli.Env) *cobra.Command {
+	var tool string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor [--tool libchamtool.so]",
+		Short: "Check this environment: the library, its interface, the configuration",
+		Long: `Check this environment: whether the library that the runtime would load is
+there, exports the entry symbol and speaks which dialects; the effective
+configuration; whether logs and models can be written; and what the machine
+tells of its clock and frequencies.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found := examine(tool)
+			failed := 0
+			t := cli.Table{Header: []string{"check", "status", "detail"}}
+			for _, f := range found {
+				t.Add(f.Check, f.Status, f.Detail)
+				if f.Status == "fail" {
+					failed++
+				}
+			}
+			if asJSON {
+				if err := env.WriteJSON(found); err != nil {
+					return err
+				}
+			} else if _, err := t.WriteTo(env.Stdout); err != nil {
+				return err
+			}
+			if failed > 0 {
+				return fmt.Errorf("%d of %d checks failed", failed, len(found))
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&tool, "tool", "", "library to check instead of the one the environment names")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func examine(tool string) []finding {
+	found := []finding{enabled()}
+	found = append(found, library(tool)...)
+	cfg, warnings := config.Read(os.LookupEnv)
+	for _, w := range warnings {
+		found = append(found, finding{"configuration", "warn", w.Error()})
+	}
+	for _, s := range cfg.Effective() {
+		if s.Given {
+			found = append(found, finding{"configuration", "ok", s.Name + "=" + s.Value})
+		}
+	}
+	return append(found, writable("log folder", cfg.LogDir), models(cfg), frequency(), clockSource(), compilers())
+}
+
+func enabled() finding {
+	switch v := os.Getenv(abi.EnableVariable); v {
+	case "0", "disabled":
+		return finding{"tools enabled", "fail", abi.EnableVariable + "=" + v + " switches every tool off"}
+	}
+	return finding{"tools enabled", "ok", abi.EnableVariable + " does not switch tools off"}
+}
+
+// library checks the first library that would be loaded.
+func library(tool string) []finding {
+	paths := []string{tool}
+	from := "--tool"
+	if tool == "" {
+		from = abi.LibrariesVariable
+		paths = strings.Split(os.Getenv(from), ":")
+	}
+	if paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" }); len(paths) == 0 {
+		detail := "name the library in " + abi.LibrariesVariable
+		if os.Getenv(abi.OlderLibraryVariable) != "" {
+			detail += "; only runtimes of the older kind read " + abi.OlderLibraryVariable
+		}
+		return []finding{{"library", "fail", detail}}
+	}
+	var found []finding
+	for _, path := range paths {
+		found = append(found, inspect(path)...)
+	}
+	return found
+}
+
+func inspect(path string) []finding {
+	f, err := elf.Open(path)
+	if err != nil {
+		return []finding{{"library", "fail", err.Error()}}
+	}
+	defer f.Close()
+	if f.Type != elf.ET_DYN {
+		return []finding{{"library", "fail", path + ": not a shared library"}}
+	}
+	found := []finding{{"library", "ok", path}}
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return append(found, finding{"entry symbol", "fail", err.Error()})
+	}
+	defined := func(name string) bool {
+		return slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == name && s.Section != elf.SHN_UNDEF })
+	}
+	if !defined(abi.EntrySymbol) {
+		return append(found, finding{"entry symbol", "fail", path + " does not export " + abi.EntrySymbol})
+	}
+	found = append(found, finding{"entry symbol", "ok", abi.EntrySymbol})
+	if defined("chamtool_patched_callbacks") {
+		return append(found, finding{"interface", "ok", "upstream and patched"})
+	}
+	return append(found, finding{"interface", "ok", "upstream only: build with -tags chamtool_patched, which needs g++, for the patched library"})
+}
+
+func writable(what, dir string) finding {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return finding{what, "fail", err.Error()}
+	}
+	at := abs
+	for {
+		if info, err := os.Stat(at); err == nil {
+			if !info.IsDir() {
+				return finding{what, "fail", at + " is not a folder"}
+			}
+			break
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return finding{what, "fail", err.Error()}
+		}
+		at = filepath.Dir(at)
+	}
+	probe, err := os.CreateTemp(at, ".chamtool-doctor-")
+	if err != nil {
+		return finding{what, "fail", err.Error()}
+	}
+	probe.Close()
+	os.Remove(probe.Name())
+	if at != abs {
+		return finding{what, "ok", abs + " will be made"}
+	}
+	return finding{what, "ok", abs}
+}
+
+func models(cfg *config.Config) finding {
+	path := storePath(cfg.Home, cfg.Host)
+	s, err := perfmodel.ReadStore(path)
+	switch {
+	case err == nil:
+		return finding{"kept models", "ok", fmt.Sprintf("%s: %d functions", path, len(s.Entries))}
+	case errors.Is(err, os.ErrNotExist):
+		f := writable("kept models", filepath.Dir(path))
+		if f.Status == "ok" {
+			f.Detail = path + ": none yet"
+		}
+		return f
+	}
+	return finding{"kept models", "warn", err.Error()}
+}
+
+func frequency() finding {
+	s, err := cpufreq.Read(os.DirFS("/"))
+	if err != nil {
+		return finding{"core frequency", "warn", err.Error()}
+	}
+	return finding{"core frequency", "ok", fmt.Sprintf("%d cores, from %s", s.Cores(), s.Source)}
+}
+
+func clockSource() finding {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err == nil && strings.Contains(string(text), "constant_tsc") && strings.Contains(string(text), "nonstop_tsc") {
+		return finding{"clock", "ok", "time stamp counter"}
+	}
+	return finding{"clock", "warn", "no invariant time stamp counter: the system's clock is read, at about twice the cost"}
+}
+
+func compilers() finding {
+	var have, lack []string
+	for _, name := range []string{"gcc", "g++", "mpicc", "mpirun"} {
+		if _, err := exec.LookPath(name); err == nil {
+			have = append(have, name)
+		} else {
+			lack = append(lack, name)
+		}
+	}
+	if len(lack) == 0 {
+		return finding{"for chamtool host", "ok", strings.Join(have, ", ")}
+	}
+	return finding{"for chamtool host", "warn", "missing: " + strings.Join(lack, ", ")}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"math"
+
+	"github.com/foretime/foretime/chamtool/evaluation"
+	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/shared/chart"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/spf13/cobra"
+)
+
+func plotCommand(env *cli.Env) *cobra.Command {
+	var format, out, what, model, mlp string
+	var fraction float64
+	c := &cobra.Command{
+		Use:   "plot FILE... --out FILE.svg",
+		Short: "Draw predicted against actual times, the error over tasks, or the load per iteration",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := tasklog.ParseFormat(format)
+			if err != nil {
+				return cli.Usagef("--format: %w", err)
+			}
+			if out == "" {
+				return cli.Usagef("--out is missing")
+			}
+			logs, err := loadLogs(env, args, f)
+			if err != nil {
+				return err
+			}
+			var c chart.Chart
+			switch what {
+			case "predicted", "error":
+				var r *evaluation.Result
+				if r, err = evaluate(f, logs, evaluation.Split{Fraction: fraction}, model, mlp, 6, false); err == nil {
+					c = pairs(r.Pairs, what)
+				}
+			case "load":
+				c = loads(logs)
+			default:
+				return cli.Usagef("--what %q: want predicted, error or load", what)
+			}
+			if err != nil {
+				return err
+			}
+			return chart.Save(out, c)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&format, "format", "mxm", "format of the files: mxm, ar, perm or csv")
+	fl.StringVar(&out, "out", "", "image to write, .svg or .png")
+	fl.StringVar(&what, "what", "predicted", "predicted (against actual), error (over tasks) or load (per iteration)")
+	fl.StringVar(&model, "model", "auto", "as for eval")
+	fl.StringVar(&mlp, "mlp", "", "network written by chamtool train")
+	fl.Float64Var(&fraction, "train-fraction", 0.3, "learn from the first share of each file")
+	return c
+}
+
+func pairs(ps []evaluation.Pair, what string) chart.Chart {
+	if what == "predicted" {
+		s := chart.Series{Name: "task"}
+		for _, p := range ps {
+			s.X, s.Y = append(s.X, p.Actual), append(s.Y, p.Predicted)
+		}
+		return chart.Scatter{Frame: chart.Frame{Title: "Predicted and actual times", X: "actual (s)", Y: "predicted (s)", LogX: true, LogY: true}, Series: []chart.Series{s}, Identity: true}
+	}
+	mean := chart.Series{Name: "mean"}
+	median := chart.Series{Name: "half of the tasks"}
+	const stretch = 40
+	for from := 0; from < len(ps); {
+		to := min(len(ps), from+max(1, len(ps)/stretch))
+		sum, below := 0.0, make([]float64, 0, to-from)
+		for _, p := range ps[from:to] {
+			e := 100 * math.Abs(p.Predicted-p.Actual) / p.Actual
+			sum += e
+			below = append(below, e)
+		}
+		x := float64(from+to) / 2
+		mean.X, mean.Y = append(mean.X, x), append(mean.Y, sum/float64(to-from))
+		median.X, median.Y = append(median.X, x), append(median.Y, middle(below))
+		from = to
+	}
+	return chart.Lines{Frame: chart.Frame{Title: "Error of the predictions", X: "task", Y: "error (%)"}, Series: []chart.Series{mean, median}}
+}
+
+// loads is the seconds of each iteration: as the log tells them, else summed
+// over its tasks.
+func loads(logs []*tasklog.Log) chart.Chart {
+	var all []chart.Series
+	for _, l := range logs {
+		seconds := l.Loads
+		if len(seconds) == 0 {
+			for _, r := range l.Rows {
+				for len(seconds) <= r.Iteration && r.Iteration < 1<<20 {
+					seconds = append(seconds, 0)
+				}
+				seconds[r.Iteration] += r.Seconds
+			}
+		}
+		s := chart.Series{Name: l.Name}
+		for i, y := range seconds {
+			s.X, s.Y = append(s.X, float64(i)), append(s.Y, y)
+		}
+		all = append(all, s)
+	}
+	return chart.Lines{Frame: chart.Frame{Title: "Load per iteration", X: "iteration", Y: "load (s)"}, Series: all}
+}
