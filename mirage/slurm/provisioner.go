@@ -410,7 +410,9 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 			p.s.Warn(fmt.Errorf("link %d: %w", last.Number, err))
 			v.Why = "wait: " + err.Error()
 		}
-		p.decision = now.Add(p.s.Interval)
+		// The next one is a whole number of intervals after the start.
+		ran := now.Sub(time.Unix(last.Start, 0))
+		p.decision = now.Add(p.s.Interval - ran%p.s.Interval)
 	}
 	if last.Started && !last.Ended {
 		v.Remaining = p.end(last).Sub(now).Seconds()

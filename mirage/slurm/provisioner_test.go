@@ -1,0 +1,330 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/samples"
+)
+
+func (w *world) settings(p policy.Policy, links int) Settings {
+	return Settings{
+		Client: &Client{Runner: w}, Clock: w, Policy: p, Links: links, Service: w.service,
+		Request:  Request{Script: "service.sh", Nodes: 1, Limit: time.Minute},
+		Interval: 10 * time.Second, Scale: 60,
+	}
+}
+
+// life is the life of one process: it ends well, in an error or in a crash.
+func life(dir string, s Settings) (l *Ledger, crashed bool, err error) {
+	var p *Provisioner
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(crash); !ok {
+				panic(r)
+			}
+			crashed = true
+		}
+		if p != nil {
+			p.Close()
+		}
+	}()
+	p, err = Open(dir, s)
+	if err != nil {
+		return nil, false, err
+	}
+	err = p.Run(context.Background())
+	return p.Ledger(), false, err
+}
+
+// tear leaves a line unfinished, as a crash in the middle of a write does.
+func (w *world) tear(path string) {
+	torn := [...]string{"", "{", `{"at":"2026-01-01T00:00:00Z","kind":"accepted","link":0,"job":77`, "\x00\x00"}[w.rng.IntN(4)]
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if _, err := f.WriteString(torn); err != nil {
+		panic(err)
+	}
+}
+
+// TestExactlyOnce: whatever fails, each link has one job, and the chain goes
+// on to its end.
+func TestExactlyOnce(t *testing.T) {
+	counts, unsure := map[string]int{}, 0
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp("", "chain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		w := newWorld(rapid.Uint64().Draw(t, "seed"))
+		w.counts = counts
+		w.faults = rapid.IntRange(0, 12).Draw(t, "faults")
+		w.acct = rapid.Bool().Draw(t, "accounting")
+		w.modern = rapid.Bool().Draw(t, "modern")
+		links := rapid.IntRange(1, 4).Draw(t, "links")
+		p := rapid.SampledFrom([]policy.Policy{policy.Reactive{}, policy.NeverLate{}, policy.Fixed{LeadHours: .3}, policy.Average{}, policy.Quantile{Q: .5}}).Draw(t, "policy")
+		s := w.settings(p, links)
+		s.Release = rapid.Bool().Draw(t, "release")
+		longest := time.Duration(0) // without a process
+		for range 100 {
+			l, crashed, err := life(dir, s)
+			s.Resolve = 0
+			if w.double != nil {
+				t.Fatal(w.double)
+			}
+			switch {
+			case crashed:
+				w.tear(filepath.Join(dir, "journal.jsonl"))
+				w.tear(filepath.Join(dir, "history.jsonl"))
+				down := time.Duration(w.rng.ExpFloat64() * 30 * float64(time.Second))
+				longest = max(longest, down)
+				w.pass(down)
+				continue
+			case errors.Is(err, ErrUnsure):
+				if w.acct || longest < w.age/4 {
+					t.Fatalf("%v, with accounting %v and %v without a process", err, w.acct, longest)
+				}
+				unsure++
+				s.Resolve = w.truth(dir)
+				continue
+			case err != nil:
+				t.Fatal(err)
+			}
+			w.verify(t, l, links)
+			return
+		}
+		t.Fatal("the chain does not come to its end")
+	})
+	t.Logf("%v, unsure %d", counts, unsure)
+	for _, must := range []string{"sbatch 1", "sbatch 3", "sbatch 4", "sbatch 5", "sbatch 6", "sbatch 7", "crash between", "crash squeue"} {
+		if counts[must] == 0 {
+			t.Errorf("%s never happened", must)
+		}
+	}
+}
+
+// truth is what a person would find out about the open link.
+func (w *world) truth(dir string) int64 {
+	l, err := OpenLedger(filepath.Join(dir, "journal.jsonl"))
+	if err != nil {
+		panic(err)
+	}
+	defer l.Close()
+	for _, j := range w.jobs {
+		if j.Comment == l.Token(l.Last().Number) && !l.used(j.ID) {
+			return j.ID
+		}
+	}
+	return -1
+}
+
+// verify counts the jobs of each link that were not cancelled before their
+// start.
+func (w *world) verify(t *rapid.T, l *Ledger, links int) {
+	w.pass(time.Hour) // whatever is still under way arrives
+	if len(l.Links) != links {
+		t.Fatalf("%d links, want %d", len(l.Links), links)
+	}
+	ran := map[string]int{}
+	for _, j := range w.jobs {
+		if j.fate != "CANCELLED" {
+			ran[j.Comment]++
+		}
+	}
+	if len(ran) != links {
+		t.Fatalf("jobs for %d links, want %d", len(ran), links)
+	}
+	for token, n := range ran {
+		if n != 1 {
+			t.Fatalf("%d jobs for %s", n, token)
+		}
+	}
+}
+
+// TestChain: without faults, the policy sees what it should, in its own time,
+// and the hand-overs add up.
+func TestChain(t *testing.T) {
+	w := newWorld(3)
+	seen := 0
+	s := w.settings(decide(func(s *policy.State) (policy.Decision, error) {
+		seen++
+		if s.PredEnd-s.PredStart != 3600 || s.Service.Limit != 3600 || s.Now < s.PredStart || s.Now >= s.PredEnd {
+			t.Errorf("state %d..%d at %d, service %+v", s.PredStart, s.PredEnd, s.Now, s.Service)
+		}
+		if n := len(s.History.Moments); n != samples.Steps || s.History.Moments[n-1].At != s.Now || s.History.Moments[n-2].At != s.Now-600 {
+			t.Errorf("%d moments, the last at %+v", n, s.History.Moments[n-1].At)
+		}
+		last := s.History.Moments[samples.Steps-1].Snapshot
+		if last[17] < 2 { // the predecessor and a job of somebody's
+			t.Errorf("%v running jobs", last[17])
+		}
+		if math.Abs(s.History.Predecessor[3]-float64(s.Now-s.PredStart)) > 1 {
+			t.Errorf("predecessor %v at %d", s.History.Predecessor, s.Now-s.PredStart)
+		}
+		for _, wait := range s.Waits {
+			if wait < 0 || wait > 50*60 {
+				t.Errorf("wait of %v s", wait)
+			}
+		}
+		return policy.Fixed{LeadHours: .25}.Decide(s)
+	}), 6)
+	dir := t.TempDir()
+	l, crashed, err := life(dir, s)
+	if crashed || err != nil {
+		t.Fatal(crashed, err)
+	}
+	sum := l.Summary()
+	if sum.Links != 6 || sum.Ended != 6 || sum.HandOvers != 5 || seen < 20 {
+		t.Errorf("%+v after %d decisions", sum, seen)
+	}
+	if sum.Interruption+sum.Overlap == 0 {
+		t.Errorf("%+v: no wait at all", sum)
+	}
+	var last Verdict
+	b, err := os.ReadFile(filepath.Join(dir, "decisions.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if err := json.Unmarshal([]byte(rows[len(rows)-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	if !last.Submit || last.Link != 4 || last.Why != "policy" || len(last.Features) != samples.Features || last.ExpectedHours == nil {
+		t.Errorf("last decision %+v", last)
+	}
+	// Once more: everything has ended, so nothing is left to do.
+	again, _, err := life(dir, s)
+	if err != nil || again.Summary() != sum {
+		t.Errorf("again: %+v, %v", again.Summary(), err)
+	}
+}
+
+type decide func(*policy.State) (policy.Decision, error)
+
+func (f decide) Decide(s *policy.State) (policy.Decision, error) { return f(s) }
+
+// TestPolicyFails: a policy that cannot decide makes the chain reactive.
+func TestPolicyFails(t *testing.T) {
+	w := newWorld(4)
+	s := w.settings(decide(func(*policy.State) (policy.Decision, error) { return policy.Decision{}, errors.New("no idea") }), 3)
+	warned := 0
+	s.Warn = func(error) { warned++ }
+	l, _, err := life(t.TempDir(), s)
+	if err != nil || l.Summary().Links != 3 || l.Summary().Overlap > 0 || warned == 0 {
+		t.Errorf("%+v, %v, %d warnings", l.Summary(), err, warned)
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	w := newWorld(5)
+	w.submit([]string{"sbatch", "--comment=mine"})
+	w.jobs[0].fate = ""
+	w.pass(30 * time.Second)
+	s := w.settings(policy.Fixed{LeadHours: .25}, 0)
+	s.DryRun, s.Predecessor, s.Request.Script = true, 1, ""
+	l, _, err := life(t.TempDir(), s)
+	if err != nil || len(l.Links) != 1 || len(w.jobs) != 1 {
+		t.Errorf("%+v, %v, %d jobs", l, err, len(w.jobs))
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	w := newWorld(6)
+	dir := t.TempDir()
+	good := w.settings(policy.Reactive{}, 1)
+	p, err := Open(dir, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, good); !errors.Is(err, ErrInUse) {
+		t.Errorf("opened twice: %v", err)
+	}
+	p.Close()
+	for name, spoil := range map[string]func(*Settings){
+		"no client":      func(s *Settings) { s.Client = nil },
+		"no policy":      func(s *Settings) { s.Policy = nil },
+		"no nodes":       func(s *Settings) { s.Request.Nodes = 0 },
+		"no limit":       func(s *Settings) { s.Request.Limit = 0 },
+		"over the limit": func(s *Settings) { s.Service = time.Hour },
+		"interval":       func(s *Settings) { s.Interval = -1 },
+		"scale":          func(s *Settings) { s.Scale = math.NaN() },
+		"another scale":  func(s *Settings) { s.Scale = 2 },
+		"no script":      func(s *Settings) { s.Request.Script = "" },
+		"dry run":        func(s *Settings) { s.DryRun = true },
+	} {
+		s := good
+		spoil(&s)
+		if _, err := Open(dir, s); !errors.Is(err, ErrSettings) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), []byte(`{"kind":"intent","link":0}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, good); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "journal.jsonl:1") {
+		t.Errorf("impossible journal: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), []byte("nonsense\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, good); err == nil || !strings.Contains(err.Error(), "journal.jsonl:1") {
+		t.Errorf("nonsense: %v", err)
+	}
+}
+
+// TestStop: a stop between two polls ends the run, and it goes on after.
+func TestStop(t *testing.T) {
+	w := newWorld(7)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := w.settings(decide(func(*policy.State) (policy.Decision, error) { cancel(); return policy.Decision{}, nil }), 3)
+	p, err := Open(dir, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+	p.Close()
+	s.Policy = policy.Reactive{}
+	if l, _, err := life(dir, s); err != nil || l.Summary().Ended != 3 {
+		t.Errorf("gone on: %v", err)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	w := newWorld(8)
+	p, err := Open(t.TempDir(), w.settings(policy.Average{}, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.Metrics.chain(p.ledger)
+	var b bytes.Buffer
+	if _, err := p.Metrics.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# TYPE mirage_provision_submissions_total counter\n", "\nmirage_provision_services 2\n", "\nmirage_provision_doubles_total 0\n", "\nmirage_provision_nodes 3\n", "\nmirage_provision_nodes_unavailable 1\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in:\n%s", want, b.String())
+		}
+	}
+}
