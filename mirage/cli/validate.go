@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -291,7 +293,7 @@ func (r validated) print(w io.Writer) error {
 	for _, load := range []validation.Load{validation.Low, validation.Medium, validation.Heavy} {
 		add(string(load), r.ByLoad[load])
 	}
-	fmt.Fprintf(w, "%s %v\n\n", r.Model, r.Settings)
+	fmt.Fprintf(w, "%s%s\n\n", r.Model, described(r.Settings))
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
@@ -304,7 +306,19 @@ func (r validated) print(w io.Writer) error {
 		}
 	}
 	if r.Verdict != "" {
-		fmt.Fprintln(w, strings.ToUpper(r.Verdict[:1])+r.Verdict[1:]+".")
+		fmt.Fprintln(w, r.Verdict)
 	}
 	return nil
+}
+
+// described lists settings in order of their names, as " (name value, ...)".
+func described(settings map[string]any) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		parts = append(parts, fmt.Sprintf("%s %v", name, settings[name]))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
