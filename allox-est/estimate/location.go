@@ -22,8 +22,9 @@ type location struct {
 // locate estimates the level of epochs that come in groups, one a run. Between
 // runs the level is believed to vary as the machine's speed does; what the
 // groups themselves show is added (method of moments of the one-way random
-// effects model, Searle, Casella and McCulloch 1992, section 3.6).
-func locate(groups [][]float64, method Method, speed prior) location {
+// effects model, Searle, Casella and McCulloch 1992, section 3.6). Blur is the
+// standard deviation with which the sum of a group was measured.
+func locate(groups [][]float64, method Method, speed prior, blur float64) location {
 	var all []float64
 	var squares, df, balance float64
 	for _, g := range groups {
@@ -54,15 +55,16 @@ func locate(groups [][]float64, method Method, speed prior) location {
 	}
 	spread, spreadDF := speed.moderate(grand, shown, shownDF)
 
-	if spread+noise == 0 { // a quantity that is always 0, such as the CPU time of a job that sleeps
+	if spread+noise+blur == 0 { // a quantity that is always 0, such as the CPU time of a job that sleeps
 		return location{mean: grand, withinDF: noiseDF, spreadDF: spreadDF}
 	}
 	var weights, level, within, between float64
 	for _, g := range groups {
-		w := 1 / (spread + lasting*noise/float64(len(g)))
+		own := lasting*noise/float64(len(g)) + blur*blur/float64(len(g)*len(g))
+		w := 1 / (spread + own)
 		weights += w
 		level += w * mean(g)
-		within += w * w * lasting * noise / float64(len(g))
+		within += w * w * own
 		between += w * w * spread
 	}
 	l := location{

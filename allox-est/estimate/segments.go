@@ -37,13 +37,14 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 		method = decide(&t, shape)
 	}
 	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: speedPrior(told)}
+	m.blur = blur(told)
 	onCPU := m // processor time varies with the machine's speed as a whole
 	m.speed.sd *= busy(&t)
 	e.Uncontended = m.predict(t.quiet).Prediction
 	e.CPU = onCPU.predict(t.cpu).Prediction
 	lasting := contended(settled, t.quiet)
 	asNow := m
-	asNow.speed = m.speed.with(lasting)
+	asNow.speed, asNow.blur = m.speed.with(lasting), 0 // wall times are the job's own
 	wall := asNow.predict(settled)
 	e.Wall = wall.Prediction
 	e.Wall.Low = max(e.Wall.Low, min(e.Uncontended.Low, e.Wall.Value)) // no contention is the least
@@ -65,6 +66,18 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	e.Method = m.name(s.Method)
 	e.Warnings = append(e.Warnings, shape.warnings(t.quiet)...)
 	return nil
+}
+
+// blur is how exactly processor time and wait are cut at the two ends of a
+// run's epochs: they are read every 20 ms and taken to grow evenly between.
+func blur(runs []journal.Run) float64 {
+	const interval = 0.020
+	for _, r := range runs {
+		if len(r.LapWait) > 0 {
+			return math.Sqrt(2) * interval / math.Sqrt(12)
+		}
+	}
+	return 0
 }
 
 // crowd returns the mean load average per processor while sampling; 0 where it
@@ -182,6 +195,7 @@ type model struct {
 	method Method
 	shape  shape
 	speed  prior
+	blur   float64 // of a run's epochs together, in seconds
 }
 
 // name tells the method, and under Auto the decision.
@@ -296,10 +310,11 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 		}
 	}
 	if len(groups) == 0 { // every epoch stands out: none does
-		return model{m.epochs, m.level, m.method, shape{warm: m.shape.warm, out: blank(m.shape.out)}, m.speed}.steady(ts, warm)
+		m.shape = shape{warm: m.shape.warm, out: blank(m.shape.out)}
+		return m.steady(ts, warm)
 	}
 	count := float64(max(0, m.epochs-warm-hidden(ts)))
-	l := locate(groups, m.method, m.speed)
+	l := locate(groups, m.method, m.speed, m.blur)
 	parts = []part{
 		{count * l.mean, count*count*l.within + count*l.noise, l.withinDF},
 		{0, count * count * (l.between + l.spread), l.spreadDF},
