@@ -173,6 +173,87 @@ func TestMonteCarlo(t *testing.T) {
 	t.Log(table)
 }
 
+// drifting is a machine whose speed wanders: the logarithm of an epoch's time is
+// an Ornstein-Uhlenbeck process of 15 % that forgets in 60 epochs, as the
+// virtual machine did on which whole runs differed by 27 %.
+type drifting struct {
+	x   float64
+	rng *rand.Rand
+}
+
+// pass lets the time of some epochs go by and returns the speed's factor then.
+func (d *drifting) pass(epochs float64) float64 {
+	keep := math.Exp(-epochs / 60)
+	d.x = keep*d.x + math.Sqrt(1-keep*keep)*0.15*d.rng.NormFloat64()
+	return math.Exp(d.x)
+}
+
+func (d *drifting) run(epochs int) journal.Run {
+	r := journal.Run{Epochs: epochs, Threads: 1, CPUs: 2}
+	measure := func(n int) {
+		for range n {
+			r.Yardstick = append(r.Yardstick, 0.004*d.pass(0)*(1+0.02*d.rng.NormFloat64()))
+		}
+	}
+	lap := func(seconds float64) {
+		s := seconds * d.pass(seconds) * (1 + 0.03*d.rng.NormFloat64())
+		r.Laps, r.LapCPU = append(r.Laps, s), append(r.LapCPU, s)
+		r.Wall += s
+		r.CPU += s
+	}
+	measure(3)
+	lap(simSetup)
+	for range epochs {
+		measure(1)
+		lap(simEpoch)
+	}
+	lap(simDown)
+	measure(3)
+	return r
+}
+
+// On such a machine samples that lie minutes together see too little of its
+// wandering: the interval of the time as it will be covers less than it says,
+// with the yardstick less so. At the reference speed the estimate is good.
+func TestMonteCarloDriftingMachine(t *testing.T) {
+	d := drifting{rng: rand.New(rand.NewPCG(2020, 3))}
+	table := newTable("yardstick", "MAPE %", "covered %", "median width %", "reference MAPE %")
+	var covered [2]float64
+	for i, name := range []string{"without", "with"} {
+		var errs, widths, references []float64
+		for range *trials {
+			d.pass(1000)
+			samples := []journal.Run{d.run(8), d.run(15)}
+			d.pass(1000)
+			truth := d.run(simEpochs)
+			if i == 0 {
+				samples[0].Yardstick = nil
+			}
+			e, err := New(samples, cpu(simEpochs), Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			errs = append(errs, 100*math.Abs(e.Wall.Value/truth.Wall-1))
+			widths = append(widths, 100*(e.Wall.High-e.Wall.Low)/e.Wall.Value)
+			if e.Wall.Covers(truth.Wall) {
+				covered[i] += 100 / float64(*trials)
+			}
+			if e.Reference != nil {
+				at := e.Reference.CPU.Value * Speed(truth) / e.Reference.Yardstick
+				references = append(references, 100*math.Abs(at/truth.CPU-1))
+			}
+		}
+		if i == 1 && mean(references) > 3 {
+			t.Errorf("error at the reference speed %.2f %%, want at most 3", mean(references))
+		}
+		table.add(name, mean(errs), covered[i], median(widths), mean(append(references, 0)))
+	}
+	if covered[1] < covered[0] || covered[1] < 75 {
+		t.Errorf("covered %.1f %% with the yardstick, %.1f %% without", covered[1], covered[0])
+	}
+	t.Log(table)
+}
+
 // The other methods beside Auto, for DESIGN.md.
 func TestMonteCarloMethods(t *testing.T) {
 	header := []string{"noise"}
