@@ -19,6 +19,9 @@ func NewBurnerCommand(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "burner",
 		Short: "Spend exactly the time it is told to",
+		Long: `Spend exactly the time it is told to, asleep or computing on one thread,
+whatever --numThreads says. Set-up, epochs and teardown are the same for a seed
+on every machine.`,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if hw.gpu {
