@@ -25,8 +25,11 @@ func trainCommand(env *shared.Env) *cobra.Command {
 		kinds = append(kinds, string(k))
 	}
 	c := &cobra.Command{
-		Use:     "train DIR...",
-		Short:   "learn from samples how long a successor will wait",
+		Use:   "train DIR...",
+		Short: "learn from samples how long a successor will wait",
+		Long: `Learn from samples how long a successor will wait. Of each folder the later
+part judges the model. Folders made with other --nodes or --load show it more
+kinds of weeks than the log has.`,
 		Example: "  mirage train samples/ more-samples/ --model boost --until 2023-02-01 --out boost.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,10 +48,14 @@ func trainCommand(env *shared.Env) *cobra.Command {
 			if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 				return shared.Usagef("--overlap-cost: %v is not above 0", s.OverlapCost)
 			}
+			reduce, err := model.ReduceFor(model.Kind(kind))
+			if err != nil {
+				return shared.Usagef("--model: %w", err)
+			}
 			bar := env.Progress("read samples", int64(len(args)))
 			var sets []*samples.Set
 			for _, dir := range args {
-				set, err := samples.Load(dir, model.Reduce)
+				set, err := samples.Load(dir, reduce)
 				if err != nil {
 					bar.Done()
 					return err

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/dataset"
 )
 
@@ -17,6 +16,7 @@ type Model struct {
 	Kind        Kind
 	FromHours   float64
 	OverlapCost float64
+	view        view
 	scorer      scorer
 }
 
@@ -24,8 +24,7 @@ var _ policy.Predictor = (*Model)(nil)
 
 // WaitHours foretells the wait of a successor submitted now, in hours.
 func (m *Model) WaitHours(s *policy.State) (float64, error) {
-	tensor := make([]float64, samples.Steps*samples.Features)
-	return m.scorer.hours(SummaryOf(s, tensor))
+	return m.scorer.hours(m.view.of(s))
 }
 
 // Policy is the policy that asks the model.
@@ -49,7 +48,7 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	return dataset.WriteFile(path, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(file{m.Kind, m.FromHours, m.OverlapCost, SummaryNames(), fitted})
+		return json.NewEncoder(w).Encode(file{m.Kind, m.FromHours, m.OverlapCost, m.view.names(), fitted})
 	})
 }
 
@@ -63,7 +62,14 @@ func Load(path string) (*Model, error) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	names := SummaryNames()
+	kind, err := kindOf(f.Kind)
+	if err != nil && len(f.Features) > 0 {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, ErrFile)
+	}
+	names := kind.view.names()
 	if len(f.Features) != len(names) {
 		return nil, fmt.Errorf("%s: %w: %d features, want %d", path, ErrFile, len(f.Features), len(names))
 	}
@@ -72,16 +78,12 @@ func Load(path string) (*Model, error) {
 			return nil, fmt.Errorf("%s: %w: feature %d is %s, want %s", path, ErrFile, i, f.Features[i], n)
 		}
 	}
-	load := map[Kind]func([]byte) (scorer, error){Ridge: loadLine, Forest: loadEnsemble, Boost: loadEnsemble, MLP: loadPerceptron}[f.Kind]
-	if load == nil {
-		return nil, fmt.Errorf("%s: %w: %q", path, ErrKind, f.Kind)
-	}
-	fitted, err := load(f.Fitted)
+	fitted, err := kind.load(f.Fitted)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
 	if _, err := fitted.hours(make([]float64, len(names))); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, scorer: fitted}, nil
+	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, view: kind.view, scorer: fitted}, nil
 }

@@ -88,13 +88,42 @@ func Summary(reduced []float64, now int64, meanWaitSeconds float64) []float64 {
 	return append(slices.Clip(reduced), math.Sin(angle), math.Cos(angle), meanWaitSeconds)
 }
 
-// SummaryOf is the summary of a state.
-func SummaryOf(s *policy.State, tensor []float64) []float64 {
+// of is what a state looks like.
+func (v view) of(s *policy.State) []float64 {
+	tensor := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(tensor)
 	waits := s.Waits[:min(len(s.Waits), 100)]
 	sum := 0.0
 	for _, w := range waits {
 		sum += w
 	}
-	return Summary(Reduce(tensor), s.Now, sum/float64(max(len(waits), 1)))
+	return v.complete(v.reduce(tensor), s.Now, sum/float64(max(len(waits), 1)))
+}
+
+// Steps of a pooled history, and snapshots that each stands for.
+const (
+	poolSteps = 24
+	poolOf    = samples.Steps / poolSteps
+)
+
+// PoolNames are the names of a pooled history's features.
+func PoolNames() []string {
+	var names []string
+	for step := range poolSteps {
+		for _, c := range samples.Columns() {
+			names = append(names, fmt.Sprintf("%s_%dh", c, poolSteps-1-step))
+		}
+	}
+	return names
+}
+
+// Pool is a history with each hour as the mean of its six snapshots: 24 rows
+// of 42 features. What is constant through a history stays what it is.
+func Pool(x []float64) []float64 {
+	out := make([]float64, poolSteps*samples.Features)
+	for i, v := range x {
+		step, feature := i/samples.Features, i%samples.Features
+		out[step/poolOf*samples.Features+feature] += v / poolOf
+	}
+	return out
 }

@@ -28,14 +28,69 @@ type Kind string
 
 // The kinds of models.
 const (
-	Ridge  Kind = "ridge"
-	Forest Kind = "forest"
-	Boost  Kind = "boost"
-	MLP    Kind = "mlp"
+	Ridge       Kind = "ridge"
+	Forest      Kind = "forest"
+	Boost       Kind = "boost"
+	MLP         Kind = "mlp"
+	MoE         Kind = "moe"
+	Transformer Kind = "transformer"
+	Policy      Kind = "policy"
+	DQN         Kind = "dqn"
 )
 
 // Kinds lists all kinds.
-func Kinds() []Kind { return []Kind{Ridge, Forest, Boost, MLP} }
+func Kinds() []Kind {
+	return []Kind{Ridge, Forest, Boost, MLP, MoE, Transformer, Policy, DQN}
+}
+
+// view is what a kind of model sees of a history: reduce of the history, then
+// complete with the rest that is known.
+type view struct {
+	reduce   func(x []float64) []float64
+	complete func(reduced []float64, now int64, meanWaitSeconds float64) []float64
+	names    func() []string
+}
+
+var (
+	summaryView  = view{Reduce, Summary, SummaryNames}
+	sequenceView = view{Pool, func(x []float64, _ int64, _ float64) []float64 { return x }, PoolNames}
+)
+
+// kind is how models of a kind see, are fitted and are read back.
+type kind struct {
+	view view
+	fit  fitter
+	load func([]byte) (scorer, error)
+}
+
+func kindOf(k Kind) (kind, error) {
+	switch k {
+	case Ridge:
+		return kind{summaryView, fitRidge, loadLine}, nil
+	case Forest:
+		return kind{summaryView, fitForest, loadEnsemble}, nil
+	case Boost:
+		return kind{summaryView, fitBoost, loadEnsemble}, nil
+	case MLP:
+		return kind{summaryView, fitMLP, loadPerceptron}, nil
+	case MoE:
+		return kind{summaryView, fitMoE, loadNetwork}, nil
+	case Transformer:
+		return kind{sequenceView, fitTransformer, loadNetwork}, nil
+	case Policy:
+		return kind{summaryView, nil, loadPolicy}, nil
+	case DQN:
+		return kind{summaryView, nil, loadPolicy}, nil
+	}
+	return kind{}, fmt.Errorf("%w: %q", ErrKind, k)
+}
+
+// ReduceFor is what samples are to be loaded with for a kind of model. The
+// error wraps ErrKind.
+func ReduceFor(k Kind) (func(x []float64) []float64, error) {
+	kind, err := kindOf(k)
+	return kind.view.reduce, err
+}
 
 // Settings say how to train. The zero value works but for OverlapCost.
 type Settings struct {
@@ -81,35 +136,25 @@ type scorer interface {
 	save() ([]byte, error)
 }
 
-func fitterOf(k Kind) (fitter, error) {
-	switch k {
-	case Ridge:
-		return fitRidge, nil
-	case Forest:
-		return fitForest, nil
-	case Boost:
-		return fitBoost, nil
-	case MLP:
-		return fitMLP, nil
-	}
-	return nil, fmt.Errorf("%w: %q", ErrKind, k)
-}
-
-// Train fits a model to sets of samples that were loaded with Reduce. The
-// error wraps ErrKind, ErrSamples or is the fitter's own.
+// Train fits a model to sets of samples that were loaded with ReduceFor its
+// kind. The later part of each set judges the model and sets the margin.
+// The error wraps ErrKind, ErrSamples or is the fitter's own.
 func Train(ctx context.Context, k Kind, sets []*samples.Set, s Settings) (*Model, Report, error) {
-	fit, err := fitterOf(k)
+	kind, err := kindOf(k)
 	if err != nil {
 		return nil, Report{}, err
 	}
 	if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 		return nil, Report{}, fmt.Errorf("%w: overlap cost %v", ErrSamples, s.OverlapCost)
 	}
-	train, held, left, err := split(sets, s.Until)
+	if kind.fit == nil {
+		return trainPolicy(ctx, k, sets, s)
+	}
+	train, held, left, err := split(sets, s.Until, kind.view)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	fitted, detail, err := fit(ctx, train, held, s)
+	fitted, detail, err := kind.fit(ctx, train, held, s)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -126,7 +171,7 @@ func Train(ctx context.Context, k Kind, sets []*samples.Set, s Settings) (*Model
 		r.Spearman = rho
 	}
 	r.FromHours, r.CostHours = margin(predicted, held.Y, s.OverlapCost)
-	m := &Model{Kind: k, FromHours: r.FromHours, OverlapCost: s.OverlapCost, scorer: fitted}
+	m := &Model{Kind: k, FromHours: r.FromHours, OverlapCost: s.OverlapCost, view: kind.view, scorer: fitted}
 	return m, r, nil
 }
 
@@ -137,50 +182,62 @@ type row struct {
 	hours           float64
 }
 
-// split orders samples by time and divides them: the first part to fit, the
-// last to judge, and between them an embargo in which outcomes of the first
-// part became known. Episodes with an outcome after until, or after the last
-// submission of their trace, are left out.
-func split(sets []*samples.Set, until int64) (train, held regression.Samples, left int, err error) {
-	var rows []row
-	for _, set := range sets {
-		if set.Manifest.Plan.Parity {
-			return train, held, 0, fmt.Errorf("%w: made with parity: their histories know the future", ErrSamples)
-		}
-		late := map[int]bool{}
-		for _, s := range set.Samples {
-			late[s.Episode] = late[s.Episode] || until > 0 && s.SuccStart >= until || set.Manifest.LastSubmit > 0 && s.SuccStart > set.Manifest.LastSubmit
-		}
-		for _, s := range set.Samples {
-			if late[s.Episode] {
-				left++
-				continue
-			}
-			rows = append(rows, row{s.Decision, s.SuccStart, Summary(s.X, s.Decision, s.MeanWait), float64(s.SuccStart-s.Decision) / 3600})
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.decision, b.decision) })
-	cut := len(rows) - int(heldOutShare*float64(len(rows)))
-	if len(rows) < 50 || cut == len(rows) {
-		return train, held, left, fmt.Errorf("%w: %d of them are too few", ErrSamples, len(rows))
-	}
-	begin := rows[cut].decision
+// split divides the samples of each set by time: the last part judges, and that
+// part is learnt from whose outcome was known before it begins. Episodes with an outcome after until, or after
+// the last submission of their trace, are left out.
+func split(sets []*samples.Set, until int64, v view) (train, held regression.Samples, left int, err error) {
 	var x, xHeld [][]float64
 	var y, yHeld []float64
-	for i, r := range rows {
-		switch {
-		case i >= cut:
-			xHeld, yHeld = append(xHeld, r.x), append(yHeld, r.hours)
-		case r.known < begin:
-			x, y = append(x, r.x), append(y, r.hours)
-		default:
-			left++
+	for _, set := range sets {
+		rows, dropped, err := usable(set, until, v)
+		if err != nil {
+			return train, held, 0, err
 		}
+		left += dropped
+		cut := len(rows) - int(heldOutShare*float64(len(rows)))
+		if len(rows) < 50 || cut == len(rows) {
+			return train, held, left, fmt.Errorf("%w: %d of them are too few", ErrSamples, len(rows))
+		}
+		begin := rows[cut].decision
+		for i, r := range rows {
+			switch {
+			case i >= cut:
+				xHeld, yHeld = append(xHeld, r.x), append(yHeld, r.hours)
+			case i < cut && r.known < begin:
+				x, y = append(x, r.x), append(y, r.hours)
+			default:
+				left++
+			}
+		}
+	}
+	if len(x) < 50 {
+		return train, held, left, fmt.Errorf("%w: %d of them are too few to learn from", ErrSamples, len(x))
 	}
 	if train, err = regression.NewSamples(x, y); err == nil {
 		held, err = regression.NewSamples(xHeld, yHeld)
 	}
 	return train, held, left, err
+}
+
+// usable are the rows of a set in the order of time, and how many samples were
+// left out because their outcome came too late.
+func usable(set *samples.Set, until int64, v view) (rows []row, left int, err error) {
+	if set.Manifest.Plan.Parity {
+		return nil, 0, fmt.Errorf("%w: made with parity: their histories know the future", ErrSamples)
+	}
+	late := map[int]bool{}
+	for _, s := range set.Samples {
+		late[s.Episode] = late[s.Episode] || until > 0 && s.SuccStart >= until || set.Manifest.LastSubmit > 0 && s.SuccStart > set.Manifest.LastSubmit
+	}
+	for _, s := range set.Samples {
+		if late[s.Episode] {
+			left++
+			continue
+		}
+		rows = append(rows, row{s.Decision, s.SuccStart, v.complete(s.X, s.Decision, s.MeanWait), float64(s.SuccStart-s.Decision) / 3600})
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.decision, b.decision) })
+	return rows, left, nil
 }
 
 // margin finds the expected reward, in hours, from which on it is cheapest to

@@ -40,6 +40,15 @@ func architectureOf(kind string, stored json.RawMessage) (architecture, error) {
 	case "mlp":
 		var a mlp
 		return a, json.Unmarshal(stored, &a)
+	case "mixture":
+		var a mixture
+		return a, json.Unmarshal(stored, &a)
+	case "transformer":
+		var a transformer
+		if err := json.Unmarshal(stored, &a); err != nil {
+			return nil, err
+		}
+		return a, a.check()
 	default:
 		return nil, fmt.Errorf("%w: architecture %q", ErrFormat, kind)
 	}
@@ -111,16 +120,20 @@ func (n *Network) PredictAll(s regression.Samples) (values []float64, err error)
 }
 
 // values runs the graph over batches of the fixed size, the last one filled up
-// with zeros.
+// with zeros; a single row has a graph of its own.
 func (n *Network) values(s regression.Samples) ([]float64, error) {
+	batch := n.batch
+	if s.Len() == 1 {
+		batch = 1
+	}
 	out := make([]float64, 0, s.Len())
-	for at := 0; at < s.Len(); at += n.batch {
-		x := make([]float32, n.batch*n.features)
-		rows := min(n.batch, s.Len()-at)
+	for at := 0; at < s.Len(); at += batch {
+		x := make([]float32, batch*n.features)
+		rows := min(batch, s.Len()-at)
 		for i := range rows {
 			n.scaling.row(x[i*n.features:(i+1)*n.features], s.Row(at+i))
 		}
-		result, err := n.exec.Call1(tensors.FromFlatDataAndDimensions(x, n.batch, n.features))
+		result, err := n.exec.Call1(tensors.FromFlatDataAndDimensions(x, batch, n.features))
 		if err != nil {
 			return nil, err
 		}

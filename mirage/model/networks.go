@@ -1,0 +1,58 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/neural"
+)
+
+// network is a network of squashed features that answers log(1+hours).
+type network struct{ *neural.Network }
+
+func (n network) hours(x []float64) (float64, error) {
+	y, err := n.Predict(squash(x))
+	return math.Expm1(min(max(y.Value, 0), 10)), err
+}
+
+func (n network) save() ([]byte, error) {
+	var b bytes.Buffer
+	err := n.Save(&b)
+	return b.Bytes(), err
+}
+
+func loadNetwork(b []byte) (scorer, error) {
+	n, err := neural.Load(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return network{n}, nil
+}
+
+// trainer is what the networks here have in common.
+type trainer interface {
+	Train(ctx context.Context, s regression.Samples) (*neural.Network, error)
+}
+
+func fitNetwork(ctx context.Context, t trainer, train regression.Samples) (scorer, string, error) {
+	logged := squashed(train)
+	logged.Y = squash(train.Y)
+	n, err := t.Train(ctx, logged)
+	if err != nil {
+		return nil, "", err
+	}
+	return network{n}, fmt.Sprintf("%d epochs, the best was %d", n.Report().Epochs, n.Report().BestEpoch), nil
+}
+
+// fitMoE fits a mixture of ten experts with a gate.
+func fitMoE(ctx context.Context, train, _ regression.Samples, s Settings) (scorer, string, error) {
+	return fitNetwork(ctx, neural.Mixture{Training: neural.Training{Epochs: 40, Patience: 8, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}, train)
+}
+
+// fitTransformer fits a transformer to the history, pooled to hours.
+func fitTransformer(ctx context.Context, train, _ regression.Samples, s Settings) (scorer, string, error) {
+	return fitNetwork(ctx, neural.Transformer{Steps: poolSteps, Training: neural.Training{Epochs: 25, Patience: 6, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}, train)
+}
