@@ -42,28 +42,29 @@ type Options struct {
 // Session is the online path of one rank. Its methods may be called from many
 // goroutines; one at a time does the work.
 type Session struct {
-	mu        sync.Mutex
-	o         Options
-	clock     task.Clock
-	tracker   *task.Tracker[mark]
-	model     *perfmodel.Model
-	byEntry   map[uint64]*function
-	byName    map[string]*function
-	order     []*function
-	logs      []*logFile
-	freq      cpufreq.Sample
-	errors    report.Errors
-	loads     map[int]float64
-	history   []float64 // loads of complete iterations, in order
-	told      []float64 // loads of iterations as the patched library told them
-	announced []mark    // tasks of the iteration under way, patched library only
-	ended     int       // runs
-	seconds   float64   // in task bodies
-	cpu       time.Duration
-	events    uint64
-	rounds    int
-	warnings  []string
-	closed    bool
+	mu         sync.Mutex
+	o          Options
+	clock      task.Clock
+	tracker    *task.Tracker[mark]
+	model      *perfmodel.Model
+	byEntry    map[uint64]*function
+	byName     map[string]*function
+	order      []*function
+	logs       []*logFile
+	freq       cpufreq.Sample
+	errors     report.Errors
+	loads      map[int]float64
+	history    []float64 // loads of complete iterations, in order
+	told       []float64 // loads of iterations as the patched library told them
+	announced  []mark    // tasks of the iteration under way, patched library only
+	announcing int       // that iteration
+	ended      int       // runs
+	seconds    float64   // in task bodies
+	cpu        time.Duration
+	events     uint64
+	rounds     int
+	warnings   []string
+	closed     bool
 }
 
 // mark is what the session keeps with a task.
@@ -388,7 +389,6 @@ func (o *observer) Iterated(iteration int) {
 	s := (*Session)(o)
 	s.history = append(s.history, s.loads[iteration])
 	delete(s.loads, iteration)
-	s.announced = s.announced[:0]
 	if s.rounds++; s.rounds == s.o.Config.FirstFitRounds {
 		for _, f := range s.order {
 			f.entry.Hold(false)
@@ -397,7 +397,13 @@ func (o *observer) Iterated(iteration int) {
 }
 
 // Announced is told where the patched library predicts task by task.
-func (o *observer) Announced(entry uint64, sizes []int64) {
+func (o *observer) Announced(iteration int, entry uint64, sizes []int64) {
+	if iteration < o.announcing {
+		return // a slower ring's; its iteration is over
+	}
+	if iteration > o.announcing {
+		o.announcing, o.announced = iteration, o.announced[:0]
+	}
 	f := (*Session)(o).function(entry)
 	o.announced = append(o.announced, mark{f, f.entry.Footprint(sizes)})
 }

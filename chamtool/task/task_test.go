@@ -18,7 +18,7 @@ type heard struct {
 }
 
 func (h *heard) Created(t *Task[int], sizes []int64) { h.created++; t.Mark = len(sizes) }
-func (h *heard) Announced(uint64, []int64)           {}
+func (h *heard) Announced(int, uint64, []int64)      {}
 func (h *heard) Ended(t *Task[int], r Run) {
 	h.ended[t.Token] = r
 	h.entries[t.Token] = t.Entry

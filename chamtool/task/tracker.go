@@ -37,7 +37,7 @@ type Observer[M any] interface {
 	Created(t *Task[M], sizes []int64)
 	// Announced tells of a task that joined this rank's queue and is told again
 	// by Created when it starts: the patched library names no tasks before.
-	Announced(entry uint64, sizes []int64)
+	Announced(iteration int, entry uint64, sizes []int64)
 	// Ended tells that a task ran. The tracker reuses t afterwards.
 	Ended(t *Task[M], r Run)
 	// Iterated tells that every run of the iteration has been told.
@@ -193,7 +193,7 @@ func (t *Tracker[M]) creations(l *lane, r *ring.Ring) {
 		case abi.Announce:
 			t.counts.Created++
 			t.sizes = r.AppendSizes(t.sizes[:0], at)
-			t.observer.Announced(s[abi.WordEntry], t.sizes)
+			t.observer.Announced(l.namedWaits, s[abi.WordEntry], t.sizes)
 			address := s[abi.WordToken]
 			t.announced[address] = t.announced[address].with(announcement{s[abi.WordTicks], s[abi.WordEntry]})
 		}
