@@ -156,6 +156,114 @@ func (w *world) verify(t *rapid.T, l *Ledger, links int) {
 	}
 }
 
+// TestForgotten: the process ends right after its submission and comes back
+// when the controller has forgotten the job.
+func TestForgotten(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		submitted, acct bool
+		down            time.Duration
+		unsure          bool
+		jobs            int // at the end of a chain of two
+	}{
+		{"remembered", true, false, 70 * time.Second, false, 2},
+		{"remembered to be absent", false, false, 70 * time.Second, false, 2},
+		{"forgotten", true, false, time.Hour, true, 2},
+		{"absent or forgotten", false, false, time.Hour, true, 2},
+		{"in the accounting", true, true, time.Hour, false, 2},
+		{"not in the accounting", false, true, time.Hour, false, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(2)
+			w.acct = tt.acct
+			dir := t.TempDir()
+			s := w.settings(policy.Reactive{}, 2)
+			p, err := Open(dir, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.append(Entry{Kind: Intent, Link: 0}); err != nil {
+				t.Fatal(err)
+			}
+			if tt.submitted {
+				w.submit([]string{"sbatch", "--comment=" + p.ledger.Token(0), "--job-name=" + p.name(0)})
+				w.jobs[0].fate = ""
+			}
+			p.Close()
+			w.pass(tt.down / 2)
+			w.pass(tt.down / 2)
+			_, _, err = life(dir, s)
+			if errors.Is(err, ErrUnsure) != tt.unsure {
+				t.Fatalf("error %v, want ErrUnsure: %v", err, tt.unsure)
+			}
+			if tt.unsure {
+				s.Resolve = w.truth(dir)
+				_, _, err = life(dir, s)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran := 0
+			for _, j := range w.jobs {
+				if j.State == "COMPLETED" {
+					ran++
+				}
+			}
+			if ran != tt.jobs || w.double != nil {
+				t.Errorf("%d jobs, want %d; %v", ran, tt.jobs, w.double)
+			}
+		})
+	}
+}
+
+// TestDouble: should a link ever have two jobs, the first is kept and the
+// other cancelled and told.
+func TestDouble(t *testing.T) {
+	w := newWorld(9)
+	dir := t.TempDir()
+	s := w.settings(policy.Reactive{}, 1)
+	var warned []error
+	s.Warn = func(err error) { warned = append(warned, err) }
+	p, err := Open(dir, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.append(Entry{Kind: Intent, Link: 0}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		w.submit([]string{"sbatch", "--comment=" + p.ledger.Token(0)})
+	}
+	w.pass(20 * time.Second)
+	if err := p.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(warned) != 1 || !errors.Is(warned[0], ErrDouble) || w.jobs[1].State != "CANCELLED" || p.ledger.Links[0].Job != 1 {
+		t.Errorf("warned %v, jobs %+v %+v", warned, w.jobs[0], w.jobs[1])
+	}
+}
+
+// TestGone: a job that the controller forgets while it should run does not
+// end the chain.
+func TestGone(t *testing.T) {
+	w := newWorld(10)
+	s := w.settings(policy.Reactive{}, 3)
+	dir := t.TempDir()
+	forgotten := false
+	s.Warn = func(error) { forgotten = true }
+	s.Policy = decide(func(*policy.State) (policy.Decision, error) {
+		if !forgotten {
+			w.jobs[0].State, w.jobs[0].End = "COMPLETED", 1
+		}
+		return policy.Decision{}, nil
+	})
+	l, _, err := life(dir, s)
+	if err != nil || !forgotten || l.Links[0].End != 0 || !l.Links[0].Ended || l.Summary().Links != 3 || l.Summary().HandOvers != 1 {
+		t.Errorf("%+v, %v", l.Links, err)
+	}
+}
+
 // TestChain: without faults, the policy sees what it should, in its own time,
 // and the hand-overs add up.
 func TestChain(t *testing.T) {
