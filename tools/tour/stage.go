@@ -78,15 +78,17 @@ func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string)
 	return nil
 }
 
+// build makes commands in the stage's bin folder.
 func (s *Stage) build(ctx context.Context, packages []string) error {
-	for _, pkg := range packages {
-		fmt.Fprintf(s.Log, "go build %s\n", pkg)
-	}
-	args := append([]string{"build", "-o", s.Bin + string(filepath.Separator)}, packages...)
-	cmd := exec.CommandContext(ctx, "go", args...)
+	return s.goBuild(ctx, append([]string{"-o", s.Bin + string(filepath.Separator)}, packages...)...)
+}
+
+func (s *Stage) goBuild(ctx context.Context, args ...string) error {
+	fmt.Fprintf(s.Log, "go build %s\n", args[len(args)-1])
+	cmd := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
 	cmd.Dir = s.Root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w\n%s", strings.Join(packages, " "), err, out)
+		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }

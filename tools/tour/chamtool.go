@@ -1,0 +1,57 @@
+package tour
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+)
+
+// chamTool runs a program of the Chameleon runtime's shape, matrix products of
+// several sizes in C, with the tool library loaded, and shows the error of its
+// predictions falling as tasks complete.
+func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
+	library := filepath.Join(s.Bin, "libchamtool.so")
+	if err := s.goBuild(ctx, "-buildmode=c-shared", "-trimpath", "-o", library, "./chamtool/cmd/libchamtool"); err != nil {
+		return Chapter{}, err
+	}
+	var host struct {
+		Created int     `json:"created"`
+		Seconds float64 `json:"seconds"`
+	}
+	if err := s.runJSON(ctx, &host, "chamtool", "host", "--tool", library, "--", "--threads", "1", "--tasks", "600", "--iterations", "5", "--work", "matrix", "--sizes", "48,64,96,128,160"); err != nil {
+		return Chapter{}, err
+	}
+	var replay struct {
+		Tasks    int     `json:"tasks"`
+		Median   float64 `json:"median_ape"`
+		PerEvent float64 `json:"ns_per_event"`
+		Curve    []struct {
+			From int     `json:"from"`
+			To   int     `json:"to"`
+			MAPE float64 `json:"mape"`
+		} `json:"curve"`
+	}
+	const log = "logs/chamtool_rank_0.csv"
+	if err := s.runJSON(ctx, &replay, "chamtool", "replay", "--format", "csv", log, "--json"); err != nil {
+		return Chapter{}, err
+	}
+	if _, err := s.run(ctx, "chamtool", "plot", "--format", "csv", "--what", "error", "--out", "error.svg", log); err != nil {
+		return Chapter{}, err
+	}
+	if len(replay.Curve) == 0 {
+		return Chapter{}, fmt.Errorf("no tasks were predicted")
+	}
+	first, last := replay.Curve[0], replay.Curve[len(replay.Curve)-1]
+	return Chapter{
+		Title:    "Matrix products of five sizes as tasks, their times learned while the program runs",
+		Commands: *s.commands,
+		Measures: []Measure{
+			{"tasks run", float64(host.Created), "", fmt.Sprintf("in %s s", number(host.Seconds))},
+			{"mean error, tasks before 50", first.MAPE, "%", "each task predicted before it is learned"},
+			{"mean error, the last tasks", last.MAPE, "%", fmt.Sprintf("tasks %d to %d", last.From, last.To)},
+			{"median error, all tasks", replay.Median, "%", ""},
+			{"learning and predicting", replay.PerEvent, "ns", "a task, off the program's threads"},
+		},
+		Plots: []string{"chamtool/error.svg"},
+	}, nil
+}
