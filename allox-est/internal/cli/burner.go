@@ -22,7 +22,7 @@ func NewBurnerCommand(env *cli.Env) *cobra.Command {
 		Long: `Spend exactly the time it is told to, asleep or computing on one thread,
 whatever --numThreads says. Set-up, epochs and teardown are the same for a seed
 on every machine.`,
-		Args:  cobra.NoArgs,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if hw.gpu {
 				return fmt.Errorf("%w: the burner has no code for a GPU", jobs.ErrDeviceUnavailable)
