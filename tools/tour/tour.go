@@ -44,6 +44,7 @@ type chapter struct {
 func chapters() []chapter {
 	return []chapter{
 		{"allox-est", []string{"./allox-est/cmd/allox-est"}, alloxEst},
+		{"chamtool", []string{"./chamtool/cmd/chamtool"}, chamtool},
 		{"edgeprof", []string{"./edgeprof/cmd/edgeprof"}, edgeProf},
 		{"mirage", []string{"./mirage/cmd/mirage"}, mirage},
 	}
