@@ -340,7 +340,7 @@ func (e *Entry) Fit() {
 	e.local = fitLocal(e.samples)
 	e.choose()
 	e.widen()
-	e.next = e.n + max(8, min(e.n/4, 1024))
+	e.next = e.n + max(8, min(e.n/4, 2048))
 }
 
 // sortSamples gives every sample its place along the new power law, sorts

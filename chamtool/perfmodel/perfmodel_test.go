@@ -193,7 +193,7 @@ func TestWindowIsBounded(t *testing.T) {
 	for i := range 3 * window {
 		e.Observe(e.Footprint([]int64{int64(i)}), 1e-3*float64(1+i%7))
 	}
-	if len(e.samples) > window+1024 {
+	if len(e.samples) > window+2048 {
 		t.Errorf("%d samples", len(e.samples))
 	}
 }

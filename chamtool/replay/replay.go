@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/foretime/foretime/chamtool/abi"
@@ -37,10 +38,11 @@ type Result struct {
 // Point is the error over a stretch of tasks, counted in each rank from its
 // first.
 type Point struct {
-	From int      `json:"from"` // tasks seen before the stretch
-	To   int      `json:"to"`
-	Test int      `json:"test"`
-	MAPE *float64 `json:"mape"`
+	From      int      `json:"from"` // tasks seen before the stretch
+	To        int      `json:"to"`
+	Test      int      `json:"test"`
+	MAPE      *float64 `json:"mape"`
+	MedianAPE *float64 `json:"median_ape"`
 }
 
 // batch is how many tasks go into a ring before it is read.
@@ -157,17 +159,21 @@ func curve(pairs []evaluation.Pair, order []int) []Point {
 		last = max(last, p)
 	}
 	for from, to := 0, 50; from < last; from, to = to, 2*to {
-		sum, n := 0.0, 0
+		var errors []float64
+		sum := 0.0
 		for i, p := range pairs {
 			if order[i] > from && order[i] <= to {
-				sum += 100 * math.Abs(p.Predicted-p.Actual) / p.Actual
-				n++
+				e := 100 * math.Abs(p.Predicted-p.Actual) / p.Actual
+				errors = append(errors, e)
+				sum += e
 			}
 		}
+		n := len(errors)
 		point := Point{From: from, To: min(to, last), Test: n}
 		if n > 0 {
-			mean := sum / float64(n)
-			point.MAPE = &mean
+			slices.Sort(errors)
+			mean, median := sum/float64(n), (errors[(n-1)/2]+errors[n/2])/2
+			point.MAPE, point.MedianAPE = &mean, &median
 		}
 		points = append(points, point)
 	}

@@ -75,10 +75,15 @@ type mark struct {
 
 // function is a task function.
 type function struct {
-	entry  *perfmodel.Entry
-	text   []byte
-	errors report.Errors
+	entry    *perfmodel.Entry
+	text     []byte
+	judged   int     // runs that were predicted
+	relative float64 // sum of their |predicted - actual| / actual
 }
+
+// mape is the mean error of the function's predictions in percent, NaN without
+// any.
+func (f *function) mape() float64 { return 100 * f.relative / float64(f.judged) }
 
 // texts are a footprint's sizes as logs hold them.
 type texts [2][]byte
@@ -291,7 +296,7 @@ func (s *Session) summary() *report.Summary {
 	for _, f := range s.order {
 		out.Entries = append(out.Entries, report.Function{
 			Name: f.entry.Name(), Runs: f.entry.Runs(), Model: f.entry.Serving().String(), Fits: f.entry.Fits(),
-			Drifts: f.entry.Drifts(), Outliers: f.entry.Outliers(), MAPE: report.FigureOf(f.errors.MAPE()),
+			Drifts: f.entry.Drifts(), Outliers: f.entry.Outliers(), MAPE: report.FigureOf(f.mape()),
 		})
 	}
 	return out
@@ -344,7 +349,8 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 		if p, err := f.entry.Predict(fp); err == nil {
 			predicted = p.Seconds
 			s.errors.Add(predicted, r.Seconds)
-			f.errors.Add(predicted, r.Seconds)
+			f.judged++
+			f.relative += math.Abs(predicted-r.Seconds) / max(r.Seconds, 1e-9)
 		}
 	}
 	if s.o.Each != nil {

@@ -151,27 +151,40 @@ func appendOptional(b []byte, p *float64) []byte {
 	return appendSeconds(b, *p)
 }
 
-// appendSeconds writes a number with nine decimals, a nanosecond, without the
-// work of strconv. Numbers it cannot hold exactly go there.
-func appendSeconds(b []byte, x float64) []byte { return appendFixed(b, x, 1e9, 9) }
+// appendSeconds writes a number with nine decimals, a nanosecond.
+func appendSeconds(b []byte, x float64) []byte {
+	if !(x >= 0 && x < 1e6) {
+		return appendOdd(b, x, 9)
+	}
+	n := uint64(x*1e9 + 0.5)
+	return appendDecimals(strconv.AppendUint(b, n/1e9, 10), n%1e9, 9)
+}
 
 // appendMicro writes a number as %f does.
-func appendMicro(b []byte, x float64) []byte { return appendFixed(b, x, 1e6, 6) }
-
-func appendFixed(b []byte, x, unit float64, digits int) []byte {
+func appendMicro(b []byte, x float64) []byte {
 	if !(x >= 0 && x < 1e6) {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			x = 0
-		}
-		return strconv.AppendFloat(b, x, 'f', digits, 64)
+		return appendOdd(b, x, 6)
 	}
-	n := uint64(math.Round(x * unit))
-	whole, part := n/uint64(unit), n%uint64(unit)
-	b = strconv.AppendUint(b, whole, 10)
+	n := uint64(x*1e6 + 0.5)
+	return appendDecimals(strconv.AppendUint(b, n/1e6, 10), n%1e6, 6)
+}
+
+// appendOdd is for the numbers that are too large for the quick way, and for
+// those that no run has.
+func appendOdd(b []byte, x float64, digits int) []byte {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		x = 0
+	}
+	return strconv.AppendFloat(b, x, 'f', digits, 64)
+}
+
+// appendDecimals writes a point and n with leading zeros, without the work of
+// strconv.
+func appendDecimals(b []byte, n uint64, digits int) []byte {
 	b = append(b, ".000000000"[:digits+1]...)
-	for i := len(b) - 1; part > 0; i-- {
-		b[i] = byte('0' + part%10)
-		part /= 10
+	for i := len(b) - 1; n > 0; i-- {
+		b[i] = byte('0' + n%10)
+		n /= 10
 	}
 	return b
 }

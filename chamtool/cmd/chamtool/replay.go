@@ -41,9 +41,9 @@ func replayCommand(env *cli.Env) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(env.Stdout, "\n%d fits, %d drifts, %.0f ns an event\n\n", r.Fits, r.Drifts, r.NsPerEvent)
-			t := cli.Table{Header: []string{"tasks seen", "judged", "MAPE %"}}
+			t := cli.Table{Header: []string{"tasks seen", "judged", "MAPE %", "median %"}}
 			for _, p := range r.Curve {
-				t.Add(fmt.Sprintf("%d to %d", p.From, p.To), p.Test, figure(p.MAPE))
+				t.Add(fmt.Sprintf("%d to %d", p.From, p.To), p.Test, figure(p.MAPE), figure(p.MedianAPE))
 			}
 			_, err = t.WriteTo(env.Stdout)
 			return err
