@@ -22,6 +22,7 @@ type Stage struct {
 
 	module   string
 	commands *[]string
+	env      []string // of the tools, beside the process's own
 }
 
 // chapter returns the stage of one module: its own folder below Out.
@@ -57,7 +58,7 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, e
 	*s.commands = append(*s.commands, line)
 	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, tool), args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+s.Bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(append(os.Environ(), "PATH="+s.Bin+string(os.PathListSeparator)+os.Getenv("PATH")), s.env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -74,6 +75,18 @@ func (s *Stage) runJSON(ctx context.Context, v any, tool string, args ...string)
 	}
 	if err := json.Unmarshal(out, v); err != nil {
 		return fmt.Errorf("%s %s: its JSON: %w", tool, strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+// readJSON decodes a file that a tool left in the chapter's folder.
+func (s *Stage) readJSON(v any, name string) error {
+	data, err := os.ReadFile(filepath.Join(s.Out, s.module, name))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
