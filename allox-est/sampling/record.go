@@ -71,7 +71,8 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn f
 		return fmt.Errorf("time-writer report of %.3f s in a run of %.3f s", total, run.Wall)
 	}
 	run.Laps = out.Laps()
-	run.Before = max(0, at.Seconds()-total)
+	// On a busy machine the report may be read after the run has ended.
+	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
 	run.After = max(0, run.Wall-run.Before-total)
 	recordTrace(run, res)
 	return nil
