@@ -71,7 +71,8 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn f
 		return fmt.Errorf("time-writer report of %.3f s in a run of %.3f s", total, run.Wall)
 	}
 	run.Laps = out.Laps()
-	run.Before = max(0, at.Seconds()-total)
+	// On a busy machine the report may be read after the run has ended.
+	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
 	run.After = max(0, run.Wall-run.Before-total)
 	recordTrace(run, res)
 	return nil
@@ -86,11 +87,12 @@ func recordMarks(run *journal.Run, res *runner.Result, warn func(string, ...any)
 	}
 	var last time.Duration
 	for _, at := range res.Marks {
+		at = min(at, res.Wall) // it may be read after the run's end
 		run.Laps = append(run.Laps, (at - last).Seconds())
 		last = at
 	}
 	run.Laps = append(run.Laps, max(0, run.Wall-last.Seconds()))
-	if span := last - res.Marks[0]; run.Epochs > 1 && span < res.Wall/1000 {
+	if span := last - min(res.Marks[0], res.Wall); run.Epochs > 1 && span < res.Wall/1000 {
 		warn("all marks came within %v: the job buffers its output; only whole runs count", span)
 		run.Laps = nil
 		return nil
