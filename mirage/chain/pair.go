@@ -202,3 +202,18 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 	}
 	return best, nil
 }
+
+// ForecastWaits foretells how long a successor submitted now would wait, in
+// seconds, if nobody else submitted anything and other jobs used each share of
+// their limits.
+func (p *Pair) ForecastWaits(shares []float64) ([]float64, error) {
+	out := make([]float64, len(shares))
+	for i, share := range shares {
+		wait, err := p.sim.Forecast(p.Service.job(), share)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = float64(wait)
+	}
+	return out, nil
+}

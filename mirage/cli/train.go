@@ -89,6 +89,7 @@ kinds of weeks than the log has.`,
 	f.StringVar(&until, "until", "", "leave out episodes of which some successor started on that day or later")
 	f.StringVar(&zone, "zone", trace.DefaultZone, "time zone of --until")
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
+	f.BoolVar(&s.Forecast, "forecast", false, "let the model see what the queue itself foretells, by simulating it with time limits")
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
 	f.IntVar(&s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the model does not depend on it")
 	f.BoolVar(&asJSON, "json", false, "print JSON")

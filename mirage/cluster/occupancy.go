@@ -71,7 +71,12 @@ func (o *Occupancy) Take(a Allocation) {
 	o.free -= int(a.Nodes)
 	i, _ := slices.BinarySearchFunc(o.running, a, order)
 	o.running = slices.Insert(o.running, i, a)
-	o.ends = append(o.ends, ending{a.End, a.Job})
+	o.await(ending{a.End, a.Job})
+}
+
+// await puts an end into the heap.
+func (o *Occupancy) await(e ending) {
+	o.ends = append(o.ends, e)
 	for i := len(o.ends) - 1; i > 0; {
 		up := (i - 1) / 2
 		if !o.ends[i].before(o.ends[up]) {
@@ -79,6 +84,18 @@ func (o *Occupancy) Take(a Allocation) {
 		}
 		o.ends[i], o.ends[up] = o.ends[up], o.ends[i]
 		i = up
+	}
+}
+
+// Reschedule changes when running jobs will end.
+func (o *Occupancy) Reschedule(ends func(job int32, until, end int64) int64) {
+	for i := range o.running {
+		a := &o.running[i]
+		a.End = ends(a.Job, a.Until, a.End)
+	}
+	o.ends = o.ends[:0]
+	for _, a := range o.running {
+		o.await(ending{a.End, a.Job})
 	}
 }
 

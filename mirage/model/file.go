@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/shared/dataset"
@@ -24,7 +25,11 @@ var _ policy.Predictor = (*Model)(nil)
 
 // WaitHours foretells the wait of a successor submitted now, in hours.
 func (m *Model) WaitHours(s *policy.State) (float64, error) {
-	return m.scorer.hours(m.view.of(s))
+	x, err := m.view.of(s)
+	if err != nil {
+		return 0, err
+	}
+	return m.scorer.hours(x)
 }
 
 // Policy is the policy that asks the model.
@@ -69,6 +74,7 @@ func Load(path string) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, ErrFile)
 	}
+	kind.view.forecast = slices.Contains(f.Features, forecastNames[0])
 	names := kind.view.names()
 	if len(f.Features) != len(names) {
 		return nil, fmt.Errorf("%s: %w: %d features, want %d", path, ErrFile, len(f.Features), len(names))

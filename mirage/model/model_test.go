@@ -49,7 +49,7 @@ func TestTrain(t *testing.T) {
 			}
 			n := 1400
 			if k == Transformer || k == MoE { // slow
-				n = 500
+				n = 400
 			}
 			set := madeFor(n, reduce)
 			s := Settings{OverlapCost: 1, Seed: 3, Threads: 2}
@@ -93,6 +93,43 @@ func TestTrain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestForecastModel: a model that sees forecasts uses them, says so in its
+// file, and refuses to decide without.
+func TestForecastModel(t *testing.T) {
+	set := made(700)
+	for i := range set.Samples {
+		s := &set.Samples[i]
+		s.ForecastFull = float64(s.SuccStart - s.Decision)
+		s.ForecastPart = s.ForecastFull / 2
+	}
+	m, r, err := Train(t.Context(), Boost, []*samples.Set{set}, Settings{OverlapCost: 1, Seed: 1, Forecast: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.MAEHours > 0.3 {
+		t.Errorf("%+v", r)
+	}
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &policy.State{Now: 1_670_000_000, PredEnd: 1_670_000_000 + 5*3600, History: samples.History{Moments: make([]samples.Moment, samples.Steps)}}
+	if _, err := got.WaitHours(s); !errors.Is(err, ErrForecast) {
+		t.Errorf("without forecast: %v", err)
+	}
+	s.Forecast = func() ([]float64, error) { return []float64{4 * 3600, 2 * 3600}, nil }
+	if h, err := got.WaitHours(s); err != nil || math.Abs(h-4) > 1 {
+		t.Errorf("%v h, %v; the forecast is 4 h", h, err)
+	}
+	if _, _, err := Train(t.Context(), DQN, []*samples.Set{set}, Settings{OverlapCost: 1, Forecast: true}); !errors.Is(err, ErrKind) {
+		t.Errorf("a DQN with forecasts: %v", err)
 	}
 }
 

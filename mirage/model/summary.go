@@ -89,7 +89,7 @@ func Summary(reduced []float64, now int64, meanWaitSeconds float64) []float64 {
 }
 
 // of is what a state looks like.
-func (v view) of(s *policy.State) []float64 {
+func (v view) of(s *policy.State) ([]float64, error) {
 	tensor := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(tensor)
 	waits := s.Waits[:min(len(s.Waits), 100)]
@@ -97,7 +97,18 @@ func (v view) of(s *policy.State) []float64 {
 	for _, w := range waits {
 		sum += w
 	}
-	return v.complete(v.reduce(tensor), s.Now, sum/float64(max(len(waits), 1)))
+	x := v.complete(v.reduce(tensor), s.Now, sum/float64(max(len(waits), 1)))
+	if !v.forecast {
+		return x, nil
+	}
+	if s.Forecast == nil {
+		return nil, ErrForecast
+	}
+	f, err := s.Forecast()
+	if err != nil {
+		return nil, err
+	}
+	return withForecast(x, f[0], f[1], s.RemainingSeconds()), nil
 }
 
 // Steps of a pooled history, and snapshots that each stands for.

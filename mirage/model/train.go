@@ -21,6 +21,9 @@ var (
 	ErrSamples = errors.New("unusable samples")
 	// ErrFile is returned when a model file is not one.
 	ErrFile = errors.New("unusable model file")
+	// ErrForecast is returned when a model that sees forecasts is asked where
+	// there are none.
+	ErrForecast = errors.New("the model needs a forecast of the queue")
 )
 
 // Kind is a kind of model.
@@ -44,16 +47,40 @@ func Kinds() []Kind {
 }
 
 // view is what a kind of model sees of a history: reduce of the history, then
-// complete with the rest that is known.
+// complete with the rest that is known. forecast adds the queue's own forecast.
 type view struct {
 	reduce   func(x []float64) []float64
 	complete func(reduced []float64, now int64, meanWaitSeconds float64) []float64
-	names    func() []string
+	columns  func() []string
+	forecast bool
+}
+
+// forecastNames are the features that a forecast adds.
+var forecastNames = []string{"forecast_full_hours", "forecast_part_hours", "forecast_full_less_remaining_hours"}
+
+func (v view) names() []string {
+	if v.forecast {
+		return append(v.columns(), forecastNames...)
+	}
+	return v.columns()
+}
+
+// row is what a sample looks like.
+func (v view) row(s *samples.Sample) []float64 {
+	x := v.complete(s.X, s.Decision, s.MeanWait)
+	if v.forecast {
+		x = withForecast(x, s.ForecastFull, s.ForecastPart, float64(s.PredEnd-s.Decision))
+	}
+	return x
+}
+
+func withForecast(x []float64, full, part, remaining float64) []float64 {
+	return append(x, full/3600, part/3600, (full-remaining)/3600)
 }
 
 var (
-	summaryView  = view{Reduce, Summary, SummaryNames}
-	sequenceView = view{Pool, func(x []float64, _ int64, _ float64) []float64 { return x }, PoolNames}
+	summaryView  = view{Reduce, Summary, SummaryNames, false}
+	sequenceView = view{Pool, func(x []float64, _ int64, _ float64) []float64 { return x }, PoolNames, false}
 )
 
 // kind is how models of a kind see, are fitted and are read back.
@@ -99,9 +126,12 @@ type Settings struct {
 	OverlapCost float64
 	// Until leaves out episodes of which some successor started at that
 	// instant or later, Unix seconds; 0 keeps all.
-	Until   int64
-	Seed    uint64
-	Threads int
+	Until int64
+	// Forecast lets the model see what the queue itself foretells. Such a model
+	// can only decide where the queue can be simulated.
+	Forecast bool
+	Seed     uint64
+	Threads  int
 }
 
 // quantile is the quantile of the wait that costs least to plan for: an hour
@@ -147,6 +177,10 @@ func Train(ctx context.Context, k Kind, sets []*samples.Set, s Settings) (*Model
 	if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 		return nil, Report{}, fmt.Errorf("%w: overlap cost %v", ErrSamples, s.OverlapCost)
 	}
+	if s.Forecast && (kind.fit == nil || k == Transformer) {
+		return nil, Report{}, fmt.Errorf("%w: a %s does not see forecasts", ErrKind, k)
+	}
+	kind.view.forecast = s.Forecast
 	if kind.fit == nil {
 		return trainPolicy(ctx, k, sets, s)
 	}
@@ -234,7 +268,7 @@ func usable(set *samples.Set, until int64, v view) (rows []row, left int, err er
 			left++
 			continue
 		}
-		rows = append(rows, row{s.Decision, s.SuccStart, v.complete(s.X, s.Decision, s.MeanWait), float64(s.SuccStart-s.Decision) / 3600})
+		rows = append(rows, row{s.Decision, s.SuccStart, v.row(&s), float64(s.SuccStart-s.Decision) / 3600})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.decision, b.decision) })
 	return rows, left, nil

@@ -65,5 +65,6 @@ func stateOf(pair *chain.Pair, camera *samples.Camera) (State, error) {
 	return State{
 		Now: pair.Now(), PredStart: start, PredEnd: end, Service: pair.Service,
 		Waits: pair.Simulation().LastWaits(waitsSeen), History: h,
+		Forecast: func() ([]float64, error) { return pair.ForecastWaits(samples.ForecastShares()) },
 	}, nil
 }

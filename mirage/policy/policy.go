@@ -17,6 +17,10 @@ type State struct {
 	// seconds, newest first.
 	Waits   []float64
 	History samples.History
+	// Forecast returns the waits in seconds that the queue itself foretells
+	// for a successor submitted now (samples.ForecastShares); nil where there
+	// is nothing to simulate the queue with.
+	Forecast func() ([]float64, error)
 }
 
 // RemainingSeconds is how long the predecessor will run on.

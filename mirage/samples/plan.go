@@ -31,6 +31,10 @@ type Plan struct {
 	Parity bool `json:"parity"`
 }
 
+// ForecastShares are the shares of their limits that jobs use in the forecasts
+// of a sample.
+func ForecastShares() []float64 { return []float64{1, 0.4} }
+
 // Check returns an error that wraps ErrPlan where the plan makes no sense.
 func (p Plan) Check() error {
 	switch {
@@ -63,6 +67,11 @@ type Sample struct {
 	PendingJobs int     `dataset:"pending_jobs"`
 	MeanWait    float64 `dataset:"mean_wait_seconds"` // of the last 100 started jobs, at the decision
 	HistoryEnd  int64   `dataset:"history_end"`       // the last snapshot's time
+	// ForecastFull and ForecastPart are the waits in seconds that the queue
+	// itself foretells at the decision, if other jobs use all of their limits,
+	// or two fifths: see ForecastShares.
+	ForecastFull float64 `dataset:"forecast_full_seconds"`
+	ForecastPart float64 `dataset:"forecast_part_seconds"`
 	// X is the history: 144 rows of 42 features, in the file one row a line.
 	X []float64 `dataset:"-"`
 }
@@ -122,6 +131,11 @@ func (p Plan) probe(camera *Camera, pair *chain.Pair) (Sample, error) {
 		Reward: o.RewardSeconds(), Backfilled: o.Backfilled, PendingJobs: sim.Queue().Len(),
 		MeanWait: sim.MeanLastWait(100), X: make([]float64, Steps*Features),
 	}
+	forecast, err := pair.ForecastWaits(ForecastShares())
+	if err != nil {
+		return Sample{}, err
+	}
+	s.ForecastFull, s.ForecastPart = forecast[0], forecast[1]
 	if p.Parity && o.SuccStart > pair.Now() {
 		late := *camera
 		late.moments = append([]Moment(nil), camera.moments...)

@@ -28,6 +28,7 @@ type Simulator struct {
 	dirty    bool // something happened since the last backfill pass
 	edge     int  // next of the workload's edges
 	waits    waits
+	share    float64 // of its limit that a job uses, in a forecast; 0 otherwise
 
 	// OnStart, where set, is told of every start. A fork does not inherit it.
 	OnStart func(job int32, at int64)
@@ -321,9 +322,13 @@ func (s *Simulator) backfill(at int64) {
 // start takes nodes for a request.
 func (s *Simulator) start(r *scheduler.Request, outOfTurn bool) {
 	j := s.job(r.Job)
+	duration := j.duration
+	if s.share > 0 && !s.IsExtra(r.Job) {
+		duration = int64(math.Ceil(s.share * float64(j.limit)))
+	}
 	s.nodes.Take(cluster.Allocation{
 		Job: r.Job, Nodes: r.Nodes, User: r.User,
-		Start: s.now, Until: s.now + r.Limit, End: s.now + j.duration,
+		Start: s.now, Until: s.now + r.Limit, End: s.now + duration,
 	})
 	s.running[r.User]++
 	s.usage.Started(r.User, r.Nodes, s.now)

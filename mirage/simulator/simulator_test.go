@@ -313,3 +313,34 @@ func TestSubmitLeavesThePastAlone(t *testing.T) {
 		}
 	})
 }
+
+// TestForecast: on a machine of four nodes, where one job of four hours' limit
+// runs since an hour and one of two hours waits, a job of four nodes is
+// foretold to start after what is left of both.
+func TestForecast(t *testing.T) {
+	jobs := []trace.Job{
+		{ID: "1", User: "u", Submit: 0, End: 4000, Limit: 4 * 3600, Nodes: 4},
+		{ID: "2", User: "v", Submit: 60, Start: 60, End: 100, Limit: 2 * 3600, Nodes: 1},
+		{ID: "3", User: "w", Submit: 3700, Start: 3700, End: 3701, Limit: 9 * 3600, Nodes: 4},
+	}
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.EASY)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.New()
+	s.RunUntil(3600)
+	for share, want := range map[float64]int64{1: 5 * 3600, 0.5: 5 * 1800} {
+		got, err := s.Forecast(trace.Job{Nodes: 4, Limit: 60, End: 60}, share)
+		if err != nil || got != want {
+			t.Errorf("share %v: %d s, %v; want %d s", share, got, err, want)
+		}
+	}
+	if _, err := s.Forecast(trace.Job{Nodes: 5, Limit: 60, End: 60}, 1); !errors.Is(err, cluster.ErrOversize) {
+		t.Errorf("error %v", err)
+	}
+	for s.Step() {
+	}
+	if s.Now() != 4041 { // 1 until 4000, then 2 and, beside nobody, 3
+		t.Errorf("the simulation itself ends at %d", s.Now())
+	}
+}
