@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -173,21 +174,21 @@ func TestExec(t *testing.T) {
 	}
 	// The command leaves a process behind that inherited the lock; it ends
 	// when its stdin does.
-	in, out, err := os.Pipe()
+	child := exec.Command("cat")
+	child.ExtraFiles = []*os.File{held}
+	stdin, err := child.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := os.StartProcess("/bin/cat", []string{"cat"}, &os.ProcAttr{Files: []*os.File{in, nil, nil, held}})
-	if err != nil {
+	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	in.Close()
 	held.Close()
 	if _, err := tryLock(path); !errors.Is(err, ErrInUse) {
 		t.Errorf("held by the child: %v", err)
 	}
-	out.Close()
-	if _, err := p.Wait(); err != nil {
+	stdin.Close()
+	if err := child.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	again, err := tryLock(path)

@@ -218,6 +218,11 @@ func (p *Provisioner) append(e Entry) error {
 // at the next one; the errors that end the run are ErrUnsure, ErrLedger,
 // what the disk says, and the context's.
 func (p *Provisioner) Run(ctx context.Context) error {
+	if p.ledger.Last() == nil && p.s.Predecessor != 0 {
+		if err := p.append(Entry{Kind: Accepted, Link: 0, Job: p.s.Predecessor, Reason: "given"}); err != nil {
+			return err
+		}
+	}
 	for {
 		done, err := p.step(ctx)
 		switch {
@@ -389,9 +394,6 @@ func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	last := p.ledger.Last()
 	if last == nil {
-		if p.s.Predecessor != 0 {
-			return false, p.append(Entry{Kind: Accepted, Link: 0, Job: p.s.Predecessor, Reason: "given"})
-		}
 		return false, p.submit(ctx, Verdict{Why: "first", Link: -1}, 0)
 	}
 	if last.Job == 0 {

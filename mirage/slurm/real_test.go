@@ -1,0 +1,316 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+// On the real Slurm an hour of the policy is six seconds.
+const (
+	factor         = 600
+	serviceSeconds = 9
+	services       = 11 // ten hand-overs
+)
+
+// load is a seeded stream of jobs that compete with the service: one or two
+// nodes for two to eight seconds, on average 2.6 of four nodes.
+type load struct{ rng *rand.Rand }
+
+func newLoad(seed uint64) load { return load{rand.New(rand.NewPCG(seed, 7))} }
+
+func (l load) next() (gap, seconds float64, nodes int) {
+	nodes = 1
+	if l.rng.IntN(3) == 0 {
+		nodes = 2
+	}
+	return l.rng.ExpFloat64() * 2.55, 2 + 6*l.rng.Float64(), nodes
+}
+
+// TestRealProvision keeps chains of services going on real Slurms under
+// competing load, reactively and with a model trained at that scale; and one
+// whose process is killed again and again.
+func TestRealProvision(t *testing.T) {
+	for name := range packages {
+		program(t, name)
+	}
+	dir := t.TempDir()
+	mirage := filepath.Join(dir, "mirage")
+	run(t, nil, "go", "build", "-o", mirage, "../cmd/mirage")
+	model := train(t, dir, mirage)
+	var reactive, learnt Summary
+	t.Run("chains", func(t *testing.T) {
+		t.Run("reactive", func(t *testing.T) { t.Parallel(); reactive = chainOf(t, mirage, "reactive") })
+		t.Run("model", func(t *testing.T) { t.Parallel(); learnt = chainOf(t, mirage, model) })
+	})
+	t.Run("killed", func(t *testing.T) { killed(t, mirage) })
+	if t.Failed() {
+		return
+	}
+	t.Logf("reactive: %+v", reactive)
+	t.Logf("model:    %+v", learnt)
+	if learnt.Interruption >= reactive.Interruption {
+		t.Errorf("interrupted for %v s with the model, %v s reactively", learnt.Interruption, reactive.Interruption)
+	}
+}
+
+func run(t *testing.T, env []string, argv ...string) string {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%q: %v\n%s%s", argv, err, out, stderr.Bytes())
+	}
+	return string(out)
+}
+
+// train makes a month of such load in the policy's time and learns from it.
+func train(t *testing.T, dir, mirage string) string {
+	l := newLoad(1)
+	begin := time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	var jobs []trace.Job
+	for at := 0.0; at < 28*86400; {
+		gap, seconds, nodes := l.next()
+		at += gap * factor
+		submit := begin + int64(at)
+		// A second goes by until a job is scheduled and started.
+		jobs = append(jobs, trace.Job{ID: fmt.Sprint(len(jobs) + 1), User: "u", Submit: submit, Start: submit, End: submit + int64((seconds+1)*factor), Limit: 60 * factor, Nodes: nodes})
+	}
+	log := filepath.Join(dir, "load.csv")
+	f, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(trace.WriteCSV(f, jobs), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	samples, model := filepath.Join(dir, "samples"), filepath.Join(dir, "model.json")
+	run(t, nil, mirage, "generate", log, "--nodes", "4", "--episodes", "160", "--probes", "5", "--interval", "3h", "--start", "2023-01-05",
+		"--history", "3d", "--service-limit", fmt.Sprintf("%ds", serviceSeconds*factor), "--out", samples)
+	t.Log(strings.TrimSpace(run(t, nil, mirage, "train", samples, "--model", "forest", "--out", model)))
+	return model
+}
+
+// service is the script of the service.
+func service(t *testing.T, dir string, seconds int) string {
+	path := filepath.Join(dir, "service.sh")
+	if err := os.WriteFile(path, fmt.Appendf(nil, "#!/bin/sh\n[ \"$CUDA_VISIBLE_DEVICES\" = 0,1 ] || exit 3\nexec sleep %d\n", seconds), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// provision is the command line; state is the folder.
+func provision(mirage, state, model string, seconds, services int, script string, more ...string) []string {
+	argv := append([]string{
+		mirage, "provision", "--state", state, "--model", model, "--service-limit", "1m", "--service-time", fmt.Sprintf("%ds", seconds),
+		"--time-scale", fmt.Sprint(factor), "--services", fmt.Sprint(services), "--json",
+		"--sbatch-option=--gres=gpu:2", "--sbatch-option=--output=/dev/null",
+	}, more...)
+	return append(argv, script)
+}
+
+// chainOf keeps one chain going to its end and checks it against the
+// controller and the log of completed jobs.
+func chainOf(t *testing.T, mirage, model string) Summary {
+	c := startCluster(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() { c.compete(ctx, newLoad(2)) })
+	state := filepath.Join(c.dir, "chain")
+	port := c.ports(1)[0]
+	var sum Summary
+	argv := provision(mirage, state, model, serviceSeconds, services, service(t, c.dir, serviceSeconds), "--metrics", fmt.Sprintf("127.0.0.1:%d", port))
+	scraped := make(chan string, 1)
+	go func() {
+		time.Sleep(20 * time.Second)
+		scraped <- scrape(port)
+	}()
+	out := run(t, c.env(), argv...)
+	if err := json.Unmarshal([]byte(out), &sum); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if text := <-scraped; !strings.Contains(text, "\nmirage_provision_submissions_total ") {
+		t.Errorf("metrics: %q", text)
+	}
+	if sum.Links != services || sum.Ended != services || sum.Submissions != services || sum.HandOvers != services-1 {
+		t.Errorf("%+v", sum)
+	}
+	c.once(state, services)
+	b, err := os.ReadFile(filepath.Join(state, "decisions.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d decisions, %d other jobs, %+v", bytes.Count(b, []byte("\n")), len(c.queue())-services, sum)
+	return sum
+}
+
+func scrape(port int) string {
+	r, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/metrics", port))
+	if err != nil {
+		return err.Error()
+	}
+	defer r.Body.Close()
+	b, _ := io.ReadAll(r.Body)
+	return string(b)
+}
+
+// compete submits the load until the context is done.
+func (c *cluster) compete(ctx context.Context, l load) {
+	next := time.Now()
+	for {
+		gap, seconds, nodes := l.next()
+		next = next.Add(time.Duration(gap * float64(time.Second)))
+		if (Wall{}).Sleep(ctx, time.Until(next)) != nil {
+			return
+		}
+		if _, err := c.run("sbatch", "--parsable", "--time=1", "--output=/dev/null", fmt.Sprintf("--nodes=%d", nodes), fmt.Sprintf("--wrap=sleep %.1f", seconds)); err != nil {
+			c.t.Error(err)
+		}
+	}
+}
+
+// once checks that each link has exactly one job, by the controller and by
+// the log of completed jobs, each on its own.
+func (c *cluster) once(state string, links int) {
+	c.t.Helper()
+	l, err := OpenLedger(filepath.Join(state, "journal.jsonl"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer l.Close()
+	known := map[string]int{}
+	for _, j := range c.queue() {
+		known[j.Comment]++
+		if strings.HasPrefix(j.Comment, "foretime/") && j.State != "COMPLETED" {
+			c.t.Errorf("job %d of %s is %s", j.ID, j.Comment, j.State)
+		}
+	}
+	completed, err := os.ReadFile(filepath.Join(c.dir, "jobcomp.log"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for i := range links {
+		if n := known[l.Token(i)]; n != 1 {
+			c.t.Errorf("the controller knows %d jobs for link %d", n, i)
+		}
+		if n := bytes.Count(completed, fmt.Appendf(nil, " Name=service-%s-%d ", l.Chain, i)); n != 1 {
+			c.t.Errorf("%d jobs of link %d have completed", n, i)
+		}
+	}
+	if n := bytes.Count(completed, fmt.Appendf(nil, " Name=service-%s-", l.Chain)); n != links {
+		c.t.Errorf("%d services have completed, want %d", n, links)
+	}
+}
+
+// murderous is an sbatch that kills who calls it, before, during or after the
+// submission, and loses replies.
+const murderous = `#!/bin/sh
+n=$(od -An -N1 -tu1 /dev/urandom)
+case $((n % 5)) in
+0) echo before >> "$FATES"; kill -9 $PPID; exit 1;;
+1) echo orphan >> "$FATES"; kill -9 $PPID; sleep 1.5; exec "$SBATCH" "$@";;
+2) echo after >> "$FATES"; "$SBATCH" "$@" > /dev/null; kill -9 $PPID; exit 0;;
+3) echo lost >> "$FATES"; "$SBATCH" "$@" > /dev/null; exit 1;;
+*) exec "$SBATCH" "$@";;
+esac
+`
+
+// killed kills the process fifty times, in sbatch and at random moments, and
+// lets it go on each time.
+func killed(t *testing.T, mirage string) {
+	const kills, seconds = 50, 3
+	c := startCluster(t)
+	bin, fates := filepath.Join(c.dir, "bin"), filepath.Join(c.dir, "fates")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte(murderous), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env := append(c.env(bin), "SBATCH="+program(t, "sbatch"), "FATES="+fates)
+	state, script := filepath.Join(c.dir, "chain"), service(t, c.dir, seconds)
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 3))
+	died, lives, links := 0, 0, 0 // links 0: the chain has no end yet
+	var stderr bytes.Buffer
+	for done := false; !done; lives++ {
+		if lives > 10*kills {
+			t.Fatalf("%d lives without an end:\n%s", lives, stderr.Bytes())
+		}
+		if died >= kills && links == 0 {
+			links = len(readLinks(t, state)) + 1
+		}
+		argv := provision(mirage, state, "fixed", seconds, links, script, "--lead", "0.2", "--settle", "1s")
+		cmd := exec.Command(argv[0], argv[1:]...)
+		stderr.Reset()
+		cmd.Env, cmd.Stderr = env, &stderr
+		cmd.WaitDelay = 10 * time.Millisecond // an sbatch left over holds stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var timer *time.Timer
+		if died < kills {
+			timer = time.AfterFunc(time.Duration(20+rng.IntN(3000))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		}
+		_ = cmd.Wait()
+		if timer != nil {
+			timer.Stop()
+		}
+		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		switch {
+		case status.Signaled() && status.Signal() == syscall.SIGKILL:
+			died++
+		case status.ExitStatus() == 0:
+			done = true
+		default:
+			t.Fatalf("%v\n%s", cmd.ProcessState, stderr.Bytes())
+		}
+	}
+	c.once(state, links)
+	b, _ := os.ReadFile(fates)
+	tries := 0
+	for _, k := range readLinks(t, state) {
+		tries += k.Tries
+	}
+	count := func(fate string) int { return bytes.Count(b, []byte(fate+"\n")) }
+	t.Logf("killed %d times, in sbatch %d before, %d during, %d after; %d replies lost; %d services of %d submissions intended, none double, none lost",
+		died, count("before"), count("orphan"), count("after"), count("lost"), links, tries)
+}
+
+// readLinks reads a journal that another process may have left unfinished.
+func readLinks(t *testing.T, state string) []Link {
+	b, err := os.ReadFile(filepath.Join(state, "journal.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenLedger(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Links
+}
