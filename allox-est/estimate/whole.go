@@ -121,7 +121,9 @@ func QuietWall(r journal.Run) float64 { return withoutWait(r, r.Wall, r.CPU, r.W
 // waited at a time are cpu+wait per wall, at least one. They are not all the
 // job's: a runtime has threads of its own. On a CPU the job computes on the
 // threads that it was given and no more, so that the rest is at least its
-// processor time over those.
+// processor time over those. A job that is idle part of the time may have waited
+// while it had nothing to do, as one that sleeps until a set time does: only the
+// share of the wait counts that the job was busy or waiting for.
 func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 	if wall <= 0 || wait <= 0 {
 		return wall
@@ -130,8 +132,8 @@ func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 	if r.Device == "cpu" && r.Threads > 0 {
 		least = min(wall, cpu/float64(r.Threads))
 	}
-	threads := max(1, (cpu+wait)/wall)
-	return max(least, wall-wait/threads)
+	ready := (cpu + wait) / wall
+	return max(least, wall-min(1, ready)*wait/max(1, ready))
 }
 
 // student returns the two-sided quantile of Student's t.
