@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ func generateCommand(env *shared.Env) *cobra.Command {
 	var probes int
 	var out, shard string
 	var parity, asJSON bool
+	var array int
+	var arrayOptions []string
 	c := &cobra.Command{
 		Use:   "generate FILE",
 		Short: "make samples: what was known at a decision, and what came of it",
@@ -40,6 +43,14 @@ the folder at the end is checked.`,
 			if err != nil {
 				return err
 			}
+			if array < 0 || array > 0 && shard != "" {
+				return shared.Usagef("--slurm N is above 0 and takes no --shard")
+			}
+			if array > 0 {
+				if err := runArray(cmd.Context(), env, out, array, arrayOptions, os.Args[1:]); err != nil {
+					return err
+				}
+			}
 			t, err := in.open(env, args[0])
 			if err != nil {
 				return err
@@ -57,6 +68,15 @@ the folder at the end is checked.`,
 			w, err := warm(t, config)
 			if err != nil {
 				return err
+			}
+			if array > 0 { // what follows finds every block there, and checks them
+				manifest, err := samples.LoadManifest(out)
+				if err != nil {
+					return err
+				}
+				if missing := manifest.Missing(out); len(missing) > 0 {
+					return fmt.Errorf("%s: the job array left out %d of %d blocks, the first is %d", out, len(missing), manifest.Blocks, missing[0])
+				}
 			}
 			bar := env.Progress("generate", int64(plan.Episodes))
 			defer bar.Done()
@@ -92,6 +112,8 @@ the folder at the end is checked.`,
 	f.IntVar(&probes, "probes", 7, "decisions probed in each episode, the last the reactive one")
 	f.StringVar(&out, "out", "", "folder to write")
 	f.StringVar(&shard, "shard", "", "I/N: only part I of N, counted from 0")
+	f.IntVar(&array, "slurm", 0, "do the work as a Slurm job array of that many shards, wait for it and check what it wrote")
+	f.StringArrayVar(&arrayOptions, "slurm-option", nil, "option for sbatch, such as --partition=cpu (may be repeated)")
 	f.BoolVar(&parity, "parity", false, "store the histories of the reward's moment, which know the future: for comparison only")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c

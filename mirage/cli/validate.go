@@ -75,7 +75,8 @@ reactive outcome of the same episodes.
 
 --model is the file of a trained model, or one of the baselines: reactive,
 avg (mean of the last 100 waits), quantile (of the last 500 waits), fixed (a
-lead), never-late, oracle (tries every decision). fixed and quantile are tuned
+lead), forecast (what simulating the queue with time limits foretells),
+never-late, oracle (tries every decision). fixed, quantile and forecast are tuned
 on the training range of the settings file, for the given --service-nodes;
 --lead and --quantile override that.`,
 		Example: "  mirage validate ls6-a100.log --config config.json --model avg --episodes 168 --interval 3h --start 2023-02-01 --out reward.log",
@@ -87,7 +88,7 @@ on the training range of the settings file, for the given --service-nodes;
 	v.e.flags(c, 156, "4h")
 	f := c.Flags()
 	v.changed = f.Changed
-	f.StringVar(&v.model, "model", "reactive", "file of a model, or reactive, avg, quantile, fixed, never-late, oracle")
+	f.StringVar(&v.model, "model", "reactive", "file of a model, or reactive, avg, quantile, fixed, forecast, never-late, oracle")
 	f.StringVar(&v.out, "out", "", "write reward.log to this file")
 	f.StringVar(&v.plots, "plots", "", "draw distributions of interruption and overlap into this folder, as SVG")
 	f.Float64Var(&v.lead, "lead", 0, "lead of fixed in hours, instead of tuning")
@@ -203,6 +204,16 @@ func (v *validate) player(ctx context.Context, name string) (validation.Player, 
 			return nil, nil, err
 		}
 		return validation.With(best), map[string]any{"lead_hours": best.(policy.Fixed).LeadHours, "training_cost_hours": cost}, nil
+	case "forecast":
+		var candidates []policy.Policy
+		for _, full := range []float64{0, 0.25, 0.5, 0.75, 1} {
+			candidates = append(candidates, policy.Foretold{Full: full})
+		}
+		best, cost, err := v.tune(ctx, name, candidates)
+		if err != nil {
+			return nil, nil, err
+		}
+		return validation.With(best), map[string]any{"weight_of_full_limits": best.(policy.Foretold).Full, "training_cost_hours": cost}, nil
 	case "quantile":
 		if v.changed("quantile") {
 			return validation.With(policy.Quantile{Q: v.quantile}), map[string]any{"quantile": v.quantile}, nil
@@ -218,7 +229,7 @@ func (v *validate) player(ctx context.Context, name string) (validation.Player, 
 		return validation.With(best), map[string]any{"quantile": best.(policy.Quantile).Q, "training_cost_hours": cost}, nil
 	}
 	if _, err := os.Stat(name); err != nil {
-		return nil, nil, shared.Usagef("--model %s: neither reactive, avg, quantile, fixed, never-late or oracle, nor a model file: %w", name, err)
+		return nil, nil, shared.Usagef("--model %s: neither reactive, avg, quantile, fixed, forecast, never-late or oracle, nor a model file: %w", name, err)
 	}
 	trained, err := model.Load(name)
 	if err != nil {

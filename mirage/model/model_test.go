@@ -121,7 +121,7 @@ func TestForecastModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &policy.State{Now: 1_670_000_000, PredEnd: 1_670_000_000 + 5*3600, History: samples.History{Moments: make([]samples.Moment, samples.Steps)}}
-	if _, err := got.WaitHours(s); !errors.Is(err, ErrForecast) {
+	if _, err := got.WaitHours(s); !errors.Is(err, policy.ErrForecast) {
 		t.Errorf("without forecast: %v", err)
 	}
 	s.Forecast = func() ([]float64, error) { return []float64{4 * 3600, 2 * 3600}, nil }

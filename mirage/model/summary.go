@@ -102,7 +102,7 @@ func (v view) of(s *policy.State) ([]float64, error) {
 		return x, nil
 	}
 	if s.Forecast == nil {
-		return nil, ErrForecast
+		return nil, policy.ErrForecast
 	}
 	f, err := s.Forecast()
 	if err != nil {

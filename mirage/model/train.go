@@ -21,9 +21,6 @@ var (
 	ErrSamples = errors.New("unusable samples")
 	// ErrFile is returned when a model file is not one.
 	ErrFile = errors.New("unusable model file")
-	// ErrForecast is returned when a model that sees forecasts is asked where
-	// there are none.
-	ErrForecast = errors.New("the model needs a forecast of the queue")
 )
 
 // Kind is a kind of model.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/foretime/foretime/mirage/chain"
@@ -124,4 +125,27 @@ func (p Predicted) Decide(s *State) (Decision, error) {
 	d := waitOf(s, max(wait, 0)*3600)
 	d.Submit = d.ExpectedHours >= p.FromHours
 	return d, nil
+}
+
+// ErrForecast is returned when a policy that needs a forecast of the queue is
+// asked where there is none.
+var ErrForecast = errors.New("there is no forecast of the queue")
+
+// Foretold submits when the predecessor has as long to run as the queue itself
+// foretells a successor to wait: a weighted mean of the forecasts with full
+// and with partly used time limits. It learns nothing.
+type Foretold struct {
+	Full float64 // weight of the forecast with full limits, in [0, 1]
+}
+
+// Decide says submit when the foretold wait is reached.
+func (f Foretold) Decide(s *State) (Decision, error) {
+	if s.Forecast == nil {
+		return Decision{}, ErrForecast
+	}
+	waits, err := s.Forecast()
+	if err != nil {
+		return Decision{}, err
+	}
+	return waitOf(s, f.Full*waits[0]+(1-f.Full)*waits[1]), nil
 }

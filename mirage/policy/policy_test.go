@@ -51,6 +51,16 @@ func TestDecide(t *testing.T) {
 			}
 		})
 	}
+	s := at(5)
+	if _, err := (Foretold{}).Decide(s); !errors.Is(err, ErrForecast) {
+		t.Errorf("no forecast: error %v", err)
+	}
+	s.Forecast = func() ([]float64, error) { return []float64{6 * 3600, 2 * 3600}, nil }
+	for full, want := range map[float64]Decision{1: {true, 1, true}, 0: {false, -3, true}, 0.75: {true, 0, true}} {
+		if d, err := (Foretold{full}).Decide(s); err != nil || d != want {
+			t.Errorf("full %v: %+v, %v; want %+v", full, d, err, want)
+		}
+	}
 	for _, p := range []Policy{Average{}, Quantile{0.9}} {
 		if d, err := p.Decide(&State{PredEnd: 3600}); err != nil || d.Submit {
 			t.Errorf("%T without any wait: %+v, %v", p, d, err)

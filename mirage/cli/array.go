@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// arrayScript is what each task of a job array runs: this program with the
+// same arguments, as its own shard.
+func arrayScript(program string, args []string, parts int) string {
+	quoted := []string{quote(program)}
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--slurm" || args[i] == "--slurm-option":
+			i++ // and its value
+		case strings.HasPrefix(args[i], "--slurm=") || strings.HasPrefix(args[i], "--slurm-option="):
+		default:
+			quoted = append(quoted, quote(args[i]))
+		}
+	}
+	return fmt.Sprintf("#!/bin/sh\nexec %s --shard \"$SLURM_ARRAY_TASK_ID/%d\"\n", strings.Join(quoted, " "), parts)
+}
+
+// quote makes a word of the shell that stands for s itself.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// runArray submits this command as a Slurm job array of so many shards and
+// waits for its end. The folder out must be on a file system that the nodes
+// share; the script and the tasks' output are left in it.
+func runArray(ctx context.Context, env *shared.Env, out string, parts int, options, args []string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	script := filepath.Join(out, "array.sh")
+	text := arrayScript(program, args, parts)
+	if err := dataset.WriteFile(script, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+		return err
+	}
+	argv := append([]string{
+		"--wait", "--parsable", "--array=0-" + strconv.Itoa(parts-1), "--job-name=mirage-generate",
+		"--output=" + filepath.Join(out, "array-%a.log"),
+	}, options...)
+	cmd := exec.CommandContext(ctx, "sbatch", append(argv, script)...)
+	cmd.Stderr = env.Stderr
+	id, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("sbatch, job %s: %w; the tasks' output is in %s", strings.TrimSpace(string(id)), err, filepath.Join(out, "array-*.log"))
+	}
+	return nil
+}
