@@ -1,7 +1,16 @@
-// Package chamtool holds a callback tool for the Chameleon MPI+OpenMP runtime.
-// Its packages, in the order data flows through them: abi (what crosses from C
-// to Go), ring (one thread's events), task (events understood as tasks),
-// perfmodel (their times learned), session (all of that for one rank), tasklog
-// and report (what is kept). The library itself is cmd/libchamtool; package
-// host is a program to try it with.
+// Package chamtool holds a tool library for the Chameleon MPI+OpenMP runtime
+// and a command beside it. Its packages, in the order data flows through them:
+//
+//   - abi: what crosses from C to Go
+//   - ring: one thread's events
+//   - task: events understood as task runs
+//   - perfmodel, forecast: run times and iteration loads, learned
+//   - balance: which tasks move to which rank
+//   - session: all of that for one rank, online
+//   - tasklog, report: what is kept
+//   - replay, evaluation, simulate: the same, on logs and on paper
+//
+// Packages config and cpufreq tell what the environment and the machine say.
+// The library itself is cmd/libchamtool; package host is a program to try it
+// with.
 package chamtool

