@@ -244,6 +244,28 @@ func TestDouble(t *testing.T) {
 	}
 }
 
+// TestRelease: where it is wanted, a predecessor makes way for its successor.
+func TestRelease(t *testing.T) {
+	for _, release := range []bool{false, true} {
+		w := newWorld(11)
+		s := w.settings(policy.NeverLate{}, 4)
+		s.Release = release
+		l, _, err := life(t.TempDir(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancelled := 0
+		for _, j := range w.jobs {
+			if j.State == "CANCELLED" && j.End > j.Start {
+				cancelled++
+			}
+		}
+		if release != (cancelled > 0) || release != (l.Summary().Overlap < 20) {
+			t.Errorf("release %v: %d cancelled, %+v", release, cancelled, l.Summary())
+		}
+	}
+}
+
 // TestGone: a job that the controller forgets while it should run does not
 // end the chain.
 func TestGone(t *testing.T) {

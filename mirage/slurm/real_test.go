@@ -24,7 +24,7 @@ import (
 // On the real Slurm an hour of the policy is six seconds.
 const (
 	factor         = 600
-	serviceSeconds = 9
+	serviceSeconds = 7
 	services       = 11 // ten hand-overs
 )
 
@@ -57,8 +57,8 @@ func TestRealProvision(t *testing.T) {
 	t.Run("chains", func(t *testing.T) {
 		t.Run("reactive", func(t *testing.T) { t.Parallel(); reactive = chainOf(t, mirage, "reactive") })
 		t.Run("model", func(t *testing.T) { t.Parallel(); learnt = chainOf(t, mirage, model) })
+		t.Run("killed", func(t *testing.T) { t.Parallel(); killed(t, mirage) })
 	})
-	t.Run("killed", func(t *testing.T) { killed(t, mirage) })
 	if t.Failed() {
 		return
 	}
