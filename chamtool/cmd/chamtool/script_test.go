@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -22,11 +24,20 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "data" {
+			switch cond {
+			case "data":
 				return os.Getenv("FORETIME_DATA") != "", nil
+			case "race":
+				return raced(), nil
 			}
 			_, err := exec.LookPath(cond)
 			return err == nil, nil
 		},
 	})
+}
+
+// raced reports whether this binary was built with the race detector.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
 }
