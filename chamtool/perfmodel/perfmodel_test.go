@@ -370,3 +370,21 @@ func BenchmarkObserve(b *testing.B) {
 		e.Observe(fps[i%8], law(r, int64(1000*(i%8+1)), 0.1))
 	}
 }
+
+// The moments give weighted least squares: two points of weight 3 count as six.
+func TestMomentsWeigh(t *testing.T) {
+	points := []struct{ x, y, weight float64 }{{0, 1, 3}, {1, 3, 1}, {2, 2, 3}, {5, 9, 2}}
+	var weighted, repeated moments
+	for _, p := range points {
+		weighted.add([]float64{p.x}, p.y, p.weight)
+		for range int(p.weight) {
+			repeated.add([]float64{p.x}, p.y, 1)
+		}
+	}
+	a, _ := weighted.solve(1, 0, 0)
+	b, _ := repeated.solve(1, 0, 0)
+	// numpy: np.polyfit([0,1,2,5], [1,3,2,9], 1, w=np.sqrt([3,1,3,2])) = [1.5647482, 0.37769784].
+	if math.Abs(a[0]-1.5647482) > 1e-7 || math.Abs(a[0]-b[0]) > 1e-12 || math.Abs(weighted.mean[1]-repeated.mean[1]) > 1e-12 {
+		t.Errorf("slope %v and mean %v, repeated points %v and %v", a[0], weighted.mean[1], b[0], repeated.mean[1])
+	}
+}

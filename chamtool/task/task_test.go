@@ -228,3 +228,20 @@ func TestClock(t *testing.T) {
 		t.Errorf("%v %v", c.Seconds(700), c.Between(100, 400))
 	}
 }
+
+// Rings are read one after the other: what was announced later may be read
+// first.
+func TestAnnouncementsOutOfOrder(t *testing.T) {
+	s, h, tracker := newScript(3)
+	const address = 0x1000
+	s.push(1, abi.Announce, abi.Local, address, 0xa)
+	s.push(2, abi.Claim, abi.Local, 1, address, 8)
+	s.push(2, abi.End, abi.Local, 1, 0)
+	s.push(0, abi.Announce, abi.Local, address, 0xb)
+	s.push(0, abi.Claim, abi.Local, 2, address, 8)
+	s.push(0, abi.End, abi.Local, 2, 0)
+	tracker.Drain(s.rings)
+	if h.entries[1] != 0xa || h.entries[2] != 0xb {
+		t.Errorf("functions %v", h.entries)
+	}
+}

@@ -192,3 +192,14 @@ func BenchmarkAdd(b *testing.B) {
 type discard struct{}
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// Rows that were buffered when the disk was full are lost, and counted.
+func TestBufferedRowsAreLost(t *testing.T) {
+	w := NewWriter(&full{}, CSV)
+	for range 5 {
+		w.Add(&Row{Seconds: 1}, []byte("e"), []byte("8"))
+	}
+	if w.Flush() == nil || w.Lost() != 5 {
+		t.Errorf("%d lost, want 5", w.Lost())
+	}
+}
