@@ -334,18 +334,23 @@ func (e *Entry) Fit() {
 		return
 	}
 	e.fits++
-	e.power = fitPower(&e.logs, max(e.width, 0))
+	law := fitPower(&e.logs, max(e.width, 0))
+	moved := e.fits == 1 || !law.near(&e.power, &e.logs)
+	if moved {
+		e.power = law
+	}
 	e.ridge = fitRidge(&e.powers, e.least/2)
-	e.sortSamples()
+	e.sortSamples(moved)
 	e.local = fitLocal(e.samples)
 	e.choose()
 	e.widen()
 	e.next = e.n + max(8, min(e.n/4, 2048))
 }
 
-// sortSamples gives every sample its place along the new power law, sorts
-// them, and drops the oldest beyond the window.
-func (e *Entry) sortSamples() {
+// sortSamples gives every sample its place along the power law, those of
+// earlier fits only where the law moved; sorts them; and drops the oldest
+// beyond the window.
+func (e *Entry) sortSamples(moved bool) {
 	if len(e.samples) > window {
 		oldest := uint64(e.seen - window)
 		kept := e.samples[:0]
@@ -361,13 +366,17 @@ func (e *Entry) sortSamples() {
 		clear(e.samples[len(kept):])
 		e.samples, e.fresh = kept, fresh
 	}
-	for i := range e.samples {
+	first := len(e.samples) - e.fresh
+	if moved {
+		first = 0
+	}
+	for i := first; i < len(e.samples); i++ {
 		e.samples[i].at = e.power.log(e.samples[i].f.x)
 	}
 	byPlace := func(a, b sample) int { return cmp.Compare(a.at, b.at) }
 	old, fresh := e.samples[:len(e.samples)-e.fresh], e.samples[len(e.samples)-e.fresh:]
 	slices.SortFunc(fresh, byPlace)
-	if !slices.IsSortedFunc(old, byPlace) {
+	if moved && !slices.IsSortedFunc(old, byPlace) {
 		slices.SortFunc(old, byPlace)
 	}
 	e.samples = merge(old, fresh)

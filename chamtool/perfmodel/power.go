@@ -24,6 +24,19 @@ func fitPower(m *moments, width int) powerLaw {
 	return l
 }
 
+// near reports whether two laws answer alike, to a fifth of a percent within
+// three standard deviations of the features' means.
+func (l *powerLaw) near(other *powerLaw, m *moments) bool {
+	if l.width != other.width || l.fixed != other.fixed || m.weight <= 0 {
+		return false
+	}
+	apart := math.Abs(l.log(m.mean[:l.width]) - other.log(m.mean[:l.width]))
+	for i := range l.width {
+		apart += 3 * math.Abs(l.b[i]-other.b[i]) * math.Sqrt(m.co[i][i]/m.weight)
+	}
+	return apart < 0.002
+}
+
 func (l *powerLaw) log(x []float64) float64 {
 	v := l.at
 	for i := range min(l.width, len(x)) {
