@@ -6,6 +6,6 @@
 // simulator (virtual time, forks), checker (is the schedule right), calibrate
 // (settings from a log), chain (service pairs and their rewards), samples
 // (what was known at a decision), model (how long a successor will wait),
-// policy (submit now or wait), validation (how good that was), report (charts
-// and stories). The command is cmd/mirage.
+// policy (submit now or wait), validation (how good that was), slurm (the same
+// on a real queue), report (charts and stories). The command is cmd/mirage.
 package mirage

@@ -281,7 +281,7 @@ func margin(predicted, actual []float64, overlapCost float64) (from, cost float6
 		// 0, 1, -1, 2, -2, ... so that of equals the smallest lean wins.
 		f := float64((quarter+1)/2) / 4
 		if quarter%2 == 0 {
-			f = -f
+			f = 0 - f
 		}
 		sum := 0.0
 		for i := range actual {
