@@ -244,6 +244,28 @@ func TestDouble(t *testing.T) {
 	}
 }
 
+// TestFailing: services that end at once, or are cancelled every time, are not
+// submitted for ever.
+func TestFailing(t *testing.T) {
+	for name, fate := range map[string]func(*world){
+		"end at once": func(w *world) { w.service = time.Second },
+		"cancelled":   func(w *world) { w.hopeless = true },
+	} {
+		w := newWorld(13)
+		s := w.settings(policy.Reactive{}, 0)
+		fate(w)
+		dir := t.TempDir()
+		for i := range 2 { // whoever starts it again wants to see it tried
+			if _, _, err := life(dir, s); !errors.Is(err, ErrFailing) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if want := 5 * (i + 1); len(w.jobs) != want {
+				t.Errorf("%s: %d jobs, want %d", name, len(w.jobs), want)
+			}
+		}
+	}
+}
+
 // TestRelease: where it is wanted, a predecessor makes way for its successor.
 func TestRelease(t *testing.T) {
 	for _, release := range []bool{false, true} {

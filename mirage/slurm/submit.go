@@ -113,9 +113,7 @@ func (p *Provisioner) resolved(ctx context.Context, link int) error {
 
 // find returns the jobs of a link that the controller knows, lowest id first.
 func (p *Provisioner) find(ctx context.Context, link int) ([]Job, error) {
-	everywhere := *p.s.Client
-	everywhere.Partition = ""
-	jobs, err := everywhere.Queue(ctx)
+	jobs, err := p.s.Client.Queue(ctx)
 	if err != nil {
 		return nil, err
 	}

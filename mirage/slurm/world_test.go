@@ -20,14 +20,15 @@ type crash struct{}
 // requests linger, forgets finished jobs, and ends the process that talks to
 // it at any point. It is Runner and Clock.
 type world struct {
-	now     time.Time
-	rng     *rand.Rand
-	faults  int // still to come
-	service time.Duration
-	age     time.Duration
-	message time.Duration
-	acct    bool
-	modern  bool // numbers and states as newer versions print them
+	now      time.Time
+	rng      *rand.Rand
+	faults   int // still to come
+	service  time.Duration
+	age      time.Duration
+	message  time.Duration
+	acct     bool
+	hopeless bool // every job is cancelled before its start
+	modern   bool // numbers and states as newer versions print them
 
 	jobs    []*job
 	pending []late
@@ -131,7 +132,7 @@ func option(argv []string, name string) string {
 func (w *world) submit(argv []string) int64 {
 	j := &job{Job: Job{ID: int64(len(w.jobs) + 1), Name: option(argv, "job-name"), Comment: option(argv, "comment"), State: "PENDING", Nodes: 1, Limit: time.Minute, Submit: w.now.Unix()}}
 	j.begin = w.now.Add(time.Duration(w.rng.IntN(20)) * time.Second)
-	if w.rng.Float64() < .07 {
+	if w.hopeless || w.rng.Float64() < .07 {
 		j.fate = "CANCELLED"
 	}
 	for _, other := range w.jobs {
