@@ -27,7 +27,6 @@ type provision struct {
 	interval, poll, settle, metrics       string
 	lead, quantile                        float64
 	s                                     slurm.Settings
-	partition                             string
 	asJSON                                bool
 	changed                               func(string) bool
 }

@@ -138,7 +138,7 @@ type Provisioner struct {
 	knows     bool // k is filled
 
 	futile   int                 // jobs in a row that came to nothing, since Open
-	quiet    time.Time           // since then no sbatch of the last link is running
+	quiet    time.Time           // since then no sbatch of an open link is running; zero if unknown
 	missing  map[int64]time.Time // job of a link -> not in the queue since
 	snapshot time.Time           // next one due
 	decision time.Time           // next one due
