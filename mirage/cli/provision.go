@@ -27,7 +27,6 @@ type provision struct {
 	interval, poll, settle, metrics       string
 	lead, quantile                        float64
 	s                                     slurm.Settings
-	partition                             string
 	asJSON                                bool
 	changed                               func(string) bool
 }
@@ -64,7 +63,7 @@ fixed (with --lead) or never-late.`,
 	f.StringVar(&p.service, "service-time", "", "how long a service job runs (default: its limit)")
 	f.StringVar(&p.s.Request.Name, "name", "service", "beginning of the job names")
 	f.StringArrayVar(&p.s.Request.Options, "sbatch-option", nil, "another option for sbatch, such as --partition=gpu (may be repeated)")
-	f.StringVar(&p.partition, "partition", "", "look at the queue of one partition only")
+	f.StringVar(&p.s.Partition, "partition", "", "decide by the queue of one partition only; where the service runs is --sbatch-option's to say")
 	f.IntVar(&p.s.Links, "services", 0, "end after so many services (default: never)")
 	f.StringVar(&p.interval, "interval", "10m", "time between two decisions")
 	f.StringVar(&p.poll, "poll", "", "time between two looks at the queue (default: a fifth of --interval)")
@@ -161,7 +160,7 @@ func (p *provision) settings(args []string) (err error) {
 			}
 		}
 	}
-	p.s.Client = &slurm.Client{Runner: slurm.Exec{}, Partition: p.partition}
+	p.s.Client = &slurm.Client{Runner: slurm.Exec{}}
 	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
 	p.s.Policy, err = p.policy()
 	return err

@@ -13,8 +13,6 @@ import (
 // Client talks to a Slurm by its commands.
 type Client struct {
 	Runner Runner
-	// Partition, where it is not empty, is the one whose queue is looked at.
-	Partition string
 }
 
 // Controller is what the loop needs to know of slurmctld's settings.
@@ -45,14 +43,10 @@ func (r *Request) argv() []string {
 	return append(argv, r.Args...)
 }
 
-// Queue returns the jobs the controller knows, those that ended lately
-// included. The error wraps ErrCommand or ErrAnswer.
+// Queue returns the jobs of all partitions that the controller knows, those
+// that ended lately included. The error wraps ErrCommand or ErrAnswer.
 func (c *Client) Queue(ctx context.Context) ([]Job, error) {
-	argv := []string{"squeue", "--json", "--states=all"}
-	if c.Partition != "" {
-		argv = append(argv, "--partition="+c.Partition)
-	}
-	b, err := c.Runner.Run(ctx, argv, nil)
+	b, err := c.Runner.Run(ctx, []string{"squeue", "--json", "--states=all", "--all"}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +134,13 @@ func ParseController(b []byte) (Controller, error) {
 	return k, nil
 }
 
-// Nodes returns how many nodes there are and how many of them cannot take
-// jobs (down, draining, failing or in maintenance).
-func (c *Client) Nodes(ctx context.Context) (total, unavailable int, err error) {
+// Nodes returns how many nodes a partition has (the cluster, where it is "")
+// and how many of them cannot take jobs (down, draining, failing or in
+// maintenance).
+func (c *Client) Nodes(ctx context.Context, partition string) (total, unavailable int, err error) {
 	argv := []string{"sinfo", "--noheader", "--Node", "--format=%N %T"}
-	if c.Partition != "" {
-		argv = append(argv, "--partition="+c.Partition)
+	if partition != "" {
+		argv = append(argv, "--partition="+partition)
 	}
 	b, err := c.Runner.Run(ctx, argv, nil)
 	if err != nil {

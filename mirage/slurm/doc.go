@@ -9,7 +9,8 @@
 // [Provisioner] polls, decides and submits.
 //
 // The package refuses to submit again while it cannot know what became of a
-// submission ([ErrUnsure]), to run twice on one folder ([ErrInUse]), and to
+// submission ([ErrUnsure]), to submit for ever what does not last
+// ([ErrFailing]), to run twice on one folder ([ErrInUse]), and to
 // take an unreadable answer for an empty queue ([ErrAnswer]).
 //
 //	p, err := slurm.Open("state", slurm.Settings{

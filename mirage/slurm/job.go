@@ -37,17 +37,24 @@ type Job struct {
 	Name    string
 	User    string
 	Comment string
-	State   State
-	Nodes   int
-	Limit   time.Duration // 0 where there is none
-	Submit  int64         // Unix seconds
-	Start   int64         // 0 if it has not started; expected while pending
-	End     int64         // by the limit, while it runs; 0 if it never ran
+	// Partition may be a list, with commas, while the job is pending.
+	Partition string
+	State     State
+	Nodes     int
+	Limit     time.Duration // 0 where there is none
+	Submit    int64         // Unix seconds
+	Start     int64         // 0 if it has not started; expected while pending
+	End       int64         // by the limit, while it runs; 0 if it never ran
 }
 
 // Started says that the job holds or held nodes.
 func (j *Job) Started() bool {
 	return j.State.Running() || j.State.Over() && j.Start > 0 && j.End > 0 && !(j.State == "CANCELLED" && j.End == j.Start)
+}
+
+// In says that the job is in a partition, or waits for it; every job is in "".
+func (j *Job) In(partition string) bool {
+	return partition == "" || slices.Contains(strings.Split(j.Partition, ","), partition)
 }
 
 // number is an integer as Slurm's JSON has it: plain, null, or, in newer
@@ -98,16 +105,17 @@ func (s *state) UnmarshalJSON(b []byte) error {
 func ParseQueue(b []byte) ([]Job, error) {
 	var answer struct {
 		Jobs *[]struct {
-			ID      *number `json:"job_id"`
-			Name    string  `json:"name"`
-			User    string  `json:"user_name"`
-			Comment string  `json:"comment"`
-			State   state   `json:"job_state"`
-			Nodes   number  `json:"node_count"`
-			Limit   number  `json:"time_limit"`
-			Submit  number  `json:"submit_time"`
-			Start   number  `json:"start_time"`
-			End     number  `json:"end_time"`
+			ID        *number `json:"job_id"`
+			Name      string  `json:"name"`
+			User      string  `json:"user_name"`
+			Comment   string  `json:"comment"`
+			Partition string  `json:"partition"`
+			State     state   `json:"job_state"`
+			Nodes     number  `json:"node_count"`
+			Limit     number  `json:"time_limit"`
+			Submit    number  `json:"submit_time"`
+			Start     number  `json:"start_time"`
+			End       number  `json:"end_time"`
 		}
 		Errors []json.RawMessage
 	}
@@ -126,7 +134,7 @@ func ParseQueue(b []byte) ([]Job, error) {
 			return nil, fmt.Errorf("squeue: %w: job %d has no id or no state", ErrAnswer, i)
 		}
 		jobs = append(jobs, Job{
-			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, State: State(j.State),
+			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: State(j.State),
 			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
 			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
 		})

@@ -145,10 +145,12 @@ func TestSubmitArguments(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	c.Partition = "gpu"
-	s.answer = `{"jobs":[]}`
-	if _, err := c.Queue(t.Context()); err != nil || s.argv[len(s.argv)-1] != "--partition=gpu" {
-		t.Errorf("%v, %q", err, s.argv)
+	s.answer = "n0 idle\n"
+	if n, _, err := c.Nodes(t.Context(), "gpu"); n != 1 || err != nil || s.argv[len(s.argv)-1] != "--partition=gpu" {
+		t.Errorf("%d, %v, %q", n, err, s.argv)
+	}
+	if j := (Job{Partition: "gpu,long"}); !j.In("") || !j.In("long") || j.In("lon") {
+		t.Error("in the wrong partition")
 	}
 }
 

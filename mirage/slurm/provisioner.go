@@ -21,6 +21,10 @@ var (
 	// ErrUnsure is returned when nobody can tell any more whether a submission
 	// reached the controller. A person has to look: Settings.Resolve.
 	ErrUnsure = errors.New("it cannot be known whether the job was submitted")
+	// ErrFailing is returned when five jobs in a row came to nothing: they ran
+	// for less than a tenth of their time, or were cancelled before. Opening
+	// the folder again starts the count anew.
+	ErrFailing = errors.New("the services do not last")
 	// ErrSettings is returned when the settings make no sense, or are not
 	// those that the folder was begun with.
 	ErrSettings = errors.New("unusable settings")
@@ -36,6 +40,9 @@ type Settings struct {
 	Request Request // Comment is set by the provisioner, Name extended
 	// Service is how long a service job runs; 0 is Request.Limit.
 	Service time.Duration
+	// Partition, where it is not empty, is the one whose queue and nodes the
+	// policy sees.
+	Partition string
 	// Links ends the chain after so many services; 0 goes on for ever.
 	Links int
 	// Interval is the time between two decisions; 0 is ten minutes.
@@ -130,7 +137,8 @@ type Provisioner struct {
 	k         Controller
 	knows     bool // k is filled
 
-	quiet    time.Time           // since then no sbatch of the last link is running
+	futile   int                 // jobs in a row that came to nothing, since Open
+	quiet    time.Time           // since then no sbatch of an open link is running; zero if unknown
 	missing  map[int64]time.Time // job of a link -> not in the queue since
 	snapshot time.Time           // next one due
 	decision time.Time           // next one due
@@ -215,8 +223,8 @@ func (p *Provisioner) append(e Entry) error {
 
 // Run keeps the chain going until all its services have ended or the context
 // is done. What a poll could not do is told to Settings.Warn and tried again
-// at the next one; the errors that end the run are ErrUnsure, ErrLedger,
-// what the disk says, and the context's.
+// at the next one; the errors that end the run are ErrUnsure, ErrFailing,
+// ErrLedger, what the disk says, and the context's.
 func (p *Provisioner) Run(ctx context.Context) error {
 	if p.ledger.Last() == nil && p.s.Predecessor != 0 {
 		if err := p.append(Entry{Kind: Accepted, Link: 0, Job: p.s.Predecessor, Reason: "given"}); err != nil {
@@ -273,6 +281,9 @@ func (p *Provisioner) step(ctx context.Context) (done bool, err error) {
 		if last.Open {
 			return false, p.resolve(ctx, last.Number)
 		}
+		if p.futile >= patience {
+			return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
+		}
 		return false, p.try(ctx, last.Number)
 	}
 	jobs, err := p.s.Client.Queue(ctx)
@@ -310,6 +321,9 @@ func (p *Provisioner) follow(ctx context.Context, jobs []Job) error {
 	return p.release(ctx)
 }
 
+// patience is how many jobs in a row may come to nothing.
+const patience = 5
+
 // note records what is new about the job of a link.
 func (p *Provisioner) note(k *Link, j *Job) error {
 	if j.Started() && !k.Started {
@@ -322,8 +336,13 @@ func (p *Provisioner) note(k *Link, j *Job) error {
 	case !j.State.Over():
 		return nil
 	case k.Started:
+		p.futile++
+		if float64(j.End-k.Start) >= p.s.Service.Seconds()/10 || p.ledger.Last() != k {
+			p.futile = 0
+		}
 		return p.append(Entry{Kind: Ended, Link: k.Number, Job: j.ID, End: j.End, Reason: string(j.State)})
 	default:
+		p.futile++
 		p.s.Warn(fmt.Errorf("job %d of link %d ended without having started: %s", j.ID, k.Number, j.State))
 		return p.append(Entry{Kind: Void, Link: k.Number, Job: j.ID, Reason: string(j.State)})
 	}
@@ -366,12 +385,15 @@ func (p *Provisioner) release(ctx context.Context) error {
 func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	now := p.s.Clock.Now()
 	due := !now.Before(p.snapshot) || p.deciding(now)
+	if p.s.Partition != "" {
+		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.In(p.s.Partition) })
+	}
 	if err := p.history.see(jobs, seconds(now), p.scale(), p.ledger.used, due); err != nil {
 		return err
 	}
 	if due {
 		p.snapshot = now.Add(time.Duration(float64(samples.SnapshotSeconds*time.Second) / p.s.Scale))
-		total, unavailable, err := p.s.Client.Nodes(ctx)
+		total, unavailable, err := p.s.Client.Nodes(ctx, p.s.Partition)
 		if err != nil {
 			p.s.Warn(err)
 		}
@@ -424,6 +446,9 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	}
 	if last.Started && !last.Ended {
 		v.Remaining = p.end(last).Sub(now).Seconds()
+	}
+	if last.Ended && p.futile >= patience {
+		return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
 	}
 	if v.Submit = v.Submit || v.Why == "end of predecessor"; v.Submit {
 		return p.s.DryRun, p.submit(ctx, v, last.Number+1)

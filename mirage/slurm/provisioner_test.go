@@ -64,78 +64,94 @@ func (w *world) tear(path string) {
 // TestExactlyOnce: whatever fails, each link has one job, and the chain goes
 // on to its end.
 func TestExactlyOnce(t *testing.T) {
-	counts, unsure := map[string]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "chain")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
 		w := newWorld(rapid.Uint64().Draw(t, "seed"))
-		w.counts = counts
-		w.faults = rapid.IntRange(0, 12).Draw(t, "faults")
+		w.faults = rapid.IntRange(0, 24).Draw(t, "faults")
 		w.acct = rapid.Bool().Draw(t, "accounting")
 		w.modern = rapid.Bool().Draw(t, "modern")
 		links := rapid.IntRange(1, 4).Draw(t, "links")
 		p := rapid.SampledFrom([]policy.Policy{policy.Reactive{}, policy.NeverLate{}, policy.Fixed{LeadHours: .3}, policy.Average{}, policy.Quantile{Q: .5}}).Draw(t, "policy")
 		s := w.settings(p, links)
 		s.Release = rapid.Bool().Draw(t, "release")
-		longest := time.Duration(0) // without a process
-		for range 100 {
-			l, crashed, err := life(dir, s)
-			s.Resolve = 0
-			if w.double != nil {
-				t.Fatal(w.double)
-			}
-			switch {
-			case crashed:
-				w.tear(filepath.Join(dir, "journal.jsonl"))
-				w.tear(filepath.Join(dir, "history.jsonl"))
-				down := time.Duration(w.rng.ExpFloat64() * 30 * float64(time.Second))
-				longest = max(longest, down)
-				w.pass(down)
-				continue
-			case errors.Is(err, ErrUnsure):
-				if w.acct || longest < w.age/4 {
-					t.Fatalf("%v, with accounting %v and %v without a process", err, w.acct, longest)
-				}
-				unsure++
-				s.Resolve = w.truth(dir)
-				continue
-			case err != nil:
-				t.Fatal(err)
-			}
-			w.verify(t, l, links)
-			return
-		}
-		t.Fatal("the chain does not come to its end")
+		w.play(t, s)
 	})
-	t.Logf("%v, unsure %d", counts, unsure)
-	for _, must := range []string{"sbatch 1", "sbatch 3", "sbatch 4", "sbatch 5", "sbatch 6", "sbatch 7", "crash between", "crash squeue"} {
-		if counts[must] == 0 {
-			t.Errorf("%s never happened", must)
+}
+
+// TestEveryFault: on these seeds everything that can go wrong does.
+func TestEveryFault(t *testing.T) {
+	counts := map[string]int{}
+	for seed := range uint64(40) {
+		w := newWorld(seed)
+		w.counts, w.faults, w.acct = counts, 24, seed%2 == 0
+		w.play(t, w.settings(policy.Fixed{LeadHours: .3}, 3))
+	}
+	t.Log(counts)
+	for _, fault := range []string{
+		"sbatch 1", "sbatch 2", "sbatch 3", "sbatch 4", "sbatch 5", "sbatch 6", "sbatch 7", "sbatch 8", "sbatch 9", "sbatch 10",
+		"crash between", "crash squeue", "crash asleep",
+	} {
+		if counts[fault] == 0 {
+			t.Errorf("%s never happened", fault)
 		}
 	}
 }
 
-// truth is what a person would find out about the open link.
-func (w *world) truth(dir string) int64 {
+// play lives as many lives as a chain needs, and counts its jobs.
+func (w *world) play(t rapid.TB, s Settings) {
+	dir, err := os.MkdirTemp("", "chain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for range 200 {
+		l, crashed, err := life(dir, s)
+		s.Resolve = 0
+		if w.double != nil {
+			t.Fatal(w.double)
+		}
+		switch {
+		case crashed:
+			w.tear(filepath.Join(dir, "journal.jsonl"))
+			w.tear(filepath.Join(dir, "history.jsonl"))
+			w.pass(time.Duration(w.rng.ExpFloat64() * 30 * float64(time.Second)))
+			continue
+		case errors.Is(err, ErrUnsure):
+			id, age := w.truth(dir)
+			if w.acct || age < w.age {
+				t.Fatalf("%v, with accounting %v, %v after the intent", err, w.acct, age)
+			}
+			w.counts["unsure"]++
+			s.Resolve = id
+			continue
+		case err != nil:
+			t.Fatal(err)
+		}
+		w.verify(t, l, s.Links)
+		return
+	}
+	t.Fatal("the chain does not come to its end")
+}
+
+// truth is what a person would find out about the open link, and how old its
+// intent is.
+func (w *world) truth(dir string) (id int64, age time.Duration) {
 	l, err := OpenLedger(filepath.Join(dir, "journal.jsonl"))
 	if err != nil {
 		panic(err)
 	}
 	defer l.Close()
+	age = w.now.Sub(l.Last().Intent)
 	for _, j := range w.jobs {
 		if j.Comment == l.Token(l.Last().Number) && !l.used(j.ID) {
-			return j.ID
+			return j.ID, age
 		}
 	}
-	return -1
+	return -1, age
 }
 
 // verify counts the jobs of each link that were not cancelled before their
 // start.
-func (w *world) verify(t *rapid.T, l *Ledger, links int) {
+func (w *world) verify(t rapid.TB, l *Ledger, links int) {
 	w.pass(time.Hour) // whatever is still under way arrives
 	if len(l.Links) != links {
 		t.Fatalf("%d links, want %d", len(l.Links), links)
@@ -197,7 +213,7 @@ func TestForgotten(t *testing.T) {
 				t.Fatalf("error %v, want ErrUnsure: %v", err, tt.unsure)
 			}
 			if tt.unsure {
-				s.Resolve = w.truth(dir)
+				s.Resolve, _ = w.truth(dir)
 				_, _, err = life(dir, s)
 			}
 			if err != nil {
@@ -241,6 +257,28 @@ func TestDouble(t *testing.T) {
 	}
 	if len(warned) != 1 || !errors.Is(warned[0], ErrDouble) || w.jobs[1].State != "CANCELLED" || p.ledger.Links[0].Job != 1 {
 		t.Errorf("warned %v, jobs %+v %+v", warned, w.jobs[0], w.jobs[1])
+	}
+}
+
+// TestFailing: services that end at once, or are cancelled every time, are not
+// submitted for ever.
+func TestFailing(t *testing.T) {
+	for name, fate := range map[string]func(*world){
+		"end at once": func(w *world) { w.service = time.Second },
+		"cancelled":   func(w *world) { w.hopeless = true },
+	} {
+		w := newWorld(13)
+		s := w.settings(policy.Reactive{}, 0)
+		fate(w)
+		dir := t.TempDir()
+		for i := range 2 { // whoever starts it again wants to see it tried
+			if _, _, err := life(dir, s); !errors.Is(err, ErrFailing) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if want := 5 * (i + 1); len(w.jobs) != want {
+				t.Errorf("%s: %d jobs, want %d", name, len(w.jobs), want)
+			}
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 const (
 	factor         = 600
 	serviceSeconds = 7
-	services       = 11 // ten hand-overs
+	services       = 10
 )
 
 // load is a seeded stream of jobs that compete with the service: one or two
@@ -59,14 +59,8 @@ func TestRealProvision(t *testing.T) {
 		t.Run("model", func(t *testing.T) { t.Parallel(); learnt = chainOf(t, mirage, model) })
 		t.Run("killed", func(t *testing.T) { t.Parallel(); killed(t, mirage) })
 	})
-	if t.Failed() {
-		return
-	}
 	t.Logf("reactive: %+v", reactive)
 	t.Logf("model:    %+v", learnt)
-	if learnt.Interruption >= reactive.Interruption {
-		t.Errorf("interrupted for %v s with the model, %v s reactively", learnt.Interruption, reactive.Interruption)
-	}
 }
 
 func run(t *testing.T, env []string, argv ...string) string {
@@ -161,6 +155,10 @@ func chainOf(t *testing.T, mirage, model string) Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A reactive chain never submits before the end; a model does.
+	if early := bytes.Count(b, []byte(`"why":"policy"`)); model == "reactive" && early > 0 || model != "reactive" && early < services/2 {
+		t.Errorf("%d successors of %d submitted early", early, services-1)
+	}
 	t.Logf("%d decisions, %d other jobs, %+v", bytes.Count(b, []byte("\n")), len(c.queue())-services, sum)
 	return sum
 }
@@ -251,7 +249,7 @@ func killed(t *testing.T, mirage string) {
 	env := append(c.env(bin), "SBATCH="+program(t, "sbatch"), "FATES="+fates)
 	state, script := filepath.Join(c.dir, "chain"), service(t, c.dir, seconds)
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 3))
-	died, lives, links := 0, 0, 0 // links 0: the chain has no end yet
+	died, stopped, lives, links := 0, 0, 0, 0 // links 0: the chain has no end yet
 	var stderr bytes.Buffer
 	for done := false; !done; lives++ {
 		if lives > 10*kills {
@@ -270,7 +268,11 @@ func killed(t *testing.T, mirage string) {
 		}
 		var timer *time.Timer
 		if died < kills {
-			timer = time.AfterFunc(time.Duration(20+rng.IntN(3000))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+			signal := syscall.SIGKILL
+			if rng.IntN(8) == 0 {
+				signal = syscall.SIGTERM
+			}
+			timer = time.AfterFunc(time.Duration(20+rng.IntN(2500))*time.Millisecond, func() { _ = cmd.Process.Signal(signal) })
 		}
 		_ = cmd.Wait()
 		if timer != nil {
@@ -280,6 +282,9 @@ func killed(t *testing.T, mirage string) {
 		switch {
 		case status.Signaled() && status.Signal() == syscall.SIGKILL:
 			died++
+		case status.Signaled() && status.Signal() == syscall.SIGTERM: // it came before main
+		case status.ExitStatus() == 1 && bytes.HasSuffix(stderr.Bytes(), []byte("mirage: interrupted\n")):
+			stopped++
 		case status.ExitStatus() == 0:
 			done = true
 		default:
@@ -293,8 +298,8 @@ func killed(t *testing.T, mirage string) {
 		tries += k.Tries
 	}
 	count := func(fate string) int { return bytes.Count(b, []byte(fate+"\n")) }
-	t.Logf("killed %d times, in sbatch %d before, %d during, %d after; %d replies lost; %d services of %d submissions intended, none double, none lost",
-		died, count("before"), count("orphan"), count("after"), count("lost"), links, tries)
+	t.Logf("killed %d times, in sbatch %d before, %d during, %d after, and stopped %d times; %d replies lost; %d services of %d submissions intended, none double, none lost",
+		died, count("before"), count("orphan"), count("after"), stopped, count("lost"), links, tries)
 }
 
 // readLinks reads a journal that another process may have left unfinished.

@@ -36,8 +36,8 @@ func (p *Provisioner) try(ctx context.Context, link int) error {
 	r.Name = p.name(link)
 	// A stop must not cut a submission short.
 	id, err := p.s.Client.Submit(context.WithoutCancel(ctx), r, held)
-	p.quiet = p.s.Clock.Now()
 	if err != nil {
+		p.quiet = time.Time{} // what sbatch started may still be at work
 		p.Metrics.add(&p.Metrics.unclear)
 		return fmt.Errorf("link %d: %w", link, err)
 	}
@@ -63,7 +63,8 @@ func (p *Provisioner) resolve(ctx context.Context, link int) error {
 		return p.resolved(ctx, link)
 	}
 	if p.quiet.IsZero() {
-		// An sbatch of an earlier process holds the lock until it is through.
+		// An sbatch of an earlier process, or what is left of one that took
+		// too long, holds the lock until it is through.
 		held, err := lock(ctx, p.s.Clock, p.submitLock())
 		if err != nil {
 			return err
@@ -113,9 +114,7 @@ func (p *Provisioner) resolved(ctx context.Context, link int) error {
 
 // find returns the jobs of a link that the controller knows, lowest id first.
 func (p *Provisioner) find(ctx context.Context, link int) ([]Job, error) {
-	everywhere := *p.s.Client
-	everywhere.Partition = ""
-	jobs, err := everywhere.Queue(ctx)
+	jobs, err := p.s.Client.Queue(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -20,14 +20,15 @@ type crash struct{}
 // requests linger, forgets finished jobs, and ends the process that talks to
 // it at any point. It is Runner and Clock.
 type world struct {
-	now     time.Time
-	rng     *rand.Rand
-	faults  int // still to come
-	service time.Duration
-	age     time.Duration
-	message time.Duration
-	acct    bool
-	modern  bool // numbers and states as newer versions print them
+	now      time.Time
+	rng      *rand.Rand
+	faults   int // still to come
+	service  time.Duration
+	age      time.Duration
+	message  time.Duration
+	acct     bool
+	hopeless bool // every job is cancelled before its start
+	modern   bool // numbers and states as newer versions print them
 
 	jobs    []*job
 	pending []late
@@ -81,7 +82,7 @@ func (w *world) Now() time.Time {
 }
 
 func (w *world) Sleep(ctx context.Context, d time.Duration) error {
-	w.crash(.01, "asleep")
+	w.crash(.004, "asleep")
 	w.pass(max(d, time.Millisecond))
 	return ctx.Err()
 }
@@ -131,7 +132,7 @@ func option(argv []string, name string) string {
 func (w *world) submit(argv []string) int64 {
 	j := &job{Job: Job{ID: int64(len(w.jobs) + 1), Name: option(argv, "job-name"), Comment: option(argv, "comment"), State: "PENDING", Nodes: 1, Limit: time.Minute, Submit: w.now.Unix()}}
 	j.begin = w.now.Add(time.Duration(w.rng.IntN(20)) * time.Second)
-	if w.rng.Float64() < .07 {
+	if w.hopeless || w.rng.Float64() < .07 {
 		j.fate = "CANCELLED"
 	}
 	for _, other := range w.jobs {
@@ -154,7 +155,7 @@ func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, er
 	case "sbatch":
 		return w.sbatch(argv, held, failed)
 	case "squeue":
-		w.crash(.02, "squeue")
+		w.crash(.01, "squeue")
 		if w.fault(.02) {
 			return nil, failed
 		}
@@ -179,7 +180,7 @@ func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, er
 func (w *world) sbatch(argv []string, held *os.File, failed error) ([]byte, error) {
 	fate := 0
 	if w.fault(.6) {
-		fate = 1 + w.rng.IntN(9)
+		fate = 1 + w.rng.IntN(10)
 	}
 	w.counts[fmt.Sprintf("sbatch %d", fate)]++
 	within := func(d time.Duration) time.Time { return w.now.Add(time.Duration(w.rng.Int64N(int64(d)))) }
@@ -197,12 +198,15 @@ func (w *world) sbatch(argv []string, held *os.File, failed error) ([]byte, erro
 	case 5: // and after
 		w.submit(argv)
 		panic(crash{})
-	case 6, 7: // it ends during sbatch, which goes on alone, for long
+	case 6, 7, 10: // it ends during sbatch, which goes on alone, for long
 		fd, err := syscall.Dup(int(held.Fd()))
 		if err != nil {
 			panic(err)
 		}
-		w.pending = append(w.pending, late{within(3 * w.message * 5), argv, fd, fate == 6})
+		w.pending = append(w.pending, late{within(3 * w.message * 5), argv, fd, fate != 7})
+		if fate == 10 { // or only a wrapper of sbatch ends
+			return nil, failed
+		}
 		panic(crash{})
 	case 8: // tells twice
 		id := w.submit(argv)
