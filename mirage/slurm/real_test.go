@@ -67,6 +67,7 @@ func run(t *testing.T, env []string, argv ...string) string {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -262,6 +263,7 @@ func killed(t *testing.T, mirage string) {
 		cmd := exec.Command(argv[0], argv[1:]...)
 		stderr.Reset()
 		cmd.Env, cmd.Stderr = env, &stderr
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		cmd.WaitDelay = 10 * time.Millisecond // an sbatch left over holds stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
