@@ -54,7 +54,7 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, e
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	line := strings.Join(append([]string{tool}, args...), " ")
+	line := strings.ReplaceAll(strings.Join(append([]string{tool}, args...), " "), s.Bin+string(filepath.Separator), "")
 	*s.commands = append(*s.commands, line)
 	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, tool), args...)
 	cmd.Dir = dir
