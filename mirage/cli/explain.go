@@ -9,7 +9,6 @@ import (
 	shared "github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/report"
-	"github.com/foretime/foretime/mirage/simulator"
 )
 
 func explainCommand(env *shared.Env) *cobra.Command {
@@ -22,19 +21,7 @@ func explainCommand(env *shared.Env) *cobra.Command {
 		Short: "tell why a job waited in the simulated queue",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := in.open(env, args[0])
-			if err != nil {
-				return err
-			}
-			jobs, err := selected(t, from, to)
-			if err != nil {
-				return err
-			}
-			config, _, err := m.config(t)
-			if err != nil {
-				return err
-			}
-			w, err := simulator.NewWorkload(jobs, config)
+			t, w, _, err := m.workload(env, &in, args[0], from, to)
 			if err != nil {
 				return err
 			}

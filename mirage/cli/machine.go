@@ -125,3 +125,22 @@ func downWindow(t *trace.Trace, spec string) (cluster.Window, error) {
 	}
 	return cluster.Window{From: from, To: to, Nodes: n}, nil
 }
+
+// workload opens a trace and sets up the jobs submitted within a range on the
+// cluster that the flags describe.
+func (m *machine) workload(env *shared.Env, in *input, path, from, to string) (*trace.Trace, *simulator.Workload, simulator.Config, error) {
+	t, err := in.open(env, path)
+	if err != nil {
+		return nil, nil, simulator.Config{}, err
+	}
+	jobs, err := selected(t, from, to)
+	if err != nil {
+		return nil, nil, simulator.Config{}, err
+	}
+	config, _, err := m.config(t)
+	if err != nil {
+		return nil, nil, simulator.Config{}, err
+	}
+	w, err := simulator.NewWorkload(jobs, config)
+	return t, w, config, err
+}

@@ -45,19 +45,7 @@ func simulateCommand(env *shared.Env) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			begin := time.Now()
-			t, err := in.open(env, args[0])
-			if err != nil {
-				return err
-			}
-			jobs, err := selected(t, from, to)
-			if err != nil {
-				return err
-			}
-			config, _, err := m.config(t)
-			if err != nil {
-				return err
-			}
-			w, err := simulator.NewWorkload(jobs, config)
+			_, w, config, err := m.workload(env, &in, args[0], from, to)
 			if err != nil {
 				return err
 			}

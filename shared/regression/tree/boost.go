@@ -233,11 +233,10 @@ func (b Boost) growth(columns int, rng *rand.Rand) growth {
 		maxDepth:  max(0, b.MaxDepth),
 		maxLeaves: b.MaxLeaves,
 		trends:    b.Monotone,
-		threads:   b.Threads,
 	}
 	if b.ColsampleTree < 1 || b.ColsampleNode < 1 {
 		tree := pick(all(columns), b.ColsampleTree, rng)
-		limits.allowed = func(int) []bool { return mask(columns, pick(tree, b.ColsampleNode, rng)) }
+		limits.allowed = func() []bool { return mask(columns, pick(tree, b.ColsampleNode, rng)) }
 	}
 	return limits
 }

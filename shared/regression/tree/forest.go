@@ -137,7 +137,7 @@ func (b *bag) grow(g *grower, f Forest) *decisionTree {
 	}
 	if f.FeatureShare < 1 {
 		columns := all(g.m.columns)
-		limits.allowed = func(int) []bool { return mask(g.m.columns, pick(columns, f.FeatureShare, b.rng)) }
+		limits.allowed = func() []bool { return mask(g.m.columns, pick(columns, f.FeatureShare, b.rng)) }
 	}
 	t, _ := g.grow(b.rows, b.gradient, b.counts, limits)
 	t.finish(1 / float64(f.Trees))

@@ -8,9 +8,8 @@ type growth struct {
 	maxDepth  int // 0: unlimited
 	maxLeaves int // 0: unlimited; else nodes are split best first
 	trends    []int8
-	threads   int
 	// allowed picks the features that a node may be split on; nil allows all.
-	allowed func(depth int) []bool
+	allowed func() []bool
 }
 
 // grower holds what growing many trees on the same matrix can share.
@@ -194,7 +193,7 @@ func (g *grower) search(b *branch, limits growth) {
 	b.best.gain = 0
 	var allowed []bool
 	if limits.allowed != nil {
-		allowed = limits.allowed(b.depth)
+		allowed = limits.allowed()
 	}
 	found := make([]split, g.m.columns)
 	threads := len(g.adders)
