@@ -196,12 +196,16 @@ func check(r journal.Run) error {
 	if r.Epochs < 1 {
 		return fmt.Errorf("%w: %d epochs", ErrBadRun, r.Epochs)
 	}
-	for name, xs := range map[string][]float64{
-		"time": {r.Wall, r.CPU, r.Wait, r.Before, r.After}, "lap": r.Laps, "lap's CPU": r.LapCPU, "lap's wait": r.LapWait, "yardstick": r.Yardstick,
+	for _, times := range []struct {
+		name   string
+		values []float64
+	}{
+		{"time", []float64{r.Wall, r.CPU, r.Wait, r.Before, r.After}},
+		{"lap", r.Laps}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait}, {"yardstick", r.Yardstick},
 	} {
-		for _, x := range xs {
+		for _, x := range times.values {
 			if !(x >= 0) || math.IsInf(x, 0) {
-				return fmt.Errorf("%w: a %s of %v s", ErrBadRun, name, x)
+				return fmt.Errorf("%w: a %s of %v s", ErrBadRun, times.name, x)
 			}
 		}
 	}
