@@ -2,6 +2,7 @@ package placement
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestRank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cal := &profiler.Calibration{Facts: profiler.Facts{Runtime: "go", MaxMHz: 2000, Threads: 1}, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10, Rates: map[onnx.Class]profiler.Rates{}}
+	cal := &profiler.Calibration{Facts: profiler.Facts{UUID: "calibrated", Runtime: "go", MaxMHz: 2000, Threads: 1}, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10, Rates: map[onnx.Class]profiler.Rates{}}
 	for _, class := range []onnx.Class{onnx.ClassConv, onnx.ClassDense, onnx.ClassPool, onnx.ClassFunction, onnx.ClassOther} {
 		cal.Rates[class] = profiler.Rates{MAC: 1e-9, Byte: 1e-10, Nodes: 1}
 	}
@@ -44,6 +45,12 @@ func TestRank(t *testing.T) {
 	}
 	if got := strings.Join(order, " "); got != "fast idle busy" {
 		t.Errorf("order %q", got)
+	}
+	for range 50 { // the same bytes each time
+		again, err := Rank(a, devices, []device.Excluded{{Node: "gone", Reason: "stale"}}, rates)
+		if err != nil || !reflect.DeepEqual(again, r) {
+			t.Fatalf("ranked again: %+v %v, not %+v", again, err, r)
+		}
 	}
 	if len(r.Excluded) != 2 || r.Excluded[0].Node != "gone" || !strings.Contains(r.Excluded[1].Reason, "bytes of memory") {
 		t.Errorf("excluded %+v", r.Excluded)

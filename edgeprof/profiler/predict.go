@@ -42,9 +42,11 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		byClass[cost.Class] += r.seconds(cost)
 		unmeasured[cost.Class] = unmeasured[cost.Class] || r.Nodes == 0
 	}
-	for class, seconds := range byClass {
-		p.Idle += seconds
-		p.Shares = append(p.Shares, Share{class, seconds})
+	for _, class := range classes { // in a fixed order: sums of floats depend on it
+		if seconds, ok := byClass[class]; ok {
+			p.Idle += seconds
+			p.Shares = append(p.Shares, Share{class, seconds})
+		}
 	}
 	for i := range p.Shares {
 		p.Shares[i].Part /= p.Idle
