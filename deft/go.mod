@@ -3,3 +3,20 @@ module github.com/foretime/foretime/deft
 go 1.26.5
 
 replace github.com/foretime/foretime/shared => ../shared
+
+require golang.org/x/sys v0.49.0
+
+require (
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/schollz/progressbar/v3 v3.19.1 // indirect
+	github.com/sirupsen/logrus v1.10.2 // indirect
+	golang.org/x/term v0.47.0 // indirect
+)
+
+require (
+	github.com/foretime/foretime/shared v0.0.0
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/spf13/cobra v1.10.2
+	github.com/spf13/pflag v1.0.9 // indirect
+)

@@ -1,0 +1,28 @@
+package session
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The futex operations of futex(2), between processes.
+const (
+	futexWait = 0
+	futexWake = 1
+)
+
+// futexSleep waits while word holds value, at most for timeout.
+func futexSleep(word *atomic.Uint32, value uint32, timeout time.Duration) {
+	ts := unix.NsecToTimespec(int64(max(timeout, 0)))
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait,
+		uintptr(value), uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
+
+// futexWakeAll wakes all who wait on word.
+func futexWakeAll(word *atomic.Uint32) {
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, math.MaxInt32, 0, 0, 0)
+}

@@ -1,0 +1,156 @@
+package session
+
+import (
+	"fmt"
+	"time"
+)
+
+// Directive is what the owner asks of one client. The zero value asks nothing.
+type Directive struct {
+	Closed    bool   // stop before the next launch, drain, and wait
+	SyncEvery uint32 // synchronize after so many launches; 0 never
+	InFlight  uint32 // keep at most so many launches queued; 0 any number
+	// MemoryQuotaBytes refuses device memory beyond it; 0 is none.
+	MemoryQuotaBytes uint64
+}
+
+// Own makes this process the session's owner, in place of one that has died.
+// It returns [ErrOwned] where the owner is alive.
+func (s *Session) Own() error {
+	self, err := Self()
+	if err != nil {
+		return err
+	}
+	h := &s.header
+	before := h.owner.Load()
+	if Identity(before) != self && s.OwnerAlive() {
+		return fmt.Errorf("session: %w: process %d", ErrOwned, Identity(before).PID())
+	}
+	if !h.owner.CompareAndSwap(before, uint64(self)) {
+		return fmt.Errorf("session: %w: process %d", ErrOwned, Identity(h.owner.Load()).PID())
+	}
+	s.self = self
+	h.ownerPidns.Store(pidNamespace())
+	h.ownerHeartbeatNs.Store(uint64(Now()))
+	h.ownerEpoch.Add(1)
+	h.ownerState.Store(ownerActive)
+	return nil
+}
+
+// Disown ends this process's ownership and opens every gate. Clients go on
+// as without a session. It does nothing in a process that is not the owner.
+func (s *Session) Disown() {
+	if s.self == 0 || s.header.owner.Load() != uint64(s.self) {
+		return
+	}
+	s.header.ownerState.Store(ownerGone)
+	for i := range s.slots {
+		s.Direct(i, Directive{})
+	}
+	s.header.owner.CompareAndSwap(uint64(s.self), 0)
+	s.self = 0
+}
+
+// OwnerAlive says whether clients obey the owner now: it is active, it has
+// beaten within the session's time, and its process runs.
+func (s *Session) OwnerAlive() bool {
+	h := &s.header
+	if h.ownerState.Load() != ownerActive {
+		return false
+	}
+	silent := Now() - int64(h.ownerHeartbeatNs.Load())
+	if silent > int64(h.ownerTimeoutNs.Load()) {
+		return false
+	}
+	return h.ownerPidns.Load() != pidNamespace() || Identity(h.owner.Load()).Alive()
+}
+
+// Beat tells the clients that the owner is alive. It must be called several
+// times within Options.OwnerTimeout; every 20 ms is a good habit.
+func (s *Session) Beat() { s.header.ownerHeartbeatNs.Store(uint64(Now())) }
+
+// Direct sets what is asked of the client in a slot and wakes it where the
+// gate opens. It writes nothing, and returns false, where d is in force
+// already. Only the owner may call it, from one goroutine at a time.
+func (s *Session) Direct(slot int, d Directive) (changed bool) {
+	if s.Directive(slot) == d {
+		return false
+	}
+	sl := &s.slots[slot]
+	sl.syncEvery.Store(d.SyncEvery)
+	sl.inFlightBound.Store(d.InFlight)
+	sl.memoryQuotaBytes.Store(d.MemoryQuotaBytes)
+	sl.directiveEpoch.Add(1)
+	if d.Closed {
+		sl.gate.Store(1)
+		return true
+	}
+	sl.gate.Store(0)
+	futexWakeAll(&sl.gate)
+	return true
+}
+
+// Directive is what is asked of the client in a slot now.
+func (s *Session) Directive(slot int) Directive {
+	sl := &s.slots[slot]
+	return Directive{
+		Closed:           sl.gate.Load() != 0,
+		SyncEvery:        sl.syncEvery.Load(),
+		InFlight:         sl.inFlightBound.Load(),
+		MemoryQuotaBytes: sl.memoryQuotaBytes.Load(),
+	}
+}
+
+// Bell is the state of the doorbell, which clients ring when they register,
+// begin or end a job, stand drained at the gate, and leave. Read it before
+// looking at the clients and give it to [Session.Wait], so that no ring is
+// lost between.
+func (s *Session) Bell() uint32 { return s.header.doorbell.Load() }
+
+// Wait sleeps until the doorbell differs from seen, at most for timeout, and
+// returns its state and whether it rang.
+func (s *Session) Wait(seen uint32, timeout time.Duration) (bell uint32, rang bool) {
+	h := &s.header
+	h.listening.Store(1)
+	if h.doorbell.Load() == seen {
+		futexSleep(&h.doorbell, seen, timeout)
+	}
+	h.listening.Store(0)
+	bell = h.doorbell.Load()
+	return bell, bell != seen
+}
+
+// EndIdle ends the unmarked job numbered job of the client in a slot, because
+// it has launched nothing for [Session.IdleAfter]. It returns false where that
+// job is not running any more.
+func (s *Session) EndIdle(slot int, job uint64) bool {
+	sl := &s.slots[slot]
+	if sl.job.Load() != job || sl.jobMarked.Load() != 0 {
+		return false
+	}
+	if !sl.state.CompareAndSwap(uint32(Active), uint32(Idle)) {
+		return false
+	}
+	sl.jobEndNs.Store(uint64(Now()))
+	sl.jobsEnded.Add(1)
+	return true
+}
+
+// Reap frees the slots of clients that have left or died and returns what
+// they were. A client in another pid namespace counts as alive until it
+// leaves.
+func (s *Session) Reap() []Client {
+	var gone []Client
+	for i := range s.slots {
+		sl := &s.slots[i]
+		c, ok := s.Client(i)
+		if !ok || c.State != Left && (sl.pidns.Load() != pidNamespace() || c.Identity.Alive()) {
+			continue
+		}
+		s.Direct(i, Directive{})
+		sl.state.Store(uint32(Free))
+		sl.claim.CompareAndSwap(uint64(c.Identity), 0)
+		gone = append(gone, c)
+	}
+	return gone
+}

@@ -1,0 +1,231 @@
+package session
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Returned when a session cannot be mapped.
+var (
+	ErrNotSession = errors.New("not a deft session")
+	ErrVersion    = errors.New("session of another version")
+	ErrUnsafe     = errors.New("others could change the session file")
+	ErrOwned      = errors.New("session has a live owner")
+)
+
+// Options sets what a new session tells its clients. The zero value works.
+type Options struct {
+	// JobMode says what begins and ends an unmarked job.
+	JobMode JobMode
+	// IdleAfter ends an unmarked job that launches nothing for so long;
+	// 0 is 50 ms. The owner applies it in [Session.EndIdle].
+	IdleAfter time.Duration
+	// OwnerTimeout is how long clients obey an owner that does not beat;
+	// 0 is one second. An owner that has died is noticed sooner.
+	OwnerTimeout time.Duration
+}
+
+// Session is a mapped session. Its methods may be called from many goroutines.
+type Session struct {
+	file *os.File
+	path string // of a plain file that Close removes; "" for none
+	data []byte
+	*region
+	self Identity // set in the owner
+}
+
+// Create makes a session in memory that no one can truncate, and becomes its
+// owner. Children reach it by an inherited file: see [Session.File].
+func Create(o Options) (*Session, error) {
+	fd, err := unix.MemfdCreate("deft-session", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("session: memfd_create: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "deft-session")
+	if err := f.Truncate(size); err == nil {
+		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("session: seal: %w", err), f.Close())
+	}
+	return found(f, "", o)
+}
+
+// CreateFile makes a session in a new plain file of mode 0600 and becomes its
+// owner: for clients that are no children. Who can truncate the file, the same
+// user alone, can kill every process that has it mapped; [Create] has no such
+// hole. Close removes the file.
+func CreateFile(path string, o Options) (*Session, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	if err := f.Truncate(size); err != nil {
+		return nil, errors.Join(fmt.Errorf("session: %w", err), f.Close(), os.Remove(path))
+	}
+	return found(f, path, o)
+}
+
+// found fills in the header of an empty session.
+func found(f *os.File, path string, o Options) (*Session, error) {
+	s, err := mapFile(f)
+	if err != nil {
+		return nil, err
+	}
+	s.path = path
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails
+	h := &s.header
+	h.version.Store(Version)
+	h.headerSize.Store(headerSize)
+	h.slotSize.Store(slotSize)
+	h.slotCount.Store(Slots)
+	h.size.Store(size)
+	h.id.Store(binary.LittleEndian.Uint64(id[:]))
+	h.createdNs.Store(uint64(Now()))
+	h.jobMode.Store(uint32(o.JobMode))
+	h.idleNs.Store(uint64(positive(o.IdleAfter, 50*time.Millisecond)))
+	h.ownerTimeoutNs.Store(uint64(positive(o.OwnerTimeout, time.Second)))
+	h.magic.Store(Magic) // last: from here on it is a session
+	if err := s.Own(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func positive(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
+}
+
+// Open maps the session at path, to watch it or, with [Session.Own], to take
+// it over from an owner that has died. The path may be /proc/PID/fd/N of a
+// process that has it open.
+func Open(path string) (*Session, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+	if errors.Is(err, unix.ELOOP) { // a magic link of /proc
+		f, err = openLink(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	return OpenFile(f)
+}
+
+// openLink opens a symbolic link of /proc, which leads to no name that someone
+// could exchange; other links are refused.
+func openLink(path string) (*os.File, error) {
+	var fs unix.Statfs_t
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	if err := unix.Fstatfs(fd, &fs); err != nil || fs.Type != unix.PROC_SUPER_MAGIC {
+		return nil, &os.PathError{Op: "open", Path: path, Err: ErrUnsafe}
+	}
+	return os.OpenFile(path, os.O_RDWR, 0)
+}
+
+// OpenFile maps the session in f and takes f over, closing it on error.
+func OpenFile(f *os.File) (*Session, error) {
+	err := vet(f)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("session: %s: %w", f.Name(), err), f.Close())
+	}
+	s, err := mapFile(f)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, errors.Join(fmt.Errorf("session: %s: %w", f.Name(), err), s.Close())
+	}
+	return s, nil
+}
+
+// vet says whether f is large enough and stays so, and is the user's own.
+func vet(f *os.File) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return err
+	}
+	seals, err := unix.FcntlInt(f.Fd(), unix.F_GET_SEALS, 0)
+	sealed := err == nil && seals&unix.F_SEAL_SHRINK != 0
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return fmt.Errorf("%w: not a regular file", ErrNotSession)
+	case st.Size < size:
+		return fmt.Errorf("%w: %d bytes, want %d", ErrNotSession, st.Size, size)
+	case !sealed && (int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0):
+		return fmt.Errorf("%w: owner %d, mode %#o", ErrUnsafe, st.Uid, st.Mode&0o777)
+	}
+	return nil
+}
+
+// check reads the header.
+func (s *Session) check() error {
+	h := &s.header
+	switch {
+	case h.magic.Load() != Magic:
+		return fmt.Errorf("%w: magic %#x", ErrNotSession, h.magic.Load())
+	case h.version.Load() != Version:
+		return fmt.Errorf("%w: %d, want %d", ErrVersion, h.version.Load(), Version)
+	case h.headerSize.Load() != headerSize, h.slotSize.Load() != slotSize, h.slotCount.Load() != Slots, h.size.Load() != size:
+		return fmt.Errorf("%w: sizes %d + %d x %d = %d", ErrVersion,
+			h.headerSize.Load(), h.slotCount.Load(), h.slotSize.Load(), h.size.Load())
+	}
+	return nil
+}
+
+func mapFile(f *os.File) (*Session, error) {
+	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("session: %s: mmap: %w", f.Name(), err), f.Close())
+	}
+	return &Session{file: f, data: data, region: (*region)(unsafe.Pointer(&data[0]))}, nil
+}
+
+// File is the open session, for exec.Cmd.ExtraFiles of a child.
+func (s *Session) File() *os.File { return s.file }
+
+// Env is the setting that leads a child to the session: the file descriptor
+// that the child inherits (3 for the first of exec.Cmd.ExtraFiles), and, for
+// grandchildren whose descriptors were closed, this process's own.
+func (s *Session) Env(childFD int) string {
+	return fmt.Sprintf("DEFT_SESSION=fd:%d,%s", childFD, s.Path())
+}
+
+// Path leads other processes of the same user to the session while this one
+// has it open, or for a plain file while it exists.
+func (s *Session) Path() string {
+	if s.path != "" {
+		return s.path
+	}
+	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.file.Fd())
+}
+
+// ID is the session's random number.
+func (s *Session) ID() uint64 { return s.header.id.Load() }
+
+// IdleAfter is how long an unmarked job may launch nothing before it has ended.
+func (s *Session) IdleAfter() time.Duration { return time.Duration(s.header.idleNs.Load()) }
+
+// Close ends the ownership, opens every gate where this process was the owner,
+// and unmaps the session: no other method may be called afterwards.
+func (s *Session) Close() error {
+	s.Disown()
+	err := errors.Join(unix.Munmap(s.data), s.file.Close())
+	if s.path != "" {
+		err = errors.Join(err, os.Remove(s.path))
+	}
+	return err
+}
