@@ -1,0 +1,150 @@
+package cc
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// ErrNoCompiler is returned when the C compiler cannot be found or started.
+var ErrNoCompiler = errors.New("no C compiler (install gcc and libc6-dev, or name another one)")
+
+// CompileError is returned when the compiler ran and refused the sources.
+type CompileError struct {
+	Product string // the file that was to be made
+	Command string // the compiler and its arguments
+	Output  string // what the compiler wrote
+}
+
+func (e *CompileError) Error() string {
+	return fmt.Sprintf("cc: %s: %s: %s", e.Product, e.Command, firstLines(e.Output, 5))
+}
+
+// Product is one file to be made from C sources.
+type Product struct {
+	Name    string   // file name of the result, such as libcuda.so.1
+	Sources fs.FS    // the files that the compiler may read, at its root
+	Args    []string // compiler arguments without -o, relative to Sources
+}
+
+// Compiler makes products and keeps them.
+type Compiler struct {
+	Path  string // the compiler's name or path; "cc" where empty
+	Cache string // folder of the products; made where absent
+}
+
+// Build returns the absolute path of the product, compiling it unless the
+// cache already has it. It may be called from any number of processes at once.
+func (c Compiler) Build(ctx context.Context, p Product) (string, error) {
+	if p.Name == "" || p.Name != filepath.Base(p.Name) {
+		return "", fmt.Errorf("cc: product name %q: want a plain file name", p.Name)
+	}
+	if c.Cache == "" {
+		return "", fmt.Errorf("cc: %s: no cache folder given", p.Name)
+	}
+	compiler, err := c.find()
+	if err != nil {
+		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+	}
+	cache, err := filepath.Abs(c.Cache)
+	if err != nil {
+		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+	}
+	key, err := p.key(compiler)
+	if err != nil {
+		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+	}
+	home := filepath.Join(cache, key)
+	product := filepath.Join(home, p.Name)
+	if _, err := os.Stat(product); err == nil {
+		return product, nil
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+	}
+	work, err := os.MkdirTemp(cache, ".making-")
+	if err != nil {
+		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+	}
+	defer os.RemoveAll(work)
+	if err := c.compile(ctx, compiler, p, work); err != nil {
+		return "", err
+	}
+	err = os.Rename(filepath.Join(work, "product"), home)
+	if _, there := os.Stat(product); there == nil {
+		return product, nil // ours, or that of a process that was quicker
+	}
+	return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+}
+
+// find returns the compiler's absolute path.
+func (c Compiler) find() (string, error) {
+	name := c.Path
+	if name == "" {
+		name = "cc"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, ErrNoCompiler)
+	}
+	return filepath.Abs(path)
+}
+
+// compile puts the sources in work/src and the result in work/product.
+func (c Compiler) compile(ctx context.Context, compiler string, p Product, work string) error {
+	src, out := filepath.Join(work, "src"), filepath.Join(work, "product")
+	if err := os.CopyFS(src, p.Sources); err != nil {
+		return fmt.Errorf("cc: %s: %w", p.Name, err)
+	}
+	if err := os.Mkdir(out, 0o700); err != nil {
+		return fmt.Errorf("cc: %s: %w", p.Name, err)
+	}
+	args := append([]string{"-o", filepath.Join(out, p.Name)}, p.Args...)
+	cmd := exec.CommandContext(ctx, compiler, args...)
+	cmd.Dir = src
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	err := cmd.Run()
+	if _, refused := errors.AsType[*exec.ExitError](err); refused && ctx.Err() == nil {
+		return &CompileError{p.Name, compiler + " " + strings.Join(p.Args, " "), output.String()}
+	}
+	if err != nil {
+		return fmt.Errorf("cc: %s: %s: %w", p.Name, compiler, errors.Join(err, ctx.Err()))
+	}
+	return nil
+}
+
+// key names everything that the product depends on.
+func (p Product) key(compiler string) (string, error) {
+	h := sha256.New()
+	info, err := os.Stat(compiler)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(h, "%q %d %d %s %q %q\n", compiler, info.Size(), info.ModTime().UnixNano(), runtime.GOARCH, p.Name, p.Args)
+	err = fs.WalkDir(p.Sources, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(p.Sources, path)
+		if err == nil {
+			fmt.Fprintf(h, "%q %d\n%s\n", path, len(body), body)
+		}
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil))[:16], err
+}
+
+func firstLines(s string, n int) string {
+	lines := strings.SplitN(strings.TrimSpace(s), "\n", n+1)
+	return strings.Join(lines[:min(n, len(lines))], "\n")
+}

@@ -1,0 +1,91 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// ErrEmpty is returned when a profile would have no kernels.
+var ErrEmpty = errors.New("a job without kernels")
+
+// maxKernels bounds the kernels of one job: far above any model's, low enough
+// that a program may hold a slice of them.
+const maxKernels = 10_000_000
+
+// Group is a run of equal kernels.
+type Group struct {
+	Kernels int           // how many, at least 1
+	Each    time.Duration // time of one kernel alone on the device, above 0
+}
+
+// Profile is one job: its kernels in launch order, and its device memory.
+type Profile struct {
+	Model          string // the name it was looked up or read under
+	Groups         []Group
+	AllocatedBytes int64  // device memory in use at the peak of a job
+	ReservedBytes  int64  // device memory that the process keeps
+	Source         Source // what the figures rest on
+}
+
+// Uniform returns a job of equal kernels.
+func Uniform(kernels int, each time.Duration) (Profile, error) {
+	p := Profile{
+		Model:  fmt.Sprintf("%dx%s", kernels, each),
+		Groups: []Group{{kernels, each}},
+		Source: Given,
+	}
+	return p, p.check()
+}
+
+// Kernels is the number of kernels of one job.
+func (p Profile) Kernels() int {
+	n := 0
+	for _, g := range p.Groups {
+		n += g.Kernels
+	}
+	return n
+}
+
+// DeviceTime is the time that one job keeps the device busy: the JCT of a job
+// that is alone and whose host never lets the queue run dry.
+func (p Profile) DeviceTime() time.Duration {
+	var sum time.Duration
+	for _, g := range p.Groups {
+		sum += time.Duration(g.Kernels) * g.Each
+	}
+	return sum
+}
+
+// MeanKernel is the mean time of one kernel; 0 for the zero Profile.
+func (p Profile) MeanKernel() time.Duration {
+	if n := p.Kernels(); n > 0 {
+		return p.DeviceTime() / time.Duration(n)
+	}
+	return 0
+}
+
+// check returns the first thing that makes p no job.
+func (p Profile) check() error {
+	kernels, busy := 0, 0.0
+	for i, g := range p.Groups {
+		switch {
+		case g.Kernels < 1 || g.Kernels > maxKernels:
+			return fmt.Errorf("workload: %s: group %d: %d kernels, want 1 to %d", p.Model, i+1, g.Kernels, maxKernels)
+		case g.Each <= 0:
+			return fmt.Errorf("workload: %s: group %d: a kernel of %v, want more than 0", p.Model, i+1, g.Each)
+		}
+		kernels += g.Kernels
+		busy += float64(g.Kernels) * float64(g.Each)
+	}
+	switch {
+	case kernels == 0:
+		return fmt.Errorf("workload: %s: %w", p.Model, ErrEmpty)
+	case kernels > maxKernels:
+		return fmt.Errorf("workload: %s: %d kernels in a job, want at most %d", p.Model, kernels, maxKernels)
+	case busy > math.MaxInt64/2:
+		return fmt.Errorf("workload: %s: a job of more than %v", p.Model, time.Duration(math.MaxInt64/2))
+	}
+	return nil
+}

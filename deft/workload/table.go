@@ -1,0 +1,132 @@
+package workload
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Source says what a profile's figures rest on.
+type Source string
+
+// The sources of profiles. No kernel time of the embedded table was measured
+// by this project: kernel times are assumed throughout, for a GPU of about 100
+// TFLOP/s and 1.5 TB/s; the sources below are those of the number of kernels.
+const (
+	// Upstream: number of kernels per job and the range of kernel times at
+	// 1280x720 (4.4 to about 400 µs) as in the original program's published
+	// sample profile; how the times spread over the stages is assumed.
+	Upstream Source = "upstream"
+	// Counted: kernels counted from the model's layers, one each for a
+	// convolution, a normalisation, an activation, an addition, a pooling.
+	Counted Source = "counted"
+	// Assumed: the stages of a related model with a counted or published
+	// number, and a guess for what differs.
+	Assumed Source = "assumed"
+	// Given: stated by the caller.
+	Given Source = "given"
+)
+
+// Input is the size of one job's input. Text models read Batch alone.
+type Input struct {
+	Height, Width int // pixels
+	Batch         int // images or sequences
+}
+
+// units returns how many megapixels or sequences the input holds.
+func (in Input) units(unit string) (float64, error) {
+	if in.Batch < 1 || in.Batch > 1<<16 {
+		return 0, fmt.Errorf("batch of %d, want 1 to %d", in.Batch, 1<<16)
+	}
+	if unit == "sequence" {
+		return float64(in.Batch), nil
+	}
+	if min(in.Height, in.Width) < 1 || max(in.Height, in.Width) > 1<<16 {
+		return 0, fmt.Errorf("input of %dx%d pixels, want 1 to %d each way", in.Height, in.Width, 1<<16)
+	}
+	return float64(in.Height) * float64(in.Width) / 1e6 * float64(in.Batch), nil
+}
+
+// UnknownModelError is returned when the table holds no profile of a model.
+type UnknownModelError struct {
+	Model string
+	Known []string // sorted
+}
+
+func (e *UnknownModelError) Error() string {
+	return fmt.Sprintf("workload: no kernel profile of model %q; known: %s", e.Model, strings.Join(e.Known, ", "))
+}
+
+// Models returns the names of the table's models, sorted.
+func Models() []string {
+	var names []string
+	for _, r := range table() {
+		names = append(names, r.model)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Lookup returns the profile of a model for one input size. A kernel of a
+// stage takes the stage's floor plus a part in proportion to the input.
+func Lookup(model string, in Input) (Profile, error) {
+	p := Profile{Model: model}
+	for _, r := range table() {
+		if r.model != model {
+			continue
+		}
+		units, err := in.units(r.unit)
+		if err != nil {
+			return Profile{}, fmt.Errorf("workload: %s: %w", model, err)
+		}
+		p.Source = r.source
+		p.AllocatedBytes = int64((r.weightsMB + r.activationsMB*units) * 1e6)
+		p.ReservedBytes = p.AllocatedBytes + p.AllocatedBytes/4
+		each := time.Duration(r.floorNS + r.unitNS*units)
+		p.Groups = append(p.Groups, Group{r.kernels, each})
+	}
+	if p.Groups == nil {
+		return Profile{}, &UnknownModelError{Model: model, Known: Models()}
+	}
+	return p, p.check()
+}
+
+//go:embed profiles.csv
+var profiles string
+
+// row is one line of profiles.csv.
+type row struct {
+	model, stage, unit       string
+	kernels                  int
+	floorNS, unitNS          float64
+	weightsMB, activationsMB float64
+	source                   Source
+}
+
+// table returns profiles.csv, read once. The file is part of the program: a
+// bad line is a mistake in it, and a test reads it.
+var table = sync.OnceValue(func() []row {
+	var rows []row
+	lines := strings.Split(strings.TrimSpace(profiles), "\n")
+	for _, line := range lines[2:] {
+		f := strings.Split(line, ",")
+		rows = append(rows, row{
+			model: f[0], stage: f[1], kernels: int(number(f[2])),
+			floorNS: number(f[3]), unitNS: number(f[4]), unit: f[5],
+			weightsMB: number(f[6]), activationsMB: number(f[7]), source: Source(f[8]),
+		})
+	}
+	return rows
+})
+
+func number(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic("workload: profiles.csv: " + err.Error())
+	}
+	return v
+}

@@ -1,0 +1,153 @@
+package workload
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/shared/dataset"
+	"github.com/google/go-cmp/cmp"
+)
+
+var hd = Input{Height: 720, Width: 1280, Batch: 1}
+
+// The number of kernels of fasterrcnn_resnet50_fpn and the range of their
+// times are those of the original program's sample profile; the numbers of the
+// classifiers follow from their layers: resnet50 has 53 convolutions and as
+// many normalisations, 49 activations, 16 additions, 2 poolings, 1 product.
+func TestKernelsPerJob(t *testing.T) {
+	for model, want := range map[string]int{
+		"fasterrcnn_resnet50_fpn": 929,
+		"resnet50":                53 + 53 + 49 + 16 + 2 + 1,
+		"resnet18":                20 + 20 + 17 + 8 + 2 + 1,
+	} {
+		p, err := Lookup(model, hd)
+		if err != nil || p.Kernels() != want {
+			t.Errorf("%s: %d kernels (%v), want %d", model, p.Kernels(), err, want)
+		}
+	}
+	p, _ := Lookup("fasterrcnn_resnet50_fpn", hd)
+	shortest, longest := time.Hour, time.Duration(0)
+	for _, g := range p.Groups {
+		shortest, longest = min(shortest, g.Each), max(longest, g.Each)
+	}
+	if shortest != 4400 || math.Abs(longest.Seconds()-400e-6) > 10e-6 {
+		t.Errorf("kernels of %v to %v, want 4.4µs to about 400µs", shortest, longest)
+	}
+}
+
+func TestEveryModelGrowsWithItsInput(t *testing.T) {
+	if len(Models()) < 16 || !slices.IsSorted(Models()) {
+		t.Errorf("models: %q", Models())
+	}
+	for _, model := range Models() {
+		small, err1 := Lookup(model, hd)
+		large, err2 := Lookup(model, Input{Height: 1440, Width: 2560, Batch: 4})
+		if err := errors.Join(err1, err2); err != nil {
+			t.Error(err)
+			continue
+		}
+		if large.DeviceTime() <= small.DeviceTime() || large.Kernels() != small.Kernels() {
+			t.Errorf("%s: %v for a small input, %v for a large one", model, small.DeviceTime(), large.DeviceTime())
+		}
+		if large.AllocatedBytes <= small.AllocatedBytes || small.ReservedBytes <= small.AllocatedBytes {
+			t.Errorf("%s: memory %d and %d, reserved %d", model, small.AllocatedBytes, large.AllocatedBytes, small.ReservedBytes)
+		}
+		if !slices.Contains([]Source{Upstream, Counted, Assumed}, small.Source) {
+			t.Errorf("%s: source %q", model, small.Source)
+		}
+	}
+	if tiny, err := Lookup("gpt2", Input{Batch: 1}); err != nil || tiny.Kernels() != 4+12*16+3 {
+		t.Errorf("gpt2 without pixels: %v, %v", tiny.Kernels(), err)
+	}
+}
+
+func TestUnknownModelListsTheKnown(t *testing.T) {
+	_, err := Lookup("alexnet", hd)
+	e, ok := errors.AsType[*UnknownModelError](err)
+	if !ok || e.Model != "alexnet" || !slices.Equal(e.Known, Models()) || !strings.Contains(err.Error(), "resnet50") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestImpossibleInputs(t *testing.T) {
+	for _, in := range []Input{{}, {720, 1280, 0}, {0, 1280, 1}, {720, -1, 1}, {720, 1 << 20, 1}, {720, 1280, 1 << 20}} {
+		if p, err := Lookup("resnet50", in); err == nil {
+			t.Errorf("%+v: %d groups and no error", in, len(p.Groups))
+		}
+	}
+	for _, g := range []Group{{0, 1}, {1, 0}, {-1, 1}, {maxKernels + 1, 1}, {maxKernels, math.MaxInt64 / 2}} {
+		if _, err := Uniform(g.Kernels, g.Each); err == nil {
+			t.Errorf("%+v: no error", g)
+		}
+	}
+	if _, err := Parse(strings.NewReader("# nothing\n\n"), "empty"); !errors.Is(err, ErrEmpty) {
+		t.Errorf("empty profile: %v", err)
+	}
+}
+
+func TestSums(t *testing.T) {
+	p := Profile{Groups: []Group{{3, 10}, {1, 30}}}
+	if p.Kernels() != 4 || p.DeviceTime() != 60 || p.MeanKernel() != 15 {
+		t.Errorf("%d kernels, %v, mean %v", p.Kernels(), p.DeviceTime(), p.MeanKernel())
+	}
+	if (Profile{}).MeanKernel() != 0 {
+		t.Error("mean of no kernels")
+	}
+}
+
+func TestBadLinesAreNamed(t *testing.T) {
+	for text, line := range map[string]int{
+		"3":              1,
+		"3 4 5":          1,
+		"1 10\n0 10":     2,
+		"1 10\n\nx 10":   3,
+		"1 -1":           1,
+		"1 1e3":          1,
+		"99999999999 10": 1,
+	} {
+		_, err := Parse(strings.NewReader(text), "p.txt")
+		e, ok := errors.AsType[*dataset.SyntaxError](err)
+		if !ok || e.Line != line || e.File != "p.txt" {
+			t.Errorf("%q: %v, want line %d", text, err, line)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"400 100000\n", "# c\n1 2 # d\n3 4", "", "0 0", "1\x001"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := Parse(strings.NewReader(s), "f")
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if _, err := p.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse(&b, "f")
+		if err != nil || !slices.Equal(again.Groups, p.Groups) {
+			t.Errorf("%v became %v (%v)", p.Groups, again.Groups, err)
+		}
+	})
+}
+
+func TestArgs(t *testing.T) {
+	if args := (Command{}).Args(); len(args) != 0 {
+		t.Errorf("zero command: %q", args)
+	}
+	c := Command{
+		ProfileFile: "p.txt", CSV: "a.csv", Duration: 1500 * time.Millisecond, MinJobs: 1, Sleep: 50 * time.Millisecond,
+		Launch: 5 * time.Microsecond, MemoryBytes: 1e9, Graph: true, Barrier: true,
+	}
+	want := strings.Fields("--profile p.txt --csv a.csv --dur-s 1.5 --min-jobs 1 --sleep-ms 50 --launch-ns 5000 --mem-bytes 1000000000 --graph --barrier")
+	if diff := cmp.Diff(want, c.Args()); diff != "" {
+		t.Error(diff)
+	}
+}
