@@ -35,3 +35,4 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
 )
+require github.com/google/go-cmp v0.7.0

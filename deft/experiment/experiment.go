@@ -1,0 +1,94 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Experiment is a set of models that share a device.
+type Experiment struct {
+	Models   []Model
+	Duration time.Duration // of the shared part; each model then runs to MinJobs
+	DeviceID int
+
+	Policy  string        // name; empty where every model's Control decides
+	Quantum time.Duration // of policy rr; 0 its default
+	MinJobs int           // jobs of each model at least
+	// Of simulated devices and the virtual clock.
+	Seed       uint64
+	Jitter     float64 // standard deviation of a kernel's time as a share of it
+	Discipline string  // "fifo" or "timeslice"
+	Slice      time.Duration
+	SyncCost   time.Duration // of the host at a synchronization point; 0 the default
+	Reaction   time.Duration // from a change to the policy's answer
+
+	Warnings []error // quirks of the file, in file order
+}
+
+// Model is one process of an experiment: jobs of one model, one after another.
+type Model struct {
+	ModelName   string // torchvision factory, or a name of ours
+	ModelWeight string
+	SleepTime   time.Duration // between the end of a job and the begin of the next
+	InputFile   string
+	OutputDir   string
+	OutputName  string // stem of the log files
+	Priority    int    // 0 low, above 0 high
+	Resize      bool
+	Height      int // px; 0 where the file gives no size
+	Width       int
+	BatchSize   int
+	Control     Control
+	SyncLevel   string // "", "kernel" or "layer"
+	PythonPath  string
+	RepoPath    string
+
+	Weight      float64       // of policy fair
+	Deadline    time.Duration // from the begin of a job; 0 none
+	Share       float64       // of the device, for policy quota; 0 none
+	Kernels     int           // launches of a job; 0: the model's profile
+	KernelTimes []time.Duration
+	LaunchCost  time.Duration // host time of a launch, virtual clock; 0 the default
+	Period      time.Duration
+	Start       time.Duration
+}
+
+// Control is how a model's launches are held back where no policy is named.
+type Control struct {
+	Gate       bool // the master switch
+	Sync       bool // a synchronization point every SyncEvery kernels
+	Event      bool // at most a few groups of EventGroup kernels in flight; wins over Sync
+	SyncEvery  int
+	EventGroup int
+}
+
+// Load reads an experiment from a file.
+func Load(path string) (*Experiment, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text)
+}
+
+// Name is the name of a model in results: model, size, batch and sleep time, as
+// in "fasterrcnn_resnet50_fpn_720x1280_batch_1_sleep_1".
+func (m *Model) Name() string {
+	var b strings.Builder
+	b.WriteString(m.ModelName)
+	if m.Height > 0 {
+		fmt.Fprintf(&b, "_%dx%d", m.Height, m.Width)
+	}
+	fmt.Fprintf(&b, "_batch_%d_sleep_%s", m.BatchSize, strconv.FormatFloat(m.SleepTime.Seconds(), 'f', -1, 64))
+	return b.String()
+}
+
+// CSV is the path of the model's log of jobs.
+func (m *Model) CSV() string { return filepath.Join(m.OutputDir, m.OutputName+".csv") }
+
+// Log is the path of what the model's process writes to its standard error.
+func (m *Model) Log() string { return filepath.Join(m.OutputDir, m.OutputName+".log") }

@@ -1,0 +1,369 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"time"
+)
+
+// Parse reads an experiment from JSON text; file names it in errors, which are
+// of type [*Error].
+func Parse(file string, text []byte) (*Experiment, error) {
+	root, quirks, err := parseTree(file, text)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{file: file, warnings: quirks}
+	x := r.experiment(root)
+	if r.err != nil {
+		return nil, r.err
+	}
+	x.Warnings = r.warnings
+	return x, nil
+}
+
+// reader turns nodes into fields. The first error stays; every method goes on
+// with zero values after it.
+type reader struct {
+	file     string
+	err      error
+	warnings []error
+}
+
+func (r *reader) fail(n node, format string, args ...any) {
+	if r.err == nil {
+		r.err = &Error{r.file, n.line, n.path, fmt.Sprintf(format, args...)}
+	}
+}
+
+func (r *reader) warn(n node, format string, args ...any) {
+	r.warnings = append(r.warnings, &Warning{r.file, n.line, n.path, fmt.Sprintf(format, args...)})
+}
+
+// object is a JSON object whose fields are taken one by one.
+type object struct {
+	r     *reader
+	node  node
+	taken map[string]bool
+}
+
+func (r *reader) object(n node) *object {
+	if n.kind != kindObject {
+		r.fail(n, "want an object, have %s", n.shown())
+	}
+	return &object{r, n, map[string]bool{}}
+}
+
+// shown is a value as an error quotes it.
+func (n node) shown() string {
+	switch n.kind {
+	case kindBool:
+		return fmt.Sprint(n.flag)
+	case kindNumber:
+		return n.number.String()
+	case kindString:
+		return fmt.Sprintf("%.40q", n.text)
+	}
+	return string(n.kind)
+}
+
+// take returns a field; ok is false where it is absent or null.
+func (o *object) take(key string) (node, bool) {
+	o.taken[key] = true
+	n, ok := o.node.fields[key]
+	return n, ok && n.kind != kindNull
+}
+
+// need is take of a field that must be there.
+func (o *object) need(key string) (node, bool) {
+	n, ok := o.take(key)
+	if !ok {
+		at := o.node
+		at.path = join(at.path, key)
+		o.r.fail(at, "missing")
+	}
+	return n, ok
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// rest warns about the fields that nobody took.
+func (o *object) rest() {
+	for _, key := range o.node.order {
+		if !o.taken[key] {
+			o.r.warn(o.node.fields[key], "unknown field, ignored")
+		}
+	}
+}
+
+func (o *object) text(key string) string {
+	n, ok := o.take(key)
+	if ok && n.kind != kindString {
+		o.r.fail(n, "want text, have %s", n.shown())
+	}
+	return n.text
+}
+
+func (o *object) flag(key string) bool {
+	n, ok := o.take(key)
+	if ok && n.kind != kindBool {
+		o.r.fail(n, "want true or false, have %s", n.shown())
+	}
+	return n.flag
+}
+
+// number is a finite number of low or more, fallback where it is absent.
+func (o *object) number(key string, low, fallback float64) float64 {
+	n, ok := o.take(key)
+	if !ok {
+		return fallback
+	}
+	return o.r.number(n, low)
+}
+
+func (r *reader) number(n node, low float64) float64 {
+	v, err := n.number.Float64()
+	if n.kind != kindNumber || err != nil || !(v >= low) || v > maxNumber {
+		r.fail(n, "want a number of %v or more, have %s", low, n.shown())
+		return low
+	}
+	return v
+}
+
+// maxNumber bounds every number of a configuration: as nanoseconds it is 104 days.
+const maxNumber = 9e15
+
+// whole is a whole number of low or more; 3.0 is one, as in Python.
+func (o *object) whole(key string, low, fallback int) int {
+	n, ok := o.take(key)
+	if !ok {
+		return fallback
+	}
+	return o.r.whole(n, low)
+}
+
+func (r *reader) whole(n node, low int) int {
+	v, err := n.number.Float64()
+	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) || v > math.MaxInt32 {
+		r.fail(n, "want a whole number of %d or more, have %s", low, n.shown())
+		return low
+	}
+	return int(v)
+}
+
+// duration is a number of units of 0 or more.
+func (o *object) duration(key string, unit time.Duration) time.Duration {
+	n, ok := o.take(key)
+	if !ok {
+		return 0
+	}
+	return o.r.duration(n, unit)
+}
+
+func (r *reader) duration(n node, unit time.Duration) time.Duration {
+	v := r.number(n, 0) * float64(unit)
+	if v > maxNumber {
+		r.fail(n, "%s is too long", n.shown())
+		return 0
+	}
+	return time.Duration(math.Round(v))
+}
+
+func (r *reader) experiment(root node) *Experiment {
+	o := r.object(root)
+	x := &Experiment{}
+	if n, ok := o.need("exp_dur"); ok {
+		if x.Duration = r.duration(n, time.Second); x.Duration == 0 {
+			r.fail(n, "want a duration above 0 s, have %s", n.shown())
+		}
+	}
+	x.DeviceID = o.whole("device_id", 0, 0)
+	x.Policy = o.text("policy")
+	x.Quantum = o.duration("quantum_ms", time.Millisecond)
+	x.MinJobs = o.whole("min_jobs", 1, 10)
+	x.Seed = uint64(o.whole("seed", 0, 0))
+	x.Jitter = o.number("jitter", 0, 0)
+	x.Discipline = o.discipline()
+	x.Slice = o.duration("slice_ms", time.Millisecond)
+	x.SyncCost = o.duration("sync_ns", time.Nanosecond)
+	x.Reaction = o.duration("reaction_ns", time.Nanosecond)
+	models, ok := o.need("models")
+	if ok && (models.kind != kindArray || len(models.items) == 0) {
+		r.fail(models, "want an array of one model or more, have %s", models.shown())
+	}
+	for _, n := range models.items {
+		x.Models = append(x.Models, r.model(n))
+	}
+	o.rest()
+	r.distinctLogs(models, x.Models)
+	return x
+}
+
+func (o *object) discipline() string {
+	n, ok := o.take("discipline")
+	if !ok {
+		return "fifo"
+	}
+	if n.text != "fifo" && n.text != "timeslice" {
+		o.r.fail(n, `want "fifo" or "timeslice", have %s`, n.shown())
+	}
+	return n.text
+}
+
+func (r *reader) model(n node) Model {
+	o := r.object(n)
+	var m Model
+	if name, ok := o.need("model_name"); ok {
+		if m.ModelName = o.text("model_name"); m.ModelName == "" {
+			r.fail(name, "want the name of a model, have %s", name.shown())
+		}
+	}
+	m.ModelWeight = o.text("model_weight")
+	m.SleepTime = o.duration("sleep_time", time.Second)
+	m.InputFile = o.text("input_file_path")
+	m.OutputDir = o.text("output_file_path")
+	m.OutputName = o.stem(m.ModelName)
+	m.Priority = o.whole("priority", 0, 0)
+	m.Resize = o.flag("resize")
+	m.Height, m.Width = o.size(m.Resize)
+	m.BatchSize = o.whole("batch_size", 1, 1)
+	m.Control = o.control()
+	m.SyncLevel = o.syncLevel()
+	m.PythonPath, m.RepoPath = o.text("python_path"), o.text("repo_path")
+	o.own(&m)
+	o.rest()
+	return m
+}
+
+// stem is the name of the log files: one name, not a path.
+func (o *object) stem(model string) string {
+	n, ok := o.take("output_file_name")
+	if !ok {
+		return filepath.Base(model)
+	}
+	if name := o.text("output_file_name"); name == "" || name != filepath.Base(name) || name == "." || name == ".." {
+		o.r.fail(n, "want the stem of a file name, have %s", n.shown())
+	}
+	return n.text
+}
+
+func (o *object) size(needed bool) (height, width int) {
+	n, ok := o.take("resize_size")
+	if !ok {
+		if needed {
+			o.need("resize_size")
+		}
+		return 0, 0
+	}
+	if n.kind != kindArray || len(n.items) != 2 {
+		o.r.fail(n, "want [height, width] in px, have %s", n.shown())
+		return 0, 0
+	}
+	return o.r.whole(n.items[0], 1), o.r.whole(n.items[1], 1)
+}
+
+func (o *object) control() Control {
+	n, ok := o.take("control")
+	if !ok {
+		return Control{}
+	}
+	in := o.r.object(n)
+	c := Control{Gate: in.flag("control"), Sync: in.flag("controlsync"), Event: in.flag("controlEvent")}
+	if limit, ok := in.take("queue_limit"); ok {
+		l := o.r.object(limit)
+		c.SyncEvery, c.EventGroup = l.whole("sync", 0, 0), l.whole("event_group", 0, 0)
+		l.rest()
+	}
+	in.rest()
+	switch {
+	case c.Gate && c.Sync && c.Event:
+		o.r.warn(n, "controlEvent wins over controlsync")
+	case c.Gate && c.Sync && c.SyncEvery == 0:
+		o.r.warn(n, "controlsync without a queue_limit.sync above 0 sets no synchronization point")
+	case c.Gate && c.Event && c.EventGroup == 0:
+		o.r.warn(n, "controlEvent without a queue_limit.event_group above 0 bounds nothing")
+	}
+	return c
+}
+
+func (o *object) syncLevel() string {
+	level := o.text("sync_level")
+	if n := o.node.fields["sync_level"]; level != "" && level != "layer" && level != "kernel" {
+		o.r.fail(n, `want "", "layer" or "kernel", have %s`, n.shown())
+	}
+	return level
+}
+
+// own reads the fields that Deft does not have.
+func (o *object) own(m *Model) {
+	m.Weight = 1
+	if n, ok := o.take("weight"); ok {
+		if m.Weight = o.r.number(n, 0); m.Weight == 0 {
+			o.r.fail(n, "want a weight above 0, have 0")
+		}
+	}
+	m.Deadline = o.duration("deadline_ms", time.Millisecond)
+	if m.Share = o.number("share", 0, 0); m.Share > 1 {
+		o.r.fail(o.node.fields["share"], "want a share of at most 1, have %v", m.Share)
+	}
+	m.LaunchCost = o.duration("launch_ns", time.Nanosecond)
+	m.Period = o.duration("period_ms", time.Millisecond)
+	m.Start = o.duration("start_ms", time.Millisecond)
+	o.kernels(m)
+}
+
+// maxKernels bounds the launches of a job.
+const maxKernels = 1_000_000
+
+func (o *object) kernels(m *Model) {
+	if m.Kernels = o.whole("kernels", 1, 0); m.Kernels > maxKernels {
+		o.r.fail(o.node.fields["kernels"], "more than %d kernels in a job", maxKernels)
+		return
+	}
+	times, ok := o.take("kernel_ns")
+	if !ok {
+		if m.Kernels > 0 {
+			o.need("kernel_ns")
+		}
+		return
+	}
+	if times.kind == kindArray {
+		for _, n := range times.items {
+			m.KernelTimes = append(m.KernelTimes, o.r.duration(n, time.Nanosecond))
+		}
+		if m.Kernels == 0 {
+			m.Kernels = len(times.items)
+		}
+		if m.Kernels != len(times.items) || m.Kernels == 0 {
+			o.r.fail(times, "%d times for %d kernels", len(times.items), m.Kernels)
+		}
+		return
+	}
+	each := o.r.duration(times, time.Nanosecond)
+	if m.Kernels == 0 {
+		o.need("kernels")
+	}
+	for range m.Kernels {
+		m.KernelTimes = append(m.KernelTimes, each)
+	}
+}
+
+// distinctLogs refuses two models that would overwrite each other's log.
+func (r *reader) distinctLogs(models node, all []Model) {
+	seen := map[string]int{}
+	for i := range all {
+		path := all[i].CSV()
+		if first, ok := seen[path]; ok {
+			at := models.items[i]
+			at.path += ".output_file_name"
+			r.fail(at, "%s is also the log of models[%d]", path, first)
+		}
+		seen[path] = i
+	}
+}
