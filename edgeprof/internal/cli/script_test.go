@@ -1,7 +1,15 @@
 package cli_test
 
 import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -14,5 +22,40 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+	testscript.Run(t, testscript.Params{
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"request": request},
+	})
+}
+
+// request FILE METHOD PATH [BODY [HEADER...]] asks the server whose URL is in
+// FILE, once that is there, and prints the status and the body.
+func request(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: request FILE METHOD PATH [BODY [HEADER...]]")
+	}
+	url := ""
+	for deadline := time.Now().Add(time.Minute); url == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		text, _ := os.ReadFile(ts.MkAbs(args[0]))
+		url = strings.TrimSpace(string(text))
+	}
+	var body io.Reader
+	if len(args) > 3 && args[3] != "" {
+		b, err := os.ReadFile(ts.MkAbs(args[3]))
+		ts.Check(err)
+		body = bytes.NewReader(b)
+	}
+	r, err := http.NewRequest(args[1], url+args[2], body)
+	ts.Check(err)
+	for _, header := range args[min(4, len(args)):] {
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header.Set(name, value)
+	}
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	response, err := client.Do(r)
+	ts.Check(err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "%s\n%s", response.Status, text)
 }

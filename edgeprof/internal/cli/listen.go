@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// listener says where and how a server listens.
+type listener struct {
+	addr      string
+	file      string        // to write the address to once it listens; "" for none
+	cert, key string        // files of TLS; "" for none
+	drain     time.Duration // for requests under way when the server is told to end
+	drained   func()        // called when the server is told to end, before it drains; may be nil
+}
+
+func (l *listener) flags(c *cobra.Command, addr string) {
+	c.Flags().StringVar(&l.addr, "addr", addr, "address to listen at")
+	c.Flags().StringVar(&l.file, "address-file", "", "file to write the URL to once it listens, for a port that the system chose")
+	c.Flags().StringVar(&l.cert, "tls-cert", "", "certificate (PEM), to serve HTTPS")
+	c.Flags().StringVar(&l.key, "tls-key", "", "key of the certificate (PEM)")
+	c.Flags().DurationVar(&l.drain, "drain", 30*time.Second, "time for requests under way when told to end")
+}
+
+// serve answers until ctx is cancelled, then lets requests under way finish.
+// It prints the address that it listens at.
+func (l listener) serve(ctx context.Context, env *cli.Env, s *http.Server) error {
+	if (l.cert == "") != (l.key == "") {
+		return cli.Usagef("--tls-cert and --tls-key go together")
+	}
+	scheme := "http"
+	if l.cert != "" {
+		pair, err := tls.LoadX509KeyPair(l.cert, l.key)
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.cert, err)
+		}
+		s.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		scheme = "https"
+	}
+	var config net.ListenConfig
+	socket, err := config.Listen(ctx, "tcp", l.addr)
+	if err != nil {
+		return err
+	}
+	at := fmt.Sprintf("%s://%s\n", scheme, socket.Addr())
+	if l.file != "" {
+		err := dataset.WriteFile(l.file, func(w io.Writer) error { _, err := io.WriteString(w, at); return err })
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprint(env.Stdout, "listening on ", at); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() {
+		if scheme == "https" {
+			ended <- s.ServeTLS(socket, "", "")
+		} else {
+			ended <- s.Serve(socket)
+		}
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	if l.drained != nil {
+		l.drained()
+	}
+	env.Log.Info("draining")
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.drain)
+	defer cancel()
+	if err := s.Shutdown(late); err != nil {
+		s.Close()
+		return fmt.Errorf("requests under way did not finish in %v: %w", l.drain, err)
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// bounded is a server that no slow client can hold.
+func bounded(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 5 * time.Minute, WriteTimeout: 6 * time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+}

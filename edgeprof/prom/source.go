@@ -1,0 +1,277 @@
+package prom
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/edgeprof/device"
+)
+
+// Source is a Prometheus server that scrapes node_exporter and a
+// characterization agent on every node.
+type Source struct {
+	Client *http.Client
+	URL    string // such as "http://10.0.0.1:9090"
+	// NodeLabel is the label of node_exporter's series that names the node; ""
+	// means instance. A port after the name is left off, and a name that no
+	// agent has is looked up in node_uname_info.
+	NodeLabel string
+	// Window is what the processors' load is averaged over; 0 means 1 minute.
+	Window time.Duration
+	// MaxAge is the oldest sample that counts; 0 means 1 minute.
+	MaxAge time.Duration
+	// Known is for how long a node that fell silent is still listed as
+	// excluded; 0 means 1 hour.
+	Known time.Duration
+	// Timeout bounds all queries together; 0 means 5 seconds.
+	Timeout time.Duration
+	// MaxBytes bounds one answer; 0 means 8 MiB.
+	MaxBytes int64
+}
+
+var _ device.Source = Source{}
+
+func (s Source) timeout() time.Duration { return cmp.Or(s.Timeout, 5*time.Second) }
+func (s Source) maxBytes() int64        { return cmp.Or(s.MaxBytes, 8<<20) }
+func (s Source) label() string          { return cmp.Or(s.NodeLabel, "instance") }
+
+// Quantities are what the series of an answer are told apart by.
+const (
+	busyPercent  = "busy_percent"
+	cores        = "cores"
+	ageSeconds   = "age_seconds"
+	maxHertz     = "max_hertz"
+	diskPercent  = "disk_percent"
+	memoryFree   = "memory_available_bytes"
+	uname        = "uname"
+	known        = "known"
+	memoryTotal  = "memory_bytes"
+	architecture = "architecture"
+)
+
+// expressions are the queries: processors, agents, and the rest of the system.
+func (s Source) expressions() [3]string {
+	by := "by (" + s.label() + ") "
+	idle := `node_cpu_seconds_total{mode="idle"}`
+	root := `{mountpoint="/",fstype!="rootfs"}`
+	join := func(rows ...[2]string) string {
+		parts := make([]string, len(rows))
+		for i, row := range rows {
+			parts[i] = fmt.Sprintf(`label_replace(%s, "quantity", %q, "", "")`, row[1], row[0])
+		}
+		return strings.Join(parts, "\nor ")
+	}
+	return [3]string{
+		join(
+			[2]string{busyPercent, "100 * (1 - avg " + by + "(rate(" + idle + "[" + promDuration(cmp.Or(s.Window, time.Minute)) + "])))"},
+			[2]string{cores, "count " + by + "(" + idle + ")"},
+			[2]string{ageSeconds, "time() - max " + by + "(timestamp(" + idle + "))"},
+			[2]string{maxHertz, "max " + by + "(node_cpu_frequency_max_hertz)"},
+		),
+		join(
+			[2]string{known, "last_over_time(char_node_device_model[" + promDuration(cmp.Or(s.Known, time.Hour)) + "])"},
+			[2]string{ageSeconds, "time() - timestamp(char_node_device_model)"},
+			[2]string{memoryTotal, "char_node_ram_total_bytes"},
+			[2]string{architecture, "char_node_cpu_total_cores"},
+		),
+		join(
+			[2]string{diskPercent, "100 * (1 - max " + by + "(node_filesystem_avail_bytes" + root + ") / max " + by + "(node_filesystem_size_bytes" + root + "))"},
+			[2]string{memoryFree, "max " + by + "(node_memory_MemAvailable_bytes)"},
+			[2]string{uname, "max by (" + s.label() + ", nodename) (node_uname_info)"},
+		),
+	}
+}
+
+// Devices asks for all nodes. The error matches [ErrUnreachable], [ErrTimeout]
+// or [ErrAnswer].
+func (s Source) Devices(ctx context.Context) ([]device.Device, []device.Excluded, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout())
+	defer cancel()
+	type result struct {
+		query   int
+		samples []sample
+		err     error
+	}
+	results := make(chan result, 3)
+	for i, expression := range s.expressions() {
+		go func() {
+			samples, err := s.query(ctx, expression)
+			results <- result{i, samples, err}
+		}()
+	}
+	var answers [3][]sample
+	var first error
+	for range answers {
+		r := <-results
+		if r.err != nil && first == nil {
+			first = fmt.Errorf("query for %s: %w", [...]string{"processors", "agents", "disks"}[r.query], r.err)
+			cancel() // the others are of no use
+		}
+		answers[r.query] = r.samples
+	}
+	if first != nil {
+		return nil, nil, first
+	}
+	devices, excluded := s.assemble(newNodes(answers[1]), append(answers[0], answers[2]...))
+	return devices, excluded, nil
+}
+
+// node gathers what is said of one.
+type node struct {
+	device   device.Device
+	seen     map[string]float64 // of node_exporter, by quantity
+	agentAge float64            // seconds; NaN while unknown
+	agents   int                // that speak for it now
+}
+
+// newNodes are the nodes that agents name, by name.
+func newNodes(agents []sample) map[string]*node {
+	nodes := map[string]*node{}
+	at := func(a sample) *node {
+		name := a.labels["char_node_name"]
+		n := nodes[name]
+		if n == nil {
+			n = &node{device: device.Device{Node: name}, seen: map[string]float64{}, agentAge: math.NaN()}
+			nodes[name] = n
+		}
+		return n
+	}
+	for _, a := range agents {
+		if a.labels["char_node_name"] == "" {
+			continue
+		}
+		n := at(a)
+		switch a.labels["quantity"] {
+		case known:
+			if n.agents == 0 {
+				n.identify(a.labels)
+			}
+		case ageSeconds:
+			n.identify(a.labels)
+			n.agents++
+			n.agentAge = a.value
+		case memoryTotal:
+			n.device.MemoryBytes = bytes(a.value)
+		case architecture:
+			n.device.Arch = a.labels["char_node_arch"]
+		}
+	}
+	return nodes
+}
+
+func (n *node) identify(labels map[string]string) {
+	n.device.Class = labels["char_node_class"]
+	n.device.Model = labels["char_node_device_model_name"]
+	n.device.UUID = labels["char_node_uuid"]
+}
+
+// bytes is 0, unknown, for what is no size.
+func bytes(v float64) int64 {
+	if !(v >= 0 && v < 1<<62) {
+		return 0
+	}
+	return int64(v)
+}
+
+// assemble joins node_exporter's rows to the agents' nodes by name.
+func (s Source) assemble(nodes map[string]*node, rows []sample) (devices []device.Device, excluded []device.Excluded) {
+	aliases := map[string]string{}
+	for _, row := range rows {
+		if row.labels["quantity"] == uname {
+			aliases[row.labels[s.label()]] = row.labels["nodename"]
+		}
+	}
+	orphans := map[string]bool{}
+	for _, row := range rows {
+		instance, quantity := row.labels[s.label()], row.labels["quantity"]
+		n := nodes[owner(nodes, instance, aliases[instance])]
+		switch {
+		case n != nil && quantity != uname:
+			n.seen[quantity] = row.value
+		case n == nil && quantity == busyPercent && instance != "":
+			orphans[instance] = true
+		}
+	}
+	for name, n := range nodes {
+		if err := n.complete(cmp.Or(s.MaxAge, time.Minute)); err != nil {
+			excluded = append(excluded, device.Excluded{Node: name, Reason: err.Error()})
+			continue
+		}
+		devices = append(devices, n.device)
+	}
+	for instance := range orphans {
+		excluded = append(excluded, device.Excluded{Node: instance, Reason: "no agent says what it is (char_node_device_model)"})
+	}
+	slices.SortFunc(devices, func(a, b device.Device) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortFunc(excluded, func(a, b device.Excluded) int { return strings.Compare(a.Node, b.Node) })
+	return devices, excluded
+}
+
+// owner is the node that an exporter's series belong to: of that name, with the
+// port or without, or of the name that the kernel has.
+func owner(nodes map[string]*node, instance, nodename string) string {
+	if nodes[instance] != nil {
+		return instance
+	}
+	if host, _, err := net.SplitHostPort(instance); err == nil && nodes[host] != nil {
+		return host
+	}
+	return nodename
+}
+
+// complete fills in the load, or says why the node cannot be ranked.
+func (n *node) complete(maxAge time.Duration) error {
+	for _, part := range []struct {
+		name string
+		age  float64
+		ok   bool
+	}{{"agent", n.agentAge, n.agents > 0}, {"node_exporter", n.seen[ageSeconds], has(n.seen, ageSeconds)}} {
+		if !part.ok {
+			return fmt.Errorf("its %s is silent", part.name)
+		}
+		if !(part.age <= maxAge.Seconds()) {
+			return fmt.Errorf("last heard from its %s %.0f s ago, more than %.0f s", part.name, part.age, maxAge.Seconds())
+		}
+	}
+	if n.agents > 1 {
+		return fmt.Errorf("%d agents speak for this name", n.agents)
+	}
+	var err error
+	load := &n.device.Load
+	if load.CPUPercent, err = n.percent(busyPercent, "CPU load"); err != nil {
+		return err
+	}
+	if load.DiskPercent, err = n.percent(diskPercent, "disk usage"); err != nil {
+		return err
+	}
+	if count := n.seen[cores]; count >= 1 && count < 1<<20 {
+		n.device.Cores = int(count)
+	}
+	if hertz := n.seen[maxHertz]; hertz > 0 && !math.IsInf(hertz, 0) {
+		n.device.MaxMHz = hertz / 1e6
+	}
+	load.MemoryAvailableBytes = bytes(n.seen[memoryFree])
+	return n.device.Check()
+}
+
+func has(m map[string]float64, key string) bool { _, ok := m[key]; return ok }
+
+// percent is a share; rates that Prometheus extrapolates may leave 0 to 100 by
+// a little.
+func (n *node) percent(quantity, name string) (float64, error) {
+	v, ok := n.seen[quantity]
+	if !ok {
+		return 0, fmt.Errorf("its %s is not known", name)
+	}
+	if !(v >= -5 && v <= 105) {
+		return 0, fmt.Errorf("its %s is %v %%", name, v)
+	}
+	return min(max(v, 0), 100), nil
+}

@@ -1,0 +1,306 @@
+package prom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/edgeprof/device"
+)
+
+// row is one series of a fake answer; labels go in pairs.
+type row struct {
+	quantity string
+	value    string
+	labels   []string
+}
+
+// vector is the rows as Prometheus writes them.
+func vector(rows []row) string {
+	type result struct {
+		Metric map[string]string `json:"metric"`
+		Value  [2]any            `json:"value"`
+	}
+	results := []result{}
+	for _, r := range rows {
+		m := map[string]string{"quantity": r.quantity}
+		for i := 0; i < len(r.labels); i += 2 {
+			m[r.labels[i]] = r.labels[i+1]
+		}
+		results = append(results, result{m, [2]any{1.7e9, r.value}})
+	}
+	text, err := json.Marshal(map[string]any{"status": "success", "data": map[string]any{"resultType": "vector", "result": results}})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// cluster is what three queries answer: processors, agents, system.
+type cluster [3][]row
+
+// two healthy nodes; b's exporter is scraped as b:9100, a's under an address.
+func two() cluster {
+	agent := func(node, uuid, model string) []string {
+		return []string{"char_node_name", node, "char_node_class", "Computer", "char_node_uuid", uuid, "char_node_device_model_name", model}
+	}
+	a, b := agent("a", "ua", "Raspberry Pi 4B"), agent("b", "ub", "Jetson Nano")
+	return cluster{
+		{
+			{busyPercent, "25", []string{"instance", "10.0.0.1:9100"}},
+			{cores, "4", []string{"instance", "10.0.0.1:9100"}},
+			{ageSeconds, "3", []string{"instance", "10.0.0.1:9100"}},
+			{maxHertz, "1.5e9", []string{"instance", "10.0.0.1:9100"}},
+			{busyPercent, "-0.3", []string{"instance", "b:9100"}}, // rates are extrapolated
+			{cores, "4", []string{"instance", "b:9100"}},
+			{ageSeconds, "3", []string{"instance", "b:9100"}},
+		},
+		{
+			{known, "1", a},
+			{ageSeconds, "2", a},
+			{memoryTotal, "4e9", a},
+			{architecture, "4", append(slices.Clone(a), "char_node_arch", "aarch64")},
+			{known, "1", b},
+			{ageSeconds, "2", b},
+		},
+		{
+			{uname, "1", []string{"instance", "10.0.0.1:9100", "nodename", "a"}},
+			{diskPercent, "58", []string{"instance", "10.0.0.1:9100"}},
+			{memoryFree, "3e9", []string{"instance", "10.0.0.1:9100"}},
+			{diskPercent, "40", []string{"instance", "b:9100"}},
+		},
+	}
+}
+
+// serve answers with the cluster; it counts queries that are under way at once.
+func serve(t *testing.T, c cluster) *httptest.Server {
+	t.Helper()
+	var together sync.WaitGroup
+	together.Add(3)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.FormValue("query")
+		i := slices.IndexFunc([]string{"node_cpu_seconds_total", "char_node_device_model", "node_filesystem_avail_bytes"}, func(s string) bool { return strings.Contains(q, s) })
+		if r.URL.Path != "/api/v1/query" || i < 0 {
+			t.Errorf("%s %s", r.URL, q)
+			return
+		}
+		together.Done()
+		together.Wait() // all three are asked before one is answered
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, vector(c[i]))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func ask(t *testing.T, c cluster) ([]device.Device, []device.Excluded) {
+	t.Helper()
+	s := serve(t, c)
+	devices, excluded, err := Source{Client: s.Client(), URL: s.URL + "/"}.Devices(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return devices, excluded
+}
+
+func TestDevices(t *testing.T) {
+	want := []device.Device{
+		{
+			Node: "a", Class: "Computer", Model: "Raspberry Pi 4B", UUID: "ua", Arch: "aarch64", Cores: 4, MaxMHz: 1500, MemoryBytes: 4e9,
+			Load: device.Load{CPUPercent: 25, DiskPercent: 58, MemoryAvailableBytes: 3e9},
+		},
+		{Node: "b", Class: "Computer", Model: "Jetson Nano", UUID: "ub", Cores: 4, Load: device.Load{DiskPercent: 40}},
+	}
+	// Rows in any order: they are joined by name.
+	for seed := range uint64(10) {
+		c := two()
+		rng := rand.New(rand.NewPCG(1, seed))
+		for i := range c {
+			rng.Shuffle(len(c[i]), func(x, y int) { c[i][x], c[i][y] = c[i][y], c[i][x] })
+		}
+		devices, excluded := ask(t, c)
+		if diff := cmp.Diff(want, devices); diff != "" || len(excluded) > 0 {
+			t.Fatalf("excluded %v, devices (-want +got):\n%s", excluded, diff)
+		}
+	}
+}
+
+// without drops b's rows of one quantity.
+func (c cluster) without(query int, quantity string) cluster {
+	c[query] = slices.DeleteFunc(c[query], func(r row) bool {
+		return r.quantity == quantity && (slices.Contains(r.labels, "b") || slices.Contains(r.labels, "b:9100"))
+	})
+	return c
+}
+
+// with sets b's value of one quantity.
+func (c cluster) with(query int, quantity, value string) cluster {
+	for i, r := range c[query] {
+		if r.quantity == quantity && (slices.Contains(r.labels, "b") || slices.Contains(r.labels, "b:9100")) {
+			c[query][i].value = value
+		}
+	}
+	return c
+}
+
+// Whatever is wrong with b is its reason, and a is as it was.
+func TestExcluded(t *testing.T) {
+	other := two()
+	other[1] = append(other[1], row{ageSeconds, "1", []string{"char_node_name", "b", "instance", "elsewhere"}})
+	stranger := two()
+	stranger[0] = append(stranger[0], row{busyPercent, "1", []string{"instance", "c:9100"}})
+	for name, tt := range map[string]struct {
+		cluster cluster
+		node    string
+		reason  string
+	}{
+		"no disk":           {two().without(2, diskPercent), "b", "its disk usage is not known"},
+		"no load":           {two().without(0, busyPercent), "b", "its CPU load is not known"},
+		"agent silent":      {two().without(1, ageSeconds), "b", "its agent is silent"},
+		"exporter silent":   {two().without(0, ageSeconds), "b", "its node_exporter is silent"},
+		"agent stale":       {two().with(1, ageSeconds, "61"), "b", "last heard from its agent 61 s ago, more than 60 s"},
+		"exporter stale":    {two().with(0, ageSeconds, "3600"), "b", "last heard from its node_exporter 3600 s ago, more than 60 s"},
+		"age is no number":  {two().with(0, ageSeconds, "NaN"), "b", "last heard from its node_exporter NaN s ago, more than 60 s"},
+		"NaN":               {two().with(0, busyPercent, "NaN"), "b", "its CPU load is NaN %"},
+		"infinite":          {two().with(2, diskPercent, "+Inf"), "b", "its disk usage is +Inf %"},
+		"beyond 100":        {two().with(0, busyPercent, "250"), "b", "its CPU load is 250 %"},
+		"no cores":          {two().with(0, cores, "NaN"), "b", "invalid device: b: 0 cores"},
+		"two agents":        {other, "b", "2 agents speak for this name"},
+		"exporter no agent": {stranger, "c:9100", "no agent says what it is (char_node_device_model)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			devices, excluded := ask(t, tt.cluster)
+			if diff := cmp.Diff([]device.Excluded{{Node: tt.node, Reason: tt.reason}}, excluded); diff != "" {
+				t.Errorf("excluded (-want +got):\n%s", diff)
+			}
+			if devices[0].Node != "a" || devices[0].Load.CPUPercent != 25 || len(devices) != 1+len("b")-strings.Count("b", tt.node) {
+				t.Errorf("devices %+v", devices)
+			}
+		})
+	}
+	if devices, excluded := ask(t, cluster{}); len(devices)+len(excluded) > 0 {
+		t.Errorf("an empty cluster has %v, %v", devices, excluded)
+	}
+}
+
+func TestHostileAnswers(t *testing.T) {
+	body := func(status int, kind, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			fmt.Fprint(w, text)
+		}
+	}
+	const api = "application/json"
+	one := func(value string) string {
+		return `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,` + value + `]}]}}`
+	}
+	for name, tt := range map[string]struct {
+		handler http.HandlerFunc
+		want    error
+		part    string
+	}{
+		"500":          {body(500, "text/plain", "oops"), ErrAnswer, "status 500"},
+		"error":        {body(200, api, `{"status":"error","errorType":"internal","error":"disk"}`), ErrAnswer, "internal: disk"},
+		"bad query":    {body(400, api, `{"status":"error","errorType":"bad_data","error":"parse"}`), ErrAnswer, "bad_data: parse"},
+		"its timeout":  {body(503, api, `{"status":"error","errorType":"timeout","error":"query timed out"}`), ErrTimeout, "query timed out"},
+		"HTML":         {body(200, "text/html; charset=utf-8", "<html>log in</html>"), ErrAnswer, "text/html"},
+		"HTML as JSON": {body(200, api, "<html>log in</html>"), ErrAnswer, "invalid character"},
+		"empty":        {body(200, api, ""), ErrAnswer, "unexpected end"},
+		"cut":          {body(200, api, one(`"1"`)[:60]), ErrAnswer, "unexpected end"},
+		"scalar":       {body(200, api, `{"status":"success","data":{"resultType":"matrix"}}`), ErrAnswer, "matrix"},
+		"bare number":  {body(200, api, one("7")), ErrAnswer, "value 7"},
+		"no number":    {body(200, api, one(`"many"`)), ErrAnswer, `value "many"`},
+		"null":         {body(200, api, `null`), ErrAnswer, "status 200"},
+		"too long": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", api)
+			block := strings.Repeat(" ", 1<<20)
+			for range 50 {
+				if _, err := fmt.Fprint(w, block); err != nil {
+					return // the reader has had enough
+				}
+			}
+		}, ErrAnswer, "more than 8388608 bytes"},
+		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, "{")
+		}, ErrUnreachable, "EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(tt.handler)
+			defer s.Close()
+			_, _, err := Source{Client: s.Client(), URL: s.URL}.Devices(t.Context())
+			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.part) {
+				t.Errorf("%v, want %v with %q", err, tt.want, tt.part)
+			}
+		})
+	}
+}
+
+func TestDownAndSlow(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	down := Source{Client: s.Client(), URL: s.URL}
+	s.Close()
+	if _, _, err := down.Devices(t.Context()); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("down: %v", err)
+	}
+	if _, _, err := (Source{Client: http.DefaultClient, URL: "http://bad host"}).Devices(t.Context()); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("no address: %v", err)
+	}
+	leave := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm() // only a server that has read the request sees its client go
+		select {
+		case <-leave:
+		case <-r.Context().Done():
+		}
+	}))
+	defer hangs.Close()
+	defer close(leave)
+	if _, _, err := (Source{Client: hangs.Client(), URL: hangs.URL, Timeout: 50 * time.Millisecond}).Devices(t.Context()); !errors.Is(err, ErrTimeout) {
+		t.Errorf("hangs: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := (Source{Client: hangs.Client(), URL: hangs.URL}).Devices(ctx); !errors.Is(err, ErrTimeout) {
+		t.Errorf("the caller's deadline: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(vector(two()[0]))
+	f.Add(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"a":"b"},"value":[1,"+Inf"]}]}}`)
+	f.Add(`{"status":"success","data":{"resultType":"vector","result":[{"value":[]}]}}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		response := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}}
+		samples, err := parse(response, []byte(body))
+		if err != nil {
+			if !errors.Is(err, ErrAnswer) && !errors.Is(err, ErrTimeout) {
+				t.Fatalf("untyped: %v", err)
+			}
+			return
+		}
+		devices, excluded := Source{}.assemble(newNodes(samples), samples)
+		for _, d := range devices {
+			if err := d.Check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, e := range excluded {
+			if e.Reason == "" {
+				t.Fatalf("%q excluded for no reason", e.Node)
+			}
+		}
+	})
+}
