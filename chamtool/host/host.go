@@ -121,6 +121,7 @@ type Costs struct {
 	Create     float64 `json:"create_ns"`
 	Schedule   float64 `json:"schedule_ns"`
 	Sync       float64 `json:"sync_ns"`
+	Stamp      float64 `json:"stamp_ns"` // of each of these, what reading the time stamp counter takes; 0 where there is none
 	TwoThreads struct {
 		Create   float64 `json:"create_ns"`
 		Schedule float64 `json:"schedule_ns"`

@@ -24,6 +24,7 @@ type Header struct {
 	next    unsafe.Pointer
 	taken   uint64 // a thread writes this ring
 	named   uint64 // tasks named by this ring's threads
+	quarter uint64 // of the slots: how often C's writer looks for the reader
 }
 
 // Ring is one thread's events.

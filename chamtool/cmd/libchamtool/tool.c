@@ -110,6 +110,7 @@ static struct ring *make_ring(void) {
     struct ring *r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (r == MAP_FAILED) return NULL;
     r->mask = slots - 1;
+    r->quarter = slots / 4;
     r->lane = atomic_fetch_add(&tool.lanes, 1);
     r->slots = (uint64_t (*)[SLOT_WORDS])(r + 1);
     atomic_store(&r->taken, 1);
@@ -136,6 +137,11 @@ static __attribute__((noinline)) void wake_reader(void) {
     if (tool.process.wake >= 0 && write(tool.process.wake, &one, sizeof one) < 0) return; // the reader looks in time anyway
 }
 
+static __attribute__((noinline)) void look_back(struct ring *r, uint64_t head) {
+    r->seen = atomic_load_explicit(&r->tail, memory_order_acquire);
+    if (head - r->seen > 2 * r->quarter) wake_reader();
+}
+
 // room returns the head of a ring with place for n slots, or UINT64_MAX.
 static inline uint64_t room(struct ring *r, uint64_t n) {
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
@@ -149,10 +155,11 @@ static inline uint64_t room(struct ring *r, uint64_t n) {
     return head;
 }
 
+// publish shows the reader n more slots. Now and then it looks whether the
+// reader is behind, and only then wakes it.
 static inline void publish(struct ring *r, uint64_t head, uint64_t n) {
     atomic_store_explicit(&r->head, head + n, memory_order_release);
-    uint64_t half = (r->mask + 1) / 2;
-    if (__builtin_expect((head ^ (head + n)) & half, 0)) wake_reader();
+    if (__builtin_expect((head ^ (head + n)) & r->quarter, 0)) look_back(r, head + n);
 }
 
 static inline uint64_t header(int kind, int flag, uint64_t sizes, uint64_t further, int32_t number) {
@@ -172,14 +179,15 @@ static inline void push(int kind, int flag, int32_t number, uint64_t at, uint64_
     publish(r, head, 1);
 }
 
+static inline int literal(const struct task_params *p, int32_t i) { return p->types && p->types[i] & ARG_LITERAL; }
+
 // push_sized writes an event with the sizes of the arguments that are not
 // literals. Those beyond MAX_SIZES are summed into the last.
-static inline void push_sized(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t entry,
-                              const int64_t *sizes, const int64_t *types, int32_t args) {
+static __attribute__((noinline)) void push_sized(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t entry, struct task_params p) {
     struct ring *r = my_ring();
     uint64_t head, n = 0, further;
     if (!r) return;
-    for (int32_t i = 0; i < args; i++) n += !types || !(types[i] & ARG_LITERAL);
+    for (int32_t i = 0; i < p.n; i++) n += !literal(&p, i);
     if (n > MAX_SIZES) n = MAX_SIZES;
     further = n <= INLINE_SIZES ? 0 : (n - INLINE_SIZES + SLOT_WORDS - 1) / SLOT_WORDS;
     if ((head = room(r, 1 + further)) == UINT64_MAX) return;
@@ -189,13 +197,36 @@ static inline void push_sized(int kind, int flag, int32_t number, uint64_t at, u
     slot[2] = token;
     slot[3] = entry;
     uint64_t k = 0;
-    for (int32_t i = 0; i < args; i++) {
-        if (types && types[i] & ARG_LITERAL) continue;
+    for (int32_t i = 0; i < p.n; i++) {
+        if (literal(&p, i)) continue;
         uint64_t word = SLOT_WORDS - INLINE_SIZES + (k < MAX_SIZES ? k : MAX_SIZES - 1);
         uint64_t *to = &r->slots[(head + word / SLOT_WORDS) & r->mask][word % SLOT_WORDS];
-        *to = k < MAX_SIZES ? (uint64_t)sizes[i] : *to + (uint64_t)sizes[i];
+        *to = k < MAX_SIZES ? (uint64_t)p.sizes[i] : *to + (uint64_t)p.sizes[i];
         k++;
     }
+    publish(r, head, 1 + further);
+}
+
+// push_task is push_sized for the usual task: few enough arguments that their
+// sizes lie one behind the other in two slots, whichever of them are literals.
+static inline __attribute__((always_inline)) void push_task(int kind, int flag, uint64_t at, uint64_t token, uint64_t entry, struct task_params p) {
+    struct ring *r = my_ring();
+    if (!r) return;
+    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed), i = head & r->mask;
+    if (__builtin_expect(p.n > INLINE_SIZES + SLOT_WORDS || !p.types || head + 2 - r->seen > r->mask + 1 || i == r->mask, 0)) {
+        push_sized(kind, flag, 0, at, token, entry, p);
+        return;
+    }
+    uint64_t *slot = r->slots[i], *next = slot + SLOT_WORDS - INLINE_SIZES;
+    for (int32_t a = 0; a < p.n; a++) {
+        *next = (uint64_t)p.sizes[a];
+        next += !(p.types[a] & ARG_LITERAL);
+    }
+    uint64_t n = (uint64_t)(next - slot) - (SLOT_WORDS - INLINE_SIZES), further = n > INLINE_SIZES;
+    slot[0] = header(kind, flag, n, further, 0);
+    slot[1] = at;
+    slot[2] = token;
+    slot[3] = entry;
     publish(r, head, 1 + further);
 }
 
@@ -217,13 +248,13 @@ static void on_thread_finalize(tool_data *thread) {
     if (on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0, 0);
 }
 
-static void describe(int kind, int flag, void *task, uint64_t token) {
+static inline __attribute__((always_inline)) void describe(int kind, int flag, void *task, uint64_t token) {
     struct task_params p = {0};
     uint64_t entry = 0;
     if (tool.params) p = tool.params(task);
     if (tool.meta) entry = (uint64_t)tool.meta(task).entry;
     if (kind == EVENT_CLAIM) entry = (uint64_t)(uintptr_t)task;
-    push_sized(kind, flag, 0, ticks(), token, entry, p.sizes, p.types, p.n);
+    push_task(kind, flag, ticks(), token, entry, p);
 }
 
 static void on_task_create(void *task, tool_data *data, const void *caller) {
@@ -348,7 +379,7 @@ void chamtool_patched_create(void *task, uint64_t entry, int32_t iteration) {
     if (!on()) return;
     struct task_params p = {0};
     if (tool.params) p = tool.params(task);
-    push_sized(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, entry, p.sizes, p.types, p.n);
+    push_sized(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, entry, p);
 }
 
 int32_t chamtool_patched_predict(int32_t iteration, int32_t mode, double *values, int32_t room) {

@@ -42,7 +42,8 @@ struct ring {
     uint64_t (*slots)[SLOT_WORDS];
     struct ring *next;
     _Atomic uint64_t taken;
-    uint64_t named; // tasks named by this ring's threads
+    uint64_t named;   // tasks named by this ring's threads
+    uint64_t quarter; // of the slots: how often the writer looks for the reader
 };
 
 // process is what initialise learned, for Go.
