@@ -10,16 +10,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MAGIC 0x31616475636d6973ull /* "simcuda1" */
 #define WORDS (DEVICE_CLIENTS / 64)
 #define REAP_NS 5000000ull   /* how often the dead are looked for */
 #define LOOK_NS 5000000ull   /* longest sleep of a waiter */
-#define SPIN_NS 40000ull     /* end of a sleep that is spent spinning */
 
 struct command {
     uint64_t sequence; /* order over all clients */
@@ -59,31 +56,6 @@ struct device {
     struct progress progress;
     struct client client[DEVICE_CLIENTS];
 };
-
-uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-void sleep_until(uint64_t at) {
-    static __thread int sharp;
-    if (!sharp) {
-        prctl(PR_SET_TIMERSLACK, 1ul);
-        sharp = 1;
-    }
-    if (at > now_ns() + SPIN_NS) {
-        uint64_t wake = at - SPIN_NS;
-        struct timespec t = {(time_t)(wake / 1000000000u), (long)(wake % 1000000000u)};
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
-        }
-    }
-    while (now_ns() < at) {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
-    }
-}
 
 /* The lock is never held while sleeping. The state behind it is valid at every
  * instruction, so a holder's death needs no repair. */

@@ -413,6 +413,7 @@ struct stream {
     struct graph *graph;   /* what is being captured; NULL for none */
     struct stream *origin; /* where that capture began */
     int mode, broken;
+    int lent; /* graph is the caller's */
     pthread_t by;
     struct stream *next;
 };
@@ -518,6 +519,7 @@ static CUresult begin_capture(struct stream *s, struct graph *into, int mode) {
     s->origin = s;
     s->mode = mode;
     s->broken = 0;
+    s->lent = into != NULL;
     s->by = pthread_self();
     s->graph = g;
     COUNT(captures);
@@ -549,7 +551,9 @@ static CUresult end_capture(struct stream *s, CUhandle *graph) {
     __atomic_sub_fetch(&me.captures, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&local);
     *graph = s->broken ? NULL : g;
-    return s->broken ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+    if (!s->broken) return CUDA_SUCCESS;
+    if (!s->lent) free(g);
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 }
 BOTH(cuStreamEndCapture, cuStreamEndCapture_ptsz, (CUhandle stream, CUhandle *graph), end_capture, graph)
 
@@ -902,7 +906,8 @@ static struct allocation *allocations;
 /* Address space that costs nothing until it is touched. */
 static CUresult allocate(CUdeviceptr *at, size_t bytes, int device) {
     NEED_DRIVER;
-    NEED(at && bytes && bytes < (1ull << 46), CUDA_ERROR_INVALID_VALUE);
+    NEED(at && bytes, CUDA_ERROR_INVALID_VALUE);
+    NEED(bytes < (1ull << 46), CUDA_ERROR_OUT_OF_MEMORY);
     struct allocation *a = malloc(sizeof *a);
     NEED(a, CUDA_ERROR_OUT_OF_MEMORY);
     if (device && device_memory(me.device, me.client, (int64_t)bytes)) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "driver.h"
+#include "reach.h"
 
 static const char usage[] =
     "usage: deft-workload [flags]\n"
@@ -180,39 +181,12 @@ static struct {
     CUresult (*end_capture)(CUhandle, CUhandle *);
     CUresult (*instantiate)(CUhandle *, CUhandle, uint64_t);
     CUresult (*graph_launch)(CUhandle, CUhandle);
+    CUresult (*graph_destroy)(CUhandle);
 } cu;
 
-typedef CUresult (*get_v1)(const char *, void **, int, uint64_t);
-typedef CUresult (*get_v2)(const char *, void **, int, uint64_t, int *);
-
-static void *libcuda;
-
-static void *symbol(const char *name) {
-    void *p = dlsym(libcuda, name);
-    if (!p) stop(1, "%s", dlerror());
-    return p;
-}
-
-/* An entry point by the way that --path names. versioned is its exported name. */
-static void *look_up(const char *name, const char *versioned) {
-    static get_v1 v1;
-    static get_v2 v2;
-    void *p = NULL;
-    int found = 0;
-    CUresult r = CUDA_SUCCESS;
-    if (!strcmp(want.path, "dlsym")) return symbol(versioned);
-    if (!strcmp(want.path, "v1")) {
-        if (!v1) v1 = (get_v1)symbol("cuGetProcAddress");
-        r = v1(name, &p, 11080, CU_GET_PROC_LEGACY_STREAM);
-    } else {
-        if (!v2) {
-            v2 = (get_v2)symbol("cuGetProcAddress_v2");
-            /* the run-time library looks the look-up function itself up */
-            if (!strcmp(want.path, "double") && v2("cuGetProcAddress", &p, 12090, 0, &found) == 0) v2 = (get_v2)p;
-        }
-        r = v2(name, &p, 12090, !strcmp(want.path, "ptds") ? CU_GET_PROC_PER_THREAD_STREAM : CU_GET_PROC_LEGACY_STREAM, &found);
-    }
-    if (r || !p) stop(1, "%s: not found by cuGetProcAddress (error %d)", name, r);
+static void *look_up(const char *name, const char *exported) {
+    void *p = reach(want.path, name, exported);
+    if (!p) stop(1, "%s", reach_error);
     return p;
 }
 
@@ -223,14 +197,9 @@ static void check(CUresult r, const char *what) {
 static CUhandle function, stream, graph;
 
 static void open_driver(void) {
-    static const char *const paths[] = {"v2", "ptds", "v1", "double", "dlsym"};
     CUhandle context, module;
     CUdevice device;
-    size_t i = 0;
-    while (i < sizeof paths / sizeof *paths && strcmp(paths[i], want.path)) i++;
-    if (i == sizeof paths / sizeof *paths) stop(2, "--path %s: want v2, ptds, v1, double or dlsym", want.path);
-    libcuda = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!libcuda) stop(1, "%s", dlerror());
+    if (!reach_known(want.path)) stop(2, "--path %s: want one of %s", want.path, REACH_PATHS);
     *(void **)&cu.init = look_up("cuInit", "cuInit");
     *(void **)&cu.device_get = look_up("cuDeviceGet", "cuDeviceGet");
     *(void **)&cu.retain = look_up("cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain");
@@ -245,6 +214,7 @@ static void open_driver(void) {
     *(void **)&cu.end_capture = look_up("cuStreamEndCapture", "cuStreamEndCapture");
     *(void **)&cu.instantiate = look_up("cuGraphInstantiateWithFlags", "cuGraphInstantiateWithFlags");
     *(void **)&cu.graph_launch = look_up("cuGraphLaunch", "cuGraphLaunch");
+    *(void **)&cu.graph_destroy = look_up("cuGraphDestroy", "cuGraphDestroy");
     check(cu.init(0), "cuInit");
     check(cu.device_get(&device, want.device), "cuDeviceGet");
     check(cu.retain(&context, device), "cuDevicePrimaryCtxRetain");
@@ -294,6 +264,7 @@ static void capture(void) {
     launch_kernels();
     check(cu.end_capture(stream, &captured), "cuStreamEndCapture");
     check(cu.instantiate(&graph, captured, 0), "cuGraphInstantiateWithFlags");
+    check(cu.graph_destroy(captured), "cuGraphDestroy");
     launches = 0;
 }
 
