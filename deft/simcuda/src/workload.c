@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "driver.h"
+#include "reach.h"
 
 static const char usage[] =
     "usage: deft-workload [flags]\n"
@@ -45,8 +47,283 @@ static const char usage[] =
     "The last line on stdout is \"jobs J launches L\", the warm-up included in L.\n"
     "Exit status: 0 done, 1 the driver or a file failed, 2 wrong usage.\n";
 
+
+static void stop(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+static void stop(int status, const char *format, ...) {
+    va_list a;
+    va_start(a, format);
+    fputs("deft-workload: ", stderr);
+    vfprintf(stderr, format, a);
+    fputc('\n', stderr);
+    va_end(a);
+    exit(status);
+}
+
+/* ---- the command line ------------------------------------------------------ */
+
+static struct {
+    uint64_t kernels, kernel_ns, launch_ns, host_ns, sleep_ns, period_ns, min_jobs, jobs, duration_ns;
+    uint64_t memory_bytes, reserved_bytes;
+    int device, graph, barrier, marks;
+    const char *profile, *csv, *path;
+} want = {.min_jobs = 10, .marks = 1, .path = "v2"};
+
+enum { KERNELS = 1, KERNEL_NS, PROFILE, LAUNCH_NS, HOST_MS, GRAPH, DUR_S, MIN_JOBS, JOBS, SLEEP_MS, PERIOD_MS, BARRIER, CSV, DEVICE, MEM_BYTES, RESERVED_BYTES, PATH, NO_MARKS, HELP };
+
+static const struct option options[] = {
+    {"kernels", 1, NULL, KERNELS}, {"kernel-ns", 1, NULL, KERNEL_NS}, {"profile", 1, NULL, PROFILE},
+    {"launch-ns", 1, NULL, LAUNCH_NS}, {"host-ms", 1, NULL, HOST_MS}, {"graph", 0, NULL, GRAPH},
+    {"dur-s", 1, NULL, DUR_S}, {"min-jobs", 1, NULL, MIN_JOBS}, {"jobs", 1, NULL, JOBS},
+    {"sleep-ms", 1, NULL, SLEEP_MS}, {"period-ms", 1, NULL, PERIOD_MS}, {"barrier", 0, NULL, BARRIER},
+    {"csv", 1, NULL, CSV}, {"device", 1, NULL, DEVICE}, {"mem-bytes", 1, NULL, MEM_BYTES},
+    {"reserved-bytes", 1, NULL, RESERVED_BYTES}, {"path", 1, NULL, PATH}, {"no-marks", 0, NULL, NO_MARKS},
+    {"help", 0, NULL, HELP}, {NULL, 0, NULL, 0}};
+
+/* A number at least 0, times unit. */
+static uint64_t number(const char *name, double unit) {
+    char *end;
+    errno = 0;
+    double v = strtod(optarg, &end) * unit;
+    if (end == optarg || *end || errno || !(v >= 0 && v < 9e18)) stop(2, "--%s %s: want a number of at least 0", name, optarg);
+    return (uint64_t)(v + 0.5);
+}
+
+static void read_flags(int argc, char **argv) {
+    int which, i;
+    while ((which = getopt_long(argc, argv, "h", options, &i)) != -1) {
+        const char *name = which == 'h' || which == '?' ? "" : options[i].name;
+        switch (which) {
+        case KERNELS: want.kernels = number(name, 1); break;
+        case KERNEL_NS: want.kernel_ns = number(name, 1); break;
+        case PROFILE: want.profile = optarg; break;
+        case LAUNCH_NS: want.launch_ns = number(name, 1); break;
+        case HOST_MS: want.host_ns = number(name, 1e6); break;
+        case GRAPH: want.graph = 1; break;
+        case DUR_S: want.duration_ns = number(name, 1e9); break;
+        case MIN_JOBS: want.min_jobs = number(name, 1); break;
+        case JOBS: want.jobs = number(name, 1); break;
+        case SLEEP_MS: want.sleep_ns = number(name, 1e6); break;
+        case PERIOD_MS: want.period_ns = number(name, 1e6); break;
+        case BARRIER: want.barrier = 1; break;
+        case CSV: want.csv = optarg; break;
+        case DEVICE: want.device = (int)number(name, 1); break;
+        case MEM_BYTES: want.memory_bytes = number(name, 1); break;
+        case RESERVED_BYTES: want.reserved_bytes = number(name, 1); break;
+        case PATH: want.path = optarg; break;
+        case NO_MARKS: want.marks = 0; break;
+        case 'h':
+        case HELP: fputs(usage, stdout); exit(0);
+        default: fputs(usage, stderr); exit(2);
+        }
+    }
+    if (optind < argc) stop(2, "%s: unexpected argument", argv[optind]);
+    if (!want.profile == !(want.kernels && want.kernel_ns)) stop(2, "want --kernels and --kernel-ns above 0, or --profile");
+    if (!want.reserved_bytes) want.reserved_bytes = want.memory_bytes;
+}
+
+/* ---- the profile ----------------------------------------------------------- */
+
+static struct group {
+    uint64_t kernels;
+    unsigned blocks;
+} *groups;
+static size_t group_count;
+
+/* Blocks whose time on the simulated device is ns. */
+static unsigned blocks(uint64_t ns) {
+    const char *s = getenv("SIMCUDA_NS_PER_BLOCK");
+    uint64_t each = s && *s ? strtoull(s, NULL, 10) : 1, n = each ? (ns + each / 2) / each : ns;
+    if (n > 0x7fffffff) stop(1, "a kernel of %lu ns is longer than the device can be asked for", (unsigned long)ns);
+    return n ? (unsigned)n : 1;
+}
+
+static void add_group(uint64_t kernels, uint64_t ns) {
+    groups = realloc(groups, (group_count + 1) * sizeof *groups);
+    if (!groups) stop(1, "out of memory");
+    groups[group_count++] = (struct group){kernels, blocks(ns)};
+}
+
+static void read_profile(void) {
+    char line[256];
+    unsigned long kernels, ns;
+    if (!want.profile) {
+        add_group(want.kernels, want.kernel_ns);
+        return;
+    }
+    FILE *f = fopen(want.profile, "re");
+    if (!f) stop(1, "%s: %s", want.profile, strerror(errno));
+    for (int n = 1; fgets(line, sizeof line, f); n++) {
+        char rest;
+        line[strcspn(line, "#")] = 0;
+        int fields = sscanf(line, "%lu %lu %c", &kernels, &ns, &rest);
+        if (fields == EOF) continue;
+        if (fields != 2 || !kernels || !ns) stop(1, "%s:%d: want kernels and nanoseconds, at least 1 of each", want.profile, n);
+        add_group(kernels, ns);
+    }
+    fclose(f);
+    if (!group_count) stop(1, "%s: a job without kernels", want.profile);
+}
+
+/* ---- the driver -------------------------------------------------------------- */
+
+static struct {
+    CUresult (*init)(unsigned);
+    CUresult (*device_get)(CUdevice *, int);
+    CUresult (*retain)(CUhandle *, CUdevice);
+    CUresult (*set_current)(CUhandle);
+    CUresult (*load)(CUhandle *, const void *);
+    CUresult (*get_function)(CUhandle *, CUhandle, const char *);
+    CUresult (*stream_create)(CUhandle *, unsigned);
+    CUresult (*stream_sync)(CUhandle);
+    CUresult (*mem_alloc)(CUdeviceptr *, size_t);
+    CUresult (*launch)(CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **);
+    CUresult (*begin_capture)(CUhandle, int);
+    CUresult (*end_capture)(CUhandle, CUhandle *);
+    CUresult (*instantiate)(CUhandle *, CUhandle, uint64_t);
+    CUresult (*graph_launch)(CUhandle, CUhandle);
+    CUresult (*graph_destroy)(CUhandle);
+} cu;
+
+static void *look_up(const char *name, const char *exported) {
+    void *p = reach(want.path, name, exported);
+    if (!p) stop(1, "%s", reach_error);
+    return p;
+}
+
+static void check(CUresult r, const char *what) {
+    if (r) stop(1, "%s: driver error %d", what, r);
+}
+
+static CUhandle function, stream, graph;
+
+static void open_driver(void) {
+    CUhandle context, module;
+    CUdevice device;
+    if (!reach_known(want.path)) stop(2, "--path %s: want one of %s", want.path, REACH_PATHS);
+    *(void **)&cu.init = look_up("cuInit", "cuInit");
+    *(void **)&cu.device_get = look_up("cuDeviceGet", "cuDeviceGet");
+    *(void **)&cu.retain = look_up("cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain");
+    *(void **)&cu.set_current = look_up("cuCtxSetCurrent", "cuCtxSetCurrent");
+    *(void **)&cu.load = look_up("cuModuleLoadData", "cuModuleLoadData");
+    *(void **)&cu.get_function = look_up("cuModuleGetFunction", "cuModuleGetFunction");
+    *(void **)&cu.stream_create = look_up("cuStreamCreate", "cuStreamCreate");
+    *(void **)&cu.stream_sync = look_up("cuStreamSynchronize", "cuStreamSynchronize");
+    *(void **)&cu.mem_alloc = look_up("cuMemAlloc", "cuMemAlloc_v2");
+    *(void **)&cu.launch = look_up("cuLaunchKernel", "cuLaunchKernel");
+    *(void **)&cu.begin_capture = look_up("cuStreamBeginCapture", "cuStreamBeginCapture_v2");
+    *(void **)&cu.end_capture = look_up("cuStreamEndCapture", "cuStreamEndCapture");
+    *(void **)&cu.instantiate = look_up("cuGraphInstantiateWithFlags", "cuGraphInstantiateWithFlags");
+    *(void **)&cu.graph_launch = look_up("cuGraphLaunch", "cuGraphLaunch");
+    *(void **)&cu.graph_destroy = look_up("cuGraphDestroy", "cuGraphDestroy");
+    check(cu.init(0), "cuInit");
+    check(cu.device_get(&device, want.device), "cuDeviceGet");
+    check(cu.retain(&context, device), "cuDevicePrimaryCtxRetain");
+    check(cu.set_current(context), "cuCtxSetCurrent");
+    check(cu.load(&module, ""), "cuModuleLoadData");
+    check(cu.get_function(&function, module, "kernel"), "cuModuleGetFunction");
+    if (want.graph || strcmp(want.path, "ptds")) check(cu.stream_create(&stream, 1), "cuStreamCreate");
+    CUdeviceptr at;
+    if (want.memory_bytes) check(cu.mem_alloc(&at, want.memory_bytes), "cuMemAlloc");
+}
+
+/* ---- jobs ------------------------------------------------------------------- */
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void sleep_until(uint64_t at) {
+    struct timespec t = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
+    }
+}
+
+/* Host work: keeps the processor, as a framework does between launches. */
+static void work(uint64_t ns) {
+    for (uint64_t until = ns ? now_ns() + ns : 0; ns && now_ns() < until;) {
+    }
+}
+
+static uint64_t launches;
+
+static void launch_kernels(void) {
+    for (size_t g = 0; g < group_count; g++) {
+        for (uint64_t k = 0; k < groups[g].kernels; k++) {
+            work(want.launch_ns);
+            check(cu.launch(function, groups[g].blocks, 1, 1, 256, 1, 1, 0, stream, NULL, NULL), "cuLaunchKernel");
+        }
+        launches += groups[g].kernels;
+    }
+}
+
+static void capture(void) {
+    CUhandle captured;
+    check(cu.begin_capture(stream, 1), "cuStreamBeginCapture");
+    launch_kernels();
+    check(cu.end_capture(stream, &captured), "cuStreamEndCapture");
+    check(cu.instantiate(&graph, captured, 0), "cuGraphInstantiateWithFlags");
+    check(cu.graph_destroy(captured), "cuGraphDestroy");
+    launches = 0;
+}
+
+/* The hook's marks of a job's begin and end, where the hook is loaded. */
+static int (*job_begin)(void), (*job_end)(void);
+
+static FILE *csv;
+
+static uint64_t run_job(void) {
+    uint64_t begin = now_ns();
+    if (job_begin) job_begin();
+    work(want.host_ns);
+    if (want.graph) {
+        work(want.launch_ns);
+        check(cu.graph_launch(graph, stream), "cuGraphLaunch");
+        launches++;
+    } else {
+        launch_kernels();
+    }
+    check(cu.stream_sync(stream), "cuStreamSynchronize");
+    if (job_end) job_end();
+    uint64_t end = now_ns();
+    if (csv && fprintf(csv, "%lu,%lu,%.6f,%lu,%lu\n", begin, end, (double)(end - begin) / 1e6, want.memory_bytes, want.reserved_bytes) < 0)
+        stop(1, "%s: %s", want.csv, strerror(errno));
+    return begin;
+}
+
+static void wait_for_start(void) {
+    char line[64];
+    puts("model loaded");
+    fflush(stdout);
+    if (!fgets(line, sizeof line, stdin)) stop(1, "standard input ended before \"run\"");
+    if (strcmp(line, "run\n")) stop(1, "got %s, want run", line);
+}
+
 int main(int argc, char **argv) {
-    (void)argv;
-    fputs(usage, argc > 1 ? stderr : stdout);
-    return argc > 1 ? 2 : 0;
+    read_flags(argc, argv);
+    read_profile();
+    open_driver();
+    if (want.marks) {
+        *(void **)&job_begin = dlsym(RTLD_DEFAULT, "deft_job_begin");
+        *(void **)&job_end = dlsym(RTLD_DEFAULT, "deft_job_end");
+    }
+    if (want.csv && !(csv = fopen(want.csv, "we"))) stop(1, "%s: %s", want.csv, strerror(errno));
+    if (csv) fputs("start_timestamp_ns,end_timestamp_ns,jct_ms,max_allocated_gpu_memory_allocated_byte,max_reserved_gpu_memory_byte\n", csv);
+    if (want.graph) capture();
+    run_job();
+    if (csv) fflush(csv);
+    if (want.barrier) wait_for_start();
+
+    uint64_t jobs = 0, until = now_ns() + want.duration_ns;
+    for (;; jobs++) {
+        if (want.jobs ? jobs >= want.jobs : jobs >= want.min_jobs && now_ns() >= until) break;
+        uint64_t begin = run_job();
+        if (csv) fflush(csv);
+        if (want.period_ns) sleep_until(begin + want.period_ns);
+        if (want.sleep_ns) sleep_until(now_ns() + want.sleep_ns);
+    }
+    if (csv && fclose(csv)) stop(1, "%s: %s", want.csv, strerror(errno));
+    printf("jobs %lu launches %lu\n", jobs, launches);
+    return 0;
 }

@@ -1,0 +1,78 @@
+package simcuda
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/foretime/foretime/deft/cc"
+)
+
+//go:embed src
+var embedded embed.FS
+
+// Sources returns the C files of the driver and its programs.
+func Sources() fs.FS {
+	src, err := fs.Sub(embedded, "src")
+	if err != nil {
+		panic(err) // the name is a constant of this file
+	}
+	return src
+}
+
+// Built are the absolute paths of what an experiment needs.
+type Built struct {
+	Driver   string // libcuda.so.1, alone in its folder
+	Workload string // deft-workload: its usage text is in src/workload.c
+}
+
+// Clients are the absolute paths of the programs that use the driver in one
+// way each, for tests of a hook.
+type Clients struct {
+	Client string // deft-client: its usage text is in src/client.c
+	Direct string // linked to the driver
+	Plugin string // a library linked to the driver, which Client opens
+}
+
+// Build compiles the driver and the workload program, or finds them in the
+// compiler's cache. Extra compiler arguments, such as -fsanitize=thread, make
+// products of their own.
+func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
+	var b Built
+	err := makeAll(ctx, c, extra, []target{
+		{&b.Driver, "libcuda.so.1", []string{"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1", "simcuda.c", "device.c", "clock.c", "-pthread"}},
+		{&b.Workload, "deft-workload", []string{"workload.c", "reach.c", "-ldl"}},
+	})
+	return b, err
+}
+
+// BuildClients compiles the clients of a built driver.
+func BuildClients(ctx context.Context, c cc.Compiler, b Built, extra ...string) (Clients, error) {
+	var out Clients
+	link := []string{"-L" + filepath.Dir(b.Driver), "-l:libcuda.so.1", "-ldl"}
+	err := makeAll(ctx, c, extra, []target{
+		{&out.Client, "deft-client", []string{"client.c", "reach.c", "-ldl", "-pthread"}},
+		{&out.Direct, "deft-direct", append([]string{"direct.c"}, link...)},
+		{&out.Plugin, "plugin.so", append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "plugin.c"}, link...)},
+	})
+	return out, err
+}
+
+type target struct {
+	path *string
+	name string
+	args []string
+}
+
+func makeAll(ctx context.Context, c cc.Compiler, extra []string, targets []target) error {
+	for _, t := range targets {
+		args := append([]string{"-O2", "-g", "-std=gnu11"}, extra...)
+		path, err := c.Build(ctx, cc.Product{Name: t.name, Sources: Sources(), Args: append(args, t.args...)})
+		if err != nil {
+			return err
+		}
+		*t.path = path
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package simcuda
+
+import (
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Order is how the device chooses among the processes that wait for it.
+type Order string
+
+// The orders.
+const (
+	FIFO   Order = "fifo"   // commands in the order in which they were queued
+	Sliced Order = "sliced" // processes in turn, each for at most a slice
+)
+
+// Device is one simulated device: every process that gets its environment
+// shares it. The first of them makes it, with these settings. The zero value
+// of a field leaves the driver's own default, which src/simcuda.c states.
+type Device struct {
+	File        string        // the device's shared memory; best in /dev/shm
+	Order       Order         // FIFO by default
+	Slice       time.Duration // Sliced: length of a turn
+	Switch      time.Duration // Sliced: idle time at a change of turn
+	Queue       int           // commands that a process may have waiting, at most 1024
+	MemoryBytes int64         // device memory
+	AfterFork   bool          // a child forked after cuInit may use the device, unlike a real one
+	CountsFile  string        // where each process appends its [Counts] as it ends
+	Fault       string        // what goes wrong, as SIMCUDA_FAULT in src/simcuda.c
+	Noop        bool          // launches return at once: for measuring what surrounds them
+}
+
+// Env returns the variables that make a process load the built driver and use
+// this device. LD_LIBRARY_PATH is among them: a value of the caller's own has
+// to be joined to it.
+func (d Device) Env(b Built) []string {
+	env := []string{"LD_LIBRARY_PATH=" + filepath.Dir(b.Driver)}
+	text := func(name, value string) {
+		if value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	count := func(name string, n int64) {
+		if n != 0 {
+			env = append(env, name+"="+strconv.FormatInt(n, 10))
+		}
+	}
+	text("SIMCUDA_DEVICE", d.File)
+	text("SIMCUDA_ORDER", string(d.Order))
+	count("SIMCUDA_SLICE_NS", d.Slice.Nanoseconds())
+	count("SIMCUDA_SWITCH_NS", d.Switch.Nanoseconds())
+	count("SIMCUDA_QUEUE", int64(d.Queue))
+	count("SIMCUDA_MEMORY_BYTES", d.MemoryBytes)
+	text("SIMCUDA_COUNTS", d.CountsFile)
+	text("SIMCUDA_FAULT", d.Fault)
+	if d.AfterFork {
+		text("SIMCUDA_AFTER_FORK", "allow")
+	}
+	if d.Noop {
+		text("SIMCUDA_NOOP", "1")
+	}
+	return env
+}
