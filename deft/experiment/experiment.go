@@ -20,7 +20,7 @@ type Experiment struct {
 	MinJobs int           // jobs of each model at least
 	// Of simulated devices and the virtual clock.
 	Seed       uint64
-	Jitter     float64 // standard deviation of a kernel's time as a share of it
+	Jitter     float64 // standard deviation of kernel times and sleeps as a share of them
 	Discipline string  // "fifo" or "timeslice"
 	Slice      time.Duration
 	SyncCost   time.Duration // of the host at a synchronization point; 0 the default

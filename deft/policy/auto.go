@@ -1,0 +1,97 @@
+package policy
+
+import (
+	"slices"
+
+	"time"
+
+	"github.com/foretime/foretime/deft/predictor"
+)
+
+// Auto is Priority with the synchronization interval of each client below the
+// highest level chosen by the predictor, fitted to the client's jobs as they
+// end. The first jobs run under different intervals to learn from; from then on
+// every tenth job tries a neighbour of the best, so that the fit follows a job
+// that changes.
+type Auto struct{ tuned map[int]*tuning }
+
+var _ Policy = (*Auto)(nil)
+
+// tuning is what is known of one client.
+type tuning struct {
+	online *predictor.Online
+	jobs   int
+	gpu    time.Duration
+	queue  int
+	best   int // interval chosen
+	sync   int // interval in force: best, or one to learn from
+}
+
+// NewAuto returns the policy.
+func NewAuto() *Auto { return &Auto{tuned: map[int]*tuning{}} }
+
+// firstIntervals are those of a client's first jobs.
+func firstIntervals() []int { return []int{DefaultSync, 4 * DefaultSync, DefaultSync / 4} }
+
+// explore is how many jobs go between two that try a neighbour.
+const explore = 10
+
+// Decide closes gates as Priority does and learns from the jobs that ended.
+func (a *Auto) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
+	next := Priority{}.Decide(now, clients, directives)
+	forget(a.tuned, clients)
+	for i, c := range clients {
+		if directives[i].SyncEvery == 0 {
+			continue
+		}
+		t, known := a.tuned[c.ID]
+		if !known {
+			t = &tuning{online: predictor.NewOnline(), jobs: c.Jobs, gpu: c.GPU, best: DefaultSync, sync: DefaultSync}
+			a.tuned[c.ID] = t
+		}
+		t.learn(c)
+		directives[i].SyncEvery = t.sync
+	}
+	return next
+}
+
+// learn takes in the last job, once, and sets the interval of the next.
+func (t *tuning) learn(c Client) {
+	t.queue = max(t.queue, c.InFlight)
+	if c.Jobs <= t.jobs {
+		return
+	}
+	ended := c.Jobs - t.jobs
+	gpu := (c.GPU - t.gpu) / time.Duration(ended)
+	t.jobs, t.gpu = c.Jobs, c.GPU
+	last := predictor.Job{Time: c.LastJob.JCT - c.LastJob.Gate, Syncs: c.LastJob.Syncs, Launches: c.LastJob.Launches, GPU: gpu, Queue: t.queue}
+	if err := t.online.Observe(last); err != nil {
+		return // a job without launches says nothing
+	}
+	if first := firstIntervals(); t.online.Jobs() < len(first) {
+		t.sync = first[t.online.Jobs()]
+		return
+	}
+	if m, err := t.online.Model(); err == nil {
+		if d, err := m.Best(predictor.Candidates()); err == nil {
+			t.best = d.Sync
+		}
+	}
+	t.sync = t.best
+	if n := t.online.Jobs() / explore; t.online.Jobs()%explore == 0 {
+		t.sync = neighbour(t.best, n%2 == 0)
+	}
+}
+
+// neighbour is the candidate next to n, above or below.
+func neighbour(n int, above bool) int {
+	all := predictor.Candidates()
+	i := slices.Index(all, n)
+	if i < 0 {
+		return n
+	}
+	if above {
+		return all[min(i+1, len(all)-1)]
+	}
+	return all[max(i-1, 0)]
+}

@@ -1,0 +1,60 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/deft/predictor"
+)
+
+// A client whose jobs cost exactly 40 ms and 0.03 ms a point: after the first
+// intervals the one in force is the predictor's best, but for the jobs that try
+// a neighbour.
+func TestAuto(t *testing.T) {
+	truth := predictor.Model{SyncMS: 0.03, BaseMS: 40, Kernels: 400, KernelMS: 0.1, Queue: 400}
+	best, err := truth.Best(predictor.Candidates())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := NewAuto()
+	low, high := Client{}, Client{Terms: Terms{Priority: 1}}
+	seen := map[int]int{}
+	for range 60 {
+		d, _ := decide(t, a, 1, low, high)
+		if d[1].SyncEvery != 0 || d[0].SyncEvery == 0 {
+			t.Fatal(d)
+		}
+		seen[d[0].SyncEvery]++
+		delay, err := truth.Predict(d[0].SyncEvery)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low.Jobs++
+		low.GPU += 40 * ms
+		low.LastJob = Job{JCT: time.Duration((delay.ExecMS + 7) * 1e6), Gate: 7 * ms, Launches: 400, Syncs: 400 / d[0].SyncEvery}
+	}
+	for _, n := range firstIntervals() {
+		if seen[n] == 0 {
+			t.Errorf("interval %d was not tried", n)
+		}
+	}
+	if seen[best.Sync] < 48 {
+		t.Errorf("intervals %v, want %d nearly always", seen, best.Sync)
+	}
+	high.Active, low.Active = true, true
+	if d, _ := decide(t, a, 1, low, high); closed(d) != "x-" {
+		t.Error(d)
+	}
+}
+
+func TestNeighbour(t *testing.T) {
+	for _, tt := range []struct {
+		n     int
+		above bool
+		want  int
+	}{{20, true, 50}, {20, false, 10}, {1, false, 1}, {1000000, true, 1000000}, {3, true, 3}} {
+		if got := neighbour(tt.n, tt.above); got != tt.want {
+			t.Errorf("neighbour of %d: %d, want %d", tt.n, got, tt.want)
+		}
+	}
+}

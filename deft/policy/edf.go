@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// EDF meets deadlines: the running jobs that have one are served earliest
+// deadline first (Liu and Layland 1973), and others are let in as long as the
+// slack allows. The slack of a job is the time to its deadline less the device
+// time that it, and those before it, are predicted to need: the mean of the
+// client's last jobs less what this one has had. Where the least slack is small
+// beside the need, all but the first in line stop. A client's first job is
+// taken to be urgent, as nothing is known of it.
+type EDF struct {
+	accounts map[int]account
+}
+
+var _ Policy = (*EDF)(nil)
+
+// account is what is known of a client's device time.
+type account struct {
+	begin   time.Duration // of the job under way
+	atBegin time.Duration // device time when it began
+	jobs    int
+	perJob  float64 // ns of device time, exponential mean; 0 unknown
+}
+
+// NewEDF returns the policy.
+func NewEDF() *EDF { return &EDF{accounts: map[int]account{}} }
+
+const (
+	newest = 0.3 // weight of the last job in the mean
+	// slackPerNeed is the slack, as a share of the predicted need, below which
+	// a job is urgent; slackFloor is added for what others have queued.
+	slackPerNeed = 0.5
+	slackFloor   = 2 * time.Millisecond
+)
+
+// waiting is a running job with a deadline.
+type waiting struct {
+	index    int
+	deadline time.Duration
+	need     time.Duration
+	known    bool
+}
+
+// Decide serves the earliest deadline first where slack is short.
+func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
+	e.observe(clients)
+	line := e.line(clients)
+	urgent, next := inNeed(now, line)
+	if urgent {
+		for i := range clients {
+			directives[i].Closed = i != line[0].index
+		}
+	}
+	for i, c := range clients {
+		if c.Deadline == 0 || urgent {
+			directives[i].SyncEvery = c.sync()
+		}
+	}
+	return next
+}
+
+// observe learns the device time of jobs.
+func (e *EDF) observe(clients []Client) {
+	forget(e.accounts, clients)
+	for _, c := range clients {
+		a, known := e.accounts[c.ID]
+		if !known {
+			a = account{begin: c.Begin, atBegin: c.GPU, jobs: c.Jobs}
+		}
+		if c.Jobs > a.jobs {
+			had := float64(c.GPU-a.atBegin) / float64(c.Jobs-a.jobs)
+			if a.perJob == 0 {
+				a.perJob = had
+			}
+			a.perJob += newest * (had - a.perJob)
+			a.jobs, a.atBegin = c.Jobs, c.GPU
+		}
+		if c.Begin != a.begin {
+			a.begin, a.atBegin = c.Begin, c.GPU
+		}
+		e.accounts[c.ID] = a
+	}
+}
+
+// line returns the running jobs with a deadline, the earliest first.
+func (e *EDF) line(clients []Client) []waiting {
+	var line []waiting
+	for i, c := range clients {
+		if !c.Active || c.Deadline == 0 {
+			continue
+		}
+		a := e.accounts[c.ID]
+		left := time.Duration(max(a.perJob-float64(c.GPU-a.atBegin), 0))
+		line = append(line, waiting{i, c.Begin + c.Deadline, left, a.perJob > 0})
+	}
+	slices.SortStableFunc(line, func(a, b waiting) int { return cmp.Compare(a.deadline, b.deadline) })
+	return line
+}
+
+// inNeed says whether a job in line is short of slack, and when one will be.
+func inNeed(now time.Duration, line []waiting) (urgent bool, next time.Duration) {
+	if len(line) == 0 {
+		return false, Never
+	}
+	need, spare := time.Duration(0), time.Duration(math.MaxInt64)
+	for _, w := range line {
+		if !w.known {
+			return true, now + slackFloor
+		}
+		need += w.need
+		margin := time.Duration(slackPerNeed*float64(need)) + slackFloor
+		spare = min(spare, w.deadline-now-need-margin)
+	}
+	if spare <= 0 {
+		return true, now + slackFloor
+	}
+	return false, now + spare
+}

@@ -1,0 +1,48 @@
+package policy
+
+import (
+	"testing"
+	"time"
+)
+
+// The client that is furthest behind in device time per weight holds the device.
+func TestFair(t *testing.T) {
+	f := NewFair(2*ms, 2*ms)
+	one, two := Client{Active: true, InFlight: 1}, Client{Active: true, InFlight: 1, Terms: Terms{Weight: 2}}
+	steps := []struct {
+		one, two int // device time so far, ms
+		want     string
+	}{
+		{0, 0, "-x"},
+		{1, 0, "-x"}, // ahead by less than the granularity
+		{3, 0, "x-"},
+		{3, 5, "x-"}, // 2.5 against 3
+		{3, 9, "-x"}, // 4.5 against 3: ahead by more than 2 ms / weight
+		{6, 9, "-x"},
+		{7, 9, "x-"},
+	}
+	for i, s := range steps {
+		one.GPU, two.GPU = time.Duration(s.one)*ms, time.Duration(s.two)*ms
+		d, _ := decide(t, f, time.Duration(i)*ms, one, two)
+		if closed(d) != s.want {
+			t.Errorf("step %d: %s, want %s", i, closed(d), s.want)
+		}
+	}
+}
+
+// A client that slept while another worked cannot claim all it missed.
+func TestFairForgetsSleep(t *testing.T) {
+	f := NewFair(2*ms, 2*ms)
+	worker, sleeper := Client{Active: true, InFlight: 1}, Client{}
+	decide(t, f, 0, worker, sleeper)
+	worker.GPU = 1000 * ms
+	decide(t, f, 1000*ms, worker, sleeper)
+	sleeper.Active, sleeper.InFlight = true, 1
+	if d, _ := decide(t, f, 1001*ms, worker, sleeper); closed(d) != "x-" {
+		t.Error(d)
+	}
+	sleeper.GPU = 23 * ms // its credit of 10 granularities and one more is used up
+	if d, _ := decide(t, f, 1023*ms, worker, sleeper); closed(d) != "-x" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,162 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrUnknown is returned for a name that is no policy.
+var ErrUnknown = errors.New("unknown policy")
+
+// Never is the time of a policy that needs only to be asked at changes.
+const Never = time.Duration(math.MaxInt64)
+
+// DefaultSync is the synchronization interval of a low-priority client that
+// names none: a gate alone cannot recall kernels that are queued.
+const DefaultSync = 16
+
+// Terms are what a client was registered with.
+type Terms struct {
+	Name     string
+	Priority int           // larger is more urgent
+	Weight   float64       // of the device under fair; 0 is 1
+	Deadline time.Duration // from the begin of a job; 0 none
+	Share    float64       // of the device under quota, to 1; 0 no quota
+	Sync     int           // launches between synchronization points; 0 names none
+	Event    int           // launches of an event group; 0 names none
+	// What policy control does with this client.
+	Gate, GateSync, GateEvent bool
+}
+
+// Client is a client at an instant. Times are on the clock of the question.
+type Client struct {
+	ID int // stays while the client is registered
+	Terms
+	Active   bool          // a job is running
+	Begin    time.Duration // of the running job, or the last one
+	Launches uint64        // kernels launched since it registered
+	InFlight int           // launched and not known to be done
+	GPU      time.Duration // device time it has had
+	Drained  bool          // stands at its closed gate with nothing in flight
+	Jobs     int           // done since it registered
+	LastJob  Job           // the last one done
+}
+
+// Job is a job that is done.
+type Job struct {
+	JCT      time.Duration // begin to end
+	Gate     time.Duration // of it, held at the closed gate
+	Launches int
+	Syncs    int // synchronization points set by a directive
+}
+
+// Directive is what is asked of a client. The zero value asks nothing.
+type Directive struct {
+	Closed    bool // launch nothing
+	SyncEvery int  // wait for the queue to empty after so many launches; 0 never
+	InFlight  int  // launch only while fewer are in flight; 0 no bound
+}
+
+// Policy decides. Its methods are called from one goroutine.
+type Policy interface {
+	// Decide fills in directives[i], zero before, for clients[i], and returns
+	// the time at which to ask again if nothing happens before: after now, or
+	// Never. Clients are in ascending order of ID.
+	Decide(now time.Duration, clients []Client, directives []Directive) time.Duration
+}
+
+// Settings are the numbers of all policies. The zero value works.
+type Settings struct {
+	Quantum     time.Duration // of rr: a turn; 0 is 10 ms
+	Granularity time.Duration // of fair: how far one may run ahead; 0 is 2 ms
+	Burst       time.Duration // of quota: the time over which a share is kept; 0 is 50 ms
+	IdleRelease time.Duration // of rr and fair: a turn is passed on after so long without a launch; 0 is 2 ms
+}
+
+// constructors in the order in which Names lists them. A new policy is one line.
+var constructors = []struct {
+	name string
+	make func(Settings) Policy
+}{
+	{"none", func(Settings) Policy { return None{} }},
+	{"control", func(Settings) Policy { return Control{} }},
+	{"priority", func(Settings) Policy { return Priority{} }},
+	{"sync", func(Settings) Policy { return Sync{} }},
+	{"event", func(Settings) Policy { return Event{} }},
+	{"auto", func(Settings) Policy { return NewAuto() }},
+	{"rr", func(s Settings) Policy { return NewRoundRobin(s.Quantum, s.IdleRelease) }},
+	{"fair", func(s Settings) Policy { return NewFair(s.Granularity, s.IdleRelease) }},
+	{"edf", func(Settings) Policy { return NewEDF() }},
+	{"quota", func(s Settings) Policy { return NewQuota(s.Burst) }},
+}
+
+// Names lists the policies.
+func Names() []string {
+	var names []string
+	for _, c := range constructors {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// New returns a policy by its name, at the beginning of its memory. The error
+// matches ErrUnknown.
+func New(name string, s Settings) (Policy, error) {
+	for _, c := range constructors {
+		if c.name == name {
+			return c.make(s), nil
+		}
+	}
+	return nil, fmt.Errorf("policy %q: %w; have %s", name, ErrUnknown, strings.Join(Names(), ", "))
+}
+
+// or is d, or fallback where d is not above 0.
+func or(d, fallback time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return fallback
+}
+
+// weight is the client's share of the device relative to others.
+func (t Terms) weight() float64 {
+	if t.Weight > 0 {
+		return t.Weight
+	}
+	return 1
+}
+
+// sync is the interval of a client that must be bounded.
+func (t Terms) sync() int {
+	if t.Sync > 0 {
+		return t.Sync
+	}
+	return DefaultSync
+}
+
+// top is the highest priority of the clients that keep accepts.
+func top(clients []Client, keep func(Client) bool) int {
+	highest := math.MinInt
+	for _, c := range clients {
+		if keep(c) {
+			highest = max(highest, c.Priority)
+		}
+	}
+	return highest
+}
+
+func registered(Client) bool { return true }
+func active(c Client) bool   { return c.Active }
+
+// forget drops what is remembered of clients that have left.
+func forget[V any](memory map[int]V, clients []Client) {
+	for id := range memory {
+		if !slices.ContainsFunc(clients, func(c Client) bool { return c.ID == id }) {
+			delete(memory, id)
+		}
+	}
+}

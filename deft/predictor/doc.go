@@ -1,0 +1,25 @@
+// Package predictor predicts what a synchronization interval N costs, and picks
+// the N that costs least.
+//
+// A low-priority job with a synchronization point every N of its K launches is
+// slowed by the host waiting K/N times, and an urgent job that arrives waits for
+// what is still queued of those N. As in Deft (Tian Hao et al., Middleware 2023
+// workshop) the two delays are
+//
+//	execution delay   a·K/N + b          a: cost of one point, b: the rest
+//	preemption delay  r·min(N, q)·k      k: mean kernel time, q: most queued
+//
+// and N is the candidate with the least sum. Deft takes r = 1, the worst case;
+// a request that comes at a random moment finds half of the kernels done, so
+// r = 1/2 here. The package fits a and b by least squares against the number of
+// points per job, from a sweep ([FitSweep]) or job by job ([Online]); it needs
+// jobs under two different intervals at least, and says so with an error that
+// matches regression.ErrTooFew, ErrConstant or ErrCollinear instead of guessing.
+//
+//	m := predictor.Model{SyncMS: 0.0115, BaseMS: 2.92, Kernels: 929, KernelMS: 0.02, Queue: 929}
+//	best, err := m.Best(predictor.Candidates())
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(best.Sync, best.TotalMS())
+package predictor

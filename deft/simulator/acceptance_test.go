@@ -1,0 +1,174 @@
+package simulator
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/deft/policy"
+	"github.com/foretime/foretime/deft/predictor"
+)
+
+// phases are runs of one experiment with times that vary by 5 % about the given
+// ones, from different seeds, and one run without: a request then meets the
+// other job at many moments, not at one that repeats.
+func phases(t *testing.T, c Config, p func() policy.Policy) []*Result {
+	t.Helper()
+	var all []*Result
+	for seed := range uint64(4) {
+		c.Seed, c.Jitter = seed, 0.05
+		if seed == 0 {
+			c.Jitter = 0
+		}
+		c.Policy = p()
+		r, err := Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// mean is the mean completion time of a client in ms, over all runs.
+func mean(all []*Result, client int) float64 {
+	sum := 0.0
+	for _, r := range all {
+		sum += r.Clients[client].MeanJCT().Seconds() * 1e3
+	}
+	return sum / float64(len(all))
+}
+
+func none() policy.Policy     { return policy.None{} }
+func priority() policy.Policy { return policy.Priority{} }
+
+// delays are the mean times of the pair under priority with interval n, beside
+// those alone and without a gate.
+type delays struct{ aloneA, aloneB, noneA, noneB float64 }
+
+func baseline(t *testing.T, duration time.Duration) delays {
+	one := func(i int) float64 {
+		return mean(phases(t, Config{Clients: pair()[i : i+1], Duration: duration}, none), 0)
+	}
+	shared := phases(t, Config{Clients: pair(), Duration: duration}, none)
+	return delays{one(0), one(1), mean(shared, 0), mean(shared, 1)}
+}
+
+func gated(t *testing.T, n int, p func() policy.Policy, duration time.Duration) (a, b float64) {
+	clients := pair()
+	clients[0].Sync = n
+	all := phases(t, Config{Clients: clients, Duration: duration}, p)
+	return mean(all, 0), mean(all, 1)
+}
+
+// The acceptance of the project: the urgent job at most 1.2 times its time alone
+// where sharing without a hook gives five times, the other job at most 1.3 times
+// at an interval of 16.
+func TestPriorityProtectsTheUrgentJob(t *testing.T) {
+	d := baseline(t, 3*time.Second)
+	a, b := gated(t, 16, priority, 3*time.Second)
+	t.Logf("urgent: alone %.2f ms, none %.2fx, priority %.3fx; low: alone %.2f ms, none %.3fx, priority %.3fx",
+		d.aloneB, d.noneB/d.aloneB, b/d.aloneB, d.aloneA, d.noneA/d.aloneA, a/d.aloneA)
+	if d.noneB < 5*d.aloneB || b > 1.2*d.aloneB || a > 1.3*d.aloneA {
+		t.Errorf("alone %.2f and %.2f ms, without a gate %.2f and %.2f, under priority %.2f and %.2f", d.aloneA, d.aloneB, d.noneA, d.noneB, a, b)
+	}
+}
+
+// The interval that the predictor picks, from a sweep or online, costs at most a
+// tenth more than the best of all candidates.
+func TestPredictorFindsTheBestInterval(t *testing.T) {
+	const duration = 2 * time.Second
+	d := baseline(t, duration)
+	var points []predictor.Point
+	total := map[int]float64{}
+	best := math.Inf(1)
+	for _, n := range predictor.Candidates() {
+		a, b := gated(t, n, priority, duration)
+		total[n] = a - d.aloneA + b - d.aloneB
+		best = min(best, total[n])
+		points = append(points, predictor.Point{Sync: n, JobMS: a, Kernels: 400, KernelMS: 0.1})
+	}
+	m, err := predictor.FitSweep(points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	picked, err := m.Best(predictor.Candidates())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("total delay %.2v ms; model %+v picks %d: %.2f ms, the best is %.2f", total, m, picked.Sync, total[picked.Sync], best)
+	if total[picked.Sync] > 1.1*best {
+		t.Errorf("picks %d: %.3f ms of delay, the best has %.3f", picked.Sync, total[picked.Sync], best)
+	}
+	a, b := gated(t, 0, func() policy.Policy { return policy.NewAuto() }, 6*duration)
+	online := a - d.aloneA + b - d.aloneB
+	t.Logf("auto: %.2f ms", online)
+	if online > 1.1*best {
+		t.Errorf("auto: %.3f ms of delay, the best has %.3f", online, best)
+	}
+}
+
+// jain is Jain's fairness index (Jain, Chiu and Hawe 1984): 1 for equal shares.
+func jain(x ...float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, v := range x {
+		sum += v
+		squares += v * v
+	}
+	return sum * sum / (float64(len(x)) * squares)
+}
+
+// Two jobs of different kernels get equal device time, and 2 to 1 where the
+// weights are 2 to 1.
+func TestFairShares(t *testing.T) {
+	for _, weight := range []float64{1, 2} {
+		clients := []Client{
+			{Terms: policy.Terms{Weight: weight}, Kernels: Uniform(400, 100*us)},
+			{Terms: policy.Terms{Weight: 1}, Kernels: Uniform(300, 40*us)},
+		}
+		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewFair(0, 0) }) {
+			a, b := r.Clients[0].GPU.Seconds()/weight, r.Clients[1].GPU.Seconds()
+			if j := jain(a, b); j < 0.98 || math.Abs(a/b-1) > 0.05 {
+				t.Errorf("weight %v: %.3f and %.3f s for each unit of weight, Jain %.4f", weight, a, b, j)
+			}
+		}
+	}
+}
+
+// Beside a job that fills the queue, edf meets deadlines that a device in order
+// of launch misses.
+func TestEDFMeetsDeadlines(t *testing.T) {
+	clients := pair()
+	clients[1].Priority = 0
+	clients[1].Deadline = 15 * time.Millisecond
+	missed := func(p func() policy.Policy) (missed, jobs int) {
+		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, p) {
+			for _, j := range r.Clients[1].Jobs {
+				jobs++
+				if j.MissedByTime > 0 {
+					missed++
+				}
+			}
+		}
+		return missed, jobs
+	}
+	fifo, jobs := missed(none)
+	edf, _ := missed(func() policy.Policy { return policy.NewEDF() })
+	t.Logf("missed: FIFO %d of %d, edf %d", fifo, jobs, edf)
+	if fifo*2 < jobs || edf != 0 {
+		t.Errorf("of %d deadlines FIFO misses %d, edf %d", jobs, fifo, edf)
+	}
+}
+
+// A client gets its share of the device and no more, though nobody else wants it.
+func TestQuotaHolds(t *testing.T) {
+	for _, share := range []float64{0.1, 0.5, 0.9} {
+		clients := []Client{{Terms: policy.Terms{Share: share}, Kernels: Uniform(100, 100*us)}}
+		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewQuota(0) }) {
+			got := r.Busy.Seconds() / r.End.Seconds()
+			if got > share*1.03+0.01 || got < share*0.8 {
+				t.Errorf("share %v: has %.3f of the device", share, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package simulator
+
+import (
+	"time"
+)
+
+// Result is what became of an experiment. Times count from its begin; those of
+// warm-up jobs are below 0.
+type Result struct {
+	Clients []ClientResult
+	End     time.Duration // of the last job
+	Busy    time.Duration // device time of all kernels, warm-ups left out
+	// Preemptions are the times from the begin of a job until nothing of the
+	// clients that were stopped for it was in flight any more.
+	Preemptions []time.Duration
+	Decisions   int // how often the policy was asked
+}
+
+// ClientResult is one client's part. Its sums leave warm-up jobs out.
+type ClientResult struct {
+	Client
+	WarmUp   bool  // Jobs[0] is a warm-up
+	Jobs     []Job // in order of time
+	Launches int
+	Syncs    int           // synchronization points set by directives
+	Stall    time.Duration // in them and at the bound of launches in flight
+	Gate     time.Duration // at the closed gate
+	GPU      time.Duration
+	MaxQueue int // most launches in flight
+}
+
+// Job is one job of a client.
+type Job struct {
+	Begin, End   time.Duration
+	Launches     int
+	Syncs        int
+	Stall, Gate  time.Duration
+	GPU          time.Duration
+	MissedByTime time.Duration // how long after its deadline it ended; 0 in time
+}
+
+// JCT is the job's completion time.
+func (j Job) JCT() time.Duration { return j.End - j.Begin }
+
+// Measured are the jobs without the warm-up.
+func (c *ClientResult) Measured() []Job {
+	if c.WarmUp {
+		return c.Jobs[1:]
+	}
+	return c.Jobs
+}
+
+// MeanJCT is the mean completion time of the measured jobs; 0 where there is none.
+func (c *ClientResult) MeanJCT() time.Duration {
+	var sum time.Duration
+	jobs := c.Measured()
+	if len(jobs) == 0 {
+		return 0
+	}
+	for _, j := range jobs {
+		sum += j.JCT()
+	}
+	return sum / time.Duration(len(jobs))
+}
