@@ -227,6 +227,18 @@ func TestNoLibrary(t *testing.T) {
 	}
 }
 
+func TestPlaces(t *testing.T) {
+	p := placesOf(&onnx.Graph{Nodes: []onnx.Node{{Name: "Conv_0", Outputs: []string{"Conv_0_out"}}, {Outputs: []string{"Relu_1_out"}}}})
+	for kernel, want := range map[string]int{
+		"Conv_0": 0, "fused Conv_0": 0, "Relu_1_out_nchwc": 1, "Conv_0_out_bn_nchwc": 0, "Conv_0/MatMulAddFusion": 0, "Conv_0_new_reshape": 0,
+		"gemm_input_reshape_token_12": -1, "ReorderOutput": -1, "": -1,
+	} {
+		if got := p.find(kernel); got != want {
+			t.Errorf("%s: node %d, want %d", kernel, got, want)
+		}
+	}
+}
+
 func TestProfiles(t *testing.T) {
 	node := func(name, op string, us float64) event {
 		e := event{Category: "Node", Name: name, Duration: us}
@@ -238,8 +250,8 @@ func TestProfiles(t *testing.T) {
 		node("a_fence_before", "", 9), node("a_kernel_time", "Conv", 3), node("b_kernel_time", "Relu", 2),
 		{Category: "Session", Name: "SequentialExecutor::Execute", Duration: 6}, {Category: "Session", Name: "model_run", Duration: 7},
 		node("a_kernel_time", "Conv", 4), {Category: "Session", Name: "model_run", Duration: 5},
-	})
-	if len(got) != 2 || len(got[0].Nodes) != 2 || got[0].Seconds != 7e-6 || got[0].Nodes[1] != (runtime.NodeTime{Node: -1, Name: "b", Op: "Relu", Seconds: 2e-6}) || len(got[1].Nodes) != 1 {
+	}, places{"a": 0})
+	if len(got) != 2 || len(got[0].Nodes) != 2 || got[0].Seconds != 7e-6 || got[0].Nodes[1] != (runtime.NodeTime{Node: -1, Name: "b", Op: "Relu", Seconds: 2e-6}) || got[0].Nodes[0].Node != 0 || len(got[1].Nodes) != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -21,6 +21,7 @@ type session struct {
 	inputs  map[string][]int64
 	names   []string // of the inputs, in order
 	outputs []string
+	places  places
 	native  *ort.DynamicAdvancedSession
 }
 
@@ -60,6 +61,7 @@ func (s *session) describe() error {
 		}
 		s.inputs[v.Name] = t.Shape
 	}
+	s.places = placesOf(&m.Graph)
 	s.names = slices.Sorted(maps.Keys(s.inputs))
 	for _, v := range m.Graph.Outputs {
 		if a.Tensors[v.Name].Type != onnx.Float32 {
@@ -203,7 +205,7 @@ func (s *session) Profile(ctx context.Context, inputs map[string]runtime.Tensor,
 	if err != nil {
 		return nil, err
 	}
-	profiles, err := readProfiles(dir)
+	profiles, err := readProfiles(dir, s.places)
 	if err != nil {
 		return nil, err
 	}
