@@ -82,8 +82,19 @@ const (
 	ClassRecurrent Class = "recurrent"
 	ClassPool      Class = "pool"
 	ClassFunction  Class = "function" // exponentials and their kin, element by element
-	ClassOther     Class = "other"    // moves data more than it computes
+	ClassErf       Class = "erf"      // the error function, several times as dear
+	ClassSoftmax   Class = "softmax"
+	ClassNormalize Class = "normalization" // of layers and instances, whose statistics are computed
+	ClassMove      Class = "move"          // only moves data
+	ClassOther     Class = "other"         // arithmetic element by element
 )
+
+// Classes are all of them, in a fixed order.
+func Classes() []Class {
+	return []Class{
+		ClassConv, ClassDepthwise, ClassDense, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther,
+	}
+}
 
 // Analysis is a model's graph with all that follows for it.
 type Analysis struct {
@@ -222,8 +233,16 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 		return times(ClassRecurrent, x[0], x[1], w.Elements()+r.Elements())
 	case "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool":
 		return ClassPool, 0
-	case "Erf", "Exp", "Log", "Pow", "Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Gelu", "Mish", "Softplus", "HardSwish", "LayerNormalization", "Elu", "Selu", "Sin", "Cos":
+	case "Exp", "Log", "Pow", "Sigmoid", "Tanh", "Mish", "Softplus", "HardSwish", "Elu", "Selu", "Sin", "Cos":
 		return ClassFunction, 0
+	case "Erf", "Gelu":
+		return ClassErf, 0
+	case "Softmax", "LogSoftmax":
+		return ClassSoftmax, 0
+	case "LayerNormalization", "InstanceNormalization", "GroupNormalization", "ReduceMean", "ReduceSum", "ReduceMax":
+		return ClassNormalize, 0
+	case "Concat", "Split", "Slice", "Gather", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Pad", "Expand", "Tile", "Resize", "DepthToSpace", "SpaceToDepth":
+		return ClassMove, 0
 	}
 	return ClassOther, 0
 }

@@ -15,6 +15,10 @@ import (
 // Level is the probability that an interval is meant to hold the truth with.
 const Level = 0.9
 
+// Operators is the family whose models are made to measure operators by. It is
+// never left out to judge predictions, and never judged.
+const Operators = "operators"
+
 // Errors and warnings of this package.
 var (
 	// ErrTooFew is returned for fewer models or families than an interval
@@ -89,11 +93,15 @@ type Measurement struct {
 // one family at a time. The error matches [ErrTooFew].
 func Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
 	families := map[string]bool{}
+	judged := 0
 	for _, m := range ms {
-		families[m.Family] = true
+		if m.Family != Operators {
+			judged++
+			families[m.Family] = true
+		}
 	}
-	if need := int(math.Ceil(2/(1-Level))) - 1; len(ms) < need || len(families) < 3 {
-		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, len(ms), len(families), need)
+	if need := int(math.Ceil(2/(1-Level))) - 1; judged < need || len(families) < 3 {
+		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, judged, len(families), need)
 	}
 	c := &Calibration{Facts: facts, Models: len(ms), Rates: fit(ms), Shortest: math.Inf(1)}
 	rates := map[string]map[onnx.Class]Rates{}
@@ -102,10 +110,13 @@ func Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
 	}
 	var ratios []float64
 	for _, m := range ms {
+		c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
+		if m.Family == Operators {
+			continue
+		}
 		e := Error{Model: m.Model, Family: m.Family, Measured: m.Seconds, Predicted: total(rates[m.Family], m.Analysis)}
 		c.Errors = append(c.Errors, e)
 		ratios = append(ratios, e.Ratio())
-		c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
 	}
 	c.Low, c.High = conformal(ratios)
 	return c, nil
@@ -126,8 +137,13 @@ type node struct {
 	seconds float64
 }
 
-// fit finds the rates of each class. A class without measurements gets the
-// rates of all nodes together.
+// kin is the class whose rates serve for one that was not measured.
+var kin = map[onnx.Class]onnx.Class{
+	onnx.ClassErf: onnx.ClassFunction, onnx.ClassSoftmax: onnx.ClassFunction, onnx.ClassNormalize: onnx.ClassFunction, onnx.ClassMove: onnx.ClassOther,
+}
+
+// fit finds the rates of each class. A class without measurements gets those of
+// its kin, or of all nodes together.
 func fit(ms []Measurement) map[onnx.Class]Rates {
 	byClass := map[onnx.Class][]node{}
 	var all []node
@@ -147,7 +163,9 @@ func fit(ms []Measurement) map[onnx.Class]Rates {
 	for _, class := range classes {
 		r, ok := ratesOf(byClass[class])
 		if !ok {
-			r, _ = ratesOf(all)
+			if r, ok = ratesOf(byClass[kin[class]]); !ok {
+				r, _ = ratesOf(all)
+			}
 			r.Nodes = 0
 		}
 		rates[class] = r
@@ -190,7 +208,7 @@ func ratesOf(nodes []node) (Rates, bool) {
 	return r, true
 }
 
-var classes = []onnx.Class{onnx.ClassConv, onnx.ClassDepthwise, onnx.ClassDense, onnx.ClassRecurrent, onnx.ClassPool, onnx.ClassFunction, onnx.ClassOther}
+var classes = onnx.Classes()
 
 func moved(c onnx.Cost) int64 { return c.ParameterBytes + c.ReadBytes + c.WrittenBytes }
 

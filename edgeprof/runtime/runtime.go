@@ -25,18 +25,31 @@ type Tensor struct {
 
 // NodeTime is how long one node of a model took in one inference.
 type NodeTime struct {
-	Node    int // index in the graph; -1 where the run time does not tell
-	Op      string
-	Seconds float64
+	Node    int     `json:"node"` // index in the graph; -1 where the run time does not tell
+	Name    string  `json:"name,omitempty"`
+	Op      string  `json:"op"`
+	Seconds float64 `json:"seconds"`
 }
 
-// Session is a loaded model. It is used by one goroutine at a time.
+// Profile is one inference and the time of each node that it ran. A run time
+// that joins nodes reports those that are left, under names of its own.
+type Profile struct {
+	Seconds float64    `json:"seconds"`
+	Nodes   []NodeTime `json:"nodes"`
+}
+
+// Session is a loaded model. It is used by one goroutine at a time. Errors
+// match ErrInput, ErrUnsupported or ErrUnavailable, or are the context's.
 type Session interface {
+	// Inputs are the shapes that the model wants, by name.
+	Inputs() map[string][]int64
 	// Run makes one inference. Inputs and outputs go by name; the outputs are
-	// valid until the next call. The error matches ErrInput or ErrUnsupported.
+	// valid until the next call.
 	Run(ctx context.Context, inputs map[string]Tensor) (map[string]Tensor, error)
-	// Nodes are the times of the last inference.
-	Nodes() []NodeTime
+	// Time makes some inferences and says how many seconds each took.
+	Time(ctx context.Context, inputs map[string]Tensor, runs int) ([]float64, error)
+	// Profile makes some inferences, each with the times of its nodes.
+	Profile(ctx context.Context, inputs map[string]Tensor, runs int) ([]Profile, error)
 	// Close frees the session.
 	Close() error
 }

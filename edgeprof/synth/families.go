@@ -42,6 +42,7 @@ var families = map[string]family{
 	"lstm":         {Size{Resolution: 32, Depth: 2}, lstm},
 	"mlp":          {Size{Resolution: 28, Depth: 3}, mlp},
 	"mobilenetv2":  {Size{Resolution: 224}, mobileNetV2},
+	"operators":    {Size{Resolution: 64, Depth: 2}, operators},
 	"resnet":       {Size{Resolution: 224, Depth: 18}, resNet},
 	"transformer":  {Size{Resolution: 64, Depth: 4}, transformer},
 	"vgg":          {Size{Resolution: 224, Depth: 16}, vgg},
@@ -350,4 +351,49 @@ func (b *builder) gelu(x tensor) tensor {
 	y = b.add("Add", y.shape, []string{y.name, b.scalar(1)})
 	y = b.binary("Mul", x, y)
 	return b.add("Mul", y.shape, []string{y.name, b.scalar(0.5)})
+}
+
+// operators is no network that anyone trains: Depth times a chain of the
+// operators that few families have, over Resolution rows of 128 values, to
+// measure them by. It ends in classes as the others do.
+func operators(b *builder, s Size) tensor {
+	width := s.scaled(128)
+	x := b.input("input", s.Batch, s.Resolution, width)
+	for range s.Depth {
+		x = b.layerNorm(x)
+		x = b.unary("Erf", x)
+		x = b.binary("Mul", x, b.unary("Tanh", x))
+		x = b.softmax(x)
+		x = b.layerNorm(b.binary("Add", b.relu(x), b.unary("Sigmoid", x)))
+		x = b.swish(x)
+		x = b.transpose(x, 0, 2, 1)
+		x = b.softmax(b.layerNorm(x))
+		x = b.images(x)
+		x = b.sequence(x, s, width)
+	}
+	mean := b.add("ReduceMean", []int64{s.Batch, width}, []string{x.name}, ints("axes", 1), integer("keepdims", 0))
+	return b.softmax(b.dense(mean, s.Classes))
+}
+
+// images treats values of shape [batch, width, resolution] as images one pixel high.
+func (b *builder) images(x tensor) tensor {
+	batch, width, length := x.shape[0], x.shape[1], x.shape[2]
+	y := b.normalize(b.reshape(x, batch, width, 1, length))
+	y = b.relu(y)
+	y = b.concat(y, b.depthwise(y, window{3, 1, 1}))
+	y = b.conv(y, width, window{1, 1, 0})
+	y = b.binary("Mul", y, b.unary("Sigmoid", b.conv(b.globalPool(y), width, window{1, 1, 0})))
+	return b.transpose(b.reshape(b.pool("MaxPool", y, window{3, 1, 1}), batch, width, length), 0, 2, 1)
+}
+
+// sequence treats values of shape [batch, resolution, width] as a sequence.
+func (b *builder) sequence(x tensor, s Size, width int64) tensor {
+	y := b.linear(x, width)
+	scores := b.add("MatMul", []int64{s.Batch, s.Resolution, s.Resolution}, []string{y.name, b.transpose(x, 0, 2, 1).name})
+	y = b.add("MatMul", x.shape, []string{b.softmax(scores).name, y.name})
+	y = b.transpose(y, 1, 0, 2)
+	inputs := []string{y.name, b.weight("lstm_w", 1, 4*width, width), b.weight("lstm_r", 1, 4*width, width), b.weight("bias", 1, 8*width)}
+	y = b.add("LSTM", []int64{s.Resolution, 1, s.Batch, width}, inputs, integer("hidden_size", width))
+	y = b.transpose(b.reshape(y, s.Resolution, s.Batch, width), 1, 0, 2)
+	return b.add("Slice", y.shape, []string{y.name, b.whole(0), b.whole(s.Resolution), b.whole(1)})
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +42,7 @@ func calibrationModels() []sized {
 		{"lstm", synth.Size{Width: 0.5, Resolution: 32}}, {"lstm", synth.Size{Width: 1, Resolution: 16}},
 		{"mlp", synth.Size{Width: 1, Resolution: 28}}, {"mlp", synth.Size{Width: 3, Depth: 5, Resolution: 32}},
 		{"mobilenetv2", synth.Size{Width: 0.5, Resolution: 64}}, {"mobilenetv2", synth.Size{Width: 0.75, Resolution: 128}},
+		{"operators", synth.Size{Width: 0.5, Resolution: 32}}, {"operators", synth.Size{Width: 1, Resolution: 64}}, {"operators", synth.Size{Width: 2, Depth: 1, Resolution: 128}},
 		{"resnet", synth.Size{Width: 0.25, Resolution: 64}}, {"resnet", synth.Size{Width: 0.5, Depth: 34, Resolution: 96}},
 		{"transformer", synth.Size{Width: 0.5, Depth: 2, Resolution: 64}}, {"transformer", synth.Size{Width: 1, Depth: 3, Resolution: 96}},
 		{"vgg", synth.Size{Width: 0.25, Depth: 11, Resolution: 64}}, {"vgg", synth.Size{Width: 0.25, Depth: 16, Resolution: 96}},
@@ -156,17 +156,14 @@ func measure(ctx context.Context, s sized, runs int) (profiler.Measurement, erro
 		return profiler.Measurement{}, err
 	}
 	inputs := randomInputs(session.Inputs())
+	profiles, err := session.Profile(ctx, inputs, runs+1)
+	if err != nil {
+		return profiler.Measurement{}, err
+	}
 	var wholes []float64
 	var nodes [][]runtime.NodeTime
-	for i := range runs + 1 {
-		start := time.Now()
-		if _, err := session.Run(ctx, inputs); err != nil {
-			return profiler.Measurement{}, err
-		}
-		if i > 0 {
-			wholes = append(wholes, time.Since(start).Seconds())
-			nodes = append(nodes, slices.Clone(session.Nodes()))
-		}
+	for _, p := range profiles[1:] {
+		wholes, nodes = append(wholes, p.Seconds), append(nodes, p.Nodes)
 	}
 	out := profiler.Measurement{Model: fmt.Sprintf("%s width %g at %d", s.family, s.size.Width, s.size.Resolution), Family: s.family, Analysis: a, Seconds: slices.Min(wholes)}
 	sum := 0.0
@@ -183,25 +180,6 @@ func measure(ctx context.Context, s sized, runs int) (profiler.Measurement, erro
 		out.Nodes[i].Seconds *= out.Seconds / sum
 	}
 	return out, nil
-}
-
-func randomInputs(shapes map[string][]int) map[string]runtime.Tensor {
-	rng := rand.New(rand.NewPCG(1, 1))
-	inputs := map[string]runtime.Tensor{}
-	for name, shape := range shapes {
-		n := 1
-		t := runtime.Tensor{}
-		for _, d := range shape {
-			n *= d
-			t.Shape = append(t.Shape, int64(d))
-		}
-		t.Data = make([]float32, n)
-		for i := range t.Data {
-			t.Data[i] = rng.Float32()
-		}
-		inputs[name] = t
-	}
-	return inputs
 }
 
 // calibrationPath is the given file, or the one in the user's configuration.

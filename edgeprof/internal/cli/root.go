@@ -19,6 +19,7 @@ func New(env *cli.Env) *cobra.Command {
 		NewRankCommand(env),
 		NewTimeCommand(env),
 		NewAgentCommand(env),
+		NewWorkerCommand(env),
 		NewBoostTrainCommand(env),
 		NewBoostPredictCommand(env),
 	)

@@ -3,13 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/runtime/native"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -28,7 +25,7 @@ type timed struct {
 // NewTimeCommand times real inferences on this machine.
 func NewTimeCommand(env *cli.Env) *cobra.Command {
 	var runs, warmup int
-	var sizes map[string]string
+	var with running
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "time MODEL.onnx",
@@ -38,11 +35,7 @@ func NewTimeCommand(env *cli.Env) *cobra.Command {
 			if runs < 1 || warmup < 0 {
 				return cli.Usagef("--runs %d --warmup %d: want at least 1 and 0", runs, warmup)
 			}
-			settings, err := dimensions(sizes)
-			if err != nil {
-				return err
-			}
-			t, err := timeModel(cmd.Context(), env, args[0], settings, warmup, runs)
+			t, err := timeModel(cmd.Context(), env, args[0], with, warmup, runs)
 			if err != nil {
 				return err
 			}
@@ -55,38 +48,30 @@ func NewTimeCommand(env *cli.Env) *cobra.Command {
 	}
 	c.Flags().IntVar(&runs, "runs", 20, "counted inferences")
 	c.Flags().IntVar(&warmup, "warmup", 2, "inferences before them")
-	c.Flags().StringToStringVar(&sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
+	with.flags(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func timeModel(ctx context.Context, env *cli.Env, path string, settings onnx.Settings, warmup, runs int) (timed, error) {
-	m, err := onnx.ReadFile(path)
-	if err != nil {
-		return timed{}, err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return timed{}, err
-	}
-	defer file.Close()
+func timeModel(ctx context.Context, env *cli.Env, path string, with running, warmup, runs int) (timed, error) {
 	start := time.Now()
-	session, err := native.Load(m, file, settings, time.Now)
+	session, err := with.start(ctx, path)
 	if err != nil {
 		return timed{}, fmt.Errorf("%s: %w", path, err)
 	}
-	t := timed{Model: path, Runtime: "go", Runs: runs, Load: time.Since(start).Seconds()}
+	defer session.Close()
+	t := timed{Model: path, Runtime: with.runtime, Runs: runs, Load: time.Since(start).Seconds()}
 	inputs := randomInputs(session.Inputs())
 	bar := env.Progress("time", int64(warmup+runs))
 	defer bar.Done()
 	var took timing.Latencies
 	for i := range warmup + runs {
-		start := time.Now()
-		if _, err := session.Run(ctx, inputs); err != nil {
+		seconds, err := session.Time(ctx, inputs, 1)
+		if err != nil {
 			return timed{}, fmt.Errorf("%s: %w", path, err)
 		}
 		if i >= warmup {
-			if err := took.Add(time.Since(start).Seconds()); err != nil {
+			if err := took.Add(seconds[0]); err != nil {
 				return timed{}, err
 			}
 		}

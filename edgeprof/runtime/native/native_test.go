@@ -34,10 +34,7 @@ func session(t testing.TB, family string, size synth.Size) (*Session, map[string
 	rng := rand.New(rand.NewPCG(1, 2))
 	inputs := map[string]runtime.Tensor{}
 	for name, shape := range s.Inputs() {
-		in := runtime.Tensor{Data: make([]float32, volume(shape))}
-		for _, n := range shape {
-			in.Shape = append(in.Shape, int64(n))
-		}
+		in := runtime.Tensor{Shape: shape, Data: make([]float32, volume(lengths(shape)))}
 		for i := range in.Data {
 			in.Data[i] = rng.Float32()
 		}
@@ -82,8 +79,18 @@ func TestFamilies(t *testing.T) {
 					}
 				}
 			}
-			if len(s.Nodes()) != len(s.steps) {
-				t.Errorf("%d node times of %d nodes", len(s.Nodes()), len(s.steps))
+			profiles, err := s.Profile(t.Context(), inputs, 2)
+			if err != nil || len(profiles) != 2 {
+				t.Fatalf("%d profiles, %v", len(profiles), err)
+			}
+			for _, p := range profiles {
+				sum := 0.0
+				for _, n := range p.Nodes {
+					sum += n.Seconds
+				}
+				if len(p.Nodes) != len(s.steps) || sum > p.Seconds {
+					t.Errorf("%d node times of %d nodes, %v s of %v s", len(p.Nodes), len(s.steps), sum, p.Seconds)
+				}
 			}
 		})
 	}

@@ -22,6 +22,7 @@ type array struct {
 type step struct {
 	node    int
 	op      string
+	name    string
 	inputs  []string
 	outputs []string
 	shapes  [][]int
@@ -144,7 +145,7 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis) error 
 		}
 		return nil
 	}
-	st := step{node: cost.Node, op: n.Op, inputs: slices.Clone(n.Inputs), outputs: n.Outputs}
+	st := step{node: cost.Node, op: n.Op, name: n.Name, inputs: slices.Clone(n.Inputs), outputs: n.Outputs}
 	for i, out := range cost.Outputs {
 		if n.Outputs[i] != "" && (!out.Known || out.Type != onnx.Float32) {
 			return fmt.Errorf("%w: node %d (%s): output %q is %v of shape %v", runtime.ErrUnsupported, cost.Node, n.Op, n.Outputs[i], out.Type, out.Shape)
@@ -247,7 +248,7 @@ func (s *Session) step(st *step, live map[string]array) {
 	}
 	start := s.clock()
 	st.kernel(in, out, &s.scratch)
-	s.times = append(s.times, runtime.NodeTime{Node: st.node, Op: st.op, Seconds: s.clock().Sub(start).Seconds()})
+	s.times = append(s.times, runtime.NodeTime{Node: st.node, Name: st.name, Op: st.op, Seconds: s.clock().Sub(start).Seconds()})
 	for i, name := range st.outputs {
 		live[name] = out[i]
 	}
@@ -257,14 +258,46 @@ func (s *Session) step(st *step, live map[string]array) {
 	}
 }
 
-// Nodes are the times of the last inference, in the order they ran.
-func (s *Session) Nodes() []runtime.NodeTime { return s.times }
+// Time makes some inferences; see [runtime.Session].
+func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]float64, error) {
+	seconds := make([]float64, runs)
+	for i := range seconds {
+		start := s.clock()
+		if _, err := s.Run(ctx, inputs); err != nil {
+			return nil, err
+		}
+		seconds[i] = s.clock().Sub(start).Seconds()
+	}
+	return seconds, nil
+}
+
+// Profile makes some inferences with the times of their nodes, in the order
+// they ran.
+func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
+	profiles := make([]runtime.Profile, runs)
+	for i := range profiles {
+		seconds, err := s.Time(ctx, inputs, 1)
+		if err != nil {
+			return nil, err
+		}
+		profiles[i] = runtime.Profile{Seconds: seconds[0], Nodes: slices.Clone(s.times)}
+	}
+	return profiles, nil
+}
 
 // Close frees nothing that the garbage collector does not.
 func (s *Session) Close() error { return nil }
 
 // Inputs are the shapes the model wants, by name.
-func (s *Session) Inputs() map[string][]int { return s.inputs }
+func (s *Session) Inputs() map[string][]int64 {
+	out := map[string][]int64{}
+	for name, shape := range s.inputs {
+		for _, n := range shape {
+			out[name] = append(out[name], int64(n))
+		}
+	}
+	return out
+}
 
 // pool keeps freed memory by size.
 type pool struct{ free map[int][][]float32 }

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/runtime"
+)
+
+// event is one entry of ONNX Runtime's profile, a trace of Chrome's format
+// with times in microseconds.
+type event struct {
+	Category string  `json:"cat"`
+	Name     string  `json:"name"`
+	Duration float64 `json:"dur"`
+	Args     struct {
+		Op string `json:"op_name"`
+	} `json:"args"`
+}
+
+// kernelTime ends the name of a node's event.
+const kernelTime = "_kernel_time"
+
+// readProfiles reads the one profile in a folder: the node events before each
+// event "model_run" are those of that inference.
+func readProfiles(dir string, at places) ([]runtime.Profile, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(paths) != 1 {
+		return nil, fmt.Errorf("%w: ONNX Runtime wrote %d profiles", runtime.ErrUnsupported, len(paths))
+	}
+	data, err := os.ReadFile(paths[0])
+	if err != nil {
+		return nil, err
+	}
+	var events []event
+	if err := json.Unmarshal(data, &events); err != nil {
+		return nil, fmt.Errorf("%w: ONNX Runtime's profile: %w", runtime.ErrUnsupported, err)
+	}
+	return profiles(events, at), nil
+}
+
+// places says which node of the file a kernel comes from. ONNX Runtime names
+// kernels that it made after a node or after the tensor that they end in, with
+// affixes for what it did.
+type places map[string]int
+
+func placesOf(g *onnx.Graph) places {
+	p := places{}
+	for i := range g.Nodes {
+		for _, name := range g.Nodes[i].Outputs {
+			p[name] = i
+		}
+	}
+	for i := range g.Nodes {
+		if name := g.Nodes[i].Name; name != "" {
+			p[name] = i
+		}
+	}
+	return p
+}
+
+var affixes = regexp.MustCompile(`(_new_reshape|_token_\d+|_nchwc|_bn|_transformed)$`)
+
+// find is the node of a kernel, or -1.
+func (p places) find(kernel string) int {
+	name, _, _ := strings.Cut(strings.TrimPrefix(kernel, "fused "), "/")
+	for {
+		if i, ok := p[name]; ok {
+			return i
+		}
+		shorter := affixes.ReplaceAllString(name, "")
+		if shorter == name {
+			return -1
+		}
+		name = shorter
+	}
+}
+
+func profiles(events []event, at places) []runtime.Profile {
+	var out []runtime.Profile
+	var nodes []runtime.NodeTime
+	for _, e := range events {
+		switch name, isNode := strings.CutSuffix(e.Name, kernelTime); {
+		case e.Category == "Node" && isNode:
+			nodes = append(nodes, runtime.NodeTime{Node: at.find(name), Name: name, Op: e.Args.Op, Seconds: e.Duration / 1e6})
+		case e.Category == "Session" && e.Name == "model_run":
+			out = append(out, runtime.Profile{Seconds: e.Duration / 1e6, Nodes: nodes})
+			nodes = nil
+		}
+	}
+	return out
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"math/rand/v2"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/runtime/native"
+	"github.com/foretime/foretime/edgeprof/runtime/worker"
+	"github.com/foretime/foretime/edgeprof/synth"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// role makes the test binary the worker.
+const role = "FORETIME_TEST_WORKER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(role) != "" {
+		cli.Main(newCommand)
+	}
+	os.Exit(m.Run())
+}
+
+func start(t *testing.T, path string) (*worker.Session, error) {
+	t.Helper()
+	s, err := worker.Start(t.Context(), worker.Command{Path: os.Args[0], Env: append(os.Environ(), role+"=1")}, worker.Model{Path: path, Threads: 1})
+	if err == nil {
+		t.Cleanup(func() { s.Close() })
+	}
+	return s, err
+}
+
+func needLibrary(t *testing.T) {
+	t.Helper()
+	if _, err := find(); err != nil {
+		t.Skip("needs ONNX Runtime: install with npm install --ignore-scripts " + npmPackage)
+	}
+}
+
+// reference runs a model in Go.
+func reference(t *testing.T, path string) (*native.Session, error) {
+	t.Helper()
+	m, err := onnx.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return native.Load(m, file, onnx.Settings{}, time.Now)
+}
+
+func random(shapes map[string][]int64) map[string]runtime.Tensor {
+	rng := rand.New(rand.NewPCG(1, 2))
+	in := map[string]runtime.Tensor{}
+	for name, shape := range shapes {
+		n := int64(1)
+		for _, d := range shape {
+			n *= d
+		}
+		t := runtime.Tensor{Shape: shape}
+		for range n {
+			t.Data = append(t.Data, rng.Float32())
+		}
+		in[name] = t
+	}
+	return in
+}
+
+// agree asks both run times about the same inputs; the tolerance is 1e-5 of
+// the values' size.
+func agree(t *testing.T, what string, a, b map[string]runtime.Tensor) {
+	t.Helper()
+	if len(a) != len(b) {
+		t.Errorf("%s: %d outputs and %d", what, len(a), len(b))
+	}
+	for name, x := range a {
+		y := b[name]
+		if len(x.Data) != len(y.Data) {
+			t.Errorf("%s: %s: %v and %v", what, name, x.Shape, y.Shape)
+			continue
+		}
+		for i := range x.Data {
+			u, v := float64(x.Data[i]), float64(y.Data[i])
+			if math.Abs(u-v) > 1e-5*(1+math.Abs(v)) && !(math.IsNaN(u) && math.IsNaN(v)) {
+				t.Errorf("%s: %s: value %d is %v in Go, %v in ONNX Runtime", what, name, i, u, v)
+				break
+			}
+		}
+	}
+}
+
+var tiny = map[string]synth.Size{
+	"vgg": {Width: 0.1, Depth: 11, Resolution: 32}, "alexnet": {Width: 0.1, Resolution: 96}, "densenet": {Width: 0.25, Resolution: 64}, "resnet": {Width: 0.25, Resolution: 64},
+	"googlenet": {Width: 0.25, Resolution: 64}, "mobilenetv2": {Width: 0.25, Resolution: 64}, "efficientnet": {Width: 0.25, Resolution: 64},
+	"lstm": {Width: 0.25, Resolution: 8}, "mlp": {Width: 0.5}, "transformer": {Width: 0.25, Depth: 2, Resolution: 16},
+}
+
+// Every family gives the same answers in both run times, and ONNX Runtime's
+// profile has the times of its kernels.
+func TestRealFamilies(t *testing.T) {
+	needLibrary(t)
+	for _, family := range synth.Families() {
+		t.Run(family, func(t *testing.T) {
+			m, err := synth.New(family, tiny[family])
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "m.onnx")
+			file, err := os.Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(onnx.Write(file, m, synth.Weights(1)), file.Close()); err != nil {
+				t.Fatal(err)
+			}
+			ours, err := reference(t, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			theirs, err := start(t, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := random(ours.Inputs())
+			a, err := ours.Run(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := theirs.Run(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			agree(t, family, a, b)
+			profiles, err := theirs.Profile(t.Context(), in, 2)
+			if err != nil || len(profiles) != 2 {
+				t.Fatalf("%d profiles, %v", len(profiles), err)
+			}
+			for _, p := range profiles {
+				sum := 0.0
+				for _, n := range p.Nodes {
+					sum += n.Seconds
+				}
+				if len(p.Nodes) < 5 || sum <= 0 || sum > 1.01*p.Seconds+1e-5 {
+					t.Errorf("%d kernels of %v s in an inference of %v s", len(p.Nodes), sum, p.Seconds)
+				}
+			}
+			if seconds, err := theirs.Time(t.Context(), in, 3); err != nil || len(seconds) != 3 {
+				t.Errorf("%v, %v", seconds, err)
+			}
+			if _, err := theirs.Run(t.Context(), nil); !errors.Is(err, runtime.ErrInput) {
+				t.Errorf("no input: %v", err)
+			}
+		})
+	}
+}
+
+// The conformance models that the Go run time can load give the same answers in
+// ONNX Runtime.
+func TestRealConformance(t *testing.T) {
+	needLibrary(t)
+	models, err := filepath.Glob("/usr/share/libonnx-testdata/data/*/*/model.onnx")
+	if err != nil || len(models) == 0 {
+		t.Skip("needs the ONNX conformance models: install with apt-get install libonnx-testdata")
+	}
+	compared := 0
+	for _, path := range models {
+		ours, err := reference(t, path)
+		if err != nil || len(ours.Inputs()) == 0 {
+			continue
+		}
+		in := random(ours.Inputs())
+		a, err := ours.Run(t.Context(), in)
+		if err != nil {
+			continue
+		}
+		theirs, err := load(worker.Model{Path: path, Threads: 1})
+		if err != nil {
+			t.Logf("%s: %v", path, err)
+			continue
+		}
+		b, err := theirs.Run(context.Background(), in)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		} else {
+			agree(t, filepath.Base(filepath.Dir(path)), a, b)
+			compared++
+		}
+		theirs.Close()
+	}
+	t.Logf("%d models compared", compared)
+	if compared < 100 {
+		t.Errorf("%d models compared, want 100 at least", compared)
+	}
+}
+
+func TestRealErrors(t *testing.T) {
+	needLibrary(t)
+	if _, err := start(t, "/no/such.onnx"); err == nil || !strings.Contains(err.Error(), "/no/such.onnx") {
+		t.Errorf("no file: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "bad.onnx")
+	if err := os.WriteFile(path, []byte("not a model"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := start(t, path); err == nil {
+		t.Error("a file that is no model is loaded")
+	}
+}
+
+// Without the library the message says how to install it.
+func TestNoLibrary(t *testing.T) {
+	_, err := worker.Start(t.Context(), worker.Command{Path: os.Args[0], Env: append(os.Environ(), role+"=1")}, worker.Model{Path: "m.onnx", Library: "/no/such/libonnxruntime.so"})
+	if !errors.Is(err, runtime.ErrUnavailable) || !strings.Contains(err.Error(), "ONNX Runtime") {
+		t.Error(err)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	p := placesOf(&onnx.Graph{Nodes: []onnx.Node{{Name: "Conv_0", Outputs: []string{"Conv_0_out"}}, {Outputs: []string{"Relu_1_out"}}}})
+	for kernel, want := range map[string]int{
+		"Conv_0": 0, "fused Conv_0": 0, "Relu_1_out_nchwc": 1, "Conv_0_out_bn_nchwc": 0, "Conv_0/MatMulAddFusion": 0, "Conv_0_new_reshape": 0,
+		"gemm_input_reshape_token_12": -1, "ReorderOutput": -1, "": -1,
+	} {
+		if got := p.find(kernel); got != want {
+			t.Errorf("%s: node %d, want %d", kernel, got, want)
+		}
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	node := func(name, op string, us float64) event {
+		e := event{Category: "Node", Name: name, Duration: us}
+		e.Args.Op = op
+		return e
+	}
+	got := profiles([]event{
+		{Category: "Session", Name: "session_initialization", Duration: 100},
+		node("a_fence_before", "", 9), node("a_kernel_time", "Conv", 3), node("b_kernel_time", "Relu", 2),
+		{Category: "Session", Name: "SequentialExecutor::Execute", Duration: 6}, {Category: "Session", Name: "model_run", Duration: 7},
+		node("a_kernel_time", "Conv", 4), {Category: "Session", Name: "model_run", Duration: 5},
+	}, places{"a": 0})
+	if len(got) != 2 || len(got[0].Nodes) != 2 || got[0].Seconds != 7e-6 || got[0].Nodes[1] != (runtime.NodeTime{Node: -1, Name: "b", Op: "Relu", Seconds: 2e-6}) || got[0].Nodes[0].Node != 0 || len(got[1].Nodes) != 1 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/runtime/worker"
+)
+
+// session is a model in ONNX Runtime.
+type session struct {
+	model   worker.Model
+	inputs  map[string][]int64
+	names   []string // of the inputs, in order
+	outputs []string
+	places  places
+	native  *ort.DynamicAdvancedSession
+}
+
+var _ runtime.Session = (*session)(nil)
+
+func load(m worker.Model) (runtime.Session, error) {
+	if err := open(m.Library); err != nil {
+		return nil, err
+	}
+	s := &session{model: m, inputs: map[string][]int64{}}
+	if err := s.describe(); err != nil {
+		return nil, err
+	}
+	var err error
+	s.native, err = s.create("")
+	return s, err
+}
+
+// describe reads the shapes of the inputs, open dimensions decided as in
+// [onnx.Analyze].
+func (s *session) describe() error {
+	m, err := onnx.ReadFile(s.model.Path)
+	if err != nil {
+		return err
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{Sizes: s.model.Sizes})
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.model.Path, err)
+	}
+	for _, v := range m.Graph.Inputs {
+		t := a.Tensors[v.Name]
+		if t.Constant {
+			continue
+		}
+		if t.Type != onnx.Float32 || !t.Known {
+			return fmt.Errorf("%w: input %q is %v of shape %v", runtime.ErrUnsupported, v.Name, t.Type, t.Shape)
+		}
+		s.inputs[v.Name] = t.Shape
+	}
+	s.places = placesOf(&m.Graph)
+	s.names = slices.Sorted(maps.Keys(s.inputs))
+	for _, v := range m.Graph.Outputs {
+		if a.Tensors[v.Name].Type != onnx.Float32 {
+			return fmt.Errorf("%w: output %q is %v", runtime.ErrUnsupported, v.Name, a.Tensors[v.Name].Type)
+		}
+		s.outputs = append(s.outputs, v.Name)
+	}
+	if len(s.names) == 0 || len(s.outputs) == 0 {
+		return fmt.Errorf("%w: %d inputs and %d outputs", runtime.ErrUnsupported, len(s.names), len(s.outputs))
+	}
+	return nil
+}
+
+// create makes a native session with all optimisations, one that writes a
+// profile when it is destroyed if a prefix is given. Its threads do not spin
+// when they wait: a busy wait takes the time of whatever else runs here.
+func (s *session) create(profile string) (*ort.DynamicAdvancedSession, error) {
+	o, err := ort.NewSessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	defer o.Destroy()
+	steps := []func() error{
+		func() error { return o.SetIntraOpNumThreads(max(1, s.model.Threads)) },
+		func() error { return o.SetInterOpNumThreads(1) },
+		func() error { return o.SetGraphOptimizationLevel(ort.GraphOptimizationLevelEnableAll) },
+		func() error { return o.SetLogSeverityLevel(ort.LoggingLevelError) },
+		func() error { return o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0") },
+	}
+	if profile != "" {
+		steps = append(steps, func() error { return o.EnableProfiling(profile) })
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	native, err := ort.NewDynamicAdvancedSession(s.model.Path, s.names, s.outputs, o)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", runtime.ErrUnsupported, s.model.Path, err)
+	}
+	return native, nil
+}
+
+// Inputs are the shapes that the model wants, by name.
+func (s *session) Inputs() map[string][]int64 { return s.inputs }
+
+// values copies the inputs into native tensors, in order.
+func (s *session) values(inputs map[string]runtime.Tensor) ([]ort.Value, error) {
+	var values []ort.Value
+	for _, name := range s.names {
+		t, ok := inputs[name]
+		if !ok || !slices.Equal(t.Shape, s.inputs[name]) {
+			destroy(values)
+			return nil, fmt.Errorf("%w: input %q has shape %v, want %v", runtime.ErrInput, name, t.Shape, s.inputs[name])
+		}
+		v, err := ort.NewTensor(ort.NewShape(t.Shape...), t.Data)
+		if err != nil {
+			destroy(values)
+			return nil, fmt.Errorf("%w: input %q: %w", runtime.ErrInput, name, err)
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+func destroy(values []ort.Value) {
+	for _, v := range values {
+		if v != nil {
+			v.Destroy()
+		}
+	}
+}
+
+// infer makes some inferences and calls each after every one, with its seconds
+// and its outputs.
+func (s *session) infer(ctx context.Context, native *ort.DynamicAdvancedSession, inputs map[string]runtime.Tensor, runs int, each func(float64, []ort.Value) error) error {
+	values, err := s.values(inputs)
+	if err != nil {
+		return err
+	}
+	defer destroy(values)
+	for range runs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		outputs := make([]ort.Value, len(s.outputs))
+		start := time.Now()
+		err := native.Run(values, outputs)
+		seconds := time.Since(start).Seconds()
+		if err == nil {
+			err = each(seconds, outputs)
+		}
+		destroy(outputs)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run makes one inference; see [runtime.Session].
+func (s *session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (map[string]runtime.Tensor, error) {
+	out := map[string]runtime.Tensor{}
+	err := s.infer(ctx, s.native, inputs, 1, func(_ float64, outputs []ort.Value) error {
+		for i, v := range outputs {
+			t, ok := v.(*ort.Tensor[float32])
+			if !ok {
+				return fmt.Errorf("%w: output %q is no float32 tensor", runtime.ErrUnsupported, s.outputs[i])
+			}
+			out[s.outputs[i]] = runtime.Tensor{Shape: slices.Clone(t.GetShape()), Data: slices.Clone(t.GetData())}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Time makes some inferences; see [runtime.Session].
+func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (seconds []float64, err error) {
+	err = s.infer(ctx, s.native, inputs, runs, func(t float64, _ []ort.Value) error {
+		seconds = append(seconds, t)
+		return nil
+	})
+	return seconds, err
+}
+
+// Profile makes some inferences in a second session with ONNX Runtime's own
+// profiling, after one that is not counted.
+func (s *session) Profile(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
+	dir, err := os.MkdirTemp("", "edgeprof-ort-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	native, err := s.create(dir + "/profile")
+	if err != nil {
+		return nil, err
+	}
+	err = s.infer(ctx, native, inputs, runs+1, func(float64, []ort.Value) error { return nil })
+	native.Destroy() // writes the profile
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := readProfiles(dir, s.places)
+	if err != nil {
+		return nil, err
+	}
+	if len(profiles) != runs+1 {
+		return nil, fmt.Errorf("%w: a profile of %d inferences, want %d", runtime.ErrUnsupported, len(profiles), runs+1)
+	}
+	return profiles[1:], nil
+}
+
+// Close frees the session.
+func (s *session) Close() error { return s.native.Destroy() }

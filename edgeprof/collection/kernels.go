@@ -1,0 +1,61 @@
+package collection
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/runtime"
+)
+
+// FusionOf is what a run time joins.
+func FusionOf(runtimeName string) onnx.Fusion {
+	if runtimeName == "ort" {
+		return onnx.Fused
+	}
+	return onnx.Unfused
+}
+
+// KernelTimes is the time of each kernel in one profiled inference. A kernel
+// that the run time made itself (it brings tensors into another order) counts to
+// the one it serves: the one before when it handles an output, else the one
+// after. A kernel that the profile does not show has no time: 0.
+func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {
+	of := map[int]int{}
+	for k := range kernels {
+		for _, n := range kernels[k].Nodes {
+			of[n] = k
+		}
+	}
+	times := make([]float64, len(kernels))
+	last, waiting := -1, 0.0
+	for _, n := range p.Nodes {
+		k, ok := of[n.Node]
+		switch {
+		case ok:
+			times[k] += n.Seconds + waiting
+			last, waiting = k, 0
+		case last >= 0 && strings.Contains(strings.ToLower(n.Name), "output"):
+			times[last] += n.Seconds
+		default:
+			waiting += n.Seconds
+		}
+	}
+	if last >= 0 {
+		times[last] += waiting
+	}
+	return times
+}
+
+// middle is the mean of the middle half of some values, at least one: as robust
+// as a median nearly, and finer than the clock that took them.
+func middle(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	cut := len(sorted) / 4
+	sorted = sorted[cut : len(sorted)-cut]
+	sum := 0.0
+	for _, v := range sorted {
+		sum += v
+	}
+	return sum / float64(len(sorted))
+}

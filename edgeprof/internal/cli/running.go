@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/runtime/native"
+	"github.com/foretime/foretime/edgeprof/runtime/worker"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// The run times, by the names that measurements carry.
+const (
+	runtimeGo  = "go"
+	runtimeORT = "ort"
+)
+
+// running is how models are run: by which run time, and with what of the
+// machine.
+type running struct {
+	runtime string
+	threads int
+	cpus    []int
+	quota   float64
+	library string
+	sizes   map[string]string
+}
+
+func (r *running) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&r.runtime, "runtime", runtimeGo, "run time: go (built in) or ort (ONNX Runtime, through edgeprof-ort)")
+	f.IntVar(&r.threads, "threads", 1, "threads of an inference")
+	f.IntSliceVar(&r.cpus, "pin", nil, "processors that inferences may use, such as 0 or 0,1 (default: any)")
+	f.Float64Var(&r.quota, "quota", 1, "share of time that inferences may run, in (0, 1]")
+	f.StringVar(&r.library, "ort-library", "", "path of libonnxruntime.so (default: looked for in node_modules and the system's folders)")
+	f.StringToStringVar(&r.sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
+}
+
+func (r *running) check() error {
+	switch {
+	case r.runtime != runtimeGo && r.runtime != runtimeORT:
+		return cli.Usagef("--runtime %s: want go or ort", r.runtime)
+	case r.threads < 1:
+		return cli.Usagef("--threads %d: want 1 or more", r.threads)
+	case !(r.quota > 0 && r.quota <= 1):
+		return cli.Usagef("--quota %v: want it in (0, 1]", r.quota)
+	}
+	return nil
+}
+
+// start loads a model in a worker process: this program again, or the one that
+// drives ONNX Runtime.
+func (r *running) start(ctx context.Context, path string) (*worker.Session, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	settings, err := dimensions(r.sizes)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	command := worker.Command{Path: self, Args: []string{"worker"}, CPUs: r.cpus, Quota: r.quota}
+	if r.runtime == runtimeORT {
+		if command.Path, err = findWorker(self); err != nil {
+			return nil, err
+		}
+		command.Args = nil
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	return worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: settings.Sizes, Library: r.library})
+}
+
+// ortWorker is the program that drives ONNX Runtime.
+const ortWorker = "edgeprof-ort"
+
+// findWorker looks beside this program, then in PATH.
+func findWorker(self string) (string, error) {
+	beside := filepath.Join(filepath.Dir(self), ortWorker)
+	if _, err := os.Stat(beside); err == nil {
+		return beside, nil
+	}
+	path, err := exec.LookPath(ortWorker)
+	if err != nil {
+		return "", fmt.Errorf("%w: no %s beside %s or in PATH; build it with: go build ./edgeprof/cmd/%s", runtime.ErrUnavailable, ortWorker, filepath.Base(self), ortWorker)
+	}
+	return path, nil
+}
+
+// NewWorkerCommand is the other side of the Go run time; edgeprof starts it.
+func NewWorkerCommand(env *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:    "worker",
+		Short:  "Run models for another edgeprof, over stdin and stdout",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return worker.Serve(cmd.Context(), env.Stdin, env.Stdout, loadNative)
+		},
+	}
+}
+
+func loadNative(_ context.Context, m worker.Model) (runtime.Session, error) {
+	goruntime.GOMAXPROCS(max(1, m.Threads))
+	model, err := onnx.ReadFile(m.Path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(m.Path)
+	if err != nil {
+		return nil, err
+	}
+	session, err := native.Load(model, file, onnx.Settings{Sizes: m.Sizes}, time.Now)
+	return session, errors.Join(err, file.Close())
+}
+
+// randomInputs are the same for every run: values in [0, 1).
+func randomInputs(shapes map[string][]int64) map[string]runtime.Tensor {
+	inputs := map[string]runtime.Tensor{}
+	for name, shape := range shapes {
+		rng := rand.New(rand.NewPCG(1, uint64(len(name))))
+		n := int64(1)
+		for _, d := range shape {
+			n *= d
+		}
+		t := runtime.Tensor{Shape: shape, Data: make([]float32, n)}
+		for i := range t.Data {
+			t.Data[i] = rng.Float32()
+		}
+		inputs[name] = t
+	}
+	return inputs
+}

@@ -1,0 +1,208 @@
+package onnx
+
+import "slices"
+
+// Kernel is what a run time starts as one piece of work: a node, with those it
+// is joined with.
+type Kernel struct {
+	Nodes []int  // indices in the graph; the first gives the kernel its name
+	Op    string // of the first node
+	Class Class
+
+	MACs           int64
+	ParameterBytes int64
+	ReadBytes      int64
+	WrittenBytes   int64
+
+	// Rows, Depth and Columns are the kernel as a matrix product: filters, what
+	// is summed for one value, and places of an image; for other kernels the
+	// length of the last axis and the number of such rows.
+	Rows, Depth, Columns int64
+	Window               int64 // cells of a convolution's or pool's window: 1
+	Stride               int64 // 1
+	Groups               int64 // 1
+}
+
+// Fusion says which nodes a run time joins.
+type Fusion string
+
+// The fusions.
+const (
+	// Unfused runs every node by itself.
+	Unfused Fusion = "none"
+	// Fused joins what ONNX Runtime joins on processors with all optimisations:
+	// convolutions and matrix products with the normalization, bias, sum and
+	// activation that alone follow them, a matrix product with a constant factor,
+	// and a product with one's own sigmoid.
+	Fused Fusion = "all"
+)
+
+// Kernels lists the work of one inference in order. Nodes whose results are
+// known ahead are not work.
+func (a *Analysis) Kernels(f Fusion) []Kernel {
+	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}}
+	for _, cost := range a.Costs {
+		if cost.Folded {
+			continue
+		}
+		for _, name := range needs(&a.Model.Graph.Nodes[cost.Node]) {
+			j.users[name]++
+		}
+	}
+	for _, v := range a.Model.Graph.Outputs {
+		j.users[v.Name]++
+	}
+	for i := range a.Costs {
+		if c := &a.Costs[i]; !c.Folded && (f != Fused || !j.join(c)) {
+			j.start(c)
+		}
+	}
+	kernels := make([]Kernel, len(j.kernels))
+	for i, k := range j.kernels {
+		kernels[i] = *k
+	}
+	return kernels
+}
+
+// stage is what may still follow in a kernel, from the most on.
+type stage int
+
+const (
+	closed     stage = iota
+	activation       // an activation
+	sum              // the sum with another tensor, then an activation
+	bias             // a constant bias or factor, then an activation
+	scaling          // a normalization first
+)
+
+type open struct {
+	kernel *Kernel
+	next   stage
+}
+
+type joiner struct {
+	a       *Analysis
+	users   map[string]int
+	chain   map[string]*open // by the tensor that a kernel ends in
+	kernels []*Kernel
+}
+
+func (j *joiner) start(c *Cost) {
+	n := &j.a.Model.Graph.Nodes[c.Node]
+	k := &Kernel{
+		Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, MACs: c.MACs, ParameterBytes: c.ParameterBytes, ReadBytes: c.ReadBytes,
+		WrittenBytes: c.WrittenBytes, Window: 1, Stride: 1, Groups: 1,
+	}
+	k.measure(n, c)
+	j.kernels = append(j.kernels, k)
+	if len(n.Outputs) == 0 {
+		return
+	}
+	next := closed
+	switch n.Op {
+	case "Conv":
+		next = scaling
+	case "Gemm", "BatchNormalization":
+		next = activation
+	case "MatMul":
+		next = bias
+	}
+	j.chain[n.Outputs[0]] = &open{k, next}
+}
+
+// join adds a node to the kernel that alone makes its input.
+func (j *joiner) join(c *Cost) bool {
+	n := &j.a.Model.Graph.Nodes[c.Node]
+	if len(n.Outputs) == 0 {
+		return false
+	}
+	for i := len(n.Inputs) - 1; i >= 0; i-- {
+		o := j.chain[n.Inputs[i]]
+		if o == nil {
+			continue
+		}
+		next, ok := j.follows(o, n, c, i)
+		if !ok {
+			continue
+		}
+		k := o.kernel
+		k.Nodes = append(k.Nodes, c.Node)
+		k.ParameterBytes += c.ParameterBytes
+		k.ReadBytes += c.ReadBytes - j.a.Tensors[n.Inputs[i]].Bytes()
+		k.WrittenBytes += c.WrittenBytes - j.a.Tensors[n.Inputs[i]].Bytes()
+		delete(j.chain, n.Inputs[i])
+		j.chain[n.Outputs[0]] = &open{k, next}
+		return true
+	}
+	return false
+}
+
+// follows says whether a node can be joined to a kernel by its input i, and what
+// may follow then.
+func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
+	constant := len(c.Inputs) == 2 && c.Inputs[1-min(i, 1)].Constant
+	switch {
+	case n.Op == "Mul" && o.kernel.Op == "Sigmoid" && len(o.kernel.Nodes) == 1:
+		sigmoid := j.a.Model.Graph.Nodes[o.kernel.Nodes[0]]
+		return closed, j.users[n.Inputs[i]] == 1 && slices.Contains(n.Inputs, sigmoid.Inputs[0])
+	case j.users[n.Inputs[i]] != 1:
+		return closed, false
+	case n.Op == "BatchNormalization":
+		return sum, o.next == scaling && i == 0
+	case n.Op == "Add" && o.kernel.Op == "Conv":
+		return activation, (o.next == scaling || o.next == sum) && !constant && slices.Equal(c.Inputs[0].Shape, c.Inputs[1].Shape)
+	case n.Op == "Add":
+		return activation, o.next == bias && constant
+	case n.Op == "Mul":
+		return closed, o.next == bias && constant && c.Inputs[1-min(i, 1)].Elements() == 1
+	case activations[n.Op] && i == 0:
+		return closed, o.next != closed && (n.Op != "Clip" || o.kernel.Class == ClassConv || o.kernel.Class == ClassDepthwise)
+	}
+	return closed, false
+}
+
+// measure fills the kernel's shape.
+func (k *Kernel) measure(n *Node, c *Cost) {
+	if len(c.Outputs) == 0 || !c.Outputs[0].Known || c.Outputs[0].Elements() < 1 {
+		return
+	}
+	out := c.Outputs[0].Shape
+	at := func(i int) []int64 {
+		if i < len(c.Inputs) {
+			return c.Inputs[i].Shape
+		}
+		return nil
+	}
+	if v := n.Ints("strides"); len(v) > 0 {
+		k.Stride = v[0]
+	}
+	if v := n.Ints("kernel_shape"); len(v) > 0 {
+		k.Window, _ = product(v)
+	}
+	elements := c.Outputs[0].Elements()
+	switch c.Class {
+	case ClassConv, ClassDepthwise:
+		if w := at(1); len(w) > 2 && len(out) > 2 {
+			k.Groups = max(1, n.Int("group", 1))
+			k.Window, _ = product(w[2:])
+			k.Rows, k.Depth = w[0], w[1]*k.Window
+			k.Columns = elements / max(1, out[1])
+		}
+	case ClassDense:
+		k.Rows = out[len(out)-1]
+		k.Columns = elements / k.Rows
+		k.Depth = c.MACs / elements
+	case ClassRecurrent:
+		if w, x := at(1), at(0); len(w) == 3 && len(x) == 3 {
+			k.Rows, k.Depth, k.Columns = w[1], w[2], x[0]
+		}
+	default:
+		if len(out) > 0 {
+			k.Rows = out[len(out)-1]
+			k.Columns = elements / max(1, k.Rows)
+		}
+		if in := at(0); len(in) > 0 {
+			k.Depth = in[len(in)-1]
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/foretime/foretime/edgeprof/runtime"
+)
+
+// Model is what a worker is asked to load.
+type Model struct {
+	Path    string           `json:"path"`
+	Threads int              `json:"threads"`         // goroutines or threads of one inference
+	Sizes   map[string]int64 `json:"sizes,omitempty"` // of named dimensions that the model leaves open
+	// Library is the run time's native library; "" lets the worker look for it.
+	Library string `json:"library,omitempty"`
+}
+
+// Loader makes a session of a model.
+type Loader func(context.Context, Model) (runtime.Session, error)
+
+// Serve answers requests until the input ends or the context is cancelled. The
+// error is one of the streams', or matches [ErrProtocol]; what goes wrong with a
+// model goes back to the caller.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, load Loader) error {
+	r, w := bufio.NewReader(in), bufio.NewWriter(out)
+	s := &server{load: load}
+	defer s.close()
+	for ctx.Err() == nil {
+		request, err := receive(r)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		answer := &message{}
+		if err := s.do(ctx, request, answer); err != nil {
+			answer = &message{}
+			answer.fail(err)
+		}
+		if err := send(w, answer); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+type server struct {
+	load    Loader
+	session runtime.Session
+}
+
+func (s *server) do(ctx context.Context, request, answer *message) (err error) {
+	if request.Do == "load" && request.Model != nil {
+		s.close()
+		if s.session, err = s.load(ctx, *request.Model); err != nil {
+			s.session = nil
+			return err
+		}
+		answer.Inputs = s.session.Inputs()
+		return nil
+	}
+	if s.session == nil {
+		return fmt.Errorf("%w: %q before a model is loaded", ErrProtocol, request.Do)
+	}
+	inputs := request.tensors()
+	switch request.Do {
+	case "run":
+		outputs, err := s.session.Run(ctx, inputs)
+		answer.add(outputs)
+		return err
+	case "time":
+		answer.Seconds, err = s.session.Time(ctx, inputs, request.Runs)
+	case "profile":
+		answer.Profiles, err = s.session.Profile(ctx, inputs, request.Runs)
+	default:
+		err = fmt.Errorf("%w: unknown request %q", ErrProtocol, request.Do)
+	}
+	return err
+}
+
+func (s *server) close() {
+	if s.session != nil {
+		s.session.Close()
+		s.session = nil
+	}
+}

@@ -1,0 +1,103 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/foretime/foretime/edgeprof/runtime"
+)
+
+// Session is a model in a worker process.
+type Session struct {
+	process *process
+	in      *bufio.Writer
+	out     *bufio.Reader
+	inputs  map[string][]int64
+	close   sync.Once
+}
+
+var _ runtime.Session = (*Session)(nil)
+
+// Start starts a worker and has it load a model. The error matches
+// [runtime.ErrUnavailable] when there is no such worker or it lacks its library,
+// or is the worker's own about the model.
+func Start(ctx context.Context, c Command, m Model) (*Session, error) {
+	p, err := c.start()
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{process: p, in: bufio.NewWriterSize(p.stdin, 1<<16), out: bufio.NewReaderSize(p.stdout, 1<<16)}
+	answer, err := s.ask(ctx, &message{Do: "load", Model: &m})
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.inputs = answer.Inputs
+	return s, nil
+}
+
+// ask makes one exchange. When the context ends first the worker is killed,
+// since it cannot be interrupted in an inference.
+func (s *Session) ask(ctx context.Context, request *message) (*message, error) {
+	stop := context.AfterFunc(ctx, s.process.kill)
+	defer stop()
+	err := send(s.in, request)
+	var answer *message
+	if err == nil {
+		answer, err = receive(s.out)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		s.process.kill()
+		<-s.process.done // all that it said has been read
+		return nil, fmt.Errorf("%w: %s ended: %v%s", runtime.ErrUnavailable, s.process.name, err, s.process.said())
+	}
+	return answer, answer.err()
+}
+
+// Inputs are the shapes that the model wants, by name.
+func (s *Session) Inputs() map[string][]int64 { return s.inputs }
+
+// Run makes one inference; see [runtime.Session].
+func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (map[string]runtime.Tensor, error) {
+	request := &message{Do: "run"}
+	request.add(inputs)
+	answer, err := s.ask(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return answer.tensors(), nil
+}
+
+// Time makes some inferences; see [runtime.Session].
+func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]float64, error) {
+	request := &message{Do: "time", Runs: runs}
+	request.add(inputs)
+	answer, err := s.ask(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Seconds, nil
+}
+
+// Profile makes some inferences with the times of their nodes; see
+// [runtime.Session].
+func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
+	request := &message{Do: "profile", Runs: runs}
+	request.add(inputs)
+	answer, err := s.ask(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Profiles, nil
+}
+
+// Close ends the worker and waits for it.
+func (s *Session) Close() error {
+	s.close.Do(s.process.end)
+	return nil
+}
