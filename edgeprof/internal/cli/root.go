@@ -18,6 +18,7 @@ func New(env *cli.Env) *cobra.Command {
 		NewCalibrateCommand(env),
 		NewRankCommand(env),
 		NewTimeCommand(env),
+		NewSplitCommand(env),
 		NewAgentCommand(env),
 		NewWorkerCommand(env),
 		NewBoostTrainCommand(env),

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/split"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// splitPart is a part of a model as it is printed.
+type splitPart struct {
+	File           string `json:"file"`
+	Operators      int    `json:"operators"`
+	MACs           int64  `json:"macs"`
+	ParameterBytes int64  `json:"parameter_bytes"`
+	Input          string `json:"input,omitempty"` // the tensor from the part before
+	InputBytes     int64  `json:"input_bytes,omitempty"`
+}
+
+// NewSplitCommand cuts a model into parts that run one after the other.
+func NewSplitCommand(env *cli.Env) *cobra.Command {
+	var distance int
+	var out string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "split MODEL.onnx",
+		Short: "Cut a model at its bridges into parts that run one after the other",
+		Long: `Cut a model at its bridges, tensors that alone carry everything computed so
+far, into parts MODEL_part1.onnx, MODEL_part2.onnx and so on that run one after
+the other.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if distance < 1 {
+				return cli.Usagef("--min-distance %d: want 1 or more", distance)
+			}
+			parts, err := splitFile(args[0], out, split.Settings{MinDistance: distance})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(map[string]any{"parts": parts})
+			}
+			table := cli.Table{Header: []string{"part", "operators", "multiply-accumulates", "weights B", "input B", "from"}}
+			for _, p := range parts {
+				table.Add(p.File, p.Operators, p.MACs, p.ParameterBytes, p.InputBytes, p.Input)
+			}
+			_, err = table.WriteTo(env.Stdout)
+			return err
+		},
+	}
+	c.Flags().IntVar(&distance, "min-distance", 6, "least number of operators between two cuts")
+	c.Flags().StringVar(&out, "out", ".", "folder to write the parts to")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func splitFile(path, folder string, s split.Settings) ([]splitPart, error) {
+	m, err := onnx.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	parts, err := split.Parts(a, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	var written []splitPart
+	for i, p := range parts {
+		name := filepath.Join(folder, fmt.Sprintf("%s_part%d.onnx", strings.TrimSuffix(filepath.Base(path), ".onnx"), i+1))
+		if err := dataset.WriteFile(name, func(w io.Writer) error { return p.Write(w, file) }); err != nil {
+			return nil, err
+		}
+		written = append(written, splitPart{name, len(p.Operators), p.MACs, p.ParameterBytes, p.Input, max(0, p.BridgeBytes)})
+	}
+	return written, nil
+}

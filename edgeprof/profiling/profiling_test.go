@@ -1,0 +1,318 @@
+package profiling
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/profiler"
+)
+
+// asked and answered are the example of the original's manual.
+const asked = `{       "model" : "model",
+        "conv_layers" : 66666666,
+        "pool_layers" : 77777777,
+        "fc_layers" : 34535353535,
+        "filter_details" : 66,
+        "total_parameters" : 10000000000000000000,
+        "model_input_size": 345343543,
+        "model_output_size": 123421435}`
+
+const answered = `{
+  "message": "Profiling data received",
+  "model_characteristics": {
+    "conv_layers": 66666666,
+    "fc_layers": 34535353535,
+    "filter_details": 66,
+    "model": "model",
+    "model_input_size": 345343543,
+    "model_output_size": 123421435,
+    "pool_layers": 77777777,
+    "total_parameters": 10000000000000000000
+  },
+  "profiling_prediction": {
+    "class": "Computer",
+    "device_model": "Raspberry Pi 4B",
+    "model": "model",
+    "node": "rpi-1",
+    "node_uuid": "4e849968-21fc-11ed-a346-204ef6b52cc7",
+    "predicted_execution_time": 14.74413776397705
+  },
+  "status": "success"
+}
+`
+
+func TestTheManualsExample(t *testing.T) {
+	r, problems, err := Parse([]byte(asked))
+	if err != nil || problems != nil {
+		t.Fatal(problems, err)
+	}
+	want := Counts{66666666, 77777777, 34535353535, 66, 10000000000000000000, 345343543, 123421435}
+	if r.Counts != want {
+		t.Errorf("counts %+v", r.Counts)
+	}
+	got, err := Append(nil, r, Prediction{"rpi-1", "Computer", "Raspberry Pi 4B", "4e849968-21fc-11ed-a346-204ef6b52cc7", 14.74413776397705}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(answered, string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	got, err = Append(nil, r, Prediction{}, []Extra{{"profiling_candidates", []int{}}, {"profiling_excluded", map[string]any{"b": 1, "a": "<é>"}}, {"profiling_warnings", nil}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"},\n  \"profiling_candidates\": [],\n  \"profiling_excluded\": {\n    \"a\": \"<\\u00e9>\",\n    \"b\": 1\n  },\n  \"profiling_prediction\": {",
+		"\"predicted_execution_time\": 0.0\n  },\n  \"profiling_warnings\": null,\n  \"status\"",
+	} {
+		if !strings.Contains(string(got), part) {
+			t.Errorf("no %q in\n%s", part, got)
+		}
+	}
+	if _, err := Append(nil, r, Prediction{}, []Extra{{"profiling_candidates", math.NaN()}}); err == nil {
+		t.Error("an extra that is no JSON was written")
+	}
+}
+
+// one replaces a line of the example.
+func one(name, value string) string {
+	var lines []string
+	for line := range strings.Lines(asked) {
+		if strings.Contains(line, `"`+name+`"`) {
+			line = `"` + name + `": ` + value + ",\n"
+			if value == "" {
+				line = ""
+			}
+			if name == "model" { // stands behind the brace
+				line = "{" + line
+			}
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "")
+}
+
+func TestNumbers(t *testing.T) {
+	for value, want := range map[string]string{ // "" is accepted
+		"0": "", "18446744073709551615": "", "1e19": "", "1E+19": "", "5.0": "", "50e-1": "", "0.5e1": "", "-0": "", "0e999999999999999999999": "", "1.8446744073709551615e19": "",
+		"18446744073709551616": "is above 18446744073709551615", "1e400": "is above 18446744073709551615", "1e99999999999999999999": "is above 18446744073709551615",
+		"-1": "is negative", "-1e-3": "is negative", "1.5": "is not a whole number", "1e-400": "is not a whole number", "1e-99999999999999999999": "is not a whole number",
+		`"5"`: "is a string, want a number", "null": "is null, want a number", "true": "is a boolean, want a number",
+		"[]": "is an array, want a number", "{}": "is an object, want a number", "": "is missing",
+	} {
+		for _, name := range Fields[:len(Fields)-1] { // the last line has no comma after it
+			r, problems, err := Parse([]byte(one(name, value)))
+			switch {
+			case err != nil:
+				t.Errorf("%s: %s: %v", name, value, err)
+			case want == "" && problems != nil:
+				t.Errorf("%s: %s: %v", name, value, problems)
+			case want != "" && (len(problems) != 1 || problems[0] != Problem{"/" + name, want}):
+				t.Errorf("%s: %s: %v, want %q", name, value, problems, want)
+			case want == "":
+				text, err := Append(nil, r, Prediction{}, nil)
+				if err != nil || !strings.Contains(strings.ReplaceAll(string(text), ",\n", "\n"), `"`+name+`": `+value+"\n") {
+					t.Errorf("%s: not echoed as %s: %v\n%s", name, value, err, text)
+				}
+			}
+		}
+	}
+	r, _, err := Parse([]byte(one("conv_layers", "1.8446744073709551615e19")))
+	if err != nil || r.ConvLayers != math.MaxUint64 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestBodies(t *testing.T) {
+	for body, want := range map[string]any{
+		"":                                       ErrSyntax,
+		"{":                                      ErrSyntax,
+		`{"a":1}{}`:                              ErrSyntax,
+		"{\"model\":\"\xff\"}":                   ErrSyntax,
+		strings.Repeat("[", 20000):               ErrSyntax,
+		"[]":                                     Problem{"", "want an object"},
+		" 7 ":                                    Problem{"", "want an object"},
+		"null":                                   Problem{"", "want an object"},
+		one("model", "7"):                        Problem{"/model", "is a number, want a string"},
+		one("model", ""):                         Problem{"/model", "is missing"},
+		one("model", `"a", "model": "b"`):        Problem{"/model", "comes twice"},
+		one("model", `"a", "a/~b": 1, "a/~b":1`): Problem{"/a~1~0b", "comes twice"},
+		one("model", `"a", "conv_layers": 1`):    Problem{"/conv_layers", "comes twice"},
+	} {
+		_, problems, err := Parse([]byte(body))
+		switch want := want.(type) {
+		case error:
+			if !errors.Is(err, want) {
+				t.Errorf("%.60q: %v, %v", body, problems, err)
+			}
+		case Problem:
+			if err != nil || len(problems) != 1 || problems[0] != want {
+				t.Errorf("%.60q: %v, %v, want %v", body, problems, err, want)
+			}
+		}
+	}
+	if _, problems, err := Parse([]byte("{}")); err != nil || len(problems) != 8 {
+		t.Errorf("{}: %v, %v", problems, err)
+	}
+}
+
+func TestFloats(t *testing.T) {
+	// python3 -c 'print([repr(v) for v in (...)])', Python 3.11
+	for v, want := range map[float64]string{
+		0: "0.0", 1: "1.0", 14.74413776397705: "14.74413776397705", 0.0001: "0.0001", 0.00001: "1e-05", 1.5e-7: "1.5e-07",
+		123456789: "123456789.0", 1e15: "1000000000000000.0", 1e16: "1e+16", 1.25e22: "1.25e+22", 1e300: "1e+300",
+	} {
+		if got := string(appendFloat(nil, v)); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+}
+
+// echoes draws an object of what a request may carry beside its fields.
+func echoes(t *rapid.T) map[string]any {
+	var value func(depth int) *rapid.Generator[any]
+	value = func(depth int) *rapid.Generator[any] {
+		simple := rapid.OneOf(rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int64().AsAny(), rapid.String().AsAny())
+		if depth == 0 {
+			return simple
+		}
+		return rapid.OneOf(simple, rapid.SliceOfN(value(depth-1), 0, 3).AsAny(), rapid.MapOfN(rapid.String(), value(depth-1), 0, 3).AsAny())
+	}
+	return rapid.MapOfN(rapid.String(), value(3), 0, 5).Draw(t, "echoes")
+}
+
+// What is written is the same JSON, and indenting it again changes nothing.
+func TestIndentKeepsTheValue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := echoes(t)
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := indent(nil, raw, 0)
+		var back, want any
+		if err := json.Unmarshal(out, &back); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+		if err := json.Unmarshal(raw, &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, back); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		if again := indent(nil, out, 0); string(again) != string(out) {
+			t.Fatalf("%s became %s", out, again)
+		}
+	})
+}
+
+// Python's own json writes the same bytes.
+func TestRealPython(t *testing.T) {
+	if _, err := exec.LookPath("/usr/bin/python3"); err != nil {
+		t.Skip("needs Python: install with apt-get install python3")
+	}
+	values := rapid.Custom(echoes)
+	var raws []string
+	for seed := range 200 {
+		raw, err := json.Marshal(values.Example(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raws = append(raws, string(raw))
+	}
+	raws = append(raws, `{"lone \ud800 half":"\udc00", "":"\/\u0041\b\f\u007f\u0080\ud83d\ude00"}`, `[ ]`, "[\t{ } ,[1, 2]]")
+	path := filepath.Join(t.TempDir(), "lines")
+	if err := os.WriteFile(path, []byte(strings.Join(raws, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("/usr/bin/python3", "-c", `
+import json, sys
+for line in open(sys.argv[1], encoding="utf-8", newline="\n"):
+    print(json.dumps(json.loads(line), indent=2, sort_keys=True), end="\0")`, path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for i, want := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if got := string(indent(nil, []byte(raws[i])[space([]byte(raws[i]), 0):], 0)); got != want {
+			t.Errorf("%s: got %s, want %s", raws[i], got, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(asked)
+	f.Add(`{"model":"\ud800","x":[{"y":[]}],"conv_layers":1e19}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		r, problems, err := Parse([]byte(body))
+		if err != nil || problems != nil {
+			if err != nil && !errors.Is(err, ErrSyntax) {
+				t.Fatalf("untyped: %v", err)
+			}
+			return
+		}
+		out, err := Append(nil, r, Prediction{}, nil)
+		if err != nil || !json.Valid(out) {
+			t.Fatalf("%q became %s, %v", body, out, err)
+		}
+		// the echo is a request too, and the same one
+		var echo struct {
+			Request json.RawMessage `json:"model_characteristics"`
+		}
+		if err := json.Unmarshal(out, &echo); err != nil {
+			t.Fatal(err)
+		}
+		again, problems, err := Parse(echo.Request)
+		if err != nil || problems != nil || again.Counts != r.Counts {
+			t.Fatalf("%s: %v, %v", echo.Request, problems, err)
+		}
+	})
+}
+
+func calibration() *profiler.Calibration {
+	c := &profiler.Calibration{
+		Facts: profiler.Facts{UUID: "here", Runtime: "go", Threads: 1, Cores: 4}, Models: 20, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10,
+		Rates: map[onnx.Class]profiler.Rates{},
+	}
+	for _, class := range []onnx.Class{onnx.ClassConv, onnx.ClassDepthwise, onnx.ClassDense, onnx.ClassRecurrent, onnx.ClassPool, onnx.ClassFunction, onnx.ClassOther} {
+		c.Rates[class] = profiler.Rates{Start: 1e-6, MAC: 1e-10, Byte: 1e-10, Nodes: 10}
+	}
+	return c
+}
+
+func TestLaw(t *testing.T) {
+	law, err := Fit(t.Context(), calibration())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", law)
+	if !(law.Error > 1 && law.Error < 6) || !(law.Low < 1 && law.High > 1) || law.Models < 60 {
+		t.Errorf("%+v", law)
+	}
+	for _, power := range law.Powers {
+		if power < 0 {
+			t.Errorf("a power below zero: %v", law.Powers)
+		}
+	}
+	// finite for every count, and never less for more
+	rapid.Check(t, func(t *rapid.T) {
+		var small, large Counts
+		for i := range Fields {
+			*small.field(i) = rapid.Uint64().Draw(t, "small")
+			*large.field(i) = rapid.Uint64Min(*small.field(i)).Draw(t, "large")
+		}
+		p, q := law.Predict(small), law.Predict(large)
+		if !(p.Value > 0) || math.IsInf(q.High, 0) || p.Value > q.Value || !p.Covers(p.Value) {
+			t.Fatalf("%+v for %+v, %+v for %+v", p, small, q, large)
+		}
+	})
+}

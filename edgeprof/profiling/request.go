@@ -1,0 +1,173 @@
+package profiling
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrSyntax is returned for a body that is no JSON.
+var ErrSyntax = errors.New("not JSON")
+
+// Counts are the seven numbers of a request; sizes are in bytes.
+type Counts struct {
+	ConvLayers, PoolLayers, FCLayers, FilterDetails, TotalParameters, ModelInputSize, ModelOutputSize uint64
+}
+
+// Fields are the names of the counts, in their order in [Counts].
+var Fields = [...]string{"conv_layers", "pool_layers", "fc_layers", "filter_details", "total_parameters", "model_input_size", "model_output_size"}
+
+// field points to the count of that index.
+func (c *Counts) field(i int) *uint64 {
+	return [...]*uint64{&c.ConvLayers, &c.PoolLayers, &c.FCLayers, &c.FilterDetails, &c.TotalParameters, &c.ModelInputSize, &c.ModelOutputSize}[i]
+}
+
+// Request is a profiling request that makes sense.
+type Request struct {
+	Counts
+	model   []byte // as it came, a JSON string
+	members []member
+}
+
+// Problem is what is wrong with one field.
+type Problem struct {
+	Pointer string `json:"pointer"` // to the field (RFC 6901)
+	Detail  string `json:"detail"`
+}
+
+// Parse reads a request. Unknown keys are kept. A body that is no JSON is an
+// error that matches [ErrSyntax]; a body that is JSON and no request has
+// problems, one for each field at fault.
+func Parse(body []byte) (*Request, []Problem, error) {
+	if !utf8.Valid(body) {
+		return nil, nil, fmt.Errorf("%w: not UTF-8", ErrSyntax)
+	}
+	if !json.Valid(body) {
+		return nil, nil, fmt.Errorf("%w: %w", ErrSyntax, explain(body))
+	}
+	at := space(body, 0)
+	if body[at] != '{' {
+		return nil, []Problem{{"", "want an object"}}, nil
+	}
+	r := &Request{members: object(body, at)}
+	problems := duplicates(r.members)
+	if raw := r.raw("model"); raw == nil {
+		problems = append(problems, Problem{"/model", "is missing"})
+	} else if raw[0] != '"' {
+		problems = append(problems, Problem{"/model", fmt.Sprintf("is %s, want a string", kind(raw))})
+	} else {
+		r.model = raw
+	}
+	for i, name := range Fields {
+		if reason := whole(r.raw(name), r.field(i)); reason != "" {
+			problems = append(problems, Problem{"/" + name, reason})
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems, nil
+	}
+	return r, nil, nil
+}
+
+// explain finds what is wrong with a body that is no JSON.
+func explain(body []byte) error {
+	var v any
+	err := json.Unmarshal(body, &v)
+	if wrong := (*json.SyntaxError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("byte %d: %w", wrong.Offset, err)
+	}
+	return err
+}
+
+// raw is the text of a member's value, nil where there is none.
+func (r *Request) raw(name string) []byte {
+	if i := slices.IndexFunc(r.members, func(m member) bool { return m.name == name }); i >= 0 {
+		return r.members[i].value
+	}
+	return nil
+}
+
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+func duplicates(members []member) []Problem {
+	var problems []Problem
+	seen := make(map[string]int, len(members))
+	for _, m := range members {
+		if seen[m.name]++; seen[m.name] == 2 {
+			problems = append(problems, Problem{"/" + escaper.Replace(m.name), "comes twice"})
+		}
+	}
+	return problems
+}
+
+// kind names a value's type.
+func kind(raw []byte) string {
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// whole reads a JSON number that is a whole number from 0 to 2^64-1, however it
+// is spelled: 1e19 and 5.0 are. The result is "" or what is wrong.
+func whole(raw []byte, to *uint64) string {
+	switch {
+	case raw == nil:
+		return "is missing"
+	case raw[0] != '-' && (raw[0] < '0' || raw[0] > '9'):
+		return fmt.Sprintf("is %s, want a number", kind(raw))
+	}
+	if v, err := strconv.ParseUint(string(raw), 10, 64); err == nil {
+		*to = v
+		return ""
+	}
+	text, negative := strings.CutPrefix(string(raw), "-")
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	digits, fraction, _ := strings.Cut(mantissa, ".")
+	fraction = strings.TrimRight(fraction, "0")
+	significant := strings.TrimLeft(digits+fraction, "0")
+	if significant == "" {
+		*to = 0
+		return ""
+	}
+	if negative {
+		return "is negative"
+	}
+	scale := 0
+	if exponent != "" {
+		n, err := strconv.Atoi(exponent)
+		if err != nil || n > 1<<20 || n < -1<<20 {
+			n = 1 << 20
+			if exponent[0] == '-' {
+				n = -n
+			}
+		}
+		scale = n
+	}
+	scale -= len(fraction)
+	trimmed := strings.TrimRight(significant, "0")
+	scale += len(significant) - len(trimmed)
+	if scale < 0 {
+		return "is not a whole number"
+	}
+	if len(trimmed)+scale <= 20 {
+		if v, err := strconv.ParseUint(trimmed+strings.Repeat("0", scale), 10, 64); err == nil {
+			*to = v
+			return ""
+		}
+	}
+	return "is above 18446744073709551615"
+}
