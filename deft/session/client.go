@@ -79,11 +79,11 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 	for range 3 {
 		claim := sl.claim.Load()
 		state := State(sl.state.Load())
-		if claim == 0 || state == Free || state == Claimed && Identity(claim).Alive() || state > Left {
+		if claim == 0 || state < Idle || state > Left {
 			return Client{}, false
 		}
 		c = sl.read()
-		c.Slot, c.Identity, c.State = i, Identity(claim), state
+		c.Slot, c.Identity, c.State = i, Identity(claim&^hasLeft), state
 		c.Directive = s.Directive(i)
 		c.Drained = c.Directive.Closed && c.Waiting > 0 && sl.drained.Load() == sl.directiveEpoch.Load()
 		if sl.claim.Load() == claim && sl.epoch.Load() == c.Epoch {

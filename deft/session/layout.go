@@ -8,6 +8,8 @@ const (
 	Version = 1
 	Slots   = 64
 
+	hasLeft = 1 << 63 // in a claim: the client has ended in good order
+
 	nameSize   = 32
 	headerSize = 256
 	slotSize   = 384

@@ -138,19 +138,38 @@ func (s *Session) EndIdle(slot int, job uint64) bool {
 
 // Reap frees the slots of clients that have left or died and returns what
 // they were. A client in another pid namespace counts as alive until it
-// leaves.
+// leaves. Only the owner may call it, from one goroutine at a time.
 func (s *Session) Reap() []Client {
 	var gone []Client
 	for i := range s.slots {
 		sl := &s.slots[i]
-		c, ok := s.Client(i)
-		if !ok || c.State != Left && (sl.pidns.Load() != pidNamespace() || c.Identity.Alive()) {
+		claim := sl.claim.Load()
+		if claim == 0 || !sl.abandoned(claim) {
+			continue
+		}
+		c, registered := s.Client(i)
+		// While the slot is emptied it is claimed by the owner, so that no
+		// client takes it.
+		if !sl.claim.CompareAndSwap(claim, uint64(s.self)) {
 			continue
 		}
 		s.Direct(i, Directive{})
 		sl.state.Store(uint32(Free))
-		sl.claim.CompareAndSwap(uint64(c.Identity), 0)
-		gone = append(gone, c)
+		sl.claim.Store(0)
+		if registered {
+			gone = append(gone, c)
+		}
 	}
 	return gone
+}
+
+// abandoned says whether the client that claims a slot will not use it again.
+// Between the claim and the other words of a new client lie microseconds; a
+// client of another pid namespace that is looked at just then may be taken
+// for dead, and goes on uncounted.
+func (sl *slot) abandoned(claim uint64) bool {
+	if claim&hasLeft != 0 {
+		return true
+	}
+	return sl.pidns.Load() == pidNamespace() && !Identity(claim).Alive()
 }

@@ -32,146 +32,150 @@
  * start time in clock ticks (field 22 of /proc/PID/stat) in the lower. One
  * word can be claimed by one compare-and-swap, and a reused process id does
  * not match. 0 is nobody.
+ *
+ * The claim of a slot has DEFT_HAS_LEFT set once its client has ended in good
+ * order: from then on anyone may take the slot.
  */
 typedef uint64_t deft_identity;
+#define DEFT_HAS_LEFT (1ull << 63)
 
 /* deft_header.owner_state */
 enum {
-	DEFT_OWNER_NONE = 0,   /* no owner yet: directives do not count */
-	DEFT_OWNER_ACTIVE = 1, /* directives count while the owner is alive */
-	DEFT_OWNER_GONE = 2    /* the owner has ended in good order */
+    DEFT_OWNER_NONE = 0,   /* no owner yet: directives do not count */
+    DEFT_OWNER_ACTIVE = 1, /* directives count while the owner is alive */
+    DEFT_OWNER_GONE = 2    /* the owner has ended in good order */
 };
 
 /* deft_header.job_mode: what begins and ends a job that nobody marks */
 enum {
-	DEFT_JOB_SYNC = 0, /* first launch begins; the program's own
-	                      synchronization, or idle_ns without a launch, ends */
-	DEFT_JOB_IDLE = 1, /* first launch begins; only idle_ns ends */
-	DEFT_JOB_MARKED = 2 /* only deft_job_begin and deft_job_end */
+    DEFT_JOB_SYNC = 0, /* first launch begins; the program's own
+                          synchronization, or idle_ns without a launch, ends */
+    DEFT_JOB_IDLE = 1, /* first launch begins; only idle_ns ends */
+    DEFT_JOB_MARKED = 2 /* only deft_job_begin and deft_job_end */
 };
 
 /* deft_slot.state */
 enum {
-	DEFT_FREE = 0,
-	DEFT_CLAIMED = 1, /* the claim is set, the other words are being filled in */
-	DEFT_IDLE = 2,    /* registered, no job; the owner may set this where it
-	                     was DEFT_ACTIVE, after idle_ns without a launch */
-	DEFT_ACTIVE = 3,  /* a job is running */
-	DEFT_LEFT = 4     /* the client has ended; its counters stay to be read */
+    DEFT_FREE = 0,
+    DEFT_CLAIMED = 1, /* the claim is set, the other words are being filled in */
+    DEFT_IDLE = 2,    /* registered, no job; the owner may set this where it
+                         was DEFT_ACTIVE, after idle_ns without a launch */
+    DEFT_ACTIVE = 3,  /* a job is running */
+    DEFT_LEFT = 4     /* the client has ended; its counters stay to be read */
 };
 
 /* deft_slot.paths: how the program reached the driver, one bit each */
 enum {
-	DEFT_PATH_DLSYM = 1 << 0,      /* dlsym gave a wrapped entry point */
-	DEFT_PATH_GETPROC = 1 << 1,    /* cuGetProcAddress did */
-	DEFT_PATH_GETPROC_V2 = 1 << 2, /* cuGetProcAddress_v2 did */
-	DEFT_PATH_PER_THREAD = 1 << 3, /* ... a per-thread default stream variant */
-	DEFT_PATH_LINKED = 1 << 4,     /* a call bound at link time came through */
-	DEFT_PATH_SHIM = 1 << 5,       /* libdeft stands in for libcuda.so.1 */
-	DEFT_PATH_DLOPEN = 1 << 6,     /* libcuda was opened with dlopen */
-	DEFT_PATH_DEEPBIND = 1 << 7,   /* RTLD_DEEPBIND was seen and left alone */
-	DEFT_PATH_STRIPPED = 1 << 8,   /* RTLD_DEEPBIND was seen and taken out */
-	DEFT_PATH_EXPORT_TABLE = 1 << 9 /* cuGetExportTable gave a private table */
+    DEFT_PATH_DLSYM = 1 << 0,      /* dlsym gave a wrapped entry point */
+    DEFT_PATH_GETPROC = 1 << 1,    /* cuGetProcAddress did */
+    DEFT_PATH_GETPROC_V2 = 1 << 2, /* cuGetProcAddress_v2 did */
+    DEFT_PATH_PER_THREAD = 1 << 3, /* ... a per-thread default stream variant */
+    DEFT_PATH_LINKED = 1 << 4,     /* a call bound at link time came through */
+    DEFT_PATH_SHIM = 1 << 5,       /* libdeft stands in for libcuda.so.1 */
+    DEFT_PATH_DLOPEN = 1 << 6,     /* libcuda was opened with dlopen */
+    DEFT_PATH_DEEPBIND = 1 << 7,   /* RTLD_DEEPBIND was seen and left alone */
+    DEFT_PATH_STRIPPED = 1 << 8,   /* RTLD_DEEPBIND was seen and taken out */
+    DEFT_PATH_EXPORT_TABLE = 1 << 9 /* cuGetExportTable gave a private table */
 };
 
 /* Directive: the gate word, on which a stopped client sleeps (futex). */
 enum { DEFT_GATE_OPEN = 0, DEFT_GATE_CLOSED = 1 };
 
 struct deft_slot {
-	/* line 0: who, written while state is DEFT_CLAIMED */
-	deft_identity claim;   /* 0 = free; taken by compare-and-swap */
-	uint32_t state;        /* DEFT_FREE ... DEFT_LEFT */
-	int32_t priority;      /* larger is more urgent; 0 is the default */
-	uint32_t weight;       /* share of the device, at least 1 */
-	uint32_t epoch;        /* how many clients have held this slot */
-	uint64_t pidns;        /* inode of the client's pid namespace, 0 unknown */
-	char name[DEFT_NAME];  /* zero-terminated */
+    /* line 0: who, written while state is DEFT_CLAIMED */
+    deft_identity claim;   /* 0 = free; taken by compare-and-swap */
+    uint32_t state;        /* DEFT_FREE ... DEFT_LEFT */
+    int32_t priority;      /* larger is more urgent; 0 is the default */
+    uint32_t weight;       /* share of the device, at least 1 */
+    uint32_t epoch;        /* how many clients have held this slot */
+    uint64_t pidns;        /* inode of the client's pid namespace, 0 unknown */
+    char name[DEFT_NAME];  /* zero-terminated */
 
-	/* line 1: counters of every launch */
-	uint64_t launches;  /* kernels and graphs given to the driver */
-	uint64_t syncs;     /* synchronization points that the hook added */
-	uint64_t stall_ns;  /* time in those and in waits for the in-flight bound */
-	uint64_t gate_ns;   /* time at the closed gate, drain included */
-	uint64_t gpu_ns;    /* estimate: time with work queued, gate time excluded,
-	                       counted at each synchronization */
-	uint64_t captured;  /* launches recorded by a stream capture, not run */
-	uint64_t emptied;   /* value of launches when the queue was last known to
-	                       be empty: launches - emptied bounds what is queued */
-	uint32_t waiting;   /* threads asleep at the gate */
-	uint32_t stops;     /* times a launch found the gate closed */
+    /* line 1: counters of every launch */
+    uint64_t launches;  /* kernels and graphs given to the driver */
+    uint64_t syncs;     /* synchronization points that the hook added */
+    uint64_t stall_ns;  /* time in those and in waits for the in-flight bound */
+    uint64_t gate_ns;   /* time at the closed gate, drain included */
+    uint64_t gpu_ns;    /* estimate: time with work queued, gate time excluded,
+                           counted at each synchronization */
+    uint64_t captured;  /* launches recorded by a stream capture, not run */
+    uint64_t emptied;   /* value of launches when the queue was last known to
+                           be empty: launches - emptied bounds what is queued */
+    uint32_t waiting;   /* threads asleep at the gate */
+    uint32_t stops;     /* times a launch found the gate closed */
 
-	/* line 2: jobs */
-	uint64_t job;          /* sequence number of the last job begun, from 1 */
-	uint64_t job_begin_ns; /* of that job */
-	uint64_t job_end_ns;   /* of the last job ended */
-	uint64_t deadline_ns;  /* absolute, of job; 0 = none */
-	uint64_t job_launches; /* value of launches at the begin of job */
-	uint32_t job_marked;   /* 1: begun by deft_job_begin, so only
-	                          deft_job_end ends it */
-	uint32_t drained;      /* directive_epoch for which the client stands at
-	                          the closed gate with an empty queue */
-	uint64_t drained_ns;   /* when that came true */
-	uint64_t jobs_ended;
+    /* line 2: jobs */
+    uint64_t job;          /* sequence number of the last job begun, from 1 */
+    uint64_t job_begin_ns; /* of that job */
+    uint64_t job_end_ns;   /* of the last job ended */
+    uint64_t deadline_ns;  /* absolute, of job; 0 = none */
+    uint64_t job_launches; /* value of launches at the begin of job */
+    uint32_t job_marked;   /* 1: the program calls deft_job_begin, so only that
+                              and deft_job_end begin and end jobs */
+    uint32_t drained;      /* directive_epoch for which the client stands at
+                              the closed gate with an empty queue */
+    uint64_t drained_ns;   /* when that came true */
+    uint64_t jobs_ended;
 
-	/* lines 3 and 4: what the hook saw */
-	uint32_t paths;             /* DEFT_PATH_... */
-	uint32_t children;          /* registrations again after fork: 1 in a child */
-	uint64_t own_syncs;         /* the program's own completion calls */
-	uint64_t graph_launches;    /* part of launches */
-	uint64_t memory_bytes;      /* device memory held, where seen */
-	uint64_t memory_peak_bytes;
-	uint64_t memory_refused;    /* allocations refused by the quota */
-	uint64_t synced_launches;   /* launches that added synchronizations waited
-	                               for: stall_ns over this bounds kernel time */
-	uint64_t failed_open;       /* times a wait was given up: no live owner */
-	uint64_t copies;            /* memcpy and memset calls */
-	uint64_t reserved0[7];
+    /* lines 3 and 4: what the hook saw */
+    uint32_t paths;             /* DEFT_PATH_... */
+    uint32_t children;          /* registrations again after fork: 1 in a child */
+    uint64_t own_syncs;         /* the program's own completion calls */
+    uint64_t graph_launches;    /* part of launches */
+    uint64_t memory_bytes;      /* device memory held, where seen */
+    uint64_t memory_peak_bytes;
+    uint64_t memory_refused;    /* allocations refused by the quota */
+    uint64_t synced_launches;   /* launches that added synchronizations waited
+                                   for: stall_ns over this bounds kernel time */
+    uint64_t failed_open;       /* times a wait was given up: no live owner */
+    uint64_t copies;            /* memcpy and memset calls */
+    uint64_t reserved0[7];
 
-	/* line 5: directives, written by the owner */
-	uint32_t gate;               /* DEFT_GATE_...; futex */
-	uint32_t directive_epoch;    /* changes with every change of directive */
-	uint32_t sync_every;         /* synchronize after this many launches; 0 never */
-	uint32_t in_flight_bound;    /* at most this many launches queued; 0 any */
-	uint64_t memory_quota_bytes; /* 0 = none */
-	uint64_t reserved1[5];
+    /* line 5: directives, written by the owner */
+    uint32_t gate;               /* DEFT_GATE_...; futex */
+    uint32_t directive_epoch;    /* changes with every change of directive */
+    uint32_t sync_every;         /* synchronize after this many launches; 0 never */
+    uint32_t in_flight_bound;    /* at most this many launches queued; 0 any */
+    uint64_t memory_quota_bytes; /* 0 = none */
+    uint64_t reserved1[5];
 };
 
 struct deft_header {
-	/* line 0: what, written once */
-	uint64_t magic;
-	uint32_t version;
-	uint32_t header_size;
-	uint32_t slot_size;
-	uint32_t slot_count;
-	uint64_t size;       /* of the whole session in bytes */
-	uint64_t id;         /* random */
-	uint64_t created_ns;
-	uint32_t job_mode;   /* DEFT_JOB_... */
-	uint32_t reserved0;
-	uint64_t idle_ns;    /* a job without a launch for so long has ended; the
-	                        owner decides it */
+    /* line 0: what, written once */
+    uint64_t magic;
+    uint32_t version;
+    uint32_t header_size;
+    uint32_t slot_size;
+    uint32_t slot_count;
+    uint64_t size;       /* of the whole session in bytes */
+    uint64_t id;         /* random */
+    uint64_t created_ns;
+    uint32_t job_mode;   /* DEFT_JOB_... */
+    uint32_t reserved0;
+    uint64_t idle_ns;    /* a job without a launch for so long has ended; the
+                            owner decides it */
 
-	/* line 1: the owner */
-	deft_identity owner;
-	uint32_t owner_state;        /* DEFT_OWNER_... */
-	uint32_t owner_epoch;        /* how many owners there were */
-	uint64_t owner_heartbeat_ns; /* last sign of life */
-	uint64_t owner_timeout_ns;   /* without one for so long, it counts as dead */
-	uint64_t owner_pidns;        /* inode of its pid namespace, 0 unknown */
-	uint64_t reserved1[3];
+    /* line 1: the owner */
+    deft_identity owner;
+    uint32_t owner_state;        /* DEFT_OWNER_... */
+    uint32_t owner_epoch;        /* how many owners there were */
+    uint64_t owner_heartbeat_ns; /* last sign of life */
+    uint64_t owner_timeout_ns;   /* without one for so long, it counts as dead */
+    uint64_t owner_pidns;        /* inode of its pid namespace, 0 unknown */
+    uint64_t reserved1[3];
 
-	/* line 2: the doorbell; a client adds 1 and wakes the owner (futex) at
-	   registration, job begin, job end, drained, leave */
-	uint32_t doorbell;
-	uint32_t listening; /* 1 while the owner sleeps on the doorbell */
-	uint64_t reserved2[7];
+    /* line 2: the doorbell; a client adds 1 and wakes the owner (futex) at
+       registration, job begin, job end, drained, leave */
+    uint32_t doorbell;
+    uint32_t listening; /* 1 while the owner sleeps on the doorbell */
+    uint64_t reserved2[7];
 
-	uint64_t reserved3[8];
+    uint64_t reserved3[8];
 };
 
 struct deft_session {
-	struct deft_header header;
-	struct deft_slot slots[DEFT_SLOTS];
+    struct deft_header header;
+    struct deft_slot slots[DEFT_SLOTS];
 };
 
 _Static_assert(sizeof(struct deft_header) == 256, "header is four lines");

@@ -13,7 +13,8 @@ func New(env *cli.Env) *cobra.Command {
 		Short: "Share one GPU between DNN jobs without hurting the urgent one",
 	}
 	root.AddCommand(
-	// the hook
+		// the hook
+		NewBuildHookCommand(env),
 
 	// the simulated driver and the live view
 

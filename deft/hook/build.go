@@ -1,0 +1,56 @@
+package hook
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+
+	"github.com/foretime/foretime/deft/cc"
+)
+
+//go:embed src
+var embedded embed.FS
+
+// Sources returns the C files of the library, session.h among them.
+func Sources() fs.FS {
+	src, err := fs.Sub(embedded, "src")
+	if err != nil {
+		panic(err) // the name is a constant of this file
+	}
+	return src
+}
+
+// Files are the names of the library's C files.
+func Files() []string { return []string{"member.c", "gate.c", "memory.c", "entry.c", "lookup.c"} }
+
+// flags are those of every build; the Makefile has the same.
+func flags() []string {
+	return []string{
+		"-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
+		"-fno-strict-aliasing", "-fno-plt", "-pthread",
+	}
+}
+
+// link makes a library that the loader resolves at once and never unloads.
+func link(soname string) []string {
+	return []string{
+		"-shared", "-s", "-Wl,-soname," + soname, "-Wl,-z,now", "-Wl,-z,nodelete",
+		"-Wl,-z,noseparate-code", "-Wl,--hash-style=gnu",
+	}
+}
+
+// Build compiles libdeft.so, or finds it in the compiler's cache, and returns
+// its absolute path. Extra arguments make a product of their own.
+func Build(ctx context.Context, c cc.Compiler, extra ...string) (string, error) {
+	args := append(flags(), link("libdeft.so")...)
+	args = append(args, "-Wl,--version-script=libdeft.map")
+	return c.Build(ctx, cc.Product{Name: "libdeft.so", Sources: Sources(), Args: append(append(args, extra...), Files()...)})
+}
+
+// Preload is the setting that puts lib before what LD_PRELOAD held so far.
+func Preload(lib, before string) string {
+	if before != "" {
+		lib += ":" + before
+	}
+	return "LD_PRELOAD=" + lib
+}

@@ -1,0 +1,102 @@
+package hook_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/simcuda"
+)
+
+// built is the folder of this test run's products; see TestMain.
+var built string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "deft-hook-")
+	if err != nil {
+		panic(err)
+	}
+	built = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// world is a simulated device, a session and the hook for one test.
+type world struct {
+	t       testing.TB
+	lib     string
+	driver  simcuda.Built
+	clients simcuda.Clients
+	device  simcuda.Device
+	session *session.Session
+}
+
+func needCompiler(t testing.TB) cc.Compiler {
+	t.Helper()
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("needs cc: install with apt-get install gcc")
+	}
+	return cc.Compiler{Cache: built}
+}
+
+func newWorld(t testing.TB, o session.Options) *world {
+	t.Helper()
+	c := needCompiler(t)
+	w := &world{t: t, device: simcuda.Device{File: filepath.Join(t.TempDir(), "device"), CountsFile: filepath.Join(t.TempDir(), "counts")}}
+	var err error
+	if w.lib, err = hook.Build(t.Context(), c, "-Werror"); err == nil {
+		w.driver, err = simcuda.Build(t.Context(), c)
+	}
+	if err == nil {
+		w.clients, err = simcuda.BuildClients(t.Context(), c, w.driver)
+	}
+	if err == nil {
+		w.session, err = session.Create(o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.session.Close() })
+	return w
+}
+
+// command is a program under the hook, in the session, on the device.
+func (w *world) command(name string, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	w.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), hook.Preload(w.lib, ""), w.session.Env(3))
+	cmd.Env = append(cmd.Env, w.device.Env(w.driver)...)
+	cmd.ExtraFiles = []*os.File{w.session.File()}
+	return cmd
+}
+
+// run runs a command to its end and returns its stdout.
+func (w *world) run(cmd *exec.Cmd) string {
+	w.t.Helper()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		w.t.Fatalf("%s: %v: %s%s", strings.Join(cmd.Args, " "), err, stderr.String(), out)
+	}
+	if stderr.Len() > 0 {
+		w.t.Logf("%s: %s", strings.Join(cmd.Args, " "), stderr.String())
+	}
+	return string(out)
+}
+
+// reap returns the clients that have left since the last call.
+func (w *world) reap() []session.Client {
+	w.t.Helper()
+	return w.session.Reap()
+}

@@ -1,0 +1,141 @@
+package hook
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing/fstest"
+
+	"github.com/foretime/foretime/deft/cc"
+)
+
+// ErrNoDriver is returned when no driver library is found.
+var ErrNoDriver = errors.New("no libcuda.so.1 found")
+
+// driverFolders are where installations put the driver's library.
+var driverFolders = []string{
+	"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib",
+	"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", "/run/opengl-driver/lib",
+}
+
+// FindDriver returns the first libcuda.so.1 in folders or, after them, in
+// where installations put it.
+func FindDriver(folders ...string) (string, error) {
+	for _, dir := range append(slices.Clone(folders), driverFolders...) {
+		path := filepath.Join(dir, "libcuda.so.1")
+		if _, err := os.Stat(path); dir != "" && err == nil {
+			return filepath.Abs(path)
+		}
+	}
+	return "", fmt.Errorf("%w in %s", ErrNoDriver, strings.Join(append(slices.Clone(folders), driverFolders...), ", "))
+}
+
+// BuildShim compiles a libcuda.so.1 that stands in the place of the driver
+// (a path; the programs under it load that), for programs that a preload cannot
+// reach: put its folder first in LD_LIBRARY_PATH. It has every function that
+// the driver exports; those that libdeft does not wrap jump to the driver.
+func BuildShim(ctx context.Context, c cc.Compiler, driver string) (string, error) {
+	driver, err := filepath.Abs(driver)
+	if err != nil {
+		return "", fmt.Errorf("hook: %w", err)
+	}
+	exports, err := exported(driver)
+	if err != nil {
+		return "", fmt.Errorf("hook: %s: %w", driver, err)
+	}
+	sources, err := shimSources(exports)
+	if err != nil {
+		return "", fmt.Errorf("hook: %w", err)
+	}
+	args := append(flags(), link("libcuda.so.1")...)
+	args = append(args, "-Wl,--version-script=shim.map", `-DDEFT_SHIM="`+driver+`"`, "shim.c")
+	return c.Build(ctx, cc.Product{Name: "libcuda.so.1", Sources: sources, Args: append(args, Files()...)})
+}
+
+// shimSources are the library's own and two files made for a driver: rest.h,
+// the functions that are not wrapped, and shim.map, what is exported: what the
+// driver exports, no more and no less, and the marks of jobs.
+func shimSources(exports []string) (fs.FS, error) {
+	own, err := wrapped()
+	if err != nil {
+		return nil, err
+	}
+	var rest, names strings.Builder
+	n := 0
+	for _, name := range exports {
+		fmt.Fprintf(&names, " %s;", name)
+		if !slices.Contains(own, name) {
+			fmt.Fprintf(&rest, " \\\n    ROW(%s, %d)", name, n)
+			n++
+		}
+	}
+	sources := fstest.MapFS{
+		"rest.h":   {Data: []byte("#define DEFT_REST(ROW)" + rest.String() + "\n")},
+		"shim.map": {Data: []byte("{ global:" + names.String() + " deft_job_begin; deft_job_end; local: *; };\n")},
+	}
+	err = fs.WalkDir(Sources(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(Sources(), path)
+		sources[path] = &fstest.MapFile{Data: body}
+		return err
+	})
+	return sources, err
+}
+
+// exported lists the functions that a library exports, in order.
+func exported(path string) ([]string, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range symbols {
+		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_BIND(s.Info) != elf.STB_LOCAL && plain(s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// plain says whether a name can stand in a C file and is not the loader's.
+func plain(name string) bool {
+	if name == "" || name == "_init" || name == "_fini" {
+		return false
+	}
+	return strings.IndexFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
+}
+
+// wrapped lists the entry points that libdeft wraps, from driver.h.
+func wrapped() ([]string, error) {
+	body, err := fs.ReadFile(Sources(), "driver.h")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(string(body)) {
+		kind, rest, ok := strings.Cut(strings.TrimSpace(line), "(cu")
+		if !ok || !slices.Contains([]string{"LONG", "LAUNCH", "COPY", "SYNC", "CAPTURE", "LOSE"}, kind) {
+			continue
+		}
+		name, _, _ := strings.Cut("cu"+rest, ")")
+		name, _, _ = strings.Cut(name, ",")
+		names = append(names, name)
+	}
+	return names, nil
+}

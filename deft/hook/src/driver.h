@@ -1,0 +1,174 @@
+/*
+ * The part of the CUDA driver interface that libdeft looks at, in its own
+ * declarations. Handles are pointers, device addresses 64-bit integers.
+ */
+#ifndef DEFT_DRIVER_H
+#define DEFT_DRIVER_H
+
+#include <stdint.h>
+
+typedef uintptr_t word; /* any argument that travels in an integer register */
+
+enum {
+    CU_SUCCESS = 0,
+    CU_OUT_OF_MEMORY = 2,
+    CU_STUB_LIBRARY = 34
+};
+
+enum { CU_GETPROC_PER_THREAD = 2 };    /* flag of cuGetProcAddress */
+enum { CU_CAPTURE_NONE = 0 };          /* answer of cuStreamIsCapturing */
+enum { CU_EVENT_NO_TIMING = 2 };       /* flag of cuEventCreate */
+
+/* CUlaunchConfig as of CUDA 11.8 to 13.0, x86-64 and arm64 */
+struct launch_config {
+    unsigned grid[3], block[3], shared_bytes;
+    void *stream;
+    void *attributes;
+    unsigned attribute_count;
+};
+_Static_assert(__builtin_offsetof(struct launch_config, stream) == 32, "stream of CUlaunchConfig");
+_Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
+
+/*
+ * The entry points that libdeft wraps, by their exact exported names. LONG rows
+ * have a wrapper written out; the others take at most six arguments, all in
+ * integer registers, and so share one shape per kind:
+ *
+ *   LAUNCH(name, stream) a kernel or graph; stream is the argument's index, or
+ *                        NO for the default stream
+ *   COPY(name, stream)   memcpy and memset
+ *   SYNC(name, stream)   the program waits; ALL for the whole context, NO for
+ *                        an event
+ *   CAPTURE(name, opens) a stream capture begins or ends
+ *   LOSE(name, what)     a stream, or ALL, goes away
+ *
+ * Names with _ptsz and _ptds work on the per-thread default stream.
+ */
+#define NO (-1)
+#define ALL (-2)
+
+#define DEFT_ENTRIES(LONG, LAUNCH, COPY, SYNC, CAPTURE, LOSE) \
+    LONG(cuInit) \
+    LONG(cuGetProcAddress) \
+    LONG(cuGetProcAddress_v2) \
+    LONG(cuGetExportTable) \
+    LONG(cuLaunchKernel) \
+    LONG(cuLaunchKernel_ptsz) \
+    LONG(cuLaunchKernelEx) \
+    LONG(cuLaunchKernelEx_ptsz) \
+    LONG(cuLaunchCooperativeKernel) \
+    LONG(cuLaunchCooperativeKernel_ptsz) \
+    LAUNCH(cuLaunch, NO) \
+    LAUNCH(cuLaunchGrid, NO) \
+    LAUNCH(cuLaunchGridAsync, 3) \
+    LAUNCH(cuGraphLaunch, 1) \
+    LAUNCH(cuGraphLaunch_ptsz, 1) \
+    LONG(cuLaunchHostFunc) \
+    LONG(cuLaunchHostFunc_ptsz) \
+    LONG(cuMemAlloc) \
+    LONG(cuMemAlloc_v2) \
+    LONG(cuMemAllocManaged) \
+    LONG(cuMemAllocPitch) \
+    LONG(cuMemAllocPitch_v2) \
+    LONG(cuMemAllocAsync) \
+    LONG(cuMemAllocAsync_ptsz) \
+    LONG(cuMemAllocFromPoolAsync) \
+    LONG(cuMemAllocFromPoolAsync_ptsz) \
+    LONG(cuMemCreate) \
+    LONG(cuMemFree) \
+    LONG(cuMemFree_v2) \
+    LONG(cuMemFreeAsync) \
+    LONG(cuMemFreeAsync_ptsz) \
+    LONG(cuMemRelease) \
+    LONG(cuMemGetInfo_v2) \
+    COPY(cuMemcpy, NO) \
+    COPY(cuMemcpy_ptds, NO) \
+    COPY(cuMemcpyAsync, 3) \
+    COPY(cuMemcpyAsync_ptsz, 3) \
+    COPY(cuMemcpyPeer, NO) \
+    COPY(cuMemcpyPeer_ptds, NO) \
+    COPY(cuMemcpyPeerAsync, 5) \
+    COPY(cuMemcpyPeerAsync_ptsz, 5) \
+    COPY(cuMemcpyHtoD, NO) \
+    COPY(cuMemcpyHtoD_v2, NO) \
+    COPY(cuMemcpyHtoD_v2_ptds, NO) \
+    COPY(cuMemcpyDtoH, NO) \
+    COPY(cuMemcpyDtoH_v2, NO) \
+    COPY(cuMemcpyDtoH_v2_ptds, NO) \
+    COPY(cuMemcpyDtoD, NO) \
+    COPY(cuMemcpyDtoD_v2, NO) \
+    COPY(cuMemcpyDtoD_v2_ptds, NO) \
+    COPY(cuMemcpyHtoDAsync, 3) \
+    COPY(cuMemcpyHtoDAsync_v2, 3) \
+    COPY(cuMemcpyHtoDAsync_v2_ptsz, 3) \
+    COPY(cuMemcpyDtoHAsync, 3) \
+    COPY(cuMemcpyDtoHAsync_v2, 3) \
+    COPY(cuMemcpyDtoHAsync_v2_ptsz, 3) \
+    COPY(cuMemcpyDtoDAsync, 3) \
+    COPY(cuMemcpyDtoDAsync_v2, 3) \
+    COPY(cuMemcpyDtoDAsync_v2_ptsz, 3) \
+    COPY(cuMemcpy2D, NO) \
+    COPY(cuMemcpy2D_v2, NO) \
+    COPY(cuMemcpy2D_v2_ptds, NO) \
+    COPY(cuMemcpy2DUnaligned, NO) \
+    COPY(cuMemcpy2DUnaligned_v2, NO) \
+    COPY(cuMemcpy2DUnaligned_v2_ptds, NO) \
+    COPY(cuMemcpy2DAsync, 1) \
+    COPY(cuMemcpy2DAsync_v2, 1) \
+    COPY(cuMemcpy2DAsync_v2_ptsz, 1) \
+    COPY(cuMemcpy3D, NO) \
+    COPY(cuMemcpy3D_v2, NO) \
+    COPY(cuMemcpy3D_v2_ptds, NO) \
+    COPY(cuMemcpy3DAsync, 1) \
+    COPY(cuMemcpy3DAsync_v2, 1) \
+    COPY(cuMemcpy3DAsync_v2_ptsz, 1) \
+    COPY(cuMemsetD8, NO) \
+    COPY(cuMemsetD8_v2, NO) \
+    COPY(cuMemsetD8_v2_ptds, NO) \
+    COPY(cuMemsetD16, NO) \
+    COPY(cuMemsetD16_v2, NO) \
+    COPY(cuMemsetD16_v2_ptds, NO) \
+    COPY(cuMemsetD32, NO) \
+    COPY(cuMemsetD32_v2, NO) \
+    COPY(cuMemsetD32_v2_ptds, NO) \
+    COPY(cuMemsetD2D8_v2, NO) \
+    COPY(cuMemsetD2D8_v2_ptds, NO) \
+    COPY(cuMemsetD2D16_v2, NO) \
+    COPY(cuMemsetD2D16_v2_ptds, NO) \
+    COPY(cuMemsetD2D32_v2, NO) \
+    COPY(cuMemsetD2D32_v2_ptds, NO) \
+    COPY(cuMemsetD8Async, 3) \
+    COPY(cuMemsetD8Async_ptsz, 3) \
+    COPY(cuMemsetD16Async, 3) \
+    COPY(cuMemsetD16Async_ptsz, 3) \
+    COPY(cuMemsetD32Async, 3) \
+    COPY(cuMemsetD32Async_ptsz, 3) \
+    COPY(cuMemsetD2D8Async, 5) \
+    COPY(cuMemsetD2D8Async_ptsz, 5) \
+    COPY(cuMemsetD2D16Async, 5) \
+    COPY(cuMemsetD2D16Async_ptsz, 5) \
+    COPY(cuMemsetD2D32Async, 5) \
+    COPY(cuMemsetD2D32Async_ptsz, 5) \
+    SYNC(cuStreamSynchronize, 0) \
+    SYNC(cuStreamSynchronize_ptsz, 0) \
+    SYNC(cuCtxSynchronize, ALL) \
+    SYNC(cuCtxSynchronize_v2, ALL) \
+    SYNC(cuEventSynchronize, NO) \
+    CAPTURE(cuStreamBeginCapture, 1) \
+    CAPTURE(cuStreamBeginCapture_ptsz, 1) \
+    CAPTURE(cuStreamBeginCapture_v2, 1) \
+    CAPTURE(cuStreamBeginCapture_v2_ptsz, 1) \
+    CAPTURE(cuStreamBeginCaptureToGraph, 1) \
+    CAPTURE(cuStreamBeginCaptureToGraph_ptsz, 1) \
+    CAPTURE(cuStreamEndCapture, 0) \
+    CAPTURE(cuStreamEndCapture_ptsz, 0) \
+    LOSE(cuStreamDestroy, 0) \
+    LOSE(cuStreamDestroy_v2, 0) \
+    LOSE(cuCtxDestroy, ALL) \
+    LOSE(cuCtxDestroy_v2, ALL) \
+    LOSE(cuDevicePrimaryCtxRelease, ALL) \
+    LOSE(cuDevicePrimaryCtxRelease_v2, ALL) \
+    LOSE(cuDevicePrimaryCtxReset, ALL) \
+    LOSE(cuDevicePrimaryCtxReset_v2, ALL)
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * The wrappers. Each has a hidden name, w_NAME, so that its address is this
+ * library's own whatever else is loaded, and NAME itself as an exported alias,
+ * for programs that are linked to the driver.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "deft.h"
+
+#define WRAP(name, params) \
+    static int w_##name params; \
+    EXPORT int name params __attribute__((alias("w_" #name))); \
+    static int w_##name params
+
+/* Declares next, the function to call; inside the driver, the driver's own. */
+#define NEXT(name, ...) \
+    int (*next)(__VA_ARGS__) = (int (*)(__VA_ARGS__))entry_next(E_##name); \
+    if (unlikely(!next)) \
+        return CU_STUB_LIBRARY; \
+    void *raw = unlikely(inside) ? entry_raw(E_##name) : NULL; \
+    if (unlikely(raw != NULL)) \
+        next = (int (*)(__VA_ARGS__))raw;
+
+#define CALL(r, call) \
+    do { \
+        inside++; \
+        r = call; \
+        inside--; \
+    } while (0)
+
+#define ENDS(name, end) (sizeof name > sizeof end && memcmp(name + sizeof name - sizeof end, end, sizeof end) == 0)
+#define PER_THREAD(name) (ENDS(name, "_ptsz") || ENDS(name, "_ptds"))
+
+#define WORDS word a0, word a1, word a2, word a3, word a4, word a5
+#define GIVEN a0, a1, a2, a3, a4, a5
+#define SIX word, word, word, word, word, word
+#define STREAM(i) ((void *)((i) == 0 ? a0 : (i) == 1 ? a1 : (i) == 2 ? a2 : (i) == 3 ? a3 : (i) == 5 ? a5 : 0))
+
+/* -- launches -- */
+
+/* A launch: the body of every wrapper that gives the device work. */
+#define LAUNCH_BODY(name, stream, call) \
+    if (unlikely(inside)) \
+        return call; \
+    enum pass pass = gate_launch((stream), PER_THREAD(#name)); \
+    int r; \
+    CALL(r, call); \
+    if (unlikely(pass == PASS_RECORD)) \
+        gate_after((stream), PER_THREAD(#name)); \
+    return r;
+
+#define KERNEL(name) \
+    WRAP(name, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+                unsigned shared, void *stream, void **params, void **extra)) { \
+        NEXT(name, void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **) \
+        LAUNCH_BODY(name, stream, next(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)) \
+    }
+KERNEL(cuLaunchKernel)
+KERNEL(cuLaunchKernel_ptsz)
+
+#define COOPERATIVE(name) \
+    WRAP(name, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+                unsigned shared, void *stream, void **params)) { \
+        NEXT(name, void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **) \
+        LAUNCH_BODY(name, stream, next(f, gx, gy, gz, bx, by, bz, shared, stream, params)) \
+    }
+COOPERATIVE(cuLaunchCooperativeKernel)
+COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
+
+#define KERNEL_EX(name) \
+    WRAP(name, (const struct launch_config *config, void *f, void **params, void **extra)) { \
+        NEXT(name, const struct launch_config *, void *, void **, void **) \
+        LAUNCH_BODY(name, config ? config->stream : NULL, next(config, f, params, extra)) \
+    }
+KERNEL_EX(cuLaunchKernelEx)
+KERNEL_EX(cuLaunchKernelEx_ptsz)
+
+#define LAUNCH(name, stream) \
+    WRAP(name, (WORDS)) { \
+        NEXT(name, SIX) \
+        if (memcmp(#name, "cuGraph", 7) == 0 && !inside) \
+            add(&acquire(&member.slot)->graph_launches, 1); \
+        LAUNCH_BODY(name, STREAM(stream), next(GIVEN)) \
+    }
+
+#define HOST(name) \
+    WRAP(name, (void *stream, void *f, void *data)) { \
+        NEXT(name, void *, void *, void *) \
+        if (unlikely(inside)) \
+            return next(stream, f, data); \
+        gate_copy(stream, PER_THREAD(#name)); \
+        int r; \
+        CALL(r, next(stream, f, data)); \
+        return r; \
+    }
+HOST(cuLaunchHostFunc)
+HOST(cuLaunchHostFunc_ptsz)
+
+/* -- copies, waits, captures, ends -- */
+
+/* These share a body per kind, which takes the arguments as they came. */
+typedef int (*six_fn)(SIX);
+
+/* Calls entry point id; sets *skip where the call came from the driver. */
+static int call_six(enum entry_id id, const word *a, bool *skip) {
+    six_fn next = (six_fn)entry_next(id);
+    if (!next)
+        return CU_STUB_LIBRARY;
+    *skip = inside;
+    if (inside) {
+        void *raw = entry_raw(id);
+        next = raw ? (six_fn)raw : next;
+    }
+    int r;
+    CALL(r, next(a[0], a[1], a[2], a[3], a[4], a[5]));
+    return r;
+}
+
+#define BODY(kind) static __attribute__((noinline)) int kind(enum entry_id id, long arg, bool per_thread, const word *a)
+#define BY(kind, name, arg) \
+    WRAP(name, (WORDS)) { \
+        word a[] = {GIVEN}; \
+        return kind(E_##name, arg, PER_THREAD(#name), a); \
+    }
+
+BODY(copy) {
+    bool skip;
+    if (!inside) {
+        gate_copy(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
+        add(&acquire(&member.slot)->copies, 1);
+    }
+    return call_six(id, a, &skip);
+}
+#define COPY(name, stream) BY(copy, name, stream)
+
+BODY(synced) {
+    bool skip = true;
+    member_seen();
+    uint64_t launches = load(&acquire(&member.slot)->launches);
+    (void)per_thread;
+    int r = call_six(id, a, &skip);
+    if (r == CU_SUCCESS && !skip)
+        gate_synced(arg, (void *)a[0], launches);
+    return r;
+}
+#define SYNC(name, stream) BY(synced, name, stream)
+
+/* A capture ends when its stream is capturing no more, whatever the driver
+   answers: it may say that the capture was invalidated. */
+BODY(capture) {
+    bool skip = true;
+    member_seen();
+    bool before = !arg && !inside && gate_capturing((void *)a[0], per_thread);
+    int r = call_six(id, a, &skip);
+    if (!skip && (arg ? r == CU_SUCCESS : before && !gate_capturing((void *)a[0], per_thread)))
+        gate_capture(arg);
+    return r;
+}
+#define CAPTURE(name, opens) BY(capture, name, opens)
+
+BODY(lose) {
+    bool skip = true;
+    bool open = arg != ALL && !inside && load(&member.attend) >= ATTEND_CAPTURE &&
+                gate_capturing((void *)a[0], per_thread);
+    int r = call_six(id, a, &skip);
+    if (arg == ALL && !skip)
+        gate_lose_contexts();
+    else if (open && r == CU_SUCCESS)
+        gate_capture(false);
+    return r;
+}
+#define LOSE(name, what) BY(lose, name, what)
+
+#define NOTHING(name)
+DEFT_ENTRIES(NOTHING, LAUNCH, COPY, SYNC, CAPTURE, LOSE)
+
+/* -- memory -- */
+
+/* key and bytes are known once the driver has answered. */
+#define TAKE(reserve, call, key, bytes) \
+    if (unlikely(inside)) \
+        return call; \
+    uint64_t reserved = (reserve); \
+    if (!memory_reserve(reserved)) \
+        return CU_OUT_OF_MEMORY; \
+    int r; \
+    CALL(r, call); \
+    if (r == CU_SUCCESS) \
+        memory_took((key), (bytes)); \
+    else \
+        memory_cancel(reserved); \
+    return r;
+
+/* Handles of cuMemCreate are no addresses: kept apart by the highest bit. */
+#define HANDLE(h) ((h) | 1ull << 63)
+
+WRAP(cuMemAlloc, (unsigned *p, unsigned bytes)) {
+    NEXT(cuMemAlloc, unsigned *, unsigned)
+    TAKE(bytes, next(p, bytes), *p, bytes)
+}
+
+WRAP(cuMemAlloc_v2, (uint64_t * p, size_t bytes)) {
+    NEXT(cuMemAlloc_v2, uint64_t *, size_t)
+    TAKE(bytes, next(p, bytes), *p, bytes)
+}
+
+WRAP(cuMemAllocManaged, (uint64_t * p, size_t bytes, unsigned flags)) {
+    NEXT(cuMemAllocManaged, uint64_t *, size_t, unsigned)
+    TAKE(bytes, next(p, bytes, flags), *p, bytes)
+}
+
+WRAP(cuMemAllocPitch, (unsigned *p, unsigned *pitch, unsigned width, unsigned height, unsigned element)) {
+    NEXT(cuMemAllocPitch, unsigned *, unsigned *, unsigned, unsigned, unsigned)
+    TAKE((uint64_t)width * height, next(p, pitch, width, height, element), *p, reserved)
+}
+
+WRAP(cuMemAllocPitch_v2, (uint64_t * p, size_t *pitch, size_t width, size_t height, unsigned element)) {
+    NEXT(cuMemAllocPitch_v2, uint64_t *, size_t *, size_t, size_t, unsigned)
+    TAKE(width * height, next(p, pitch, width, height, element), *p, reserved)
+}
+
+#define ALLOC_ASYNC(name) \
+    WRAP(name, (uint64_t * p, size_t bytes, void *stream)) { \
+        NEXT(name, uint64_t *, size_t, void *) \
+        TAKE(bytes, next(p, bytes, stream), *p, bytes) \
+    }
+ALLOC_ASYNC(cuMemAllocAsync)
+ALLOC_ASYNC(cuMemAllocAsync_ptsz)
+
+#define ALLOC_POOL(name) \
+    WRAP(name, (uint64_t * p, size_t bytes, void *pool, void *stream)) { \
+        NEXT(name, uint64_t *, size_t, void *, void *) \
+        TAKE(bytes, next(p, bytes, pool, stream), *p, bytes) \
+    }
+ALLOC_POOL(cuMemAllocFromPoolAsync)
+ALLOC_POOL(cuMemAllocFromPoolAsync_ptsz)
+
+WRAP(cuMemCreate, (uint64_t * handle, size_t bytes, const void *properties, uint64_t flags)) {
+    NEXT(cuMemCreate, uint64_t *, size_t, const void *, uint64_t)
+    TAKE(bytes, next(handle, bytes, properties, flags), HANDLE(*handle), bytes)
+}
+
+#define GIVE(name, key) \
+    WRAP(name, (word a0, word a1)) { \
+        NEXT(name, word, word) \
+        if (unlikely(inside)) \
+            return next(a0, a1); \
+        int r; \
+        CALL(r, next(a0, a1)); \
+        if (r == CU_SUCCESS) \
+            memory_gave(key); \
+        return r; \
+    }
+GIVE(cuMemFree, (unsigned)a0)
+GIVE(cuMemFree_v2, a0)
+GIVE(cuMemFreeAsync, a0)
+GIVE(cuMemFreeAsync_ptsz, a0)
+GIVE(cuMemRelease, HANDLE(a0))
+
+WRAP(cuMemGetInfo_v2, (size_t * free_bytes, size_t *total_bytes)) {
+    NEXT(cuMemGetInfo_v2, size_t *, size_t *)
+    int r;
+    CALL(r, next(free_bytes, total_bytes));
+    if (r == CU_SUCCESS && !inside)
+        memory_info(free_bytes, total_bytes);
+    return r;
+}
+
+/* -- the way in -- */
+
+WRAP(cuInit, (unsigned flags)) {
+    NEXT(cuInit, unsigned)
+    if (!inside)
+        member_seen();
+    int r;
+    CALL(r, next(flags));
+    return r;
+}
+
+WRAP(cuGetProcAddress, (const char *name, void **f, int version, uint64_t flags)) {
+    NEXT(cuGetProcAddress, const char *, void **, int, uint64_t)
+    if (inside)
+        return next(name, f, version, flags);
+    int r;
+    CALL(r, next(name, f, version, flags));
+    if (r == CU_SUCCESS)
+        lookup_wrap(name, f, version, flags, DEFT_PATH_GETPROC);
+    return r;
+}
+
+WRAP(cuGetProcAddress_v2, (const char *name, void **f, int version, uint64_t flags, int *status)) {
+    NEXT(cuGetProcAddress_v2, const char *, void **, int, uint64_t, int *)
+    if (inside)
+        return next(name, f, version, flags, status);
+    int r;
+    CALL(r, next(name, f, version, flags, status));
+    if (r == CU_SUCCESS)
+        lookup_wrap(name, f, version, flags, DEFT_PATH_GETPROC_V2);
+    return r;
+}
+
+WRAP(cuGetExportTable, (const void **table, const void *id)) {
+    NEXT(cuGetExportTable, const void **, const void *)
+    if (!inside)
+        member_path(DEFT_PATH_EXPORT_TABLE);
+    int r;
+    CALL(r, next(table, id));
+    return r;
+}
+
+/* -- the table -- */
+
+void *const wrappers[ENTRIES] = {
+#define ROW1(name) (void *)w_##name,
+#define ROW2(name, x) (void *)w_##name,
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+};

@@ -1,0 +1,360 @@
+/*
+ * What happens around a launch: the closed gate, synchronization points, the
+ * in-flight bound, and where jobs begin and end.
+ *
+ * While any stream of the process is capturing, nothing here waits or
+ * synchronizes: both would invalidate the capture.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "deft.h"
+
+__thread int inside __attribute__((tls_model("initial-exec")));
+
+/* -- calls of the driver -- */
+
+typedef int (*stream_fn)(void *stream);
+
+bool gate_capturing(void *stream, bool per_thread) {
+    static void *plain, *own;
+    void **cached = per_thread ? &own : &plain;
+    void *f = load(cached);
+    if (!f) {
+        f = driver_symbol(per_thread ? "cuStreamIsCapturing_ptsz" : "cuStreamIsCapturing");
+        store(cached, f);
+    }
+    int status = CU_CAPTURE_NONE;
+    if (!f)
+        return load(&member.attend) >= ATTEND_CAPTURE;
+    inside++;
+    int r = ((int (*)(void *, int *))f)(stream, &status);
+    inside--;
+    return r != CU_SUCCESS || status != CU_CAPTURE_NONE;
+}
+
+/* The queue was empty when launches had this value. */
+static void emptied(struct deft_slot *s, uint64_t launches) {
+    uint64_t now = now_ns(), busy = load(&member.busy_ns);
+    if (launches > load(&s->emptied)) {
+        store(&s->emptied, launches);
+        if (busy != 0 && now > busy)
+            add(&s->gpu_ns, now - busy);
+    }
+    store(&member.busy_ns, now);
+    store(&member.synced, launches);
+    if (load(&s->launches) == launches)
+        store(&member.many, 0);
+}
+
+/* Waits until what this process has launched is done. */
+static bool synchronize(struct deft_slot *s, void *stream, bool per_thread) {
+    uint64_t launches = load(&s->launches);
+    bool all = load(&member.many);
+    void *f = entry_raw(all          ? E_cuCtxSynchronize
+                        : per_thread ? E_cuStreamSynchronize_ptsz
+                                     : E_cuStreamSynchronize);
+    if (!f || gate_capturing(stream, per_thread))
+        return false;
+    inside++;
+    int r = all ? ((int (*)(void))f)() : ((stream_fn)f)(stream);
+    inside--;
+    if (r != CU_SUCCESS)
+        return false;
+    emptied(s, launches);
+    return true;
+}
+
+/* -- jobs -- */
+
+static bool job_begin(struct deft_slot *s, uint64_t slo) {
+    uint32_t idle = DEFT_IDLE;
+    if (!swap_if(&s->state, &idle, DEFT_ACTIVE))
+        return false;
+    uint64_t now = now_ns();
+    store(&s->job_begin_ns, now);
+    store(&s->deadline_ns, slo ? now + slo : 0);
+    store(&s->job_launches, load(&s->launches));
+    if (load(&s->emptied) == load(&s->launches))
+        store(&member.busy_ns, now);
+    __atomic_fetch_add(&s->job, 1, __ATOMIC_RELEASE);
+    member_ring();
+    return true;
+}
+
+static bool job_end(struct deft_slot *s) {
+    uint32_t active = DEFT_ACTIVE;
+    if (s == &nobody || !swap_if(&s->state, &active, DEFT_IDLE))
+        return false;
+    store(&s->job_end_ns, now_ns());
+    add(&s->jobs_ended, 1);
+    member_ring();
+    return true;
+}
+
+/* Begins a job that nobody marks. */
+static void job_detect(struct deft_slot *s) {
+    if (load(&s->state) == DEFT_IDLE && !load(&s->job_marked) && member_job_mode() != DEFT_JOB_MARKED)
+        job_begin(s, member_slo_ns());
+}
+
+EXPORT int deft_job_begin(uint64_t slo) {
+    member_seen();
+    struct deft_slot *s = acquire(&member.slot);
+    if (s == &nobody)
+        return -1;
+    store(&s->job_marked, 1);
+    job_end(s);
+    job_begin(s, slo ? slo : member_slo_ns());
+    return 0;
+}
+
+EXPORT int deft_job_end(void) {
+    struct deft_slot *s = acquire(&member.slot);
+    if (s == &nobody)
+        return -1;
+    job_end(s);
+    return 0;
+}
+
+/* -- the gate -- */
+
+/* Drains, says so, and sleeps until the gate opens or no owner is left to keep
+   it closed. */
+COLD static void stop(struct deft_slot *s, void *stream, bool per_thread) {
+    if (gate_capturing(stream, per_thread))
+        return;
+    uint64_t begin = now_ns();
+    add(&s->stops, 1);
+    add(&s->waiting, 1);
+    synchronize(s, stream, per_thread);
+    while (acquire(&s->gate) != DEFT_GATE_OPEN) {
+        uint32_t epoch = acquire(&s->directive_epoch);
+        if (load(&s->drained) != epoch) {
+            store(&s->drained_ns, now_ns());
+            release(&s->drained, epoch);
+            member_ring();
+        }
+        if (!member_obeys()) {
+            add(&s->failed_open, 1);
+            break;
+        }
+        struct timespec nap = {0, DEFT_NAP_NS};
+        syscall(SYS_futex, &s->gate, FUTEX_WAIT, DEFT_GATE_CLOSED, &nap, NULL, 0);
+    }
+    add(&s->waiting, -1);
+    uint64_t now = now_ns();
+    add(&s->gate_ns, now - begin);
+    store(&member.busy_ns, now);
+}
+
+/* A synchronization point where so many launches came since the last one. The
+   first thread to notice makes it. */
+static void sync_point(struct deft_slot *s, void *stream, bool per_thread, uint32_t every) {
+    uint64_t launches = load(&s->launches), last = load(&member.synced);
+    if (launches - last < every || !swap_if(&member.synced, &last, launches))
+        return;
+    uint64_t begin = now_ns();
+    if (!synchronize(s, stream, per_thread))
+        return;
+    add(&s->stall_ns, now_ns() - begin);
+    add(&s->syncs, 1);
+    add(&s->synced_launches, launches - last);
+}
+
+/* -- the in-flight bound -- */
+
+enum { GROUPS = 8 };
+
+/* Launches of one thread, oldest first, in groups that end with an event each.
+   A bound of M makes groups of a quarter of M. */
+struct ring {
+    uint64_t generation;
+    uint64_t queued; /* launches in closed groups and in the open one */
+    uint32_t open;   /* launches in the open group */
+    uint32_t oldest, count;
+    void *event[GROUPS];
+    uint32_t size[GROUPS];
+};
+
+static __thread struct ring *ring __attribute__((tls_model("initial-exec")));
+static pthread_key_t ring_key;
+static pthread_once_t ring_once = PTHREAD_ONCE_INIT;
+
+static void ring_free(void *p) {
+    struct ring *r = p;
+    int (*destroy)(void *) = (int (*)(void *))driver_symbol("cuEventDestroy_v2");
+    if (destroy && r->generation == load(&member.generation)) {
+        inside++;
+        for (int i = 0; i < GROUPS; i++)
+            if (r->event[i])
+                destroy(r->event[i]);
+        inside--;
+    }
+    ring = NULL;
+    free(r);
+}
+
+static void ring_init(void) { pthread_key_create(&ring_key, ring_free); }
+
+static void ring_reset(struct ring *r) {
+    r->queued = r->open = r->oldest = r->count = 0;
+}
+
+/* This thread's ring; its events are forgotten where their context is gone. */
+static struct ring *ring_get(void) {
+    if (!ring) {
+        pthread_once(&ring_once, ring_init);
+        ring = calloc(1, sizeof *ring);
+        if (ring)
+            pthread_setspecific(ring_key, ring);
+    }
+    uint64_t generation = load(&member.generation);
+    if (ring && ring->generation != generation) {
+        *ring = (struct ring){.generation = generation};
+    }
+    return ring;
+}
+
+static void ring_wait(struct deft_slot *s, struct ring *r) {
+    stream_fn wait = (stream_fn)entry_raw(E_cuEventSynchronize);
+    uint64_t begin = now_ns();
+    inside++;
+    int failed = !wait || wait(r->event[r->oldest]) != CU_SUCCESS;
+    inside--;
+    add(&s->stall_ns, now_ns() - begin);
+    r->queued -= r->size[r->oldest];
+    r->oldest = (r->oldest + 1) % GROUPS;
+    r->count--;
+    if (failed)
+        ring_reset(r);
+}
+
+/* Makes room for one more launch. */
+static enum pass in_flight(struct deft_slot *s, uint32_t bound) {
+    struct ring *r = ring_get();
+    if (!r)
+        return PASS_PLAIN;
+    while (r->count > 0 && r->queued >= bound)
+        ring_wait(s, r);
+    return PASS_RECORD;
+}
+
+void gate_after(void *stream, bool per_thread) {
+    static void *create, *plain, *own;
+    struct deft_slot *s = acquire(&member.slot);
+    uint32_t bound = load(&s->in_flight_bound);
+    struct ring *r = ring_get();
+    if (!r || bound == 0)
+        return;
+    r->queued++;
+    if (++r->open < (bound + 3) / 4 && r->queued < bound)
+        return;
+    if (r->count == GROUPS)
+        ring_wait(s, r);
+    void **record = per_thread ? &own : &plain;
+    if (!load(record))
+        store(record, driver_symbol(per_thread ? "cuEventRecord_ptsz" : "cuEventRecord"));
+    if (!load(&create))
+        store(&create, driver_symbol("cuEventCreate"));
+    void *f = load(record), *make = load(&create);
+    uint32_t at = (r->oldest + r->count) % GROUPS;
+    inside++;
+    bool ok = f && make &&
+              (r->event[at] || ((int (*)(void **, unsigned))make)(&r->event[at], CU_EVENT_NO_TIMING) == CU_SUCCESS) &&
+              ((int (*)(void *, void *))f)(r->event[at], stream) == CU_SUCCESS;
+    inside--;
+    if (!ok) { /* no events, or those of another context: begin anew */
+        *r = (struct ring){.generation = r->generation};
+        return;
+    }
+    r->size[at] = r->open;
+    r->open = 0;
+    r->count++;
+}
+
+/* -- before and after -- */
+
+COLD enum pass gate_slow(void *stream, bool per_thread) {
+    member_seen();
+    struct deft_slot *s = acquire(&member.slot);
+    if (load(&member.attend) >= ATTEND_CAPTURE) {
+        if (gate_capturing(stream, per_thread))
+            add(&s->captured, 1);
+        else
+            add(&s->launches, 1);
+        return PASS_PLAIN;
+    }
+    uint64_t launches = load(&s->launches);
+    if (stream != load(&member.stream)) {
+        if (launches != load(&s->emptied))
+            store(&member.many, 1);
+        store(&member.stream, stream);
+    }
+    job_detect(s);
+    if (load(&member.attend) & ATTEND_EMPTY) {
+        __atomic_fetch_and(&member.attend, ~(uint32_t)ATTEND_EMPTY, __ATOMIC_RELAXED);
+        store(&member.busy_ns, now_ns());
+    }
+    enum pass pass = PASS_PLAIN;
+    uint32_t every = load(&s->sync_every), bound = load(&s->in_flight_bound);
+    if ((acquire(&s->gate) | every | bound) && member_obeys()) {
+        if (load(&s->gate) != DEFT_GATE_OPEN)
+            stop(s, stream, per_thread);
+        if (every)
+            sync_point(s, stream, per_thread, every);
+        if (bound)
+            pass = in_flight(s, bound);
+    }
+    add(&s->launches, 1);
+    return pass;
+}
+
+void gate_copy(void *stream, bool per_thread) {
+    struct deft_slot *s = acquire(&member.slot);
+    if (likely((load(&s->gate) | (load(&member.attend) & ~(uint32_t)ATTEND_EMPTY) |
+                (load(&s->state) ^ DEFT_ACTIVE)) == 0))
+        return;
+    member_seen();
+    s = acquire(&member.slot);
+    if (load(&member.attend) >= ATTEND_CAPTURE)
+        return;
+    job_detect(s);
+    if (load(&s->gate) != DEFT_GATE_OPEN && member_obeys())
+        stop(s, stream, per_thread);
+}
+
+void gate_synced(long kind, void *stream, uint64_t launches) {
+    struct deft_slot *s = acquire(&member.slot);
+    add(&s->own_syncs, 1);
+    if (kind == ALL || (kind >= 0 && !load(&member.many) && stream == load(&member.stream))) {
+        emptied(s, launches);
+        if (ring)
+            ring_reset(ring);
+        if (s != &nobody)
+            __atomic_fetch_or(&member.attend, ATTEND_EMPTY, __ATOMIC_RELAXED);
+    }
+    if (!load(&s->job_marked) && member_job_mode() == DEFT_JOB_SYNC)
+        job_end(s);
+}
+
+void gate_capture(bool opens) {
+    uint32_t attend = load(&member.attend);
+    do {
+        if (!opens && attend < ATTEND_CAPTURE)
+            return;
+    } while (!swap_if(&member.attend, &attend, opens ? attend + ATTEND_CAPTURE : attend - ATTEND_CAPTURE));
+}
+
+void gate_lose_contexts(void) {
+    add(&member.generation, 1);
+    __atomic_fetch_and(&member.attend, ATTEND_CAPTURE - 1, __ATOMIC_RELAXED);
+}
+
+void gate_child(void) { ring = NULL; }

@@ -1,0 +1,336 @@
+/*
+ * Where programs find the driver's functions: dlsym and dlopen, exported here
+ * in place of libc's, and what cuGetProcAddress gives.
+ *
+ * Both exported functions end in a jump, not a call, so that libc sees the
+ * caller's return address: RTLD_NEXT, RTLD_DEEPBIND's scope and $ORIGIN mean
+ * what they meant. A name is compared with the table of wrapped names, whole.
+ * A wrapper is handed out only where the caller's own handle leads to the
+ * driver: what another library defines under the same name stays its own.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "deft.h"
+
+typedef void *(*dlsym_fn)(void *, const char *);
+typedef void *(*dlopen_fn)(const char *, int);
+
+struct entry entries[ENTRIES];
+
+static const char *const names[ENTRIES] = {
+#define ROW1(name) #name,
+#define ROW2(name, x) #name,
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+};
+
+static int entry_find(const char *name) {
+    if (!name || name[0] != 'c' || name[1] != 'u')
+        return -1;
+    for (int i = 0; i < ENTRIES; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* The entry whose wrapper is f, or -1. */
+static int wrapper_find(const void *f) {
+    for (int i = 0; i < ENTRIES; i++)
+        if (wrappers[i] == f)
+            return i;
+    return -1;
+}
+
+static bool ours(const void *f) { return wrapper_find(f) >= 0; }
+
+/* -- libc's functions -- */
+
+static dlsym_fn libc_dlsym, next_dlsym; /* libc's, and the next after this library */
+HIDDEN dlopen_fn deft_next_dlopen;
+
+static void *versioned(void *handle, const char *name) {
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        void *f = dlvsym(handle, name, versions[i]);
+        if (f)
+            return f;
+    }
+    return NULL;
+}
+
+/* Libraries' constructors may call dlsym before ours has run. */
+COLD static void prepare(void) {
+    dlopen_fn first_dlopen = (dlopen_fn)versioned(RTLD_NEXT, "dlopen");
+    void *libc = first_dlopen ? first_dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    dlsym_fn own = libc ? (dlsym_fn)versioned(libc, "dlsym") : NULL;
+    if (!own)
+        own = (dlsym_fn)versioned(RTLD_NEXT, "dlsym");
+    if (!own)
+        abort(); /* no libc that this library was made for */
+    dlsym_fn next = (dlsym_fn)own(RTLD_NEXT, "dlsym");
+    dlopen_fn open = (dlopen_fn)own(RTLD_NEXT, "dlopen");
+    release(&deft_next_dlopen, open ? open : first_dlopen);
+    release(&libc_dlsym, own);
+    release(&next_dlsym, next ? next : own);
+}
+
+static inline void prepared(void) {
+    if (unlikely(!acquire(&next_dlsym)))
+        prepare();
+}
+
+/* -- the driver -- */
+
+static void *driver_handle(void) {
+    static void *handle;
+    void *h = acquire(&handle);
+    if (h)
+        return h;
+    prepared();
+    inside++;
+#ifdef DEFT_SHIM
+    const char *path = secure_getenv("DEFT_DRIVER");
+    h = deft_next_dlopen(path && *path ? path : DEFT_SHIM, RTLD_LAZY | RTLD_LOCAL);
+#else
+    h = deft_next_dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+#endif
+    inside--;
+    if (h)
+        release(&handle, h);
+    return h;
+}
+
+void *driver_symbol(const char *name) {
+    void *h = driver_handle();
+    if (!h)
+        return NULL;
+    inside++;
+    void *f = libc_dlsym(h, name);
+    inside--;
+    return f;
+}
+
+void *entry_raw(enum entry_id id) {
+    void *f = acquire(&entries[id].raw);
+    if (!f) {
+        f = driver_symbol(names[id]);
+        if (!f || ours(f))
+            return NULL;
+        release(&entries[id].raw, f);
+    }
+    return f;
+}
+
+/* Finds what a wrapper is to call where no lookup has told it. */
+static void *resolve(enum entry_id id) {
+    void *raw = entry_raw(id), *f = raw;
+    prepared();
+    if (raw && next_dlsym != libc_dlsym) { /* another library may want to be between */
+        inside++;
+        f = next_dlsym(driver_handle(), names[id]);
+        inside--;
+    }
+    if (!raw) /* a driver under another name */
+        f = libc_dlsym(RTLD_NEXT, names[id]);
+    if (!f || ours(f))
+        f = raw;
+    if (f)
+        release(&entries[id].next, f);
+    return f;
+}
+
+COLD void *entry_resolve(enum entry_id id) {
+#ifdef DEFT_SHIM
+    member_path(DEFT_PATH_SHIM);
+#else
+    member_path(DEFT_PATH_LINKED);
+#endif
+    return resolve(id);
+}
+
+/* Records what a wrapper is to call, and returns the wrapper. What a program
+   found through another library's lookup goes before the driver's own. */
+static void *hand_out(int id, void *found) {
+    if (ours(found)) {
+        if (!acquire(&entries[id].next))
+            resolve((enum entry_id)id);
+    } else if (found != entry_raw((enum entry_id)id) || !acquire(&entries[id].next)) {
+        release(&entries[id].next, found);
+    }
+    return wrappers[id];
+}
+
+/* -- dlsym -- */
+
+static void *lookup(void *handle, const char *name) {
+    int id = entry_find(name);
+    void *found = next_dlsym(handle, name);
+    if (id < 0 || !found)
+        return found;
+    void *raw = entry_raw((enum entry_id)id), *plain = libc_dlsym(handle, name);
+    if (!raw)
+        return ours(found) ? NULL : found;
+    if (plain != raw && !ours(plain))
+        return found;
+    member_path(DEFT_PATH_DLSYM);
+    return hand_out(id, found);
+}
+
+/* What the exported dlsym jumps to. */
+__attribute__((used)) HIDDEN void *deft_dlsym_target(void *handle, const char *name) {
+    prepared();
+    if (likely(entry_find(name) < 0) || inside || handle == RTLD_NEXT)
+        return (void *)next_dlsym;
+    return (void *)lookup;
+}
+
+/* The mode with which the exported dlopen jumps to the next one. */
+__attribute__((used)) HIDDEN int deft_dlopen_mode(const char *file, int mode) {
+    prepared();
+    if (inside)
+        return mode;
+    if (file && strstr(file, "libcuda.so"))
+        member_path(DEFT_PATH_DLOPEN);
+    if (mode & RTLD_DEEPBIND) {
+        const char *ask = secure_getenv("DEFT_DEEPBIND");
+        bool strip = ask && strcmp(ask, "strip") == 0;
+        member_path(strip ? DEFT_PATH_STRIPPED : DEFT_PATH_DEEPBIND);
+        if (strip)
+            mode &= ~RTLD_DEEPBIND;
+    }
+    return mode;
+}
+
+#ifndef DEFT_SHIM
+
+#if defined __x86_64__
+__asm__(".text\n"
+        ".globl deft_dlsym\n.hidden deft_dlsym\n.type deft_dlsym,@function\n"
+        "deft_dlsym:\n"
+        ".cfi_startproc\n"
+        "  push %rdi\n.cfi_adjust_cfa_offset 8\n"
+        "  push %rsi\n.cfi_adjust_cfa_offset 8\n"
+        "  sub $8,%rsp\n.cfi_adjust_cfa_offset 8\n"
+        "  call deft_dlsym_target\n"
+        "  add $8,%rsp\n.cfi_adjust_cfa_offset -8\n"
+        "  pop %rsi\n.cfi_adjust_cfa_offset -8\n"
+        "  pop %rdi\n.cfi_adjust_cfa_offset -8\n"
+        "  jmp *%rax\n"
+        ".cfi_endproc\n.size deft_dlsym,.-deft_dlsym\n"
+        ".globl deft_dlopen\n.hidden deft_dlopen\n.type deft_dlopen,@function\n"
+        "deft_dlopen:\n"
+        ".cfi_startproc\n"
+        "  push %rdi\n.cfi_adjust_cfa_offset 8\n"
+        "  call deft_dlopen_mode\n"
+        "  pop %rdi\n.cfi_adjust_cfa_offset -8\n"
+        "  mov %eax,%esi\n"
+        "  jmp *deft_next_dlopen(%rip)\n"
+        ".cfi_endproc\n.size deft_dlopen,.-deft_dlopen\n");
+#elif defined __aarch64__
+__asm__(".text\n"
+        ".globl deft_dlsym\n.hidden deft_dlsym\n.type deft_dlsym,%function\n"
+        "deft_dlsym:\n"
+        ".cfi_startproc\n"
+        "  stp x29,x30,[sp,#-32]!\n.cfi_adjust_cfa_offset 32\n"
+        "  stp x0,x1,[sp,#16]\n"
+        "  bl deft_dlsym_target\n"
+        "  mov x16,x0\n"
+        "  ldp x0,x1,[sp,#16]\n"
+        "  ldp x29,x30,[sp],#32\n.cfi_adjust_cfa_offset -32\n"
+        "  br x16\n"
+        ".cfi_endproc\n.size deft_dlsym,.-deft_dlsym\n"
+        ".globl deft_dlopen\n.hidden deft_dlopen\n.type deft_dlopen,%function\n"
+        "deft_dlopen:\n"
+        ".cfi_startproc\n"
+        "  stp x29,x30,[sp,#-32]!\n.cfi_adjust_cfa_offset 32\n"
+        "  str x0,[sp,#16]\n"
+        "  bl deft_dlopen_mode\n"
+        "  mov w1,w0\n"
+        "  ldr x0,[sp,#16]\n"
+        "  ldp x29,x30,[sp],#32\n.cfi_adjust_cfa_offset -32\n"
+        "  adrp x16,deft_next_dlopen\n"
+        "  ldr x16,[x16,#:lo12:deft_next_dlopen]\n"
+        "  br x16\n"
+        ".cfi_endproc\n.size deft_dlopen,.-deft_dlopen\n");
+#else
+#error "no jumping dlsym for this processor: x86-64 and arm64 are known"
+#endif
+
+/* Both versions that programs ask for, so that other libraries which look for
+   the next dlsym by version find this one. */
+#ifdef DEFT_UNVERSIONED
+__asm__(".globl dlsym\n.set dlsym,deft_dlsym\n.globl dlopen\n.set dlopen,deft_dlopen\n");
+#else
+#if defined __x86_64__
+#define OLDEST "GLIBC_2.2.5"
+#else
+#define OLDEST "GLIBC_2.17"
+#endif
+__asm__(".globl deft_dlsym_old\n.set deft_dlsym_old,deft_dlsym\n.symver deft_dlsym_old,dlsym@" OLDEST "\n"
+        ".globl deft_dlsym_new\n.set deft_dlsym_new,deft_dlsym\n.symver deft_dlsym_new,dlsym@@GLIBC_2.34\n"
+        ".globl deft_dlopen_old\n.set deft_dlopen_old,deft_dlopen\n.symver deft_dlopen_old,dlopen@" OLDEST "\n"
+        ".globl deft_dlopen_new\n.set deft_dlopen_new,deft_dlopen\n.symver deft_dlopen_new,dlopen@@GLIBC_2.34\n");
+#endif
+
+#endif /* DEFT_SHIM */
+
+/* -- cuGetProcAddress -- */
+
+static bool variant(const char *entry, const char *name) {
+    static const char *const suffixes[] = {"", "_v2", "_ptsz", "_ptds", "_v2_ptsz", "_v2_ptds"};
+    size_t n = strlen(name);
+    if (strncmp(entry, name, n) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcmp(entry + n, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The CUDA version in which a plain name began to mean its second variant. */
+static int second_since(const char *name) {
+    static const struct { const char *name; int since; } known[] = {
+        {"cuGetProcAddress", 12000}, {"cuStreamBeginCapture", 10010}, {"cuCtxSynchronize", 13000},
+        {"cuCtxDestroy", 4000}, {"cuStreamDestroy", 4000},
+        {"cuDevicePrimaryCtxRelease", 11000}, {"cuDevicePrimaryCtxReset", 11000},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, name) == 0)
+            return known[i].since;
+    return 3020;
+}
+
+/* Which wrapped function the driver gave: the one with its address or, for an
+   address that it does not export, the one that its rules name. */
+static int identify(const char *name, const void *f, int version, uint64_t flags) {
+    int best = -1, score = -1;
+    for (int i = 0; i < ENTRIES; i++) {
+        if (!variant(names[i], name))
+            continue;
+        if (entry_raw((enum entry_id)i) == f || load(&entries[i].next) == f)
+            return i;
+        const char *rest = names[i] + strlen(name);
+        bool second = strncmp(rest, "_v2", 3) == 0, own = strstr(rest, "_pt") != NULL;
+        if ((second && version < second_since(name)) || (own && !(flags & CU_GETPROC_PER_THREAD)))
+            continue;
+        if (second * 2 + own > score) {
+            score = second * 2 + own;
+            best = i;
+        }
+    }
+    return best;
+}
+
+void lookup_wrap(const char *name, void **f, int version, uint64_t flags, uint32_t path) {
+    if (!name || !f || !*f)
+        return;
+    int id = wrapper_find(*f); /* a driver that looks itself up may find this library */
+    if (id < 0)
+        id = identify(name, *f, version, flags);
+    if (id < 0)
+        return;
+    member_path(path | (flags & CU_GETPROC_PER_THREAD ? DEFT_PATH_PER_THREAD : 0));
+    *f = hand_out(id, *f);
+}

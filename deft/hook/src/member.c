@@ -1,0 +1,362 @@
+/*
+ * Membership: finding the session, claiming a slot in it, leaving it, joining
+ * anew after fork, and telling whether its owner is to be obeyed.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "deft.h"
+
+/* Without a session: always active and never asked anything, so that a launch
+   is counted here and goes on. */
+struct deft_slot nobody __attribute__((aligned(64))) = {.state = DEFT_ACTIVE};
+
+struct member member = {.slot = &nobody, .attend = ATTEND_JOIN};
+
+static struct deft_session *session;
+static deft_identity self;
+static uint64_t pidns;
+static uint64_t slo_ns, quota_bytes;
+static uint32_t joining; /* 1 while a thread joins; the others do not wait for it */
+
+/* The last look at the owner's process. */
+static deft_identity looked_at;
+static uint64_t looked_ns;
+static uint32_t looked_alive;
+
+uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void warn(const char *where, const char *why) {
+    char line[512];
+    size_t n = 0;
+    const char *parts[] = {"libdeft: session ", where, ": ", why, "; going on without\n"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (const char *p = parts[i]; *p && n < sizeof line; p++)
+            line[n++] = *p;
+    ssize_t ignored = write(2, line, n);
+    (void)ignored;
+}
+
+/* -- processes -- */
+
+/* Reads when a process started; 0 if it has ended, -1 if that cannot be told. */
+static int start_ticks(pid_t pid, uint32_t *start) {
+    char path[32] = "/proc/", digits[12], stat[1024];
+    size_t at = 6, n = 0;
+    uint32_t rest = (uint32_t)pid;
+    do
+        digits[n++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    while (n)
+        path[at++] = digits[--n];
+    memcpy(path + at, "/stat", 6);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT && access("/proc/self/stat", F_OK) == 0 ? 0 : -1;
+    ssize_t got = read(fd, stat, sizeof stat - 1);
+    close(fd);
+    if (got <= 0)
+        return got < 0 && errno == ESRCH ? 0 : -1;
+    stat[got] = 0;
+    char *p = strrchr(stat, ')'); /* the name before it may hold anything */
+    if (!p || p[1] != ' ' || !p[2])
+        return -1;
+    if (strchr("ZXx", p[2]))
+        return 0;
+    p += 2;
+    for (int field = 3; field < 22; field++) {
+        p = strchr(p, ' ');
+        if (!p)
+            return -1;
+        p++;
+    }
+    *start = (uint32_t)strtoull(p, NULL, 10);
+    return 1;
+}
+
+static deft_identity identity(pid_t pid, uint32_t start) {
+    return (uint64_t)(uint32_t)pid << 32 | start;
+}
+
+/* Alive unless it is certain that it is not. */
+static bool alive(deft_identity who) {
+    pid_t pid = (pid_t)(who >> 32);
+    uint32_t start;
+    if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
+        return false;
+    switch (start_ticks(pid, &start)) {
+    case 0:
+        return false;
+    case 1:
+        return identity(pid, start) == who;
+    default:
+        return true;
+    }
+}
+
+/* -- the session -- */
+
+/* NULL, or why the file is no session that may be mapped. */
+static const char *vet(int fd) {
+    struct stat st;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return "not a regular file";
+    if (st.st_size < (off_t)sizeof(struct deft_session))
+        return "too short";
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals >= 0 && (seals & F_SEAL_SHRINK))
+        return NULL;
+    if (st.st_uid != geteuid() || (st.st_mode & 077))
+        return "other users could change it";
+    return NULL;
+}
+
+static const char *check(const struct deft_header *h) {
+    if (acquire(&h->magic) != DEFT_MAGIC)
+        return "not a deft session";
+    if (load(&h->version) != DEFT_VERSION || load(&h->header_size) != sizeof(struct deft_header) ||
+        load(&h->slot_size) != sizeof(struct deft_slot) || load(&h->slot_count) != DEFT_SLOTS ||
+        load(&h->size) != sizeof(struct deft_session))
+        return "of another version";
+    return NULL;
+}
+
+static const char *map(int fd) {
+    const char *why = vet(fd);
+    if (why)
+        return why;
+    void *p = mmap(NULL, sizeof(struct deft_session), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return "cannot be mapped";
+    why = check(p);
+    if (why) {
+        munmap(p, sizeof(struct deft_session));
+        return why;
+    }
+    session = p;
+    return NULL;
+}
+
+/* Tries the alternatives of DEFT_SESSION: fd:NUMBER or a path each, with a
+   comma between. */
+static bool find(void) {
+    const char *p = secure_getenv("DEFT_SESSION");
+    const char *all = p, *why = NULL;
+    while (p && *p) {
+        size_t n = strcspn(p, ",");
+        char one[PATH_MAX];
+        if (n > 0 && n < sizeof one) {
+            memcpy(one, p, n);
+            one[n] = 0;
+            if (strncmp(one, "fd:", 3) == 0) {
+                why = map(atoi(one + 3));
+            } else {
+                int fd = open(one, O_RDWR | O_CLOEXEC);
+                why = fd < 0 ? "cannot be opened" : map(fd);
+                if (fd >= 0)
+                    close(fd);
+            }
+            if (!why)
+                return true;
+        }
+        p += n + (p[n] == ',');
+    }
+    if (why)
+        warn(all, why);
+    return false;
+}
+
+/* -- the slot -- */
+
+static uint64_t number(const char *name, uint64_t otherwise) {
+    const char *text = secure_getenv(name);
+    char *end;
+    if (!text || !*text)
+        return otherwise;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    return errno || *end ? otherwise : (uint64_t)v;
+}
+
+static void fill(struct deft_slot *s) {
+    char name[DEFT_NAME] = {0};
+    const char *given = secure_getenv("DEFT_NAME");
+    if (given && *given) {
+        strncpy(name, given, sizeof name - 1);
+    } else {
+        int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+        if (fd >= 0) {
+            ssize_t n = read(fd, name, sizeof name - 1);
+            close(fd);
+            if (n > 0 && name[n - 1] == '\n')
+                name[n - 1] = 0;
+        }
+    }
+    int64_t priority = (int64_t)number("DEFT_PRIORITY", 0);
+    uint64_t weight = number("DEFT_WEIGHT", 1);
+    store(&s->priority, (int32_t)(priority > INT32_MAX   ? INT32_MAX
+                                  : priority < INT32_MIN ? INT32_MIN
+                                                         : priority));
+    store(&s->weight, weight < 1 || weight > UINT32_MAX ? 1 : (uint32_t)weight);
+    store(&s->epoch, load(&s->epoch) + 1);
+    store(&s->pidns, pidns);
+    uint64_t words[DEFT_NAME / 8];
+    memcpy(words, name, sizeof words);
+    for (size_t i = 0; i < DEFT_NAME / 8; i++)
+        store((uint64_t *)(void *)s->name + i, words[i]);
+    uint64_t *from = &s->launches, *to = (uint64_t *)(void *)&s->gate;
+    while (from < to)
+        store(from++, 0);
+    store(&s->children, member.alone);
+}
+
+/* Takes a free slot or, if there is none, that of a dead client. */
+static struct deft_slot *claim(void) {
+    for (int steal = 0; steal < 2; steal++)
+        for (uint32_t i = 0; i < DEFT_SLOTS; i++) {
+            struct deft_slot *s = &session->slots[i];
+            deft_identity who = acquire(&s->claim);
+            if (who != 0 && !(steal && ((who & DEFT_HAS_LEFT) || (load(&s->pidns) == pidns && !alive(who)))))
+                continue;
+            if (swap_if(&s->claim, &who, self))
+                return s;
+        }
+    return NULL;
+}
+
+static void leave(void) {
+    struct deft_slot *s = member.slot;
+    if (s == &nobody || (pid_t)(self >> 32) != getpid())
+        return;
+    release(&member.slot, &nobody);
+    release(&s->state, DEFT_LEFT);
+    deft_identity me = self;
+    swap_if(&s->claim, &me, self | DEFT_HAS_LEFT);
+    member_ring();
+}
+
+static void forked(void) {
+    release(&member.slot, &nobody);
+    member.alone++;
+    member.many = 0;
+    member.stream = NULL;
+    joining = 0;
+    looked_ns = 0;
+    gate_child();
+    memory_forget();
+    release(&member.attend, ATTEND_JOIN);
+}
+
+/* Joins once; a thread that comes meanwhile waits a little, so that its launch
+   is counted. */
+COLD void member_join(void) {
+    uint32_t no = 0;
+    if (!swap_if(&joining, &no, 1)) {
+        struct timespec nap = {0, 50000};
+        for (int i = 0; i < 400 && (acquire(&member.attend) & ATTEND_JOIN); i++)
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+        return;
+    }
+    int saved = errno;
+    static int prepared;
+    if (!prepared) {
+        prepared = 1;
+        slo_ns = number("DEFT_SLO_MS", 0) * 1000000;
+        quota_bytes = number("DEFT_MEMORY_QUOTA", 0);
+        pthread_atfork(NULL, NULL, forked);
+        find();
+    }
+    uint32_t start = 0;
+    struct stat st;
+    pidns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+    if (session && start_ticks(getpid(), &start) >= 0) {
+        self = identity(getpid(), start);
+        struct deft_slot *s = claim();
+        if (s) {
+            release(&s->state, DEFT_CLAIMED);
+            fill(s);
+            member.synced = 0;
+            release(&s->state, DEFT_IDLE);
+            release(&member.slot, s);
+            member_ring();
+        } else {
+            warn("of this program", "all slots are taken");
+        }
+    }
+    __atomic_fetch_and(&member.attend, ~(uint32_t)ATTEND_JOIN, __ATOMIC_RELEASE);
+    errno = saved;
+}
+
+__attribute__((destructor)) static void ended(void) { leave(); }
+
+/* Notes how the program reached the driver. */
+void member_path(uint32_t path) {
+    member_seen();
+    struct deft_slot *s = acquire(&member.slot);
+    if ((load(&s->paths) & path) != path)
+        __atomic_fetch_or(&s->paths, path, __ATOMIC_RELAXED);
+}
+
+void member_ring(void) {
+    if (!session)
+        return;
+    struct deft_header *h = &session->header;
+    __atomic_fetch_add(&h->doorbell, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&h->listening, __ATOMIC_SEQ_CST)) {
+        int saved = errno;
+        syscall(SYS_futex, &h->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        errno = saved;
+    }
+}
+
+uint32_t member_job_mode(void) { return session ? load(&session->header.job_mode) : DEFT_JOB_MARKED; }
+uint64_t member_slo_ns(void) { return slo_ns; }
+
+uint64_t member_quota_bytes(void) {
+    uint64_t own = quota_bytes, asked = load(&acquire(&member.slot)->memory_quota_bytes);
+    return own == 0 || (asked != 0 && asked < own) ? asked : own;
+}
+
+/* An owner is obeyed while it says that it is active, has given a sign of life
+   in time and, where its process can be seen from here, that process runs. */
+bool member_obeys(void) {
+    if (!session)
+        return false;
+    struct deft_header *h = &session->header;
+    if (acquire(&h->owner_state) != DEFT_OWNER_ACTIVE)
+        return false;
+    uint64_t now = now_ns(), patience = load(&h->owner_timeout_ns);
+    if (patience > 10000000000u)
+        patience = 10000000000u;
+    int64_t silent = (int64_t)(now - load(&h->owner_heartbeat_ns));
+    if (silent > (int64_t)patience || silent < -1000000000)
+        return false;
+    if (load(&h->owner_pidns) != pidns)
+        return true;
+    deft_identity owner = load(&h->owner);
+    if (owner == load(&looked_at) && now - load(&looked_ns) < DEFT_TRUST_NS)
+        return load(&looked_alive);
+    int saved = errno;
+    bool lives = alive(owner);
+    errno = saved;
+    store(&looked_alive, lives);
+    store(&looked_at, owner);
+    store(&looked_ns, now);
+    return lives;
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// NewBuildHookCommand builds libdeft.so and puts it in a folder.
+func NewBuildHookCommand(env *cli.Env) *cobra.Command {
+	var out, driver string
+	var shim, asJSON bool
+	c := &cobra.Command{
+		Use:   "build-hook",
+		Short: "Build libdeft.so, the library for LD_PRELOAD",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cc, err := compiler()
+			if err != nil {
+				return err
+			}
+			var product string
+			if !shim {
+				product, err = hook.Build(cmd.Context(), cc)
+			} else if driver, err = driverPath(driver); err == nil {
+				product, err = hook.BuildShim(cmd.Context(), cc, driver)
+			}
+			if err != nil {
+				return err
+			}
+			path, err := install(product, out)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(map[string]string{"path": path})
+			}
+			_, err = fmt.Fprintln(env.Stdout, path)
+			return err
+		},
+	}
+	c.Flags().StringVar(&out, "out", ".", "folder to put the library in; made where absent")
+	c.Flags().BoolVar(&shim, "shim", false, "build a libcuda.so.1 that stands in the driver's place instead")
+	c.Flags().StringVar(&driver, "driver", "", "with --shim: the driver's libcuda.so.1 (default: the one that the loader finds)")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// driverPath is the driver that the loader would find, or the one named.
+func driverPath(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	return hook.FindDriver(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))...)
+}
+
+// install copies a product into dir under its own name and returns where.
+func install(product, dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	in, err := os.Open(product)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	path := filepath.Join(dir, filepath.Base(product))
+	return path, dataset.WriteFile(path, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
+		return err
+	})
+}
