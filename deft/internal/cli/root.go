@@ -13,9 +13,10 @@ func New(env *cli.Env) *cobra.Command {
 		Short: "Share one GPU between DNN jobs without hurting the urgent one",
 	}
 	root.AddCommand(
-	// the hook
+		// the hook
 
-	// the simulated driver and the live view
+		// the simulated driver and the live view
+		NewTopCommand(env),
 
 	// experiments
 
