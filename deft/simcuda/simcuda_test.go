@@ -239,6 +239,52 @@ func TestWorkloadProtocol(t *testing.T) {
 	}
 }
 
+// Two processes have the device open at the same time, and share it: neither
+// can end its job before the device has done both.
+func TestTwoShareTheDevice(t *testing.T) {
+	b := newBench(t)
+	const kernels, each = 20, 10 * time.Millisecond
+	var jobs [2]*exec.Cmd
+	var in [2]io.WriteCloser
+	var out [2]*bufio.Reader
+	for i := range jobs {
+		jobs[i] = b.command(b.Workload, "--kernels", strconv.Itoa(kernels), "--kernel-ns", strconv.Itoa(int(each)), "--jobs", "1", "--barrier")
+		stdout, err := jobs[i].StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in[i], err = jobs[i].StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		out[i] = bufio.NewReader(stdout)
+		if err := jobs[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range jobs {
+		if line, err := out[i].ReadString('\n'); line != "model loaded\n" {
+			t.Fatalf("%q %v", line, err)
+		}
+	}
+	begin := time.Now()
+	for i := range jobs {
+		if _, err := io.WriteString(in[i], "run\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range jobs {
+		if _, err := io.Copy(io.Discard, out[i]); err != nil {
+			t.Error(err)
+		}
+		if err := jobs[i].Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if took, least := time.Since(begin), 2*kernels*each; took < least {
+		t.Errorf("both jobs were done after %v, one device needs %v", took, least)
+	}
+}
+
 func TestWorkloadRefuses(t *testing.T) {
 	b := newBench(t)
 	bad := filepath.Join(t.TempDir(), "bad.txt")

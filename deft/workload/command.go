@@ -18,6 +18,7 @@ type Command struct {
 	Period        time.Duration // instead: from the beginning of one job to that of the next
 	Launch        time.Duration // host work before each launch
 	Host          time.Duration // host work at the beginning of each job
+	SLO           time.Duration // time within which a job should be done, told to the hook
 	Device        int           // CUDA ordinal
 	MemoryBytes   int64         // device memory held while running
 	ReservedBytes int64         // the figure of the last CSV column
@@ -59,6 +60,7 @@ func (c Command) Args() []string {
 	length("--period-ms", c.Period, time.Millisecond)
 	count("--launch-ns", c.Launch.Nanoseconds())
 	length("--host-ms", c.Host, time.Millisecond)
+	length("--slo-ms", c.SLO, time.Millisecond)
 	count("--device", int64(c.Device))
 	count("--mem-bytes", c.MemoryBytes)
 	count("--reserved-bytes", c.ReservedBytes)

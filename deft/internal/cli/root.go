@@ -16,7 +16,8 @@ func New(env *cli.Env) *cobra.Command {
 		// the hook
 		NewBuildHookCommand(env),
 
-	// the simulated driver and the live view
+		// the simulated driver and the live view
+		NewTopCommand(env),
 
 	// experiments
 

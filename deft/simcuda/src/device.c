@@ -355,7 +355,8 @@ struct device *device_open(const char *path, const struct device_settings *setti
     if (!err && d->magic == 0) err = prepare(d, settings);
     if (!err && d->magic != MAGIC) err = EPROTO;
     if (err && d != MAP_FAILED) munmap(d, sizeof *d);
-    close(fd); /* unlocks */
+    flock(fd, LOCK_UN); /* closing is not enough: the mapping keeps the file open */
+    close(fd);
     errno = err;
     return err ? NULL : d;
 }

@@ -42,6 +42,7 @@ static const char usage[] =
     "  --reserved-bytes N  the figure for the last CSV column (mem-bytes)\n"
     "  --path P            how the driver is reached: v2 (as cudart 12 and later), ptds,\n"
     "                      v1, double, dlsym (v2)\n"
+    "  --slo-ms MS         time within which a job should be done, told to the hook (0: none)\n"
     "  --no-marks          do not call deft_job_begin and deft_job_end\n"
     "\n"
     "The last line on stdout is \"jobs J launches L\", the warm-up included in L.\n"
@@ -62,13 +63,13 @@ static void stop(int status, const char *format, ...) {
 /* ---- the command line ------------------------------------------------------ */
 
 static struct {
-    uint64_t kernels, kernel_ns, launch_ns, host_ns, sleep_ns, period_ns, min_jobs, jobs, duration_ns;
+    uint64_t kernels, kernel_ns, launch_ns, host_ns, sleep_ns, period_ns, min_jobs, jobs, duration_ns, slo_ns;
     uint64_t memory_bytes, reserved_bytes;
     int device, graph, barrier, marks;
     const char *profile, *csv, *path;
 } want = {.min_jobs = 10, .marks = 1, .path = "v2"};
 
-enum { KERNELS = 1, KERNEL_NS, PROFILE, LAUNCH_NS, HOST_MS, GRAPH, DUR_S, MIN_JOBS, JOBS, SLEEP_MS, PERIOD_MS, BARRIER, CSV, DEVICE, MEM_BYTES, RESERVED_BYTES, PATH, NO_MARKS, HELP };
+enum { KERNELS = 1, KERNEL_NS, PROFILE, LAUNCH_NS, HOST_MS, GRAPH, DUR_S, MIN_JOBS, JOBS, SLEEP_MS, PERIOD_MS, BARRIER, CSV, DEVICE, SLO_MS, MEM_BYTES, RESERVED_BYTES, PATH, NO_MARKS, HELP };
 
 static const struct option options[] = {
     {"kernels", 1, NULL, KERNELS}, {"kernel-ns", 1, NULL, KERNEL_NS}, {"profile", 1, NULL, PROFILE},
@@ -76,7 +77,7 @@ static const struct option options[] = {
     {"dur-s", 1, NULL, DUR_S}, {"min-jobs", 1, NULL, MIN_JOBS}, {"jobs", 1, NULL, JOBS},
     {"sleep-ms", 1, NULL, SLEEP_MS}, {"period-ms", 1, NULL, PERIOD_MS}, {"barrier", 0, NULL, BARRIER},
     {"csv", 1, NULL, CSV}, {"device", 1, NULL, DEVICE}, {"mem-bytes", 1, NULL, MEM_BYTES},
-    {"reserved-bytes", 1, NULL, RESERVED_BYTES}, {"path", 1, NULL, PATH}, {"no-marks", 0, NULL, NO_MARKS},
+    {"slo-ms", 1, NULL, SLO_MS}, {"reserved-bytes", 1, NULL, RESERVED_BYTES}, {"path", 1, NULL, PATH}, {"no-marks", 0, NULL, NO_MARKS},
     {"help", 0, NULL, HELP}, {NULL, 0, NULL, 0}};
 
 /* A number at least 0, times unit. */
@@ -107,6 +108,7 @@ static void read_flags(int argc, char **argv) {
         case BARRIER: want.barrier = 1; break;
         case CSV: want.csv = optarg; break;
         case DEVICE: want.device = (int)number(name, 1); break;
+        case SLO_MS: want.slo_ns = number(name, 1e6); break;
         case MEM_BYTES: want.memory_bytes = number(name, 1); break;
         case RESERVED_BYTES: want.reserved_bytes = number(name, 1); break;
         case PATH: want.path = optarg; break;
@@ -269,13 +271,14 @@ static void capture(void) {
 }
 
 /* The hook's marks of a job's begin and end, where the hook is loaded. */
-static int (*job_begin)(void), (*job_end)(void);
+static int (*job_begin)(uint64_t slo_ns);
+static int (*job_end)(void);
 
 static FILE *csv;
 
 static uint64_t run_job(void) {
     uint64_t begin = now_ns();
-    if (job_begin) job_begin();
+    if (job_begin) job_begin(want.slo_ns);
     work(want.host_ns);
     if (want.graph) {
         work(want.launch_ns);

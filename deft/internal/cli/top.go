@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// NewTopCommand watches the clients of a session.
+func NewTopCommand(env *cli.Env) *cobra.Command {
+	var every time.Duration
+	var count int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "top [SESSION]",
+		Short: "Watch the jobs that share the device now",
+		Long: `Watch the jobs that share the device now: one line for each client of a
+session, with what it did since the last look. SESSION is a session's file, as
+"deft run" logs it; without one, the session of a running deft is found.
+
+Rates are per second of wall-clock time. GPU is the share of time in which the
+client had work queued; stall the share in which synchronization points or the
+closed gate held it.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if every <= 0 || count < 0 {
+				return cli.Usagef("--every %v --count %d: want more than 0, and at least 0", every, count)
+			}
+			s, err := watched("/proc", args)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return watch(cmd.Context(), s, every, count, screen(env, asJSON))
+		},
+	}
+	c.Flags().DurationVar(&every, "every", time.Second, "time between two looks")
+	c.Flags().IntVar(&count, "count", 0, "looks before ending (0: until interrupted, or the session's end)")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each look")
+	return c
+}
+
+// Errors of finding the session to watch.
+var (
+	errNoSession     = errors.New("no session: is deft running, as this user?")
+	errManySessions  = errors.New("several sessions: name one")
+	errSessionClosed = errors.New("its owner has ended")
+)
+
+// watched opens the session that the user named, or the only one there is.
+func watched(proc string, args []string) (*session.Session, error) {
+	if len(args) == 1 {
+		s, err := session.Open(args[0])
+		if err != nil {
+			return nil, fmt.Errorf("top: %w", err)
+		}
+		return s, nil
+	}
+	found := findSessions(proc)
+	if len(found) == 0 {
+		return nil, fmt.Errorf("top: %w", errNoSession)
+	}
+	if len(found) > 1 {
+		return nil, fmt.Errorf("top: %w: %s", errManySessions, strings.Join(found, " "))
+	}
+	return watched(proc, found)
+}
+
+// findSessions returns one path for each session that a process of this user
+// has open: sessions made in memory have no other name.
+func findSessions(proc string) []string {
+	seen := map[uint64]bool{}
+	var paths []string
+	links, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "fd", "*")) // the pattern is good
+	for _, link := range links {
+		if to, err := os.Readlink(link); err != nil || !strings.HasPrefix(to, "/memfd:deft-session") {
+			continue
+		}
+		s, err := session.Open(link)
+		if err != nil {
+			continue // gone meanwhile, or of another version
+		}
+		if !seen[s.ID()] {
+			seen[s.ID()] = true
+			paths = append(paths, link)
+		}
+		s.Close()
+	}
+	return paths
+}
+
+// watch looks at the session until it ends, count looks are done, or ctx is.
+func watch(ctx context.Context, s *session.Session, every time.Duration, count int, show func([]clientView) error) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	before, then := s.Clients(), time.Now()
+	for n := 0; count == 0 || n < count; n++ {
+		select {
+		case <-ctx.Done():
+			return nil // a viewer that is told to stop has done its work
+		case <-tick.C:
+		}
+		after, now := s.Clients(), time.Now()
+		if err := show(viewClients(before, after, now.Sub(then))); err != nil {
+			return err
+		}
+		if !s.OwnerAlive() {
+			return fmt.Errorf("top: %w", errSessionClosed)
+		}
+		before, then = after, now
+	}
+	return nil
+}
+
+// clientView is one line: what a client is, and what it did between two looks.
+type clientView struct {
+	PID               int     `json:"pid"`
+	Name              string  `json:"name"`
+	Priority          int32   `json:"priority"`
+	Weight            uint32  `json:"weight"`
+	State             string  `json:"state"`
+	Gate              string  `json:"gate"` // open, closed, or drained: closed and nothing queued
+	SyncEvery         uint32  `json:"sync_every"`
+	InFlight          uint32  `json:"in_flight"`
+	Queued            uint64  `json:"queued"`
+	Jobs              uint64  `json:"jobs"`
+	JobsPerSecond     float64 `json:"jobs_per_s"`
+	LaunchesPerSecond float64 `json:"launches_per_s"`
+	GPU               float64 `json:"gpu"`   // share of the time
+	Stall             float64 `json:"stall"` // share of the time
+	MemoryBytes       uint64  `json:"memory_bytes"`
+}
+
+// viewClients pairs the clients of two looks; one that came between them
+// counts from nothing.
+func viewClients(before, after []session.Client, between time.Duration) []clientView {
+	views := make([]clientView, 0, len(after))
+	seconds := between.Seconds()
+	for _, c := range after {
+		var old session.Client
+		same := func(o session.Client) bool {
+			return o.Slot == c.Slot && o.Epoch == c.Epoch && o.Identity == c.Identity
+		}
+		if i := slices.IndexFunc(before, same); i >= 0 {
+			old = before[i]
+		}
+		rate := func(now, then uint64) float64 { return float64(now-min(then, now)) / seconds }
+		share := func(d time.Duration) float64 { return max(0, d.Seconds()) / seconds }
+		views = append(views, clientView{
+			PID: c.PID(), Name: c.Name, Priority: c.Priority, Weight: c.Weight,
+			State: fmt.Sprint(c.State), Gate: gate(c),
+			SyncEvery: c.Directive.SyncEvery, InFlight: c.Directive.InFlight, Queued: c.Queued,
+			Jobs: c.JobsEnded, JobsPerSecond: rate(c.JobsEnded, old.JobsEnded),
+			LaunchesPerSecond: rate(c.Launches, old.Launches),
+			GPU:               share(c.GPU - old.GPU),
+			Stall:             share(c.Stall + c.AtGate - old.Stall - old.AtGate),
+			MemoryBytes:       c.MemoryBytes,
+		})
+	}
+	return views
+}
+
+func gate(c session.Client) string {
+	switch {
+	case !c.Directive.Closed:
+		return "open"
+	case c.Drained:
+		return "drained"
+	}
+	return "closed"
+}
+
+// screen returns what shows one look: a JSON line, or a table that takes the
+// place of the one before where a person watches.
+func screen(env *cli.Env, asJSON bool) func([]clientView) error {
+	if asJSON {
+		enc := json.NewEncoder(env.Stdout)
+		return func(views []clientView) error {
+			return enc.Encode(map[string]any{"clients": views})
+		}
+	}
+	clear := ""
+	if f, ok := env.Stdout.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
+		clear = "\x1b[H\x1b[2J"
+	}
+	return func(views []clientView) error {
+		if _, err := io.WriteString(env.Stdout, clear); err != nil {
+			return err
+		}
+		return writeViews(env.Stdout, views)
+	}
+}
+
+func writeViews(w io.Writer, views []clientView) error {
+	t := cli.Table{Header: []string{"PID", "job", "priority", "state", "gate", "sync", "queued", "jobs", "jobs/s", "launches/s", "GPU %", "stall %", "memory MB"}}
+	for _, v := range views {
+		t.Add(v.PID, v.Name, v.Priority, v.State, v.Gate, v.SyncEvery, v.Queued, v.Jobs,
+			fmt.Sprintf("%.1f", v.JobsPerSecond), fmt.Sprintf("%.0f", v.LaunchesPerSecond),
+			fmt.Sprintf("%.1f", 100*v.GPU), fmt.Sprintf("%.1f", 100*v.Stall), fmt.Sprintf("%.0f", float64(v.MemoryBytes)/1e6))
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
