@@ -71,6 +71,10 @@ const (
 	longestBurst = 100
 )
 
+// profileWarmup is how many profiled inferences are not counted: the first
+// touch the memory of a session of their own.
+const profileWarmup = 3
+
 // settle is how long a background load runs before an inference.
 const settle = 30 * time.Millisecond
 
@@ -129,9 +133,9 @@ func (r *run) collect(ctx context.Context) (Summary, error) {
 	r.summary = Summary{Model: r.name, Setting: setting}
 	var took timing.Latencies
 	for _, row := range r.rows.rows {
-		if row.Setting == setting && row.Round != nil && *row.Round == r.job.Round && row.Time.Known() {
+		if row.Setting == setting && row.Round != nil && *row.Round == r.job.Round && row.Time.Known {
 			r.summary.Rows++
-			if err := took.Add(float64(row.Time)); err != nil {
+			if err := took.Add(row.Time.Value); err != nil {
 				return Summary{}, err
 			}
 		}
@@ -139,7 +143,7 @@ func (r *run) collect(ctx context.Context) (Summary, error) {
 	r.summary.Resumed = r.summary.Rows
 	profiled := r.job.Profiles == 0
 	for _, k := range r.kernels.rows {
-		if k.Setting == setting {
+		if k.Setting == setting && k.Round == r.job.Round {
 			profiled = true
 			r.summary.Kernels++
 		}
@@ -205,7 +209,7 @@ func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool)
 		if err := r.rows.add(row); err != nil {
 			return err
 		}
-		if err := took.Add(float64(row.Time)); err != nil {
+		if err := took.Add(row.Time.Value); err != nil {
 			return err
 		}
 		r.summary.Rows++
@@ -250,7 +254,7 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 			seconds = seconds[1:] // the first brings the model back into the caches
 		}
 		slices.Sort(seconds)
-		row.Time = Seconds(seconds[(len(seconds)-1)/2])
+		row.Time = Took(seconds[(len(seconds)-1)/2])
 		return nil
 	}
 	devices, _, err := host.Devices(ctx)
@@ -319,7 +323,7 @@ func CharacteristicsRow(c *onnx.Characteristics) Row {
 		FCLayers: number(c.FCLayers), PoolLayers: number(c.PoolLayers), TotalParameters: number(c.TotalParameters), NetworkType: networkType(c.Ops),
 		ConvMACs: number(c.MACs.Conv), DepthwiseMACs: number(c.MACs.Depthwise), DenseMACs: number(c.MACs.Dense), RecurrentMACs: number(c.MACs.Recurrent),
 		ParameterBytes: number(c.ParameterBytes), Activations: number(c.ActivationBytes), PeakBytes: number(c.PeakActivationBytes),
-		Nodes: number(c.Nodes), FusedNodes: number(c.FusedNodes), Depth: number(c.Depth), Time: Seconds(math.NaN()),
+		Nodes: number(c.Nodes), FusedNodes: number(c.FusedNodes), Depth: number(c.Depth),
 	}
 }
 
@@ -340,14 +344,14 @@ func networkType(ops map[string]int) string {
 
 // profile adds the kernels' times.
 func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, a *onnx.Analysis) error {
-	profiles, err := session.Profile(ctx, inputs, 1+r.job.Profiles)
+	profiles, err := session.Profile(ctx, inputs, profileWarmup+r.job.Profiles)
 	if err != nil {
 		return err
 	}
 	kernels := a.Kernels(FusionOf(r.job.Setting.Runtime))
 	rows := KernelRows(kernels)
 	times := make([][]float64, len(kernels))
-	for _, p := range profiles[1:] {
+	for _, p := range profiles[profileWarmup:] {
 		for k, t := range KernelTimes(kernels, p) {
 			times[k] = append(times[k], t)
 		}
@@ -355,7 +359,7 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 	s := r.job.Setting
 	for k := range rows {
 		row := &rows[k]
-		row.ModelName, row.Family, row.Setting, row.Runtime = r.name, r.job.Family, s.String(), s.Runtime
+		row.ModelName, row.Family, row.Setting, row.Round, row.Runtime = r.name, r.job.Family, s.String(), r.job.Round, s.Runtime
 		row.Threads, row.Quota, row.Runs = float64(s.Threads), s.Quota, len(times[k])
 		if len(times[k]) == 0 || slices.Max(times[k]) == 0 {
 			continue
@@ -370,7 +374,7 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 		if err != nil {
 			return err
 		}
-		row.Seconds, row.Min, row.P50, row.P90 = number(middle(times[k])), &summary.Min, &summary.P50, &summary.P90
+		row.Seconds, row.Min, row.P50, row.P90 = number(undisturbed(times[k])), &summary.Min, &summary.P50, &summary.P90
 	}
 	r.summary.Kernels = len(rows)
 	return r.kernels.add(rows...)

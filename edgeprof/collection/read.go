@@ -67,11 +67,11 @@ func ReadDir(path string) (*Data, error) {
 		d.Counts.Dropped += table.Counts.Dropped
 		d.Diagnostics = append(d.Diagnostics, table.Diagnostics...)
 		for _, row := range table.Rows {
-			if !row.Time.Known() {
+			if !row.Time.Known {
 				d.Missing++
 				continue
 			}
-			d.Rows = append(d.Rows, row.completed())
+			d.Rows = append(d.Rows, row.Completed())
 		}
 	}
 	if len(d.Rows) == 0 {
@@ -80,9 +80,9 @@ func ReadDir(path string) (*Data, error) {
 	return d, nil
 }
 
-// completed gives a row of the original collector what ours have: a setting,
+// Completed gives a row of the original collector what ours have: a setting,
 // the device type, and a family, by its model's name.
-func (r Row) completed() Row {
+func (r Row) Completed() Row {
 	if r.Setting == "" {
 		r.Setting = r.Device
 	}

@@ -21,7 +21,7 @@ type Row struct {
 	WrittenBytes    *float64 `dataset:"disk_io_write_bytes"`
 	End             string   `dataset:"end_timestamp,optional"`
 	Number          *int     `dataset:"execution_number"`
-	Time            Seconds  `dataset:"execution_time"`
+	Time            Seconds  `dataset:"execution_time,optional"`
 	FilterDetails   *float64 `dataset:"filter_details"`
 	FCLayers        *float64 `dataset:"fully_conn_layers"`
 	ModelName       string   `dataset:"model_name,optional"`
@@ -72,6 +72,7 @@ type KernelRow struct {
 	Runtime   string  `dataset:"runtime"`
 	Threads   float64 `dataset:"threads"`
 	Quota     float64 `dataset:"quota"`
+	Round     int     `dataset:"round"`
 	Index     int     `dataset:"kernel"` // in the order of the model
 	Op        string  `dataset:"op"`
 	Class     string  `dataset:"class"`
@@ -89,28 +90,31 @@ type KernelRow struct {
 	Groups         int64 `dataset:"groups"`
 
 	Runs int `dataset:"runs"`
-	// Seconds is the mean of the middle half of the runs; nil where the run time
-	// did not show the kernel.
+	// Seconds is the mean of the shorter half of the runs, which other work
+	// disturbed least; nil where the run time did not show the kernel.
 	Seconds *float64 `dataset:"seconds"`
 	Min     *float64 `dataset:"min_seconds"`
 	P50     *float64 `dataset:"p50_seconds"`
 	P90     *float64 `dataset:"p90_seconds"`
 }
 
-// Seconds is a time. As text it is a number of seconds, or hours, minutes and
-// seconds as the original collector writes them (00:00:02.712345); NaN is a
-// missing one, empty as text.
-type Seconds float64
+// Seconds is a time, or none: its zero value is missing, and empty as text.
+// Otherwise it is a number of seconds, or hours, minutes and seconds as the
+// original collector writes them (00:00:02.712345).
+type Seconds struct {
+	Value float64
+	Known bool
+}
 
-// Known says that the time is not missing.
-func (s Seconds) Known() bool { return !math.IsNaN(float64(s)) }
+// Took is a time that is known.
+func Took(seconds float64) Seconds { return Seconds{seconds, true} }
 
 // MarshalText writes a number of seconds.
 func (s Seconds) MarshalText() ([]byte, error) {
-	if !s.Known() {
+	if !s.Known {
 		return nil, nil
 	}
-	return strconv.AppendFloat(nil, float64(s), 'g', -1, 64), nil
+	return strconv.AppendFloat(nil, s.Value, 'g', -1, 64), nil
 }
 
 var errTime = errors.New("want seconds or HH:MM:SS.ffffff, not below 0")
@@ -119,7 +123,7 @@ var errTime = errors.New("want seconds or HH:MM:SS.ffffff, not below 0")
 func (s *Seconds) UnmarshalText(text []byte) error {
 	value := strings.TrimSpace(string(text))
 	if value == "" {
-		*s = Seconds(math.NaN())
+		*s = Seconds{}
 		return nil
 	}
 	sum, parts := 0.0, strings.Split(value, ":")
@@ -136,7 +140,7 @@ func (s *Seconds) UnmarshalText(text []byte) error {
 		}
 		sum = 60*sum + v
 	}
-	*s = Seconds(sum)
+	*s = Took(sum)
 	return nil
 }
 
