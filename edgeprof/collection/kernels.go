@@ -47,15 +47,14 @@ func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {
 	return times
 }
 
-// middle is the mean of the middle half of some values, at least one: as robust
-// as a median nearly, and finer than the clock that took them.
-func middle(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	cut := len(sorted) / 4
-	sorted = sorted[cut : len(sorted)-cut]
+// undisturbed is the mean of the shorter half of some times: other work only
+// makes a time longer, and a mean is finer than the clock that took them.
+func undisturbed(times []float64) float64 {
+	sorted := slices.Sorted(slices.Values(times))
+	sorted = sorted[:(len(sorted)+1)/2]
 	sum := 0.0
-	for _, v := range sorted {
-		sum += v
+	for _, t := range sorted {
+		sum += t
 	}
 	return sum / float64(len(sorted))
 }

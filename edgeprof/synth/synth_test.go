@@ -124,3 +124,16 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestSet(t *testing.T) {
+	names, families := map[string]bool{}, map[string]bool{}
+	for _, n := range Set() {
+		if _, err := New(n.Family, n.Size); err != nil || names[n.Name] {
+			t.Errorf("%s: %v (there before: %v)", n.Name, err, names[n.Name])
+		}
+		names[n.Name], families[n.Family] = true, true
+	}
+	if len(families) != len(Families()) || len(names) < 40 {
+		t.Errorf("%d models of %d families, want all %d", len(names), len(families), len(Families()))
+	}
+}

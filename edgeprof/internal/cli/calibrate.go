@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
@@ -155,7 +156,7 @@ func measure(ctx context.Context, s sized, runs int) (profiler.Measurement, erro
 	if err != nil {
 		return profiler.Measurement{}, err
 	}
-	inputs := randomInputs(session.Inputs())
+	inputs := collection.Inputs(session.Inputs())
 	profiles, err := session.Profile(ctx, inputs, runs+1)
 	if err != nil {
 		return profiler.Measurement{}, err

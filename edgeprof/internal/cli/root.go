@@ -21,6 +21,7 @@ func New(env *cli.Env) *cobra.Command {
 		NewSplitCommand(env),
 		NewAgentCommand(env),
 		NewWorkerCommand(env),
+		NewCollectCommand(env),
 		NewBoostTrainCommand(env),
 		NewBoostPredictCommand(env),
 	)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -127,22 +126,4 @@ func loadNative(_ context.Context, m worker.Model) (runtime.Session, error) {
 	}
 	session, err := native.Load(model, file, onnx.Settings{Sizes: m.Sizes}, time.Now)
 	return session, errors.Join(err, file.Close())
-}
-
-// randomInputs are the same for every run: values in [0, 1).
-func randomInputs(shapes map[string][]int64) map[string]runtime.Tensor {
-	inputs := map[string]runtime.Tensor{}
-	for name, shape := range shapes {
-		rng := rand.New(rand.NewPCG(1, uint64(len(name))))
-		n := int64(1)
-		for _, d := range shape {
-			n *= d
-		}
-		t := runtime.Tensor{Shape: shape, Data: make([]float32, n)}
-		for i := range t.Data {
-			t.Data[i] = rng.Float32()
-		}
-		inputs[name] = t
-	}
-	return inputs
 }

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,9 +24,12 @@ func NewSynthCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "synth FAMILY",
 		Short: "Write an .onnx model of a known family with random weights",
-		Long:  "Write an .onnx model of a known family with random weights. Families: " + strings.Join(synth.Families(), ", ") + ".",
+		Long:  "Write an .onnx model of a known family with random weights. Families: " + strings.Join(synth.Families(), ", ") + ".\n\nThe family all is a set of models of every family in several sizes, to collect\nand train on; --out is then a folder.",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "all" {
+				return writeSet(cmd.Context(), env, out, seed)
+			}
 			m, err := synth.New(args[0], size)
 			if err != nil {
 				return err
@@ -31,8 +37,7 @@ func NewSynthCommand(env *cli.Env) *cobra.Command {
 			if out == "" {
 				out = args[0] + ".onnx"
 			}
-			err = dataset.WriteFile(out, func(w io.Writer) error { return onnx.Write(w, m, synth.Weights(seed)) })
-			if err != nil {
+			if err := writeModel(out, m, seed); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(env.Stdout, out)
@@ -45,6 +50,37 @@ func NewSynthCommand(env *cli.Env) *cobra.Command {
 	c.Flags().Int64Var(&size.Batch, "batch", 1, "images or sequences at once")
 	c.Flags().Int64Var(&size.Classes, "classes", 0, "outputs (default: the family's own)")
 	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the weights")
-	c.Flags().StringVar(&out, "out", "", "file to write (default FAMILY.onnx)")
+	c.Flags().StringVar(&out, "out", "", "file to write (default FAMILY.onnx), or the folder for all (default models)")
 	return c
+}
+
+func writeModel(path string, m *onnx.Model, seed uint64) error {
+	return dataset.WriteFile(path, func(w io.Writer) error { return onnx.Write(w, m, synth.Weights(seed)) })
+}
+
+func writeSet(ctx context.Context, env *cli.Env, dir string, seed uint64) error {
+	if dir == "" {
+		dir = "models"
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	set := synth.Set()
+	bar := env.Progress("synth", int64(len(set)))
+	defer bar.Done()
+	for _, n := range set {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m, err := synth.New(n.Family, n.Size)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+		if err := writeModel(filepath.Join(dir, n.Name+".onnx"), m, seed); err != nil {
+			return err
+		}
+		bar.Add(1)
+	}
+	_, err := fmt.Fprintf(env.Stdout, "%s: %d models\n", dir, len(set))
+	return err
 }

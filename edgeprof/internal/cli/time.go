@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -61,7 +62,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 	}
 	defer session.Close()
 	t := timed{Model: path, Runtime: with.runtime, Runs: runs, Load: time.Since(start).Seconds()}
-	inputs := randomInputs(session.Inputs())
+	inputs := collection.Inputs(session.Inputs())
 	bar := env.Progress("time", int64(warmup+runs))
 	defer bar.Done()
 	var took timing.Latencies

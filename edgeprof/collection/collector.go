@@ -1,0 +1,393 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// Collector measures models and appends rows to the files in a folder: for a
+// model resnet18.onnx on a desktop, resnet18.onnx-desktop.csv and
+// resnet18.onnx-desktop.kernels.csv.
+type Collector struct {
+	Dir string
+	// Open loads a model in a setting.
+	Open func(ctx context.Context, path string, s Setting) (runtime.Session, error)
+	// Host tells the state of this machine; its Sleep is not used.
+	Host device.Local
+	// Clock dates the rows.
+	Clock runtime.Clock
+	// Seed draws the background loads.
+	Seed uint64
+	// Images, when there are any, are the models' input in turn; otherwise
+	// inputs are random.
+	Images []string
+	// Step is told of every iteration that is done; it may be nil.
+	Step func()
+}
+
+// Job is one model in one setting.
+type Job struct {
+	Model      string // path of the .onnx file
+	Family     string // "" is taken from the file's name
+	Setting    Setting
+	Sizes      map[string]int64 // of named dimensions that the model leaves open
+	Iterations int              // rows wanted, those of an earlier run included
+	Warmup     int              // inferences before them that are not counted
+	Round      int              // numbers repeats of the same measurement
+	Profiles   int              // inferences for the kernels' times; 0 leaves them out
+}
+
+// Summary describes the rows of a job.
+type Summary struct {
+	Model   string `json:"model"`
+	Setting string `json:"setting"`
+	Rows    int    `json:"rows"`
+	// Resumed is how many of the rows an earlier run had measured.
+	Resumed int     `json:"resumed"`
+	Min     float64 `json:"min_seconds"`
+	P50     float64 `json:"p50_seconds"`
+	P90     float64 `json:"p90_seconds"`
+	Kernels int     `json:"kernels"`
+}
+
+// burstSeconds is how long the inferences of one row take together, if they are
+// short; their median is the row's time.
+const (
+	burstSeconds = 5e-3
+	longestBurst = 100
+)
+
+// profileWarmup is how many profiled inferences are not counted: the first
+// touch the memory of a session of their own.
+const profileWarmup = 3
+
+// settle is how long a background load runs before an inference.
+const settle = 30 * time.Millisecond
+
+// Collect measures what is missing of a job. The error matches [ErrSetting],
+// [ErrColumns], is one of the model's or the run time's, or the context's.
+func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
+	if err := job.Setting.Check(); err != nil {
+		return Summary{}, err
+	}
+	file := filepath.Base(job.Model)
+	base := filepath.Join(c.Dir, file+"-"+job.Setting.Device)
+	rows, err := openTable[Row](base + ".csv")
+	if err != nil {
+		return Summary{}, err
+	}
+	defer rows.close()
+	kernels, err := openTable[KernelRow](base + ".kernels.csv")
+	if err != nil {
+		return Summary{}, err
+	}
+	defer kernels.close()
+	r := run{Collector: c, job: job, rows: rows, kernels: kernels, name: strings.TrimSuffix(file, ".onnx")}
+	if r.job.Family == "" {
+		r.job.Family = FamilyOf(r.name)
+	}
+	summary, err := r.collect(ctx)
+	if err != nil {
+		return Summary{}, fmt.Errorf("%s in %s: %w", job.Model, job.Setting, err)
+	}
+	return summary, errors.Join(rows.file.Sync(), kernels.file.Sync())
+}
+
+// FamilyOf is a model's family by its name: the letters it begins with, and what
+// belongs to them (mobilenetv2_w0.5 is a mobilenetv, resnet18 a resnet).
+func FamilyOf(name string) string {
+	name = strings.ToLower(name)
+	if i := strings.IndexFunc(name, func(r rune) bool { return r < 'a' || r > 'z' }); i > 0 {
+		return name[:i]
+	}
+	return name
+}
+
+// run is a job at work.
+type run struct {
+	*Collector
+	job     Job
+	rows    *table[Row]
+	kernels *table[KernelRow]
+	name    string
+	facts   Row // what all rows share
+	summary Summary
+}
+
+func (r *run) collect(ctx context.Context) (Summary, error) {
+	setting := r.job.Setting.String()
+	r.summary = Summary{Model: r.name, Setting: setting}
+	var took timing.Latencies
+	for _, row := range r.rows.rows {
+		if row.Setting == setting && row.Round != nil && *row.Round == r.job.Round && row.Time.Known {
+			r.summary.Rows++
+			if err := took.Add(row.Time.Value); err != nil {
+				return Summary{}, err
+			}
+		}
+	}
+	r.summary.Resumed = r.summary.Rows
+	profiled := r.job.Profiles == 0
+	for _, k := range r.kernels.rows {
+		if k.Setting == setting && k.Round == r.job.Round {
+			profiled = true
+			r.summary.Kernels++
+		}
+	}
+	for range min(r.summary.Rows, r.job.Iterations) {
+		r.step()
+	}
+	if r.summary.Rows < r.job.Iterations || !profiled {
+		if err := r.measure(ctx, &took, !profiled); err != nil {
+			return Summary{}, err
+		}
+	}
+	if s, err := took.Summary(); err == nil {
+		r.summary.Min, r.summary.P50, r.summary.P90 = s.Min, s.P50, s.P90
+	}
+	return r.summary, nil
+}
+
+func (r *run) step() {
+	if r.Step != nil {
+		r.Step()
+	}
+}
+
+// measure adds the rows that are missing.
+func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool) error {
+	m, err := onnx.ReadFile(r.job.Model)
+	if err != nil {
+		return err
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{Sizes: r.job.Sizes})
+	if err != nil {
+		return err
+	}
+	if err := r.describe(a); err != nil {
+		return err
+	}
+	session, err := r.Open(ctx, r.job.Model, r.job.Setting)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	inputs := Inputs(session.Inputs())
+	if profile {
+		if err := r.profile(ctx, session, inputs, a); err != nil {
+			return err
+		}
+	}
+	if r.summary.Rows >= r.job.Iterations {
+		return nil
+	}
+	warm, err := session.Time(ctx, inputs, 1+max(1, r.job.Warmup))
+	if err != nil {
+		return err
+	}
+	burst := int(min(longestBurst, math.Ceil(burstSeconds/max(1e-6, slices.Min(warm)))))
+	rng := rand.New(rand.NewPCG(r.Seed, uint64(r.summary.Rows)))
+	for r.summary.Rows < r.job.Iterations {
+		row, err := r.iterate(ctx, session, inputs, burst, rng)
+		if err != nil {
+			return err
+		}
+		if err := r.rows.add(row); err != nil {
+			return err
+		}
+		if err := took.Add(row.Time.Value); err != nil {
+			return err
+		}
+		r.summary.Rows++
+		r.step()
+	}
+	return nil
+}
+
+// iterate makes one row.
+func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, burst int, rng *rand.Rand) (Row, error) {
+	row := r.facts
+	number1 := r.summary.Rows
+	row.Number = &number1
+	row.Burst = number(burst)
+	if len(r.Images) > 0 {
+		size, err := loadImage(r.Images[number1%len(r.Images)], inputs)
+		if err != nil {
+			return row, err
+		}
+		row.ReadBytes = number(size)
+	}
+	cores, percent := 0, 0.0
+	if r.job.Setting.Stress {
+		cores, percent = 1+rng.IntN(int(*r.facts.Cores)), float64(20+rng.IntN(61))
+		stop := stress(cores, percent/100)
+		defer stop()
+		if err := device.Sleep(ctx, settle); err != nil {
+			return row, err
+		}
+	}
+	row.StressCores, row.LoadPercent = number(cores), number(percent)
+	host := r.Host
+	// The machine's load is watched while the model runs.
+	host.Sleep = func(ctx context.Context, _ time.Duration) error {
+		row.Start = r.now()
+		seconds, err := session.Time(ctx, inputs, burst+min(1, burst-1))
+		if err != nil {
+			return err
+		}
+		row.End = r.now()
+		if len(seconds) > 1 {
+			seconds = seconds[1:] // the first brings the model back into the caches
+		}
+		slices.Sort(seconds)
+		row.Time = Took(seconds[(len(seconds)-1)/2])
+		return nil
+	}
+	devices, _, err := host.Devices(ctx)
+	if err != nil {
+		return row, err
+	}
+	r.state(&row, devices[0])
+	return row, nil
+}
+
+func (r *run) now() string { return r.Clock().UTC().Format("2006-01-02 15:04:05.000000") }
+
+// state fills what changes from row to row.
+func (r *run) state(row *Row, d device.Device) {
+	row.CPUPercent, row.DiskPercent = number(d.Load.CPUPercent), number(d.Load.DiskPercent)
+	if d.MemoryBytes > 0 {
+		row.MemoryPercent = number(100 * float64(d.MemoryBytes-d.Load.MemoryAvailableBytes) / float64(d.MemoryBytes))
+	}
+	if v, err := strconv.ParseFloat(r.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"), 64); err == nil {
+		row.MHz = number(v / 1000)
+	} else if d.MaxMHz > 0 {
+		row.MHz = number(d.MaxMHz) // what /proc/cpuinfo says now
+	}
+	row.Governor = r.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+	if first, _, ok := strings.Cut(r.text("proc/loadavg"), " "); ok {
+		if v, err := strconv.ParseFloat(first, 64); err == nil {
+			row.Load1 = &v
+		}
+	}
+}
+
+func (r *run) text(path string) string {
+	b, err := fs.ReadFile(r.Host.Root, path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// describe fills what all rows of the job share.
+func (r *run) describe(a *onnx.Analysis) error {
+	c, err := a.Characteristics()
+	if err != nil {
+		return err
+	}
+	host := r.Host
+	host.Sleep = func(context.Context, time.Duration) error { return nil }
+	devices, _, err := host.Devices(context.Background())
+	if err != nil {
+		return err
+	}
+	s, d := r.job.Setting, devices[0]
+	r.facts = CharacteristicsRow(c)
+	f := &r.facts
+	f.Device, f.ModelName, f.Family = s.Device, r.name, r.job.Family
+	f.Setting, f.Runtime, f.Threads, f.Quota, f.Load = s.String(), s.Runtime, number(s.Threads), number(s.Quota), s.loadName()
+	f.Pin, f.Round = strings.Join(s.cpus(), " "), &r.job.Round
+	f.UUID, f.DeviceModel, f.Arch, f.Cores, f.MaxMHz, f.MemoryBytes = d.UUID, d.Model, d.Arch, number(d.Cores), number(d.MaxMHz), number(d.MemoryBytes)
+	return nil
+}
+
+// CharacteristicsRow is a row with the columns that follow from a model.
+func CharacteristicsRow(c *onnx.Characteristics) Row {
+	return Row{
+		ConvLayers: number(c.ConvLayers), ReadBytes: number(c.ModelInputSize), WrittenBytes: number(c.ModelOutputSize), FilterDetails: number(c.FilterDetails),
+		FCLayers: number(c.FCLayers), PoolLayers: number(c.PoolLayers), TotalParameters: number(c.TotalParameters), NetworkType: networkType(c.Ops),
+		ConvMACs: number(c.MACs.Conv), DepthwiseMACs: number(c.MACs.Depthwise), DenseMACs: number(c.MACs.Dense), RecurrentMACs: number(c.MACs.Recurrent),
+		ParameterBytes: number(c.ParameterBytes), Activations: number(c.ActivationBytes), PeakBytes: number(c.PeakActivationBytes),
+		Nodes: number(c.Nodes), FusedNodes: number(c.FusedNodes), Depth: number(c.Depth),
+	}
+}
+
+// networkType is the original collector's name for a model's kind.
+func networkType(ops map[string]int) string {
+	switch {
+	case ops["Conv"] > 0:
+		return "Convolutional Neural Network (CNN)"
+	case ops["LSTM"]+ops["GRU"]+ops["RNN"] > 0:
+		return "Recurrent Neural Network (RNN)"
+	case ops["LayerNormalization"] > 0 && ops["MatMul"] > 0:
+		return "Transformer"
+	case ops["Gemm"]+ops["MatMul"] > 0:
+		return "Fully Connected Neural Network (MLP)"
+	}
+	return "Unknown Network Type"
+}
+
+// profile adds the kernels' times.
+func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, a *onnx.Analysis) error {
+	profiles, err := session.Profile(ctx, inputs, profileWarmup+r.job.Profiles)
+	if err != nil {
+		return err
+	}
+	kernels := a.Kernels(FusionOf(r.job.Setting.Runtime))
+	rows := KernelRows(kernels)
+	times := make([][]float64, len(kernels))
+	for _, p := range profiles[profileWarmup:] {
+		for k, t := range KernelTimes(kernels, p) {
+			times[k] = append(times[k], t)
+		}
+	}
+	s := r.job.Setting
+	for k := range rows {
+		row := &rows[k]
+		row.ModelName, row.Family, row.Setting, row.Round, row.Runtime = r.name, r.job.Family, s.String(), r.job.Round, s.Runtime
+		row.Threads, row.Quota, row.Runs = float64(s.Threads), s.Quota, len(times[k])
+		if len(times[k]) == 0 || slices.Max(times[k]) == 0 {
+			continue
+		}
+		var all timing.Latencies
+		for _, t := range times[k] {
+			if err := all.Add(t); err != nil {
+				return err
+			}
+		}
+		summary, err := all.Summary()
+		if err != nil {
+			return err
+		}
+		row.Seconds, row.Min, row.P50, row.P90 = number(undisturbed(times[k])), &summary.Min, &summary.P50, &summary.P90
+	}
+	r.summary.Kernels = len(rows)
+	return r.kernels.add(rows...)
+}
+
+// KernelRows are rows with what is known of kernels before they run.
+func KernelRows(kernels []onnx.Kernel) []KernelRow {
+	rows := make([]KernelRow, len(kernels))
+	for i, k := range kernels {
+		rows[i] = KernelRow{
+			Index: i, Op: k.Op, Class: string(k.Class), Joined: len(k.Nodes), MACs: k.MACs, ParameterBytes: k.ParameterBytes, ReadBytes: k.ReadBytes,
+			WrittenBytes: k.WrittenBytes, Rows: k.Rows, Depth: k.Depth, Columns: k.Columns, Window: k.Window, Stride: k.Stride, Groups: k.Groups,
+		}
+	}
+	return rows
+}

@@ -1,0 +1,96 @@
+package collection
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// ErrNoRows is returned where there is nothing to learn from.
+var ErrNoRows = errors.New("no measured inference")
+
+// Data is what files of measurements hold.
+type Data struct {
+	Rows    []Row
+	Kernels []KernelRow
+	Files   []string
+	// Counts are of the rows, Missing of those among them without a time.
+	Counts  dataset.Counts
+	Missing int
+	// Diagnostics are rows that could not be used, with file and line.
+	Diagnostics []*dataset.SyntaxError
+}
+
+const kernelsEnd = ".kernels.csv"
+
+// ReadDir reads all .csv files in a folder, or the one file that path names with
+// its kernels beside it. Rows without a time are counted and left out. The error
+// matches [ErrNoRows], or is a file's own.
+func ReadDir(path string) (*Data, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	files := []string{path, strings.TrimSuffix(path, ".csv") + kernelsEnd}
+	if info.IsDir() {
+		if files, err = filepath.Glob(filepath.Join(path, "*.csv")); err != nil {
+			return nil, err
+		}
+		slices.Sort(files)
+	}
+	d := &Data{}
+	for i, file := range files {
+		if strings.HasSuffix(file, kernelsEnd) {
+			kernels, err := dataset.Load[KernelRow](file, dataset.Options{})
+			if err != nil {
+				if !info.IsDir() && i == 1 && errors.Is(err, os.ErrNotExist) {
+					continue
+				}
+				return nil, err
+			}
+			d.Kernels = append(d.Kernels, kernels.Rows...)
+			d.Diagnostics = append(d.Diagnostics, kernels.Diagnostics...)
+			continue
+		}
+		table, err := dataset.Load[Row](file, dataset.Options{})
+		if err != nil {
+			return nil, err
+		}
+		d.Files = append(d.Files, file)
+		d.Counts.Read += table.Counts.Read
+		d.Counts.Used += table.Counts.Used
+		d.Counts.Dropped += table.Counts.Dropped
+		d.Diagnostics = append(d.Diagnostics, table.Diagnostics...)
+		for _, row := range table.Rows {
+			if !row.Time.Known {
+				d.Missing++
+				continue
+			}
+			d.Rows = append(d.Rows, row.Completed())
+		}
+	}
+	if len(d.Rows) == 0 {
+		return nil, fmt.Errorf("%s: %w", path, ErrNoRows)
+	}
+	return d, nil
+}
+
+// Completed gives a row of the original collector what ours have: a setting,
+// the device type, and a family, by its model's name.
+func (r Row) Completed() Row {
+	if r.Setting == "" {
+		r.Setting = r.Device
+	}
+	if r.Setting == "" {
+		r.Setting = "unknown"
+	}
+	if r.Family == "" {
+		r.Family = FamilyOf(r.ModelName)
+	}
+	return r
+}

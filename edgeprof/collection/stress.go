@@ -1,0 +1,33 @@
+package collection
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// stressPeriod is how long a stressed core's busy and idle times together last.
+const stressPeriod = 10 * time.Millisecond
+
+// stress keeps some cores busy for a share of the time, until the function it
+// returns is called; that one waits until all have stopped. The load is of this
+// process's own threads, so it ends with it at the latest.
+func stress(cores int, share float64) (stop func()) {
+	var done atomic.Bool
+	var all sync.WaitGroup
+	for range cores {
+		all.Go(func() {
+			busy := time.Duration(share * float64(stressPeriod))
+			for !done.Load() {
+				start := time.Now()
+				for time.Since(start) < busy && !done.Load() {
+				}
+				time.Sleep(stressPeriod - busy)
+			}
+		})
+	}
+	return func() {
+		done.Store(true)
+		all.Wait()
+	}
+}

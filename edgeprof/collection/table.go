@@ -1,0 +1,106 @@
+package collection
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// ErrColumns is returned for a file whose columns are not those of this version:
+// rows cannot be appended to it.
+var ErrColumns = errors.New("other columns")
+
+// table appends rows to a CSV file. Every append is one write of whole lines,
+// so that a killed process leaves at most one broken line behind: the last.
+type table[T any] struct {
+	file *os.File
+	rows []T // that the file held when it was opened
+}
+
+// openTable reads what a file holds and opens it to append; a last line without
+// its end, left by a process that was killed, is cut off.
+func openTable[T any](path string) (*table[T], error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	t := &table[T]{file: f}
+	if err := t.load(path); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+func (t *table[T]) load(path string) error {
+	data, err := io.ReadAll(t.file)
+	if err != nil {
+		return err
+	}
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	if whole < len(data) {
+		if err := t.file.Truncate(int64(whole)); err != nil {
+			return err
+		}
+	}
+	if _, err := t.file.Seek(int64(whole), io.SeekStart); err != nil {
+		return err
+	}
+	header, err := encode[T](nil, false)
+	if err != nil {
+		return err
+	}
+	if whole == 0 {
+		_, err := t.file.Write(header)
+		return err
+	}
+	if !bytes.HasPrefix(data, header) {
+		return fmt.Errorf("%w than %s", ErrColumns, bytes.TrimSpace(header))
+	}
+	r, err := dataset.NewReader[T](bytes.NewReader(data[:whole]), path, dataset.CSV, dataset.Options{})
+	if err != nil {
+		return err
+	}
+	all, err := dataset.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if len(all.Diagnostics) > 0 {
+		return all.Diagnostics[0]
+	}
+	t.rows = all.Rows
+	return nil
+}
+
+// add appends rows.
+func (t *table[T]) add(rows ...T) error {
+	data, err := encode(rows, true)
+	if err != nil {
+		return err
+	}
+	_, err = t.file.Write(data)
+	return err
+}
+
+func (t *table[T]) close() error { return errors.Join(t.file.Sync(), t.file.Close()) }
+
+func encode[T any](rows []T, noHeader bool) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := dataset.NewWriter[T](&b, dataset.CSV, dataset.Options{NoHeader: noHeader})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if err := w.Write(row); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
