@@ -3,6 +3,7 @@ package hook_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,13 @@ import (
 var built string
 
 func TestMain(m *testing.M) {
+	if os.Getenv("DEFT_TEST_OWNER") != "" {
+		if err := runOwner(); err != nil {
+			fmt.Fprintln(os.Stderr, "owner:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	dir, err := os.MkdirTemp("", "deft-hook-")
 	if err != nil {
 		panic(err)
@@ -30,6 +38,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// driverFlags bind the driver's references to its own functions, as in the
+// real driver: no library that is loaded before it stands between.
+var driverFlags = []string{"-Wl,-Bsymbolic"}
+
 // world is a simulated device, a session and the hook for one test.
 type world struct {
 	t       testing.TB
@@ -38,6 +50,7 @@ type world struct {
 	clients simcuda.Clients
 	device  simcuda.Device
 	session *session.Session
+	beats   bool // this process is the session's owner
 }
 
 func needCompiler(t testing.TB) cc.Compiler {
@@ -54,7 +67,7 @@ func newWorld(t testing.TB, o session.Options) *world {
 	w := &world{t: t, device: simcuda.Device{File: filepath.Join(t.TempDir(), "device"), CountsFile: filepath.Join(t.TempDir(), "counts")}}
 	var err error
 	if w.lib, err = hook.Build(t.Context(), c, "-Werror"); err == nil {
-		w.driver, err = simcuda.Build(t.Context(), c)
+		w.driver, err = simcuda.Build(t.Context(), c, driverFlags...)
 	}
 	if err == nil {
 		w.clients, err = simcuda.BuildClients(t.Context(), c, w.driver)
@@ -65,6 +78,7 @@ func newWorld(t testing.TB, o session.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.beats = true
 	t.Cleanup(func() { w.session.Close() })
 	return w
 }

@@ -1,0 +1,214 @@
+package hook_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/deft/session"
+)
+
+// A closed gate stops the next launch, drains the queue and says so; an open
+// one lets it go on.
+func TestGate(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe("DEFT_PRIORITY=-2", "DEFT_WEIGHT=3", "DEFT_NAME=low job", "DEFT_SLO_MS=1000")
+	p.do("launch 5")
+	c := w.client(p)
+	if c.Launches != 5 || c.Queued != 5 || c.State != session.Active || c.Job != 1 || c.Priority != -2 || c.Weight != 3 || c.Name != "low job" {
+		t.Fatalf("after 5 launches: %+v", c)
+	}
+	if c.DeadlineNs-c.JobBeginNs != int64(time.Second) {
+		t.Errorf("deadline %d after the beginning", c.DeadlineNs-c.JobBeginNs)
+	}
+	bell := w.session.Bell()
+	if !w.session.Direct(c.Slot, session.Directive{Closed: true}) || w.session.Direct(c.Slot, session.Directive{Closed: true}) {
+		t.Error("Direct does not tell what is new")
+	}
+	p.send("launch 3")
+	w.eventually("drained", func() bool { return w.client(p).Drained })
+	if w.session.Bell() == bell {
+		t.Error("nobody rang")
+	}
+	c = w.client(p)
+	if c.Launches != 5 || c.Queued != 0 || !c.Empty() || c.Waiting != 1 || c.Stops != 1 {
+		t.Errorf("at the gate: %+v", c)
+	}
+	w.session.Direct(c.Slot, session.Directive{Closed: true, SyncEvery: 7})
+	w.eventually("drained under the new directive", func() bool { return w.client(p).Drained })
+	w.session.Direct(c.Slot, session.Directive{})
+	if got := p.answer(); got != "ok" {
+		t.Error(got)
+	}
+	c = w.client(p)
+	if c.Launches != 8 || c.Waiting != 0 || c.Drained || c.AtGate <= 0 || c.FailedOpen != 0 {
+		t.Errorf("after the gate: %+v", c)
+	}
+	p.do("sync")
+	c = w.client(p)
+	if c.State != session.Idle || c.Queued != 0 || c.JobsEnded != 1 || c.OwnSyncs != 1 || c.GPU <= 0 || c.JobEndNs <= c.JobBeginNs {
+		t.Errorf("after synchronization: %+v", c)
+	}
+	p.exit()
+	if gone := w.reap(); len(gone) != 1 || gone[0].Launches != 8 || gone[0].State != session.Left {
+		t.Errorf("gone: %+v", gone)
+	}
+}
+
+// One synchronization point for every N launches, before the next one; the
+// program's own synchronization counts as one.
+func TestSyncEvery(t *testing.T) {
+	for _, tt := range []struct {
+		every         uint32
+		commands      string
+		syncs, synced uint64
+	}{
+		{1, "launch 10", 9, 9},
+		{4, "launch 10", 2, 8},
+		{10, "launch 10", 0, 0},
+		{10, "launch 11", 1, 10},
+		{4, "launch 4,sync,launch 4,sync,launch 5", 1, 4},
+		{1000000, "launch 100", 0, 0},
+		{4, "side 4,launch 4,side 4", 2, 8},
+	} {
+		t.Run(tt.commands, func(t *testing.T) {
+			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+			w.session.Direct(0, session.Directive{SyncEvery: tt.every})
+			p := w.probe()
+			for command := range strings.SplitSeq(tt.commands, ",") {
+				p.do("%s", command)
+			}
+			if c := w.client(p); c.Syncs != tt.syncs || c.SyncedLaunches != tt.synced || tt.syncs > 0 && c.Stall <= 0 {
+				t.Errorf("got %+v", c)
+			}
+			p.exit()
+		})
+	}
+}
+
+// The bound holds in the driver: never more launches queued than asked.
+func TestInFlight(t *testing.T) {
+	for _, bound := range []uint32{1, 2, 3, 16, 1000} {
+		w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+		w.session.Direct(0, session.Directive{InFlight: bound})
+		p := w.probe()
+		p.do("launch 100")
+		p.do("side 50")
+		p.do("threads 50")
+		p.do("sync")
+		if c := w.client(p); c.Launches != 350 || c.Syncs != 0 || bound < 100 && c.Stall <= 0 {
+			t.Errorf("bound %d: %+v", bound, c)
+		}
+		p.exit()
+	}
+}
+
+// While a stream captures, nothing waits, not even at a closed gate.
+func TestCaptureIsNeverDisturbed(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	w.session.Direct(0, session.Directive{SyncEvery: 1, InFlight: 1})
+	for _, way := range []string{"graph", "capture"} {
+		w.run(w.command(w.clients.Client, way, "10"))
+		gone := w.reap()
+		if len(gone) != 1 || gone[0].Captured == 0 {
+			t.Errorf("%s: %+v", way, gone)
+		}
+		w.session.Direct(0, session.Directive{SyncEvery: 1, InFlight: 1})
+	}
+	p := w.probe()
+	p.do("capture")
+	c := w.client(p)
+	w.session.Direct(c.Slot, session.Directive{Closed: true, SyncEvery: 1})
+	p.do("side 5")
+	p.do("launch 5")
+	if c := w.client(p); c.Captured != 5 || c.Launches != 5 || c.Stops != 0 || c.Syncs != 0 {
+		t.Errorf("during the capture: %+v", c)
+	}
+	p.do("uncapture")
+	p.send("launch 1")
+	w.eventually("stopped once the capture has ended", func() bool { return w.client(p).Waiting == 1 })
+	w.session.Direct(c.Slot, session.Directive{})
+	if got := p.answer(); got != "ok" {
+		t.Error(got)
+	}
+	p.exit()
+}
+
+func TestMarkedJobs(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe()
+	p.do("begin 20")
+	c := w.client(p)
+	if c.State != session.Active || !c.JobMarked || c.Job != 1 || c.DeadlineNs-c.JobBeginNs != int64(20*time.Millisecond) {
+		t.Errorf("begun: %+v", c)
+	}
+	p.do("launch 3")
+	p.do("sync")
+	if c := w.client(p); c.State != session.Active || c.Job != 1 {
+		t.Errorf("a synchronization ended a marked job: %+v", c)
+	}
+	if w.session.EndIdle(c.Slot, 1) {
+		t.Error("EndIdle ended a marked job")
+	}
+	p.do("begin 0")
+	if c := w.client(p); c.Job != 2 || c.JobsEnded != 1 || c.JobLaunches != 3 || c.DeadlineNs != 0 {
+		t.Errorf("begun again: %+v", c)
+	}
+	p.do("end")
+	p.do("end")
+	p.do("launch 1")
+	if c := w.client(p); c.State != session.Idle || c.JobsEnded != 2 || c.Job != 2 {
+		t.Errorf("ended: %+v", c)
+	}
+	p.exit()
+}
+
+// Where only idleness ends a job, the owner ends it.
+func TestIdleJobs(t *testing.T) {
+	w := newWorld(t, session.Options{JobMode: session.JobIdle, IdleAfter: time.Minute, OwnerTimeout: time.Hour})
+	p := w.probe()
+	p.do("launch 3")
+	p.do("sync")
+	c := w.client(p)
+	if c.State != session.Active || c.Job != 1 || w.session.IdleAfter() != time.Minute {
+		t.Fatalf("after a synchronization: %+v", c)
+	}
+	if w.session.EndIdle(c.Slot, 2) || !w.session.EndIdle(c.Slot, 1) || w.session.EndIdle(c.Slot, 1) {
+		t.Error("EndIdle ends another job than the one named")
+	}
+	p.do("launch 1")
+	if c := w.client(p); c.State != session.Active || c.Job != 2 || c.JobsEnded != 1 {
+		t.Errorf("begun again: %+v", c)
+	}
+	p.exit()
+}
+
+func TestMemoryQuota(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe("DEFT_MEMORY_QUOTA=1000000")
+	p.do("alloc 600000")
+	p.send("alloc 600000")
+	if got := p.answer(); got != "error 2" {
+		t.Errorf("beyond the quota: %s", got)
+	}
+	p.send("info")
+	if got := p.answer(); got != "ok 1000000 400000" {
+		t.Errorf("info: %s", got)
+	}
+	c := w.client(p)
+	if c.MemoryBytes != 600000 || c.MemoryPeak != 600000 || c.MemoryRefused != 1 {
+		t.Errorf("got %+v", c)
+	}
+	w.session.Direct(c.Slot, session.Directive{MemoryQuotaBytes: 700000}) // the stricter one holds
+	p.do("free")
+	p.do("alloc 700000")
+	p.do("free")
+	p.send("alloc 700001")
+	if got := p.answer(); got != "error 2" {
+		t.Errorf("beyond the owner's quota: %s", got)
+	}
+	if c := w.client(p); c.MemoryBytes != 0 || c.MemoryPeak != 700000 {
+		t.Errorf("got %+v", c)
+	}
+	p.exit()
+}

@@ -1,0 +1,104 @@
+package hook_test
+
+import (
+	"bufio"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/deft/session"
+)
+
+// owner is a process that owns the session in this one's stead, to be killed.
+type owner struct {
+	t   testing.TB
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+// runOwner is what that process does: it beats, and directs as it is told.
+func runOwner() error {
+	s, err := session.OpenFile(os.NewFile(3, "session"))
+	if err != nil {
+		return err
+	}
+	if err := s.Own(); err != nil {
+		return err
+	}
+	go func() {
+		for ; ; time.Sleep(10 * time.Millisecond) {
+			s.Beat()
+		}
+	}()
+	fmt.Println("ok")
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Println("ok") {
+		var slot int
+		var d session.Directive
+		if _, err := fmt.Sscan(in.Text(), &slot, &d.Closed, &d.SyncEvery, &d.InFlight); err != nil {
+			return err
+		}
+		s.Direct(slot, d)
+	}
+	return s.Close()
+}
+
+// owner gives the session to a new process.
+func (w *world) owner() *owner {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.session.Disown()
+	w.beats = false
+	o := &owner{t: w.t, cmd: exec.Command(self)}
+	o.cmd.Env = append(os.Environ(), "DEFT_TEST_OWNER=1")
+	o.cmd.ExtraFiles = []*os.File{w.session.File()}
+	o.cmd.Stderr = os.Stderr
+	var out io.ReadCloser
+	if o.in, err = o.cmd.StdinPipe(); err == nil {
+		if out, err = o.cmd.StdoutPipe(); err == nil {
+			err = o.cmd.Start()
+		}
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	o.out = bufio.NewScanner(out)
+	w.t.Cleanup(o.kill)
+	o.ok()
+	return o
+}
+
+func (o *owner) ok() {
+	o.t.Helper()
+	if !o.out.Scan() || o.out.Text() != "ok" {
+		o.t.Fatalf("the owner says %q", o.out.Text())
+	}
+}
+
+func (o *owner) direct(slot int, d session.Directive) {
+	o.t.Helper()
+	fmt.Fprintln(o.in, slot, d.Closed, d.SyncEvery, d.InFlight)
+	o.ok()
+}
+
+// kill ends the owner without a word.
+func (o *owner) kill() {
+	_ = o.cmd.Process.Kill()
+	_ = o.cmd.Wait()
+}
+
+func neededLibraries(path string) ([]string, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ImportedLibraries()
+}

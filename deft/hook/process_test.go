@@ -1,0 +1,114 @@
+package hook_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/deft/session"
+)
+
+// A forked child is a client of its own; its parent's counts stay.
+func TestFork(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	w.device.AfterFork = true
+	p := w.probe()
+	p.do("fork 4") // before the driver was used
+	p.do("launch 3")
+	p.do("threads 2")
+	p.do("fork 5")
+	c := w.client(p)
+	if c.Launches != 11 || c.Children != 0 {
+		t.Errorf("the parent: %+v", c)
+	}
+	gone := w.reap()
+	if len(gone) != 2 || gone[0].Launches != 4 || gone[1].Launches != 5 || gone[1].Children != 1 || gone[1].State != session.Left {
+		t.Errorf("the children: %+v", gone)
+	}
+	p.exit()
+}
+
+// A child forked while its parent stands at the gate is not in its way.
+func TestForkFromThreads(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	w.device.AfterFork = true
+	for _, way := range []string{"fork", "fork-late", "threads"} {
+		out := w.run(w.command(w.clients.Client, way, "10"))
+		var want, got uint64
+		if _, err := fmt.Sscanf(out, "launches %d", &want); err != nil {
+			t.Fatal(out)
+		}
+		for _, c := range w.reap() {
+			got += c.Launches
+		}
+		if got != want || want == 0 {
+			t.Errorf("%s: the hook saw %d launches of %d", way, got, want)
+		}
+	}
+}
+
+// The hook starts no thread.
+func TestNoThreads(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe()
+	p.do("launch 3")
+	tasks, err := os.ReadDir(filepath.Join("/proc", fmt.Sprint(p.cmd.Process.Pid), "task"))
+	if err != nil || len(tasks) != 1 {
+		t.Errorf("%d threads, %v", len(tasks), err)
+	}
+	p.exit()
+}
+
+// The library needs libc and nothing else.
+func TestNeedsLibcAlone(t *testing.T) {
+	w := newWorld(t, session.Options{})
+	needed, err := neededLibraries(w.lib)
+	if err != nil || len(needed) != 1 || !strings.HasPrefix(needed[0], "libc.so") {
+		t.Errorf("needs %v, %v", needed, err)
+	}
+	if info, err := os.Stat(w.lib); err != nil || info.Size() > 80<<10 {
+		t.Errorf("%d bytes, %v", info.Size(), err)
+	}
+}
+
+// Eight clients at once on one device: every launch is counted, once.
+func TestEightClients(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	probes := make([]*probe, 8)
+	for i := range probes {
+		probes[i] = w.probe()
+		probes[i].send("threads %d", 100+i)
+	}
+	for i, p := range probes {
+		if got := p.answer(); got != "ok" {
+			t.Fatal(got)
+		}
+		if c := w.client(p); c.Launches != uint64(4*(100+i)) {
+			t.Errorf("client %d: %d launches", i, c.Launches)
+		}
+	}
+	for _, p := range probes {
+		p.exit()
+	}
+	if gone := w.reap(); len(gone) != 8 {
+		t.Errorf("%d clients are gone", len(gone))
+	}
+}
+
+// More clients than slots: those without one go on, uncounted; the slots of
+// the dead are taken without an owner's help.
+func TestMoreClientsThanSlots(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	for range session.Slots + 6 {
+		out := w.run(w.command(w.clients.Client, "dlsym", "10"))
+		if out != "launches 10\n" {
+			t.Fatal(out)
+		}
+	}
+	if gone := w.reap(); len(gone) != session.Slots {
+		t.Errorf("%d clients are gone, want %d", len(gone), session.Slots)
+	}
+}

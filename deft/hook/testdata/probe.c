@@ -1,0 +1,154 @@
+/*
+ * A program that does what it is told, for tests: one command a line on stdin,
+ * "ok" or "error ..." a line on stdout.
+ *
+ *   launch N      N kernels of 1 µs in the default stream
+ *   side N        the same in a stream of its own
+ *   sync          cuCtxSynchronize
+ *   begin MS      deft_job_begin, with a limit (0: none)
+ *   end           deft_job_end
+ *   capture       begin a capture in the stream of its own
+ *   uncapture     end it
+ *   alloc BYTES   allocate; "error 2" is out of memory
+ *   free          free the last allocation
+ *   info          total and free memory, after "ok"
+ *   fork N        launch N in a child that starts anew, and wait for it
+ *   threads N     launch N in each of 4 threads
+ *   exit          end in good order
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *driver;
+
+static void *symbol(const char *name) {
+    void *f = dlsym(driver, name);
+    if (!f) {
+        printf("error %s\n", name);
+        exit(1);
+    }
+    return f;
+}
+
+#define CALL(name, types, ...) ((int (*) types)symbol(#name))(__VA_ARGS__)
+
+static int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+static void *context, *stream, *allocation;
+
+static void start(void) {
+    if (!driver)
+        driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!driver) {
+        printf("error %s\n", dlerror());
+        exit(1);
+    }
+    if (CALL(cuInit, (unsigned), 0) || CALL(cuDevicePrimaryCtxRetain, (void **, int), &context, 0) ||
+        CALL(cuCtxSetCurrent, (void *), context) || CALL(cuStreamCreate, (void **, unsigned), &stream, 1)) {
+        printf("error start\n");
+        exit(1);
+    }
+    launch = (int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))symbol("cuLaunchKernel");
+}
+
+static int launches(long n, void *where) {
+    int r = 0;
+    while (n-- > 0 && r == 0)
+        r = launch(NULL, 1000, 1, 1, 1, 1, 1, 0, where, NULL, NULL);
+    return r;
+}
+
+static void *thread(void *n) {
+    CALL(cuCtxSetCurrent, (void *), context);
+    return (void *)(intptr_t)launches((intptr_t)n, NULL);
+}
+
+static int threads(long n) {
+    pthread_t t[4];
+    int failed = 0;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&t[i], NULL, thread, (void *)(intptr_t)n);
+    for (int i = 0; i < 4; i++) {
+        void *r;
+        pthread_join(t[i], &r);
+        failed |= r != NULL;
+    }
+    return failed;
+}
+
+static int forked(long n) {
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        start();
+        int r = launches(n, NULL);
+        if (!r)
+            r = CALL(cuCtxSynchronize, (void));
+        exit(r != 0);
+    }
+    return waitpid(child, &status, 0) != child || status;
+}
+
+static int mark(const char *which, uint64_t ns) {
+    int (*f)(uint64_t) = (int (*)(uint64_t))dlsym(RTLD_DEFAULT, which);
+    return f ? f(ns) : -2;
+}
+
+int main(void) {
+    char line[64], what[32];
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    int started = 0;
+    while (fgets(line, sizeof line, stdin)) {
+        long n = 0;
+        int r = 0;
+        if (sscanf(line, "%31s %ld", what, &n) < 1)
+            continue;
+        if (!started && strcmp(what, "fork") && strcmp(what, "exit")) {
+            start();
+            started = 1;
+        }
+        if (!strcmp(what, "launch"))
+            r = launches(n, NULL);
+        else if (!strcmp(what, "side"))
+            r = launches(n, stream);
+        else if (!strcmp(what, "sync"))
+            r = CALL(cuCtxSynchronize, (void));
+        else if (!strcmp(what, "begin"))
+            r = mark("deft_job_begin", (uint64_t)n * 1000000);
+        else if (!strcmp(what, "end"))
+            r = mark("deft_job_end", 0);
+        else if (!strcmp(what, "capture"))
+            r = CALL(cuStreamBeginCapture_v2, (void *, int), stream, 0);
+        else if (!strcmp(what, "uncapture")) {
+            void *graph;
+            r = CALL(cuStreamEndCapture, (void *, void **), stream, &graph);
+        } else if (!strcmp(what, "alloc"))
+            r = CALL(cuMemAlloc_v2, (void **, size_t), &allocation, (size_t)n);
+        else if (!strcmp(what, "free"))
+            r = CALL(cuMemFree_v2, (void *), allocation);
+        else if (!strcmp(what, "info")) {
+            size_t left, total;
+            r = CALL(cuMemGetInfo_v2, (size_t *, size_t *), &left, &total);
+            if (!r) {
+                printf("ok %zu %zu\n", total, left);
+                continue;
+            }
+        } else if (!strcmp(what, "fork"))
+            r = forked(n);
+        else if (!strcmp(what, "threads"))
+            r = threads(n);
+        else if (!strcmp(what, "exit"))
+            return 0;
+        else
+            r = -3;
+        printf(r ? "error %d\n" : "ok\n", r);
+    }
+    return 0;
+}
