@@ -42,8 +42,8 @@ func TestRealRunModelParts(t *testing.T) {
 	if _, err := os.Stat(python); err != nil {
 		t.Skip("needs python3: install with apt-get install python3")
 	}
-	out, err := exec.Command(python, "-B", "-m", "unittest", "run_model_test").CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("Ran 9 tests")) {
+	out, err := exec.Command(python, "-B", "-m", "unittest", "run_model_test", "checks_test").CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("Ran 11 tests")) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
