@@ -1,0 +1,42 @@
+package gpu
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+//go:embed run_model.py
+var program []byte
+
+// Write puts run_model.py into a folder of its own below cache, unless it is
+// there already, and returns its absolute path. Any number of processes may
+// call it at once.
+func Write(cache string) (string, error) {
+	sum := sha256.Sum256(program)
+	path, err := filepath.Abs(filepath.Join(cache, hex.EncodeToString(sum[:8]), "run_model.py"))
+	if err != nil {
+		return "", fmt.Errorf("gpu: %w", err)
+	}
+	if body, err := os.ReadFile(path); err == nil && bytes.Equal(body, program) {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("gpu: %w", err)
+	}
+	err = dataset.WriteFile(path, func(w io.Writer) error {
+		_, err := w.Write(program)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("gpu: %w", err)
+	}
+	return path, nil
+}
