@@ -75,6 +75,18 @@ func Load(path string) (*Experiment, error) {
 	return Parse(path, text)
 }
 
+// Into makes every model write its logs into one folder. It refuses models that
+// would overwrite each other's there.
+func (x *Experiment) Into(dir string) error {
+	for i := range x.Models {
+		x.Models[i].OutputDir = dir
+	}
+	if first, second := twice(x.Models); second > 0 {
+		return fmt.Errorf("models[%d] and models[%d] would both write %s", first, second, x.Models[second].CSV())
+	}
+	return nil
+}
+
 // Name is the name of a model in results: model, size, batch and sleep time, as
 // in "fasterrcnn_resnet50_fpn_720x1280_batch_1_sleep_1".
 func (m *Model) Name() string {

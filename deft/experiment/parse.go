@@ -356,14 +356,22 @@ func (o *object) kernels(m *Model) {
 
 // distinctLogs refuses two models that would overwrite each other's log.
 func (r *reader) distinctLogs(models node, all []Model) {
+	if first, second := twice(all); second > 0 {
+		at := models.items[second]
+		at.path += ".output_file_name"
+		r.fail(at, "%s is also the log of models[%d]", all[second].CSV(), first)
+	}
+}
+
+// twice returns the first two models with the same log; 0, 0 where there are none.
+func twice(all []Model) (first, second int) {
 	seen := map[string]int{}
 	for i := range all {
 		path := all[i].CSV()
 		if first, ok := seen[path]; ok {
-			at := models.items[i]
-			at.path += ".output_file_name"
-			r.fail(at, "%s is also the log of models[%d]", path, first)
+			return first, i
 		}
 		seen[path] = i
 	}
+	return 0, 0
 }

@@ -89,6 +89,17 @@ func TestParseEveryField(t *testing.T) {
 	}
 }
 
+func TestInto(t *testing.T) {
+	x := &Experiment{Models: []Model{{OutputDir: "a", OutputName: "x"}, {OutputDir: "b", OutputName: "y"}}}
+	if err := x.Into("c"); err != nil || x.Models[1].CSV() != filepath.Join("c", "y.csv") {
+		t.Error(err, x.Models)
+	}
+	x.Models[1].OutputName = "x"
+	if err := x.Into("c"); err == nil {
+		t.Error("no error")
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "x.json:1: the text ends within a value"},

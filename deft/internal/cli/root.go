@@ -19,8 +19,8 @@ func New(env *cli.Env) *cobra.Command {
 		// the simulated driver and the live view
 		NewTopCommand(env),
 
-	// experiments
-
+		// experiments
+		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPredictCommand(env), newReportCommand(env), newPlotCommand(env),
 	)
 	return root
 }

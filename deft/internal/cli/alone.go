@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/deft/sweep"
+)
+
+// newAloneCommand runs each model by itself: what a report compares with.
+func newAloneCommand(env *cli.Env) *cobra.Command {
+	var s setting
+	c := &cobra.Command{
+		Use:   "alone -f FILE",
+		Short: "run each model of an experiment by itself, one after another",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			x, err := s.load(env)
+			if err != nil {
+				return err
+			}
+			r, err := sweep.Alone(cmd.Context(), x, s.player(env))
+			if err != nil {
+				return err
+			}
+			last := x.Models[len(x.Models)-1].OutputDir
+			if err := r.Save(filepath.Join(last, "alone.json")); err != nil {
+				return err
+			}
+			return s.show(env, r)
+		},
+	}
+	s.flags(c, false)
+	return c
+}
+
+// player is play for a sweep.
+func (s *setting) player(env *cli.Env) sweep.Play {
+	return func(ctx context.Context, x *experiment.Experiment) (*report.Run, error) {
+		o, err := s.play(ctx, env, x)
+		if err != nil {
+			return nil, err
+		}
+		return o.Run, nil
+	}
+}

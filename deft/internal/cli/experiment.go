@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/policy"
+	"github.com/foretime/foretime/deft/trial"
+)
+
+// setting is how an experiment is to be run: the flags of run, alone and sweep.
+type setting struct {
+	file, device, clock, policy, out string
+	duration                         time.Duration
+	seed                             int64
+	json                             bool
+}
+
+func (s *setting) flags(c *cobra.Command, withPolicy bool) {
+	f := c.Flags()
+	f.StringVarP(&s.file, "file", "f", "", "the experiment, JSON (required)")
+	f.StringVar(&s.device, "device", "sim", "sim, the simulated device, or cuda")
+	f.StringVar(&s.clock, "clock", "real", "real, with processes, or virtual, in a simulation")
+	f.StringVar(&s.out, "out", "", "folder for every model's logs, in place of its output_file_path")
+	f.DurationVar(&s.duration, "duration", 0, "in place of exp_dur, as 5s")
+	f.Int64Var(&s.seed, "seed", -1, "in place of the experiment's seed, 0 or more")
+	f.BoolVar(&s.json, "json", false, "print JSON")
+	if withPolicy {
+		f.StringVar(&s.policy, "policy", "", fmt.Sprintf("in place of every control: %v", policy.Names()))
+	}
+	_ = c.MarkFlagRequired("file") // it was defined above
+}
+
+// load reads the experiment and applies the flags.
+func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
+	if s.device != "sim" && s.device != "cuda" {
+		return nil, cli.Usagef("--device: %q, want sim or cuda", s.device)
+	}
+	if s.clock != "real" && s.clock != "virtual" {
+		return nil, cli.Usagef("--clock: %q, want real or virtual", s.clock)
+	}
+	if s.clock == "virtual" && s.device == "cuda" {
+		return nil, cli.Usagef("--clock virtual: the virtual clock has no cuda device")
+	}
+	x, err := experiment.Load(s.file)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range x.Warnings {
+		env.Log.Warn(w)
+	}
+	if s.policy != "" {
+		x.Policy = s.policy
+	}
+	if _, err := policy.New(trial.PolicyName(x), policy.Settings{}); err != nil {
+		if s.policy != "" {
+			return nil, cli.Usagef("--policy: %w", err)
+		}
+		return nil, fmt.Errorf("%s: policy: %w", s.file, err)
+	}
+	if s.duration > 0 {
+		x.Duration = s.duration
+	}
+	if s.seed >= 0 {
+		x.Seed = uint64(s.seed)
+	}
+	if s.out != "" {
+		if err := os.MkdirAll(s.out, 0o755); err != nil {
+			return nil, err
+		}
+		if err := x.Into(s.out); err != nil {
+			return nil, fmt.Errorf("%s: --out: %w", s.file, err)
+		}
+	}
+	return x, nil
+}
+
+// play runs the experiment once and leaves its files.
+func (s *setting) play(ctx context.Context, env *cli.Env, x *experiment.Experiment) (*trial.Outcome, error) {
+	run := trial.Virtual
+	if s.clock == "real" {
+		run = s.real(env)
+	}
+	o, err := run(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	return o, o.Save()
+}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/chart"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+
+	"github.com/foretime/foretime/deft/jct"
+	"github.com/foretime/foretime/deft/plot"
+	"github.com/foretime/foretime/deft/sweep"
+	"github.com/foretime/foretime/deft/trial"
+)
+
+// newPlotCommand groups the plots.
+func newPlotCommand(env *cli.Env) *cobra.Command {
+	c := &cobra.Command{Use: "plot", Short: "draw an experiment, .svg or .png"}
+	c.AddCommand(newTimeSeriesCommand(env), newCDFCommand(env), newIntervalsCommand(), newScatterCommand(), newQueueCommand())
+	return c
+}
+
+// logFlags name logs: two by Deft's flags, or any number.
+type logFlags struct {
+	a, b string
+	more []string
+}
+
+func (l *logFlags) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&l.a, "model-A-jct-log", "", "log of the first model")
+	f.StringVar(&l.b, "model-B-jct-log", "", "log of the second model")
+	f.StringSliceVar(&l.more, "log", nil, "further logs")
+}
+
+// load reads the logs and warns of rows that could not be read.
+func (l *logFlags) load(env *cli.Env) ([]plot.Named, error) {
+	var named []plot.Named
+	for _, path := range append([]string{l.a, l.b}, l.more...) {
+		if path == "" {
+			continue
+		}
+		log, err := jct.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range log.Diagnostics {
+			env.Log.Warn(d)
+		}
+		base := filepath.Base(path)
+		named = append(named, plot.Named{Name: base[:len(base)-len(filepath.Ext(base))], Log: log})
+	}
+	if len(named) == 0 {
+		return nil, cli.Usagef("no log given: --model-A-jct-log, --model-B-jct-log or --log")
+	}
+	return named, nil
+}
+
+func newTimeSeriesCommand(env *cli.Env) *cobra.Command {
+	var l logFlags
+	var out, dir string
+	c := &cobra.Command{
+		Use:     "jct-timeseries",
+		Short:   "draw completion times over time",
+		Example: `  deft plot jct-timeseries --model-A-jct-log logs/model_A.csv --model-B-jct-log logs/model_B.csv --out jct_vs_t.svg`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			logs, err := l.load(env)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				out = filepath.Join(dir, "jct_vs_t.svg")
+			}
+			return chart.Save(out, plot.TimeSeries(logs))
+		},
+	}
+	l.flags(c)
+	c.Flags().StringVar(&dir, "save-dir", ".", "folder for jct_vs_t.svg")
+	c.Flags().StringVar(&out, "out", "", "the image, in place of SAVE-DIR/jct_vs_t.svg")
+	return c
+}
+
+func newCDFCommand(env *cli.Env) *cobra.Command {
+	var l logFlags
+	var out string
+	c := &cobra.Command{
+		Use:   "cdf",
+		Short: "draw the distribution of completion times",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			logs, err := l.load(env)
+			if err != nil {
+				return err
+			}
+			return chart.Save(out, plot.CDF(logs))
+		},
+	}
+	l.flags(c)
+	c.Flags().StringVar(&out, "out", "jct_cdf.svg", "the image")
+	return c
+}
+
+// sweepFlags name a sweep and what to show of it.
+type sweepFlags struct {
+	from, what, out string
+}
+
+func (s *sweepFlags) flags(c *cobra.Command, out string) {
+	f := c.Flags()
+	f.StringVar(&s.from, "from", "", "a sweep, JSON (required)")
+	f.StringVar(&s.what, "what", "jct", "jct or inflation")
+	f.StringVar(&s.out, "out", out, "the image")
+	_ = c.MarkFlagRequired("from") // it was defined above
+}
+
+func (s *sweepFlags) load() (*sweep.Sweep, plot.Measure, error) {
+	measures := map[string]plot.Measure{"jct": plot.JCT, "inflation": plot.Inflation}
+	m, ok := measures[s.what]
+	if !ok {
+		return nil, 0, cli.Usagef("--what: %q, want jct or inflation", s.what)
+	}
+	loaded, err := sweep.Load(s.from)
+	return loaded, m, err
+}
+
+func newIntervalsCommand() *cobra.Command {
+	var s sweepFlags
+	c := &cobra.Command{
+		Use:   "intervals --from SWEEP.json",
+		Short: "draw completion time or inflation against the synchronization interval",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			loaded, m, err := s.load()
+			if err != nil {
+				return err
+			}
+			return chart.Save(s.out, plot.Intervals(loaded, m))
+		},
+	}
+	s.flags(c, "intervals.svg")
+	return c
+}
+
+func newScatterCommand() *cobra.Command {
+	var s sweepFlags
+	var x, y int
+	c := &cobra.Command{
+		Use:   "scatter --from SWEEP.json",
+		Short: "draw one model of a sweep against another, a point for each interval",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			loaded, m, err := s.load()
+			if err != nil {
+				return err
+			}
+			figure, err := plot.Scatter(loaded, x, y, m)
+			if err != nil {
+				return err
+			}
+			return chart.Save(s.out, figure)
+		},
+	}
+	s.flags(c, "scatter.svg")
+	c.Flags().IntVar(&x, "x", 0, "place of the model along, from 0")
+	c.Flags().IntVar(&y, "y", 1, "place of the model upwards, from 0")
+	return c
+}
+
+func newQueueCommand() *cobra.Command {
+	var from, out string
+	c := &cobra.Command{
+		Use:   "queue --from QUEUE.csv",
+		Short: "draw the launches in flight over time, as deft run --queue-log wrote them",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			rows, err := dataset.Load[trial.Depth](from, dataset.Options{})
+			if err != nil {
+				return err
+			}
+			return chart.Save(out, plot.Queue(rows.Rows))
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "the queue log, CSV (required)")
+	c.Flags().StringVar(&out, "out", "queue.svg", "the image")
+	_ = c.MarkFlagRequired("from") // it was defined above
+	return c
+}

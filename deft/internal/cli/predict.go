@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/deft/sweep"
+)
+
+// newPredictCommand picks a synchronization interval from a sweep.
+func newPredictCommand(env *cli.Env) *cobra.Command {
+	var from string
+	var candidates []int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "predict --from SWEEP.json",
+		Short:   "fit the delay predictor to a sweep and pick the best interval",
+		Example: `  deft predict --from sweep.json --sync 1,2,4,8,10,20,50,100`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("sync") && len(candidates) == 0 {
+				return cli.Usagef("--sync: no interval")
+			}
+			s, err := sweep.Load(from)
+			if err != nil {
+				return err
+			}
+			p, err := s.Predict(candidates)
+			if err != nil {
+				return fmt.Errorf("%s: %w", from, err)
+			}
+			if asJSON {
+				return env.WriteJSON(p)
+			}
+			return printPrediction(env, p)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&from, "from", "", "a sweep, JSON (required)")
+	f.IntSliceVar(&candidates, "sync", nil, "intervals to choose from (default: those of the sweep)")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	_ = c.MarkFlagRequired("from") // it was defined above
+	return c
+}
+
+func printPrediction(env *cli.Env, p *sweep.Prediction) error {
+	t := cli.Table{Header: []string{"sync", "execution ms", "preemption ms", "sum ms", "measured delay ms"}}
+	for _, c := range p.Candidates {
+		measured := ""
+		if c.MeasuredMS != nil {
+			measured = ms(*c.MeasuredMS)
+		}
+		t.Add(c.Sync, ms(c.ExecMS), ms(c.PreemptMS), ms(c.TotalMS), measured)
+	}
+	if _, err := t.WriteTo(env.Stdout); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(env.Stdout, "\nbest: %d launches; measured best: %d", p.Sync, p.MeasuredSync); err != nil {
+		return err
+	}
+	if p.Regret != nil {
+		_, err := fmt.Fprintf(env.Stdout, ", %.1f %% less delay\n", 100**p.Regret/(1+*p.Regret))
+		return err
+	}
+	_, err := fmt.Fprintln(env.Stdout)
+	return err
+}

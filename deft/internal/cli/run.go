@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+
+	"github.com/foretime/foretime/deft/report"
+)
+
+// newRunCommand runs an experiment.
+func newRunCommand(env *cli.Env) *cobra.Command {
+	var s setting
+	var queue string
+	c := &cobra.Command{
+		Use:   "run -f FILE",
+		Short: "run an experiment: its models side by side on one device, under a policy",
+		Example: `  deft run -f input.json                                     with processes on a simulated device
+  deft run -f input.json --clock virtual --policy priority   in a simulation, in a blink
+  deft run -f input.json --device cuda --policy auto         on a GPU`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			x, err := s.load(env)
+			if err != nil {
+				return err
+			}
+			o, err := s.play(cmd.Context(), env, x)
+			if err != nil {
+				return err
+			}
+			if queue != "" {
+				if err := o.SaveQueue(queue); err != nil {
+					return err
+				}
+			}
+			return s.show(env, o.Run)
+		},
+	}
+	s.flags(c, true)
+	c.Flags().StringVar(&queue, "queue-log", "", "write how many launches were in flight, each millisecond, to this CSV file")
+	return c
+}
+
+// show prints a run.
+func (s *setting) show(env *cli.Env, r *report.Run) error {
+	for _, w := range r.Warnings {
+		env.Log.Debug(w)
+	}
+	if s.json {
+		return env.WriteJSON(r)
+	}
+	if err := table(env.Stdout, r.Alone()); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(env.Stdout, "\npolicy %s, device %s, %s clock, %.1f s\n", r.Policy, r.Device, r.Clock, r.Seconds)
+	return err
+}
+
+// table prints a line a model.
+func table(w io.Writer, c *report.Comparison) error {
+	t := cli.Table{Header: []string{"model", "jobs", "mean ms", "p50", "p95", "p99", "jobs/s", "inflation", "launches", "syncs", "stall ms", "gate ms", "missed"}}
+	for _, m := range c.Models {
+		inflation := ""
+		if m.Inflation != nil {
+			inflation = fmt.Sprintf("%.3f", *m.Inflation)
+		}
+		t.Add(m.Output, m.Jobs, ms(m.JCT.Mean), ms(m.JCT.P50), ms(m.JCT.P95), ms(m.JCT.P99), ms(m.Throughput), inflation, m.Launches, m.Syncs, ms(m.StallMS), ms(m.GateMS), m.Missed)
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+func ms(v float64) string { return fmt.Sprintf("%.2f", v) }

@@ -1,0 +1,44 @@
+package plot
+
+import (
+	"math"
+
+	"github.com/foretime/foretime/shared/chart"
+
+	"github.com/foretime/foretime/deft/jct"
+)
+
+// Named is a log with the name of its model.
+type Named struct {
+	Name string
+	Log  *jct.Log
+}
+
+// TimeSeries is a chart of completion times over time.
+func TimeSeries(logs []Named) chart.Lines {
+	c := chart.Lines{Frame: chart.Frame{Title: "Job completion time", X: "time (s)", Y: "JCT (ms)"}}
+	first := int64(math.MaxInt64)
+	for _, l := range logs {
+		for _, j := range l.Log.Jobs {
+			first = min(first, j.StartNs)
+		}
+	}
+	for _, l := range logs {
+		s := chart.Series{Name: l.Name}
+		for _, j := range l.Log.Jobs {
+			s.X = append(s.X, float64(j.EndNs-first)/1e9)
+			s.Y = append(s.Y, j.Ms)
+		}
+		c.Series = append(c.Series, s)
+	}
+	return c
+}
+
+// CDF is a chart of the distribution of completion times.
+func CDF(logs []Named) chart.CDF {
+	c := chart.CDF{Frame: chart.Frame{Title: "Job completion time", X: "JCT (ms)", Y: "share of jobs"}}
+	for _, l := range logs {
+		c.Samples = append(c.Samples, chart.Sample{Name: l.Name, Values: l.Log.Times()})
+	}
+	return c
+}

@@ -1,0 +1,138 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// Comparison is a run beside its models alone.
+type Comparison struct {
+	*Run
+	Models []Compared `json:"models"`
+	// Progress is Jain's index over time alone per time shared; absent without
+	// times alone.
+	Progress *float64 `json:"jain_progress,omitempty"`
+}
+
+// Compared is a model beside itself alone.
+type Compared struct {
+	Model
+	AloneMS   *float64 `json:"alone_ms,omitempty"`  // mean completion time
+	Inflation *float64 `json:"inflation,omitempty"` // mean over AloneMS, less 1
+}
+
+// Alone returns the comparison of a run with nothing.
+func (r *Run) Alone() *Comparison {
+	c := &Comparison{Run: r}
+	for _, m := range r.Models {
+		c.Models = append(c.Models, Compared{Model: m})
+	}
+	return c
+}
+
+// Compare sets the run beside one of the same models alone on the device. The
+// error matches ErrMismatch where a model is missing, or ErrNoModels where no job
+// took any time.
+func (r *Run) Compare(alone *Run) (*Comparison, error) {
+	c := r.Alone()
+	var progress []float64
+	for i := range c.Models {
+		m := &c.Models[i]
+		a, ok := alone.find(i, m.Model)
+		if !ok {
+			return nil, fmt.Errorf("report: %w: %s is not among the models alone", ErrMismatch, m.Name)
+		}
+		if !(a.JCT.Mean > 0) || !(m.JCT.Mean > 0) {
+			return nil, fmt.Errorf("report: %s: %w: a mean completion time of 0", m.Name, ErrNoModels)
+		}
+		mean, inflation := a.JCT.Mean, m.JCT.Mean/a.JCT.Mean-1
+		m.AloneMS, m.Inflation = &mean, &inflation
+		progress = append(progress, mean/m.JCT.Mean)
+	}
+	j, err := Jain(progress)
+	if err != nil {
+		return nil, err
+	}
+	c.Progress = &j
+	return c, nil
+}
+
+// find is the model that is alone's part of m: the one at the same place where
+// it has the same name, else the first of that name.
+func (r *Run) find(i int, m Model) (Model, bool) {
+	if i < len(r.Models) && r.Models[i].Name == m.Name {
+		return r.Models[i], true
+	}
+	for _, a := range r.Models {
+		if a.Name == m.Name {
+			return a, true
+		}
+	}
+	return Model{}, false
+}
+
+// ErrNoShares is returned for a fairness of nobody, or of those who got nothing.
+var ErrNoShares = errors.New("no shares")
+
+// Jain is Jain's fairness index, (Σx)² / (n·Σx²) (Jain, Chiu and Hawe 1984): 1
+// for equal shares, 1/n where one has everything.
+func Jain(shares []float64) (float64, error) {
+	sum, squares := 0.0, 0.0
+	for i, x := range shares {
+		if !(x >= 0) {
+			return 0, fmt.Errorf("report: share %d is %v", i, x)
+		}
+		sum += x
+		squares += x * x
+	}
+	if !(squares > 0) {
+		return 0, fmt.Errorf("report: %w", ErrNoShares)
+	}
+	return sum * sum / (float64(len(shares)) * squares), nil
+}
+
+func stem(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// row is a line of the report's CSV.
+type row struct {
+	Name       string   `dataset:"name"`
+	Output     string   `dataset:"output"`
+	Policy     string   `dataset:"policy"`
+	Priority   int      `dataset:"priority"`
+	Jobs       int      `dataset:"jobs"`
+	Mean       float64  `dataset:"jct_mean_ms"`
+	P50        float64  `dataset:"jct_p50_ms"`
+	P95        float64  `dataset:"jct_p95_ms"`
+	P99        float64  `dataset:"jct_p99_ms"`
+	Max        float64  `dataset:"jct_max_ms"`
+	Throughput float64  `dataset:"jobs_per_s"`
+	AloneMS    *float64 `dataset:"alone_ms"`
+	Inflation  *float64 `dataset:"inflation"`
+	Launches   int      `dataset:"launches"`
+	Syncs      int      `dataset:"syncs"`
+	StallMS    float64  `dataset:"stall_ms"`
+	GateMS     float64  `dataset:"gate_ms"`
+	GPUMS      float64  `dataset:"gpu_ms"`
+	DeadlineMS float64  `dataset:"deadline_ms"`
+	Missed     int      `dataset:"missed"`
+}
+
+// SaveCSV writes one row a model.
+func (c *Comparison) SaveCSV(path string) error {
+	var rows []row
+	for _, m := range c.Models {
+		rows = append(rows, row{
+			m.Name, m.Output, c.Policy, m.Priority, m.Jobs,
+			m.JCT.Mean, m.JCT.P50, m.JCT.P95, m.JCT.P99, m.JCT.Max, m.Throughput,
+			m.AloneMS, m.Inflation, m.Launches, m.Syncs, m.StallMS, m.GateMS, m.GPUMS, m.DeadlineMS, m.Missed,
+		})
+	}
+	return dataset.Save(path, rows, dataset.Options{})
+}

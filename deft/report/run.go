@@ -1,0 +1,129 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/foretime/foretime/shared/dataset"
+
+	"github.com/foretime/foretime/deft/jct"
+)
+
+// Errors returned where there is nothing to report on, or to compare.
+var (
+	// ErrNoModels is returned for a run of no model.
+	ErrNoModels = errors.New("no models")
+	// ErrMismatch is returned for two runs that are not of the same models.
+	ErrMismatch = errors.New("not the same models")
+)
+
+// Run is the outcome of an experiment.
+type Run struct {
+	Models []Model `json:"models"` // in the order of the configuration
+
+	Policy  string  `json:"policy"`
+	Device  string  `json:"device"` // sim or cuda
+	Clock   string  `json:"clock"`  // virtual or real
+	Seconds float64 `json:"seconds"`
+	// Busy is the share of the time that the device worked; absent where unknown.
+	Busy *float64 `json:"busy,omitempty"`
+	// Preemption is the time from the begin of a job to when nothing of the
+	// clients that it stopped was on the device any more; absent where none was.
+	Preemption *jct.Summary `json:"preemption_ms,omitempty"`
+	Jain       *float64     `json:"jain,omitempty"` // over device time per weight
+	// Decisions is how often the policy was asked.
+	Decisions int      `json:"decisions,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
+}
+
+// Model is the outcome of one model. Everything but the log leaves the warm-up
+// job out.
+type Model struct {
+	Name       string      `json:"name"`
+	Output     string      `json:"output"` // stem of its files
+	Priority   int         `json:"priority"`
+	Jobs       int         `json:"jobs"`
+	JCT        jct.Summary `json:"jct_ms"`
+	Launches   int         `json:"launches"`
+	Syncs      int         `json:"syncs"`    // synchronization points added
+	StallMS    float64     `json:"stall_ms"` // in them and at the bound of launches in flight
+	GateMS     float64     `json:"gate_ms"`  // at the closed gate
+	GPUMS      float64     `json:"gpu_ms"`   // device time; estimated where the device does not tell
+	Throughput float64     `json:"jobs_per_s"`
+	Weight     float64     `json:"weight"`
+	MaxQueue   int         `json:"max_queue,omitempty"` // most launches in flight; absent where unknown
+	DeadlineMS float64     `json:"deadline_ms,omitempty"`
+	Missed     int         `json:"missed"` // jobs that ended after their deadline
+	CSV        string      `json:"csv,omitempty"`
+}
+
+// Load reads a Run that Save or deft run --json wrote.
+func Load(path string) (*Run, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(r.Models) == 0 {
+		return nil, fmt.Errorf("%s: %w", path, ErrNoModels)
+	}
+	for i, m := range r.Models {
+		if m.Jobs < 1 {
+			return nil, fmt.Errorf("%s: models[%d]: %w", path, i, jct.ErrNoJobs)
+		}
+	}
+	return r, nil
+}
+
+// Save writes the run to a file.
+func (r *Run) Save(path string) error {
+	return dataset.WriteFile(path, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	})
+}
+
+// FromLogs makes a Run of logs of completion times, one for each model. Deadlines
+// in ms, where given, are one for each log; 0 is none.
+func FromLogs(paths []string, deadlines []float64) (*Run, error) {
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("report: %w", ErrNoModels)
+	}
+	r := &Run{}
+	for i, path := range paths {
+		log, err := jct.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range log.Diagnostics {
+			r.Warnings = append(r.Warnings, d.Error())
+		}
+		s, err := jct.Summarize(log.Times())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		m := Model{Name: stem(path), Output: stem(path), Jobs: s.Count, JCT: s, Weight: 1, CSV: path}
+		if span := log.Span(); span > 0 {
+			m.Throughput = float64(s.Count) / span
+		}
+		if i < len(deadlines) && deadlines[i] > 0 {
+			m.DeadlineMS = deadlines[i]
+			for _, ms := range log.Times() {
+				if ms > m.DeadlineMS {
+					m.Missed++
+				}
+			}
+		}
+		r.Seconds = max(r.Seconds, log.Span())
+		r.Models = append(r.Models, m)
+	}
+	return r, nil
+}

@@ -1,0 +1,157 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/foretime/foretime/shared/dataset"
+
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/report"
+)
+
+// Errors returned for a sweep of nothing.
+var (
+	// ErrIntervals is returned for an empty list of intervals or one below 1.
+	ErrIntervals = errors.New("want synchronization intervals of 1 or more")
+	// ErrEmpty is returned for a file that holds no sweep.
+	ErrEmpty = errors.New("no points")
+)
+
+// Sweep is an experiment under several synchronization intervals.
+type Sweep struct {
+	Policy string         `json:"policy"`
+	Device string         `json:"device"`
+	Clock  string         `json:"clock"`
+	Alone  []report.Model `json:"alone"` // each model alone, in the order of the configuration
+	Points []Point        `json:"points"`
+}
+
+// Point is the experiment under one interval.
+type Point struct {
+	Sync    int            `json:"sync"`
+	Models  []report.Model `json:"models"`
+	DelayMS float64        `json:"total_delay_ms"` // over all models: mean shared less mean alone
+}
+
+// Play runs an experiment.
+type Play func(context.Context, *experiment.Experiment) (*report.Run, error)
+
+// Alone runs each model by itself, with logs in a folder "alone" below its own,
+// and returns a run of all.
+func Alone(ctx context.Context, x *experiment.Experiment, play Play) (*report.Run, error) {
+	x = below(x, "alone")
+	var all *report.Run
+	for i := range x.Models {
+		one := *x
+		one.Policy = "none"
+		one.Models = x.Models[i : i+1]
+		one.Warnings = nil
+		r, err := play(ctx, &one)
+		if err != nil {
+			return nil, fmt.Errorf("%s alone: %w", x.Models[i].OutputName, err)
+		}
+		if all == nil {
+			all = &report.Run{Policy: r.Policy, Device: r.Device, Clock: r.Clock}
+		}
+		all.Models = append(all.Models, r.Models...)
+		all.Warnings = append(all.Warnings, r.Warnings...)
+		all.Seconds += r.Seconds
+	}
+	return all, nil
+}
+
+// Run measures the models alone and then together under each interval, in folders
+// of their own below each model's.
+func Run(ctx context.Context, x *experiment.Experiment, intervals []int, play Play) (*Sweep, error) {
+	if len(intervals) == 0 {
+		return nil, fmt.Errorf("sweep: %w", ErrIntervals)
+	}
+	for _, n := range intervals {
+		if n < 1 {
+			return nil, fmt.Errorf("sweep: %w, have %d", ErrIntervals, n)
+		}
+	}
+	alone, err := Alone(ctx, x, play)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sweep{Device: alone.Device, Clock: alone.Clock, Alone: alone.Models}
+	for _, n := range intervals {
+		r, err := play(ctx, bounded(x, n))
+		if err != nil {
+			return nil, fmt.Errorf("interval %d: %w", n, err)
+		}
+		p := Point{Sync: n, Models: r.Models}
+		for i, m := range r.Models {
+			p.DelayMS += m.JCT.Mean - s.Alone[i].JCT.Mean
+		}
+		s.Policy = r.Policy
+		s.Points = append(s.Points, p)
+	}
+	return s, nil
+}
+
+// below is a copy of the experiment whose models write to a folder below theirs.
+func below(x *experiment.Experiment, name string) *experiment.Experiment {
+	c := *x
+	c.Models = append([]experiment.Model(nil), x.Models...)
+	for i := range c.Models {
+		c.Models[i].OutputDir = filepath.Join(c.Models[i].OutputDir, name)
+	}
+	return &c
+}
+
+// bounded is the experiment with an interval for the models that have to yield.
+func bounded(x *experiment.Experiment, n int) *experiment.Experiment {
+	c := below(x, "sync_"+strconv.Itoa(n))
+	lowest, highest := math.MaxInt, math.MinInt
+	for _, m := range c.Models {
+		lowest, highest = min(lowest, m.Priority), max(highest, m.Priority)
+	}
+	for i := range c.Models {
+		m := &c.Models[i]
+		if lowest == highest || m.Priority < highest {
+			m.Control.SyncEvery = n
+		}
+	}
+	return c
+}
+
+// Load reads a sweep.
+func Load(path string) (*Sweep, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sweep{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(s.Points) == 0 {
+		return nil, fmt.Errorf("%s: %w", path, ErrEmpty)
+	}
+	for _, p := range s.Points {
+		if len(p.Models) == 0 || len(p.Models) != len(s.Alone) {
+			return nil, fmt.Errorf("%s: interval %d: %d models, %d alone", path, p.Sync, len(p.Models), len(s.Alone))
+		}
+	}
+	return s, nil
+}
+
+// Save writes the sweep to a file.
+func (s *Sweep) Save(path string) error {
+	return dataset.WriteFile(path, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(s)
+	})
+}

@@ -1,0 +1,124 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/jct"
+	"github.com/foretime/foretime/deft/report"
+)
+
+func pair() *experiment.Experiment {
+	return &experiment.Experiment{Policy: "priority", Models: []experiment.Model{
+		{ModelName: "low", OutputName: "A", OutputDir: "logs"},
+		{ModelName: "high", OutputName: "B", OutputDir: "logs", Priority: 1, Control: experiment.Control{SyncEvery: 3}},
+	}}
+}
+
+// play is an experiment with the delays of a formula: 40 ms and 0.02 ms for each
+// of 400/N points; the other 5 ms and half of N kernels of 0.1 ms.
+func play(_ context.Context, x *experiment.Experiment) (*report.Run, error) {
+	r := &report.Run{Policy: x.Policy, Device: "sim", Clock: "virtual"}
+	for _, m := range x.Models {
+		n := m.Control.SyncEvery
+		one := report.Model{Name: m.Name(), Output: m.OutputName, Priority: m.Priority, Jobs: 10, CSV: m.CSV()}
+		switch {
+		case len(x.Models) == 1:
+			one.JCT = jct.Summary{Mean: 40 - 35*float64(m.Priority)}
+		case m.Priority == 0:
+			one.JCT, one.Launches, one.GPUMS = jct.Summary{Mean: 43 + 0.02*float64(400/n)}, 4000, 400
+			one.GateMS = 10 * 3
+		default:
+			one.JCT = jct.Summary{Mean: 5 + 0.05*float64(min(x.Models[0].Control.SyncEvery, 400))}
+		}
+		r.Models = append(r.Models, one)
+	}
+	return r, nil
+}
+
+func TestRunAndPredict(t *testing.T) {
+	s, err := Run(t.Context(), pair(), []int{1, 4, 16, 64, 1000000}, play)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Policy != "priority" || len(s.Points) != 5 || s.Alone[1].JCT.Mean != 5 || s.Alone[0].CSV != filepath.Join("logs", "alone", "A.csv") {
+		t.Errorf("%+v", s)
+	}
+	// Interval 4: 3 ms beside 100 points of 0.02 ms, and 0.2 ms of preemption.
+	if p := s.Points[1]; p.Sync != 4 || p.DelayMS < 5.199 || p.DelayMS > 5.201 || p.Models[1].CSV != filepath.Join("logs", "sync_4", "B.csv") {
+		t.Errorf("%+v", p)
+	}
+	path := filepath.Join(t.TempDir(), "sweep.json")
+	if err := s.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s, again); diff != "" {
+		t.Error(diff)
+	}
+	p, err := again.Predict(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 0.02·400/N + 0.05·N is least at N = 16 of these.
+	if p.Sync != 16 || p.MeasuredSync != 16 || p.Regret == nil || *p.Regret != 0 || len(p.Candidates) != 5 {
+		t.Errorf("%+v", p)
+	}
+	if p, err = again.Predict([]int{2, 12}); err != nil || p.Sync != 12 || p.Regret != nil || p.MeasuredSync != 16 {
+		t.Errorf("%+v %v", p, err)
+	}
+}
+
+func TestOnlyLowerPrioritiesAreBounded(t *testing.T) {
+	x := bounded(pair(), 9)
+	if x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 3 {
+		t.Errorf("%+v", x.Models)
+	}
+	x = pair()
+	x.Models[0].Priority = 1
+	if x = bounded(x, 9); x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 9 {
+		t.Errorf("%+v", x.Models)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, list := range [][]int{nil, {0}, {4, -1}} {
+		if _, err := Run(t.Context(), pair(), list, play); !errors.Is(err, ErrIntervals) {
+			t.Errorf("%v: %v", list, err)
+		}
+	}
+	boom := errors.New("boom")
+	broken := func(context.Context, *experiment.Experiment) (*report.Run, error) { return nil, boom }
+	if _, err := Run(t.Context(), pair(), []int{1}, broken); !errors.Is(err, boom) {
+		t.Error(err)
+	}
+	for _, text := range []string{"{}", "[]", "", `{"points":[{"sync":1,"models":[]}]}`} {
+		path := filepath.Join(t.TempDir(), "s.json")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); err == nil {
+			t.Errorf("%q: no error", text)
+		}
+	}
+	s, err := Run(t.Context(), pair(), []int{1, 4}, play)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Predict([]int{}); !errors.Is(err, ErrIntervals) {
+		t.Error(err)
+	}
+	s.Points[0].Models[0].Launches = 0
+	if _, err := s.Predict(nil); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,130 @@
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/foretime/foretime/shared/dataset"
+
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/jct"
+	"github.com/foretime/foretime/deft/report"
+)
+
+// Outcome is what a run leaves.
+type Outcome struct {
+	Run   *report.Run
+	Logs  [][]jct.Job // of each model, the warm-up first; nil where its process wrote the log
+	PIDs  []int       // of each model's process; 0 on the virtual clock
+	Queue []Depth     // launches in flight over time
+
+	models []experiment.Model
+}
+
+// Depth is how many launches of a model were in flight at most in a millisecond.
+type Depth struct {
+	AtMS     int64  `dataset:"at_ms"` // from the barrier
+	Model    string `dataset:"model"` // stem of its files
+	InFlight int    `dataset:"in_flight"`
+}
+
+// Save writes what Deft writes, into the folders that the configuration names:
+// the logs, and models_pid.json in the folder of the last model; run.json is
+// ours, beside it.
+func (o *Outcome) Save() error {
+	for i, m := range o.models {
+		if o.Logs == nil || o.Logs[i] == nil {
+			continue
+		}
+		if err := os.MkdirAll(folder(m), 0o755); err != nil {
+			return err
+		}
+		if err := jct.Save(m.CSV(), o.Logs[i]); err != nil {
+			return err
+		}
+	}
+	last := folder(o.models[len(o.models)-1])
+	if err := o.savePIDs(filepath.Join(last, "models_pid.json")); err != nil {
+		return err
+	}
+	return o.Run.Save(filepath.Join(last, "run.json"))
+}
+
+// SaveQueue writes the depths of the queues as a table.
+func (o *Outcome) SaveQueue(path string) error {
+	return dataset.Save(path, o.Queue, dataset.Options{})
+}
+
+// savePIDs writes [[name, pid], ...].
+func (o *Outcome) savePIDs(path string) error {
+	var pairs [][2]any
+	for i, m := range o.Run.Models {
+		pairs = append(pairs, [2]any{m.Name, o.PIDs[i]})
+	}
+	return dataset.WriteFile(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(pairs) })
+}
+
+func folder(m experiment.Model) string {
+	if m.OutputDir == "" {
+		return "."
+	}
+	return m.OutputDir
+}
+
+// summarize fills in what follows from completion times.
+func summarize(m *report.Model, times []float64, span time.Duration) error {
+	s, err := jct.Summarize(times)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Output, err)
+	}
+	m.Jobs, m.JCT = s.Count, s
+	if span > 0 {
+		m.Throughput = float64(s.Count) / span.Seconds()
+	}
+	for _, ms := range times {
+		if m.DeadlineMS > 0 && ms > m.DeadlineMS {
+			m.Missed++
+		}
+	}
+	return nil
+}
+
+// described is what is known of a model before it runs.
+func described(m *experiment.Model) report.Model {
+	return report.Model{
+		Name: m.Name(), Output: m.OutputName, Priority: m.Priority, Weight: m.Weight,
+		DeadlineMS: milliseconds(m.Deadline), CSV: m.CSV(),
+	}
+}
+
+// fairness is Jain's index over device time per weight; nil where nobody had any.
+func fairness(models []report.Model) *float64 {
+	var shares []float64
+	for _, m := range models {
+		shares = append(shares, m.GPUMS/m.Weight)
+	}
+	j, err := report.Jain(shares)
+	if err != nil {
+		return nil
+	}
+	return &j
+}
+
+// preemption summarises preemption latencies; nil where none was measured.
+func preemption(latencies []time.Duration) *jct.Summary {
+	var ms []float64
+	for _, l := range latencies {
+		ms = append(ms, milliseconds(l))
+	}
+	s, err := jct.Summarize(ms)
+	if err != nil {
+		return nil
+	}
+	return &s
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

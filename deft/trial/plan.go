@@ -1,0 +1,99 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/policy"
+	"github.com/foretime/foretime/deft/workload"
+)
+
+// DefaultPolicy does what each model's configuration says.
+const DefaultPolicy = "control"
+
+// PolicyName is the policy of an experiment.
+func PolicyName(x *experiment.Experiment) string {
+	if x.Policy == "" {
+		return DefaultPolicy
+	}
+	return x.Policy
+}
+
+// newPolicy is the experiment's policy at the beginning of its memory.
+func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
+	return policy.New(PolicyName(x), policy.Settings{Quantum: x.Quantum})
+}
+
+// terms are what the policy is told of a model.
+func terms(m *experiment.Model) policy.Terms {
+	return policy.Terms{
+		Name:     m.OutputName,
+		Priority: m.Priority,
+		Weight:   m.Weight,
+		Deadline: m.Deadline,
+		Share:    m.Share,
+		Sync:     m.Control.SyncEvery,
+		Event:    m.Control.EventGroup,
+		Gate:     m.Control.Gate,
+		GateSync: m.Control.Sync, GateEvent: m.Control.Event,
+	}
+}
+
+// defaultHeight and defaultWidth are the input of a model that names no size.
+const (
+	defaultHeight = 720
+	defaultWidth  = 1280
+)
+
+// profile is what one job of a model asks of the device: its own kernels where
+// the configuration states them, else those of the table by name and size.
+func profile(m *experiment.Model) (workload.Profile, error) {
+	if m.Kernels > 0 {
+		p := workload.Profile{Model: m.ModelName, Source: workload.Given}
+		for _, each := range m.KernelTimes {
+			if n := len(p.Groups); n > 0 && p.Groups[n-1].Each == each {
+				p.Groups[n-1].Kernels++
+				continue
+			}
+			p.Groups = append(p.Groups, workload.Group{Kernels: 1, Each: each})
+		}
+		return p, nil
+	}
+	in := workload.Input{Height: m.Height, Width: m.Width, Batch: m.BatchSize}
+	if m.Height == 0 {
+		in.Height, in.Width = defaultHeight, defaultWidth
+	}
+	p, err := workload.Lookup(m.ModelName, in)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", m.OutputName, err)
+	}
+	return p, nil
+}
+
+// kernels are the times of a profile's kernels, in order of launch.
+func kernels(p workload.Profile) []time.Duration {
+	var all []time.Duration
+	for _, g := range p.Groups {
+		all = append(all, slices.Repeat([]time.Duration{g.Each}, g.Kernels)...)
+	}
+	return all
+}
+
+// warnings are what a configuration asks for that does not count here.
+func warnings(x *experiment.Experiment) []string {
+	var all []string
+	for _, w := range x.Warnings {
+		all = append(all, w.Error())
+	}
+	for _, m := range x.Models {
+		if m.SyncLevel == "layer" {
+			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers: ignored here", m.OutputName))
+		}
+		if m.Kernels == 0 && m.Height == 0 {
+			all = append(all, fmt.Sprintf("%s: no resize_size: the kernels of an input of %dx%d", m.OutputName, defaultHeight, defaultWidth))
+		}
+	}
+	return all
+}

@@ -1,0 +1,159 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/jct"
+	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/deft/simulator"
+)
+
+// Virtual runs an experiment on the virtual clock. The clock of the logs begins
+// with the first warm-up job.
+func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
+	c, err := simulated(x)
+	if err != nil {
+		return nil, err
+	}
+	q := newDepths(x)
+	c.Trace = q.see
+	result, err := simulator.Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	o := &Outcome{
+		Run:    &report.Run{Policy: PolicyName(x), Device: "sim", Clock: "virtual", Warnings: warnings(x)},
+		PIDs:   make([]int, len(x.Models)),
+		Queue:  q.all(),
+		models: x.Models,
+	}
+	if err := o.tell(x, result); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// simulated is the experiment as the simulator takes it.
+func simulated(x *experiment.Experiment) (simulator.Config, error) {
+	p, err := newPolicy(x)
+	if err != nil {
+		return simulator.Config{}, err
+	}
+	c := simulator.Config{
+		Policy: p, Duration: x.Duration, MinJobs: x.MinJobs, Slice: x.Slice,
+		SyncCost: x.SyncCost, Reaction: x.Reaction, Jitter: x.Jitter, Seed: x.Seed, WarmUp: true,
+	}
+	if x.Discipline == "timeslice" {
+		c.Discipline = simulator.TimeSlice
+	}
+	for i := range x.Models {
+		m := &x.Models[i]
+		job, err := profile(m)
+		if err != nil {
+			return simulator.Config{}, err
+		}
+		c.Clients = append(c.Clients, simulator.Client{
+			Terms: terms(m), Kernels: kernels(job), Launch: m.LaunchCost,
+			Sleep: m.SleepTime, Period: m.Period, Start: m.Start,
+			MemoryBytes: job.AllocatedBytes, ReservedBytes: job.ReservedBytes,
+		})
+	}
+	return c, nil
+}
+
+// tell puts the simulator's result into the outcome.
+func (o *Outcome) tell(x *experiment.Experiment, result *simulator.Result) error {
+	r := o.Run
+	var begin time.Duration
+	for _, c := range result.Clients {
+		begin = min(begin, c.Jobs[0].Begin)
+	}
+	for i := range result.Clients {
+		c := &result.Clients[i]
+		m := described(&x.Models[i])
+		m.Launches, m.Syncs, m.MaxQueue = c.Launches, c.Syncs, c.MaxQueue
+		m.StallMS, m.GateMS, m.GPUMS = milliseconds(c.Stall), milliseconds(c.Gate), milliseconds(c.GPU)
+		var times []float64
+		for _, j := range c.Measured() {
+			times = append(times, milliseconds(j.JCT()))
+		}
+		last := c.Jobs[len(c.Jobs)-1].End
+		if err := summarize(&m, times, last); err != nil {
+			return err
+		}
+		r.Models = append(r.Models, m)
+		o.Logs = append(o.Logs, log(c, begin))
+	}
+	r.Seconds = result.End.Seconds()
+	busy := result.Busy.Seconds() / r.Seconds
+	r.Busy, r.Decisions = &busy, result.Decisions
+	r.Preemption, r.Jain = preemption(result.Preemptions), fairness(r.Models)
+	return nil
+}
+
+// log is a client's jobs as a log whose clock begins at begin.
+func log(c *simulator.ClientResult, begin time.Duration) []jct.Job {
+	var rows []jct.Job
+	for _, j := range c.Jobs {
+		rows = append(rows, jct.Job{
+			StartNs: int64(j.Begin - begin), EndNs: int64(j.End - begin), Ms: milliseconds(j.JCT()),
+			AllocatedBytes: &c.MemoryBytes, ReservedBytes: &c.ReservedBytes,
+		})
+	}
+	return rows
+}
+
+// depths keeps the most launches in flight of each model in each millisecond in
+// which it changed.
+type depths struct {
+	names []string
+	at    []int64
+	most  []int
+	rows  []Depth
+}
+
+func newDepths(x *experiment.Experiment) *depths {
+	d := &depths{at: make([]int64, len(x.Models)), most: make([]int, len(x.Models))}
+	for i := range x.Models {
+		d.names = append(d.names, x.Models[i].OutputName)
+		d.at[i] = -1
+	}
+	return d
+}
+
+func (d *depths) see(e simulator.Event) {
+	if e.At < 0 || e.Kind != simulator.Launched && e.Kind != simulator.Done {
+		return
+	}
+	d.add(e.Client, e.At, e.InFlight)
+}
+
+// add takes in how many launches of model i are in flight from a time on.
+func (d *depths) add(i int, at time.Duration, inFlight int) {
+	ms := int64(at / time.Millisecond)
+	if ms != d.at[i] {
+		d.flush(i)
+		d.at[i], d.most[i] = ms, 0
+	}
+	d.most[i] = max(d.most[i], inFlight)
+}
+
+func (d *depths) flush(i int) {
+	if d.at[i] >= 0 {
+		d.rows = append(d.rows, Depth{d.at[i], d.names[i], d.most[i]})
+	}
+}
+
+// all returns what was kept, in order of time.
+func (d *depths) all() []Depth {
+	for i := range d.at {
+		d.flush(i)
+		d.at[i] = -1
+	}
+	slices.SortStableFunc(d.rows, func(a, b Depth) int { return cmp.Compare(a.AtMS, b.AtMS) })
+	return d.rows
+}
