@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -75,16 +76,25 @@ func (r *Recent) ask(ctx context.Context, run *reading, now time.Time) {
 		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
 		defer cancel()
 	}
-	devices, excluded, err := r.Source.Devices(ctx)
-	if err != nil {
-		run.err = err
-	} else {
-		run.result = &Reading{devices, excluded, now}
-	}
+	run.result, run.err = r.read(ctx, now)
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.last, r.running = run.result, nil
 	close(run.done)
+}
+
+// read asks the source. Its panic is an error: it must not end a service.
+func (r *Recent) read(ctx context.Context, now time.Time) (got *Reading, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			got, err = nil, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	devices, excluded, err := r.Source.Devices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Reading{devices, excluded, now}, nil
 }
 
 // Devices is [Recent.Read] as a [Source]. Callers share the lists and must not

@@ -88,3 +88,14 @@ func TestRecentTimeout(t *testing.T) {
 		t.Errorf("%v, want a timeout", err)
 	}
 }
+
+type panics struct{}
+
+func (panics) Devices(context.Context) ([]Device, []Excluded, error) { panic("boom") }
+
+func TestRecentPanic(t *testing.T) {
+	r := &Recent{Source: panics{}, Now: time.Now}
+	if _, err := r.Read(t.Context()); err == nil || err.Error() != "panic: boom" {
+		t.Errorf("%v, want the panic", err)
+	}
+}

@@ -136,3 +136,16 @@ func (l *Law) Predict(c Counts) regression.Prediction {
 	v := l.Factor * math.Exp(sum)
 	return regression.Prediction{Value: v, Low: v * l.Low, High: v * l.High}
 }
+
+// Slower is how many times longer than on the calibrated machine, idle, an
+// inference takes on a device as it is loaded now, whatever the model. The
+// error matches [profiler.ErrCalibration]: rates that are all zero.
+func Slower(c *profiler.Calibration, d device.Device) (factor float64, p profiler.Prediction, err error) {
+	some := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, MACs: 1e9, ReadBytes: 1e6}, {Class: onnx.ClassOther, ReadBytes: 1e6}}}
+	base := c.Predict(some, calibrated(c)).Idle
+	p = c.Predict(some, d)
+	if factor = p.Seconds.Value / base; !(factor > 0) || math.IsInf(factor, 0) {
+		return 0, p, fmt.Errorf("%w: rates that are all zero", profiler.ErrCalibration)
+	}
+	return factor, p, nil
+}

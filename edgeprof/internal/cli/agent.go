@@ -49,7 +49,7 @@ node_exporter's to tell.`,
 			mux := http.NewServeMux()
 			mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 8, Timeout: 10 * time.Second}))
 			mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-			return at.serve(cmd.Context(), env, bounded(mux))
+			return at.serve(cmd.Context(), env, bounded(env, mux))
 		},
 	}
 	at.flags(c, ":5001")

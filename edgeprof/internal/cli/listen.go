@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
@@ -92,10 +94,11 @@ func (l listener) serve(ctx context.Context, env *cli.Env, s *http.Server) error
 	return nil
 }
 
-// bounded is a server that no slow client can hold.
-func bounded(h http.Handler) *http.Server {
+// bounded is a server that no slow client can hold; handlers of what takes long
+// extend their own deadlines.
+func bounded(env *cli.Env, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 5 * time.Minute, WriteTimeout: 6 * time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(env.Log.WriterLevel(logrus.DebugLevel), "", 0),
 	}
 }

@@ -19,6 +19,7 @@ func New(env *cli.Env) *cobra.Command {
 		NewRankCommand(env),
 		NewTimeCommand(env),
 		NewSplitCommand(env),
+		NewServeCommand(env),
 		NewAgentCommand(env),
 		NewWorkerCommand(env),
 		NewCollectCommand(env),

@@ -1,0 +1,219 @@
+package httpapi
+
+import (
+	"archive/zip"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/placement"
+	"github.com/foretime/foretime/edgeprof/split"
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+func getOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(openAPI)
+}
+
+// send writes an answer as JSON.
+func send(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // a client that is gone
+}
+
+// getHealth says that the process lives.
+func (s *Service) getHealth(w http.ResponseWriter, _ *http.Request) {
+	send(w, map[string]string{"status": "ok"})
+}
+
+// getReady says whether a request would be answered.
+func (s *Service) getReady(w http.ResponseWriter, r *http.Request) {
+	if s.draining.Load() {
+		problem(http.StatusServiceUnavailable, "draining", "the service is about to end").write(w, r)
+		return
+	}
+	b, err := s.fleet(r.Context())
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	send(w, map[string]any{"status": "ready", "devices": len(b.reading.Devices), "model_sha256": b.model.SHA256})
+}
+
+// getDevices lists devices and those that are left out, with their load.
+func (s *Service) getDevices(w http.ResponseWriter, r *http.Request) {
+	b, err := s.fleet(r.Context())
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	send(w, struct {
+		ReadAt   time.Time         `json:"read_at"`
+		Devices  []device.Device   `json:"devices"`
+		Excluded []device.Excluded `json:"excluded"`
+	}{b.reading.At.UTC(), append([]device.Device{}, b.reading.Devices...), append([]device.Excluded{}, b.reading.Excluded...)})
+}
+
+// getModel says which model predicts.
+func (s *Service) getModel(w http.ResponseWriter, _ *http.Request) {
+	l := s.model.Load()
+	send(w, struct {
+		Facts
+		SHA256 string `json:"sha256"`
+		Path   string `json:"path,omitempty"`
+	}{l.Model.Facts(), l.SHA256, l.Path})
+}
+
+// postModels counts what a model is made of.
+func (s *Service) postModels(w http.ResponseWriter, r *http.Request) {
+	u, err := s.upload(w, r, false)
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	defer u.close()
+	c, err := u.analysis.Characteristics()
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	send(w, struct {
+		*onnx.Characteristics
+		Warnings []string `json:"warnings"`
+	}{c, texts(c.Warnings)})
+}
+
+func texts(errs []error) []string {
+	out := make([]string, len(errs))
+	for i, err := range errs {
+		out[i] = err.Error()
+	}
+	return out
+}
+
+// placed is the answer of postPlacements.
+type placed struct {
+	*placement.Ranking
+	Manifest string `json:"manifest"` // YAML
+}
+
+// postPlacements ranks the devices for a model, or for its counts as JSON, and
+// writes the manifest that runs it there. With Accept: application/yaml the
+// answer is the manifest alone.
+func (s *Service) postPlacements(w http.ResponseWriter, r *http.Request) {
+	workload, err := workloadOf(r)
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	ranking, refused := s.rank(w, r)
+	if refused != nil {
+		refused.write(w, r)
+		return
+	}
+	text, err := manifest(workload, ranking)
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	if strings.Contains(r.Header.Get("Accept"), "yaml") {
+		w.Header().Set("Content-Type", "application/yaml")
+		_, _ = w.Write(text)
+		return
+	}
+	send(w, placed{ranking, string(text)})
+}
+
+// rank reads the model or the counts, then asks for devices.
+func (s *Service) rank(w http.ResponseWriter, r *http.Request) (*placement.Ranking, *Problem) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/json" {
+		b := buffers.Get().(*buffer)
+		defer buffers.Put(b)
+		request, refused := s.profilingRequest(w, r, b)
+		if refused != nil {
+			return nil, refused
+		}
+		bound, err := s.fleet(r.Context())
+		if err != nil {
+			return nil, refusal(err)
+		}
+		ranking, err := bound.fleet.Profile(request.Counts)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		return ranking, nil
+	}
+	u, err := s.upload(w, r, false)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	defer u.close()
+	bound, err := s.fleet(r.Context())
+	if err != nil {
+		return nil, refusal(err)
+	}
+	ranking, err := bound.fleet.Rank(u.analysis)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return ranking, nil
+}
+
+// postSplits cuts a model and sends its parts in one archive.
+func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) {
+	distance := 6
+	if text := r.URL.Query().Get("min_distance"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			refusal(fmt.Errorf("%w: min_distance=%s, want a whole number from 1", errParameter, text)).write(w, r)
+			return
+		}
+		distance = n
+	}
+	u, err := s.upload(w, r, true)
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	defer u.close()
+	parts, err := split.Parts(u.analysis, split.Settings{MinDistance: distance})
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	name := strings.TrimSuffix(filepath.Base("/"+u.name), ".onnx")
+	if !labelled(name) {
+		name = "model"
+	}
+	w.Header().Set("Content-Type", "application/zip")
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+"_parts.zip"))
+	archive := zip.NewWriter(w)
+	for i, p := range parts {
+		// weights do not compress
+		f, err := archive.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("%s_part%d.onnx", name, i+1), Method: zip.Store, Modified: s.Now()})
+		if err == nil {
+			err = p.Write(f, u.file)
+		}
+		if err != nil {
+			if o, ok := w.(*observed); ok {
+				o.cause = err
+			}
+			panic(http.ErrAbortHandler) // the client must not take a part for the whole
+		}
+	}
+	_ = archive.Close() // a client that is gone
+}

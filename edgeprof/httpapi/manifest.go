@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"net/http"
+	"regexp"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/foretime/foretime/edgeprof/placement"
+)
+
+// workload is what a manifest shall run.
+type workload struct{ name, namespace, image string }
+
+var (
+	// a name of RFC 1123, as Kubernetes wants for a Deployment
+	dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	// the value of a Kubernetes label
+	labelValue = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+	// a reference to a container image, without its rarer forms
+	imageName = regexp.MustCompile(`^[a-zA-Z0-9][-a-zA-Z0-9_.:/@]{0,254}$`)
+)
+
+func labelled(name string) bool { return labelValue.MatchString(name) }
+
+// workloadOf reads ?workload=, ?namespace= and ?image=.
+func workloadOf(r *http.Request) (workload, error) {
+	q := r.URL.Query()
+	w := workload{name: cmp.Or(q.Get("workload"), "model"), namespace: cmp.Or(q.Get("namespace"), "default")}
+	w.image = cmp.Or(q.Get("image"), w.name+":latest")
+	switch {
+	case !dnsLabel.MatchString(w.name):
+		return w, fmt.Errorf("%w: workload=%s, want lower-case letters, digits and -", errParameter, w.name)
+	case !dnsLabel.MatchString(w.namespace):
+		return w, fmt.Errorf("%w: namespace=%s, want lower-case letters, digits and -", errParameter, w.namespace)
+	case !imageName.MatchString(w.image):
+		return w, fmt.Errorf("%w: image=%s, want the name of an image", errParameter, w.image)
+	}
+	return w, nil
+}
+
+// The parts of a Deployment (apps/v1) that a placement needs.
+type (
+	deployment struct {
+		APIVersion string         `yaml:"apiVersion"`
+		Kind       string         `yaml:"kind"`
+		Metadata   metadata       `yaml:"metadata"`
+		Spec       deploymentSpec `yaml:"spec"`
+	}
+	metadata struct {
+		Name        string            `yaml:"name,omitempty"`
+		Namespace   string            `yaml:"namespace,omitempty"`
+		Labels      map[string]string `yaml:"labels,omitempty"`
+		Annotations map[string]string `yaml:"annotations,omitempty"`
+	}
+	deploymentSpec struct {
+		Replicas int      `yaml:"replicas"`
+		Selector selector `yaml:"selector"`
+		Template template `yaml:"template"`
+	}
+	selector struct {
+		MatchLabels map[string]string `yaml:"matchLabels"`
+	}
+	template struct {
+		Metadata metadata `yaml:"metadata"`
+		Spec     podSpec  `yaml:"spec"`
+	}
+	podSpec struct {
+		Affinity   affinity    `yaml:"affinity"`
+		Containers []container `yaml:"containers"`
+	}
+	container struct {
+		Name  string `yaml:"name"`
+		Image string `yaml:"image"`
+	}
+	affinity struct {
+		NodeAffinity nodeAffinity `yaml:"nodeAffinity"`
+	}
+	nodeAffinity struct {
+		Required  nodeSelector    `yaml:"requiredDuringSchedulingIgnoredDuringExecution"`
+		Preferred []preferredTerm `yaml:"preferredDuringSchedulingIgnoredDuringExecution"`
+	}
+	nodeSelector struct {
+		Terms []nodeTerm `yaml:"nodeSelectorTerms"`
+	}
+	nodeTerm struct {
+		Expressions []expression `yaml:"matchExpressions"`
+	}
+	expression struct {
+		Key      string   `yaml:"key"`
+		Operator string   `yaml:"operator"`
+		Values   []string `yaml:"values,flow"`
+	}
+	preferredTerm struct {
+		Weight     int      `yaml:"weight"`
+		Preference nodeTerm `yaml:"preference"`
+	}
+)
+
+const hostname = "kubernetes.io/hostname"
+
+// manifest is a Deployment that may run on the candidates, and prefers each by
+// how fast it is: 100 for the fastest, half of it for one that takes twice as
+// long. Nodes whose name no label can have are left out; the error matches
+// [placement.ErrNoDevice] where none is left.
+func manifest(w workload, r *placement.Ranking) ([]byte, error) {
+	labels := map[string]string{"app.kubernetes.io/name": w.name}
+	var names []string
+	var preferred []preferredTerm
+	var fastest placement.Candidate
+	for _, c := range r.Candidates {
+		if !labelled(c.Node) {
+			continue
+		}
+		if names == nil {
+			fastest = c
+		}
+		names = append(names, c.Node)
+		weight := int(math.Round(100 * fastest.Seconds / c.Seconds))
+		preferred = append(preferred, preferredTerm{max(1, min(100, weight)), nodeTerm{[]expression{{hostname, "In", []string{c.Node}}}}})
+	}
+	if names == nil {
+		return nil, fmt.Errorf("%w: no node has a name that a label can have", placement.ErrNoDevice)
+	}
+	seconds := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	d := deployment{
+		APIVersion: "apps/v1", Kind: "Deployment",
+		Metadata: metadata{Name: w.name, Namespace: w.namespace, Labels: labels, Annotations: map[string]string{
+			"edgeprof.foretime/fastest-node":                     fastest.Node,
+			"edgeprof.foretime/predicted-execution-time-seconds": seconds(fastest.Seconds),
+			"edgeprof.foretime/interval-seconds":                 seconds(fastest.Low) + " to " + seconds(fastest.High),
+		}},
+		Spec: deploymentSpec{Replicas: 1, Selector: selector{labels}, Template: template{metadata{Labels: labels}, podSpec{
+			affinity{nodeAffinity{nodeSelector{[]nodeTerm{{[]expression{{hostname, "In", names}}}}}, preferred}},
+			[]container{{w.name, w.image}},
+		}}},
+	}
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(d); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), enc.Close()
+}

@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"bytes"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/foretime/foretime/edgeprof/profiling"
+)
+
+// buffer is memory of one request, used again by the next.
+type buffer struct {
+	in  bytes.Buffer
+	out []byte
+}
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+// postProfiling answers as the original does. With ?candidates=all the answer
+// has all devices beside the fastest.
+func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
+	b := buffers.Get().(*buffer)
+	defer buffers.Put(b)
+	request, refused := s.profilingRequest(w, r, b)
+	if refused != nil {
+		refused.write(w, r)
+		return
+	}
+	all := r.URL.RawQuery != "" && r.URL.Query().Get("candidates") == "all"
+	bound, err := s.fleet(r.Context())
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	fastest, err := bound.fleet.Fastest(request.Counts)
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	var extras []profiling.Extra
+	if all {
+		ranking, err := bound.fleet.Profile(request.Counts)
+		if err != nil {
+			refusal(err).write(w, r)
+			return
+		}
+		extras = []profiling.Extra{
+			{Name: "profiling_candidates", Value: ranking.Candidates},
+			{Name: "profiling_excluded", Value: ranking.Excluded},
+			{Name: "profiling_warnings", Value: ranking.Warnings},
+		}
+	}
+	b.out, err = profiling.Append(b.out[:0], request, profiling.Prediction{
+		Node: fastest.Node, Class: fastest.Class, DeviceModel: fastest.Model, UUID: fastest.UUID, Seconds: fastest.Seconds,
+	}, extras)
+	if err != nil {
+		refusal(err).write(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(b.out)))
+	_, _ = w.Write(b.out) // a client that is gone
+}
+
+// profilingRequest reads and checks the body.
+func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *buffer) (*profiling.Request, *Problem) {
+	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
+		kind, _, _ := mime.ParseMediaType(kind)
+		if kind != "application/json" && !(strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")) {
+			return nil, refusal(fmt.Errorf("%w: %q, want application/json", errMedia, kind))
+		}
+	}
+	b.in.Reset()
+	if _, err := b.in.ReadFrom(http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)); err != nil {
+		return nil, refusal(broken(err))
+	}
+	request, problems, err := profiling.Parse(b.in.Bytes())
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if problems != nil {
+		p := problem(http.StatusUnprocessableEntity, "fields", fields(problems))
+		p.Errors = problems
+		return nil, p
+	}
+	return request, nil
+}
+
+// fields are the problems in one line, as far as they fit.
+func fields(problems []profiling.Problem) string {
+	var parts []string
+	for _, p := range problems[:min(len(problems), 8)] {
+		parts = append(parts, strings.TrimSpace(strings.TrimPrefix(p.Pointer, "/")+" "+p.Detail))
+	}
+	return strings.Join(parts, "; ")
+}

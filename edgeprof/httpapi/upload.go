@@ -1,0 +1,209 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+)
+
+// Causes of refusals of this package.
+var (
+	errTooLarge  = errors.New("too large")
+	errMedia     = errors.New("unsupported media type")
+	errBusy      = errors.New("too many uploads at once")
+	errParameter = errors.New("bad parameter")
+	errBroken    = errors.New("the body ends early")
+)
+
+// forward is a stream read in order, as far as a model's reader looks: it may
+// come back within the last window, and steps over what it skips.
+type forward struct {
+	r    io.Reader
+	at   int64  // bytes read so far
+	tail []byte // the last of them
+	most int    // length of tail
+}
+
+// lookback is more than the window of [onnx.Read].
+const lookback = 64 << 10
+
+func newForward(r io.Reader) *forward { return &forward{r: r, most: lookback} }
+
+// ReadAt reads from an offset that is not before the last window.
+func (f *forward) ReadAt(p []byte, offset int64) (int, error) {
+	n := 0
+	if offset < f.at {
+		back := f.at - offset
+		if back > int64(len(f.tail)) {
+			return 0, fmt.Errorf("stream: byte %d has passed", offset)
+		}
+		n = copy(p, f.tail[int64(len(f.tail))-back:])
+	} else if skip := offset - f.at; skip > 0 {
+		skipped, err := io.CopyN(io.Discard, f.r, skip)
+		f.at += skipped
+		f.tail = f.tail[:0]
+		if err != nil {
+			return 0, err
+		}
+	}
+	m, err := io.ReadFull(f.r, p[n:])
+	f.at += int64(m)
+	f.tail = append(f.tail, p[n:n+m]...)
+	if extra := len(f.tail) - f.most; extra > 0 {
+		f.tail = append(f.tail[:0], f.tail[extra:]...)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n + m, err
+}
+
+// uploaded is a model that came with a request.
+type uploaded struct {
+	analysis *onnx.Analysis
+	name     string   // of its file, without a folder; "" where none was given
+	file     *os.File // the whole model, where it was asked for
+}
+
+// close removes the file.
+func (u *uploaded) close() {
+	if u.file != nil {
+		u.file.Close()
+		os.Remove(u.file.Name())
+	}
+}
+
+// upload reads the model that a request carries: as the body, or as the part
+// "file" of a form. A body of known length is read as it comes and never kept,
+// unless whole asks for its file.
+func (s *Service) upload(w http.ResponseWriter, r *http.Request, whole bool) (*uploaded, error) {
+	select {
+	case s.uploads <- struct{}{}:
+		defer func() { <-s.uploads }()
+	default:
+		return nil, fmt.Errorf("%w: %d are under way", errBusy, cap(s.uploads))
+	}
+	control := http.NewResponseController(w)
+	until := s.Now().Add(s.UploadTimeout)
+	_ = control.SetReadDeadline(until) // servers without deadlines have none to extend
+	_ = control.SetWriteDeadline(until.Add(time.Minute))
+	settings, err := dimensions(r)
+	if err != nil {
+		return nil, err
+	}
+	if r.ContentLength > s.MaxModelBytes {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, r.ContentLength, s.MaxModelBytes)
+	}
+	body := io.Reader(http.MaxBytesReader(w, r.Body, s.MaxModelBytes))
+	u := &uploaded{name: r.URL.Query().Get("name")}
+	size := r.ContentLength
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case kind == "multipart/form-data":
+		if body, u.name, err = part(r, body); err != nil {
+			return nil, err
+		}
+		size = -1
+	case kind == "application/json" || strings.HasPrefix(kind, "text/"):
+		return nil, fmt.Errorf("%w: %s, want the bytes of an ONNX model", errMedia, kind)
+	}
+	var m *onnx.Model
+	if whole || size < 0 {
+		m, err = s.spool(u, body)
+	} else {
+		m, err = stream(body, size)
+	}
+	if err == nil {
+		u.analysis, err = onnx.Analyze(m, settings)
+	}
+	if err != nil {
+		u.close()
+		return nil, broken(err)
+	}
+	return u, nil
+}
+
+// broken tells a body beyond the limit from one that ended early.
+func broken(err error) error {
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		return fmt.Errorf("%w: more than %d bytes", errTooLarge, long.Limit)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return err
+}
+
+// stream reads a model as it comes, to the end of the body.
+func stream(body io.Reader, size int64) (*onnx.Model, error) {
+	f := newForward(body)
+	m, err := onnx.Read(f, size)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := io.Copy(io.Discard, f.r)
+	if err != nil {
+		return nil, err
+	}
+	if f.at+rest != size {
+		return nil, fmt.Errorf("%w: %d of %d bytes", errBroken, f.at+rest, size)
+	}
+	return m, nil
+}
+
+// spool writes a model to a file of its own, and reads it from there.
+func (s *Service) spool(u *uploaded, body io.Reader) (*onnx.Model, error) {
+	var err error
+	if u.file, err = os.CreateTemp(s.Folder, "upload-*.onnx"); err != nil {
+		return nil, err
+	}
+	size, err := io.Copy(u.file, body)
+	if err != nil {
+		return nil, err
+	}
+	return onnx.Read(u.file, size)
+}
+
+// part finds the part "file" of a form.
+func part(r *http.Request, body io.Reader) (io.Reader, string, error) {
+	r.Body = io.NopCloser(body)
+	form, err := r.MultipartReader()
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: %w", errMedia, err)
+	}
+	for {
+		p, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil, "", fmt.Errorf("%w: the form has no part %q", errParameter, "file")
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("%w: %w", errBroken, err)
+		}
+		if p.FormName() == "file" {
+			return p, p.FileName(), nil
+		}
+	}
+}
+
+// dimensions are the sizes of named open dimensions, as ?dim=batch:4.
+func dimensions(r *http.Request) (onnx.Settings, error) {
+	s := onnx.Settings{Sizes: map[string]int64{}}
+	for _, text := range r.URL.Query()["dim"] {
+		name, size, _ := strings.Cut(text, ":")
+		n, err := strconv.ParseInt(size, 10, 64)
+		if err != nil || n < 1 || name == "" {
+			return s, fmt.Errorf("%w: dim=%s, want NAME:SIZE", errParameter, text)
+		}
+		s.Sizes[name] = n
+	}
+	return s, nil
+}

@@ -1,0 +1,283 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/httpapi"
+	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/edgeprof/prom"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// serving is what the flags of serve say.
+type serving struct {
+	at         listener
+	source     string
+	prometheus prom.Source
+	model      string
+	refresh    time.Duration
+	watch      time.Duration
+	tokenFile  string
+	settings   httpapi.Settings
+}
+
+// NewServeCommand answers profiling requests over HTTP.
+func NewServeCommand(env *cli.Env) *cobra.Command {
+	s := &serving{}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer profiling requests over HTTP, with a page at /",
+		Long: `Answer profiling requests over HTTP, with a page at / and its API at
+/openapi.json. SIGHUP, or a change of the file, reads the model again. SIGTERM
+and Ctrl-C end it when the requests under way are answered.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.prepare(env); err != nil {
+				return err
+			}
+			service, err := httpapi.New(s.settings)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			var all sync.WaitGroup
+			hangup := make(chan os.Signal, 1)
+			signal.Notify(hangup, syscall.SIGHUP)
+			defer signal.Stop(hangup)
+			all.Go(func() { s.reload(ctx, env, service, hangup) })
+			s.at.drained = service.Drain
+			err = s.at.serve(cmd.Context(), env, bounded(env, service.Handler()))
+			cancel()
+			all.Wait()
+			return err
+		},
+	}
+	s.at.flags(c, ":7001")
+	f := c.Flags()
+	f.StringVar(&s.source, "source", "", "where devices come from: local (this machine), prometheus, or file:DEVICES.json (default: prometheus where its address is given, or local)")
+	f.StringVar(&s.prometheus.URL, "prometheus", "", "HOST:PORT or URL of Prometheus (default: PROMETHEUS_IP of the environment)")
+	f.StringVar(&s.prometheus.NodeLabel, "node-label", "instance", "label of node_exporter's series that names the node")
+	f.DurationVar(&s.prometheus.Window, "load-window", time.Minute, "what CPU load is averaged over")
+	f.DurationVar(&s.prometheus.MaxAge, "max-age", time.Minute, "oldest sample of a device that counts")
+	f.DurationVar(&s.prometheus.Timeout, "source-timeout", 5*time.Second, "longest time to wait for the source of devices")
+	f.DurationVar(&s.refresh, "refresh", time.Second, "how long a reading of the devices is used")
+	f.StringVar(&s.model, "model", "", "rates that predict (default: those of edgeprof calibrate, or built in)")
+	f.DurationVar(&s.watch, "watch", 2*time.Second, "how often the model's file is looked at for a change; 0 for never")
+	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
+	f.IntVar(&s.settings.Rate, "rate", 0, "requests that one client may make in a minute; 0 for no limit")
+	f.Int64Var(&s.settings.MaxModelBytes, "max-model-bytes", 1<<30, "largest model that can be uploaded")
+	f.IntVar(&s.settings.MaxUploads, "max-uploads", 4, "uploads at once")
+	f.DurationVar(&s.settings.UploadTimeout, "upload-timeout", 5*time.Minute, "longest time that an upload may take")
+	return c
+}
+
+// prepare turns flags and environment into settings.
+func (s *serving) prepare(env *cli.Env) error {
+	source, err := s.devices()
+	if err != nil {
+		return err
+	}
+	if s.refresh < 0 || s.watch < 0 || s.prometheus.Timeout <= 0 || s.settings.Rate < 0 || s.settings.MaxModelBytes < 1 || s.settings.MaxUploads < 1 {
+		return cli.Usagef("a time or limit below zero")
+	}
+	s.settings.Token = os.Getenv("EDGEPROF_TOKEN")
+	if s.tokenFile != "" {
+		text, err := os.ReadFile(s.tokenFile)
+		if err != nil {
+			return err
+		}
+		if s.settings.Token = strings.TrimSpace(string(text)); s.settings.Token == "" {
+			return fmt.Errorf("%s: no token in it", s.tokenFile)
+		}
+	}
+	s.settings.Devices = &device.Recent{Source: source, MaxAge: s.refresh, Timeout: s.prometheus.Timeout + time.Second, Now: time.Now}
+	s.settings.Now = time.Now
+	s.settings.Load = s.load
+	s.settings.Observe = func(a httpapi.Access) { logged(env, a) }
+	return nil
+}
+
+// logged writes one line about a request: at debug level unless the service or
+// its source failed.
+func logged(env *cli.Env, a httpapi.Access) {
+	level := logrus.DebugLevel
+	if a.Status >= 500 {
+		level = logrus.WarnLevel
+	}
+	if !env.Log.IsLevelEnabled(level) {
+		return
+	}
+	entry := env.Log.WithFields(logrus.Fields{
+		"id": a.ID, "method": a.Method, "path": a.Path, "status": a.Status, "bytes": a.Bytes, "took": a.Took.Round(time.Microsecond), "remote": a.Remote,
+	})
+	if a.Err != nil {
+		entry = entry.WithError(a.Err)
+	}
+	entry.Log(level, "request")
+}
+
+// devices is the source that the flags name.
+func (s *serving) devices() (device.Source, error) {
+	address := cmp.Or(s.prometheus.URL, os.Getenv("PROMETHEUS_IP"))
+	name := s.source
+	if name == "" {
+		name = "local"
+		if address != "" {
+			name = "prometheus"
+		}
+	}
+	if name != "prometheus" {
+		source, err := deviceSource(name)
+		if err != nil {
+			return nil, cli.Usagef("--source %s: want local, prometheus or file:DEVICES.json", name)
+		}
+		return source, nil
+	}
+	if address == "" {
+		return nil, cli.Usagef("--source prometheus: where is it? give --prometheus HOST:PORT or PROMETHEUS_IP")
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	if u, err := url.Parse(address); err != nil || u.Host == "" {
+		return nil, cli.Usagef("--prometheus %s: want HOST:PORT or a URL", address)
+	}
+	s.prometheus.URL = address
+	s.prometheus.Client = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 3, IdleConnTimeout: time.Minute}}
+	return s.prometheus, nil
+}
+
+// load reads the model from its file, or takes the built-in one.
+func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
+	path, data, err := calibrationBytes(s.model)
+	if err != nil {
+		return nil, err
+	}
+	c, err := parseCalibration(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cmp.Or(path, "built-in rates"), err)
+	}
+	m, err := httpapi.NewCalibrated(ctx, c, (&calibrations{}).read)
+	if err != nil {
+		return nil, err
+	}
+	return &httpapi.Loaded{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
+}
+
+// calibrationBytes is the content of the named file, of the user's own, or of
+// the built-in one, whose path is "".
+func calibrationBytes(name string) (path string, data []byte, err error) {
+	path, err = calibrationPath(name)
+	if err != nil {
+		return "", defaultCalibration, nil // a machine without a home
+	}
+	data, err = os.ReadFile(path)
+	if os.IsNotExist(err) && name == "" {
+		return "", defaultCalibration, nil
+	}
+	return path, data, err
+}
+
+func parseCalibration(data []byte) (*profiler.Calibration, error) {
+	c := &profiler.Calibration{}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(c); err != nil {
+		return nil, err
+	}
+	return c, c.Check()
+}
+
+// calibrations are those that devices name, kept while their files stay as they
+// are.
+type calibrations struct {
+	mutex sync.Mutex
+	kept  map[string]kept
+}
+
+type kept struct {
+	state       state
+	calibration *profiler.Calibration
+}
+
+// state tells whether a file was written again.
+type state struct {
+	size     int64
+	modified time.Time
+}
+
+func stateOf(path string) state {
+	info, err := os.Stat(path)
+	if err != nil {
+		return state{size: -1}
+	}
+	return state{info.Size(), info.ModTime()}
+}
+
+func (c *calibrations) read(d device.Device) (*profiler.Calibration, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	now := stateOf(d.Calibration)
+	if k, ok := c.kept[d.Calibration]; ok && k.state == now {
+		return k.calibration, nil
+	}
+	data, err := os.ReadFile(d.Calibration)
+	if err != nil {
+		return nil, err
+	}
+	calibration, err := parseCalibration(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Calibration, err)
+	}
+	if c.kept == nil {
+		c.kept = map[string]kept{}
+	}
+	c.kept[d.Calibration] = kept{now, calibration}
+	return calibration, nil
+}
+
+// reload reads the model again at SIGHUP and when its file changes.
+func (s *serving) reload(ctx context.Context, env *cli.Env, service *httpapi.Service, hangup <-chan os.Signal) {
+	path, err := calibrationPath(s.model)
+	var look <-chan time.Time
+	if s.watch > 0 && err == nil {
+		ticker := time.NewTicker(s.watch)
+		defer ticker.Stop()
+		look = ticker.C
+	}
+	last := stateOf(path)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+		case <-look:
+			if now := stateOf(path); now == last {
+				continue
+			}
+		}
+		last = stateOf(path)
+		if err := service.Reload(ctx); err != nil {
+			env.Log.Warnf("the model stays as it is: %v", err)
+			continue
+		}
+		env.Log.Info("read the model again")
+	}
+}
