@@ -22,8 +22,9 @@ import (
 const firstLead = 2.4
 
 // softness, in hours, is how far from the wanted lead a policy that is being
-// learnt still draws both ways.
-const softness = 3
+// learnt still draws both ways. With several hours it would draw so often, so
+// early in an episode, that it never learns to submit.
+const softness = 1
 
 // maxCost is the most, in hours, that a step's cost counts, so that a few
 // hopeless submissions early in an episode do not drown the rest.
@@ -61,11 +62,14 @@ func (d *decider) hours(x []float64) (float64, error) {
 	return max(0, remaining+lean), nil
 }
 
+// softplus is log(1+e^x): above 0 wherever a network wanders.
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
 // lean is how much a network's output is for submitting: hours of the wanted
 // lead over what remains, or the value of submitting over that of waiting.
 func lean(out []float64, remaining float64) float64 {
 	if len(out) == 1 {
-		return 24*out[0] - remaining
+		return 24*softplus(out[0]) - remaining
 	}
 	return out[0] - out[1]
 }
@@ -107,10 +111,10 @@ func trainPolicy(ctx context.Context, k Kind, v view, sets []*samples.Set, s Set
 	}
 	d.Net = newNet(rng, len(d.Center), 32, outputs)
 	if outputs == 1 {
-		d.Net.Weights[len(d.Net.Weights)-1] = firstLead / 24
+		d.Net.Weights[len(d.Net.Weights)-1] = math.Log(math.Expm1(firstLead / 24))
 	}
 	best, least, bestEpoch := d.Net.clone(), math.Inf(1), 0
-	const epochs = 60
+	const epochs = 40
 	for epoch := 1; epoch <= epochs; epoch++ {
 		if err := ctx.Err(); err != nil {
 			return nil, r, err
@@ -249,16 +253,18 @@ func reinforce(n *net, rng *rand.Rand, episodes [][]step, epoch int) {
 	const entropy = 0.0005
 	for k, i := range rng.Perm(len(episodes)) {
 		e := episodes[i]
-		f, p, reached := make([]float64, len(e)-1), make([]float64, len(e)-1), make([]float64, len(e))
+		f, p, slope, reached := make([]float64, len(e)-1), make([]float64, len(e)-1), make([]float64, len(e)-1), make([]float64, len(e))
 		reached[0] = 1
 		for s := range f {
-			f[s] = lean(n.forward(e[s].x), e[s].remaining) / softness
+			out := n.forward(e[s].x)
+			f[s] = lean(out, e[s].remaining) / softness
+			slope[s] = 24 / softness / (1 + math.Exp(-out[0])) // of f by the output
 			p[s] = 1 / (1 + math.Exp(-f[s]))
 			reached[s+1] = reached[s] * (1 - p[s])
 		}
 		wait := e[len(e)-1].cost
 		for s := len(f) - 1; s >= 0; s-- {
-			gradient := max(reached[s], 0.01) * p[s] * (1 - p[s]) * (e[s].cost - wait + entropy*f[s]) * 24 / softness
+			gradient := max(reached[s], 0.01) * p[s] * (1 - p[s]) * (e[s].cost - wait + entropy*f[s]) * slope[s]
 			n.accumulate(e[s].x, []float64{gradient})
 			wait = p[s]*e[s].cost + (1-p[s])*wait
 		}
