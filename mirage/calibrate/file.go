@@ -50,7 +50,7 @@ func Load(path string) (*File, error) {
 	decoder.DisallowUnknownFields()
 	f := new(File)
 	if err := decoder.Decode(f); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: not a settings file: %w", path, err)
 	}
 	if err := f.Machine.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

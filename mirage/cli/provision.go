@@ -15,6 +15,7 @@ import (
 
 	shared "github.com/foretime/foretime/shared/cli"
 
+	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/slurm"
@@ -25,7 +26,8 @@ type provision struct {
 	env                                   *shared.Env
 	state, model, limit, service, resolve string
 	interval, poll, settle, metrics       string
-	lead, quantile                        float64
+	config                                string
+	lead, quantile, full                  float64
 	s                                     slurm.Settings
 	asJSON                                bool
 	changed                               func(string) bool
@@ -55,7 +57,9 @@ fixed (with --lead) or never-late.`,
 	f.SetInterspersed(false)
 	p.changed = f.Changed
 	f.StringVar(&p.state, "state", "", "folder of the chain (needed)")
-	f.StringVar(&p.model, "model", "avg", "file of a model, or reactive, avg, quantile, fixed, never-late")
+	f.StringVar(&p.model, "model", "avg", "file of a model, or reactive, avg, quantile, fixed, forecast, never-late")
+	f.StringVar(&p.config, "config", "", "settings file of the cluster, as calibrate writes it, for forecasts")
+	f.Float64Var(&p.full, "full-limits", 0, "for forecast: weight of jobs using their full limits against two fifths, 0 to 1")
 	f.Float64Var(&p.lead, "lead", 0, "lead of fixed in hours")
 	f.Float64Var(&p.quantile, "quantile", 0.9, "quantile of the waits for quantile")
 	f.IntVar(&p.s.Request.Nodes, "service-nodes", 1, "nodes of the service")
@@ -162,6 +166,13 @@ func (p *provision) settings(args []string) (err error) {
 	}
 	p.s.Client = &slurm.Client{Runner: slurm.Exec{}}
 	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
+	if p.config != "" {
+		file, err := calibrate.Load(p.config)
+		if err != nil {
+			return err
+		}
+		p.s.Rules = &file.Config
+	}
 	p.s.Policy, err = p.policy()
 	return err
 }
@@ -185,13 +196,24 @@ func (p *provision) policy() (policy.Policy, error) {
 			return nil, shared.Usagef("--model fixed needs a --lead in hours")
 		}
 		return policy.Fixed{LeadHours: p.lead}, nil
+	case "forecast":
+		if !(p.full >= 0 && p.full <= 1) {
+			return nil, shared.Usagef("--full-limits: %v is not in [0, 1]", p.full)
+		}
+		if p.s.Rules == nil {
+			return nil, shared.Usagef("--model forecast needs the --config of the cluster")
+		}
+		return policy.Foretold{Full: p.full}, nil
 	}
 	if _, err := os.Stat(p.model); err != nil {
-		return nil, shared.Usagef("--model %s: neither reactive, avg, quantile, fixed or never-late, nor a model file: %w", p.model, err)
+		return nil, shared.Usagef("--model %s: neither reactive, avg, quantile, fixed, forecast or never-late, nor a model file: %w", p.model, err)
 	}
 	trained, err := model.Load(p.model)
 	if err != nil {
 		return nil, err
+	}
+	if trained.Foretold() && p.s.Rules == nil {
+		return nil, shared.Usagef("--model %s was trained with --forecast and needs the --config of the cluster", p.model)
 	}
 	return trained.Policy(), nil
 }

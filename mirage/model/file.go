@@ -32,6 +32,10 @@ func (m *Model) WaitHours(s *policy.State) (float64, error) {
 	return m.scorer.hours(x)
 }
 
+// Foretold says that the model can only be asked where the queue can be
+// forecast.
+func (m *Model) Foretold() bool { return m.view.forecast }
+
 // Policy is the policy that asks the model.
 func (m *Model) Policy() policy.Policy {
 	return policy.Predicted{Predictor: m, FromHours: m.FromHours}

@@ -133,8 +133,55 @@ func TestForecastModel(t *testing.T) {
 	if h, err := got.WaitHours(s); err != nil || math.Abs(h-4) > 1 {
 		t.Errorf("%v h, %v; the forecast is 4 h", h, err)
 	}
-	if _, _, err := Train(t.Context(), DQN, []*samples.Set{set}, Settings{OverlapCost: 1, Forecast: true}); !errors.Is(err, ErrKind) {
-		t.Errorf("a DQN with forecasts: %v", err)
+}
+
+// TestForecastPolicy: where only the forecast tells how long the wait will be,
+// a policy that sees it does far better than one that does not.
+func TestForecastPolicy(t *testing.T) {
+	set := pairs(150)
+	for i := range set.Samples {
+		s := &set.Samples[i]
+		s.ForecastFull = float64(s.SuccStart - s.Decision)
+		s.ForecastPart = s.ForecastFull
+		for f := range s.X { // the queue does not show; what remains does
+			if name := SummaryNames()[f]; name != "remaining_seconds" {
+				s.X[f] = 0
+			}
+		}
+	}
+	for _, k := range []Kind{Policy, DQN} {
+		var cost [2]float64
+		for i, forecast := range []bool{false, true} {
+			_, r, err := Train(t.Context(), k, []*samples.Set{set}, Settings{OverlapCost: 1, Seed: 1, Forecast: forecast})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cost[i] = r.CostHours
+		}
+		if cost[1] > 0.75*cost[0] {
+			t.Errorf("%s: %.2f h blind, %.2f h with forecasts", k, cost[0], cost[1])
+		}
+	}
+}
+
+// TestView: a forecast stands behind every step of a sequence, once behind a
+// summary.
+func TestView(t *testing.T) {
+	for _, v := range []view{summaryView, sequenceView} {
+		plain := v.names()
+		v.forecast = true
+		names, width := v.names(), len(plain)/v.steps
+		row := v.withForecast(make([]float64, len(plain)), 2*3600, 3600, 0)
+		if len(names) != len(plain)+3*v.steps || len(row) != len(names) {
+			t.Fatalf("%d names and %d values from %d", len(names), len(row), len(plain))
+		}
+		for i := range row {
+			step, at := i/(width+3), i%(width+3)
+			switch {
+			case at < width && (names[i] != plain[step*width+at] || row[i] != 0), at == width && row[i] != 2, at == width+1 && row[i] != 1, at == width+2 && row[i] != 2:
+				t.Fatalf("%d: %s %v", i, names[i], row[i])
+			}
+		}
 	}
 }
 

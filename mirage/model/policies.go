@@ -18,20 +18,29 @@ import (
 // simulator, run beforehand. A step is a probe; many probes an episode make a
 // fine one.
 
+// firstLead is the lead in hours that a policy gradient sets out from.
+const firstLead = 2.4
+
+// softness, in hours, is how far from the wanted lead a policy that is being
+// learnt still draws both ways. With several hours it would draw so often, so
+// early in an episode, that it never learns to submit.
+const softness = 1
+
 // maxCost is the most, in hours, that a step's cost counts, so that a few
 // hopeless submissions early in an episode do not drown the rest.
 const maxCost = 24
 
 // step is a decision of an episode.
 type step struct {
-	x    []float64 // standardised summary
-	cost float64   // of submitting here, in units of maxCost
+	x         []float64 // standardised summary
+	remaining float64   // hours that the predecessor has left
+	cost      float64   // of submitting here, in units of maxCost
 }
 
-// decider is a small network with one or two outputs that says whether to
-// submit. As a scorer it answers with hours of wait: what remains, where it
-// submits, and a day less where it waits, so that an expected reward of 0 is
-// where it changes its mind.
+// decider is a small network that says whether to submit. With one output it
+// says how long a lead it wants, in days, and submits when no more remains;
+// with two it values submitting and waiting. As a scorer it answers with hours
+// of wait, such that an expected reward of 0 is where it changes its mind.
 type decider struct {
 	Net     *net      `json:"net"`
 	Center  []float64 `json:"center"`
@@ -43,15 +52,26 @@ func (d *decider) hours(x []float64) (float64, error) {
 	if err := regression.CheckRow(x, len(d.Center), false); err != nil {
 		return 0, err
 	}
-	out := d.Net.forward(d.standard(x))
-	lean := out[0]
-	if len(out) == 2 { // values of submitting and of waiting
-		lean = out[0] - out[1]
-	}
 	remaining := x[d.Remains] / 3600
-	// A lean of 0 is indifference; the scale of the answer beyond it is only
-	// there to be continuous.
-	return max(0, remaining+24*math.Tanh(lean)), nil
+	// Indifference is at 0; a difference of values has no unit, and what it
+	// answers beyond indifference is only there to be continuous.
+	lean := lean(d.Net.forward(d.standard(x)), remaining)
+	if d.Net.Out == 2 {
+		lean = 24 * math.Tanh(lean)
+	}
+	return max(0, remaining+lean), nil
+}
+
+// softplus is log(1+e^x): above 0 wherever a network wanders.
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
+// lean is how much a network's output is for submitting: hours of the wanted
+// lead over what remains, or the value of submitting over that of waiting.
+func lean(out []float64, remaining float64) float64 {
+	if len(out) == 1 {
+		return 24*softplus(out[0]) - remaining
+	}
+	return out[0] - out[1]
 }
 
 func (d *decider) standard(x []float64) []float64 {
@@ -77,10 +97,10 @@ func loadPolicy(b []byte) (scorer, error) {
 
 // trainPolicy learns a policy from episodes: by policy gradient, or by fitted
 // values with replay. The later episodes of each set choose the epoch.
-func trainPolicy(ctx context.Context, k Kind, sets []*samples.Set, s Settings) (*Model, Report, error) {
+func trainPolicy(ctx context.Context, k Kind, v view, sets []*samples.Set, s Settings) (*Model, Report, error) {
 	d := &decider{Remains: slices.Index(SummaryNames(), "remaining_seconds")}
 	r := Report{Model: k}
-	train, held, err := episodesOf(d, sets, s, &r)
+	train, held, err := episodesOf(d, v, sets, s, &r)
 	if err != nil {
 		return nil, r, err
 	}
@@ -90,8 +110,11 @@ func trainPolicy(ctx context.Context, k Kind, sets []*samples.Set, s Settings) (
 		learn, outputs = qlearn, 2
 	}
 	d.Net = newNet(rng, len(d.Center), 32, outputs)
+	if outputs == 1 {
+		d.Net.Weights[len(d.Net.Weights)-1] = math.Log(math.Expm1(firstLead / 24))
+	}
 	best, least, bestEpoch := d.Net.clone(), math.Inf(1), 0
-	const epochs = 60
+	const epochs = 40
 	for epoch := 1; epoch <= epochs; epoch++ {
 		if err := ctx.Err(); err != nil {
 			return nil, r, err
@@ -104,15 +127,15 @@ func trainPolicy(ctx context.Context, k Kind, sets []*samples.Set, s Settings) (
 	d.Net = best
 	r.CostHours = least * maxCost
 	r.Detail = fmt.Sprintf("%d epochs, the best was %d; cost by the probe", epochs, bestEpoch)
-	return &Model{Kind: k, OverlapCost: s.OverlapCost, view: summaryView, scorer: d}, r, nil
+	return &Model{Kind: k, OverlapCost: s.OverlapCost, view: v, scorer: d}, r, nil
 }
 
 // episodesOf turns sets into episodes of steps and divides each set by time.
-func episodesOf(d *decider, sets []*samples.Set, s Settings, r *Report) (train, held [][]step, err error) {
+func episodesOf(d *decider, v view, sets []*samples.Set, s Settings, r *Report) (train, held [][]step, err error) {
 	var raw [][]samples.Sample
 	var heldRaw [][]samples.Sample
 	for _, set := range sets {
-		rows, left, err := usable(set, s.Until, summaryView)
+		rows, left, err := usable(set, s.Until, v)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -147,13 +170,13 @@ func episodesOf(d *decider, sets []*samples.Set, s Settings, r *Report) (train, 
 	if len(raw) < 10 || len(heldRaw) < 2 {
 		return nil, nil, fmt.Errorf("%w: %d episodes are too few", ErrSamples, len(raw)+len(heldRaw))
 	}
-	standardise(d, raw)
+	standardise(d, v, raw)
 	for _, e := range raw {
-		train = append(train, steps(d, e, s.OverlapCost))
+		train = append(train, steps(d, v, e, s.OverlapCost))
 		r.Rows += len(e)
 	}
 	for _, e := range heldRaw {
-		held = append(held, steps(d, e, s.OverlapCost))
+		held = append(held, steps(d, v, e, s.OverlapCost))
 		r.HeldOutRows += len(e)
 	}
 	return train, held, nil
@@ -166,16 +189,16 @@ func last(e []samples.Sample) (known int64) {
 	return known
 }
 
-func standardise(d *decider, episodes [][]samples.Sample) {
+func standardise(d *decider, v view, episodes [][]samples.Sample) {
 	n := 0.0
-	width := len(SummaryNames())
+	width := len(v.names())
 	d.Center, d.Scale = make([]float64, width), make([]float64, width)
 	square := make([]float64, width)
 	for _, e := range episodes {
 		for _, s := range e {
-			for i, v := range squash(Summary(s.X, s.Decision, s.MeanWait)) {
-				d.Center[i] += v
-				square[i] += v * v
+			for i, x := range squash(v.row(&s)) {
+				d.Center[i] += x
+				square[i] += x * x
 			}
 			n++
 		}
@@ -186,13 +209,13 @@ func standardise(d *decider, episodes [][]samples.Sample) {
 	}
 }
 
-func steps(d *decider, e []samples.Sample, overlapCost float64) []step {
+func steps(d *decider, v view, e []samples.Sample, overlapCost float64) []step {
 	slices.SortFunc(e, func(a, b samples.Sample) int { return cmp.Compare(a.Probe, b.Probe) })
 	out := make([]step, len(e))
 	for i, s := range e {
 		hours := float64(s.Reward) / 3600
 		cost := max(hours, 0) + overlapCost*max(-hours, 0)
-		out[i] = step{d.standard(Summary(s.X, s.Decision, s.MeanWait)), min(cost, maxCost) / maxCost}
+		out[i] = step{d.standard(v.row(&s)), float64(s.PredEnd-s.Decision) / 3600, min(cost, maxCost) / maxCost}
 	}
 	return out
 }
@@ -203,8 +226,7 @@ func play(n *net, episodes [][]step) float64 {
 	for _, e := range episodes {
 		at := len(e) - 1
 		for i := range e[:at] {
-			out := n.forward(e[i].x)
-			if lean := out[0]; len(out) == 1 && lean > 0 || len(out) == 2 && lean > out[1] {
+			if lean(n.forward(e[i].x), e[i].remaining) > 0 {
 				at = i
 				break
 			}
@@ -216,26 +238,33 @@ func play(n *net, episodes [][]step) float64 {
 
 // reinforce is one epoch of policy gradient (Williams, Machine Learning 8,
 // 1992) with a bonus for entropy. In an episode the network submits at each
-// step with probability p = 1/(1+e^-f), and at the last one by itself. What
-// every action leads to is known, so the sum over actions is taken exactly
-// instead of from draws (Sutton and others, NIPS 12, 1999): the gradient of
-// the expected cost by f is the chance of getting to the step, times p(1-p),
-// times the cost of submitting less the baseline, which is the expected cost
-// of waiting. Steps hardly ever reached are kept alive.
+// step with probability p = 1/(1+e^-f), where f is the wanted lead less what
+// remains, over the softness, and at the last step by itself. What every
+// action leads to is known, so the sum over actions is taken exactly instead
+// of from draws (Sutton and others, NIPS 12, 1999): the gradient of the
+// expected cost by f is the chance of getting to the step, times p(1-p), times
+// the cost of submitting less the baseline, which is the expected cost of
+// waiting. Steps hardly ever reached are kept alive.
+//
+// A network that answers with f itself does not learn this: nearly all steps
+// come too early, and before it can tell them apart it has learnt never to
+// submit.
 func reinforce(n *net, rng *rand.Rand, episodes [][]step, epoch int) {
-	const entropy = 0.002
+	const entropy = 0.0005
 	for k, i := range rng.Perm(len(episodes)) {
 		e := episodes[i]
-		f, p, reached := make([]float64, len(e)-1), make([]float64, len(e)-1), make([]float64, len(e))
+		f, p, slope, reached := make([]float64, len(e)-1), make([]float64, len(e)-1), make([]float64, len(e)-1), make([]float64, len(e))
 		reached[0] = 1
 		for s := range f {
-			f[s] = n.forward(e[s].x)[0]
+			out := n.forward(e[s].x)
+			f[s] = lean(out, e[s].remaining) / softness
+			slope[s] = 24 / softness / (1 + math.Exp(-out[0])) // of f by the output
 			p[s] = 1 / (1 + math.Exp(-f[s]))
 			reached[s+1] = reached[s] * (1 - p[s])
 		}
 		wait := e[len(e)-1].cost
 		for s := len(f) - 1; s >= 0; s-- {
-			gradient := max(reached[s], 0.01) * p[s] * (1 - p[s]) * (e[s].cost - wait + entropy*f[s])
+			gradient := max(reached[s], 0.01) * p[s] * (1 - p[s]) * (e[s].cost - wait + entropy*f[s]) * slope[s]
 			n.accumulate(e[s].x, []float64{gradient})
 			wait = p[s]*e[s].cost + (1-p[s])*wait
 		}

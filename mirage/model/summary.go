@@ -108,7 +108,7 @@ func (v view) of(s *policy.State) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withForecast(x, f[0], f[1], s.RemainingSeconds()), nil
+	return v.withForecast(x, f[0], f[1], s.RemainingSeconds()), nil
 }
 
 // Steps of a pooled history, and snapshots that each stands for.

@@ -44,11 +44,13 @@ func Kinds() []Kind {
 }
 
 // view is what a kind of model sees of a history: reduce of the history, then
-// complete with the rest that is known. forecast adds the queue's own forecast.
+// complete with the rest that is known. forecast adds the queue's own forecast
+// to each of the steps that the view has.
 type view struct {
 	reduce   func(x []float64) []float64
 	complete func(reduced []float64, now int64, meanWaitSeconds float64) []float64
 	columns  func() []string
+	steps    int
 	forecast bool
 }
 
@@ -57,7 +59,7 @@ var forecastNames = []string{"forecast_full_hours", "forecast_part_hours", "fore
 
 func (v view) names() []string {
 	if v.forecast {
-		return append(v.columns(), forecastNames...)
+		return eachStep(v.steps, v.columns(), forecastNames)
 	}
 	return v.columns()
 }
@@ -66,18 +68,29 @@ func (v view) names() []string {
 func (v view) row(s *samples.Sample) []float64 {
 	x := v.complete(s.X, s.Decision, s.MeanWait)
 	if v.forecast {
-		x = withForecast(x, s.ForecastFull, s.ForecastPart, float64(s.PredEnd-s.Decision))
+		x = v.withForecast(x, s.ForecastFull, s.ForecastPart, float64(s.PredEnd-s.Decision))
 	}
 	return x
 }
 
-func withForecast(x []float64, full, part, remaining float64) []float64 {
-	return append(x, full/3600, part/3600, (full-remaining)/3600)
+func (v view) withForecast(x []float64, full, part, remaining float64) []float64 {
+	return eachStep(v.steps, x, []float64{full / 3600, part / 3600, (full - remaining) / 3600})
+}
+
+// eachStep puts more behind each of the equal steps that x consists of.
+func eachStep[T any](steps int, x, more []T) []T {
+	width := len(x) / steps
+	out := make([]T, 0, len(x)+steps*len(more))
+	for step := range steps {
+		out = append(out, x[step*width:(step+1)*width]...)
+		out = append(out, more...)
+	}
+	return out
 }
 
 var (
-	summaryView  = view{Reduce, Summary, SummaryNames, false}
-	sequenceView = view{Pool, func(x []float64, _ int64, _ float64) []float64 { return x }, PoolNames, false}
+	summaryView  = view{reduce: Reduce, complete: Summary, columns: SummaryNames, steps: 1}
+	sequenceView = view{reduce: Pool, complete: func(x []float64, _ int64, _ float64) []float64 { return x }, columns: PoolNames, steps: poolSteps}
 )
 
 // kind is how models of a kind see, are fitted and are read back.
@@ -174,12 +187,9 @@ func Train(ctx context.Context, k Kind, sets []*samples.Set, s Settings) (*Model
 	if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 		return nil, Report{}, fmt.Errorf("%w: overlap cost %v", ErrSamples, s.OverlapCost)
 	}
-	if s.Forecast && (kind.fit == nil || k == Transformer) {
-		return nil, Report{}, fmt.Errorf("%w: a %s does not see forecasts", ErrKind, k)
-	}
 	kind.view.forecast = s.Forecast
 	if kind.fit == nil {
-		return trainPolicy(ctx, k, sets, s)
+		return trainPolicy(ctx, k, kind.view, sets, s)
 	}
 	train, held, left, err := split(sets, s.Until, kind.view)
 	if err != nil {

@@ -152,19 +152,24 @@ func (s *Simulator) Submit(t trace.Job) (int, error) {
 	if err := s.w.Config.Accepts(t.Nodes); err != nil {
 		return 0, err
 	}
-	user := int32(s.w.users)
-	j, err := s.w.prepare(&t, user)
+	j, err := s.w.prepare(&t, s.outsider())
 	if err != nil {
 		return 0, err
-	}
-	if len(s.running) == s.w.users {
-		s.running = append(s.running, 0)
 	}
 	s.extra = append(s.extra, Extra{job: j})
 	number := len(s.extra) - 1
 	s.enqueue(int32(len(s.w.jobs)+number), s.now)
 	s.pass(s.now)
 	return number, nil
+}
+
+// outsider is the user of the jobs that are submitted from outside, who has a
+// place from then on.
+func (s *Simulator) outsider() int32 {
+	if len(s.running) == s.w.users {
+		s.running = append(s.running, 0)
+	}
+	return int32(s.w.users)
 }
 
 // Extra is the state of a job that Submit added.

@@ -76,7 +76,9 @@ func (h *history) see(jobs []Job, at float64, m scale, own func(int64) bool, sna
 		j := &jobs[i]
 		switch {
 		case j.State.Pending():
-			pending = append(pending, samples.Pending{LimitMinutes: m.span(j.Limit.Seconds()) / 60, Nodes: float64(j.Nodes), AgeSeconds: since(j.Submit)})
+			for range max(j.Tasks, 1) {
+				pending = append(pending, samples.Pending{LimitMinutes: m.span(j.Limit.Seconds()) / 60, Nodes: float64(j.Nodes), AgeSeconds: since(j.Submit)})
+			}
 		case j.State.Running():
 			limit := j.Limit.Seconds()
 			if limit == 0 {

@@ -45,6 +45,9 @@ type Job struct {
 	Submit    int64         // Unix seconds
 	Start     int64         // 0 if it has not started; expected while pending
 	End       int64         // by the limit, while it runs; 0 if it never ran
+	Priority  float64       // Slurm's own, now
+	Reason    string        // why it is pending
+	Tasks     int           // of an array that is still pending as one; else 1
 }
 
 // Started says that the job holds or held nodes.
@@ -116,6 +119,9 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Submit    number  `json:"submit_time"`
 			Start     number  `json:"start_time"`
 			End       number  `json:"end_time"`
+			Priority  number  `json:"priority"`
+			Reason    string  `json:"state_reason"`
+			Array     string  `json:"array_task_string"`
 		}
 		Errors []json.RawMessage
 	}
@@ -133,13 +139,53 @@ func ParseQueue(b []byte) ([]Job, error) {
 		if j.ID == nil || *j.ID <= 0 || j.State == "" {
 			return nil, fmt.Errorf("squeue: %w: job %d has no id or no state", ErrAnswer, i)
 		}
+		tasks, err := tasksOf(j.Array)
+		if err != nil {
+			return nil, fmt.Errorf("squeue: job %d: %w", *j.ID, err)
+		}
 		jobs = append(jobs, Job{
 			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: State(j.State),
 			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
 			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
+			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
 		})
 	}
 	return jobs, nil
+}
+
+// maxTasks is more tasks than an array may have (slurm.conf(5), MaxArraySize).
+const maxTasks = 4_000_001
+
+// tasksOf counts the tasks that Slurm lists for an array, as in "0-9:3,15%4";
+// 1 where there is no list. A list that Slurm has cut short, "1,3,...", counts
+// as what can be seen of it. The error wraps ErrAnswer.
+func tasksOf(list string) (int, error) {
+	list, _, _ = strings.Cut(list, "%")
+	tasks := 0
+	for part := range strings.SplitSeq(list, ",") {
+		if part == "" || part == "..." {
+			continue
+		}
+		span, by, stepped := strings.Cut(part, ":")
+		from, to, ranged := strings.Cut(span, "-")
+		if !ranged {
+			to = from
+		}
+		a, err1 := strconv.Atoi(from)
+		b, err2 := strconv.Atoi(to)
+		step := 1
+		var err3 error
+		if stepped {
+			step, err3 = strconv.Atoi(by)
+		}
+		if err := errors.Join(err1, err2, err3); err != nil || a < 0 || b < a || b > maxTasks || step < 1 {
+			return 0, fmt.Errorf("%w: tasks %q", ErrAnswer, list)
+		}
+		if tasks += (b-a)/step + 1; tasks > maxTasks {
+			return 0, fmt.Errorf("%w: tasks %q", ErrAnswer, list)
+		}
+	}
+	return max(tasks, 1), nil
 }
 
 // accounting are the fields asked of sacct, in order.

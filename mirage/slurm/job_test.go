@@ -16,15 +16,15 @@ import (
 
 const (
 	// As Slurm 22.05.8 prints them, shortened.
-	queue2205 = `{"meta":{"Slurm":{"release":"22.05.8"}},"errors":[],"jobs":[{"comment":"a|b \"q\"","end_time":1826806318,"job_id":1,"job_state":"RUNNING","name":"tok","nice":null,"node_count":1,"start_time":1795270318,"submit_time":1795270317,"time_limit":525600,"user_name":"root"},{"comment":"","end_time":0,"job_id":2,"job_state":"PENDING","name":"x","node_count":2,"start_time":0,"submit_time":1795270318,"time_limit":null,"user_name":"root"}]}`
+	queue2205 = `{"meta":{"Slurm":{"release":"22.05.8"}},"errors":[],"jobs":[{"comment":"a|b \"q\"","end_time":1826806318,"job_id":1,"job_state":"RUNNING","name":"tok","nice":null,"node_count":1,"start_time":1795270318,"submit_time":1795270317,"time_limit":525600,"user_name":"root"},{"comment":"","end_time":0,"job_id":2,"job_state":"PENDING","name":"x","node_count":2,"priority":4294,"state_reason":"Dependency","array_task_string":"0-8:2,20%3","start_time":0,"submit_time":1795270318,"time_limit":null,"user_name":"root"}]}`
 	// The same in the layout of later versions.
-	queue2311 = `{"errors":[],"jobs":[{"comment":"a|b \"q\"","end_time":{"set":true,"infinite":false,"number":1826806318},"job_id":1,"job_state":["RUNNING","CONFIGURING"],"name":"tok","node_count":{"set":true,"infinite":false,"number":1},"start_time":{"set":true,"infinite":false,"number":1795270318},"submit_time":{"set":true,"infinite":false,"number":1795270317},"time_limit":{"set":true,"infinite":false,"number":525600},"user_name":"root"},{"job_id":2,"job_state":["PENDING"],"name":"x","node_count":{"set":true,"infinite":false,"number":2},"submit_time":{"set":true,"infinite":false,"number":1795270318},"time_limit":{"set":false,"infinite":true,"number":0},"start_time":{"set":false,"number":7},"user_name":"root"}]}`
+	queue2311 = `{"errors":[],"jobs":[{"comment":"a|b \"q\"","end_time":{"set":true,"infinite":false,"number":1826806318},"job_id":1,"job_state":["RUNNING","CONFIGURING"],"name":"tok","node_count":{"set":true,"infinite":false,"number":1},"start_time":{"set":true,"infinite":false,"number":1795270318},"submit_time":{"set":true,"infinite":false,"number":1795270317},"time_limit":{"set":true,"infinite":false,"number":525600},"user_name":"root"},{"job_id":2,"job_state":["PENDING"],"name":"x","node_count":{"set":true,"infinite":false,"number":2},"priority":{"set":true,"infinite":false,"number":4294},"state_reason":"Dependency","array_task_string":"1-5,7","submit_time":{"set":true,"infinite":false,"number":1795270318},"time_limit":{"set":false,"infinite":true,"number":0},"start_time":{"set":false,"number":7},"user_name":"root"}]}`
 )
 
 func TestParseQueue(t *testing.T) {
 	want := []Job{
-		{ID: 1, Name: "tok", User: "root", Comment: `a|b "q"`, State: "RUNNING", Nodes: 1, Limit: 365 * 24 * time.Hour, Submit: 1795270317, Start: 1795270318, End: 1826806318},
-		{ID: 2, Name: "x", User: "root", State: "PENDING", Nodes: 2, Submit: 1795270318},
+		{ID: 1, Name: "tok", User: "root", Comment: `a|b "q"`, State: "RUNNING", Nodes: 1, Limit: 365 * 24 * time.Hour, Submit: 1795270317, Start: 1795270318, End: 1826806318, Tasks: 1},
+		{ID: 2, Name: "x", User: "root", State: "PENDING", Nodes: 2, Submit: 1795270318, Priority: 4294, Reason: "Dependency", Tasks: 6},
 	}
 	for name, text := range map[string]string{"22.05": queue2205, "23.11": queue2311} {
 		jobs, err := ParseQueue([]byte(text))
@@ -42,9 +42,18 @@ func TestParseQueue(t *testing.T) {
 		"", "{}", "null", "[]", `{"jobs":null}`, `{"jobs":[{}]}`, `{"jobs":[{"job_id":1}]}`, `{"jobs":[{"job_id":0,"job_state":"PENDING"}]}`,
 		`{"jobs":[{"job_id":"1","job_state":"PENDING"}]}`, `{"jobs":[{"job_id":1,"job_state":[]}]}`, `{"errors":[{"error":"x"}],"jobs":[]}`, queue2205[:200],
 		`{"jobs":[{"job_id":null,"job_state":"RUNNING"}]}`, `{"jobs":[{"job_id":1,"job_state":"RUNNING","end_time":{"set":"x"}}]}`, `{"jobs":[{"job_id":1,"job_state":[1]}]}`,
+		`{"jobs":[{"job_id":1,"job_state":"PENDING","array_task_string":"5-3"}]}`, `{"jobs":[{"job_id":1,"job_state":"PENDING","array_task_string":"0-9999999999"}]}`, `{"jobs":[{"job_id":1,"job_state":"PENDING","array_task_string":"0-9:0"}]}`,
 	} {
 		if jobs, err := ParseQueue([]byte(bad)); !errors.Is(err, ErrAnswer) {
 			t.Errorf("%s: %v, %v", bad, jobs, err)
+		}
+	}
+}
+
+func TestTasks(t *testing.T) {
+	for list, want := range map[string]int{"": 1, "7": 1, "0-3": 4, "0-8:2,20%3": 6, "1,3,5,...": 3, "1-10%1": 10} {
+		if got, err := tasksOf(list); err != nil || got != want {
+			t.Errorf("%q: %d, %v; want %d", list, got, err, want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (m *Metrics) queue(jobs []Job, nodes, unavailable int) {
 	for i := range jobs {
 		switch {
 		case jobs[i].State.Pending():
-			m.pending++
+			m.pending += float64(max(jobs[i].Tasks, 1))
 		case jobs[i].State.Running():
 			m.running++
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/simulator"
 )
 
 // Errors returned by a provisioner.
@@ -65,6 +66,9 @@ type Settings struct {
 	Resolve int64
 	// DryRun decides and submits nothing.
 	DryRun bool
+	// Rules are the cluster and its scheduler, as far as they are known, for
+	// policies that ask for a forecast of the queue; nil is none.
+	Rules *simulator.Config
 	// Warn is told of what went wrong and did not end the run; nil is told
 	// nothing.
 	Warn func(error)
@@ -103,6 +107,14 @@ func (s *Settings) complete() error {
 	case s.DryRun && s.Predecessor == 0:
 		return fmt.Errorf("%w: a dry run needs a predecessor", ErrSettings)
 	}
+	if s.Rules != nil {
+		if _, err := s.Rules.Resume(simulator.Standing{}); err != nil {
+			return fmt.Errorf("%w: %w", ErrSettings, err)
+		}
+		if err := s.Rules.Accepts(s.Request.Nodes); err != nil {
+			return fmt.Errorf("%w: %w", ErrSettings, err)
+		}
+	}
 	return nil
 }
 
@@ -133,6 +145,7 @@ type Provisioner struct {
 	inUse     *os.File
 	ledger    *Ledger
 	history   *history
+	queue     []Job // of the partition, as last seen
 	decisions *lines
 	k         Controller
 	knows     bool // k is filled
@@ -388,6 +401,7 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	if p.s.Partition != "" {
 		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.In(p.s.Partition) })
 	}
+	p.queue = jobs
 	if err := p.history.see(jobs, seconds(now), p.scale(), p.ledger.used, due); err != nil {
 		return err
 	}
@@ -495,7 +509,7 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 	if !last.Intent.IsZero() {
 		wait = max(m.span(float64(last.Start)-seconds(last.Intent)), 0)
 	}
-	return policy.State{
+	s := policy.State{
 		Now: at, PredStart: start, PredEnd: start + limit,
 		Service: chain.Service{Nodes: p.s.Request.Nodes, Limit: limit},
 		Waits:   p.history.waits(),
@@ -505,6 +519,10 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 			Successor:   [4]float64{minutes, nodes, 0, 0},
 		},
 	}
+	if p.s.Rules != nil {
+		s.Forecast = func() ([]float64, error) { return p.forecast(&s) }
+	}
+	return s
 }
 
 // log adds to the decisions.

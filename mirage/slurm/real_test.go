@@ -18,6 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/foretime/foretime/mirage/calibrate"
+	machine "github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -52,11 +56,11 @@ func TestRealProvision(t *testing.T) {
 	dir := t.TempDir()
 	mirage := filepath.Join(dir, "mirage")
 	run(t, nil, "go", "build", "-o", mirage, "../cmd/mirage")
-	model := train(t, dir, mirage)
+	config, model := train(t, dir, mirage)
 	var reactive, learnt Summary
 	t.Run("chains", func(t *testing.T) {
 		t.Run("reactive", func(t *testing.T) { t.Parallel(); reactive = chainOf(t, mirage, "reactive") })
-		t.Run("model", func(t *testing.T) { t.Parallel(); learnt = chainOf(t, mirage, model) })
+		t.Run("model", func(t *testing.T) { t.Parallel(); learnt = chainOf(t, mirage, model, "--config", config) })
 		t.Run("killed", func(t *testing.T) { t.Parallel(); killed(t, mirage) })
 	})
 	t.Logf("reactive: %+v", reactive)
@@ -77,8 +81,9 @@ func run(t *testing.T, env []string, argv ...string) string {
 	return string(out)
 }
 
-// train makes a month of such load in the policy's time and learns from it.
-func train(t *testing.T, dir, mirage string) string {
+// train makes a month of such load in the policy's time and learns from it, with
+// the queue's own forecast; it returns the settings of the cluster and the model.
+func train(t *testing.T, dir, mirage string) (config, model string) {
 	l := newLoad(1)
 	begin := time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	var jobs []trace.Job
@@ -97,11 +102,16 @@ func train(t *testing.T, dir, mirage string) string {
 	if err := errors.Join(trace.WriteCSV(f, jobs), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	samples, model := filepath.Join(dir, "samples"), filepath.Join(dir, "model.json")
-	run(t, nil, mirage, "generate", log, "--nodes", "4", "--episodes", "160", "--probes", "5", "--interval", "3h", "--start", "2023-01-05",
+	config, model = filepath.Join(dir, "config.json"), filepath.Join(dir, "model.json")
+	settings := calibrate.File{Config: simulator.Config{Machine: machine.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.Slurm)}, Zone: "UTC"}
+	if err := settings.Save(config); err != nil {
+		t.Fatal(err)
+	}
+	samples := filepath.Join(dir, "samples")
+	run(t, nil, mirage, "generate", log, "--config", config, "--episodes", "160", "--probes", "5", "--interval", "3h", "--start", "2023-01-05",
 		"--history", "3d", "--service-limit", fmt.Sprintf("%ds", serviceSeconds*factor), "--out", samples)
-	t.Log(strings.TrimSpace(run(t, nil, mirage, "train", samples, "--model", "forest", "--out", model)))
-	return model
+	t.Log(strings.TrimSpace(run(t, nil, mirage, "train", samples, "--model", "forest", "--forecast", "--out", model)))
+	return config, model
 }
 
 // service is the script of the service.
@@ -125,7 +135,7 @@ func provision(mirage, state, model string, seconds, services int, script string
 
 // chainOf keeps one chain going to its end and checks it against the
 // controller and the log of completed jobs.
-func chainOf(t *testing.T, mirage, model string) Summary {
+func chainOf(t *testing.T, mirage, model string, more ...string) Summary {
 	c := startCluster(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -135,7 +145,7 @@ func chainOf(t *testing.T, mirage, model string) Summary {
 	state := filepath.Join(c.dir, "chain")
 	port := c.ports(1)[0]
 	var sum Summary
-	argv := provision(mirage, state, model, serviceSeconds, services, service(t, c.dir, serviceSeconds), "--metrics", fmt.Sprintf("127.0.0.1:%d", port))
+	argv := provision(mirage, state, model, serviceSeconds, services, service(t, c.dir, serviceSeconds), append(more, "--metrics", fmt.Sprintf("127.0.0.1:%d", port))...)
 	scraped := make(chan string, 1)
 	go func() {
 		time.Sleep(20 * time.Second)

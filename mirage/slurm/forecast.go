@@ -1,0 +1,86 @@
+package slurm
+
+import (
+	"slices"
+
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+// unlimited is the limit, in seconds of the cluster, of a job without one: a
+// year.
+const unlimited = 365 * 86400
+
+// forecast foretells the waits of a successor submitted now, in policy time,
+// by simulating the queue as it was last seen.
+func (p *Provisioner) forecast(s *policy.State) ([]float64, error) {
+	m := p.scale()
+	st := standing(p.queue, s.Now, m, p.ledger.used)
+	for i := range st.Own {
+		st.Own[i].Limit = s.Service.Limit
+	}
+	sim, err := p.s.Rules.Resume(st)
+	if err != nil {
+		return nil, err
+	}
+	next := trace.Job{
+		User: "service", Nodes: s.Service.Nodes, Limit: s.Service.Limit, End: s.Service.Limit,
+		Priority: trace.MedianPriority(st.Pending),
+	}
+	shares := samples.ForecastShares()
+	waits := make([]float64, len(shares))
+	for i, share := range shares {
+		wait, err := sim.Forecast(next, share)
+		if err != nil {
+			return nil, err
+		}
+		waits[i] = float64(wait)
+	}
+	return waits, nil
+}
+
+// standing is a queue as the simulator takes it up: the running jobs, those
+// that would start if there were room, each task of an array on its own, and
+// the chain's own running ones apart. Times are the policy's.
+func standing(jobs []Job, now int64, m scale, own func(int64) bool) simulator.Standing {
+	st := simulator.Standing{Now: now}
+	for i := range jobs {
+		j := &jobs[i]
+		limit := j.Limit.Seconds()
+		if limit <= 0 {
+			limit = unlimited
+		}
+		row := trace.Job{
+			User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
+			Submit: min(m.unix(float64(j.Submit)), now), Limit: max(int64(m.span(limit)), 1),
+		}
+		switch {
+		case j.State.Running():
+			row.Start = min(m.unix(float64(j.Start)), now)
+			row.Submit = min(row.Submit, row.Start)
+			if own(j.ID) {
+				st.Own = append(st.Own, row)
+			} else {
+				st.Running = append(st.Running, row)
+			}
+		case j.State.Pending() && !j.Held() && !own(j.ID):
+			for range max(j.Tasks, 1) {
+				st.Pending = append(st.Pending, row)
+			}
+		}
+	}
+	return st
+}
+
+// heldBack are the reasons, as Slurm prints them, for which a pending job would
+// not start though there were room for it.
+var heldBack = []string{
+	"JobHeldUser", "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "BeginTime",
+	"PartitionDown", "PartitionInactive", "PartitionNodeLimit", "PartitionTimeLimit",
+	"BadConstraints", "AccountNotAllowed", "QOSNotAllowed", "InvalidAccount", "InvalidQOS", "Reservation", "ReservationDeleted",
+}
+
+// Held says that a pending job waits for something other than room.
+func (j *Job) Held() bool { return slices.Contains(heldBack, j.Reason) }

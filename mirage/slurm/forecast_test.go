@@ -1,0 +1,87 @@
+package slurm
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/mirage/chain"
+	machine "github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+)
+
+// TestForecast: on a cluster of four nodes, two are the chain's own for two
+// hours more, one is another's for ten, and three single-node tasks of one
+// hour wait ahead. A held job, and one that has ended, are in nobody's way.
+func TestForecast(t *testing.T) {
+	const now = 1_700_000_000
+	config := &simulator.Config{Machine: machine.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.EASY)}
+	p := &Provisioner{
+		s:      Settings{Rules: config, Scale: 1},
+		ledger: &Ledger{Begun: time.Unix(now-86400, 0), Links: []Link{{Job: 1}}},
+		queue: []Job{
+			{ID: 1, State: "RUNNING", Nodes: 2, Limit: 9 * time.Hour, Submit: now - 7200, Start: now - 7200},
+			{ID: 2, State: "RUNNING", Nodes: 1, Limit: 11 * time.Hour, Submit: now - 3600, Start: now - 3600},
+			{ID: 3, State: "PENDING", Nodes: 1, Limit: time.Hour, Submit: now - 60, Tasks: 3},
+			{ID: 4, State: "PENDING", Nodes: 4, Limit: time.Hour, Submit: now - 90, Reason: "JobHeldUser"},
+			{ID: 5, State: "COMPLETED", Nodes: 4, Limit: time.Hour, Submit: now - 9000, Start: now - 9000, End: now - 7300},
+		},
+	}
+	s := policy.State{Now: now, PredStart: now - 7200, PredEnd: now + 7200, Service: chain.Service{Nodes: 3, Limit: 4 * 3600}}
+	waits, err := p.forecast(&s)
+	// The three tasks take turns on the free node until the third hour, but the
+	// third has, after the second hour, room beside the chain's successor's
+	// reservation only where the chain's own job was.
+	if err != nil || !cmp.Equal(waits, []float64{3 * 3600, 2 * 3600}) {
+		t.Errorf("%v s, %v", waits, err)
+	}
+	p.queue = append(p.queue, Job{ID: 6, State: "RUNNING", Nodes: 5, Submit: now - 60, Start: now - 60}) // without a limit
+	if waits, err := p.forecast(&s); err != nil || waits[0] < 7200 {
+		t.Errorf("more nodes in use than known of: %v, %v", waits, err)
+	}
+	s.Service.Nodes = 50
+	if _, err := p.forecast(&s); !errors.Is(err, machine.ErrOversize) {
+		t.Errorf("a service of 50 nodes: %v", err)
+	}
+}
+
+// asker keeps what remains and the forecasts that it is given.
+type asker struct {
+	remaining []float64
+	waits     [][]float64
+}
+
+func (a *asker) Decide(s *policy.State) (policy.Decision, error) {
+	waits, err := s.Forecast()
+	a.waits = append(a.waits, waits)
+	a.remaining = append(a.remaining, s.RemainingSeconds())
+	return policy.Decision{}, err
+}
+
+// TestForecastSeen: a policy is given a forecast where the settings describe
+// the cluster, and settings under which the service could never run are
+// refused.
+func TestForecastSeen(t *testing.T) {
+	w, a := newWorld(1), new(asker)
+	s := w.settings(a, 2)
+	s.Rules = &simulator.Config{Machine: machine.Machine{Nodes: 1}, Rules: scheduler.Defaults(scheduler.Slurm)}
+	if _, _, err := life(t.TempDir(), s); err != nil {
+		t.Fatal(err)
+	}
+	if len(a.waits) < 3 {
+		t.Fatalf("%d decisions", len(a.waits))
+	}
+	for i, left := range a.remaining { // the only node is the service's own
+		if !cmp.Equal(a.waits[i], []float64{left, left}) {
+			t.Errorf("waits %v, and %v s remain", a.waits[i], left)
+		}
+	}
+	s.Request.Nodes = 2
+	if _, err := Open(t.TempDir(), s); !errors.Is(err, ErrSettings) || !errors.Is(err, machine.ErrOversize) {
+		t.Errorf("two nodes of one: %v", err)
+	}
+}
