@@ -37,6 +37,12 @@ func runOwner() error {
 	}()
 	fmt.Println("ok")
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Println("ok") {
+		if in.Text() == "reap" {
+			for _, c := range s.Reap() {
+				fmt.Println(c.PID(), c.Launches)
+			}
+			continue
+		}
 		var slot int
 		var d session.Directive
 		if _, err := fmt.Sscan(in.Text(), &slot, &d.Closed, &d.SyncEvery, &d.InFlight); err != nil {
@@ -86,6 +92,23 @@ func (o *owner) direct(slot int, d session.Directive) {
 	o.t.Helper()
 	fmt.Fprintln(o.in, slot, d.Closed, d.SyncEvery, d.InFlight)
 	o.ok()
+}
+
+// reap frees the slots of those who are gone and returns the launches of each,
+// by process id.
+func (o *owner) reap() map[int]uint64 {
+	o.t.Helper()
+	fmt.Fprintln(o.in, "reap")
+	gone := map[int]uint64{}
+	for o.out.Scan() && o.out.Text() != "ok" {
+		var pid int
+		var launches uint64
+		if _, err := fmt.Sscan(o.out.Text(), &pid, &launches); err != nil {
+			o.t.Fatalf("the owner says %q", o.out.Text())
+		}
+		gone[pid] = launches
+	}
+	return gone
 }
 
 // kill ends the owner without a word.

@@ -102,6 +102,16 @@ type slot struct {
 	_                [5]uint64
 }
 
+// counters are the slot's 64-bit words that a new client sets to 0.
+func (sl *slot) counters() []*atomic.Uint64 {
+	return []*atomic.Uint64{
+		&sl.launches, &sl.syncs, &sl.stallNs, &sl.gateNs, &sl.gpuNs, &sl.captured, &sl.emptied,
+		&sl.job, &sl.jobBeginNs, &sl.jobEndNs, &sl.deadlineNs, &sl.jobLaunches, &sl.drainedNs, &sl.jobsEnded,
+		&sl.ownSyncs, &sl.graphLaunches, &sl.memoryBytes, &sl.memoryPeakBytes, &sl.memoryRefused,
+		&sl.syncedLaunches, &sl.failedOpen, &sl.copies,
+	}
+}
+
 // region mirrors struct deft_session.
 type region struct {
 	header header
@@ -154,6 +164,7 @@ const (
 	PathDeepbind                      // RTLD_DEEPBIND was seen and left alone
 	PathStripped                      // RTLD_DEEPBIND was seen and taken out
 	PathExportTable                   // cuGetExportTable gave a private table
+	PathLoaded                        // the driver was loaded when the program ended
 )
 
 // Names returns one word for each bit of p, in the order of the constants.
@@ -161,7 +172,7 @@ func (p Paths) Names() []string {
 	var names []string
 	for i, name := range [...]string{
 		"dlsym", "cuGetProcAddress", "cuGetProcAddress_v2", "per-thread stream", "linked",
-		"shim", "dlopen", "deepbind", "deepbind stripped", "export table",
+		"shim", "dlopen", "deepbind", "deepbind stripped", "export table", "loaded",
 	} {
 		if p&(1<<i) != 0 {
 			names = append(names, name)

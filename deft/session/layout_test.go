@@ -90,6 +90,7 @@ func TestLayoutIsThatOfTheHeader(t *testing.T) {
 		{"DEFT_PATH_DEEPBIND", uint64(PathDeepbind)},
 		{"DEFT_PATH_STRIPPED", uint64(PathStripped)},
 		{"DEFT_PATH_EXPORT_TABLE", uint64(PathExportTable)},
+		{"DEFT_PATH_LOADED", uint64(PathLoaded)},
 	} {
 		fmt.Fprintf(&program, "printf(\"%s %%llu\\n\", (unsigned long long)%s);\n", c.name, c.name)
 		fmt.Fprintf(&want, "%s %d\n", c.name, c.value)

@@ -217,6 +217,9 @@ func (s *simulation) tryLaunch(i int, h *host) {
 			s.ring() // drained
 		}
 		return
+	case h.directive.SyncEvery > 0 && h.sinceSync >= h.directive.SyncEvery:
+		s.syncPoint(i, h)
+		return
 	case h.directive.InFlight > 0 && h.inFlight >= h.directive.InFlight:
 		h.phase, h.since = atBound, s.now
 		return
@@ -230,18 +233,21 @@ func (s *simulation) tryLaunch(i int, h *host) {
 	h.result.MaxQueue = max(h.result.MaxQueue, h.inFlight)
 	s.trace(Launched, i)
 	h.wake = s.now + h.launch
-	last := h.next == len(h.spec.Kernels)
-	switch {
-	case h.directive.SyncEvery > 0 && h.sinceSync >= h.directive.SyncEvery:
-		h.sinceSync = 0
-		h.job.Syncs++
-		h.phase, h.since = syncing, s.now
-		s.trace(Synced, i)
-	case last:
+	h.phase = launching
+	if h.next == len(h.spec.Kernels) {
 		h.phase = finishing
-	default:
-		h.phase = launching
 	}
+}
+
+// syncPoint makes a host wait until its queue is empty, before its next launch.
+func (s *simulation) syncPoint(i int, h *host) {
+	h.sinceSync = 0
+	h.job.Syncs++
+	s.trace(Synced, i)
+	if h.inFlight == 0 {
+		return // nothing to wait for: the launch is tried again at once
+	}
+	h.phase, h.since = syncing, s.now
 }
 
 // kernelDone ends the device's kernel and moves the host that waited for it.
@@ -266,21 +272,19 @@ func (s *simulation) kernelDone() {
 	s.left(k.client)
 	switch h.phase {
 	case syncing:
-		h.wake = s.waited(h)
+		h.phase, h.wake = launching, s.now+s.syncCost
 		h.job.Stall += h.wake - h.since
-		h.phase = launching
-		if h.next == len(h.spec.Kernels) {
-			h.phase = waking // the job's own wait finds nothing to wait for
-		}
 	case finishing:
+		h.sinceSync = 0
 		h.phase, h.wake = waking, s.waited(h)
 	case atGate:
+		h.sinceSync = 0
 		s.ring()
 	}
 }
 
-// waited is when a host that waits for its queue, empty now, goes on: its launch
-// call may last longer, and then it does not wait at all.
+// waited is when a host that waits for its queue at the end of a job goes on: its
+// last launch call may take longer than the queue, and then it does not wait.
 func (s *simulation) waited(h *host) time.Duration {
 	if h.wake >= s.now {
 		return h.wake

@@ -48,8 +48,8 @@ func TestOneClientByHand(t *testing.T) {
 		{"three kernels back to back", Uniform(3, 10*us), nil, 0, 0, 30*us + 15*us, 0, 0},
 		{"kernels shorter than a launch", Uniform(3, us), nil, 0, 0, 12 * us, 0, 0},
 		{"one kernel", Uniform(1, 10*us), nil, 0, 0, 25 * us, 0, 0},
-		{"a point after each", Uniform(3, 10*us), policy.Sync{}, 1, 0, 75 * us, 3, 75 * us},
-		{"a point after two", Uniform(3, 10*us), policy.Sync{}, 2, 0, 35*us + 25*us, 1, 31 * us},
+		{"a point after each", Uniform(3, 10*us), policy.Sync{}, 1, 0, 75 * us, 2, 42 * us},
+		{"a point after two", Uniform(3, 10*us), policy.Sync{}, 2, 0, 35*us + 25*us, 1, 27 * us},
 		{"a point beyond the job", Uniform(3, 10*us), policy.Sync{}, 4, 0, 45 * us, 0, 0},
 		{"two in flight", Uniform(4, 10*us), policy.Event{}, 0, 1, 55 * us, 0, 8 * us},
 	}
@@ -78,10 +78,10 @@ func TestPreemptionByHand(t *testing.T) {
 	if got := r.Clients[1].Jobs[0]; got.Begin != 6*us || got.End != 45*us {
 		t.Errorf("high %v to %v, want 6us to 45us", got.Begin, got.End)
 	}
-	// Low is at the gate from 35 (20 + 15) to 60 (45 + 15), then, alone, launches
+	// Low is at the gate from 8 (two launches) to 60 (45 + 15), then, alone, launches
 	// the other four without a point.
-	if got := r.Clients[0].Jobs[0]; got.End != 115*us || got.Gate != 25*us || got.Syncs != 1 {
-		t.Errorf("low ends at %v after %v at the gate and %d syncs, want 115us, 25us, 1", got.End, got.Gate, got.Syncs)
+	if got := r.Clients[0].Jobs[0]; got.End != 115*us || got.Gate != 52*us || got.Syncs != 0 {
+		t.Errorf("low ends at %v after %v at the gate and %d syncs, want 115us, 52us, 0", got.End, got.Gate, got.Syncs)
 	}
 	if diff := cmp.Diff([]time.Duration{14 * us}, r.Preemptions); diff != "" {
 		t.Error(diff)

@@ -130,6 +130,7 @@ static inline void *entry_next(enum entry_id id) {
     return likely(f != NULL) ? f : entry_resolve(id);
 }
 HIDDEN void *entry_raw(enum entry_id id);
+HIDDEN bool driver_loaded(void);
 HIDDEN void *driver_symbol(const char *name); /* of the driver itself, wrapped or not */
 
 /* Puts the wrapper in place of what the driver's own lookup gave. */

@@ -102,6 +102,8 @@ static void *driver_handle(void) {
     return h;
 }
 
+bool driver_loaded(void) { return driver_handle() != NULL; }
+
 void *driver_symbol(const char *name) {
     void *h = driver_handle();
     if (!h)

@@ -303,7 +303,19 @@ COLD void member_join(void) {
     errno = saved;
 }
 
-__attribute__((destructor)) static void ended(void) { leave(); }
+/* DEFT_JOIN=load joins every program that loads the library, not those alone
+   that come to the driver: deft doctor wants to know. */
+__attribute__((constructor)) static void loaded(void) {
+    const char *when = secure_getenv("DEFT_JOIN");
+    if (when && strcmp(when, "load") == 0)
+        member_seen();
+}
+
+__attribute__((destructor)) static void ended(void) {
+    if (member.slot != &nobody && driver_loaded())
+        member_path(DEFT_PATH_LOADED);
+    leave();
+}
 
 /* Notes how the program reached the driver. */
 void member_path(uint32_t path) {

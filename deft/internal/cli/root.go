@@ -15,6 +15,7 @@ func New(env *cli.Env) *cobra.Command {
 	root.AddCommand(
 		// the hook
 		NewBuildHookCommand(env),
+		NewDoctorCommand(env),
 
 		// the simulated driver and the live view
 		NewTopCommand(env),

@@ -1,0 +1,107 @@
+package doctor
+
+import (
+	"fmt"
+
+	"github.com/foretime/foretime/deft/session"
+)
+
+// Verdict is what the doctor found.
+type Verdict string
+
+// The verdicts. All but Seen are failures.
+const (
+	Seen      Verdict = "launches seen"
+	NotLoaded Verdict = "hook not loaded"      // in no process
+	NoDriver  Verdict = "no driver used"       // the program did not load libcuda.so.1
+	Bypassed  Verdict = "hook bypassed"        // the driver was loaded, and not through the hook
+	NoLaunch  Verdict = "nothing was launched" // the driver was reached through the hook
+)
+
+// Report is a verdict with its reasons.
+type Report struct {
+	Verdict   Verdict   `json:"verdict"`
+	Launches  uint64    `json:"launches"`
+	Findings  []string  `json:"findings"` // what was seen, and what would mend it
+	Processes []Process `json:"processes"`
+}
+
+// Process is what the hook saw of one process that came to the driver.
+type Process struct {
+	Name          string   `json:"name"`
+	PID           int      `json:"pid"`
+	Launches      uint64   `json:"launches"`
+	GraphLaunches uint64   `json:"graph_launches"`
+	Captured      uint64   `json:"captured"`
+	Copies        uint64   `json:"copies"`
+	Waits         uint64   `json:"waits"` // the program's own synchronizations
+	MemoryPeak    uint64   `json:"memory_peak_bytes"`
+	Paths         []string `json:"paths"` // how it reached the driver
+}
+
+// OK says that launches were seen.
+func (r Report) OK() bool { return r.Verdict == Seen }
+
+// reached are the ways in which a program gets a wrapped entry point.
+const reached = session.PathDlsym | session.PathGetProc | session.PathGetProcV2 | session.PathLinked | session.PathShim
+
+// Judge says what the clients of a session show.
+func Judge(clients []session.Client) Report {
+	r := Report{Processes: []Process{}, Findings: []string{}}
+	var paths session.Paths
+	for _, c := range clients {
+		r.Launches += c.Launches
+		paths |= c.Paths
+		if c.Paths != 0 || c.Launches != 0 {
+			r.Processes = append(r.Processes, Process{
+				Name: c.Name, PID: c.PID(),
+				Launches: c.Launches, GraphLaunches: c.GraphLaunches, Captured: c.Captured,
+				Copies: c.Copies, Waits: c.OwnSyncs, MemoryPeak: c.MemoryPeak,
+				Paths: c.Paths.Names(),
+			})
+		}
+	}
+	r.Verdict = verdict(len(clients), r.Launches, paths)
+	r.explain(paths)
+	return r
+}
+
+func verdict(clients int, launches uint64, paths session.Paths) Verdict {
+	switch {
+	case clients == 0:
+		return NotLoaded
+	case launches > 0:
+		return Seen
+	case paths&reached != 0 && paths&session.PathDeepbind == 0:
+		return NoLaunch
+	case paths&session.PathLoaded != 0:
+		return Bypassed
+	default:
+		return NoDriver
+	}
+}
+
+// explain adds what a verdict means and what to do.
+func (r *Report) explain(paths session.Paths) {
+	say := func(format string, args ...any) { r.Findings = append(r.Findings, fmt.Sprintf(format, args...)) }
+	switch r.Verdict {
+	case NotLoaded:
+		say("no process loaded libdeft.so: the program is static, changes its user, or clears LD_PRELOAD")
+	case NoDriver:
+		if paths&session.PathDlopen != 0 {
+			say("the program tried to open libcuda.so.1 and could not, or was killed at once: is there a driver?")
+		} else {
+			say("the program ended without loading libcuda.so.1: it does not use CUDA, or found no GPU")
+		}
+	case NoLaunch:
+		say("the program looked the driver up through the hook and launched nothing")
+	}
+	if paths&session.PathDeepbind != 0 {
+		say("a library was opened with RTLD_DEEPBIND: what it does on the GPU goes past any preload; set DEFT_DEEPBIND=strip, or put the folder of deft build-hook --shim first in LD_LIBRARY_PATH")
+	} else if r.Verdict == Bypassed {
+		say("libcuda.so.1 was loaded, and no launch came through the hook: put the folder of deft build-hook --shim first in LD_LIBRARY_PATH")
+	}
+	if paths&session.PathExportTable != 0 {
+		say("the program asked the driver for a private table, as profilers and the CUDA runtime do: calls through it are not seen")
+	}
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/deft/doctor"
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// NewDoctorCommand runs a program under the hook and says what the hook saw.
+func NewDoctorCommand(env *cli.Env) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor -- COMMAND...",
+		Short: "Run a program under the hook and say whether its launches are seen",
+		Long: "Run a program under libdeft.so and say whether its launches are seen, and how it\n" +
+			"reaches the driver. What the program prints goes to stderr. The exit code is 1\n" +
+			"where the hook saw no launch or the program failed.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cc, err := compiler()
+			if err != nil {
+				return err
+			}
+			lib, err := hook.Build(cmd.Context(), cc)
+			if err != nil {
+				return err
+			}
+			s, err := session.Create(session.Options{})
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			program := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
+			program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
+			program.WaitDelay = 5 * time.Second
+			program.Env = append(os.Environ(), hook.Preload(lib, os.Getenv("LD_PRELOAD")), doctor.JoinAtLoad, s.Env(3))
+			program.ExtraFiles = []*os.File{s.File()}
+			program.Stdin, program.Stdout, program.Stderr = env.Stdin, env.Stderr, env.Stderr
+			clients, failure := doctor.Watch(s, program)
+			if exit := (*exec.ExitError)(nil); failure != nil && !errors.As(failure, &exit) {
+				return failure
+			}
+			r := doctor.Judge(clients)
+			if asJSON {
+				err = env.WriteJSON(r)
+			} else {
+				err = printDiagnosis(env, r)
+			}
+			switch {
+			case err != nil:
+				return err
+			case failure != nil:
+				return fmt.Errorf("%s: %w", args[0], failure)
+			case !r.OK():
+				return fmt.Errorf("%s: %s", args[0], r.Verdict)
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// printDiagnosis is the report for people: the verdict first.
+func printDiagnosis(env *cli.Env, r doctor.Report) error {
+	mark := "OK"
+	if !r.OK() {
+		mark = "NOT OK"
+	}
+	if _, err := fmt.Fprintf(env.Stdout, "%s: %s (%d)\n", mark, r.Verdict, r.Launches); err != nil {
+		return err
+	}
+	for _, f := range r.Findings {
+		if _, err := fmt.Fprintf(env.Stdout, "- %s\n", f); err != nil {
+			return err
+		}
+	}
+	if len(r.Processes) == 0 {
+		return nil
+	}
+	table := cli.Table{Header: []string{"process", "pid", "launches", "graphs", "captured", "copies", "waits", "reached by"}}
+	for _, p := range r.Processes {
+		table.Add(p.Name, p.PID, p.Launches, p.GraphLaunches, p.Captured, p.Copies, p.Waits, strings.Join(p.Paths, ", "))
+	}
+	if _, err := fmt.Fprintln(env.Stdout); err != nil {
+		return err
+	}
+	_, err := table.WriteTo(env.Stdout)
+	return err
+}

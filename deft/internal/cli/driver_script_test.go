@@ -1,0 +1,43 @@
+package cli_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/simcuda"
+)
+
+// TestDriverScripts runs the commands that compile the hook and run programs
+// under it. They share one cache; the loader finds the simulated driver, and
+// $CLIENT, $DIRECT and $PLUGIN are the programs of package simcuda.
+func TestDriverScripts(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("needs cc: install with apt-get install gcc")
+	}
+	cache := t.TempDir()
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/driver",
+		Setup: func(e *testscript.Env) error {
+			c := cc.Compiler{Cache: filepath.Join(cache, "foretime", "deft")}
+			built, err := simcuda.Build(t.Context(), c)
+			if err != nil {
+				return err
+			}
+			clients, err := simcuda.BuildClients(t.Context(), c, built)
+			if err != nil {
+				return err
+			}
+			device := simcuda.Device{File: filepath.Join(e.WorkDir, "device")}
+			e.Vars = append(e.Vars, device.Env(built)...)
+			e.Setenv("XDG_CACHE_HOME", cache)
+			e.Setenv("CLIENT", clients.Client)
+			e.Setenv("DIRECT", clients.Direct)
+			e.Setenv("PLUGIN", clients.Plugin)
+			return nil
+		},
+	})
+}

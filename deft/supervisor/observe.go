@@ -1,0 +1,97 @@
+package supervisor
+
+import (
+	"time"
+
+	"github.com/foretime/foretime/deft/policy"
+	"github.com/foretime/foretime/deft/session"
+)
+
+// observed is what is remembered of a client between two looks.
+type observed struct {
+	terms  policy.Terms
+	kernel time.Duration // mean device time of a kernel; 0 unknown
+	first  session.Client
+	last   session.Client // as of the last look
+
+	job       session.Client // as of the look at which the present job was first seen
+	lastJob   policy.Job
+	quietFrom int64 // when Launches was last seen to change, ns
+}
+
+// Totals are what a client did since the supervisor began.
+type Totals struct {
+	Name     string
+	Jobs     int
+	Launches int
+	Syncs    int
+	Stall    time.Duration // in synchronization points and at the bound in flight
+	Gate     time.Duration // at the closed gate
+	GPU      time.Duration // estimated
+}
+
+func (o *observed) totals(c session.Client) Totals {
+	return Totals{
+		Name:     c.Name,
+		Jobs:     int(c.JobsEnded - o.first.JobsEnded),
+		Launches: int(c.Launches - o.first.Launches),
+		Syncs:    int(c.Syncs - o.first.Syncs),
+		Stall:    c.Stall - o.first.Stall,
+		Gate:     c.AtGate - o.first.AtGate,
+		GPU:      o.gpu(c),
+	}
+}
+
+// gpu is the device time since the first look.
+func (o *observed) gpu(c session.Client) time.Duration {
+	if o.kernel == 0 {
+		return c.GPU - o.first.GPU
+	}
+	done := int64(c.Launches-c.Queued) - int64(o.first.Launches-o.first.Queued)
+	return time.Duration(max(done, 0)) * o.kernel
+}
+
+// observe is the client as the policy sees it. Times count from began.
+func (o *observed) observe(c session.Client, began, now int64) policy.Client {
+	if ended := int64(c.JobsEnded - o.last.JobsEnded); ended > 0 {
+		o.lastJob = o.ended(c, ended)
+	}
+	if c.Job != o.last.Job {
+		o.job = c
+	}
+	if c.Launches != o.last.Launches || c.Waiting > 0 || c.Queued > 0 {
+		o.quietFrom = now
+	}
+	o.last = c
+	p := policy.Client{
+		ID: key(c), Terms: o.terms,
+		Active: c.State == session.Active, Begin: time.Duration(c.JobBeginNs - began),
+		Launches: c.Launches - o.first.Launches, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
+		Jobs: int(c.JobsEnded - o.first.JobsEnded), LastJob: o.lastJob,
+	}
+	if p.Terms.Deadline == 0 && c.DeadlineNs > 0 {
+		p.Terms.Deadline = time.Duration(c.DeadlineNs - c.JobBeginNs)
+	}
+	return p
+}
+
+// ended is the job that has ended since the last look, or the mean of several.
+// Where the next one has begun already, the slot tells how many launches the
+// client had made by then.
+func (o *observed) ended(c session.Client, n int64) policy.Job {
+	launches := int64(c.Launches)
+	if c.Job != o.job.Job {
+		launches = int64(c.JobLaunches)
+	}
+	return policy.Job{
+		JCT:      time.Duration(c.JobEndNs-o.job.JobBeginNs) / time.Duration(n),
+		Gate:     (c.AtGate - o.job.AtGate) / time.Duration(n),
+		Launches: int(max(launches-int64(o.job.JobLaunches), 0) / n),
+		Syncs:    int(int64(c.Syncs-o.job.Syncs) / n),
+	}
+}
+
+// idle says whether an unmarked job has launched nothing for so long.
+func (o *observed) idle(c session.Client, now int64, after time.Duration) bool {
+	return c.State == session.Active && !c.JobMarked && o.quietFrom > 0 && now-o.quietFrom > int64(after)
+}

@@ -1,0 +1,213 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/foretime/foretime/deft/policy"
+	"github.com/foretime/foretime/deft/session"
+)
+
+// Session is the part of a session that its owner uses.
+type Session interface {
+	Bell() uint32
+	Wait(seen uint32, timeout time.Duration) (bell uint32, rang bool)
+	Clients() []session.Client
+	Direct(slot int, d session.Directive) (changed bool)
+	Beat()
+	Reap() []session.Client
+	EndIdle(slot int, job uint64) bool
+	IdleAfter() time.Duration
+}
+
+var _ Session = (*session.Session)(nil)
+
+// Settings are what the supervisor knows of the clients. The zero value works.
+type Settings struct {
+	// Terms are those of a client by the name in its slot; ok is false for one
+	// that is not known. nil knows nobody.
+	Terms func(name string) (t policy.Terms, ok bool)
+	// Kernel is the mean device time of a kernel by the client's name, 0 where
+	// it is not known. nil knows none.
+	Kernel func(name string) time.Duration
+	// Now is the session's clock, ns; nil is session.Now.
+	Now func() int64
+	// Queue, where not nil, is told how many launches of a client may be in
+	// flight each time the supervisor looks.
+	Queue func(name string, at time.Duration, inFlight int)
+}
+
+// period is the longest time between two looks.
+const period = 20 * time.Millisecond
+
+// Supervisor applies a policy to a session. Begin, Clients and Preemptions may
+// be called while Run runs.
+type Supervisor struct {
+	session  Session
+	policy   policy.Policy
+	settings Settings
+
+	mu          sync.Mutex
+	began       int64 // ns; 0 before Begin
+	observed    map[int]*observed
+	gone        []Totals
+	decisions   int
+	next        int64 // when to ask the policy, ns
+	reapAt      int64
+	preemptions []time.Duration
+	pending     preemption
+}
+
+// New returns a supervisor that does not yet ask the policy: until Begin all
+// gates stay open.
+func New(s Session, p policy.Policy, settings Settings) *Supervisor {
+	if settings.Now == nil {
+		settings.Now = session.Now
+	}
+	if settings.Terms == nil {
+		settings.Terms = func(string) (policy.Terms, bool) { return policy.Terms{}, false }
+	}
+	if settings.Kernel == nil {
+		settings.Kernel = func(string) time.Duration { return 0 }
+	}
+	return &Supervisor{session: s, policy: p, settings: settings, observed: map[int]*observed{}}
+}
+
+// Begin lets the policy decide from now on, and counts from now on: what the
+// clients did before, as a warm-up, is left out of their totals.
+func (v *Supervisor) Begin() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.observed = map[int]*observed{}
+	v.began = v.settings.Now()
+	for _, c := range v.session.Clients() {
+		v.observed[key(c)] = v.meet(c)
+	}
+	v.next = v.began
+}
+
+// Run supervises until ctx is done. It is to be called once.
+func (v *Supervisor) Run(ctx context.Context) {
+	bell := v.session.Bell()
+	for ctx.Err() == nil {
+		bell, _ = v.session.Wait(bell, v.look())
+	}
+}
+
+// look does what is due and returns how long to wait for a ring.
+func (v *Supervisor) look() time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.session.Beat()
+	now := v.settings.Now()
+	if now >= v.reapAt {
+		v.reap()
+		v.reapAt = now + int64(period)
+	}
+	if v.began == 0 {
+		return period
+	}
+	v.decide(now)
+	return min(period, max(time.Duration(v.next-v.settings.Now()), 0))
+}
+
+// reap frees the slots of those who have gone and keeps their totals.
+func (v *Supervisor) reap() {
+	for _, c := range v.session.Reap() {
+		o, known := v.observed[key(c)]
+		if !known {
+			o = v.meet(session.Client{Name: c.Name, Slot: c.Slot, Epoch: c.Epoch})
+		}
+		if v.began != 0 {
+			v.gone = append(v.gone, o.totals(c))
+		}
+		delete(v.observed, key(c))
+	}
+}
+
+// decide asks the policy about the clients that are there.
+func (v *Supervisor) decide(now int64) {
+	live := v.session.Clients()
+	live = slices.DeleteFunc(live, func(c session.Client) bool { return c.State != session.Idle && c.State != session.Active })
+	slices.SortFunc(live, func(a, b session.Client) int { return cmp.Compare(key(a), key(b)) })
+	at := time.Duration(now - v.began)
+	clients := make([]policy.Client, len(live))
+	for i, c := range live {
+		o, known := v.observed[key(c)]
+		if !known {
+			o = v.meet(c)
+			v.observed[key(c)] = o
+		}
+		clients[i] = o.observe(c, v.began, now)
+		if o.idle(c, now, v.session.IdleAfter()) {
+			v.session.EndIdle(c.Slot, c.Job)
+		}
+		if v.settings.Queue != nil {
+			v.settings.Queue(c.Name, at, clients[i].InFlight)
+		}
+	}
+	v.pending.arrived(live)
+	directives := make([]policy.Directive, len(clients))
+	next := v.policy.Decide(at, clients, directives)
+	v.decisions++
+	for i, c := range live {
+		d := session.Directive{
+			Closed: directives[i].Closed, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
+			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,
+		}
+		if v.session.Direct(c.Slot, d) && d.Closed && !c.Directive.Closed {
+			v.pending.stopped(c)
+		}
+	}
+	if l, done := v.pending.drained(live); done {
+		v.preemptions = append(v.preemptions, l)
+	}
+	v.next = now + int64(period)
+	if next < time.Duration(v.next-v.began) {
+		v.next = v.began + int64(next)
+	}
+}
+
+// meet begins to observe a client.
+func (v *Supervisor) meet(c session.Client) *observed {
+	terms, ok := v.settings.Terms(c.Name)
+	if !ok {
+		terms = policy.Terms{Name: c.Name, Priority: int(c.Priority), Weight: float64(c.Weight)}
+	}
+	return &observed{terms: terms, kernel: v.settings.Kernel(c.Name), first: c, last: c}
+}
+
+// Clients are the totals of all clients since Begin, those that have gone
+// first.
+func (v *Supervisor) Clients() []Totals {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	all := slices.Clone(v.gone)
+	for _, c := range v.session.Clients() {
+		if o, ok := v.observed[key(c)]; ok {
+			all = append(all, o.totals(c))
+		}
+	}
+	return all
+}
+
+// Preemptions are the times from the begin of a job until the clients that were
+// stopped for it stood drained at their gates.
+func (v *Supervisor) Preemptions() []time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.preemptions)
+}
+
+// Decisions is how often the policy was asked.
+func (v *Supervisor) Decisions() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.decisions
+}
+
+// key tells clients apart, also those that have had the same slot.
+func key(c session.Client) int { return int(c.Epoch)<<8 | c.Slot }
