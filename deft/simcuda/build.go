@@ -21,6 +21,9 @@ func Sources() fs.FS {
 	return src
 }
 
+// driver are the C files of libcuda.so.1.
+var driver = []string{"process.c", "context.c", "stream.c", "work.c", "event.c", "memory.c", "lookup.c", "entries.c", "device.c", "clock.c"}
+
 // Built are the absolute paths of what an experiment needs.
 type Built struct {
 	Driver   string // libcuda.so.1, alone in its folder
@@ -41,7 +44,7 @@ type Clients struct {
 func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
 	var b Built
 	err := makeAll(ctx, c, extra, []target{
-		{&b.Driver, "libcuda.so.1", []string{"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1", "simcuda.c", "device.c", "clock.c", "-pthread"}},
+		{&b.Driver, "libcuda.so.1", append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1", "-pthread"}, driver...)},
 		{&b.Workload, "deft-workload", []string{"workload.c", "reach.c", "-ldl"}},
 	})
 	return b, err

@@ -17,7 +17,7 @@ const (
 
 // Device is one simulated device: every process that gets its environment
 // shares it. The first of them makes it, with these settings. The zero value
-// of a field leaves the driver's own default, which src/simcuda.c states.
+// of a field leaves the driver's own default, which src/process.c states.
 type Device struct {
 	File        string        // the device's shared memory; best in /dev/shm
 	Order       Order         // FIFO by default
@@ -27,7 +27,7 @@ type Device struct {
 	MemoryBytes int64         // device memory
 	AfterFork   bool          // a child forked after cuInit may use the device, unlike a real one
 	CountsFile  string        // where each process appends its [Counts] as it ends
-	Fault       string        // what goes wrong, as SIMCUDA_FAULT in src/simcuda.c
+	Fault       string        // what goes wrong, as SIMCUDA_FAULT in src/process.c
 	Noop        bool          // launches return at once: for measuring what surrounds them
 }
 

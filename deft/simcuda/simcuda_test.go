@@ -145,7 +145,7 @@ func TestChildOfAnInitialisedParent(t *testing.T) {
 func TestSanitizers(t *testing.T) {
 	for _, sanitizer := range []string{"address,undefined", "thread"} {
 		t.Run(sanitizer, func(t *testing.T) {
-			b := newBench(t, "-fsanitize="+sanitizer, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+			b := newBench(t, "-O1", "-fsanitize="+sanitizer, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 			for way := range ways(b.Plugin) {
 				if strings.HasPrefix(way, "deepbind") {
 					continue // the sanitizers' own libraries refuse RTLD_DEEPBIND

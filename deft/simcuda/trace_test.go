@@ -85,7 +85,9 @@ func runTrace(t *rapid.T, trace, file string, sliced bool, slice, swap, clients 
 			fmt.Fprintln(&in, o.at, o.client, o.ns)
 		}
 	}
-	cmd := exec.Command(trace, file, name, strconv.Itoa(slice), strconv.Itoa(swap), strconv.Itoa(clients))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, trace, file, name, strconv.Itoa(slice), strconv.Itoa(swap), strconv.Itoa(clients))
 	cmd.Stdin = strings.NewReader(in.String())
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -1,105 +1,21 @@
-/* What cuGetProcAddress finds: name, first CUDA version (major * 1000 + minor *
- * 10), entry point, entry point for per-thread default streams. Included by
- * simcuda.c. */
-ONE(cuArrayCreate, 3020, cuArrayCreate_v2),
-ONE(cuArrayDestroy, 2000, cuArrayDestroy),
-ONE(cuCtxCreate, 3020, cuCtxCreate_v2),
-ONE(cuCtxCreate, 11040, cuCtxCreate_v3),
-ONE(cuCtxCreate, 12050, cuCtxCreate_v4),
-ONE(cuCtxDestroy, 4000, cuCtxDestroy_v2),
-ONE(cuCtxGetCurrent, 2000, cuCtxGetCurrent),
-ONE(cuCtxGetDevice, 2000, cuCtxGetDevice),
-ONE(cuCtxGetStreamPriorityRange, 5050, cuCtxGetStreamPriorityRange),
-ONE(cuCtxPopCurrent, 4000, cuCtxPopCurrent_v2),
-ONE(cuCtxPushCurrent, 4000, cuCtxPushCurrent_v2),
-ONE(cuCtxSetCurrent, 2000, cuCtxSetCurrent),
-ONE(cuCtxSynchronize, 2000, cuCtxSynchronize),
-ONE(cuCtxSynchronize, 13000, cuCtxSynchronize_v2),
-ONE(cuDeviceGet, 2000, cuDeviceGet),
-ONE(cuDeviceGetAttribute, 2000, cuDeviceGetAttribute),
-ONE(cuDeviceGetCount, 2000, cuDeviceGetCount),
-ONE(cuDeviceGetName, 2000, cuDeviceGetName),
-ONE(cuDeviceGetUuid, 9020, cuDeviceGetUuid),
-ONE(cuDeviceGetUuid, 11040, cuDeviceGetUuid_v2),
-ONE(cuDevicePrimaryCtxGetState, 7000, cuDevicePrimaryCtxGetState),
-ONE(cuDevicePrimaryCtxRelease, 11000, cuDevicePrimaryCtxRelease_v2),
-ONE(cuDevicePrimaryCtxRetain, 7000, cuDevicePrimaryCtxRetain),
-ONE(cuDevicePrimaryCtxSetFlags, 11000, cuDevicePrimaryCtxSetFlags_v2),
-ONE(cuDeviceTotalMem, 3020, cuDeviceTotalMem_v2),
-ONE(cuDriverGetVersion, 2000, cuDriverGetVersion),
-ONE(cuEventCreate, 2000, cuEventCreate),
-ONE(cuEventDestroy, 4000, cuEventDestroy_v2),
-ONE(cuEventElapsedTime, 2000, cuEventElapsedTime),
-ONE(cuEventElapsedTime, 12080, cuEventElapsedTime_v2),
-ONE(cuEventQuery, 2000, cuEventQuery),
-TWO(cuEventRecord, 2000, cuEventRecord, cuEventRecord_ptsz),
-TWO(cuEventRecordWithFlags, 11010, cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz),
-ONE(cuEventSynchronize, 2000, cuEventSynchronize),
-ONE(cuFuncSetAttribute, 2000, cuFuncSetAttribute),
-ONE(cuGetErrorName, 6000, cuGetErrorName),
-ONE(cuGetErrorString, 6000, cuGetErrorString),
-ONE(cuGetExportTable, 2000, cuGetExportTable),
-ONE(cuGetProcAddress, 11030, cuGetProcAddress),
-ONE(cuGetProcAddress, 12000, cuGetProcAddress_v2),
-ONE(cuGraphCreate, 10000, cuGraphCreate),
-ONE(cuGraphDestroy, 10000, cuGraphDestroy),
-ONE(cuGraphExecDestroy, 10000, cuGraphExecDestroy),
-ONE(cuGraphGetNodes, 10000, cuGraphGetNodes),
-ONE(cuGraphInstantiate, 11000, cuGraphInstantiate_v2),
-ONE(cuGraphInstantiateWithFlags, 11040, cuGraphInstantiateWithFlags),
-TWO(cuGraphLaunch, 10000, cuGraphLaunch, cuGraphLaunch_ptsz),
-TWO(cuGraphUpload, 11010, cuGraphUpload, cuGraphUpload_ptsz),
-ONE(cuInit, 2000, cuInit),
-ONE(cuKernelGetFunction, 12000, cuKernelGetFunction),
-TWO(cuLaunchCooperativeKernel, 9000, cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz),
-TWO(cuLaunchHostFunc, 10000, cuLaunchHostFunc, cuLaunchHostFunc_ptsz),
-TWO(cuLaunchKernel, 4000, cuLaunchKernel, cuLaunchKernel_ptsz),
-TWO(cuLaunchKernelEx, 11060, cuLaunchKernelEx, cuLaunchKernelEx_ptsz),
-ONE(cuLibraryGetKernel, 12000, cuLibraryGetKernel),
-ONE(cuLibraryLoadData, 12000, cuLibraryLoadData),
-ONE(cuLibraryUnload, 12000, cuLibraryUnload),
-ONE(cuMemAlloc, 3020, cuMemAlloc_v2),
-TWO(cuMemAllocAsync, 11020, cuMemAllocAsync, cuMemAllocAsync_ptsz),
-ONE(cuMemAllocHost, 3020, cuMemAllocHost_v2),
-ONE(cuMemAllocManaged, 2000, cuMemAllocManaged),
-ONE(cuMemAllocPitch, 3020, cuMemAllocPitch_v2),
-ONE(cuMemFree, 3020, cuMemFree_v2),
-TWO(cuMemFreeAsync, 11020, cuMemFreeAsync, cuMemFreeAsync_ptsz),
-ONE(cuMemFreeHost, 2000, cuMemFreeHost),
-ONE(cuMemGetInfo, 3020, cuMemGetInfo_v2),
-ONE(cuMemHostAlloc, 2000, cuMemHostAlloc),
-TWO(cuMemcpy, 4000, cuMemcpy, cuMemcpy_ptds),
-TWO(cuMemcpyAsync, 4000, cuMemcpyAsync, cuMemcpyAsync_ptsz),
-TWO(cuMemcpyDtoD, 3020, cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds),
-TWO(cuMemcpyDtoDAsync, 3020, cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz),
-TWO(cuMemcpyDtoH, 3020, cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds),
-TWO(cuMemcpyDtoHAsync, 3020, cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz),
-TWO(cuMemcpyHtoD, 3020, cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds),
-TWO(cuMemcpyHtoDAsync, 3020, cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz),
-TWO(cuMemsetD16, 3020, cuMemsetD16_v2, cuMemsetD16_v2_ptds),
-TWO(cuMemsetD16Async, 3020, cuMemsetD16Async, cuMemsetD16Async_ptsz),
-TWO(cuMemsetD32, 3020, cuMemsetD32_v2, cuMemsetD32_v2_ptds),
-TWO(cuMemsetD32Async, 3020, cuMemsetD32Async, cuMemsetD32Async_ptsz),
-TWO(cuMemsetD8, 3020, cuMemsetD8_v2, cuMemsetD8_v2_ptds),
-TWO(cuMemsetD8Async, 3020, cuMemsetD8Async, cuMemsetD8Async_ptsz),
-ONE(cuModuleGetFunction, 2000, cuModuleGetFunction),
-ONE(cuModuleLoadData, 2000, cuModuleLoadData),
-ONE(cuModuleLoadDataEx, 2000, cuModuleLoadDataEx),
-ONE(cuModuleUnload, 2000, cuModuleUnload),
-TWO(cuStreamBeginCapture, 10000, cuStreamBeginCapture, cuStreamBeginCapture_ptsz),
-TWO(cuStreamBeginCapture, 10010, cuStreamBeginCapture_v2, cuStreamBeginCapture_v2_ptsz),
-TWO(cuStreamBeginCaptureToGraph, 12030, cuStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph_ptsz),
-ONE(cuStreamCreate, 2000, cuStreamCreate),
-ONE(cuStreamCreateWithPriority, 5050, cuStreamCreateWithPriority),
-ONE(cuStreamDestroy, 4000, cuStreamDestroy_v2),
-TWO(cuStreamEndCapture, 10000, cuStreamEndCapture, cuStreamEndCapture_ptsz),
-TWO(cuStreamGetCaptureInfo, 10010, cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_ptsz),
-TWO(cuStreamGetCaptureInfo, 11030, cuStreamGetCaptureInfo_v2, cuStreamGetCaptureInfo_v2_ptsz),
-TWO(cuStreamGetCtx, 9020, cuStreamGetCtx, cuStreamGetCtx_ptsz),
-TWO(cuStreamGetFlags, 5050, cuStreamGetFlags, cuStreamGetFlags_ptsz),
-TWO(cuStreamGetPriority, 5050, cuStreamGetPriority, cuStreamGetPriority_ptsz),
-TWO(cuStreamIsCapturing, 10000, cuStreamIsCapturing, cuStreamIsCapturing_ptsz),
-TWO(cuStreamQuery, 2000, cuStreamQuery, cuStreamQuery_ptsz),
-TWO(cuStreamSynchronize, 2000, cuStreamSynchronize, cuStreamSynchronize_ptsz),
-TWO(cuStreamWaitEvent, 3020, cuStreamWaitEvent, cuStreamWaitEvent_ptsz),
-ONE(cuThreadExchangeStreamCaptureMode, 10010, cuThreadExchangeStreamCaptureMode),
+/* The driver's entry points by name and version. */
+#ifndef SIMCUDA_ENTRIES_H
+#define SIMCUDA_ENTRIES_H
+
+#include <stddef.h>
+
+struct entry {
+    const char *name;
+    int since;                           /* CUDA version: major * 1000 + minor * 10 */
+    void (*plain)(void);
+    void (*per_thread)(void); /* NULL: the same as plain */
+};
+
+/* The newest entry of the name that is not newer than the version: NULL for
+ * none. known tells whether any version has the name. */
+const struct entry *entry_find(const char *name, int version, int *known);
+
+/* The name of row i of the table; NULL past its end. */
+const char *entry_name(size_t i);
+
+#endif

@@ -1,0 +1,165 @@
+/* Memory: address space that costs nothing until it is touched, and copies. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "simcuda.h"
+
+struct allocation {
+    CUdeviceptr at;
+    size_t bytes;
+    int device; /* counts as device memory */
+    struct allocation *next;
+};
+
+static struct allocation *allocations;
+
+/* Address space that costs nothing until it is touched. */
+static CUresult allocate(CUdeviceptr *at, size_t bytes, int device) {
+    NEED_DRIVER;
+    NEED(at && bytes, CUDA_ERROR_INVALID_VALUE);
+    NEED(bytes < (1ull << 46), CUDA_ERROR_OUT_OF_MEMORY);
+    struct allocation *a = malloc(sizeof *a);
+    NEED(a, CUDA_ERROR_OUT_OF_MEMORY);
+    if (device && device_memory(me.device, me.client, (int64_t)bytes)) {
+        free(a);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        if (device) device_memory(me.device, me.client, -(int64_t)bytes);
+        free(a);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    pthread_mutex_lock(&local);
+    *a = (struct allocation){(CUdeviceptr)(uintptr_t)p, bytes, device, allocations};
+    allocations = a;
+    pthread_mutex_unlock(&local);
+    *at = a->at;
+    return CUDA_SUCCESS;
+}
+
+static CUresult release(CUdeviceptr at) {
+    NEED_DRIVER;
+    if (!at) return CUDA_SUCCESS;
+    pthread_mutex_lock(&local);
+    struct allocation **p = &allocations;
+    while (*p && (*p)->at != at) p = &(*p)->next;
+    struct allocation *a = *p;
+    if (a) *p = a->next;
+    pthread_mutex_unlock(&local);
+    NEED(a, CUDA_ERROR_INVALID_VALUE);
+    munmap((void *)(uintptr_t)a->at, a->bytes);
+    if (a->device) device_memory(me.device, me.client, -(int64_t)a->bytes);
+    free(a);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuMemAlloc_v2(CUdeviceptr *at, size_t bytes) {
+    CUresult r = disturb();
+    return r ? r : allocate(at, bytes, 1);
+}
+API CUresult cuMemAllocManaged(CUdeviceptr *at, size_t bytes, unsigned flags) {
+    (void)flags;
+    return cuMemAlloc_v2(at, bytes);
+}
+API CUresult cuMemAllocPitch_v2(CUdeviceptr *at, size_t *pitch, size_t width, size_t height, unsigned element) {
+    (void)element;
+    NEED(pitch && width && width < (1ull << 40) && height < (1ull << 20), CUDA_ERROR_INVALID_VALUE);
+    *pitch = (width + 511) / 512 * 512;
+    return cuMemAlloc_v2(at, *pitch * height);
+}
+API CUresult cuMemFree_v2(CUdeviceptr at) {
+    CUresult r = at ? cuCtxSynchronize() : CUDA_SUCCESS; /* as the real one does */
+    return r ? r : release(at);
+}
+API CUresult cuMemAllocHost_v2(void **at, size_t bytes) {
+    CUdeviceptr p = 0;
+    NEED(at, CUDA_ERROR_INVALID_VALUE);
+    CUresult r = allocate(&p, bytes, 0);
+    *at = (void *)(uintptr_t)p;
+    return r;
+}
+API CUresult cuMemHostAlloc(void **at, size_t bytes, unsigned flags) {
+    (void)flags;
+    return cuMemAllocHost_v2(at, bytes);
+}
+API CUresult cuMemFreeHost(void *at) { return release((CUdeviceptr)(uintptr_t)at); }
+
+static CUresult alloc_async(struct stream *s, CUdeviceptr *at, size_t bytes) {
+    CUresult r = submit(s, 0, 0);
+    return r ? r : allocate(at, bytes, 1);
+}
+BOTH(cuMemAllocAsync, cuMemAllocAsync_ptsz, (CUdeviceptr * at, size_t bytes, CUhandle stream), alloc_async, at, bytes)
+
+static CUresult free_async(struct stream *s, CUdeviceptr at) {
+    CUresult r = submit(s, 0, 0);
+    return r ? r : release(at);
+}
+BOTH(cuMemFreeAsync, cuMemFreeAsync_ptsz, (CUdeviceptr at, CUhandle stream), free_async, at)
+
+API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
+    NEED_DRIVER;
+    NEED(free_bytes && total, CUDA_ERROR_INVALID_VALUE);
+    device_memory_info(me.device, free_bytes, total);
+    return CUDA_SUCCESS;
+}
+
+struct array_descriptor {
+    size_t width, height;
+    int format;
+    unsigned channels;
+};
+API CUresult cuArrayCreate_v2(CUhandle *array, const struct array_descriptor *d) {
+    CUdeviceptr at = 0;
+    NEED(array && d && d->width && d->width < (1u << 20) && d->height < (1u << 20), CUDA_ERROR_INVALID_VALUE);
+    CUresult r = cuMemAlloc_v2(&at, d->width * (d->height ? d->height : 1) * (d->channels ? d->channels : 1) * 4);
+    *array = (void *)(uintptr_t)at;
+    return r;
+}
+API CUresult cuArrayDestroy(CUhandle array) { return release((CUdeviceptr)(uintptr_t)array); }
+
+/* Moves the bytes now and queues their time. A wait follows where the caller
+ * expects the copy to be done on return. */
+enum { LATER, AT_ONCE };
+
+static CUresult copy(struct stream *s, void *to, const void *from, size_t bytes, int when) {
+    NEED_DRIVER;
+    NEED((to && from) || !bytes, CUDA_ERROR_INVALID_VALUE);
+    COUNT(copies);
+    CUresult r = when == AT_ONCE ? disturb() : CUDA_SUCCESS;
+    if (!r) r = submit(s, (bytes * set.ns_per_kib + 1023) / 1024, 0);
+    if (r) return r;
+    if (!s->graph && bytes) memmove(to, from, bytes);
+    if (when == AT_ONCE) device_wait(me.device, me.client, __atomic_load_n(&s->last, __ATOMIC_RELAXED) - 1);
+    return CUDA_SUCCESS;
+}
+
+#define AT(device_pointer) ((void *)(uintptr_t)(device_pointer))
+
+DEFAULT(cuMemcpy, cuMemcpy_ptds, (CUdeviceptr to, CUdeviceptr from, size_t bytes), copy, AT(to), AT(from), bytes, AT_ONCE)
+DEFAULT(cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, (CUdeviceptr to, const void *from, size_t bytes), copy, AT(to), from, bytes, AT_ONCE)
+DEFAULT(cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, (void *to, CUdeviceptr from, size_t bytes), copy, to, AT(from), bytes, AT_ONCE)
+DEFAULT(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, (CUdeviceptr to, CUdeviceptr from, size_t bytes), copy, AT(to), AT(from), bytes, LATER)
+BOTH(cuMemcpyAsync, cuMemcpyAsync_ptsz, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUhandle stream), copy, AT(to), AT(from), bytes, LATER)
+BOTH(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz, (CUdeviceptr to, const void *from, size_t bytes, CUhandle stream), copy, AT(to), from, bytes, LATER)
+BOTH(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz, (void *to, CUdeviceptr from, size_t bytes, CUhandle stream), copy, to, AT(from), bytes, LATER)
+BOTH(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUhandle stream), copy, AT(to), AT(from), bytes, LATER)
+
+static CUresult fill(struct stream *s, CUdeviceptr to, unsigned value, size_t count, size_t width) {
+    NEED_DRIVER;
+    NEED(to && count < (1ull << 46), CUDA_ERROR_INVALID_VALUE);
+    COUNT(copies);
+    CUresult r = submit(s, (count * width * set.ns_per_kib + 1023) / 1024, 0);
+    if (r || s->graph) return r;
+    unsigned char *p = AT(to);
+    for (size_t i = 0; i < count; i++) memcpy(p + i * width, &value, width);
+    return CUDA_SUCCESS;
+}
+DEFAULT(cuMemsetD8_v2, cuMemsetD8_v2_ptds, (CUdeviceptr to, unsigned char value, size_t count), fill, to, value, count, 1)
+DEFAULT(cuMemsetD16_v2, cuMemsetD16_v2_ptds, (CUdeviceptr to, unsigned short value, size_t count), fill, to, value, count, 2)
+DEFAULT(cuMemsetD32_v2, cuMemsetD32_v2_ptds, (CUdeviceptr to, unsigned value, size_t count), fill, to, value, count, 4)
+BOTH(cuMemsetD8Async, cuMemsetD8Async_ptsz, (CUdeviceptr to, unsigned char value, size_t count, CUhandle stream), fill, to, value, count, 1)
+BOTH(cuMemsetD16Async, cuMemsetD16Async_ptsz, (CUdeviceptr to, unsigned short value, size_t count, CUhandle stream), fill, to, value, count, 2)
+BOTH(cuMemsetD32Async, cuMemsetD32Async_ptsz, (CUdeviceptr to, unsigned value, size_t count, CUhandle stream), fill, to, value, count, 4)

@@ -1,0 +1,134 @@
+/* libcuda.so.1 without a GPU: the driver API as programs and hooks meet it,
+ * over the device of device.h. Kernels compute nothing; they take time, in
+ * proportion to their number of blocks. Streams of one process share its queue
+ * and run in the order of submission; copies move their bytes at the call and
+ * take their time in the queue.
+ *
+ * Settings, read from the environment once:
+ *   SIMCUDA_DEVICE        file of the device (/dev/shm/simcuda-UID)
+ *   SIMCUDA_ORDER         fifo (default) or sliced
+ *   SIMCUDA_SLICE_NS      turn of a client when sliced (2000000)
+ *   SIMCUDA_SWITCH_NS     idle time at a change of turn (0)
+ *   SIMCUDA_QUEUE         commands a process may have waiting (1024)
+ *   SIMCUDA_NS_PER_BLOCK  time of one block of a kernel (1)
+ *   SIMCUDA_NS_PER_KIB    time to copy or set 1024 bytes (80)
+ *   SIMCUDA_MEMORY_BYTES  device memory (17179869184)
+ *   SIMCUDA_AFTER_FORK    refuse (default, as the real driver does) or allow
+ *   SIMCUDA_COUNTS        file to which each process appends what it did
+ *   SIMCUDA_NOOP          1: cuLaunchKernel returns at once, for measurements
+ *   SIMCUDA_FAULT         comma-separated: launch:N (the N-th launch fails, and
+ *                         all that follow), die:N (SIGKILL at the N-th launch,
+ *                         the kernel queued), slow:NS (a launch keeps the host
+ *                         busy), dlsym (the driver looks its own names up)
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "simcuda.h"
+
+struct settings set = {.ns_per_block = 1, .ns_per_kib = 80};
+struct process me;
+pthread_mutex_t local = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t number_from(const char *name, uint64_t otherwise) {
+    const char *s = getenv(name);
+    return s && *s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+static void read_faults(const char *s) {
+    for (; s && *s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
+        sscanf(s, "launch:%lu", &set.fail_at);
+        sscanf(s, "die:%lu", &set.die_at);
+        sscanf(s, "slow:%lu", &set.slow_ns);
+        if (!strncmp(s, "dlsym", 5)) set.look_up = 1;
+    }
+}
+
+static void in_child(void) {
+    pthread_mutex_init(&local, NULL);
+    me.orphan = me.ready && !set.after_fork;
+    me.ready = 0;
+    me.launches = me.kernels = me.graphs = me.syncs = me.copies = 0;
+}
+
+__attribute__((constructor)) static void load(void) {
+    const char *after = getenv("SIMCUDA_AFTER_FORK");
+    set.ns_per_block = number_from("SIMCUDA_NS_PER_BLOCK", 1);
+    set.ns_per_kib = number_from("SIMCUDA_NS_PER_KIB", 80);
+    set.noop = number_from("SIMCUDA_NOOP", 0) == 1;
+    set.after_fork = after && !strcmp(after, "allow");
+    read_faults(getenv("SIMCUDA_FAULT"));
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+static CUresult join(void) {
+    char path[64];
+    const char *file = getenv("SIMCUDA_DEVICE"), *order = getenv("SIMCUDA_ORDER");
+    struct device_settings s = {
+        .order = order && !strcmp(order, "sliced") ? DEVICE_SLICED : DEVICE_FIFO,
+        .slice_ns = number_from("SIMCUDA_SLICE_NS", 2000000),
+        .switch_ns = number_from("SIMCUDA_SWITCH_NS", 0),
+        .memory_bytes = number_from("SIMCUDA_MEMORY_BYTES", 16ull << 30),
+        .queue = number_from("SIMCUDA_QUEUE", DEVICE_QUEUE),
+    };
+    if (s.slice_ns < 1000) s.slice_ns = 1000;
+    if (s.queue < 1 || s.queue > DEVICE_QUEUE) s.queue = DEVICE_QUEUE;
+    if (!file || !*file) {
+        snprintf(path, sizeof path, "/dev/shm/simcuda-%u", (unsigned)getuid());
+        file = path;
+    }
+    if (!me.device) me.device = device_open(file, &s);
+    if (!me.device) {
+        fprintf(stderr, "simcuda: %s: %s\n", file, strerror(errno));
+        return CUDA_ERROR_NO_DEVICE;
+    }
+    me.client = device_join(me.device);
+    if (me.client < 0) {
+        fprintf(stderr, "simcuda: %s: all %d places for processes are taken\n", file, DEVICE_CLIENTS);
+        return CUDA_ERROR_NO_DEVICE;
+    }
+    return CUDA_SUCCESS;
+}
+
+static void write_counts(void) {
+    char line[160];
+    const char *path = getenv("SIMCUDA_COUNTS");
+    int fd = path && *path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (fd < 0) return;
+    int n = snprintf(line, sizeof line, "{\"pid\":%d,\"launches\":%lu,\"kernels\":%lu,\"graphs\":%lu,\"syncs\":%lu,\"copies\":%lu}\n",
+                     (int)getpid(), READ(launches), READ(kernels), READ(graphs), READ(syncs), READ(copies));
+    if (write(fd, line, (size_t)n) != n) fprintf(stderr, "simcuda: %s: %s\n", path, strerror(errno));
+    close(fd);
+}
+
+__attribute__((destructor)) static void unload(void) {
+    if (!__atomic_exchange_n(&me.ready, 0, __ATOMIC_ACQ_REL)) return;
+    write_counts();
+    device_leave(me.device, me.client);
+}
+
+CUresult usable(void) {
+    if (!__atomic_load_n(&me.ready, __ATOMIC_ACQUIRE)) return CUDA_ERROR_NOT_INITIALIZED;
+    return READ(failed) ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
+}
+
+API CUresult cuInit(unsigned flags) {
+    CUresult r = CUDA_SUCCESS;
+    NEED(flags == 0, CUDA_ERROR_INVALID_VALUE);
+    NEED(!me.orphan, CUDA_ERROR_NOT_INITIALIZED);
+    pthread_mutex_lock(&local);
+    if (!me.ready && !(r = join())) __atomic_store_n(&me.ready, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&local);
+    return r;
+}
+
+API CUresult cuDriverGetVersion(int *version) {
+    NEED(version, CUDA_ERROR_INVALID_VALUE);
+    *version = 13000;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,130 @@
+/* Inside the simulated driver: what its files share.
+ *
+ *   process.c  settings, the process's place on the device, cuInit
+ *   context.c  devices, contexts, modules
+ *   stream.c   streams, captures and graphs
+ *   work.c     launches, waits, host functions
+ *   event.c    events
+ *   memory.c   allocations, copies, fills
+ *   lookup.c   errors' names, cuGetProcAddress
+ *   entries.c  what that finds, from table.h
+ *
+ * over the device of device.h. */
+#ifndef SIMCUDA_H
+#define SIMCUDA_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device.h"
+#include "driver.h"
+
+#define API __attribute__((visibility("default")))
+
+/* ---- process.c ---- */
+
+struct settings {
+    uint64_t ns_per_block, ns_per_kib;
+    uint64_t fail_at, die_at, slow_ns; /* faults; 0 for none */
+    int look_up, noop, after_fork;
+};
+
+struct process {
+    struct device *device;
+    int client;
+    int ready;    /* cuInit has been called here */
+    int orphan;   /* a forked child of a process that had called cuInit */
+    int failed;   /* a launch has failed: every call does from now on */
+    int captures; /* streams that are being captured */
+    uint64_t launches, kernels, graphs, syncs, copies;
+};
+
+extern struct settings set;
+extern struct process me;
+
+/* Guards streams, events, graphs and allocations of this process. */
+extern pthread_mutex_t local;
+
+#define COUNT(what) __atomic_add_fetch(&me.what, 1, __ATOMIC_RELAXED)
+#define READ(what) __atomic_load_n(&me.what, __ATOMIC_RELAXED)
+
+/* CUDA_SUCCESS, or why no call can succeed. */
+CUresult usable(void);
+
+#define NEED_DRIVER                \
+    do {                           \
+        CUresult state = usable(); \
+        if (state) return state;   \
+    } while (0)
+#define NEED(condition, error)          \
+    do {                                \
+        if (!(condition)) return error; \
+    } while (0)
+
+/* ---- context.c ---- */
+
+struct context {
+    int magic;
+    struct context *below; /* of the calling thread's stack */
+};
+
+struct context *context_of(CUhandle h); /* NULL for none */
+CUhandle context_current(void);
+
+/* ---- stream.c ---- */
+
+/* A graph, being captured, finished or instantiated: only its length counts. */
+struct graph {
+    int magic;
+    uint64_t ns, nodes;
+};
+
+struct graph *graph_of(CUhandle h); /* NULL for none */
+
+enum { CAPTURE_GLOBAL, CAPTURE_THREAD_LOCAL, CAPTURE_RELAXED };
+
+struct stream {
+    int magic;
+    unsigned flags;
+    int priority;
+    uint64_t last;         /* number of its last command, plus 1 */
+    struct graph *graph;   /* what is being captured; NULL for none */
+    struct stream *origin; /* where that capture began */
+    int mode, broken;
+    int lent; /* graph is the caller's */
+    pthread_t by;
+    struct stream *next;
+};
+
+extern struct stream legacy;
+extern __thread struct stream per_thread;
+
+struct stream *stream_of(CUhandle h, int ptsz); /* NULL for none */
+
+/* Ends the hopes of every capture that this thread may disturb, as calls do
+ * that would have to wait: CUDA_SUCCESS if there is none. */
+CUresult disturb(void);
+
+/* The legacy stream waits for all blocking streams: not while one captures. */
+CUresult implicit(const struct stream *s);
+
+/* Two entry points: the plain one, whose stream 0 is the legacy stream, and the
+ * one whose stream 0 is the calling thread's. */
+#define BOTH(name, second, parameters, f, ...)                                                  \
+    API CUresult name parameters { return f(stream_of(stream, 0) __VA_OPT__(, ) __VA_ARGS__); } \
+    API CUresult second parameters { return f(stream_of(stream, 1) __VA_OPT__(, ) __VA_ARGS__); }
+
+/* The same for calls that take no stream: they mean the default one. */
+#define DEFAULT(name, second, parameters, f, ...)                                  \
+    API CUresult name parameters { return f(&legacy __VA_OPT__(, ) __VA_ARGS__); } \
+    API CUresult second parameters { return f(&per_thread __VA_OPT__(, ) __VA_ARGS__); }
+
+/* ---- work.c ---- */
+
+/* Queues ns on the stream, or records it where the stream is captured. */
+CUresult submit(struct stream *s, uint64_t ns, uint64_t nodes);
+
+API CUresult cuCtxSynchronize(void);
+
+#endif
