@@ -3,20 +3,29 @@ package policy
 import "time"
 
 // Sync sets synchronization points and never closes a gate: every Sync launches
-// of a client that names an interval, every 16 of one that does not and is not
-// of the highest level. On a device that serves kernels in order of launch this
-// bounds how long a more urgent job waits behind it.
+// (16 where it names none) of each client that is not of the highest level, or
+// of all where there is one level. On a device that serves kernels in order of
+// launch this bounds how long a more urgent job waits behind them.
 type Sync struct{}
 
 var _ Policy = Sync{}
 
 // Decide bounds the queues.
 func (Sync) Decide(_ time.Duration, clients []Client, directives []Directive) time.Duration {
-	highest := top(clients, registered)
 	for i, c := range clients {
-		if c.Sync > 0 || c.Priority < highest {
+		if yields(c, clients) {
 			directives[i].SyncEvery = c.sync()
 		}
 	}
 	return Never
+}
+
+// yields says whether a client's queue is to be bounded: it is below another,
+// or all are equal.
+func yields(c Client, clients []Client) bool {
+	highest, lowest := c.Priority, c.Priority
+	for _, other := range clients {
+		highest, lowest = max(highest, other.Priority), min(lowest, other.Priority)
+	}
+	return c.Priority < highest || lowest == highest
 }

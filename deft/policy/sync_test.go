@@ -3,11 +3,22 @@ package policy
 import "testing"
 
 func TestSync(t *testing.T) {
-	d, _ := decide(t, Sync{}, 0,
-		Client{Active: true},
-		Client{Terms: Terms{Priority: 1}, Active: true},
-		Client{Terms: Terms{Priority: 1, Sync: 5}, Active: true})
-	if closed(d) != "---" || d[0].SyncEvery != 16 || d[1].SyncEvery != 0 || d[2].SyncEvery != 5 {
-		t.Error(d)
+	at := func(level, sync int) Client { return Client{Terms: Terms{Priority: level, Sync: sync}, Active: true} }
+	tests := []struct {
+		name    string
+		clients []Client
+		want    []int
+	}{
+		{"alone", []Client{at(0, 0)}, []int{16}},
+		{"two levels", []Client{at(0, 0), at(1, 0), at(0, 5), at(1, 5)}, []int{16, 0, 5, 0}},
+		{"one level", []Client{at(1, 0), at(1, 5)}, []int{16, 5}},
+	}
+	for _, tt := range tests {
+		d, _ := decide(t, Sync{}, 0, tt.clients...)
+		for i, want := range tt.want {
+			if d[i] != (Directive{SyncEvery: want}) {
+				t.Errorf("%s: client %d: %+v, want %d", tt.name, i, d[i], want)
+			}
+		}
 	}
 }

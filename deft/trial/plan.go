@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/deft/experiment"
@@ -61,15 +62,25 @@ func profile(m *experiment.Model) (workload.Profile, error) {
 		}
 		return p, nil
 	}
+	name := m.ModelName
+	if external(name) {
+		name = "gpt2"
+	}
 	in := workload.Input{Height: m.Height, Width: m.Width, Batch: m.BatchSize}
 	if m.Height == 0 {
 		in.Height, in.Width = defaultHeight, defaultWidth
 	}
-	p, err := workload.Lookup(m.ModelName, in)
+	p, err := workload.Lookup(name, in)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", m.OutputName, err)
 	}
 	return p, nil
+}
+
+// external says whether Deft starts a program of its own for a model: one of
+// code or text. Here it has the kernels of GPT-2.
+func external(model string) bool {
+	return strings.Contains(model, "codegen") || strings.Contains(model, "bloom")
 }
 
 // kernels are the times of a profile's kernels, in order of launch.
@@ -90,6 +101,10 @@ func warnings(x *experiment.Experiment) []string {
 	for _, m := range x.Models {
 		if m.SyncLevel == "layer" {
 			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers: ignored here", m.OutputName))
+		}
+		if m.Kernels == 0 && external(m.ModelName) {
+			all = append(all, fmt.Sprintf("%s: %s has the kernels of gpt2 here", m.OutputName, m.ModelName))
+			continue
 		}
 		if m.Kernels == 0 && m.Height == 0 {
 			all = append(all, fmt.Sprintf("%s: no resize_size: the kernels of an input of %dx%d", m.OutputName, defaultHeight, defaultWidth))

@@ -2,16 +2,77 @@ package cli
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
 
 	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/gpu"
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/trial"
 )
 
-// real runs an experiment with processes.
-func (s *setting) real(*cli.Env) func(context.Context, *experiment.Experiment) (*trial.Outcome, error) {
-	return func(context.Context, *experiment.Experiment) (*trial.Outcome, error) {
-		return nil, cli.Usagef("--clock real: not in this build; use --clock virtual")
+// real runs an experiment with processes, under the hook built for this machine.
+func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experiment) (*trial.Outcome, error) {
+	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
+		scratch, err := os.MkdirTemp(shm(), "deft-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(scratch)
+		machine, err := s.machine(ctx, x, scratch)
+		if err != nil {
+			return nil, err
+		}
+		o, err := trial.Real(ctx, x, machine)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range o.Run.Models {
+			if m.Launches == 0 {
+				env.Log.Warnf("%s: the hook saw no launch: nothing was controlled; see deft doctor", m.Output)
+			}
+		}
+		return o, nil
 	}
+}
+
+// machine builds what the processes need.
+func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch string) (trial.Machine, error) {
+	cc, err := compiler()
+	if err != nil {
+		return trial.Machine{}, err
+	}
+	lib, err := hook.Build(ctx, cc)
+	if err != nil {
+		return trial.Machine{}, err
+	}
+	if s.device == "sim" {
+		built, err := simcuda.Build(ctx, cc)
+		if err != nil {
+			return trial.Machine{}, err
+		}
+		return trial.Simulated(x, lib, built, scratch, os.Environ()), nil
+	}
+	script, err := gpu.Write(filepath.Join(cc.Cache, "gpu"))
+	if err != nil {
+		return trial.Machine{}, err
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		return trial.Machine{}, err
+	}
+	return trial.CUDA(lib, python, script, scratch, os.Environ()), nil
+}
+
+// shm is the folder for what processes share; the system's own for temporary
+// files where there is none.
+func shm() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
 }

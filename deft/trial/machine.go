@@ -1,0 +1,109 @@
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/simcuda"
+	"github.com/foretime/foretime/deft/workload"
+)
+
+// Simulated is a machine with a simulated device: its file and the models'
+// profiles are kept in the folder scratch, best on /dev/shm.
+func Simulated(x *experiment.Experiment, hook string, built simcuda.Built, scratch string, environ []string) Machine {
+	device := simcuda.Device{File: filepath.Join(scratch, "device"), Order: simcuda.FIFO, Slice: x.Slice}
+	if x.Discipline == "timeslice" {
+		device.Order = simcuda.Sliced
+	}
+	env := joinPath(device.Env(built), environ)
+	return Machine{
+		Device: "sim", Hook: hook, Environ: environ, KnownKernels: true,
+		Program: func(m *experiment.Model, x *experiment.Experiment) (Program, error) {
+			p, err := profile(m)
+			if err != nil {
+				return Program{}, err
+			}
+			file := filepath.Join(scratch, m.OutputName+".profile")
+			if err := writeProfile(file, p); err != nil {
+				return Program{}, err
+			}
+			c := workload.Command{
+				ProfileFile: file, CSV: m.CSV(), Duration: x.Duration, MinJobs: x.MinJobs,
+				Sleep: m.SleepTime, Period: m.Period, Launch: max(m.LaunchCost, 0), Barrier: true,
+				MemoryBytes: p.AllocatedBytes, ReservedBytes: p.ReservedBytes,
+			}
+			if m.Period > 0 {
+				c.Sleep = 0
+			}
+			return Program{Path: built.Workload, Args: c.Args(), Env: env}, nil
+		},
+	}
+}
+
+// joinPath puts the device's LD_LIBRARY_PATH before that of the environment.
+func joinPath(env, environ []string) []string {
+	const name = "LD_LIBRARY_PATH="
+	env = slices.Clone(env)
+	for i, e := range env {
+		for _, was := range environ {
+			if v := strings.TrimPrefix(was, name); strings.HasPrefix(e, name) && strings.HasPrefix(was, name) && v != "" {
+				env[i] = e + ":" + v
+			}
+		}
+	}
+	return env
+}
+
+func writeProfile(path string, p workload.Profile) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := p.WriteTo(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// CUDA is a machine with a GPU: python runs the program script, as package gpu
+// writes it, for each model. The models' entries are kept in the folder scratch.
+func CUDA(hook, python, script, scratch string, environ []string) Machine {
+	return Machine{
+		Device: "cuda", Hook: hook, Environ: environ,
+		Program: func(m *experiment.Model, x *experiment.Experiment) (Program, error) {
+			file := filepath.Join(scratch, m.OutputName+".json")
+			if err := writeEntry(file, m); err != nil {
+				return Program{}, err
+			}
+			args := []string{
+				script, file, strconv.Itoa(x.DeviceID), strconv.FormatFloat(x.Duration.Seconds(), 'f', -1, 64),
+				"--sync-model-load", "--min-jobs", strconv.Itoa(x.MinJobs),
+			}
+			return Program{Path: python, Args: args}, nil
+		},
+	}
+}
+
+// writeEntry writes a model as an entry of "models", the fields of Deft alone.
+func writeEntry(path string, m *experiment.Model) error {
+	entry := map[string]any{
+		"model_name": m.ModelName, "model_weight": m.ModelWeight, "sleep_time": m.SleepTime.Seconds(),
+		"input_file_path": m.InputFile, "output_file_path": folder(*m), "output_file_name": m.OutputName,
+		"priority": m.Priority, "resize": m.Resize, "batch_size": m.BatchSize, "sync_level": m.SyncLevel,
+	}
+	if m.Height > 0 {
+		entry["resize_size"] = []int{m.Height, m.Width}
+	}
+	text, err := json.Marshal(entry)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.OutputName, err)
+	}
+	return os.WriteFile(path, text, 0o644)
+}

@@ -1,0 +1,135 @@
+package trial
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// ErrDied is returned where a model's process ended before its time or with an
+// error.
+var ErrDied = errors.New("the process ended")
+
+// ErrLoad is returned where a model was not loaded in time.
+var ErrLoad = errors.New("not loaded in time")
+
+// Program is how the process of a model is started.
+type Program struct {
+	Path string
+	Args []string
+	Env  []string
+}
+
+// grace is how long a process has to end after SIGTERM.
+const grace = 2 * time.Second
+
+// process is the process of a model. It tells that its model is loaded by a
+// line on its standard output, then waits for a line on its standard input.
+type process struct {
+	name  string // of the model, for errors
+	log   string // path of what it writes
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+
+	loaded chan struct{} // closed at the line
+	done   chan struct{} // closed when it has ended
+	err    error         // why; only after done
+	file   *os.File
+}
+
+// loadedLine is what a process says before the barrier, runLine what it is told.
+const (
+	loadedLine = "model loaded"
+	runLine    = "run\n"
+)
+
+// start begins a process in a group of its own, which is ended when ctx is done:
+// by SIGTERM, then by SIGKILL. It does not outlive this one.
+func start(ctx context.Context, name, log string, p Program, extra ...*os.File) (*process, error) {
+	file, err := os.Create(log)
+	if err != nil {
+		return nil, err
+	}
+	q := &process{name: name, log: log, file: file, loaded: make(chan struct{}), done: make(chan struct{})}
+	cmd := exec.CommandContext(ctx, p.Path, p.Args...)
+	cmd.Env = p.Env
+	cmd.ExtraFiles = extra
+	cmd.Stderr = file
+	cmd.Stdout = &lines{out: file, seen: q.loaded}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	q.cmd = cmd
+	if q.stdin, err = cmd.StdinPipe(); err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), file.Close())
+	}
+	go q.wait()
+	return q, nil
+}
+
+// wait collects the process and what is left of its group.
+func (q *process) wait() {
+	err := q.cmd.Wait()
+	_ = syscall.Kill(-q.cmd.Process.Pid, syscall.SIGKILL) // children of its own
+	_ = q.file.Close()
+	if err != nil {
+		q.err = fmt.Errorf("%s: %w: %w%s", q.name, ErrDied, err, q.tail())
+	}
+	close(q.done)
+}
+
+// release lets the process past the barrier.
+func (q *process) release() error {
+	_, err := io.WriteString(q.stdin, runLine)
+	if err != nil {
+		return fmt.Errorf("%s: %w", q.name, err)
+	}
+	return nil
+}
+
+// tailLines is how much of a log an error shows.
+const tailLines = 5
+
+// tail is the end of what the process wrote.
+func (q *process) tail() string {
+	text, err := os.ReadFile(q.log)
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return "; it wrote nothing to " + q.log
+	}
+	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return fmt.Sprintf("; the end of %s:\n%s", q.log, strings.Join(all[max(0, len(all)-tailLines):], "\n"))
+}
+
+// lines copies what it is given and closes seen at the first line loadedLine.
+type lines struct {
+	out  io.Writer
+	seen chan struct{}
+	once sync.Once
+	part []byte
+}
+
+// Write takes in a piece of output.
+func (l *lines) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if b != '\n' {
+			l.part = append(l.part, b)
+			continue
+		}
+		if strings.TrimSpace(string(l.part)) == loadedLine {
+			l.once.Do(func() { close(l.seen) })
+		}
+		l.part = l.part[:0]
+	}
+	return l.out.Write(p)
+}

@@ -1,0 +1,313 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/jct"
+	"github.com/foretime/foretime/deft/policy"
+	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/supervisor"
+)
+
+// Machine is where processes run.
+type Machine struct {
+	Device  string   // name in results: sim or cuda
+	Hook    string   // libdeft.so
+	Environ []string // of every process
+	// Program is the process of a model; the session and the hook are added to
+	// its environment.
+	Program func(m *experiment.Model, x *experiment.Experiment) (Program, error)
+	// KnownKernels says that the kernels take the time of the model's profile, as
+	// on a simulated device: device time is then exact, else an estimate.
+	KnownKernels bool
+	Load         time.Duration // for a model to load; 0 is 120 s
+	// Quiet is how long a process may go without a job or a launch beyond its
+	// pause between jobs; 0 is 120 s.
+	Quiet time.Duration
+}
+
+// defaultPatience is that of Machine's zero times.
+const defaultPatience = 120 * time.Second
+
+// Real runs an experiment with processes on a machine. When ctx is done they are
+// ended, and the error is ctx's.
+func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outcome, error) {
+	p, err := newPolicy(x)
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.Create(session.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	r := &run{x: x, machine: machine, session: s, names: names(x), depths: newDepths(x)}
+	if r.kernels, err = r.meanKernels(); err != nil {
+		return nil, err
+	}
+	r.supervisor = supervisor.New(s, p, supervisor.Settings{Terms: r.terms, Kernel: r.kernel, Queue: r.queue})
+	return r.play(ctx)
+}
+
+// run is an experiment under way.
+type run struct {
+	x          *experiment.Experiment
+	machine    Machine
+	session    *session.Session
+	supervisor *supervisor.Supervisor
+	names      []string        // of the models in the session
+	kernels    []time.Duration // mean device time, where known
+	processes  []*process
+	depths     *depths // only the supervisor's goroutine writes
+}
+
+// names are the models' names in the session, which holds 31 bytes of each.
+func names(x *experiment.Experiment) []string {
+	var all []string
+	for i := range x.Models {
+		name := x.Models[i].OutputName
+		if len(name) > 31 || slices.Contains(all, name) {
+			name = "model " + strconv.Itoa(i)
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+func (r *run) meanKernels() ([]time.Duration, error) {
+	all := make([]time.Duration, len(r.x.Models))
+	if !r.machine.KnownKernels {
+		return all, nil
+	}
+	for i := range r.x.Models {
+		p, err := profile(&r.x.Models[i])
+		if err != nil {
+			return nil, err
+		}
+		all[i] = p.MeanKernel()
+	}
+	return all, nil
+}
+
+// terms, kernel and queue answer the supervisor by a client's name.
+func (r *run) terms(name string) (policy.Terms, bool) {
+	i := slices.Index(r.names, name)
+	if i < 0 {
+		return policy.Terms{}, false
+	}
+	return terms(&r.x.Models[i]), true
+}
+
+func (r *run) kernel(name string) time.Duration {
+	if i := slices.Index(r.names, name); i >= 0 {
+		return r.kernels[i]
+	}
+	return 0
+}
+
+func (r *run) queue(name string, at time.Duration, inFlight int) {
+	if i := slices.Index(r.names, name); i >= 0 {
+		r.depths.add(i, at, inFlight)
+	}
+}
+
+// play starts the processes, lets them go together and waits for their end. No
+// process is left when it returns.
+func (r *run) play(ctx context.Context) (*Outcome, error) {
+	supervised, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() { defer close(ended); r.supervisor.Run(supervised) }()
+	alive, kill := context.WithCancel(ctx)
+	begin, err := r.processesPlay(alive)
+	kill()
+	for _, q := range r.processes {
+		<-q.done
+	}
+	seconds := float64(session.Now()-begin) / 1e9
+	stop()
+	<-ended
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.outcome(seconds)
+}
+
+// processesPlay returns when all processes have ended well, or at the first
+// fault, and when the barrier fell.
+func (r *run) processesPlay(ctx context.Context) (begin int64, err error) {
+	begin = session.Now()
+	for i := range r.x.Models {
+		if err := r.start(ctx, i); err != nil {
+			return begin, err
+		}
+	}
+	if err := r.barrier(ctx); err != nil {
+		return begin, err
+	}
+	r.supervisor.Begin()
+	begin = session.Now()
+	for i, q := range r.processes {
+		if err := r.release(ctx, q, r.x.Models[i].Start); err != nil {
+			return begin, err
+		}
+	}
+	return begin, r.finish(ctx)
+}
+
+// start starts the process of a model in the session.
+func (r *run) start(ctx context.Context, i int) error {
+	m := &r.x.Models[i]
+	if err := os.MkdirAll(folder(*m), 0o755); err != nil {
+		return err
+	}
+	p, err := r.machine.Program(m, r.x)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.OutputName, err)
+	}
+	p.Env = append(slices.Concat(r.machine.Environ, p.Env),
+		r.session.Env(3), "DEFT_NAME="+r.names[i], "DEFT_PRIORITY="+strconv.Itoa(m.Priority),
+		"DEFT_WEIGHT="+strconv.Itoa(max(1, int(m.Weight))))
+	p.Env = preload(p.Env, r.machine.Hook)
+	q, err := start(ctx, m.OutputName, m.Log(), p, r.session.File())
+	if err != nil {
+		return err
+	}
+	r.processes = append(r.processes, q)
+	return nil
+}
+
+// preload puts the hook before what LD_PRELOAD held.
+func preload(env []string, lib string) []string {
+	before := ""
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, "LD_PRELOAD="); ok {
+			before = v
+		}
+	}
+	return append(env, hook.Preload(lib, before))
+}
+
+// barrier waits until every model is loaded.
+func (r *run) barrier(ctx context.Context) error {
+	limit := or(r.machine.Load, defaultPatience)
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	for _, q := range r.processes {
+		select {
+		case <-q.loaded:
+		case <-q.done:
+			if q.err != nil {
+				return q.err
+			}
+			return fmt.Errorf("%s: %w before it was loaded%s", q.name, ErrDied, q.tail())
+		case <-late.C:
+			return fmt.Errorf("%s: %w: %v%s", q.name, ErrLoad, limit, q.tail())
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// release lets a process go, after a while.
+func (r *run) release(ctx context.Context, q *process, after time.Duration) error {
+	if after == 0 {
+		return q.release()
+	}
+	go func() {
+		select {
+		case <-time.After(after):
+			_ = q.release() // a process that has died says so itself
+		case <-ctx.Done():
+		}
+	}()
+	return nil
+}
+
+// finish waits for the end of every process, or for the first that fails.
+func (r *run) finish(ctx context.Context) error {
+	failed := make(chan error, len(r.processes))
+	for _, q := range r.processes {
+		go func() { <-q.done; failed <- q.err }()
+	}
+	quiet := newVigil(r)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for left := len(r.processes); left > 0; {
+		select {
+		case err := <-failed:
+			if err != nil {
+				return err
+			}
+			left--
+		case <-tick.C:
+			if err := quiet.look(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// outcome collects the logs that the processes wrote and what the supervisor saw.
+func (r *run) outcome(seconds float64) (*Outcome, error) {
+	o := &Outcome{
+		Run:    &report.Run{Policy: PolicyName(r.x), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x)},
+		Queue:  r.depths.all(),
+		models: r.x.Models,
+	}
+	totals := r.supervisor.Clients()
+	busy := 0.0
+	for i := range r.x.Models {
+		m := described(&r.x.Models[i])
+		log, err := jct.Load(m.CSV)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range log.Diagnostics {
+			o.Run.Warnings = append(o.Run.Warnings, d.Error())
+		}
+		if err := summarize(&m, log.Times(), time.Duration(log.Span()*float64(time.Second))); err != nil {
+			return nil, err
+		}
+		for _, t := range totals { // a process that forks has several
+			if t.Name != r.names[i] {
+				continue
+			}
+			m.Launches += t.Launches
+			m.Syncs += t.Syncs
+			m.StallMS += milliseconds(t.Stall)
+			m.GateMS += milliseconds(t.Gate)
+			m.GPUMS += milliseconds(t.GPU)
+		}
+		busy += m.GPUMS / 1e3
+		o.Run.Models = append(o.Run.Models, m)
+		o.PIDs = append(o.PIDs, r.processes[i].cmd.Process.Pid)
+	}
+	if r.machine.KnownKernels {
+		share := busy / seconds
+		o.Run.Busy = &share
+	}
+	o.Run.Jain, o.Run.Preemption = fairness(o.Run.Models), preemption(r.supervisor.Preemptions())
+	o.Run.Decisions = r.supervisor.Decisions()
+	for _, m := range o.Run.Models {
+		if m.Launches == 0 {
+			o.Run.Warnings = append(o.Run.Warnings, m.Output+": the hook saw no launch: nothing was controlled; see deft doctor")
+		}
+	}
+	return o, nil
+}
