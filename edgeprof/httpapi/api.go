@@ -91,10 +91,13 @@ func (s *Service) postModels(w http.ResponseWriter, r *http.Request) {
 		refusal(err).write(w, r)
 		return
 	}
-	send(w, struct {
-		*onnx.Characteristics
-		Warnings []string `json:"warnings"`
-	}{c, texts(c.Warnings)})
+	send(w, counted{c, texts(c.Warnings)})
+}
+
+// counted is what a model is made of, as it is sent.
+type counted struct {
+	*onnx.Characteristics
+	Warnings []string `json:"warnings"`
 }
 
 func texts(errs []error) []string {
@@ -108,7 +111,8 @@ func texts(errs []error) []string {
 // placed is the answer of postPlacements.
 type placed struct {
 	*placement.Ranking
-	Manifest string `json:"manifest"` // YAML
+	Manifest        string   `json:"manifest"`                  // YAML
+	Characteristics *counted `json:"characteristics,omitempty"` // of a model that was sent
 }
 
 // postPlacements ranks the devices for a model, or for its counts as JSON, and
@@ -120,7 +124,7 @@ func (s *Service) postPlacements(w http.ResponseWriter, r *http.Request) {
 		refusal(err).write(w, r)
 		return
 	}
-	ranking, refused := s.rank(w, r)
+	ranking, counts, refused := s.rank(w, r)
 	if refused != nil {
 		refused.write(w, r)
 		return
@@ -135,38 +139,47 @@ func (s *Service) postPlacements(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(text)
 		return
 	}
-	send(w, placed{ranking, string(text)})
+	send(w, placed{ranking, string(text), counts})
 }
 
 // rank reads the model or the counts, then asks for devices.
-func (s *Service) rank(w http.ResponseWriter, r *http.Request) (*placement.Ranking, *Problem) {
+func (s *Service) rank(w http.ResponseWriter, r *http.Request) (*placement.Ranking, *counted, *Problem) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/json" {
-		b := buffers.Get().(*buffer)
-		defer buffers.Put(b)
-		request, refused := s.profilingRequest(w, r, b)
-		if refused != nil {
-			return nil, refused
-		}
-		bound, err := s.fleet(r.Context())
-		if err != nil {
-			return nil, refusal(err)
-		}
-		ranking, err := bound.fleet.Profile(request.Counts)
-		if err != nil {
-			return nil, refusal(err)
-		}
-		return ranking, nil
+		ranking, refused := s.rankCounts(w, r)
+		return ranking, nil, refused
 	}
 	u, err := s.upload(w, r, false)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, nil, refusal(err)
 	}
 	defer u.close()
+	c, err := u.analysis.Characteristics()
+	if err != nil {
+		return nil, nil, refusal(err)
+	}
+	bound, err := s.fleet(r.Context())
+	if err != nil {
+		return nil, nil, refusal(err)
+	}
+	ranking, err := bound.fleet.Rank(u.analysis)
+	if err != nil {
+		return nil, nil, refusal(err)
+	}
+	return ranking, &counted{c, texts(c.Warnings)}, nil
+}
+
+func (s *Service) rankCounts(w http.ResponseWriter, r *http.Request) (*placement.Ranking, *Problem) {
+	b := buffers.Get().(*buffer)
+	defer buffers.Put(b)
+	request, refused := s.profilingRequest(w, r, b)
+	if refused != nil {
+		return nil, refused
+	}
 	bound, err := s.fleet(r.Context())
 	if err != nil {
 		return nil, refusal(err)
 	}
-	ranking, err := bound.fleet.Rank(u.analysis)
+	ranking, err := bound.fleet.Profile(request.Counts)
 	if err != nil {
 		return nil, refusal(err)
 	}

@@ -1,0 +1,187 @@
+"use strict";
+
+// All text goes in as text, never as HTML: names come from other machines.
+const at = (id) => document.getElementById(id);
+
+function make(tag, className, ...children) {
+  const e = document.createElement(tag);
+  if (className) e.className = className;
+  e.append(...children);
+  return e;
+}
+
+function drawn(tag, attributes) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
+  return e;
+}
+
+function seconds(s) {
+  for (const [unit, size] of [["s", 1], ["ms", 1e-3], ["µs", 1e-6]]) {
+    if (s >= size || unit === "µs") return `${Number((s / size).toPrecision(3)).toLocaleString("en")} ${unit}`;
+  }
+}
+
+function bytes(n) {
+  for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]]) {
+    if (n >= size) return `${(n / size).toPrecision(3)} ${unit}`;
+  }
+  return `${n} B`;
+}
+
+function headers(more) {
+  const token = sessionStorage.getItem("token");
+  return token ? { ...more, Authorization: `Bearer ${token}` } : { ...more };
+}
+
+// problemOf is what a refusal says (RFC 9457), or that it says nothing.
+function problemOf(status, text) {
+  try {
+    const p = JSON.parse(text);
+    if (p.title) return p;
+  } catch { /* not one of ours */ }
+  return { title: "The service failed", status, detail: `status ${status}` };
+}
+
+function showProblem(p) {
+  const box = at("error");
+  box.replaceChildren(make("strong", "", p.title), ` ${p.detail || ""}`);
+  if (p.errors) box.append(make("ul", "", ...p.errors.map((e) => make("li", "", `${e.pointer}: ${e.detail}`))));
+  if (p.request_id) box.append(make("div", "quiet", `request ${p.request_id}`));
+  box.hidden = false;
+  at("token-form").hidden = p.status !== 401;
+}
+
+// send uploads with progress, which fetch does not tell.
+function send(file) {
+  const request = new XMLHttpRequest();
+  const progress = at("progress");
+  request.open("POST", "/api/v1/placements?workload=" + workload(file.name));
+  for (const [name, value] of Object.entries(headers({ "Content-Type": "application/octet-stream" }))) request.setRequestHeader(name, value);
+  request.upload.onprogress = (e) => { if (e.lengthComputable) progress.value = e.loaded / e.total; };
+  request.onload = () => {
+    progress.hidden = true;
+    if (request.status === 200) showRanking(file, JSON.parse(request.responseText));
+    else showProblem(problemOf(request.status, request.responseText));
+  };
+  request.onerror = () => {
+    progress.hidden = true;
+    showProblem({ title: "No answer", detail: "the service cannot be reached, or ended the upload" });
+  };
+  at("error").hidden = true;
+  at("result").hidden = true;
+  progress.value = 0;
+  progress.hidden = false;
+  request.send(file);
+}
+
+// workload is a file's name as Kubernetes takes one.
+function workload(name) {
+  return name.toLowerCase().replace(/\.onnx$/, "").replace(/[^a-z0-9]+/g, "-").replace(/^-+/, "").slice(0, 63).replace(/-+$/, "") || "model";
+}
+
+// range draws an interval on a logarithmic scale that all candidates share.
+function range(c, low, high) {
+  const x = (v) => 2 + 96 * (high > low ? Math.log(v / low) / Math.log(high / low) : 0.5);
+  const svg = drawn("svg", { class: "range", role: "img", "aria-label": `between ${seconds(c.low)} and ${seconds(c.high)}` });
+  svg.append(
+    drawn("line", { class: "track", x1: "2%", x2: "98%", y1: 11, y2: 11 }),
+    drawn("line", { class: "between", x1: `${x(c.low)}%`, x2: `${x(c.high)}%`, y1: 11, y2: 11 }),
+    drawn("circle", { class: "point", cx: `${x(c.predicted_execution_time)}%`, cy: 11, r: 6 }),
+  );
+  return svg;
+}
+
+function showRanking(file, answer) {
+  const low = Math.min(...answer.candidates.map((c) => c.low));
+  const high = Math.max(...answer.candidates.map((c) => c.high));
+  at("model-name").textContent = `${file.name}, ${bytes(file.size)}`;
+  at("ranking").replaceChildren(
+    ...answer.candidates.map((c, i) => make("li", i === 0 ? "card first" : "card",
+      make("div", "head", make("span", "name", `${i + 1}. ${c.node}`), make("span", "time", seconds(c.predicted_execution_time))),
+      make("div", "quiet", `${c.device_model} · ${c.runtime} run time · 9 times of 10 from ${seconds(c.low)} to ${seconds(c.high)}`),
+      range(c, low, high),
+      make("ul", "quiet", ...c.reasons.map((r) => make("li", "", r))))),
+    ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", `left out: ${e.reason}`))),
+  );
+  at("warnings").replaceChildren(...answer.warnings.map((w) => make("li", "", w)));
+  const c = answer.characteristics;
+  at("counts").replaceChildren(...[
+    ["convolution layers", c.conv_layers], ["pooling layers", c.pool_layers], ["fully connected layers", c.fc_layers], ["filters", c.filter_details],
+    ["parameters", c.total_parameters], ["parameter memory", bytes(c.parameter_bytes)], ["multiply-accumulates", c.macs.total],
+    ["peak activation memory", bytes(c.peak_activation_bytes)], ["input", bytes(c.model_input_size)], ["output", bytes(c.model_output_size)], ["operators", c.nodes],
+  ].map(([name, v]) => make("tr", "", make("td", "", name), make("td", "", typeof v === "number" ? v.toLocaleString("en") : v))));
+  at("manifest").textContent = answer.manifest;
+  at("result").hidden = false;
+  at("result").scrollIntoView({ behavior: "smooth", block: "nearest" });
+}
+
+function showDevices(answer) {
+  const card = (d) => {
+    const m = make("meter");
+    m.min = 0; m.max = 100; m.low = 50; m.high = 85; m.optimum = 0; m.value = d.load.cpu_percent;
+    m.setAttribute("aria-label", `CPU load of ${d.node}`);
+    const facts = [`${d.cores} cores`, d.max_mhz ? `${Math.round(d.max_mhz)} MHz` : "", d.load.memory_available_bytes ? `${bytes(d.load.memory_available_bytes)} free` : "", `disk ${Math.round(d.load.disk_percent)} %`];
+    return make("li", "card",
+      make("div", "head", make("span", "name", d.node), make("span", "", `CPU ${Math.round(d.load.cpu_percent)} %`)),
+      m, make("div", "quiet", d.device_model), make("div", "quiet", facts.filter(Boolean).join(" · ")));
+  };
+  at("devices").replaceChildren(
+    ...answer.devices.map(card),
+    ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", e.reason))),
+  );
+  at("read-at").textContent = `as of ${new Date(answer.read_at).toLocaleTimeString()}`;
+}
+
+function state(text, kind) {
+  at("state").textContent = text;
+  at("state").className = `state ${kind}`;
+}
+
+async function refresh() {
+  try {
+    const response = await fetch("/api/v1/devices", { headers: headers(), cache: "no-store" });
+    const text = await response.text();
+    if (response.ok) {
+      const answer = JSON.parse(text);
+      showDevices(answer);
+      state(`${answer.devices.length} ready`, "good");
+      at("token-form").hidden = true;
+    } else {
+      const p = problemOf(response.status, text);
+      state(p.detail || p.title, "bad");
+      at("token-form").hidden = response.status !== 401;
+    }
+  } catch {
+    state("the service does not answer", "bad");
+  }
+  setTimeout(refresh, document.hidden ? 15000 : 2000);
+}
+
+async function predictor() {
+  const response = await fetch("/api/v1/model", { headers: headers() });
+  if (!response.ok) return;
+  const m = await response.json();
+  at("predictor").textContent = `predicted by ${m.kind}, measured on ${m.device_model}`;
+}
+
+at("file").addEventListener("change", (e) => { if (e.target.files[0]) send(e.target.files[0]); });
+for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
+  at("drop").addEventListener(name, (e) => {
+    e.preventDefault();
+    at("drop").classList.toggle("over", over);
+    if (name === "drop" && e.dataTransfer.files[0]) send(e.dataTransfer.files[0]);
+  });
+}
+at("copy").addEventListener("click", () => {
+  getSelection().selectAllChildren(at("manifest"));
+  if (navigator.clipboard) navigator.clipboard.writeText(at("manifest").textContent).catch(() => {});
+});
+at("token-form").addEventListener("submit", (e) => {
+  e.preventDefault();
+  sessionStorage.setItem("token", at("token").value);
+  at("error").hidden = true;
+  predictor().catch(() => {});
+});
+refresh();
+predictor().catch(() => {});
