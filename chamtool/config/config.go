@@ -113,7 +113,7 @@ func Variables() []Variable {
 		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), parquet, or several with commas; none writes no log", formats},
 		{"CHAMTOOL_FLUSH_SECONDS", "1", "how often logs are flushed, so that an aborted run keeps its data", seconds(func(c *Config) *time.Duration { return &c.FlushEvery }, 0.01, 3600)},
 		{"CHAMTOOL_RING_SLOTS", "8192", "slots of 64 bytes in each thread's ring, rounded up to a power of two", number(func(c *Config) *int { return &c.RingSlots }, 64, 1<<24)},
-		{"CHAMTOOL_DRAIN_SECONDS", "0.05", "how often the rings are read; a ring that is half full is read at once", seconds(func(c *Config) *time.Duration { return &c.DrainEvery }, 0.0005, 10)},
+		{"CHAMTOOL_DRAIN_SECONDS", "0.2", "how often the rings are read; one that is more than half full is read earlier", seconds(func(c *Config) *time.Duration { return &c.DrainEvery }, 0.0005, 10)},
 		{"CHAMTOOL_CPU_TIME_EVERY", "0", "take the thread CPU time of one task in this many; a system call each; 0 is never", number(func(c *Config) *int { return &c.CPUTimeEvery }, 0, math.MaxInt32)},
 		{"CHAMTOOL_FREQUENCY_SECONDS", "1", "how often core frequencies are read; 0 is never", seconds(func(c *Config) *time.Duration { return &c.FrequencyEvery }, 0, 3600)},
 		{"CHAMTOOL_MODEL", "auto", "auto, history, local, power, ridge or mlp", oneOf(func(c *Config) *string { return &c.Model }, "auto", "history", "local", "power", "ridge", "mlp")},

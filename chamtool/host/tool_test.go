@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/host"
 	"github.com/foretime/foretime/chamtool/report"
+	"github.com/foretime/foretime/chamtool/tasklog"
 )
 
 var scratch string
@@ -171,6 +173,47 @@ func TestWork(t *testing.T) {
 				tab := lines(t, filepath.Join(r.Dir, "logs", "chamtool_logfile_rank_0.csv"))
 				if uint64(len(tab)) != did.Ended+6 {
 					t.Errorf("the tab log has %d lines, want %d tasks and 6 iterations", len(tab), did.Ended)
+				}
+			})
+		}
+	}
+}
+
+// The sizes of the arguments that are not literals arrive, in order, however
+// many slots they take and wherever literals stand between them.
+func TestSizes(t *testing.T) {
+	tool, p := need(t)
+	const n = 8
+	for _, tt := range []struct{ args, buffers, every int }{
+		{0, 0, 0}, {1, 1, 0}, {4, 4, 0}, {5, 3, 0}, {5, 5, 0}, {12, 4, 0}, {12, 12, 0}, {12, 12, 2}, {13, 3, 0}, {13, 13, 3}, {60, 60, 0},
+	} {
+		for _, dialect := range dialects(p) {
+			t.Run(fmt.Sprintf("%s/%d/%d/%d", dialect, tt.args, tt.buffers, tt.every), func(t *testing.T) {
+				r := in(t, tool, "--threads", "1", "--tasks", "37", "--iterations", "40", "--sizes", fmt.Sprint(n), "--work", "none", "--dialect", dialect,
+					"--args", fmt.Sprint(tt.args), "--buffers", fmt.Sprint(tt.buffers), "--literal-every", fmt.Sprint(tt.every))
+				r.Env = append(r.Env, "CHAMTOOL_LOG_FORMAT=csv", "CHAMTOOL_RING_SLOTS=256", "CHAMTOOL_DRAIN_SECONDS=0.001") // the ring is written round and round
+				run(t, p, r)
+				log, err := tasklog.Load(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), tasklog.FormatCSV)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want tasklog.Sizes
+				for i := range min(tt.args, tt.buffers) {
+					if tt.every == 0 || i%tt.every != 0 {
+						size := int64(n * n * 8)
+						if i >= 3 {
+							size += int64(i)
+						}
+						want = append(want, size)
+					}
+				}
+				if len(log.Rows) == 0 {
+					t.Fatal("an empty log")
+				}
+				for i, row := range log.Rows {
+					if !slices.Equal(row.Sizes, want) {
+						t.Fatalf("row %d: sizes %v, want %v", i, row.Sizes, want)
+					}
 				}
 			})
 		}

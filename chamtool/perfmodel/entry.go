@@ -77,8 +77,9 @@ type Entry struct {
 	name       string
 	options    Options
 	footprints map[uint64]*Footprint
-	width      int     // features of the power law; -1 before the first footprint
-	unit       float64 // of the ridge's sizes
+	usual      [16]*Footprint // those met last, by the low bits of their hash
+	width      int            // features of the power law; -1 before the first footprint
+	unit       float64        // of the ridge's sizes
 
 	n        int // runs observed since the last drift
 	seen     int // runs observed in all
@@ -176,9 +177,18 @@ func (e *Entry) Exponents() (multiplier float64, exponents []float64, ok bool) {
 // not keep sizes.
 func (e *Entry) Footprint(sizes []int64) *Footprint {
 	key := hash(sizes)
-	if f := e.footprints[key]; f != nil {
+	if f := e.usual[key%uint64(len(e.usual))]; f != nil && f.key == key {
 		return f
 	}
+	f := e.footprints[key]
+	if f == nil {
+		f = e.newFootprint(key, sizes)
+	}
+	e.usual[key%uint64(len(e.usual))] = f
+	return f
+}
+
+func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
 	if e.width < 0 {
 		e.width = min(len(sizes), maxFeatures)
 		e.unit = math.Max(total(sizes), 1)
@@ -186,7 +196,7 @@ func (e *Entry) Footprint(sizes []int64) *Footprint {
 	if len(e.footprints) >= maxFootprints {
 		e.dropRare()
 	}
-	f := &Footprint{Sizes: slices.Clone(sizes), x: features(sizes, e.width), ridge: ridgeFeatures(total(sizes), e.unit), mlp: math.NaN()}
+	f := &Footprint{Sizes: slices.Clone(sizes), key: key, x: features(sizes, e.width), ridge: ridgeFeatures(total(sizes), e.unit), mlp: math.NaN()}
 	if e.options.Network != nil {
 		f.mlp = e.options.Network.log(e.name, sizes)
 	}
@@ -195,6 +205,7 @@ func (e *Entry) Footprint(sizes []int64) *Footprint {
 }
 
 func (e *Entry) dropRare() {
+	clear(e.usual[:])
 	for key, f := range e.footprints {
 		if f.runs <= 1 {
 			delete(e.footprints, key)

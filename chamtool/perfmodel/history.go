@@ -12,6 +12,7 @@ const recent = 15
 type Footprint struct {
 	Sizes []int64
 	Mark  any       // the caller's own
+	key   uint64    // hash of the sizes
 	x     []float64 // features for the power law
 	ridge [3]float64
 	mlp   float64 // logarithm of the network's seconds, NaN without a network

@@ -21,6 +21,7 @@ func (m *moments) add(x []float64, y, weight float64) {
 	p := len(x)
 	m.n++
 	m.weight += weight
+	share := weight / m.weight
 	var before [maxMoments]float64
 	for i := range p + 1 {
 		v := y
@@ -28,7 +29,7 @@ func (m *moments) add(x []float64, y, weight float64) {
 			v = x[i]
 		}
 		before[i] = v - m.mean[i]
-		m.mean[i] += before[i] * weight / m.weight
+		m.mean[i] += before[i] * share
 		after := v - m.mean[i]
 		for j := range i + 1 {
 			m.co[i][j] += weight * after * before[j]

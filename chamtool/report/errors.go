@@ -2,11 +2,14 @@ package report
 
 import "math"
 
+// Bins of the histogram are the floating-point numbers that share their
+// exponent and the highest binBits bits of their fraction: a bin spans at most
+// four tenths of a percent, and finding it takes no logarithm.
 const (
-	binsPerE = 200 // a bin spans half a percent
-	binsLow  = -14 // ratios below exp(-14) are one bin
-	binsHigh = 10
-	bins     = (binsHigh - binsLow) * binsPerE
+	binBits  = 8
+	binShift = 52 - binBits
+	binsLow  = (1023 - 20) << binBits // ratios below 2^-20 are one bin
+	binsHigh = (1023 + 15) << binBits // and those above 2^15 another
 )
 
 // Errors adds up predictions against what came, in seconds. The zero value is
@@ -33,10 +36,10 @@ func (e *Errors) Add(predicted, actual float64) {
 	e.mean += d / float64(e.n)
 	e.spread += d * (actual - e.mean)
 	if e.histogram == nil {
-		e.histogram = make([]uint32, bins)
+		e.histogram = make([]uint32, binsHigh-binsLow)
 	}
-	bin := (math.Log(miss/actual) - binsLow) * binsPerE
-	e.histogram[int(math.Max(0, math.Min(bin, bins-1)))]++
+	bin := int(math.Float64bits(miss/actual) >> binShift)
+	e.histogram[max(0, min(bin, binsHigh-1)-binsLow)]++
 }
 
 // Count is how many were added.
@@ -59,7 +62,7 @@ func (e *Errors) MedianAPE() float64 {
 			if i == 0 {
 				return 0
 			}
-			return 100 * math.Exp(binsLow+(float64(i)+0.5)/binsPerE)
+			return 100 * math.Float64frombits(uint64(2*(binsLow+i)+1)<<(binShift-1)) // its middle
 		}
 	}
 	return math.NaN()

@@ -48,6 +48,8 @@ type Session struct {
 	tracker    *task.Tracker[mark]
 	model      *perfmodel.Model
 	byEntry    map[uint64]*function
+	usual      *function // the last one asked for, at usualAt
+	usualAt    uint64
 	byName     map[string]*function
 	order      []*function
 	logs       []*logFile
@@ -304,9 +306,18 @@ func (s *Session) summary() *report.Summary {
 
 // function returns the task function at an address.
 func (s *Session) function(address uint64) *function {
-	if f := s.byEntry[address]; f != nil {
-		return f
+	if s.usual != nil && s.usualAt == address {
+		return s.usual
 	}
+	f := s.byEntry[address]
+	if f == nil {
+		f = s.newFunction(address)
+	}
+	s.usual, s.usualAt = f, address
+	return f
+}
+
+func (s *Session) newFunction(address uint64) *function {
 	name := fmt.Sprintf("%#x", address)
 	if s.o.Symbol != nil {
 		if known := s.o.Symbol(address); known != "" {

@@ -67,9 +67,8 @@ type Counts struct {
 type Tracker[M any] struct {
 	observer  Observer[M]
 	clock     *Clock
-	tasks     map[uint64]*Task[M]
+	tasks     open[M]
 	announced map[uint64]announcements // by the task's address
-	spare     []*Task[M]
 	lanes     []lane
 	counts    Counts
 	left      int // most taskwaits that one worker left
@@ -122,7 +121,7 @@ type running struct {
 
 // NewTracker returns a tracker that tells o.
 func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
-	return &Tracker[M]{observer: o, clock: clock, tasks: map[uint64]*Task[M]{}, announced: map[uint64]announcements{}}
+	return &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
 }
 
 // Counts says what became of the events so far. Dropped events are those of
@@ -130,10 +129,10 @@ func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
 func (t *Tracker[M]) Counts() Counts { return t.counts }
 
 // Open is the number of tasks that were created and have not ended.
-func (t *Tracker[M]) Open() int { return len(t.tasks) }
+func (t *Tracker[M]) Open() int { return t.tasks.n }
 
 // Task returns the task of a token, or nil where it has ended or is unknown.
-func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks[token] }
+func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks.get(token) }
 
 // Drain takes every event that the rings hold. Rings keep their place in the
 // slice from call to call; new ones are appended.
@@ -204,14 +203,8 @@ func (t *Tracker[M]) creations(l *lane, r *ring.Ring) {
 
 // add makes the task of a Create or Arrive event.
 func (t *Tracker[M]) add(s *abi.Slot, iteration int) *Task[M] {
-	var task *Task[M]
-	if n := len(t.spare); n > 0 {
-		task, t.spare = t.spare[n-1], t.spare[:n-1]
-	} else {
-		task = new(Task[M])
-	}
+	task := t.tasks.add(s[abi.WordToken])
 	*task = Task[M]{Token: s[abi.WordToken], Flag: s.Flag(), Entry: s[abi.WordEntry], Iteration: iteration}
-	t.tasks[task.Token] = task
 	return task
 }
 
@@ -306,12 +299,12 @@ func (t *Tracker[M]) end(l *lane, r *ring.Ring, s *abi.Slot) {
 	}
 	if top < 0 {
 		t.counts.Incomplete++
-		t.forget(token)
+		t.tasks.remove(token)
 		return
 	}
 	for _, lost := range l.running[top+1:] {
 		t.counts.Incomplete++
-		t.forget(lost.task)
+		t.tasks.remove(lost.task)
 	}
 	run := l.running[top]
 	l.running = l.running[:top]
@@ -319,7 +312,7 @@ func (t *Tracker[M]) end(l *lane, r *ring.Ring, s *abi.Slot) {
 	if top > 0 {
 		l.running[top-1].nested += span
 	}
-	task := t.tasks[token]
+	task := t.tasks.get(token)
 	if task == nil {
 		t.counts.Incomplete++
 		return
@@ -336,12 +329,5 @@ func (t *Tracker[M]) end(l *lane, r *ring.Ring, s *abi.Slot) {
 		out.CPUSeconds = float64(cpu) * 1e-9
 	}
 	t.observer.Ended(task, out)
-	t.forget(token)
-}
-
-func (t *Tracker[M]) forget(token uint64) {
-	if task := t.tasks[token]; task != nil {
-		delete(t.tasks, token)
-		t.spare = append(t.spare, task)
-	}
+	t.tasks.remove(token)
 }

@@ -28,6 +28,9 @@ type Writer struct {
 	failed error
 	lost   int // rows that could not be written
 	held   int // rows in buf
+
+	mhz     float64 // the frequency last written in the CSV layout
+	mhzText []byte
 }
 
 // flushAt is when a buffer is handed on without being asked.
@@ -67,13 +70,24 @@ func (w *Writer) csv(r *Row, entry, sizes []byte) {
 	b = append(append(b, ','), entry...)
 	b = append(append(b, ','), sizes...)
 	b = strconv.AppendInt(append(b, ','), int64(r.Core), 10)
-	b = appendOptional(append(b, ','), r.MHz)
+	b = append(append(b, ','), w.frequency(r.MHz)...)
 	b = appendSeconds(append(b, ','), r.Start)
 	b = appendOptional(append(b, ','), r.Queue)
 	b = appendSeconds(append(b, ','), r.Seconds)
 	b = appendOptional(append(b, ','), r.CPU)
 	b = appendOptional(append(b, ','), r.Predicted)
 	w.buf = append(b, '\n')
+}
+
+// frequency is the text of a frequency, which stays the same for many rows.
+func (w *Writer) frequency(mhz *float64) []byte {
+	if mhz == nil {
+		return nil
+	}
+	if w.mhzText == nil || *mhz != w.mhz {
+		w.mhz, w.mhzText = *mhz, appendSeconds(w.mhzText[:0], *mhz)
+	}
+	return w.mhzText
 }
 
 func (w *Writer) tab(r *Row, sizes []byte) {
@@ -178,13 +192,24 @@ func appendOdd(b []byte, x float64, digits int) []byte {
 	return strconv.AppendFloat(b, x, 'f', digits, 64)
 }
 
-// appendDecimals writes a point and n with leading zeros, without the work of
-// strconv.
+// pairs are the numbers from 00 to 99.
+const pairs = "0001020304050607080910111213141516171819" +
+	"2021222324252627282930313233343536373839" +
+	"4041424344454647484950515253545556575859" +
+	"6061626364656667686970717273747576777879" +
+	"8081828384858687888990919293949596979899"
+
+// appendDecimals writes a point and n with leading zeros, two digits at a time
+// and without the work of strconv.
 func appendDecimals(b []byte, n uint64, digits int) []byte {
 	b = append(b, ".000000000"[:digits+1]...)
-	for i := len(b) - 1; n > 0; i-- {
-		b[i] = byte('0' + n%10)
-		n /= 10
+	for i := len(b); n > 0; i -= 2 {
+		if n < 10 {
+			b[i-1] = byte('0' + n)
+			break
+		}
+		copy(b[i-2:i], pairs[n%100*2:])
+		n /= 100
 	}
 	return b
 }

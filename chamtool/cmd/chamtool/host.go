@@ -25,7 +25,8 @@ Options of the program, after --:
   --threads N --tasks N --iterations N   workers, tasks an iteration, iterations
   --shape work|flood                     a task program, or callbacks as fast as can be
   --work matrix|spin|none --sizes A,B,.. what a task does: orders of matrices, or microseconds
-  --args N --nest N --skew X --seed N    arguments, nested tasks, more tasks on rank 0
+  --args N --buffers N --literal-every N arguments: those behind the first N are literals, so is every N-th
+  --nest N --skew X --seed N             nested tasks, more tasks on rank 0
   --dialect upstream|patched --mode 1|2|3 --train N`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

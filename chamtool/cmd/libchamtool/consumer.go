@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 	"unsafe"
 
@@ -100,6 +99,9 @@ func start(process, settings unsafe.Pointer) bool {
 		c.session.Warn(w)
 	}
 	running.Store(c)
+	if _, given := environment("GOMAXPROCS"); !given {
+		runtime.GOMAXPROCS(1) // one goroutine works; others' threads would only look for work
+	}
 	go c.run()
 	if cfg.FrequencyEvery > 0 {
 		go c.watchFrequency()
@@ -145,15 +147,9 @@ func clock() (ticks, ns uint64) {
 }
 
 // threadCPU is the CPU time of this thread. The caller keeps the goroutine on
-// it.
-func threadCPU() time.Duration {
-	var u syscall.Rusage
-	const thread = 1 // RUSAGE_THREAD
-	if syscall.Getrusage(thread, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
+// it. It is the clock's and not getrusage's, which stands still between the
+// kernel's ticks: most drains are shorter.
+func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }
 
 // symbol names the function at an address: the file's name and the symbol, or
 // the offset in it where the file tells no symbol. Both are the same on every

@@ -86,6 +86,8 @@ void chamtool_clock(uint64_t *at, uint64_t *ns) {
     }
 }
 
+uint64_t chamtool_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+
 // ---- one ring for each thread ---------------------------------------------
 
 static __thread struct ring *mine FAST;

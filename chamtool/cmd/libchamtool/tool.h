@@ -65,6 +65,7 @@ struct settings {
 // Functions of C that Go calls.
 struct ring *chamtool_rings(void);               // newest first, linked by next
 void chamtool_clock(uint64_t *ticks, uint64_t *ns); // one moment on both clocks
+uint64_t chamtool_thread_cpu(void);              // ns of the calling thread
 void chamtool_disable(void);                     // no callback does anything from now on
 int chamtool_symbol(uint64_t address, char **file, uint64_t *offset, char **name);
 uint64_t chamtool_unplaced(void);                // events lost for want of a ring

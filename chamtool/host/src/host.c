@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,14 +38,14 @@ struct host_task {
 };
 
 static struct {
-    int threads, args, mode, train, json, forks, nest, cost;
+    int threads, args, buffers, literal_every, mode, train, json, forks, nest, cost;
     long tasks, iterations;
     const char *shape, *work, *dialect, *death;
     int death_at, refuse;
     double skew;
     int sizes[64], size_count;
     uint64_t seed;
-} option = {.threads = 2, .args = 3, .tasks = 200, .iterations = 5, .shape = "work", .work = "matrix", .dialect = "upstream",
+} option = {.threads = 2, .args = 3, .buffers = 3, .tasks = 200, .iterations = 5, .shape = "work", .work = "matrix", .dialect = "upstream",
             .death = "", .death_at = -1, .refuse = -1, .sizes = {24, 32, 48, 64, 80}, .size_count = 5, .seed = 1, .mode = 3, .train = 3};
 
 static struct {
@@ -55,6 +54,7 @@ static struct {
     rank_info_t rank;
     int on, patched;
     _Atomic long created, started, ended, remote, moved, loads, decisions, waits, predicted, trained, told;
+    _Atomic uint64_t own_cpu; // ns of CPU time of the host's own threads, the tool's start and end left out
 } host = {.rank = {0, 1}};
 
 #define CALL(type, event) ((type)host.callback[event])
@@ -64,6 +64,14 @@ static double now(void) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+static uint64_t cpu_now(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void count_own_cpu(void) { atomic_fetch_add(&host.own_cpu, cpu_now(CLOCK_THREAD_CPUTIME_ID)); }
 
 static _Noreturn void die(const char *what, const char *why) {
     fprintf(stderr, "host: %s: %s\n", what, why);
@@ -229,6 +237,7 @@ static int try_tool(const char *path) {
 }
 
 static void find_tool(void) {
+    uint64_t before = cpu_now(CLOCK_THREAD_CPUTIME_ID);
     const char *enabled = getenv("CHAMELEON_TOOL");
     if (enabled && (!strcmp(enabled, "0") || !strcmp(enabled, "disabled"))) return;
     start_result_t *(*linked)(unsigned) = (start_result_t * (*)(unsigned)) dlsym(RTLD_NEXT, "cham_t_start_tool");
@@ -243,6 +252,7 @@ static void find_tool(void) {
         try_tool(older);
     }
     if (host.tool && host.tool->initialize) host.on = host.tool->initialize(lookup, &host.tool->data);
+    atomic_fetch_sub(&host.own_cpu, cpu_now(CLOCK_THREAD_CPUTIME_ID) - before);
 }
 
 // ---- events ---------------------------------------------------------------
@@ -294,8 +304,8 @@ static void fill(host_task *t, uint64_t random) {
     t->n = option.sizes[random % (uint64_t)option.size_count];
     t->args = option.args;
     for (int i = 0; i < t->args; i++) {
-        int literal = i >= 3;
-        t->sizes[i] = literal ? 8 : (int64_t)t->n * t->n * 8;
+        int literal = i >= option.buffers || (option.literal_every && i % option.literal_every == 0);
+        t->sizes[i] = literal ? 8 : (int64_t)t->n * t->n * 8 + (i < 3 ? 0 : i);
         t->types[i] = literal ? LITERAL : 1 + i;
     }
     t->body = !strcmp(option.work, "matrix") ? host_multiply : !strcmp(option.work, "spin") ? host_spin : host_nothing;
@@ -457,6 +467,7 @@ static void *comm(void *unused) {
         own_load();
         usleep(500);
     }
+    count_own_cpu();
     return NULL;
 }
 
@@ -589,16 +600,11 @@ static void *worker(void *number) {
     pthread_barrier_wait(&barrier);
     if (host.on && host.callback[2]) CALL(thread_fn, 2)(&thread_data);
     free(matrices);
+    count_own_cpu();
     return NULL;
 }
 
 // ---- what a callback costs ------------------------------------------------
-
-static uint64_t cpu_now(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 typedef struct { double sync, create, schedule; } costs;
 
@@ -728,10 +734,11 @@ static void parse_sizes(char *list) {
 }
 
 static void parse(int argc, char **argv) {
-    enum { THREADS = 1000, TASKS, ITERATIONS, SHAPE, WORK, SIZES, ARGS, DIALECT, MODE, TRAIN, DEATH, DEATH_AT, REFUSE, FORK, NEST, SKEW, SEED, COST };
+    enum { THREADS = 1000, TASKS, ITERATIONS, SHAPE, WORK, SIZES, ARGS, BUFFERS, LITERAL_EVERY, DIALECT, MODE, TRAIN, DEATH, DEATH_AT, REFUSE, FORK, NEST, SKEW, SEED, COST };
     static const struct option long_options[] = {
         {"threads", 1, 0, THREADS}, {"tasks", 1, 0, TASKS}, {"iterations", 1, 0, ITERATIONS}, {"shape", 1, 0, SHAPE},
-        {"work", 1, 0, WORK}, {"sizes", 1, 0, SIZES}, {"args", 1, 0, ARGS}, {"dialect", 1, 0, DIALECT}, {"mode", 1, 0, MODE},
+        {"work", 1, 0, WORK}, {"sizes", 1, 0, SIZES}, {"args", 1, 0, ARGS}, {"buffers", 1, 0, BUFFERS}, {"literal-every", 1, 0, LITERAL_EVERY},
+        {"dialect", 1, 0, DIALECT}, {"mode", 1, 0, MODE},
         {"train", 1, 0, TRAIN}, {"death", 1, 0, DEATH}, {"death-at", 1, 0, DEATH_AT}, {"refuse", 1, 0, REFUSE}, {"fork", 0, 0, FORK},
         {"nest", 1, 0, NEST}, {"skew", 1, 0, SKEW}, {"seed", 1, 0, SEED}, {"cost", 0, 0, COST}, {0},
     };
@@ -744,6 +751,8 @@ static void parse(int argc, char **argv) {
         case WORK: option.work = optarg; break;
         case SIZES: parse_sizes(optarg); break;
         case ARGS: option.args = atoi(optarg); break;
+        case BUFFERS: option.buffers = atoi(optarg); break;
+        case LITERAL_EVERY: option.literal_every = atoi(optarg); break;
         case DIALECT: option.dialect = optarg; break;
         case MODE: option.mode = atoi(optarg); break;
         case TRAIN: option.train = atoi(optarg); break;
@@ -788,15 +797,15 @@ int main(int argc, char **argv) {
         comm_quit = 1;
         if (with_comm) pthread_join(comm_id, NULL);
         double took = now() - began;
-        struct rusage u;
-        getrusage(RUSAGE_SELF, &u);
         free(id);
+        count_own_cpu();
         if (host.on && host.tool->finalize) host.tool->finalize(&host.tool->data);
+        double own = 1e-9 * (double)host.own_cpu, all = 1e-9 * (double)cpu_now(CLOCK_PROCESS_CPUTIME_ID);
         printf("{\"rank\":%d,\"ranks\":%d,\"tool\":%s,\"created\":%ld,\"started\":%ld,\"ended\":%ld,\"remote\":%ld,\"moved\":%ld,"
-               "\"loads\":%ld,\"decisions\":%ld,\"trained\":%ld,\"predicted\":%ld,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f}\n",
+               "\"loads\":%ld,\"decisions\":%ld,\"trained\":%ld,\"predicted\":%ld,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"tool_cpu_seconds\":%.6f}\n",
                host.rank.comm_rank, host.rank.comm_size, host.on ? "true" : "false", host.created, host.started, host.ended, host.remote,
                host.moved, host.loads, host.decisions, host.trained, host.predicted, host.waits, host.told, took,
-               (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec));
+               all, host.on ? all - own : 0);
     }
     fflush(stdout);
 #ifdef HOST_MPI

@@ -1,0 +1,82 @@
+package task
+
+import "math/bits"
+
+// blockTasks is how many tokens that follow each other share a block.
+const blockTasks = 64
+
+// open holds the tasks that have not ended, by token. A thread's tokens follow
+// each other, so the tasks lie in blocks of neighbours, and a drain finds all
+// but the first of a block without a look into the map.
+type open[M any] struct {
+	blocks map[uint64]*block[M] // by token / blockTasks
+	near   [16]*block[M]        // the last few that were used
+	spare  []*block[M]
+	n      int
+}
+
+// block is the tasks of blockTasks tokens.
+type block[M any] struct {
+	key   uint64
+	held  uint64 // a bit for each task that is open
+	tasks [blockTasks]Task[M]
+}
+
+// place is where a block's key is looked for first: neighbours apart, and the
+// same block of two threads apart too, whose number stands in the high bits.
+func place(key uint64) uint64 { return (key ^ key>>34) % 16 }
+
+// find returns the block of a key, or nil.
+func (o *open[M]) find(key uint64) *block[M] {
+	if b := o.near[place(key)]; b != nil && b.key == key {
+		return b
+	}
+	b := o.blocks[key]
+	if b != nil {
+		o.near[place(key)] = b
+	}
+	return b
+}
+
+// get returns the task of a token, or nil where none is open.
+func (o *open[M]) get(token uint64) *Task[M] {
+	b := o.find(token / blockTasks)
+	if b == nil || b.held>>(token%blockTasks)&1 == 0 {
+		return nil
+	}
+	return &b.tasks[token%blockTasks]
+}
+
+// add opens a token's task, which is what was last there.
+func (o *open[M]) add(token uint64) *Task[M] {
+	key := token / blockTasks
+	b := o.find(key)
+	if b == nil {
+		if n := len(o.spare); n > 0 {
+			b, o.spare = o.spare[n-1], o.spare[:n-1]
+		} else {
+			b = new(block[M])
+		}
+		b.key = key
+		o.blocks[key], o.near[place(key)] = b, b
+	}
+	before := bits.OnesCount64(b.held)
+	b.held |= 1 << (token % blockTasks)
+	o.n += bits.OnesCount64(b.held) - before
+	return &b.tasks[token%blockTasks]
+}
+
+// remove closes a token's task.
+func (o *open[M]) remove(token uint64) {
+	key := token / blockTasks
+	b := o.find(key)
+	if b == nil || b.held>>(token%blockTasks)&1 == 0 {
+		return
+	}
+	o.n--
+	if b.held &^= 1 << (token % blockTasks); b.held == 0 {
+		delete(o.blocks, key)
+		o.near[place(key)] = nil
+		o.spare = append(o.spare, b)
+	}
+}
