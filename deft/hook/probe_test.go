@@ -37,7 +37,12 @@ type probe struct {
 
 func (w *world) probe(env ...string) *probe {
 	w.t.Helper()
-	cmd := w.command(compileTest(w.t, "probe", "probe.c"))
+	return w.probeOf(compileTest(w.t, "probe", "probe.c"), env...)
+}
+
+func (w *world) probeOf(program string, env ...string) *probe {
+	w.t.Helper()
+	cmd := w.command(program)
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr = os.Stderr
 	p := &probe{t: w.t, cmd: cmd, lines: make(chan string, 100)}

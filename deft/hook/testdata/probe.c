@@ -28,8 +28,14 @@
 
 static void *driver;
 
+/* With -DLINKED the wrappers are part of this program. */
 static void *symbol(const char *name) {
-    void *f = dlsym(driver, name);
+    void *f = NULL;
+#ifdef LINKED
+    f = dlsym(RTLD_DEFAULT, name);
+#endif
+    if (!f)
+        f = dlsym(driver, name);
     if (!f) {
         printf("error %s\n", name);
         exit(1);

@@ -1,0 +1,159 @@
+package hook_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/deft/session"
+)
+
+// outside runs ten launches with a value of DEFT_SESSION and wants them to go
+// through, and at most one line on stderr.
+func (w *world) outside(t interface{ Errorf(string, ...any) }, value string, warns bool) {
+	cmd := w.command(w.clients.Client, "v2", "10")
+	cmd.Env = append(cmd.Env, "DEFT_SESSION="+value)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	lines := strings.Count(stderr.String(), "\n")
+	if err != nil || string(out) != "launches 10\n" || lines > 1 || warns != (lines == 1) {
+		t.Errorf("DEFT_SESSION=%.80q: %v, stdout %q, stderr %q", value, err, out, stderr.String())
+	}
+}
+
+// Without a session, or with something that is none, a program runs as if the
+// library were absent, with one warning.
+func TestNoSession(t *testing.T) {
+	w := newWorld(t, session.Options{})
+	file := func(name string, body []byte, mode os.FileMode) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, body, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	whole := make([]byte, 24832)
+	older := bytes.Clone(whole)
+	binary.LittleEndian.PutUint64(older, session.Magic)
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		value string
+		warns bool
+	}{
+		{"", false},
+		{",", false},
+		{"/nonesuch", true},
+		{"fd:99", true},
+		{"fd:0", true},
+		{"fd:-1", true},
+		{"fd:x", true},
+		{strings.Repeat("x", 5000), false},
+		{"fd:99,/nonesuch,,/proc/1/fd/99999", true},
+		{"fd:99," + w.session.Path(), false},
+		{t.TempDir(), true},
+		{"/dev/null", true},
+		{fifo, true},
+		{file("empty", nil, 0o600), true},
+		{file("short", whole[:1000], 0o600), true},
+		{file("blank", whole, 0o600), true},
+		{file("older", older, 0o600), true},
+		{file("open to all", whole, 0o644), true},
+	} {
+		w.outside(t, tt.value, tt.warns)
+	}
+}
+
+// A session of the right version may hold anything: the program goes on.
+func TestHostileSession(t *testing.T) {
+	w := newWorld(t, session.Options{})
+	good := mapSession(t, w.session)
+	start := bytes.Clone(good)
+	rapid.Check(t, func(rt *rapid.T) {
+		body := bytes.Clone(start)
+		for range rapid.IntRange(0, 60).Draw(rt, "words") {
+			offset := 4 * rapid.IntRange(14, len(body)/4-1).Draw(rt, "offset") // past the sizes
+			if rapid.Bool().Draw(rt, "in the first slots") {
+				offset = 4 * rapid.IntRange(14, 300).Draw(rt, "offset")
+			}
+			word := rapid.OneOf(rapid.SampledFrom([]uint32{0, 1, 2, 3, 4, 0xffffffff, 0x7fffffff, 0x80000000}), rapid.Uint32()).Draw(rt, "word")
+			binary.LittleEndian.PutUint32(body[offset:], word)
+		}
+		path := filepath.Join(t.TempDir(), "hostile")
+		if err := os.WriteFile(path, body, 0o600); err != nil {
+			rt.Fatal(err)
+		}
+		// Without an owner that beats nobody is obeyed for long: at most ten
+		// seconds where the file asks for such patience, so ask for little.
+		binary.LittleEndian.PutUint64(body[88:], uint64(time.Millisecond))
+		if err := os.WriteFile(path, body, 0o600); err != nil {
+			rt.Fatal(err)
+		}
+		cmd := w.command(w.clients.Client, "v2", "10")
+		cmd.Env = append(cmd.Env, "DEFT_SESSION="+path)
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.HasSuffix(string(out), "launches 10\n") {
+			rt.Fatalf("%v: %s", err, out)
+		}
+		os.Remove(path)
+	})
+}
+
+// Neither does a session that another process scribbles over meanwhile stop or
+// crash a program.
+func TestScribbledSession(t *testing.T) {
+	w := newWorld(t, session.Options{})
+	data := mapSession(t, w.session)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		random := rand.New(rand.NewPCG(1, 2))
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				binary.LittleEndian.PutUint32(data[4*(14+random.IntN(400)):], random.Uint32()>>(random.IntN(4)*10))
+			}
+		}
+	})
+	for _, way := range []string{"v2", "threads", "graph", "capture", "memory", "copies", "events", "hostfunc"} {
+		w.run(w.command(w.clients.Client, way, "30"))
+	}
+	close(stop)
+	wg.Wait()
+}
+
+func mapSession(t *testing.T, s *session.Session) []byte {
+	data, err := unix.Mmap(int(s.File().Fd()), 0, 24832, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Munmap(data) })
+	return data
+}
+
+// A program that lost its session's file descriptor, as those do that close
+// what they did not open, finds the session by its owner's.
+func TestDescendants(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs sh: install with apt-get install dash")
+	}
+	w.run(w.command("sh", "-c", "exec 3>&-; "+w.clients.Client+" v2 10; "+w.clients.Client+" v1 10"))
+	if gone := w.reap(); len(gone) != 2 || gone[0].Launches+gone[1].Launches != 20 {
+		t.Errorf("the hook saw %+v", gone)
+	}
+}

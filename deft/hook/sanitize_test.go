@@ -1,0 +1,95 @@
+package hook_test
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/session"
+)
+
+// The library's C files and the probe in one program, under each sanitizer,
+// while the owner changes its mind all the time.
+func TestSanitizers(t *testing.T) {
+	sources := fstest.MapFS{}
+	add := func(from fs.FS) {
+		err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") {
+				return err
+			}
+			body, err := fs.ReadFile(from, path)
+			sources[path] = &fstest.MapFile{Data: body}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(hook.Sources())
+	add(os.DirFS("testdata"))
+	for _, kind := range []string{"address", "undefined", "thread"} {
+		t.Run(kind, func(t *testing.T) {
+			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+			w.device.AfterFork = true
+			program, err := w.buildSanitized(sources, kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := w.probeOf(program, "LD_PRELOAD=",
+				"ASAN_OPTIONS=halt_on_error=1:detect_leaks=0", "TSAN_OPTIONS=halt_on_error=1", "UBSAN_OPTIONS=halt_on_error=1")
+			p.do("launch 1")
+			slot := w.client(p).Slot
+			stop := make(chan struct{})
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for i := uint32(0); ; i++ {
+					select {
+					case <-stop:
+						w.session.Direct(slot, session.Directive{})
+						return
+					default:
+					}
+					w.session.Direct(slot, session.Directive{Closed: i%4 == 0, SyncEvery: i % 3 * 5, InFlight: i % 5, MemoryQuotaBytes: uint64(i%2) << 40})
+					w.session.Reap()
+					w.session.Beat()
+				}
+			})
+			for range 3 {
+				for _, command := range []string{
+					"threads 300", "sync", "begin 5", "alloc 1000", "side 50", "info", "free", "end",
+					"capture", "side 5", "launch 5", "uncapture", "threads 50", "fork 20", "sync",
+				} {
+					p.do("%s", command)
+				}
+			}
+			close(stop)
+			wg.Wait()
+			if c := w.client(p); c.Launches != 1+3*(1200+50+5+200) || c.Captured != 15 || c.MemoryBytes != 0 {
+				t.Errorf("got %+v", c)
+			}
+			p.exit()
+		})
+	}
+}
+
+// buildSanitized links the library into the probe. The sanitizers' run-time
+// libraries need libc's dlsym to themselves, so but for one the program has no
+// dlsym of its own.
+func (w *world) buildSanitized(sources fs.FS, kind string) (string, error) {
+	args := []string{
+		"-std=gnu11", "-O1", "-g", "-fno-strict-aliasing", "-fno-omit-frame-pointer", "-fvisibility=hidden", "-pthread", "-rdynamic",
+		"-fsanitize=" + kind, "-fno-sanitize-recover=all", "probe.c",
+	}
+	if kind == "undefined" {
+		args = append(args, "-DDEFT_UNVERSIONED")
+	} else {
+		args = append(args, "-DLINKED", `-DDEFT_SHIM="`+w.driver.Driver+`"`)
+	}
+	return needCompiler(w.t).Build(w.t.Context(), cc.Product{Name: "probe-" + kind, Sources: sources, Args: append(args, hook.Files()...)})
+}
