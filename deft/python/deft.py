@@ -1,0 +1,64 @@
+"""Marks the jobs of a Python program for deft.
+
+A program under libdeft.so tells where a job begins and ends, so that the
+policy knows what is urgent, and when:
+
+    import deft
+
+    for image in images:
+        with deft.job(slo_ms=50):
+            model(image)
+            torch.cuda.synchronize()
+
+Without libdeft.so, or outside of a session, all of it does nothing: the same
+program runs anywhere. Needs nothing but the standard library.
+"""
+
+import contextlib
+import ctypes
+
+
+def _find():
+    """The two C functions, from the preloaded library or the shim."""
+    for name in (None, "libdeft.so", "libcuda.so.1"):
+        try:
+            library = ctypes.CDLL(name)
+            begin, end = library.deft_job_begin, library.deft_job_end
+        except (OSError, AttributeError):
+            continue
+        begin.argtypes, begin.restype = [ctypes.c_uint64], ctypes.c_int
+        end.argtypes, end.restype = [], ctypes.c_int
+        return begin, end
+    return None
+
+
+_functions = _find()
+
+
+def present():
+    """Whether libdeft.so is in this process."""
+    return _functions is not None
+
+
+def job_begin(slo_ms=0):
+    """Begins a job, which ends one still open. slo_ms is the time that the job
+    may take in milliseconds, 0 for the default of DEFT_SLO_MS. Returns whether
+    a session heard it."""
+    if slo_ms < 0:
+        raise ValueError("slo_ms is negative: %r" % (slo_ms,))
+    return _functions is not None and _functions[0](int(slo_ms * 1000000)) == 0
+
+
+def job_end():
+    """Ends the job. Returns whether a session heard it."""
+    return _functions is not None and _functions[1]() == 0
+
+
+@contextlib.contextmanager
+def job(slo_ms=0):
+    """A job as a block, ended also where the block raises."""
+    job_begin(slo_ms)
+    try:
+        yield
+    finally:
+        job_end()
