@@ -43,7 +43,7 @@ func TestNoSession(t *testing.T) {
 		}
 		return path
 	}
-	whole := make([]byte, 24832)
+	whole := make([]byte, len(mapSession(t, w.session)))
 	older := bytes.Clone(whole)
 	binary.LittleEndian.PutUint64(older, session.Magic)
 	fifo := filepath.Join(t.TempDir(), "fifo")
@@ -141,7 +141,11 @@ func TestScribbledSession(t *testing.T) {
 }
 
 func mapSession(t *testing.T, s *session.Session) []byte {
-	data, err := unix.Mmap(int(s.File().Fd()), 0, 24832, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	info, err := s.File().Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := unix.Mmap(int(s.File().Fd()), 0, int(info.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		t.Fatal(err)
 	}

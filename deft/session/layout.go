@@ -6,7 +6,7 @@ import "sync/atomic"
 const (
 	Magic   = 0x0053455354464544 // "DEFTSES\0"
 	Version = 1
-	Slots   = 64
+	Slots   = 256
 
 	hasLeft = 1 << 63 // in a claim: the client has ended in good order
 

@@ -24,7 +24,7 @@
 
 #define DEFT_MAGIC 0x0053455354464544ull /* "DEFTSES\0" in memory */
 #define DEFT_VERSION 1u
-#define DEFT_SLOTS 64u
+#define DEFT_SLOTS 256u
 #define DEFT_NAME 32u
 
 /*
@@ -181,7 +181,7 @@ struct deft_session {
 
 _Static_assert(sizeof(struct deft_header) == 256, "header is four lines");
 _Static_assert(sizeof(struct deft_slot) == 384, "slot is six lines");
-_Static_assert(sizeof(struct deft_session) == 256 + 64 * 384, "session");
+_Static_assert(sizeof(struct deft_session) == 256 + 256 * 384, "session");
 
 /*
  * C interface for programs that mark their jobs. All return 0, or -1 where no
