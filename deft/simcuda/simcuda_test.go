@@ -444,6 +444,22 @@ func TestEnv(t *testing.T) {
 	}
 }
 
+// What people build without Go is what the tests build with it.
+func TestMakefile(t *testing.T) {
+	needCompiler(t)
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("needs make: install with apt-get install make")
+	}
+	out := t.TempDir()
+	if text, err := exec.Command("make", "OUT="+out).CombinedOutput(); err != nil || bytes.Contains(text, []byte("warning")) {
+		t.Fatalf("make: %v\n%s", err, text)
+	}
+	b := bench{Built: Built{Driver: filepath.Join(out, "libcuda.so.1")}, Device: Device{File: filepath.Join(out, "device")}, t: t}
+	b.mustRun(filepath.Join(out, "deft-client"), "local", "10", filepath.Join(out, "plugin.so"))
+	b.mustRun(filepath.Join(out, "deft-direct"), "10")
+	b.mustRun(filepath.Join(out, "deft-workload"), "--kernels", "1", "--kernel-ns", "1000", "--jobs", "1")
+}
+
 func TestReadCounts(t *testing.T) {
 	if _, err := ReadCounts(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
