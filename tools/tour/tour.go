@@ -45,6 +45,7 @@ func chapters() []chapter {
 	return []chapter{
 		{"allox-est", []string{"./allox-est/cmd/allox-est"}, alloxEst},
 		{"chamtool", []string{"./chamtool/cmd/chamtool"}, chamTool},
+		{"deft", []string{"./deft/cmd/deft"}, deft},
 		{"edgeprof", []string{"./edgeprof/cmd/edgeprof"}, edgeProf},
 		{"mirage", []string{"./mirage/cmd/mirage"}, mirage},
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"github.com/foretime/foretime/shared/cli"
 
@@ -27,7 +28,9 @@ func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experimen
 		if err != nil {
 			return nil, err
 		}
+		stop := progress(env, x.Duration)
 		o, err := trial.Real(ctx, x, machine)
+		stop()
 		if err != nil {
 			return nil, err
 		}
@@ -38,6 +41,26 @@ func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experimen
 		}
 		return o, nil
 	}
+}
+
+// progress moves a progress bar over the time that a run is to take, until stop. The
+// models load in the beginning: a run takes longer, and the bar waits at its end.
+func progress(env *cli.Env, d time.Duration) (stop func()) {
+	bar := env.Progress("run", d.Milliseconds())
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for begin := time.Now(); ; {
+			select {
+			case <-tick.C:
+				bar.Set(min(time.Since(begin), d).Milliseconds())
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); bar.Done() }
 }
 
 // machine builds what the processes need.

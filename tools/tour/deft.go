@@ -1,0 +1,94 @@
+package tour
+
+import (
+	"context"
+	"fmt"
+)
+
+// deftInput is two detectors that share a device: one runs without pause, one
+// is urgent and comes six times a second.
+const deftInput = `{
+  "models": [
+    {
+      "model_name": "fasterrcnn_resnet50_fpn", "resize": true, "resize_size": [1440, 2560], "batch_size": 1,
+      "priority": 0, "sleep_time": 0, "output_file_path": "logs", "output_file_name": "background"
+    },
+    {
+      "model_name": "retinanet_resnet50_fpn", "resize": true, "resize_size": [480, 640], "batch_size": 1,
+      "priority": 1, "sleep_time": 0.15, "output_file_path": "logs", "output_file_name": "urgent"
+    }
+  ],
+  "exp_dur": 4,
+  "jitter": 0.05
+}
+`
+
+// deftRun is the part of a run that the tour shows.
+type deftRun struct {
+	Models []struct {
+		Output   string `json:"output"`
+		Jobs     int    `json:"jobs"`
+		Launches int    `json:"launches"`
+		Syncs    int    `json:"syncs"`
+		JCT      struct {
+			Mean float64 `json:"mean"`
+			P50  float64 `json:"p50"`
+			P99  float64 `json:"p99"`
+		} `json:"jct_ms"`
+	} `json:"models"`
+}
+
+// deft runs two detection jobs on a simulated device, without and with the gate,
+// in real processes, and asks the simulator for the best interval.
+func deft(ctx context.Context, s *Stage) (Chapter, error) {
+	if _, err := s.write("input.json", deftInput); err != nil {
+		return Chapter{}, err
+	}
+	var alone, free, gated deftRun
+	for _, run := range []struct {
+		into *deftRun
+		args []string
+	}{
+		{&alone, []string{"alone", "-f", "input.json", "--duration", "1500ms", "--out", "alone", "--json"}},
+		{&free, []string{"run", "-f", "input.json", "--policy", "none", "--out", "none", "--json"}},
+		{&gated, []string{"run", "-f", "input.json", "--policy", "priority", "--out", "priority", "--json"}},
+	} {
+		if err := s.runJSON(ctx, run.into, "deft", run.args...); err != nil {
+			return Chapter{}, err
+		}
+		if len(run.into.Models) != 2 {
+			return Chapter{}, fmt.Errorf("deft %s: %d models", run.args[0], len(run.into.Models))
+		}
+	}
+	for _, policy := range []string{"none", "priority"} {
+		if _, err := s.run(ctx, "deft", "plot", "jct-timeseries", "--model-A-jct-log", policy+"/background.csv", "--model-B-jct-log", policy+"/urgent.csv", "--out", policy+".svg"); err != nil {
+			return Chapter{}, err
+		}
+	}
+	var best struct {
+		Sync   int     `json:"sync"`
+		Regret float64 `json:"regret"`
+	}
+	if _, err := s.run(ctx, "deft", "sweep", "-f", "input.json", "--clock", "virtual", "--out", "sweep", "--save", "sweep.json"); err != nil {
+		return Chapter{}, err
+	}
+	if err := s.runJSON(ctx, &best, "deft", "predict", "--from", "sweep.json", "--json"); err != nil {
+		return Chapter{}, err
+	}
+	if _, err := s.run(ctx, "deft", "plot", "intervals", "--from", "sweep.json", "--out", "intervals.svg"); err != nil {
+		return Chapter{}, err
+	}
+	background, urgent := gated.Models[0], gated.Models[1]
+	return Chapter{
+		Title:    "Two detectors share a simulated GPU, without and with a gate for the urgent one",
+		Commands: *s.commands,
+		Measures: []Measure{
+			{"urgent job alone", alone.Models[1].JCT.P50, "ms", "median completion time"},
+			{"urgent job, no gate", free.Models[1].JCT.P50 / alone.Models[1].JCT.P50, "x alone", fmt.Sprintf("%d jobs, p99 %s ms", free.Models[1].Jobs, number(free.Models[1].JCT.P99))},
+			{"urgent job, priority", urgent.JCT.P50 / alone.Models[1].JCT.P50, "x alone", fmt.Sprintf("%d jobs, p99 %s ms", urgent.Jobs, number(urgent.JCT.P99))},
+			{"background job, priority", background.JCT.P50 / alone.Models[0].JCT.P50, "x alone", fmt.Sprintf("%d launches, %d synchronization points", background.Launches, background.Syncs)},
+			{"best interval", float64(best.Sync), "launches", fmt.Sprintf("predicted from a sweep on the virtual clock; %s %% above the best measured", number(100*best.Regret))},
+		},
+		Plots: []string{"deft/none.svg", "deft/priority.svg", "deft/intervals.svg"},
+	}, nil
+}
