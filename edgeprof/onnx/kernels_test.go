@@ -50,6 +50,8 @@ func TestKernels(t *testing.T) {
 		{"bias and activation", []string{"MatMul x,wwww>a", "Add a,ww>b", "Relu b>y"}, "[0 1 2]"},
 		{"factor", []string{"MatMul x,x>a", "Mul a,www>b", "Relu b>y"}, "[0 1] [2]"},
 		{"after the activation nothing", []string{"Conv x,w>a", "Relu a>b", "Relu b>y"}, "[0 1] [2]"},
+		{"a sum and its normalization", []string{"Add x,x>a", "LayerNormalization a,ww,ww>y"}, "[0 1]"},
+		{"a sum that is used again", []string{"Add x,x>a", "LayerNormalization a,ww,ww>b", "Add a,b>y"}, "[0] [1] [2]"},
 		{"a sum with an activation's user", []string{"Relu x>a", "Add a,x>y"}, "[0] [1]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
