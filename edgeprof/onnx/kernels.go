@@ -42,8 +42,19 @@ const (
 )
 
 // Kernels lists the work of one inference in order. Nodes whose results are
-// known ahead are not work.
+// known ahead are not work. An analysis without a model has costs alone: each is
+// a kernel.
 func (a *Analysis) Kernels(f Fusion) []Kernel {
+	if a.Model == nil {
+		kernels := make([]Kernel, len(a.Costs))
+		for i, c := range a.Costs {
+			kernels[i] = Kernel{
+				Nodes: []int{c.Node}, Class: c.Class, MACs: c.MACs, ParameterBytes: c.ParameterBytes, ReadBytes: c.ReadBytes, WrittenBytes: c.WrittenBytes,
+				Window: 1, Stride: 1, Groups: 1,
+			}
+		}
+		return kernels
+	}
 	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}}
 	for _, cost := range a.Costs {
 		if cost.Folded {

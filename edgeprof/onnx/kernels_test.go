@@ -88,3 +88,11 @@ func TestKernelBytes(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestKernelsOfCosts(t *testing.T) {
+	a := &Analysis{Costs: []Cost{{Node: 3, Class: ClassConv, MACs: 7, WrittenBytes: 8}}}
+	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, MACs: 7, WrittenBytes: 8, Window: 1, Stride: 1, Groups: 1}}
+	if diff := cmp.Diff(want, a.Kernels(Fused)); diff != "" {
+		t.Error(diff)
+	}
+}
