@@ -91,6 +91,11 @@ func TestKernelTimes(t *testing.T) {
 	if diff := cmp.Diff([]float64{1 + 10 + 2 + 100 + 8, 24, 0}, KernelTimes(kernels, p)); diff != "" {
 		t.Error(diff)
 	}
+	skips := []onnx.Kernel{{Nodes: []int{0, 1}, Op: onnx.SkipNormalization}, {Nodes: []int{2}}}
+	p = runtime.Profile{Nodes: []runtime.NodeTime{{Node: -1, Op: onnx.SkipNormalization, Seconds: 3}, {Node: 2, Seconds: 4}, {Node: -1, Op: onnx.SkipNormalization, Seconds: 5}}}
+	if diff := cmp.Diff([]float64{3, 9}, KernelTimes(skips, p)); diff != "" {
+		t.Error(diff)
+	}
 	if got := KernelTimes(nil, runtime.Profile{}); len(got) != 0 {
 		t.Errorf("no kernels: %v", got)
 	}

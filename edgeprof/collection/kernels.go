@@ -27,10 +27,19 @@ func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {
 			of[n] = k
 		}
 	}
+	var skips []int // kernels that ONNX Runtime does not name after a node
+	for k := range kernels {
+		if kernels[k].Op == onnx.SkipNormalization {
+			skips = append(skips, k)
+		}
+	}
 	times := make([]float64, len(kernels))
 	last, waiting := -1, 0.0
 	for _, n := range p.Nodes {
 		k, ok := of[n.Node]
+		if n.Op == onnx.SkipNormalization && !ok && len(skips) > 0 {
+			k, skips, ok = skips[0], skips[1:], true
+		}
 		switch {
 		case ok:
 			times[k] += n.Seconds + waiting

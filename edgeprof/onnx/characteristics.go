@@ -79,6 +79,7 @@ const (
 	ClassConv      Class = "conv"
 	ClassDepthwise Class = "depthwise"
 	ClassDense     Class = "dense"
+	ClassVector    Class = "vector" // matrix by vector: each weight is used once
 	ClassRecurrent Class = "recurrent"
 	ClassPool      Class = "pool"
 	ClassFunction  Class = "function" // exponentials and their kin, element by element
@@ -92,7 +93,7 @@ const (
 // Classes are all of them, in a fixed order.
 func Classes() []Class {
 	return []Class{
-		ClassConv, ClassDepthwise, ClassDense, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther,
+		ClassConv, ClassDepthwise, ClassDense, ClassVector, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther,
 	}
 }
 
@@ -218,13 +219,13 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 				k = a[0]
 			}
 		}
-		return times(ClassDense, k, out.Elements())
+		return times(products(out), k, out.Elements())
 	case "MatMul", "MatMulInteger", "QLinearMatMul":
 		k := int64(-1)
 		if a := at(0).Shape; len(a) > 0 {
 			k = a[len(a)-1]
 		}
-		return times(ClassDense, k, out.Elements())
+		return times(products(out), k, out.Elements())
 	case "LSTM", "GRU", "RNN":
 		x, w, r := at(0).Shape, at(1), at(2)
 		if len(x) != 3 || w.Elements() < 0 || r.Elements() < 0 {
@@ -245,6 +246,14 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 		return ClassMove, 0
 	}
 	return ClassOther, 0
+}
+
+// products tells a product of two matrices from one of a matrix and a vector.
+func products(out Shaped) Class {
+	if n := len(out.Shape); out.Known && n > 0 && out.Elements() == out.Shape[n-1] {
+		return ClassVector
+	}
+	return ClassDense
 }
 
 // Characterize counts a model. The error matches [ErrGraph].
@@ -292,7 +301,7 @@ func (m *MACs) of(class Class) *int64 {
 		return &m.Conv
 	case ClassDepthwise:
 		return &m.Depthwise
-	case ClassDense:
+	case ClassDense, ClassVector:
 		return &m.Dense
 	case ClassRecurrent:
 		return &m.Recurrent

@@ -6,7 +6,7 @@ import "slices"
 // is joined with.
 type Kernel struct {
 	Nodes []int  // indices in the graph; the first gives the kernel its name
-	Op    string // of the first node
+	Op    string // of the first node, or [SkipNormalization]
 	Class Class
 
 	MACs           int64
@@ -23,6 +23,10 @@ type Kernel struct {
 	Groups               int64 // 1
 }
 
+// SkipNormalization is the operator that a sum and the normalization of layers
+// that alone follows it become.
+const SkipNormalization = "SkipLayerNormalization"
+
 // Fusion says which nodes a run time joins.
 type Fusion string
 
@@ -33,13 +37,24 @@ const (
 	// Fused joins what ONNX Runtime joins on processors with all optimisations:
 	// convolutions and matrix products with the normalization, bias, sum and
 	// activation that alone follow them, a matrix product with a constant factor,
-	// and a product with one's own sigmoid.
+	// a product with one's own sigmoid, and a sum with the normalization of layers.
 	Fused Fusion = "all"
 )
 
 // Kernels lists the work of one inference in order. Nodes whose results are
-// known ahead are not work.
+// known ahead are not work. An analysis without a model has costs alone: each is
+// a kernel.
 func (a *Analysis) Kernels(f Fusion) []Kernel {
+	if a.Model == nil {
+		kernels := make([]Kernel, len(a.Costs))
+		for i, c := range a.Costs {
+			kernels[i] = Kernel{
+				Nodes: []int{c.Node}, Class: c.Class, MACs: c.MACs, ParameterBytes: c.ParameterBytes, ReadBytes: c.ReadBytes, WrittenBytes: c.WrittenBytes,
+				Window: 1, Stride: 1, Groups: 1,
+			}
+		}
+		return kernels
+	}
 	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}}
 	for _, cost := range a.Costs {
 		if cost.Folded {
@@ -73,6 +88,7 @@ const (
 	sum              // the sum with another tensor, then an activation
 	bias             // a constant bias or factor, then an activation
 	scaling          // a normalization first
+	skipping         // the normalization of layers
 )
 
 type open struct {
@@ -106,6 +122,10 @@ func (j *joiner) start(c *Cost) {
 		next = activation
 	case "MatMul":
 		next = bias
+	case "Add":
+		if len(c.Inputs) == 2 && !c.Inputs[0].Constant && !c.Inputs[1].Constant && slices.Equal(c.Inputs[0].Shape, c.Inputs[1].Shape) {
+			next = skipping
+		}
 	}
 	j.chain[n.Outputs[0]] = &open{k, next}
 }
@@ -127,6 +147,9 @@ func (j *joiner) join(c *Cost) bool {
 		}
 		k := o.kernel
 		k.Nodes = append(k.Nodes, c.Node)
+		if o.next == skipping {
+			k.Op, k.Class = SkipNormalization, ClassNormalize
+		}
 		k.ParameterBytes += c.ParameterBytes
 		k.ReadBytes += c.ReadBytes - j.a.Tensors[n.Inputs[i]].Bytes()
 		k.WrittenBytes += c.WrittenBytes - j.a.Tensors[n.Inputs[i]].Bytes()
@@ -147,6 +170,8 @@ func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
 		return closed, j.users[n.Inputs[i]] == 1 && slices.Contains(n.Inputs, sigmoid.Inputs[0])
 	case j.users[n.Inputs[i]] != 1:
 		return closed, false
+	case o.next == skipping:
+		return closed, n.Op == "LayerNormalization" && i == 0
 	case n.Op == "BatchNormalization":
 		return sum, o.next == scaling && i == 0
 	case n.Op == "Add" && o.kernel.Op == "Conv":
@@ -188,7 +213,7 @@ func (k *Kernel) measure(n *Node, c *Cost) {
 			k.Rows, k.Depth = w[0], w[1]*k.Window
 			k.Columns = elements / max(1, out[1])
 		}
-	case ClassDense:
+	case ClassDense, ClassVector:
 		k.Rows = out[len(out)-1]
 		k.Columns = elements / k.Rows
 		k.Depth = c.MACs / elements

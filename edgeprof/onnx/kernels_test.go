@@ -50,6 +50,8 @@ func TestKernels(t *testing.T) {
 		{"bias and activation", []string{"MatMul x,wwww>a", "Add a,ww>b", "Relu b>y"}, "[0 1 2]"},
 		{"factor", []string{"MatMul x,x>a", "Mul a,www>b", "Relu b>y"}, "[0 1] [2]"},
 		{"after the activation nothing", []string{"Conv x,w>a", "Relu a>b", "Relu b>y"}, "[0 1] [2]"},
+		{"a sum and its normalization", []string{"Add x,x>a", "LayerNormalization a,ww,ww>y"}, "[0 1]"},
+		{"a sum that is used again", []string{"Add x,x>a", "LayerNormalization a,ww,ww>b", "Add a,b>y"}, "[0] [1] [2]"},
 		{"a sum with an activation's user", []string{"Relu x>a", "Add a,x>y"}, "[0] [1]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,6 +85,14 @@ func TestKernelBytes(t *testing.T) {
 		Rows: 4, Depth: 4, Columns: 16, Window: 1, Stride: 1, Groups: 1,
 	}
 	if diff := cmp.Diff(want, k); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestKernelsOfCosts(t *testing.T) {
+	a := &Analysis{Costs: []Cost{{Node: 3, Class: ClassConv, MACs: 7, WrittenBytes: 8}}}
+	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, MACs: 7, WrittenBytes: 8, Window: 1, Stride: 1, Groups: 1}}
+	if diff := cmp.Diff(want, a.Kernels(Fused)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -6,10 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
-	"github.com/foretime/foretime/shared/regression"
-	"github.com/foretime/foretime/shared/regression/linear"
 )
 
 // Level is the probability that an interval is meant to hold the truth with.
@@ -35,8 +34,10 @@ var (
 
 // Facts say where rates were measured.
 type Facts struct {
+	Setting string  `json:"setting,omitempty"` // as collected: desktop-ort-t2
 	Runtime string  `json:"runtime"`
 	Threads int     `json:"threads"`
+	Quota   float64 `json:"quota,omitempty"` // share of time that a model may run; 0 is all of it
 	UUID    string  `json:"node_uuid"`
 	Device  string  `json:"device_model"`
 	Cores   int     `json:"cores"`
@@ -44,19 +45,13 @@ type Facts struct {
 	When    string  `json:"when"` // RFC 3339
 }
 
-// Rates are what one class of operator costs, in seconds.
-type Rates struct {
-	Start float64 `json:"start_seconds"`
-	MAC   float64 `json:"mac_seconds"`
-	Byte  float64 `json:"byte_seconds"`
-	Nodes int     `json:"nodes"` // measured nodes
-}
-
 // Calibration is how fast a device runs what models are made of.
 type Calibration struct {
 	Facts  Facts                `json:"facts"`
 	Rates  map[onnx.Class]Rates `json:"rates"`
 	Models int                  `json:"models"` // measured models
+	// Scale corrects the sum of the kernels' times; 0 is 1.
+	Scale float64 `json:"scale,omitempty"`
 	// Low and High are the factors on a predicted time that bound the interval.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -66,6 +61,8 @@ type Calibration struct {
 	// Shortest and Longest measured time in seconds.
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
+
+	trees *KernelTrees // nil predicts by the rates alone
 }
 
 // Error is one model's measured time beside its prediction.
@@ -92,34 +89,129 @@ type Measurement struct {
 // Calibrate fits rates to measurements and finds their interval by leaving out
 // one family at a time. The error matches [ErrTooFew].
 func Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
-	families := map[string]bool{}
-	judged := 0
-	for _, m := range ms {
-		if m.Family != Operators {
-			judged++
-			families[m.Family] = true
+	return (&Model{}).Calibrate(ms, facts)
+}
+
+// Calibrate is [Calibrate] for a device on which the model's trees refine what
+// the rates say.
+func (m *Model) Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
+	cases := make([]Case, len(ms))
+	for i := range ms {
+		cases[i] = ms[i].measured(facts)
+	}
+	return calibrated(cases, facts, m.Kernels)
+}
+
+// measured is a measurement as the training has it.
+func (m *Measurement) measured(f Facts) Case {
+	kernels := m.Analysis.Kernels(collection.FusionOf(f.Runtime))
+	rows := collection.KernelRows(kernels)
+	for k, t := range collection.KernelTimes(kernels, runtime.Profile{Nodes: m.Nodes}) {
+		if t > 0 {
+			rows[k].Seconds = &t
 		}
 	}
-	if need := int(math.Ceil(2/(1-Level))) - 1; judged < need || len(families) < 3 {
-		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, judged, len(families), need)
+	return Case{
+		Model: m.Model, Family: m.Family, Setting: f.Setting, Runtime: f.Runtime, Threads: f.Threads, Quota: f.quota(), Seconds: m.Seconds,
+		Kernels: fitted(rows, f.Runtime, m.Seconds),
 	}
-	c := &Calibration{Facts: facts, Models: len(ms), Rates: fit(ms), Shortest: math.Inf(1)}
-	rates := map[string]map[onnx.Class]Rates{}
-	for family := range families {
-		rates[family] = fit(slices.DeleteFunc(slices.Clone(ms), func(m Measurement) bool { return m.Family == family }))
+}
+
+func (f Facts) quota() float64 {
+	if f.Quota == 0 {
+		return 1
 	}
+	return f.Quota
+}
+
+// families of the cases that are judged, in order.
+func families(cases []Case) []string {
+	var out []string
+	for _, c := range cases {
+		if c.Family != Operators && !slices.Contains(out, c.Family) {
+			out = append(out, c.Family)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func without(cases []Case, family string) []Case {
+	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.Family == family })
+}
+
+// calibrated fits a setting's rates and judges them by families left out.
+func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, error) {
+	judged := len(without(cases, Operators))
+	all := families(cases)
+	if need := int(math.Ceil(2/(1-Level))) - 1; judged < need || len(all) < 3 {
+		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, judged, len(all), need)
+	}
+	c := fit(cases, facts, trees)
+	for _, family := range all {
+		left := fit(without(cases, family), facts, trees)
+		for _, m := range cases {
+			if m.Family == family {
+				c.Errors = append(c.Errors, Error{Model: m.Model, Family: family, Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
+			}
+		}
+	}
+	c.bound()
+	return c, nil
+}
+
+// fit finds the rates of one setting and the scale of their sums.
+func fit(cases []Case, facts Facts, trees *KernelTrees) *Calibration {
+	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), trees: trees}
 	var ratios []float64
-	for _, m := range ms {
+	for _, m := range cases {
 		c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
-		if m.Family == Operators {
-			continue
+		if p := c.idle(m.Kernels); p > 0 {
+			ratios = append(ratios, m.Seconds/p)
 		}
-		e := Error{Model: m.Model, Family: m.Family, Measured: m.Seconds, Predicted: total(rates[m.Family], m.Analysis)}
-		c.Errors = append(c.Errors, e)
+	}
+	if len(ratios) > 0 {
+		slices.Sort(ratios)
+		c.Scale = ratios[len(ratios)/2]
+	}
+	return c
+}
+
+// bound sets the interval from the errors.
+func (c *Calibration) bound() {
+	var ratios []float64
+	for _, e := range c.Errors {
 		ratios = append(ratios, e.Ratio())
 	}
 	c.Low, c.High = conformal(ratios)
-	return c, nil
+}
+
+// kernels are the predicted times of a model's kernels on the idle device.
+func (c *Calibration) kernels(kernels []collection.KernelRow) []float64 {
+	at := conditions{c.Facts.Runtime, c.Facts.Threads, c.Facts.quota(), touched(kernels)}
+	seconds := make([]float64, len(kernels))
+	for i := range kernels {
+		k := &kernels[i]
+		r := c.Rates[onnx.Class(k.Class)]
+		seconds[i] = r.seconds(k) * c.trees.factor(k, r, at) * c.scale()
+	}
+	return seconds
+}
+
+// idle is the predicted time of a model's kernels on the idle device.
+func (c *Calibration) idle(kernels []collection.KernelRow) float64 {
+	sum := 0.0
+	for _, t := range c.kernels(kernels) {
+		sum += t
+	}
+	return sum
+}
+
+func (c *Calibration) scale() float64 {
+	if c.Scale == 0 {
+		return 1
+	}
+	return c.Scale
 }
 
 // conformal takes the ratios' order statistics that leave (1-Level)/2 on each
@@ -129,103 +221,6 @@ func conformal(ratios []float64) (low, high float64) {
 	n := len(ratios)
 	k := max(1, int(math.Floor(float64(n+1)*(1-Level)/2+1e-9)))
 	return ratios[k-1], ratios[n-k]
-}
-
-// node is one measured node.
-type node struct {
-	cost    onnx.Cost
-	seconds float64
-}
-
-// kin is the class whose rates serve for one that was not measured.
-var kin = map[onnx.Class]onnx.Class{
-	onnx.ClassErf: onnx.ClassFunction, onnx.ClassSoftmax: onnx.ClassFunction, onnx.ClassNormalize: onnx.ClassFunction, onnx.ClassMove: onnx.ClassOther,
-}
-
-// fit finds the rates of each class. A class without measurements gets those of
-// its kin, or of all nodes together.
-func fit(ms []Measurement) map[onnx.Class]Rates {
-	byClass := map[onnx.Class][]node{}
-	var all []node
-	for _, m := range ms {
-		costs := map[int]onnx.Cost{}
-		for _, c := range m.Analysis.Costs {
-			costs[c.Node] = c
-		}
-		for _, n := range m.Nodes {
-			if c, ok := costs[n.Node]; ok && n.Seconds > 0 {
-				byClass[c.Class] = append(byClass[c.Class], node{c, n.Seconds})
-				all = append(all, node{c, n.Seconds})
-			}
-		}
-	}
-	rates := map[onnx.Class]Rates{}
-	for _, class := range classes {
-		r, ok := ratesOf(byClass[class])
-		if !ok {
-			if r, ok = ratesOf(byClass[kin[class]]); !ok {
-				r, _ = ratesOf(all)
-			}
-			r.Nodes = 0
-		}
-		rates[class] = r
-	}
-	return rates
-}
-
-// reweightings until the weights stand still, in practice.
-const reweightings = 12
-
-// ratesOf minimises the sum of (p-t)^2/(p t), p the predicted and t the measured
-// time, with no rate below zero: short nodes count like long ones, and too much
-// by a factor counts like too little by it. Each round is non-negative least
-// squares with weights from the round before.
-func ratesOf(nodes []node) (Rates, bool) {
-	if len(nodes) < 3 {
-		return Rates{}, false
-	}
-	r := Rates{}
-	predicted := make([]float64, len(nodes))
-	for i, n := range nodes {
-		predicted[i] = n.seconds
-	}
-	for range reweightings {
-		s := regression.Samples{Features: 3}
-		for i, n := range nodes {
-			w := 1 / math.Sqrt(predicted[i]*n.seconds)
-			s.X = append(s.X, w, w*float64(n.cost.MACs), w*float64(moved(n.cost)))
-			s.Y = append(s.Y, w*n.seconds)
-		}
-		m, err := linear.NNLS{NoIntercept: true}.Solve(s)
-		if err != nil {
-			return Rates{}, false
-		}
-		r = Rates{Start: m.Coefficients[0], MAC: m.Coefficients[1], Byte: m.Coefficients[2], Nodes: len(nodes)}
-		for i, n := range nodes {
-			predicted[i] = max(r.seconds(n.cost), n.seconds/1000)
-		}
-	}
-	return r, true
-}
-
-var classes = onnx.Classes()
-
-func moved(c onnx.Cost) int64 { return c.ParameterBytes + c.ReadBytes + c.WrittenBytes }
-
-// seconds of one node.
-func (r Rates) seconds(c onnx.Cost) float64 {
-	return r.Start + r.MAC*float64(c.MACs) + r.Byte*float64(moved(c))
-}
-
-// total is the predicted time of a whole model.
-func total(rates map[onnx.Class]Rates, a *onnx.Analysis) float64 {
-	sum := 0.0
-	for _, c := range a.Costs {
-		if !c.Folded {
-			sum += rates[c.Class].seconds(c)
-		}
-	}
-	return sum
 }
 
 // Check reports a calibration that cannot be used. The error matches

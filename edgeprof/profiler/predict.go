@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/regression"
@@ -34,13 +35,11 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p := Prediction{Slowdown: slowdown(d, c.Facts.Threads)}
 	byClass := map[onnx.Class]float64{}
 	unmeasured := map[onnx.Class]bool{}
-	for _, cost := range a.Costs {
-		if cost.Folded {
-			continue
-		}
-		r := c.Rates[cost.Class]
-		byClass[cost.Class] += r.seconds(cost)
-		unmeasured[cost.Class] = unmeasured[cost.Class] || r.Nodes == 0
+	kernels := collection.KernelRows(a.Kernels(collection.FusionOf(c.Facts.Runtime)))
+	for i, seconds := range c.kernels(kernels) {
+		class := onnx.Class(kernels[i].Class)
+		byClass[class] += seconds
+		unmeasured[class] = unmeasured[class] || c.Rates[class].Nodes == 0
 	}
 	for _, class := range classes { // in a fixed order: sums of floats depend on it
 		if seconds, ok := byClass[class]; ok {
@@ -61,13 +60,11 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		return strings.Compare(string(x.Class), string(y.Class))
 	})
 	if d.UUID != c.Facts.UUID {
-		p.Idle *= c.scale(d)
+		p.Idle *= c.clock(d)
 		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %s is judged by rates of %s", ErrForeign, d.Node, c.Facts.Device))
 	}
 	p.Warnings = append(p.Warnings, a.Warnings...)
-	if p.Idle < c.Shortest/3 || p.Idle > 3*c.Longest {
-		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %.3g s, models of %.3g to %.3g s were measured", ErrUnlike, p.Idle, c.Shortest, c.Longest))
-	}
+	p.Warnings = append(p.Warnings, c.unlike(p.Idle)...)
 	for _, class := range classes {
 		if unmeasured[class] {
 			p.Warnings = append(p.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
@@ -78,8 +75,8 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	return p
 }
 
-// scale is how much slower a device is by its clock alone.
-func (c *Calibration) scale(d device.Device) float64 {
+// clock is how much slower a device is by its clock alone.
+func (c *Calibration) clock(d device.Device) float64 {
 	if d.MaxMHz <= 0 || c.Facts.MaxMHz <= 0 {
 		return 1
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
@@ -15,7 +16,7 @@ import (
 // truth is a made-up machine: what each class costs.
 var truth = map[onnx.Class]Rates{
 	onnx.ClassConv: {Start: 5e-6, MAC: 1e-10, Byte: 1e-11}, onnx.ClassDepthwise: {Start: 3e-6, MAC: 5e-10}, onnx.ClassDense: {Start: 2e-6, MAC: 2e-10, Byte: 5e-11},
-	onnx.ClassRecurrent: {Start: 1e-5, MAC: 3e-10}, onnx.ClassPool: {Start: 1e-6, Byte: 1e-9}, onnx.ClassFunction: {Start: 1e-6, Byte: 4e-9}, onnx.ClassOther: {Start: 1e-6, Byte: 2e-10},
+	onnx.ClassVector: {Start: 1e-6, Byte: 2e-10}, onnx.ClassRecurrent: {Start: 1e-5, MAC: 3e-10}, onnx.ClassPool: {Start: 1e-6, Byte: 1e-9}, onnx.ClassFunction: {Start: 1e-6, Byte: 4e-9}, onnx.ClassOther: {Start: 1e-6, Byte: 2e-10},
 	onnx.ClassErf: {Start: 1e-6, Byte: 9e-9}, onnx.ClassSoftmax: {Start: 2e-6, Byte: 3e-9}, onnx.ClassNormalize: {Start: 2e-6, Byte: 1e-9}, onnx.ClassMove: {Start: 1e-6, Byte: 1e-10},
 }
 
@@ -39,9 +40,10 @@ func measurements(t testing.TB, noise float64) []Measurement {
 	for _, family := range []string{"alexnet", "densenet", "efficientnet", "googlenet", "lenet", "mlp", "mobilenetv2", "operators", "resnet", "transformer", "vgg"} {
 		for _, width := range []float64{0.5, 0.75} {
 			m := Measurement{Model: family, Family: family, Analysis: analysis(t, family, synth.Size{Width: width})}
-			for _, c := range m.Analysis.Costs {
-				s := truth[c.Class].seconds(c) * math.Exp(noise*rng.NormFloat64())
-				m.Nodes = append(m.Nodes, runtime.NodeTime{Node: c.Node, Seconds: s})
+			kernels := m.Analysis.Kernels(onnx.Unfused)
+			for i, k := range collection.KernelRows(kernels) {
+				s := truth[onnx.Class(k.Class)].seconds(&k) * math.Exp(noise*rng.NormFloat64())
+				m.Nodes = append(m.Nodes, runtime.NodeTime{Node: kernels[i].Nodes[0], Seconds: s})
 				m.Seconds += s
 			}
 			ms = append(ms, m)
@@ -59,7 +61,7 @@ func TestCalibrateRecoversRates(t *testing.T) {
 	}
 	a := analysis(t, "resnet", synth.Size{})
 	p := c.Predict(a, device.Device{Node: "n", Cores: 4})
-	if want := total(truth, a); math.Abs(p.Idle/want-1) > 1e-3 {
+	if want := (&Calibration{Rates: truth}).idle(collection.KernelRows(a.Kernels(onnx.Unfused))); math.Abs(p.Idle/want-1) > 1e-3 {
 		t.Errorf("predicted %v, want %v", p.Idle, want)
 	}
 	if c.Low < 0.98 || c.High > 1.02 {

@@ -23,6 +23,9 @@ func New(env *cli.Env) *cobra.Command {
 		NewAgentCommand(env),
 		NewWorkerCommand(env),
 		NewCollectCommand(env),
+		NewTrainCommand(env),
+		NewEvalCommand(env),
+		NewPredictCommand(env),
 		NewBoostTrainCommand(env),
 		NewBoostPredictCommand(env),
 	)

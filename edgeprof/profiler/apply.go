@@ -1,0 +1,89 @@
+package profiler
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// Answer is the predicted time of a model in a setting.
+type Answer struct {
+	Seconds  regression.Prediction
+	Method   string // [MethodKernels] or [MethodWhole]
+	Warnings []error
+}
+
+// PredictRow predicts a row: by the kernels of its model, where these and its
+// setting are known, else by its counts. The error is one of the trees'.
+func (m *Model) PredictRow(r *collection.Row, kernels []collection.KernelRow) (Answer, error) {
+	if c := m.setting(r.Setting); c != nil && len(kernels) > 0 {
+		v := c.idle(kernels)
+		a := Answer{Seconds: regression.Prediction{Value: v, Low: v * c.Low, High: v * c.High}, Method: MethodKernels}
+		for _, class := range unseen(c.Rates, kernels) {
+			a.Warnings = append(a.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
+		}
+		a.Warnings = append(a.Warnings, c.unlike(v)...)
+		return a, nil
+	}
+	v, err := m.Whole.seconds(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Seconds: regression.Prediction{Value: v, Low: v * m.Whole.Low, High: v * m.Whole.High}, Method: MethodWhole}
+	if math.IsNaN(code(m.Whole.settings, r.Setting)) {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %q was not measured", ErrForeign, r.Setting))
+	}
+	return a, nil
+}
+
+// unlike warns of a time far from those that were measured.
+func (c *Calibration) unlike(seconds float64) []error {
+	if seconds < c.Shortest/3 || seconds > 3*c.Longest {
+		return []error{fmt.Errorf("%w: %.3g s, models of %.3g to %.3g s were measured", ErrUnlike, seconds, c.Shortest, c.Longest)}
+	}
+	return nil
+}
+
+// Evaluate holds a trained model against measurements, those of operator chains
+// left out. It says nothing of models that it was trained on.
+func (m *Model) Evaluate(d *collection.Data) (*Report, error) {
+	cases := Cases(d)
+	j := &judgement{cases: cases, predicted: map[string][]float64{}}
+	for i := range cases {
+		c := &cases[i]
+		if c.Family == Operators {
+			continue
+		}
+		tests := []test{{i, c.Seconds}}
+		if !c.timed() {
+			tests = c.rowTests(i)
+		}
+		for k, t := range tests {
+			a, err := m.PredictRow(&c.Rows[k], c.Kernels)
+			if err != nil {
+				return nil, err
+			}
+			j.tests = append(j.tests, t)
+			j.majority = append(j.majority, "")
+			kernels, whole := math.NaN(), math.NaN()
+			if a.Method == MethodKernels {
+				kernels = a.Seconds.Value
+			} else {
+				whole = a.Seconds.Value
+			}
+			j.predicted[MethodKernels] = append(j.predicted[MethodKernels], kernels)
+			j.predicted[MethodWhole] = append(j.predicted[MethodWhole], whole)
+		}
+	}
+	j.drop()
+	if len(j.predicted) == 0 {
+		return nil, fmt.Errorf("%w: nothing to judge", collection.ErrNoRows)
+	}
+	r, err := j.report(d, "none")
+	if err == nil {
+		delete(r.Baselines, BaselineMajority)
+	}
+	return r, err
+}

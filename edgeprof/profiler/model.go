@@ -1,0 +1,174 @@
+package profiler
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/foretime/foretime/shared/regression/tree"
+)
+
+// Returned by trained models.
+var (
+	// ErrModel is returned for a model file that cannot be used.
+	ErrModel = errors.New("unusable model")
+	// ErrValidation is returned for a validation that does not exist.
+	ErrValidation = errors.New("unknown validation")
+)
+
+// schema is the version of the model file.
+const schema = 1
+
+// Training says what a model was learnt from.
+type Training struct {
+	Rows       int      `json:"rows"`
+	Models     int      `json:"models"`
+	Families   int      `json:"families"`
+	Devices    int      `json:"devices"`
+	Kernels    int      `json:"kernels"`
+	Validation string   `json:"validation"`
+	MAPE       *float64 `json:"mape"` // of that validation
+}
+
+// Model is a trained predictor.
+type Model struct {
+	Facts Training
+	// Kernels refine the rates of a setting; nil without measured kernels.
+	Kernels *KernelTrees
+	// Whole predicts from counts; nil in a model that was never trained.
+	Whole *ModelTrees
+	// Settings are the devices that it was trained on, in order of their names.
+	Settings []*Calibration
+	// Hash is the SHA-256 of what the file holds beside it, in hexadecimal.
+	Hash string
+}
+
+// setting is the calibration of a setting by its name, or nil.
+func (m *Model) setting(name string) *Calibration {
+	for _, c := range m.Settings {
+		if c.Facts.Setting == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Use has a calibration of a device refined by the model's trees.
+func (m *Model) Use(c *Calibration) { c.trees = m.Kernels }
+
+// file is a model as JSON.
+type file struct {
+	Kind   string `json:"kind"`
+	Schema int    `json:"schema"`
+	Hash   string `json:"sha256,omitempty"`
+	content
+}
+
+type content struct {
+	Trained  Training        `json:"trained"`
+	Settings []*Calibration  `json:"settings"`
+	Ops      []string        `json:"operators"`
+	Names    []string        `json:"whole_settings"`
+	Low      float64         `json:"whole_low"`
+	High     float64         `json:"whole_high"`
+	Kernels  json.RawMessage `json:"kernel_trees,omitempty"`
+	Whole    json.RawMessage `json:"whole_trees"`
+}
+
+const kind = "foretime edgeprof model"
+
+// Write writes the model as JSON.
+func (m *Model) Write(w io.Writer) error {
+	c := content{Trained: m.Facts, Settings: m.Settings}
+	var err error
+	if m.Kernels != nil {
+		c.Ops = m.Kernels.ops
+		if c.Kernels, err = encoded(m.Kernels.ensemble); err != nil {
+			return err
+		}
+	}
+	if m.Whole == nil {
+		return fmt.Errorf("%w: it was never trained", ErrModel)
+	}
+	c.Names, c.Low, c.High = m.Whole.settings, m.Whole.Low, m.Whole.High
+	if c.Whole, err = encoded(m.Whole.ensemble); err != nil {
+		return err
+	}
+	if m.Hash, err = c.hash(); err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(file{kind, schema, m.Hash, c})
+}
+
+func encoded(e *tree.Ensemble) (json.RawMessage, error) {
+	var b bytes.Buffer
+	err := e.WriteJSON(&b)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// hash is of the content as it is written.
+func (c content) hash() (string, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// ReadModel reads what [Model.Write] wrote. The error matches [ErrModel].
+func ReadModel(r io.Reader) (*Model, error) {
+	var f file
+	if err := json.NewDecoder(r).Decode(&f); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	if f.Kind != kind || f.Schema != schema {
+		return nil, fmt.Errorf("%w: kind %q, schema %d; want %q, schema %d", ErrModel, f.Kind, f.Schema, kind, schema)
+	}
+	hash, err := f.hash()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	if hash != f.Hash {
+		return nil, fmt.Errorf("%w: its SHA-256 is %s, it says %s", ErrModel, hash, f.Hash)
+	}
+	m := &Model{Facts: f.Trained, Settings: f.Settings, Hash: hash, Whole: &ModelTrees{settings: f.Names, Low: f.Low, High: f.High}}
+	if m.Whole.ensemble, err = decoded(f.content.Whole, len(rowColumns)); err != nil {
+		return nil, err
+	}
+	if f.content.Kernels != nil {
+		m.Kernels = &KernelTrees{ops: f.Ops}
+		if m.Kernels.ensemble, err = decoded(f.content.Kernels, len(kernelColumns)); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range m.Settings {
+		if c == nil {
+			return nil, fmt.Errorf("%w: an empty setting", ErrModel)
+		}
+		if err := c.Check(); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrModel, c.Facts.Setting, err)
+		}
+		m.Use(c)
+	}
+	return m, nil
+}
+
+func decoded(data []byte, features int) (*tree.Ensemble, error) {
+	e, err := tree.ReadModel(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	if e.Features() != features {
+		return nil, fmt.Errorf("%w: trees on %d features, want %d", ErrModel, e.Features(), features)
+	}
+	return e, nil
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,139 @@
+package profiler
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/tree"
+)
+
+// kernelColumns are the features of a kernel. Sizes are logarithms of base 2 of
+// one plus the size.
+var kernelColumns = []string{
+	"op", "class", "macs", "parameter_bytes", "read_bytes", "written_bytes", "rows", "depth", "columns", "window", "stride", "groups", "joined",
+	"macs_per_byte", "rates_seconds", "start_share", "mac_share", "rows_mod_16", "depth_mod_16", "columns_mod_16", "runtime", "threads", "quota", "mac_rate", "byte_rate", "model_bytes",
+}
+
+// KernelTrees predict how far a kernel's time is from what the rates of its
+// class say: boosted trees on the logarithm of time over rates. Since rates grow
+// with size and trees do not, sizes beyond those measured are the rates' matter.
+type KernelTrees struct {
+	ops      []string // codes of operators
+	ensemble *tree.Ensemble
+}
+
+// conditions are what a kernel runs in.
+type conditions struct {
+	runtime string
+	threads int
+	quota   float64
+	touched int64 // bytes that the whole model touches, kernel by kernel
+}
+
+// touched is the size of what goes through the caches in one inference: a small
+// kernel takes longer amid large ones.
+func touched(kernels []collection.KernelRow) int64 {
+	sum := int64(0)
+	for i := range kernels {
+		sum += kernels[i].ParameterBytes + kernels[i].WrittenBytes
+	}
+	return sum
+}
+
+func code(list []string, name string) float64 {
+	if i := slices.Index(list, name); i >= 0 {
+		return float64(i)
+	}
+	return math.NaN()
+}
+
+var runtimes = []string{"go", "ort"}
+
+func logSize(n int64) float64 { return math.Log2(1 + float64(max(0, n))) }
+
+// features appends a kernel's row.
+func features(x []float64, ops []string, k *collection.KernelRow, r Rates, at conditions) []float64 {
+	seconds := max(1e-9, r.seconds(k))
+	class := math.NaN()
+	if i := slices.Index(classes, onnx.Class(k.Class)); i >= 0 {
+		class = float64(i)
+	}
+	rate := func(v float64) float64 {
+		if v <= 0 {
+			return math.NaN()
+		}
+		return math.Log2(v)
+	}
+	return append(x,
+		code(ops, k.Op), class, logSize(k.MACs), logSize(k.ParameterBytes), logSize(k.ReadBytes), logSize(k.WrittenBytes), logSize(k.Rows), logSize(k.Depth), logSize(k.Columns),
+		float64(k.Window), float64(k.Stride), logSize(k.Groups), float64(k.Joined),
+		logSize(k.MACs)-logSize(moved(k)), math.Log2(seconds), r.Start/seconds, r.MAC*float64(k.MACs)/seconds, float64(k.Rows%16), float64(k.Depth%16), float64(k.Columns%16),
+		code(runtimes, at.runtime), float64(at.threads), at.quota, rate(r.MAC), rate(r.Byte), logSize(at.touched),
+	)
+}
+
+// boost is how kernels are learnt.
+func boost(rounds int) tree.Boost {
+	categorical := make([]bool, len(kernelColumns))
+	for i, name := range kernelColumns {
+		categorical[i] = name == "op" || name == "class" || name == "runtime"
+	}
+	return tree.Boost{Rounds: rounds, Eta: 0.08, MaxDepth: 5, MinChildWeight: 4, Lambda: 2, Subsample: 0.7, ColsampleNode: 0.7, Categorical: categorical, Seed: 1}
+}
+
+// learnTrees fits trees to the cases, each with the rates of its setting.
+func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Class]Rates, rounds int) (*KernelTrees, error) {
+	t := &KernelTrees{}
+	for _, c := range cases {
+		for _, k := range c.Kernels {
+			if !slices.Contains(t.ops, k.Op) {
+				t.ops = append(t.ops, k.Op)
+			}
+		}
+	}
+	slices.Sort(t.ops)
+	s := regression.Samples{Features: len(kernelColumns)}
+	for _, c := range cases {
+		at := conditions{c.Runtime, c.Threads, c.Quota, touched(c.Kernels)}
+		for i := range c.Kernels {
+			k := &c.Kernels[i]
+			if k.Seconds == nil || *k.Seconds <= 0 {
+				continue
+			}
+			r := rates[c.Setting][onnx.Class(k.Class)]
+			s.X = features(s.X, t.ops, k, r, at)
+			s.Y = append(s.Y, math.Log(*k.Seconds/max(1e-9, r.seconds(k))))
+			// What counts is the sum: a kernel weighs by its part of it.
+			s.Weights = append(s.Weights, 0.1+math.Sqrt(float64(len(c.Kernels))**k.Seconds/c.Seconds))
+		}
+	}
+	if s.Len() == 0 {
+		return nil, fmt.Errorf("%w: no kernel has a time", ErrTooFew)
+	}
+	var err error
+	if t.ensemble, err = boost(rounds).FitEnsemble(ctx, s); err != nil {
+		return nil, err
+	}
+	return t, t.ensemble.SetNames(kernelColumns)
+}
+
+// most is the largest factor, as a logarithm, that trees may put on rates.
+const most = 2
+
+// factor is what the trees make of the rates.
+func (t *KernelTrees) factor(k *collection.KernelRow, r Rates, at conditions) float64 {
+	if t == nil {
+		return 1
+	}
+	var row [32]float64
+	p, err := t.ensemble.Predict(features(row[:0], t.ops, k, r, at))
+	if err != nil {
+		return 1
+	}
+	return math.Exp(max(-most, min(most, p.Value)))
+}
