@@ -133,9 +133,8 @@ func (f *calibratedFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
 	return placement.Rank(a, devices, f.excluded, func(d device.Device) (*profiler.Calibration, error) { return rates[d.Node], nil })
 }
 
-// predict is the time on one machine.
-func (m *machine) predict(c profiling.Counts) regression.Prediction {
-	p := m.law.Predict(c)
+// on is a law's time on one machine.
+func (m *machine) on(p regression.Prediction) regression.Prediction {
 	return regression.Prediction{Value: p.Value * m.slower, Low: p.Low * m.slower, High: p.High * m.slower}
 }
 
@@ -151,9 +150,15 @@ func (f *calibratedFleet) Fastest(c profiling.Counts) (placement.Candidate, erro
 	if len(f.machines) == 0 {
 		return placement.Candidate{}, f.none()
 	}
-	best, at := f.machines[0].predict(c), 0
-	for i := 1; i < len(f.machines); i++ {
-		if p := f.machines[i].predict(c); p.Value < best.Value {
+	var best, idle regression.Prediction
+	var law *profiling.Law
+	at := 0
+	for i := range f.machines {
+		m := &f.machines[i]
+		if m.law != law { // most machines share one
+			law, idle = m.law, m.law.Predict(c)
+		}
+		if p := m.on(idle); i == 0 || p.Value < best.Value {
 			best, at = p, i
 		}
 	}
@@ -170,7 +175,7 @@ func (f *calibratedFleet) Profile(c profiling.Counts) (*placement.Ranking, error
 	}}
 	for i := range f.machines {
 		m := &f.machines[i]
-		candidate := m.candidate(m.predict(c))
+		candidate := m.candidate(m.on(m.law.Predict(c)))
 		candidate.Reasons = []string{fmt.Sprintf("%.2f times the time on an idle %s, at a CPU load of %.0f %%", m.slower, m.rates.Facts.Device, m.device.Load.CPUPercent)}
 		r.Candidates = append(r.Candidates, candidate)
 		for _, w := range m.judged.Warnings {

@@ -18,7 +18,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"edgeprof": func() { cli.Main(edgeprof.New) }})
+	testscript.Main(m, map[string]func(){
+		"edgeprof":  func() { cli.Main(edgeprof.New) },
+		"bare-echo": func() { bare(true) },
+		"bare-json": func() { bare(false) },
+	})
 }
 
 func TestScripts(t *testing.T) {
