@@ -93,7 +93,8 @@ func indentObject(to []byte, members []member, depth int) []byte {
 	if len(members) == 0 {
 		return append(to, "{}"...)
 	}
-	for i, m := range sorted(members) {
+	for i, at := range sorted(members) {
+		m := members[at]
 		to = line(to, "{,"[min(i, 1)], depth+1)
 		to = ascii(to, m.key)
 		to = append(to, ": "...)
@@ -117,7 +118,11 @@ func line(to []byte, mark byte, depth int) []byte {
 func appendText(to []byte, s string) []byte {
 	to = append(to, '"')
 	for _, r := range s {
-		to = unit(to, r)
+		if r < utf8.RuneSelf && plain(byte(r)) {
+			to = append(to, byte(r))
+		} else {
+			to = unit(to, r)
+		}
 	}
 	return append(to, '"')
 }

@@ -1,6 +1,7 @@
 package profiling
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -49,8 +50,11 @@ func skip(b []byte, i int) int {
 			i++
 		}
 	}
-	for i < len(b) && !strings.ContainsRune(" \t\n\r,]}", rune(b[i])) {
-		i++
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case ' ', '\t', '\n', '\r', ',', ']', '}':
+			return i
+		}
 	}
 	return i
 }
@@ -64,11 +68,7 @@ func object(b []byte, i int) []member {
 		}
 		end := skip(b, i)
 		m := member{key: b[i:end]}
-		if plain := string(m.key[1 : len(m.key)-1]); !strings.Contains(plain, `\`) {
-			m.name = plain
-		} else {
-			_ = json.Unmarshal(m.key, &m.name)
-		}
+		m.name = decoded(m.key)
 		i = space(b, space(b, end)+1) // over the colon
 		end = skip(b, i)
 		m.value = b[i:end]
@@ -76,6 +76,23 @@ func object(b []byte, i int) []member {
 		i = space(b, end)
 	}
 	return members
+}
+
+// decoded is the text of a JSON string. The names of a request's own fields cost
+// no memory.
+func decoded(key []byte) string {
+	text := key[1 : len(key)-1]
+	for i := range Fields {
+		if string(text) == Fields[i] {
+			return Fields[i]
+		}
+	}
+	if bytes.IndexByte(text, '\\') < 0 {
+		return string(text)
+	}
+	var s string
+	_ = json.Unmarshal(key, &s)
+	return s
 }
 
 // array lists the values of the array that begins at i.
@@ -92,9 +109,12 @@ func array(b []byte, i int) [][]byte {
 	return values
 }
 
-// sorted puts members in order of their names, as code points.
-func sorted(members []member) []member {
-	members = slices.Clone(members)
-	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	return members
+// sorted is the order of members by their names, as code points.
+func sorted(members []member) []int {
+	order := make([]int, len(members))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(members[a].name, members[b].name) })
+	return order
 }
