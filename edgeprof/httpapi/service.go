@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -152,7 +153,7 @@ func (s *Service) routes() http.Handler {
 	}
 	r.Group(func(r chi.Router) {
 		if s.Rate > 0 {
-			r.Use(httprate.Limit(s.Rate, time.Minute, httprate.WithKeyFuncs(httprate.KeyByIP), httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
+			r.Use(httprate.LimitBy(s.Rate, time.Minute, peer, httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
 				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests a minute", s.Rate)).write(w, r)
 			})))
 		}
@@ -166,6 +167,16 @@ func (s *Service) routes() http.Handler {
 		r.Post("/api/v1/splits", s.postSplits)
 	})
 	return r
+}
+
+// peer is the address that a connection comes from; behind a proxy that is the
+// proxy's, since headers can say anything.
+func peer(r *http.Request) (string, error) {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return httprate.CanonicalizeIP(host), nil
 }
 
 // metrics of a service.

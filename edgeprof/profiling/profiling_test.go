@@ -1,6 +1,7 @@
 package profiling
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"math"
@@ -17,39 +18,13 @@ import (
 	"github.com/foretime/foretime/edgeprof/profiler"
 )
 
-// asked and answered are the example of the original's manual.
-const asked = `{       "model" : "model",
-        "conv_layers" : 66666666,
-        "pool_layers" : 77777777,
-        "fc_layers" : 34535353535,
-        "filter_details" : 66,
-        "total_parameters" : 10000000000000000000,
-        "model_input_size": 345343543,
-        "model_output_size": 123421435}`
-
-const answered = `{
-  "message": "Profiling data received",
-  "model_characteristics": {
-    "conv_layers": 66666666,
-    "fc_layers": 34535353535,
-    "filter_details": 66,
-    "model": "model",
-    "model_input_size": 345343543,
-    "model_output_size": 123421435,
-    "pool_layers": 77777777,
-    "total_parameters": 10000000000000000000
-  },
-  "profiling_prediction": {
-    "class": "Computer",
-    "device_model": "Raspberry Pi 4B",
-    "model": "model",
-    "node": "rpi-1",
-    "node_uuid": "4e849968-21fc-11ed-a346-204ef6b52cc7",
-    "predicted_execution_time": 14.74413776397705
-  },
-  "status": "success"
-}
-`
+// asked and answered are the example of the original's manual, byte for byte.
+var (
+	//go:embed testdata/manual-request.json
+	asked string
+	//go:embed testdata/manual-answer.json
+	answered string
+)
 
 func TestTheManualsExample(t *testing.T) {
 	r, problems, err := Parse([]byte(asked))

@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -38,6 +39,7 @@ type serving struct {
 	watch      time.Duration
 	tokenFile  string
 	settings   httpapi.Settings
+	read       atomic.Pointer[state] // of the model's file, when it was last read
 }
 
 // NewServeCommand answers profiling requests over HTTP.
@@ -173,6 +175,10 @@ func (s *serving) devices() (device.Source, error) {
 
 // load reads the model from its file, or takes the built-in one.
 func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
+	if path, err := calibrationPath(s.model); err == nil {
+		now := stateOf(path) // before the file is read: a change meanwhile is seen
+		s.read.Store(&now)
+	}
 	path, data, err := calibrationBytes(s.model)
 	if err != nil {
 		return nil, err
@@ -268,18 +274,16 @@ func (s *serving) reload(ctx context.Context, env *cli.Env, service *httpapi.Ser
 		defer ticker.Stop()
 		look = ticker.C
 	}
-	last := stateOf(path)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-hangup:
 		case <-look:
-			if now := stateOf(path); now == last {
+			if stateOf(path) == *s.read.Load() {
 				continue
 			}
 		}
-		last = stateOf(path)
 		if err := service.Reload(ctx); err != nil {
 			env.Log.Warnf("the model stays as it is: %v", err)
 			continue

@@ -28,7 +28,11 @@ type running struct {
 // start runs an edgeprof command that listens, and waits until it does.
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
-	r := &running{t: t, cmd: exec.Command("edgeprof", append(args, "--addr", "127.0.0.1:0")...)}
+	args = append(args, "--addr", "127.0.0.1:0")
+	if args[0] == "serve" { // a busy machine is no slow source
+		args = append(args, "--source-timeout", "1m")
+	}
+	r := &running{t: t, cmd: exec.Command("edgeprof", args...)}
 	home := t.TempDir()
 	r.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home)
 	r.cmd.Stderr = &r.stderr
