@@ -41,6 +41,21 @@ func TestDlsymIsAJump(t *testing.T) {
 	}
 }
 
+// libdeft's dlopen is a jump too: a library is searched where its caller says.
+func TestDlopenIsAJump(t *testing.T) {
+	w := newWorld(t, session.Options{})
+	second := compileTest(t, "libsecond.so", "-shared", "-fPIC", "next.c", "-DSECOND")
+	opener := compileTest(t, "libopener.so", "-shared", "-fPIC", "next.c", "-DOPENER", "-Wl,-rpath,"+filepath.Dir(second), "-Wl,--enable-new-dtags")
+	program := compileTest(t, "open", "next.c", "-DOPEN", opener)
+	for _, preload := range []string{"", w.lib} {
+		cmd := w.command(program)
+		cmd.Env = append(cmd.Env, "LD_PRELOAD="+preload)
+		if got := w.run(cmd); got != "opened 2\n" {
+			t.Errorf("LD_PRELOAD=%s: %q", preload, got)
+		}
+	}
+}
+
 // Another library that wraps dlsym, the launch and the driver's lookup sees
 // every launch as well, whichever comes first.
 func TestBesideAnotherHook(t *testing.T) {

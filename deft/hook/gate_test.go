@@ -103,6 +103,61 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
+// What the hook says is done is done: with kernels of 5 ms no device is faster
+// than the directives allow.
+func TestBoundsHoldOnTheDevice(t *testing.T) {
+	const kernel = 5 * time.Millisecond
+	for _, tt := range []struct {
+		name string
+		d    session.Directive
+		done int // kernels that must be done before the last of ten is launched
+	}{
+		{"nothing asked", session.Directive{}, 0},
+		{"sync every launch", session.Directive{SyncEvery: 1}, 9},
+		{"sync every 4", session.Directive{SyncEvery: 4}, 8},
+		{"1 in flight", session.Directive{InFlight: 1}, 9},
+		{"4 in flight", session.Directive{InFlight: 4}, 6},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+			w.session.Direct(0, tt.d)
+			p := w.probe("SIMCUDA_NS_PER_BLOCK=5000") // the probe's kernels have 1000 blocks
+			begin := time.Now()
+			p.do("launch 10")
+			if took := time.Since(begin); took < time.Duration(tt.done)*kernel {
+				t.Errorf("the last launch came after %v", took)
+			}
+			w.session.Direct(0, session.Directive{Closed: true})
+			p.send("side 1")
+			w.eventually("drained", func() bool { return w.client(p).Drained })
+			if c := w.client(p); c.DrainedNs-c.JobBeginNs < int64(10*kernel) {
+				t.Errorf("drained after %v", time.Duration(c.DrainedNs-c.JobBeginNs))
+			}
+			p.kill()
+		})
+	}
+}
+
+// Launches in several threads' own default streams are drained, all of them.
+func TestPerThreadStreamsDrain(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe()
+	p.do("own threads 10")
+	p.do("own launch 1")
+	c := w.client(p)
+	w.session.Direct(c.Slot, session.Directive{Closed: true})
+	p.send("own launch 1")
+	w.eventually("drained", func() bool { return w.client(p).Drained })
+	if c := w.client(p); c.Queued != 0 || c.Launches != 41 {
+		t.Errorf("got %+v", c)
+	}
+	w.session.Direct(c.Slot, session.Directive{})
+	if got := p.answer(); got != "ok" {
+		t.Error(got)
+	}
+	p.exit()
+}
+
 // While a stream captures, nothing waits, not even at a closed gate.
 func TestCaptureIsNeverDisturbed(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})

@@ -51,7 +51,7 @@ enum {
 
 struct member {
     struct deft_slot *slot; /* never NULL: without a session, one that nobody reads */
-    void *stream;           /* of the last launch */
+    void *stream;           /* of the last launch, as stream_key */
     uint32_t attend;        /* ATTEND_... */
     uint32_t many;          /* launches went to several streams since emptied */
     uint64_t busy_ns;       /* since when the queue is not empty */
@@ -76,6 +76,10 @@ HIDDEN uint64_t member_slo_ns(void);
 HIDDEN uint64_t member_quota_bytes(void);
 HIDDEN uint64_t now_ns(void);
 
+/* Set while this thread is inside the driver: what the driver calls itself is
+   its own affair, and goes to the driver without a second look. */
+HIDDEN extern __thread int inside __attribute__((tls_model("initial-exec")));
+
 /* -- gate.c -- */
 
 enum pass { PASS_PLAIN, PASS_RECORD };
@@ -85,10 +89,16 @@ enum pass { PASS_PLAIN, PASS_RECORD };
 HIDDEN enum pass gate_slow(void *stream, bool per_thread);
 HIDDEN void gate_after(void *stream, bool per_thread);
 
+/* Tells streams apart: each thread's default stream is one of its own. */
+static inline void *stream_key(void *stream, bool per_thread) {
+    return per_thread && !stream ? (void *)&inside : stream;
+}
+enum { EVERY_THREADS = 2 }; /* the handle by which each thread names its own */
+
 static inline enum pass gate_launch(void *stream, bool per_thread) {
     struct deft_slot *s = acquire(&member.slot);
     uint64_t ask = load((uint64_t *)&s->sync_every) | load(&s->gate) | load(&member.attend) |
-                   (load(&s->state) ^ DEFT_ACTIVE) | ((word)stream ^ (word)load(&member.stream));
+                   (load(&s->state) ^ DEFT_ACTIVE) | ((word)stream_key(stream, per_thread) ^ (word)load(&member.stream));
     if (likely(ask == 0)) {
         add(&s->launches, 1);
         return PASS_PLAIN;
@@ -97,7 +107,9 @@ static inline enum pass gate_launch(void *stream, bool per_thread) {
 }
 
 HIDDEN void gate_copy(void *stream, bool per_thread); /* before a copy or host function */
-HIDDEN void gate_synced(long kind, void *stream, uint64_t launches); /* after the program's wait */
+/* After the program's own wait for a stream (kind 0), ALL of them, or an event
+   (NO); launches is what it was before. */
+HIDDEN void gate_synced(long kind, void *stream, bool per_thread, uint64_t launches);
 HIDDEN bool gate_capturing(void *stream, bool per_thread);
 HIDDEN void gate_capture(bool opens);
 HIDDEN void gate_lose_contexts(void);
@@ -135,10 +147,6 @@ HIDDEN void *driver_symbol(const char *name); /* of the driver itself, wrapped o
 
 /* Puts the wrapper in place of what the driver's own lookup gave. */
 HIDDEN void lookup_wrap(const char *name, void **f, int version, uint64_t flags, uint32_t path);
-
-/* Set while this thread is inside the driver: what the driver calls itself is
-   its own affair, and goes to the driver without a second look. */
-HIDDEN extern __thread int inside __attribute__((tls_model("initial-exec")));
 
 /* -- memory.c -- */
 

@@ -138,10 +138,9 @@ BODY(synced) {
     bool skip = true;
     member_seen();
     uint64_t launches = load(&acquire(&member.slot)->launches);
-    (void)per_thread;
     int r = call_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip)
-        gate_synced(arg, (void *)a[0], launches);
+        gate_synced(arg, (void *)a[0], per_thread, launches);
     return r;
 }
 #define SYNC(name, stream) BY(synced, name, stream)

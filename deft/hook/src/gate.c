@@ -49,7 +49,7 @@ static void emptied(struct deft_slot *s, uint64_t launches) {
     }
     store(&member.busy_ns, now);
     store(&member.synced, launches);
-    if (load(&s->launches) == launches)
+    if (load(&s->launches) == launches && load(&member.stream) != (void *)EVERY_THREADS)
         store(&member.many, 0);
 }
 
@@ -292,10 +292,11 @@ COLD enum pass gate_slow(void *stream, bool per_thread) {
         return PASS_PLAIN;
     }
     uint64_t launches = load(&s->launches);
-    if (stream != load(&member.stream)) {
-        if (launches != load(&s->emptied))
+    void *key = stream_key(stream, per_thread);
+    if (key != load(&member.stream)) {
+        if (launches != load(&s->emptied) || key == (void *)EVERY_THREADS)
             store(&member.many, 1);
-        store(&member.stream, stream);
+        store(&member.stream, key);
     }
     job_detect(s);
     if (load(&member.attend) & ATTEND_EMPTY) {
@@ -330,10 +331,10 @@ void gate_copy(void *stream, bool per_thread) {
         stop(s, stream, per_thread);
 }
 
-void gate_synced(long kind, void *stream, uint64_t launches) {
+void gate_synced(long kind, void *stream, bool per_thread, uint64_t launches) {
     struct deft_slot *s = acquire(&member.slot);
     add(&s->own_syncs, 1);
-    if (kind == ALL || (kind >= 0 && !load(&member.many) && stream == load(&member.stream))) {
+    if (kind == ALL || (kind >= 0 && !load(&member.many) && stream_key(stream, per_thread) == load(&member.stream))) {
         emptied(s, launches);
         if (ring)
             ring_reset(ring);

@@ -17,6 +17,19 @@ int next_which(void) {
 }
 #elif defined SECOND
 int which(void) { return 2; }
+#elif defined OPENER
+/* Finds the library by its own run path, as only its own call of dlopen can. */
+int open_second(void) {
+    void *p = dlopen("libsecond.so", RTLD_NOW);
+    int (*f)(void) = p ? (int (*)(void))dlsym(p, "which") : NULL;
+    return f ? f() : -1;
+}
+#elif defined OPEN
+int open_second(void);
+int main(void) {
+    printf("opened %d\n", open_second());
+    return 0;
+}
 #elif defined WITNESS
 char witness_caller[256];
 void *witness_dlsym(void *handle, const char *name) {

@@ -4,6 +4,7 @@
  *
  *   launch N      N kernels of 1 µs in the default stream
  *   side N        the same in a stream of its own
+ *   own ...       launch or threads through the per-thread default streams
  *   sync          cuCtxSynchronize
  *   begin MS      deft_job_begin, with a limit (0: none)
  *   end           deft_job_end
@@ -45,7 +46,8 @@ static void *symbol(const char *name) {
 
 #define CALL(name, types, ...) ((int (*) types)symbol(#name))(__VA_ARGS__)
 
-static int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+static launch_fn launch;
 static void *context, *stream, *allocation;
 
 static void start(void) {
@@ -60,7 +62,7 @@ static void start(void) {
         printf("error start\n");
         exit(1);
     }
-    launch = (int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))symbol("cuLaunchKernel");
+    launch = (launch_fn)symbol("cuLaunchKernel");
 }
 
 static int launches(long n, void *where) {
@@ -113,13 +115,15 @@ int main(void) {
     int started = 0;
     while (fgets(line, sizeof line, stdin)) {
         long n = 0;
-        int r = 0;
-        if (sscanf(line, "%31s %ld", what, &n) < 1)
+        int r = 0, own = strncmp(line, "own ", 4) == 0;
+        if (sscanf(own ? line + 4 : line, "%31s %ld", what, &n) < 1)
             continue;
         if (!started && strcmp(what, "fork") && strcmp(what, "exit")) {
             start();
             started = 1;
         }
+        if (started)
+            launch = (launch_fn)symbol(own ? "cuLaunchKernel_ptsz" : "cuLaunchKernel");
         if (!strcmp(what, "launch"))
             r = launches(n, NULL);
         else if (!strcmp(what, "side"))
