@@ -95,4 +95,13 @@ func TestDriverThatLooksItselfUp(t *testing.T) {
 			t.Errorf("%s: the hook saw %+v", way, gone)
 		}
 	}
+	driver := compileTest(t, "libcuda.so.1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "recursive.c")
+	cmd := w.command(compileTest(t, "reach", "reach.c"))
+	cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+filepath.Dir(driver))
+	if got := w.run(cmd); got != "done\n" {
+		t.Errorf("got %q", got)
+	}
+	if gone := w.reap(); len(gone) != 1 || gone[0].Launches != 10 {
+		t.Errorf("the hook saw %+v", gone)
+	}
 }

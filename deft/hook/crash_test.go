@@ -20,11 +20,15 @@ func TestKillOwner(t *testing.T) {
 		o.direct(0, session.Directive{Closed: true})
 		p.send("launch 1")
 		w.eventually("stopped", func() bool { return w.client(p).Drained })
-		o.kill()
+		if i%2 == 0 {
+			o.kill()
+		}
+		o.zombify()
 		if got := p.answer(); got != "ok" {
 			t.Fatal(got)
 		}
 		p.do("launch 1") // passes the closed gate of a dead owner
+		o.kill()
 		if c := w.client(p); c.FailedOpen != uint64(i+1) || c.Waiting != 0 {
 			t.Fatalf("kill %d: %+v", i, c)
 		}

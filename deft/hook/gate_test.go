@@ -205,13 +205,25 @@ func TestMarkedJobs(t *testing.T) {
 	if w.session.EndIdle(c.Slot, 1) {
 		t.Error("EndIdle ended a marked job")
 	}
+	bell := w.session.Bell()
+	rings := func(want uint32) {
+		t.Helper()
+		now := w.session.Bell()
+		if now-bell != want {
+			t.Errorf("%d rings, want %d", now-bell, want)
+		}
+		bell = now
+	}
 	p.do("begin 0")
+	rings(2) // one ends, one begins
 	if c := w.client(p); c.Job != 2 || c.JobsEnded != 1 || c.JobLaunches != 3 || c.DeadlineNs != 0 {
 		t.Errorf("begun again: %+v", c)
 	}
 	p.do("end")
+	rings(1)
 	p.do("end")
 	p.do("launch 1")
+	rings(0)
 	if c := w.client(p); c.State != session.Idle || c.JobsEnded != 2 || c.Job != 2 {
 		t.Errorf("ended: %+v", c)
 	}

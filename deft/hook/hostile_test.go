@@ -44,8 +44,9 @@ func TestNoSession(t *testing.T) {
 		return path
 	}
 	whole := make([]byte, len(mapSession(t, w.session)))
-	older := bytes.Clone(whole)
-	binary.LittleEndian.PutUint64(older, session.Magic)
+	valid := bytes.Clone(mapSession(t, w.session))
+	older, other := bytes.Clone(valid), bytes.Clone(valid)
+	older[8], other[0] = 0, 'd'
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -70,8 +71,10 @@ func TestNoSession(t *testing.T) {
 		{file("empty", nil, 0o600), true},
 		{file("short", whole[:1000], 0o600), true},
 		{file("blank", whole, 0o600), true},
+		{file("valid", valid, 0o600), false},
 		{file("older", older, 0o600), true},
-		{file("open to all", whole, 0o644), true},
+		{file("other", other, 0o600), true},
+		{file("open to all", valid, 0o644), true},
 	} {
 		w.outside(t, tt.value, tt.warns)
 	}

@@ -111,9 +111,12 @@ func (o *owner) reap() map[int]uint64 {
 	return gone
 }
 
+// zombify ends the owner without a word, and leaves it a zombie.
+func (o *owner) zombify() { _ = o.cmd.Process.Kill() }
+
 // kill ends the owner without a word.
 func (o *owner) kill() {
-	_ = o.cmd.Process.Kill()
+	o.zombify()
 	_ = o.cmd.Wait()
 }
 

@@ -110,5 +110,11 @@ func TestMoreClientsThanSlots(t *testing.T) {
 	}
 	if gone := w.reap(); len(gone) != session.Slots {
 		t.Errorf("%d clients are gone, want %d", len(gone), session.Slots)
+	} else {
+		for _, c := range gone {
+			if c.Launches != 10 || c.Job > 1 {
+				t.Fatalf("counts of an earlier client: %+v", c)
+			}
+		}
 	}
 }
