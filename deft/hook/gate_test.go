@@ -175,8 +175,10 @@ func TestCaptureIsNeverDisturbed(t *testing.T) {
 	c := w.client(p)
 	w.session.Direct(c.Slot, session.Directive{Closed: true, SyncEvery: 1})
 	p.do("side 5")
+	p.do("ex 3")
+	p.do("coop 2")
 	p.do("launch 5")
-	if c := w.client(p); c.Captured != 5 || c.Launches != 5 || c.Stops != 0 || c.Syncs != 0 {
+	if c := w.client(p); c.Captured != 10 || c.Launches != 5 || c.Stops != 0 || c.Syncs != 0 {
 		t.Errorf("during the capture: %+v", c)
 	}
 	p.do("uncapture")

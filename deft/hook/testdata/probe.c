@@ -4,6 +4,7 @@
  *
  *   launch N      N kernels of 1 µs in the default stream
  *   side N        the same in a stream of its own
+ *   ex N, coop N  the same as side N by cuLaunchKernelEx, cuLaunchCooperativeKernel
  *   own ...       launch or threads through the per-thread default streams
  *   sync          cuCtxSynchronize
  *   begin MS      deft_job_begin, with a limit (0: none)
@@ -72,6 +73,27 @@ static int launches(long n, void *where) {
     return r;
 }
 
+static int extended(long n) {
+    struct {
+        unsigned grid[3], block[3], shared;
+        void *stream, *attributes;
+        unsigned count;
+    } config = {{1000, 1, 1}, {1, 1, 1}, 0, stream, NULL, 0};
+    int r = 0;
+    while (n-- > 0 && r == 0)
+        r = CALL(cuLaunchKernelEx, (void *, void *, void **, void **), &config, NULL, NULL, NULL);
+    return r;
+}
+
+static int cooperative(long n) {
+    int r = 0;
+    while (n-- > 0 && r == 0)
+        r = CALL(cuLaunchCooperativeKernel,
+                 (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **),
+                 NULL, 1000, 1, 1, 1, 1, 1, 0, stream, NULL);
+    return r;
+}
+
 static void *thread(void *n) {
     CALL(cuCtxSetCurrent, (void *), context);
     return (void *)(intptr_t)launches((intptr_t)n, NULL);
@@ -128,6 +150,10 @@ int main(void) {
             r = launches(n, NULL);
         else if (!strcmp(what, "side"))
             r = launches(n, stream);
+        else if (!strcmp(what, "ex"))
+            r = extended(n);
+        else if (!strcmp(what, "coop"))
+            r = cooperative(n);
         else if (!strcmp(what, "sync"))
             r = CALL(cuCtxSynchronize, (void));
         else if (!strcmp(what, "begin"))
