@@ -13,18 +13,28 @@ import (
 	"github.com/foretime/foretime/deft/session"
 )
 
-// What a launch costs that nobody asks anything of: thread CPU time, beside
-// the driver's own call that does nothing, in one run.
+// What a launch costs in thread CPU time, beside the driver's own call that
+// does nothing, in one run: of which nobody asks anything, under a directive
+// that asks nothing of this launch, and without a session.
 func BenchmarkLaunch(b *testing.B) {
-	for _, joined := range []bool{true, false} {
-		b.Run(fmt.Sprintf("session=%v", joined), func(b *testing.B) {
+	for _, tt := range []struct {
+		name   string
+		joined bool
+		d      session.Directive
+	}{
+		{"asked=nothing", true, session.Directive{}},
+		{"asked=sync", true, session.Directive{SyncEvery: 1 << 30}},
+		{"session=none", false, session.Directive{}},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
 			w := newWorld(b, session.Options{OwnerTimeout: time.Hour})
 			w.device.Noop = true
 			bench := compileTest(b, "bench", "bench.c")
 			driver, hook := 1e9, 1e9
 			for b.Loop() {
 				cmd := w.command(bench, "1000000", "15")
-				if !joined {
+				w.session.Direct(0, tt.d)
+				if !tt.joined {
 					cmd.Env = append(cmd.Env, "DEFT_SESSION=")
 				}
 				var d, h float64

@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -32,6 +33,28 @@ func TestKillOwner(t *testing.T) {
 		if c := w.client(p); c.FailedOpen != uint64(i+1) || c.Waiting != 0 {
 			t.Fatalf("kill %d: %+v", i, c)
 		}
+	}
+	p.exit()
+}
+
+// Neither does one that is killed while it changes directives, at any point.
+func TestKillOwnerAmidDirectives(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe()
+	p.do("launch 1")
+	random := rand.New(rand.NewPCG(1, 2))
+	for range kills {
+		o := w.owner()
+		o.storm()
+		p.send("threads 100")
+		time.Sleep(time.Duration(random.IntN(5000)) * time.Microsecond)
+		o.kill()
+		if got := p.answer(); got != "ok" {
+			t.Fatal(got)
+		}
+	}
+	if c := w.client(p); c.Launches != 1+kills*400 || c.Waiting != 0 {
+		t.Errorf("got %+v", c)
 	}
 	p.exit()
 }

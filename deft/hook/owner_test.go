@@ -43,6 +43,12 @@ func runOwner() error {
 			}
 			continue
 		}
+		if in.Text() == "storm" {
+			fmt.Println("ok")
+			for d := (session.Directive{}); ; d.Closed, d.SyncEvery, d.InFlight = !d.Closed, (d.SyncEvery+1)%5, (d.InFlight+1)%7 {
+				s.Direct(0, d)
+			}
+		}
 		var slot int
 		var d session.Directive
 		if _, err := fmt.Sscan(in.Text(), &slot, &d.Closed, &d.SyncEvery, &d.InFlight); err != nil {
@@ -91,6 +97,13 @@ func (o *owner) ok() {
 func (o *owner) direct(slot int, d session.Directive) {
 	o.t.Helper()
 	fmt.Fprintln(o.in, slot, d.Closed, d.SyncEvery, d.InFlight)
+	o.ok()
+}
+
+// storm makes the owner change its mind for ever.
+func (o *owner) storm() {
+	o.t.Helper()
+	fmt.Fprintln(o.in, "storm")
 	o.ok()
 }
 

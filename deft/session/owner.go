@@ -138,8 +138,12 @@ func (s *Session) EndIdle(slot int, job uint64) bool {
 
 // Reap frees the slots of clients that have left or died and returns what
 // they were. A client in another pid namespace counts as alive until it
-// leaves. Only the owner may call it, from one goroutine at a time.
+// leaves. In a process that is not the owner it does nothing; it is called
+// from one goroutine at a time.
 func (s *Session) Reap() []Client {
+	if s.self == 0 {
+		return nil
+	}
 	var gone []Client
 	for i := range s.slots {
 		sl := &s.slots[i]

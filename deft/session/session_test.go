@@ -246,6 +246,27 @@ func TestReapHalfRegistered(t *testing.T) {
 	}
 }
 
+// Who is not the owner reaps nobody.
+func TestReapIsTheOwners(t *testing.T) {
+	s := create(t, Options{})
+	m, err := s.Join(Member{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Leave()
+	watcher, err := Open(s.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watcher.Close()
+	if gone := watcher.Reap(); gone != nil || len(watcher.Clients()) != 1 {
+		t.Errorf("gone %+v", gone)
+	}
+	if gone := s.Reap(); len(gone) != 1 || len(watcher.Clients()) != 0 {
+		t.Errorf("gone %+v", gone)
+	}
+}
+
 func TestParseStat(t *testing.T) {
 	tail := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20 21"
 	tests := []struct {
