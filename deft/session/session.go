@@ -49,7 +49,7 @@ func Create(o Options) (*Session, error) {
 		return nil, fmt.Errorf("session: memfd_create: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "deft-session")
-	if err := f.Truncate(size); err == nil {
+	if err = f.Truncate(size); err == nil {
 		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
 	}
 	if err != nil {
