@@ -41,7 +41,6 @@ type host struct {
 	gpu       time.Duration // of kernels done
 	doneJobs  int
 	lastJob   policy.Job
-	stopped   bool // drained at the closed gate, and said so
 	result    ClientResult
 }
 

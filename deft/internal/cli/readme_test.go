@@ -39,7 +39,7 @@ func readmeScript(t *testing.T, readme, example string) string {
 	b.WriteString("env XDG_CACHE_HOME=$WORK/cache\n")
 	commands := 0
 	for line := range strings.Lines(block) {
-		command, ours := strings.CutPrefix(strings.TrimSpace(line), "$ ./deft ")
+		command, ours := strings.CutPrefix(strings.TrimSpace(line), "$ out/bin/deft ")
 		if !ours {
 			continue
 		}
@@ -56,7 +56,7 @@ func readmeScript(t *testing.T, readme, example string) string {
 	if commands < 5 {
 		t.Fatalf("%d commands found in %s", commands, readme)
 	}
-	b.WriteString("exists with/model_B.csv jct_vs_t.svg\n-- deft/examples/input.json --\n")
+	b.WriteString("exists out/with/model_B.csv out/jct_vs_t.svg\n-- deft/examples/input.json --\n")
 	b.Write(config)
 	return b.String()
 }

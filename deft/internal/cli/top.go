@@ -28,8 +28,9 @@ func NewTopCommand(env *cli.Env) *cobra.Command {
 		Use:   "top [SESSION]",
 		Short: "Watch the jobs that share the device now",
 		Long: `Watch the jobs that share the device now: one line for each client of a
-session, with what it did since the last look. SESSION is a session's file, as
-"deft run" logs it; without one, the session of a running deft is found.
+session, with what it did since the last look. Without SESSION, that of the
+deft which is running is found; where several are, they are named, each by its
+place among the files of a process, /proc/PID/fd/N, which SESSION then is.
 
 Rates are per second of wall-clock time. GPU is the share of time in which the
 client had work queued; stall the share in which synchronization points or the
