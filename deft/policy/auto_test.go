@@ -19,7 +19,8 @@ func TestAuto(t *testing.T) {
 	a := NewAuto()
 	low, high := Client{}, Client{Terms: Terms{Priority: 1}}
 	seen := map[int]int{}
-	for range 60 {
+	for i := range 60 {
+		gate := time.Duration(i%7) * 5 * ms
 		d, _ := decide(t, a, 1, low, high)
 		if d[1].SyncEvery != 0 || d[0].SyncEvery == 0 {
 			t.Fatal(d)
@@ -31,7 +32,7 @@ func TestAuto(t *testing.T) {
 		}
 		low.Jobs++
 		low.GPU += 40 * ms
-		low.LastJob = Job{JCT: time.Duration((delay.ExecMS + 7) * 1e6), Gate: 7 * ms, Launches: 400, Syncs: 400 / d[0].SyncEvery}
+		low.LastJob = Job{JCT: time.Duration(delay.ExecMS*1e6) + gate, Gate: gate, Launches: 400, Syncs: 400 / d[0].SyncEvery}
 	}
 	for _, n := range firstIntervals() {
 		if seen[n] == 0 {

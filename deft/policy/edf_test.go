@@ -36,7 +36,8 @@ func TestEDF(t *testing.T) {
 	if next := ask(112, "---"); next != 116500*time.Microsecond {
 		t.Errorf("asks again at %v, want 116.5ms", next)
 	}
-	// Both: the later one needs 10 ms after the first.
-	late.Active, late.Begin = true, 75*ms
+	// The later one needs 10 ms after the 1 ms of the first: 18 - 11 of slack, less
+	// a margin of 2 + 5.5.
+	late.Active, late.Begin = true, 80*ms
 	ask(112, "-xx")
 }

@@ -61,7 +61,7 @@ func TestOneClientByHand(t *testing.T) {
 				Duration: time.Second,
 			})
 			c := r.Clients[0]
-			if c.MeanJCT() != tt.jct || c.Syncs != tt.syncs || c.Stall != tt.stall || c.Launches != len(tt.kernels) {
+			if c.MeanJCT() != tt.jct || c.Syncs != tt.syncs || c.Stall != tt.stall || c.Launches != len(tt.kernels) || c.Jobs[0].MissedByTime != 0 {
 				t.Errorf("JCT %v, %d syncs, stall %v, %d launches, want %v, %d, %v", c.MeanJCT(), c.Syncs, c.Stall, c.Launches, tt.jct, tt.syncs, tt.stall)
 			}
 		})
@@ -90,7 +90,18 @@ func TestPreemptionByHand(t *testing.T) {
 
 func TestTimeSlice(t *testing.T) {
 	pair := []Client{{Kernels: Uniform(400, 100*us)}, {Kernels: Uniform(100, 100*us)}}
-	r := play(t, Config{Clients: pair, Duration: time.Second, Discipline: TimeSlice})
+	turns, last := 0, -1
+	r, err := Run(t.Context(), Config{Clients: pair, Duration: time.Second, Discipline: TimeSlice, Trace: func(e Event) {
+		if e.Kind == Started && e.Client != last {
+			turns, last = turns+1, e.Client
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := int(r.End/DefaultSlice) * 5 / 4; turns > most { // a few end early
+		t.Errorf("%d turns in %v, want %d at most", turns, r.End, most)
+	}
 	a, b := r.Clients[0].GPU.Seconds(), r.Clients[1].GPU.Seconds()
 	if a/b > 1.05 || b/a > 1.05 {
 		t.Errorf("device time %v and %v", a, b)
@@ -209,6 +220,44 @@ func drawConfig(t *rapid.T, name string) (Config, func() policy.Policy) {
 	}
 }
 
+// honest checks what a policy is shown.
+type honest struct {
+	t *rapid.T
+	policy.Policy
+}
+
+func (h honest) Decide(now time.Duration, clients []policy.Client, d []policy.Directive) time.Duration {
+	for _, c := range clients {
+		if c.Drained && (c.InFlight > 0 || !c.Active) || c.Begin > now || c.InFlight < 0 {
+			h.t.Fatalf("at %v: %+v", now, c)
+		}
+	}
+	return h.Policy.Decide(now, clients, d)
+}
+
+// The ring is a queue, also when it grows with its head in the middle.
+func TestQueue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q queue
+		var model []kernel
+		for i := range rapid.IntRange(0, 400).Draw(t, "steps") {
+			if len(model) > 0 && rapid.IntRange(0, 3).Draw(t, "pop") == 0 {
+				if got := q.pop(); got != model[0] {
+					t.Fatalf("%v, want %v", got, model[0])
+				}
+				model = model[1:]
+				continue
+			}
+			k := kernel{client: i}
+			q.push(k)
+			model = append(model, k)
+		}
+		if q.size != len(model) {
+			t.Fatalf("%d kernels, want %d", q.size, len(model))
+		}
+	})
+}
+
 // Under every policy: what the checker demands, nobody is left without its
 // jobs, and the same experiment ends the same way again.
 func TestEveryPolicyKeepsTheRules(t *testing.T) {
@@ -217,7 +266,7 @@ func TestEveryPolicyKeepsTheRules(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				c, fresh := drawConfig(rt, name)
 				k := newChecker(c)
-				c.Policy, c.Trace = fresh(), k.see
+				c.Policy, c.Trace = honest{rt, fresh()}, k.see
 				first, err := Run(t.Context(), c)
 				if err != nil || k.fault != nil {
 					rt.Fatal(err, k.fault)

@@ -194,7 +194,7 @@ func TestWhatThePolicySees(t *testing.T) {
 		w.begin(0)
 	}
 	w.v.look()
-	if got := r.seen[0].LastJob; got.JCT != 6*time.Millisecond || r.seen[0].Jobs != 4 {
+	if got := r.seen[0].LastJob; got.JCT != 6*time.Millisecond || got.Gate != 0 || r.seen[0].Jobs != 4 {
 		t.Errorf("%+v", got)
 	}
 	w.clients[1].State = session.Left
@@ -210,7 +210,7 @@ func TestUnmarkedIdleJobsEnd(t *testing.T) {
 	w.v.Begin()
 	w.begin(0)
 	w.begin(1)
-	w.clients[0].Launches = 5
+	w.clients[0].Launches, w.clients[1].Launches = 5, 5
 	w.v.look()
 	w.pass(40)
 	w.v.look()

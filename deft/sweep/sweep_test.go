@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,8 +33,9 @@ func play(_ context.Context, x *experiment.Experiment) (*report.Run, error) {
 		case len(x.Models) == 1:
 			one.JCT = jct.Summary{Mean: 40 - 35*float64(m.Priority)}
 		case m.Priority == 0:
-			one.JCT, one.Launches, one.GPUMS = jct.Summary{Mean: 43 + 0.02*float64(400/n)}, 4000, 400
-			one.GateMS = 10 * 3
+			gate := float64(3 + n%4)
+			one.JCT, one.Launches, one.GPUMS = jct.Summary{Mean: 40 + gate + 0.02*float64(400/n)}, 4000, 400
+			one.GateMS = 10 * gate
 		default:
 			one.JCT = jct.Summary{Mean: 5 + 0.05*float64(min(x.Models[0].Control.SyncEvery, 400))}
 		}
@@ -70,7 +72,7 @@ func TestRunAndPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 0.02·400/N + 0.05·N is least at N = 16 of these.
-	if p.Sync != 16 || p.MeasuredSync != 16 || p.Regret == nil || *p.Regret != 0 || len(p.Candidates) != 5 {
+	if p.Sync != 16 || p.MeasuredSync != 16 || p.Regret == nil || *p.Regret != 0 || len(p.Candidates) != 5 || math.Abs(p.Models[0].SyncMS-0.02) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
 	if p, err = again.Predict([]int{2, 12}); err != nil || p.Sync != 12 || p.Regret != nil || p.MeasuredSync != 16 {

@@ -176,14 +176,15 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// A run that is interrupted ends its processes, and those that they started.
+// A run that is interrupted ends its processes, and those that they started,
+// also where they ignore SIGTERM.
 func TestRealInterrupted(t *testing.T) {
 	x := parse(t, `{"models": [{"model_name": "good"}], "exp_dur": 1}`)
 	dir := into(t, x)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	child := filepath.Join(dir, "child")
-	machine := shell(map[string]string{"good": "echo model loaded; read line; sleep 1000 & echo $! > " + child + ".part; mv " + child + ".part " + child + "; wait"})
+	machine := shell(map[string]string{"good": "trap '' TERM; echo model loaded; read line; sleep 1000 & echo $! > " + child + ".part; mv " + child + ".part " + child + "; wait"})
 	go func() {
 		for {
 			if _, err := os.Stat(child); err == nil {
