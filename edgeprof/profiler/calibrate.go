@@ -99,7 +99,7 @@ func (m *Model) Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
 	for i := range ms {
 		cases[i] = ms[i].measured(facts)
 	}
-	return calibrated(cases, facts, m.Kernels)
+	return calibrated(cases, facts, m.Kernels[facts.Runtime])
 }
 
 // measured is a measurement as the training has it.
@@ -188,7 +188,7 @@ func (c *Calibration) bound() {
 
 // kernels are the predicted times of a model's kernels on the idle device.
 func (c *Calibration) kernels(kernels []collection.KernelRow) []float64 {
-	at := conditions{c.Facts.Runtime, c.Facts.Threads, c.Facts.quota(), touched(kernels)}
+	at := conditions{c.Facts.Threads, c.Facts.quota(), touched(kernels)}
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
 		k := &kernels[i]

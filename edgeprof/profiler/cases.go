@@ -69,8 +69,13 @@ func known(v *float64, otherwise float64) float64 {
 	return *v
 }
 
-// merge keeps the shorter of a kernel's times in two rounds.
+// merge keeps the shorter of a kernel's times in two rounds. ONNX Runtime tells
+// whole microseconds, so that a mean says more than the shortest; elsewhere the
+// shortest is taken.
 func (c *Case) merge(k collection.KernelRow) {
+	if k.Min != nil && c.Runtime != "ort" {
+		k.Seconds = k.Min
+	}
 	for i := range c.Kernels {
 		if old := &c.Kernels[i]; old.Index == k.Index {
 			if old.Seconds == nil || k.Seconds != nil && *k.Seconds < *old.Seconds {

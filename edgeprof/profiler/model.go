@@ -39,8 +39,9 @@ type Training struct {
 // Model is a trained predictor.
 type Model struct {
 	Facts Training
-	// Kernels refine the rates of a setting; nil without measured kernels.
-	Kernels *KernelTrees
+	// Kernels refine the rates of a setting, by its run time; nil without
+	// measured kernels.
+	Kernels map[string]*KernelTrees
 	// Whole predicts from counts; nil in a model that was never trained.
 	Whole *ModelTrees
 	// Settings are the devices that it was trained on, in order of their names.
@@ -60,7 +61,7 @@ func (m *Model) setting(name string) *Calibration {
 }
 
 // Use has a calibration of a device refined by the model's trees.
-func (m *Model) Use(c *Calibration) { c.trees = m.Kernels }
+func (m *Model) Use(c *Calibration) { c.trees = m.Kernels[c.Facts.Runtime] }
 
 // file is a model as JSON.
 type file struct {
@@ -73,12 +74,17 @@ type file struct {
 type content struct {
 	Trained  Training        `json:"trained"`
 	Settings []*Calibration  `json:"settings"`
-	Ops      []string        `json:"operators"`
 	Names    []string        `json:"whole_settings"`
 	Low      float64         `json:"whole_low"`
 	High     float64         `json:"whole_high"`
-	Kernels  json.RawMessage `json:"kernel_trees,omitempty"`
+	Kernels  []kernelFile    `json:"kernel_trees"`
 	Whole    json.RawMessage `json:"whole_trees"`
+}
+
+type kernelFile struct {
+	Runtime string          `json:"runtime"`
+	Ops     []string        `json:"operators"`
+	Trees   json.RawMessage `json:"trees"`
 }
 
 const kind = "foretime edgeprof model"
@@ -86,13 +92,15 @@ const kind = "foretime edgeprof model"
 // Write writes the model as JSON.
 func (m *Model) Write(w io.Writer) error {
 	c := content{Trained: m.Facts, Settings: m.Settings}
-	var err error
-	if m.Kernels != nil {
-		c.Ops = m.Kernels.ops
-		if c.Kernels, err = encoded(m.Kernels.ensemble); err != nil {
+	for _, runtime := range sortedKeys(m.Kernels) {
+		t := m.Kernels[runtime]
+		trees, err := encoded(t.ensemble)
+		if err != nil {
 			return err
 		}
+		c.Kernels = append(c.Kernels, kernelFile{runtime, t.ops, trees})
 	}
+	var err error
 	if m.Whole == nil {
 		return fmt.Errorf("%w: it was never trained", ErrModel)
 	}
@@ -142,11 +150,15 @@ func ReadModel(r io.Reader) (*Model, error) {
 	if m.Whole.ensemble, err = decoded(f.content.Whole, len(rowColumns)); err != nil {
 		return nil, err
 	}
-	if f.content.Kernels != nil {
-		m.Kernels = &KernelTrees{ops: f.Ops}
-		if m.Kernels.ensemble, err = decoded(f.content.Kernels, len(kernelColumns)); err != nil {
+	for _, k := range f.content.Kernels {
+		if m.Kernels == nil {
+			m.Kernels = map[string]*KernelTrees{}
+		}
+		t := &KernelTrees{ops: k.Ops}
+		if t.ensemble, err = decoded(k.Trees, len(kernelColumns)); err != nil {
 			return nil, err
 		}
+		m.Kernels[k.Runtime] = t
 	}
 	for _, c := range m.Settings {
 		if c == nil {

@@ -42,11 +42,16 @@ func learn(ctx context.Context, cases []Case, rounds int) (*Model, error) {
 	for _, name := range names {
 		rates[name] = ratesFor(parts[name])
 	}
-	if m.Kernels, err = learnTrees(ctx, withKernels, rates, rounds); err != nil {
-		return nil, err
-	}
+	m.Kernels = map[string]*KernelTrees{}
 	for _, name := range names {
-		m.Settings = append(m.Settings, fit(parts[name], parts[name][0].facts(), m.Kernels))
+		runtime := parts[name][0].Runtime
+		if m.Kernels[runtime] == nil {
+			own := slices.DeleteFunc(slices.Clone(withKernels), func(c Case) bool { return c.Runtime != runtime })
+			if m.Kernels[runtime], err = learnTrees(ctx, own, rates, rounds); err != nil {
+				return nil, err
+			}
+		}
+		m.Settings = append(m.Settings, fit(parts[name], parts[name][0].facts(), m.Kernels[runtime]))
 	}
 	return m, nil
 }
@@ -86,14 +91,14 @@ func trainingRows(cases []Case) []collection.Row {
 // Options of training. The zero value works.
 type Options struct {
 	Validation Validation // ByFamily
-	Rounds     int        // trees that refine the rates of kernels: 160
+	Rounds     int        // trees that refine the rates of kernels: 60
 }
 
 // Train judges how well such data predict what is left out of them, by the
 // validation that is asked for, and then learns from all of it. The error
 // matches [ErrTooFew] or [ErrValidation], or is one of the trees'.
 func Train(ctx context.Context, d *collection.Data, o Options) (*Model, *Report, error) {
-	v, rounds := cmp.Or(o.Validation, ByFamily), cmp.Or(o.Rounds, 160)
+	v, rounds := cmp.Or(o.Validation, ByFamily), cmp.Or(o.Rounds, 60)
 	cases := Cases(d)
 	byFamily, err := judge(ctx, cases, ByFamily, rounds)
 	if err != nil && v == ByFamily {

@@ -16,12 +16,13 @@ import (
 // one plus the size.
 var kernelColumns = []string{
 	"op", "class", "macs", "parameter_bytes", "read_bytes", "written_bytes", "rows", "depth", "columns", "window", "stride", "groups", "joined",
-	"macs_per_byte", "rates_seconds", "start_share", "mac_share", "rows_mod_16", "depth_mod_16", "columns_mod_16", "runtime", "threads", "quota", "mac_rate", "byte_rate", "model_bytes",
+	"macs_per_byte", "rates_seconds", "start_share", "mac_share", "rows_mod_16", "depth_mod_16", "columns_mod_16", "threads", "quota", "mac_rate", "byte_rate", "model_bytes",
 }
 
-// KernelTrees predict how far a kernel's time is from what the rates of its
-// class say: boosted trees on the logarithm of time over rates. Since rates grow
-// with size and trees do not, sizes beyond those measured are the rates' matter.
+// KernelTrees predict how far a kernel's time in one run time is from what the
+// rates of its class say: boosted trees on the logarithm of time over rates.
+// Since rates grow with size and trees do not, sizes beyond those measured are
+// the rates' matter.
 type KernelTrees struct {
 	ops      []string // codes of operators
 	ensemble *tree.Ensemble
@@ -29,7 +30,6 @@ type KernelTrees struct {
 
 // conditions are what a kernel runs in.
 type conditions struct {
-	runtime string
 	threads int
 	quota   float64
 	touched int64 // bytes that the whole model touches, kernel by kernel
@@ -73,7 +73,7 @@ func features(x []float64, ops []string, k *collection.KernelRow, r Rates, at co
 		code(ops, k.Op), class, logSize(k.MACs), logSize(k.ParameterBytes), logSize(k.ReadBytes), logSize(k.WrittenBytes), logSize(k.Rows), logSize(k.Depth), logSize(k.Columns),
 		float64(k.Window), float64(k.Stride), logSize(k.Groups), float64(k.Joined),
 		logSize(k.MACs)-logSize(moved(k)), math.Log2(seconds), r.Start/seconds, r.MAC*float64(k.MACs)/seconds, float64(k.Rows%16), float64(k.Depth%16), float64(k.Columns%16),
-		code(runtimes, at.runtime), float64(at.threads), at.quota, rate(r.MAC), rate(r.Byte), logSize(at.touched),
+		float64(at.threads), at.quota, rate(r.MAC), rate(r.Byte), logSize(at.touched),
 	)
 }
 
@@ -81,9 +81,9 @@ func features(x []float64, ops []string, k *collection.KernelRow, r Rates, at co
 func boost(rounds int) tree.Boost {
 	categorical := make([]bool, len(kernelColumns))
 	for i, name := range kernelColumns {
-		categorical[i] = name == "op" || name == "class" || name == "runtime"
+		categorical[i] = name == "op" || name == "class"
 	}
-	return tree.Boost{Rounds: rounds, Eta: 0.08, MaxDepth: 5, MinChildWeight: 4, Lambda: 2, Subsample: 0.7, ColsampleNode: 0.7, Categorical: categorical, Seed: 1}
+	return tree.Boost{Rounds: rounds, Eta: 0.08, MaxDepth: 4, MinChildWeight: 20, Lambda: 5, Subsample: 0.7, ColsampleNode: 0.7, Categorical: categorical, Seed: 1}
 }
 
 // learnTrees fits trees to the cases, each with the rates of its setting.
@@ -99,7 +99,7 @@ func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Cla
 	slices.Sort(t.ops)
 	s := regression.Samples{Features: len(kernelColumns)}
 	for _, c := range cases {
-		at := conditions{c.Runtime, c.Threads, c.Quota, touched(c.Kernels)}
+		at := conditions{c.Threads, c.Quota, touched(c.Kernels)}
 		for i := range c.Kernels {
 			k := &c.Kernels[i]
 			if k.Seconds == nil || *k.Seconds <= 0 {
@@ -107,7 +107,7 @@ func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Cla
 			}
 			r := rates[c.Setting][onnx.Class(k.Class)]
 			s.X = features(s.X, t.ops, k, r, at)
-			s.Y = append(s.Y, math.Log(*k.Seconds/max(1e-9, r.seconds(k))))
+			s.Y = append(s.Y, bounded(math.Log(*k.Seconds/max(1e-9, r.seconds(k)))))
 			// What counts is the sum: a kernel weighs by its part of it.
 			s.Weights = append(s.Weights, 0.1+math.Sqrt(float64(len(c.Kernels))**k.Seconds/c.Seconds))
 		}
@@ -122,12 +122,17 @@ func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Cla
 	return t, t.ensemble.SetNames(kernelColumns)
 }
 
-// most is the largest factor, as a logarithm, that trees may put on rates.
-const most = 2
+// belief is the power that the trees' factor is raised to.
+const belief = 0.5
 
-// factor is what the trees make of the rates.
+// bounded keeps the logarithm of a factor on rates to what can be believed.
+func bounded(v float64) float64 { return max(-1.5, min(1.5, v)) }
+
+// factor is what the trees make of the rates. Of an operator that they have not
+// seen they know nothing, and of the others they are believed by half: what is
+// left out of the training differs from what is in it.
 func (t *KernelTrees) factor(k *collection.KernelRow, r Rates, at conditions) float64 {
-	if t == nil {
+	if t == nil || !slices.Contains(t.ops, k.Op) {
 		return 1
 	}
 	var row [32]float64
@@ -135,5 +140,5 @@ func (t *KernelTrees) factor(k *collection.KernelRow, r Rates, at conditions) fl
 	if err != nil {
 		return 1
 	}
-	return math.Exp(max(-most, min(most, p.Value)))
+	return math.Exp(belief * bounded(p.Value))
 }

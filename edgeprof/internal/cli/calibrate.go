@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,11 +27,19 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// defaultCalibration was measured on the machine that it names, by `edgeprof
-// calibrate`; it serves where a device has none of its own.
+// defaultCalibration is what the built-in model knows of the Go run time on the
+// machine that it was trained on; it serves where a device has none of its own.
 //
 //go:embed calibration.json
 var defaultCalibration []byte
+
+// trained is the built-in model, whose trees refine the rates of any device.
+//
+//go:embed model.json
+var trained []byte
+
+// builtin reads the built-in model, once.
+var builtin = sync.OnceValues(func() (*profiler.Model, error) { return profiler.ReadModel(bytes.NewReader(trained)) })
 
 // small models of every family, two sizes each: a few seconds to run all.
 func calibrationModels() []sized {
@@ -85,12 +94,7 @@ every family run a few times each, and each class of operator gets its rates.`,
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				return err
 			}
-			err = dataset.WriteFile(path, func(w io.Writer) error {
-				enc := json.NewEncoder(w)
-				enc.SetIndent("", "  ")
-				return enc.Encode(cal)
-			})
-			if err != nil {
+			if err := writeCalibration(path, cal); err != nil {
 				return err
 			}
 			if asJSON {
@@ -126,7 +130,11 @@ func calibrate(ctx context.Context, env *cli.Env, here device.Device, runs int) 
 		ms = append(ms, m)
 		bar.Add(1)
 	}
-	return profiler.Calibrate(ms, profiler.Facts{
+	m, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	return m.Calibrate(ms, profiler.Facts{
 		Runtime: "go", Threads: 1, UUID: here.UUID, Device: here.Model, Cores: here.Cores, MaxMHz: here.MaxMHz,
 		When: time.Now().UTC().Format(time.RFC3339),
 	})
@@ -183,6 +191,14 @@ func measure(ctx context.Context, s sized, runs int) (profiler.Measurement, erro
 	return out, nil
 }
 
+func writeCalibration(path string, c *profiler.Calibration) error {
+	return dataset.WriteFile(path, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(c)
+	})
+}
+
 // calibrationPath is the given file, or the one in the user's configuration.
 func calibrationPath(path string) (string, error) {
 	if path != "" {
@@ -209,13 +225,27 @@ func readCalibration(path string) (*profiler.Calibration, error) {
 			return nil, readErr
 		}
 	}
-	c := &profiler.Calibration{}
-	if err := json.Unmarshal(data, c); err != nil {
+	c, err := parseCalibration(data)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	return c, nil
+}
+
+// parseCalibration reads rates and has the built-in model refine them.
+func parseCalibration(data []byte) (*profiler.Calibration, error) {
+	c := &profiler.Calibration{}
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(c); err != nil {
+		return nil, err
 	}
 	if err := c.Check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", at, err)
+		return nil, err
 	}
+	m, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	m.Use(c)
 	return c, nil
 }
 

@@ -24,6 +24,7 @@ func New(env *cli.Env) *cobra.Command {
 		NewWorkerCommand(env),
 		NewCollectCommand(env),
 		NewTrainCommand(env),
+		NewImportJoblibCommand(env),
 		NewEvalCommand(env),
 		NewPredictCommand(env),
 		NewBoostTrainCommand(env),

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -206,15 +204,6 @@ func calibrationBytes(name string) (path string, data []byte, err error) {
 		return "", defaultCalibration, nil
 	}
 	return path, data, err
-}
-
-func parseCalibration(data []byte) (*profiler.Calibration, error) {
-	c := &profiler.Calibration{}
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(c); err != nil {
-		return nil, err
-	}
-	return c, c.Check()
 }
 
 // calibrations are those that devices name, kept while their files stay as they

@@ -21,7 +21,7 @@ import (
 
 // NewTrainCommand learns from collected measurements.
 func NewTrainCommand(env *cli.Env) *cobra.Command {
-	var data, out, cv, plots string
+	var data, out, cv, plots, settings string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "train",
@@ -52,6 +52,11 @@ the same model stay in. The model that is saved has then learnt from all rows.`,
 					return err
 				}
 			}
+			if settings != "" {
+				if err := writeCalibrations(settings, m); err != nil {
+					return err
+				}
+			}
 			if asJSON {
 				return env.WriteJSON(report)
 			}
@@ -67,9 +72,24 @@ the same model stay in. The model that is saved has then learnt from all rows.`,
 	f.StringVar(&out, "out", "model.json", "model file")
 	f.StringVar(&cv, "cv", string(profiler.ByFamily), "what is left out to judge: family, device or row")
 	f.StringVar(&plots, "plots", "", "folder for plots of the judgement (default: none)")
+	f.StringVar(&settings, "calibrations", "", "folder for the rates of each setting, to rank with (default: none)")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	require(c, "data")
 	return c
+}
+
+// writeCalibrations writes what the model knows of each setting as rank and
+// serve read it.
+func writeCalibrations(dir string, m *profiler.Model) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, c := range m.Settings {
+		if err := writeCalibration(filepath.Join(dir, c.Facts.Setting+".json"), c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readMeasurements reads rows, and logs those that cannot be used.

@@ -308,3 +308,43 @@ func step(walk []node, at int32, x []float32) int32 {
 	}
 	return n.left + right
 }
+
+// Unscaled is the same ensemble for features that were not scaled: where e takes
+// (x - center) / scale, it takes x. Only the leading features that center and
+// scale name are scaled. For x that float32 can hold both answer the same. The
+// error matches [regression.ErrDimension] or [regression.ErrSetting] (a scale
+// that is not above 0).
+func (e *Ensemble) Unscaled(center, scale []float64) (*Ensemble, error) {
+	if len(center) != len(scale) || len(center) > e.features {
+		return nil, &regression.DimensionError{What: "scaled features", Have: len(scale), Want: len(center)}
+	}
+	for i, s := range scale {
+		if !(s > 0) || !finite(s) || !finite(center[i]) {
+			return nil, &regression.SettingError{Name: "scale", Value: s, Want: "above 0"}
+		}
+	}
+	out := *e
+	out.trees = make([]*decisionTree, len(e.trees))
+	for i, t := range e.trees {
+		c := *t
+		c.nodes = append([]node(nil), t.nodes...)
+		for k := range c.nodes {
+			if n := &c.nodes[k]; n.feature >= 0 && int(n.feature) < len(center) && n.set() < 0 {
+				n.value = preimage(n.value, center[n.feature], scale[n.feature])
+			}
+		}
+		c.prepare()
+		out.trees[i] = &c
+	}
+	return &out, nil
+}
+
+// preimage is the smallest float32 whose scaled value rounds to t or above.
+func preimage(t float32, center, scale float64) float32 {
+	below := math.Nextafter32(t, float32(math.Inf(-1)))
+	x := center + scale*(float64(t)+float64(below))/2
+	if y := float32(x); float64(y) >= x {
+		return y
+	}
+	return math.Nextafter32(float32(x), float32(math.Inf(1)))
+}

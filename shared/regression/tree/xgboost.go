@@ -53,7 +53,8 @@ func (e *Ensemble) WriteJSON(w io.Writer) error {
 func (e *Ensemble) WriteUBJSON(w io.Writer) error { return writeUBJSON(w, e.document()) }
 
 // ReadModel reads a model that XGBoost 1.7 or later, or this package, saved as
-// JSON or UBJSON. It must be one tree booster for one target. The error matches
+// JSON or UBJSON, or that XGBoost serialized with its configuration. It must be
+// one tree booster for one target. The error matches
 // [ErrModel] and names the place.
 func ReadModel(r io.Reader) (*Ensemble, error) {
 	data, err := io.ReadAll(r)
@@ -64,7 +65,16 @@ func ReadModel(r io.Reader) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ensembleOf(value{root, "model"})
+	return ensembleOf(unwrapped(value{root, "model"}))
+}
+
+// unwrapped is the model of a booster that XGBoost serialized with its
+// configuration, as Python's pickle holds it.
+func unwrapped(root value) value {
+	if inner := root.get("Model"); inner.present() && !root.get("learner").present() {
+		return inner
+	}
+	return root
 }
 
 // decode tells the two encodings apart: both start with a brace, but in JSON a
