@@ -173,6 +173,9 @@ func (f *calibratedFleet) Profile(c profiling.Counts) (*placement.Ranking, error
 	r := &placement.Ranking{Excluded: append([]device.Excluded{}, f.excluded...), Warnings: []string{
 		fmt.Sprintf("predicted from counts alone: off by a factor of %.1f at the median on families of models that were left out", f.machines[0].law.Error),
 	}}
+	if unlike := f.machines[0].law.Unlike(c); unlike != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%v: more than ten times as many as in any model that was fitted: %s", profiler.ErrUnlike, strings.Join(unlike, ", ")))
+	}
 	for i := range f.machines {
 		m := &f.machines[i]
 		candidate := m.candidate(m.on(m.law.Predict(c)))

@@ -29,6 +29,20 @@ type Law struct {
 	// between the law and the calibration, of families that were left out.
 	Models int
 	Error  float64
+	// Most is the most of each count among those models.
+	Most Counts
+}
+
+// Unlike are the names of counts far beyond those of the models that the law was
+// fitted to; a prediction for them is extrapolated.
+func (l *Law) Unlike(c Counts) []string {
+	var names []string
+	for i, name := range Fields {
+		if *c.field(i)/10 > *l.Most.field(i) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // sizes of every family that a law is fitted to: width and resolution as
@@ -41,6 +55,7 @@ var sizes = []synth.Size{
 func Fit(ctx context.Context, c *profiler.Calibration) (*Law, error) {
 	s := regression.Samples{Features: len(Fields) + 2}
 	var families []string
+	var most Counts
 	for _, family := range synth.Families() {
 		for _, size := range sizes {
 			m, err := synth.New(family, size)
@@ -55,6 +70,9 @@ func Fit(ctx context.Context, c *profiler.Calibration) (*Law, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s %+v: %w", family, size, err)
 			}
+			for i := range Fields {
+				*most.field(i) = max(*most.field(i), *counts.field(i))
+			}
 			x := row(counts)
 			s.X = append(s.X, x[:]...)
 			s.Y = append(s.Y, math.Log(c.Predict(a, calibrated(c)).Idle))
@@ -65,7 +83,7 @@ func Fit(ctx context.Context, c *profiler.Calibration) (*Law, error) {
 	if err != nil {
 		return nil, err
 	}
-	law := &Law{Models: s.Len(), Factor: math.Exp(m.Coefficients[len(Fields)] - m.Coefficients[len(Fields)+1])}
+	law := &Law{Models: s.Len(), Most: most, Factor: math.Exp(m.Coefficients[len(Fields)] - m.Coefficients[len(Fields)+1])}
 	copy(law.Powers[:], m.Coefficients)
 	return law, law.judge(ctx, s, families, c)
 }

@@ -273,6 +273,12 @@ func TestLaw(t *testing.T) {
 	if !(law.Error > 1 && law.Error < 6) || !(law.Low < 1 && law.High > 1) || law.Models < 60 {
 		t.Errorf("%+v", law)
 	}
+	if got := strings.Join(law.Unlike(Counts{ConvLayers: 66666666, TotalParameters: 1e19, FilterDetails: 66}), " "); got != "conv_layers total_parameters" {
+		t.Errorf("unlike what was fitted: %s", got)
+	}
+	if got := law.Unlike(Counts{ConvLayers: 53, PoolLayers: 1, FCLayers: 1, FilterDetails: 26560, TotalParameters: 25557032, ModelInputSize: 602112, ModelOutputSize: 4000}); got != nil { // ResNet-50
+		t.Errorf("a common model is unlike: %v", got)
+	}
 	for _, power := range law.Powers {
 		if power < 0 {
 			t.Errorf("a power below zero: %v", law.Powers)

@@ -21,6 +21,11 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 		}
 		c.Measures = append(c.Measures, ms...)
 	}
+	served, err := s.serveProfiling(ctx, 100)
+	if err != nil {
+		return Chapter{}, err
+	}
+	c.Measures = append(c.Measures, served)
 	c.Commands = *s.commands
 	return c, nil
 }

@@ -1,0 +1,82 @@
+package tour
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// manualRequest is the example of the original profiler's manual. Its answer
+// must have the number that no float holds.
+const (
+	manualRequest = `{"model": "model", "conv_layers": 66666666, "pool_layers": 77777777, "fc_layers": 34535353535, "filter_details": 66, "total_parameters": 10000000000000000000, "model_input_size": 345343543, "model_output_size": 123421435}`
+	manualNumber  = `"total_parameters": 10000000000000000000`
+)
+
+// serveProfiling starts the service for this machine, sends it the manual's
+// request some times, and ends it.
+func (s *Stage) serveProfiling(ctx context.Context, times int) (Measure, error) {
+	*s.commands = append(*s.commands, "edgeprof serve --source local --addr 127.0.0.1:0")
+	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, "edgeprof"), "serve", "--source", "local", "--addr", "127.0.0.1:0")
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = time.Minute
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return Measure{}, err
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		return Measure{}, err
+	}
+	line, _ := bufio.NewReader(stdout).ReadString('\n')
+	m, err := ask(ctx, strings.TrimPrefix(strings.TrimSpace(line), "listening on "), times)
+	if signal := cmd.Process.Signal(syscall.SIGTERM); err == nil {
+		err = signal
+	}
+	if end := cmd.Wait(); err == nil {
+		err = end
+	}
+	if err != nil {
+		return Measure{}, fmt.Errorf("edgeprof serve: %w\n%s", err, tail(stderr.String()))
+	}
+	return m, nil
+}
+
+// ask measures how long the answer takes.
+func ask(ctx context.Context, url string, times int) (Measure, error) {
+	var took []time.Duration
+	for range times {
+		start := time.Now()
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/api/profiling", strings.NewReader(manualRequest))
+		if err != nil {
+			return Measure{}, err
+		}
+		r.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return Measure{}, err
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil {
+			return Measure{}, err
+		}
+		took = append(took, time.Since(start))
+		if response.StatusCode != http.StatusOK || !strings.Contains(string(text), manualNumber) {
+			return Measure{}, errors.New(response.Status + ": " + string(text))
+		}
+	}
+	slices.Sort(took)
+	return Measure{"a profiling request, answered", 1000 * took[len(took)/2].Seconds(), "ms", fmt.Sprintf("median of %d to edgeprof serve; 10^19 parameters come back exact", times)}, nil
+}
