@@ -53,17 +53,26 @@ type Run struct {
 	// included in the first and the last.
 	LapCPU  []float64 `json:"lap_cpu,omitempty"`
 	LapWait []float64 `json:"lap_wait,omitempty"`
+	// Gap is the mean time between the readings of CPU and Wait that were cut
+	// at the laps; 0 in older journals. On a busy machine they come late.
+	Gap float64 `json:"gap_seconds,omitempty"`
 	// FirstEpoch is the number, from 1, of the epoch in the second lap; 0
 	// means 1. Epochs that no lap of their own tells are in the first or the
 	// last lap.
 	FirstEpoch int `json:"first_epoch,omitempty"`
 
-	// Yardstick is the processor time of a fixed piece of work, taken before,
-	// during and after the run: the machine's speed at the time.
-	Yardstick []float64 `json:"yardstick,omitempty"`
-	PeakBytes int64     `json:"peak_bytes"`
-	Load      float64   `json:"load"` // load average over one minute at the start
-	CPUs      int       `json:"cpus"` // processors of the machine
+	// Yardstick is the processor time of a fixed piece of work, done beside the
+	// run again and again on the processor that it used: the speed it had.
+	// LapYardstick is its mean in each lap, 0 where there was no reading.
+	// YardstickWork names the work: only readings of the same work compare.
+	// Older journals name none; their work was done before, during and after
+	// the run on any processor.
+	Yardstick     []float64 `json:"yardstick,omitempty"`
+	LapYardstick  []float64 `json:"lap_yardstick,omitempty"`
+	YardstickWork string    `json:"yardstick_work,omitempty"`
+	PeakBytes     int64     `json:"peak_bytes"`
+	Load          float64   `json:"load"` // load average over one minute at the start
+	CPUs          int       `json:"cpus"` // processors of the machine
 
 	Exit   int    `json:"exit"`             // exit code; -1 if killed
 	Error  string `json:"error,omitempty"`  // why the run cannot be used
