@@ -16,6 +16,9 @@ import (
 type Local struct {
 	Root fs.FS  // the root of the file system
 	Host string // the host's name
+	// VM makes the class of a virtual machine "VM", as the agent exports it;
+	// without it this machine is a "Computer".
+	VM bool
 	// Disk returns the used share of the root file system in percent; nil
 	// leaves it at 0.
 	Disk func() (float64, error)
@@ -151,6 +154,9 @@ func (l Local) cpuinfo(key string) string {
 
 // class tells a virtual machine by the flag its processors show.
 func (l Local) class() string {
+	if !l.VM {
+		return "Computer"
+	}
 	for flag := range strings.FieldsSeq(l.cpuinfo("flags")) {
 		if flag == "hypervisor" {
 			return "VM"

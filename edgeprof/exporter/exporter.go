@@ -50,7 +50,7 @@ func New(s Settings) *Exporter { return &Exporter{settings: s, files: files{s.Ro
 // Identity is the machine as a device, without its load.
 func (e *Exporter) Identity() (device.Device, error) {
 	still := func(context.Context, time.Duration) error { return nil }
-	devices, _, err := device.Local{Root: e.settings.Root, Host: e.settings.Node, Sleep: still}.Devices(context.Background())
+	devices, _, err := device.Local{Root: e.settings.Root, Host: e.settings.Node, Sleep: still, VM: true}.Devices(context.Background())
 	if err != nil {
 		return device.Device{}, err
 	}
