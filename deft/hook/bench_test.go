@@ -120,6 +120,29 @@ func BenchmarkResume(b *testing.B) {
 	p.exit()
 }
 
+// From the owner's word to the launch of a client that stands at the gate.
+func BenchmarkGate(b *testing.B) {
+	w := newWorld(b, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe()
+	p.do("launch 1")
+	var sum time.Duration
+	n := 0
+	for b.Loop() {
+		w.session.Direct(0, session.Directive{Closed: true})
+		p.send("launch 1")
+		w.eventually("stopped", func() bool { return w.client(p).Drained })
+		begin := time.Now()
+		w.session.Direct(0, session.Directive{})
+		if got := p.answer(); got != "ok" {
+			b.Fatal(got)
+		}
+		sum, n = sum+time.Since(begin), n+1
+	}
+	b.ReportMetric(float64(sum.Microseconds())/float64(n), "open-us")
+	b.ReportMetric(0, "ns/op")
+	p.exit()
+}
+
 // 200 programs at once that open the driver and launch, under the hook and
 // without it: wall time of all, and CPU time of each.
 func BenchmarkStartup(b *testing.B) {

@@ -57,7 +57,7 @@ struct member {
     uint64_t busy_ns;       /* since when the queue is not empty */
     uint64_t synced;        /* value of launches at the last synchronization */
     uint64_t generation;    /* counts contexts that went away */
-    uint32_t alone;         /* processes forked from here that joined anew */
+    uint32_t forks;         /* between the program's start and this process */
 };
 
 HIDDEN extern struct member member;

@@ -305,7 +305,8 @@ COLD enum pass gate_slow(void *stream, bool per_thread) {
     }
     enum pass pass = PASS_PLAIN;
     uint32_t every = load(&s->sync_every), bound = load(&s->in_flight_bound);
-    if ((acquire(&s->gate) | every | bound) && member_obeys()) {
+    bool due = every && launches - load(&member.synced) >= every;
+    if ((acquire(&s->gate) | due | bound) && member_obeys()) {
         if (load(&s->gate) != DEFT_GATE_OPEN)
             stop(s, stream, per_thread);
         if (every)

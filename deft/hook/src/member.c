@@ -223,7 +223,7 @@ static void fill(struct deft_slot *s) {
     uint64_t *from = &s->launches, *to = (uint64_t *)(void *)&s->gate;
     while (from < to)
         store(from++, 0);
-    store(&s->children, member.alone);
+    store(&s->children, member.forks);
 }
 
 /* Takes a free slot or, if there is none, that of a dead client. */
@@ -253,7 +253,7 @@ static void leave(void) {
 
 static void forked(void) {
     release(&member.slot, &nobody);
-    member.alone++;
+    member.forks++;
     member.many = 0;
     member.stream = NULL;
     joining = 0;
