@@ -81,6 +81,8 @@ static void launch_on(CUhandle stream, int n) {
 
 static int plain(int n) {
     start();
+    void *per_thread = reach("dlsym", "", "cuLaunchKernel_ptsz");
+    if (!per_thread || ((void *)launch == per_thread) != !strcmp(path, "ptds")) stop(1, "%s: the wrong variant of cuLaunchKernel", path);
     launch_on(NULL, n);
     check(synchronize(), "cuCtxSynchronize");
     return n;
@@ -301,6 +303,8 @@ static int memory(int n) {
     check(cuMemGetInfo(&during, &total), "cuMemGetInfo");
     if (before - during != (size_t)n << 20) stop(1, "%zu bytes missing after allocating %d MiB", before - during, n);
     for (int i = 0; i < n; i++) check(cuMemFree(at[i]), "cuMemFree");
+    check(cuMemGetInfo(&during, &total), "cuMemGetInfo");
+    if (during != before) stop(1, "%zu bytes missing after all was freed", before - during);
     return 0;
 }
 
