@@ -332,22 +332,42 @@ func TestWorkloadRefuses(t *testing.T) {
 }
 
 // A process that is killed takes its queue with it: the device is free for the
-// others, though the dead one had 300 s of kernels waiting.
+// others, though the dead one had 400 s of kernels waiting, held most of the
+// memory, and nobody has asked for its exit status yet.
 func TestDeadClientIsPurged(t *testing.T) {
 	for _, o := range []Order{FIFO, Sliced} {
 		b := newBench(t)
-		b.Order, b.Slice = o, 200*time.Second
-		hog := b.command(b.Workload, "--kernels", "3", "--kernel-ns", "100000000000", "--jobs", "1", "--mem-bytes", "10000000000")
+		b.Order, b.Slice, b.Fault = o, 200*time.Second, "die:200"
+		hog := b.command(b.Workload, "--kernels", "900", "--kernel-ns", "2000000000", "--jobs", "1", "--mem-bytes", "10000000000")
 		if err := hog.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond) // usually enough to queue; the test holds in any case
-		if err := hog.Process.Kill(); err != nil {
+		waitForZombie(t, hog.Process.Pid)
+		b.Fault = ""
+		job := []string{"--kernels", "10", "--kernel-ns", "10000", "--jobs", "1"}
+		if o == Sliced { // whoever asks for memory finds the dead, too
+			job = append(job, "--mem-bytes", "10000000000")
+		}
+		b.mustRun(b.Workload, job...)
+		hog.Wait()
+		if s, ok := hog.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL {
+			t.Errorf("ended with %v, want a kill", hog.ProcessState)
+		}
+	}
+}
+
+func waitForZombie(t *testing.T, pid int) {
+	t.Helper()
+	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
 			t.Fatal(err)
 		}
-		defer hog.Wait() // a zombie until here: dead all the same
-		b.mustRun(b.Workload, "--kernels", "10", "--kernel-ns", "10000", "--jobs", "1", "--mem-bytes", "10000000000")
+		if bytes.Contains(stat, []byte(") Z ")) {
+			return
+		}
 	}
+	t.Fatal("the process did not die")
 }
 
 // 50 times a process is killed at a random moment of its life, beside two that
