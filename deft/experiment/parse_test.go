@@ -132,6 +132,7 @@ func TestParseRefuses(t *testing.T) {
 		{"control as flag", one(`"control": true`), "models[0].control: want an object, have true"},
 		{"sync level", one(`"sync_level": "op"`), "models[0].sync_level"},
 		{"weight 0", one(`"weight": 0`), "models[0].weight: want a weight above 0"},
+		{"weight beyond reason", one(`"weight": 1e300`), "models[0].weight: want a number of 0 or more, have 1e300"},
 		{"share above 1", one(`"share": 1.5`), "models[0].share"},
 		{"discipline", `{"models": [{"model_name": "m"}], "exp_dur": 1, "discipline": "lifo"}`, "discipline: want"},
 		{"kernels without times", one(`"kernels": 4`), "models[0].kernel_ns: missing"},

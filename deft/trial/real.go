@@ -242,7 +242,7 @@ func (r *run) finish(ctx context.Context) error {
 	for _, q := range r.processes {
 		go func() { <-q.done; failed <- q.err }()
 	}
-	quiet := newVigil(r)
+	watch := newVigil(r.x.Models, r.names, r.machine.Quiet)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for left := len(r.processes); left > 0; {
@@ -253,8 +253,12 @@ func (r *run) finish(ctx context.Context) error {
 			}
 			left--
 		case <-tick.C:
-			if err := quiet.look(); err != nil {
-				return err
+			running := slices.DeleteFunc(r.supervisor.Clients(), func(t supervisor.Totals) bool {
+				i := slices.Index(r.names, t.Name)
+				return i < 0 || ended(r.processes[i])
+			})
+			if i, err := watch.look(time.Now(), running); err != nil {
+				return fmt.Errorf("%w%s", err, r.processes[i].tail())
 			}
 		case <-ctx.Done():
 			return ctx.Err()
@@ -310,4 +314,13 @@ func (r *run) outcome(seconds float64) (*Outcome, error) {
 		}
 	}
 	return o, nil
+}
+
+func ended(q *process) bool {
+	select {
+	case <-q.done:
+		return true
+	default:
+		return false
+	}
 }

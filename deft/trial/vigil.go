@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/supervisor"
 )
 
@@ -13,50 +14,44 @@ var ErrQuiet = errors.New("neither a job nor a launch")
 
 // vigil watches that every model goes on.
 type vigil struct {
-	run   *run
-	limit time.Duration
-	seen  map[string]supervisor.Totals
-	since map[string]time.Time
+	models []experiment.Model
+	names  []string // in the session
+	limit  time.Duration
+	steps  []step
 }
 
-func newVigil(r *run) *vigil {
-	return &vigil{r, or(r.machine.Quiet, defaultPatience), map[string]supervisor.Totals{}, map[string]time.Time{}}
+// step is how far a model had got, and since when.
+type step struct {
+	jobs, launches int
+	since          time.Time
 }
 
-// look returns an error for a model that has not gone on for too long: longer
-// than its pause between jobs. A client that the hook does not see is not judged.
-func (v *vigil) look() error {
-	sums := map[string]supervisor.Totals{}
-	for _, t := range v.run.supervisor.Clients() {
-		s := sums[t.Name]
-		s.Jobs += t.Jobs
-		s.Launches += t.Launches
-		sums[t.Name] = s
-	}
-	for i, name := range v.run.names {
-		s, ok := sums[name]
-		if !ok || ended(v.run.processes[i]) {
+func newVigil(models []experiment.Model, names []string, limit time.Duration) *vigil {
+	return &vigil{models, names, or(limit, defaultPatience), make([]step, len(models))}
+}
+
+// look returns the first model that has not gone on for too long: longer than
+// its pause between jobs, and whether there is one. A client that the hook does
+// not see is not judged.
+func (v *vigil) look(now time.Time, totals []supervisor.Totals) (quiet int, err error) {
+	for i, name := range v.names {
+		at, seen := step{since: now}, false
+		for _, t := range totals {
+			if t.Name == name {
+				at.jobs, at.launches, seen = at.jobs+t.Jobs, at.launches+t.Launches, true
+			}
+		}
+		was := v.steps[i]
+		if !seen || was.since.IsZero() || was.jobs != at.jobs || was.launches != at.launches {
+			v.steps[i] = at
 			continue
 		}
-		if s != v.seen[name] || v.since[name].IsZero() {
-			v.seen[name], v.since[name] = s, time.Now()
-			continue
-		}
-		m := &v.run.x.Models[i]
-		if quiet := time.Since(v.since[name]); quiet > v.limit+m.SleepTime+m.Period+m.Start {
-			return fmt.Errorf("%s: %w for %v%s", m.OutputName, ErrQuiet, quiet.Round(time.Second), v.run.processes[i].tail())
+		m := &v.models[i]
+		if d := now.Sub(was.since); d > v.limit+m.SleepTime+m.Period+m.Start {
+			return i, fmt.Errorf("%s: %w for %v", m.OutputName, ErrQuiet, d.Round(time.Second))
 		}
 	}
-	return nil
-}
-
-func ended(q *process) bool {
-	select {
-	case <-q.done:
-		return true
-	default:
-		return false
-	}
+	return -1, nil
 }
 
 // or is d, or fallback where d is 0.
