@@ -108,35 +108,30 @@ func (c *Case) repeat() float64 {
 	return math.NaN()
 }
 
-// fitted makes the kernels' times sum to the whole inference, which was measured
-// without noting them. ONNX Runtime's noting takes longer than a small kernel:
-// what its shortest one took comes off all. The rest is a matter of scale, since
-// the two were measured at different moments.
+// fitted makes times of kernels comparable with the whole inference's, which was
+// measured without noting them. ONNX Runtime's noting takes longer than a small
+// kernel: what its shortest one took comes off all, and the rest is scaled to sum
+// to the whole. The Go run time's own notes cost next to nothing, and its kernels
+// are short enough to find a quiet moment on a busy machine that a long inference
+// does not: they stay as they are.
 func fitted(kernels []collection.KernelRow, runtimeName string, seconds float64) []collection.KernelRow {
-	noting := math.Inf(1)
+	if runtimeName != "ort" {
+		return kernels
+	}
+	noting := longestNoting
 	for _, k := range kernels {
 		if k.Seconds != nil {
 			noting = min(noting, 0.9**k.Seconds)
 		}
 	}
-	if runtimeName != "ort" {
-		noting = 0
-	}
 	out := slices.Clone(kernels)
-	sum := 0.0
 	for i := range out {
 		if k := &out[i]; k.Seconds != nil {
-			t := *k.Seconds - min(noting, longestNoting)
+			t := *k.Seconds - noting
 			k.Seconds = &t
-			sum += t
 		}
 	}
-	for i := range out {
-		if k := &out[i]; k.Seconds != nil && sum > 0 {
-			*k.Seconds *= seconds / sum
-		}
-	}
-	return out
+	return scaled(out, seconds)
 }
 
 // longestNoting bounds what noting a kernel's time is thought to take.

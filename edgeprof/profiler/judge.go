@@ -204,7 +204,9 @@ func (c Case) keep(row func(int) bool) (Case, bool) {
 			c.Seconds = min(c.Seconds, all[r].Time.Value)
 		}
 	}
-	c.Kernels = scaled(c.Kernels, c.Seconds)
+	if c.Runtime == "ort" {
+		c.Kernels = scaled(c.Kernels, c.Seconds)
+	}
 	return c, len(c.Rows) > 0
 }
 
