@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,8 @@ type Facts struct {
 	When    string  `json:"measured_at"`
 	Models  int     `json:"models"` // measured
 	Level   float64 `json:"interval_level"`
+	// Trained is what a trained model was learnt from; nil for rates alone.
+	Trained *profiler.Training `json:"trained,omitempty"`
 }
 
 // Calibrated is a [Model] of calibrations: rates by class of operator for models
@@ -53,15 +56,19 @@ type Calibrated struct {
 	law   *profiling.Law
 	rates func(device.Device) (*profiler.Calibration, error)
 
+	// Trained is what the rates were learnt from, for [Facts]; nil for rates
+	// that were measured by themselves.
+	Trained *profiler.Training
+
 	mutex sync.Mutex
 	laws  map[*profiler.Calibration]*profiling.Law // in use at the last On
 }
 
 var _ Model = (*Calibrated)(nil)
 
-// NewCalibrated takes the calibration of devices that name none of their own;
-// rates reads those of others, and may be nil. It returns the same calibration
-// while its file stays the same.
+// NewCalibrated takes the calibration of devices that have none of their own;
+// rates returns those of others, and nil for a device without. It may be nil
+// itself. It returns the same calibration again while that stays the same.
 func NewCalibrated(ctx context.Context, c *profiler.Calibration, rates func(device.Device) (*profiler.Calibration, error)) (*Calibrated, error) {
 	law, err := profiling.Fit(ctx, c)
 	if err != nil {
@@ -73,7 +80,11 @@ func NewCalibrated(ctx context.Context, c *profiler.Calibration, rates func(devi
 // Facts are the calibration's.
 func (m *Calibrated) Facts() Facts {
 	f := m.own.Facts
-	return Facts{"rates by class of operator", f.Runtime, f.Device, f.When, m.own.Models, profiler.Level}
+	kind := "rates by class of operator"
+	if m.Trained != nil {
+		kind = "a trained model of operators"
+	}
+	return Facts{kind, f.Runtime, f.Device, f.When, m.own.Models, profiler.Level, m.Trained}
 }
 
 // calibratedFleet is devices with the rates and the slowdown of each.
@@ -99,8 +110,11 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 	for _, d := range devices {
 		rates := m.own
 		var err error
-		if d.Calibration != "" && m.rates != nil {
+		if m.rates != nil {
 			rates, err = m.rates(d)
+		}
+		if rates == nil {
+			rates = m.own
 		}
 		if err == nil && used[rates] == nil {
 			if used[rates] = m.laws[rates]; used[rates] == nil {
@@ -182,7 +196,9 @@ func (f *calibratedFleet) Profile(c profiling.Counts) (*placement.Ranking, error
 		candidate.Reasons = []string{fmt.Sprintf("%.2f times the time on an idle %s, at a CPU load of %.0f %%", m.slower, m.rates.Facts.Device, m.device.Load.CPUPercent)}
 		r.Candidates = append(r.Candidates, candidate)
 		for _, w := range m.judged.Warnings {
-			r.Warnings = append(r.Warnings, w.Error())
+			if errors.Is(w, profiler.ErrForeign) { // the others are of no model in particular
+				r.Warnings = append(r.Warnings, w.Error())
+			}
 		}
 	}
 	slices.SortStableFunc(r.Candidates, func(x, y placement.Candidate) int {

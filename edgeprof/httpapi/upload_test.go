@@ -59,6 +59,14 @@ func TestStream(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+	// cut in a field at the end that a reader steps over
+	long := append(bytes.Clone(file), append([]byte{14<<3 | 2, 0xa0, 0x8d, 0x06}, make([]byte, 100_000)...)...)
+	if _, err := stream(bytes.NewReader(long), int64(len(long))); err != nil {
+		t.Error(err)
+	}
+	if _, err := stream(bytes.NewReader(long[:len(long)-1]), int64(len(long))); !errors.Is(err, errBroken) {
+		t.Errorf("%v, want %v", err, errBroken)
+	}
 	broken := errors.New("the line is cut")
 	if _, err := stream(io.MultiReader(bytes.NewReader(file[:len(file)/2]), iotest.ErrReader(broken)), int64(len(file))); !errors.Is(err, broken) {
 		t.Errorf("%v, want the reader's error", err)

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -33,6 +35,7 @@ type serving struct {
 	source     string
 	prometheus prom.Source
 	model      string
+	runtime    string
 	refresh    time.Duration
 	watch      time.Duration
 	tokenFile  string
@@ -84,7 +87,8 @@ and Ctrl-C end it when the requests under way are answered.`,
 	f.DurationVar(&s.prometheus.MaxAge, "max-age", time.Minute, "oldest sample of a device that counts")
 	f.DurationVar(&s.prometheus.Timeout, "source-timeout", 5*time.Second, "longest time to wait for the source of devices")
 	f.DurationVar(&s.refresh, "refresh", time.Second, "how long a reading of the devices is used")
-	f.StringVar(&s.model, "model", "", "rates that predict (default: those of edgeprof calibrate, or built in)")
+	f.StringVar(&s.model, "model", "", "what predicts: a model of train, or rates of calibrate (default: those of calibrate, or built in)")
+	f.StringVar(&s.runtime, "runtime", "go", "run time whose times are predicted, where the model has several: go or ort")
 	f.DurationVar(&s.watch, "watch", 2*time.Second, "how often the model's file is looked at for a change; 0 for never")
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
 	f.IntVar(&s.settings.Rate, "rate", 0, "requests that one client may make in a minute; 0 for no limit")
@@ -181,15 +185,45 @@ func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := parseCalibration(data)
+	m, err := s.predictor(ctx, data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(path, "built-in rates"), err)
 	}
-	m, err := httpapi.NewCalibrated(ctx, c, (&calibrations{}).read)
+	return &httpapi.Loaded{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
+}
+
+// predictor is a model of train, or rates of calibrate. A device's own rates
+// come before those that a model was trained on.
+func (s *serving) predictor(ctx context.Context, data []byte) (*httpapi.Calibrated, error) {
+	own := &calibrations{}
+	var what struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(data, &what); err != nil || what.Kind == "" {
+		c, err := parseCalibration(data)
+		if err != nil {
+			return nil, err
+		}
+		return httpapi.NewCalibrated(ctx, c, own.read)
+	}
+	trained, err := profiler.ReadModel(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
-	return &httpapi.Loaded{Model: m, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Path: path}, nil
+	usual, err := httpapi.Setting(trained.Settings, device.Device{}, s.runtime)
+	if err != nil {
+		return nil, err
+	}
+	m, err := httpapi.NewCalibrated(ctx, usual, func(d device.Device) (*profiler.Calibration, error) {
+		if c, err := own.read(d); c != nil || err != nil {
+			return c, err
+		}
+		return httpapi.Setting(trained.Settings, d, s.runtime)
+	})
+	if err == nil {
+		m.Trained = &trained.Facts
+	}
+	return m, err
 }
 
 // calibrationBytes is the content of the named file, of the user's own, or of
@@ -232,7 +266,11 @@ func stateOf(path string) state {
 	return state{info.Size(), info.ModTime()}
 }
 
+// read is nil for a device that names none.
 func (c *calibrations) read(d device.Device) (*profiler.Calibration, error) {
+	if d.Calibration == "" {
+		return nil, nil
+	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	now := stateOf(d.Calibration)
