@@ -94,9 +94,14 @@ type Segments struct {
 // Reference is an estimate for a machine whose yardstick takes Yardstick
 // seconds: the fastest speed seen while sampling.
 type Reference struct {
-	Yardstick   float64               `json:"yardstick_seconds"`
+	Yardstick float64 `json:"yardstick_seconds"`
+	// Sensitivity is how much of a change of the yardstick the job shows: its
+	// processor time goes with the yardstick to that power. 0 corrects nothing.
+	Sensitivity float64               `json:"sensitivity"`
 	Uncontended regression.Prediction `json:"wall_uncontended_seconds"`
 	CPU         regression.Prediction `json:"cpu_seconds"`
+
+	work string // of the yardstick
 }
 
 // HalfWidth returns half the width of the interval of the uncontended time as a
@@ -201,7 +206,7 @@ func check(r journal.Run) error {
 		values []float64
 	}{
 		{"time", []float64{r.Wall, r.CPU, r.Wait, r.Before, r.After}},
-		{"lap", r.Laps}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait}, {"yardstick", r.Yardstick},
+		{"lap", r.Laps}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait}, {"yardstick", r.Yardstick}, {"lap's yardstick", r.LapYardstick},
 	} {
 		for _, x := range times.values {
 			if !(x >= 0) || math.IsInf(x, 0) {
@@ -216,6 +221,8 @@ func check(r journal.Run) error {
 		return fmt.Errorf("%w: %d laps of %d epochs", ErrBadRun, n, r.Epochs)
 	case len(r.LapCPU) != 0 && len(r.LapCPU) != n, len(r.LapWait) != 0 && len(r.LapWait) != n:
 		return fmt.Errorf("%w: CPU or wait of other laps", ErrBadRun)
+	case len(r.LapYardstick) != 0 && len(r.LapYardstick) != n:
+		return fmt.Errorf("%w: yardstick of other laps", ErrBadRun)
 	}
 	return nil
 }

@@ -385,12 +385,19 @@ func TestInvariants(t *testing.T) {
 			c.Epoch, c.Teardown = 0, 0
 		}
 		n := rapid.IntRange(1, 60).Draw(t, "epochs")
+		beside := rapid.Bool().Draw(t, "yardstick beside the job")
 		var runs []journal.Run
 		waited := false
 		for i, k := range rapid.SliceOfN(rapid.IntRange(1, 20), 1, 5).Draw(t, "lengths") {
 			c.Seed = uint64(i)
 			r := burned(c, k)
 			r.Yardstick = []float64{0.004, 0.004 + 0.001*float64(i)}
+			if beside {
+				r.YardstickWork, r.LapYardstick = "test", make([]float64, len(r.Laps)) // 0 where nothing was read
+				for k := range r.LapYardstick {
+					r.LapYardstick[k] = rapid.SampledFrom([]float64{0, 0.004, 0.005, 0.008}).Draw(t, "reading")
+				}
+			}
 			switch rapid.IntRange(0, 3).Draw(t, "evidence") {
 			case 0:
 				r.LapCPU = nil

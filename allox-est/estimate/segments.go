@@ -31,12 +31,14 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 
 	t := split(told, job)
 	settled := t.settle()
-	shape := look(t.quiet)
+	pace := paceOf(told, t, shape{})
+	shape := look(pace.level(told, t))
+	pace = paceOf(told, t, shape)
 	method := s.Method
 	if method == Auto {
 		method = decide(&t, shape)
 	}
-	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: speedPrior(told)}
+	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: pace.prior(told)}
 	m.blur = blur(told)
 	onCPU := m // processor time varies with the machine's speed as a whole
 	m.speed.sd *= busy(&t)
@@ -62,9 +64,12 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: the load was %.1f times the processors, yet the samples waited little; the upper end allows for a fair share", ErrContention, crowd))
 	}
 	e.Segments = &Segments{Setup: wall.setup, WarmUp: shape.warm, Epoch: wall.epoch, Teardown: wall.teardown, Period: shape.period}
-	e.reference(told, t, m)
+	e.reference(told, t, m, pace)
+	if pace.useless {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: no correction by it", ErrYardstick))
+	}
 	e.Method = m.name(s.Method)
-	e.Warnings = append(e.Warnings, shape.warnings(t.quiet)...)
+	e.Warnings = append(e.Warnings, shape.warnings(pace.level(told, t))...)
 	return nil
 }
 
@@ -118,26 +123,6 @@ func decide(t *tracks, shape shape) Method {
 	return Mean
 }
 
-// reference adds the estimates at the fastest speed that the yardstick showed:
-// each run's times are scaled by its own speed.
-func (e *Estimate) reference(runs []journal.Run, t tracks, m model) {
-	fast, _, ok := speeds(runs)
-	if !ok {
-		return
-	}
-	m.speed = prior{sd: 0.01, df: 2}
-	at := func(ts []track) []track {
-		out := make([]track, len(ts))
-		for i, x := range ts {
-			f := fast / Speed(runs[i])
-			out[i] = x
-			out[i].setup, out[i].teardown, out[i].epochs = x.setup*f, x.teardown*f, scaled(x.epochs, f)
-		}
-		return out
-	}
-	e.Reference = &Reference{Yardstick: fast, CPU: m.predict(at(t.cpu)).Prediction, Uncontended: m.predict(at(t.quiet)).Prediction}
-}
-
 // prior is what is believed of a relative standard deviation before looking:
 // its value, and how many observations that is worth.
 type prior struct{ sd, df float64 }
@@ -156,28 +141,6 @@ var (
 	epochPrior   = prior{sd: 0.05, df: 1}
 	warmPrior    = prior{sd: 0.10, df: 3}
 )
-
-// speedPrior is the machine's own variation from run to run, as its yardstick
-// shows it: before, during and after each run.
-func speedPrior(runs []journal.Run) prior {
-	var moments []float64
-	for _, r := range runs {
-		if n := len(r.Yardstick); n > 0 {
-			for _, part := range [][]float64{r.Yardstick[:(n+2)/3], r.Yardstick[(n+2)/3 : n-n/3], r.Yardstick[n-n/3:]} {
-				if len(part) > 0 {
-					moments = append(moments, median(part))
-				}
-			}
-		}
-	}
-	if len(moments) < 3 {
-		return prior{sd: 0.01, df: 2}
-	}
-	if mean(moments) <= 0 {
-		return prior{sd: 0.01, df: 2}
-	}
-	return prior{sd: math.Sqrt(variance(moments)) / mean(moments), df: min(4, float64(len(moments)-1))}
-}
 
 // with adds the doubt about contention that lasts. Whole runs on a machine where
 // jobs waited for the share w of their time differed by about w/2 (DESIGN.md).

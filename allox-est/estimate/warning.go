@@ -31,6 +31,9 @@ var (
 	ErrRecurring = errors.New("costly epochs without a period")
 	// ErrSpeed warns that the machine's own speed changed.
 	ErrSpeed = errors.New("machine speed changed")
+	// ErrYardstick warns that the job's epochs do not follow the yardstick, so
+	// that nothing is corrected by it.
+	ErrYardstick = errors.New("the yardstick does not tell the job's speed")
 	// ErrUntold warns that laps are missing and whole runs were used.
 	ErrUntold = errors.New("no laps used")
 	// ErrUnbounded warns that there are too few runs for an interval.
@@ -69,20 +72,4 @@ func doubts(runs []journal.Run, job Job, e *Estimate) []error {
 		}
 	}
 	return w
-}
-
-// Speed returns the median of a run's yardstick, in seconds; NaN without one.
-func Speed(r journal.Run) float64 { return median(r.Yardstick) }
-
-// speeds returns the fastest and the slowest run by its yardstick.
-func speeds(runs []journal.Run) (fast, slow float64, ok bool) {
-	fast, slow = math.Inf(1), 0
-	for _, r := range runs {
-		if len(r.Yardstick) == 0 {
-			return 0, 0, false
-		}
-		y := Speed(r)
-		fast, slow = min(fast, y), max(slow, y)
-	}
-	return fast, slow, fast > 0
 }

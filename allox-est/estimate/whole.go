@@ -71,10 +71,14 @@ func (e *Estimate) line(runs []journal.Run, job Job, s Settings) error {
 	e.CPU = fit(func(r journal.Run) float64 { return r.CPU })
 	e.Uncontended = fit(QuietWall)
 	if fast, _, ok := speeds(runs); ok {
+		p := paceOf(nil, tracks{}, shape{})
+		if runs[0].YardstickWork == "" {
+			p = olderPace
+		}
 		e.Reference = &Reference{
-			Yardstick:   fast,
-			CPU:         fit(func(r journal.Run) float64 { return r.CPU * fast / Speed(r) }),
-			Uncontended: fit(func(r journal.Run) float64 { return QuietWall(r) * fast / Speed(r) }),
+			Yardstick: fast, Sensitivity: p.sensitivity, work: runs[0].YardstickWork,
+			CPU:         fit(func(r journal.Run) float64 { return r.CPU * p.factor(fast, Speed(r)) }),
+			Uncontended: fit(func(r journal.Run) float64 { return QuietWall(r) * p.factor(fast, Speed(r)) }),
 		}
 	}
 	return err

@@ -58,12 +58,18 @@ type Run struct {
 	// last lap.
 	FirstEpoch int `json:"first_epoch,omitempty"`
 
-	// Yardstick is the processor time of a fixed piece of work, taken before,
-	// during and after the run: the machine's speed at the time.
-	Yardstick []float64 `json:"yardstick,omitempty"`
-	PeakBytes int64     `json:"peak_bytes"`
-	Load      float64   `json:"load"` // load average over one minute at the start
-	CPUs      int       `json:"cpus"` // processors of the machine
+	// Yardstick is the processor time of a fixed piece of work, done beside the
+	// run again and again on the processor that it used: the speed it had.
+	// LapYardstick is its mean in each lap, 0 where there was no reading.
+	// YardstickWork names the work: only readings of the same work compare.
+	// Older journals name none; their work was done before, during and after
+	// the run on any processor.
+	Yardstick     []float64 `json:"yardstick,omitempty"`
+	LapYardstick  []float64 `json:"lap_yardstick,omitempty"`
+	YardstickWork string    `json:"yardstick_work,omitempty"`
+	PeakBytes     int64     `json:"peak_bytes"`
+	Load          float64   `json:"load"` // load average over one minute at the start
+	CPUs          int       `json:"cpus"` // processors of the machine
 
 	Exit   int    `json:"exit"`             // exit code; -1 if killed
 	Error  string `json:"error,omitempty"`  // why the run cannot be used

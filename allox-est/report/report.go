@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -231,24 +232,28 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 	v := &Validation{}
 	for _, r := range runs {
 		a := Actual{Wall: r.Wall, Uncontended: estimate.QuietWall(r), CPU: r.CPU}
-		if e.Reference != nil && len(r.Yardstick) > 0 {
-			a.Reference = r.CPU * e.Reference.Yardstick / estimate.Speed(r)
+		if at := e.Reference.CPUOf(r); !math.IsNaN(at) {
+			a.Reference = at
 		}
 		v.Actual = append(v.Actual, a)
 	}
 	compare := func(p regression.Prediction, of func(Actual) float64) (relative, spread float64, covered bool) {
+		var told []float64
 		var sum float64
 		covered = true
 		for _, a := range v.Actual {
-			sum += of(a)
-			covered = covered && p.Covers(of(a))
+			if x := of(a); x > 0 {
+				told = append(told, x)
+				sum += x
+				covered = covered && p.Covers(x)
+			}
 		}
-		mean := sum / float64(len(v.Actual))
-		if mean == 0 {
+		if len(told) == 0 {
 			return 0, 0, false
 		}
-		for _, a := range v.Actual {
-			spread = max(spread, of(a)/mean-1, 1-of(a)/mean)
+		mean := sum / float64(len(told))
+		for _, x := range told {
+			spread = max(spread, x/mean-1, 1-x/mean)
 		}
 		return p.Value/mean - 1, spread, covered
 	}

@@ -91,6 +91,10 @@ type Command struct {
 	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves
 	// the default, 100. It needs a cgroup.
 	Weight int
+	// Seen, if not nil, is told at every reading of the processes how long the
+	// run has taken and on which processor it ran; -1 if it did not, or that is
+	// not known. It must return at once.
+	Seen func(at time.Duration, processor int)
 }
 
 // Run executes a command to its end, its timeout or the end of ctx, and leaves
@@ -162,7 +166,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 		state, _ := cmd.Process.Wait()
 		ended <- state
 	}()
-	state := r.watch(ctx, c.Timeout, res, group, family, cmd.Process.Pid, ended)
+	state := r.watch(ctx, c, res, group, family, cmd.Process.Pid, ended)
 	res.Wall = time.Since(start)
 	r.cleanUp(res, group, family, cmd.Process.Pid)
 	out.wait(r.settings.Grace)
@@ -174,10 +178,10 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 }
 
 // watch reads the processes from time to time until the first one ends.
-func (r *Runner) watch(ctx context.Context, timeout time.Duration, res *Result, group *cgroup, family *family, pid int, ended <-chan *os.ProcessState) *os.ProcessState {
+func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgroup, family *family, pid int, ended <-chan *os.ProcessState) *os.ProcessState {
 	var expired <-chan time.Time
-	if timeout > 0 {
-		timer := time.NewTimer(timeout)
+	if c.Timeout > 0 {
+		timer := time.NewTimer(c.Timeout)
 		defer timer.Stop()
 		expired = timer.C
 	}
@@ -190,7 +194,7 @@ func (r *Runner) watch(ctx context.Context, timeout time.Duration, res *Result, 
 		case state := <-ended:
 			return state
 		case <-expired:
-			res.Err = fmt.Errorf("%w after %v", ErrTimeout, timeout)
+			res.Err = fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
 			expired = nil
 			r.kill(group, family, pid)
 		case <-stopped:
@@ -201,7 +205,11 @@ func (r *Runner) watch(ctx context.Context, timeout time.Duration, res *Result, 
 			if cpu, ok := group.cpu(); ok {
 				u.CPU = cpu
 			}
-			res.read(time.Since(res.Start), u)
+			at := time.Since(res.Start)
+			res.read(at, u)
+			if c.Seen != nil {
+				c.Seen(at, u.Processor)
+			}
 		}
 	}
 }

@@ -8,6 +8,6 @@
 //
 // A complete program:
 //
-//	s := sampling.Sampler{Spec: spec, Journal: j, Runner: runner.New(runner.Settings{}), Speed: yardstick.Measure}
+//	s := sampling.Sampler{Spec: spec, Journal: j, Runner: runner.New(runner.Settings{}), Yardstick: func() sampling.Yardstick { return yardstick.Start() }}
 //	err := s.Sample(ctx, []string{"cpu", "gpu"}) // what failed is in the journal
 package sampling

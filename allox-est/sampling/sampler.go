@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/runner"
+	"github.com/foretime/foretime/allox-est/yardstick"
 )
 
 // Runner executes a command; *runner.Runner does.
@@ -23,6 +23,15 @@ type Runner interface {
 }
 
 var _ Runner = (*runner.Runner)(nil)
+
+// Yardstick watches the speed of the processors that one run uses; a
+// *yardstick.Watch does.
+type Yardstick interface {
+	See(at time.Duration, processor int)
+	Stop() []yardstick.Reading
+}
+
+var _ Yardstick = (*yardstick.Watch)(nil)
 
 // Sampler executes runs and writes them to a journal.
 type Sampler struct {
@@ -35,9 +44,9 @@ type Sampler struct {
 	Weight  int      // share of the processor; see runner.Command
 	Timeout time.Duration
 	Machine Machine
-	// Speed does a fixed piece of work and returns its processor time; nil
-	// leaves the yardstick out.
-	Speed func() float64
+	// Yardstick begins to watch the speed of the processors beside a run; nil
+	// leaves it out.
+	Yardstick func() Yardstick
 	// Progress, if not nil, is told of every run that begins and ends.
 	Progress func(Event)
 }
@@ -121,21 +130,28 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 		return nil, err
 	}
 	load := s.Machine.load()
-	speed := s.watchSpeed()
+	var readings []yardstick.Reading
+	stop := func() {}
+	if s.Yardstick != nil {
+		w := s.Yardstick()
+		command.Seen = w.See
+		stop = func() { readings = w.Stop() }
+	}
 	result, err := s.Runner.Run(ctx, command)
-	yardstick := speed()
+	stop()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	run := &journal.Run{
 		Job: s.Spec.Hash(step.Device), Name: s.Spec.Name, Kind: step.Kind, Device: step.Device,
 		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs,
-		Yardstick: yardstick, Load: load, CPUs: s.Machine.CPUs,
+		Load: load, CPUs: s.Machine.CPUs,
 	}
 	if err != nil {
 		run.Start, run.Exit, run.Error = time.Now().UTC(), -1, err.Error()
 	} else {
 		record(run, s.Spec, result)
+		recordSpeed(run, readings)
 	}
 	if run.Failed() && step.Device == jobspec.GPU && !s.Machine.GPU {
 		run.Unavailable = true
@@ -172,41 +188,6 @@ func (s *Sampler) command(step Step) (runner.Command, error) {
 		Args: args, Dir: s.Spec.WorkDir(), Env: env, Timeout: timeout,
 		Choice: choice, Marks: marks, Weight: s.Weight,
 	}, nil
-}
-
-// watchSpeed measures the machine's speed now and every second until the
-// function it returns is called, and once more then.
-func (s *Sampler) watchSpeed() (stop func() []float64) {
-	if s.Speed == nil {
-		return func() []float64 { return nil }
-	}
-	var readings []float64
-	measure := func(n int) {
-		for range n {
-			readings = append(readings, s.Speed())
-		}
-	}
-	measure(3)
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				measure(1)
-			case <-done:
-				return
-			}
-		}
-	})
-	return func() []float64 {
-		close(done)
-		wg.Wait()
-		measure(3)
-		return readings
-	}
 }
 
 // Machine is what a run's record tells of the machine.

@@ -1,13 +1,22 @@
-// Package yardstick measures the machine's own speed: the processor time of a
-// fixed piece of work.
+// Package yardstick measures the speed of the processor that a job runs on: the
+// processor time of a fixed piece of work, done beside the job again and again.
 //
-// It decides for its caller what the work is (multiplications and additions
-// over 256 KiB, a few milliseconds) and that only processor time counts, so
-// that other work on the machine does not show. It refuses nothing: a virtual
-// machine whose processor runs at another speed from minute to minute is what
-// it is for.
+// It decides for its caller what the work is (a convolution in single
+// precision over 100 KiB, as networks are made of, a tenth of a
+// millisecond), that it is done on the job's own processor, and that only
+// processor time counts, so that the wait for a processor does not show. Two
+// virtual processors of one machine may run at different speeds at the same
+// time, as their neighbours on the real processor come and go: a reading on
+// another one, or before the job, tells nothing about the job.
+//
+// It refuses nothing: where it may not choose its processor there are no
+// readings.
 //
 // A complete program:
 //
-//	speed := yardstick.Measure() // seconds; half of it: twice as fast
+//	w := yardstick.Start()
+//	w.See(20*time.Millisecond, 1) // a job has run for 20 ms, now on processor 1
+//	for _, r := range w.Stop() {
+//		fmt.Println(r.At, r.Seconds) // half of it: twice as fast
+//	}
 package yardstick

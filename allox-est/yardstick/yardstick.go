@@ -2,50 +2,119 @@ package yardstick
 
 import (
 	"runtime"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-const (
-	words  = 32 << 10 // of 8 bytes: beyond the first cache, within the second
-	turns  = 100      // of the words in a piece
-	pieces = 5
-)
+// Work names the piece of work. Readings of different work do not compare.
+const Work = "convolution-1"
 
-// Measure does the work and returns the processor time it took, in seconds:
-// the median of its pieces, times their number, so that one disturbed piece
-// does not count.
-func Measure() float64 {
-	runtime.LockOSThread() // the clock is the thread's
-	defer runtime.UnlockOSThread()
-	xs := make([]float64, words)
-	for i := range xs {
-		xs[i] = float64(i & 255)
-	}
-	took := make([]float64, pieces)
-	for i := range took {
-		start := threadTime()
-		runtime.KeepAlive(piece(xs))
-		took[i] = (threadTime() - start).Seconds()
-	}
-	slices.Sort(took)
-	return took[pieces/2] * pieces
+// Reading is one look at a processor's speed.
+type Reading struct {
+	At      time.Duration // since the start of the run
+	Seconds float64       // processor time of the work
 }
 
-func piece(xs []float64) float64 {
-	var a, b, c, d float64
-	for turn := range turns {
-		f := 1 + 1e-9*float64(turn)
-		for i := 0; i+4 <= len(xs); i += 4 {
-			a += xs[i] * f
-			b += xs[i+1] * f
-			c += xs[i+2] * f
-			d += xs[i+3] * f
+// Watch takes readings beside one run.
+type Watch struct {
+	asked    chan place
+	done     chan struct{}
+	readings []Reading
+}
+
+// place is where and when a reading is wanted.
+type place struct {
+	at        time.Duration
+	processor int
+}
+
+// Start begins a watch.
+func Start() *Watch {
+	w := &Watch{asked: make(chan place), done: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+// See takes a reading on a processor now, unless one is under way. It returns
+// at once. A negative processor is not known, and is not read.
+func (w *Watch) See(at time.Duration, processor int) {
+	if processor < 0 {
+		return
+	}
+	select {
+	case w.asked <- place{at, processor}:
+	default:
+	}
+}
+
+// Stop ends the watch and returns its readings in their order.
+func (w *Watch) Stop() []Reading {
+	close(w.asked)
+	<-w.done
+	return w.readings
+}
+
+// run takes the readings on a thread of its own, which ends with it: no other
+// goroutine is to be tied to the job's processor.
+func (w *Watch) run() {
+	defer close(w.done)
+	runtime.LockOSThread()
+	var m maps
+	m.fill()
+	for p := range w.asked {
+		var only unix.CPUSet
+		only.Set(p.processor)
+		if unix.SchedSetaffinity(0, &only) != nil {
+			continue
+		}
+		m.convolve(5) // the first time it is the caches that are measured
+		start := threadTime()
+		m.convolve(1)
+		w.readings = append(w.readings, Reading{p.at, (threadTime() - start).Seconds()})
+	}
+}
+
+const (
+	side     = 24 // of a map
+	channels = 16
+	reach    = 2 // of the kernel, to each side
+	span     = 2*reach + 1
+)
+
+// maps are the input and the output of a convolution that treats each channel
+// by itself, and its kernel.
+type maps struct {
+	in, out [side * side * channels]float32
+	kernel  [span * span * channels]float32
+}
+
+func (m *maps) fill() {
+	for i := range m.in {
+		m.in[i] = float32(i & 15)
+	}
+	for i := range m.kernel {
+		m.kernel[i] = 1.0 / (span * span)
+	}
+}
+
+// convolve does the work on one row of the output in each of the given number.
+func (m *maps) convolve(each int) {
+	for y := reach; y < side-reach; y += each {
+		for x := reach; x < side-reach; x++ {
+			to := m.out[(y*side+x)*channels:][:channels]
+			clear(to)
+			for dy := range span {
+				for dx := range span {
+					from := m.in[((y+dy-reach)*side+x+dx-reach)*channels:][:channels]
+					weights := m.kernel[(dy*span+dx)*channels:][:channels]
+					for c := range to {
+						to[c] += from[c] * weights[c]
+					}
+				}
+			}
 		}
 	}
-	return a + b + c + d
 }
 
 func threadTime() time.Duration {

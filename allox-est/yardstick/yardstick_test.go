@@ -1,19 +1,63 @@
 package yardstick
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
-func TestMeasure(t *testing.T) {
-	for range 3 {
-		if s := Measure(); s <= 0 {
-			t.Errorf("took %v s", s)
+func TestWatch(t *testing.T) {
+	w := Start()
+	var seen []Reading
+	for i := range 2000 { // until three were taken, however busy the machine is
+		w.See(time.Duration(i), 0)
+		w.See(time.Duration(i), -1)
+		if i%100 == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	seen = w.Stop()
+	for i, r := range seen {
+		if r.Seconds <= 0 || i > 0 && r.At <= seen[i-1].At {
+			t.Errorf("reading %+v after %+v", r, seen[max(0, i-1)])
 		}
 	}
 }
 
-func BenchmarkMeasure(b *testing.B) {
-	var sum float64
-	for b.Loop() {
-		sum += Measure()
+func TestNoSuchProcessor(t *testing.T) {
+	w := Start()
+	for range 100 {
+		w.See(0, 1023)
+		time.Sleep(10 * time.Microsecond)
 	}
-	b.ReportMetric(1000*sum/float64(b.N), "cpu-ms/op")
+	if got := w.Stop(); len(got) != 0 {
+		t.Errorf("readings %v", got)
+	}
+	if got := Start().Stop(); len(got) != 0 {
+		t.Errorf("readings %v of nothing", got)
+	}
+}
+
+// The work is what it is said to be: the mean of the input around a place.
+func TestConvolve(t *testing.T) {
+	var m maps
+	for i := range m.in {
+		m.in[i] = 3
+	}
+	for i := range m.kernel {
+		m.kernel[i] = 1.0 / (span * span)
+	}
+	m.convolve(1)
+	for c, v := range m.out[(reach*side+reach)*channels:][:channels] {
+		if v < 2.999 || v > 3.001 {
+			t.Errorf("channel %d: %v, want 3", c, v)
+		}
+	}
+}
+
+func BenchmarkConvolve(b *testing.B) {
+	var m maps
+	m.fill()
+	for b.Loop() {
+		m.convolve(1)
+	}
 }

@@ -29,11 +29,19 @@ func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 	if m.threads == nil {
 		m.threads = map[int]threadTime{}
 	}
+	var most time.Duration // that a thread ran since the last reading
+	var process int
+	var thread string
 	u, err := m.Processes.usage(pids, func(pid int) {
 		for _, name := range m.Processes.threads(pid) {
-			m.readThread(pid, name)
+			if ran := m.readThread(pid, name); ran > most {
+				most, process, thread = ran, pid, name
+			}
 		}
 	})
+	if most > 0 {
+		u.Processor = m.Processes.processor(process, thread)
+	}
 	m.peak = max(m.peak, u.Resident)
 	u.CPU, u.Wait, u.Peak = m.ended.run, m.ended.wait, m.peak
 	for _, t := range m.threads {
@@ -44,26 +52,30 @@ func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 }
 
 // readThread reads /proc/PID/task/TID/schedstat: nanoseconds on a processor,
-// nanoseconds ready without one, and turns (sched-stats.rst of the kernel).
-func (m *Meter) readThread(pid int, name string) {
+// nanoseconds ready without one, and turns (sched-stats.rst of the kernel). It
+// returns how long the thread ran since the last reading.
+func (m *Meter) readThread(pid int, name string) time.Duration {
 	b, err := os.ReadFile(m.Processes.path(pid, "task", name, "schedstat"))
 	if err != nil {
-		return
+		return 0
 	}
 	f := bytes.Fields(b)
 	tid, err := strconv.Atoi(name)
 	if err != nil || len(f) < 2 {
-		return
+		return 0
 	}
 	run, err1 := strconv.ParseInt(string(f[0]), 10, 64)
 	wait, err2 := strconv.ParseInt(string(f[1]), 10, 64)
 	if err1 != nil || err2 != nil {
-		return
+		return 0
 	}
 	now := threadTime{time.Duration(run), time.Duration(wait)}
-	if last := m.threads[tid]; now.run < last.run { // the number was given to a new thread
+	last := m.threads[tid]
+	if now.run < last.run { // the number was given to a new thread
 		m.ended.run += last.run
 		m.ended.wait += last.wait
+		last = threadTime{}
 	}
 	m.threads[tid] = now
+	return now.run - last.run
 }

@@ -32,6 +32,9 @@ type TreeUsage struct {
 	Resident int64
 	// Peak is the most Resident that a Meter has seen. Only a Meter tells it.
 	Peak int64
+	// Processor is where the thread ran that ran longest since a Meter's last
+	// reading; -1 if none ran, or it is not known. Only a Meter tells it.
+	Processor int
 }
 
 // Processes reads process trees from a proc file system.
@@ -47,7 +50,7 @@ func (p Processes) Usage(pids ...int) (TreeUsage, error) {
 
 // usage is Usage that shows each living process to visit.
 func (p Processes) usage(pids []int, visit func(pid int)) (TreeUsage, error) {
-	var u TreeUsage
+	u := TreeUsage{Processor: -1}
 	for _, pid := range p.Tree(pids...) {
 		stat, err := p.stat(pid)
 		if err != nil {
@@ -59,7 +62,7 @@ func (p Processes) usage(pids []int, visit func(pid int)) (TreeUsage, error) {
 		u.Resident += stat.resident
 	}
 	if u.Processes == 0 {
-		return TreeUsage{}, fmt.Errorf("process tree of %v: %w", pids, ErrNoProcess)
+		return u, fmt.Errorf("process tree of %v: %w", pids, ErrNoProcess)
 	}
 	return u, nil
 }
@@ -133,6 +136,23 @@ func (p Processes) stat(pid int) (processStat, error) {
 	}
 	s.resident = pages * int64(os.Getpagesize())
 	return s, nil
+}
+
+// processor reads where a thread ran last: field 39 of its stat.
+func (p Processes) processor(pid int, thread string) int {
+	b, err := os.ReadFile(p.path(pid, "task", thread, "stat"))
+	if err != nil {
+		return -1
+	}
+	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(f) < 37 {
+		return -1
+	}
+	n, err := strconv.Atoi(string(f[36]))
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 // threads names the threads of a process; none if it has ended.

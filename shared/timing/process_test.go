@@ -20,6 +20,8 @@ func fakeProc(t *testing.T) Processes {
 		"10/task/10/schedstat": "2000000000 3000000 12",
 		"10/task/13/children":  "",
 		"10/task/13/schedstat": "1 2000000 1",
+		"10/task/10/stat":      "10 (a) b) S 1 10 10 0 -1 4194560 100 0 0 0 150 50 25 25 20 0 1 0 5 1000 7 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 5 0",
+		"10/task/13/stat":      "13 (torn",
 		"11/stat":              "11 (c) S 10 10 10 0 -1 4194560 100 0 0 0 1 2 0 0 20 0 1 0 5 1000 3 18446744073709551615",
 		"11/task/11/children":  "12 10",
 		"12/stat":              "12 (short) Z 11",
@@ -41,7 +43,7 @@ func TestProcessesUsage(t *testing.T) {
 		t.Errorf("tree %v", got)
 	}
 	got, err := p.Usage(10)
-	want := TreeUsage{Processes: 2, CPU: 2530 * time.Millisecond, Resident: 10 * int64(os.Getpagesize())}
+	want := TreeUsage{Processes: 2, CPU: 2530 * time.Millisecond, Resident: 10 * int64(os.Getpagesize()), Processor: -1}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
@@ -82,23 +84,27 @@ func TestMeter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check := func(pid int, cpu, wait time.Duration, wantErr error) {
+	check := func(pid int, cpu, wait time.Duration, processor int, wantErr error) {
 		t.Helper()
 		u, err := m.Read(pid)
-		if u.CPU != cpu || u.Wait != wait || !errors.Is(err, wantErr) {
-			t.Errorf("got %+v, %v, want CPU %v, wait %v", u, err, cpu, wait)
+		if u.CPU != cpu || u.Wait != wait || u.Processor != processor || !errors.Is(err, wantErr) {
+			t.Errorf("got %+v, %v, want CPU %v, wait %v, processor %d", u, err, cpu, wait, processor)
 		}
 	}
-	check(10, 2*time.Second+1, 5*time.Millisecond, nil)
+	check(10, 2*time.Second+1, 5*time.Millisecond, 5, nil)
 	os.Remove(filepath.Join(p.Root, "10/task/13/schedstat")) // a thread ended
-	check(10, 2*time.Second+1, 5*time.Millisecond, nil)
-	set("10/task/10/schedstat", "100 200 1") // its number was given anew
-	check(10, 2*time.Second+101, 5*time.Millisecond+200, nil)
+	check(10, 2*time.Second+1, 5*time.Millisecond, -1, nil)  // and none ran
+	set("10/task/10/schedstat", "100 200 1")                 // its number was given anew
+	check(10, 2*time.Second+101, 5*time.Millisecond+200, 5, nil)
+	set("10/task/13/schedstat", "51 2000000 1") // the one that ran longer does not tell
+	set("10/task/10/schedstat", "120 200 1")
+	check(10, 2*time.Second+171, 5*time.Millisecond+200, -1, nil)
+	set("10/task/13/schedstat", "51 2000000 1")
 	set("10/task/10/schedstat", "torn")
-	check(10, 2*time.Second+101, 5*time.Millisecond+200, nil)
+	check(10, 2*time.Second+171, 5*time.Millisecond+200, -1, nil)
 	set("11/stat", "torn")
 	if u, _ := m.Read(10); u.Resident != 7*int64(os.Getpagesize()) || u.Peak != 10*int64(os.Getpagesize()) {
 		t.Errorf("memory %d, peak %d", u.Resident, u.Peak)
 	}
-	check(99, 2*time.Second+101, 5*time.Millisecond+200, ErrNoProcess)
+	check(99, 2*time.Second+171, 5*time.Millisecond+200, -1, ErrNoProcess)
 }

@@ -160,7 +160,8 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 		Spec: spec, Journal: j, Runner: runner.New(settings),
 		Limits: sampling.Limits{Budget: f.budget, Target: f.target}, Seed: seed,
 		Env: os.Environ(), Weight: f.weight, Timeout: f.timeout,
-		Machine: sampling.FindMachine("/", runtime.NumCPU()), Speed: yardstick.Measure, Progress: progress,
+		Machine: sampling.FindMachine("/", runtime.NumCPU()), Progress: progress,
+		Yardstick: func() sampling.Yardstick { return yardstick.Start() },
 	}, done
 }
 
