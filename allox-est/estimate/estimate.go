@@ -205,7 +205,7 @@ func check(r journal.Run) error {
 		name   string
 		values []float64
 	}{
-		{"time", []float64{r.Wall, r.CPU, r.Wait, r.Before, r.After}},
+		{"time", []float64{r.Wall, r.CPU, r.Wait, r.Before, r.After, r.Gap}},
 		{"lap", r.Laps}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait}, {"yardstick", r.Yardstick}, {"lap's yardstick", r.LapYardstick},
 	} {
 		for _, x := range times.values {

@@ -74,15 +74,20 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 }
 
 // blur is how exactly processor time and wait are cut at the two ends of a
-// run's epochs: they are read every 20 ms and taken to grow evenly between.
+// run's epochs: they are read every 20 ms, later on a busy machine, and taken
+// to grow evenly between.
 func blur(runs []journal.Run) float64 {
 	const interval = 0.020
+	var gaps []float64
 	for _, r := range runs {
 		if len(r.LapWait) > 0 {
-			return math.Sqrt(2) * interval / math.Sqrt(12)
+			gaps = append(gaps, max(interval, r.Gap))
 		}
 	}
-	return 0
+	if len(gaps) == 0 {
+		return 0
+	}
+	return math.Sqrt(2) * mean(gaps) / math.Sqrt(12)
 }
 
 // crowd returns the mean load average per processor while sampling; 0 where it

@@ -53,6 +53,9 @@ type Run struct {
 	// included in the first and the last.
 	LapCPU  []float64 `json:"lap_cpu,omitempty"`
 	LapWait []float64 `json:"lap_wait,omitempty"`
+	// Gap is the mean time between the readings of CPU and Wait that were cut
+	// at the laps; 0 in older journals. On a busy machine they come late.
+	Gap float64 `json:"gap_seconds,omitempty"`
 	// FirstEpoch is the number, from 1, of the epoch in the second lap; 0
 	// means 1. Epochs that no lap of their own tells are in the first or the
 	// last lap.
