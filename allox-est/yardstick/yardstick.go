@@ -29,10 +29,12 @@ type place struct {
 	processor int
 }
 
-// Start begins a watch.
+// Start begins a watch, and returns when it is ready for the first reading.
 func Start() *Watch {
 	w := &Watch{asked: make(chan place), done: make(chan struct{})}
-	go w.run()
+	ready := make(chan struct{})
+	go w.run(ready)
+	<-ready
 	return w
 }
 
@@ -57,11 +59,13 @@ func (w *Watch) Stop() []Reading {
 
 // run takes the readings on a thread of its own, which ends with it: no other
 // goroutine is to be tied to the job's processor.
-func (w *Watch) run() {
+func (w *Watch) run(ready chan<- struct{}) {
 	defer close(w.done)
 	runtime.LockOSThread()
 	var m maps
 	m.fill()
+	m.convolve(1)
+	close(ready)
 	for p := range w.asked {
 		var only unix.CPUSet
 		only.Set(p.processor)
