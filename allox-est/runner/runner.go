@@ -189,6 +189,7 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgrou
 	tick := time.NewTicker(r.settings.Interval)
 	defer tick.Stop()
 	var meter timing.Meter
+	var kept time.Duration // when the last reading was kept
 	for {
 		select {
 		case state := <-ended:
@@ -201,12 +202,18 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgrou
 			stopped = nil
 			r.kill(group, family, pid)
 		case <-tick.C:
+			before := time.Since(res.Start)
 			u, _ := meter.Read(append(family.adopted(), pid)...)
 			if cpu, ok := group.cpu(); ok {
 				u.CPU = cpu
 			}
-			at := time.Since(res.Start)
-			res.read(at, u)
+			after := time.Since(res.Start)
+			at := (before + after) / 2
+			// A reading that was itself interrupted does not tell of when it is.
+			if after-before <= r.settings.Interval || at-kept > 10*r.settings.Interval {
+				res.read(at, u)
+				kept = at
+			}
 			if c.Seen != nil {
 				c.Seen(at, u.Processor)
 			}
