@@ -64,7 +64,7 @@ const (
 func paceOf(runs []journal.Run, t tracks, s shape) pace {
 	var xs, ys []float64
 	for i, r := range runs {
-		if r.YardstickWork == "" {
+		if len(r.Yardstick) > 0 && r.YardstickWork == "" {
 			return olderPace
 		}
 		for k, c := range t.cpu[i].epochs {

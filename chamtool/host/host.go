@@ -114,7 +114,7 @@ type Rank struct {
 	Told       uint64  `json:"told"` // loads and task times that the patched dialect tells
 	Seconds    float64 `json:"seconds"`
 	CPUSeconds float64 `json:"cpu_seconds"`
-	ToolCPU    float64 `json:"tool_cpu_seconds"` // of threads that are not the host's, and of the tool's start and end; callbacks not counted
+	ToolCPU    float64 `json:"tool_cpu_seconds"` // of threads that are not the host's own (MPI's count as the tool's), and of the tool's start and end; callbacks not counted
 }
 
 // Costs is what callbacks cost a thread, in ns of its CPU time a call.
