@@ -34,6 +34,7 @@ func main() {
 		{"gofmt", gofmt},
 		{"layers", layering},
 		{"docs", docs.Check},
+		{"builds", docs.Builds},
 		{"tidy", tidy},
 		{"vet", vet},
 		{"pinned", pinned},
