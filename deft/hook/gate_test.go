@@ -232,6 +232,26 @@ func TestMarkedJobs(t *testing.T) {
 	p.exit()
 }
 
+// A program that fetches its results has waited for them.
+func TestFetchEndsJobs(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe()
+	p.do("alloc 8")
+	for i := range uint64(3) {
+		p.do("launch 3")
+		p.do("fetch")
+		if c := w.client(p); c.State != session.Idle || c.Queued != 0 || c.JobsEnded != i+1 || c.OwnSyncs != i+1 || c.Copies != i+1 {
+			t.Fatalf("fetched: %+v", c)
+		}
+	}
+	p.do("side 1")
+	p.do("fetch") // says nothing of a stream that does not wait for the default one
+	if c := w.client(p); c.Queued != 1 || c.JobsEnded != 4 {
+		t.Errorf("fetched beside another stream: %+v", c)
+	}
+	p.exit()
+}
+
 // Where only idleness ends a job, the owner ends it.
 func TestIdleJobs(t *testing.T) {
 	w := newWorld(t, session.Options{JobMode: session.JobIdle, IdleAfter: time.Minute, OwnerTimeout: time.Hour})

@@ -3,6 +3,7 @@ package hook_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,6 +72,23 @@ func TestNeedsLibcAlone(t *testing.T) {
 	}
 	if info, err := os.Stat(w.lib); err != nil || info.Size() > 80<<10 {
 		t.Errorf("%d bytes, %v", info.Size(), err)
+	}
+}
+
+// The Makefile makes the same library without Go.
+func TestMakefile(t *testing.T) {
+	w := newWorld(t, session.Options{})
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("needs make: install with apt-get install make")
+	}
+	out := t.TempDir()
+	if text, err := exec.Command("make", "OUT="+out).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	w.lib = filepath.Join(out, "libdeft.so")
+	w.run(w.command(w.clients.Client, "v2", "10"))
+	if gone := w.reap(); len(gone) != 1 || gone[0].Launches != 10 {
+		t.Errorf("the hook saw %+v", gone)
 	}
 }
 

@@ -36,7 +36,9 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
  *
  *   LAUNCH(name, stream) a kernel or graph; stream is the argument's index, or
  *                        NO for the default stream
- *   COPY(name, stream)   memcpy and memset
+ *   COPY(name, stream)   memcpy and memset; FETCH where the program has results
+ *                        in its hands when the call returns, so that it is a
+ *                        wait for the default stream as well
  *   SYNC(name, stream)   the program waits; ALL for the whole context, NO for
  *                        an event
  *   CAPTURE(name, opens) a stream capture begins or ends
@@ -46,6 +48,7 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
  */
 #define NO (-1)
 #define ALL (-2)
+#define FETCH (-3)
 
 #define DEFT_ENTRIES(LONG, LAUNCH, COPY, SYNC, CAPTURE, LOSE) \
     LONG(cuInit) \
@@ -92,9 +95,9 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     COPY(cuMemcpyHtoD, NO) \
     COPY(cuMemcpyHtoD_v2, NO) \
     COPY(cuMemcpyHtoD_v2_ptds, NO) \
-    COPY(cuMemcpyDtoH, NO) \
-    COPY(cuMemcpyDtoH_v2, NO) \
-    COPY(cuMemcpyDtoH_v2_ptds, NO) \
+    COPY(cuMemcpyDtoH, FETCH) \
+    COPY(cuMemcpyDtoH_v2, FETCH) \
+    COPY(cuMemcpyDtoH_v2_ptds, FETCH) \
     COPY(cuMemcpyDtoD, NO) \
     COPY(cuMemcpyDtoD_v2, NO) \
     COPY(cuMemcpyDtoD_v2_ptds, NO) \

@@ -125,12 +125,16 @@ static int call_six(enum entry_id id, const word *a, bool *skip) {
     }
 
 BODY(copy) {
-    bool skip;
+    bool skip = true;
     if (!inside) {
         gate_copy(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
         add(&acquire(&member.slot)->copies, 1);
     }
-    return call_six(id, a, &skip);
+    uint64_t launches = load(&acquire(&member.slot)->launches);
+    int r = call_six(id, a, &skip);
+    if (arg == FETCH && r == CU_SUCCESS && !skip)
+        gate_synced(0, NULL, per_thread, launches);
+    return r;
 }
 #define COPY(name, stream) BY(copy, name, stream)
 

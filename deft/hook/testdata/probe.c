@@ -12,6 +12,7 @@
  *   capture       begin a capture in the stream of its own
  *   uncapture     end it
  *   alloc BYTES   allocate; "error 2" is out of memory
+ *   fetch         copy 8 bytes of it to the host
  *   free          free the last allocation
  *   info          total and free memory, after "ok"
  *   fork N        launch N in a child that starts anew, and wait for it
@@ -167,7 +168,10 @@ int main(void) {
             r = CALL(cuStreamEndCapture, (void *, void **), stream, &graph);
         } else if (!strcmp(what, "alloc"))
             r = CALL(cuMemAlloc_v2, (void **, size_t), &allocation, (size_t)n);
-        else if (!strcmp(what, "free"))
+        else if (!strcmp(what, "fetch")) {
+            uint64_t host;
+            r = CALL(cuMemcpyDtoH_v2, (void *, void *, size_t), &host, allocation, sizeof host);
+        } else if (!strcmp(what, "free"))
             r = CALL(cuMemFree_v2, (void *), allocation);
         else if (!strcmp(what, "info")) {
             size_t left, total;
