@@ -185,7 +185,7 @@ func (f *calibratedFleet) Profile(c profiling.Counts) (*placement.Ranking, error
 		return nil, f.none()
 	}
 	r := &placement.Ranking{Excluded: append([]device.Excluded{}, f.excluded...), Warnings: []string{
-		fmt.Sprintf("predicted from counts alone: off by a factor of %.1f at the median on families of models that were left out", f.machines[0].law.Error),
+		fmt.Sprintf("predicted from counts alone: off by a factor of %.1f at the median on families of models that were left out", f.machines[0].law.Error(c)),
 	}}
 	if unlike := f.machines[0].law.Unlike(c); unlike != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%v: more than ten times as many as in any model that was fitted: %s", profiler.ErrUnlike, strings.Join(unlike, ", ")))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
@@ -14,24 +15,43 @@ import (
 )
 
 // Law is the time of one inference on an idle machine as a product of powers of
-// the counts, none of them below zero: more of anything never takes less time.
-// It is fitted to what a calibration says of models of every family, whose
-// files say what the counts leave out, so it is coarse; its interval says how
-// coarse.
+// counts, none of them below zero: more of anything never takes less time. It is
+// fitted to what a calibration says of models of every family, whose files say
+// what the counts leave out, so it is coarse; its interval says how coarse.
+// Models with convolutions have a law of their own, as one weight does much more
+// work in them.
 type Law struct {
-	// Powers of one plus each count, in the order of [Fields].
-	Powers [len(Fields)]float64
+	Convolutional, Other Powers
+	// Models is how many models it was fitted to.
+	Models int
+	// Most is the most of each count among those models.
+	Most Counts
+}
+
+// Powers are one law.
+type Powers struct {
+	// Exponents of one plus filters, parameters and input bytes: the counts that
+	// foretell families which were left out best.
+	Filters, Parameters, Input float64
 	// Factor is the seconds of a model with no counts.
 	Factor float64
 	// Low and High are factors on a predicted time that bound the interval.
 	Low, High float64
-	// Models is how many models it was fitted to, Error their median factor
-	// between the law and the calibration, of families that were left out.
-	Models int
-	Error  float64
-	// Most is the most of each count among those models.
-	Most Counts
+	// Error is the median factor between the law and the calibration, of
+	// families that were left out.
+	Error float64
 }
+
+// of is the law for a model with these counts.
+func (l *Law) of(c Counts) *Powers {
+	if c.ConvLayers > 0 {
+		return &l.Convolutional
+	}
+	return &l.Other
+}
+
+// Error is the law's for a model with these counts; see [Powers].
+func (l *Law) Error(c Counts) float64 { return l.of(c).Error }
 
 // Unlike are the names of counts far beyond those of the models that the law was
 // fitted to; a prediction for them is extrapolated.
@@ -51,12 +71,21 @@ var sizes = []synth.Size{
 	{Width: 0.25, Resolution: 64}, {Width: 0.5, Resolution: 64}, {Width: 0.5, Resolution: 128}, {Width: 1, Resolution: 96}, {Width: 1}, {Width: 1.5, Resolution: 160},
 }
 
+// sample is a model's counts with its time.
+type sample struct {
+	family string
+	counts Counts
+	log    float64 // of seconds
+}
+
 // Fit finds the law that a calibration follows.
 func Fit(ctx context.Context, c *profiler.Calibration) (*Law, error) {
-	s := regression.Samples{Features: len(Fields) + 2}
-	var families []string
-	var most Counts
+	law := &Law{}
+	var all, convolutional []sample
 	for _, family := range synth.Families() {
+		if family == profiler.Operators {
+			continue // made to measure operators, and like no model
+		}
 		for _, size := range sizes {
 			m, err := synth.New(family, size)
 			if err != nil {
@@ -71,37 +100,53 @@ func Fit(ctx context.Context, c *profiler.Calibration) (*Law, error) {
 				return nil, fmt.Errorf("%s %+v: %w", family, size, err)
 			}
 			for i := range Fields {
-				*most.field(i) = max(*most.field(i), *counts.field(i))
+				*law.Most.field(i) = max(*law.Most.field(i), *counts.field(i))
 			}
-			x := row(counts)
-			s.X = append(s.X, x[:]...)
-			s.Y = append(s.Y, math.Log(c.Predict(a, calibrated(c)).Idle))
-			families = append(families, family)
+			all = append(all, sample{family, counts, math.Log(c.Predict(a, calibrated(c)).Idle)})
+			if counts.ConvLayers > 0 {
+				convolutional = append(convolutional, all[len(all)-1])
+			}
 		}
 	}
-	m, err := linear.NNLS{NoIntercept: true}.Solve(s)
-	if err != nil {
+	law.Models = len(all)
+	var err error
+	if law.Convolutional, err = fit(ctx, convolutional, func(Counts) bool { return true }, c); err != nil {
 		return nil, err
 	}
-	law := &Law{Models: s.Len(), Most: most, Factor: math.Exp(m.Coefficients[len(Fields)] - m.Coefficients[len(Fields)+1])}
-	copy(law.Powers[:], m.Coefficients)
-	return law, law.judge(ctx, s, families, c)
+	law.Other, err = fit(ctx, all, func(c Counts) bool { return c.ConvLayers == 0 }, c)
+	return law, err
 }
 
-// judge finds the interval, from families that had no part in the fit.
-func (l *Law) judge(ctx context.Context, s regression.Samples, families []string, c *profiler.Calibration) error {
-	folds, err := regression.GroupFolds(families, len(synth.Families()), 1)
-	if err != nil {
-		return err
+// fit finds powers, and their interval from those samples that judge picks, when
+// their families have no part in the fit.
+func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *profiler.Calibration) (Powers, error) {
+	s := regression.Samples{Features: 5}
+	var families []string
+	for _, one := range samples {
+		x := row(one.counts)
+		s.X, s.Y, families = append(s.X, x[:]...), append(s.Y, one.log), append(families, one.family)
 	}
-	rows, predicted, err := regression.CrossPredict(ctx, linear.NNLS{NoIntercept: true}, s, folds)
+	fitter := linear.NNLS{NoIntercept: true}
+	m, err := fitter.Solve(s)
 	if err != nil {
-		return err
+		return Powers{}, err
+	}
+	k := m.Coefficients
+	p := Powers{Filters: k[0], Parameters: k[1], Input: k[2], Factor: math.Exp(k[3] - k[4])}
+	folds, err := regression.GroupFolds(families, len(slices.Compact(slices.Clone(families))), 1)
+	if err != nil {
+		return p, err
+	}
+	rows, predicted, err := regression.CrossPredict(ctx, fitter, s, folds)
+	if err != nil {
+		return p, err
 	}
 	var ratios, sizes []float64
 	for i, r := range rows {
-		off := s.Y[r] - predicted[i].Value
-		ratios, sizes = append(ratios, math.Exp(off)), append(sizes, math.Abs(off))
+		if judge(samples[r].counts) {
+			off := s.Y[r] - predicted[i].Value
+			ratios, sizes = append(ratios, math.Exp(off)), append(sizes, math.Abs(off))
+		}
 	}
 	var q [3]float64
 	for i, at := range []struct {
@@ -109,11 +154,11 @@ func (l *Law) judge(ctx context.Context, s regression.Samples, families []string
 		p      float64
 	}{{ratios, (1 - profiler.Level) / 2}, {ratios, (1 + profiler.Level) / 2}, {sizes, 0.5}} {
 		if q[i], err = regression.Quantile(at.values, at.p); err != nil {
-			return err
+			return p, err
 		}
 	}
-	l.Low, l.High, l.Error = q[0]*c.Low, q[1]*c.High, math.Exp(q[2])
-	return nil
+	p.Low, p.High, p.Error = min(q[0], 1)*c.Low, max(q[1], 1)*c.High, math.Exp(q[2])
+	return p, nil
 }
 
 // calibrated is the machine of a calibration, idle.
@@ -134,25 +179,15 @@ func Of(a *onnx.Analysis) (Counts, error) {
 }
 
 // row is a sample's features: logarithms, and a constant of either sign.
-func row(c Counts) [len(Fields) + 2]float64 {
-	var x [len(Fields) + 2]float64
-	for i := range Fields {
-		x[i] = math.Log1p(float64(*c.field(i)))
-	}
-	x[len(Fields)], x[len(Fields)+1] = 1, -1
-	return x
+func row(c Counts) [5]float64 {
+	return [5]float64{math.Log1p(float64(c.FilterDetails)), math.Log1p(float64(c.TotalParameters)), math.Log1p(float64(c.ModelInputSize)), 1, -1}
 }
 
 // Predict is the time of one inference on the calibrated machine, idle.
 func (l *Law) Predict(c Counts) regression.Prediction {
-	sum := 0.0
-	for i, power := range l.Powers {
-		if power > 0 {
-			sum += power * math.Log1p(float64(*c.field(i)))
-		}
-	}
-	v := l.Factor * math.Exp(sum)
-	return regression.Prediction{Value: v, Low: v * l.Low, High: v * l.High}
+	p, x := l.of(c), row(c)
+	v := p.Factor * math.Exp(p.Filters*x[0]+p.Parameters*x[1]+p.Input*x[2])
+	return regression.Prediction{Value: v, Low: v * p.Low, High: v * p.High}
 }
 
 // Slower is how many times longer than on the calibrated machine, idle, an

@@ -270,8 +270,15 @@ func TestLaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%+v", law)
-	if !(law.Error > 1 && law.Error < 6) || !(law.Low < 1 && law.High > 1) || law.Models < 60 {
-		t.Errorf("%+v", law)
+	// a network of matrices runs its weights once or once for each step: counts do
+	// not tell, so that law may be far off
+	for limit, p := range map[float64]Powers{4: law.Convolutional, 100: law.Other} {
+		if !(p.Error > 1 && p.Error < limit) || !(p.Low < 1 && p.High > 1) || p.Filters < 0 || p.Parameters < 0 || p.Input < 0 || p.Filters+p.Parameters+p.Input == 0 {
+			t.Errorf("%+v", p)
+		}
+	}
+	if law.Models < 60 {
+		t.Errorf("fitted to %d models", law.Models)
 	}
 	if got := strings.Join(law.Unlike(Counts{ConvLayers: 66666666, TotalParameters: 1e19, FilterDetails: 66}), " "); got != "conv_layers total_parameters" {
 		t.Errorf("unlike what was fitted: %s", got)
@@ -279,17 +286,15 @@ func TestLaw(t *testing.T) {
 	if got := law.Unlike(Counts{ConvLayers: 53, PoolLayers: 1, FCLayers: 1, FilterDetails: 26560, TotalParameters: 25557032, ModelInputSize: 602112, ModelOutputSize: 4000}); got != nil { // ResNet-50
 		t.Errorf("a common model is unlike: %v", got)
 	}
-	for _, power := range law.Powers {
-		if power < 0 {
-			t.Errorf("a power below zero: %v", law.Powers)
-		}
-	}
 	// finite for every count, and never less for more
 	rapid.Check(t, func(t *rapid.T) {
 		var small, large Counts
 		for i := range Fields {
 			*small.field(i) = rapid.Uint64().Draw(t, "small")
 			*large.field(i) = rapid.Uint64Min(*small.field(i)).Draw(t, "large")
+		}
+		if small.ConvLayers == 0 {
+			large.ConvLayers = 0 // another law begins with the first convolution
 		}
 		p, q := law.Predict(small), law.Predict(large)
 		if !(p.Value > 0) || math.IsInf(q.High, 0) || p.Value > q.Value || !p.Covers(p.Value) {
