@@ -198,7 +198,7 @@ func TestMonteCarloTwoSpeeds(t *testing.T) {
 	} {
 		m := twoSpeeds{rng: rand.New(rand.NewPCG(2026, 1)), stay: tt.stay}
 		var now, ref fate
-		for range *trials {
+		for range *trials / 2 {
 			e, err := New([]journal.Run{m.run(5), m.run(2)}, cpu(250), Settings{})
 			if err != nil {
 				t.Fatal(err)
