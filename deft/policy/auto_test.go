@@ -9,7 +9,7 @@ import (
 
 // A client whose jobs cost exactly 40 ms and 0.03 ms a point: after the first
 // intervals the one in force is the predictor's best, but for the jobs that try
-// a neighbour.
+// another.
 func TestAuto(t *testing.T) {
 	truth := predictor.Model{SyncMS: 0.03, BaseMS: 40, Kernels: 400, KernelMS: 0.1, Queue: 400}
 	best, err := truth.Best(predictor.Candidates())
@@ -39,7 +39,7 @@ func TestAuto(t *testing.T) {
 			t.Errorf("interval %d was not tried", n)
 		}
 	}
-	if seen[best.Sync] < 48 {
+	if seen[best.Sync] < 44 {
 		t.Errorf("intervals %v, want %d nearly always", seen, best.Sync)
 	}
 	high.Active, low.Active = true, true
@@ -48,14 +48,27 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-func TestNeighbour(t *testing.T) {
+func TestIntervals(t *testing.T) {
+	for _, tt := range []struct{ launches, n, last int }{{0, 1, 1}, {1, 1, 1}, {3, 1, 1}, {4, 2, 2}, {400, 8, 100}, {929, 8, 100}, {1000, 9, 500}} {
+		all := intervals(tt.launches)
+		if len(all) != tt.n || all[len(all)-1] != tt.last {
+			t.Errorf("%d launches: %v", tt.launches, all)
+		}
+	}
+}
+
+func TestAnother(t *testing.T) {
+	all := []int{1, 2, 4, 8, 10}
 	for _, tt := range []struct {
 		n     int
 		above bool
 		want  int
-	}{{20, true, 50}, {20, false, 10}, {1, false, 1}, {1000000, true, 1000000}, {3, true, 3}} {
-		if got := neighbour(tt.n, tt.above); got != tt.want {
-			t.Errorf("neighbour of %d: %d, want %d", tt.n, got, tt.want)
+	}{{4, true, 10}, {4, false, 1}, {1, false, 4}, {10, true, 4}, {2, false, 8}} {
+		if got := another(all, tt.n, tt.above); got != tt.want {
+			t.Errorf("beside %d: %d, want %d", tt.n, got, tt.want)
 		}
+	}
+	if got := another([]int{1}, 1, true); got != 1 {
+		t.Error(got)
 	}
 }

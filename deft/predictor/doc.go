@@ -11,10 +11,11 @@
 //
 // and N is the candidate with the least sum. Deft takes r = 1, the worst case;
 // a request that comes at a random moment finds half of the kernels done, so
-// r = 1/2 here. The package fits a and b by least squares against the number of
-// points per job, from a sweep ([FitSweep]) or job by job ([Online]); it needs
-// jobs under two different intervals at least, and says so with an error that
-// matches regression.ErrTooFew, ErrConstant or ErrCollinear instead of guessing.
+// r = 1/2 here. The package fits a and b against the number of points per job: by
+// least squares to the means of a sweep ([FitSweep]), by medians job by job
+// ([Online]), where single jobs are held up by the machine. It needs jobs under
+// two different intervals at least, and says so with an error that matches
+// regression.ErrTooFew, ErrConstant or ErrCollinear instead of guessing.
 //
 //	m := predictor.Model{SyncMS: 0.0115, BaseMS: 2.92, Kernels: 929, KernelMS: 0.02, Queue: 929}
 //	best, err := m.Best(predictor.Candidates())

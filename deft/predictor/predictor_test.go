@@ -93,7 +93,7 @@ func TestFitsRecover(t *testing.T) {
 			t.Fatal(err)
 		}
 		points = append(points, Point{n, d.ExecMS, 400, 0.1, 0})
-		job := Job{Time: time.Duration(d.ExecMS * 1e6), Syncs: 400 / n, Launches: 400, GPU: 40 * time.Millisecond, Queue: n}
+		job := Job{Time: time.Duration(d.ExecMS * 1e6), Syncs: 400 / n, Launches: 400, GPU: 40 * time.Millisecond}
 		if err := online.Observe(job); err != nil {
 			t.Fatal(err)
 		}
@@ -133,10 +133,48 @@ func TestFitsRefuse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := o.Model(); !errors.Is(err, regression.ErrCollinear) {
+	if _, err := o.Model(); !errors.Is(err, regression.ErrConstant) {
 		t.Error(err)
 	}
 	if err := o.Observe(Job{}); !errors.Is(err, ErrModel) || o.Jobs() != 5 {
 		t.Error(err, o.Jobs())
+	}
+}
+
+// Jobs that the machine held up do not move the fit; it forgets what is long
+// ago; a cost is never below that of waking up.
+func TestOnlineIsSteady(t *testing.T) {
+	o := NewOnline()
+	observe := func(syncs int, ms float64) {
+		t.Helper()
+		if err := o.Observe(Job{Time: time.Duration(ms * 1e6), Syncs: syncs, Launches: 400, GPU: 40 * time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := func() Model {
+		t.Helper()
+		m, err := o.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for i := range window {
+		syncs := []int{25, 100, 6}[i%3]
+		held := 0.0
+		if i%7 == 0 {
+			held = 300
+		}
+		observe(syncs, 40+0.03*float64(syncs)+held)
+	}
+	if m := model(); math.Abs(m.SyncMS-0.03) > 1e-6 || math.Abs(m.BaseMS-40) > 1e-4 {
+		t.Errorf("%+v", m)
+	}
+	for i := range window {
+		syncs := []int{25, 100, 6}[i%3]
+		observe(syncs, 40-0.03*float64(syncs))
+	}
+	if m := model(); m.SyncMS != leastSyncMS {
+		t.Errorf("%+v", m)
 	}
 }
