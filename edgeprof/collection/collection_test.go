@@ -225,7 +225,7 @@ func TestResume(t *testing.T) {
 func TestTableSurvivesAnyCut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		path := filepath.Join(t.TempDir(), "t.csv")
-		written, err := encode([]KernelRow{{ModelName: "a,b"}, {ModelName: "c"}, {ModelName: "d"}}, false)
+		written, err := encode([]KernelRow{{ModelName: "a,b"}, {ModelName: strings.Repeat("long", 20)}, {ModelName: "d"}}, false)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -240,6 +240,9 @@ func TestTableSurvivesAnyCut(t *testing.T) {
 		had := len(table.rows)
 		if err := errors.Join(table.add(KernelRow{ModelName: "new"}), table.close()); err != nil {
 			rt.Fatal(err)
+		}
+		if whole, err := os.ReadFile(path); err != nil || !strings.HasSuffix(string(whole), "\n") {
+			rt.Errorf("cut at %d: the file ends in %q", cut, whole[max(0, len(whole)-20):])
 		}
 		back, err := openTable[KernelRow](path)
 		if err != nil || len(back.rows) != had+1 || back.rows[had].ModelName != "new" || had != max(0, strings.Count(string(written[:cut]), "\n")-1) {

@@ -279,6 +279,30 @@ func TestCalibrateWithModel(t *testing.T) {
 	}
 }
 
+// The original training takes 0 stressed cores for all, of four where a row does
+// not say how many there are.
+func TestBusy(t *testing.T) {
+	v := func(x float64) *float64 { return &x }
+	for _, tt := range []struct {
+		row  collection.Row
+		want float64
+	}{
+		{collection.Row{LoadPercent: v(40)}, 40},
+		{collection.Row{LoadPercent: v(40), StressCores: v(0)}, 40},
+		{collection.Row{LoadPercent: v(40), StressCores: v(1)}, 10},
+		{collection.Row{LoadPercent: v(40), StressCores: v(1), Cores: v(2)}, 20},
+		{collection.Row{LoadPercent: v(40), StressCores: v(3), Cores: v(2)}, 40},
+		{collection.Row{LoadPercent: v(0), StressCores: v(0), Cores: v(2)}, 0},
+	} {
+		if got := busy(&tt.row); got != tt.want {
+			t.Errorf("%+v: %v, want %v", tt.row, got, tt.want)
+		}
+	}
+	if got := busy(&collection.Row{}); !math.IsNaN(got) {
+		t.Errorf("no load: %v", got)
+	}
+}
+
 func TestCases(t *testing.T) {
 	round := func(n int) *int { return &n }
 	s := func(v float64) *float64 { return &v }

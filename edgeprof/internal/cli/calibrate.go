@@ -20,8 +20,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
-	"github.com/foretime/foretime/edgeprof/runtime"
-	"github.com/foretime/foretime/edgeprof/runtime/native"
 	"github.com/foretime/foretime/edgeprof/synth"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
@@ -68,6 +66,7 @@ type sized struct {
 func NewCalibrateCommand(env *cli.Env) *cobra.Command {
 	var out string
 	var runs int
+	var with running
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "calibrate",
@@ -87,7 +86,7 @@ every family run a few times each, and each class of operator gets its rates.`,
 			if err != nil {
 				return err
 			}
-			cal, err := calibrate(cmd.Context(), env, here, runs)
+			cal, err := calibrate(cmd.Context(), env, with, here, runs)
 			if err != nil {
 				return err
 			}
@@ -113,17 +112,23 @@ every family run a few times each, and each class of operator gets its rates.`,
 	}
 	c.Flags().StringVar(&out, "out", "", "file to write (default: where rank looks for it)")
 	c.Flags().IntVar(&runs, "runs", 5, "counted inferences of each model, after one to warm up")
+	with.flags(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func calibrate(ctx context.Context, env *cli.Env, here device.Device, runs int) (*profiler.Calibration, error) {
+func calibrate(ctx context.Context, env *cli.Env, with running, here device.Device, runs int) (*profiler.Calibration, error) {
+	dir, err := os.MkdirTemp("", "edgeprof-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
 	models := calibrationModels()
 	bar := env.Progress("calibrate", int64(len(models)))
 	defer bar.Done()
 	var ms []profiler.Measurement
 	for _, s := range models {
-		m, err := measure(ctx, s, runs)
+		m, err := measure(ctx, with, dir, s, runs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.family, err)
 		}
@@ -135,58 +140,48 @@ func calibrate(ctx context.Context, env *cli.Env, here device.Device, runs int) 
 		return nil, err
 	}
 	return m.Calibrate(ms, profiler.Facts{
-		Runtime: "go", Threads: 1, UUID: here.UUID, Device: here.Model, Cores: here.Cores, MaxMHz: here.MaxMHz,
+		Runtime: with.runtime, Threads: with.threads, Quota: with.quota, UUID: here.UUID, Device: here.Model, Cores: here.Cores, MaxMHz: here.MaxMHz,
 		When: time.Now().UTC().Format(time.RFC3339),
 	})
 }
 
-// measure runs a model; the times are the shortest of the runs, those that other
-// work on the machine disturbed least. Since no run has all nodes at their
-// shortest, their times are scaled to sum to the shortest whole run.
-func measure(ctx context.Context, s sized, runs int) (profiler.Measurement, error) {
+// measure runs a model, made in a folder; the times are the shortest of the runs,
+// those that other work on the machine disturbed least.
+func measure(ctx context.Context, with running, dir string, s sized, runs int) (profiler.Measurement, error) {
 	m, err := synth.New(s.family, s.size)
 	if err != nil {
 		return profiler.Measurement{}, err
 	}
-	var b bytes.Buffer
-	if err := onnx.Write(&b, m, synth.Weights(1)); err != nil {
-		return profiler.Measurement{}, err
-	}
-	file := bytes.NewReader(b.Bytes())
-	if m, err = onnx.Read(file, int64(b.Len())); err != nil {
+	path := filepath.Join(dir, "model.onnx")
+	if err := writeModel(path, m, 1); err != nil {
 		return profiler.Measurement{}, err
 	}
 	a, err := onnx.Analyze(m, onnx.Settings{})
 	if err != nil {
 		return profiler.Measurement{}, err
 	}
-	session, err := native.Load(m, file, onnx.Settings{}, time.Now)
+	session, err := with.start(ctx, path)
 	if err != nil {
 		return profiler.Measurement{}, err
 	}
+	defer session.Close()
 	inputs := collection.Inputs(session.Inputs())
+	wholes, err := session.Time(ctx, inputs, runs+1)
+	if err != nil {
+		return profiler.Measurement{}, err
+	}
 	profiles, err := session.Profile(ctx, inputs, runs+1)
 	if err != nil {
 		return profiler.Measurement{}, err
 	}
-	var wholes []float64
-	var nodes [][]runtime.NodeTime
-	for _, p := range profiles[1:] {
-		wholes, nodes = append(wholes, p.Seconds), append(nodes, p.Nodes)
+	out := profiler.Measurement{
+		Model: fmt.Sprintf("%s width %g at %d", s.family, s.size.Width, s.size.Resolution), Family: s.family, Analysis: a, Seconds: slices.Min(wholes[1:]),
+		Nodes: slices.Clone(profiles[1].Nodes),
 	}
-	out := profiler.Measurement{Model: fmt.Sprintf("%s width %g at %d", s.family, s.size.Width, s.size.Resolution), Family: s.family, Analysis: a, Seconds: slices.Min(wholes)}
-	sum := 0.0
-	for i, n := range nodes[0] {
-		var times []float64
-		for _, run := range nodes {
-			times = append(times, run[i].Seconds)
+	for _, p := range profiles[2:] {
+		for i := range min(len(out.Nodes), len(p.Nodes)) {
+			out.Nodes[i].Seconds = min(out.Nodes[i].Seconds, p.Nodes[i].Seconds)
 		}
-		n.Seconds = slices.Min(times)
-		sum += n.Seconds
-		out.Nodes = append(out.Nodes, n)
-	}
-	for i := range out.Nodes {
-		out.Nodes[i].Seconds *= out.Seconds / sum
 	}
 	return out, nil
 }
