@@ -17,6 +17,8 @@ var (
 	// ErrUnsupported is returned for a model with something that a part could
 	// not carry over unchanged.
 	ErrUnsupported = errors.New("cannot be split")
+	// ErrTooMany is returned for more parts than may be.
+	ErrTooMany = errors.New("too many parts")
 )
 
 // Settings decide where to cut. The zero value cuts at every bridge.
@@ -24,6 +26,8 @@ type Settings struct {
 	// MinDistance is the least number of operators between the beginning and
 	// the first cut and between two cuts. The last part may have fewer.
 	MinDistance int
+	// MaxParts bounds the number of parts; 0 for no bound.
+	MaxParts int
 }
 
 // Part is a model of its own: some operators of the whole, in their order.
@@ -42,7 +46,7 @@ type Part struct {
 }
 
 // Parts splits a model. Operators that no output depends on are left out. The
-// error matches [ErrNoBridge] or [ErrUnsupported].
+// error matches [ErrNoBridge], [ErrTooMany] or [ErrUnsupported].
 func Parts(a *onnx.Analysis, s Settings) ([]Part, error) {
 	if err := carriable(&a.Model.Graph, a.Model.Functions, true); err != nil {
 		return nil, err
@@ -62,6 +66,9 @@ func Parts(a *onnx.Analysis, s Settings) ([]Part, error) {
 			return nil, fmt.Errorf("%w: none after %d or more operators, %d before that", ErrNoBridge, s.MinDistance, len(bridges))
 		}
 		return nil, fmt.Errorf("%w: %d operators", ErrNoBridge, len(f.order))
+	}
+	if s.MaxParts > 0 && len(cuts) >= s.MaxParts {
+		return nil, fmt.Errorf("%w: %d, at most %d; ask for a greater distance than %d", ErrTooMany, len(cuts)+1, s.MaxParts, s.MinDistance)
 	}
 	var parts []Part
 	from, input := 0, ""

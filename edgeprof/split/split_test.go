@@ -267,6 +267,12 @@ func TestDistance(t *testing.T) {
 			t.Errorf("distance %d: %s, want %s", distance, s, want)
 		}
 	}
+	if parts, err := Parts(a, Settings{MinDistance: 3, MaxParts: 3}); err != nil || len(parts) != 3 {
+		t.Errorf("as many as may be: %d, %v", len(parts), err)
+	}
+	if _, err := Parts(a, Settings{MinDistance: 3, MaxParts: 2}); !errors.Is(err, ErrTooMany) || !strings.Contains(err.Error(), "3, at most 2") {
+		t.Errorf("too many: %v", err)
+	}
 	if _, err := Parts(a, Settings{MinDistance: 7}); !errors.Is(err, ErrNoBridge) || !strings.Contains(err.Error(), "6 before") {
 		t.Errorf("too far: %v", err)
 	}
