@@ -110,7 +110,7 @@ func (f *flow) part(number int, operators []int, input, output string) Part {
 	for _, i := range f.initializers(needed, extra) {
 		t := whole.Graph.Initializers[i]
 		g.Initializers = append(g.Initializers, t)
-		p.ParameterBytes += t.Stored
+		p.ParameterBytes += f.analysis.Tensors[t.Name].Bytes()
 		made[t.Name] = true
 	}
 	if input != "" {
