@@ -118,7 +118,8 @@ func (f *flow) part(number int, operators []int, input, output string) Part {
 		p.BridgeBytes = f.analysis.Tensors[input].Bytes()
 	}
 	for _, v := range whole.Graph.Inputs {
-		if _, weight := f.weights[v.Name]; needed[v.Name] && !weight {
+		// before IR version 4 weights are inputs too (ONNX, IR.md)
+		if _, weight := f.weights[v.Name]; needed[v.Name] && (!weight || whole.IRVersion < 4) {
 			g.Inputs = append(g.Inputs, v)
 		}
 	}
@@ -186,19 +187,19 @@ func (f *flow) constants(operators []int, extra []string) []int {
 	return list
 }
 
-// value declares a bridge: as the file does, or by what follows from it where
-// no dimension was left open.
+// value declares a bridge: as the file does, or by what follows from it. Of a
+// model with open dimensions only the number of dimensions is sure.
 func (f *flow) value(name string) onnx.Value {
-	if v, ok := f.stated[name]; ok && v.Type != 0 {
+	if v, ok := f.stated[name]; ok && v.Type != 0 && v.Known {
 		return v
 	}
 	s := f.analysis.Tensors[name]
-	v := onnx.Value{Name: name, Type: s.Type}
-	if s.Known && !f.analysis.Dynamic {
-		v.Known = true
-		for _, size := range s.Shape {
-			v.Shape = append(v.Shape, onnx.Dim{Size: size})
+	v := onnx.Value{Name: name, Type: s.Type, Known: s.Known}
+	for _, size := range s.Shape {
+		if f.analysis.Dynamic {
+			size = -1
 		}
+		v.Shape = append(v.Shape, onnx.Dim{Size: size})
 	}
 	return v
 }
