@@ -203,7 +203,7 @@ func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer u.close()
-	parts, err := split.Parts(u.analysis, split.Settings{MinDistance: distance})
+	parts, err := split.Parts(u.analysis, split.Settings{MinDistance: distance, MaxParts: 1000})
 	if err != nil {
 		refusal(err).write(w, r)
 		return

@@ -50,6 +50,7 @@ var kinds = []struct {
 	{onnx.ErrLimit, http.StatusRequestEntityTooLarge, "graph-too-large", 0},
 	{onnx.ErrGraph, http.StatusUnprocessableEntity, "broken-graph", 0},
 	{split.ErrNoBridge, http.StatusUnprocessableEntity, "no-bridge", 0},
+	{split.ErrTooMany, http.StatusUnprocessableEntity, "too-many-parts", 0},
 	{split.ErrUnsupported, http.StatusUnprocessableEntity, "cannot-split", 0},
 	{placement.ErrNoDevice, http.StatusServiceUnavailable, "no-device", 5},
 	{prom.ErrUnreachable, http.StatusServiceUnavailable, "source-unreachable", 5},

@@ -220,6 +220,9 @@ func (c *cursor) tensor(t *Tensor, f field) error {
 		case 14:
 			t.External = f.value == 1
 		case 9:
+			if err := c.inside(f); err != nil {
+				return err
+			}
 			t.Stored, t.Offset = f.end-c.at, c.at
 			if t.Stored <= keptData {
 				t.Data, err = c.bytes(t.Stored)

@@ -68,14 +68,14 @@ func (w *writer) graph(g *Graph) {
 	for i := range g.Initializers {
 		t := &g.Initializers[i]
 		headers[i] = tensorHeader(t)
-		body := len(headers[i]) + int(t.Stored)
+		body := len(headers[i]) + int(t.length())
 		size += protowire.SizeTag(5) + protowire.SizeBytes(body)
 	}
 	w.raw(protowire.AppendVarint(protowire.AppendTag(nil, 7, protowire.BytesType), uint64(size)))
 	w.raw(head)
 	for i := range g.Initializers {
 		t := &g.Initializers[i]
-		w.raw(protowire.AppendVarint(protowire.AppendTag(nil, 5, protowire.BytesType), uint64(len(headers[i]))+uint64(t.Stored)))
+		w.raw(protowire.AppendVarint(protowire.AppendTag(nil, 5, protowire.BytesType), uint64(len(headers[i]))+uint64(t.length())))
 		w.raw(headers[i])
 		w.content(t)
 	}
@@ -107,6 +107,15 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// length is how much raw data is written; typed data was stored in another
+// length than that.
+func (t *Tensor) length() int64 {
+	if t.Data != nil {
+		return int64(len(t.Data))
+	}
+	return t.Stored
+}
+
 // tensorHeader is a tensor up to and with the length of its raw data.
 func tensorHeader(t *Tensor) []byte {
 	b := appendPacked(nil, 1, t.Dims)
@@ -114,7 +123,7 @@ func tensorHeader(t *Tensor) []byte {
 	if t.Name != "" {
 		b = appendText(b, 8, t.Name)
 	}
-	return protowire.AppendVarint(protowire.AppendTag(b, 9, protowire.BytesType), uint64(t.Stored))
+	return protowire.AppendVarint(protowire.AppendTag(b, 9, protowire.BytesType), uint64(t.length()))
 }
 
 // encodeGraph is what stands before and after the initializers.

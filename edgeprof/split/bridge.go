@@ -105,8 +105,8 @@ func (f *flow) visit(root int, done map[int]bool) {
 }
 
 // bridges are the tensors that are alive alone after some operator, in order.
-// A tensor whose type does not follow from the file cannot be declared, and is
-// none.
+// A tensor whose type and number of dimensions do not follow from the file cannot
+// be declared, and is none.
 func (f *flow) bridges() []Bridge {
 	users := map[string]int{}
 	for _, i := range f.order {
@@ -129,7 +129,7 @@ func (f *flow) bridges() []Bridge {
 		}
 		if len(alive) == 1 {
 			for name := range alive {
-				if f.analysis.Tensors[name].Type != 0 {
+				if v := f.value(name); v.Type != 0 && v.Known {
 					found = append(found, Bridge{name, at + 1})
 				}
 			}

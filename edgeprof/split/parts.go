@@ -17,6 +17,8 @@ var (
 	// ErrUnsupported is returned for a model with something that a part could
 	// not carry over unchanged.
 	ErrUnsupported = errors.New("cannot be split")
+	// ErrTooMany is returned for more parts than may be.
+	ErrTooMany = errors.New("too many parts")
 )
 
 // Settings decide where to cut. The zero value cuts at every bridge.
@@ -24,6 +26,8 @@ type Settings struct {
 	// MinDistance is the least number of operators between the beginning and
 	// the first cut and between two cuts. The last part may have fewer.
 	MinDistance int
+	// MaxParts bounds the number of parts; 0 for no bound.
+	MaxParts int
 }
 
 // Part is a model of its own: some operators of the whole, in their order.
@@ -42,7 +46,7 @@ type Part struct {
 }
 
 // Parts splits a model. Operators that no output depends on are left out. The
-// error matches [ErrNoBridge] or [ErrUnsupported].
+// error matches [ErrNoBridge], [ErrTooMany] or [ErrUnsupported].
 func Parts(a *onnx.Analysis, s Settings) ([]Part, error) {
 	if err := carriable(&a.Model.Graph, a.Model.Functions, true); err != nil {
 		return nil, err
@@ -62,6 +66,9 @@ func Parts(a *onnx.Analysis, s Settings) ([]Part, error) {
 			return nil, fmt.Errorf("%w: none after %d or more operators, %d before that", ErrNoBridge, s.MinDistance, len(bridges))
 		}
 		return nil, fmt.Errorf("%w: %d operators", ErrNoBridge, len(f.order))
+	}
+	if s.MaxParts > 0 && len(cuts) >= s.MaxParts {
+		return nil, fmt.Errorf("%w: %d, at most %d; ask for a greater distance than %d", ErrTooMany, len(cuts)+1, s.MaxParts, s.MinDistance)
 	}
 	var parts []Part
 	from, input := 0, ""
@@ -103,7 +110,7 @@ func (f *flow) part(number int, operators []int, input, output string) Part {
 	for _, i := range f.initializers(needed, extra) {
 		t := whole.Graph.Initializers[i]
 		g.Initializers = append(g.Initializers, t)
-		p.ParameterBytes += t.Stored
+		p.ParameterBytes += f.analysis.Tensors[t.Name].Bytes()
 		made[t.Name] = true
 	}
 	if input != "" {
@@ -111,7 +118,8 @@ func (f *flow) part(number int, operators []int, input, output string) Part {
 		p.BridgeBytes = f.analysis.Tensors[input].Bytes()
 	}
 	for _, v := range whole.Graph.Inputs {
-		if _, weight := f.weights[v.Name]; needed[v.Name] && !weight {
+		// before IR version 4 weights are inputs too (ONNX, IR.md)
+		if _, weight := f.weights[v.Name]; needed[v.Name] && (!weight || whole.IRVersion < 4) {
 			g.Inputs = append(g.Inputs, v)
 		}
 	}
@@ -179,19 +187,19 @@ func (f *flow) constants(operators []int, extra []string) []int {
 	return list
 }
 
-// value declares a bridge: as the file does, or by what follows from it where
-// no dimension was left open.
+// value declares a bridge: as the file does, or by what follows from it. Of a
+// model with open dimensions only the number of dimensions is sure.
 func (f *flow) value(name string) onnx.Value {
-	if v, ok := f.stated[name]; ok && v.Type != 0 {
+	if v, ok := f.stated[name]; ok && v.Type != 0 && v.Known {
 		return v
 	}
 	s := f.analysis.Tensors[name]
-	v := onnx.Value{Name: name, Type: s.Type}
-	if s.Known && !f.analysis.Dynamic {
-		v.Known = true
-		for _, size := range s.Shape {
-			v.Shape = append(v.Shape, onnx.Dim{Size: size})
+	v := onnx.Value{Name: name, Type: s.Type, Known: s.Known}
+	for _, size := range s.Shape {
+		if f.analysis.Dynamic {
+			size = -1
 		}
+		v.Shape = append(v.Shape, onnx.Dim{Size: size})
 	}
 	return v
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/runtime/native"
@@ -267,8 +269,52 @@ func TestDistance(t *testing.T) {
 			t.Errorf("distance %d: %s, want %s", distance, s, want)
 		}
 	}
+	if parts, err := Parts(a, Settings{MinDistance: 3, MaxParts: 3}); err != nil || len(parts) != 3 {
+		t.Errorf("as many as may be: %d, %v", len(parts), err)
+	}
+	if _, err := Parts(a, Settings{MinDistance: 3, MaxParts: 2}); !errors.Is(err, ErrTooMany) || !strings.Contains(err.Error(), "3, at most 2") {
+		t.Errorf("too many: %v", err)
+	}
 	if _, err := Parts(a, Settings{MinDistance: 7}); !errors.Is(err, ErrNoBridge) || !strings.Contains(err.Error(), "6 before") {
 		t.Errorf("too far: %v", err)
+	}
+}
+
+// Data of a typed field, which has another length in the file, is carried too.
+func TestTypedData(t *testing.T) {
+	var tensor []byte
+	tensor = protowire.AppendTag(tensor, 1, protowire.VarintType)
+	tensor = protowire.AppendVarint(tensor, 2)
+	tensor = protowire.AppendTag(tensor, 2, protowire.VarintType)
+	tensor = protowire.AppendVarint(tensor, uint64(onnx.Int64))
+	tensor = protowire.AppendTag(tensor, 7, protowire.BytesType) // int64_data
+	tensor = protowire.AppendBytes(tensor, []byte{7, 9})
+	tensor = protowire.AppendTag(tensor, 8, protowire.BytesType)
+	tensor = protowire.AppendString(tensor, "w")
+	m := graph("x -> a", "a w -> b")
+	m.Graph.Initializers = nil
+	var b bytes.Buffer
+	if err := onnx.Write(&b, m, weights); err != nil {
+		t.Fatal(err)
+	}
+	// the tensor into the graph, which is the last field of the file
+	content := b.Bytes()
+	at := bytes.Index(content, []byte{7<<3 | 2})
+	body, _ := protowire.ConsumeBytes(content[at+1:])
+	body = protowire.AppendBytes(protowire.AppendTag(bytes.Clone(body), 5, protowire.BytesType), tensor)
+	content = protowire.AppendBytes(bytes.Clone(content[:at+1]), body)
+	r := bytes.NewReader(content)
+	read, err := onnx.Read(r, r.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := Parts(analyze(t, read), Settings{})
+	if err != nil || len(parts) != 2 {
+		t.Fatal(parts, err)
+	}
+	last, _ := written(t, parts[1], r)
+	if got := last.Graph.Initializers[0].Data; !bytes.Equal(got, []byte{7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0}) {
+		t.Errorf("weights % x", got)
 	}
 }
 

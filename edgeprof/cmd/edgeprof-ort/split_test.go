@@ -36,7 +36,7 @@ func TestRealParts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			parts, err := split.Parts(a, split.Settings{MinDistance: 6})
+			parts, err := split.Parts(a, split.Settings{MinDistance: 12})
 			if errors.Is(err, split.ErrNoBridge) {
 				parts, err = split.Parts(a, split.Settings{MinDistance: 3}) // a short model
 			}
