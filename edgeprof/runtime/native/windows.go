@@ -152,6 +152,9 @@ func (p plane) cell(image, dst []float32, kh, kw int) {
 	clear(dst)
 	firstY, lastY := span(kh*p.dh-p.top, p.sh, p.height, p.outHeight)
 	firstX, lastX := span(kw*p.dw-p.left, p.sw, p.width, p.outWidth)
+	if firstX == lastX {
+		return // the cell lies outside at every output
+	}
 	for y := firstY; y < lastY; y++ {
 		from := image[(y*p.sh+kh*p.dh-p.top)*p.width:][:p.width]
 		to := dst[y*p.outWidth:][:p.outWidth]
