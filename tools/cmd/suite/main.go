@@ -134,6 +134,9 @@ func install(ctx context.Context, ws *workspace.Workspace) error {
 	for _, n := range needs {
 		byKind[n.Kind] = append(byKind[n.Kind], n.Name)
 	}
+	if _, err := exec.LookPath("npm"); err != nil && len(byKind["npm"]) > 0 {
+		byKind["apt"] = append(byKind["apt"], "npm")
+	}
 	if names := byKind["apt"]; len(names) > 0 {
 		if err := shell(ctx, ws.Root, asRoot("apt-get", "update")); err != nil {
 			return err
