@@ -207,9 +207,15 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 // seconds, if nobody else submitted anything and other jobs used each share of
 // their limits.
 func (p *Pair) ForecastWaits(shares []float64) ([]float64, error) {
+	return p.Service.ForecastWaits(p.sim, shares)
+}
+
+// ForecastWaits foretells how long a service job submitted now to a simulation,
+// which stays as it is, would wait: see [Pair.ForecastWaits].
+func (s Service) ForecastWaits(sim *simulator.Simulator, shares []float64) ([]float64, error) {
 	out := make([]float64, len(shares))
 	for i, share := range shares {
-		wait, err := p.sim.Forecast(p.Service.job(), share)
+		wait, err := sim.Forecast(s.job(), share)
 		if err != nil {
 			return nil, err
 		}

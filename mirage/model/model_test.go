@@ -67,14 +67,7 @@ func trainAndReload(t *testing.T, kinds ...Kind) {
 			if r.MAEHours > 1 || r.Spearman < .95 || r.Rows+r.HeldOutRows+r.LeftOut != n {
 				t.Errorf("%+v", r)
 			}
-			path := filepath.Join(t.TempDir(), "m.json")
-			if err := m.Save(path); err != nil {
-				t.Fatal(err)
-			}
-			got, err := Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := reload(t, m)
 			if got.Kind != k || got.FromHours != m.FromHours {
 				t.Errorf("%+v, saved %+v", got, m)
 			}
@@ -101,6 +94,20 @@ func trainAndReload(t *testing.T, kinds ...Kind) {
 	}
 }
 
+// reload saves a model and reads it back.
+func reload(t *testing.T, m *Model) *Model {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
 // TestForecastModel: a model that sees forecasts uses them, says so in its
 // file, and refuses to decide without.
 func TestForecastModel(t *testing.T) {
@@ -117,14 +124,7 @@ func TestForecastModel(t *testing.T) {
 	if r.MAEHours > 0.3 {
 		t.Errorf("%+v", r)
 	}
-	path := filepath.Join(t.TempDir(), "m.json")
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := reload(t, m)
 	s := &policy.State{Now: 1_670_000_000, PredEnd: 1_670_000_000 + 5*3600, History: samples.History{Moments: make([]samples.Moment, samples.Steps)}}
 	if _, err := got.WaitHours(s); !errors.Is(err, policy.ErrForecast) {
 		t.Errorf("without forecast: %v", err)
@@ -224,14 +224,7 @@ func TestTrainPolicy(t *testing.T) {
 			if r.CostHours > 3 {
 				t.Errorf("%+v", r)
 			}
-			path := filepath.Join(t.TempDir(), "m.json")
-			if err := m.Save(path); err != nil {
-				t.Fatal(err)
-			}
-			got, err := Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := reload(t, m)
 			for _, sample := range set.Samples[:26] {
 				x := Summary(sample.X, sample.Decision, 0)
 				a, err1 := m.scorer.hours(x)

@@ -25,20 +25,9 @@ func (p *Provisioner) forecast(s *policy.State) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := trace.Job{
-		User: "service", Nodes: s.Service.Nodes, Limit: s.Service.Limit, End: s.Service.Limit,
-		Priority: trace.MedianPriority(st.Pending),
-	}
-	shares := samples.ForecastShares()
-	waits := make([]float64, len(shares))
-	for i, share := range shares {
-		wait, err := sim.Forecast(next, share)
-		if err != nil {
-			return nil, err
-		}
-		waits[i] = float64(wait)
-	}
-	return waits, nil
+	service := s.Service
+	service.Priority = trace.MedianPriority(st.Pending)
+	return service.ForecastWaits(sim, samples.ForecastShares())
 }
 
 // standing is a queue as the simulator takes it up: the running jobs, those

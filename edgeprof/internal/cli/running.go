@@ -28,12 +28,12 @@ const (
 // running is how models are run: by which run time, and with what of the
 // machine.
 type running struct {
-	runtime string
-	threads int
-	cpus    []int
-	quota   float64
-	library string
-	sizes   map[string]string
+	runtime    string
+	threads    int
+	cpus       []int
+	quota      float64
+	ortLibrary string
+	sizes      map[string]string
 }
 
 func (r *running) flags(c *cobra.Command) {
@@ -42,7 +42,7 @@ func (r *running) flags(c *cobra.Command) {
 	f.IntVar(&r.threads, "threads", 1, "threads of an inference")
 	f.IntSliceVar(&r.cpus, "pin", nil, "processors that inferences may use, such as 0 or 0,1 (default: any)")
 	f.Float64Var(&r.quota, "quota", 1, "share of time that inferences may run, in (0, 1]")
-	f.StringVar(&r.library, "ort-library", "", "path of libonnxruntime.so (default: looked for in node_modules and the system's folders)")
+	f.StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: looked for in node_modules and the system's folders)")
 	f.StringToStringVar(&r.sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
 }
 
@@ -82,7 +82,7 @@ func (r *running) start(ctx context.Context, path string) (*worker.Session, erro
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	return worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: settings.Sizes, Library: r.library})
+	return worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: settings.Sizes, Library: r.ortLibrary})
 }
 
 // ortWorker is the program that drives ONNX Runtime.
