@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
 )
@@ -237,7 +238,8 @@ func (p pace) prior(runs []journal.Run) prior {
 
 // machine is by how much runs as short as these differ in their mean yardstick
 // from a long run, as a share of it, and how well that is known: the standard
-// error of a mean of readings that follow each other.
+// error of a mean of readings that follow each other, or, where that is more,
+// what few stays at each of two speeds leave open.
 func machine(runs []journal.Run) (sd, df float64) {
 	var v, independent, n float64
 	for _, r := range runs {
@@ -252,7 +254,42 @@ func machine(runs []journal.Run) (sd, df float64) {
 	if n == 0 {
 		return 0, steadyMachine.df
 	}
-	return math.Sqrt(v / n), min(10, max(steadyMachine.df, independent-n))
+	sd, df = math.Sqrt(v/n), independent-n
+	if s, seen := stays(runs); s > sd {
+		sd, df = s, seen-n
+	}
+	return sd, min(10, max(steadyMachine.df, df))
+}
+
+// stays is the same for a processor with two speeds, and the number of stays
+// seen, each a row of readings on one side of the middle. A sample that lies
+// almost whole in one stay has readings that hardly vary, and tells little of
+// the other speed's share of the time: as much as k draws of a share, k the
+// number of stays, believed before to be anything (Jeffreys' prior).
+func stays(runs []journal.Run) (sd, seen float64) {
+	var all []float64
+	for _, r := range runs {
+		all = append(all, r.Yardstick...)
+	}
+	if len(all) < 8 {
+		return 0, 0
+	}
+	slices.Sort(all)
+	middle := math.Sqrt(all[len(all)/100] * all[len(all)*9/10])
+	split, _ := slices.BinarySearch(all, middle)
+	if split == 0 || split == len(all) {
+		return 0, 0
+	}
+	for _, r := range runs {
+		for i, y := range r.Yardstick {
+			if i == 0 || (y < middle) != (r.Yardstick[i-1] < middle) {
+				seen++
+			}
+		}
+	}
+	share := (float64(split)/float64(len(all))*seen + 0.5) / (seen + 1)
+	apart := (mean(all[split:]) - mean(all[:split])) / mean(all)
+	return apart * math.Sqrt(share*(1-share)/(seen+2)), seen
 }
 
 // inertia is how many readings in a row are worth one: 1 + 2 Σ of the

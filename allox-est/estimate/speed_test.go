@@ -144,6 +144,45 @@ func TestInertia(t *testing.T) {
 	}
 }
 
+// Samples that lie in one long stay at one speed, and show the other one for a
+// moment, do not know how the rest of the job will fare.
+func TestStays(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	readings := func(lengths ...int) journal.Run {
+		var r journal.Run
+		for i, n := range lengths { // slow first
+			for range n {
+				r.Yardstick = append(r.Yardstick, []float64{1.25, 0.75}[i%2]*(1+0.02*rng.NormFloat64()))
+			}
+		}
+		return r
+	}
+	often := make([]int, 40)
+	for i := range often {
+		often[i] = 5
+	}
+	for _, tt := range []struct {
+		name            string
+		runs            []journal.Run
+		sd, within, run float64
+	}{
+		{"one moment of the other speed", []journal.Run{readings(120), readings(40, 5, 40)}, 0.404 * math.Sqrt(0.12*0.88/6), 0.03, 4},
+		{"often", []journal.Run{readings(often...), readings(often...)}, 0.5 * 0.5 / math.Sqrt(82), 0.005, 80},
+		{"nothing read", []journal.Run{{}, {}}, 0, 0, 0},
+		{"all the same", []journal.Run{{Yardstick: []float64{1, 1, 1, 1, 1, 1, 1, 1}}}, 0, 0, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sd, seen := stays(tt.runs)
+			near(t, "standard deviation", sd, tt.sd, tt.within)
+			near(t, "stays", seen, tt.run, 0.5)
+		})
+	}
+	one := readings(200)
+	if sd, seen := stays([]journal.Run{one}); sd > 0.005 || seen < 20 {
+		t.Errorf("noise about one speed: %v after %v stays", sd, seen)
+	}
+}
+
 // twoSpeeds is a processor whose neighbour comes and goes: while it is there
 // the job takes 1.5 times as long and the yardstick 1.8 times.
 type twoSpeeds struct {
