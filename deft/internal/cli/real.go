@@ -19,12 +19,12 @@ import (
 // real runs an experiment with processes, under the hook built for this machine.
 func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experiment) (*trial.Outcome, error) {
 	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
-		scratch, err := os.MkdirTemp(shm(), "deft-")
+		scratch, err := newScratch(shm())
 		if err != nil {
 			return nil, err
 		}
-		defer os.RemoveAll(scratch)
-		machine, err := s.machine(ctx, x, scratch)
+		defer scratch.Remove()
+		machine, err := s.machine(ctx, x, scratch.path)
 		if err != nil {
 			return nil, err
 		}
@@ -97,5 +97,5 @@ func shm() string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		return "/dev/shm"
 	}
-	return ""
+	return os.TempDir()
 }
