@@ -119,10 +119,10 @@ func (m *Model) Teach(s *Store) {
 		for _, run := range s.Entries[name] {
 			e.Observe(e.Footprint(run.Sizes), run.Seconds)
 		}
-		if e.seen >= m.options.FirstFit {
+		if e.learned >= m.options.FirstFit {
 			e.Fit()
 		}
-		e.taught = e.seen
+		e.taught = e.learned
 	}
 }
 
