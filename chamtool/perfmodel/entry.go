@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Entry is the model of one task function. It belongs to one goroutine.
+// Entry is the model of one task function.
 type Entry struct {
 	name       string
 	options    Options
@@ -28,6 +28,7 @@ type Entry struct {
 	epoch    int
 	held     bool // no fit yet, whatever n
 
+	columns        *columns // the model's
 	samples        []sample // the window, sorted by place up to the last fit
 	fresh          int      // samples behind the sorted ones
 	logs           moments

@@ -19,7 +19,7 @@ func (e *Entry) Fit() {
 	}
 	e.ridge = fitRidge(&e.powers, e.least/2)
 	e.sortSamples(moved)
-	e.local = fitLocal(e.samples)
+	e.local = fitLocal(e.samples, e.columns)
 	e.choose()
 	e.widen()
 	e.next = e.n + max(8, min(e.n/4, 2048))

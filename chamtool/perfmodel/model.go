@@ -17,11 +17,13 @@ type Prediction struct {
 	Model     Kind // that answered
 }
 
-// Model is what a process knows about its task functions.
+// Model is what a process knows about its task functions. It belongs, with its
+// entries, to one goroutine.
 type Model struct {
 	options Options
 	entries map[string]*Entry
 	names   []string
+	columns columns // of the entry that is being fitted
 }
 
 // New returns a model that knows nothing.
@@ -40,7 +42,7 @@ func New(o Options) *Model {
 func (m *Model) Entry(name string) *Entry {
 	e := m.entries[name]
 	if e == nil {
-		e = &Entry{name: name, options: m.options, footprints: map[uint64]*Footprint{}, width: -1, serving: Power}
+		e = &Entry{name: name, options: m.options, footprints: map[uint64]*Footprint{}, width: -1, serving: Power, columns: &m.columns}
 		e.next = m.options.FirstFit
 		m.entries[name] = e
 		m.names = append(m.names, name)
