@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +49,7 @@ type Config struct {
 	FirstFitTasks  int
 	FirstFitRounds int // iterations
 	MLPFile        string
-	Home           string
+	Home           string // "" keeps no models
 	Host           string
 	Calibrate      Calibrate
 	Balance        Balance
@@ -79,10 +81,22 @@ type Variable struct {
 // [Variables].
 func (c *Config) Effective() []Setting { return c.effective }
 
+// StorePath is where the models of a host are kept, "" where none are. The name
+// in the configuration wins over the host's own.
+func (c *Config) StorePath(hostname string) string {
+	if c.Home == "" {
+		return ""
+	}
+	return filepath.Join(c.Home, "models", filepath.Base(cmp.Or(c.Host, hostname, "unknown"))+".runs")
+}
+
 // Read reads the configuration. The warnings match [ErrValue]; each leaves its
 // variable's default in force.
 func Read(lookup func(name string) (string, bool)) (*Config, []error) {
 	c := &Config{}
+	if user, ok := lookup("HOME"); ok && user != "" {
+		c.Home = filepath.Join(user, ".chamtool")
+	}
 	var warnings []error
 	for _, v := range Variables() {
 		value, given := lookup(v.Name)
@@ -115,12 +129,12 @@ func Variables() []Variable {
 		{"CHAMTOOL_RING_SLOTS", "8192", "slots of 64 bytes in each thread's ring, rounded up to a power of two", number(func(c *Config) *int { return &c.RingSlots }, 64, 1<<24)},
 		{"CHAMTOOL_DRAIN_SECONDS", "0.2", "how often the rings are read; one that is more than half full is read earlier", seconds(func(c *Config) *time.Duration { return &c.DrainEvery }, 0.0005, 10)},
 		{"CHAMTOOL_CPU_TIME_EVERY", "0", "take the thread CPU time of one task in this many; a system call each; 0 is never", number(func(c *Config) *int { return &c.CPUTimeEvery }, 0, math.MaxInt32)},
-		{"CHAMTOOL_FREQUENCY_SECONDS", "1", "how often core frequencies are read; 0 is never", seconds(func(c *Config) *time.Duration { return &c.FrequencyEvery }, 0, 3600)},
+		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "how often core frequencies are read; 0 is never", seconds(func(c *Config) *time.Duration { return &c.FrequencyEvery }, 0, 3600)},
 		{"CHAMTOOL_MODEL", "auto", "auto, history, local, power, ridge or mlp", oneOf(func(c *Config) *string { return &c.Model }, "auto", "history", "local", "power", "ridge", "mlp")},
 		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(func(c *Config) *int { return &c.FirstFitTasks }, 1, 1<<20)},
 		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "0", "iterations before anything is predicted", number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20)},
 		{"CHAMTOOL_MLP", "", "network written by chamtool train", text(func(c *Config) *string { return &c.MLPFile })},
-		{"CHAMTOOL_HOME", "", "folder of models kept between runs; default $HOME/.chamtool", text(func(c *Config) *string { return &c.Home })},
+		{"CHAMTOOL_HOME", "", "folder of models kept between runs; default $HOME/.chamtool", overrides(func(c *Config) *string { return &c.Home })},
 		{"CHAMTOOL_HOSTNAME", "", "keep models under this name instead of the host's, to share them between equal hosts", text(func(c *Config) *string { return &c.Host })},
 		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models as they are, 1 adds to them, 2 drops them and starts anew", calibrate},
 		{"CHAMTOOL_BALANCE", "off", "off, reactive (counts of tasks) or proactive (tasks by name)", balance},

@@ -57,6 +57,10 @@ func TestRead(t *testing.T) {
 		{"CHAMTOOL_BALANCE", "proactive", false, func(c *Config) bool { return c.Balance == BalanceProactive }},
 		{"TASKS_PER_RANK", "10, 20", false, func(c *Config) bool { return slices.Equal(c.TasksPerRank, []int{10, 20}) }},
 		{"TASKS_PER_RANK", "10,x", true, func(c *Config) bool { return c.TasksPerRank == nil }},
+		{"HOME", "/home/u", false, func(c *Config) bool { return c.StorePath("h") == "/home/u/.chamtool/models/h.runs" }},
+		{"CHAMTOOL_HOME", "/data", false, func(c *Config) bool { return c.StorePath("a/h") == "/data/models/h.runs" }},
+		{"CHAMTOOL_HOSTNAME", "x", false, func(c *Config) bool { c.Home = "k"; return c.StorePath("h") == "k/models/x.runs" }},
+		{"LOG_DIR", "no home", false, func(c *Config) bool { return c.StorePath("h") == "" }},
 		{"CHAMTOOL_MODEL", "", false, func(c *Config) bool { return c.Model == "auto" }},
 	}
 	for _, tt := range tests {

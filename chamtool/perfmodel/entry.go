@@ -7,72 +7,7 @@ import (
 	"slices"
 )
 
-// Options sets how a [Model] learns. The zero value works.
-type Options struct {
-	Kind     Kind     // what serves; 0 is Auto
-	FirstFit int      // runs before the first answer; 0 is 10
-	Network  *Network // for MLP; nil is none
-	Level    float64  // share of runs that an interval holds; 0 is 0.9
-}
-
-// Prediction is what a task will take, in seconds.
-type Prediction struct {
-	Seconds   float64
-	Low, High float64
-	Model     Kind // that answered
-}
-
-// Model is what a process knows about its task functions.
-type Model struct {
-	options Options
-	entries map[string]*Entry
-	names   []string
-}
-
-// New returns a model that knows nothing.
-func New(o Options) *Model {
-	if o.FirstFit <= 0 {
-		o.FirstFit = 10
-	}
-	if !(o.Level > 0 && o.Level < 1) {
-		o.Level = 0.9
-	}
-	return &Model{options: o, entries: map[string]*Entry{}}
-}
-
-// Entry returns the entry of a task function, made where it is new. The name
-// is the caller's: the same one on every rank and in every run.
-func (m *Model) Entry(name string) *Entry {
-	e := m.entries[name]
-	if e == nil {
-		e = &Entry{name: name, options: m.options, footprints: map[uint64]*Footprint{}, width: -1, serving: Power}
-		e.next = m.options.FirstFit
-		m.entries[name] = e
-		m.names = append(m.names, name)
-	}
-	return e
-}
-
-// Names are the entries' names in the order they appeared.
-func (m *Model) Names() []string { return slices.Clone(m.names) }
-
-// Fits is how often any entry was fitted.
-func (m *Model) Fits() (n int) {
-	for _, e := range m.entries {
-		n += e.fits
-	}
-	return n
-}
-
-// Drifts is how often any entry's past was dropped because it no longer held.
-func (m *Model) Drifts() (n int) {
-	for _, e := range m.entries {
-		n += e.drifts
-	}
-	return n
-}
-
-// Entry is the model of one task function. It belongs to one goroutine.
+// Entry is the model of one task function.
 type Entry struct {
 	name       string
 	options    Options
@@ -81,9 +16,11 @@ type Entry struct {
 	width      int            // features of the power law; -1 before the first footprint
 	unit       float64        // of the ridge's sizes
 
-	n        int // runs observed since the last drift
-	seen     int // runs observed in all
-	taught   int // of them, kept from earlier program runs
+	seen     int // runs observed
+	learned  int // of them, those it learned from
+	taught   int // of these, kept from earlier program runs
+	n        int // learned since the last drift
+	doubt    int // how often runs lately missed their intervals, see repeats
 	next     int // fit again at this n
 	fits     int
 	drifts   int
@@ -91,6 +28,7 @@ type Entry struct {
 	epoch    int
 	held     bool // no fit yet, whatever n
 
+	columns        *columns // the model's
 	samples        []sample // the window, sorted by place up to the last fit
 	fresh          int      // samples behind the sorted ones
 	logs           moments
@@ -133,8 +71,8 @@ func (e *Entry) Fits() int { return e.fits }
 // Drifts is how often the past was dropped.
 func (e *Entry) Drifts() int { return e.drifts }
 
-// Outliers is how many runs lay so far from the others that the power law and
-// the ridge were not fitted to them.
+// Outliers is how many of the runs that were learned lay so far from the others
+// that the power law and the ridge were not fitted to them.
 func (e *Entry) Outliers() int { return e.outliers }
 
 // Error is the rolling mean of a kind's error on runs it had not seen, as
@@ -226,9 +164,18 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	if e.fits == 0 {
 		return Prediction{}, fmt.Errorf("%s: %w: %d runs of %d", e.name, ErrUntrained, e.seen, e.options.FirstFit)
 	}
-	y, kind := e.served(f)
-	s := math.Exp(y)
-	return Prediction{Seconds: s, Low: s * e.low, High: s * e.high, Model: kind}, nil
+	return *e.prediction(f), nil
+}
+
+// prediction is the answer for a footprint, made anew once the entry was fitted
+// or has learned from a run of the footprint.
+func (e *Entry) prediction(f *Footprint) *Prediction {
+	if f.fit != e.fits || f.stale {
+		y, kind := e.served(f)
+		s := math.Exp(y)
+		f.best, f.stale = Prediction{Seconds: s, Low: s * e.low, High: s * e.high, Model: kind}, false
+	}
+	return &f.best
 }
 
 // served is the logarithm of the answer, and the kind that gave it.
@@ -243,7 +190,7 @@ func (e *Entry) served(f *Footprint) (float64, Kind) {
 
 // answer is the logarithm of one kind's seconds, NaN where it has no answer.
 func (e *Entry) answer(f *Footprint, kind Kind) float64 {
-	if !f.answers || f.cached != e.fits {
+	if f.fit != e.fits {
 		e.cache(f)
 	}
 	if kind != History {
@@ -265,7 +212,7 @@ func (e *Entry) cache(f *Footprint) {
 	f.law[Local] = sane(at + e.local.log(at))
 	f.law[Ridge] = sane(math.Log(e.ridge.seconds(f.ridge)))
 	f.law[MLP] = sane(f.mlp)
-	f.cached, f.answers = e.fits, true
+	f.fit, f.stale = e.fits, true
 }
 
 // sane keeps an answer between a nanosecond and thirty years, and NaN as it is.
@@ -280,13 +227,17 @@ func sane(log float64) float64 {
 	return log
 }
 
-// Observe learns from a run of a footprint of this entry. Times that are not
-// finite or not above zero teach nothing.
+// Observe takes a run of a footprint of this entry, and learns from it unless it
+// repeats what is known. Times that are not finite or not above zero teach
+// nothing.
 func (e *Entry) Observe(f *Footprint, seconds float64) {
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
 		return
 	}
 	e.seen++
+	if e.repeats(f, seconds) {
+		return
+	}
 	y := math.Log(seconds)
 	plain := true
 	if e.fits > 0 {
@@ -299,8 +250,36 @@ func (e *Entry) Observe(f *Footprint, seconds float64) {
 	}
 }
 
+const (
+	// learnOneIn is the share of the repeated runs that are learned from.
+	learnOneIn = 8
+	// A run outside its interval adds missed to the doubt, one inside takes one
+	// away: doubt grows once more than a fifth of the runs miss, and beyond
+	// doubtful every run is learned from.
+	missed, doubtful, mostDoubt = 4, 64, 256
+)
+
+// repeats reports whether a run may be passed over: the window and the
+// footprint's history are full, runs fall into their intervals, and the run is
+// not the one in learnOneIn that is learned from all the same. That one is
+// chosen by multiples of the golden ratio, which no period of a program fits.
+func (e *Entry) repeats(f *Footprint, seconds float64) bool {
+	if e.fits == 0 || e.n < window || f.runs < recent || f.epoch != e.epoch {
+		return false
+	}
+	p := e.prediction(f)
+	if seconds < p.Low || seconds > p.High {
+		e.doubt = min(e.doubt+missed, mostDoubt)
+	} else {
+		e.doubt = max(e.doubt-1, 0)
+	}
+	const golden = 0x9E3779B97F4A7C15 // 2^64 / φ
+	return e.doubt <= doubtful && uint64(e.seen)*golden >= math.MaxUint64/learnOneIn
+}
+
 func (e *Entry) learn(f *Footprint, seconds, y float64, plain bool) {
 	e.n++
+	e.learned++
 	if e.least == 0 || seconds < e.least {
 		e.least = seconds
 	}
@@ -308,7 +287,7 @@ func (e *Entry) learn(f *Footprint, seconds, y float64, plain bool) {
 		e.logs.add(f.x, y, 1)
 		e.powers.add(f.ridge[:], seconds, 1/(seconds*seconds))
 	}
-	e.samples = append(e.samples, sample{y: y, f: f, order: uint64(e.seen)})
+	e.samples = append(e.samples, sample{y: y, f: f, order: uint64(e.learned)})
 	e.fresh++
 }
 
@@ -325,7 +304,7 @@ func (e *Entry) judge(f *Footprint, y float64) bool {
 	r := y - served
 	e.residual[e.residuals%len(e.residual)] = r
 	e.residuals++
-	if e.residuals%32 == 0 && e.drifted() {
+	if e.residuals%stretch == 0 && e.drifted() {
 		e.forget()
 	}
 	if e.spread > 0 && math.Abs(r-e.centre) > math.Max(6*e.spread, math.Log(1.5)) {
@@ -337,149 +316,4 @@ func (e *Entry) judge(f *Footprint, y float64) bool {
 	}
 	e.strange = 0
 	return true
-}
-
-// Fit fits now. It is called by Observe when it is time.
-func (e *Entry) Fit() {
-	if e.n == 0 {
-		return
-	}
-	e.fits++
-	law := fitPower(&e.logs, max(e.width, 0))
-	moved := e.fits == 1 || !law.near(&e.power, &e.logs)
-	if moved {
-		e.power = law
-	}
-	e.ridge = fitRidge(&e.powers, e.least/2)
-	e.sortSamples(moved)
-	e.local = fitLocal(e.samples)
-	e.choose()
-	e.widen()
-	e.next = e.n + max(8, min(e.n/4, 2048))
-}
-
-// sortSamples gives every sample its place along the power law, those of
-// earlier fits only where the law moved; sorts them; and drops the oldest
-// beyond the window.
-func (e *Entry) sortSamples(moved bool) {
-	if len(e.samples) > window {
-		oldest := uint64(e.seen - window)
-		kept := e.samples[:0]
-		fresh := 0
-		for i := range e.samples {
-			if e.samples[i].order > oldest {
-				if i >= len(e.samples)-e.fresh {
-					fresh++
-				}
-				kept = append(kept, e.samples[i])
-			}
-		}
-		clear(e.samples[len(kept):])
-		e.samples, e.fresh = kept, fresh
-	}
-	first := len(e.samples) - e.fresh
-	if moved {
-		first = 0
-	}
-	for i := first; i < len(e.samples); i++ {
-		e.samples[i].at = e.power.log(e.samples[i].f.x)
-	}
-	byPlace := func(a, b sample) int { return cmp.Compare(a.at, b.at) }
-	old, fresh := e.samples[:len(e.samples)-e.fresh], e.samples[len(e.samples)-e.fresh:]
-	slices.SortFunc(fresh, byPlace)
-	if moved && !slices.IsSortedFunc(old, byPlace) {
-		slices.SortFunc(old, byPlace)
-	}
-	e.samples = merge(old, fresh)
-	e.fresh = 0
-}
-
-// merge merges two sorted stretches that lie one behind the other.
-func merge(a, b []sample) []sample {
-	out := a[:len(a)+len(b)]
-	b = slices.Clone(b)
-	i, j := len(a)-1, len(b)-1
-	for at := len(out) - 1; j >= 0; at-- {
-		if i >= 0 && out[i].at > b[j].at {
-			out[at] = out[i]
-			i--
-		} else {
-			out[at] = b[j]
-			j--
-		}
-	}
-	return out
-}
-
-// choose lets the kind with the least rolling error serve; another must be
-// clearly better to take over.
-func (e *Entry) choose() {
-	best := e.serving
-	if e.judged[best] == 0 {
-		best = Local
-	}
-	for k := History; int(k) < kinds; k++ {
-		if e.judged[k] >= 8 && e.judged[best] > 0 && e.score[k] < 0.97*e.score[best] {
-			best = k
-		}
-	}
-	e.serving = best
-}
-
-// widen takes the interval, and what is usual, from the residuals.
-func (e *Entry) widen() {
-	sorted := slices.Clone(e.residual[:min(e.residuals, len(e.residual))])
-	if len(sorted) < 8 {
-		sorted = sorted[:0]
-		for i := range e.samples {
-			s := &e.samples[i]
-			sorted = append(sorted, s.y-s.at-e.local.log(s.at))
-		}
-	}
-	slices.Sort(sorted)
-	tail := (1 - e.options.Level) / 2
-	n := float64(len(sorted))
-	e.low = math.Exp(math.Min(sorted[int(tail*n)], 0))
-	e.high = math.Exp(math.Max(sorted[min(int(math.Ceil((1-tail)*n)), len(sorted)-1)], 0))
-	e.centre = medianOf(sorted)
-	for i, r := range sorted {
-		sorted[i] = math.Abs(r - e.centre)
-	}
-	slices.Sort(sorted)
-	e.spread = 1.4826 * medianOf(sorted)
-}
-
-// drifted reports whether the last 32 residuals lie elsewhere than usual: by
-// more than a quarter, and by more than five standard errors of a median.
-func (e *Entry) drifted() bool {
-	if e.residuals < 64 || e.n < 64 {
-		return false
-	}
-	var last [32]float64
-	for i := range last {
-		last[i] = e.residual[(e.residuals-32+i)%len(e.residual)]
-	}
-	slices.Sort(last[:])
-	shift := math.Abs(medianOf(last[:]) - e.centre)
-	return shift > math.Max(0.25, 5*1.2533*e.spread/math.Sqrt(32))
-}
-
-// forget drops the past but for the last 32 runs.
-func (e *Entry) forget() {
-	e.drifts++
-	e.epoch++
-	slices.SortFunc(e.samples, func(a, b sample) int { return cmp.Compare(a.order, b.order) })
-	kept := slices.Clone(e.samples[max(0, len(e.samples)-31):])
-	e.samples, e.fresh = kept, len(kept)
-	e.logs, e.powers, e.n, e.least = moments{}, moments{}, len(kept), 0
-	for _, s := range kept {
-		seconds := math.Exp(s.y)
-		e.logs.add(s.f.x, s.y, 1)
-		e.powers.add(s.f.ridge[:], seconds, 1/(seconds*seconds))
-		if e.least == 0 || seconds < e.least {
-			e.least = seconds
-		}
-	}
-	e.judged, e.residuals, e.strange = [kinds]int{}, 0, 0
-	e.next = e.n + 1
 }

@@ -18,18 +18,19 @@ type Footprint struct {
 	mlp   float64 // logarithm of the network's seconds, NaN without a network
 
 	epoch  int             // of the entry, when the runs below were taken
-	runs   int             // since the epoch began
+	runs   int             // learned since the epoch began
 	last   [recent]float64 // logarithms of seconds, the n-th run at n modulo recent
 	sorted [recent]float64 // the same in ascending order
 
-	cached  int            // the fit that made the answers below
-	law     [kinds]float64 // logarithms of seconds, NaN where there is no answer
-	answers bool
+	fit   int            // of the entry, that made the answers below; 0 is none
+	law   [kinds]float64 // logarithms of seconds, NaN where there is no answer
+	best  Prediction     // what is served
+	stale bool           // best is older than the runs or the laws
 }
 
 // Stats says what is known of a footprint.
 type Stats struct {
-	Runs      int     // seen in all
+	Runs      int     // learned since the entry last drifted
 	Median    float64 // of the last 15, in seconds, as the figures below
 	Trimmed   float64 // mean without the lowest and highest fifth
 	Deviation float64 // median distance from the median, times 1.4826
@@ -82,6 +83,7 @@ func (f *Footprint) observe(y float64, epoch int) {
 	}
 	f.sorted[i], f.last[slot] = y, y
 	f.runs++
+	f.stale = true
 }
 
 // median is the median logarithm of the last runs; ok is false without any.

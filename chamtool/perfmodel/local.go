@@ -32,19 +32,31 @@ type localLaw struct {
 	at, off []float64
 }
 
+// columns are the places and offsets of samples, for loops that read nothing
+// else. A fit uses them again and again.
+type columns struct {
+	at, off []float64
+}
+
+func (c *columns) fill(sorted []sample) (low, high float64) {
+	c.at, c.off = c.at[:0], c.off[:0]
+	low, high = math.Inf(1), math.Inf(-1)
+	for i := range sorted {
+		r := sorted[i].y - sorted[i].at
+		c.at, c.off = append(c.at, sorted[i].at), append(c.off, r)
+		low, high = min(low, r), max(high, r)
+	}
+	return low, high
+}
+
 // fitLocal fits to samples that are sorted by their place.
-func fitLocal(sorted []sample) localLaw {
+func fitLocal(sorted []sample, c *columns) localLaw {
 	n := len(sorted)
 	if n == 0 {
 		return localLaw{}
 	}
-	at, off := make([]float64, n), make([]float64, n)
-	low, high := math.Inf(1), math.Inf(-1)
-	for i := range sorted {
-		r := sorted[i].y - sorted[i].at
-		at[i], off[i] = sorted[i].at, r
-		low, high = min(low, r), max(high, r)
-	}
+	low, high := c.fill(sorted)
+	at, off := c.at, c.off
 	h := histogram{low: low, step: (high - low) / histogramBins}
 	reach := min(neighboursMost, max(7, n/20), n)
 	knots := min(knotsMost, n)

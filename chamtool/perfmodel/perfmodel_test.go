@@ -146,6 +146,73 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// Once its window is full, a steady program is learned from one run in eight of
+// every size, whatever the order of the sizes.
+func TestRepeatsArePassedOver(t *testing.T) {
+	for _, period := range []int{1, 2, 8, 21, 64} {
+		r := rand.New(rand.NewPCG(7, uint64(period)))
+		e := New(Options{}).Entry("f")
+		run := func(i int) {
+			size := int64(1000 * (1 + i%period))
+			e.Observe(e.Footprint([]int64{size}), law(r, size, 0.05))
+		}
+		for i := range window {
+			run(i)
+		}
+		before := map[int64]int{}
+		for _, f := range e.Footprints() {
+			before[f.Sizes[0]] = f.runs
+		}
+		const runs = 64 * 400
+		for i := range runs {
+			run(i)
+		}
+		if e.Runs() != window+runs {
+			t.Errorf("period %d: %d runs of %d", period, e.Runs(), window+runs)
+		}
+		for _, f := range e.Footprints() {
+			want := float64(runs / period / learnOneIn)
+			if got := float64(f.runs - before[f.Sizes[0]]); math.Abs(got-want) > 0.1*want+2 {
+				t.Errorf("period %d: %v runs of size %d learned, want %v", period, got, f.Sizes[0], want)
+			}
+		}
+	}
+}
+
+// A program that changes is learned from at once, passed over or not.
+func TestDriftAfterRepeats(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	e := New(Options{}).Entry("f")
+	fp := e.Footprint([]int64{10_000})
+	for range 3 * window {
+		e.Observe(fp, law(r, 10_000, 0.05))
+	}
+	for range 200 {
+		e.Observe(fp, 3*law(r, 10_000, 0.05))
+	}
+	p, err := e.Predict(fp)
+	want := 3 * law(r, 10_000, 0)
+	if err != nil || math.Abs(p.Seconds-want) > 0.1*want || e.Drifts() != 1 {
+		t.Errorf("%v, want %v (%v); %d drifts", p.Seconds, want, err, e.Drifts())
+	}
+}
+
+// A stretch in which the machine did something else is not the program.
+func TestShortDisturbanceIsNoDrift(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	e := New(Options{}).Entry("f")
+	for i := range 2000 {
+		s := law(r, 10_000, 0.05)
+		if i >= 1000 && i < 1000+stretch {
+			s *= 2
+		}
+		e.Observe(e.Footprint([]int64{10_000}), s)
+	}
+	if e.Drifts() != 0 {
+		t.Errorf("%d drifts", e.Drifts())
+	}
+}
+
 func TestIntervalHoldsItsShare(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	e := New(Options{Level: 0.8}).Entry("f")
@@ -326,7 +393,6 @@ func BenchmarkRefit(b *testing.B) {
 			size := 1000 + r.Int64N(1_000_000)
 			fp := e.Footprint([]int64{size, size, size})
 			y := math.Log(law(r, size, 0.1))
-			e.seen++
 			e.learn(fp, math.Exp(y), y, true)
 		}
 		b.StartTimer()
@@ -350,7 +416,9 @@ func BenchmarkPredict(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				f := fps[i%len(fps)]
-				f.answers = f.answers && seen
+				if !seen {
+					f.fit = 0
+				}
 				if _, err := e.Predict(f); err != nil {
 					b.Fatal(err)
 				}

@@ -2,9 +2,6 @@ package perfmodel
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -14,27 +11,17 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// storeVersion is the version of the file format.
-const storeVersion = 1
-
 // Store is what is kept of a host's runs from one program run to the next: the
-// runs themselves, the last few thousand of each function, so that a later
-// version may learn from them what this one did not.
+// runs themselves, the last few thousand learned of each function, so that a
+// later version may learn from them what this one did not.
 type Store struct {
-	Entries map[string][]Kept `json:"entries"` // oldest first
+	Entries map[string][]Kept // oldest first
 }
 
-// Kept is one run.
+// Kept is one run. Runs of equal sizes may share them.
 type Kept struct {
-	Sizes   []int64 `json:"n"`
-	Seconds float64 `json:"s"`
-}
-
-// stored is the file: the checksum is the SHA-256 of the runs' bytes.
-type stored struct {
-	Version  int             `json:"version"`
-	Checksum string          `json:"checksum"`
-	Runs     json.RawMessage `json:"runs"`
+	Sizes   []int64
+	Seconds float64
 }
 
 // ReadStore reads a store. The error matches [ErrStore] where the file is torn,
@@ -51,41 +38,10 @@ func ReadStore(path string) (*Store, error) {
 	return s, nil
 }
 
-func parseStore(data []byte) (*Store, error) {
-	var file stored
-	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrStore, err)
-	}
-	if file.Version != storeVersion {
-		return nil, fmt.Errorf("%w: version %d, want %d", ErrStore, file.Version, storeVersion)
-	}
-	if checksum(file.Runs) != file.Checksum {
-		return nil, fmt.Errorf("%w: the checksum does not fit", ErrStore)
-	}
-	s := &Store{}
-	if err := json.Unmarshal(file.Runs, s); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrStore, err)
-	}
-	return s, nil
-}
-
-func checksum(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
 // Write writes the store durably: a reader sees the old file or the new one.
 func (s *Store) Write(path string) error {
-	runs, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(stored{storeVersion, checksum(runs), runs})
-	if err != nil {
-		return err
-	}
 	return dataset.WriteFile(path, func(w io.Writer) error {
-		_, err := w.Write(data)
+		_, err := w.Write(s.encode())
 		return err
 	})
 }
@@ -119,10 +75,10 @@ func (m *Model) Teach(s *Store) {
 		for _, run := range s.Entries[name] {
 			e.Observe(e.Footprint(run.Sizes), run.Seconds)
 		}
-		if e.seen >= m.options.FirstFit {
+		if e.learned >= m.options.FirstFit {
 			e.Fit()
 		}
-		e.taught = e.seen
+		e.taught = e.learned
 	}
 }
 

@@ -1,15 +1,19 @@
 package perfmodel
 
 import (
+	"crypto/sha256"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
-func taughtBy(t *testing.T, runs int, seed uint64) *Model {
+func taughtBy(t testing.TB, runs int, seed uint64) *Model {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, seed))
 	m := New(Options{})
@@ -22,7 +26,7 @@ func taughtBy(t *testing.T, runs int, seed uint64) *Model {
 }
 
 func TestStoreRoundTrip(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "host.json")
+	path := filepath.Join(t.TempDir(), "host.runs")
 	if _, err := ReadStore(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
@@ -66,7 +70,7 @@ func TestMergeKeepsTheNewest(t *testing.T) {
 
 // A file with any byte changed is refused or still means the same.
 func TestCorruptStores(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "host.json")
+	path := filepath.Join(t.TempDir(), "host.runs")
 	if err := taughtBy(t, 20, 2).Learned().Write(path); err != nil {
 		t.Fatal(err)
 	}
@@ -90,10 +94,79 @@ func TestCorruptStores(t *testing.T) {
 	}
 }
 
+// A file whose checksum fits and whose parts do not is refused too.
+func TestStoresThatDoNotFit(t *testing.T) {
+	for name, body := range map[string]string{
+		"nothing": "", "entries without end": "\x01", "no runs": "\x01\x01f", "too many runs": "\x01\x01f\x7f",
+		"a footprint that was not told": "\x01\x01f\x01\x05\x00seconds.", "sizes without end": "\x01\x01f\x01\x00\x09\x00",
+		"no seconds": "\x01\x01f\x01\x00\x00", "more behind": "\x00\x00", "a number without end": "\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+	} {
+		if _, err := parseStore(sealed(magic + storeVersion + body)); !errors.Is(err, ErrStore) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, text := range []string{"", magic, magic + "1\n", magic + storeVersion, `{"version":1}`} {
+		if _, err := parseStore([]byte(text)); !errors.Is(err, ErrStore) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// sealed adds the checksum.
+func sealed(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return append([]byte(text), sum[:]...)
+}
+
+func TestStoreKeepsEveryRun(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		runs := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Kept {
+			return Kept{rapid.SliceOfN(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 2)), 0, 3).Draw(t, "sizes"), rapid.Float64().Draw(t, "seconds")}
+		}))
+		s := &Store{Entries: rapid.MapOf(rapid.String(), runs).Draw(t, "entries")}
+		got, err := parseStore(s.encode())
+		if err != nil || len(got.Entries) != len(s.Entries) {
+			t.Fatalf("%d entries, want %d (%v)", len(got.Entries), len(s.Entries), err)
+		}
+		for name, want := range s.Entries {
+			if !slices.EqualFunc(got.Entries[name], want, func(a, b Kept) bool { return a.Seconds == b.Seconds && slices.Equal(a.Sizes, b.Sizes) }) {
+				t.Fatalf("%q: %v, want %v", name, got.Entries[name], want)
+			}
+		}
+	})
+}
+
 func FuzzParseStore(f *testing.F) {
-	f.Add([]byte(`{"version":1,"checksum":"","runs":{}}`))
+	f.Add((&Store{Entries: map[string][]Kept{"f": {{[]int64{1, -2}, 0.5}, {nil, 1}}}}).encode())
+	f.Add(sealed(magic + storeVersion + "\x01\x01f\x01\x05\x00seconds."))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s, err := parseStore(data); err == nil {
+			New(Options{}).Teach(s)
+		}
+		if s, err := parseStore(sealed(magic + storeVersion + string(data))); err == nil {
+			New(Options{}).Teach(s)
+		}
+	})
+}
+
+// What a program run pays for what is kept.
+func BenchmarkStore(b *testing.B) {
+	s := taughtBy(b, window, 1).Learned()
+	file := s.encode()
+	b.Run("encode", func(b *testing.B) {
+		for b.Loop() {
+			s.encode()
+		}
+	})
+	b.Run("parse", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := parseStore(file); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("teach", func(b *testing.B) {
+		for b.Loop() {
 			New(Options{}).Teach(s)
 		}
 	})

@@ -22,15 +22,17 @@ type Errors struct {
 	histogram          []uint32
 }
 
-// Add adds one prediction and what came. Times of zero or less are left out.
-func (e *Errors) Add(predicted, actual float64) {
+// Add adds one prediction and what came, and returns |predicted - actual| /
+// actual. Times that are not finite or not above zero are left out: ok is false.
+func (e *Errors) Add(predicted, actual float64) (relative float64, ok bool) {
 	if !(predicted > 0) || !(actual > 0) || math.IsInf(actual, 0) || math.IsInf(predicted, 0) {
-		return
+		return 0, false
 	}
 	e.n++
 	miss := math.Abs(predicted - actual)
+	relative = miss / actual
 	e.absolute += miss
-	e.relative += miss / actual
+	e.relative += relative
 	e.squared += miss * miss
 	d := actual - e.mean
 	e.mean += d / float64(e.n)
@@ -38,8 +40,9 @@ func (e *Errors) Add(predicted, actual float64) {
 	if e.histogram == nil {
 		e.histogram = make([]uint32, binsHigh-binsLow)
 	}
-	bin := int(math.Float64bits(miss/actual) >> binShift)
+	bin := int(math.Float64bits(relative) >> binShift)
 	e.histogram[max(0, min(bin, binsHigh-1)-binsLow)]++
+	return relative, true
 }
 
 // Count is how many were added.

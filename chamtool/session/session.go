@@ -55,7 +55,7 @@ type Session struct {
 	logs       []*logFile
 	freq       cpufreq.Sample
 	errors     report.Errors
-	loads      map[int]float64
+	loads      []float64 // of the iterations under way, from number rounds on
 	history    []float64 // loads of complete iterations, in order
 	told       []float64 // loads of iterations as the patched library told them
 	announced  []mark    // tasks of the iteration under way, patched library only
@@ -100,7 +100,7 @@ type logFile struct {
 // New returns a session. It opens the logs; one that cannot be opened is a
 // warning.
 func New(o Options) *Session {
-	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}, loads: map[int]float64{}}
+	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}}
 	if s.model == nil {
 		kind, err := perfmodel.ParseKind(o.Config.Model)
 		if err != nil {
@@ -354,14 +354,15 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 	}
 	s.seconds += r.Seconds
 	s.ended++
-	s.loads[r.Iteration] += r.Seconds
+	s.load(r.Iteration, r.Seconds)
 	predicted := math.NaN()
 	if f.entry.Fits() > 0 {
 		if p, err := f.entry.Predict(fp); err == nil {
 			predicted = p.Seconds
-			s.errors.Add(predicted, r.Seconds)
-			f.judged++
-			f.relative += math.Abs(predicted-r.Seconds) / max(r.Seconds, 1e-9)
+			if miss, ok := s.errors.Add(predicted, r.Seconds); ok {
+				f.judged++
+				f.relative += miss
+			}
 		}
 	}
 	if s.o.Each != nil {
@@ -369,6 +370,18 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 	}
 	f.entry.Observe(fp, r.Seconds)
 	s.log(t, r, predicted)
+}
+
+// load adds a run to its iteration, unless the iteration is over.
+func (s *Session) load(iteration int, seconds float64) {
+	i := iteration - s.rounds
+	if i < 0 {
+		return
+	}
+	for len(s.loads) <= i {
+		s.loads = append(s.loads, 0)
+	}
+	s.loads[i] += seconds
 }
 
 func (s *Session) log(t *task.Task[mark], r task.Run, predicted float64) {
@@ -401,11 +414,12 @@ func (s *Session) log(t *task.Task[mark], r task.Run, predicted float64) {
 	}
 }
 
-// Iterated closes the iteration's load.
-func (o *observer) Iterated(iteration int) {
+// Iterated closes the iteration's load. Iterations are told in order.
+func (o *observer) Iterated(int) {
 	s := (*Session)(o)
-	s.history = append(s.history, s.loads[iteration])
-	delete(s.loads, iteration)
+	s.load(s.rounds, 0)
+	s.history = append(s.history, s.loads[0])
+	s.loads = slices.Delete(s.loads, 0, 1)
 	if s.rounds++; s.rounds == s.o.Config.FirstFitRounds {
 		for _, f := range s.order {
 			f.entry.Hold(false)

@@ -33,12 +33,13 @@ type Writer struct {
 	mhzText []byte
 }
 
-// flushAt is when a buffer is handed on without being asked.
-const flushAt = 1 << 18
+// flushAt is when a buffer is handed on without being asked: it stays in the
+// caches until the kernel has copied it.
+const flushAt = 1 << 16
 
 // NewWriter returns a writer to out.
 func NewWriter(out io.Writer, layout Layout) *Writer {
-	w := &Writer{out: out, layout: layout}
+	w := &Writer{out: out, layout: layout, buf: make([]byte, 0, flushAt+flushAt/16)}
 	if layout == CSV {
 		w.buf = append(w.buf, Header...)
 	}
@@ -85,7 +86,7 @@ func (w *Writer) frequency(mhz *float64) []byte {
 		return nil
 	}
 	if w.mhzText == nil || *mhz != w.mhz {
-		w.mhz, w.mhzText = *mhz, appendSeconds(w.mhzText[:0], *mhz)
+		w.mhz, w.mhzText = *mhz, strconv.AppendFloat(w.mhzText[:0], *mhz, 'f', -1, 64)
 	}
 	return w.mhzText
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 
+	"github.com/foretime/foretime/chamtool/config"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/spf13/cobra"
@@ -22,9 +24,14 @@ func displayCommand(env *cli.Env) *cobra.Command {
 footprints of one task function.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path := storePath(home, host)
+			cfg, _ := config.Read(os.LookupEnv)
+			cfg.Home, cfg.Host = cmp.Or(home, cfg.Home), cmp.Or(host, cfg.Host)
+			path := storePath(cfg)
 			if len(args) == 1 {
 				path = args[0]
+			}
+			if path == "" {
+				return errors.New("no folder of kept models: set CHAMTOOL_HOME or HOME")
 			}
 			s, err := perfmodel.ReadStore(path)
 			if err != nil {
@@ -39,22 +46,18 @@ footprints of one task function.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&home, "home", os.Getenv("CHAMTOOL_HOME"), "folder of kept models; default CHAMTOOL_HOME, else $HOME/.chamtool")
-	f.StringVar(&host, "host", os.Getenv("CHAMTOOL_HOSTNAME"), "host; default CHAMTOOL_HOSTNAME, else this one")
+	f.StringVar(&home, "home", "", "folder of kept models; default CHAMTOOL_HOME, else $HOME/.chamtool")
+	f.StringVar(&host, "host", "", "host; default CHAMTOOL_HOSTNAME, else this one")
 	f.StringVar(&entry, "entry", "", "show the footprints of this task function")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func storePath(home, host string) string {
-	if home == "" {
-		user, _ := os.UserHomeDir()
-		home = filepath.Join(user, ".chamtool")
-	}
-	if host == "" {
-		host, _ = os.Hostname()
-	}
-	return filepath.Join(home, "models", filepath.Base(host)+".json")
+// storePath is where the models of a configuration's host are kept; "" where
+// there are none.
+func storePath(cfg *config.Config) string {
+	host, _ := os.Hostname()
+	return cfg.StorePath(host)
 }
 
 type entryRow struct {

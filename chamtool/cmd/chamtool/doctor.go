@@ -166,7 +166,10 @@ func writable(what, dir string) finding {
 }
 
 func models(cfg *config.Config) finding {
-	path := storePath(cfg.Home, cfg.Host)
+	path := storePath(cfg)
+	if path == "" {
+		return finding{"kept models", "warn", "none are kept: set CHAMTOOL_HOME or HOME"}
+	}
 	s, err := perfmodel.ReadStore(path)
 	switch {
 	case err == nil:

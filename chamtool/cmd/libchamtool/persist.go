@@ -13,22 +13,8 @@ import (
 
 // storePath is where this host's models are kept; "" keeps none.
 func (c *consumer) storePath() string {
-	home := c.config.Home
-	if home == "" {
-		user, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		home = filepath.Join(user, ".chamtool")
-	}
-	host := c.config.Host
-	if host == "" {
-		host, _ = os.Hostname()
-	}
-	if host == "" {
-		host = "unknown"
-	}
-	return filepath.Join(home, "models", filepath.Base(host)+".json")
+	host, _ := os.Hostname()
+	return c.config.StorePath(host)
 }
 
 // model is what this rank begins with.

@@ -1,0 +1,168 @@
+package perfmodel
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Fit fits now. It is called by Observe when it is time.
+func (e *Entry) Fit() {
+	if e.n == 0 {
+		return
+	}
+	e.fits++
+	law := fitPower(&e.logs, max(e.width, 0))
+	moved := e.fits == 1 || !law.near(&e.power, &e.logs)
+	if moved {
+		e.power = law
+	}
+	e.ridge = fitRidge(&e.powers, e.least/2)
+	e.sortSamples(moved)
+	e.local = fitLocal(e.samples, e.columns)
+	e.choose()
+	e.widen()
+	e.next = e.n + max(8, min(e.n/4, 2048))
+}
+
+// sortSamples gives every sample its place along the power law, those of
+// earlier fits only where the law moved; sorts them; and drops the oldest
+// beyond the window.
+func (e *Entry) sortSamples(moved bool) {
+	if len(e.samples) > window {
+		oldest := uint64(e.learned - window)
+		kept := e.samples[:0]
+		fresh := 0
+		for i := range e.samples {
+			if e.samples[i].order > oldest {
+				if i >= len(e.samples)-e.fresh {
+					fresh++
+				}
+				kept = append(kept, e.samples[i])
+			}
+		}
+		clear(e.samples[len(kept):])
+		e.samples, e.fresh = kept, fresh
+	}
+	first := len(e.samples) - e.fresh
+	if moved {
+		first = 0
+	}
+	for i := first; i < len(e.samples); i++ {
+		e.samples[i].at = e.power.log(e.samples[i].f.x)
+	}
+	byPlace := func(a, b sample) int { return cmp.Compare(a.at, b.at) }
+	old, fresh := e.samples[:len(e.samples)-e.fresh], e.samples[len(e.samples)-e.fresh:]
+	slices.SortFunc(fresh, byPlace)
+	if moved && !slices.IsSortedFunc(old, byPlace) {
+		slices.SortFunc(old, byPlace)
+	}
+	e.samples = merge(old, fresh)
+	e.fresh = 0
+}
+
+// merge merges two sorted stretches that lie one behind the other.
+func merge(a, b []sample) []sample {
+	out := a[:len(a)+len(b)]
+	b = slices.Clone(b)
+	i, j := len(a)-1, len(b)-1
+	for at := len(out) - 1; j >= 0; at-- {
+		if i >= 0 && out[i].at > b[j].at {
+			out[at] = out[i]
+			i--
+		} else {
+			out[at] = b[j]
+			j--
+		}
+	}
+	return out
+}
+
+// choose lets the kind with the least rolling error serve; another must be
+// clearly better to take over.
+func (e *Entry) choose() {
+	best := e.serving
+	if e.judged[best] == 0 {
+		best = Local
+	}
+	for k := History; int(k) < kinds; k++ {
+		if e.judged[k] >= 8 && e.judged[best] > 0 && e.score[k] < 0.97*e.score[best] {
+			best = k
+		}
+	}
+	e.serving = best
+}
+
+// widen takes the interval, and what is usual, from the residuals.
+func (e *Entry) widen() {
+	sorted := slices.Clone(e.residual[:min(e.residuals, len(e.residual))])
+	if len(sorted) < 8 {
+		sorted = sorted[:0]
+		for i := range e.samples {
+			s := &e.samples[i]
+			sorted = append(sorted, s.y-s.at-e.local.log(s.at))
+		}
+	}
+	slices.Sort(sorted)
+	tail := (1 - e.options.Level) / 2
+	n := float64(len(sorted))
+	e.low = math.Exp(math.Min(sorted[int(tail*n)], 0))
+	e.high = math.Exp(math.Max(sorted[min(int(math.Ceil((1-tail)*n)), len(sorted)-1)], 0))
+	e.centre = medianOf(sorted)
+	for i, r := range sorted {
+		sorted[i] = math.Abs(r - e.centre)
+	}
+	slices.Sort(sorted)
+	e.spread = 1.4826 * medianOf(sorted)
+}
+
+// stretch is how many residuals tell together where the runs lie.
+const stretch = 32
+
+// drifted reports whether the last two stretches of residuals both lie
+// elsewhere than usual, on the same side: by more than a quarter, and by more
+// than five standard errors of a median. One stretch alone is soon over: a few
+// milliseconds in which the machine did something else.
+func (e *Entry) drifted() bool {
+	if e.residuals < 2*stretch || e.n < 2*stretch {
+		return false
+	}
+	limit := math.Max(0.25, 5*1.2533*e.spread/math.Sqrt(stretch))
+	last := e.shift(e.residuals - stretch)
+	if math.Abs(last) <= limit {
+		return false
+	}
+	before := e.shift(e.residuals - 2*stretch)
+	return math.Abs(before) > limit && (before > 0) == (last > 0)
+}
+
+// shift is how far the median of a stretch of residuals lies from the usual.
+func (e *Entry) shift(from int) float64 {
+	var r [stretch]float64
+	for i := range r {
+		r[i] = e.residual[(from+i)%len(e.residual)]
+	}
+	slices.Sort(r[:])
+	return medianOf(r[:]) - e.centre
+}
+
+// forget drops the past but for the last two stretches of runs, of which the
+// one at hand is still to be learned.
+func (e *Entry) forget() {
+	e.drifts++
+	e.epoch++
+	slices.SortFunc(e.samples, func(a, b sample) int { return cmp.Compare(a.order, b.order) })
+	kept := slices.Clone(e.samples[max(0, len(e.samples)-2*stretch+1):])
+	e.samples, e.fresh = kept, len(kept)
+	e.logs, e.powers, e.n, e.least = moments{}, moments{}, len(kept), 0
+	for _, s := range kept {
+		seconds := math.Exp(s.y)
+		e.logs.add(s.f.x, s.y, 1)
+		e.powers.add(s.f.ridge[:], seconds, 1/(seconds*seconds))
+		if e.least == 0 || seconds < e.least {
+			e.least = seconds
+		}
+	}
+	e.judged, e.residuals, e.strange, e.doubt = [kinds]int{}, 0, 0, 0
+	e.next = e.n + 1
+}
