@@ -3,7 +3,6 @@ package tree
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/foretime/foretime/shared/regression"
 )
@@ -52,7 +51,7 @@ func bin(s regression.Samples, limit int, categorical []bool, threads int) (*bin
 		count := min(group, m.columns-first)
 		values := transposed(s, first, count)
 		errs := make([]error, count)
-		parallel(threads, count, func(i int) {
+		parallel(threads, count, func(_, i int) {
 			c := first + i
 			if categorical != nil && categorical[c] {
 				errs[i] = m.categories(c, values[i])
@@ -245,23 +244,4 @@ func sortByHigh(values []uint64) []uint64 {
 		values, other = other, values
 	}
 	return values
-}
-
-// parallel calls f(0) to f(n-1) on some goroutines.
-func parallel(threads, n int, f func(int)) {
-	if threads = min(threads, n); threads <= 1 {
-		for i := range n {
-			f(i)
-		}
-		return
-	}
-	var wait sync.WaitGroup
-	for t := range threads {
-		wait.Go(func() {
-			for i := t; i < n; i += threads {
-				f(i)
-			}
-		})
-	}
-	wait.Wait()
 }

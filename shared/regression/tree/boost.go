@@ -190,7 +190,11 @@ func (b Boost) boost(ctx context.Context, m *binned, y, weights []float64, watch
 	for i := range predicted {
 		predicted[i] = e.base
 	}
-	gradient, hessian := make([]float64, m.rows), make([]float64, m.rows)
+	gradient := make([]float64, m.rows)
+	var hessian []float64
+	if !l.flat(weights) {
+		hessian = make([]float64, m.rows)
+	}
 	rows := make([]uint32, m.rows)
 	g := newGrower(m, b.Threads)
 	for round := range b.Rounds {
@@ -198,21 +202,22 @@ func (b Boost) boost(ctx context.Context, m *binned, y, weights []float64, watch
 			return nil, err
 		}
 		rng := rand.New(rand.NewPCG(b.Seed, uint64(round)))
-		l.derivatives(y, weights, predicted, gradient, hessian)
+		inRuns(b.Threads, m.rows, func(start, end int) {
+			l.derivatives(y, weights, predicted, gradient, hessian, start, end)
+		})
 		seen, left := b.sample(rows, rng)
 		t, leaves := g.grow(seen, gradient, hessian, b.growth(m.columns, rng))
-		for _, end := range leaves {
-			if value, ok := l.refit(y, weights, predicted, seen[end.start:end.end]); ok {
-				t.nodes[end.node].value = float32(value)
+		parallel(b.Threads, len(leaves), func(_, i int) {
+			n, rows := &t.nodes[leaves[i].node], seen[leaves[i].start:leaves[i].end]
+			if value, ok := l.refit(y, weights, predicted, rows); ok {
+				n.value = float32(value)
 			}
-		}
-		t.finish(b.Eta)
-		for _, end := range leaves {
-			value := float64(t.nodes[end.node].value)
-			for _, r := range seen[end.start:end.end] {
-				predicted[r] += value
+			n.value = float32(b.Eta * float64(n.value))
+			for _, r := range rows {
+				predicted[r] += float64(n.value)
 			}
-		}
+		})
+		t.prepare()
 		for _, r := range left {
 			predicted[r] += float64(t.nodes[t.leafOfBins(m, int(r))].value)
 		}

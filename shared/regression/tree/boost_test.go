@@ -46,15 +46,17 @@ func rmse(t testing.TB, e *Ensemble, s regression.Samples) float64 {
 
 func BenchmarkFit(b *testing.B) {
 	for _, size := range []struct{ rows, features, rounds int }{{1200, 10, 145}, {100_000, 20, 100}, {1_000_000, 20, 100}} {
-		b.Run(fmt.Sprintf("rows=%d/features=%d/rounds=%d", size.rows, size.features, size.rounds), func(b *testing.B) {
-			s := friedman(size.rows, size.features, 0, 1)
-			b.ResetTimer()
-			for range b.N {
-				if _, err := (Boost{Rounds: size.rounds, Eta: 0.1}).FitEnsemble(b.Context(), s); err != nil {
-					b.Fatal(err)
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("rows=%d/features=%d/rounds=%d/threads=%d", size.rows, size.features, size.rounds, threads), func(b *testing.B) {
+				s := friedman(size.rows, size.features, 0, 1)
+				b.ResetTimer()
+				for range b.N {
+					if _, err := (Boost{Rounds: size.rounds, Eta: 0.1, Threads: threads}).FitEnsemble(b.Context(), s); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ type decisionTree struct {
 }
 
 // addNode appends a leaf.
-func (t *decisionTree) addNode(parent int, sum cell, weight float64, p penalty) int {
+func (t *decisionTree) addNode(sum cell, weight float64, p penalty) int {
 	t.nodes = append(t.nodes, node{feature: -1, left: -1, value: float32(weight)})
 	t.facts = append(t.facts, facts{cover: float32(float64(sum.h) * p.hUnit), weight: float32(weight)})
 	return len(t.nodes) - 1
@@ -187,7 +187,7 @@ func (e *Ensemble) PredictAll(x, out []float64, threads int) error {
 	blocks := (len(out) + blockRows - 1) / blockRows
 	threads = max(1, min(threads, blocks))
 	errs := make([]error, threads)
-	parallel(threads, threads, func(t int) {
+	parallel(threads, threads, func(_, t int) {
 		b := newBlock(e)
 		for i := t; i < blocks; i += threads {
 			start, end := i*blockRows, min((i+1)*blockRows, len(out))

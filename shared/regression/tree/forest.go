@@ -94,7 +94,7 @@ func (f Forest) FitOutOfBag(ctx context.Context, s regression.Samples) (*Ensembl
 	e.trees = make([]*decisionTree, f.Trees)
 	bags := make([]*bag, f.Trees)
 	threads := min(f.Threads, f.Trees)
-	parallel(threads, threads, func(t int) {
+	parallel(threads, threads, func(_, t int) {
 		g := newGrower(m, 1)
 		for i := t; i < f.Trees && ctx.Err() == nil; i += threads {
 			bags[i] = f.draw(m, y, e.base, i)

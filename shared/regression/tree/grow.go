@@ -1,6 +1,9 @@
 package tree
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // growth is what bounds one tree.
 type growth struct {
@@ -14,21 +17,25 @@ type growth struct {
 
 // grower holds what growing many trees on the same matrix can share.
 type grower struct {
-	m       *binned
-	offsets []int // of each feature's bins in a histogram
-	cells   int
-	rows    []uint32 // kept so that each node's rows are one run
-	spare   []uint32
-	sums    gradients
-	adders  []accumulator // one a thread
-	pool    []histogram
+	m         *binned
+	offsets   []int // of each feature's bins in a histogram
+	cells     int
+	gradients gradients
+	rows      []uint32 // kept so that each node's rows are one run and ascend
+	left      []uint32 // scratch for the rows that go to either side
+	right     []uint32
+	adders    []accumulator // one a thread
+	pool      []planes
 }
 
 func newGrower(m *binned, threads int) *grower {
-	g := &grower{m: m, offsets: make([]int, m.columns), adders: make([]accumulator, max(1, threads))}
+	g := &grower{m: m, offsets: make([]int, m.columns), adders: make([]accumulator, threads)}
 	for c, f := range m.features {
 		g.offsets[c] = g.cells
 		g.cells += f.codes()
+	}
+	for i := range g.adders {
+		g.adders[i].sums = make([][8][maxBins]int64, len(m.words))
 	}
 	return g
 }
@@ -40,64 +47,106 @@ type branch struct {
 	depth      int
 	total      cell
 	bounds     bounds
-	sums       histogram
+	allowed    []bool
+	sums       planes // empty for a node that cannot be split
 	best       split
 }
 
 // leaf is a run of the grower's rows that ended in one node.
 type leaf struct{ node, start, end int }
 
-// grow fits one tree to the gradients of some rows. The rows slice is reordered;
-// leaves say which run of it ended where.
+// grow fits one tree to the gradients of some rows, which ascend; without
+// hessians they are 1. The rows slice is reordered; leaves say which run of it
+// ended where.
 func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth) (*decisionTree, []leaf) {
-	g.rows, g.spare = rows, resized(g.spare, len(rows))
-	g.sums.load(rows, gradient, hessian)
-	limits.gUnit, limits.hUnit = g.sums.gUnit, g.sums.hUnit
+	g.rows, g.left, g.right = rows, resized(g.left, len(rows)), resized(g.right, len(rows))
+	g.gradients.load(gradient, hessian, len(g.adders))
+	limits.packing = g.gradients.packing
 
 	t := &decisionTree{}
-	root := &branch{end: len(rows), total: g.sums.total(0, len(rows)), bounds: unbounded}
-	t.addNode(-1, root.total, limits.weight(root.total, unbounded), limits.penalty)
-	root.sums = g.histogram(0, len(rows))
+	root := &branch{end: len(rows), total: g.gradients.total(rows), bounds: unbounded}
+	t.addNode(root.total, limits.weight(root.total, unbounded), limits.penalty)
+	if limits.allowed != nil {
+		root.allowed = limits.allowed()
+	}
+	root.sums = g.take()
+	g.share([]*branch{root}, func(_, worker, team int) { g.sum(root, worker, team) })
 	g.search(root, limits)
 
 	var leaves []leaf
 	open := []*branch{root}
 	for count := 1; len(open) > 0; {
-		b := g.next(&open, limits)
-		if b.best.gain <= limits.gamma || b.best.gain <= 0 || limits.maxLeaves > 0 && count >= limits.maxLeaves {
-			leaves = append(leaves, leaf{b.node, b.start, b.end})
-			g.release(b.sums)
-			continue
+		var divided []*branch
+		for _, b := range g.next(&open, limits) {
+			if b.best.gain <= limits.gamma || b.best.gain <= 0 || limits.maxLeaves > 0 && count >= limits.maxLeaves {
+				leaves = append(leaves, leaf{b.node, b.start, b.end})
+				g.release(b.sums)
+				continue
+			}
+			count++
+			divided = append(divided, b)
 		}
-		count++
-		left, right := g.divide(t, b, limits)
-		open = append(open, left, right)
+		open = append(open, g.divide(t, divided, limits)...)
 	}
 	return t, leaves
 }
 
-// next takes the branch to split: the oldest, or, with a limit on leaves, the
-// one that gains most.
-func (g *grower) next(open *[]*branch, limits growth) *branch {
-	at := 0
+// next takes the branches to split together: those found last, or, with a limit
+// on leaves, the one that gains most.
+func (g *grower) next(open *[]*branch, limits growth) []*branch {
+	const most = 64 // every open branch holds a histogram
+	at := max(0, len(*open)-most)
 	if limits.maxLeaves > 0 {
+		best := 0
 		for i, b := range *open {
-			if b.best.gain > (*open)[at].best.gain {
-				at = i
+			if b.best.gain > (*open)[best].best.gain {
+				best = i
 			}
 		}
+		b := (*open)[best]
+		*open = append(slices.Delete(*open, best, best+1), b)
+		at = len(*open) - 1
 	}
-	b := (*open)[at]
-	*open = append((*open)[:at], (*open)[at+1:]...)
-	return b
+	taken := slices.Clone((*open)[at:])
+	*open = (*open)[:at]
+	return taken
 }
 
-// divide splits a branch and finds the best splits of its children.
-func (g *grower) divide(t *decisionTree, b *branch, limits growth) (left, right *branch) {
+// divide splits branches and finds the best splits of their children.
+func (g *grower) divide(t *decisionTree, branches []*branch, limits growth) []*branch {
+	children := make([]*branch, 0, 2*len(branches))
+	for _, b := range branches {
+		left, right := g.children(t, b, limits)
+		children = append(children, left, right)
+	}
+	g.share(branches, func(i, worker, team int) {
+		g.fill(branches[i], children[2*i], children[2*i+1], worker, team)
+	})
+	parallel(len(g.adders), len(children), func(_, i int) { g.search(children[i], limits) })
+	return children
+}
+
+// share calls f for every branch, one with many rows by a team of all workers
+// and the others side by side by teams of one.
+func (g *grower) share(branches []*branch, f func(i, worker, team int)) {
+	threads := len(g.adders)
+	var small []int
+	for i, b := range branches {
+		if threads > 1 && b.end-b.start < 2*runRows {
+			small = append(small, i)
+		} else {
+			f(i, 0, threads)
+		}
+	}
+	parallel(threads, len(small), func(worker, i int) { f(small[i], worker, 1) })
+}
+
+// children makes a branch an inner node. Its histogram goes to the left child
+// and an empty one to the right, unless neither can be split.
+func (g *grower) children(t *decisionTree, b *branch, limits growth) (left, right *branch) {
 	s := b.best
-	middle := b.start + g.partition(b)
-	left = &branch{start: b.start, end: middle, depth: b.depth + 1, total: s.sumLeft, bounds: b.bounds}
-	right = &branch{start: middle, end: b.end, depth: b.depth + 1, total: b.total.minus(s.sumLeft), bounds: b.bounds}
+	left = &branch{depth: b.depth + 1, total: s.sumLeft, bounds: b.bounds}
+	right = &branch{depth: b.depth + 1, total: b.total.minus(s.sumLeft), bounds: b.bounds}
 	if limits.trends != nil && limits.trends[s.feature] != 0 {
 		middle := (s.weightLeft + s.weightRight) / 2
 		if limits.trends[s.feature] > 0 {
@@ -107,29 +156,40 @@ func (g *grower) divide(t *decisionTree, b *branch, limits growth) (left, right 
 		}
 	}
 	t.split(b.node, s, g.m.features[s.feature])
-	left.node = t.addNode(b.node, left.total, s.weightLeft, limits.penalty)
-	right.node = t.addNode(b.node, right.total, s.weightRight, limits.penalty)
-
-	if limits.maxDepth > 0 && left.depth >= limits.maxDepth {
+	left.node = t.addNode(left.total, s.weightLeft, limits.penalty)
+	right.node = t.addNode(right.total, s.weightRight, limits.penalty)
+	final := limits.maxDepth > 0 && left.depth >= limits.maxDepth
+	if final || !limits.divisible(left.total) && !limits.divisible(right.total) {
 		g.release(b.sums)
 		return left, right
 	}
-	small, large := left, right
-	if small.end-small.start > large.end-large.start {
-		small, large = large, small
+	left.sums, right.sums = b.sums, g.take()
+	if limits.allowed != nil {
+		left.allowed, right.allowed = limits.allowed(), limits.allowed()
 	}
-	small.sums = g.histogram(small.start, small.end)
-	large.sums = b.sums
-	large.sums.subtract(small.sums)
-	g.search(left, limits)
-	g.search(right, limits)
 	return left, right
 }
 
+// fill gives two children their rows, and their histograms where they have them:
+// the smaller one's is summed, the other's is what the parent's leaves.
+func (g *grower) fill(b, left, right *branch, worker, team int) {
+	middle := b.start + g.partition(b, team)
+	left.start, left.end, right.start, right.end = b.start, middle, middle, b.end
+	if left.sums[0] == nil {
+		return
+	}
+	small, large := right, left
+	if left.end-left.start < right.end-right.start {
+		small, large = left, right
+		left.sums, right.sums = right.sums, left.sums
+	}
+	g.sum(small, worker, team)
+	large.sums.subtract(small.sums)
+}
+
 // partition orders a branch's rows stably by the side they go to and returns
-// how many go left. Both writes happen for every row: there is no branch to
-// mispredict.
-func (g *grower) partition(b *branch) int {
+// how many go left.
+func (g *grower) partition(b *branch, team int) int {
 	s, f := b.best, g.m.features[b.best.feature]
 	var goesLeft [maxBins]uint8
 	for code := range f.codes() {
@@ -145,81 +205,76 @@ func (g *grower) partition(b *branch) int {
 		}
 	}
 	column, rows := g.m.byColumn[s.feature], g.rows[b.start:b.end]
-	if len(g.sums.packed) > 0 {
-		return partition(rows, g.spare, g.sums.packed[b.start:b.end], g.sums.scratchPacked, column, &goesLeft)
-	}
-	return partition(rows, g.spare, g.sums.pairs[b.start:b.end], g.sums.scratchPairs, column, &goesLeft)
-}
-
-func partition[T any](rows, spareRows []uint32, values, spareValues []T, column []uint8, goesLeft *[maxBins]uint8) int {
-	values = values[:len(rows)]
-	left, right := 0, 0
-	for i, r := range rows {
-		v := values[i]
-		rows[left], spareRows[right] = r, r
-		values[left], spareValues[right] = v, v
-		side := int(goesLeft[column[r]])
-		left += side
-		right += 1 - side
-	}
-	copy(rows[left:], spareRows[:right])
-	copy(values[left:], spareValues[:right])
-	return left
-}
-
-// histogram sums the gradients of a run of rows.
-func (g *grower) histogram(start, end int) histogram {
-	h := g.take()
-	threads := min(len(g.adders), (end-start)/4096+1)
-	parallel(threads, threads, func(t int) {
-		a := &g.adders[t]
-		if len(g.sums.packed) > 0 && a.packed == nil {
-			a.packed = make([][8][maxBins]int64, len(g.m.words))
-		}
-		if len(g.sums.packed) == 0 && a.pairs == nil {
-			a.pairs = make([][8][maxBins]cell, len(g.m.words))
-		}
-		share := (end - start + threads - 1) / threads
-		a.add(g.m, g.rows, &g.sums, min(end, start+t*share), min(end, start+(t+1)*share))
+	left, right := g.left[b.start:b.end], g.right[b.start:b.end]
+	share := (len(rows) + team - 1) / team
+	counts := make([]int, team) // rows of each share that go left
+	parallel(team, team, func(_, i int) {
+		start, end := min(len(rows), i*share), min(len(rows), (i+1)*share)
+		counts[i] = partition(rows[start:end], left[start:end], right[start:end], column, &goesLeft)
 	})
-	for t := range threads {
-		g.adders[t].drain(g.m, &g.sums, h, g.offsets)
+	middle := 0
+	for i, n := range counts {
+		middle += copy(rows[middle:], left[min(len(rows), i*share):][:n])
 	}
-	return h
+	at := middle
+	for i, n := range counts {
+		start, end := min(len(rows), i*share), min(len(rows), (i+1)*share)
+		at += copy(rows[at:], right[start:end-n])
+	}
+	return middle
+}
+
+// partition writes the rows to the side they go to. Both writes happen for
+// every row: there is no branch to mispredict.
+func partition(rows, left, right []uint32, column []uint8, goesLeft *[maxBins]uint8) int {
+	left, right = left[:len(rows)], right[:len(rows)]
+	n := 0
+	for i, r := range rows {
+		left[n], right[i-n] = r, r
+		n += int(goesLeft[column[r]])
+	}
+	return n
+}
+
+// sum fills a branch's histogram.
+func (g *grower) sum(b *branch, worker, team int) {
+	rows := g.rows[b.start:b.end]
+	share := (len(rows) + team - 1) / team
+	for plane, values := range g.gradients.values {
+		if len(values) == 0 {
+			continue
+		}
+		parallel(team, team, func(_, i int) {
+			g.adders[worker+i].add(g.m, rows[min(len(rows), i*share):min(len(rows), (i+1)*share)], values)
+		})
+		for i := range team {
+			g.adders[worker+i].drain(g.m, b.sums[plane], i == 0)
+		}
+	}
 }
 
 // search finds a branch's best split.
 func (g *grower) search(b *branch, limits growth) {
-	b.best.gain = 0
-	var allowed []bool
-	if limits.allowed != nil {
-		allowed = limits.allowed()
+	if b.sums[0] == nil {
+		return
 	}
-	found := make([]split, g.m.columns)
-	threads := len(g.adders)
-	if g.cells < 2048 {
-		threads = 1
-	}
-	parallel(threads, g.m.columns, func(c int) {
-		info := g.m.features[c]
-		if allowed != nil && !allowed[c] || info.bins == 0 {
-			return
+	for c, info := range g.m.features {
+		if b.allowed != nil && !b.allowed[c] || info.bins == 0 {
+			continue
 		}
 		trend := int8(0)
 		if limits.trends != nil {
 			trend = limits.trends[c]
 		}
 		f := limits.finder(b.total, b.bounds, trend)
-		cells := b.sums[g.offsets[c]:][:info.codes()]
+		f.sums = b.sums.part(g.offsets[c], info.codes())
+		gain := b.best.gain
 		if info.categorical {
-			f.categorical(cells, info, &found[c])
+			f.categorical(info, &b.best)
 		} else {
-			f.numeric(cells, info, &found[c])
+			f.numeric(info, &b.best)
 		}
-	})
-	for c := range found {
-		if found[c].gain > b.best.gain {
-			b.best = found[c]
+		if b.best.gain > gain {
 			b.best.feature = c
 		}
 	}
@@ -229,18 +284,21 @@ func (g *grower) search(b *branch, limits growth) {
 	}
 }
 
-func (g *grower) take() histogram {
+func (g *grower) take() planes {
 	if n := len(g.pool); n > 0 {
 		h := g.pool[n-1]
 		g.pool = g.pool[:n-1]
-		clear(h)
 		return h
 	}
-	return make(histogram, g.cells)
+	h := planes{make([]int64, g.cells)}
+	if !g.gradients.packed {
+		h[1] = make([]int64, g.cells)
+	}
+	return h
 }
 
-func (g *grower) release(h histogram) {
-	if h != nil {
+func (g *grower) release(h planes) {
+	if h[0] != nil {
 		g.pool = append(g.pool, h)
 	}
 }

@@ -12,58 +12,106 @@ type cell struct{ g, h int64 }
 func (c cell) plus(d cell) cell  { return cell{c.g + d.g, c.h + d.h} }
 func (c cell) minus(d cell) cell { return cell{c.g - d.g, c.h - d.h} }
 
-// gradients are the first and second derivatives of the loss at each row, in
-// fixed point, in the order that the grower keeps its rows in. Where the
-// hessians are small whole numbers (squared error without weights, bootstrap
-// counts) both share one integer, and one addition sums both.
-type gradients struct {
-	packed        []int64 // g<<shift + h; nil when pairs is used
-	pairs         []cell
-	shift         uint
-	gUnit, hUnit  float64 // value of one step
-	scratchPacked []int64
-	scratchPairs  []cell
+// packing says how integers hold cells. Where the hessians are small whole
+// numbers (squared error without weights, bootstrap counts) one integer holds
+// g<<shift + h, and one addition sums both; otherwise a second one holds h.
+type packing struct {
+	packed       bool
+	shift        uint
+	gUnit, hUnit float64 // value of one step
 }
 
-// load puts the rows' gradients into fixed point with as many bits as their
-// sums leave.
-func (q *gradients) load(rows []uint32, g, h []float64) {
-	maxG, maxH, sumH, whole := 0.0, 0.0, 0.0, true
-	for _, r := range rows {
-		maxG = max(maxG, math.Abs(g[r]))
-		maxH = max(maxH, h[r])
-		sumH += h[r]
-		whole = whole && h[r] == math.Trunc(h[r])
+// planes are one integer a row or a bin, packed cells, or two: g and h.
+type planes [2][]int64
+
+func (p packing) cell(sums planes, i int) cell {
+	if p.packed {
+		v := sums[0][i]
+		return cell{v >> (p.shift & 63), v & (1<<(p.shift&63) - 1)}
+	}
+	return cell{sums[0][i], sums[1][i]}
+}
+
+// part is a run of n from start.
+func (p planes) part(start, n int) planes {
+	p[0] = p[0][start : start+n]
+	if p[1] != nil {
+		p[1] = p[1][start : start+n]
+	}
+	return p
+}
+
+// subtract turns a parent's histogram into that of the other child.
+func (p planes) subtract(child planes) {
+	for i, plane := range p {
+		other := child[i][:len(plane)]
+		for b := range plane {
+			plane[b] -= other[b]
+		}
+	}
+}
+
+// gradients are the first and second derivatives of the loss at each row, in
+// fixed point.
+type gradients struct {
+	packing
+	values planes
+}
+
+// load puts gradients into fixed point with as many bits as their sums leave.
+// Without h all second derivatives are 1.
+func (q *gradients) load(g, h []float64, threads int) {
+	n := len(g)
+	sumG := sumRuns(threads, n, func(start, end int) float64 { return magnitude(g[start:end]) })
+	sumH, whole := float64(n), true
+	if h != nil {
+		sumH = sumRuns(threads, n, func(start, end int) float64 { return magnitude(h[start:end]) })
+		whole = sumRuns(threads, n, func(start, end int) float64 { return fractions(h[start:end]) }) == 0
 	}
 	q.shift = uint(bits.Len64(uint64(min(sumH, 1<<40))))
-	if whole && q.shift <= 32 {
-		q.pack(rows, g, h, maxG)
-	} else {
-		q.pair(rows, g, h, maxG, maxH)
+	q.values[0], q.values[1] = resized(q.values[0], n), nil
+	if q.packed = whole && q.shift <= 32; !q.packed {
+		q.shift, q.values[1] = 0, make([]int64, n)
 	}
-}
-
-func (q *gradients) pack(rows []uint32, g, h []float64, maxG float64) {
-	q.pairs = q.pairs[:0]
-	q.packed = resized(q.packed, len(rows))
-	q.scratchPacked = resized(q.scratchPacked, len(rows))
-	scale := fixedPoint(maxG*float64(len(rows)), 62-int(q.shift))
-	q.gUnit, q.hUnit = 1/scale, 1
-	for i, r := range rows {
-		q.packed[i] = int64(math.RoundToEven(g[r]*scale))<<q.shift + int64(h[r])
+	gScale, hScale := fixedPoint(sumG, 61-int(q.shift)), 1.0
+	if !q.packed {
+		hScale = fixedPoint(sumH, 61)
 	}
-}
-
-func (q *gradients) pair(rows []uint32, g, h []float64, maxG, maxH float64) {
-	q.packed = q.packed[:0]
-	q.pairs = resized(q.pairs, len(rows))
-	q.scratchPairs = resized(q.scratchPairs, len(rows))
-	n := float64(len(rows))
-	gScale, hScale := fixedPoint(maxG*n, 61), fixedPoint(maxH*n, 61)
 	q.gUnit, q.hUnit = 1/gScale, 1/hScale
-	for i, r := range rows {
-		q.pairs[i] = cell{int64(math.RoundToEven(g[r] * gScale)), int64(math.RoundToEven(h[r] * hScale))}
+	first, second := q.values[0], q.values[1]
+	inRuns(threads, n, func(start, end int) {
+		switch {
+		case h == nil:
+			for i, v := range g[start:end] {
+				first[start+i] = int64(math.RoundToEven(v*gScale))<<q.shift + 1
+			}
+		case q.packed:
+			for i, v := range g[start:end] {
+				first[start+i] = int64(math.RoundToEven(v*gScale))<<q.shift + int64(h[start+i])
+			}
+		default:
+			for i, v := range g[start:end] {
+				first[start+i] = int64(math.RoundToEven(v * gScale))
+				second[start+i] = int64(math.RoundToEven(h[start+i] * hScale))
+			}
+		}
+	})
+}
+
+func magnitude(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += math.Abs(v)
 	}
+	return sum
+}
+
+func fractions(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v - math.Trunc(v)
+	}
+	return sum
 }
 
 // fixedPoint is the greatest power of two that keeps a sum within some bits.
@@ -75,65 +123,65 @@ func fixedPoint(sum float64, bits int) float64 {
 	return math.Ldexp(1, min(bits-exponent, 1000))
 }
 
-// total is the sum over rows start to end.
-func (q *gradients) total(start, end int) cell {
+// total is the sum over some rows.
+func (q *gradients) total(rows []uint32) cell {
 	var sum cell
-	if len(q.packed) > 0 {
-		packed := int64(0)
-		for _, v := range q.packed[start:end] {
-			packed += v
-		}
-		return q.unpack(packed)
-	}
-	for _, v := range q.pairs[start:end] {
-		sum = sum.plus(v)
+	for _, r := range rows {
+		sum = sum.plus(q.cell(q.values, int(r)))
 	}
 	return sum
-}
-
-func (q *gradients) unpack(v int64) cell {
-	return cell{v >> q.shift, v & (1<<q.shift - 1)}
-}
-
-// histogram holds the sums of one node, bins of all features in one slice;
-// offsets say where each feature's begin.
-type histogram []cell
-
-// subtract turns a parent's histogram into that of the other child.
-func (h histogram) subtract(child histogram) {
-	for i, c := range child {
-		h[i] = h[i].minus(c)
-	}
 }
 
 // accumulator sums rows into bins, a byte's worth of bins a feature and eight
 // features together, so that no index needs a check. What falls into the columns
 // that pad the last eight is never read.
 type accumulator struct {
-	packed [][8][maxBins]int64
-	pairs  [][8][maxBins]cell
+	sums   [][8][maxBins]int64
+	values [chunk]int64
+	codes  [chunk]uint64
 }
 
-// add sums the gradients of the rows into the accumulator.
-func (a *accumulator) add(m *binned, rows []uint32, q *gradients, start, end int) {
-	for i, words := range m.words {
-		switch {
-		case len(q.packed) == 0:
-			addPairs(&a.pairs[i], words, rows[start:end], q.pairs[start:end], min(8, m.columns-8*i))
-		case m.columns-8*i > 4:
-			addEight(&a.packed[i], words, rows[start:end], q.packed[start:end])
-		default:
-			addFour(&a.packed[i], words, rows[start:end], q.packed[start:end])
+// chunk is how many rows are gathered before they are summed: loads that depend
+// on nothing overlap, and what they bring stays in the second cache.
+const chunk = 2048
+
+// add sums the values of the rows into the accumulator.
+func (a *accumulator) add(m *binned, rows []uint32, values []int64) {
+	for len(rows) > 0 {
+		n := min(chunk, len(rows))
+		v := gather(a.values[:n], values, rows[:n])
+		for i, words := range m.words {
+			codes := gather(a.codes[:n], words, rows[:n])
+			if m.columns-8*i > 4 {
+				addEight(&a.sums[i], codes, v)
+			} else {
+				addFour(&a.sums[i], codes, v)
+			}
 		}
+		rows = rows[n:]
 	}
+}
+
+// gather copies the rows' items, or returns them where they lie when the rows,
+// which ascend, leave none out.
+func gather[T any](to, from []T, rows []uint32) []T {
+	first, last := rows[0], rows[len(rows)-1]
+	if int(last-first) == len(rows)-1 {
+		return from[first : last+1]
+	}
+	to = to[:len(rows)]
+	for i, r := range rows {
+		to[i] = from[r]
+	}
+	return to
 }
 
 // addEight is the hot loop of training: one load brings the bins of eight
 // features, and the sums lie at offsets that are constants.
-func addEight(sums *[8][maxBins]int64, words []uint64, rows []uint32, values []int64) {
-	values = values[:len(rows)]
-	for i, r := range rows {
-		v, codes := values[i], words[r]
+func addEight(sums *[8][maxBins]int64, words []uint64, values []int64) {
+	values = values[:len(words)]
+	for i, codes := range words {
+		v := values[i]
 		sums[0][uint8(codes)] += v
 		sums[1][uint8(codes>>8)] += v
 		sums[2][uint8(codes>>16)] += v
@@ -145,10 +193,10 @@ func addEight(sums *[8][maxBins]int64, words []uint64, rows []uint32, values []i
 	}
 }
 
-func addFour(sums *[8][maxBins]int64, words []uint64, rows []uint32, values []int64) {
-	values = values[:len(rows)]
-	for i, r := range rows {
-		v, codes := values[i], words[r]
+func addFour(sums *[8][maxBins]int64, words []uint64, values []int64) {
+	values = values[:len(words)]
+	for i, codes := range words {
+		v := values[i]
 		sums[0][uint8(codes)] += v
 		sums[1][uint8(codes>>8)] += v
 		sums[2][uint8(codes>>16)] += v
@@ -156,38 +204,21 @@ func addFour(sums *[8][maxBins]int64, words []uint64, rows []uint32, values []in
 	}
 }
 
-func addPairs(sums *[8][maxBins]cell, words []uint64, rows []uint32, values []cell, columns int) {
-	values = values[:len(rows)]
-	used := sums[:columns]
-	for i, r := range rows {
-		v, codes := values[i], words[r]
-		for c := range used {
-			s := &used[c][uint8(codes)]
-			s.g += v.g
-			s.h += v.h
-			codes >>= 8
-		}
-	}
-}
-
-// drain adds the accumulated sums to h and leaves the accumulator empty.
-func (a *accumulator) drain(m *binned, q *gradients, h histogram, offsets []int) {
-	packed := len(q.packed) > 0
+// drain moves the accumulated sums to the histogram, or adds them to it, and
+// leaves the accumulator empty.
+func (a *accumulator) drain(m *binned, to []int64, move bool) {
 	for c, f := range m.features {
-		out := h[offsets[c]:][:f.codes()]
-		if packed {
-			sums := a.packed[c/8][c%8][:len(out)]
-			for b, v := range sums {
-				out[b] = out[b].plus(q.unpack(v))
-			}
-			clear(sums)
+		sums := a.sums[c/8][c%8][:f.codes()]
+		out := to[:len(sums)]
+		to = to[len(sums):]
+		if move {
+			copy(out, sums)
 		} else {
-			sums := a.pairs[c/8][c%8][:len(out)]
 			for b, v := range sums {
-				out[b] = out[b].plus(v)
+				out[b] += v
 			}
-			clear(sums)
 		}
+		clear(sums)
 	}
 }
 

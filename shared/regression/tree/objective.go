@@ -42,32 +42,45 @@ func (l loss) start(y, weights []float64) float64 {
 	return sum / n
 }
 
-// derivatives writes the first and second derivative of the loss at each row.
-// For PseudoHuber the second is the curvature of the parabola that lies above
-// the loss and touches it (iteratively reweighted least squares): the true one
-// falls so fast that residuals far out would throw a leaf across the data.
-func (l loss) derivatives(y, weights, predicted, g, h []float64) {
-	for i := range y {
-		z := predicted[i] - y[i]
-		switch l.objective {
-		case AbsoluteError:
-			g[i], h[i] = sign(z), 1
-		case Quantile:
-			g[i], h[i] = 1-l.parameter, 1
-			if z < 0 {
-				g[i] = -l.parameter
-			}
-		case PseudoHuber:
-			root := math.Sqrt(1 + z*z/(l.parameter*l.parameter))
-			g[i], h[i] = z/root, 1/root
-		default:
-			g[i], h[i] = z, 1
-		}
+// derivatives writes the first and second derivative of the loss at rows start
+// to end. A nil h is not written.
+func (l loss) derivatives(y, weights, predicted, g, h []float64, start, end int) {
+	for i := start; i < end; i++ {
+		first, second := l.derivative(predicted[i] - y[i])
 		if weights != nil {
-			g[i] *= weights[i]
-			h[i] *= weights[i]
+			first *= weights[i]
+			second *= weights[i]
+		}
+		g[i] = first
+		if h != nil {
+			h[i] = second
 		}
 	}
+}
+
+// derivative is the first and second derivative of the loss at a residual. For
+// PseudoHuber the second is the curvature of the parabola that lies above the
+// loss and touches it (iteratively reweighted least squares): the true one falls
+// so fast that residuals far out would throw a leaf across the data.
+func (l loss) derivative(z float64) (first, second float64) {
+	switch l.objective {
+	case AbsoluteError:
+		return sign(z), 1
+	case Quantile:
+		if z < 0 {
+			return -l.parameter, 1
+		}
+		return 1 - l.parameter, 1
+	case PseudoHuber:
+		root := math.Sqrt(1 + z*z/(l.parameter*l.parameter))
+		return z / root, 1 / root
+	}
+	return z, 1
+}
+
+// flat says whether the second derivative is 1 at every row.
+func (l loss) flat(weights []float64) bool {
+	return weights == nil && l.objective != PseudoHuber
 }
 
 // refit gives a leaf the value that its own rows want, where the second

@@ -13,8 +13,8 @@ var unbounded = bounds{math.Inf(-1), math.Inf(1)}
 // penalty is the part of the settings that scores a node (Chen and Guestrin
 // 2016, equations 5 to 7, without their factor 1/2, as XGBoost reports it).
 type penalty struct {
+	packing
 	lambda, alpha, gamma, minChildWeight, maxDeltaStep float64
-	gUnit, hUnit                                       float64 // of the cells
 }
 
 // weight is the best value of a node: -T(G)/(H+lambda) with T the soft
@@ -72,6 +72,7 @@ type split struct {
 // finder looks for the best split of one feature in one node.
 type finder struct {
 	penalty
+	sums    planes // of the feature
 	total   cell
 	parent  float64 // score of the undivided node
 	bounds  bounds
@@ -87,9 +88,17 @@ func (p penalty) finder(total cell, b bounds, trend int8) finder {
 	if !f.plain {
 		f.parent = p.scoreAt(total, p.weight(total, b))
 	}
-	f.minimum = max(1, int64(min(math.Ceil(p.minChildWeight/p.hUnit), 1<<62)))
+	f.minimum = p.minimum()
 	return f
 }
+
+// minimum is the least sum of hessians in a child.
+func (p penalty) minimum() int64 {
+	return max(1, int64(min(math.Ceil(p.minChildWeight/p.hUnit), 1<<61)))
+}
+
+// divisible says whether a node can have two children.
+func (p penalty) divisible(c cell) bool { return c.h >= 2*p.minimum() }
 
 // gain is what dividing off the left sum takes off the loss, or -1 where that
 // is not allowed.
@@ -98,8 +107,10 @@ func (f *finder) gain(left cell) float64 {
 	if left.h < f.minimum || right.h < f.minimum {
 		return -1
 	}
-	if f.plain {
-		return f.score(left) + f.score(right) - f.parent
+	if f.plain { // score(left) + score(right), with one division
+		gl, hl := f.soft(float64(left.g)*f.gUnit), float64(left.h)*f.hUnit+f.lambda
+		gr, hr := f.soft(float64(right.g)*f.gUnit), float64(right.h)*f.hUnit+f.lambda
+		return (gl*gl*hr+gr*gr*hl)/(hl*hr) - f.parent
 	}
 	wl, wr := f.weight(left, f.bounds), f.weight(right, f.bounds)
 	if f.trend > 0 && wl > wr || f.trend < 0 && wl < wr {
@@ -115,15 +126,20 @@ func (f *finder) consider(best *split, left cell, cut int, missingLeft bool) {
 	}
 }
 
-// numeric scans the bins in order, missing values to the right and to the left.
-func (f *finder) numeric(cells []cell, info feature, best *split) {
-	var missing cell
-	if info.missing {
-		missing = cells[info.bins]
+// missing is the sum of the rows without a value.
+func (f *finder) missing(info feature) cell {
+	if !info.missing {
+		return cell{}
 	}
-	cells = cells[:info.bins]
+	return f.cell(f.sums, info.bins)
+}
+
+// numeric scans the bins in order, missing values to the right and to the left.
+func (f *finder) numeric(info feature, best *split) {
+	missing := f.missing(info)
 	var left cell
-	for b, c := range cells {
+	for b := range info.bins {
+		c := f.cell(f.sums, b)
 		if c == (cell{}) {
 			continue // the same division as one bin before
 		}
@@ -148,14 +164,11 @@ const (
 
 // categorical sorts the codes by their weight and scans that order (Fisher's
 // grouping), or tries one against the rest where there are few.
-func (f *finder) categorical(cells []cell, info feature, best *split) {
-	var missing cell
-	if info.missing {
-		missing = cells[info.bins]
-	}
+func (f *finder) categorical(info feature, best *split) {
+	missing := f.missing(info)
 	var present []int
-	for code, c := range cells[:info.bins] {
-		if c.h > 0 {
+	for code := range info.bins {
+		if f.cell(f.sums, code).h > 0 {
 			present = append(present, code)
 		}
 	}
@@ -179,12 +192,12 @@ func (f *finder) categorical(cells []cell, info feature, best *split) {
 		for _, code := range present {
 			var right categorySet
 			right.add(code)
-			try(&right, cells[code])
+			try(&right, f.cell(f.sums, code))
 		}
 		return
 	}
 	slices.SortStableFunc(present, func(a, b int) int {
-		wa, wb := f.weight(cells[a], unbounded), f.weight(cells[b], unbounded)
+		wa, wb := f.weight(f.cell(f.sums, a), unbounded), f.weight(f.cell(f.sums, b), unbounded)
 		switch {
 		case wa < wb:
 			return -1
@@ -201,7 +214,7 @@ func (f *finder) categorical(cells []cell, info feature, best *split) {
 		var sum cell
 		for _, code := range present[:min(len(present)-1, maxCategories)] {
 			right.add(code)
-			sum = sum.plus(cells[code])
+			sum = sum.plus(f.cell(f.sums, code))
 			try(&right, sum)
 		}
 	}
