@@ -22,9 +22,15 @@ func played(t *testing.T) []trace.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return replayed(t, jobs, cluster.Machine{Nodes: 40})
+}
+
+// replayed returns jobs with the waits that they have on a machine with 4 jobs
+// a user.
+func replayed(t *testing.T, jobs []trace.Job, m cluster.Machine) []trace.Job {
 	rules := scheduler.Defaults(scheduler.Slurm)
 	rules.UserLimit = 4
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: rules})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: m, Rules: rules})
 	if err != nil {
 		t.Fatal(err)
 	}

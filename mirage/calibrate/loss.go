@@ -7,35 +7,36 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// capHours is the longest wait that the loss tells apart.
+// capHours is the longest wait that the loss tells apart job by job.
 const capHours = 24
 
 // Loss compares the simulated and actual waits of the jobs submitted from
-// from on and before to, waits capped at a day: mean |s-a| / mean a, plus
-// |mean s / mean a - 1|, plus 1 - Spearman. It is infinite where the actual
-// waits have no mean or no ranks.
+// from on and before to: mean |s-a| / mean a and 1 - Spearman of the waits
+// capped at a day, plus |mean s / mean a - 1| of the waits as they are. It is
+// infinite where the actual waits have no mean.
 func Loss(r *simulator.Result, from, to int64) float64 {
 	var simulated, actual []float64
-	meanS, meanA, mae := 0.0, 0.0, 0.0
+	var wholeS, wholeA, cappedA, mae float64
 	for i := range r.Starts {
 		j := &r.Workload.Jobs[i]
 		start, _, ok := r.Started(i)
 		if !ok || j.Submit < from || j.Submit >= to {
 			continue
 		}
-		s := min(capHours, float64(start-j.Submit)/3600)
-		a := min(capHours, float64(j.Wait())/3600)
+		s, a := float64(start-j.Submit)/3600, float64(j.Wait())/3600
+		wholeS += s
+		wholeA += a
+		s, a = min(s, capHours), min(a, capHours)
 		simulated, actual = append(simulated, s), append(actual, a)
-		meanS += s
-		meanA += a
+		cappedA += a
 		mae += math.Abs(s - a)
 	}
-	if meanA == 0 {
+	if wholeA == 0 {
 		return math.Inf(1)
 	}
 	rho, err := regression.Spearman(simulated, actual)
 	if err != nil {
 		rho = 0 // all simulated waits are the same: they rank nothing
 	}
-	return mae/meanA + math.Abs(meanS/meanA-1) + 1 - rho
+	return mae/cappedA + math.Abs(wholeS/wholeA-1) + 1 - rho
 }

@@ -29,7 +29,7 @@ type Grid struct {
 
 // GridFor returns the grid for a log: nodes from four fifths of the most that
 // were in use at once to all of them, no user limit or the most jobs that any
-// user ran at once and one less and more, and a few weights about Slurm's.
+// user ran at once or one more, and a few weights about Slurm's.
 func GridFor(jobs []trace.Job) Grid {
 	peak := (&trace.Trace{Jobs: jobs}).PeakNodes()
 	g := Grid{Size: []float64{100, 200, 400}, Age: []float64{7000}}
@@ -38,9 +38,6 @@ func GridFor(jobs []trace.Job) Grid {
 	}
 	most := trace.PeakUserJobs(jobs)
 	g.UserLimits = []int{0, most, most + 1}
-	if most > 1 {
-		g.UserLimits = append(g.UserLimits, most-1)
-	}
 	g.Logged = []float64{0}
 	if slices.ContainsFunc(jobs, func(j trace.Job) bool { return j.Priority != jobs[0].Priority }) {
 		g.Logged = []float64{1, 0, 0.5, 1.5, 2, 3}
@@ -55,20 +52,28 @@ type Found struct {
 	Tried  int
 }
 
+// WarmDays is how many days before the training range fill the queue that it
+// begins with.
+const WarmDays = 28
+
 // Search finds the settings of a Slurm-like scheduler with the least loss on
-// the jobs submitted from from on and before to; those are simulated from an
-// idle machine. Jobs outside the range are not looked at. workers simulations
-// run at once; their number does not change the outcome. progress, which may
-// be nil, is told of every simulation. The error wraps ErrRange.
+// the jobs submitted from from on and before to. The simulations begin four
+// weeks earlier (WarmDays) with an idle machine; other jobs are not looked at.
+// workers simulations run at once; their number does not change the outcome.
+// progress, which may be nil, is told of every simulation. The error wraps
+// ErrRange.
 func Search(ctx context.Context, jobs []trace.Job, from, to int64, g Grid, workers int, progress func()) (*Found, error) {
 	all := trace.Trace{Jobs: jobs}
-	train := all.Between(from, to)
-	if len(train) < 100 {
-		return nil, fmt.Errorf("%w: %d", ErrRange, len(train))
+	if n := len(all.Between(from, to)); n < 100 {
+		return nil, fmt.Errorf("%w: %d", ErrRange, n)
 	}
-	s := &search{ctx: ctx, train: train, from: from, to: to, workers: max(workers, 1), progress: progress, known: map[point]float64{}}
+	train := all.Between(from-WarmDays*86400, to)
+	s := &search{ctx: ctx, train: train, from: from, to: to, workers: max(workers, 1), progress: progress, known: map[point]float64{}, outages: map[int][]cluster.Window{}}
 	if len(g.Nodes) == 0 || len(g.UserLimits) == 0 || len(g.Logged) == 0 || len(g.Size) == 0 || len(g.Age) == 0 {
 		return nil, fmt.Errorf("%w: the grid has an empty list", ErrRange)
+	}
+	for _, n := range g.Nodes {
+		s.outages[n] = Outages(train, n, to)
 	}
 	best := point{g.Nodes[0], g.UserLimits[0], g.Logged[0], g.Size[0], g.Age[0]}
 	machine := func(p point) (around []point) {
@@ -98,7 +103,7 @@ func Search(ctx context.Context, jobs []trace.Job, from, to int64, g Grid, worke
 			}
 		}
 		if best == before {
-			return &Found{best.config(), s.known[best], len(s.known)}, nil
+			return &Found{s.config(best), s.known[best], len(s.known)}, nil
 		}
 	}
 }
@@ -109,7 +114,9 @@ type point struct {
 	logged, size, age float64
 }
 
-func (p point) config() simulator.Config {
+// config is the settings at a point. What was down is inferred for its number
+// of nodes.
+func (s *search) config(p point) simulator.Config {
 	rules := scheduler.Defaults(scheduler.Slurm)
 	rules.UserLimit = p.limit
 	rules.LoggedPriority = p.logged > 0
@@ -118,7 +125,7 @@ func (p point) config() simulator.Config {
 		rules.Weights.Logged = 1
 	}
 	rules.Weights.Size, rules.Weights.Age = p.size, p.age
-	return simulator.Config{Machine: cluster.Machine{Nodes: p.nodes}, Rules: rules}
+	return simulator.Config{Machine: cluster.Machine{Nodes: p.nodes, Down: s.outages[p.nodes]}, Rules: rules}
 }
 
 type search struct {
@@ -128,6 +135,7 @@ type search struct {
 	workers  int
 	progress func()
 	known    map[point]float64
+	outages  map[int][]cluster.Window // by number of nodes
 }
 
 // best evaluates points and returns the first of those with the least loss.
@@ -164,7 +172,7 @@ func (s *search) best(points []point) (point, error) {
 }
 
 func (s *search) loss(p point) (float64, error) {
-	w, err := simulator.NewWorkload(s.train, p.config())
+	w, err := simulator.NewWorkload(s.train, s.config(p))
 	if err != nil {
 		return 0, err
 	}

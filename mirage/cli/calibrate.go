@@ -48,7 +48,7 @@ func calibrateCommand(env *shared.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w, err := simulator.NewWorkload(t.Between(lo, end), found.Config)
+			w, err := simulator.NewWorkload(t.Between(lo-calibrate.WarmDays*86400, end), found.Config)
 			if err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ func explainCommand(env *shared.Env) *cobra.Command {
 		Short: "tell why a job waited in the simulated queue",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, w, _, err := m.workload(env, &in, args[0], from, to)
+			t, w, _, err := m.workload(env, &in, args[0], from, to, 0)
 			if err != nil {
 				return err
 			}

@@ -99,17 +99,17 @@ func between(t *trace.Trace, from, to string) (lo, hi int64, err error) {
 	return lo, hi, nil
 }
 
-// selected returns the jobs submitted between two dates.
-func selected(t *trace.Trace, from, to string) ([]trace.Job, error) {
+// selected returns the jobs submitted between two dates, and those submitted
+// so many seconds before.
+func selected(t *trace.Trace, from, to string, history int64) ([]trace.Job, error) {
 	lo, hi, err := between(t, from, to)
 	if err != nil {
 		return nil, err
 	}
-	jobs := t.Between(lo, hi)
-	if len(jobs) == 0 {
+	if len(t.Between(lo, hi)) == 0 {
 		return nil, fmt.Errorf("%w: none submitted from %s to %s", trace.ErrNoJobs, clock(t, lo), clock(t, hi))
 	}
-	return jobs, nil
+	return t.Between(lo-history, hi), nil
 }
 
 // clock spells an instant in the trace's zone.

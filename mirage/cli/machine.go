@@ -66,7 +66,7 @@ func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, err
 		}
 	}
 	if m.changed("nodes") {
-		c.Nodes = m.nodes
+		c.Machine = c.Resized(m.nodes)
 	} else if c.Nodes == 0 {
 		c.Nodes = t.PeakNodes()
 	}
@@ -126,14 +126,15 @@ func downWindow(t *trace.Trace, spec string) (cluster.Window, error) {
 	return cluster.Window{From: from, To: to, Nodes: n}, nil
 }
 
-// workload opens a trace and sets up the jobs submitted within a range on the
-// cluster that the flags describe.
-func (m *machine) workload(env *shared.Env, in *input, path, from, to string) (*trace.Trace, *simulator.Workload, simulator.Config, error) {
+// workload opens a trace and sets up the jobs submitted within a range, and
+// those of a history in seconds before it, on the cluster that the flags
+// describe.
+func (m *machine) workload(env *shared.Env, in *input, path, from, to string, history int64) (*trace.Trace, *simulator.Workload, simulator.Config, error) {
 	t, err := in.open(env, path)
 	if err != nil {
 		return nil, nil, simulator.Config{}, err
 	}
-	jobs, err := selected(t, from, to)
+	jobs, err := selected(t, from, to, history)
 	if err != nil {
 		return nil, nil, simulator.Config{}, err
 	}

@@ -34,18 +34,30 @@ type checkedResult struct {
 func simulateCommand(env *shared.Env) *cobra.Command {
 	var in input
 	var m machine
-	var from, to, out string
+	var from, to, history, out string
 	var gantt, utilisation string
 	var check, asJSON bool
 	c := &cobra.Command{
 		Use:   "simulate FILE",
-		Short: "replay a trace on a simulated cluster, from an idle machine",
+		Short: "replay a trace on a simulated cluster",
+		Long: `Replay the jobs submitted from --from on and before --to on a simulated cluster,
+and compare their waits with those in the trace. The cluster is idle at first;
+with --history the jobs submitted in that span before --from fill it, and are
+written to --out too, but do not count in the figures.`,
 		Example: `  mirage simulate ls6-a100.log --nodes 75 --scheduler slurm --user-limit 8 --logged-priority \
       --from 2022-11-01 --to 2023-03-01 --check --out jobs.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			begin := time.Now()
-			_, w, config, err := m.workload(env, &in, args[0], from, to)
+			warm, err := seconds("history", history)
+			if err != nil {
+				return err
+			}
+			t, w, config, err := m.workload(env, &in, args[0], from, to, warm)
+			if err != nil {
+				return err
+			}
+			lo, hi, err := between(t, from, to)
 			if err != nil {
 				return err
 			}
@@ -61,7 +73,7 @@ func simulateCommand(env *shared.Env) *cobra.Command {
 			if err := drawSchedule(result, gantt, utilisation); err != nil {
 				return err
 			}
-			s := simulated{Metrics: result.Metrics(), WallSeconds: time.Since(begin).Seconds()}
+			s := simulated{Metrics: result.MetricsBetween(lo, hi), WallSeconds: time.Since(begin).Seconds()}
 			if check {
 				report, err := checkResult(cmd.Context(), result, out)
 				if err != nil {
@@ -89,6 +101,7 @@ func simulateCommand(env *shared.Env) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&from, "from", "", "first day (or time) of submission")
 	f.StringVar(&to, "to", "", "day (or time) before which jobs are submitted")
+	f.StringVar(&history, "history", "0h", "simulate the jobs of this span before --from too, such as 28d, without counting them")
 	f.StringVar(&out, "out", "", "write every job's outcome to this CSV file")
 	f.StringVar(&gantt, "gantt", "", "draw who held which node, .svg or .png (a few hundred jobs)")
 	f.StringVar(&utilisation, "utilisation-chart", "", "draw the nodes in use over time, .svg or .png")

@@ -118,7 +118,7 @@ func convertCommand(env *shared.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if t.Jobs, err = selected(t, from, to); err != nil {
+			if t.Jobs, err = selected(t, from, to, 0); err != nil {
 				return err
 			}
 			return saveTrace(args[1], t)

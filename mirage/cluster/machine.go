@@ -41,6 +41,18 @@ func (m Machine) Check() error {
 	return nil
 }
 
+// Resized is the machine with more or fewer nodes. While some are down, as
+// many are up as before.
+func (m Machine) Resized(nodes int) Machine {
+	r := Machine{Nodes: nodes}
+	for _, w := range m.Down {
+		if w.Nodes += nodes - m.Nodes; w.Nodes > 0 {
+			r.Down = append(r.Down, w)
+		}
+	}
+	return r
+}
+
 // Accepts returns an error that wraps ErrOversize where no moment will come
 // at which a job of so many nodes fits.
 func (m Machine) Accepts(nodes int) error {

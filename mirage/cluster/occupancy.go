@@ -54,9 +54,11 @@ func (o *Occupancy) Free() int { return o.free }
 // slice is the occupancy's own and changes with it.
 func (o *Occupancy) Running() []Allocation { return o.running }
 
-// Planned reports whether nodes go down at some time, so that fitting now is
-// not all there is to fitting.
-func (o *Occupancy) Planned() bool { return len(o.down) > 0 }
+// Planned reports whether nodes are down now or later, so that fitting in what
+// no job holds is not all there is to fitting.
+func (o *Occupancy) Planned(now int64) bool {
+	return slices.ContainsFunc(o.down, func(w Window) bool { return w.To > now })
+}
 
 func order(a, b Allocation) int {
 	return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Job, b.Job))

@@ -67,7 +67,7 @@ func (p *Plan) begin(f *Floor, r *Request, outOfTurn bool) {
 
 // strict starts jobs in turn until one does not fit.
 func (p *Plan) strict(f *Floor) {
-	planned := f.Nodes.Planned()
+	planned := f.Nodes.Planned(f.Now)
 	if planned {
 		f.Nodes.Plan(&p.profile, f.Now, 0)
 	}
