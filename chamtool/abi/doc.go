@@ -2,8 +2,8 @@
 // Go: the callbacks of the Chameleon tools interface in its two dialects, and
 // the slots that the C side writes one event into.
 //
-// It decides nothing beyond the layout: eight 64-bit words a slot, further
-// sizes in further slots, native byte order. It refuses slots whose kind it
+// It decides nothing beyond the layout: four 64-bit words a slot, sizes in
+// further slots, native byte order. It refuses slots whose kind it
 // does not know, see [Slot.Valid].
 //
 //	s := abi.Slot{}

@@ -10,21 +10,21 @@ const (
 	ThreadStart Kind = iota + 1 // a worker joined
 	ThreadEnd                   // a worker left
 	Create                      // a task was created; its sizes follow
-	Start                       // a task that was created begins
-	End                         // a task ended
+	Run                         // a task ran: the ticks are of its start; its thread's CPU time may follow
+	Lost                        // a task whose start or end was not heard
 	WaitStart                   // a worker entered a distributed taskwait
 	WaitEnd                     // a worker left it
 	Load                        // patched: the load of an iteration, as float64 bits
 	TaskTime                    // patched: the wall time of a task, as float64 bits
-	Arrive                      // a task that was not created here begins; its sizes follow
+	Arrive                      // a task that was not created here begins, its sizes follow
 	Announce                    // patched: a task was created; the token is its address in memory
-	Claim                       // patched: an announced task begins and gets its token; its sizes follow
+	Claim                       // patched: an announced task begins and gets its token, its sizes follow
 	lastKind    = Claim
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"none", "thread start", "thread end", "create", "start", "end", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim"}
+	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -32,33 +32,32 @@ func (k Kind) String() string {
 }
 
 // Words is the number of 64-bit words in a slot.
-const Words = 8
+const Words = 4
 
 // The words of an event's first slot. Word 0 is the header.
 const (
 	WordTicks   = 1 // when, in ticks of the C side's clock
 	WordToken   = 2 // the task's identity in this process
 	WordEntry   = 3 // Create, Arrive: the address of the task's function
-	WordCPU     = 3 // End: the thread's CPU time in the task in ns, 0 if not taken
-	WordCore    = 4 // End: the core it ended on, -1 if unknown
+	WordEnd     = 3 // Run: when it ended, in ticks
 	WordValue   = 3 // Load, TaskTime: float64 bits, seconds
 	WordAddress = 3 // Claim: the task's address in memory
-	WordSizes   = 4 // Create, Arrive: the first sizes
 )
 
-// InlineSizes is how many sizes the first slot holds; every further slot holds
-// Words of them.
-const InlineSizes = Words - WordSizes
+// MaxSizes is the most sizes of one event, Words of them in every further
+// slot. The sizes beyond are summed into the last one.
+const MaxSizes = 15 * Words
 
-// MaxSizes is the most sizes of one event. The sizes beyond are summed into
-// the last one.
-const MaxSizes = InlineSizes + 7*Words
+// MostNested is how many tasks may run within each other on one thread. What is
+// nested deeper is Lost.
+const MostNested = 64
 
 // Slot is one slot of a ring.
 //
 // The header, from the low byte up: kind, flag, number of sizes, further
-// slots, then a 32-bit number (the iteration, thread or task number of the
-// patched dialect).
+// slots, then a 32-bit number: of a Run where it ran, see [Place]; of a Lost
+// whether its end was heard, 1, or its start, 0; else the iteration, thread or
+// task number of the patched dialect.
 type Slot [Words]uint64
 
 // Kind is what happened.
@@ -72,6 +71,16 @@ func (s *Slot) Sizes() int { return int(s[0] >> 16 & 0xff) }
 
 // Number is the header's 32-bit number.
 func (s *Slot) Number() int32 { return int32(s[0] >> 32) }
+
+// Place is the number of a Run that ended on a core, -1 if unknown, within depth
+// other tasks.
+func Place(core, depth int) int32 { return int32(depth<<24 | (core+1)&0xffffff) }
+
+// Core is the core that a Run ended on, -1 if unknown.
+func (s *Slot) Core() int { return int(s[0]>>32&0xffffff) - 1 }
+
+// Depth is how many tasks a Run lay within.
+func (s *Slot) Depth() int { return int(s[0] >> 56) }
 
 // Seconds is the value of a Load or TaskTime event.
 func (s *Slot) Seconds() float64 { return math.Float64frombits(s[WordValue]) }
@@ -92,8 +101,5 @@ func (s *Slot) SetHeader(k Kind, f Flag, n int, number int32) {
 
 // SlotsFor is the number of slots an event with n sizes takes.
 func SlotsFor(n int) uint64 {
-	if n <= InlineSizes {
-		return 1
-	}
-	return 1 + uint64(n-InlineSizes+Words-1)/Words
+	return 1 + uint64(n+Words-1)/Words
 }

@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
 	}
-	if c.LogDir != "logs" || c.RingSlots != 8192 || c.DrainEvery != 200*time.Millisecond || c.Balance != BalanceOff || c.Calibrate != CalibrateAdd || !slices.Equal(c.LogFormats, []string{"csv"}) {
+	if c.LogDir != "logs" || c.RingSlots != 16384 || c.DrainEvery != 500*time.Millisecond || c.Balance != BalanceOff || c.Calibrate != CalibrateAdd || !slices.Equal(c.LogFormats, []string{"csv"}) {
 		t.Errorf("defaults: %+v", c)
 	}
 	for _, s := range c.Effective() {
@@ -45,11 +45,11 @@ func TestRead(t *testing.T) {
 		{"CHAMTOOL_LOG_FORMAT", "none", false, func(c *Config) bool { return len(c.LogFormats) == 0 }},
 		{"CHAMTOOL_LOG_FORMAT", "none,csv", true, func(c *Config) bool { return slices.Equal(c.LogFormats, []string{"csv"}) }},
 		{"CHAMTOOL_LOG_FORMAT", "xml", true, func(c *Config) bool { return slices.Equal(c.LogFormats, []string{"csv"}) }},
-		{"CHAMTOOL_RING_SLOTS", "-1", true, func(c *Config) bool { return c.RingSlots == 8192 }},
-		{"CHAMTOOL_RING_SLOTS", "99999999999999999999", true, func(c *Config) bool { return c.RingSlots == 8192 }},
+		{"CHAMTOOL_RING_SLOTS", "-1", true, func(c *Config) bool { return c.RingSlots == 16384 }},
+		{"CHAMTOOL_RING_SLOTS", "99999999999999999999", true, func(c *Config) bool { return c.RingSlots == 16384 }},
 		{"CHAMTOOL_RING_SLOTS", " 128 ", false, func(c *Config) bool { return c.RingSlots == 128 }},
-		{"CHAMTOOL_DRAIN_SECONDS", "NaN", true, func(c *Config) bool { return c.DrainEvery == 200*time.Millisecond }},
-		{"CHAMTOOL_DRAIN_SECONDS", "inf", true, func(c *Config) bool { return c.DrainEvery == 200*time.Millisecond }},
+		{"CHAMTOOL_DRAIN_SECONDS", "NaN", true, func(c *Config) bool { return c.DrainEvery == 500*time.Millisecond }},
+		{"CHAMTOOL_DRAIN_SECONDS", "inf", true, func(c *Config) bool { return c.DrainEvery == 500*time.Millisecond }},
 		{"CHAMTOOL_MODEL", "oracle", true, func(c *Config) bool { return c.Model == "auto" }},
 		{"CHAMTOOL_CALIBRATE", "3", true, func(c *Config) bool { return c.Calibrate == CalibrateAdd }},
 		{"CHAMTOOL_CALIBRATE", "2", false, func(c *Config) bool { return c.Calibrate == CalibrateRestart }},

@@ -38,7 +38,7 @@ func output(t *testing.T, env []string, args ...string) (dir, stderr string) {
 func TestVerbosePrintsTheConfiguration(t *testing.T) {
 	_, stderr := output(t, []string{"CHAMTOOL_VERBOSE=1", "CHAMTOOL_DRAIN_SECONDS=0.01"}, small...)
 	for _, want := range []string{
-		"chamtool: rank 0 of 1, upstream interface", "CHAMTOOL_RING_SLOTS=8192 (default)", "CHAMTOOL_DRAIN_SECONDS=0.01 (environment)",
+		"chamtool: rank 0 of 1, upstream interface", "CHAMTOOL_RING_SLOTS=16384 (default)", "CHAMTOOL_DRAIN_SECONDS=0.01 (environment)",
 		"TASKS_PER_RANK= (default)", "180 tasks created, 180 ended",
 	} {
 		if !strings.Contains(stderr, want) {

@@ -253,10 +253,12 @@ func (e *Entry) Observe(f *Footprint, seconds float64) {
 const (
 	// learnOneIn is the share of the repeated runs that are learned from.
 	learnOneIn = 8
-	// A run outside its interval adds missed to the doubt, one inside takes one
-	// away: doubt grows once more than a fifth of the runs miss, and beyond
-	// doubtful every run is learned from.
+	// A run clearly outside its interval adds missed to the doubt, one inside
+	// takes one away: doubt grows once more than a fifth of the runs miss, and
+	// beyond doubtful every run is learned from. A change of a twentieth is not
+	// worth that.
 	missed, doubtful, mostDoubt = 4, 64, 256
+	clearly                     = 1.05
 )
 
 // repeats reports whether a run may be passed over: the window and the
@@ -268,7 +270,7 @@ func (e *Entry) repeats(f *Footprint, seconds float64) bool {
 		return false
 	}
 	p := e.prediction(f)
-	if seconds < p.Low || seconds > p.High {
+	if seconds*clearly < p.Low || seconds > p.High*clearly {
 		e.doubt = min(e.doubt+missed, mostDoubt)
 	} else {
 		e.doubt = max(e.doubt-1, 0)

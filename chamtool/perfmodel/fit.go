@@ -116,24 +116,30 @@ func (e *Entry) widen() {
 	e.spread = 1.4826 * medianOf(sorted)
 }
 
-// stretch is how many residuals tell together where the runs lie.
-const stretch = 32
+const (
+	// stretch is how many residuals tell together where the runs lie.
+	stretch = 32
+	// lasting is how many stretches a change must last. One or two are soon
+	// over: a few milliseconds in which the machine did something else.
+	lasting = 4
+)
 
-// drifted reports whether the last two stretches of residuals both lie
-// elsewhere than usual, on the same side: by more than a quarter, and by more
-// than five standard errors of a median. One stretch alone is soon over: a few
-// milliseconds in which the machine did something else.
+// drifted reports whether each of the last stretches of residuals lies elsewhere
+// than usual, all on the same side: by more than a quarter, and by more than
+// five standard errors of a median.
 func (e *Entry) drifted() bool {
-	if e.residuals < 2*stretch || e.n < 2*stretch {
+	if e.residuals < lasting*stretch || e.n < lasting*stretch {
 		return false
 	}
 	limit := math.Max(0.25, 5*1.2533*e.spread/math.Sqrt(stretch))
 	last := e.shift(e.residuals - stretch)
-	if math.Abs(last) <= limit {
-		return false
+	for i := 1; i <= lasting; i++ {
+		shift := e.shift(e.residuals - i*stretch)
+		if math.Abs(shift) <= limit || (shift > 0) != (last > 0) {
+			return false
+		}
 	}
-	before := e.shift(e.residuals - 2*stretch)
-	return math.Abs(before) > limit && (before > 0) == (last > 0)
+	return true
 }
 
 // shift is how far the median of a stretch of residuals lies from the usual.
@@ -146,13 +152,13 @@ func (e *Entry) shift(from int) float64 {
 	return medianOf(r[:]) - e.centre
 }
 
-// forget drops the past but for the last two stretches of runs, of which the
-// one at hand is still to be learned.
+// forget drops the past but for the runs of the last stretches, of which the one
+// at hand is still to be learned.
 func (e *Entry) forget() {
 	e.drifts++
 	e.epoch++
 	slices.SortFunc(e.samples, func(a, b sample) int { return cmp.Compare(a.order, b.order) })
-	kept := slices.Clone(e.samples[max(0, len(e.samples)-2*stretch+1):])
+	kept := slices.Clone(e.samples[max(0, len(e.samples)-lasting*stretch+1):])
 	e.samples, e.fresh = kept, len(kept)
 	e.logs, e.powers, e.n, e.least = moments{}, moments{}, len(kept), 0
 	for _, s := range kept {

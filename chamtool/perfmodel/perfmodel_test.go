@@ -203,7 +203,7 @@ func TestShortDisturbanceIsNoDrift(t *testing.T) {
 	e := New(Options{}).Entry("f")
 	for i := range 2000 {
 		s := law(r, 10_000, 0.05)
-		if i >= 1000 && i < 1000+stretch {
+		if i >= 1000 && i < 1000+2*stretch {
 			s *= 2
 		}
 		e.Observe(e.Footprint([]int64{10_000}), s)

@@ -142,12 +142,11 @@ func (f *feed) write(r *ring.Ring, row *tasklog.Row, token uint64) {
 	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEntry] = f.now, token, f.entry(row.Entry)
 	r.Push(&s, sizes)
 	if kind == abi.Create {
-		s.SetHeader(abi.Start, flag, 0, 0)
-		r.Push(&s, nil)
+		r.Start()
 	}
 	f.now += max(1, uint64(row.Seconds*1e9))
-	s.SetHeader(abi.End, flag, 0, 0)
-	s[abi.WordTicks], s[abi.WordCPU] = f.now, 0
+	s.SetHeader(abi.Run, flag, 0, abi.Place(row.Core, 0))
+	s[abi.WordEnd] = f.now
 	r.Push(&s, nil)
 }
 

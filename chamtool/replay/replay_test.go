@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 	if r.Tasks != 1000 || r.Test != 980 || r.Train != 20 || *r.MAPE > 0.5 || r.Unseen.Test != 0 {
 		t.Errorf("%+v", r)
 	}
-	if r.NsPerEvent != 1000 { // 1.5 ms for 1500 events
+	if r.NsPerEvent != 1500 { // 1.5 ms for 1000 events
 		t.Errorf("%v ns an event", r.NsPerEvent)
 	}
 	if last := r.Curve[len(r.Curve)-1]; last.To != 500 || r.Curve[0].Test != 80 {

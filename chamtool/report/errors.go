@@ -18,7 +18,8 @@ type Errors struct {
 	n                  int
 	absolute, relative float64
 	squared            float64
-	mean, spread       float64 // of the actual times, by Welford's update
+	first              float64 // actual time: the next two are of the distances from it
+	sum, sumSquares    float64
 	histogram          []uint32
 }
 
@@ -34,12 +35,13 @@ func (e *Errors) Add(predicted, actual float64) (relative float64, ok bool) {
 	e.absolute += miss
 	e.relative += relative
 	e.squared += miss * miss
-	d := actual - e.mean
-	e.mean += d / float64(e.n)
-	e.spread += d * (actual - e.mean)
 	if e.histogram == nil {
+		e.first = actual
 		e.histogram = make([]uint32, binsHigh-binsLow)
 	}
+	d := actual - e.first
+	e.sum += d
+	e.sumSquares += d * d
 	bin := int(math.Float64bits(relative) >> binShift)
 	e.histogram[max(0, min(bin, binsHigh-1)-binsLow)]++
 	return relative, true
@@ -73,8 +75,9 @@ func (e *Errors) MedianAPE() float64 {
 
 // R2 is the coefficient of determination, NaN where all actual times are equal.
 func (e *Errors) R2() float64 {
-	if e.spread == 0 {
+	spread := e.sumSquares - e.sum*e.sum/float64(e.n)
+	if !(spread > 0) {
 		return math.NaN()
 	}
-	return 1 - e.squared/e.spread
+	return 1 - e.squared/spread
 }

@@ -25,6 +25,7 @@ type Header struct {
 	taken   uint64 // a thread writes this ring
 	named   uint64 // tasks named by this ring's threads
 	quarter uint64 // of the slots: how often C's writer looks for the reader
+	started atomic.Uint64
 }
 
 // Ring is one thread's events.
@@ -67,6 +68,13 @@ func (r *Ring) Release(to uint64) { r.h.tail.Store(to) }
 // Dropped is the number of events lost so far.
 func (r *Ring) Dropped() uint64 { return r.h.dropped.Load() }
 
+// Started is the number of tasks begun that no event told of: those that were
+// created here, whose Run comes when they end.
+func (r *Ring) Started() uint64 { return r.h.started.Load() }
+
+// Start counts such a task, as the C side does.
+func (r *Ring) Start() { r.h.started.Add(1) }
+
 // Slot is the slot that was written as number at; it stays valid until it is
 // released.
 func (r *Ring) Slot(at uint64) *abi.Slot { return &r.slots[at&r.h.mask] }
@@ -75,14 +83,13 @@ func (r *Ring) Slot(at uint64) *abi.Slot { return &r.slots[at&r.h.mask] }
 func (r *Ring) AppendSizes(sizes []int64, at uint64) []int64 {
 	n := r.Slot(at).Sizes()
 	for i := range n {
-		word := abi.WordSizes + i
-		sizes = append(sizes, int64(r.Slot(at + uint64(word)/abi.Words)[word%abi.Words]))
+		sizes = append(sizes, int64(r.Slot(at + 1 + uint64(i)/abi.Words)[i%abi.Words]))
 	}
 	return sizes
 }
 
 // Push writes an event, as the C side does, and reports whether there was
-// room. first holds the header and the words before the sizes.
+// room. first is the first slot, sizes what the slots behind it hold.
 func (r *Ring) Push(first *abi.Slot, sizes []int64) bool {
 	if len(sizes) != first.Sizes() {
 		panic(fmt.Sprintf("ring: header tells %d sizes, %d given", first.Sizes(), len(sizes)))
@@ -97,8 +104,7 @@ func (r *Ring) Push(first *abi.Slot, sizes []int64) bool {
 	}
 	*r.Slot(head) = *first
 	for i, size := range sizes {
-		word := abi.WordSizes + i
-		r.Slot(head + uint64(word)/abi.Words)[word%abi.Words] = uint64(size)
+		r.Slot(head + 1 + uint64(i)/abi.Words)[i%abi.Words] = uint64(size)
 	}
 	h.head.Store(head + first.Slots())
 	return true

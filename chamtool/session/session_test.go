@@ -44,11 +44,9 @@ func write(r *ring.Ring, token, at, ns uint64, size int64) {
 	s.SetHeader(abi.Create, abi.Local, 1, 0)
 	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEntry] = at, token, 0x100
 	r.Push(&s, []int64{size})
-	s.SetHeader(abi.Start, abi.Local, 0, 0)
-	s[abi.WordTicks] = at + 10
-	r.Push(&s, nil)
-	s.SetHeader(abi.End, abi.Local, 0, 0)
-	s[abi.WordTicks], s[abi.WordCPU] = at+10+ns, 0
+	r.Start()
+	s.SetHeader(abi.Run, abi.Local, 0, abi.Place(0, 0))
+	s[abi.WordTicks], s[abi.WordEnd] = at+10, at+10+ns
 	r.Push(&s, nil)
 }
 

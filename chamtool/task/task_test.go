@@ -40,6 +40,16 @@ func (s *script) push(lane int, k abi.Kind, f abi.Flag, token, word3 uint64, siz
 	s.rings[lane].Push(&slot, sizes)
 }
 
+// run writes that a task ran from a tick until 10 ns from now.
+func (s *script) run(lane, depth int, token, from uint64, cpu ...int64) {
+	s.now += 10
+	var slot abi.Slot
+	slot.SetHeader(abi.Run, abi.Local, len(cpu), abi.Place(lane, depth))
+	slot[abi.WordTicks], slot[abi.WordToken], slot[abi.WordEnd] = from, token, s.now
+	s.rings[lane].Start()
+	s.rings[lane].Push(&slot, cpu)
+}
+
 func newScript(lanes int) (*script, *heard, *Tracker[int]) {
 	s := &script{now: 1000}
 	for range lanes {
@@ -57,46 +67,61 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 func TestOneTask(t *testing.T) {
 	s, h, tracker := newScript(2)
 	s.push(0, abi.Create, abi.Local, 1, 0xabc, 8, 16)
-	s.push(1, abi.Start, abi.Local, 1, 0)
-	s.push(1, abi.End, abi.Local, 1, 5)
+	s.run(1, 0, 1, 1013, 5)
+	s.run(1, 0, 2, 1030) // its creation was dropped
 	tracker.Drain(s.rings)
 	r, ok := h.ended[1]
-	if !ok || !near(r.Seconds, 10e-9) || !near(r.QueueSeconds, 10e-9) || !near(r.CPUSeconds, 5e-9) || !near(r.StartSeconds, 20e-9) || h.entries[1] != 0xabc {
+	if !ok || r.Core != 1 || !near(r.Seconds, 7e-9) || !near(r.QueueSeconds, 3e-9) || !near(r.CPUSeconds, 5e-9) || !near(r.StartSeconds, 13e-9) || h.entries[1] != 0xabc {
 		t.Errorf("%+v", r)
 	}
-	if c := tracker.Counts(); c.Created != 1 || c.Started != 1 || c.Ended != 1 || c.Incomplete != 0 || tracker.Open() != 0 {
+	if c := tracker.Counts(); c.Created != 1 || c.Started != 2 || c.Ended != 2 || c.Incomplete != 1 || tracker.Open() != 0 {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestNestedTasksDoNotCountTwice(t *testing.T) {
 	s, h, tracker := newScript(1)
-	s.push(0, abi.Create, abi.Local, 1, 1)
-	s.push(0, abi.Create, abi.Local, 2, 1)
-	s.push(0, abi.Start, abi.Local, 1, 0)
-	s.push(0, abi.Start, abi.Local, 2, 0)
-	s.push(0, abi.End, abi.Local, 2, 0)
-	s.push(0, abi.End, abi.Local, 1, 0)
+	for token := range uint64(6) {
+		s.push(0, abi.Create, abi.Local, token, 1)
+	}
+	// 1 holds 2 and 3, 2 holds 4; 0 and 5 stand alone.
+	s.run(0, 0, 0, s.now)
+	began := s.now
+	s.run(0, 2, 4, s.now)
+	s.run(0, 1, 2, began)
+	s.run(0, 1, 3, s.now)
+	s.run(0, 0, 1, began)
+	s.run(0, 0, 5, s.now)
 	tracker.Drain(s.rings)
-	if !near(h.ended[1].Seconds, 20e-9) || !near(h.ended[2].Seconds, 10e-9) {
-		t.Errorf("outer %v, inner %v", h.ended[1].Seconds, h.ended[2].Seconds)
+	for token, r := range h.ended {
+		if !near(r.Seconds, 10e-9) {
+			t.Errorf("task %d took %v by itself", token, r.Seconds)
+		}
+	}
+	if len(h.ended) != 6 {
+		t.Errorf("%d tasks ended", len(h.ended))
 	}
 }
 
 func TestHalves(t *testing.T) {
 	s, h, tracker := newScript(1)
-	s.push(0, abi.Start, abi.Local, 9, 0) // its creation was dropped
-	s.push(0, abi.End, abi.Local, 9, 0)
-	s.push(0, abi.End, abi.Local, 8, 0) // its start was dropped
-	s.push(0, abi.Create, abi.Local, 1, 1)
-	s.push(0, abi.Create, abi.Local, 2, 1)
-	s.push(0, abi.Start, abi.Local, 1, 0)
-	s.push(0, abi.Start, abi.Local, 2, 0) // its end was dropped
-	s.push(0, abi.End, abi.Local, 1, 0)
+	for token := uint64(1); token <= 3; token++ {
+		s.push(0, abi.Create, abi.Local, token, 1)
+	}
+	lost := func(token uint64, ends int32) {
+		var slot abi.Slot
+		slot.SetHeader(abi.Lost, abi.Local, 0, ends)
+		slot[abi.WordToken] = token
+		s.rings[0].Push(&slot, nil)
+	}
+	lost(1, 0) // it began and did not end
+	lost(2, 1) // it ended and did not begin
+	s.run(0, 0, 3, s.now)
+	s.run(0, 0, 9, s.now) // its creation was dropped
 	s.push(0, abi.Arrive, abi.Remote, 5, 7, 8)
-	s.push(0, abi.End, abi.Remote, 5, 0)
+	s.run(0, 0, 5, s.now)
 	tracker.Drain(s.rings)
-	if c := tracker.Counts(); c.Incomplete != 3 || c.Remote != 1 || len(h.ended) != 2 || tracker.Open() != 0 {
+	if c := tracker.Counts(); c.Incomplete != 3 || c.Remote != 1 || c.Ended != 4 || len(h.ended) != 2 || tracker.Open() != 0 {
 		t.Errorf("%+v, ended %v", c, h.ended)
 	}
 	if r := h.ended[5]; r.QueueSeconds >= 0 || h.entries[5] != 7 {
@@ -110,12 +135,12 @@ func TestAnnouncedTasks(t *testing.T) {
 	const address = 0x1000
 	s.push(0, abi.Announce, abi.Local, address, 0xa)
 	s.push(1, abi.Claim, abi.Local, 1, address, 8)
-	s.push(1, abi.End, abi.Local, 1, 0)
+	s.run(1, 0, 1, s.now)
 	s.push(0, abi.Announce, abi.Local, address, 0xb)
 	s.push(0, abi.Claim, abi.Local, 2, address, 8)
-	s.push(0, abi.End, abi.Local, 2, 0)
+	s.run(0, 0, 2, s.now)
 	s.push(0, abi.Claim, abi.Local, 3, 0x2000, 8) // announced nowhere
-	s.push(0, abi.End, abi.Local, 3, 0)
+	s.run(0, 0, 3, s.now)
 	tracker.Drain(s.rings)
 	if h.entries[1] != 0xa || h.entries[2] != 0xb || h.entries[3] != 0 {
 		t.Errorf("functions %v", h.entries)
@@ -177,7 +202,7 @@ func TestRandomPrograms(t *testing.T) {
 				if len(waiting) > 0 && len(running[lane]) == 0 {
 					token := waiting[0]
 					waiting = waiting[1:]
-					s.push(lane, abi.Start, abi.Local, token, 0)
+					s.now += 10
 					want[token].started = s.now
 					running[lane] = append(running[lane], token)
 				}
@@ -185,7 +210,7 @@ func TestRandomPrograms(t *testing.T) {
 				if len(running[lane]) > 0 {
 					token := running[lane][0]
 					running[lane] = nil
-					s.push(lane, abi.End, abi.Local, token, 0)
+					s.run(lane, 0, token, want[token].started)
 					want[token].ended = s.now
 				}
 			case 3:
@@ -236,10 +261,10 @@ func TestAnnouncementsOutOfOrder(t *testing.T) {
 	const address = 0x1000
 	s.push(1, abi.Announce, abi.Local, address, 0xa)
 	s.push(2, abi.Claim, abi.Local, 1, address, 8)
-	s.push(2, abi.End, abi.Local, 1, 0)
+	s.run(2, 0, 1, s.now)
 	s.push(0, abi.Announce, abi.Local, address, 0xb)
 	s.push(0, abi.Claim, abi.Local, 2, address, 8)
-	s.push(0, abi.End, abi.Local, 2, 0)
+	s.run(0, 0, 2, s.now)
 	tracker.Drain(s.rings)
 	if h.entries[1] != 0xa || h.entries[2] != 0xb {
 		t.Errorf("functions %v", h.entries)

@@ -53,7 +53,7 @@ type Counts struct {
 	Ended      uint64 // bodies ended
 	Remote     uint64 // of those started, tasks that came from another rank
 	Dropped    uint64 // events lost because a ring was full, or for want of a ring
-	Incomplete uint64 // starts and ends whose other half, or whose creation, is missing
+	Incomplete uint64 // starts and ends whose other half is missing, and runs whose creation is
 	Bad        uint64 // slots that no writer of this layout wrote
 	Waits      uint64 // taskwaits entered, over all threads
 	WaitsLeft  uint64 // taskwaits left, over all threads
@@ -71,6 +71,7 @@ type Tracker[M any] struct {
 	announced map[uint64]announcements // by the task's address
 	lanes     []lane
 	counts    Counts
+	arrivals  uint64
 	left      int // most taskwaits that one worker left
 	settled   int // iterations of which every run has been told
 	sizes     []int64
@@ -78,10 +79,10 @@ type Tracker[M any] struct {
 
 // lane is one thread's part of the tracker.
 type lane struct {
-	named      uint64 // slots before it had their creations taken
-	namedWaits int    // taskwaits left before that slot
-	waits      int    // taskwaits left
-	running    []running
+	named      uint64    // slots before it had their creations taken
+	namedWaits int       // taskwaits left before that slot
+	waits      int       // taskwaits left
+	nested     []float64 // by depth, seconds of runs within one that has not ended
 }
 
 // announcement is the creation of a task that is known by its address alone,
@@ -113,19 +114,13 @@ func (as announcements) before(ticks uint64) int {
 	return n
 }
 
-type running struct {
-	task       uint64
-	startTicks uint64
-	nested     float64 // seconds in tasks nested in this one
-}
-
 // NewTracker returns a tracker that tells o.
 func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
 	return &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
 }
 
-// Counts says what became of the events so far. Dropped events are those of
-// the rings given to the last Drain.
+// Counts says what became of the events so far. What was dropped or started is
+// that of the rings given to the last Drain.
 func (t *Tracker[M]) Counts() Counts { return t.counts }
 
 // Open is the number of tasks that were created and have not ended.
@@ -148,15 +143,17 @@ func (t *Tracker[M]) Drain(rings []*ring.Ring) (events int) {
 	for i, r := range rings {
 		limits[i] = r.Head()
 	}
-	t.counts.Dropped = 0
+	t.counts.Dropped, t.counts.Started = 0, 0
 	for i, r := range rings {
 		t.creations(&t.lanes[i], r)
 		t.counts.Dropped += r.Dropped()
+		t.counts.Started += r.Started()
 	}
 	before := t.left
 	for i, r := range rings {
 		events += t.rest(i, r, limits[i])
 	}
+	t.counts.Started += t.arrivals
 	t.settle(before)
 	return events
 }
@@ -232,20 +229,22 @@ func (t *Tracker[M]) take(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
 	switch s.Kind() {
 	case abi.ThreadStart:
 		t.counts.Threads++
-		l.running = l.running[:0]
+		l.nested = l.nested[:0]
 	case abi.ThreadEnd:
 		t.counts.Left++
 	case abi.Arrive:
 		t.sizes = r.AppendSizes(t.sizes[:0], at)
 		t.observer.Created(t.add(s, l.waits), t.sizes)
-		t.start(l, s)
+		t.arrived(s)
 	case abi.Claim:
 		t.claim(l, r, s, at)
-		t.start(l, s)
-	case abi.Start:
-		t.start(l, s)
-	case abi.End:
-		t.end(l, r, s)
+		t.arrived(s)
+	case abi.Run:
+		t.ran(l, r, s, at)
+	case abi.Lost:
+		t.counts.Ended += uint64(s.Number())
+		t.counts.Incomplete++
+		t.tasks.remove(s[abi.WordToken])
 	case abi.WaitStart:
 		t.counts.Waits++
 	case abi.WaitEnd:
@@ -280,38 +279,21 @@ func (t *Tracker[M]) claim(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
 	t.observer.Created(task, t.sizes)
 }
 
-func (t *Tracker[M]) start(l *lane, s *abi.Slot) {
-	t.counts.Started++
+// arrived counts a start that an event told of.
+func (t *Tracker[M]) arrived(s *abi.Slot) {
+	t.arrivals++
 	if s.Flag() != abi.Local {
 		t.counts.Remote++
 	}
-	l.running = append(l.running, running{task: s[abi.WordToken], startTicks: s[abi.WordTicks]})
 }
 
-// end closes the running task of the token. Tasks above it on the stack lost
-// their ends.
-func (t *Tracker[M]) end(l *lane, r *ring.Ring, s *abi.Slot) {
+// ran tells of a task that began and ended. The runs nested in it were told
+// before it.
+func (t *Tracker[M]) ran(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
 	t.counts.Ended++
-	token := s[abi.WordToken]
-	top := len(l.running) - 1
-	for top >= 0 && l.running[top].task != token {
-		top--
-	}
-	if top < 0 {
-		t.counts.Incomplete++
-		t.tasks.remove(token)
-		return
-	}
-	for _, lost := range l.running[top+1:] {
-		t.counts.Incomplete++
-		t.tasks.remove(lost.task)
-	}
-	run := l.running[top]
-	l.running = l.running[:top]
-	span := t.clock.Between(run.startTicks, s[abi.WordTicks])
-	if top > 0 {
-		l.running[top-1].nested += span
-	}
+	token, start, end := s[abi.WordToken], s[abi.WordTicks], s[abi.WordEnd]
+	span := t.clock.Between(start, end)
+	nested := l.nest(s.Depth(), span)
 	task := t.tasks.get(token)
 	if task == nil {
 		t.counts.Incomplete++
@@ -319,15 +301,31 @@ func (t *Tracker[M]) end(l *lane, r *ring.Ring, s *abi.Slot) {
 	}
 	out := Run{
 		Lane: r.Lane(), Iteration: l.waits,
-		StartSeconds: t.clock.Seconds(run.startTicks), Seconds: max(0, span-run.nested),
-		QueueSeconds: -1, CPUSeconds: -1, Core: int(int64(s[abi.WordCore])),
+		StartSeconds: t.clock.Seconds(start), Seconds: max(0, span-nested),
+		QueueSeconds: -1, CPUSeconds: -1, Core: s.Core(),
 	}
 	if task.created {
-		out.QueueSeconds = t.clock.Between(task.createdTicks, run.startTicks)
+		out.QueueSeconds = t.clock.Between(task.createdTicks, start)
 	}
-	if cpu := s[abi.WordCPU]; cpu > 0 {
-		out.CPUSeconds = float64(cpu) * 1e-9
+	if s.Sizes() > 0 {
+		out.CPUSeconds = float64(r.Slot(at + 1)[0]) * 1e-9
 	}
 	t.observer.Ended(task, out)
 	t.tasks.remove(token)
+}
+
+// nest keeps the span of a run that lay within depth others, and returns the
+// spans that lay within it.
+func (l *lane) nest(depth int, span float64) (within float64) {
+	for i := depth + 1; i < len(l.nested); i++ {
+		within += l.nested[i]
+		l.nested[i] = 0
+	}
+	if depth > 0 {
+		for len(l.nested) <= depth {
+			l.nested = append(l.nested, 0)
+		}
+		l.nested[depth] += span
+	}
+	return within
 }

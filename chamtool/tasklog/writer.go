@@ -1,6 +1,7 @@
 package tasklog
 
 import (
+	"encoding/binary"
 	"io"
 	"math"
 	"strconv"
@@ -172,7 +173,8 @@ func appendSeconds(b []byte, x float64) []byte {
 		return appendOdd(b, x, 9)
 	}
 	n := uint64(x*1e9 + 0.5)
-	return appendDecimals(strconv.AppendUint(b, n/1e9, 10), n%1e9, 9)
+	b = append(strconv.AppendUint(b, n/1e9, 10), '.', byte('0'+n%1e9/1e8))
+	return binary.LittleEndian.AppendUint64(b, eightDigits(n%1e8))
 }
 
 // appendMicro writes a number as %f does.
@@ -181,7 +183,8 @@ func appendMicro(b []byte, x float64) []byte {
 		return appendOdd(b, x, 6)
 	}
 	n := uint64(x*1e6 + 0.5)
-	return appendDecimals(strconv.AppendUint(b, n/1e6, 10), n%1e6, 6)
+	b = append(strconv.AppendUint(b, n/1e6, 10), '.')
+	return binary.LittleEndian.AppendUint64(b, eightDigits(n%1e6*100))[:len(b)+6]
 }
 
 // appendOdd is for the numbers that are too large for the quick way, and for
@@ -193,24 +196,14 @@ func appendOdd(b []byte, x float64, digits int) []byte {
 	return strconv.AppendFloat(b, x, 'f', digits, 64)
 }
 
-// pairs are the numbers from 00 to 99.
-const pairs = "0001020304050607080910111213141516171819" +
-	"2021222324252627282930313233343536373839" +
-	"4041424344454647484950515253545556575859" +
-	"6061626364656667686970717273747576777879" +
-	"8081828384858687888990919293949596979899"
-
-// appendDecimals writes a point and n with leading zeros, two digits at a time
-// and without the work of strconv.
-func appendDecimals(b []byte, n uint64, digits int) []byte {
-	b = append(b, ".000000000"[:digits+1]...)
-	for i := len(b); n > 0; i -= 2 {
-		if n < 10 {
-			b[i-1] = byte('0' + n)
-			break
-		}
-		copy(b[i-2:i], pairs[n%100*2:])
-		n /= 100
-	}
-	return b
+// eightDigits are the decimal digits of n, which is below 10^8, as ASCII with the
+// first in the lowest byte. They are made side by side: two numbers of four
+// digits, then four of two, then eight of one, with divisions by multiplication
+// that are exact for numbers so small.
+func eightDigits(n uint64) uint64 {
+	n = n/10_000 | n%10_000<<32
+	hundreds := n * 10486 >> 20 & 0x7f_0000_007f
+	n = hundreds | (n-100*hundreds)<<16
+	tens := n * 103 >> 10 & 0x0f_000f_000f_000f
+	return (tens | (n-10*tens)<<8) + 0x3030_3030_3030_3030
 }

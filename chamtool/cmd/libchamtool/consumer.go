@@ -188,11 +188,12 @@ func (c *consumer) run() {
 		} else {
 			idle = 0
 		}
-		if now := time.Now(); now.Sub(flushed) >= c.config.FlushEvery {
+		due := time.Until(flushed.Add(c.config.FlushEvery))
+		if due <= 0 {
 			c.locked(c.session.Flush)
-			flushed = now
+			flushed, due = time.Now(), c.config.FlushEvery
 		}
-		if c.sleep(c.config.DrainEvery << idle) {
+		if c.sleep(min(c.config.DrainEvery<<idle, due)) {
 			return
 		}
 	}
@@ -200,7 +201,6 @@ func (c *consumer) run() {
 
 // sleep waits for a filling ring, the time, or the end, which it reports.
 func (c *consumer) sleep(d time.Duration) (end bool) {
-	d = min(d, c.config.FlushEvery)
 	if c.wake != nil && c.wake.SetReadDeadline(time.Now().Add(d)) == nil {
 		var count [8]byte
 		_, err := c.wake.Read(count[:])

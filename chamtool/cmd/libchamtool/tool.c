@@ -91,9 +91,6 @@ uint64_t chamtool_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID)
 // ---- one ring for each thread ---------------------------------------------
 
 static __thread struct ring *mine FAST;
-static __thread uint64_t started FAST;   // for the sampling of CPU time
-static __thread uint64_t cpu_task FAST;  // the task whose CPU time is taken
-static __thread uint64_t cpu_since FAST;
 
 static void leave(void *ring) { atomic_store(&((struct ring *)ring)->taken, 0); }
 
@@ -128,6 +125,7 @@ static __attribute__((noinline)) struct ring *first_ring(void) {
         atomic_fetch_add(&tool.unplaced, 1);
         return NULL;
     }
+    r->depth = 0;
     pthread_setspecific(tool.leave, r);
     return mine = r;
 }
@@ -168,7 +166,7 @@ static inline uint64_t header(int kind, int flag, uint64_t sizes, uint64_t furth
     return (uint64_t)kind | (uint64_t)(flag & 0xff) << 8 | sizes << 16 | further << 24 | (uint64_t)(uint32_t)number << 32;
 }
 
-static inline void push(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t word3, uint64_t word4) {
+static inline void push(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t word3) {
     struct ring *r = my_ring();
     uint64_t head;
     if (!r || (head = room(r, 1)) == UINT64_MAX) return;
@@ -177,7 +175,6 @@ static inline void push(int kind, int flag, int32_t number, uint64_t at, uint64_
     slot[1] = at;
     slot[2] = token;
     slot[3] = word3;
-    slot[4] = word4;
     publish(r, head, 1);
 }
 
@@ -191,7 +188,7 @@ static __attribute__((noinline)) void push_sized(int kind, int flag, int32_t num
     if (!r) return;
     for (int32_t i = 0; i < p.n; i++) n += !literal(&p, i);
     if (n > MAX_SIZES) n = MAX_SIZES;
-    further = n <= INLINE_SIZES ? 0 : (n - INLINE_SIZES + SLOT_WORDS - 1) / SLOT_WORDS;
+    further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
     if ((head = room(r, 1 + further)) == UINT64_MAX) return;
     uint64_t *slot = r->slots[head & r->mask];
     slot[0] = header(kind, flag, n, further, number);
@@ -201,8 +198,8 @@ static __attribute__((noinline)) void push_sized(int kind, int flag, int32_t num
     uint64_t k = 0;
     for (int32_t i = 0; i < p.n; i++) {
         if (literal(&p, i)) continue;
-        uint64_t word = SLOT_WORDS - INLINE_SIZES + (k < MAX_SIZES ? k : MAX_SIZES - 1);
-        uint64_t *to = &r->slots[(head + word / SLOT_WORDS) & r->mask][word % SLOT_WORDS];
+        uint64_t word = k < MAX_SIZES ? k : MAX_SIZES - 1;
+        uint64_t *to = &r->slots[(head + 1 + word / SLOT_WORDS) & r->mask][word % SLOT_WORDS];
         *to = k < MAX_SIZES ? (uint64_t)p.sizes[i] : *to + (uint64_t)p.sizes[i];
         k++;
     }
@@ -210,21 +207,23 @@ static __attribute__((noinline)) void push_sized(int kind, int flag, int32_t num
 }
 
 // push_task is push_sized for the usual task: few enough arguments that their
-// sizes lie one behind the other in two slots, whichever of them are literals.
+// sizes lie one behind the other in slots that do not wrap, whichever of them
+// are literals.
 static inline __attribute__((always_inline)) void push_task(int kind, int flag, uint64_t at, uint64_t token, uint64_t entry, struct task_params p) {
     struct ring *r = my_ring();
     if (!r) return;
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed), i = head & r->mask;
-    if (__builtin_expect(p.n > INLINE_SIZES + SLOT_WORDS || !p.types || head + 2 - r->seen > r->mask + 1 || i == r->mask, 0)) {
+    enum { MOST = 4 }; // slots
+    if (__builtin_expect(p.n > (MOST - 1) * SLOT_WORDS || !p.types || head + MOST - r->seen > r->mask + 1 || i + MOST > r->mask + 1, 0)) {
         push_sized(kind, flag, 0, at, token, entry, p);
         return;
     }
-    uint64_t *slot = r->slots[i], *next = slot + SLOT_WORDS - INLINE_SIZES;
+    uint64_t *slot = r->slots[i], *sizes = slot + SLOT_WORDS, *next = sizes;
     for (int32_t a = 0; a < p.n; a++) {
         *next = (uint64_t)p.sizes[a];
         next += !(p.types[a] & ARG_LITERAL);
     }
-    uint64_t n = (uint64_t)(next - slot) - (SLOT_WORDS - INLINE_SIZES), further = n > INLINE_SIZES;
+    uint64_t n = (uint64_t)(next - sizes), further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
     slot[0] = header(kind, flag, n, further, 0);
     slot[1] = at;
     slot[2] = token;
@@ -242,54 +241,85 @@ static inline uint64_t name(void) {
 
 static void on_thread_init(tool_data *thread) {
     (void)thread;
-    if (on()) push(EVENT_THREAD_START, 0, 0, ticks(), 0, 0, 0);
+    if (on()) push(EVENT_THREAD_START, 0, 0, ticks(), 0, 0);
 }
 
 static void on_thread_finalize(tool_data *thread) {
     (void)thread;
-    if (on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0, 0);
+    if (on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
 }
 
-static inline __attribute__((always_inline)) void describe(int kind, int flag, void *task, uint64_t token) {
+static inline __attribute__((always_inline)) void describe(int kind, int flag, uint64_t at, void *task, uint64_t token) {
     struct task_params p = {0};
     uint64_t entry = 0;
     if (tool.params) p = tool.params(task);
     if (tool.meta) entry = (uint64_t)tool.meta(task).entry;
     if (kind == EVENT_CLAIM) entry = (uint64_t)(uintptr_t)task;
-    push_task(kind, flag, ticks(), token, entry, p);
+    push_task(kind, flag, at, token, entry, p);
 }
 
 static void on_task_create(void *task, tool_data *data, const void *caller) {
     (void)caller;
     if (!on() || !data) return;
     data->value = name();
-    describe(EVENT_CREATE, TASK_LOCAL, task, data->value);
+    describe(EVENT_CREATE, TASK_LOCAL, ticks(), task, data->value);
 }
 
-// start tells of a task's beginning. A task that was created here has a name
-// already; one that came from another rank, or from the patched library, which
-// names none, gets one now and is described.
+// start notes a task's beginning; what it was is told when it ends. A task that
+// was created here has a name already; one that came from another rank, or from
+// the patched library, which names none, gets one now and is described.
 static inline void start(void *task, int flag, tool_data *data) {
+    struct ring *r = my_ring();
+    if (!r) return;
+    uint64_t at = ticks();
     if (tool.process.patched || flag != TASK_LOCAL || !data->value) {
         data->value = name();
-        describe(tool.process.patched && flag == TASK_LOCAL ? EVENT_CLAIM : EVENT_ARRIVE, flag, task, data->value);
+        describe(tool.process.patched && flag == TASK_LOCAL ? EVENT_CLAIM : EVENT_ARRIVE, flag, at, task, data->value);
     } else {
-        push(EVENT_START, flag, 0, ticks(), data->value, 0, 0);
+        atomic_store_explicit(&r->started, atomic_load_explicit(&r->started, memory_order_relaxed) + 1, memory_order_relaxed);
     }
-    if (tool.settings.cpu_every && started++ % tool.settings.cpu_every == 0) {
-        cpu_task = data->value;
-        cpu_since = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t cpu = 0;
+    if (tool.settings.cpu_every && ++r->unsampled >= tool.settings.cpu_every) {
+        r->unsampled = 0;
+        cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     }
+    if (r->depth < MOST_NESTED) r->under_way[r->depth] = (struct under_way){data->value, at, cpu};
+    r->depth++;
 }
 
+// lose tells of a task that began and did not end, or the other way round.
+static __attribute__((noinline)) void lose(uint64_t token, int ended) { push(EVENT_LOST, 0, ended, ticks(), token, 0); }
+
+// push_run writes a run; its CPU time, where it was taken, goes as a size does.
+static inline void push_run(struct ring *r, int flag, struct under_way *run, uint64_t end, uint64_t cpu) {
+    uint64_t further = cpu != 0, head = room(r, 1 + further);
+    if (head == UINT64_MAX) return;
+    int32_t place = (int32_t)(r->depth << 24) | ((sched_getcpu() + 1) & 0xffffff);
+    uint64_t *slot = r->slots[head & r->mask];
+    slot[0] = header(EVENT_RUN, flag, further, further, place);
+    slot[1] = run->start;
+    slot[2] = run->token;
+    slot[3] = end;
+    if (further) r->slots[(head + 1) & r->mask][0] = cpu;
+    publish(r, head, 1 + further);
+}
+
+// end tells of the run of a task. Those that began within it and have not ended
+// never will.
 static inline void end(int flag, tool_data *data) {
-    uint64_t cpu = 0, at;
-    if (cpu_task && cpu_task == data->value) {
-        cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu_since;
-        cpu_task = 0;
+    uint64_t at = ticks(), i, cpu = 0;
+    struct ring *r = my_ring();
+    if (!r) return;
+    for (i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0 && r->under_way[i - 1].token != data->value; i--) {}
+    if (__builtin_expect(i == 0 || r->depth > MOST_NESTED, 0)) { // nested too deep, or it began before there was a tool
+        if (r->depth > MOST_NESTED) r->depth--;
+        lose(data->value, 1);
+        return;
     }
-    at = ticks();
-    push(EVENT_END, flag, 0, at, data->value, cpu, (uint64_t)(int64_t)sched_getcpu());
+    while (__builtin_expect(r->depth > i, 0)) lose(r->under_way[--r->depth].token, 0);
+    struct under_way *run = &r->under_way[--r->depth];
+    if (run->cpu) cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - run->cpu;
+    push_run(r, flag, run, at, cpu);
 }
 
 static void on_task_schedule(void *task, int flag, tool_data *data, int what, void *prior, int prior_flag, tool_data *prior_data) {
@@ -305,7 +335,7 @@ static void on_task_schedule(void *task, int flag, tool_data *data, int what, vo
 
 static void on_sync_region(int type, int status, tool_data *thread, const void *caller) {
     (void)type, (void)thread, (void)caller;
-    if (on()) push(status == SYNC_START ? EVENT_WAIT_START : EVENT_WAIT_END, 0, 0, ticks(), 0, 0, 0);
+    if (on()) push(status == SYNC_START ? EVENT_WAIT_START : EVENT_WAIT_END, 0, 0, ticks(), 0, 0);
 }
 
 // ---- decisions, asked for by the communication thread ---------------------
@@ -398,12 +428,12 @@ static uint64_t bits(double x) {
 
 static void on_iteration_load(int32_t iteration, int32_t thread, double load) {
     (void)thread;
-    if (on()) push(EVENT_LOAD, 0, iteration, ticks(), 0, bits(load), 0);
+    if (on()) push(EVENT_LOAD, 0, iteration, ticks(), 0, bits(load));
 }
 
 static void on_task_time(int32_t iteration, int32_t thread, int task, double seconds) {
     (void)iteration, (void)thread;
-    if (on()) push(EVENT_TASK_TIME, 0, task, ticks(), 0, bits(seconds), 0);
+    if (on()) push(EVENT_TASK_TIME, 0, task, ticks(), 0, bits(seconds));
 }
 
 static _Bool on_train(int32_t iteration, int mode) { return on() && chamtool_go_train(iteration, mode); }

@@ -12,8 +12,8 @@ enum {
     EVENT_THREAD_START = 1,
     EVENT_THREAD_END,
     EVENT_CREATE,
-    EVENT_START,
-    EVENT_END,
+    EVENT_RUN,
+    EVENT_LOST,
     EVENT_WAIT_START,
     EVENT_WAIT_END,
     EVENT_LOAD,
@@ -24,13 +24,13 @@ enum {
 };
 
 enum {
-    SLOT_WORDS = 8,
-    INLINE_SIZES = 4,
-    MAX_SIZES = INLINE_SIZES + 7 * SLOT_WORDS,
+    SLOT_WORDS = 4,
+    MAX_SIZES = 15 * SLOT_WORDS,
+    MOST_NESTED = 64,
 };
 
 // ring is one thread's events: that thread writes, the Go reader reads.
-// Package ring has the same layout.
+// Package ring has the same layout up to started.
 struct ring {
     _Atomic uint64_t tail;
     uint64_t gap[7];
@@ -44,7 +44,13 @@ struct ring {
     _Atomic uint64_t taken;
     uint64_t named;   // tasks named by this ring's threads
     uint64_t quarter; // of the slots: how often the writer looks for the reader
-};
+    _Atomic uint64_t started; // tasks begun that no event tells of before they end
+    uint64_t unsampled; // tasks begun since the CPU time of one was taken
+    uint64_t depth; // tasks under way, the outermost first
+    struct under_way {
+        uint64_t token, start, cpu; // cpu: the thread's CPU time at the start, 0 if not taken
+    } under_way[MOST_NESTED];
+} __attribute__((aligned(64)));
 
 // process is what initialise learned, for Go.
 struct process {

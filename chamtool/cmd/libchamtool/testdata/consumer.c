@@ -9,23 +9,25 @@
 
 static pthread_t reader;
 static _Atomic int quit;
-static uint64_t counts[16], dropped;
+static uint64_t counts[16], dropped, started;
 
 static void drain(void) {
     dropped = chamtool_unplaced();
+    started = 0;
     for (struct ring *r = chamtool_rings(); r; r = r->next) {
         uint64_t at = atomic_load_explicit(&r->tail, memory_order_relaxed);
         uint64_t end = atomic_load_explicit(&r->head, memory_order_acquire);
         while (at < end) {
             uint64_t *slot = r->slots[at & r->mask];
             uint64_t n = slot[0] >> 16 & 0xff, sum = 0;
-            for (uint64_t i = 0; i < n; i++) sum += r->slots[(at + (4 + i) / 8) & r->mask][(4 + i) % 8];
+            for (uint64_t i = 0; i < n; i++) sum += r->slots[(at + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS];
             counts[slot[0] & 15]++;
             counts[15] += sum;
             at += 1 + (slot[0] >> 24 & 0xff);
             atomic_store_explicit(&r->tail, at, memory_order_release);
         }
         dropped += atomic_load(&r->dropped);
+        started += atomic_load(&r->started);
     }
 }
 
@@ -52,7 +54,7 @@ void chamtool_go_stop(void) {
     FILE *f = fopen(getenv("CONSUMER_OUT"), "w");
     if (!f) abort();
     fprintf(f, "{\"created\":%lu,\"started\":%lu,\"ended\":%lu,\"threads\":%lu,\"threads_left\":%lu,\"waits\":%lu,\"waits_left\":%lu,\"task_times\":%lu,\"loads\":%lu,\"dropped\":%lu}\n",
-            counts[EVENT_CREATE] + counts[EVENT_ANNOUNCE], counts[EVENT_START] + counts[EVENT_ARRIVE] + counts[EVENT_CLAIM], counts[EVENT_END], counts[EVENT_THREAD_START],
+            counts[EVENT_CREATE] + counts[EVENT_ANNOUNCE], started + counts[EVENT_ARRIVE] + counts[EVENT_CLAIM], counts[EVENT_RUN], counts[EVENT_THREAD_START],
             counts[EVENT_THREAD_END], counts[EVENT_WAIT_START], counts[EVENT_WAIT_END],
             counts[EVENT_TASK_TIME], counts[EVENT_LOAD], dropped);
     fclose(f);
