@@ -47,16 +47,21 @@ func bin(s regression.Samples, limit int, categorical []bool, threads int) (*bin
 	m.byColumn = make([][]uint8, m.columns)
 	m.features = make([]feature, m.columns)
 	const group = 8 // one cache line of a row
+	columns := make([][]float32, group)
+	for i := range columns {
+		columns[i] = make([]float32, m.rows)
+	}
+	sorters := make([]sorter, threads)
 	for first := 0; first < m.columns; first += group {
 		count := min(group, m.columns-first)
-		values := transposed(s, first, count)
+		transpose(s, first, columns[:count], threads)
 		errs := make([]error, count)
-		parallel(threads, count, func(_, i int) {
+		parallel(threads, count, func(worker, i int) {
 			c := first + i
 			if categorical != nil && categorical[c] {
-				errs[i] = m.categories(c, values[i])
+				errs[i] = m.categories(c, columns[i])
 			} else {
-				errs[i] = m.quantiles(c, values[i], s.Weights, limit)
+				errs[i] = m.quantiles(c, columns[i], s.Weights, limit, &sorters[worker])
 			}
 		})
 		for _, err := range errs {
@@ -64,23 +69,34 @@ func bin(s regression.Samples, limit int, categorical []bool, threads int) (*bin
 				return nil, err
 			}
 		}
+		m.words = append(m.words, interleave(m.byColumn[first:first+count], m.rows, threads))
 	}
-	m.interleave()
 	return m, nil
 }
 
-// transposed copies some columns as float32, the precision that thresholds have.
-func transposed(s regression.Samples, first, count int) [][]float32 {
-	columns := make([][]float32, count)
-	for i := range columns {
-		columns[i] = make([]float32, s.Len())
-	}
-	for r := range s.Len() {
-		for i, v := range s.X[r*s.Features+first:][:count] {
-			columns[i][r] = float32(v) + 0 // -0 becomes 0
+// transpose copies some columns as float32, the precision that thresholds have.
+func transpose(s regression.Samples, first int, columns [][]float32, threads int) {
+	inRuns(threads, s.Len(), func(start, end int) {
+		for r := start; r < end; r++ {
+			for i, v := range s.X[r*s.Features+first:][:len(columns)] {
+				columns[i][r] = float32(v) + 0 // -0 becomes 0
+			}
 		}
-	}
-	return columns
+	})
+}
+
+// interleave makes words of up to eight columns.
+func interleave(columns [][]uint8, rows, threads int) []uint64 {
+	words := make([]uint64, rows)
+	inRuns(threads, rows, func(start, end int) {
+		for i, column := range columns {
+			part := words[start:end]
+			for r, b := range column[start:end] {
+				part[r] |= uint64(b) << (8 * i)
+			}
+		}
+	})
+	return words
 }
 
 // categories takes a column's values as codes from 0.
@@ -108,8 +124,8 @@ func (m *binned) categories(c int, values []float32) error {
 }
 
 // quantiles bins a numeric column.
-func (m *binned) quantiles(c int, values []float32, weights []float64, limit int) error {
-	sorted := make([]uint64, 0, len(values)) // ordered value above, row below
+func (m *binned) quantiles(c int, values []float32, weights []float64, limit int, by *sorter) error {
+	sorted := resized(by.values, len(values))[:0] // ordered value above, row below
 	for r, v := range values {
 		if math.IsInf(float64(v), 0) {
 			return &regression.NotFiniteError{What: "feature", Row: r, Column: c, Value: float64(v)}
@@ -122,7 +138,8 @@ func (m *binned) quantiles(c int, values []float32, weights []float64, limit int
 	if f.missing {
 		limit = min(limit, maxBins-1)
 	}
-	sorted = sortByHigh(sorted)
+	by.values = sorted
+	sorted = by.sort()
 	column := make([]uint8, len(values))
 	f.cuts = assign(sorted, weights, limit, column)
 	f.bins = len(f.cuts)
@@ -186,19 +203,6 @@ func midway(a, b float32) float32 {
 	return b
 }
 
-// interleave makes words from byColumn.
-func (m *binned) interleave() {
-	for first := 0; first < m.columns; first += 8 {
-		words := make([]uint64, m.rows)
-		for i, column := range m.byColumn[first:min(first+8, m.columns)] {
-			for r, b := range column {
-				words[r] |= uint64(b) << (8 * i)
-			}
-		}
-		m.words = append(m.words, words)
-	}
-}
-
 // ordered maps float32 to integers of the same order; unordered is its inverse.
 func ordered(v float32) uint32 {
 	b := math.Float32bits(v)
@@ -215,20 +219,22 @@ func unordered(b uint32) float32 {
 	return math.Float32frombits(^b)
 }
 
-// sortByHigh sorts by the upper 32 bits and keeps equal ones in order: a radix
-// sort in three passes of 11 bits.
-func sortByHigh(values []uint64) []uint64 {
-	if len(values) < 1<<11 {
-		slices.Sort(values) // rows ascend in the lower half, so this is stable
-		return values
+// sorter sorts values by their upper 32 bits and keeps equal ones in order.
+type sorter struct{ values, other []uint64 }
+
+// sort is a radix sort in three passes of 11 bits.
+func (s *sorter) sort() []uint64 {
+	if len(s.values) < 1<<11 {
+		slices.Sort(s.values) // rows ascend in the lower half, so this is stable
+		return s.values
 	}
-	other := make([]uint64, len(values))
+	s.other = resized(s.other, len(s.values))
 	for shift := 32; shift < 64; shift += 11 {
 		var counts [1 << 11]int
-		for _, v := range values {
+		for _, v := range s.values {
 			counts[v>>shift&(1<<11-1)]++
 		}
-		if slices.Max(counts[:]) == len(values) {
+		if slices.Max(counts[:]) == len(s.values) {
 			continue
 		}
 		sum := 0
@@ -236,12 +242,12 @@ func sortByHigh(values []uint64) []uint64 {
 			counts[i] = sum
 			sum += n
 		}
-		for _, v := range values {
+		for _, v := range s.values {
 			k := v >> shift & (1<<11 - 1)
-			other[counts[k]] = v
+			s.other[counts[k]] = v
 			counts[k]++
 		}
-		values, other = other, values
+		s.values, s.other = s.other, s.values
 	}
-	return values
+	return s.values
 }

@@ -33,10 +33,27 @@ type decisionTree struct {
 	nodes []node
 	facts []facts
 	sets  []categorySet // codes that go right
-	// walk is nodes for the fast walk: a leaf points to itself.
-	walk  []node
+	walk  []turn        // nodes for the fast walk
 	depth int
 }
+
+// turn is a node for the fast walk. Comparing numbers' order as integers takes
+// less time than comparing floats, and a row that holds each feature twice, with
+// a missing value below and above all others, needs no test for missing values.
+type turn struct {
+	column uint32 // of a block's keys; the one beside has missing values high
+	left   uint32 // a leaf: itself
+	key    int32  // as large or larger goes right
+}
+
+// Keys are as large as the numbers they stand for; a leaf's exceeds all.
+const (
+	missingLow  = math.MinInt32
+	missingHigh = math.MaxInt32 - 1
+	never       = math.MaxInt32
+)
+
+func key(v float32) int32 { return int32(ordered(v+0) ^ 1<<31) }
 
 // addNode appends a leaf.
 func (t *decisionTree) addNode(sum cell, weight float64, p penalty) int {
@@ -72,15 +89,21 @@ func (t *decisionTree) finish(eta float64) {
 	t.prepare()
 }
 
+// prepare fills walk and depth.
 func (t *decisionTree) prepare() {
-	t.walk = append([]node(nil), t.nodes...)
+	t.walk = make([]turn, len(t.nodes))
 	depth := make([]int, len(t.nodes))
 	for i, n := range t.nodes {
 		if n.feature < 0 {
-			t.walk[i] = node{left: int32(i), value: float32(math.Inf(1))}
+			t.walk[i] = turn{left: uint32(i), key: never}
 			t.depth = max(t.depth, depth[i])
 			continue
 		}
+		column := 2 * uint32(n.feature)
+		if !n.missingLeft() {
+			column++
+		}
+		t.walk[i] = turn{column: column * blockRows, left: uint32(n.left), key: key(n.value)}
 		depth[n.left], depth[n.left+1] = depth[i]+1, depth[i]+1
 	}
 }
@@ -220,35 +243,31 @@ func (e *Ensemble) Importance() []float64 {
 
 // blockRows is how many rows are walked through one tree before the next: their
 // features stay in the nearest cache.
-const blockRows = 256
+const blockRows = 128
 
 // block scores some rows at a time.
 type block struct {
 	e    *Ensemble
 	rows []float32 // blockRows of them
+	keys []int32   // of the same rows by column, two columns a feature
+	at   [blockRows]uint32
 }
 
 func newBlock(e *Ensemble) *block {
-	return &block{e: e, rows: make([]float32, blockRows*e.features)}
+	n := blockRows * e.features
+	return &block{e: e, rows: make([]float32, n), keys: make([]int32, 2*n)}
 }
 
 func (b *block) predict(x, out []float64, first int) error {
-	missing := false
-	for i, v := range x {
-		b.rows[i] = float32(v)
-		if v-v != 0 { // NaN or infinite
-			if math.IsInf(v, 0) {
-				return &regression.NotFiniteError{What: "feature", Row: first + i/b.e.features, Column: i % b.e.features, Value: v}
-			}
-			missing = true
-		}
+	if err := b.load(x, first); err != nil {
+		return err
 	}
 	for i := range out {
 		out[i] = b.e.base
 	}
 	for _, t := range b.e.trees {
 		switch {
-		case missing || len(t.sets) > 0:
+		case len(t.sets) > 0:
 			b.careful(t, out)
 		case t.depth > 0:
 			b.quick(t, out)
@@ -266,6 +285,26 @@ func (b *block) predict(x, out []float64, first int) error {
 	return nil
 }
 
+// load fills rows and keys.
+func (b *block) load(x []float64, first int) error {
+	w := b.e.features
+	for r := range len(x) / max(1, w) {
+		for c, v := range x[r*w:][:w] {
+			low := key(float32(v))
+			high := low
+			if v-v != 0 { // NaN or infinite
+				if math.IsInf(v, 0) {
+					return &regression.NotFiniteError{What: "feature", Row: first + r, Column: c, Value: v}
+				}
+				low, high = missingLow, missingHigh
+			}
+			b.rows[r*w+c] = float32(v)
+			b.keys[2*c*blockRows+r], b.keys[(2*c+1)*blockRows+r] = low, high
+		}
+	}
+	return nil
+}
+
 func (b *block) careful(t *decisionTree, out []float64) {
 	w := b.e.features
 	for i := range out {
@@ -273,40 +312,34 @@ func (b *block) careful(t *decisionTree, out []float64) {
 	}
 }
 
-// quick walks four rows side by side to the tree's full depth: the processor
-// overlaps their loads, and no branch depends on the data.
 func (b *block) quick(t *decisionTree, out []float64) {
-	w, walk := b.e.features, t.walk
-	i := 0
-	for ; i+4 <= len(out); i += 4 {
-		x0 := b.rows[i*w:][:w]
-		x1 := b.rows[(i+1)*w:][:w]
-		x2 := b.rows[(i+2)*w:][:w]
-		x3 := b.rows[(i+3)*w:][:w]
-		var n0, n1, n2, n3 int32
-		for range t.depth {
-			n0 = step(walk, n0, x0)
-			n1 = step(walk, n1, x1)
-			n2 = step(walk, n2, x2)
-			n3 = step(walk, n3, x3)
+	at := b.at[:len(out)]
+	root := t.walk[0]
+	for r, k := range b.keys[root.column:][:len(at)] {
+		at[r] = root.left
+		if k >= root.key {
+			at[r]++
 		}
-		out[i] += float64(t.nodes[n0].value)
-		out[i+1] += float64(t.nodes[n1].value)
-		out[i+2] += float64(t.nodes[n2].value)
-		out[i+3] += float64(t.nodes[n3].value)
 	}
-	for ; i < len(out); i++ {
-		out[i] += float64(t.nodes[t.leafOf(b.rows[i*w:(i+1)*w])].value)
+	descend(t.walk, b.keys, at, t.depth-1)
+	for r, i := range at {
+		out[r] += float64(t.nodes[i].value)
 	}
 }
 
-func step(walk []node, at int32, x []float32) int32 {
-	n := &walk[at]
-	var right int32
-	if x[n.feature] >= n.value {
-		right = 1
+// descend moves all rows down a level at a time: their loads do not wait for
+// each other, and no branch depends on the data.
+func descend(walk []turn, keys []int32, at []uint32, levels int) {
+	for range levels {
+		for r, i := range at {
+			n := &walk[i]
+			next := n.left
+			if keys[int(n.column)+r] >= n.key {
+				next++
+			}
+			at[r] = next
+		}
 	}
-	return n.left + right
 }
 
 // Unscaled is the same ensemble for features that were not scaled: where e takes
