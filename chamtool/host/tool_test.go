@@ -289,3 +289,24 @@ func TestNoCompiler(t *testing.T) {
 		t.Errorf("error %v, want ErrNoCompiler", err)
 	}
 }
+
+// The library sets the timer slack of its own threads, and leaves that of the
+// thread that loads it as it was.
+func TestLoaderKeepsItsTimerSlack(t *testing.T) {
+	tool, _ := need(t)
+	loader := filepath.Join(t.TempDir(), "loader")
+	compile(t, `
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+int main(int n, char **path) {
+    prctl(PR_SET_TIMERSLACK, 12345L);
+    if (!dlopen(path[1], RTLD_LAZY)) { puts(dlerror()); return 1; }
+    printf("%d", prctl(PR_GET_TIMERSLACK));
+    return 0;
+}`, "gcc", "-x", "c", "-o", loader, "-", "-ldl")
+	out, err := exec.Command(loader, tool).CombinedOutput()
+	if err != nil || string(out) != "12345" {
+		t.Errorf("%s (%v)", out, err)
+	}
+}

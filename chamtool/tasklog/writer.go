@@ -23,24 +23,26 @@ const Header = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_sec
 // Writer writes rows into a buffer and hands it on when it is flushed. It is
 // made for one row in some hundred nanoseconds.
 type Writer struct {
-	out    io.Writer
-	layout Layout
-	buf    []byte
-	failed error
-	lost   int // rows that could not be written
-	held   int // rows in buf
+	out     io.Writer
+	layout  Layout
+	buf     []byte
+	failed  error
+	written int // bytes
+	lost    int // rows that could not be written
+	held    int // rows in buf, whole or in part
 
 	mhz     float64 // the frequency last written in the CSV layout
 	mhzText []byte
 }
 
-// flushAt is when a buffer is handed on without being asked: it stays in the
-// caches until the kernel has copied it.
-const flushAt = 1 << 16
+// block is how much is handed on without being asked: little enough to be in the
+// caches still, and ending where a block of the file ends, which the kernel
+// takes in one piece.
+const block = 1 << 16
 
 // NewWriter returns a writer to out.
 func NewWriter(out io.Writer, layout Layout) *Writer {
-	w := &Writer{out: out, layout: layout, buf: make([]byte, 0, flushAt+flushAt/16)}
+	w := &Writer{out: out, layout: layout, buf: make([]byte, 0, block+block/16)}
 	if layout == CSV {
 		w.buf = append(w.buf, Header...)
 	}
@@ -60,8 +62,8 @@ func (w *Writer) Add(r *Row, entry, sizes []byte) {
 		w.tab(r, sizes)
 	}
 	w.held++
-	if len(w.buf) >= flushAt {
-		_ = w.Flush() // the error stays in w
+	if n := block - w.written%block; len(w.buf) >= n {
+		w.write(n)
 	}
 }
 
@@ -118,12 +120,20 @@ func (w *Writer) Flush() error {
 	if w.failed != nil || len(w.buf) == 0 {
 		return nil
 	}
-	_, w.failed = w.out.Write(w.buf)
+	w.write(len(w.buf))
+	return w.failed
+}
+
+// write hands the first n bytes on.
+func (w *Writer) write(n int) {
+	_, w.failed = w.out.Write(w.buf[:n])
 	if w.failed != nil {
 		w.lost += w.held
+		n = len(w.buf)
 	}
-	w.buf, w.held = w.buf[:0], 0
-	return w.failed
+	w.written += n
+	w.buf = w.buf[:copy(w.buf, w.buf[n:])]
+	w.held = min(1, len(w.buf)) // what is left is the end of a row
 }
 
 // Lost is how many rows could not be written.
