@@ -75,6 +75,10 @@ const (
 // touch the memory of a session of their own.
 const profileWarmup = 3
 
+// profileSeconds is how long models are profiled that are fast, up to ten times
+// as often as is asked for: a run time's clock may be coarser than a kernel.
+const profileSeconds = 20e-3
+
 // settle is how long a background load runs before an inference.
 const settle = 30 * time.Millisecond
 
@@ -187,19 +191,17 @@ func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool)
 	}
 	defer session.Close()
 	inputs := Inputs(session.Inputs())
-	if profile {
-		if err := r.profile(ctx, session, inputs, a); err != nil {
-			return err
-		}
-	}
-	if r.summary.Rows >= r.job.Iterations {
-		return nil
-	}
 	warm, err := session.Time(ctx, inputs, 1+max(1, r.job.Warmup))
 	if err != nil {
 		return err
 	}
-	burst := int(min(longestBurst, math.Ceil(burstSeconds/max(1e-6, slices.Min(warm)))))
+	shortest := max(1e-6, slices.Min(warm))
+	if profile {
+		if err := r.profile(ctx, session, inputs, a, shortest); err != nil {
+			return err
+		}
+	}
+	burst := int(min(longestBurst, math.Ceil(burstSeconds/shortest)))
 	rng := rand.New(rand.NewPCG(r.Seed, uint64(r.summary.Rows)))
 	for r.summary.Rows < r.job.Iterations {
 		row, err := r.iterate(ctx, session, inputs, burst, rng)
@@ -343,8 +345,9 @@ func networkType(ops map[string]int) string {
 }
 
 // profile adds the kernels' times.
-func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, a *onnx.Analysis) error {
-	profiles, err := session.Profile(ctx, inputs, profileWarmup+r.job.Profiles)
+func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, a *onnx.Analysis, shortest float64) error {
+	runs := max(r.job.Profiles, min(10*r.job.Profiles, int(profileSeconds/shortest)))
+	profiles, err := session.Profile(ctx, inputs, profileWarmup+runs)
 	if err != nil {
 		return err
 	}

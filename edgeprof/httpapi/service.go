@@ -45,6 +45,10 @@ type Settings struct {
 	MaxRequestBytes int64
 	// MaxModelBytes bounds an uploaded model; 0 means 1 GiB.
 	MaxModelBytes int64
+	// MaxGraphBytes bounds what is kept of an uploaded model: names, attributes and
+	// 256 for each node, tensor and attribute; 0 means 32 MiB. Twice as much is in
+	// use while it is judged.
+	MaxGraphBytes int64
 	// MaxUploads bounds uploads at once; 0 means 4.
 	MaxUploads int
 	// UploadTimeout bounds the reading of one upload; 0 means 5 minutes.
@@ -81,6 +85,7 @@ type bound struct {
 func New(s Settings) (*Service, error) {
 	s.MaxRequestBytes = cmp.Or(s.MaxRequestBytes, 64<<10)
 	s.MaxModelBytes = cmp.Or(s.MaxModelBytes, 1<<30)
+	s.MaxGraphBytes = cmp.Or(s.MaxGraphBytes, 32<<20)
 	s.UploadTimeout = cmp.Or(s.UploadTimeout, 5*time.Minute)
 	service := &Service{Settings: s, uploads: make(chan struct{}, cmp.Or(s.MaxUploads, 4))}
 	service.start = fmt.Sprintf("%x", s.Now().UnixNano())

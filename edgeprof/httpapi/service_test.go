@@ -400,6 +400,15 @@ func TestUploadsAtOnce(t *testing.T) {
 	}
 }
 
+// A model whose graph is too large to keep is refused, however it comes.
+func TestGraphTooLarge(t *testing.T) {
+	r := newRig(t, func(s *Settings) { s.MaxGraphBytes = 4000 })
+	for range 5 { // more than there may be at once: each makes room again
+		refused(t, r.ask(http.MethodPost, "/api/v1/models", bytes.NewReader(lenet(t))), 413, "graph-too-large", "4000 bytes")
+		refused(t, r.ask(http.MethodPost, "/api/v1/splits", bytes.NewReader(lenet(t))), 413, "graph-too-large", "4000 bytes")
+	}
+}
+
 func TestPlacements(t *testing.T) {
 	r := newRig(t, nil)
 	w := r.ask(http.MethodPost, "/api/v1/placements?workload=lenet&image=registry.local/lenet:1&namespace=edge", bytes.NewReader(lenet(t)))

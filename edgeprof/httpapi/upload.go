@@ -71,10 +71,12 @@ type uploaded struct {
 	analysis *onnx.Analysis
 	name     string   // of its file, without a folder; "" where none was given
 	file     *os.File // the whole model, where it was asked for
+	uploads  chan struct{}
 }
 
-// close removes the file.
+// close removes the file and makes room for another upload.
 func (u *uploaded) close() {
+	<-u.uploads
 	if u.file != nil {
 		u.file.Close()
 		os.Remove(u.file.Name())
@@ -83,58 +85,65 @@ func (u *uploaded) close() {
 
 // upload reads the model that a request carries: as the body, or as the part
 // "file" of a form. A body of known length is read as it comes and never kept,
-// unless whole asks for its file.
+// unless whole asks for its file. It counts as an upload until it is closed,
+// since what it holds in memory is bounded by their number.
 func (s *Service) upload(w http.ResponseWriter, r *http.Request, whole bool) (*uploaded, error) {
 	select {
 	case s.uploads <- struct{}{}:
-		defer func() { <-s.uploads }()
 	default:
 		return nil, fmt.Errorf("%w: %d are under way", errBusy, cap(s.uploads))
 	}
-	control := http.NewResponseController(w)
-	until := s.Now().Add(s.UploadTimeout)
-	_ = control.SetReadDeadline(until) // servers without deadlines have none to extend
-	_ = control.SetWriteDeadline(until.Add(time.Minute))
-	settings, err := dimensions(r)
-	if err != nil {
-		return nil, err
-	}
-	if r.ContentLength > s.MaxModelBytes {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, r.ContentLength, s.MaxModelBytes)
-	}
-	body := io.Reader(http.MaxBytesReader(w, r.Body, s.MaxModelBytes))
-	u := &uploaded{name: r.URL.Query().Get("name")}
-	size := r.ContentLength
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch {
-	case kind == "multipart/form-data":
-		if body, u.name, err = part(r, body); err != nil {
-			return nil, err
-		}
-		size = -1
-	case kind == "application/json" || strings.HasPrefix(kind, "text/"):
-		return nil, fmt.Errorf("%w: %s, want the bytes of an ONNX model", errMedia, kind)
-	}
-	var m *onnx.Model
-	if whole || size < 0 {
-		m, err = s.spool(u, body)
-	} else {
-		m, err = stream(body, size)
-	}
-	if err == nil {
-		u.analysis, err = onnx.Analyze(m, settings)
-	}
-	if err != nil {
+	u := &uploaded{name: r.URL.Query().Get("name"), uploads: s.uploads}
+	if err := s.receive(w, r, u, whole); err != nil {
 		u.close()
 		return nil, broken(err)
 	}
 	return u, nil
 }
 
+func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, whole bool) error {
+	control := http.NewResponseController(w)
+	until := s.Now().Add(s.UploadTimeout)
+	_ = control.SetReadDeadline(until) // servers without deadlines have none to extend
+	_ = control.SetWriteDeadline(until.Add(time.Minute))
+	settings, err := dimensions(r)
+	if err != nil {
+		return err
+	}
+	if r.ContentLength > s.MaxModelBytes {
+		return fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, r.ContentLength, s.MaxModelBytes)
+	}
+	body := io.Reader(http.MaxBytesReader(w, r.Body, s.MaxModelBytes))
+	size := r.ContentLength
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case kind == "multipart/form-data":
+		if body, u.name, err = part(r, body); err != nil {
+			return err
+		}
+		size = -1
+	case kind == "application/json" || strings.HasPrefix(kind, "text/"):
+		return fmt.Errorf("%w: %s, want the bytes of an ONNX model", errMedia, kind)
+	}
+	var m *onnx.Model
+	if whole || size < 0 {
+		m, err = s.spool(u, body)
+	} else {
+		m, err = stream(body, size, s.MaxGraphBytes)
+	}
+	if err != nil {
+		return err
+	}
+	u.analysis, err = onnx.Analyze(m, settings)
+	return err
+}
+
 // broken tells a body beyond the limit from one that ended early.
 func broken(err error) error {
 	var long *http.MaxBytesError
 	switch {
+	case errors.Is(err, errBroken):
+		return err
 	case errors.As(err, &long):
 		return fmt.Errorf("%w: more than %d bytes", errTooLarge, long.Limit)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded):
@@ -144,9 +153,9 @@ func broken(err error) error {
 }
 
 // stream reads a model as it comes, to the end of the body.
-func stream(body io.Reader, size int64) (*onnx.Model, error) {
+func stream(body io.Reader, size, most int64) (*onnx.Model, error) {
 	f := newForward(body)
-	m, err := onnx.Read(f, size)
+	m, err := onnx.ReadWithin(f, size, most)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +179,7 @@ func (s *Service) spool(u *uploaded, body io.Reader) (*onnx.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return onnx.Read(u.file, size)
+	return onnx.ReadWithin(u.file, size, s.MaxGraphBytes)
 }
 
 // part finds the part "file" of a form.

@@ -31,8 +31,12 @@ func ReadFile(path string) (*Model, error) {
 
 // Read reads the model in the first size bytes of a file. The error matches
 // [ErrSyntax] or [ErrLimit], or is the file's own.
-func Read(file io.ReaderAt, size int64) (*Model, error) {
-	c := &cursor{file: file, size: size}
+func Read(file io.ReaderAt, size int64) (*Model, error) { return ReadWithin(file, size, mostKept) }
+
+// ReadWithin is [Read] for a graph of at most so many bytes: its names,
+// attributes and short tensors, and 256 for each node, tensor and attribute.
+func ReadWithin(file io.ReaderAt, size, most int64) (*Model, error) {
+	c := &cursor{file: file, size: size, most: most}
 	m := &Model{Opsets: map[string]int64{}}
 	graphs := 0
 	err := c.message("model", size, func(f field) (err error) {

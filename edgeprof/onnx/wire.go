@@ -12,7 +12,7 @@ import (
 const (
 	window     = 32 << 10  // bytes read at a time
 	keptData   = 4 << 10   // longest tensor data that is kept
-	mostKept   = 256 << 20 // bytes of names, attributes and short tensors in all
+	mostKept   = 256 << 20 // bytes of names, attributes and short tensors in all, in [Read]
 	longestRun = 16 << 20  // longest string or packed list
 	deepest    = 64        // nesting of messages
 )
@@ -27,6 +27,7 @@ type cursor struct {
 	start  int64
 	buffer [window]byte
 	kept   int64 // bytes kept so far
+	most   int64 // of them
 	depth  int
 	place  []string
 }
@@ -107,8 +108,8 @@ func (c *cursor) bytes(n int64) ([]byte, error) {
 
 // keep counts memory that stays.
 func (c *cursor) keep(n int64) error {
-	if c.kept += n; c.kept > mostKept {
-		return fmt.Errorf("%w: more than %d bytes of graph: %v", ErrLimit, mostKept, c.fail("too much"))
+	if c.kept += n; c.kept > c.most {
+		return fmt.Errorf("%w: more than %d bytes of graph: %v", ErrLimit, c.most, c.fail("too much"))
 	}
 	return nil
 }

@@ -6,16 +6,29 @@ import (
 )
 
 // edgeProf makes models of three families, predicts their time on this machine
-// from rates measured with other sizes, and then times them.
+// from rates measured with other sizes, and then times them: in the Go run time,
+// and in ONNX Runtime where that is installed.
 func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
-	if _, err := s.run(ctx, "edgeprof", "calibrate", "--out", "rates.json"); err != nil {
+	if err := s.calibrate(ctx, "go"); err != nil {
 		return Chapter{}, err
+	}
+	runtimes := []string{"go"}
+	before := len(*s.commands)
+	err := s.build(ctx, []string{"./edgeprof/cmd/edgeprof-ort"})
+	if err == nil {
+		err = s.calibrate(ctx, "ort")
+	}
+	if err == nil {
+		runtimes = append(runtimes, "ort")
+	} else {
+		*s.commands = (*s.commands)[:before]
+		fmt.Fprintf(s.Log, "without ONNX Runtime: %v\n", err)
 	}
 	c := Chapter{Title: "Models of three families, their time on this machine predicted, then measured"}
 	for _, model := range [][]string{
 		{"mobilenetv2", "--resolution", "160"}, {"resnet", "--width", "0.75", "--resolution", "128"}, {"transformer", "--depth", "6"},
 	} {
-		ms, err := s.timeModel(ctx, model[0], model[1:])
+		ms, err := s.timeModel(ctx, runtimes, model[0], model[1:])
 		if err != nil {
 			return Chapter{}, err
 		}
@@ -30,7 +43,15 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	return c, nil
 }
 
-func (s *Stage) timeModel(ctx context.Context, family string, size []string) ([]Measure, error) {
+// rates is the file with a run time's rates.
+func rates(runtime string) string { return "rates-" + runtime + ".json" }
+
+func (s *Stage) calibrate(ctx context.Context, runtime string) error {
+	_, err := s.run(ctx, "edgeprof", "calibrate", "--runtime", runtime, "--out", rates(runtime))
+	return err
+}
+
+func (s *Stage) timeModel(ctx context.Context, runtimes []string, family string, size []string) ([]Measure, error) {
 	file := family + ".onnx"
 	if _, err := s.run(ctx, "edgeprof", append([]string{"synth", family, "--out", file}, size...)...); err != nil {
 		return nil, err
@@ -43,25 +64,29 @@ func (s *Stage) timeModel(ctx context.Context, family string, size []string) ([]
 	if err := s.runJSON(ctx, &counts, "edgeprof", "inspect", file, "--json"); err != nil {
 		return nil, err
 	}
-	var ranking struct {
-		Candidates []struct {
-			Seconds float64 `json:"predicted_execution_time"`
-			Low     float64 `json:"low"`
-			High    float64 `json:"high"`
-		} `json:"candidates"`
+	var ms []Measure
+	for _, runtime := range runtimes {
+		var ranking struct {
+			Candidates []struct {
+				Seconds float64 `json:"predicted_execution_time"`
+				Low     float64 `json:"low"`
+				High    float64 `json:"high"`
+			} `json:"candidates"`
+		}
+		if err := s.runJSON(ctx, &ranking, "edgeprof", "rank", file, "--calibration", rates(runtime), "--json"); err != nil {
+			return nil, err
+		}
+		var took struct {
+			P50 float64 `json:"p50_seconds"`
+		}
+		if err := s.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", runtime, "--runs", "10", "--json"); err != nil {
+			return nil, err
+		}
+		p := ranking.Candidates[0]
+		ms = append(ms,
+			Measure{family + " in " + runtime + ", predicted", 1000 * p.Seconds, "ms", fmt.Sprintf("interval %s to %s", number(1000*p.Low), number(1000*p.High))},
+			Measure{family + " in " + runtime + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", number(counts.MACs.Total/1e6))},
+		)
 	}
-	if err := s.runJSON(ctx, &ranking, "edgeprof", "rank", file, "--calibration", "rates.json", "--json"); err != nil {
-		return nil, err
-	}
-	var took struct {
-		P50 float64 `json:"p50_seconds"`
-	}
-	if err := s.runJSON(ctx, &took, "edgeprof", "time", file, "--runs", "10", "--json"); err != nil {
-		return nil, err
-	}
-	p := ranking.Candidates[0]
-	return []Measure{
-		{family + ", predicted", 1000 * p.Seconds, "ms", fmt.Sprintf("interval %s to %s", number(1000*p.Low), number(1000*p.High))},
-		{family + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", number(counts.MACs.Total/1e6))},
-	}, nil
+	return ms, nil
 }

@@ -93,6 +93,7 @@ and Ctrl-C end it when the requests under way are answered.`,
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
 	f.IntVar(&s.settings.Rate, "rate", 0, "requests that one client may make in a minute; 0 for no limit")
 	f.Int64Var(&s.settings.MaxModelBytes, "max-model-bytes", 1<<30, "largest model that can be uploaded")
+	f.Int64Var(&s.settings.MaxGraphBytes, "max-graph-bytes", 32<<20, "largest graph of an uploaded model, its weights left out; four times as much memory is needed for each upload")
 	f.IntVar(&s.settings.MaxUploads, "max-uploads", 4, "uploads at once")
 	f.DurationVar(&s.settings.UploadTimeout, "upload-timeout", 5*time.Minute, "longest time that an upload may take")
 	return c
@@ -104,7 +105,7 @@ func (s *serving) prepare(env *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if s.refresh < 0 || s.watch < 0 || s.prometheus.Timeout <= 0 || s.settings.Rate < 0 || s.settings.MaxModelBytes < 1 || s.settings.MaxUploads < 1 {
+	if s.refresh < 0 || s.watch < 0 || s.prometheus.Timeout <= 0 || s.settings.Rate < 0 || s.settings.MaxModelBytes < 1 || s.settings.MaxGraphBytes < 1 || s.settings.MaxUploads < 1 {
 		return cli.Usagef("a time or limit below zero")
 	}
 	s.settings.Token = os.Getenv("EDGEPROF_TOKEN")
