@@ -137,6 +137,7 @@ func (b Boost) FitEnsemble(ctx context.Context, s regression.Samples) (*Ensemble
 	if err := s.Check(regression.Needs{MinRows: 2, Missing: true}); err != nil {
 		return nil, err
 	}
+	b.Threads = useful(b.Threads, len(s.X))
 	y, err := b.targets(s)
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func (f Forest) FitOutOfBag(ctx context.Context, s regression.Samples) (*Ensembl
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := bin(s, f.MaxBin, f.Categorical, f.Threads)
+	m, err := bin(s, f.MaxBin, f.Categorical, useful(f.Threads, len(s.X)))
 	if err != nil {
 		return nil, nil, err
 	}

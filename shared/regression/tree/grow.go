@@ -64,7 +64,7 @@ func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth)
 	limits.packing = g.gradients.packing
 
 	t := &decisionTree{}
-	root := &branch{end: len(rows), total: g.gradients.total(rows), bounds: unbounded}
+	root := &branch{end: len(rows), total: g.gradients.total(rows, len(g.adders)), bounds: unbounded}
 	t.addNode(root.total, limits.weight(root.total, unbounded), limits.penalty)
 	if limits.allowed != nil {
 		root.allowed = limits.allowed()
@@ -207,20 +207,21 @@ func (g *grower) partition(b *branch, team int) int {
 	column, rows := g.m.byColumn[s.feature], g.rows[b.start:b.end]
 	left, right := g.left[b.start:b.end], g.right[b.start:b.end]
 	share := (len(rows) + team - 1) / team
-	counts := make([]int, team) // rows of each share that go left
+	lefts := make([]int, team+1) // rows before each share that go left
 	parallel(team, team, func(_, i int) {
 		start, end := min(len(rows), i*share), min(len(rows), (i+1)*share)
-		counts[i] = partition(rows[start:end], left[start:end], right[start:end], column, &goesLeft)
+		lefts[i+1] = partition(rows[start:end], left[start:end], right[start:end], column, &goesLeft)
 	})
-	middle := 0
-	for i, n := range counts {
-		middle += copy(rows[middle:], left[min(len(rows), i*share):][:n])
+	for i := range team {
+		lefts[i+1] += lefts[i]
 	}
-	at := middle
-	for i, n := range counts {
+	middle := lefts[team]
+	parallel(team, team, func(_, i int) {
 		start, end := min(len(rows), i*share), min(len(rows), (i+1)*share)
-		at += copy(rows[at:], right[start:end-n])
-	}
+		n := lefts[i+1] - lefts[i]
+		copy(rows[lefts[i]:], left[start:start+n])
+		copy(rows[middle+start-lefts[i]:], right[start:end-n])
+	})
 	return middle
 }
 

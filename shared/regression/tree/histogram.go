@@ -3,6 +3,7 @@ package tree
 import (
 	"math"
 	"math/bits"
+	"sync/atomic"
 )
 
 // cell is a sum of gradients and hessians in fixed point. Integer sums are
@@ -124,12 +125,21 @@ func fixedPoint(sum float64, bits int) float64 {
 }
 
 // total is the sum over some rows.
-func (q *gradients) total(rows []uint32) cell {
-	var sum cell
-	for _, r := range rows {
-		sum = sum.plus(q.cell(q.values, int(r)))
-	}
-	return sum
+func (q *gradients) total(rows []uint32, threads int) cell {
+	var sums [2]atomic.Int64
+	inRuns(threads, len(rows), func(start, end int) {
+		for plane, values := range q.values {
+			if values == nil {
+				continue
+			}
+			sum := int64(0)
+			for _, r := range rows[start:end] {
+				sum += values[r]
+			}
+			sums[plane].Add(sum)
+		}
+	})
+	return q.cell(planes{{sums[0].Load()}, {sums[1].Load()}}, 0)
 }
 
 // accumulator sums rows into bins, a byte's worth of bins a feature and eight

@@ -26,6 +26,9 @@ func parallel(threads, n int, f func(worker, i int)) {
 	wait.Wait()
 }
 
+// useful is how many of the threads are worth starting for a number of features.
+func useful(threads, features int) int { return min(threads, 1+features>>15) }
+
 // runRows is how many rows one goroutine takes at a time.
 const runRows = 1 << 14
 

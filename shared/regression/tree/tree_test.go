@@ -129,13 +129,15 @@ func TestThreadsChangeNothing(t *testing.T) {
 	for i := range weighted.Weights {
 		weighted.Weights[i] = rng.Float64()
 	}
+	shared := friedman(3*runRows, 5, 0.05, 5) // nodes large enough for a team
 	for name, b := range map[string]Boost{
 		"plain":    {Rounds: 3},
 		"sampled":  {Rounds: 3, Subsample: 0.5, ColsampleTree: 0.7, ColsampleNode: 0.7, Seed: 3},
 		"leafwise": {Rounds: 3, MaxDepth: -1, MaxLeaves: 40},
 		"huber":    {Rounds: 3, Objective: PseudoHuber},
+		"quantile": {Rounds: 3, Objective: Quantile, QuantileAlpha: 0.9},
 	} {
-		for _, data := range []regression.Samples{s, weighted} {
+		for _, data := range []regression.Samples{s, weighted, shared} {
 			b.Threads = 1
 			one := saved(t, fit(t, b, data))
 			b.Threads = 3
