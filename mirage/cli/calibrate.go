@@ -10,7 +10,6 @@ import (
 	shared "github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/calibrate"
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -48,20 +47,9 @@ func calibrateCommand(env *shared.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w, err := simulator.NewWorkload(t.Between(lo-calibrate.WarmDays*86400, end), found.Config)
-			if err != nil {
+			file := &calibrate.File{Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss}
+			if err := file.Judge(cmd.Context(), t.Jobs, end); err != nil {
 				return err
-			}
-			r, err := w.Simulate(cmd.Context(), nil)
-			if err != nil {
-				return err
-			}
-			file := &calibrate.File{
-				Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss,
-				Train: calibrate.QualityOf(r, lo, hi),
-			}
-			if end > hi {
-				file.Held, file.All = calibrate.QualityOf(r, hi, end), calibrate.QualityOf(r, lo, end)
 			}
 			if err := file.Save(out); err != nil {
 				return err
