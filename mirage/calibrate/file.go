@@ -1,12 +1,14 @@
 package calibrate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/dataset"
 )
 
@@ -33,10 +35,30 @@ type Quality struct {
 	MAEHours            float64 `json:"mae_hours"`
 }
 
-// QualityOf takes the figures of a range from a simulation.
-func QualityOf(r *simulator.Result, from, to int64) *Quality {
+// qualityOf takes the figures of a range from a simulation.
+func qualityOf(r *simulator.Result, from, to int64) *Quality {
 	m := r.MetricsBetween(from, to)
 	return &Quality{m.Jobs, m.MeanWaitHours, m.ActualMeanWaitHours, m.Spearman, m.MAEHours}
+}
+
+// Judge simulates the jobs submitted from four weeks before the training range
+// (WarmDays) to an instant, and fills in Train; where the instant is past the
+// training range, Held, from there to the instant, and All too.
+func (f *File) Judge(ctx context.Context, jobs []trace.Job, end int64) error {
+	t := trace.Trace{Jobs: jobs}
+	w, err := simulator.NewWorkload(t.Between(f.From-WarmDays*86400, end), f.Config)
+	if err != nil {
+		return err
+	}
+	r, err := w.Simulate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	f.Train = qualityOf(r, f.From, f.To)
+	if end > f.To {
+		f.Held, f.All = qualityOf(r, f.To, end), qualityOf(r, f.From, end)
+	}
+	return nil
 }
 
 // Load reads a settings file and checks it.

@@ -22,59 +22,75 @@ const (
 // least five users had a job waiting from the block's begin to its end that
 // would have fitted into them. Jobs are in the order of submission.
 func Outages(jobs []trace.Job, nodes int, to int64) []cluster.Window {
-	first := int64(0)
-	uses := make([]use, 0, 2*len(jobs))
-	for i := range jobs {
-		j := &jobs[i]
-		if i == 0 || j.Start < first {
-			first = j.Start
-		}
-		uses = append(uses, use{j.Start, j.Nodes}, use{j.End, -j.Nodes})
-	}
-	slices.SortFunc(uses, func(a, b use) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta)) })
 	var down []cluster.Window
-	inUse, next := 0, 0
-	for from := first; from+outageBlock <= to && next < len(uses); from += outageBlock {
-		end := from + outageBlock
-		for ; next < len(uses) && uses[next].at <= from; next++ {
-			inUse += uses[next].delta
-		}
-		most := inUse
-		for ; next < len(uses) && uses[next].at < end; next++ {
-			inUse += uses[next].delta
-			most = max(most, inUse)
-		}
-		idle := nodes - most
-		if 4*idle <= nodes || waitingUsers(jobs, from, end, idle) < outageUsers {
+	for _, b := range blocks(jobs, to) {
+		idle := nodes - b.most
+		if 4*idle <= nodes || b.users(idle) < outageUsers {
 			continue
 		}
-		if last := len(down) - 1; last >= 0 && down[last].To == from && down[last].Nodes == idle {
-			down[last].To = end
+		if last := len(down) - 1; last >= 0 && down[last].To == b.from && down[last].Nodes == idle {
+			down[last].To = b.from + outageBlock
 			continue
 		}
-		down = append(down, cluster.Window{From: from, To: end, Nodes: idle})
+		down = append(down, cluster.Window{From: b.from, To: b.from + outageBlock, Nodes: idle})
 	}
 	return down
 }
 
-// use is a change of the number of nodes in use.
-type use struct {
-	at    int64
-	delta int
+// block is a span of the log: the most nodes ever in use in it, and the jobs
+// that waited throughout.
+type block struct {
+	from    int64
+	most    int
+	waiting []*trace.Job
 }
 
-// waitingUsers counts the users with a job of at most so many nodes that
-// waited throughout a span.
-func waitingUsers(jobs []trace.Job, from, to int64, nodes int) int {
+// users counts the users with a job of at most so many nodes waiting.
+func (b *block) users(nodes int) int {
 	users := map[string]bool{}
-	for i := range jobs {
-		j := &jobs[i]
-		if j.Submit > from {
-			break
-		}
-		if j.Start >= to && j.Nodes <= nodes {
+	for _, j := range b.waiting {
+		if j.Nodes <= nodes {
 			users[j.User] = true
 		}
 	}
 	return len(users)
+}
+
+// blocks cuts a log into whole blocks, from the first start on.
+func blocks(jobs []trace.Job, to int64) []block {
+	if len(jobs) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(jobs, func(a, b trace.Job) int { return cmp.Compare(a.Start, b.Start) }).Start
+	out := make([]block, max(0, to-first)/outageBlock)
+	for i := range out {
+		out[i].from = first + int64(i)*outageBlock
+	}
+	type use struct {
+		at    int64
+		delta int
+	}
+	uses := make([]use, 0, 2*len(jobs))
+	for i := range jobs {
+		j := &jobs[i]
+		uses = append(uses, use{j.Start, j.Nodes}, use{j.End, -j.Nodes})
+		since := max(0, j.Submit-first+outageBlock-1) / outageBlock
+		for b := since; b < min((j.Start-first)/outageBlock, int64(len(out))); b++ {
+			out[b].waiting = append(out[b].waiting, j)
+		}
+	}
+	slices.SortFunc(uses, func(a, b use) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta)) })
+	inUse, next := 0, 0
+	for i := range out {
+		b := &out[i]
+		for ; next < len(uses) && uses[next].at <= b.from; next++ {
+			inUse += uses[next].delta
+		}
+		b.most = inUse
+		for ; next < len(uses) && uses[next].at < b.from+outageBlock; next++ {
+			inUse += uses[next].delta
+			b.most = max(b.most, inUse)
+		}
+	}
+	return out
 }

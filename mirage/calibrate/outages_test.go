@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/trace"
@@ -50,6 +51,13 @@ func TestOutages(t *testing.T) {
 			}
 		})
 	}
+	late := halved(6, 6)
+	for i := 2; i < len(late); i++ {
+		late[i].Submit = 7 * hour // not from the block's begin
+	}
+	if diff := cmp.Diff([]cluster.Window{{From: 12 * hour, To: 18 * hour, Nodes: 6}}, Outages(late, 10, 24*hour)); diff != "" {
+		t.Errorf("waiting since an hour into the block: %s", diff)
+	}
 	large := halved(6, 6)
 	for i := 2; i < len(large); i++ {
 		large[i].Nodes = 7 // more than the idle nodes
@@ -57,6 +65,46 @@ func TestOutages(t *testing.T) {
 	if got := Outages(large, 10, 24*hour); got != nil {
 		t.Errorf("large jobs wait: %v", got)
 	}
+}
+
+// TestOutagesSpareUsedNodes: whatever the log, the windows are apart and in
+// order, end by the given instant, and leave up what was in use.
+func TestOutagesSpareUsedNodes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		jobs := make([]trace.Job, rapid.IntRange(0, 60).Draw(t, "jobs"))
+		for i := range jobs {
+			j := &jobs[i]
+			j.User = fmt.Sprint(rapid.IntRange(0, 7).Draw(t, "user"))
+			j.Nodes = rapid.IntRange(1, 4).Draw(t, "nodes")
+			j.Submit = int64(i) * rapid.Int64Range(0, hour).Draw(t, "step") / 4
+			if i > 0 {
+				j.Submit = max(j.Submit, jobs[i-1].Submit)
+			}
+			j.Start = j.Submit + rapid.Int64Range(0, 40*hour).Draw(t, "wait")
+			j.End = j.Start + rapid.Int64Range(0, 20*hour).Draw(t, "run")
+		}
+		const nodes = 20
+		to := rapid.Int64Range(0, 80*hour).Draw(t, "to")
+		before := int64(-1 << 40)
+		for _, w := range Outages(jobs, nodes, to) {
+			if w.From < before || w.To <= w.From || w.To > to {
+				t.Fatalf("window %+v after %d, up to %d", w, before, to)
+			}
+			before = w.To
+			for i := range jobs {
+				at := jobs[i].Start
+				used := 0
+				for k := range jobs {
+					if jobs[k].Start <= at && at < jobs[k].End {
+						used += jobs[k].Nodes
+					}
+				}
+				if w.From <= at && at < w.To && used > nodes-w.Nodes {
+					t.Fatalf("%d nodes in use at %d in window %+v of %d", used, at, w, nodes)
+				}
+			}
+		}
+	})
 }
 
 // TestOutagesOfFullMachine: a queue that is only busy has none.

@@ -10,7 +10,6 @@ import (
 	shared "github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/calibrate"
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -20,8 +19,15 @@ func calibrateCommand(env *shared.Env) *cobra.Command {
 	var workers int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "calibrate FILE",
-		Short:   "find nodes, user limit and weights that reproduce a trace's waits",
+		Use:   "calibrate FILE",
+		Short: "find nodes, user limit and weights that reproduce a trace's waits",
+		Long: `Search the settings of a Slurm-like scheduler under which the simulated waits of
+the jobs submitted from --from on and before --to come closest to the actual
+ones, and write them to --out. The jobs of four weeks before --from fill the
+queue. Spans in which nodes were evidently down, because many users' jobs waited
+beside idle nodes, are taken out of the log and written to the settings too.
+The range up to --held-to is not looked at before the settings are found; its
+figures are told beside.`,
 		Example: "  mirage calibrate ls6-a100.log --from 2022-11-01 --to 2023-02-01 --held-to 2023-03-01 --out config.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,20 +54,9 @@ func calibrateCommand(env *shared.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w, err := simulator.NewWorkload(t.Between(lo-calibrate.WarmDays*86400, end), found.Config)
-			if err != nil {
+			file := &calibrate.File{Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss}
+			if err := file.Judge(cmd.Context(), t.Jobs, end); err != nil {
 				return err
-			}
-			r, err := w.Simulate(cmd.Context(), nil)
-			if err != nil {
-				return err
-			}
-			file := &calibrate.File{
-				Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss,
-				Train: calibrate.QualityOf(r, lo, hi),
-			}
-			if end > hi {
-				file.Held, file.All = calibrate.QualityOf(r, hi, end), calibrate.QualityOf(r, lo, end)
 			}
 			if err := file.Save(out); err != nil {
 				return err

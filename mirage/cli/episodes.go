@@ -108,12 +108,17 @@ func warm(t *trace.Trace, c simulator.Config) (*simulator.Workload, error) {
 	return simulator.NewWorkload(t.Jobs, c)
 }
 
-// checkRoom warns where episodes run into the end of the trace.
-func checkRoom(env *shared.Env, t *trace.Trace, p samples.Plan) {
-	last := t.Jobs[len(t.Jobs)-1].Submit
+// checkRoom refuses a first episode outside the trace, and warns where the
+// last ones run into its end.
+func checkRoom(env *shared.Env, t *trace.Trace, p samples.Plan) error {
+	first, last := t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit
+	if begin := p.Submit(0); begin < first || begin > last {
+		return shared.Usagef("--start: the first episode begins at %s, the trace goes from %s to %s", clock(t, begin), clock(t, first), clock(t, last))
+	}
 	if end := p.Submit(p.Episodes-1) + 2*p.Service.Limit; end > last {
 		env.Log.Warnf("the last episodes reach to %s, the trace ends at %s: a successor that waits beyond sees a queue that empties", clock(t, end), clock(t, last))
 	}
+	return nil
 }
 
 // trainingRange is the range of the settings file, or else everything before

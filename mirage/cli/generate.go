@@ -64,7 +64,9 @@ the folder at the end is checked.`,
 				return err
 			}
 			plan.Parity = parity
-			checkRoom(env, t, plan)
+			if err := checkRoom(env, t, plan); err != nil {
+				return err
+			}
 			w, err := warm(t, config)
 			if err != nil {
 				return err

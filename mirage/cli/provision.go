@@ -46,7 +46,7 @@ The --state folder holds journal.jsonl (what was intended and what came of
 it), history.jsonl (the queue as it was seen) and decisions.jsonl (every
 decision with its features); it must not be on a file system without real
 locks. --model is the file of a trained model, or reactive, avg, quantile,
-fixed (with --lead) or never-late.`,
+fixed (with --lead), forecast (with --config) or never-late.`,
 		Example: "  mirage provision --state chain --model boost.json --service-limit 48h --sbatch-option=--partition=gpu service.sh",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -116,7 +116,9 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 	if v.plan, err = v.e.plan(v.t, 2); err != nil {
 		return err
 	}
-	checkRoom(v.env, v.t, v.plan)
+	if err := checkRoom(v.env, v.t, v.plan); err != nil {
+		return err
+	}
 	if v.w, err = warm(v.t, config); err != nil {
 		return err
 	}

@@ -53,6 +53,17 @@ func (m Machine) Resized(nodes int) Machine {
 	return r
 }
 
+// DownAt is how many nodes are down at an instant.
+func (m Machine) DownAt(at int64) int {
+	nodes := 0
+	for _, w := range m.Down {
+		if w.From <= at && at < w.To {
+			nodes += w.Nodes
+		}
+	}
+	return min(nodes, m.Nodes)
+}
+
 // Accepts returns an error that wraps ErrOversize where no moment will come
 // at which a job of so many nodes fits.
 func (m Machine) Accepts(nodes int) error {

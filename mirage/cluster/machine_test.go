@@ -30,6 +30,15 @@ func TestResized(t *testing.T) {
 	}
 }
 
+func TestDownAt(t *testing.T) {
+	m := Machine{Nodes: 10, Down: []Window{{From: 0, To: 9, Nodes: 4}, {From: 5, To: 9, Nodes: 8}}}
+	for at, want := range map[int64]int{-1: 0, 0: 4, 4: 4, 5: 10, 8: 10, 9: 0} {
+		if got := m.DownAt(at); got != want {
+			t.Errorf("%d nodes down at %d, want %d", got, at, want)
+		}
+	}
+}
+
 // TestPlanned: a window that is over no longer counts.
 func TestPlanned(t *testing.T) {
 	o := NewOccupancy(Machine{Nodes: 10, Down: []Window{{From: 5, To: 9, Nodes: 4}}})

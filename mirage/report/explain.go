@@ -73,8 +73,9 @@ func Explain(ctx context.Context, w *simulator.Workload, id string) (*Explanatio
 
 // why finds out what keeps a pending job from starting now.
 func why(s *simulator.Simulator, job int32) Reason {
-	rules := &s.Workload().Config.Rules
-	r := Reason{At: s.Now(), Free: s.Nodes().Free()}
+	config := &s.Workload().Config
+	rules := &config.Rules
+	r := Reason{At: s.Now(), Free: max(0, s.Nodes().Free()-config.DownAt(s.Now()))}
 	var mine *scheduler.Request
 	var head *scheduler.Request
 	s.Queue().Each(s.Now(), func(q *scheduler.Request) bool {

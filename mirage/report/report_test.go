@@ -65,6 +65,20 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestExplainOutage: nodes that are down are not free.
+func TestExplainOutage(t *testing.T) {
+	jobs := []trace.Job{{ID: "a", Nodes: 3, Submit: 100, Start: 100, End: 160, Limit: 60}}
+	config := simulator.Config{Machine: cluster.Machine{Nodes: 4, Down: []cluster.Window{{From: 0, To: 500, Nodes: 2}}}, Rules: scheduler.Defaults(scheduler.EASY)}
+	w, err := simulator.NewWorkload(jobs, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Explain(t.Context(), w, "a")
+	if err != nil || e.Start != 500 || len(e.Reasons) != 1 || e.Reasons[0].Free != 2 || e.Reasons[0].What != "too few nodes are free" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
 func TestCharts(t *testing.T) {
 	r, err := three(t).Simulate(t.Context(), nil)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -21,6 +22,8 @@ import (
 var packages = map[string]string{
 	"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd",
 	"sbatch": "slurm-client", "squeue": "slurm-client", "scontrol": "slurm-client", "sinfo": "slurm-client", "scancel": "slurm-client",
+	"sacct": "slurm-client", "sacctmgr": "slurm-client",
+	"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core", "my_print_defaults": "mariadb-client-core",
 }
 
 // program finds a program of the system, those for its keeper included.
@@ -45,8 +48,9 @@ type cluster struct {
 	start chan func()
 }
 
-// startCluster starts a Slurm and sees to its end.
-func startCluster(t *testing.T) *cluster {
+// startCluster starts a Slurm and sees to its end. What more starts comes
+// before the controller.
+func startCluster(t *testing.T, more ...func(*cluster)) *cluster {
 	for name := range packages {
 		program(t, name)
 	}
@@ -72,6 +76,9 @@ func startCluster(t *testing.T) *cluster {
 	c.spawn("munged", "--foreground", "--force", "--key-file="+at("munge.key"), "--socket="+at("munge.socket"),
 		"--pid-file="+at("munge.pid"), "--log-file="+at("munge.log"), "--seed-file="+at("munge.seed"))
 	c.await("munge", func() bool { _, err := os.Stat(at("munge.socket")); return err == nil })
+	for _, start := range more {
+		start(c)
+	}
 	c.spawn("slurmctld", "-D", "-f", at("slurm.conf"))
 	for i := range 4 {
 		c.spawn("slurmd", "-D", "-N", fmt.Sprintf("n%d", i), "-f", at("slurm.conf"))
@@ -147,6 +154,18 @@ PartitionName=gpu Nodes=n[0-3] Default=YES MaxTime=INFINITE State=UP
 	}
 }
 
+// configure adds to the settings of the cluster.
+func (c *cluster) configure(text string) {
+	f, err := os.OpenFile(filepath.Join(c.dir, "slurm.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 // ports finds ports that nobody listens on.
 func (c *cluster) ports(n int) []int {
 	ports := make([]int, n)
@@ -169,7 +188,7 @@ func (c *cluster) spawn(name string, args ...string) {
 		c.t.Fatal(err)
 	}
 	defer out.Close()
-	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Env, cmd.Stdout, cmd.Stderr = c.env(), out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error)
 	c.start <- func() { started <- cmd.Start() }
