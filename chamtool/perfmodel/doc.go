@@ -14,10 +14,10 @@
 //     errors
 //   - mlp: a small network trained elsewhere, see [Network]
 //
-// It decides when to fit again, which runs are outliers, when the program has
-// drifted away from what was learned, and how wide the interval is. It refuses
-// to predict before the first fit ([ErrUntrained]), and never answers with a
-// time of zero or less.
+// It decides when to fit again, which runs only repeat what is known and which
+// are outliers, when the program has drifted away from what was learned, and
+// how wide the interval is. It refuses to predict before the first fit
+// ([ErrUntrained]), and never answers with a time of zero or less.
 //
 //	m := perfmodel.New(perfmodel.Options{})
 //	e := m.Entry("dgemm")

@@ -78,15 +78,16 @@ func merge(a, b []sample) []sample {
 	return out
 }
 
-// choose lets the kind with the least rolling error serve; another must be
-// clearly better to take over.
+// choose lets the kind with the least rolling error serve. Another must be better
+// by a fifth to take over: where runs scatter, the errors of the last 256 differ
+// by a tenth by chance.
 func (e *Entry) choose() {
 	best := e.serving
 	if e.judged[best] == 0 {
 		best = Local
 	}
 	for k := History; int(k) < kinds; k++ {
-		if e.judged[k] >= 8 && e.judged[best] > 0 && e.score[k] < 0.97*e.score[best] {
+		if e.judged[k] >= 8 && e.judged[best] > 0 && e.score[k] < 0.8*e.score[best] {
 			best = k
 		}
 	}
