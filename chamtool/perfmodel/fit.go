@@ -79,8 +79,7 @@ func merge(a, b []sample) []sample {
 }
 
 // choose lets the kind with the least rolling error serve. Another must be better
-// by a fifth to take over: where runs scatter, the errors of the last 256 differ
-// by a tenth by chance.
+// by a fifth to take over: where runs scatter, rolling errors differ by chance.
 func (e *Entry) choose() {
 	best := e.serving
 	if e.judged[best] == 0 {
