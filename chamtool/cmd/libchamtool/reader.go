@@ -1,0 +1,110 @@
+package main
+
+// #include "tool.h"
+import "C"
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/foretime/foretime/chamtool/cpufreq"
+	"github.com/foretime/foretime/chamtool/ring"
+)
+
+// The goroutines of a consumer: one that reads the rings, and one that reads the
+// core frequencies.
+
+// run drains until it is told to stop. It sleeps on the eventfd, so that a
+// filling ring wakes it early, and longer while nothing happens.
+func (c *consumer) run() {
+	defer close(c.done)
+	defer guard("reading the rings")
+	flushed := time.Now()
+	idle := 0
+	for {
+		if c.drain() == 0 {
+			idle = min(idle+1, 4)
+		} else {
+			idle = 0
+		}
+		due := time.Until(flushed.Add(c.config.FlushEvery))
+		if due <= 0 {
+			c.locked(c.session.Flush)
+			flushed, due = time.Now(), c.config.FlushEvery
+		}
+		if c.sleep(min(c.config.DrainEvery<<idle, due)) {
+			return
+		}
+	}
+}
+
+// sleep waits for a filling ring, the time, or the end, which it reports.
+func (c *consumer) sleep(d time.Duration) (end bool) {
+	if c.wake != nil && c.wake.SetReadDeadline(time.Now().Add(d)) == nil {
+		var count [8]byte
+		_, err := c.wake.Read(count[:])
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			c.wake = nil
+		}
+		select {
+		case <-c.quit:
+			return true
+		default:
+			return false
+		}
+	}
+	select {
+	case <-c.quit:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// locked runs f on one thread, so that its CPU time can be told.
+func (c *consumer) locked(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	f()
+}
+
+// drain takes all events.
+func (c *consumer) drain() (events int) {
+	c.locked(func() { events = c.session.DrainAll(c.attach) })
+	return events
+}
+
+// attach finds new rings. The session calls it when it is its caller's turn.
+func (c *consumer) attach() []*ring.Ring {
+	newest := unsafe.Pointer(C.chamtool_rings())
+	known := len(c.rings)
+	for p := newest; p != c.last && p != nil; {
+		r := ring.Attach(p)
+		c.rings = append(c.rings, r)
+		p = r.Next()
+	}
+	slices.Reverse(c.rings[known:])
+	c.last = newest
+	return c.rings
+}
+
+// watchFrequency reads the core frequencies now and then.
+func (c *consumer) watchFrequency() {
+	defer guard("reading core frequencies")
+	for {
+		sample, err := cpufreq.Read(os.DirFS("/"))
+		if err != nil {
+			return // a machine that does not tell will not begin to
+		}
+		c.session.SetFrequency(sample)
+		select {
+		case <-c.quit:
+			return
+		case <-time.After(c.config.FrequencyEvery):
+		}
+	}
+}
