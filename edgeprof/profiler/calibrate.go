@@ -50,6 +50,9 @@ type Calibration struct {
 	Facts  Facts                `json:"facts"`
 	Rates  map[onnx.Class]Rates `json:"rates"`
 	Models int                  `json:"models"` // measured models
+	// Belief is the power that the factor of a model's trees on the rates is raised
+	// to: 0 is the rates alone.
+	Belief float64 `json:"belief"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
 	Scale float64 `json:"scale,omitempty"`
 	// Low and High are the factors on a predicted time that bound the interval.
@@ -62,7 +65,7 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	trees *KernelTrees // nil predicts by the rates alone
+	trees *KernelTrees // nil is the rates alone
 }
 
 // Error is one model's measured time beside its prediction.
@@ -99,6 +102,7 @@ func (m *Model) Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
 	for i := range ms {
 		cases[i] = ms[i].measured(facts)
 	}
+	settle(cases)
 	return calibrated(cases, facts, m.Kernels[facts.Runtime])
 }
 
@@ -113,7 +117,7 @@ func (m *Measurement) measured(f Facts) Case {
 	}
 	return Case{
 		Model: m.Model, Family: m.Family, Setting: f.Setting, Runtime: f.Runtime, Threads: f.Threads, Quota: f.quota(), Seconds: m.Seconds,
-		Kernels: fitted(rows, f.Runtime, m.Seconds),
+		Kernels: rows,
 	}
 }
 
@@ -147,22 +151,44 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 	if need := int(math.Ceil(2/(1-Level))) - 1; judged < need || len(all) < 3 {
 		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, judged, len(all), need)
 	}
-	c := fit(cases, facts, trees)
-	for _, family := range all {
-		left := fit(without(cases, family), facts, trees)
-		for _, m := range cases {
-			if m.Family == family {
-				c.Errors = append(c.Errors, Error{Model: m.Model, Family: family, Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
+	var best *Calibration
+	for _, belief := range beliefs {
+		c := fit(cases, facts, trees, belief)
+		for _, family := range all {
+			left := fit(without(cases, family), facts, trees, belief)
+			for _, m := range cases {
+				if m.Family == family {
+					c.Errors = append(c.Errors, Error{Model: m.Model, Family: family, Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
+				}
 			}
 		}
+		if best == nil || c.off() < best.off() {
+			best = c
+		}
+		if trees == nil {
+			break
+		}
 	}
-	c.bound()
-	return c, nil
+	best.bound()
+	return best, nil
+}
+
+// beliefs are tried where a model's trees, which may know other machines alone,
+// are to refine the rates of this one.
+var beliefs = []float64{0, 0.5, 1}
+
+// off is how far off predictions were, as the mean logarithm of the factor.
+func (c *Calibration) off() float64 {
+	sum := 0.0
+	for _, e := range c.Errors {
+		sum += math.Abs(math.Log(e.Ratio()))
+	}
+	return sum / float64(len(c.Errors))
 }
 
 // fit finds the rates of one setting and the scale of their sums.
-func fit(cases []Case, facts Facts, trees *KernelTrees) *Calibration {
-	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), trees: trees}
+func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibration {
+	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), Belief: belief, trees: trees}
 	var ratios []float64
 	for _, m := range cases {
 		c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
@@ -188,12 +214,12 @@ func (c *Calibration) bound() {
 
 // kernels are the predicted times of a model's kernels on the idle device.
 func (c *Calibration) kernels(kernels []collection.KernelRow) []float64 {
-	at := conditions{c.Facts.Threads, c.Facts.quota(), touched(kernels)}
+	at := conditionsOf(c.Facts.Threads, c.Facts.quota(), kernels)
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
 		k := &kernels[i]
 		r := c.Rates[onnx.Class(k.Class)]
-		seconds[i] = r.seconds(k) * c.trees.factor(k, r, at) * c.scale()
+		seconds[i] = r.seconds(k) * math.Pow(c.trees.factor(k, r, at), c.Belief) * c.scale()
 	}
 	return seconds
 }
@@ -226,8 +252,8 @@ func conformal(ratios []float64) (low, high float64) {
 // Check reports a calibration that cannot be used. The error matches
 // [ErrCalibration].
 func (c *Calibration) Check() error {
-	if c.Facts.Runtime == "" || c.Models < 1 || !(c.Low > 0) || !(c.High >= c.Low) || math.IsInf(c.High, 0) {
-		return fmt.Errorf("%w: no run time, no models, or bounds %v to %v", ErrCalibration, c.Low, c.High)
+	if c.Facts.Runtime == "" || c.Models < 1 || !(c.Low > 0) || !(c.High >= c.Low) || math.IsInf(c.High, 0) || !(c.Belief >= 0 && c.Belief <= 1) {
+		return fmt.Errorf("%w: no run time, no models, bounds %v to %v, or trees believed by %v", ErrCalibration, c.Low, c.High, c.Belief)
 	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]

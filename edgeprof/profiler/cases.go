@@ -53,9 +53,9 @@ func Cases(d *collection.Data) []Case {
 	for _, c := range byKey {
 		c.Repeat = c.repeat()
 		slices.SortFunc(c.Kernels, func(a, b collection.KernelRow) int { return cmp.Compare(a.Index, b.Index) })
-		c.Kernels = fitted(c.Kernels, c.Runtime, c.Seconds)
 		cases = append(cases, *c)
 	}
+	settle(cases)
 	slices.SortFunc(cases, func(a, b Case) int {
 		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Setting, b.Setting))
 	})
@@ -108,31 +108,77 @@ func (c *Case) repeat() float64 {
 	return math.NaN()
 }
 
-// fitted makes times of kernels comparable with the whole inference's, which was
+// settle makes times of kernels comparable with the whole inference's, which was
 // measured without noting them. ONNX Runtime's noting takes longer than a small
-// kernel: what its shortest one took comes off all, and the rest is scaled to sum
-// to the whole. The Go run time's own notes cost next to nothing, and its kernels
+// kernel. How long shows where kernels are small, by what they sum to beyond the
+// whole: as much comes off every kernel of the setting, and the rest is scaled to
+// the whole. The Go run time's own notes cost next to nothing, and its kernels
 // are short enough to find a quiet moment on a busy machine that a long inference
 // does not: they stay as they are.
-func fitted(kernels []collection.KernelRow, runtimeName string, seconds float64) []collection.KernelRow {
-	if runtimeName != "ort" {
-		return kernels
-	}
-	noting := longestNoting
-	for _, k := range kernels {
-		if k.Seconds != nil {
-			noting = min(noting, 0.9**k.Seconds)
+func settle(cases []Case) {
+	bySetting := map[string][]float64{}
+	for i := range cases {
+		if c := &cases[i]; c.Runtime == "ort" {
+			if sum, n := c.sum(0); sum > plainly*c.Seconds {
+				bySetting[c.Setting] = append(bySetting[c.Setting], (sum-c.Seconds)/float64(n))
+			}
 		}
 	}
-	out := slices.Clone(kernels)
-	for i := range out {
-		if k := &out[i]; k.Seconds != nil {
-			t := *k.Seconds - noting
-			k.Seconds = &t
+	for i := range cases {
+		c := &cases[i]
+		if c.Runtime != "ort" {
+			continue
 		}
+		noting := 0.0
+		if all := bySetting[c.Setting]; len(all) > 0 {
+			slices.Sort(all)
+			noting = all[len(all)/2]
+		}
+		if sum, _ := c.sum(0); sum > plainly*c.Seconds {
+			noting = c.noting()
+		}
+		out := slices.Clone(c.Kernels)
+		for i := range out {
+			if k := &out[i]; k.Seconds != nil {
+				t := unnoted(*k.Seconds, noting)
+				k.Seconds = &t
+			}
+		}
+		c.Kernels = scaled(out, c.Seconds)
 	}
-	return scaled(out, seconds)
 }
 
-// longestNoting bounds what noting a kernel's time is thought to take.
-const longestNoting = 6e-6
+// plainly more is what a sum of noted kernels has to be than the whole before it
+// tells how long noting takes.
+const plainly = 1.15
+
+// sum of the kernels' times without a given time of noting, and their number.
+func (c *Case) sum(noting float64) (seconds float64, n int) {
+	for _, k := range c.Kernels {
+		if k.Seconds != nil {
+			seconds += unnoted(*k.Seconds, noting)
+			n++
+		}
+	}
+	return seconds, n
+}
+
+// noting is the time that makes the sum the whole.
+func (c *Case) noting() float64 {
+	low, high := 0.0, c.Seconds
+	for _, k := range c.Kernels {
+		high = max(high, known(k.Seconds, 0))
+	}
+	for range 50 {
+		middle := (low + high) / 2
+		if sum, _ := c.sum(middle); sum > c.Seconds {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// unnoted is a kernel's time without that of noting it: a tenth at least.
+func unnoted(seconds, noting float64) float64 { return max(seconds-noting, seconds/10) }

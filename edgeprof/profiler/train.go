@@ -51,7 +51,7 @@ func learn(ctx context.Context, cases []Case, rounds int) (*Model, error) {
 				return nil, err
 			}
 		}
-		m.Settings = append(m.Settings, fit(parts[name], parts[name][0].facts(), m.Kernels[runtime]))
+		m.Settings = append(m.Settings, fit(parts[name], parts[name][0].facts(), m.Kernels[runtime], 1))
 	}
 	return m, nil
 }
@@ -91,14 +91,14 @@ func trainingRows(cases []Case) []collection.Row {
 // Options of training. The zero value works.
 type Options struct {
 	Validation Validation // ByFamily
-	Rounds     int        // trees that refine the rates of kernels: 60
+	Rounds     int        // trees that refine the rates of kernels: 300
 }
 
 // Train judges how well such data predict what is left out of them, by the
 // validation that is asked for, and then learns from all of it. The error
 // matches [ErrTooFew] or [ErrValidation], or is one of the trees'.
 func Train(ctx context.Context, d *collection.Data, o Options) (*Model, *Report, error) {
-	v, rounds := cmp.Or(o.Validation, ByFamily), cmp.Or(o.Rounds, 60)
+	v, rounds := cmp.Or(o.Validation, ByFamily), cmp.Or(o.Rounds, 300)
 	cases := Cases(d)
 	byFamily, err := judge(ctx, cases, ByFamily, rounds)
 	if err != nil && v == ByFamily {

@@ -50,14 +50,14 @@ var made = sync.OnceValue(func() *collection.Data {
 				r := truth[onnx.Class(k.Class)]
 				t := rate*(r.seconds(k)-r.Start) + r.Start*[]float64{1, 20}[setting]
 				t *= math.Exp(0.02 * rng.NormFloat64())
-				k.ModelName, k.Family, k.Setting, k.Runtime, k.Threads, k.Quota, k.Seconds = n.Name, n.Family, []string{"desktop-go-t1", "desktop-go-t2"}[setting], "go", float64(setting+1), 1, &t
+				k.ModelName, k.Family, k.Setting, k.Runtime, k.Threads, k.Quota, k.Seconds = n.Name, collection.FamilyOf(n.Family), []string{"desktop-go-t1", "desktop-go-t2"}[setting], "go", float64(setting+1), 1, &t
 				sum += t
 			}
 			d.Kernels = append(d.Kernels, rows...)
 			for round := range 4 {
 				row := collection.CharacteristicsRow(c)
 				threads, quota := float64(setting+1), 1.
-				row.ModelName, row.Family, row.Setting, row.Runtime, row.Threads, row.Quota, row.Round = n.Name, n.Family, rows[0].Setting, "go", &threads, &quota, &round
+				row.ModelName, row.Family, row.Setting, row.Runtime, row.Threads, row.Quota, row.Round = n.Name, collection.FamilyOf(n.Family), rows[0].Setting, "go", &threads, &quota, &round
 				row.Time, row.Device, row.UUID = collection.Took(sum*(1+0.01*float64(round))), "desktop", "here"
 				d.Rows = append(d.Rows, row)
 			}
@@ -320,12 +320,40 @@ func TestCases(t *testing.T) {
 	if len(got) != 2 || got[0].Model != "a" || !math.IsNaN(got[0].Repeat) || got[1].Seconds != 2 || got[1].Repeat != 1.5 || len(got[1].Kernels) != 3 || got[1].Kernels[2].Seconds != nil {
 		t.Fatalf("%+v", got)
 	}
-	// the shorter time of each kernel, less what noting it took, scaled to the whole
+	// the shorter time of each kernel, less what noting it took but for a tenth
 	k := []float64{*got[1].Kernels[0].Seconds, *got[1].Kernels[1].Seconds}
-	if math.Abs(k[0]+k[1]-2) > 1e-12 || math.Abs(k[1]/k[0]-0.2e-6/(4-1.8e-6)) > 1e-12 {
+	if math.Abs(k[0]+k[1]-2) > 1e-12 || math.Abs(k[1]-0.2e-6) > 1e-12 {
 		t.Errorf("%v", k)
 	}
 	if diff := cmp.Diff(9., *d.Kernels[1].Seconds); diff != "" {
 		t.Errorf("the measured time itself is changed: %s", diff)
+	}
+}
+
+// A model of small kernels tells how long noting takes, a large one does not.
+func TestSettle(t *testing.T) {
+	timed := func(runtime string, whole float64, kernels ...float64) Case {
+		c := Case{Setting: runtime, Runtime: runtime, Seconds: whole}
+		for i := range kernels {
+			c.Kernels = append(c.Kernels, collection.KernelRow{Index: i, Seconds: &kernels[i]})
+		}
+		return c
+	}
+	cases := []Case{
+		timed("ort", 5e-6, 3e-6, 3e-6, 5e-6), timed("ort", 0.999e-3, 1e-3, 3e-6), timed("ort", 2e-3, 1.001e-3, 3e-6),
+		timed("ort", 1), timed("go", 5e-6, 3e-6, 3e-6, 5e-6),
+	}
+	settle(cases)
+	for i, want := range [][]float64{{1e-6, 1e-6, 3e-6}, {0.998e-3, 1e-6}, {1.998e-3, 2e-6}, nil, {3e-6, 3e-6, 5e-6}} {
+		for k, w := range want {
+			if got := *cases[i].Kernels[k].Seconds; math.Abs(got/w-1) > 1e-3 {
+				t.Errorf("case %d, kernel %d: %v, want %v", i, k, got, w)
+			}
+		}
+	}
+	none := []Case{timed("ort", 1e-3, 1e-3, 1e-6)}
+	settle(none)
+	if got := *none[0].Kernels[1].Seconds; math.Abs(got/1e-6-1) > 0.01 {
+		t.Errorf("nothing tells of noting: %v", got)
 	}
 }

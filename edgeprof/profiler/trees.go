@@ -17,6 +17,7 @@ import (
 var kernelColumns = []string{
 	"op", "class", "macs", "parameter_bytes", "read_bytes", "written_bytes", "rows", "depth", "columns", "window", "stride", "groups", "joined",
 	"macs_per_byte", "rates_seconds", "start_share", "mac_share", "rows_mod_16", "depth_mod_16", "columns_mod_16", "threads", "quota", "mac_rate", "byte_rate", "model_bytes",
+	"model_parameter_bytes", "channels", "channels_mod_16", "moved_bytes", "side_mod_6", "rows_filled",
 }
 
 // KernelTrees predict how far a kernel's time in one run time is from what the
@@ -32,18 +33,26 @@ type KernelTrees struct {
 type conditions struct {
 	threads int
 	quota   float64
-	touched int64 // bytes that the whole model touches, kernel by kernel
+	// What goes through the caches in one inference, kernel by kernel: bytes of
+	// weights, and of these and results. A small kernel takes longer amid large
+	// ones.
+	parameters, touched int64
 }
 
-// touched is the size of what goes through the caches in one inference: a small
-// kernel takes longer amid large ones.
-func touched(kernels []collection.KernelRow) int64 {
-	sum := int64(0)
+func conditionsOf(threads int, quota float64, kernels []collection.KernelRow) conditions {
+	at := conditions{threads: threads, quota: quota}
 	for i := range kernels {
-		sum += kernels[i].ParameterBytes + kernels[i].WrittenBytes
+		at.parameters += kernels[i].ParameterBytes
+		at.touched += kernels[i].ParameterBytes + kernels[i].WrittenBytes
 	}
-	return sum
+	return at
 }
+
+// channels are those of a convolution's input; a product's depth elsewhere.
+func channels(k *collection.KernelRow) int64 { return k.Depth / max(1, k.Window) * max(1, k.Groups) }
+
+// filled is how full the vectors of 16 values are that rows are computed in.
+func filled(rows int64) float64 { return float64(rows) / float64(max(1, (rows+15)/16*16)) }
 
 func code(list []string, name string) float64 {
 	if i := slices.Index(list, name); i >= 0 {
@@ -74,6 +83,7 @@ func features(x []float64, ops []string, k *collection.KernelRow, r Rates, at co
 		float64(k.Window), float64(k.Stride), logSize(k.Groups), float64(k.Joined),
 		logSize(k.MACs)-logSize(moved(k)), math.Log2(seconds), r.Start/seconds, r.MAC*float64(k.MACs)/seconds, float64(k.Rows%16), float64(k.Depth%16), float64(k.Columns%16),
 		float64(at.threads), at.quota, rate(r.MAC), rate(r.Byte), logSize(at.touched),
+		logSize(at.parameters), logSize(channels(k)), float64(channels(k)%16), logSize(moved(k)), float64(int64(math.Sqrt(float64(k.Columns)))%6), filled(k.Rows),
 	)
 }
 
@@ -83,7 +93,7 @@ func boost(rounds int) tree.Boost {
 	for i, name := range kernelColumns {
 		categorical[i] = name == "op" || name == "class"
 	}
-	return tree.Boost{Rounds: rounds, Eta: 0.08, MaxDepth: 4, MinChildWeight: 20, Lambda: 5, Subsample: 0.7, ColsampleNode: 0.7, Categorical: categorical, Seed: 1}
+	return tree.Boost{Rounds: rounds, Eta: 0.05, MaxDepth: 8, MinChildWeight: 4, Lambda: 5, Subsample: 0.7, ColsampleNode: 0.7, Categorical: categorical, Seed: 1}
 }
 
 // learnTrees fits trees to the cases, each with the rates of its setting.
@@ -99,7 +109,7 @@ func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Cla
 	slices.Sort(t.ops)
 	s := regression.Samples{Features: len(kernelColumns)}
 	for _, c := range cases {
-		at := conditions{c.Threads, c.Quota, touched(c.Kernels)}
+		at := conditionsOf(c.Threads, c.Quota, c.Kernels)
 		for i := range c.Kernels {
 			k := &c.Kernels[i]
 			if k.Seconds == nil || *k.Seconds <= 0 {
@@ -122,15 +132,11 @@ func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Cla
 	return t, t.ensemble.SetNames(kernelColumns)
 }
 
-// belief is the power that the trees' factor is raised to.
-const belief = 0.5
-
 // bounded keeps the logarithm of a factor on rates to what can be believed.
 func bounded(v float64) float64 { return max(-1.5, min(1.5, v)) }
 
 // factor is what the trees make of the rates. Of an operator that they have not
-// seen they know nothing, and of the others they are believed by half: what is
-// left out of the training differs from what is in it.
+// seen they know nothing.
 func (t *KernelTrees) factor(k *collection.KernelRow, r Rates, at conditions) float64 {
 	if t == nil || !slices.Contains(t.ops, k.Op) {
 		return 1
@@ -140,5 +146,5 @@ func (t *KernelTrees) factor(k *collection.KernelRow, r Rates, at conditions) fl
 	if err != nil {
 		return 1
 	}
-	return math.Exp(belief * bounded(p.Value))
+	return math.Exp(bounded(p.Value))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
@@ -83,7 +84,7 @@ func Fit(ctx context.Context, c *profiler.Calibration) (*Law, error) {
 	law := &Law{}
 	var all, convolutional []sample
 	for _, family := range synth.Families() {
-		if family == profiler.Operators {
+		if strings.HasPrefix(family, profiler.Operators) {
 			continue // made to measure operators, and like no model
 		}
 		for _, size := range sizes {

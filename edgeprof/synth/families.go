@@ -34,18 +34,21 @@ type family struct {
 
 // families by name. A new one is a function and a line here.
 var families = map[string]family{
-	"alexnet":      {Size{Resolution: 224}, alexNet},
-	"densenet":     {Size{Resolution: 224, Depth: 121}, denseNet},
-	"efficientnet": {Size{Resolution: 224}, efficientNet},
-	"googlenet":    {Size{Resolution: 224}, googLeNet},
-	"lenet":        {Size{Resolution: 28, Classes: 10}, leNet},
-	"lstm":         {Size{Resolution: 32, Depth: 2}, lstm},
-	"mlp":          {Size{Resolution: 28, Depth: 3}, mlp},
-	"mobilenetv2":  {Size{Resolution: 224}, mobileNetV2},
-	"operators":    {Size{Resolution: 64, Depth: 2}, operators},
-	"resnet":       {Size{Resolution: 224, Depth: 18}, resNet},
-	"transformer":  {Size{Resolution: 64, Depth: 4}, transformer},
-	"vgg":          {Size{Resolution: 224, Depth: 16}, vgg},
+	"alexnet":             {Size{Resolution: 224}, alexNet},
+	"densenet":            {Size{Resolution: 224, Depth: 121}, denseNet},
+	"efficientnet":        {Size{Resolution: 224}, efficientNet},
+	"googlenet":           {Size{Resolution: 224}, googLeNet},
+	"lenet":               {Size{Resolution: 28, Classes: 10}, leNet},
+	"lstm":                {Size{Resolution: 32, Depth: 2}, lstm},
+	"mlp":                 {Size{Resolution: 28, Depth: 3}, mlp},
+	"mobilenetv2":         {Size{Resolution: 224}, mobileNetV2},
+	"operators":           {Size{Resolution: 64, Depth: 2}, operators},
+	"operators-images":    {Size{Resolution: 64, Depth: 20}, imageChain},
+	"operators-sequences": {Size{Resolution: 64, Depth: 12}, sequenceChain},
+	"operators-vectors":   {Size{Resolution: 28, Depth: 6}, vectorChain},
+	"resnet":              {Size{Resolution: 224, Depth: 18}, resNet},
+	"transformer":         {Size{Resolution: 64, Depth: 4}, transformer},
+	"vgg":                 {Size{Resolution: 224, Depth: 16}, vgg},
 }
 
 // Families are the names that [New] knows, in order.

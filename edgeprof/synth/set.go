@@ -1,6 +1,9 @@
 package synth
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Named is one model of a [Set].
 type Named struct {
@@ -10,8 +13,8 @@ type Named struct {
 }
 
 // Set is models of every family in four sizes, from tens of microseconds to
-// tenths of a second on one processor, and eight chains of operators: enough to
-// train a predictor on.
+// tenths of a second on one processor, and chains of operators: enough to train
+// a predictor on.
 func Set() []Named {
 	var out []Named
 	for _, f := range []struct {
@@ -33,6 +36,9 @@ func Set() []Named {
 			{Width: 0.125, Resolution: 16}, {Width: 0.25, Resolution: 256}, {Width: 0.5, Resolution: 32}, {Width: 1, Depth: 3, Resolution: 16}, {Width: 1, Resolution: 64},
 			{Width: 2, Depth: 1, Resolution: 128}, {Width: 3, Depth: 1, Resolution: 64}, {Width: 4, Depth: 1, Resolution: 32},
 		}},
+		{"operators-images", slices.Concat(at(0.06, 16, 32, 64, 128), at(0.12, 16, 24, 48, 96, 160), at(0.25, 24, 32, 64, 96, 128, 224), at(0.5, 32, 48, 64, 96, 128, 160, 224), at(1, 32, 64, 96, 128, 224))},
+		{"operators-sequences", slices.Concat(at(0.25, 16, 32, 64, 128), at(0.5, 16, 32, 64, 128), at(1, 16, 32, 64, 128), at(2, 16, 32, 64, 128))},
+		{"operators-vectors", slices.Concat(at(0.12, 16, 28), at(0.25, 28, 48), at(0.5, 16, 32, 64), at(1, 28, 48, 64), at(2, 28, 64), at(4, 48))},
 	} {
 		for _, s := range f.sizes {
 			name := f.family
@@ -43,4 +49,13 @@ func Set() []Named {
 		}
 	}
 	return out
+}
+
+// at is one width at some resolutions.
+func at(width float64, resolutions ...int64) []Size {
+	var sizes []Size
+	for _, r := range resolutions {
+		sizes = append(sizes, Size{Width: width, Resolution: r})
+	}
+	return sizes
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -33,13 +34,20 @@ var defaultCalibration []byte
 
 // trained is the built-in model, whose trees refine the rates of any device.
 //
-//go:embed model.json
+//go:embed model.json.gz
 var trained []byte
 
 // builtin reads the built-in model, once.
-var builtin = sync.OnceValues(func() (*profiler.Model, error) { return profiler.ReadModel(bytes.NewReader(trained)) })
+var builtin = sync.OnceValues(func() (*profiler.Model, error) {
+	r, err := gzip.NewReader(bytes.NewReader(trained))
+	if err != nil {
+		return nil, err
+	}
+	return profiler.ReadModel(r)
+})
 
-// small models of every family, two sizes each: a few seconds to run all.
+// small models of every family, two sizes each, and chains of operators: a few
+// seconds to run all.
 func calibrationModels() []sized {
 	return []sized{
 		{"alexnet", synth.Size{Width: 0.25, Resolution: 112}}, {"alexnet", synth.Size{Width: 0.4, Resolution: 96}},
@@ -51,6 +59,10 @@ func calibrationModels() []sized {
 		{"mlp", synth.Size{Width: 1, Resolution: 28}}, {"mlp", synth.Size{Width: 3, Depth: 5, Resolution: 32}},
 		{"mobilenetv2", synth.Size{Width: 0.5, Resolution: 64}}, {"mobilenetv2", synth.Size{Width: 0.75, Resolution: 128}},
 		{"operators", synth.Size{Width: 0.5, Resolution: 32}}, {"operators", synth.Size{Width: 1, Resolution: 64}}, {"operators", synth.Size{Width: 2, Depth: 1, Resolution: 128}},
+		{"operators-images", synth.Size{Width: 0.06, Resolution: 32}}, {"operators-images", synth.Size{Width: 0.12, Resolution: 48}}, {"operators-images", synth.Size{Width: 0.25, Resolution: 64}},
+		{"operators-images", synth.Size{Width: 0.25, Resolution: 128}}, {"operators-images", synth.Size{Width: 0.5, Resolution: 64}}, {"operators-images", synth.Size{Width: 0.5, Resolution: 128}},
+		{"operators-sequences", synth.Size{Width: 0.5, Resolution: 32}}, {"operators-sequences", synth.Size{Width: 1, Resolution: 64}},
+		{"operators-vectors", synth.Size{Width: 0.25, Resolution: 28}}, {"operators-vectors", synth.Size{Width: 0.5, Resolution: 64}}, {"operators-vectors", synth.Size{Width: 1, Resolution: 48}},
 		{"resnet", synth.Size{Width: 0.25, Resolution: 64}}, {"resnet", synth.Size{Width: 0.5, Depth: 34, Resolution: 96}},
 		{"transformer", synth.Size{Width: 0.5, Depth: 2, Resolution: 64}}, {"transformer", synth.Size{Width: 1, Depth: 3, Resolution: 96}},
 		{"vgg", synth.Size{Width: 0.25, Depth: 11, Resolution: 64}}, {"vgg", synth.Size{Width: 0.25, Depth: 16, Resolution: 96}},
@@ -175,7 +187,7 @@ func measure(ctx context.Context, with running, dir string, s sized, runs int) (
 		return profiler.Measurement{}, err
 	}
 	out := profiler.Measurement{
-		Model: fmt.Sprintf("%s width %g at %d", s.family, s.size.Width, s.size.Resolution), Family: s.family, Analysis: a, Seconds: slices.Min(wholes[1:]),
+		Model: fmt.Sprintf("%s width %g at %d", s.family, s.size.Width, s.size.Resolution), Family: collection.FamilyOf(s.family), Analysis: a, Seconds: slices.Min(wholes[1:]),
 		Nodes: slices.Clone(profiles[1].Nodes),
 	}
 	for _, p := range profiles[2:] {

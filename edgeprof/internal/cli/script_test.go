@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -27,8 +28,21 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
-	model, err := filepath.Abs("model.json")
+	packed, err := os.Open("model.json.gz")
 	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	content, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(t.TempDir(), "model.json")
+	if err := os.WriteFile(model, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
