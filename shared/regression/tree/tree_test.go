@@ -466,3 +466,33 @@ func TestQuantileBins(t *testing.T) {
 		}
 	})
 }
+
+// A grower serves hessians that are packed and such that are not, in turn.
+func TestGrowerChangesPacking(t *testing.T) {
+	s := friedman(500, 5, 0, 1)
+	m, err := bin(s, maxBins, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	halves := make([]float64, s.Len())
+	for i := range halves {
+		halves[i] = 0.5
+	}
+	g := newGrower(m, 1)
+	for round, hessian := range [][]float64{nil, halves, nil, halves} {
+		rows := make([]uint32, s.Len())
+		for i := range rows {
+			rows[i] = uint32(i)
+		}
+		tr, leaves := g.grow(rows, s.Y, hessian, growth{penalty: penalty{lambda: 1}, maxDepth: 4})
+		for _, l := range leaves {
+			want := float64(l.end - l.start)
+			if hessian != nil {
+				want /= 2
+			}
+			if got := float64(tr.facts[l.node].cover); len(leaves) < 5 || math.Abs(got-want) > 1e-6*want {
+				t.Fatalf("round %d: a leaf of %d covers %v, want %v", round, len(leaves), got, want)
+			}
+		}
+	}
+}
