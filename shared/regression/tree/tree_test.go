@@ -416,6 +416,8 @@ func TestDegenerateSamples(t *testing.T) {
 		{"NaN target", Boost{}, regression.Samples{Y: []float64{1, math.NaN()}}, regression.ErrNotFinite},
 		{"infinite feature", Boost{}, regression.Samples{Features: 1, X: []float64{1, math.Inf(1)}, Y: []float64{1, 2}}, regression.ErrNotFinite},
 		{"beyond float32", Boost{}, regression.Samples{Features: 1, X: []float64{1, 1e300}, Y: []float64{1, 2}}, regression.ErrNotFinite},
+		{"target beyond float32", Boost{}, regression.Samples{Y: []float64{1e39, 1}}, regression.ErrNotFinite},
+		{"base score beyond float32", Boost{BaseScore: new(1e39)}, constant, regression.ErrSetting},
 		{"short X", Boost{}, regression.Samples{Features: 2, X: []float64{1}, Y: []float64{1, 2}}, regression.ErrDimension},
 		{"negative rounds", Boost{Rounds: -1}, constant, regression.ErrSetting},
 		{"too many bins", Boost{MaxBin: 257}, constant, regression.ErrSetting},
