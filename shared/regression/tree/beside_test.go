@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -116,6 +117,8 @@ func (t trial) ours() (o outcome, err error) {
 		return o, err
 	}
 	o.train = time.Since(start).Seconds()
+	s = regression.Samples{}
+	runtime.GC() // where the rival says del
 	if s, err = readFloats(t.test, t.features); err != nil {
 		return o, err
 	}

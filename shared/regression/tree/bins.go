@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -43,6 +44,9 @@ func bin(s regression.Samples, limit int, categorical []bool, threads int) (*bin
 	m := &binned{rows: s.Len(), columns: s.Features}
 	if m.rows > math.MaxInt32 {
 		return nil, &regression.SettingError{Name: "samples", Value: m.rows, Want: "at most 2147483647"}
+	}
+	if m.columns > maxFeatures {
+		return nil, &regression.SettingError{Name: "features", Value: m.columns, Want: fmt.Sprint("at most ", maxFeatures)}
 	}
 	m.byColumn = make([][]uint8, m.columns)
 	m.features = make([]feature, m.columns)

@@ -94,7 +94,7 @@ func (b Boost) filled(s regression.Samples) (Boost, error) {
 		{"Subsample", b.Subsample, share(b.Subsample), "in (0, 1]"},
 		{"ColsampleTree", b.ColsampleTree, share(b.ColsampleTree), "in (0, 1]"},
 		{"ColsampleNode", b.ColsampleNode, share(b.ColsampleNode), "in (0, 1]"},
-		{"BaseScore", b.BaseScore, b.BaseScore == nil || finite(*b.BaseScore), "finite"},
+		{"BaseScore", b.BaseScore, b.BaseScore == nil || finite(single(*b.BaseScore)), "finite as float32"},
 		{"Patience", b.Patience, b.Patience > 0, "above 0"},
 		{"Threads", b.Threads, b.Threads > 0, "above 0"},
 		{"Categorical", len(b.Categorical), b.Categorical == nil || len(b.Categorical) == s.Features, "nil or one a feature"},
@@ -111,6 +111,9 @@ func (b Boost) filled(s regression.Samples) (Boost, error) {
 	}
 	return b, nil
 }
+
+// single is v with the precision that model files have.
+func single(v float64) float64 { return float64(float32(v)) }
 
 // fill gives a setting its default when it has none.
 func fill[T comparable](setting *T, value T) {
@@ -155,6 +158,11 @@ func (b Boost) FitEnsemble(ctx context.Context, s regression.Samples) (*Ensemble
 
 // targets are the numbers the trees are fitted to.
 func (b Boost) targets(s regression.Samples) ([]float64, error) {
+	for i, v := range s.Y {
+		if !finite(single(v)) {
+			return nil, &regression.NotFiniteError{What: "target as float32", Row: i, Column: -1, Value: v}
+		}
+	}
 	if !b.LogTarget {
 		return s.Y, nil
 	}
@@ -181,9 +189,9 @@ func (b Boost) boost(ctx context.Context, m *binned, y, weights []float64, watch
 		e.link = exponent
 	}
 	if b.BaseScore != nil {
-		e.base = *b.BaseScore
+		e.base = single(*b.BaseScore)
 	} else {
-		e.base = float64(float32(l.start(y, weights)))
+		e.base = single(l.start(y, weights))
 	}
 	watch.begin(e.base)
 

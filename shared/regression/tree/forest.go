@@ -87,7 +87,7 @@ func (f Forest) FitOutOfBag(ctx context.Context, s regression.Samples) (*Ensembl
 		return nil, nil, err
 	}
 	e := &Ensemble{features: m.columns, categories: f.Categorical, objective: string(SquaredError), link: identity}
-	e.base = float64(float32(loss{objective: SquaredError}.start(y, nil)))
+	e.base = single(loss{objective: SquaredError}.start(y, nil))
 	if f.LogTarget {
 		e.link = exponent
 	}

@@ -60,7 +60,11 @@ type leaf struct{ node, start, end int }
 // ended where.
 func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth) (*decisionTree, []leaf) {
 	g.rows, g.left, g.right = rows, resized(g.left, len(rows)), resized(g.right, len(rows))
+	packed := g.gradients.packed
 	g.gradients.load(gradient, hessian, len(g.adders))
+	if g.gradients.packed != packed {
+		g.pool = nil // histograms of another shape
+	}
 	limits.packing = g.gradients.packing
 
 	t := &decisionTree{}

@@ -416,6 +416,8 @@ func TestDegenerateSamples(t *testing.T) {
 		{"NaN target", Boost{}, regression.Samples{Y: []float64{1, math.NaN()}}, regression.ErrNotFinite},
 		{"infinite feature", Boost{}, regression.Samples{Features: 1, X: []float64{1, math.Inf(1)}, Y: []float64{1, 2}}, regression.ErrNotFinite},
 		{"beyond float32", Boost{}, regression.Samples{Features: 1, X: []float64{1, 1e300}, Y: []float64{1, 2}}, regression.ErrNotFinite},
+		{"target beyond float32", Boost{}, regression.Samples{Y: []float64{1e39, 1}}, regression.ErrNotFinite},
+		{"base score beyond float32", Boost{BaseScore: new(1e39)}, constant, regression.ErrSetting},
 		{"short X", Boost{}, regression.Samples{Features: 2, X: []float64{1}, Y: []float64{1, 2}}, regression.ErrDimension},
 		{"negative rounds", Boost{Rounds: -1}, constant, regression.ErrSetting},
 		{"too many bins", Boost{MaxBin: 257}, constant, regression.ErrSetting},
@@ -465,4 +467,34 @@ func TestQuantileBins(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A grower serves hessians that are packed and such that are not, in turn.
+func TestGrowerChangesPacking(t *testing.T) {
+	s := friedman(500, 5, 0, 1)
+	m, err := bin(s, maxBins, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	halves := make([]float64, s.Len())
+	for i := range halves {
+		halves[i] = 0.5
+	}
+	g := newGrower(m, 1)
+	for round, hessian := range [][]float64{nil, halves, nil, halves} {
+		rows := make([]uint32, s.Len())
+		for i := range rows {
+			rows[i] = uint32(i)
+		}
+		tr, leaves := g.grow(rows, s.Y, hessian, growth{penalty: penalty{lambda: 1}, maxDepth: 4})
+		for _, l := range leaves {
+			want := float64(l.end - l.start)
+			if hessian != nil {
+				want /= 2
+			}
+			if got := float64(tr.facts[l.node].cover); len(leaves) < 5 || math.Abs(got-want) > 1e-6*want {
+				t.Fatalf("round %d: a leaf of %d covers %v, want %v", round, len(leaves), got, want)
+			}
+		}
+	}
 }

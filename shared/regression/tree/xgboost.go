@@ -255,6 +255,9 @@ func ensembleOf(root value) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
+	if features > maxFeatures {
+		return nil, bad(parameters.place+".num_feature", "%d features; at most %d are read", features, maxFeatures)
+	}
 	e := &Ensemble{features: features, link: identity}
 	if e.base, err = baseScore(parameters.get("base_score")); err != nil {
 		return nil, err

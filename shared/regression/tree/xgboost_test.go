@@ -140,6 +140,9 @@ func TestRefusesHostileModels(t *testing.T) {
 		"a base score of words": func(m map[string]any) {
 			at(m, "learner", "learner_model_param").(map[string]any)["base_score"] = "much"
 		},
+		"more features than fit in memory": func(m map[string]any) {
+			at(m, "learner", "learner_model_param").(map[string]any)["num_feature"] = "2000000000"
+		},
 		"names for other features": func(m map[string]any) { at(m, "learner").(map[string]any)["feature_names"] = []any{"a"} },
 		"no learner":               func(m map[string]any) { delete(m, "learner") },
 	}
