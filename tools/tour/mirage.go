@@ -24,7 +24,7 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 	for _, args := range [][]string{
 		{"trace", "synth", "--days", "60", "--seed", "1", "--out", "month.log"},
 		append(learn, "--episodes", "150", "--interval", "4h", "--start", "2023-01-08", "--history", "7d", "--out", "samples"),
-		{"train", "samples", "--model", "boost", "--until", "2023-02-08", "--out", "boost.json"},
+		{"train", "samples", "--model", "boost", "--forecast", "--until", "2023-02-08", "--out", "boost.json"},
 	} {
 		if _, err := s.run(ctx, "mirage", args...); err != nil {
 			return Chapter{}, err
