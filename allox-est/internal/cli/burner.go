@@ -11,8 +11,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewBurnerCommand returns "jobs burner": a job of exactly known times.
-func NewBurnerCommand(env *cli.Env) *cobra.Command {
+// newBurnerCommand returns "jobs burner": a job of exactly known times.
+func newBurnerCommand(env *cli.Env) *cobra.Command {
 	var hw hardware
 	var config burner.Config
 	var spend string

@@ -8,8 +8,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewEstimateCommand returns "estimate": a report from a journal.
-func NewEstimateCommand(env *cli.Env) *cobra.Command {
+// newEstimateCommand returns "estimate": a report from a journal.
+func newEstimateCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
 	cmd := &cobra.Command{
 		Use:   "estimate JOB.yaml | estimate --epochs N -- COMMAND ... {epochs} ...",

@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// NewExportCommand returns "export": a journal for other programs.
-func NewExportCommand(env *cli.Env) *cobra.Command {
+// newExportCommand returns "export": a journal for other programs.
+func newExportCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
 	var format, user, since, out string
 	var id int

@@ -7,15 +7,15 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewJobsCommand returns "jobs": jobs to try the estimator on.
-func NewJobsCommand(env *cli.Env) *cobra.Command {
+// newJobsCommand returns "jobs": jobs to try the estimator on.
+func newJobsCommand(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jobs",
 		Short: "Run an example job",
 	}
-	cmd.AddCommand(NewBurnerCommand(env))
+	cmd.AddCommand(newBurnerCommand(env))
 	for _, name := range jobs.Names() {
-		cmd.AddCommand(NewTrainCommand(env, name))
+		cmd.AddCommand(newTrainCommand(env, name))
 	}
 	return cmd
 }

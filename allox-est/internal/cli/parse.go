@@ -12,8 +12,8 @@ import (
 	"github.com/foretime/foretime/shared/timing"
 )
 
-// NewParseCommand returns "parse": the time-writer report of a log.
-func NewParseCommand(env *cli.Env) *cobra.Command {
+// newParseCommand returns "parse": the time-writer report of a log.
+func newParseCommand(env *cli.Env) *cobra.Command {
 	var last, longest bool
 	cmd := &cobra.Command{
 		Use:   "parse [LOG]",

@@ -9,8 +9,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewPlotCommand returns "plot": a picture of a journal.
-func NewPlotCommand(env *cli.Env) *cobra.Command {
+// newPlotCommand returns "plot": a picture of a journal.
+func newPlotCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
 	var kind, out string
 	cmd := &cobra.Command{

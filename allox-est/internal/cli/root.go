@@ -13,14 +13,14 @@ func New(env *cli.Env) *cobra.Command {
 		Short: "Estimate how long a training job takes on CPU and GPU from short runs of it",
 	}
 	root.AddCommand(
-		NewRunCommand(env),
-		NewEstimateCommand(env),
-		NewValidateCommand(env),
-		NewParseCommand(env),
-		NewExportCommand(env),
-		NewPlotCommand(env),
-		NewScheduleCommand(env),
-		NewJobsCommand(env),
+		newRunCommand(env),
+		newEstimateCommand(env),
+		newValidateCommand(env),
+		newParseCommand(env),
+		newExportCommand(env),
+		newPlotCommand(env),
+		newScheduleCommand(env),
+		newJobsCommand(env),
 	)
 	return root
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewRunCommand returns "run": sample a job and report.
-func NewRunCommand(env *cli.Env) *cobra.Command {
+// newRunCommand returns "run": sample a job and report.
+func newRunCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
 	var sample sampleFlags
 	cmd := &cobra.Command{

@@ -17,8 +17,8 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// NewScheduleCommand returns "schedule": jobs placed on a cluster.
-func NewScheduleCommand(env *cli.Env) *cobra.Command {
+// newScheduleCommand returns "schedule": jobs placed on a cluster.
+func newScheduleCommand(env *cli.Env) *cobra.Command {
 	s := scheduling{env: env}
 	cmd := &cobra.Command{
 		Use:   "schedule --input FILE --policy NAME --cpu-nodes N --gpu-nodes N",
@@ -51,7 +51,7 @@ their true times.`,
 	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
 	flags.StringVar(&s.output, "output", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
 	flags.BoolVar(&s.json, "json", false, "print JSON")
-	cmd.AddCommand(NewGenerateCommand(env))
+	cmd.AddCommand(newGenerateCommand(env))
 	return cmd
 }
 
@@ -211,8 +211,8 @@ func (s *scheduling) print(schedules []*schedule.Schedule) error {
 
 func fixed(x float64) string { return fmt.Sprintf("%.1f", x) }
 
-// NewGenerateCommand returns "schedule generate": a workload to schedule.
-func NewGenerateCommand(env *cli.Env) *cobra.Command {
+// newGenerateCommand returns "schedule generate": a workload to schedule.
+func newGenerateCommand(env *cli.Env) *cobra.Command {
 	var g workload.Generator
 	var output string
 	cmd := &cobra.Command{

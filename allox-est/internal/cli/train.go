@@ -9,8 +9,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewTrainCommand returns "jobs NAME": a network that learns its classes.
-func NewTrainCommand(env *cli.Env, name string) *cobra.Command {
+// newTrainCommand returns "jobs NAME": a network that learns its classes.
+func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	var hw hardware
 	var options jobs.Options
 	cmd := &cobra.Command{

@@ -6,8 +6,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewValidateCommand returns "validate": run, then whole runs beside it.
-func NewValidateCommand(env *cli.Env) *cobra.Command {
+// newValidateCommand returns "validate": run, then whole runs beside it.
+func newValidateCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
 	var sample sampleFlags
 	var full int

@@ -5,18 +5,8 @@
 package main
 
 import (
+	chamtool "github.com/foretime/foretime/chamtool/internal/cli"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/spf13/cobra"
 )
 
-func main() { cli.Main(root) }
-
-func root(env *cli.Env) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "chamtool",
-		Short: "Task run times of Chameleon programs: measured, learned, and turned into balanced work",
-	}
-	c.AddCommand(evalCommand(env), replayCommand(env), simulateCommand(env), displayCommand(env), plotCommand(env),
-		trainCommand(env), doctorCommand(env), hostCommand(env))
-	return c
-}
+func main() { cli.Main(chamtool.New) }

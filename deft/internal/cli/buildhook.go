@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// NewBuildHookCommand builds libdeft.so and puts it in a folder.
-func NewBuildHookCommand(env *cli.Env) *cobra.Command {
+// newBuildHookCommand builds libdeft.so and puts it in a folder.
+func newBuildHookCommand(env *cli.Env) *cobra.Command {
 	var out, driver string
 	var shim, asJSON bool
 	c := &cobra.Command{

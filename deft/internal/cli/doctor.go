@@ -17,8 +17,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewDoctorCommand runs a program under the hook and says what the hook saw.
-func NewDoctorCommand(env *cli.Env) *cobra.Command {
+// newDoctorCommand runs a program under the hook and says what the hook saw.
+func newDoctorCommand(env *cli.Env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor -- COMMAND...",

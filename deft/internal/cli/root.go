@@ -14,11 +14,11 @@ func New(env *cli.Env) *cobra.Command {
 	}
 	root.AddCommand(
 		// the hook
-		NewBuildHookCommand(env),
-		NewDoctorCommand(env),
+		newBuildHookCommand(env),
+		newDoctorCommand(env),
 
 		// the simulated driver and the live view
-		NewTopCommand(env),
+		newTopCommand(env),
 
 		// experiments
 		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPredictCommand(env), newReportCommand(env), newPlotCommand(env),

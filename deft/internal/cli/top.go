@@ -19,8 +19,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewTopCommand watches the clients of a session.
-func NewTopCommand(env *cli.Env) *cobra.Command {
+// newTopCommand watches the clients of a session.
+func newTopCommand(env *cli.Env) *cobra.Command {
 	var every time.Duration
 	var count int
 	var asJSON bool

@@ -16,8 +16,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewAgentCommand reports what this machine is, for Prometheus to scrape.
-func NewAgentCommand(env *cli.Env) *cobra.Command {
+// newAgentCommand reports what this machine is, for Prometheus to scrape.
+func newAgentCommand(env *cli.Env) *cobra.Command {
 	var at listener
 	var node, model, root string
 	var place exporter.Location

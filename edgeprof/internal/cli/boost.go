@@ -132,8 +132,8 @@ func (n *numbers) take(name string) ([]float64, error) {
 	return values, nil
 }
 
-// NewBoostTrainCommand trains a plain booster on any CSV of numbers.
-func NewBoostTrainCommand(env *cli.Env) *cobra.Command {
+// newBoostTrainCommand trains a plain booster on any CSV of numbers.
+func newBoostTrainCommand(env *cli.Env) *cobra.Command {
 	var data, label, out, objective string
 	var categorical []string
 	var base float64
@@ -240,8 +240,8 @@ func require(c *cobra.Command, names ...string) {
 	}
 }
 
-// NewBoostPredictCommand applies a booster to a CSV of numbers.
-func NewBoostPredictCommand(*cli.Env) *cobra.Command {
+// newBoostPredictCommand applies a booster to a CSV of numbers.
+func newBoostPredictCommand(*cli.Env) *cobra.Command {
 	var model, data, out string
 	var threads int
 	c := &cobra.Command{

@@ -74,8 +74,8 @@ type sized struct {
 	size   synth.Size
 }
 
-// NewCalibrateCommand measures this machine's rates.
-func NewCalibrateCommand(env *cli.Env) *cobra.Command {
+// newCalibrateCommand measures this machine's rates.
+func newCalibrateCommand(env *cli.Env) *cobra.Command {
 	var out string
 	var runs int
 	var with running

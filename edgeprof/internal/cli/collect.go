@@ -35,8 +35,8 @@ type collecting struct {
 	seed       uint64
 }
 
-// NewCollectCommand times real inferences and keeps them as rows to train on.
-func NewCollectCommand(env *cli.Env) *cobra.Command {
+// newCollectCommand times real inferences and keeps them as rows to train on.
+func newCollectCommand(env *cli.Env) *cobra.Command {
 	var o collecting
 	var asJSON bool
 	c := &cobra.Command{

@@ -11,9 +11,9 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// NewImportJoblibCommand turns a model file of the original profiler into
+// newImportJoblibCommand turns a model file of the original profiler into
 // XGBoost's own format.
-func NewImportJoblibCommand(env *cli.Env) *cobra.Command {
+func newImportJoblibCommand(env *cli.Env) *cobra.Command {
 	var out string
 	var asJSON bool
 	c := &cobra.Command{

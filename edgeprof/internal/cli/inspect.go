@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewInspectCommand counts what a model is made of, without loading its weights.
-func NewInspectCommand(env *cli.Env) *cobra.Command {
+// newInspectCommand counts what a model is made of, without loading its weights.
+func newInspectCommand(env *cli.Env) *cobra.Command {
 	var asJSON bool
 	var sizes map[string]string
 	c := &cobra.Command{

@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// NewRankCommand ranks devices for a model.
-func NewRankCommand(env *cli.Env) *cobra.Command {
+// newRankCommand ranks devices for a model.
+func newRankCommand(env *cli.Env) *cobra.Command {
 	var source, calibration string
 	var sizes map[string]string
 	var asJSON bool

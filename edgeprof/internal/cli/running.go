@@ -101,8 +101,8 @@ func findWorker(self string) (string, error) {
 	return path, nil
 }
 
-// NewWorkerCommand is the other side of the Go run time; edgeprof starts it.
-func NewWorkerCommand(env *cli.Env) *cobra.Command {
+// newWorkerCommand is the other side of the Go run time; edgeprof starts it.
+func newWorkerCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:    "worker",
 		Short:  "Run models for another edgeprof, over stdin and stdout",

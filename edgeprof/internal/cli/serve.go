@@ -43,8 +43,8 @@ type serving struct {
 	read       atomic.Pointer[state] // of the model's file, when it was last read
 }
 
-// NewServeCommand answers profiling requests over HTTP.
-func NewServeCommand(env *cli.Env) *cobra.Command {
+// newServeCommand answers profiling requests over HTTP.
+func newServeCommand(env *cli.Env) *cobra.Command {
 	s := &serving{}
 	c := &cobra.Command{
 		Use:   "serve",

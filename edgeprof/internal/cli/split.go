@@ -25,8 +25,8 @@ type splitPart struct {
 	InputBytes     int64  `json:"input_bytes,omitempty"`
 }
 
-// NewSplitCommand cuts a model into parts that run one after the other.
-func NewSplitCommand(env *cli.Env) *cobra.Command {
+// newSplitCommand cuts a model into parts that run one after the other.
+func newSplitCommand(env *cli.Env) *cobra.Command {
 	var distance int
 	var out string
 	var asJSON bool

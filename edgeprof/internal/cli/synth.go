@@ -16,8 +16,8 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// NewSynthCommand writes a model of a known family with random weights.
-func NewSynthCommand(env *cli.Env) *cobra.Command {
+// newSynthCommand writes a model of a known family with random weights.
+func newSynthCommand(env *cli.Env) *cobra.Command {
 	var size synth.Size
 	var seed uint64
 	var out string

@@ -23,8 +23,8 @@ type timed struct {
 	Load    float64 `json:"load_seconds"` // reading the weights
 }
 
-// NewTimeCommand times real inferences on this machine.
-func NewTimeCommand(env *cli.Env) *cobra.Command {
+// newTimeCommand times real inferences on this machine.
+func newTimeCommand(env *cli.Env) *cobra.Command {
 	var runs, warmup int
 	var with running
 	var asJSON bool

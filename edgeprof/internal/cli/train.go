@@ -19,8 +19,8 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// NewTrainCommand learns from collected measurements.
-func NewTrainCommand(env *cli.Env) *cobra.Command {
+// newTrainCommand learns from collected measurements.
+func newTrainCommand(env *cli.Env) *cobra.Command {
 	var data, out, cv, plots, settings string
 	var asJSON bool
 	c := &cobra.Command{
@@ -193,8 +193,8 @@ func plotReport(dir string, r *profiler.Report) error {
 	)
 }
 
-// NewEvalCommand holds a trained model against measurements.
-func NewEvalCommand(env *cli.Env) *cobra.Command {
+// newEvalCommand holds a trained model against measurements.
+func newEvalCommand(env *cli.Env) *cobra.Command {
 	var model, data, plots string
 	var asJSON bool
 	c := &cobra.Command{
@@ -247,8 +247,8 @@ func readTrained(path string) (*profiler.Model, error) {
 	return m, nil
 }
 
-// NewPredictCommand predicts each row of a file of measurements.
-func NewPredictCommand(env *cli.Env) *cobra.Command {
+// newPredictCommand predicts each row of a file of measurements.
+func newPredictCommand(env *cli.Env) *cobra.Command {
 	var model, data, out string
 	c := &cobra.Command{
 		Use:   "predict",

@@ -3,9 +3,8 @@
 package main
 
 import (
-	shared "github.com/foretime/foretime/shared/cli"
-
-	"github.com/foretime/foretime/mirage/cli"
+	mirage "github.com/foretime/foretime/mirage/internal/cli"
+	"github.com/foretime/foretime/shared/cli"
 )
 
-func main() { shared.Main(cli.Root) }
+func main() { cli.Main(mirage.New) }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func displayCommand(env *cli.Env) *cobra.Command {
+func newDisplayCommand(env *cli.Env) *cobra.Command {
 	var home, host, entry string
 	var asJSON bool
 	c := &cobra.Command{

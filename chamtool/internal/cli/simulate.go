@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"github.com/foretime/foretime/chamtool/simulate"
@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func simulateCommand(env *cli.Env) *cobra.Command {
+func newSimulateCommand(env *cli.Env) *cobra.Command {
 	var p simulate.Parameters
 	var policy string
 	var asJSON bool

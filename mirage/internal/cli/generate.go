@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/samples"
 )
 
-func generateCommand(env *shared.Env) *cobra.Command {
+func newGenerateCommand(env *cli.Env) *cobra.Command {
 	var in input
 	var m machine
 	var e episodes
@@ -37,14 +37,14 @@ the folder at the end is checked.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			begin := time.Now()
 			if out == "" {
-				return shared.Usagef("--out is needed")
+				return cli.Usagef("--out is needed")
 			}
 			part, err := parseShard(shard)
 			if err != nil {
 				return err
 			}
 			if array < 0 || array > 0 && shard != "" {
-				return shared.Usagef("--slurm N is above 0 and takes no --shard")
+				return cli.Usagef("--slurm N is above 0 and takes no --shard")
 			}
 			if array > 0 {
 				if err := runArray(cmd.Context(), env, out, array, arrayOptions, os.Args[1:]); err != nil {
@@ -129,7 +129,7 @@ func parseShard(s string) (samples.Shard, error) {
 	index, err1 := strconv.Atoi(i)
 	count, err2 := strconv.Atoi(n)
 	if err1 != nil || err2 != nil || index < 0 || index >= count {
-		return samples.Shard{}, shared.Usagef("--shard %q: want I/N with 0 <= I < N", s)
+		return samples.Shard{}, cli.Usagef("--shard %q: want I/N with 0 <= I < N", s)
 	}
 	return samples.Shard{Index: index, Count: count}, nil
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"debug/elf"
@@ -25,7 +25,7 @@ type finding struct {
 	Detail string `json:"detail"`
 }
 
-func doctorCommand(env *cli.Env) *cobra.Command {
+func newDoctorCommand(env *cli.Env) *cobra.Command {
 	var tool string
 	var asJSON bool
 	c := &cobra.Command{

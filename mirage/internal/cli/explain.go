@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/report"
 )
 
-func explainCommand(env *shared.Env) *cobra.Command {
+func newExplainCommand(env *cli.Env) *cobra.Command {
 	var in input
 	var m machine
 	var from, to string
@@ -33,7 +33,7 @@ func explainCommand(env *shared.Env) *cobra.Command {
 				return env.WriteJSON(e)
 			}
 			fmt.Fprintf(env.Stdout, "job %s of %d nodes waited %v, from %s to %s\n", e.ID, e.Nodes, time.Duration(e.Start-e.Submit)*time.Second, clock(t, e.Submit), clock(t, e.Start))
-			var table shared.Table
+			var table cli.Table
 			table.Header = []string{"from", "free nodes", "jobs ahead", "because"}
 			for _, r := range e.Reasons {
 				table.Add(clock(t, r.At), r.Free, r.Ahead, r.What)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/trace"
 )
@@ -32,12 +32,12 @@ func (in *input) flags(c *cobra.Command) {
 }
 
 // open reads a trace and tells what could not be used.
-func (in *input) open(env *shared.Env, path string) (*trace.Trace, error) {
+func (in *input) open(env *cli.Env, path string) (*trace.Trace, error) {
 	o := trace.Options{Layout: trace.Layout(in.layout), ProcsPerNode: in.procsPerNode, Partition: in.partition}
 	if in.zone != "" {
 		zone, err := time.LoadLocation(in.zone)
 		if err != nil {
-			return nil, shared.Usagef("--zone: %w", err)
+			return nil, cli.Usagef("--zone: %w", err)
 		}
 		o.Zone = zone
 	}
@@ -66,7 +66,7 @@ func (in *input) open(env *shared.Env, path string) (*trace.Trace, error) {
 	if in.before != "" {
 		at, err := t.Date(in.before)
 		if err != nil {
-			return nil, shared.Usagef("--before: %w", err)
+			return nil, cli.Usagef("--before: %w", err)
 		}
 		if t.Jobs = t.Between(math.MinInt64, at); len(t.Jobs) == 0 {
 			return nil, fmt.Errorf("%s: %w submitted before %s", path, trace.ErrNoJobs, in.before)
@@ -74,7 +74,7 @@ func (in *input) open(env *shared.Env, path string) (*trace.Trace, error) {
 	}
 	if in.load != 1 {
 		if t.Jobs, err = trace.ScaleLoad(t.Jobs, in.load); err != nil {
-			return nil, shared.Usagef("--load: %w", err)
+			return nil, cli.Usagef("--load: %w", err)
 		}
 	}
 	return t, nil
@@ -85,16 +85,16 @@ func between(t *trace.Trace, from, to string) (lo, hi int64, err error) {
 	lo, hi = t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit+1
 	if from != "" {
 		if lo, err = t.Date(from); err != nil {
-			return 0, 0, shared.Usagef("--from: %w", err)
+			return 0, 0, cli.Usagef("--from: %w", err)
 		}
 	}
 	if to != "" {
 		if hi, err = t.Date(to); err != nil {
-			return 0, 0, shared.Usagef("--to: %w", err)
+			return 0, 0, cli.Usagef("--to: %w", err)
 		}
 	}
 	if hi <= lo {
-		return 0, 0, shared.Usagef("--to is not after --from")
+		return 0, 0, cli.Usagef("--to is not after --from")
 	}
 	return lo, hi, nil
 }

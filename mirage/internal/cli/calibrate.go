@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
-func calibrateCommand(env *shared.Env) *cobra.Command {
+func newCalibrateCommand(env *cli.Env) *cobra.Command {
 	var in input
 	var from, to, held, out string
 	var workers int
@@ -32,7 +32,7 @@ figures are told beside.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
-				return shared.Usagef("--out is needed")
+				return cli.Usagef("--out is needed")
 			}
 			t, err := in.open(env, args[0])
 			if err != nil {
@@ -45,7 +45,7 @@ figures are told beside.`,
 			end := hi
 			if held != "" {
 				if end, err = t.Date(held); err != nil || end <= hi {
-					return shared.Usagef("--held-to %s: want a date after --to", held)
+					return cli.Usagef("--held-to %s: want a date after --to", held)
 				}
 			}
 			bar := env.Progress("calibrate", -1)
@@ -81,7 +81,7 @@ figures are told beside.`,
 func printCalibration(w io.Writer, t *trace.Trace, f *calibrate.File, tried int) error {
 	fmt.Fprintf(w, "%d nodes, %d jobs per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %d settings\n\n",
 		f.Nodes, f.UserLimit, f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, tried)
-	var table shared.Table
+	var table cli.Table
 	table.Header = []string{"range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)"}
 	for _, q := range []struct {
 		name string

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/chain"
@@ -50,7 +50,7 @@ func seconds(flag, s string) (int64, error) {
 	if d, rest, ok := strings.Cut(s, "d"); ok {
 		n, err := strconv.ParseInt(d, 10, 32)
 		if err != nil {
-			return 0, shared.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
+			return 0, cli.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
 		}
 		days, text = n, rest
 	}
@@ -59,7 +59,7 @@ func seconds(flag, s string) (int64, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || days < 0 {
-		return 0, shared.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
+		return 0, cli.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
 	}
 	return days*86400 + int64(d.Seconds()), nil
 }
@@ -69,11 +69,11 @@ func seconds(flag, s string) (int64, error) {
 func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
 	p := samples.Plan{Episodes: e.count, Probes: probes}
 	if e.start == "" {
-		return p, shared.Usagef("--start is needed")
+		return p, cli.Usagef("--start is needed")
 	}
 	var err error
 	if p.Start, err = t.Date(e.start); err != nil {
-		return p, shared.Usagef("--start: %w", err)
+		return p, cli.Usagef("--start: %w", err)
 	}
 	if p.Interval, err = seconds("interval", e.interval); err != nil {
 		return p, err
@@ -85,7 +85,7 @@ func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
 		return p, err
 	}
 	if err := p.Check(); err != nil {
-		return p, shared.Usagef("%w", err)
+		return p, cli.Usagef("%w", err)
 	}
 	return p, nil
 }
@@ -110,10 +110,10 @@ func warm(t *trace.Trace, c simulator.Config) (*simulator.Workload, error) {
 
 // checkRoom refuses a first episode outside the trace, and warns where the
 // last ones run into its end.
-func checkRoom(env *shared.Env, t *trace.Trace, p samples.Plan) error {
+func checkRoom(env *cli.Env, t *trace.Trace, p samples.Plan) error {
 	first, last := t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit
 	if begin := p.Submit(0); begin < first || begin > last {
-		return shared.Usagef("--start: the first episode begins at %s, the trace goes from %s to %s", clock(t, begin), clock(t, first), clock(t, last))
+		return cli.Usagef("--start: the first episode begins at %s, the trace goes from %s to %s", clock(t, begin), clock(t, first), clock(t, last))
 	}
 	if end := p.Submit(p.Episodes-1) + 2*p.Service.Limit; end > last {
 		env.Log.Warnf("the last episodes reach to %s, the trace ends at %s: a successor that waits beyond sees a queue that empties", clock(t, end), clock(t, last))

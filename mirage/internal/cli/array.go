@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
 )
 
@@ -36,7 +36,7 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // runArray submits this command as a Slurm job array of so many shards and
 // waits for its end. The folder out must be on a file system that the nodes
 // share; the script and the tasks' output are left in it.
-func runArray(ctx context.Context, env *shared.Env, out string, parts int, options, args []string) error {
+func runArray(ctx context.Context, env *cli.Env, out string, parts int, options, args []string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func replayCommand(env *cli.Env) *cobra.Command {
+func newReplayCommand(env *cli.Env) *cobra.Command {
 	var format, model, mlp string
 	var asJSON bool
 	c := &cobra.Command{

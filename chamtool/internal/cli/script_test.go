@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"flag"
@@ -9,11 +9,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/foretime/foretime/shared/cli"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the scripts")
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"chamtool": main}) }
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"chamtool": func() { cli.Main(New) }})
+}
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

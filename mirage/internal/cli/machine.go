@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/cluster"
@@ -98,10 +98,10 @@ func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, err
 		c.Down = append(c.Down, w)
 	}
 	if err := c.Machine.Check(); err != nil {
-		return c, file, shared.Usagef("%w", err)
+		return c, file, cli.Usagef("%w", err)
 	}
 	if _, err := c.Plan(); err != nil {
-		return c, file, shared.Usagef("%w", err)
+		return c, file, cli.Usagef("%w", err)
 	}
 	return c, file, nil
 }
@@ -109,19 +109,19 @@ func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, err
 func downWindow(t *trace.Trace, spec string) (cluster.Window, error) {
 	parts := strings.Split(spec, ",")
 	if len(parts) != 3 {
-		return cluster.Window{}, shared.Usagef("--down %q: want FROM,TO,NODES", spec)
+		return cluster.Window{}, cli.Usagef("--down %q: want FROM,TO,NODES", spec)
 	}
 	from, err := t.Date(parts[0])
 	if err != nil {
-		return cluster.Window{}, shared.Usagef("--down: %w", err)
+		return cluster.Window{}, cli.Usagef("--down: %w", err)
 	}
 	to, err := t.Date(parts[1])
 	if err != nil {
-		return cluster.Window{}, shared.Usagef("--down: %w", err)
+		return cluster.Window{}, cli.Usagef("--down: %w", err)
 	}
 	n, err := strconv.Atoi(parts[2])
 	if err != nil {
-		return cluster.Window{}, shared.Usagef("--down: %q nodes", parts[2])
+		return cluster.Window{}, cli.Usagef("--down: %q nodes", parts[2])
 	}
 	return cluster.Window{From: from, To: to, Nodes: n}, nil
 }
@@ -129,7 +129,7 @@ func downWindow(t *trace.Trace, spec string) (cluster.Window, error) {
 // workload opens a trace and sets up the jobs submitted within a range, and
 // those of a history in seconds before it, on the cluster that the flags
 // describe.
-func (m *machine) workload(env *shared.Env, in *input, path, from, to string, history int64) (*trace.Trace, *simulator.Workload, simulator.Config, error) {
+func (m *machine) workload(env *cli.Env, in *input, path, from, to string, history int64) (*trace.Trace, *simulator.Workload, simulator.Config, error) {
 	t, err := in.open(env, path)
 	if err != nil {
 		return nil, nil, simulator.Config{}, err

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/chart"
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
 
 	"github.com/foretime/foretime/mirage/checker"
@@ -31,7 +31,7 @@ type checkedResult struct {
 	Violations int            `json:"violations"`
 }
 
-func simulateCommand(env *shared.Env) *cobra.Command {
+func newSimulateCommand(env *cli.Env) *cobra.Command {
 	var in input
 	var m machine
 	var from, to, history, out string
@@ -128,7 +128,7 @@ func drawSchedule(r *simulator.Result, gantt, utilisation string) error {
 }
 
 func (s simulated) print(w io.Writer) error {
-	var t shared.Table
+	var t cli.Table
 	t.Header = []string{"figure", "value"}
 	t.Add("jobs", s.Jobs)
 	t.Add("rejected", s.Rejected)
@@ -148,7 +148,7 @@ func (s simulated) print(w io.Writer) error {
 }
 
 // simulateWithProgress is Workload.Simulate with a bar.
-func simulateWithProgress(ctx context.Context, env *shared.Env, w *simulator.Workload) (*simulator.Result, error) {
+func simulateWithProgress(ctx context.Context, env *cli.Env, w *simulator.Workload) (*simulator.Result, error) {
 	bar := env.Progress("simulate", int64(len(w.Jobs)))
 	defer bar.Done()
 	return w.Simulate(ctx, func(done int) { bar.Set(int64(done)) })

@@ -8,15 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
 
 	"github.com/foretime/foretime/mirage/trace"
 )
 
-func traceCommand(env *shared.Env) *cobra.Command {
+func newTraceCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{Use: "trace", Short: "read, describe, convert and make accounting logs"}
-	c.AddCommand(statsCommand(env), convertCommand(env), synthCommand(env))
+	c.AddCommand(newStatsCommand(env), newConvertCommand(env), newSynthCommand(env))
 	return c
 }
 
@@ -60,7 +60,7 @@ func newTraceStats(t *trace.Trace) traceStats {
 	return out
 }
 
-func statsCommand(env *shared.Env) *cobra.Command {
+func newStatsCommand(env *cli.Env) *cobra.Command {
 	var in input
 	var asJSON bool
 	c := &cobra.Command{
@@ -85,7 +85,7 @@ func statsCommand(env *shared.Env) *cobra.Command {
 }
 
 func (s traceStats) print(w io.Writer) error {
-	var t shared.Table
+	var t cli.Table
 	t.Header = []string{"figure", "value"}
 	t.Add("layout", s.Layout)
 	t.Add("time zone", s.Zone)
@@ -106,7 +106,7 @@ func (s traceStats) print(w io.Writer) error {
 	return err
 }
 
-func convertCommand(env *shared.Env) *cobra.Command {
+func newConvertCommand(env *cli.Env) *cobra.Command {
 	var in input
 	var from, to string
 	c := &cobra.Command{
@@ -141,7 +141,7 @@ func saveTrace(path string, t *trace.Trace) error {
 	case ".log":
 		write = func(w io.Writer) error { return trace.WriteMirage(w, t.Jobs, t.Zone) }
 	default:
-		return shared.Usagef("%s: the ending tells the layout: .swf, .csv or .log", path)
+		return cli.Usagef("%s: the ending tells the layout: .swf, .csv or .log", path)
 	}
 	return dataset.WriteFile(path, write)
 }

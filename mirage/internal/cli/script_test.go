@@ -1,17 +1,15 @@
-package main
+package cli
 
 import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	shared "github.com/foretime/foretime/shared/cli"
-
-	"github.com/foretime/foretime/mirage/cli"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mirage": func() { shared.Main(cli.Root) }})
+	testscript.Main(m, map[string]func(){"mirage": func() { cli.Main(New) }})
 }
 
 // TestScripts runs the commands as a user types them.

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func plotCommand(env *cli.Env) *cobra.Command {
+func newPlotCommand(env *cli.Env) *cobra.Command {
 	var format, out, what, model, mlp string
 	var fraction float64
 	c := &cobra.Command{

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/model"
@@ -23,7 +23,7 @@ import (
 
 // provision carries what the provision command works with.
 type provision struct {
-	env                                   *shared.Env
+	env                                   *cli.Env
 	state, model, limit, service, resolve string
 	interval, poll, settle, metrics       string
 	config                                string
@@ -33,7 +33,7 @@ type provision struct {
 	changed                               func(string) bool
 }
 
-func provisionCommand(env *shared.Env) *cobra.Command {
+func newProvisionCommand(env *cli.Env) *cobra.Command {
 	p := &provision{env: env}
 	c := &cobra.Command{
 		Use:   "provision SCRIPT [ARG...]",
@@ -88,7 +88,7 @@ func (p *provision) run(ctx context.Context, args []string) error {
 	}
 	provisioner, err := slurm.Open(p.state, p.s)
 	if errors.Is(err, slurm.ErrSettings) {
-		return &shared.UsageError{Err: err}
+		return &cli.UsageError{Err: err}
 	}
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (p *provision) run(ctx context.Context, args []string) error {
 // settings turns flags into settings.
 func (p *provision) settings(args []string) (err error) {
 	if p.state == "" {
-		return shared.Usagef("--state is needed")
+		return cli.Usagef("--state is needed")
 	}
 	if len(args) > 0 {
 		if p.s.Request.Script, err = filepath.Abs(args[0]); err != nil {
@@ -125,10 +125,10 @@ func (p *provision) settings(args []string) (err error) {
 		}
 		p.s.Request.Args = args[1:]
 	} else if !p.s.DryRun {
-		return shared.Usagef("a script is needed")
+		return cli.Usagef("a script is needed")
 	}
 	if !(p.s.Scale > 0) {
-		return shared.Usagef("--time-scale: %v is not above 0", p.s.Scale)
+		return cli.Usagef("--time-scale: %v is not above 0", p.s.Scale)
 	}
 	for _, span := range []struct {
 		flag, text string
@@ -149,7 +149,7 @@ func (p *provision) settings(args []string) (err error) {
 			return err
 		}
 		if n <= 0 {
-			return shared.Usagef("--%s: %q is not above 0", span.flag, span.text)
+			return cli.Usagef("--%s: %q is not above 0", span.flag, span.text)
 		}
 		*span.to = time.Duration(n) * time.Second
 		if span.scaled {
@@ -160,7 +160,7 @@ func (p *provision) settings(args []string) (err error) {
 		p.s.Resolve = -1
 		if p.resolve != "none" {
 			if p.s.Resolve, err = strconv.ParseInt(p.resolve, 10, 64); err != nil || p.s.Resolve <= 0 {
-				return shared.Usagef("--resolve: %q is neither a job id nor none", p.resolve)
+				return cli.Usagef("--resolve: %q is neither a job id nor none", p.resolve)
 			}
 		}
 	}
@@ -188,32 +188,32 @@ func (p *provision) policy() (policy.Policy, error) {
 		return policy.Average{}, nil
 	case "quantile":
 		if !(p.quantile >= 0 && p.quantile <= 1) {
-			return nil, shared.Usagef("--quantile: %v is not in [0, 1]", p.quantile)
+			return nil, cli.Usagef("--quantile: %v is not in [0, 1]", p.quantile)
 		}
 		return policy.Quantile{Q: p.quantile}, nil
 	case "fixed":
 		if !p.changed("lead") || !(p.lead >= 0) {
-			return nil, shared.Usagef("--model fixed needs a --lead in hours")
+			return nil, cli.Usagef("--model fixed needs a --lead in hours")
 		}
 		return policy.Fixed{LeadHours: p.lead}, nil
 	case "forecast":
 		if !(p.full >= 0 && p.full <= 1) {
-			return nil, shared.Usagef("--full-limits: %v is not in [0, 1]", p.full)
+			return nil, cli.Usagef("--full-limits: %v is not in [0, 1]", p.full)
 		}
 		if p.s.Rules == nil {
-			return nil, shared.Usagef("--model forecast needs the --config of the cluster")
+			return nil, cli.Usagef("--model forecast needs the --config of the cluster")
 		}
 		return policy.Foretold{Full: p.full}, nil
 	}
 	if _, err := os.Stat(p.model); err != nil {
-		return nil, shared.Usagef("--model %s: neither reactive, avg, quantile, fixed, forecast or never-late, nor a model file: %w", p.model, err)
+		return nil, cli.Usagef("--model %s: neither reactive, avg, quantile, fixed, forecast or never-late, nor a model file: %w", p.model, err)
 	}
 	trained, err := model.Load(p.model)
 	if err != nil {
 		return nil, err
 	}
 	if trained.Foretold() && p.s.Rules == nil {
-		return nil, shared.Usagef("--model %s was trained with --forecast and needs the --config of the cluster", p.model)
+		return nil, cli.Usagef("--model %s was trained with --forecast and needs the --config of the cluster", p.model)
 	}
 	return trained.Policy(), nil
 }

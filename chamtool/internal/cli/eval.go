@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func evalCommand(env *cli.Env) *cobra.Command {
+func newEvalCommand(env *cli.Env) *cobra.Command {
 	var format, model, mlp string
 	var split evaluation.Split
 	var order int

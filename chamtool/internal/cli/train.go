@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func trainCommand(env *cli.Env) *cobra.Command {
+func newTrainCommand(env *cli.Env) *cobra.Command {
 	var format, out string
 	var epochs int
 	var seed uint64

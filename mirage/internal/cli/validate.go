@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/chart"
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
 
 	"github.com/foretime/foretime/mirage/calibrate"
@@ -40,7 +40,7 @@ type validated struct {
 
 // validate carries what the validate command works with.
 type validate struct {
-	env      *shared.Env
+	env      *cli.Env
 	in       input
 	m        machine
 	e        episodes
@@ -64,7 +64,7 @@ type validate struct {
 	cost chain.Cost
 }
 
-func validateCommand(env *shared.Env) *cobra.Command {
+func newValidateCommand(env *cli.Env) *cobra.Command {
 	v := &validate{env: env}
 	c := &cobra.Command{
 		Use:   "validate FILE",
@@ -103,7 +103,7 @@ on the training range of the settings file, for the given --service-nodes;
 func (v *validate) run(ctx context.Context, path string) (err error) {
 	begin := time.Now()
 	if v.overlap < 0 {
-		return shared.Usagef("--overlap-cost: %v is negative", v.overlap)
+		return cli.Usagef("--overlap-cost: %v is negative", v.overlap)
 	}
 	v.cost = chain.Cost{Overlap: v.overlap}
 	if v.t, err = v.in.open(v.env, path); err != nil {
@@ -231,7 +231,7 @@ func (v *validate) player(ctx context.Context, name string) (validation.Player, 
 		return validation.With(best), map[string]any{"quantile": best.(policy.Quantile).Q, "training_cost_hours": cost}, nil
 	}
 	if _, err := os.Stat(name); err != nil {
-		return nil, nil, shared.Usagef("--model %s: neither reactive, avg, quantile, fixed, forecast, never-late or oracle, nor a model file: %w", name, err)
+		return nil, nil, cli.Usagef("--model %s: neither reactive, avg, quantile, fixed, forecast, never-late or oracle, nor a model file: %w", name, err)
 	}
 	trained, err := model.Load(name)
 	if err != nil {
@@ -289,7 +289,7 @@ func (v *validate) versus(ctx context.Context, result *validated, played []polic
 }
 
 func (r validated) print(w io.Writer) error {
-	var t shared.Table
+	var t cli.Table
 	t.Header = []string{"load", "episodes", "interruption (h)", "p50", "p90", "overlap (h)", "p90", "no interruption", "reduction", "cost (h)", "wasted node-hours"}
 	add := func(name string, f validation.Figures) {
 		reduction := "-"

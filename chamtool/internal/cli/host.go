@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func hostCommand(env *cli.Env) *cobra.Command {
+func newHostCommand(env *cli.Env) *cobra.Command {
 	var tool, keep string
 	var ranks int
 	var cost bool

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
@@ -16,7 +16,7 @@ import (
 	"github.com/foretime/foretime/mirage/trace/synth"
 )
 
-func synthCommand(env *shared.Env) *cobra.Command {
+func newSynthCommand(env *cli.Env) *cobra.Command {
 	var in input
 	var like, profile, start, out string
 	var jobs, nodes, userLimit int
@@ -32,7 +32,7 @@ a simulated Slurm of --nodes nodes.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
-				return shared.Usagef("--out is needed")
+				return cli.Usagef("--out is needed")
 			}
 			p, err := synthProfile(env, &in, like, profile)
 			if err != nil {
@@ -43,11 +43,11 @@ a simulated Slurm of --nodes nodes.`,
 				in.zone = trace.DefaultZone
 			}
 			if t.Zone, err = time.LoadLocation(in.zone); err != nil {
-				return shared.Usagef("--zone: %w", err)
+				return cli.Usagef("--zone: %w", err)
 			}
 			s := synth.Settings{Jobs: jobs, Days: days, Zone: t.Zone, MaxNodes: nodes, Seed: seed}
 			if s.Start, err = t.Date(start); err != nil {
-				return shared.Usagef("--start: %w", err)
+				return cli.Usagef("--start: %w", err)
 			}
 			if jobs == 0 && days == 0 {
 				s.Days = 28
@@ -99,7 +99,7 @@ a simulated Slurm of --nodes nodes.`,
 	return c
 }
 
-func synthProfile(env *shared.Env, in *input, like, file string) (*synth.Profile, error) {
+func synthProfile(env *cli.Env, in *input, like, file string) (*synth.Profile, error) {
 	switch {
 	case like != "":
 		t, err := in.open(env, like)

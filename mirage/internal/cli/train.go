@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	shared "github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
-func trainCommand(env *shared.Env) *cobra.Command {
+func newTrainCommand(env *cli.Env) *cobra.Command {
 	var kind, out, until, zone string
 	var s model.Settings
 	var asJSON bool
@@ -34,23 +34,23 @@ kinds of weeks than the log has.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
-				return shared.Usagef("--out is needed")
+				return cli.Usagef("--out is needed")
 			}
 			if until != "" {
 				location, err := time.LoadLocation(zone)
 				if err != nil {
-					return shared.Usagef("--zone: %w", err)
+					return cli.Usagef("--zone: %w", err)
 				}
 				if s.Until, err = trace.ParseDate(until, location); err != nil {
-					return shared.Usagef("--until: %w", err)
+					return cli.Usagef("--until: %w", err)
 				}
 			}
 			if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
-				return shared.Usagef("--overlap-cost: %v is not above 0", s.OverlapCost)
+				return cli.Usagef("--overlap-cost: %v is not above 0", s.OverlapCost)
 			}
 			reduce, err := model.ReduceFor(model.Kind(kind))
 			if err != nil {
-				return shared.Usagef("--model: %w", err)
+				return cli.Usagef("--model: %w", err)
 			}
 			bar := env.Progress("read samples", int64(len(args)))
 			var sets []*samples.Set

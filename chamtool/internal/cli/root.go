@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// New returns the command chamtool.
+func New(env *cli.Env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "chamtool",
+		Short: "Task run times of Chameleon programs: measured, learned, and turned into balanced work",
+	}
+	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
+		newTrainCommand(env), newDoctorCommand(env), newHostCommand(env))
+	return c
+}

@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// New returns the command mirage.
+func New(env *cli.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mirage",
+		Short: "When should a service on a batch queue submit its successor?",
+	}
+	root.AddCommand(
+		newTraceCommand(env),
+		newSimulateCommand(env),
+		newExplainCommand(env),
+		newCalibrateCommand(env),
+		newGenerateCommand(env),
+		newTrainCommand(env),
+		newValidateCommand(env),
+		newProvisionCommand(env),
+	)
+	return root
+}
