@@ -120,6 +120,7 @@ func TestSummerTime(t *testing.T) {
 		{"repeated hour, first", "2022-11-06T00:00:00", "2022-11-06T01:30:00", "2022-11-06T03:30:00", "180", 3 * 3600},
 		{"repeated hour, second", "2022-11-06T00:00:00", "2022-11-06T01:30:00", "2022-11-06T03:30:00", "120", 2 * 3600},
 		{"both in the repeated hour", "2022-11-06T00:00:00", "2022-11-06T01:40:00", "2022-11-06T01:20:00", "120", 40 * 60},
+		{"submitted in the first, started in the second", "2022-11-06T01:50:00", "2022-11-06T01:30:00", "2022-11-06T01:40:00", "120", 10 * 60},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

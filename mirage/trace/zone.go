@@ -87,7 +87,7 @@ func (c *clock) resolve(submit, start, end, limit int64) (s, b, e int64) {
 	e0, e1 := c.unix(end)
 	for _, b := range [...]int64{b0, b1} {
 		for _, e := range [...]int64{e0, e1} {
-			if e < b || limit >= 0 && e-b > limit+foldSlack {
+			if b < s0 || e < b || limit >= 0 && e-b > limit+foldSlack {
 				continue
 			}
 			return s0, b, e
