@@ -134,7 +134,7 @@ func readBooster(data []byte) (*tree.Ensemble, []byte, error) {
 		return nil, nil, fmt.Errorf("%w: a booster of %d bytes at %d in %d", ErrFormat, size, at, len(data))
 	}
 	end := at + int(size)
-	e, err := tree.ReadModel(bytes.NewReader(data[at:end]))
+	e, err := tree.DecodeModel(data[at:end])
 	if err != nil {
 		return nil, nil, err
 	}

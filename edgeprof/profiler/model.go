@@ -122,12 +122,21 @@ func encoded(e *tree.Ensemble) (json.RawMessage, error) {
 
 // hash is of the content as it is written.
 func (c content) hash() (string, error) {
-	data, err := json.Marshal(c)
-	if err != nil {
+	sum := sha256.New()
+	if err := json.NewEncoder(withoutNewline{sum}).Encode(c); err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// withoutNewline drops the line end that a JSON encoder adds to its one write.
+type withoutNewline struct{ w io.Writer }
+
+func (n withoutNewline) Write(p []byte) (int, error) {
+	if _, err := n.w.Write(bytes.TrimSuffix(p, []byte{'\n'})); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // ReadModel reads what [Model.Write] wrote. The error matches [ErrModel].
@@ -173,7 +182,7 @@ func ReadModel(r io.Reader) (*Model, error) {
 }
 
 func decoded(data []byte, features int) (*tree.Ensemble, error) {
-	e, err := tree.ReadModel(bytes.NewReader(data))
+	e, err := tree.DecodeModel(data)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}

@@ -57,12 +57,13 @@ and Ctrl-C end it when the requests under way are answered.`,
 			if err := s.prepare(env); err != nil {
 				return err
 			}
-			if os.Getenv("GOGC") == "" {
-				debug.SetGCPercent(400) // a few MB live: collect less often, for some 20 MB more
-			}
 			service, err := httpapi.New(s.settings)
 			if err != nil {
 				return err
+			}
+			debug.FreeOSMemory() // what reading the model took
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(400) // a few MB live: collect less often, for some 20 MB more
 			}
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()

@@ -61,6 +61,11 @@ func ReadModel(r io.Reader) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
+	return DecodeModel(data)
+}
+
+// DecodeModel is [ReadModel] of a file that is in memory already.
+func DecodeModel(data []byte) (*Ensemble, error) {
 	root, err := decode(data)
 	if err != nil {
 		return nil, err
@@ -88,11 +93,7 @@ func decode(data []byte) (any, error) {
 	if rest != "" && rest[0] != '"' && rest[0] != '}' {
 		return readUBJSON(data)
 	}
-	var root any
-	if err := json.Unmarshal(withoutNaN(data), &root); err != nil {
-		return nil, bad("model", "%v", err)
-	}
-	return root, nil
+	return readJSON(withoutNaN(data))
 }
 
 // withoutNaN writes null for the bare NaN that XGBoost puts where a categorical
@@ -178,6 +179,8 @@ type (
 	ints   []int32
 	longs  []int64
 	octets []uint8
+	// doubles are what JSON holds, whatever wrote it.
+	doubles []float64
 )
 
 func (v floats) MarshalJSON() ([]byte, error) {
@@ -578,6 +581,8 @@ func (v value) numbers() ([]float64, error) {
 		return widened(list), nil
 	case octets:
 		return widened(list), nil
+	case doubles:
+		return list, nil
 	case []any:
 		out := make([]float64, len(list))
 		for i, item := range list {
@@ -617,7 +622,7 @@ func kind(v any) string {
 		return "a string"
 	case map[string]any:
 		return "an object"
-	case []any:
+	case []any, floats, ints, longs, octets, doubles:
 		return "a list"
 	}
 	return "a number"
