@@ -30,6 +30,9 @@ func (f File) Devices(context.Context) ([]Device, []Excluded, error) {
 		line := 1 + bytes.Count(data[:min(int64(len(data)), d.InputOffset())], []byte("\n"))
 		return nil, nil, fmt.Errorf("%s:%d: %w", f.Path, line, err)
 	}
+	if rest := bytes.TrimSpace(data[d.InputOffset():]); len(rest) > 0 {
+		return nil, nil, fmt.Errorf("%s: %w: text after the list of devices", f.Path, ErrInvalid)
+	}
 	var used []Device
 	var excluded []Excluded
 	seen := map[string]bool{}

@@ -50,7 +50,7 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 				return readCalibration(calibration)
 			})
 			if err != nil {
-				return err
+				return fmt.Errorf("--source %s: %w", source, err)
 			}
 			if asJSON {
 				return env.WriteJSON(r)

@@ -72,6 +72,10 @@ func (b Boost) filled(s regression.Samples) (Boost, error) {
 	fill(&b.Threads, 1)
 	share := func(v float64) bool { return v > 0 && v <= 1 }
 	penalty := func(v float64) bool { return v >= 0 && finite(v) }
+	base := 0.0
+	if b.BaseScore != nil {
+		base = *b.BaseScore
+	}
 	for _, c := range []struct {
 		name  string
 		value any
@@ -94,7 +98,7 @@ func (b Boost) filled(s regression.Samples) (Boost, error) {
 		{"Subsample", b.Subsample, share(b.Subsample), "in (0, 1]"},
 		{"ColsampleTree", b.ColsampleTree, share(b.ColsampleTree), "in (0, 1]"},
 		{"ColsampleNode", b.ColsampleNode, share(b.ColsampleNode), "in (0, 1]"},
-		{"BaseScore", b.BaseScore, b.BaseScore == nil || finite(single(*b.BaseScore)), "finite as float32"},
+		{"BaseScore", base, finite(single(base)), "finite as float32"},
 		{"Patience", b.Patience, b.Patience > 0, "above 0"},
 		{"Threads", b.Threads, b.Threads > 0, "above 0"},
 		{"Categorical", len(b.Categorical), b.Categorical == nil || len(b.Categorical) == s.Features, "nil or one a feature"},
