@@ -75,9 +75,20 @@ func ReadDir(path string) (*Data, error) {
 		}
 	}
 	if len(d.Rows) == 0 {
-		return nil, fmt.Errorf("%s: %w", path, ErrNoRows)
+		return nil, fmt.Errorf("%s: %w", path, d.none())
 	}
 	return d, nil
+}
+
+// none says why nothing was left.
+func (d *Data) none() error {
+	switch {
+	case len(d.Diagnostics) > 0:
+		return fmt.Errorf("%w: %d unusable rows, the first %w", ErrNoRows, len(d.Diagnostics), d.Diagnostics[0])
+	case d.Missing > 0:
+		return fmt.Errorf("%w: %d rows without execution_time", ErrNoRows, d.Missing)
+	}
+	return ErrNoRows
 }
 
 // Completed gives a row of the original collector what ours have: a setting,

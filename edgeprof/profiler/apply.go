@@ -16,7 +16,8 @@ type Answer struct {
 }
 
 // PredictRow predicts a row: by the kernels of its model, where these and its
-// setting are known, else by its counts. The error is one of the trees'.
+// setting are known, else by its counts. The error is [ErrNoCounts] or one of the
+// trees'.
 func (m *Model) PredictRow(r *collection.Row, kernels []collection.KernelRow) (Answer, error) {
 	if c := m.setting(r.Setting); c != nil && len(kernels) > 0 {
 		v := c.idle(kernels)
@@ -26,6 +27,9 @@ func (m *Model) PredictRow(r *collection.Row, kernels []collection.KernelRow) (A
 		}
 		a.Warnings = append(a.Warnings, c.unlike(v)...)
 		return a, nil
+	}
+	if r.ConvLayers == nil && r.PoolLayers == nil && r.FCLayers == nil && r.FilterDetails == nil && r.TotalParameters == nil {
+		return Answer{}, ErrNoCounts
 	}
 	v, err := m.Whole.seconds(r)
 	if err != nil {

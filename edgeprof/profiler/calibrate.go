@@ -30,6 +30,8 @@ var (
 	ErrUnlike = errors.New("outside the calibrated range")
 	// ErrForeign warns that the rates were measured on another machine.
 	ErrForeign = errors.New("not calibrated to this device")
+	// ErrNoCounts is returned for a row that tells nothing of its model.
+	ErrNoCounts = errors.New("no layers, filters or parameters, and no kernels beside")
 )
 
 // Facts say where rates were measured.

@@ -257,6 +257,9 @@ func TestTrainOnOriginalRows(t *testing.T) {
 	if a, err = m.PredictRow(&row, nil); err != nil || !has(a.Warnings, ErrForeign) {
 		t.Errorf("%+v, %v", a, err)
 	}
+	if _, err := m.PredictRow(&collection.Row{Setting: row.Setting, LoadPercent: row.LoadPercent}, nil); !errors.Is(err, ErrNoCounts) {
+		t.Errorf("a row without its model: %v", err)
+	}
 	if _, _, err := Train(t.Context(), original(1), Options{}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("one family: %v", err)
 	}
