@@ -6,6 +6,7 @@ require (
 	github.com/gomlx/compute v0.1.5
 	github.com/gomlx/gomlx v0.28.5
 	github.com/google/go-cmp v0.7.0
+	github.com/google/renameio/v2 v2.0.2
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/sirupsen/logrus v1.10.2

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/foretime/foretime/shared/dataset"
-	"github.com/foretime/foretime/shared/timing"
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -19,6 +17,9 @@ import (
 	"github.com/gomlx/gomlx/ml/train"
 	"github.com/gomlx/gomlx/ml/train/loss"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
+
+	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // training is a job under way.
@@ -163,7 +164,7 @@ func (t *training) tearDown(name string) error {
 	if _, err := fmt.Fprintf(t.options.Out, "held-out accuracy %.4f\n", accuracy); err != nil {
 		return err
 	}
-	return dataset.WriteFile(filepath.Join(t.options.Dir, name+".checkpoint"), t.checkpoint)
+	return file.Write(filepath.Join(t.options.Dir, name+".checkpoint"), t.checkpoint)
 }
 
 // accuracy is the share of held-out images whose largest logit is their class.

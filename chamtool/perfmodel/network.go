@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // networkVersion is the version of the file format.
@@ -76,7 +76,7 @@ func LoadNetwork(path string) (*Network, error) {
 // Save writes the network durably.
 func (n *Network) Save(path string) error {
 	n.Version = networkVersion
-	return dataset.WriteFile(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(n) })
+	return file.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(n) })
 }
 
 func (n *Net) check() error {

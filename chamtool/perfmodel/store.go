@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Store is what is kept of a host's runs from one program run to the next: the
@@ -40,7 +40,7 @@ func ReadStore(path string) (*Store, error) {
 
 // Write writes the store durably: a reader sees the old file or the new one.
 func (s *Store) Write(path string) error {
-	return dataset.WriteFile(path, func(w io.Writer) error {
+	return file.Write(path, func(w io.Writer) error {
 		_, err := w.Write(s.encode())
 		return err
 	})

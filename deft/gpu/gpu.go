@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 //go:embed run_model.py
@@ -31,7 +31,7 @@ func Write(cache string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("gpu: %w", err)
 	}
-	err = dataset.WriteFile(path, func(w io.Writer) error {
+	err = file.Write(path, func(w io.Writer) error {
 		_, err := w.Write(program)
 		return err
 	})

@@ -7,9 +7,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/foretime/foretime/shared/dataset"
-
 	"github.com/foretime/foretime/deft/jct"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Errors returned where there is nothing to report on, or to compare.
@@ -83,7 +82,7 @@ func Load(path string) (*Run, error) {
 
 // Save writes the run to a file.
 func (r *Run) Save(path string) error {
-	return dataset.WriteFile(path, func(w io.Writer) error {
+	return file.Write(path, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")

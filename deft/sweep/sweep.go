@@ -11,10 +11,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/foretime/foretime/shared/dataset"
-
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Errors returned for a sweep of nothing.
@@ -148,7 +147,7 @@ func Load(path string) (*Sweep, error) {
 
 // Save writes the sweep to a file.
 func (s *Sweep) Save(path string) error {
-	return dataset.WriteFile(path, func(w io.Writer) error {
+	return file.Write(path, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")

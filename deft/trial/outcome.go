@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/foretime/foretime/shared/dataset"
-
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Outcome is what a run leaves.
@@ -65,7 +65,7 @@ func (o *Outcome) savePIDs(path string) error {
 	for i, m := range o.Run.Models {
 		pairs = append(pairs, [2]any{m.Name, o.PIDs[i]})
 	}
-	return dataset.WriteFile(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(pairs) })
+	return file.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(pairs) })
 }
 
 func folder(m experiment.Model) string {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // File is the settings file that every command takes: the cluster and its
@@ -85,7 +85,7 @@ func Load(path string) (*File, error) {
 
 // Save writes the settings file.
 func (f *File) Save(path string) error {
-	return dataset.WriteFile(path, func(w io.Writer) error {
+	return file.Write(path, func(w io.Writer) error {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(f)

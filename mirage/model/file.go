@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Model is a trained model: a policy.Predictor that knows from which expected
@@ -41,8 +41,8 @@ func (m *Model) Policy() policy.Policy {
 	return policy.Predicted{Predictor: m, FromHours: m.FromHours}
 }
 
-// file is a stored model.
-type file struct {
+// modelFile is a stored model.
+type modelFile struct {
 	Kind        Kind            `json:"model"`
 	FromHours   float64         `json:"from_hours"`
 	OverlapCost float64         `json:"overlap_cost"`
@@ -56,8 +56,8 @@ func (m *Model) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	return dataset.WriteFile(path, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(file{m.Kind, m.FromHours, m.OverlapCost, m.view.names(), fitted})
+	return file.Write(path, func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.view.names(), fitted})
 	})
 }
 
@@ -67,7 +67,7 @@ func Load(path string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f file
+	var f modelFile
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}

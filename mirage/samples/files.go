@@ -14,6 +14,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // blockEpisodes is how many episodes share a file.
@@ -122,7 +123,7 @@ func (m Manifest) claim(dir string) error {
 	path := filepath.Join(dir, manifestFile)
 	have, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return dataset.WriteFile(path, func(w io.Writer) error { _, err := w.Write(want); return err })
+		return file.Write(path, func(w io.Writer) error { _, err := w.Write(want); return err })
 	}
 	if err == nil && !bytes.Equal(have, want) {
 		return fmt.Errorf("%s: %w: it is of another plan, settings or trace", path, ErrPlan)

@@ -9,12 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/foretime/foretime/shared/dataset"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Errors returned when data cannot be drawn. They arrive wrapped with the
@@ -105,7 +106,7 @@ func Save(path string, c Chart) error {
 	default:
 		return fmt.Errorf("%s: %w (want .svg or .png)", path, ErrFormat)
 	}
-	if err := dataset.WriteFile(path, func(w io.Writer) error { return write(w, c) }); err != nil {
+	if err := file.Write(path, func(w io.Writer) error { return write(w, c) }); err != nil {
 		return fmt.Errorf("chart %s: %w", path, err)
 	}
 	return nil

@@ -3,6 +3,8 @@ package dataset
 import (
 	"io"
 	"os"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Table is a whole file in memory.
@@ -44,14 +46,13 @@ func ReadAll[T any](r *Reader[T]) (*Table[T], error) {
 	return &Table[T]{rows, r.RestColumns(), r.Counts(), r.Diagnostics()}, nil
 }
 
-// Save writes rows with WriteFile, in the format that the ending of the name
-// tells.
+// Save writes rows to a file in the format that the ending of its name tells.
 func Save[T any](path string, rows []T, o Options) error {
 	format, err := FormatOf(path)
 	if err != nil {
 		return err
 	}
-	return WriteFile(path, func(out io.Writer) error {
+	return file.Write(path, func(out io.Writer) error {
 		w, err := NewWriter[T](out, format, o)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // WriteTable prints the measures of all chapters as one table.
@@ -49,7 +49,7 @@ func number(v float64) string {
 
 // Save writes results.json and index.html into dir.
 func (r *Results) Save(dir string) error {
-	err := dataset.WriteFile(filepath.Join(dir, "results.json"), func(w io.Writer) error {
+	err := file.Write(filepath.Join(dir, "results.json"), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
@@ -58,7 +58,7 @@ func (r *Results) Save(dir string) error {
 	if err != nil {
 		return err
 	}
-	return dataset.WriteFile(filepath.Join(dir, "index.html"), func(w io.Writer) error {
+	return file.Write(filepath.Join(dir, "index.html"), func(w io.Writer) error {
 		return page.Execute(w, r)
 	})
 }

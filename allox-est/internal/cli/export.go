@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newExportCommand returns "export": a journal for other programs.
@@ -57,7 +57,7 @@ func newExportCommand(env *cli.Env) *cobra.Command {
 				write = func(w io.Writer) error { return workload.Write(w, []workload.Job{record}) }
 			}
 			if out != "" {
-				return dataset.WriteFile(out, write)
+				return file.Write(out, write)
 			}
 			return write(env.Stdout)
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newScheduleCommand returns "schedule": jobs placed on a cluster.
@@ -228,7 +229,7 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 			if output == "" {
 				return write(env.Stdout)
 			}
-			return dataset.WriteFile(output, write)
+			return file.Write(output, write)
 		},
 	}
 	flags := cmd.Flags()

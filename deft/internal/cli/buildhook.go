@@ -10,7 +10,7 @@ import (
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newBuildHookCommand builds libdeft.so and puts it in a folder.
@@ -76,7 +76,7 @@ func install(product, dir string) (string, error) {
 	}
 	defer in.Close()
 	path := filepath.Join(dir, filepath.Base(product))
-	return path, dataset.WriteFile(path, func(w io.Writer) error {
+	return path, file.Write(path, func(w io.Writer) error {
 		_, err := io.Copy(w, in)
 		return err
 	})

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/tree"
 )
@@ -159,11 +159,11 @@ func newBoostTrainCommand(env *cli.Env) *cobra.Command {
 				}
 			}
 			start := time.Now()
-			file, err := readNumbers(data)
+			table, err := readNumbers(data)
 			if err != nil {
 				return err
 			}
-			y, err := file.take(label)
+			y, err := table.take(label)
 			if err != nil {
 				return err
 			}
@@ -171,33 +171,33 @@ func newBoostTrainCommand(env *cli.Env) *cobra.Command {
 				b.BaseScore = &base
 			}
 			b.Objective = tree.Objective(objective)
-			if b.Categorical, err = file.marked(categorical); err != nil {
+			if b.Categorical, err = table.marked(categorical); err != nil {
 				return err
 			}
 			read := time.Since(start)
 			start = time.Now()
-			model, err := b.FitEnsemble(cmd.Context(), regression.Samples{Features: len(file.columns), X: file.rows, Y: y})
+			model, err := b.FitEnsemble(cmd.Context(), regression.Samples{Features: len(table.columns), X: table.rows, Y: y})
 			if err != nil {
 				return fmt.Errorf("%s: %w", data, err)
 			}
 			train := time.Since(start)
-			if err := model.SetNames(file.columns); err != nil {
+			if err := model.SetNames(table.columns); err != nil {
 				return err
 			}
 			write := model.WriteJSON
 			if strings.HasSuffix(out, ".ubj") {
 				write = model.WriteUBJSON
 			}
-			if err := dataset.WriteFile(out, write); err != nil {
+			if err := file.Write(out, write); err != nil {
 				return err
 			}
 			if asJSON {
 				return env.WriteJSON(map[string]any{
-					"rows": len(y), "features": len(file.columns), "trees": model.Trees(),
+					"rows": len(y), "features": len(table.columns), "trees": model.Trees(),
 					"read_seconds": read.Seconds(), "train_seconds": train.Seconds(),
 				})
 			}
-			_, err = fmt.Fprintf(env.Stdout, "%s: %d trees from %d rows of %d features in %.2f s (and %.2f s to read)\n", out, model.Trees(), len(y), len(file.columns), train.Seconds(), read.Seconds())
+			_, err = fmt.Fprintf(env.Stdout, "%s: %d trees from %d rows of %d features in %.2f s (and %.2f s to read)\n", out, model.Trees(), len(y), len(table.columns), train.Seconds(), read.Seconds())
 			return err
 		},
 	}
@@ -253,25 +253,25 @@ func newBoostPredictCommand(*cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			file, err := readNumbers(data)
+			table, err := readNumbers(data)
 			if err != nil {
 				return err
 			}
 			names := e.Names()
 			if names == nil {
-				if names = file.columns; len(names) != e.Features() {
+				if names = table.columns; len(names) != e.Features() {
 					return fmt.Errorf("%s: the model names no features and wants %d; the file has %d columns", data, e.Features(), len(names))
 				}
 			}
-			x, err := file.pick(names)
+			x, err := table.pick(names)
 			if err != nil {
 				return err
 			}
-			answers := make([]float64, file.len())
+			answers := make([]float64, table.len())
 			if err := e.PredictAll(x, answers, threads); err != nil {
 				return fmt.Errorf("%s: %w", data, err)
 			}
-			return dataset.WriteFile(out, func(w io.Writer) error {
+			return file.Write(out, func(w io.Writer) error {
 				var b bytes.Buffer
 				b.WriteString("prediction\n")
 				for _, v := range answers {

@@ -23,7 +23,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/edgeprof/synth"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // defaultCalibration is what the built-in model knows of the Go run time on the
@@ -199,7 +199,7 @@ func measure(ctx context.Context, with running, dir string, s sized, runs int) (
 }
 
 func writeCalibration(path string, c *profiler.Calibration) error {
-	return dataset.WriteFile(path, func(w io.Writer) error {
+	return file.Write(path, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(c)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/joblib"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newImportJoblibCommand turns a model file of the original profiler into
@@ -34,7 +34,7 @@ device_jetson. boost-predict applies it.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			if err := dataset.WriteFile(out, p.Booster.WriteJSON); err != nil {
+			if err := file.Write(out, p.Booster.WriteJSON); err != nil {
 				return err
 			}
 			if asJSON {

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // listener says where and how a server listens.
@@ -57,7 +57,7 @@ func (l listener) serve(ctx context.Context, env *cli.Env, s *http.Server) error
 	}
 	at := fmt.Sprintf("%s://%s\n", scheme, socket.Addr())
 	if l.file != "" {
-		err := dataset.WriteFile(l.file, func(w io.Writer) error { _, err := io.WriteString(w, at); return err })
+		err := file.Write(l.file, func(w io.Writer) error { _, err := io.WriteString(w, at); return err })
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/split"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // splitPart is a part of a model as it is printed.
@@ -75,18 +75,18 @@ func splitFile(path, folder string, s split.Settings) ([]splitPart, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	file, err := os.Open(path)
+	source, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer source.Close()
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
 	var written []splitPart
 	for i, p := range parts {
 		name := filepath.Join(folder, fmt.Sprintf("%s_part%d.onnx", strings.TrimSuffix(filepath.Base(path), ".onnx"), i+1))
-		if err := dataset.WriteFile(name, func(w io.Writer) error { return p.Write(w, file) }); err != nil {
+		if err := file.Write(name, func(w io.Writer) error { return p.Write(w, source) }); err != nil {
 			return nil, err
 		}
 		written = append(written, splitPart{name, len(p.Operators), p.MACs, p.ParameterBytes, p.Input, max(0, p.BridgeBytes)})

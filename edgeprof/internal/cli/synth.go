@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/synth"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newSynthCommand writes a model of a known family with random weights.
@@ -55,7 +55,7 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 }
 
 func writeModel(path string, m *onnx.Model, seed uint64) error {
-	return dataset.WriteFile(path, func(w io.Writer) error { return onnx.Write(w, m, synth.Weights(seed)) })
+	return file.Write(path, func(w io.Writer) error { return onnx.Write(w, m, synth.Weights(seed)) })
 }
 
 func writeSet(ctx context.Context, env *cli.Env, dir string, seed uint64) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newTrainCommand learns from collected measurements.
@@ -44,7 +45,7 @@ the same model stay in. The model that is saved has then learnt from all rows.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", data, err)
 			}
-			if err := dataset.WriteFile(out, m.Write); err != nil {
+			if err := file.Write(out, m.Write); err != nil {
 				return err
 			}
 			if plots != "" {
@@ -310,7 +311,7 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 			text[i+1] = append(text[i+1], strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
-	return dataset.WriteFile(out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(text) })
+	return file.Write(out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(text) })
 }
 
 func readText(path string) ([][]string, error) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // arrayScript is what each task of a job array runs: this program with the
@@ -49,7 +49,7 @@ func runArray(ctx context.Context, env *cli.Env, out string, parts int, options,
 	}
 	script := filepath.Join(out, "array.sh")
 	text := arrayScript(program, args, parts)
-	if err := dataset.WriteFile(script, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+	if err := file.Write(script, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 		return err
 	}
 	argv := append([]string{

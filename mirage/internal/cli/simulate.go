@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/chart"
-	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
-
 	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/report"
 	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/shared/chart"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // simulated is what mirage simulate --json prints.
@@ -66,7 +66,7 @@ written to --out too, but do not count in the figures.`,
 				return err
 			}
 			if out != "" {
-				if err := dataset.WriteFile(out, result.WriteCSV); err != nil {
+				if err := file.Write(out, result.WriteCSV); err != nil {
 					return err
 				}
 			}

@@ -8,10 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
-
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 func newTraceCommand(env *cli.Env) *cobra.Command {
@@ -143,5 +142,5 @@ func saveTrace(path string, t *trace.Trace) error {
 	default:
 		return cli.Usagef("%s: the ending tells the layout: .swf, .csv or .log", path)
 	}
-	return dataset.WriteFile(path, write)
+	return file.Write(path, write)
 }

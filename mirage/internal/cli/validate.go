@@ -13,10 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/chart"
-	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
-
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/model"
@@ -26,6 +22,9 @@ import (
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/mirage/validation"
+	"github.com/foretime/foretime/shared/chart"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // validated is what mirage validate --json prints.
@@ -135,7 +134,7 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 		return err
 	}
 	if v.out != "" {
-		if err := dataset.WriteFile(v.out, func(w io.Writer) error { return validation.WriteLog(w, played, v.t.Zone) }); err != nil {
+		if err := file.Write(v.out, func(w io.Writer) error { return validation.WriteLog(w, played, v.t.Zone) }); err != nil {
 			return err
 		}
 	}

@@ -195,7 +195,7 @@ type stored struct {
 const format = "foretime-network-1"
 
 // Save writes the network as JSON: the same network, the same bytes. To a file,
-// give it to dataset.WriteFile.
+// give it to file.Write.
 func (n *Network) Save(w io.Writer) error {
 	a, err := json.Marshal(n.architecture)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/tools/readme"
 	"github.com/foretime/foretime/tools/workspace"
 )
@@ -57,7 +57,7 @@ func run() error {
 }
 
 func replace(path string, data []byte) error {
-	return dataset.WriteFile(path, func(w io.Writer) error {
+	return file.Write(path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

@@ -1,0 +1,206 @@
+package file
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Errors returned when a log cannot be used.
+var (
+	ErrInUse   = errors.New("in use by another process") // the lock stays taken
+	ErrForeign = errors.New("not a log of this kind")    // the first line, or the file, is of another kind
+	ErrBroken  = errors.New("an earlier line could not be written")
+)
+
+// Lines is what a caller makes of a log's lines. They come without their ends
+// (a line feed, or a carriage return and a line feed); empty ones come too, so
+// that a caller that counts knows their numbers.
+type Lines struct {
+	// Start says whether the first line belongs to a log of the caller's. An
+	// error leaves the file untouched; it is wrapped with [ErrForeign]. Nil
+	// takes any first line.
+	Start func(first []byte) error
+	// Read takes each whole line, the first included. An error ends the
+	// reading, leaves the file untouched, and is wrapped with file and line.
+	// It must not keep the slice. Nil ignores the lines.
+	Read func(line []byte) error
+}
+
+// Log is a file to which whole lines are added, by one process at a time. It
+// is not safe for concurrent use.
+type Log struct {
+	// Torn is how many bytes of an unfinished last line were cut off.
+	Torn int
+
+	file   *os.File
+	end    int64
+	broken bool
+}
+
+// OpenLog reads a log and opens it to append; a file that does not exist is
+// made. A line without its end, left by a process that was killed, is cut off.
+// While another process has the log open OpenLog waits a second; the error
+// then wraps [ErrInUse]. It wraps [ErrForeign] for a file that is not a log of
+// the caller's, one without any whole line included: not a byte of it changes.
+func OpenLog(path string, l Lines) (*Log, error) {
+	f, made, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	log, err := start(f, l)
+	if err == nil && made {
+		err = syncFolder(filepath.Dir(path))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return log, nil
+}
+
+// open opens a regular file for one process, and says whether it made it.
+func open(path string) (f *os.File, made bool, err error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%s: %w: not a regular file", path, ErrForeign)
+	}
+	made = errors.Is(err, os.ErrNotExist)
+	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+		return nil, false, err
+	}
+	if err := lock(f); err != nil {
+		f.Close()
+		return nil, false, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, made, nil
+}
+
+// lock waits a second for the lock of an open file.
+func lock(f *os.File) error {
+	for try := 0; ; try++ {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case err != syscall.EWOULDBLOCK && err != syscall.EINTR:
+			return err
+		case try == 50:
+			return ErrInUse
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func start(f *os.File, l Lines) (*Log, error) {
+	torn, end, err := read(f, f.Name(), l)
+	if err != nil {
+		return nil, err
+	}
+	if torn > 0 {
+		if err := f.Truncate(end); err != nil {
+			return nil, err
+		}
+	}
+	_, err = f.Seek(end, io.SeekStart)
+	return &Log{Torn: torn, file: f, end: end}, err
+}
+
+// ReadLog reads a log that another process may have open, and changes nothing.
+// Torn is how many bytes of an unfinished last line were left out. The error
+// wraps [ErrForeign] for a file that is not a log of the caller's.
+func ReadLog(path string, l Lines) (torn int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	torn, _, err = read(f, path, l)
+	return torn, err
+}
+
+// read gives the caller all whole lines; end is where the last one ends.
+func read(r io.Reader, path string, l Lines) (torn int, end int64, err error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return 0, 0, err
+	}
+	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	if len(whole) == 0 && len(data) > 0 {
+		return 0, 0, fmt.Errorf("%s: %w: no whole line in %d bytes", path, ErrForeign, len(data))
+	}
+	number := 0
+	for line := range bytes.Lines(whole) {
+		number++
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if number == 1 && l.Start != nil {
+			if err := l.Start(line); err != nil {
+				return 0, 0, fmt.Errorf("%s: %w: %w", path, ErrForeign, err)
+			}
+		}
+		if l.Read == nil {
+			continue
+		}
+		if err := l.Read(line); err != nil {
+			return 0, 0, fmt.Errorf("%s:%d: %w", path, number, err)
+		}
+	}
+	return len(data) - len(whole), int64(len(whole)), nil
+}
+
+// Append adds a line, or several with line feeds between them, in one write,
+// and returns when it is on the disk. The line feed at the end is added where
+// it is missing. A write that fails is taken back; where that fails too the
+// error of every further Append wraps [ErrBroken].
+func (l *Log) Append(line []byte) error {
+	if l.broken {
+		return fmt.Errorf("%s: %w", l.file.Name(), ErrBroken)
+	}
+	line = append(bytes.TrimSuffix(line[:len(line):len(line)], []byte("\n")), '\n')
+	_, err := l.file.Write(line)
+	if err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		return errors.Join(err, l.takeBack())
+	}
+	l.end += int64(len(line))
+	return nil
+}
+
+// takeBack cuts off what a failed Append may have left.
+func (l *Log) takeBack() error {
+	err := l.file.Truncate(l.end)
+	if err == nil {
+		_, err = l.file.Seek(l.end, io.SeekStart)
+	}
+	l.broken = err != nil
+	return err
+}
+
+// AppendJSON adds a value as a line of JSON.
+func (l *Log) AppendJSON(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.file.Name(), err)
+	}
+	return l.Append(line)
+}
+
+// Close releases the log.
+func (l *Log) Close() error { return l.file.Close() }
+
+// syncFolder puts a folder's own entries on the disk.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

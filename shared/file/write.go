@@ -1,0 +1,102 @@
+package file
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/google/renameio/v2"
+)
+
+// Write writes a whole file: a reader sees the old bytes or the new ones and
+// never a part, and a failure leaves the old ones. A symbolic link stays, and
+// the file it names is written. A file that exists keeps its mode; a new one
+// gets 0666 less the umask. A device, a pipe or a socket is written to as it
+// is, in parts. The error is the write function's or wraps that of the file.
+func Write(path string, write func(io.Writer) error) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return writeThrough(path, write)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	target, err := follow(path)
+	if err != nil {
+		return err
+	}
+	return replace(target, write)
+}
+
+// writeThrough writes to something that cannot be replaced.
+func writeThrough(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+// maxLinks is how many symbolic links Linux follows in a row.
+const maxLinks = 40
+
+// follow is the name at the end of a chain of symbolic links, whether a file
+// of that name exists or not.
+func follow(path string) (string, error) {
+	for at, links := path, 0; links <= maxLinks; links++ {
+		next, err := os.Readlink(at)
+		if err != nil {
+			return at, nil // not a link, or nothing yet
+		}
+		if !filepath.IsAbs(next) {
+			// Not cleaned: ".." goes up from where the folder's own links lead.
+			next = filepath.Dir(at) + string(filepath.Separator) + next
+		}
+		at = next
+	}
+	return "", &os.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
+}
+
+func replace(path string, write func(io.Writer) error) error {
+	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
+		renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
+	if err != nil {
+		return named(err, path)
+	}
+	defer f.Cleanup() // nothing is left to clean up after a success
+	if err := write(f); err != nil {
+		return named(err, path)
+	}
+	return named(f.CloseAtomicallyReplace(), path)
+}
+
+// named puts the file's own name in the place of the temporary one.
+func named(err error, path string) error {
+	if failed, ok := errors.AsType[*os.PathError](err); ok && filepath.Dir(failed.Path) == filepath.Dir(path) {
+		failed.Path = path
+	}
+	return err
+}
+
+// WriteJSON writes a value to a file, as [EncodeJSON] does.
+func WriteJSON(path string, v any) error {
+	return Write(path, func(w io.Writer) error {
+		if err := EncodeJSON(w, v); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
+}
+
+// EncodeJSON writes a value as JSON that people read: indented by two spaces,
+// with <, > and & as they are, and a line feed at the end.
+func EncodeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
