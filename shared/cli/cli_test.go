@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -85,6 +88,21 @@ func TestRunInterrupted(t *testing.T) {
 	}
 	if got := stderr.String(); got != "prog: interrupted\n" {
 		t.Errorf("stderr %q", got)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	var stdout bytes.Buffer
+	env := NewEnv(nil, &stdout, io.Discard)
+	path := filepath.Join(t.TempDir(), "out")
+	for _, at := range []string{"-", path} {
+		if err := env.Write(at, func(w io.Writer) error { _, err := io.WriteString(w, "a,b\n"); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	written, err := os.ReadFile(path)
+	if err != nil || string(written) != "a,b\n" || stdout.String() != "a,b\n" {
+		t.Errorf("file %q, stdout %q, %v", written, stdout.String(), err)
 	}
 }
 

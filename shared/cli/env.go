@@ -1,12 +1,14 @@
 package cli
 
 import (
-	"encoding/json"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/term"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Env is the part of the outside world a command may touch. Commands take
@@ -19,6 +21,8 @@ type Env struct {
 	Log *logrus.Logger
 	// Terminal says that a person watches Stderr.
 	Terminal bool
+
+	hangups atomic.Bool // the command takes hang-ups itself
 }
 
 // NewEnv returns an Env over the given streams with its logger set up:
@@ -40,11 +44,15 @@ func OSEnv() *Env { return NewEnv(os.Stdin, os.Stdout, os.Stderr) }
 
 // WriteJSON prints v to stdout as indented JSON with a final newline.
 // HTML characters stay as they are.
-func (e *Env) WriteJSON(v any) error {
-	enc := json.NewEncoder(e.Stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+func (e *Env) WriteJSON(v any) error { return file.EncodeJSON(e.Stdout, v) }
+
+// Write writes a result to the file at path, or to stdout where path is "-".
+// A file is whole or as it was, see file.Write.
+func (e *Env) Write(path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(e.Stdout)
+	}
+	return file.Write(path, write)
 }
 
 func isTerminal(w io.Writer) bool {

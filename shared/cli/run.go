@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"runtime/debug"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Exit codes of every Foretime command.
@@ -34,33 +33,39 @@ func Usagef(format string, args ...any) error {
 // Main runs the command that newRoot builds with the process's own streams,
 // arguments and signals, and exits.
 func Main(newRoot func(*Env) *cobra.Command) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal has its default effect: it kills
 	env := OSEnv()
-	os.Exit(Run(ctx, env, newRoot(env), os.Args[1:]))
+	root := newRoot(env)
+	crash.Handle(func(e *crash.Error) { os.Exit(report(context.Background(), env, root, e)) })
+	os.Exit(Run(interruptible(env), env, root, os.Args[1:]))
 }
 
 // Run executes root with args and returns the exit code. It prints at most
 // one line about a failure, to env.Stderr.
-func Run(ctx context.Context, env *Env, root *cobra.Command, args []string) (code int) {
-	defer func() {
-		if p := recover(); p != nil {
-			env.Log.Debugf("%s", debug.Stack())
-			fmt.Fprintf(env.Stderr, "%s: internal error: %v (please report it; --verbose prints the stack)\n", root.Name(), p)
-			code = ExitFailed
-		}
-	}()
+func Run(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
 	prepare(env, root)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	switch {
-	case err == nil:
+	err := execute(ctx, root)
+	if err == nil {
 		return ExitDone
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		fmt.Fprintf(env.Stderr, "%s: interrupted\n", root.Name())
-		return ExitFailed
 	}
-	fmt.Fprintf(env.Stderr, "%s: %s\n", root.Name(), oneLine(err))
+	return report(ctx, env, root, err)
+}
+
+func execute(ctx context.Context, root *cobra.Command) (err error) {
+	defer crash.Guard(&err)
+	return root.ExecuteContext(ctx)
+}
+
+// report prints the line about err and returns its exit code.
+func report(ctx context.Context, env *Env, root *cobra.Command, err error) int {
+	line := oneLine(err)
+	if panicked := (*crash.Error)(nil); errors.As(err, &panicked) {
+		env.Log.Debugf("%s", panicked.Stack)
+		line += " (please report it; --verbose prints the stack)"
+	} else if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		line = "interrupted"
+	}
+	fmt.Fprintf(env.Stderr, "%s: %s\n", root.Name(), line)
 	if usage := (*UsageError)(nil); errors.As(err, &usage) {
 		return ExitUsage
 	}
@@ -75,6 +80,7 @@ func prepare(env *Env, root *cobra.Command) {
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = version()
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{err} })
 	verbose := root.PersistentFlags().Bool("verbose", false, "log more, to stderr")
 	root.PersistentPreRun = func(*cobra.Command, []string) {
@@ -99,8 +105,8 @@ func each(c *cobra.Command, f func(*cobra.Command)) {
 	}
 }
 
-// usageArgs wraps c's argument check so that its errors count as usage.
-// A command with subcommands takes no other word.
+// usageArgs wraps c's check of arguments and of required flags so that its
+// errors count as usage. A command with subcommands takes no other word.
 func usageArgs(c *cobra.Command) cobra.PositionalArgs {
 	check := c.Args
 	if check == nil && c.HasSubCommands() {
@@ -115,8 +121,10 @@ func usageArgs(c *cobra.Command) cobra.PositionalArgs {
 		check = cobra.NoArgs
 	}
 	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return &UsageError{err}
+		for _, err := range []error{check(c, args), c.ValidateRequiredFlags(), c.ValidateFlagGroups()} {
+			if err != nil {
+				return &UsageError{err}
+			}
 		}
 		return nil
 	}

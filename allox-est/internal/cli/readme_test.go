@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
 // shape masks what differs from run to run: digits, the width of columns, and
@@ -43,7 +45,7 @@ func TestReadme(t *testing.T) {
 	if err := os.WriteFile(script, []byte("exec "+command+"\nshape stdout\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
+	scripttest.Run(t, testscript.Params{
 		Files: []string{script},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"shape": func(ts *testscript.TestScript, _ bool, args []string) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/simcuda"
+	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
 // TestDriverScripts runs the commands that compile the hook and run programs
@@ -19,7 +20,7 @@ func TestDriverScripts(t *testing.T) {
 		t.Skip("needs cc: install with apt-get install gcc")
 	}
 	cache := t.TempDir()
-	testscript.Run(t, testscript.Params{
+	scripttest.Run(t, testscript.Params{
 		Dir: "testdata/driver",
 		Setup: func(e *testscript.Env) error {
 			c := cc.Compiler{Cache: filepath.Join(cache, "foretime", "deft")}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
 // TestReadme runs the commands of the README's first block as they stand, but
@@ -20,7 +22,7 @@ func TestReadme(t *testing.T) {
 	if err := os.WriteFile(script, []byte(readmeScript(t, "../../README.md", "../../examples/input.json")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{Files: []string{script}})
+	scripttest.Run(t, testscript.Params{Files: []string{script}})
 }
 
 // readmeScript turns the first console block of a README into a test script.

@@ -5,14 +5,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	shared "github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/deft/internal/cli"
+	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"deft": func() { shared.Main(cli.New) }})
-}
+func TestMain(m *testing.M) { scripttest.Main(m, "deft", cli.New, nil) }
 
 // TestScripts runs the commands as a user types them.
-func TestScripts(t *testing.T) { testscript.Run(t, testscript.Params{Dir: "testdata/script"}) }
+func TestScripts(t *testing.T) { scripttest.Run(t, testscript.Params{}) }

@@ -16,12 +16,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	edgeprof "github.com/foretime/foretime/edgeprof/internal/cli"
-	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"edgeprof":  func() { cli.Main(edgeprof.New) },
+	scripttest.Main(m, "edgeprof", edgeprof.New, map[string]func(){
 		"bare-echo": func() { bare(true) },
 		"bare-json": func() { bare(false) },
 	})
@@ -45,8 +44,7 @@ func TestScripts(t *testing.T) {
 	if err := os.WriteFile(model, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+	scripttest.Run(t, testscript.Params{
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("MODEL", model) // the built-in one, as a file
 			return nil

@@ -5,12 +5,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mirage": func() { cli.Main(New) }})
-}
+func TestMain(m *testing.M) { scripttest.Main(m, "mirage", New, nil) }
 
 // TestScripts runs the commands as a user types them.
-func TestScripts(t *testing.T) { testscript.Run(t, testscript.Params{Dir: "testdata/script"}) }
+func TestScripts(t *testing.T) { scripttest.Run(t, testscript.Params{}) }

@@ -1,0 +1,117 @@
+// Package scripttest tests a command as a user types it, with testscript.
+//
+// It decides what a script finds: the program itself, the command
+//
+//	code N PROGRAM [ARG...]
+//
+// which runs a program and wants exit code N, the conditions [data] (there is
+// real data in FORETIME_DATA), [race] (built with the race detector) and
+// [PROGRAM] (installed here), and a HOME of its own. With -update, cmp writes
+// what was printed into the script. It refuses a folder without scripts.
+package scripttest
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+)
+
+var update = flag.Bool("update", false, "write what commands print into the scripts")
+
+// Main runs the package's tests with the command as a program that they can
+// start under name, and others beside it (nil for none), and exits.
+func Main(m *testing.M, name string, root func(*cli.Env) *cobra.Command, others map[string]func()) {
+	programs := map[string]func(){name: func() { cli.Main(root) }}
+	for other, run := range others {
+		programs[other] = run
+	}
+	testscript.Main(m, programs)
+}
+
+// Run runs the scripts of testdata/script, or of p.Dir or p.Files where set.
+// What p sets besides is kept.
+func Run(t *testing.T, p testscript.Params) {
+	if p.Dir == "" && len(p.Files) == 0 {
+		p.Dir = filepath.Join("testdata", "script")
+	}
+	p.UpdateScripts = p.UpdateScripts || *update
+	p.Cmds = with(p.Cmds)
+	setup, condition := p.Setup, p.Condition
+	p.Setup = func(env *testscript.Env) error {
+		env.Setenv("HOME", env.WorkDir)
+		env.Setenv("FORETIME_DATA", os.Getenv("FORETIME_DATA"))
+		env.Setenv("GORACE", "atexit_sleep_ms=0") // else a second for each process
+		if setup == nil {
+			return nil
+		}
+		return setup(env)
+	}
+	p.Condition = func(name string) (bool, error) {
+		if condition != nil {
+			if ok, err := condition(name); err == nil {
+				return ok, nil
+			}
+		}
+		return met(name), nil
+	}
+	testscript.Run(t, p)
+}
+
+type command = func(*testscript.TestScript, bool, []string)
+
+func with(own map[string]command) map[string]command {
+	all := map[string]command{"code": code}
+	for name, run := range own {
+		all[name] = run
+	}
+	return all
+}
+
+// code is the script command: code N PROGRAM [ARG...].
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program [arg...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit := (*exec.ExitError)(nil)
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%s: %v", args[1], err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%s ended with exit code %d, want %d", args[1], got, want)
+	}
+}
+
+// met says whether a condition of scripts holds here.
+func met(condition string) bool {
+	switch condition {
+	case "data":
+		return os.Getenv("FORETIME_DATA") != ""
+	case "race":
+		return raced()
+	}
+	_, err := exec.LookPath(condition)
+	return err == nil
+}
+
+// raced says whether this binary was built with the race detector.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
+}

@@ -1,0 +1,109 @@
+// Package crash makes a panic in any goroutine end as an error would: in one
+// clear line.
+//
+// It decides what becomes of a panic: in a Group it is the group's error, in
+// Go it goes to the function that Handle installed, and without one it stays
+// the panic it was, stack and all, as in tests. It refuses to go on after a
+// panic as if nothing had been. Goroutines are started here and nowhere else.
+package crash
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Error is a panic that was caught.
+type Error struct {
+	Value any    // what was given to panic
+	Stack []byte // of the goroutine that panicked
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+
+// Unwrap returns the error that was given to panic, nil if it was no error.
+func (e *Error) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Guard, deferred, turns a panic of the function into its error.
+//
+//	func work() (err error) {
+//		defer crash.Guard(&err)
+func Guard(err *error) {
+	if p := recover(); p != nil {
+		*err = &Error{p, debug.Stack()}
+	}
+}
+
+// handler is what ends the process: a goroutine's panic concerns all of it,
+// so that there is one.
+var handler atomic.Pointer[func(*Error)]
+
+// Handle installs what is called with a panic in a goroutine started by Go.
+// It should end the process. Nil restores Go's own way, a stack on stderr.
+func Handle(end func(*Error)) {
+	if end == nil {
+		handler.Store(nil)
+		return
+	}
+	handler.Store(&end)
+}
+
+// Go runs f in a goroutine of its own.
+func Go(f func()) {
+	go func() {
+		defer finish()
+		f()
+	}()
+}
+
+func finish() {
+	end := handler.Load()
+	if end == nil {
+		return
+	}
+	if p := recover(); p != nil {
+		(*end)(&Error{p, debug.Stack()})
+	}
+}
+
+// Group is goroutines that work at one thing. The zero value has no limit and
+// stops nothing at an error.
+type Group struct {
+	own  errgroup.Group
+	with *errgroup.Group // in place of own, where there is a context
+}
+
+// WithContext returns a group and a context that ends at the group's first
+// error or panic, or when Wait returns.
+func WithContext(ctx context.Context) (*Group, context.Context) {
+	group, ctx := errgroup.WithContext(ctx)
+	return &Group{with: group}, ctx
+}
+
+// SetLimit allows at most n goroutines at a time; it comes before the first Go.
+func (g *Group) SetLimit(n int) { g.group().SetLimit(n) }
+
+// Go runs f in a goroutine, once the limit allows one more. A panic of f is
+// its error.
+func (g *Group) Go(f func() error) {
+	g.group().Go(func() (err error) {
+		defer Guard(&err)
+		return f()
+	})
+}
+
+// Wait returns the first error once every goroutine has ended.
+func (g *Group) Wait() error { return g.group().Wait() }
+
+func (g *Group) group() *errgroup.Group {
+	if g.with != nil {
+		return g.with
+	}
+	return &g.own
+}

@@ -1,0 +1,56 @@
+// Package registry holds the choices a user makes by name: policies, models,
+// schedulers, sources. One list gives the choice itself, the words of a flag's
+// help, the table of the docs and the error for a name that is not there, so
+// that a new choice is one line in one place.
+//
+// It decides the order in which choices are shown: that of the list. It
+// refuses no name twice; the first entry of a name is the one found.
+package registry
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Entry is one choice.
+type Entry[T any] struct {
+	Name string // what the user types
+	Help string // one line, without a full stop
+	New  T      // the choice, most often a function that makes it
+}
+
+// List is the choices in the order they are shown.
+type List[T any] []Entry[T]
+
+// Find returns the New of the entry called name. The error names the choices.
+func (l List[T]) Find(name string) (T, error) {
+	for _, e := range l {
+		if e.Name == name {
+			return e.New, nil
+		}
+	}
+	var none T
+	return none, fmt.Errorf("%q is none of %s", name, strings.Join(l.Names(), ", "))
+}
+
+// Names returns the names in order.
+func (l List[T]) Names() []string {
+	names := make([]string, len(l))
+	for i, e := range l {
+		names[i] = e.Name
+	}
+	return names
+}
+
+// Help returns a line for each entry, its name and what it does, in columns.
+func (l List[T]) Help() string {
+	width := 0
+	for _, e := range l {
+		width = max(width, len(e.Name))
+	}
+	var b strings.Builder
+	for _, e := range l {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, e.Name, e.Help)
+	}
+	return b.String()
+}
