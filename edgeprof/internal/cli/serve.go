@@ -10,12 +10,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -68,9 +66,7 @@ and Ctrl-C end it when the requests under way are answered.`,
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
 			var all sync.WaitGroup
-			hangup := make(chan os.Signal, 1)
-			signal.Notify(hangup, syscall.SIGHUP)
-			defer signal.Stop(hangup)
+			hangup := cli.Hangups(env)
 			all.Go(func() { s.reload(ctx, env, service, hangup) })
 			s.at.drained = service.Drain
 			err = s.at.serve(cmd.Context(), env, bounded(env, service.Handler()))
