@@ -56,7 +56,6 @@ type Config struct {
 	MigrationCost  time.Duration
 	MovesAtOnce    int   // tasks that the library sends to one rank at a time
 	Iterations     int   // patched library: EST_NUM_ITERS
-	TrainIteration int   // patched library: TIME2TRAIN
 	TasksPerRank   []int // patched library: TASKS_PER_RANK
 
 	effective []Setting
@@ -132,7 +131,8 @@ func Variables() []Variable {
 		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "how often core frequencies are read; 0 is never", seconds(func(c *Config) *time.Duration { return &c.FrequencyEvery }, 0, 3600)},
 		{"CHAMTOOL_MODEL", "auto", "auto, history, local, power, ridge or mlp", oneOf(func(c *Config) *string { return &c.Model }, "auto", "history", "local", "power", "ridge", "mlp")},
 		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(func(c *Config) *int { return &c.FirstFitTasks }, 1, 1<<20)},
-		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "0", "iterations before anything is predicted", number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20)},
+		{"TIME2TRAIN", "0", "iterations before anything is predicted (the original tool's name)", number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20)},
+		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, and it wins", overridden(number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20))},
 		{"CHAMTOOL_MLP", "", "network written by chamtool train", text(func(c *Config) *string { return &c.MLPFile })},
 		{"CHAMTOOL_HOME", "", "folder of models kept between runs; default $HOME/.chamtool", overrides(func(c *Config) *string { return &c.Home })},
 		{"CHAMTOOL_HOSTNAME", "", "keep models under this name instead of the host's, to share them between equal hosts", text(func(c *Config) *string { return &c.Host })},
@@ -141,7 +141,6 @@ func Variables() []Variable {
 		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "what moving one task costs; a task that gains less stays", seconds(func(c *Config) *time.Duration { return &c.MigrationCost }, 0, 3600)},
 		{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1", "the library's own: it loses the tasks that a tool names beyond this many for a rank", number(func(c *Config) *int { return &c.MovesAtOnce }, 0, math.MaxInt32)},
 		{"EST_NUM_ITERS", "100", "patched library: iterations to forecast at once", number(func(c *Config) *int { return &c.Iterations }, 1, 1<<16)},
-		{"TIME2TRAIN", "20", "patched library: iterations before the forecast is trained", number(func(c *Config) *int { return &c.TrainIteration }, 1, 1<<20)},
 		{"TASKS_PER_RANK", "", "patched library: tasks of each rank, with commas; default is what was counted", counts},
 	}
 }
@@ -167,12 +166,15 @@ func text(at func(*Config) *string) func(*Config, string) error {
 }
 
 // overrides is text whose empty value leaves what another variable set.
-func overrides(at func(*Config) *string) func(*Config, string) error {
+func overrides(at func(*Config) *string) func(*Config, string) error { return overridden(text(at)) }
+
+// overridden is a setter whose empty value leaves what another variable set.
+func overridden(set func(*Config, string) error) func(*Config, string) error {
 	return func(c *Config, s string) error {
 		if s == "" {
 			return nil
 		}
-		return text(at)(c, s)
+		return set(c, s)
 	}
 }
 

@@ -3,14 +3,18 @@ package host_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/foretime/foretime/chamtool/host"
 	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 // small is a short run of the library's shape.
@@ -23,7 +27,7 @@ func output(t *testing.T, env []string, args ...string) (dir, stderr string) {
 	tool, p := need(t)
 	r := in(t, tool, args...)
 	r.Env = append(r.Env, env...)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	stdout, stderr, err := p.Output(ctx, r)
 	if err != nil {
@@ -140,7 +144,7 @@ func TestDeath(t *testing.T) {
 	tool, p := need(t)
 	for _, death := range []string{"term", "kill", "exit", "segv"} {
 		t.Run(death, func(t *testing.T) {
-			r := in(t, tool, append([]string{"--death", death, "--death-at", "1"}, small...)...)
+			r := in(t, tool, append([]string{"--death", death, "--death-at", "1", "--await", "logs/chamtool_rank_0.csv", "--await-lines", "61"}, small...)...)
 			r.Env = append(r.Env, "CHAMTOOL_FLUSH_SECONDS=0.02", "CHAMTOOL_DRAIN_SECONDS=0.005")
 			_, _, err := p.Output(t.Context(), r)
 			if (err == nil) != (death == "exit") {
@@ -158,10 +162,21 @@ func TestDeath(t *testing.T) {
 }
 
 func TestOneIterationAndNone(t *testing.T) {
-	for _, n := range []string{"1", "0"} {
-		output(t, nil, "--threads", "2", "--tasks", "3", "--iterations", n)
+	tool, p := need(t)
+	for _, tt := range []struct {
+		threads, tasks, iterations string
+		ended                      uint64
+		iterated                   int
+	}{{"2", "3", "1", 3, 1}, {"2", "3", "0", 0, 0}, {"1", "0", "2", 0, 2}} {
+		r := in(t, tool, "--threads", tt.threads, "--tasks", tt.tasks, "--iterations", tt.iterations)
+		did, s := run(t, p, r)[0], summary(t, r, 0)
+		if did.Ended != tt.ended || s.Ended != tt.ended || s.Iterations != tt.iterated || s.Predicted != 0 || s.MAPE != nil || len(s.Warnings) > 0 {
+			t.Errorf("%+v: the host did %+v, the tool says %+v", tt, did, s)
+		}
+		if log := lines(t, filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv")); len(log) != int(tt.ended)+1 {
+			t.Errorf("%+v: %d lines of log", tt, len(log))
+		}
 	}
-	output(t, nil, "--threads", "1", "--tasks", "0", "--iterations", "2")
 }
 
 func TestFork(t *testing.T) {
@@ -176,44 +191,52 @@ func TestKeptModels(t *testing.T) {
 	tool, p := need(t)
 	home := t.TempDir()
 	model := filepath.Join(home, "models", "here.runs")
-	again := func(env ...string) (predicted, warnings int) {
+	// unpredicted is how many runs had no prediction. A run that the clock cannot
+	// tell the length of is neither learned from nor scored.
+	again := func(env ...string) (unpredicted, warnings int) {
 		r := in(t, tool, small...)
 		r.Env = append(r.Env, append([]string{"CHAMTOOL_HOME=" + home, "CHAMTOOL_HOSTNAME=here"}, env...)...)
 		run(t, p, r)
 		s := summary(t, r, 0)
-		return s.Predicted, len(s.Warnings)
+		return int(s.Ended) - s.TooShort - s.Predicted, len(s.Warnings)
 	}
-	if n, _ := again("CHAMTOOL_CALIBRATE=0"); n != 170 {
-		t.Errorf("first run: %d predicted", n)
+	if n, _ := again("CHAMTOOL_CALIBRATE=0"); n != 10 {
+		t.Errorf("first run: %d not predicted, want the first ten", n)
 	}
 	if _, err := os.Stat(model); err == nil {
 		t.Error("CHAMTOOL_CALIBRATE=0 wrote a model")
 	}
 	again()
-	if n, _ := again(); n != 180 {
-		t.Errorf("second run: %d predicted, want all", n)
+	if n, _ := again(); n != 0 {
+		t.Errorf("second run: %d not predicted, want none", n)
 	}
-	if n, _ := again("CHAMTOOL_CALIBRATE=2"); n != 170 {
-		t.Errorf("run that starts anew: %d predicted", n)
+	if n, _ := again("CHAMTOOL_CALIBRATE=2"); n != 10 {
+		t.Errorf("run that starts anew: %d not predicted", n)
 	}
 	if err := os.WriteFile(model, []byte("chamtool runs 2\n\x01\x05"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if n, warnings := again(); n != 170 || warnings != 1 {
-		t.Errorf("with a torn file: %d predicted, %d warnings", n, warnings)
+	if n, warnings := again(); n != 10 || warnings != 1 {
+		t.Errorf("with a torn file: %d not predicted, %d warnings", n, warnings)
 	}
 	if _, err := os.Stat(model + ".bad"); err != nil {
 		t.Error(err)
 	}
-	if n, warnings := again(); n != 180 || warnings != 0 {
-		t.Errorf("after it: %d predicted, %d warnings", n, warnings)
+	if n, warnings := again(); n != 0 || warnings != 0 {
+		t.Errorf("after it: %d not predicted, %d warnings", n, warnings)
 	}
 }
 
 func TestParquet(t *testing.T) {
-	dir, _ := output(t, []string{"CHAMTOOL_LOG_FORMAT=parquet"}, small...)
-	if info, err := os.Stat(filepath.Join(dir, "logs", "chamtool_rank_0.parquet")); err != nil || info.Size() == 0 {
-		t.Error(err)
+	dir, _ := output(t, []string{"CHAMTOOL_LOG_FORMAT=csv,parquet"}, small...)
+	logs := filepath.Join(dir, "logs")
+	text, err := tasklog.Load(filepath.Join(logs, "chamtool_rank_0.csv"), tasklog.FormatCSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := dataset.Load[tasklog.Row](filepath.Join(logs, "chamtool_rank_0.parquet"), dataset.Options{})
+	if err != nil || len(rows.Rows) != 180 || !reflect.DeepEqual(rows.Rows, text.Rows) {
+		t.Errorf("%d rows of Parquet, not the %d of CSV (%v)", len(rows.Rows), len(text.Rows), err)
 	}
 }
 
@@ -229,8 +252,38 @@ func TestPatchedPredictions(t *testing.T) {
 	}{{"1", 4}, {"2", 4 * 30}, {"3", 4 * 60}} {
 		r := in(t, tool, "--threads", "2", "--tasks", "60", "--iterations", "8", "--sizes", "8,16", "--dialect", "patched", "--mode", tt.mode, "--train", "3")
 		r.Env = append(r.Env, "EST_NUM_ITERS=30")
-		if did := run(t, p, r)[0]; did.Trained != 1 || did.Predicted != tt.predicted {
+		did := run(t, p, r)[0]
+		if did.Trained != 1 || did.Predicted != tt.predicted {
 			t.Errorf("mode %s: %+v", tt.mode, did)
 		}
+		// A forecast leaves what was seen by a factor of e at most; the load of an
+		// iteration is what its tasks took, by the host's clock.
+		least, most := extremes(t, r, tt.mode == "3")
+		if did.Least < least/math.E/2 || did.Most > most*math.E*2 {
+			t.Errorf("mode %s: %v to %v s predicted, %v to %v s seen", tt.mode, did.Least, did.Most, least, most)
+		}
 	}
+}
+
+// extremes are the shortest and the longest time in the log of a run: of its
+// tasks, or of its iterations' sums.
+func extremes(t *testing.T, r host.Run, tasks bool) (least, most float64) {
+	t.Helper()
+	log, err := tasklog.Load(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), tasklog.FormatCSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seconds []float64
+	for _, row := range log.Rows {
+		switch {
+		case tasks:
+			seconds = append(seconds, row.Seconds)
+		default:
+			for len(seconds) <= row.Iteration {
+				seconds = append(seconds, 0)
+			}
+			seconds[row.Iteration] += row.Seconds
+		}
+	}
+	return slices.Min(seconds), slices.Max(seconds)
 }

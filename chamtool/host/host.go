@@ -110,6 +110,8 @@ type Rank struct {
 	Decisions  uint64  `json:"decisions"`
 	Trained    uint64  `json:"trained"`
 	Predicted  uint64  `json:"predicted"`
+	Least      float64 `json:"least_predicted"` // of what it was told for iterations or tasks, in seconds; patched dialect
+	Most       float64 `json:"most_predicted"`
 	Waits      uint64  `json:"waits"`
 	Told       uint64  `json:"told"` // loads and task times that the patched dialect tells
 	Seconds    float64 `json:"seconds"`

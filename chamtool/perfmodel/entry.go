@@ -156,7 +156,11 @@ func (e *Entry) dropRare() {
 
 // Hold keeps the entry from its first fit until it is called with false, unless
 // it was taught.
-func (e *Entry) Hold(hold bool) { e.held = hold }
+func (e *Entry) Hold(hold bool) {
+	if e.held = hold; !hold && e.fits == 0 && e.n >= e.next {
+		e.Fit()
+	}
+}
 
 // Predict answers for a footprint of this entry. The error matches
 // [ErrUntrained].

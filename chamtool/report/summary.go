@@ -31,6 +31,7 @@ type Summary struct {
 	TaskTimes  uint64 `json:"task_times"`
 	Loads      uint64 `json:"loads"`
 
+	TooShort  int     `json:"too_short"` // runs that began and ended at one reading of the clock: neither learned from nor scored
 	Functions int     `json:"functions"`
 	Fits      int     `json:"fits"`
 	Drifts    int     `json:"drifts"`

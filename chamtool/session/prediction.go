@@ -109,9 +109,12 @@ func Differences(told []float64) []float64 {
 }
 
 // Forecast is the loads of the next n iterations. Before the second iteration
-// ended it is nothing.
+// ended, or the one that the configuration waits for, it is nothing.
 func (s *Session) Forecast(n int, list func() []*ring.Ring) []float64 {
 	loads := s.Loads(list)
+	if len(loads) < s.o.Config.FirstFitRounds {
+		return nil
+	}
 	m, err := forecast.Fit(loads, forecast.Options{Recursive: n > 1})
 	if err != nil {
 		return nil

@@ -61,6 +61,7 @@ type Session struct {
 	announced  []mark    // tasks of the iteration under way, patched library only
 	announcing int       // that iteration
 	ended      int       // runs
+	tooShort   int       // of them, runs that began and ended at one reading of the clock
 	seconds    float64   // in task bodies
 	cpu        time.Duration
 	events     uint64
@@ -284,7 +285,7 @@ func (s *Session) summary() *report.Summary {
 	out := &report.Summary{
 		Rank: s.o.Rank, Ranks: s.o.Ranks, Dialect: s.o.Dialect.String(),
 		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds,
-		Functions: len(s.order), Fits: s.model.Fits(), Drifts: s.model.Drifts(),
+		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(), Drifts: s.model.Drifts(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.seconds, Warnings: slices.Clone(s.warnings),
 	}
 	out.Count(s.tracker.Counts())
@@ -354,6 +355,9 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 	}
 	s.seconds += r.Seconds
 	s.ended++
+	if !(r.Seconds > 0) {
+		s.tooShort++
+	}
 	s.load(r.Iteration, r.Seconds)
 	predicted := math.NaN()
 	if f.entry.Fits() > 0 {

@@ -95,6 +95,48 @@ func TestNoLogIsAWarning(t *testing.T) {
 	}
 }
 
+// A run that the clock cannot tell the length of is counted, and nothing else
+// waits for it.
+func TestRunsOfNoLength(t *testing.T) {
+	s := session.New(session.Options{Config: settings(t, nil), Clock: ticking()})
+	r := ring.New(1 << 12)
+	s.Drain([]*ring.Ring{r})
+	for i := range uint64(60) {
+		write(r, i+1, 10_000*i, 1000*(i%3), 8)
+	}
+	s.Drain([]*ring.Ring{r})
+	if sum := s.Close(); sum.Ended != 60 || sum.TooShort != 20 || sum.Predicted != 30 {
+		t.Errorf("%d ended, %d too short, %d predicted, want 60, 20 and 60-20-10", sum.Ended, sum.TooShort, sum.Predicted)
+	}
+}
+
+// Nothing is predicted before as many iterations as the original tool's
+// variable names.
+func TestFirstIterations(t *testing.T) {
+	for name, want := range map[string]int{"TIME2TRAIN": 50, "CHAMTOOL_FIRST_FIT_ITERATIONS": 50, "": 90} {
+		s := session.New(session.Options{Config: settings(t, map[string]string{name: "5"}), Clock: ticking()})
+		r := ring.New(1 << 12)
+		none := 0
+		for i := range uint64(10) {
+			for j := range uint64(10) {
+				write(r, 10*i+j+1, 100_000*i+10_000*j, 1000*(1+j), 8)
+			}
+			var end abi.Slot
+			end.SetHeader(abi.WaitEnd, abi.Local, 0, 0)
+			r.Push(&end, nil)
+			list := func() []*ring.Ring { return []*ring.Ring{r} }
+			s.DrainAll(list)
+			s.DrainAll(list)
+			if s.Forecast(1, list) == nil {
+				none++
+			}
+		}
+		if sum := s.Close(); sum.Predicted != want || sum.Iterations != 10 || name != "" && none != 4 {
+			t.Errorf("%s: %d predicted, want %d; %d iterations, %d without a forecast", name, sum.Predicted, want, sum.Iterations, none)
+		}
+	}
+}
+
 // Writers and a reader at once; run under the race detector.
 func TestConcurrent(t *testing.T) {
 	const tasks = 3000

@@ -337,44 +337,48 @@ func (s *simulation) left(r *rank) float64 {
 	return left
 }
 
-// table moves tasks by the offload table. A move must gain more than it takes.
+// table moves tasks by the offload table, as the tool does in the real runtime;
+// with perfect predictions nothing needs to be held back.
 func (s *simulation) table() {
-	loads := make([]float64, len(s.ranks))
+	situation := balance.Situation{
+		Loads: make([]float64, len(s.ranks)), Workers: 1, TaskSeconds: s.p.TaskSeconds,
+		MoveSeconds: s.p.MigrationCost + s.p.MigrationDelay, Every: s.p.Interval,
+	}
 	for i := range s.ranks {
-		loads[i] = s.left(&s.ranks[i])
+		situation.Loads[i] = s.left(&s.ranks[i])
 	}
-	table := balance.Table(loads, s.p.MigrationCost+s.p.MigrationDelay)
-	if s.p.Policy == Proactive {
-		table = balance.Stock(table, loads, s.horizon(loads))
+	transfers := situation.Transfers()
+	if s.p.Policy == Oracle {
+		transfers = balance.Table(situation.Loads, situation.MoveSeconds)
 	}
-	for _, t := range table {
-		r := &s.ranks[t.From]
-		times := make([]float64, len(r.own))
-		for i, task := range r.own {
-			times[i] = s.predicted[task]
+	slices.SortStableFunc(transfers, func(a, b balance.Transfer) int { return cmp.Compare(a.From, b.From) })
+	for len(transfers) > 0 {
+		from, n := transfers[0].From, 1
+		for n < len(transfers) && transfers[n].From == from {
+			n++
 		}
-		picked := balance.Pick(times, t, s.p.MigrationCost)
-		for _, i := range picked {
-			task := r.own[i]
-			r.own[i] = -1
-			r.waiting -= s.predicted[task]
-			s.send(t.From, t.To, task)
-		}
-		if len(picked) > 0 {
-			r.own = slices.DeleteFunc(r.own, func(task int32) bool { return task < 0 })
-		}
+		s.give(from, transfers[:n])
+		transfers = transfers[n:]
 	}
 }
 
-// horizon is how much work a receiver is given ahead: a share of what is left
-// on average, so that early mistakes can be mended later, and at the end enough
-// to last until tasks that are sent at the exchange after the next are there.
-func (s *simulation) horizon(loads []float64) float64 {
-	mean := 0.0
-	for _, l := range loads {
-		mean += l / float64(len(loads))
+// give sends the tasks that make up one rank's transfers.
+func (s *simulation) give(from int, transfers []balance.Transfer) {
+	r := &s.ranks[from]
+	times := make([]float64, len(r.own))
+	for i, task := range r.own {
+		times[i] = s.predicted[task]
 	}
-	return max(0.25*mean, 2*s.p.Interval+s.p.MigrationDelay+s.p.TaskSeconds)
+	moves := balance.Moves(times, transfers, s.p.MigrationCost, -1)
+	for _, m := range moves {
+		task := r.own[m.Task]
+		r.own[m.Task] = -1
+		r.waiting -= s.predicted[task]
+		s.send(from, m.To, task)
+	}
+	if len(moves) > 0 {
+		r.own = slices.DeleteFunc(r.own, func(task int32) bool { return task < 0 })
+	}
 }
 
 // react pairs the longest queue with the shortest and moves half of their

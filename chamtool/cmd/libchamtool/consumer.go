@@ -38,7 +38,8 @@ type consumer struct {
 	wake    *os.File // an eventfd that a filling ring signals; nil where there is none
 	quit    chan struct{}
 	done    chan struct{}
-	way     onTheWay
+
+	decisions decisions
 
 	// Only the goroutine that holds the session's turn uses these.
 	rings []*ring.Ring

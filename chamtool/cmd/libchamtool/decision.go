@@ -46,74 +46,33 @@ func secondsOf(token uint64) float64 {
 	return c.session.Seconds([]uint64{token}, c.attach)[0]
 }
 
-// transfers is what this rank is to give now, by the offload table.
-func (c *consumer) transfers(load []int32) []balance.Transfer {
-	loads, mean := make([]float64, len(load)), 0.0
+// decisions is what this rank remembers from one decision to the next.
+type decisions struct {
+	mu    sync.Mutex
+	began time.Time
+	way   balance.Way
+}
+
+// transfers is what this rank is to give now. The lock is the caller's.
+func (c *consumer) transfers(load []int32, now float64) []balance.Transfer {
+	loads := make([]float64, len(load))
 	for i, l := range load {
 		loads[i] = float64(l) / microseconds
-		mean += loads[i] / float64(len(load))
 	}
-	c.way.addTo(loads)
-	cost := c.config.MigrationCost.Seconds()
-	var own []balance.Transfer
-	// A receiver is given a quarter of what is left on average, and at least
-	// what it works off until the decision after the next; see package simulate
-	// for what that is worth.
-	horizon := max(mean/4, 4*c.session.MeanSeconds()+cost, c.way.sinceLast()*2*float64(c.session.Threads()))
-	for _, t := range balance.Stock(balance.Table(loads, cost), loads, horizon) {
-		if t.From == c.rank {
-			own = append(own, t)
-		}
+	c.decisions.way.AddTo(loads, now)
+	s := balance.Situation{
+		Loads: loads, Workers: c.session.Threads(), TaskSeconds: c.session.MeanSeconds(),
+		MoveSeconds: c.config.MigrationCost.Seconds(), Every: c.decisions.way.Every(now),
 	}
-	return own
+	return balance.From(c.rank, s.Transfers())
 }
 
-// onTheWay is what was sent so lately that the receivers' loads do not show it
-// yet.
-type onTheWay struct {
-	mu      sync.Mutex
-	sent    []parcel
-	decided time.Time // when the last decision was asked for
-}
-
-// sinceLast is the seconds since the last decision, without end at the first.
-func (w *onTheWay) sinceLast() float64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before := w.decided
-	w.decided = time.Now()
-	if before.IsZero() {
-		return math.Inf(1)
+// now is the seconds since the first decision.
+func (d *decisions) now() float64 {
+	if d.began.IsZero() {
+		d.began = time.Now()
 	}
-	return w.decided.Sub(before).Seconds()
-}
-
-type parcel struct {
-	at      time.Time
-	to      int
-	seconds float64
-}
-
-// shown is how long a parcel takes to be in the receiver's load.
-const shown = 10 * time.Millisecond
-
-func (w *onTheWay) add(to int, seconds float64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.sent = append(w.sent, parcel{time.Now(), to, seconds})
-}
-
-func (w *onTheWay) addTo(loads []float64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	kept := w.sent[:0]
-	for _, p := range w.sent {
-		if time.Since(p.at) < shown {
-			loads[p.to] += p.seconds
-			kept = append(kept, p)
-		}
-	}
-	w.sent = kept
+	return time.Since(d.began).Seconds()
 }
 
 // offload tells how many tasks to give to each rank.
@@ -122,38 +81,37 @@ func offload(counts, load []int32, local int) {
 	if c == nil || c.rank >= len(load) || len(counts) != len(load) {
 		return
 	}
-	each := c.session.MeanSeconds()
-	for _, t := range c.transfers(load) {
-		n := min(int(t.Now/each), local)
+	c.decisions.mu.Lock()
+	defer c.decisions.mu.Unlock()
+	each, now := c.session.MeanSeconds(), c.decisions.now()
+	for _, t := range c.transfers(load, now) {
+		n := balance.Count(t, each, local)
 		counts[t.To] = int32(n)
 		local -= n
-		c.way.add(t.To, float64(n)*each)
+		c.decisions.way.Send(now, t.To, float64(n)*each)
 	}
 }
 
 // choose tells which tasks to give to which rank: places in tokens.
-func choose(load []int32, tokens []uint64, chosen, to []int32) (n int) {
+func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	c := running.Load()
 	if c == nil || c.rank >= len(load) {
 		return 0
 	}
 	times := c.session.Seconds(tokens, c.attach)
-	sent := make([]int, len(load))
-	for _, t := range c.transfers(load) {
-		picked := balance.Pick(times, t, c.config.MigrationCost.Seconds())
-		for _, i := range picked[:min(len(picked), c.config.MovesAtOnce-sent[t.To])] {
-			sent[t.To]++
-			chosen[n], to[n] = int32(i), int32(t.To)
-			n++
-			c.way.add(t.To, times[i])
-			times[i] = 0 // no later transfer picks it
-		}
+	c.decisions.mu.Lock()
+	defer c.decisions.mu.Unlock()
+	now := c.decisions.now()
+	moves := balance.Moves(times, c.transfers(load, now), c.config.MigrationCost.Seconds(), c.config.MovesAtOnce)
+	for n, m := range moves {
+		chosen[n], to[n] = int32(m.Task), int32(m.To)
+		c.decisions.way.Send(now, m.To, times[m.Task])
 	}
-	return n
+	return len(moves)
 }
 
-// train is asked once, when the library has seen enough iterations. The models
-// learn all the time, so there is nothing to do but look.
+// train is asked once, when the library has seen as many iterations as its own
+// TIME2TRAIN says. The models learn all the time, so there is nothing to do but look.
 func train(iteration, mode int) bool {
 	c := running.Load()
 	return c != nil && (mode == taskByTask || len(c.session.Loads(c.attach)) >= 2)

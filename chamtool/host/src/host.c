@@ -40,13 +40,13 @@ struct host_task {
 static struct {
     int threads, args, buffers, literal_every, mode, train, json, forks, nest, cost;
     long tasks, iterations;
-    const char *shape, *work, *dialect, *death;
-    int death_at, refuse;
+    const char *shape, *work, *dialect, *death, *await;
+    int death_at, await_lines, refuse;
     double skew;
     int sizes[64], size_count;
     uint64_t seed;
 } option = {.threads = 2, .args = 3, .buffers = 3, .tasks = 200, .iterations = 5, .shape = "work", .work = "matrix", .dialect = "upstream",
-            .death = "", .death_at = -1, .refuse = -1, .sizes = {24, 32, 48, 64, 80}, .size_count = 5, .seed = 1, .mode = 3, .train = 3};
+            .death = "", .await = "", .death_at = -1, .refuse = -1, .sizes = {24, 32, 48, 64, 80}, .size_count = 5, .seed = 1, .mode = 3, .train = 3};
 
 static struct {
     function_t callback[EVENTS];
@@ -54,6 +54,7 @@ static struct {
     rank_info_t rank;
     int on, patched;
     _Atomic long created, started, ended, remote, moved, loads, decisions, waits, predicted, trained, told;
+    double least, most; // of what was predicted
     _Atomic uint64_t own_cpu; // ns of CPU time of the host's own threads, the tool's start and end left out
 } host = {.rank = {0, 1}};
 
@@ -491,16 +492,32 @@ static void patched_decisions(int iteration) {
         int32_t n = patched_predict(host.callback[16], iteration, option.mode, values, 1 << 16);
         for (int32_t i = 0; i < n; i++)
             if (!(values[i] >= 0 && values[i] < 1e9)) die("callback 16", "a prediction that is negative or not a number");
-        atomic_fetch_add(&host.predicted, n);
+        for (int32_t i = 0; i < n; i++) {
+            if (!host.predicted++ || values[i] < host.least) host.least = values[i];
+            if (values[i] > host.most) host.most = values[i];
+        }
     }
 #else
     (void)iteration;
 #endif
 }
 
+// lines_of counts the lines of a file; one that is not there has none.
+static int lines_of(const char *path) {
+    FILE *f = *path ? fopen(path, "r") : NULL;
+    int n = 0;
+    if (!f) return 0;
+    for (int c; (c = getc(f)) != EOF;) n += c == '\n';
+    fclose(f);
+    return n;
+}
+
 static void perish(int iteration) {
     if (iteration != option.death_at) return;
-    usleep(300000); // let the tool flush
+    for (int tries = 0; lines_of(option.await) < option.await_lines; tries++) {
+        if (tries == 600 * 100) die("--await", "the file does not grow");
+        usleep(10000); // until the tool has flushed
+    }
     if (!strcmp(option.death, "term")) raise(SIGTERM);
     if (!strcmp(option.death, "kill")) raise(SIGKILL);
     if (!strcmp(option.death, "exit")) _exit(0);
@@ -734,12 +751,12 @@ static void parse_sizes(char *list) {
 }
 
 static void parse(int argc, char **argv) {
-    enum { THREADS = 1000, TASKS, ITERATIONS, SHAPE, WORK, SIZES, ARGS, BUFFERS, LITERAL_EVERY, DIALECT, MODE, TRAIN, DEATH, DEATH_AT, REFUSE, FORK, NEST, SKEW, SEED, COST };
+    enum { THREADS = 1000, TASKS, ITERATIONS, SHAPE, WORK, SIZES, ARGS, BUFFERS, LITERAL_EVERY, DIALECT, MODE, TRAIN, DEATH, DEATH_AT, AWAIT, AWAIT_LINES, REFUSE, FORK, NEST, SKEW, SEED, COST };
     static const struct option long_options[] = {
         {"threads", 1, 0, THREADS}, {"tasks", 1, 0, TASKS}, {"iterations", 1, 0, ITERATIONS}, {"shape", 1, 0, SHAPE},
         {"work", 1, 0, WORK}, {"sizes", 1, 0, SIZES}, {"args", 1, 0, ARGS}, {"buffers", 1, 0, BUFFERS}, {"literal-every", 1, 0, LITERAL_EVERY},
         {"dialect", 1, 0, DIALECT}, {"mode", 1, 0, MODE},
-        {"train", 1, 0, TRAIN}, {"death", 1, 0, DEATH}, {"death-at", 1, 0, DEATH_AT}, {"refuse", 1, 0, REFUSE}, {"fork", 0, 0, FORK},
+        {"train", 1, 0, TRAIN}, {"death", 1, 0, DEATH}, {"death-at", 1, 0, DEATH_AT}, {"await", 1, 0, AWAIT}, {"await-lines", 1, 0, AWAIT_LINES}, {"refuse", 1, 0, REFUSE}, {"fork", 0, 0, FORK},
         {"nest", 1, 0, NEST}, {"skew", 1, 0, SKEW}, {"seed", 1, 0, SEED}, {"cost", 0, 0, COST}, {0},
     };
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
@@ -758,6 +775,8 @@ static void parse(int argc, char **argv) {
         case TRAIN: option.train = atoi(optarg); break;
         case DEATH: option.death = optarg; break;
         case DEATH_AT: option.death_at = atoi(optarg); break;
+        case AWAIT: option.await = optarg; break;
+        case AWAIT_LINES: option.await_lines = atoi(optarg); break;
         case REFUSE: option.refuse = atoi(optarg); break;
         case FORK: option.forks = 1; break;
         case NEST: option.nest = atoi(optarg); break;
@@ -802,9 +821,9 @@ int main(int argc, char **argv) {
         if (host.on && host.tool->finalize) host.tool->finalize(&host.tool->data);
         double own = 1e-9 * (double)host.own_cpu, all = 1e-9 * (double)cpu_now(CLOCK_PROCESS_CPUTIME_ID);
         printf("{\"rank\":%d,\"ranks\":%d,\"tool\":%s,\"created\":%ld,\"started\":%ld,\"ended\":%ld,\"remote\":%ld,\"moved\":%ld,"
-               "\"loads\":%ld,\"decisions\":%ld,\"trained\":%ld,\"predicted\":%ld,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"tool_cpu_seconds\":%.6f}\n",
+               "\"loads\":%ld,\"decisions\":%ld,\"trained\":%ld,\"predicted\":%ld,\"least_predicted\":%.9g,\"most_predicted\":%.9g,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"tool_cpu_seconds\":%.6f}\n",
                host.rank.comm_rank, host.rank.comm_size, host.on ? "true" : "false", host.created, host.started, host.ended, host.remote,
-               host.moved, host.loads, host.decisions, host.trained, host.predicted, host.waits, host.told, took,
+               host.moved, host.loads, host.decisions, host.trained, host.predicted, host.least, host.most, host.waits, host.told, took,
                all, host.on ? all - own : 0);
     }
     fflush(stdout);

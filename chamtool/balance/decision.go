@@ -1,0 +1,76 @@
+package balance
+
+import "math"
+
+// Situation is what is known of the ranks when tasks may move.
+type Situation struct {
+	Loads       []float64 // predicted seconds that each rank still has, what is on its way to it included
+	Workers     int       // threads of a rank that run tasks, at least 1
+	TaskSeconds float64   // mean time of a task
+	MoveSeconds float64   // what moving one task takes; transfers of less are left out
+	Every       float64   // seconds between decisions; +Inf before the second one
+}
+
+// Transfers is what each rank is to give to which other: the offload table, cut
+// down to the horizon.
+func (s Situation) Transfers() []Transfer {
+	return Stock(Table(s.Loads, s.MoveSeconds), s.Loads, s.Horizon())
+}
+
+// Horizon is the seconds of work that a receiver is given ahead: a quarter of
+// what is left on average, so that early mistakes can be mended later; and at
+// the end, when that is little, what its workers work off until tasks that are
+// sent at the decision after the next are there, and no less than four tasks.
+func (s Situation) Horizon() float64 {
+	mean := 0.0
+	for _, l := range s.Loads {
+		mean += l / float64(len(s.Loads))
+	}
+	return max(mean/4, 4*s.TaskSeconds+s.MoveSeconds, 2*s.Every*float64(max(s.Workers, 1))+s.MoveSeconds)
+}
+
+// From is the transfers of one giver, in their order.
+func From(rank int, transfers []Transfer) []Transfer {
+	var own []Transfer
+	for _, t := range transfers {
+		if t.From == rank {
+			own = append(own, t)
+		}
+	}
+	return own
+}
+
+// Move is one task on its way.
+type Move struct {
+	Task int // its index
+	To   int // rank
+}
+
+// Moves names the tasks, given in predicted seconds, that make up one giver's
+// transfers. No task moves twice, none that takes least seconds or less, and no
+// more than most to one rank; most below 0 is no limit.
+func Moves(tasks []float64, transfers []Transfer, least float64, most int) []Move {
+	free := append([]float64(nil), tasks...)
+	sent := map[int]int{}
+	var out []Move
+	for _, t := range transfers {
+		for _, i := range Pick(free, t, least) {
+			if most >= 0 && sent[t.To] >= most {
+				break
+			}
+			sent[t.To]++
+			out = append(out, Move{i, t.To})
+			free[i] = 0 // no later transfer picks it
+		}
+	}
+	return out
+}
+
+// Count is how many tasks of each seconds on average a transfer moves at once,
+// of those that are left.
+func Count(t Transfer, each float64, left int) int {
+	if !(each > 0) {
+		return 0
+	}
+	return int(math.Min(t.Now/each, float64(left)))
+}

@@ -1,0 +1,47 @@
+package balance
+
+import "math"
+
+// shown is the seconds that a task which was sent takes to be in the receiver's
+// load.
+const shown = 0.010
+
+// Way is what was sent so lately that the receivers' loads do not show it yet,
+// on a clock of its caller's in seconds. The zero value is ready.
+type Way struct {
+	sent    []parcel
+	decided float64
+	asked   bool
+}
+
+type parcel struct {
+	at, seconds float64
+	to          int
+}
+
+// Send adds predicted seconds of work that leave for a rank now.
+func (w *Way) Send(now float64, to int, seconds float64) {
+	w.sent = append(w.sent, parcel{now, seconds, to})
+}
+
+// AddTo adds what is still on its way to the loads.
+func (w *Way) AddTo(loads []float64, now float64) {
+	kept := w.sent[:0]
+	for _, p := range w.sent {
+		if now-p.at < shown {
+			loads[p.to] += p.seconds
+			kept = append(kept, p)
+		}
+	}
+	w.sent = kept
+}
+
+// Every is the seconds since it was last asked, +Inf at first.
+func (w *Way) Every(now float64) float64 {
+	before, asked := w.decided, w.asked
+	w.decided, w.asked = now, true
+	if !asked {
+		return math.Inf(1)
+	}
+	return now - before
+}
