@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 )
@@ -48,6 +47,10 @@ type Plan struct {
 	Devices []string
 	Limits  Limits
 	Seed    uint64
+	// HalfWidth is the relative half-width of the interval that a device's
+	// samples give, infinite where they give none: sampling ends when it meets
+	// Limits.Target. Nil samples until the budget is spent.
+	HalfWidth func(samples []journal.Run, device string) float64
 }
 
 // mostFailures is how many runs in a row may fail before a device is given up.
@@ -92,8 +95,7 @@ func (p Plan) done(runs, good []journal.Run, device string) bool {
 	if float64(p.spent(good)+short+long) > limits.Budget*float64(p.Spec.Epochs)+1e-9 {
 		return true
 	}
-	e, err := estimate.New(good, estimate.Job{Epochs: p.Spec.Epochs, Device: device}, estimate.Settings{})
-	return err == nil && e.HalfWidth() <= limits.Target
+	return p.HalfWidth != nil && p.HalfWidth(good, device) <= limits.Target
 }
 
 // spent adds up the epochs of runs.

@@ -28,6 +28,21 @@ func taken(spec *jobspec.Spec, s Step, c burner.Config, told bool) journal.Run {
 	return r
 }
 
+// spread is a stop rule: the relative spread of the laps between the first and
+// the last.
+func spread(samples []journal.Run, _ string) float64 {
+	var laps []float64
+	for _, r := range samples {
+		if len(r.Laps) > 2 {
+			laps = append(laps, r.Laps[1:len(r.Laps)-1]...)
+		}
+	}
+	if len(laps) == 0 {
+		return 0
+	}
+	return (slices.Max(laps) - slices.Min(laps)) / slices.Min(laps)
+}
+
 // follow takes samples by a plan until it ends, and returns the steps.
 func follow(t interface{ Fatalf(string, ...any) }, p Plan, j *journal.Journal, take func(Step) journal.Run) []Step {
 	var steps []Step
@@ -82,7 +97,7 @@ func TestPlan(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			spec := testSpec(tt.epochs, tt.sample)
 			seed := uint64(0)
-			steps := follow(t, Plan{spec, tt.devices, tt.limits, 1}, &journal.Journal{}, func(s Step) journal.Run {
+			steps := follow(t, Plan{spec, tt.devices, tt.limits, 1, spread}, &journal.Journal{}, func(s Step) journal.Run {
 				seed++
 				tt.burner.Seed = seed
 				return taken(spec, s, tt.burner, !tt.untold)
@@ -105,7 +120,7 @@ func TestPlanGivesUp(t *testing.T) {
 	spec := testSpec(500, jobspec.Sample{})
 	for _, unavailable := range []bool{false, true} {
 		j := &journal.Journal{}
-		steps := follow(t, Plan{spec, []string{"cpu", "gpu"}, Limits{}, 1}, j, func(s Step) journal.Run {
+		steps := follow(t, Plan{spec, []string{"cpu", "gpu"}, Limits{}, 1, spread}, j, func(s Step) journal.Run {
 			r := taken(spec, s, burner.Config{Epoch: 1}, true)
 			if s.Device == "gpu" {
 				r.Error, r.Unavailable = "no", unavailable
@@ -128,7 +143,7 @@ func TestPlanGivesUp(t *testing.T) {
 	}
 	// One failure is made up for.
 	failed := false
-	steps := follow(t, Plan{spec, []string{"cpu"}, Limits{}, 1}, &journal.Journal{}, func(s Step) journal.Run {
+	steps := follow(t, Plan{spec, []string{"cpu"}, Limits{}, 1, spread}, &journal.Journal{}, func(s Step) journal.Run {
 		r := taken(spec, s, burner.Config{Epoch: 1}, true)
 		if !failed {
 			failed, r.Error = true, "no"
@@ -146,7 +161,7 @@ func TestPlanGivesUp(t *testing.T) {
 func TestPlanInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := testSpec(rapid.IntRange(1, 3000).Draw(t, "epochs"), jobspec.Sample{})
-		p := Plan{spec, []string{"cpu", "gpu"}, Limits{Budget: rapid.Float64Range(0.001, 0.2).Draw(t, "budget")}, rapid.Uint64().Draw(t, "seed")}
+		p := Plan{spec, []string{"cpu", "gpu"}, Limits{Budget: rapid.Float64Range(0.001, 0.2).Draw(t, "budget")}, rapid.Uint64().Draw(t, "seed"), spread}
 		take := func(j *journal.Journal) func(Step) journal.Run {
 			return func(s Step) journal.Run {
 				return taken(spec, s, burner.Config{Setup: 1, Epoch: 1, Noise: 0.4, Seed: uint64(len(j.Runs))}, true)

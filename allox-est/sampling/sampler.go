@@ -40,6 +40,8 @@ type Sampler struct {
 	Runner  Runner
 	Limits  Limits
 	Seed    uint64
+	// HalfWidth is the stop rule; see Plan.
+	HalfWidth func(samples []journal.Run, device string) float64
 	Env     []string // environment of the job, before its own settings
 	Weight  int      // share of the processor; see runner.Command
 	Timeout time.Duration
@@ -62,7 +64,7 @@ type Event struct {
 // Sample makes samples until no device needs more. A run that fails is in the
 // journal and no error.
 func (s *Sampler) Sample(ctx context.Context, devices []string) error {
-	plan := Plan{s.Spec, devices, s.Limits, s.Seed}
+	plan := Plan{s.Spec, devices, s.Limits, s.Seed, s.HalfWidth}
 	for {
 		step, ok := plan.Next(s.Journal)
 		if !ok {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -159,6 +160,13 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 	return &sampling.Sampler{
 		Spec: spec, Journal: j, Runner: runner.New(settings),
 		Limits: sampling.Limits{Budget: f.budget, Target: f.target}, Seed: seed,
+		HalfWidth: func(samples []journal.Run, device string) float64 {
+			e, err := estimate.New(samples, estimate.Job{Epochs: spec.Epochs, Device: device}, estimate.Settings{})
+			if err != nil {
+				return math.Inf(1)
+			}
+			return e.HalfWidth()
+		},
 		Env: os.Environ(), Weight: f.weight, Timeout: f.timeout,
 		Machine: sampling.FindMachine("/", runtime.NumCPU()), Progress: progress,
 		Yardstick: func() sampling.Yardstick { return yardstick.Start() },

@@ -1,0 +1,27 @@
+package estimate
+
+import "github.com/foretime/foretime/allox-est/journal"
+
+// QuietWall returns a run's wall time without the wait for a processor, in
+// seconds.
+func QuietWall(r journal.Run) float64 { return withoutWait(r, r.Wall, r.CPU, r.Wait) }
+
+// withoutWait takes off a wall time of a run the part in which ready threads
+// had no processor. Wait is summed over threads; the threads that ran or
+// waited at a time are cpu+wait per wall, at least one. They are not all the
+// job's: a runtime has threads of its own. On a CPU the job computes on the
+// threads that it was given and no more, so that the rest is at least its
+// processor time over those. A job that is idle part of the time may have waited
+// while it had nothing to do, as one that sleeps until a set time does: only the
+// share of the wait counts that the job was busy or waiting for.
+func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
+	if wall <= 0 || wait <= 0 {
+		return wall
+	}
+	least := 0.0
+	if r.Device == "cpu" && r.Threads > 0 {
+		least = min(wall, cpu/float64(r.Threads))
+	}
+	ready := (cpu + wait) / wall
+	return max(least, wall-min(1, ready)*wait/max(1, ready))
+}

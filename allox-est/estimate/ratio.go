@@ -1,0 +1,46 @@
+package estimate
+
+import (
+	"math"
+
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// ratio scales by epochs. A sample's time is the sum of the laps that it told,
+// or its wall time where it told none.
+func (e *Estimate) ratio(runs []journal.Run, job Job, s Settings) error {
+	e.Method = string(Ratio)
+	lengths := map[int]bool{}
+	for _, r := range runs {
+		lengths[r.Epochs] = true
+	}
+	scaled := func(seconds func(journal.Run) float64) regression.Prediction {
+		n := float64(job.Epochs)
+		xs := make([]float64, len(runs))
+		for i, r := range runs {
+			if xs[i] = seconds(r); len(lengths) > 1 {
+				xs[i] /= float64(r.Epochs)
+			}
+		}
+		p := regression.Point(mean(xs) / float64(runs[0].Epochs) * n)
+		scale := n / float64(runs[0].Epochs)
+		if len(lengths) > 1 {
+			p.Value, scale = mean(xs)*n, n
+		}
+		if len(xs) > 1 {
+			half := student(s.Level, float64(len(xs)-1)) * scale * math.Sqrt(variance(xs)*(1+1/float64(len(xs))))
+			p.Low, p.High = max(0, p.Value-half), p.Value+half
+		}
+		return p
+	}
+	e.Wall = scaled(func(r journal.Run) float64 {
+		if len(r.Laps) == 0 {
+			return r.Wall
+		}
+		return sum(r.Laps)
+	})
+	e.CPU = scaled(func(r journal.Run) float64 { return r.CPU })
+	e.Uncontended = scaled(QuietWall)
+	return nil
+}
