@@ -4,9 +4,4 @@
 // It decides for its caller how noise, warm-up, drift, bursts and checkpoints
 // make up the time of an epoch, the same for a seed on every machine. It
 // refuses times that are negative or not finite.
-//
-// A complete program:
-//
-//	config := burner.Config{Setup: 1, Epoch: 0.05, Teardown: 0.5, Epochs: 20}
-//	err := burner.Run(ctx, config, burner.Sleeper(), os.Stdout)
 package burner

@@ -6,16 +6,4 @@
 // wide an honest interval is. It refuses to answer from no run, from runs of
 // one length where a line is needed, and from values that are not finite. What
 // the runs cannot show is told as warnings.
-//
-// A complete program:
-//
-//	j, err := journal.Read("lenet.jsonl")
-//	if err != nil {
-//		return err
-//	}
-//	e, err := estimate.New(j.Of(key, journal.Sample), estimate.Job{Epochs: 250}, estimate.Settings{})
-//	if err != nil {
-//		return err
-//	}
-//	fmt.Println(e.Wall.Value, e.Wall.Low, e.Wall.High, e.Warnings)
 package estimate

@@ -13,12 +13,4 @@
 //	devices:
 //	  cpu: {threads: 1}
 //	  gpu: {count: 1}
-//
-// A complete program:
-//
-//	spec, err := jobspec.Load("lenet.yaml")
-//	if err != nil {
-//		return err
-//	}
-//	args, err := spec.Args("cpu", 5, "/tmp/x") // ./run.sh 0.1 5 --cpu --numThreads 1
 package jobspec

@@ -5,13 +5,4 @@
 // starts, and what a file that ends in the middle of a line means (the line is
 // lost, nothing else). It refuses to open a file that another process adds to,
 // and it names each line it cannot read.
-//
-// A complete program:
-//
-//	j, err := journal.Open("lenet.jsonl")
-//	if err != nil {
-//		return err
-//	}
-//	defer j.Close()
-//	err = j.Append(journal.Run{Job: spec.Hash("cpu"), Device: "cpu", Epochs: 5, ...})
 package journal

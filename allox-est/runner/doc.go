@@ -7,19 +7,4 @@
 // refuses to leave a process behind: processes are found by a cgroup where one
 // can be made, and otherwise by process group and by parentage, the Runner's
 // process adopting orphans (PR_SET_CHILD_SUBREAPER, prctl(2)).
-//
-// A complete program:
-//
-//	r := runner.New(runner.Settings{})
-//	result, err := r.Run(ctx, runner.Command{
-//		Args:    []string{"./run.sh", "--cpu", "--numThreads", "1"},
-//		Timeout: time.Minute,
-//	})
-//	if err != nil {
-//		return err // it could not be started
-//	}
-//	if result.Err != nil {
-//		return result.Err // it failed: exit code, signal, timeout
-//	}
-//	laps, err := result.Output()
 package runner

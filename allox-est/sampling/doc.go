@@ -5,9 +5,4 @@
 // interval is narrow enough, or the budget is spent), and what of a run's
 // output goes into the journal. It refuses to go on with a device on which two
 // runs in a row failed.
-//
-// A complete program:
-//
-//	s := sampling.Sampler{Spec: spec, Journal: j, Runner: runner.New(runner.Settings{}), Yardstick: func() sampling.Yardstick { return yardstick.Start() }}
-//	err := s.Sample(ctx, []string{"cpu", "gpu"}) // what failed is in the journal
 package sampling

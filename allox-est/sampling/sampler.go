@@ -42,10 +42,10 @@ type Sampler struct {
 	Seed    uint64
 	// HalfWidth is the stop rule; see Plan.
 	HalfWidth func(samples []journal.Run, device string) float64
-	Env     []string // environment of the job, before its own settings
-	Weight  int      // share of the processor; see runner.Command
-	Timeout time.Duration
-	Machine Machine
+	Env       []string // environment of the job, before its own settings
+	Weight    int      // share of the processor; see runner.Command
+	Timeout   time.Duration
+	Machine   Machine
 	// Yardstick begins to watch the speed of the processors beside a run; nil
 	// leaves it out.
 	Yardstick func() Yardstick

@@ -6,21 +6,4 @@
 // estimates cost. It refuses a job that fits no node, a policy it does not
 // know, and a fairness alpha outside (0, 1]. What each policy does, where it
 // comes from and what was rejected is in DESIGN.md.
-//
-//	func main() {
-//		jobs, err := workload.Generator{Seed: 1, ErrorSD: 0.1}.Generate()
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		policy, err := schedule.New("allox", schedule.Settings{Alpha: 0.5})
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		cluster := schedule.Cluster{CPUNodes: 20, GPUNodes: 20}
-//		s, err := schedule.Replay(context.Background(), jobs.Jobs, cluster, policy, nil)
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		fmt.Println(s.Summary().MeanJCT, s.LowerBound())
-//	}
 package schedule

@@ -11,12 +11,4 @@
 //
 // It refuses nothing: where it may not choose its processor there are no
 // readings.
-//
-// A complete program:
-//
-//	w := yardstick.Start()
-//	w.See(20*time.Millisecond, 1) // a job has run for 20 ms, now on processor 1
-//	for _, r := range w.Stop() {
-//		fmt.Println(r.At, r.Seconds) // half of it: twice as fast
-//	}
 package yardstick

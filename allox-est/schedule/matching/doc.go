@@ -11,18 +11,4 @@
 //
 // A Plan is kept up to date as jobs come and go and machines become free:
 // DESIGN.md of the schedule package tells how.
-//
-//	func main() {
-//		// Two machines of type 0, free at 0 and 5; one of type 1, free at 0.
-//		p, err := matching.New([][]float64{{0, 5}, {0}})
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		for _, seconds := range [][]float64{{4, 2}, {9, 3}, {6, 6}} {
-//			if _, err := p.Add(seconds); err != nil {
-//				log.Fatal(err)
-//			}
-//		}
-//		fmt.Println(p.Cost(), p.Queue(1, 0)) // 13 [0 1]
-//	}
 package matching

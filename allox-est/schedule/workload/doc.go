@@ -8,21 +8,4 @@
 //
 // Three sources give a workload: the text records of the AlloX simulator
 // (Read), reports of allox-est itself (ReadReport), and Generate.
-//
-//	func main() {
-//		f, err := os.Open("jobs.txt")
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		w, err := workload.Read(f, "jobs.txt")
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		for _, d := range w.Diagnostics {
-//			log.Print(d)
-//		}
-//		for _, j := range w.Jobs {
-//			fmt.Println(j.ID, j.User, j.Seconds(workload.GPU), j.Reported(workload.GPU))
-//		}
-//	}
 package workload

@@ -1,0 +1,31 @@
+package workload_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/foretime/foretime/allox-est/schedule/workload"
+)
+
+// A record of a job that takes 50 s on CPUs and 25 s on a GPU, by an estimate
+// that is 10 % too long.
+func ExampleRead() {
+	record := `# 0
+1 0 1 0 7
+-1 50 32 15 50 1 2 25 1 0.1 0.1
+0
+`
+	w, err := workload.Read(strings.NewReader(record), "jobs.txt")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range w.Diagnostics {
+		fmt.Println(d)
+	}
+	for _, j := range w.Jobs {
+		fmt.Printf("job %d: %.0f s, reported %.0f s\n", j.ID, j.Seconds(workload.GPU), j.Reported(workload.GPU))
+	}
+	// Output:
+	// job 0: 25 s, reported 28 s
+}
