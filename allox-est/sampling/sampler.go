@@ -15,6 +15,7 @@ import (
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/runner"
 	"github.com/foretime/foretime/allox-est/yardstick"
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // Runner executes a command; *runner.Runner does.
@@ -46,6 +47,7 @@ type Sampler struct {
 	Weight    int      // share of the processor; see runner.Command
 	Timeout   time.Duration
 	Machine   Machine
+	Now       timing.Clock // dates a run that could not be started
 	// Yardstick begins to watch the speed of the processors beside a run; nil
 	// leaves it out.
 	Yardstick func() Yardstick
@@ -150,7 +152,7 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 		Load: load, CPUs: s.Machine.CPUs,
 	}
 	if err != nil {
-		run.Start, run.Exit, run.Error = time.Now().UTC(), -1, err.Error()
+		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()
 	} else {
 		record(run, s.Spec, result)
 		recordSpeed(run, readings)

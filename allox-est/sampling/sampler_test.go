@@ -52,7 +52,7 @@ func sampler(t *testing.T, script string, change func(*jobspec.Spec)) *Sampler {
 	t.Cleanup(func() { j.Close() })
 	return &Sampler{
 		Spec: spec, Journal: j, Runner: seeing{runner.New(runner.Settings{Scratch: t.TempDir()})}, Env: os.Environ(),
-		Machine: FindMachine("/", 2), Yardstick: func() Yardstick { return &steady{} },
+		Machine: FindMachine("/", 2), Now: time.Now, Yardstick: func() Yardstick { return &steady{} },
 	}
 }
 

@@ -168,7 +168,7 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 			return e.HalfWidth()
 		},
 		Env: os.Environ(), Weight: f.weight, Timeout: f.timeout,
-		Machine: sampling.FindMachine("/", runtime.NumCPU()), Progress: progress,
+		Machine: sampling.FindMachine("/", runtime.NumCPU()), Now: time.Now, Progress: progress,
 		Yardstick: func() sampling.Yardstick { return yardstick.Start() },
 	}, done
 }
