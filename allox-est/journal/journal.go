@@ -1,21 +1,17 @@
 package journal
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"syscall"
 	"time"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Errors of a journal.
 var (
-	// ErrInUse is returned when another process has the journal open.
-	ErrInUse = errors.New("journal is in use")
 	// ErrLine is in a warning when a line is not a run.
 	ErrLine = errors.New("not a run")
 	// ErrTornLine is in a warning when the file ends in the middle of a line.
@@ -95,91 +91,81 @@ type Journal struct {
 	// Warnings name the lines that could not be read.
 	Warnings []error
 
-	f *os.File
+	log *file.Log
 }
 
 // Open opens a journal to read it and add to it, and makes it if it does not
-// exist. A torn last line is cut off.
+// exist. A torn last line is cut off. A file whose first line is not a run is
+// left as it is: the error matches [file.ErrForeign]; it matches [file.ErrInUse]
+// where another process has the journal open.
 func Open(path string) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	j := &Journal{}
+	log, err := file.OpenLog(path, j.lines(path))
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, ErrInUse)
-	}
-	j := &Journal{f: f}
-	end, err := j.read(f, path)
-	if err == nil {
-		err = f.Truncate(end)
-	}
-	if err == nil {
-		_, err = f.Seek(end, io.SeekStart)
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	j.log = log
+	j.torn(path, log.Torn)
 	return j, nil
 }
 
 // Read reads a journal without opening it for more. A torn last line is left
 // out.
 func Read(path string) (*Journal, error) {
-	f, err := os.Open(path)
+	j := &Journal{}
+	torn, err := file.ReadLog(path, j.lines(path))
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	j := &Journal{}
-	if _, err := j.read(f, path); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	j.torn(path, torn)
 	return j, nil
 }
 
-// read takes all whole lines and returns where the last one ends.
-func (j *Journal) read(r io.Reader, name string) (end int64, err error) {
-	in := bufio.NewReader(r)
-	for line := 1; ; line++ {
-		b, err := in.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return end, err
-		}
-		if err == io.EOF {
-			if len(b) > 0 {
-				j.Warnings = append(j.Warnings, fmt.Errorf("%s:%d: %w", name, line, ErrTornLine))
+// lines takes each line as a run. One that is none, after the first, is left
+// where it is and told.
+func (j *Journal) lines(path string) file.Lines {
+	number := 0
+	return file.Lines{
+		Start: func(first []byte) error {
+			_, err := parse(first)
+			return err
+		},
+		Read: func(line []byte) error {
+			if number++; len(bytes.TrimSpace(line)) == 0 {
+				return nil
 			}
-			return end, nil
-		}
-		end += int64(len(b))
-		if b = bytes.TrimSpace(b); len(b) == 0 {
-			continue
-		}
-		var run Run
-		err = json.Unmarshal(b, &run)
-		if err == nil && run.Job == "" {
-			err = errors.New("no job")
-		}
-		if err != nil {
-			j.Warnings = append(j.Warnings, fmt.Errorf("%s:%d: %w: %w", name, line, ErrLine, err))
-			continue
-		}
-		j.Runs = append(j.Runs, run)
+			run, err := parse(line)
+			if err != nil {
+				j.Warnings = append(j.Warnings, fmt.Errorf("%s:%d: %w: %w", path, number, ErrLine, err))
+				return nil
+			}
+			j.Runs = append(j.Runs, run)
+			return nil
+		},
 	}
+}
+
+func (j *Journal) torn(path string, bytes int) {
+	if bytes > 0 {
+		j.Warnings = append(j.Warnings, fmt.Errorf("%s: %w (%d bytes)", path, ErrTornLine, bytes))
+	}
+}
+
+// parse reads one line.
+func parse(line []byte) (Run, error) {
+	var run Run
+	if err := json.Unmarshal(line, &run); err != nil {
+		return run, err
+	}
+	if run.Job == "" {
+		return run, errors.New("no job")
+	}
+	return run, nil
 }
 
 // Append adds a run and returns when it is on the disk.
 func (j *Journal) Append(r Run) error {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	if _, err := j.f.Write(append(b, '\n')); err != nil {
-		return err
-	}
-	if err := j.f.Sync(); err != nil {
+	if err := j.log.AppendJSON(r); err != nil {
 		return err
 	}
 	j.Runs = append(j.Runs, r)
@@ -198,4 +184,4 @@ func (j *Journal) Of(k Key, kind string) []Run {
 }
 
 // Close releases the file.
-func (j *Journal) Close() error { return j.f.Close() }
+func (j *Journal) Close() error { return j.log.Close() }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 func TestJournal(t *testing.T) {
@@ -20,7 +23,7 @@ func TestJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); !errors.Is(err, ErrInUse) {
+	if _, err := Open(path); !errors.Is(err, file.ErrInUse) {
 		t.Errorf("opened twice: %v", err)
 	}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -83,8 +86,28 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
+// A file that is no journal keeps every byte, whatever ends where.
+func TestForeignFile(t *testing.T) {
+	for name, text := range map[string]string{
+		"binary":         "\x80\x02\x8a\n\x00\x01" + strings.Repeat("\x00weights", 1000),
+		"text":           "lr: 0.1\nepochs: 30",
+		"another's JSON": "{\"id\":1}\n{\"id\":2}\n",
+	} {
+		path := filepath.Join(t.TempDir(), "model.pt")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path); !errors.Is(err, file.ErrForeign) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || string(after) != text {
+			t.Errorf("%s: %d bytes, were %d: %v", name, len(after), len(text), err)
+		}
+	}
+}
+
 // FuzzOpen: whatever a journal holds, nothing panics, what can be read stays,
-// and a run that is appended is read back.
+// a run that is appended is read back, and a file that is refused is untouched.
 func FuzzOpen(f *testing.F) {
 	for _, text := range []string{"", "{}\n", "{\"job\":\"a\"}\n{\"job", "\n\nnot JSON\n", "{\"laps\":[1e999]}\n", "null\n[]\n3\n"} {
 		f.Add([]byte(text))
@@ -96,7 +119,10 @@ func FuzzOpen(f *testing.F) {
 		}
 		j, err := Open(path)
 		if err != nil {
-			t.Fatal(err)
+			if after, _ := os.ReadFile(path); !errors.Is(err, file.ErrForeign) || !bytes.Equal(after, text) {
+				t.Fatalf("%v: %q", err, after)
+			}
+			return
 		}
 		before := len(j.Runs)
 		if err := j.Append(Run{Job: "appended"}); err != nil {
