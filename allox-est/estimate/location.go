@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/linear"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // location is the level of the steady epochs.
@@ -73,7 +74,7 @@ func locate(groups [][]float64, method Method, speed prior, blur float64) locati
 	}
 	switch method {
 	case Median:
-		l.mean = median(all)
+		l.mean = stats.Median(all)
 		l.within *= math.Pi / 2 // efficiency of the median under normal noise
 	case Huber:
 		l.mean = huber(all)
@@ -113,7 +114,7 @@ func persistence(groups [][]float64) float64 {
 func huber(xs []float64) float64 {
 	m, err := linear.Huber{}.Solve(regression.Samples{Y: xs})
 	if err != nil {
-		return median(xs) // one value, or all the same
+		return stats.Median(xs) // one value, or all the same
 	}
 	return m.Intercept
 }

@@ -3,6 +3,8 @@ package estimate
 import (
 	"fmt"
 	"math"
+
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // shape is what the laps show of a job's course.
@@ -24,8 +26,8 @@ func look(ts []track) shape {
 	}
 	limit := math.Inf(1)
 	if len(steady) >= 4 {
-		m := median(steady)
-		limit = m + max(5*max(deviation(steady, m), 0.01*m), 0.3*m)
+		m := stats.Median(steady)
+		limit = m + max(5*max(deviation(steady), 0.01*m), 0.3*m)
 	}
 	for _, t := range ts {
 		out := make([]bool, len(t.epochs))
@@ -51,11 +53,11 @@ func warmUp(ts []track) int {
 		late = append(late, t.epochs[len(t.epochs)/2:]...)
 		longest = max(longest, len(t.epochs))
 	}
-	usual := median(late)
+	usual := stats.Median(late)
 	if usual <= 0 {
 		return 0 // the marks are finer than the clock
 	}
-	noise := max(0.02, deviation(late, usual)/usual)
+	noise := max(0.02, deviation(late)/usual)
 	warm := 0
 	for ; warm < longest-2; warm++ {
 		var here []float64

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Speed returns a run's yardstick, in seconds; NaN without one. It is the mean
@@ -16,7 +17,7 @@ func Speed(r journal.Run) float64 {
 		return math.NaN()
 	}
 	if r.YardstickWork == "" {
-		return median(r.Yardstick)
+		return stats.Median(r.Yardstick)
 	}
 	return mean(r.Yardstick)
 }
@@ -329,7 +330,7 @@ func olderPrior(runs []journal.Run) prior {
 		if n := len(r.Yardstick); n > 0 {
 			for _, part := range [][]float64{r.Yardstick[:(n+2)/3], r.Yardstick[(n+2)/3 : n-n/3], r.Yardstick[n-n/3:]} {
 				if len(part) > 0 {
-					moments = append(moments, median(part))
+					moments = append(moments, stats.Median(part))
 				}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/foretime/foretime/allox-est/burner"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 const work = "test"
@@ -246,7 +247,7 @@ func TestMonteCarloTwoSpeeds(t *testing.T) {
 			now.add(e.CPU, truth.CPU)
 			ref.add(e.Reference.CPU, e.Reference.CPUOf(truth))
 		}
-		table.add(fmt.Sprint(tt.stay), mean(now.errors), now.covered(), median(now.widths), mean(ref.errors), ref.covered(), median(ref.widths))
+		table.add(fmt.Sprint(tt.stay), mean(now.errors), now.covered(), stats.Median(now.widths), mean(ref.errors), ref.covered(), stats.Median(ref.widths))
 		if now.covered() < tt.covered || ref.covered() < tt.reference || mean(ref.errors) > tt.gain*mean(now.errors) {
 			t.Errorf("neighbour stays %v s: %.1f and %.1f %% covered, errors %.2f and %.2f %%", tt.stay, now.covered(), ref.covered(), mean(now.errors), mean(ref.errors))
 		}

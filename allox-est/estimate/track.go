@@ -1,11 +1,10 @@
 package estimate
 
 import (
-	"math"
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // track is one quantity of one run in its segments, in seconds.
@@ -110,7 +109,7 @@ func calm(ratios []float64) float64 {
 	sorted := slices.Sorted(slices.Values(ratios))
 	low := sorted[len(sorted)/10]
 	n, _ := slices.BinarySearch(sorted, low*calmBand)
-	return median(sorted[:max(1, n)])
+	return stats.Median(sorted[:max(1, n)])
 }
 
 // settle returns the wall tracks with epochs that were slowed more than the
@@ -129,8 +128,8 @@ func (t *tracks) settle() []track {
 	if t.all == 0 {
 		return t.wall
 	}
-	usual := median(factors)
-	limit := max(1.2*usual, usual+5*deviation(factors, usual))
+	usual := stats.Median(factors)
+	limit := max(1.2*usual, usual+5*deviation(factors))
 	settled := make([]track, len(t.wall))
 	for s, w := range t.wall {
 		settled[s] = w
@@ -159,21 +158,6 @@ func contended(wall, quiet []track) float64 {
 	return max(0, 1-q/w)
 }
 
-// median is NaN of nothing.
-func median(xs []float64) float64 {
-	m, err := regression.Quantile(xs, 0.5)
-	if err != nil {
-		return math.NaN()
-	}
-	return m
-}
-
-// deviation is the median absolute deviation from m, scaled to the standard
-// deviation of normal noise (Hampel 1974).
-func deviation(xs []float64, m float64) float64 {
-	ds := make([]float64, len(xs))
-	for i, x := range xs {
-		ds[i] = math.Abs(x - m)
-	}
-	return 1.4826 * median(ds)
-}
+// deviation is the median absolute deviation, scaled to the standard deviation
+// of normal noise (Hampel 1974).
+func deviation(xs []float64) float64 { return 1.4826 * stats.Sort(xs).MAD() }

@@ -18,7 +18,7 @@ func BenchmarkReplay(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			for _, name := range Names() {
+			for _, name := range Policies.Names() {
 				b.Run(fmt.Sprintf("policy=%s/at=%s/jobs=%d", name, at, n), func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {

@@ -2,7 +2,8 @@ package schedule
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/foretime/foretime/shared/registry"
 )
 
 // Policy decides which waiting job starts, and where.
@@ -33,9 +34,16 @@ type Settings struct {
 	MaxJobs int
 }
 
-// Names returns the names of all policies.
-func Names() []string {
-	return []string{"allox", "srpt", "sjf", "fifo", "drf-fifo", "drf-sjf", "es", "drfe"}
+// Policies are all policies, by name. A new one is a file and a line here.
+var Policies = registry.List[func(Settings) Policy]{
+	{Name: "allox", Help: "matching of minimum mean completion time, with a fairness share alpha (AlloX)", New: func(s Settings) Policy { return newAlloX(s) }},
+	{Name: "srpt", Help: "shortest remaining reported time first; running jobs may be stopped", New: func(Settings) Policy { return &srpt{} }},
+	{Name: "sjf", Help: "shortest reported time first", New: func(Settings) Policy { return sjf{} }},
+	{Name: "fifo", Help: "in order of arrival, on the device reported faster", New: func(Settings) Policy { return fifo{} }},
+	{Name: "drf-fifo", Help: "dominant resource fairness, each user's jobs in order of arrival", New: func(Settings) Policy { return drf{name: "drf-fifo"} }},
+	{Name: "drf-sjf", Help: "dominant resource fairness, each user's shortest job first", New: func(Settings) Policy { return drf{name: "drf-sjf", shortest: true} }},
+	{Name: "es", Help: "equal share of every device for the users with jobs", New: func(Settings) Policy { return equalShare{} }},
+	{Name: "drfe", Help: "dominant resource fairness over interchangeable devices", New: func(Settings) Policy { return drfe{} }},
 }
 
 // New returns the policy of a name. It returns ErrPolicy for an unknown name
@@ -47,23 +55,9 @@ func New(name string, s Settings) (Policy, error) {
 	if s.MaxJobs < 0 {
 		return nil, fmt.Errorf("max jobs %d: %w (0 or more)", s.MaxJobs, ErrSetting)
 	}
-	switch name {
-	case "allox":
-		return newAlloX(s), nil
-	case "srpt":
-		return &srpt{}, nil
-	case "sjf":
-		return sjf{}, nil
-	case "fifo":
-		return fifo{}, nil
-	case "drf-fifo":
-		return drf{name: name}, nil
-	case "drf-sjf":
-		return drf{name: name, shortest: true}, nil
-	case "es":
-		return equalShare{}, nil
-	case "drfe":
-		return drfe{}, nil
+	make, err := Policies.Find(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPolicy, err)
 	}
-	return nil, fmt.Errorf("%q: %w (one of %s)", name, ErrPolicy, strings.Join(Names(), ", "))
+	return make(s), nil
 }

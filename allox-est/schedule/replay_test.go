@@ -132,7 +132,7 @@ func drawCluster(t *rapid.T) Cluster {
 
 // TestPoliciesKeepTheRules lets every policy schedule random workloads.
 func TestPoliciesKeepTheRules(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range Policies.Names() {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				jobs, c := drawJobs(t, 14), drawCluster(t)
@@ -212,7 +212,7 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	for _, name := range Names() {
+	for _, name := range Policies.Names() {
 		if p, err := New(name, Settings{}); err != nil || p.Name() != name {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}

@@ -2,9 +2,10 @@ package schedule
 
 import (
 	"math"
-	"slices"
 
 	"github.com/foretime/foretime/allox-est/schedule/workload"
+	"github.com/foretime/foretime/shared/stats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Summary is the outcome of a schedule in numbers, under the names of the
@@ -32,31 +33,17 @@ func (s *Schedule) Summary() Summary {
 		jct = append(jct, r.JCT())
 		first, last = min(first, r.Job.Arrival), max(last, r.End())
 	}
-	slices.Sort(jct)
+	sorted := stats.Sort(jct)
 	return Summary{
 		Jobs:       len(s.Runs),
-		MeanJCT:    mean(jct),
-		P50JCT:     quantile(jct, 0.50),
-		P95JCT:     quantile(jct, 0.95),
-		P99JCT:     quantile(jct, 0.99),
+		MeanJCT:    stat.Mean(jct, nil),
+		P50JCT:     sorted.NearestRank(0.50),
+		P95JCT:     sorted.NearestRank(0.95),
+		P99JCT:     sorted.NearestRank(0.99),
 		Makespan:   last - first,
 		Fairness:   s.fairness(),
 		LowerBound: s.LowerBound(),
 	}
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, x := range values {
-		sum += x
-	}
-	return sum / float64(len(values))
-}
-
-// quantile returns the smallest of the sorted values that a share p of them
-// does not exceed.
-func quantile(sorted []float64, p float64) float64 {
-	return sorted[max(int(math.Ceil(p*float64(len(sorted))))-1, 0)]
 }
 
 // fairness is Jain's index (Jain, Chiu and Hawe 1984): (sum x)^2 / (n sum x^2).

@@ -24,21 +24,3 @@ func TestSummary(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
-
-func TestQuantile(t *testing.T) {
-	var hundred []float64
-	for i := range 100 {
-		hundred = append(hundred, float64(i+1))
-	}
-	for _, test := range []struct {
-		values  []float64
-		p, want float64
-	}{
-		{[]float64{7}, 0.5, 7}, {[]float64{7}, 0.99, 7}, {[]float64{1, 2}, 0.5, 1}, {[]float64{1, 2}, 0.95, 2},
-		{hundred, 0.5, 50}, {hundred, 0.95, 95}, {hundred, 0.99, 99}, {hundred, 0, 1},
-	} {
-		if got := quantile(test.values, test.p); got != test.want {
-			t.Errorf("quantile %v of %d values: %v, want %v", test.p, len(test.values), got, test.want)
-		}
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,10 @@ func newScheduleCommand(env *cli.Env) *cobra.Command {
 
 The input is a file of simulator records (see "schedule generate") or of
 reports of allox-est. Policies decide with the reported times, and jobs take
-their true times.`,
+their true times.
+
+Policies:
+` + schedule.Policies.Help(),
 		Example: `  allox-est schedule generate --seed 1 --error-sd 0.1 --output jobs.txt
   allox-est schedule --input jobs.txt --policy all --cpu-nodes 20 --gpu-nodes 20`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,7 +42,7 @@ their true times.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs; may be given several times")
-	flags.StringVar(&s.policy, "policy", "allox", "allox, srpt, sjf, fifo, drf-fifo, drf-sjf, es, drfe, or all to compare them")
+	flags.StringVar(&s.policy, "policy", "allox", "one of "+strings.Join(schedule.Policies.Names(), ", ")+", or all to compare them")
 	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "CPU nodes")
 	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
 	flags.Float64Var(&s.cluster.CPUsPerNode, "cpus-per-node", 0, "CPUs of a CPU node, shared by jobs; 0: a node runs one job at a time")
@@ -79,7 +83,7 @@ func (s *scheduling) run(ctx context.Context) error {
 	}
 	names := []string{s.policy}
 	if s.policy == "all" {
-		names = schedule.Names()
+		names = schedule.Policies.Names()
 	}
 	if len(names) > 1 && (s.gantt != "" || s.output != "") {
 		return cli.Usagef("--gantt and --output show one policy, not all")
