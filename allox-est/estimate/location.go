@@ -27,23 +27,27 @@ type location struct {
 // standard deviation with which the sum of a group was measured.
 func locate(groups [][]float64, method Method, speed prior, blur float64) location {
 	var all []float64
-	var squares, df, balance float64
+	var squares, balance float64
 	for _, g := range groups {
 		all = append(all, g...)
 		m := mean(g)
 		for _, x := range g {
 			squares += (x - m) * (x - m)
 		}
-		df += float64(len(g) - 1)
 		balance += float64(len(g)) * float64(len(g))
 	}
 	n := float64(len(all))
 	grand := mean(all)
+	r := persistence(groups)
+	df := 0.0
+	for _, g := range groups { // what is left of the variance within a group: n-1 without persistence
+		df += float64(len(g)) * (1 - varianceOfMean(len(g), r))
+	}
 	if df > 0 {
 		squares /= df
 	}
-	noise, noiseDF := epochPrior.moderate(grand, squares, df)
-	lasting := persistence(groups)
+	noise, noiseDF := epochPrior.moderate(grand, squares, df*(1-r*r)/(1+r*r))
+	lasting := (1 + r) / (1 - r)
 
 	var q float64
 	for _, g := range groups {
@@ -61,7 +65,7 @@ func locate(groups [][]float64, method Method, speed prior, blur float64) locati
 	}
 	var weights, level, within, between float64
 	for _, g := range groups {
-		own := lasting*noise/float64(len(g)) + blur*blur/float64(len(g)*len(g))
+		own := noise*varianceOfMean(len(g), r) + blur*blur/float64(len(g)*len(g))
 		w := 1 / (spread + own)
 		weights += w
 		level += w * mean(g)
@@ -83,11 +87,12 @@ func locate(groups [][]float64, method Method, speed prior, blur float64) locati
 	return l
 }
 
-// persistence is by how much the variance of a mean grows because neighbouring
-// epochs are slow together: (1+r)/(1-r) of a first-order process with
-// correlation r, 1 where there is too little to tell.
+// persistence is the correlation of neighbouring epochs, taken for a first-order
+// process, in [0, 0.95]. In groups as short as samples are, deviations from the
+// group's own mean hide a part of it, (1+3r)/n to first order (Marriott and Pope
+// 1954, Biometrika 41), which is put back.
 func persistence(groups [][]float64) float64 {
-	var product, square, size, pairs float64
+	var product, square, size, pairs, n float64
 	for _, g := range groups {
 		m := mean(g)
 		for i, x := range g {
@@ -98,16 +103,25 @@ func persistence(groups [][]float64) float64 {
 				pairs++
 			}
 		}
+		n += float64(len(g) * len(g))
 	}
-	if pairs < 12 || square <= 1e-18*size { // rounding is no noise
-		return 1
+	if pairs < 6 || square <= 1e-18*size { // rounding is no noise
+		return 0
 	}
-	r := product / square
-	if r < 2/math.Sqrt(pairs) {
-		return 1
+	r := product / square * (pairs + float64(len(groups))) / pairs
+	length := n / (pairs + float64(len(groups))) // mean length of the group of an epoch
+	return min(0.97, max(0, (r+1/length)/(1-3/length)))
+}
+
+// varianceOfMean is the variance of the mean of n values of a first-order
+// process of correlation r, as a share of that of one: 1/n without persistence.
+func varianceOfMean(n int, r float64) float64 {
+	v, power := 1.0, 1.0
+	for k := 1; k < n; k++ {
+		power *= r
+		v += 2 * (1 - float64(k)/float64(n)) * power
 	}
-	r = min(r, 0.9)
-	return (1 + r) / (1 - r)
+	return v / float64(n)
 }
 
 // huber is Huber's estimate of location.

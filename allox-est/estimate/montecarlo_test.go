@@ -12,10 +12,11 @@ import (
 	"text/tabwriter"
 
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // A simulated job of 500 epochs: set-up 14 s +- 5 %, epoch 1 s +- 3 %,
-// teardown 2 s, sampled once with 8 and once with 15 epochs.
+// teardown 2 s, sampled once with 5 and once with 10 epochs, the defaults.
 const (
 	simEpochs = 500
 	simSetup  = 14.0
@@ -29,6 +30,13 @@ type scenario struct {
 	name  string
 	cost  func(i int, rng *rand.Rand) float64
 	burst bool
+	// same says that every job has the same costs in the same epochs: an
+	// interval holds them always or never.
+	same bool
+	// persist is the correlation of an epoch's noise with that of the next,
+	// stall the share of the epochs in which the job waits three times as
+	// long without computing.
+	persist, sd, stall float64
 }
 
 func plain(int, *rand.Rand) float64 { return 1 }
@@ -44,23 +52,39 @@ func warming(i int, _ *rand.Rand) float64 {
 }
 
 var scenarios = []scenario{
-	{"clean", plain, false},
-	{"warm-up", warming, false},
-	{"burst", plain, true},
-	{"warm-up + burst", warming, true},
-	{"checkpoint", func(i int, _ *rand.Rand) float64 {
+	{name: "clean", cost: plain},
+	{name: "warm-up", cost: warming},
+	{name: "burst", cost: plain, burst: true},
+	{name: "warm-up + burst", cost: warming, burst: true},
+	{name: "checkpoint", same: true, cost: func(i int, _ *rand.Rand) float64 {
 		if i%10 == 0 {
 			return 2
 		}
 		return 1
-	}, false},
-	{"rare x5", func(_ int, rng *rand.Rand) float64 {
+	}},
+	{name: "rare x5", cost: func(_ int, rng *rand.Rand) float64 {
 		if rng.Float64() < 0.03 {
 			return 5
 		}
 		return 1
-	}, false},
-	{"drift", func(i int, _ *rand.Rand) float64 { return 1 + 0.2*float64(i-1)/(simEpochs-1) }, false},
+	}},
+	{name: "evaluation x1.5 at 1, 11, ...", same: true, cost: func(i int, _ *rand.Rand) float64 {
+		if i%10 == 1 {
+			return 1.5
+		}
+		return 1
+	}},
+	{name: "evaluation x3 at 1, 6, ...", same: true, cost: func(i int, _ *rand.Rand) float64 {
+		if i%5 == 1 {
+			return 3
+		}
+		return 1
+	}},
+	{name: "lognormal 15 %", cost: func(_ int, rng *rand.Rand) float64 { return math.Exp(0.15 * rng.NormFloat64()) }},
+	{name: "AR(1) of 0.7, 10 %", cost: plain, persist: 0.7, sd: 0.1},
+	{name: "AR(1) of 0.9, 10 %", cost: plain, persist: 0.9, sd: 0.1},
+	{name: "stalls in 20 %", cost: plain, stall: 0.2},
+	{name: "drift", cost: func(i int, _ *rand.Rand) float64 { return 1 + 0.2*float64(i-1)/(simEpochs-1) }},
 }
 
 // run simulates one run; a sample may suffer a burst: in 40 % of the samples,
@@ -81,12 +105,17 @@ func (s scenario) run(epochs int, sample bool, rng *rand.Rand) journal.Run {
 		from = 1 + rng.IntN(epochs-length+1)
 	}
 	lap(simSetup*(1+0.05*rng.NormFloat64()), 1)
+	wander := rng.NormFloat64()
 	for i := 1; i <= epochs; i++ {
+		wander = s.persist*wander + math.Sqrt(1-s.persist*s.persist)*rng.NormFloat64()
 		slowed := 1.0
 		if i >= from && i < from+length {
 			slowed = 3
 		}
-		lap(simEpoch*(1+0.03*rng.NormFloat64())*s.cost(i, rng), slowed)
+		if rng.Float64() < s.stall {
+			slowed = 3
+		}
+		lap(simEpoch*(1+0.03*rng.NormFloat64())*math.Exp(s.sd*wander)*s.cost(i, rng), slowed)
 	}
 	lap(simDown, 1)
 	for range 6 {
@@ -110,7 +139,7 @@ func (s scenario) trial(t *testing.T, trials int, m Method) outcome {
 	rng := rand.New(rand.NewPCG(2020, uint64(len(s.name))))
 	o := outcome{warned: map[error]int{}, n: trials}
 	for range trials {
-		samples := []journal.Run{s.run(8, true, rng), s.run(15, true, rng)}
+		samples := []journal.Run{s.run(5, true, rng), s.run(10, true, rng)}
 		truth := s.run(simEpochs, false, rng)
 		e, err := New(samples, Job{Epochs: simEpochs, Device: "cpu"}, Settings{Method: m})
 		if m == Line && errors.Is(err, ErrTooFew) {
@@ -144,13 +173,16 @@ var trials = flag.Int("trials", 600, "simulated jobs per kind of noise")
 // the truth in 90 to 99 % of the jobs. Rare costs and drift cannot be seen in
 // samples this short: there the warning is what counts.
 func TestMonteCarlo(t *testing.T) {
-	limits := map[string]float64{"clean": 1.5, "warm-up": 1.5, "burst": 1.5, "warm-up + burst": 1.5, "checkpoint": 6}
+	limits := map[string]float64{
+		"clean": 1.5, "warm-up": 1.5, "burst": 1.5, "warm-up + burst": 1.5, "checkpoint": 6,
+		"evaluation x1.5 at 1, 11, ...": 6, "evaluation x3 at 1, 6, ...": 1.5, "lognormal 15 %": 6, "AR(1) of 0.7, 10 %": 6,
+	}
 	table := newTable("noise", "MAPE %", "CPU MAPE %", "covered %", "CPU covered %", "median width %")
 	for _, s := range scenarios {
 		o := s.trial(t, *trials, Auto)
 		share := func(n int) float64 { return 100 * float64(n) / float64(o.n) }
 		mape, cpu, covered := mean(o.errors), mean(o.cpuErrors), share(o.covered)
-		table.add(s.name, mape, cpu, covered, share(o.cpuCovered), median(o.widths))
+		table.add(s.name, mape, cpu, covered, share(o.cpuCovered), stats.Median(o.widths))
 		for w, n := range o.warned {
 			t.Logf("%s: %.0f %% warned: %v", s.name, share(n), w)
 		}
@@ -165,7 +197,7 @@ func TestMonteCarlo(t *testing.T) {
 			t.Errorf("%s: error %.2f %%, of CPU %.2f %%, want at most %v", s.name, mape, cpu, limit)
 		}
 		for what, c := range map[string]float64{"wall": covered, "CPU": share(o.cpuCovered)} {
-			if c < 90 || c > 99 {
+			if c < 90 || c > 99 && !s.same {
 				t.Errorf("%s: %s covered in %.1f %%, want 90 to 99", s.name, what, c)
 			}
 		}
@@ -246,7 +278,7 @@ func TestMonteCarloDriftingMachine(t *testing.T) {
 		if i == 1 && mean(references) > 3 {
 			t.Errorf("error at the reference speed %.2f %%, want at most 3", mean(references))
 		}
-		table.add(name, mean(errs), covered[i], median(widths), mean(append(references, 0)))
+		table.add(name, mean(errs), covered[i], stats.Median(widths), mean(append(references, 0)))
 	}
 	if covered[1] < covered[0] || covered[1] < 75 {
 		t.Errorf("covered %.1f %% with the yardstick, %.1f %% without", covered[1], covered[0])
@@ -269,7 +301,7 @@ func TestMonteCarloMethods(t *testing.T) {
 		}
 		table.add(s.name, row...)
 		of := func(m Method) float64 { return row[slices.Index(Methods(), m)] }
-		if of(Ratio) < 100 || s.name == "checkpoint" && (of(Median) < 8 || of(Auto) > 2) {
+		if of(Ratio) < 100 || s.name == "checkpoint" && (of(Median) < 8 || of(Auto) > 6) {
 			t.Errorf("%s: %v", s.name, row)
 		}
 	}

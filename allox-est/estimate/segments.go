@@ -52,7 +52,7 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	e.Wall.Low = max(e.Wall.Low, min(e.Uncontended.Low, e.Wall.Value)) // no contention is the least
 	if t.contended > 0 {
 		// What slowed the samples for a while may slow the job as often.
-		e.Wall.High = max(e.Wall.High, asNow.predict(t.wall).Value)
+		e.Wall.High = max(e.Wall.High, e.Wall.Value+math.Hypot(e.Wall.High-e.Wall.Value, t.slowdown(settled, s.Level)*float64(job.Epochs)))
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: other work slowed %d of %d epochs for a while; corrected, the upper end allows for as much again", ErrContention, t.contended, t.all))
 	}
 	if lasting > 0.1 {
@@ -214,7 +214,7 @@ func (m model) predict(ts []track) total {
 	half := student(m.level, df) * math.Sqrt(v)
 	p := regression.Prediction{Value: value}
 	p.Low = max(0, value-math.Hypot(half, rare.mean-extra.low))
-	p.High = value + math.Hypot(half, extra.high-rare.mean)
+	p.High = value + math.Hypot(half, extra.high-rare.mean) + extra.again
 	count := float64(m.epochs - warm - hidden(ts))
 	epoch := steady[0].mean + rare.mean
 	if count > 0 {
@@ -254,8 +254,9 @@ func (m model) once(ts []track, p prior, seconds func(track) float64) part {
 	return part{mean(xs), v * (1 + 1/n), df}
 }
 
-// bounds of a cost that comes at random.
-type bounds struct{ low, high float64 }
+// bounds of a cost that comes at random, and the most that the first epoch's
+// would add if it came back.
+type bounds struct{ low, high, again float64 }
 
 // steady is the epochs after the warm-up: the plain ones, and those that stand
 // out, as a cost with a period or as one that comes at random.
@@ -287,12 +288,13 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 		{count * l.mean, count*count*l.within + count*l.noise, l.withinDF},
 		{0, count * count * (l.between + l.spread), l.spreadDF},
 	}
+	extra.again = m.again(ts, l.mean)
 	if len(high) == 0 {
 		return parts, rare, extra
 	}
 	excess := mean(high) - l.mean
 	if m.shape.period > 0 {
-		times := float64(m.epochs/m.shape.period - warm/m.shape.period)
+		times := float64(m.shape.costly(m.epochs))
 		// A costly epoch is believed to be as noisy, relatively, as a plain one.
 		v, df := relative(l).moderate(mean(high), variance(high), float64(len(high)-1))
 		parts = append(parts, part{0, v * (times + times*times/float64(len(high))), df})
@@ -302,7 +304,24 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 	k, n := float64(len(high)), float64(seen)
 	low, up := poisson(k, m.level)
 	rare.mean = count * excess * k / n
-	return parts, rare, bounds{max(0, count*excess*low/n), count * excess * up / n}
+	extra.low, extra.high = max(0, count*excess*low/n), count*excess*up/n
+	return parts, rare, extra
+}
+
+// again is what a slow first epoch would add if it were no warm-up but an
+// evaluation, or a checkpoint, that comes with a period: at most as often as
+// the longest sample, which did not meet it again, fits in the job.
+func (m model) again(ts []track, epoch float64) float64 {
+	if m.shape.warm != 1 {
+		return 0
+	}
+	longest := 0
+	var firsts []float64
+	for _, t := range ts {
+		longest = max(longest, len(t.epochs))
+		firsts = append(firsts, t.epochs[0])
+	}
+	return max(0, mean(firsts)-epoch) * float64(max(0, m.epochs-longest)/longest)
 }
 
 // relative is the noise of a plain epoch as a share of it.

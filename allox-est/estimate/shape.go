@@ -12,12 +12,27 @@ type shape struct {
 	warm     int      // epochs of warm-up
 	out      [][]bool // per track and epoch: it stands out
 	outliers int
-	period   int // of those that stand out; 0 if they have none
+	// period of those that stand out, 0 if they have none: they are the epochs
+	// whose number leaves the remainder offset.
+	period, offset int
 }
 
-// look finds the warm-up, then the epochs that stand out after it.
+// look finds the warm-up, then the epochs that stand out after it. A job that
+// evaluates in epochs 1, 1+p, 1+2p... begins with one that looks like warm-up
+// and comes again.
 func look(ts []track) shape {
-	s := shape{warm: warmUp(ts)}
+	s := mark(ts, warmUp(ts))
+	if s.warm == 1 {
+		if z := mark(ts, 0); z.period > 0 && z.offset == 1 && z.alike(ts) {
+			return z
+		}
+	}
+	return s
+}
+
+// mark finds the epochs that stand out after a warm-up.
+func mark(ts []track, warm int) shape {
+	s := shape{warm: warm}
 	var steady []float64
 	for _, t := range ts {
 		if len(t.epochs) > s.warm {
@@ -39,8 +54,26 @@ func look(ts []track) shape {
 		}
 		s.out = append(s.out, out)
 	}
-	s.period = s.findPeriod(ts)
+	s.findPeriod(ts)
 	return s
+}
+
+// alike says that the epochs that stand out differ by less than a half in what
+// they cost above the others.
+func (s shape) alike(ts []track) bool {
+	least, most := math.Inf(1), 0.0
+	var plain []float64
+	for i, t := range ts {
+		for k, x := range t.epochs {
+			if s.out[i][k] {
+				least, most = min(least, x), max(most, x)
+			} else {
+				plain = append(plain, x)
+			}
+		}
+	}
+	usual := stats.Median(plain)
+	return most-usual < 1.5*(least-usual)
 }
 
 // warmUp returns how many epochs at the start take longer than those of the
@@ -77,31 +110,47 @@ func warmUp(ts []track) int {
 	return warm
 }
 
-// findPeriod returns the number p if the epochs that stand out are exactly the
-// multiples of p, in every track.
-func (s shape) findPeriod(ts []track) int {
-	if s.outliers == 0 {
-		return 0
-	}
-	p := math.MaxInt
+// findPeriod finds p and the remainder r if the epochs that stand out are
+// exactly those of number r, r+p, r+2p... in every track. One alone has no
+// period: two numbers must be seen.
+func (s *shape) findPeriod(ts []track) {
+	p, last := 0, 0
 	for i, t := range ts {
+		before := 0
 		for k, out := range s.out[i] {
-			if out {
-				p = min(p, t.first+k)
+			switch number := t.first + k; {
+			case !out:
+			case before == 0:
+				before, last = number, number
+			case p != 0 && number-before != p:
+				return
+			default:
+				p, before = number-before, number
 			}
 		}
 	}
 	if p < 2 {
-		return 0
+		return
 	}
 	for i, t := range ts {
 		for k, out := range s.out[i] {
-			if k >= s.warm && out != ((t.first+k)%p == 0) {
-				return 0
+			if k >= s.warm && out != ((t.first+k)%p == last%p) {
+				return
 			}
 		}
 	}
-	return p
+	s.period, s.offset = p, last%p
+}
+
+// costly is how many of the epochs after the warm-up, to number n, have the
+// cost that comes with the period.
+func (s shape) costly(n int) int {
+	first := s.offset
+	if first == 0 {
+		first = s.period
+	}
+	upTo := func(n int) int { return max(0, (n-first+s.period)/s.period) }
+	return upTo(n) - upTo(s.warm)
 }
 
 func (s shape) warnings(ts []track) []error {

@@ -3,6 +3,8 @@ package estimate
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -142,6 +144,19 @@ func (t *tracks) settle() []track {
 		}
 	}
 	return settled
+}
+
+// slowdown is the most that other work adds to an epoch on average: what it
+// added to those that it slowed, times the share of epochs that it may slow
+// (the upper end of Jeffreys' interval of a share; Brown, Cai and DasGupta
+// 2001).
+func (t *tracks) slowdown(settled []track, level float64) float64 {
+	var added float64
+	for s, w := range t.wall {
+		added += sum(w.epochs) - sum(settled[s].epochs)
+	}
+	k, n := float64(t.contended), float64(t.all)
+	return added / k * distuv.Beta{Alpha: k + 0.5, Beta: n - k + 0.5}.Quantile((1+level)/2)
 }
 
 // contended returns the share of the wall time of all epochs that their quiet
