@@ -9,9 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretime/foretime/shared/timing"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // Returned by [Run] before anything is trained.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -41,7 +42,7 @@ func (c *capture) follow(start time.Time) {
 	for _, s := range []*stream{&c.stdout, &c.stderr} {
 		s.w.Close()
 		s.w = nil
-		go s.follow(start, &c.marks)
+		crash.Go(func() { s.follow(start, &c.marks) })
 	}
 }
 

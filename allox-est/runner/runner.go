@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -108,13 +109,13 @@ func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 		error
 	}
 	done := make(chan outcome)
-	go func() {
+	crash.Go(func() {
 		// The kernel ties the parent-death signal, and the cgroup a child is
 		// born into, to the thread that forks. The thread ends with the run.
 		runtime.LockOSThread()
 		result, err := r.run(ctx, c)
 		done <- outcome{result, err}
-	}()
+	})
 	o := <-done
 	return o.Result, o.error
 }
@@ -162,10 +163,10 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 
 	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.weighted}
 	ended := make(chan *os.ProcessState, 1)
-	go func() {
+	crash.Go(func() {
 		state, _ := cmd.Process.Wait()
 		ended <- state
-	}()
+	})
 	state := r.watch(ctx, c, res, group, family, cmd.Process.Pid, ended)
 	res.Wall = time.Since(start)
 	r.cleanUp(res, group, family, cmd.Process.Pid)

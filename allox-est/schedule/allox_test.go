@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 func TestAlloX(t *testing.T) {

@@ -4,8 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 func boundOf(jobs []workload.Job, c Cluster) float64 {

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 var inf = math.Inf(1)

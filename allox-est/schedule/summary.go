@@ -3,9 +3,10 @@ package schedule
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"github.com/foretime/foretime/shared/stats"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Summary is the outcome of a schedule in numbers, under the names of the

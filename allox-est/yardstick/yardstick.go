@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Work names the piece of work. Readings of different work do not compare.
@@ -33,7 +35,7 @@ type place struct {
 func Start() *Watch {
 	w := &Watch{asked: make(chan place), done: make(chan struct{})}
 	ready := make(chan struct{})
-	go w.run(ready)
+	crash.Go(func() { w.run(ready) })
 	<-ready
 	return w
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/file"
 )
 
 // newExportCommand returns "export": a journal for other programs.
@@ -56,16 +55,13 @@ func newExportCommand(env *cli.Env) *cobra.Command {
 				}
 				write = func(w io.Writer) error { return workload.Write(w, []workload.Job{record}) }
 			}
-			if out != "" {
-				return file.Write(out, write)
-			}
-			return write(env.Stdout)
+			return env.Write(out, write)
 		},
 	}
 	job.register(cmd.Flags())
 	flags := cmd.Flags()
 	flags.StringVar(&format, "format", "record", "record (of the AlloX simulator) or csv (a row for each run)")
-	flags.StringVar(&out, "out", "", "file to write (default: stdout)")
+	flags.StringVar(&out, "out", "-", "file to write; - is standard output")
 	flags.IntVar(&id, "id", 1, "record: number of the job")
 	flags.StringVar(&user, "user", "default", "record: user, the simulator's queue")
 	flags.Float64Var(&arrival, "arrival", 0, "record: arrival of the job in seconds")

@@ -21,9 +21,6 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 			if kind != "epochs" && kind != "progress" {
 				return cli.Usagef("--kind %s: want epochs or progress", kind)
 			}
-			if out == "" {
-				return cli.Usagef("--out is needed: a file .svg or .png")
-			}
 			spec, err := job.spec(cmd, args)
 			if err != nil {
 				return err
@@ -53,5 +50,6 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 	job.register(cmd.Flags())
 	cmd.Flags().StringVar(&kind, "kind", "epochs", "epochs (the time of each) or progress (estimate and whole runs)")
 	cmd.Flags().StringVar(&out, "out", "", "file to write, .svg or .png")
+	cli.Require(cmd, "out")
 	return cmd
 }

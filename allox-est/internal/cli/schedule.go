@@ -16,7 +16,6 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
-	"github.com/foretime/foretime/shared/file"
 )
 
 // newScheduleCommand returns "schedule": jobs placed on a cluster.
@@ -56,6 +55,7 @@ Policies:
 	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
 	flags.StringVar(&s.output, "output", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
 	flags.BoolVar(&s.json, "json", false, "print JSON")
+	cli.Require(cmd, "input")
 	cmd.AddCommand(newGenerateCommand(env))
 	return cmd
 }
@@ -75,9 +75,6 @@ type scheduling struct {
 }
 
 func (s *scheduling) run(ctx context.Context) error {
-	if len(s.inputs) == 0 {
-		return cli.Usagef("no --input given")
-	}
 	if s.settings.Alpha == 0 { // which Settings take for unset
 		return cli.Usagef("--alpha 0: no user's jobs would be matched")
 	}
@@ -230,10 +227,7 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 				return &cli.UsageError{Err: err}
 			}
 			write := func(to io.Writer) error { return workload.Write(to, w.Jobs) }
-			if output == "" {
-				return write(env.Stdout)
-			}
-			return file.Write(output, write)
+			return env.Write(output, write)
 		},
 	}
 	flags := cmd.Flags()
@@ -246,6 +240,6 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	flags.Float64Var(&g.ErrorMean, "error-mean", 0, "mean relative error of the estimates")
 	flags.Float64Var(&g.ErrorSD, "error-sd", 0, "standard deviation of the relative error")
 	flags.Float64Var(&g.Spread, "spread", 0, "standard deviation of the logarithm of a factor on each job's time on each device")
-	flags.StringVar(&output, "output", "", "file to write; standard output by default")
+	flags.StringVar(&output, "output", "-", "file to write; - is standard output")
 	return cmd
 }

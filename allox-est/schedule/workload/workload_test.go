@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/foretime/foretime/shared/dataset"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 func read(t testing.TB, text string) *Workload {
