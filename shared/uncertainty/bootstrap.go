@@ -1,0 +1,108 @@
+package uncertainty
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/shared/stats"
+)
+
+// Resampling says how a bootstrap draws. The zero value works.
+type Resampling struct {
+	Replicates int     // 0 means 1000
+	Level      float64 // of the interval, in (0, 1); 0 means 0.95
+	Seed       uint64
+}
+
+// filled puts the defaults in and checks what is left.
+func (r Resampling) filled() (Resampling, error) {
+	if r.Replicates == 0 {
+		r.Replicates = 1000
+	}
+	if r.Level == 0 {
+		r.Level = 0.95
+	}
+	if r.Replicates < 2 {
+		return r, fmt.Errorf("%w: have %d replicates, need 2", ErrTooFew, r.Replicates)
+	}
+	return r, checkLevel(r.Level)
+}
+
+// Bootstrap is a statistic of units and its percentile interval (Efron and
+// Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13): the
+// statistic of as many units, drawn with replacement. Units are independent; a
+// block of measurements that overlap or repeat each other is one ([Blocks]).
+// With few units the interval is too narrow; below 10 prefer [Student]. The
+// statistic neither keeps nor changes the slice that it is given.
+//
+// At least 2 units are needed. The error wraps [ErrTooFew], [ErrLevel], or
+// [ErrValue] for a statistic that is not finite.
+func Bootstrap[T any](units []T, statistic func([]T) float64, r Resampling) (Prediction, error) {
+	r, err := r.filled()
+	if err != nil {
+		return Prediction{}, err
+	}
+	if len(units) < 2 {
+		return Prediction{}, fmt.Errorf("%w: have %d units, need 2", ErrTooFew, len(units))
+	}
+	rng, drawn, found := random(r.Seed), make([]T, len(units)), make([]float64, r.Replicates)
+	for b := range found {
+		for i := range drawn {
+			drawn[i] = units[rng.IntN(len(units))]
+		}
+		found[b] = statistic(drawn)
+	}
+	return percentiles(statistic(units), found, r.Level)
+}
+
+// random is the source of one seed's draws.
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
+
+// percentiles is a value with the central interval of its replicates.
+func percentiles(value float64, replicates []float64, level float64) (Prediction, error) {
+	if !finite(value) {
+		return Prediction{}, fmt.Errorf("%w: the statistic is %v", ErrValue, value)
+	}
+	if err := checkValues("replicate", replicates, 2); err != nil {
+		return Prediction{}, err
+	}
+	s := stats.Sort(replicates)
+	return Prediction{Value: value, Low: s.Quantile((1 - level) / 2), High: s.Quantile((1 + level) / 2), Level: level}, nil
+}
+
+// Blocks puts values of one block together, blocks in the order in which they
+// first come.
+func Blocks[T any, K comparable](values []T, block func(T) K) [][]T {
+	var blocks [][]T
+	at := make(map[K]int)
+	for _, v := range values {
+		k := block(v)
+		i, seen := at[k]
+		if !seen {
+			i = len(blocks)
+			at[k], blocks = i, append(blocks, nil)
+		}
+		blocks[i] = append(blocks[i], v)
+	}
+	return blocks
+}
+
+// Student is the mean of values and the interval that holds the mean of all
+// that they are drawn from: exact for independent normal values, few or many.
+// At least 2 are needed; the error wraps [ErrTooFew], [ErrLevel] or [ErrValue].
+func Student(values []float64, level float64) (Prediction, error) {
+	if err := checkLevel(level); err != nil {
+		return Prediction{}, err
+	}
+	if err := checkValues("value", values, 2); err != nil {
+		return Prediction{}, err
+	}
+	n := float64(len(values))
+	mean, deviation := stat.MeanStdDev(values, nil)
+	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+level)/2) * deviation / math.Sqrt(n)
+	return Prediction{Value: mean, Low: mean - half, High: mean + half, Level: level}, nil
+}

@@ -1,0 +1,127 @@
+package uncertainty
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Errors returned when an interval cannot be made or judged.
+var (
+	ErrTooFew = errors.New("too few values")              // no finite interval keeps the promise
+	ErrLevel  = errors.New("level out of range")          // not in (0, 1), or another than promised
+	ErrValue  = errors.New("unusable value")              // NaN or infinite, or not above 0 where a factor is asked for
+	ErrLength = errors.New("values of different lengths") // of predicted, actual and groups
+)
+
+// Prediction is a value and the interval that is promised to hold the truth
+// with probability Level. Value, Low and High have the unit of what is
+// predicted; an end that is not known is infinite.
+//
+// A record that is written as JSON and has more to say than a prediction holds
+// it in a named field: embedded, it would write the prediction alone.
+type Prediction struct {
+	Value, Low, High float64
+	Level            float64 // in (0, 1); 0 where no promise is known
+}
+
+// Point is a value without a known interval.
+func Point(value float64) Prediction {
+	return Prediction{Value: value, Low: math.Inf(-1), High: math.Inf(1)}
+}
+
+// Bounded says whether both ends of the interval are known.
+func (p Prediction) Bounded() bool { return finite(p.Low) && finite(p.High) }
+
+// Contains says whether the interval, its ends included, holds y.
+func (p Prediction) Contains(y float64) bool { return p.Low <= y && y <= p.High }
+
+// Width is the distance of the ends.
+func (p Prediction) Width() float64 { return p.High - p.Low }
+
+// Times is the prediction in another unit, or of something f times as large;
+// f is not 0.
+func (p Prediction) Times(f float64) Prediction {
+	p.Value, p.Low, p.High = p.Value*f, p.Low*f, p.High*f
+	if f < 0 {
+		p.Low, p.High = p.High, p.Low
+	}
+	return p
+}
+
+// Widened moves both ends f times as far from the value, f above 0: for
+// conditions other than those that the interval was learnt under.
+func (p Prediction) Widened(f float64) Prediction {
+	p.Low, p.High = p.Value+(p.Low-p.Value)*f, p.Value+(p.High-p.Value)*f
+	return p
+}
+
+// Score is the interval score of Gneiting and Raftery ("Strictly Proper Scoring
+// Rules", JASA 102, 2007, section 6.2) when y came: the width, and 2/(1-Level)
+// times the distance by which the interval missed. The unit is that of the
+// value; less is better.
+func (p Prediction) Score(y float64) float64 {
+	return p.Width() + 2/(1-p.Level)*max(p.Low-y, y-p.High, 0)
+}
+
+// wire is a Prediction as JSON.
+type wire struct {
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+	Level float64  `json:"level,omitempty"`
+}
+
+// MarshalJSON writes value, low, high and level. An end that is not known is
+// null, and a level that is not known is left out.
+func (p Prediction) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wire{p.Value, known(p.Low), known(p.High), p.Level})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (p *Prediction) UnmarshalJSON(b []byte) error {
+	var w wire
+	if err := json.Unmarshal(b, &w); err != nil {
+		return fmt.Errorf("prediction: %w", err)
+	}
+	*p = Point(w.Value)
+	p.Level = w.Level
+	if w.Low != nil {
+		p.Low = *w.Low
+	}
+	if w.High != nil {
+		p.High = *w.High
+	}
+	return nil
+}
+
+// known is v, or nil where JSON has no number for it.
+func known(v float64) *float64 {
+	if !finite(v) {
+		return nil
+	}
+	return &v
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func checkLevel(level float64) error {
+	if !(level > 0 && level < 1) {
+		return fmt.Errorf("%w: %v: want it between 0 and 1", ErrLevel, level)
+	}
+	return nil
+}
+
+// checkValues asks for at least need numbers, all finite.
+func checkValues(what string, values []float64, need int) error {
+	if len(values) < need {
+		return fmt.Errorf("%w: have %d %ss, need %d", ErrTooFew, len(values), what, need)
+	}
+	for i, v := range values {
+		if !finite(v) {
+			return fmt.Errorf("%w: %s %d is %v", ErrValue, what, i, v)
+		}
+	}
+	return nil
+}
