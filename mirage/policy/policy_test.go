@@ -3,12 +3,6 @@ package policy
 import (
 	"errors"
 	"testing"
-
-	"github.com/foretime/foretime/mirage/chain"
-	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
-	"github.com/foretime/foretime/mirage/simulator"
-	"github.com/foretime/foretime/mirage/trace/synth"
 )
 
 type constant float64
@@ -65,52 +59,5 @@ func TestDecide(t *testing.T) {
 		if d, err := p.Decide(&State{PredEnd: 3600}); err != nil || d.Submit {
 			t.Errorf("%T without any wait: %+v, %v", p, d, err)
 		}
-	}
-}
-
-type failing struct{}
-
-var errPlanted = errors.New("planted")
-
-func (failing) Decide(*State) (Decision, error) { return Decision{}, errPlanted }
-
-func TestPlay(t *testing.T) {
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 21, Start: 1_670_000_000, NodeHoursPerDay: .85 * 40 * 24, MaxNodes: 40, Seed: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: scheduler.Defaults(scheduler.Slurm)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	background := w.New()
-	service := chain.Service{Nodes: 4, Limit: 24 * 3600}
-	submit := int64(1_670_000_000 + 8*86400)
-	play := func(p Policy) Played {
-		played, err := Play(background, submit, service, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return played
-	}
-	reactive, early := play(Reactive{}), play(NeverLate{})
-	if reactive.Submitted != reactive.PredEnd || reactive.Decision < 24*6 {
-		t.Errorf("reactive %+v", reactive)
-	}
-	if early.Submitted != early.PredStart || early.Decision != 1 || early.SuccStart > reactive.SuccStart {
-		t.Errorf("never late %+v, reactive %+v", early, reactive)
-	}
-	fixed := play(Fixed{6})
-	if lead := fixed.PredEnd - fixed.Submitted; lead > 6*3600 || lead <= 6*3600-600 {
-		t.Errorf("submitted %d s ahead, want 6 h less up to 10 minutes", lead)
-	}
-	if again := play(Fixed{6}); again != fixed {
-		t.Errorf("%+v, then %+v", fixed, again)
-	}
-	if _, err := Play(background, submit, service, failing{}); !errors.Is(err, errPlanted) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := Play(background, submit, chain.Service{Nodes: 41, Limit: 60}, Reactive{}); !errors.Is(err, cluster.ErrOversize) {
-		t.Errorf("error %v", err)
 	}
 }

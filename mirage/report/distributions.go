@@ -2,14 +2,14 @@ package report
 
 import (
 	"github.com/foretime/foretime/mirage/chain"
-	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/validation"
 	"github.com/foretime/foretime/shared/chart"
 )
 
 // Method is a policy by name and the episodes it has played.
 type Method struct {
 	Name   string
-	Played []policy.Played
+	Played []validation.Played
 }
 
 // Distributions returns charts by name: interruption-cdf, interruption-box,

@@ -11,10 +11,10 @@ import (
 
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/validation"
 	"github.com/foretime/foretime/shared/chart"
 )
 
@@ -91,7 +91,7 @@ func TestCharts(t *testing.T) {
 	if n := len(g.(chart.Gantt).Tasks); n != 3+4+1+1+1 {
 		t.Errorf("%d bars", n)
 	}
-	charts := Distributions([]Method{{"x", []policy.Played{{Outcome: chain.Outcome{SuccStart: 3600}}, {}}}})
+	charts := Distributions([]Method{{"x", []validation.Played{{Outcome: chain.Outcome{SuccStart: 3600}}, {}}}})
 	charts["gantt"], charts["utilisation"] = g, Utilisation(r)
 	if len(charts) != 6 {
 		t.Errorf("%d charts", len(charts))

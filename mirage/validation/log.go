@@ -6,8 +6,6 @@ import (
 	"io"
 	"strings"
 	"time"
-
-	"github.com/foretime/foretime/mirage/policy"
 )
 
 // logColumns are those of the original program's reward.log.
@@ -20,7 +18,7 @@ const neverBackfilled = "2077-01-01 01:00:00"
 // columns, one line an episode, a rule. Rewards are hours; the time of a
 // reward is the successor's start; times are wall clock of the zone; what is
 // unknown is None.
-func WriteLog(w io.Writer, played []policy.Played, zone *time.Location) error {
+func WriteLog(w io.Writer, played []Played, zone *time.Location) error {
 	b := bufio.NewWriter(w)
 	at := func(unix int64) string { return time.Unix(unix, 0).In(zone).Format(time.DateTime) }
 	rule := strings.Repeat("-", 30)

@@ -14,24 +14,24 @@ import (
 // Player plays an episode whose predecessor is submitted at an instant of a
 // simulation of the other jobs, which it leaves as it is. Each goroutine
 // makes its own.
-type Player func(background *simulator.Simulator, submit int64, service chain.Service) (policy.Played, error)
+type Player func(background *simulator.Simulator, submit int64, service chain.Service) (Played, error)
 
 // With plays with a policy.
 func With(p policy.Policy) Player {
-	return func(background *simulator.Simulator, submit int64, service chain.Service) (policy.Played, error) {
-		return policy.Play(background, submit, service, p)
+	return func(background *simulator.Simulator, submit int64, service chain.Service) (Played, error) {
+		return playEpisode(background, submit, service, p)
 	}
 }
 
 // Oracle plays every decision to its end and takes the best.
 func Oracle(c chain.Cost) Player {
-	return func(background *simulator.Simulator, submit int64, service chain.Service) (policy.Played, error) {
+	return func(background *simulator.Simulator, submit int64, service chain.Service) (Played, error) {
 		pair, err := chain.Begin(background, submit, service)
 		if err != nil {
-			return policy.Played{}, err
+			return Played{}, err
 		}
 		best, err := pair.Best(c)
-		return policy.Played{Outcome: best}, err
+		return Played{Outcome: best}, err
 	}
 }
 
@@ -41,12 +41,12 @@ const stretch = 14
 // Play plays the episodes of a plan; its probes are not used. The outcome
 // does not depend on the number of workers. progress, which may be nil, is
 // told of every finished episode.
-func Play(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, workers int, progress func()) ([]policy.Played, error) {
+func Play(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, workers int, progress func()) ([]Played, error) {
 	plan.Probes = max(plan.Probes, 2)
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
-	played := make([]policy.Played, plan.Episodes)
+	played := make([]Played, plan.Episodes)
 	errs := make([]error, plan.Episodes)
 	starts := make(chan int)
 	var group sync.WaitGroup
@@ -70,7 +70,7 @@ func Play(ctx context.Context, w *simulator.Workload, plan samples.Plan, player 
 	return played, nil
 }
 
-func playStretch(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, first int, played []policy.Played, errs []error, progress func()) {
+func playStretch(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, first int, played []Played, errs []error, progress func()) {
 	last := min(first+stretch, plan.Episodes)
 	background, err := plan.Background(ctx, w, first)
 	for e := first; e < last; e++ {

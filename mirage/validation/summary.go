@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/mirage/chain"
-	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/shared/regression"
 )
 
@@ -69,7 +68,7 @@ type Summary struct {
 
 // Summarise computes the figures of a policy's episodes beside the reactive
 // outcomes of the same episodes.
-func Summarise(played, reactive []policy.Played, s chain.Service, c chain.Cost, seed uint64) Summary {
+func Summarise(played, reactive []Played, s chain.Service, c chain.Cost, seed uint64) Summary {
 	all := make([]int, len(played))
 	byLoad := map[Load][]int{}
 	for i := range played {
@@ -88,7 +87,7 @@ func Summarise(played, reactive []policy.Played, s chain.Service, c chain.Cost, 
 }
 
 // Costs are the costs of episodes, in hours.
-func Costs(played []policy.Played, c chain.Cost) []float64 {
+func Costs(played []Played, c chain.Cost) []float64 {
 	out := make([]float64, len(played))
 	for i := range played {
 		out[i] = c.Of(played[i].Outcome)
@@ -96,7 +95,7 @@ func Costs(played []policy.Played, c chain.Cost) []float64 {
 	return out
 }
 
-func figures(played, reactive []policy.Played, episodes []int, s chain.Service, c chain.Cost, seed uint64) Figures {
+func figures(played, reactive []Played, episodes []int, s chain.Service, c chain.Cost, seed uint64) Figures {
 	f := Figures{Episodes: len(episodes)}
 	if f.Episodes == 0 {
 		return f

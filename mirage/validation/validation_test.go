@@ -21,13 +21,13 @@ import (
 )
 
 // outcome is an episode whose predecessor ends at 0.
-func outcome(rewardHours float64) policy.Played {
-	return policy.Played{Outcome: chain.Outcome{PredStart: -172800, SuccStart: int64(rewardHours * 3600)}}
+func outcome(rewardHours float64) Played {
+	return Played{Outcome: chain.Outcome{PredStart: -172800, SuccStart: int64(rewardHours * 3600)}}
 }
 
 func TestSummarise(t *testing.T) {
-	reactive := []policy.Played{outcome(0), outcome(2), outcome(2.5), outcome(13)}
-	played := []policy.Played{outcome(-1), outcome(0), outcome(1), outcome(-3)}
+	reactive := []Played{outcome(0), outcome(2), outcome(2.5), outcome(13)}
+	played := []Played{outcome(-1), outcome(0), outcome(1), outcome(-3)}
 	s := Summarise(played, reactive, chain.Service{Nodes: 8}, chain.Cost{Overlap: 0.5}, 1)
 	if s.Episodes != 4 || s.InterruptionHours.Mean != .25 || s.OverlapHours.Mean != 1 || s.CostHours.Mean != .75 || s.WastedNodeHours != 8 || s.ZeroInterruptionShare != .75 {
 		t.Errorf("%+v", s.Figures)
@@ -99,7 +99,7 @@ func TestWriteLog(t *testing.T) {
 	q := p
 	q.Backfilled, q.Decided = true, policy.Decision{}
 	var b bytes.Buffer
-	if err := WriteLog(&b, []policy.Played{p, q}, time.UTC); err != nil {
+	if err := WriteLog(&b, []Played{p, q}, time.UTC); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -129,7 +129,7 @@ func TestPlay(t *testing.T) {
 	}
 	plan := samples.Plan{Episodes: 17, Interval: 6 * 3600, Start: 1_670_000_000 + 10*86400, History: 9 * 86400, Service: chain.Service{Nodes: 4, Limit: 12 * 3600}}
 	cost := chain.Cost{Overlap: 1}
-	play := func(p Player, workers int) []policy.Played {
+	play := func(p Player, workers int) []Played {
 		played, err := Play(t.Context(), w, plan, p, workers, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -156,7 +156,7 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 	return result.print(v.env.Stdout)
 }
 
-func (v *validate) play(ctx context.Context, name string, p validation.Player) ([]policy.Played, error) {
+func (v *validate) play(ctx context.Context, name string, p validation.Player) ([]validation.Played, error) {
 	bar := v.env.Progress(name, int64(v.plan.Episodes))
 	defer bar.Done()
 	played, err := validation.Play(ctx, v.w, v.plan, p, v.e.workers, func() { bar.Add(1) })
@@ -252,7 +252,7 @@ func (v *validate) tune(ctx context.Context, name string, candidates []policy.Po
 
 // versus tests the played episodes against the simple baselines and says
 // whether the best of them is beaten.
-func (v *validate) versus(ctx context.Context, result *validated, played []policy.Played) error {
+func (v *validate) versus(ctx context.Context, result *validated, played []validation.Played) error {
 	result.Versus = map[string]validation.Paired{}
 	best, least := "", 0.0
 	for _, name := range []string{"avg", "quantile", "fixed"} {

@@ -1,7 +1,8 @@
-package policy
+package validation
 
 import (
 	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/simulator"
 )
@@ -12,14 +13,14 @@ const waitsSeen = 500
 // Played is an episode that a policy has played.
 type Played struct {
 	chain.Outcome
-	Decided  Decision // the last decision
-	Decision int      // how many decisions there were
+	Decided  policy.Decision // the last decision
+	Decision int             // how many decisions there were
 }
 
-// Play lets a policy decide in one episode: the predecessor is submitted at
+// playEpisode lets a policy decide in one episode: the predecessor is submitted at
 // an instant of a simulation of the other jobs, which must not be past the
 // day before and stays as it is.
-func Play(background *simulator.Simulator, submit int64, service chain.Service, p Policy) (Played, error) {
+func playEpisode(background *simulator.Simulator, submit int64, service chain.Service, p policy.Policy) (Played, error) {
 	sim := background.Fork()
 	var camera samples.Camera
 	camera.Begin(sim, submit)
@@ -56,13 +57,13 @@ func ahead(pair *chain.Pair, camera *samples.Camera) error {
 	return nil
 }
 
-func stateOf(pair *chain.Pair, camera *samples.Camera) (State, error) {
+func stateOf(pair *chain.Pair, camera *samples.Camera) (policy.State, error) {
 	h, err := camera.History(pair)
 	if err != nil {
-		return State{}, err
+		return policy.State{}, err
 	}
 	start, end, _ := pair.Predecessor()
-	return State{
+	return policy.State{
 		Now: pair.Now(), PredStart: start, PredEnd: end, Service: pair.Service,
 		Waits: pair.Simulation().LastWaits(waitsSeen), History: h,
 		Forecast: func() ([]float64, error) { return pair.ForecastWaits(samples.ForecastShares()) },

@@ -1,0 +1,106 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/mirage/samples"
+)
+
+// Verdict is a decision, as the log of decisions holds it. Times that end in
+// Seconds are the cluster's.
+type Verdict struct {
+	At        time.Time `json:"at"`
+	Link      int       `json:"link"` // whose successor it is about
+	Job       int64     `json:"job"`
+	Remaining float64   `json:"remaining_seconds"`
+	Submit    bool      `json:"submit"`
+	Why       string    `json:"why"` // first, policy, wait, end of predecessor
+	// ExpectedHours is the reward the policy expects of submitting now, in
+	// policy time; absent where it expects nothing.
+	ExpectedHours *float64  `json:"expected_hours,omitempty"`
+	Features      []float64 `json:"features,omitempty"` // the last snapshot: samples.Columns
+	MeanWait      float64   `json:"mean_wait_seconds"`  // of the last hundred, in policy time
+	DryRun        bool      `json:"dry_run,omitempty"`
+}
+
+// advance submits what is due and says whether the chain is complete.
+func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
+	last := p.ledger.Last()
+	if last == nil {
+		return false, p.submit(ctx, Verdict{Why: "first", Link: -1}, 0)
+	}
+	if last.Job == 0 {
+		return false, nil // resolve has to look first
+	}
+	if p.s.Links > 0 && len(p.ledger.Links) >= p.s.Links {
+		return p.allEnded(), nil
+	}
+	now := p.s.Clock.Now()
+	v := Verdict{Link: last.Number, Job: last.Job}
+	switch {
+	case last.Ended:
+		v.Why = "end of predecessor"
+	case !last.Started:
+		return false, nil
+	case !now.Before(p.end(last)):
+		v.Why = "end of predecessor"
+	case now.Before(p.decision):
+		return false, nil
+	default:
+		if err := p.ask(&v, last, now); err != nil {
+			p.s.Warn(fmt.Errorf("link %d: %w", last.Number, err))
+			v.Why = "wait: " + err.Error()
+		}
+		// The next one is a whole number of intervals after the start.
+		ran := now.Sub(time.Unix(last.Start, 0))
+		p.decision = now.Add(p.s.Interval - ran%p.s.Interval)
+	}
+	if last.Started && !last.Ended {
+		v.Remaining = p.end(last).Sub(now).Seconds()
+	}
+	if last.Ended && p.futile >= patience {
+		return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
+	}
+	if v.Submit = v.Submit || v.Why == "end of predecessor"; v.Submit {
+		return p.s.DryRun, p.submit(ctx, v, last.Number+1)
+	}
+	return false, p.log(v)
+}
+
+func (p *Provisioner) allEnded() bool {
+	return !slices.ContainsFunc(p.ledger.Links, func(k Link) bool { return !k.Ended })
+}
+
+// ask puts the question to the policy.
+func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) error {
+	s := p.state(last, now)
+	d, err := p.s.Policy.Decide(&s)
+	if err != nil {
+		return err
+	}
+	v.Submit, v.Why = d.Submit, "wait"
+	if d.Submit {
+		v.Why = "policy"
+	}
+	if d.Expects {
+		v.ExpectedHours = &d.ExpectedHours
+		p.Metrics.expects(d.ExpectedHours)
+	}
+	row := make([]float64, samples.Steps*samples.Features)
+	s.History.Tensor(row)
+	v.Features = row[(samples.Steps-1)*samples.Features:]
+	for _, w := range s.Waits[:min(len(s.Waits), 100)] {
+		v.MeanWait += w / float64(min(len(s.Waits), 100))
+	}
+	return nil
+}
+
+// log adds to the decisions.
+func (p *Provisioner) log(v Verdict) error {
+	v.At, v.DryRun = p.s.Clock.Now().UTC(), p.s.DryRun
+	p.Metrics.add(&p.Metrics.decisions)
+	return p.decisions.append(v, false)
+}

@@ -1,0 +1,70 @@
+package slurm
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/samples"
+)
+
+// observe adds to the history.
+func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
+	now := p.s.Clock.Now()
+	due := !now.Before(p.snapshot) || p.deciding(now)
+	if p.s.Partition != "" {
+		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.In(p.s.Partition) })
+	}
+	p.queue = jobs
+	if err := p.history.see(jobs, seconds(now), p.scale(), p.ledger.used, due); err != nil {
+		return err
+	}
+	if due {
+		p.snapshot = now.Add(time.Duration(float64(samples.SnapshotSeconds*time.Second) / p.s.Scale))
+		total, unavailable, err := p.s.Client.Nodes(ctx, p.s.Partition)
+		if err != nil {
+			p.s.Warn(err)
+		}
+		p.Metrics.queue(jobs, total, unavailable)
+	}
+	p.Metrics.polled(now)
+	return nil
+}
+
+func (p *Provisioner) deciding(now time.Time) bool {
+	last := p.ledger.Last()
+	return last != nil && last.Started && !last.Ended && !now.Before(p.decision)
+}
+
+func (p *Provisioner) scale() scale { return scale{p.ledger.Begun.Unix(), p.s.Scale} }
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// state is what is known now, in policy time.
+func (p *Provisioner) state(last *Link, now time.Time) policy.State {
+	m := p.scale()
+	at := m.unix(seconds(now))
+	start := m.unix(float64(last.Start))
+	limit := int64(m.span(p.s.Service.Seconds()))
+	minutes, nodes := float64(limit)/60, float64(p.s.Request.Nodes)
+	wait := 0.0
+	if !last.Intent.IsZero() {
+		wait = max(m.span(float64(last.Start)-seconds(last.Intent)), 0)
+	}
+	s := policy.State{
+		Now: at, PredStart: start, PredEnd: start + limit,
+		Service: chain.Service{Nodes: p.s.Request.Nodes, Limit: limit},
+		Waits:   p.history.waits(),
+		History: samples.History{
+			Moments:     p.history.window(at),
+			Predecessor: [4]float64{minutes, nodes, wait, float64(max(at-start, 0))},
+			Successor:   [4]float64{minutes, nodes, 0, 0},
+		},
+	}
+	if p.s.Rules != nil {
+		s.Forecast = func() ([]float64, error) { return p.forecast(&s) }
+	}
+	return s
+}

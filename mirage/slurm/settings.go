@@ -1,0 +1,94 @@
+package slurm
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/simulator"
+)
+
+// Settings say what a provisioner keeps alive and how.
+type Settings struct {
+	Client  *Client
+	Clock   Clock // nil is Wall
+	Policy  policy.Policy
+	Request Request // Comment is set by the provisioner, Name extended
+	// Service is how long a service job runs; 0 is Request.Limit.
+	Service time.Duration
+	// Partition, where it is not empty, is the one whose queue and nodes the
+	// policy sees.
+	Partition string
+	// Links ends the chain after so many services; 0 goes on for ever.
+	Links int
+	// Interval is the time between two decisions; 0 is ten minutes.
+	Interval time.Duration
+	// Poll is the time between two looks at the queue; 0 is a fifth of
+	// Interval.
+	Poll time.Duration
+	// Scale multiplies every time of the cluster before the policy sees it;
+	// 0 is 1. Tests live a day in minutes.
+	Scale float64
+	// Settle is how long after its sbatch has gone a request may still reach
+	// the controller; 0 is twice the controller's MessageTimeout.
+	Settle time.Duration
+	// Predecessor is a job that runs already and is the first of the chain;
+	// 0 submits the first.
+	Predecessor int64
+	// Release cancels a predecessor when its successor runs.
+	Release bool
+	// Resolve answers ErrUnsure: the job that was submitted, or -1 for none.
+	Resolve int64
+	// DryRun decides and submits nothing.
+	DryRun bool
+	// Rules are the cluster and its scheduler, as far as they are known, for
+	// policies that ask for a forecast of the queue; nil is none.
+	Rules *simulator.Config
+	// Warn is told of what went wrong and did not end the run; nil is told
+	// nothing.
+	Warn func(error)
+}
+
+func (s *Settings) complete() error {
+	if s.Clock == nil {
+		s.Clock = Wall{}
+	}
+	if s.Scale == 0 {
+		s.Scale = 1
+	}
+	if s.Interval == 0 {
+		s.Interval = 10 * time.Minute
+	}
+	if s.Poll == 0 {
+		s.Poll = s.Interval / 5
+	}
+	if s.Service == 0 {
+		s.Service = s.Request.Limit
+	}
+	if s.Warn == nil {
+		s.Warn = func(error) {}
+	}
+	switch {
+	case s.Client == nil || s.Policy == nil:
+		return fmt.Errorf("%w: no client or no policy", ErrSettings)
+	case s.Request.Nodes < 1 || s.Request.Limit <= 0:
+		return fmt.Errorf("%w: a service of %d nodes and %v", ErrSettings, s.Request.Nodes, s.Request.Limit)
+	case s.Service <= 0 || s.Service > s.Request.Limit:
+		return fmt.Errorf("%w: a service runs %v, its limit is %v", ErrSettings, s.Service, s.Request.Limit)
+	case s.Interval <= 0 || s.Poll <= 0 || s.Settle < 0 || s.Links < 0 || !(s.Scale > 0):
+		return fmt.Errorf("%w: interval %v, poll %v, settle %v, %d services, time scale %v", ErrSettings, s.Interval, s.Poll, s.Settle, s.Links, s.Scale)
+	case s.Request.Script == "" && !s.DryRun:
+		return fmt.Errorf("%w: no script", ErrSettings)
+	case s.DryRun && s.Predecessor == 0:
+		return fmt.Errorf("%w: a dry run needs a predecessor", ErrSettings)
+	}
+	if s.Rules != nil {
+		if _, err := s.Rules.Resume(simulator.Standing{}); err != nil {
+			return fmt.Errorf("%w: %w", ErrSettings, err)
+		}
+		if err := s.Rules.Accepts(s.Request.Nodes); err != nil {
+			return fmt.Errorf("%w: %w", ErrSettings, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package validation
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace/synth"
+)
+
+type failing struct{}
+
+var errPlanted = errors.New("planted")
+
+func (failing) Decide(*policy.State) (policy.Decision, error) { return policy.Decision{}, errPlanted }
+
+func TestPlayEpisode(t *testing.T) {
+	jobs, err := synth.Default().Generate(synth.Settings{Days: 21, Start: 1_670_000_000, NodeHoursPerDay: .85 * 40 * 24, MaxNodes: 40, Seed: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	background := w.New()
+	service := chain.Service{Nodes: 4, Limit: 24 * 3600}
+	submit := int64(1_670_000_000 + 8*86400)
+	play := func(p policy.Policy) Played {
+		played, err := playEpisode(background, submit, service, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return played
+	}
+	reactive, early := play(policy.Reactive{}), play(policy.NeverLate{})
+	if reactive.Submitted != reactive.PredEnd || reactive.Decision < 24*6 {
+		t.Errorf("reactive %+v", reactive)
+	}
+	if early.Submitted != early.PredStart || early.Decision != 1 || early.SuccStart > reactive.SuccStart {
+		t.Errorf("never late %+v, reactive %+v", early, reactive)
+	}
+	fixed := play(policy.Fixed{LeadHours: 6})
+	if lead := fixed.PredEnd - fixed.Submitted; lead > 6*3600 || lead <= 6*3600-600 {
+		t.Errorf("submitted %d s ahead, want 6 h less up to 10 minutes", lead)
+	}
+	if again := play(policy.Fixed{LeadHours: 6}); again != fixed {
+		t.Errorf("%+v, then %+v", fixed, again)
+	}
+	if _, err := playEpisode(background, submit, service, failing{}); !errors.Is(err, errPlanted) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := playEpisode(background, submit, chain.Service{Nodes: 41, Limit: 60}, policy.Reactive{}); !errors.Is(err, cluster.ErrOversize) {
+		t.Errorf("error %v", err)
+	}
+}
