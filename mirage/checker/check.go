@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -157,8 +156,8 @@ func userLimit(r *Report, t Table, ran []*run) {
 
 // fcfs checks invariant 4.
 func fcfs(r *Report, t Table, ran []*run) {
-	if t.Rules.Discipline != scheduler.FCFS {
-		r.skip(4, "the scheduler is not fcfs")
+	if !t.Rules.Promises().InOrder {
+		r.skip(4, "the scheduler does not start jobs in the order of submission")
 		return
 	}
 	if t.Rules.UserLimit > 0 {
@@ -239,8 +238,8 @@ func roomForAll(r *Report, t Table, ran []*run) {
 func conservative(r *Report, t Table, ran []*run) {
 	w := t.Rules.Weights
 	switch {
-	case t.Rules.Discipline != scheduler.Conservative:
-		r.skip(6, "the scheduler is not conservative")
+	case !t.Rules.Promises().AllReserved:
+		r.skip(6, "the scheduler does not reserve for every job")
 		return
 	case t.Rules.UserLimit > 0 || len(t.Machine.Down) > 0 || t.Rules.LoggedPriority || w.Age+w.Size+w.FairShare+w.Partition+w.QOS > 0:
 		r.skip(6, "a limit, a down window or a priority moves reservations")

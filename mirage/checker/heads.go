@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/foretime/foretime/mirage/scheduler"
 )
 
 // heads checks invariants 5, 7 and 9 by going through the schedule instant by
@@ -21,19 +19,23 @@ func heads(r *Report, t Table, ran []*run) {
 		return
 	}
 	r.checked(7, 9)
-	if reserves(t) {
+	within := reservedWithin(t)
+	if within > 0 {
 		r.checked(5)
 	} else {
 		r.skip(5, "the scheduler gives the first job no exact reservation")
 	}
-	f := &floor{t: t, r: r, users: map[string]int{}, bound: math.MaxInt64}
+	f := &floor{t: t, r: r, users: map[string]int{}, within: within, bound: math.MaxInt64}
 	f.walk(ran)
 }
 
-// reserves reports whether the first job has a reservation to the second.
-func reserves(t Table) bool {
-	d := t.Rules.Discipline
-	return d != scheduler.FCFS && len(t.Machine.Down) == 0 && !(d == scheduler.Slurm && t.Rules.Backfill.ResolutionSeconds > 0)
+// reservedWithin is how far ahead, in seconds, the first job's reservation is
+// kept to the second; 0 is not at all.
+func reservedWithin(t Table) int64 {
+	if len(t.Machine.Down) > 0 {
+		return 0
+	}
+	return t.Rules.Promises().HeadWithin
 }
 
 // floor is the state of the machine as the output implies it.
@@ -45,8 +47,9 @@ type floor struct {
 	users   map[string]int // running jobs
 	used    int
 
-	head  *run  // first job after the last instant
-	bound int64 // it must start by then
+	head   *run  // first job after the last instant
+	within int64 // reservations so many seconds ahead are kept
+	bound  int64 // it must start by then
 }
 
 // walk goes through all instants at which something happens.
@@ -212,15 +215,12 @@ func (f *floor) watch(head *run, now int64) {
 	if head != f.head {
 		f.head, f.bound = head, math.MaxInt64
 	}
-	if head == nil || !reserves(f.t) {
+	if head == nil || f.within == 0 {
 		return
 	}
 	at := f.reservation(head, now)
-	rules := f.t.Rules
-	if rules.Discipline == scheduler.Slurm {
-		if at >= now+rules.Backfill.WindowMinutes*60 || rules.Backfill.WindowMinutes == 0 {
-			return
-		}
+	if at-now >= f.within {
+		return
 	}
 	f.bound = min(f.bound, at)
 }

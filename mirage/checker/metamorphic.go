@@ -106,7 +106,7 @@ func hand(r *Report, rules scheduler.Rules, simulate Simulate) error {
 	t := Table{Jobs: []trace.Job{job("A", 0, 87), job("B", 60, 4), job("C", 120, 1)}, Rules: scheduler.Defaults(rules.Discipline)}
 	t.Machine.Nodes = 88
 	want := map[string]int64{"A": 0, "B": limit, "C": 120}
-	if rules.Discipline == scheduler.FCFS {
+	if rules.Promises().InOrder {
 		want["C"] = limit
 	}
 	got, err := simulate(t, nil)

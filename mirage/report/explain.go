@@ -98,7 +98,7 @@ func why(s *simulator.Simulator, job int32) Reason {
 		r.What = "no node is free"
 	case r.Free < int(mine.Nodes):
 		r.What = "too few nodes are free"
-	case head != nil && rules.Discipline == scheduler.FCFS:
+	case head != nil && rules.Promises().InOrder:
 		r.What = "a job before it in the queue does not fit"
 	case head != nil:
 		r.What = "it fits, but would delay a job before it in the queue"

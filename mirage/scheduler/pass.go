@@ -6,6 +6,7 @@ import "github.com/foretime/foretime/mirage/cluster"
 // goroutine needs its own.
 type Plan struct {
 	Rules   Rules
+	way     Way
 	profile cluster.Profile
 }
 
@@ -28,34 +29,25 @@ func (p *Plan) blocked(f *Floor, r *Request) bool {
 
 // Periodic reports whether the discipline has a backfill pass of its own that
 // runs on an interval.
-func (p *Plan) Periodic() bool { return p.Rules.Discipline == Slurm }
+func (p *Plan) Periodic() bool { return p.way.Periodic != nil }
 
-// Event runs what the discipline does after every event: the strict pass of
-// FCFS and Slurm, the whole of EASY and conservative backfill.
+// Event runs what the discipline does after every event.
 func (p *Plan) Event(f *Floor) {
 	if f.Nodes.Free() == 0 || f.Queue.Len() == 0 {
 		return
 	}
 	f.Queue.Advance(f.Now)
-	switch p.Rules.Discipline {
-	case EASY:
-		p.easy(f)
-	case Conservative:
-		p.reserving(f, 0, 0, 0)
-	default:
-		p.strict(f)
-	}
+	p.way.Event(p, f)
 	f.Queue.sweep()
 }
 
-// Periodically runs Slurm's backfill pass.
+// Periodically runs the pass of a discipline that has one on an interval.
 func (p *Plan) Periodically(f *Floor) {
 	if f.Nodes.Free() == 0 || f.Queue.Len() == 0 {
 		return
 	}
 	f.Queue.Advance(f.Now)
-	b := p.Rules.Backfill
-	p.reserving(f, b.MaxJobTest, b.WindowMinutes*60, b.ResolutionSeconds)
+	p.way.Periodic(p, f)
 	f.Queue.sweep()
 }
 
@@ -88,31 +80,6 @@ func (p *Plan) strict(f *Floor) {
 			p.profile.Reserve(f.Now, f.Now+max(r.Limit, 1), int(r.Nodes))
 		}
 		p.begin(f, r, outOfTurn)
-		if f.Nodes.Free() == 0 {
-			return
-		}
-	}
-}
-
-// easy starts jobs in turn; the first that does not fit gets a reservation,
-// and later ones start if they fit beside it.
-func (p *Plan) easy(f *Floor) {
-	reserved, outOfTurn := false, false
-	f.Nodes.Plan(&p.profile, f.Now, 0)
-	w := walk{q: f.Queue, now: f.Now}
-	for r := w.next(); r != nil; r = w.next() {
-		nodes := int(r.Nodes)
-		switch {
-		case p.blocked(f, r):
-			outOfTurn = true
-		case p.profile.Fits(nodes, r.Limit):
-			p.profile.Reserve(f.Now, f.Now+max(r.Limit, 1), nodes)
-			p.begin(f, r, outOfTurn)
-		case !reserved:
-			at := p.profile.Earliest(nodes, r.Limit)
-			p.profile.Reserve(at, at+max(r.Limit, 1), nodes)
-			reserved, outOfTurn = true, true
-		}
 		if f.Nodes.Free() == 0 {
 			return
 		}

@@ -9,24 +9,6 @@ import (
 // ErrRules is returned when settings are out of range or contradict each other.
 var ErrRules = errors.New("invalid scheduling rules")
 
-// Discipline is how the queue is served.
-type Discipline string
-
-// The disciplines.
-const (
-	// FCFS starts jobs in the order of submission and nothing out of turn.
-	FCFS Discipline = "fcfs"
-	// EASY lets jobs overtake as long as they do not delay the first one.
-	EASY Discipline = "easy"
-	// Conservative lets jobs overtake as long as they delay nobody.
-	Conservative Discipline = "conservative"
-	// Slurm is a strict pass on events and a backfill pass on an interval.
-	Slurm Discipline = "slurm"
-)
-
-// Disciplines lists all disciplines.
-func Disciplines() []Discipline { return []Discipline{FCFS, EASY, Conservative, Slurm} }
-
 // Rules are the settings of a scheduler. Use Defaults and change what differs.
 type Rules struct {
 	Discipline Discipline `json:"scheduler"`
@@ -69,33 +51,40 @@ type Backfill struct {
 	MaxJobTest        int   `json:"bf_max_job_test"`
 }
 
-// Defaults returns the settings of a discipline. FCFS, EASY and conservative
-// take jobs in the order of submission; Slurm has 7000 points for age, full
-// after seven days, and 100 for size, a backfill pass each 30 s over 2880
-// minutes, exact, and looks at 1000 jobs.
+// Defaults returns the settings of a discipline: those that its own Defaults
+// sets, and a week to the greatest age.
 func Defaults(d Discipline) Rules {
 	r := Rules{Discipline: d}
 	r.Weights.Logged = 1
 	r.Weights.MaxAgeDays = 7
-	if d == Slurm {
-		r.Weights.Age, r.Weights.Size = 7000, 100
-		r.Backfill = Backfill{IntervalSeconds: 30, WindowMinutes: 2880, MaxJobTest: 1000}
-		r.QueueDepth = 1000
+	if way, err := Disciplines().Find(string(d)); err == nil && way.Defaults != nil {
+		way.Defaults(&r)
 	}
 	return r
+}
+
+// Promises is what the rules' discipline keeps; nothing where there is none of
+// that name.
+func (r Rules) Promises() Promises {
+	if way, err := Disciplines().Find(string(r.Discipline)); err == nil && way.Promises != nil {
+		return way.Promises(r)
+	}
+	return Promises{}
 }
 
 // Plan checks the rules and makes them ready to run. The error wraps ErrRules.
 func (r Rules) Plan() (*Plan, error) {
 	w, b := r.Weights, r.Backfill
+	way, err := Disciplines().Find(string(r.Discipline))
+	if err != nil {
+		return nil, fmt.Errorf("%w: scheduler %w", ErrRules, err)
+	}
 	for _, x := range []float64{w.Age, w.MaxAgeDays, w.Size, w.Logged, w.FairShare, w.HalfLifeDays, w.Partition, w.QOS} {
 		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
 			return nil, fmt.Errorf("%w: weight %v", ErrRules, x)
 		}
 	}
 	switch {
-	case r.Discipline != FCFS && r.Discipline != EASY && r.Discipline != Conservative && r.Discipline != Slurm:
-		return nil, fmt.Errorf("%w: unknown scheduler %q", ErrRules, r.Discipline)
 	case r.UserLimit < 0 || r.QueueDepth < 0 || b.MaxJobTest < 0:
 		return nil, fmt.Errorf("%w: negative limit", ErrRules)
 	case b.IntervalSeconds < 0 || b.WindowMinutes < 0 || b.ResolutionSeconds < 0:
@@ -104,10 +93,10 @@ func (r Rules) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("%w: an age weight needs max_age_days", ErrRules)
 	case w.FairShare > 0 && w.HalfLifeDays == 0:
 		return nil, fmt.Errorf("%w: a fair-share weight needs half_life_days", ErrRules)
-	case r.Discipline == FCFS && (r.LoggedPriority || w.Age > 0 || w.Size > 0 || w.FairShare > 0 || w.Partition > 0 || w.QOS > 0):
-		return nil, fmt.Errorf("%w: fcfs has no priorities", ErrRules)
+	case r.Promises().InOrder && (r.LoggedPriority || w.Age > 0 || w.Size > 0 || w.FairShare > 0 || w.Partition > 0 || w.QOS > 0):
+		return nil, fmt.Errorf("%w: %s has no priorities", ErrRules, r.Discipline)
 	}
-	return &Plan{Rules: r}, nil
+	return &Plan{Rules: r, way: way}, nil
 }
 
 // Static is the part of a job's priority that does not change with time.

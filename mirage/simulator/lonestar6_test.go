@@ -68,7 +68,7 @@ func TestLonestar6(t *testing.T) {
 // TestLonestar6Invariants has the checker look at every discipline.
 func TestLonestar6Invariants(t *testing.T) {
 	_, jobs := lonestar6(t)
-	for _, d := range scheduler.Disciplines() {
+	for _, d := range disciplines() {
 		t.Run(string(d), func(t *testing.T) {
 			table := checker.Table{Jobs: jobs, Machine: cluster.Machine{Nodes: 75}, Rules: scheduler.Defaults(d)}
 			table.Rules.UserLimit = 8
@@ -92,7 +92,7 @@ func BenchmarkSimulate(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, d := range scheduler.Disciplines() {
+		for _, d := range disciplines() {
 			rules := scheduler.Defaults(d)
 			rules.UserLimit = 8
 			b.Run(fmt.Sprintf("jobs=%d/scheduler=%s", n, d), func(b *testing.B) {

@@ -16,7 +16,7 @@ import (
 // the simulation itself foretells, whoever of the running is one's own.
 func TestResume(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table := workload(t, rapid.SampledFrom(scheduler.Disciplines()).Draw(t, "discipline"))
+		table := workload(t, rapid.SampledFrom(disciplines()).Draw(t, "discipline"))
 		if len(table.Jobs) == 0 {
 			return
 		}

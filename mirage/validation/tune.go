@@ -10,30 +10,20 @@ import (
 	"github.com/foretime/foretime/mirage/simulator"
 )
 
-// Leads are the fixed leads that Tune chooses from, in hours.
-func Leads() []float64 {
-	return []float64{0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 21, 24, 30, 36, 48}
-}
-
-// Quantiles are the quantiles of waits that Tune chooses from.
-func Quantiles() []float64 { return []float64{.5, .6, .7, .75, .8, .85, .9, .95, .98} }
-
-// Tune plays the episodes of a plan once for each candidate and returns the
-// policy with the least mean cost, the first of equals, and that cost in
-// hours.
-func Tune(ctx context.Context, w *simulator.Workload, plan samples.Plan, candidates []policy.Policy, c chain.Cost, workers int, progress func()) (policy.Policy, float64, error) {
-	var best policy.Policy
-	least := math.Inf(1)
-	for _, p := range candidates {
+// Tune plays the episodes of a plan once for each candidate and returns which
+// has the least mean cost, the first of equals, and that cost in hours.
+func Tune(ctx context.Context, w *simulator.Workload, plan samples.Plan, candidates []policy.Policy, c chain.Cost, workers int, progress func()) (best int, hours float64, err error) {
+	hours = math.Inf(1)
+	for i, p := range candidates {
 		played, err := Play(ctx, w, plan, With(p), workers, progress)
 		if err != nil {
-			return nil, 0, err
+			return 0, 0, err
 		}
-		if m, _ := mean(Costs(played, c)); m < least {
-			best, least = p, m
+		if m, _ := mean(Costs(played, c)); m < hours {
+			best, hours = i, m
 		}
 	}
-	return best, least, nil
+	return best, hours, nil
 }
 
 // TuningPlan returns episodes spread over a training range, each begun so

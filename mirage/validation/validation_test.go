@@ -153,9 +153,9 @@ func TestPlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range candidates {
-		if m, _ := mean(Costs(play(With(p), 1), cost)); m < least || p == best && m != least {
-			t.Errorf("%+v costs %v, the tuned %+v %v", p, m, best, least)
+	for i, p := range candidates {
+		if m, _ := mean(Costs(play(With(p), 1), cost)); m < least || i == best && m != least {
+			t.Errorf("%+v costs %v, the tuned %+v %v", p, m, candidates[best], least)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -33,7 +33,7 @@ func (m *machine) flags(c *cobra.Command) {
 	m.changed = f.Changed
 	f.StringVar(&m.file, "config", "", "settings file, as calibrate writes it; other flags override it")
 	f.IntVar(&m.nodes, "nodes", 0, "nodes of the cluster (default: the most in use at once in the trace)")
-	f.StringVar(&m.scheduler, "scheduler", string(scheduler.Slurm), "slurm, easy, conservative or fcfs")
+	f.StringVar(&m.scheduler, "scheduler", string(scheduler.Slurm), "discipline of the queue: "+strings.Join(scheduler.Disciplines().Names(), ", "))
 	f.IntVar(&m.userLimit, "user-limit", 0, "jobs a user may run at once (0: no limit)")
 	f.BoolVar(&m.logged, "logged-priority", false, "add the priority in the log to each job's own")
 	f.Float64Var(&m.age, "age-weight", 0, "priority points for the greatest age (slurm: 7000)")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,6 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 
 	"github.com/foretime/foretime/mirage/calibrate"
-	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/slurm"
 )
@@ -27,10 +27,9 @@ type provision struct {
 	state, model, limit, service, resolve string
 	interval, poll, settle, metrics       string
 	config                                string
-	lead, quantile, full                  float64
 	s                                     slurm.Settings
 	asJSON                                bool
-	changed                               func(string) bool
+	knobs                                 knobs
 }
 
 func newProvisionCommand(env *cli.Env) *cobra.Command {
@@ -45,8 +44,10 @@ killed at any moment and started again with the same --state.
 The --state folder holds journal.jsonl (what was intended and what came of
 it), history.jsonl (the queue as it was seen) and decisions.jsonl (every
 decision with its features); it must not be on a file system without real
-locks. --model is the file of a trained model, or reactive, avg, quantile,
-fixed (with --lead), forecast (with --config) or never-late.`,
+locks. --model is the file of a trained model, or one of the baselines, of which
+fixed needs --lead and forecast --config:
+
+` + policy.Baselines().Help(),
 		Example: "  mirage provision --state chain --model boost.json --service-limit 48h --sbatch-option=--partition=gpu service.sh",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,13 +56,10 @@ fixed (with --lead), forecast (with --config) or never-late.`,
 	}
 	f := c.Flags()
 	f.SetInterspersed(false)
-	p.changed = f.Changed
 	f.StringVar(&p.state, "state", "", "folder of the chain (needed)")
-	f.StringVar(&p.model, "model", "avg", "file of a model, or reactive, avg, quantile, fixed, forecast, never-late")
+	f.StringVar(&p.model, "model", "avg", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", "))
 	f.StringVar(&p.config, "config", "", "settings file of the cluster, as calibrate writes it, for forecasts")
-	f.Float64Var(&p.full, "full-limits", 0, "for forecast: weight of jobs using their full limits against two fifths, 0 to 1")
-	f.Float64Var(&p.lead, "lead", 0, "lead of fixed in hours")
-	f.Float64Var(&p.quantile, "quantile", 0.9, "quantile of the waits for quantile")
+	p.knobs.flags(f, "")
 	f.IntVar(&p.s.Request.Nodes, "service-nodes", 1, "nodes of the service")
 	f.StringVar(&p.limit, "service-limit", "48h", "time limit of each service job")
 	f.StringVar(&p.service, "service-time", "", "how long a service job runs (default: its limit)")
@@ -179,36 +177,25 @@ func (p *provision) settings(args []string) (err error) {
 
 // policy is the one that --model names.
 func (p *provision) policy() (policy.Policy, error) {
-	switch p.model {
-	case "reactive":
-		return policy.Reactive{}, nil
-	case "never-late":
-		return policy.NeverLate{}, nil
-	case "avg":
-		return policy.Average{}, nil
-	case "quantile":
-		if !(p.quantile >= 0 && p.quantile <= 1) {
-			return nil, cli.Usagef("--quantile: %v is not in [0, 1]", p.quantile)
-		}
-		return policy.Quantile{Q: p.quantile}, nil
-	case "fixed":
-		if !p.changed("lead") || !(p.lead >= 0) {
-			return nil, cli.Usagef("--model fixed needs a --lead in hours")
-		}
-		return policy.Fixed{LeadHours: p.lead}, nil
-	case "forecast":
-		if !(p.full >= 0 && p.full <= 1) {
-			return nil, cli.Usagef("--full-limits: %v is not in [0, 1]", p.full)
-		}
-		if p.s.Rules == nil {
-			return nil, cli.Usagef("--model forecast needs the --config of the cluster")
-		}
-		return policy.Foretold{Full: p.full}, nil
+	b, err := policy.Baselines().Find(p.model)
+	if err != nil {
+		return p.trained()
 	}
-	if _, err := os.Stat(p.model); err != nil {
-		return nil, cli.Usagef("--model %s: neither reactive, avg, quantile, fixed, forecast or never-late, nor a model file: %w", p.model, err)
+	setting := 0.0
+	if k := b.Knob; k != nil {
+		var given bool
+		if setting, given, err = p.knobs.setting(k); err == nil && !given && k.Required {
+			err = cli.Usagef("--model %s needs --%s: %s", p.model, k.Flag, k.Help)
+		}
 	}
-	trained, err := model.Load(p.model)
+	if err == nil && b.Forecasts && p.s.Rules == nil {
+		err = cli.Usagef("--model %s needs the --config of the cluster", p.model)
+	}
+	return b.Policy(setting), err
+}
+
+func (p *provision) trained() (policy.Policy, error) {
+	trained, err := openModel(p.model)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/chain"
-	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/report"
 	"github.com/foretime/foretime/mirage/samples"
@@ -39,20 +38,18 @@ type validated struct {
 
 // validate carries what the validate command works with.
 type validate struct {
-	env      *cli.Env
-	in       input
-	m        machine
-	e        episodes
-	model    string
-	out      string
-	plots    string
-	lead     float64
-	quantile float64
-	overlap  float64
-	tuning   int
-	compare  bool
-	asJSON   bool
-	changed  func(string) bool
+	env     *cli.Env
+	in      input
+	m       machine
+	e       episodes
+	model   string
+	out     string
+	plots   string
+	overlap float64
+	tuning  int
+	compare bool
+	asJSON  bool
+	knobs   knobs
 
 	methods []report.Method // played so far, for the charts
 
@@ -72,12 +69,12 @@ func newValidateCommand(env *cli.Env) *cobra.Command {
 every ten minutes when the successor is submitted, and compare with the
 reactive outcome of the same episodes.
 
---model is the file of a trained model, or one of the baselines: reactive,
-avg (mean of the last 100 waits), quantile (of the last 500 waits), fixed (a
-lead), forecast (what simulating the queue with time limits foretells),
-never-late, oracle (tries every decision). fixed, quantile and forecast are tuned
-on the training range of the settings file, for the given --service-nodes;
---lead and --quantile override that.`,
+--model is the file of a trained model, or one of the baselines:
+
+` + policy.Baselines().Help() + `  oracle      whichever of all decisions turns out best
+
+Those with a setting are tuned on the training range of the settings file, for
+the given --service-nodes, where no flag sets them.`,
 		Example: "  mirage validate ls6-a100.log --config config.json --model avg --episodes 168 --interval 3h --start 2023-02-01 --out reward.log",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0]) },
@@ -86,15 +83,13 @@ on the training range of the settings file, for the given --service-nodes;
 	v.m.flags(c)
 	v.e.flags(c, 156, "4h")
 	f := c.Flags()
-	v.changed = f.Changed
-	f.StringVar(&v.model, "model", "reactive", "file of a model, or reactive, avg, quantile, fixed, forecast, never-late, oracle")
+	f.StringVar(&v.model, "model", "reactive", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+", "+oracle)
 	f.StringVar(&v.out, "out", "", "write reward.log to this file")
 	f.StringVar(&v.plots, "plots", "", "draw distributions of interruption and overlap into this folder, as SVG")
-	f.Float64Var(&v.lead, "lead", 0, "lead of fixed in hours, instead of tuning")
-	f.Float64Var(&v.quantile, "quantile", 0, "quantile of the waits for quantile, instead of tuning")
+	v.knobs.flags(f, "instead of tuning")
 	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
 	f.IntVar(&v.tuning, "tuning-episodes", 240, "episodes of the training range to tune on, at most")
-	f.BoolVar(&v.compare, "compare", false, "play avg, quantile and fixed too and test against each")
+	f.BoolVar(&v.compare, "compare", false, "play "+strings.Join(rivals(), ", ")+" too and test against each")
 	f.BoolVar(&v.asJSON, "json", false, "print JSON")
 	return c
 }
@@ -179,83 +174,76 @@ func (v *validate) draw() error {
 	return nil
 }
 
+// oracle is the name of the player that tries every decision: no policy, since
+// it knows the future.
+const oracle = "oracle"
+
 // player makes the player that a name stands for, and says with what settings.
 func (v *validate) player(ctx context.Context, name string) (validation.Player, map[string]any, error) {
-	switch name {
-	case "reactive":
-		return validation.With(policy.Reactive{}), nil, nil
-	case "never-late":
-		return validation.With(policy.NeverLate{}), nil, nil
-	case "avg":
-		return validation.With(policy.Average{}), nil, nil
-	case "oracle":
+	if name == oracle {
 		return validation.Oracle(v.cost), nil, nil
-	case "fixed":
-		if v.changed("lead") {
-			return validation.With(policy.Fixed{LeadHours: v.lead}), map[string]any{"lead_hours": v.lead}, nil
-		}
-		var candidates []policy.Policy
-		for _, h := range validation.Leads() {
-			if h <= float64(v.plan.Service.Limit)/3600 {
-				candidates = append(candidates, policy.Fixed{LeadHours: h})
-			}
-		}
-		best, cost, err := v.tune(ctx, name, candidates)
-		if err != nil {
-			return nil, nil, err
-		}
-		return validation.With(best), map[string]any{"lead_hours": best.(policy.Fixed).LeadHours, "training_cost_hours": cost}, nil
-	case "forecast":
-		var candidates []policy.Policy
-		for _, full := range []float64{0, 0.25, 0.5, 0.75, 1} {
-			candidates = append(candidates, policy.Foretold{Full: full})
-		}
-		best, cost, err := v.tune(ctx, name, candidates)
-		if err != nil {
-			return nil, nil, err
-		}
-		return validation.With(best), map[string]any{"weight_of_full_limits": best.(policy.Foretold).Full, "training_cost_hours": cost}, nil
-	case "quantile":
-		if v.changed("quantile") {
-			return validation.With(policy.Quantile{Q: v.quantile}), map[string]any{"quantile": v.quantile}, nil
-		}
-		var candidates []policy.Policy
-		for _, q := range validation.Quantiles() {
-			candidates = append(candidates, policy.Quantile{Q: q})
-		}
-		best, cost, err := v.tune(ctx, name, candidates)
-		if err != nil {
-			return nil, nil, err
-		}
-		return validation.With(best), map[string]any{"quantile": best.(policy.Quantile).Q, "training_cost_hours": cost}, nil
 	}
-	if _, err := os.Stat(name); err != nil {
-		return nil, nil, cli.Usagef("--model %s: neither reactive, avg, quantile, fixed, forecast, never-late or oracle, nor a model file: %w", name, err)
+	if b, err := policy.Baselines().Find(name); err == nil {
+		return v.baseline(ctx, name, b)
 	}
-	trained, err := model.Load(name)
+	trained, err := openModel(name, oracle)
 	if err != nil {
 		return nil, nil, err
 	}
 	return validation.With(trained.Policy()), map[string]any{"kind": trained.Kind, "from_hours": trained.FromHours}, nil
 }
 
-func (v *validate) tune(ctx context.Context, name string, candidates []policy.Policy) (policy.Policy, float64, error) {
+// baseline sets a baseline as its flag says, or tunes it.
+func (v *validate) baseline(ctx context.Context, name string, b policy.Baseline) (validation.Player, map[string]any, error) {
+	if b.Knob == nil {
+		return validation.With(b.Policy(0)), nil, nil
+	}
+	setting, given, err := v.knobs.setting(b.Knob)
+	settings := map[string]any{}
+	if err == nil && !given {
+		setting, settings["training_cost_hours"], err = v.tune(ctx, name, b)
+	}
+	settings[b.Knob.Result] = setting
+	return validation.With(b.Policy(setting)), settings, err
+}
+
+// tune returns the setting that costs least on the training range.
+func (v *validate) tune(ctx context.Context, name string, b policy.Baseline) (setting, cost float64, err error) {
 	from, to, err := trainingRange(v.t, v.file, v.plan)
 	if err != nil {
-		return nil, 0, err
+		return 0, 0, err
+	}
+	settings := b.Knob.Tunable(float64(v.plan.Service.Limit) / 3600)
+	candidates := make([]policy.Policy, len(settings))
+	for i, s := range settings {
+		candidates[i] = b.Policy(s)
 	}
 	plan := validation.TuningPlan(from, to, v.plan.History, v.plan.Service, v.tuning)
 	bar := v.env.Progress("tune "+name, int64(plan.Episodes*len(candidates)))
 	defer bar.Done()
-	return validation.Tune(ctx, v.w, plan, candidates, v.cost, v.e.workers, func() { bar.Add(1) })
+	best, cost, err := validation.Tune(ctx, v.w, plan, candidates, v.cost, v.e.workers, func() { bar.Add(1) })
+	if err != nil {
+		return 0, 0, err
+	}
+	return settings[best], cost, nil
 }
 
-// versus tests the played episodes against the simple baselines and says
-// whether the best of them is beaten.
+// rivals are the baselines that a comparison plays.
+func rivals() (names []string) {
+	for _, b := range policy.Baselines() {
+		if b.New.Rival {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
+
+// versus tests the played episodes against the rivals and says whether the
+// best of them is beaten.
 func (v *validate) versus(ctx context.Context, result *validated, played []validation.Played) error {
 	result.Versus = map[string]validation.Paired{}
 	best, least := "", 0.0
-	for _, name := range []string{"avg", "quantile", "fixed"} {
+	for _, name := range rivals() {
 		if name == v.model {
 			continue
 		}
@@ -278,11 +266,11 @@ func (v *validate) versus(ctx context.Context, result *validated, played []valid
 	}
 	switch result.Versus[best].Verdict {
 	case "better":
-		result.Verdict = fmt.Sprintf("%s beats %s, the best of the simple baselines", v.model, best)
+		result.Verdict = fmt.Sprintf("%s beats %s, the best of the baselines", v.model, best)
 	case "worse":
-		result.Verdict = fmt.Sprintf("%s does not beat the simple baselines: it is worse than %s", v.model, best)
+		result.Verdict = fmt.Sprintf("%s does not beat the baselines: it is worse than %s", v.model, best)
 	default:
-		result.Verdict = fmt.Sprintf("%s does not beat the simple baselines: it is not told apart from %s", v.model, best)
+		result.Verdict = fmt.Sprintf("%s does not beat the baselines: it is not told apart from %s", v.model, best)
 	}
 	return nil
 }
@@ -312,7 +300,7 @@ func (r validated) print(w io.Writer) error {
 	if p := r.VersusReactive; p != nil {
 		fmt.Fprintf(w, "\nagainst reactive: %+.2f h [%.2f, %.2f], p %.2g: %s\n", p.Difference, p.Low, p.High, p.P, p.Verdict)
 	}
-	for _, name := range []string{"avg", "quantile", "fixed"} {
+	for _, name := range rivals() {
 		if p, ok := r.Versus[name]; ok {
 			fmt.Fprintf(w, "against %s: %+.2f h [%.2f, %.2f], p %.2g: %s\n", name, p.Difference, p.Low, p.High, p.P, p.Verdict)
 		}

@@ -1,0 +1,65 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/shared/registry"
+)
+
+// ErrKnob is returned when a baseline is given a setting it cannot have.
+var ErrKnob = errors.New("setting out of range")
+
+// Baseline is a policy that learns nothing.
+type Baseline struct {
+	Policy    func(setting float64) Policy
+	Knob      *Knob // its one setting; nil where it has none
+	Rival     bool  // comparisons play it
+	Forecasts bool  // it asks State.Forecast
+}
+
+// Knob is the setting of a baseline.
+type Knob struct {
+	Flag     string // what sets it on a command line
+	Help     string
+	Result   string // its name in results
+	Most     float64
+	Default  float64
+	Required bool      // there is no default
+	Choices  []float64 // what tuning chooses from
+	Hours    bool      // choices longer than the service are left out
+}
+
+// Check returns an error that wraps ErrKnob where the setting is below 0 or
+// above the most.
+func (k *Knob) Check(setting float64) error {
+	if !(setting >= 0 && setting <= k.Most) || math.IsInf(setting, 0) {
+		return fmt.Errorf("--%s: %w: %v is not in [0, %v]", k.Flag, ErrKnob, setting, k.Most)
+	}
+	return nil
+}
+
+// Tunable returns the settings that tuning chooses from for a service of so
+// many hours.
+func (k *Knob) Tunable(serviceHours float64) []float64 {
+	var out []float64
+	for _, c := range k.Choices {
+		if !k.Hours || c <= serviceHours {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Baselines are the policies by name; one more is a line here and a file.
+func Baselines() registry.List[Baseline] {
+	return registry.List[Baseline]{
+		{Name: "reactive", Help: "when the predecessor has ended", New: reactive()},
+		{Name: "avg", Help: "the mean of the last 100 waits ahead", New: average()},
+		{Name: "quantile", Help: "a quantile of the last 500 waits ahead", New: quantile()},
+		{Name: "fixed", Help: "a fixed lead", New: fixed()},
+		{Name: "forecast", Help: "what simulating the queue forward with time limits foretells", New: foretold()},
+		{Name: "never-late", Help: "when the predecessor starts", New: neverLate()},
+	}
+}

@@ -1,0 +1,25 @@
+package policy
+
+// Predictor foretells the wait of a successor submitted now, in hours.
+type Predictor interface {
+	WaitHours(s *State) (float64, error)
+}
+
+// Predicted submits when the reward that a predictor expects reaches
+// FromHours. Below zero leaves a margin against interruptions, above it one
+// against overlap.
+type Predicted struct {
+	Predictor Predictor
+	FromHours float64
+}
+
+// Decide says submit when the expected reward is high enough.
+func (p Predicted) Decide(s *State) (Decision, error) {
+	wait, err := p.Predictor.WaitHours(s)
+	if err != nil {
+		return Decision{}, err
+	}
+	d := waitOf(s, max(wait, 0)*3600)
+	d.Submit = d.ExpectedHours >= p.FromHours
+	return d, nil
+}

@@ -1,0 +1,30 @@
+package policy
+
+import "slices"
+
+// Quantile submits when the predecessor has as long to run as a quantile of
+// the latest waits.
+type Quantile struct {
+	Q float64 // in [0, 1]
+}
+
+// Decide says submit when the quantile, nearest rank, is reached.
+func (q Quantile) Decide(s *State) (Decision, error) {
+	if len(s.Waits) == 0 {
+		return waitOf(s, 0), nil
+	}
+	sorted := slices.Sorted(slices.Values(s.Waits))
+	return waitOf(s, sorted[min(int(q.Q*float64(len(sorted))), len(sorted)-1)]), nil
+}
+
+func quantile() Baseline {
+	return Baseline{
+		Policy: func(q float64) Policy { return Quantile{Q: q} },
+		Knob: &Knob{
+			Flag: "quantile", Help: "quantile of the waits", Result: "quantile",
+			Most: 1, Default: 0.9,
+			Choices: []float64{.5, .6, .7, .75, .8, .85, .9, .95, .98},
+		},
+		Rival: true,
+	}
+}
