@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/foretime/foretime/mirage/simulator"
@@ -85,9 +84,5 @@ func Load(path string) (*File, error) {
 
 // Save writes the settings file.
 func (f *File) Save(path string) error {
-	return file.Write(path, func(w io.Writer) error {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(f)
-	})
+	return file.WriteJSON(path, f)
 }

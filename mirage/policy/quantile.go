@@ -1,6 +1,6 @@
 package policy
 
-import "slices"
+import "github.com/foretime/foretime/shared/stats"
 
 // Quantile submits when the predecessor has as long to run as a quantile of
 // the latest waits.
@@ -8,13 +8,12 @@ type Quantile struct {
 	Q float64 // in [0, 1]
 }
 
-// Decide says submit when the quantile, nearest rank, is reached.
+// Decide says submit when the quantile, next rank, is reached.
 func (q Quantile) Decide(s *State) (Decision, error) {
 	if len(s.Waits) == 0 {
 		return waitOf(s, 0), nil
 	}
-	sorted := slices.Sorted(slices.Values(s.Waits))
-	return waitOf(s, sorted[min(int(q.Q*float64(len(sorted))), len(sorted)-1)]), nil
+	return waitOf(s, stats.Sort(s.Waits).NextRank(q.Q)), nil
 }
 
 func quantile() Baseline {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Shape of a history.
@@ -93,7 +94,7 @@ func (l *Lens) Of(sim *simulator.Simulator) Snapshot {
 	return l.Take(l.pending, l.running)
 }
 
-func (l *Lens) column(n int, value func(int) float64) []float64 {
+func (l *Lens) column(n int, value func(int) float64) stats.Sorted {
 	l.scratch = l.scratch[:0]
 	for i := range n {
 		l.scratch = append(l.scratch, value(i))
@@ -102,17 +103,12 @@ func (l *Lens) column(n int, value func(int) float64) []float64 {
 	return l.scratch
 }
 
-// quantiles fills q with the 0, 25, 50, 75 and 100 % quantiles of sorted
-// values, linear between neighbours as numpy.percentile has it; with nothing
+// quantiles fills q with evenly spaced quantiles from 0 to 100 %; with nothing
 // where there are no values.
-func quantiles(q, sorted []float64) {
-	if len(sorted) == 0 {
-		return
-	}
+func quantiles(q []float64, values stats.Sorted) {
 	for i := range q {
-		at := float64(i) / float64(len(q)-1) * float64(len(sorted)-1)
-		low := int(at)
-		high := min(low+1, len(sorted)-1)
-		q[i] = sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+		if len(values) > 0 {
+			q[i] = values.Quantile(float64(i) / float64(len(q)-1))
+		}
 	}
 }

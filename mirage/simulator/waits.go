@@ -1,7 +1,5 @@
 package simulator
 
-import "slices"
-
 // waitsKept is how many waits of the latest started jobs are remembered.
 const waitsKept = 512
 
@@ -36,15 +34,4 @@ func (s *Simulator) MeanLastWait(n int) float64 {
 		sum += x
 	}
 	return sum / float64(max(len(w), 1))
-}
-
-// QuantileLastWait is the q-quantile, nearest rank, of LastWaits in seconds, 0
-// where no job has started.
-func (s *Simulator) QuantileLastWait(n int, q float64) float64 {
-	w := s.LastWaits(n)
-	if len(w) == 0 {
-		return 0
-	}
-	slices.Sort(w)
-	return w[min(int(q*float64(len(w))), len(w)-1)]
 }

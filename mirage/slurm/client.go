@@ -2,7 +2,6 @@ package slurm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -172,10 +171,4 @@ func ParseNodes(b []byte) (total, unavailable int, err error) {
 		}
 	}
 	return len(seen), unavailable, nil
-}
-
-// marshalLine is v as one line of JSON.
-func marshalLine(v any) ([]byte, error) {
-	b, err := json.Marshal(v)
-	return append(b, '\n'), err
 }

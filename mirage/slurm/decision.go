@@ -102,5 +102,5 @@ func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) error {
 func (p *Provisioner) log(v Verdict) error {
 	v.At, v.DryRun = p.s.Clock.Now().UTC(), p.s.DryRun
 	p.Metrics.add(&p.Metrics.decisions)
-	return p.decisions.append(v, false)
+	return p.decisions.AppendJSON(v)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // record is a line of the history: how the queue was, in policy time, and
@@ -31,19 +32,19 @@ type history struct {
 	starts  []start          // by time of start
 	known   map[int64]bool   // jobs whose start was seen and that may be seen again
 	lens    samples.Lens
-	file    *lines
+	log     *file.Log
 }
 
 func openHistory(path string) (*history, error) {
 	h := &history{known: map[int64]bool{}}
-	file, err := openLines(path, func(_ int, r record) error {
+	log, err := openLog(path, "at", func(r record) error {
 		if r.Queue != nil && len(r.Queue) != len(samples.Snapshot{}) {
 			return fmt.Errorf("%d features of the queue, want %d", len(r.Queue), len(samples.Snapshot{}))
 		}
 		h.remember(r)
 		return nil
 	})
-	h.file = file
+	h.log = log
 	return h, err
 }
 
@@ -101,7 +102,7 @@ func (h *history) see(jobs []Job, at float64, m scale, own func(int64) bool, sna
 	if r.Queue == nil && r.Starts == nil {
 		return nil
 	}
-	if err := h.file.append(r, false); err != nil {
+	if err := h.log.AppendJSON(r); err != nil {
 		return err
 	}
 	h.remember(r)
@@ -137,7 +138,7 @@ func (h *history) window(now int64) []samples.Moment {
 	return window
 }
 
-func (h *history) close() error { return h.file.close() }
+func (h *history) close() error { return h.log.Close() }
 
 // scale turns the cluster's time into the policy's.
 type scale struct {

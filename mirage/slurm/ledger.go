@@ -3,10 +3,10 @@ package slurm
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrLedger is returned when a journal says what cannot have happened.
@@ -60,33 +60,19 @@ type Ledger struct {
 	Begun time.Time
 	Links []Link
 
-	file *lines
+	log *file.Log
 }
 
 // OpenLedger reads a journal, or makes one. The error wraps ErrLedger where
 // an entry contradicts those before it.
 func OpenLedger(path string) (*Ledger, error) {
 	l := &Ledger{}
-	file, err := openLines(path, func(_ int, e Entry) error { return l.apply(e) })
+	log, err := openLog(path, "kind", l.apply)
 	if err != nil {
 		return nil, err
 	}
-	l.file = file
-	if err := syncFolder(filepath.Dir(path)); err != nil {
-		file.close()
-		return nil, err
-	}
+	l.log = log
 	return l, nil
-}
-
-// syncFolder puts a folder's own entries on the disk.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // Append records an entry. The error wraps ErrLedger, and nothing is
@@ -96,7 +82,7 @@ func (l *Ledger) Append(e Entry) error {
 	if err := trial.apply(e); err != nil {
 		return err
 	}
-	if err := l.file.append(e, true); err != nil {
+	if err := l.log.AppendJSON(e); err != nil {
 		return err
 	}
 	return l.apply(e)
@@ -114,7 +100,7 @@ func (l *Ledger) Last() *Link {
 func (l *Ledger) Token(link int) string { return fmt.Sprintf("foretime/%s/%d", l.Chain, link) }
 
 // Close closes the file.
-func (l *Ledger) Close() error { return l.file.close() }
+func (l *Ledger) Close() error { return l.log.Close() }
 
 func (l *Ledger) clone() *Ledger {
 	c := *l

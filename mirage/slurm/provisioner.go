@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Errors returned by a provisioner.
@@ -38,7 +40,7 @@ type Provisioner struct {
 	ledger    *Ledger
 	history   *history
 	queue     []Job // of the partition, as last seen
-	decisions *lines
+	decisions *file.Log
 	k         Controller
 	knows     bool // k is filled
 
@@ -84,7 +86,7 @@ func (p *Provisioner) open() (err error) {
 	if p.history, err = openHistory(filepath.Join(p.dir, "history.jsonl")); err != nil {
 		return err
 	}
-	if p.decisions, err = openLines(filepath.Join(p.dir, "decisions.jsonl"), func(int, Verdict) error { return nil }); err != nil {
+	if p.decisions, err = openLog(filepath.Join(p.dir, "decisions.jsonl"), "why", func(Verdict) error { return nil }); err != nil {
 		return err
 	}
 	if p.ledger.Chain == "" {
@@ -104,9 +106,9 @@ func (p *Provisioner) open() (err error) {
 func (p *Provisioner) Close() error {
 	var errs []error
 	if p.decisions != nil {
-		errs = append(errs, p.decisions.close())
+		errs = append(errs, p.decisions.Close())
 	}
-	if p.history != nil && p.history.file != nil {
+	if p.history != nil && p.history.log != nil {
 		errs = append(errs, p.history.close())
 	}
 	if p.ledger != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Job is one row of an accounting log: a job that ran.
@@ -82,6 +83,5 @@ func MedianPriority(jobs []Job) float64 {
 	for i := range jobs {
 		p[i] = jobs[i].Priority
 	}
-	slices.SortFunc(p, cmp.Compare[float64])
-	return p[len(p)/2]
+	return stats.Sort(p).NextRank(.5)
 }

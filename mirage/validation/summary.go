@@ -1,10 +1,9 @@
 package validation
 
 import (
-	"slices"
-
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // zeroSeconds is the longest interruption that counts as none.
@@ -130,15 +129,8 @@ func mean(values []float64) (float64, error) {
 func spread(values []float64, seed uint64) Spread {
 	m, _ := mean(values)
 	s := Spread{Mean: m, Low: m, High: m}
-	sorted := slices.Sorted(slices.Values(values))
-	for _, q := range []struct {
-		to *float64
-		p  float64
-	}{{&s.P50, .5}, {&s.P90, .9}, {&s.P99, .99}} {
-		if v, err := regression.Quantile(sorted, q.p); err == nil {
-			*q.to = v
-		}
-	}
+	sorted := stats.Sort(values)
+	s.P50, s.P90, s.P99 = sorted.Quantile(.5), sorted.Quantile(.9), sorted.Quantile(.99)
 	if b, err := regression.Bootstrap(values, mean, regression.Resampling{Seed: seed}); err == nil {
 		s.Low, s.High = b.Low, b.High
 	}

@@ -38,7 +38,7 @@ func (e *episodes) flags(c *cobra.Command, count int, interval string) {
 	f.StringVar(&e.history, "history", "14d", "time simulated before --start, from an idle machine")
 	f.IntVar(&e.nodes, "service-nodes", 1, "nodes of the service")
 	f.StringVar(&e.limit, "service-limit", "48h", "time limit of each service job, which it runs to")
-	f.Float64Var(&e.priority, "service-priority", 0, "logged priority of the service jobs (default: the median of the trace)")
+	f.Float64Var(&e.priority, "service-priority", 0, "logged priority of the service jobs (default: the median of the jobs before --start)")
 	e.priorityGiven = func() bool { return f.Changed("service-priority") }
 	f.IntVar(&e.workers, "workers", runtime.GOMAXPROCS(0), "episodes played at once")
 	f.Uint64Var(&e.seed, "seed", 1, "seed of whatever is random")

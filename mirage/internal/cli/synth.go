@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
@@ -99,7 +100,7 @@ a simulated Slurm of --nodes nodes.`,
 	return c
 }
 
-func synthProfile(env *cli.Env, in *input, like, file string) (*synth.Profile, error) {
+func synthProfile(env *cli.Env, in *input, like, path string) (*synth.Profile, error) {
 	switch {
 	case like != "":
 		t, err := in.open(env, like)
@@ -107,18 +108,18 @@ func synthProfile(env *cli.Env, in *input, like, file string) (*synth.Profile, e
 			return nil, err
 		}
 		p, err := synth.Fit(t)
-		if err != nil || file == "" {
+		if err != nil || path == "" {
 			return p, err
 		}
-		return p, saveJSON(file, p)
-	case file != "":
-		b, err := os.ReadFile(file)
+		return p, file.WriteJSON(path, p)
+	case path != "":
+		b, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
 		p := new(synth.Profile)
 		if err := json.Unmarshal(b, p); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		return p, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // ErrProfile is returned when a profile cannot be fitted or drawn from.
@@ -160,13 +161,9 @@ func quantilesOf(values []float64) []float64 {
 	if len(values) == 0 {
 		return q
 	}
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
+	sorted := stats.Sort(values)
 	for i := range q {
-		at := float64(i) / (quantiles - 1) * float64(len(sorted)-1)
-		low := int(at)
-		high := min(low+1, len(sorted)-1)
-		q[i] = math.Round((sorted[low]+(at-float64(low))*(sorted[high]-sorted[low]))*1e4) / 1e4
+		q[i] = math.Round(sorted.Quantile(float64(i)/(quantiles-1))*1e4) / 1e4
 	}
 	return q
 }
