@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // ErrRange is returned when a range of time holds too few jobs to calibrate on.
@@ -146,20 +146,16 @@ func (s *search) best(points []point) (point, error) {
 			todo = append(todo, p)
 		}
 	}
-	losses, errs := make([]float64, len(todo)), make([]error, len(todo))
-	var group sync.WaitGroup
-	for w := range s.workers {
-		group.Go(func() {
-			for i := w; i < len(todo); i += s.workers {
-				losses[i], errs[i] = s.loss(todo[i])
-			}
-		})
-	}
-	group.Wait()
+	losses := make([]float64, len(todo))
+	var group crash.Group
+	group.SetLimit(s.workers)
 	for i, p := range todo {
-		if errs[i] != nil {
-			return point{}, errs[i]
-		}
+		group.Go(func() (err error) { losses[i], err = s.loss(p); return err })
+	}
+	if err := group.Wait(); err != nil {
+		return point{}, err
+	}
+	for i, p := range todo {
 		s.known[p] = losses[i]
 	}
 	best, least := points[0], math.Inf(1)

@@ -10,9 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -76,32 +76,19 @@ func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s
 	if err := m.claim(dir); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	blocks := make(chan int)
-	var group sync.WaitGroup
-	var once sync.Once
-	var first error
-	for range max(workers, 1) {
-		group.Go(func() {
-			for block := range blocks {
-				if err := p.block(ctx, w, dir, block, progress); err != nil {
-					once.Do(func() { first = err; cancel() })
-				}
-			}
-		})
-	}
+	group, ctx := crash.WithContext(ctx)
+	group.SetLimit(max(workers, 1))
 	for block := range m.Blocks {
-		if s.has(block) && ctx.Err() == nil {
-			blocks <- block
+		if s.has(block) {
+			group.Go(func() error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				return p.block(ctx, w, dir, block, progress)
+			})
 		}
 	}
-	close(blocks)
-	group.Wait()
-	if first == nil {
-		first = ctx.Err()
-	}
-	return first
+	return group.Wait()
 }
 
 func lastSubmit(w *simulator.Workload) int64 {

@@ -11,13 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/foretime/foretime/shared/dataset"
-
 	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 // simulate runs a table through the real simulator and its CSV.

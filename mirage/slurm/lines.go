@@ -8,10 +8,11 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// openLog opens a log of JSON objects, the first of which has a key; each is
-// told of all of them.
+// openLog opens a log of JSON objects that begin with a time, the first of which
+// has a key; each is told of all of them.
 func openLog[T any](path, key string, each func(T) error) (*file.Log, error) {
 	return file.OpenLog(path, file.Lines{
+		Begin: `{"at":`,
 		Start: func(first []byte) error {
 			var object map[string]json.RawMessage
 			if err := json.Unmarshal(first, &object); err != nil {

@@ -3,12 +3,12 @@ package validation
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Player plays an episode whose predecessor is submitted at an instant of a
@@ -47,33 +47,17 @@ func Play(ctx context.Context, w *simulator.Workload, plan samples.Plan, player 
 		return nil, err
 	}
 	played := make([]Played, plan.Episodes)
-	errs := make([]error, plan.Episodes)
-	starts := make(chan int)
-	var group sync.WaitGroup
-	for range max(workers, 1) {
-		group.Go(func() {
-			for first := range starts {
-				playStretch(ctx, w, plan, player, first, played, errs, progress)
-			}
-		})
-	}
+	group, ctx := crash.WithContext(ctx)
+	group.SetLimit(max(workers, 1))
 	for first := 0; first < plan.Episodes; first += stretch {
-		starts <- first
+		group.Go(func() error { return playStretch(ctx, w, plan, player, first, played, progress) })
 	}
-	close(starts)
-	group.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("episode %d: %w", i, err)
-		}
-	}
-	return played, nil
+	return played, group.Wait()
 }
 
-func playStretch(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, first int, played []Played, errs []error, progress func()) {
-	last := min(first+stretch, plan.Episodes)
+func playStretch(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, first int, played []Played, progress func()) error {
 	background, err := plan.Background(ctx, w, first)
-	for e := first; e < last; e++ {
+	for e := first; e < min(first+stretch, plan.Episodes); e++ {
 		if err == nil {
 			err = plan.Forward(ctx, background, e)
 		}
@@ -81,11 +65,11 @@ func playStretch(ctx context.Context, w *simulator.Workload, plan samples.Plan, 
 			played[e], err = player(background, plan.Submit(e), plan.Service)
 		}
 		if err != nil {
-			errs[e] = err
-			return
+			return fmt.Errorf("episode %d: %w", e, err)
 		}
 		if progress != nil {
 			progress()
 		}
 	}
+	return nil
 }

@@ -27,6 +27,11 @@ type Lines struct {
 	// error leaves the file untouched; it is wrapped with [ErrForeign]. Nil
 	// takes any first line.
 	Start func(first []byte) error
+	// Begin is what a first line always begins with, such as {"at": for a log
+	// of JSON. A file without any whole line is a log whose first line was never
+	// finished, and is cut to nothing, where it agrees with Begin as far as both
+	// go; with Begin empty it is not a log of the caller's.
+	Begin string
 	// Read takes each whole line, the first included. An error ends the
 	// reading, leaves the file untouched, and is wrapped with file and line.
 	// It must not keep the slice. Nil ignores the lines.
@@ -132,7 +137,7 @@ func read(r io.Reader, path string, l Lines) (torn int, end int64, err error) {
 		return 0, 0, err
 	}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
-	if len(whole) == 0 && len(data) > 0 {
+	if len(whole) == 0 && len(data) > 0 && !l.begun(data) {
 		return 0, 0, fmt.Errorf("%s: %w: no whole line in %d bytes", path, ErrForeign, len(data))
 	}
 	number := 0
@@ -152,6 +157,12 @@ func read(r io.Reader, path string, l Lines) (torn int, end int64, err error) {
 		}
 	}
 	return len(data) - len(whole), int64(len(whole)), nil
+}
+
+// begun says whether bytes may be the beginning of a log's first line.
+func (l *Lines) begun(data []byte) bool {
+	n := min(len(data), len(l.Begin))
+	return n > 0 && string(data[:n]) == l.Begin[:n]
 }
 
 // Append adds a line, or several with line feeds between them, in one write,

@@ -149,3 +149,26 @@ func TestLogOfTwoWriters(t *testing.T) {
 		t.Errorf("after the first: %q", lines)
 	}
 }
+
+// TestLogCutAtBirth: a first line that was never finished is cut off where the
+// caller says how one begins, and only then.
+func TestLogCutAtBirth(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for text, ours := range map[string]bool{`{`: true, `{"at":`: true, `{"at":1,"ki`: true, `{"ta`: false, "\x00": false, "": true} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := file.OpenLog(path, file.Lines{Begin: `{"at":`})
+		if ours != (err == nil) || !ours && !errors.Is(err, file.ErrForeign) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err != nil {
+			holds(t, path, text, 1)
+			continue
+		}
+		if err := errors.Join(l.Append([]byte(`{"at":2}`)), l.Close()); err != nil || l.Torn != len(text) {
+			t.Errorf("%q: %d torn bytes, %v", text, l.Torn, err)
+		}
+		holds(t, path, `{"at":2}`+"\n", 1)
+	}
+}

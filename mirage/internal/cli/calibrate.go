@@ -7,10 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 func newCalibrateCommand(env *cli.Env) *cobra.Command {
@@ -31,9 +30,6 @@ figures are told beside.`,
 		Example: "  mirage calibrate ls6-a100.log --from 2022-11-01 --to 2023-02-01 --held-to 2023-03-01 --out config.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" {
-				return cli.Usagef("--out is needed")
-			}
 			t, err := in.open(env, args[0])
 			if err != nil {
 				return err
@@ -75,6 +71,7 @@ figures are told beside.`,
 	f.StringVar(&out, "out", "", "settings file to write")
 	f.IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "simulations at once")
 	f.BoolVar(&asJSON, "json", false, "print the settings file")
+	cli.Require(c, "out")
 	return c
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -9,13 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // episodes are the flags that say which service pairs are played.
@@ -34,7 +34,7 @@ func (e *episodes) flags(c *cobra.Command, count int, interval string) {
 	f := c.Flags()
 	f.IntVar(&e.count, "episodes", count, "service pairs to play")
 	f.StringVar(&e.interval, "interval", interval, "time between two predecessors (4h, 1d)")
-	f.StringVar(&e.start, "start", "", "when the first predecessor is submitted (needed)")
+	f.StringVar(&e.start, "start", "", "when the first predecessor is submitted")
 	f.StringVar(&e.history, "history", "14d", "time simulated before --start, from an idle machine")
 	f.IntVar(&e.nodes, "service-nodes", 1, "nodes of the service")
 	f.StringVar(&e.limit, "service-limit", "48h", "time limit of each service job, which it runs to")
@@ -42,6 +42,7 @@ func (e *episodes) flags(c *cobra.Command, count int, interval string) {
 	e.priorityGiven = func() bool { return f.Changed("service-priority") }
 	f.IntVar(&e.workers, "workers", runtime.GOMAXPROCS(0), "episodes played at once")
 	f.Uint64Var(&e.seed, "seed", 1, "seed of whatever is random")
+	cli.Require(c, "start")
 }
 
 // seconds reads a span such as 90s, 4h, 14d or 1d12h.
@@ -68,9 +69,6 @@ func seconds(flag, s string) (int64, error) {
 // median of the jobs submitted before the first episode, where there are any.
 func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
 	p := samples.Plan{Episodes: e.count, Probes: probes}
-	if e.start == "" {
-		return p, cli.Usagef("--start is needed")
-	}
 	var err error
 	if p.Start, err = t.Date(e.start); err != nil {
 		return p, cli.Usagef("--start: %w", err)
@@ -81,7 +79,7 @@ func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
 	if p.History, err = seconds("history", e.history); err != nil {
 		return p, err
 	}
-	if p.Service, err = e.service(t); err != nil {
+	if p.Service, err = e.service(t, p.Start); err != nil {
 		return p, err
 	}
 	if err := p.Check(); err != nil {
@@ -90,14 +88,14 @@ func (e *episodes) plan(t *trace.Trace, probes int) (samples.Plan, error) {
 	return p, nil
 }
 
-func (e *episodes) service(t *trace.Trace) (chain.Service, error) {
+func (e *episodes) service(t *trace.Trace, start int64) (chain.Service, error) {
 	limit, err := seconds("service-limit", e.limit)
 	if err != nil {
 		return chain.Service{}, err
 	}
 	priority := e.priority
 	if !e.priorityGiven() {
-		priority = trace.MedianPriority(t.Jobs)
+		priority = trace.MedianPriority(t.Between(math.MinInt64, start))
 	}
 	return chain.Service{Nodes: e.nodes, Limit: limit, Priority: priority}, nil
 }

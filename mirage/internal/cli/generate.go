@@ -9,10 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 func newGenerateCommand(env *cli.Env) *cobra.Command {
@@ -36,9 +35,6 @@ the folder at the end is checked.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			begin := time.Now()
-			if out == "" {
-				return cli.Usagef("--out is needed")
-			}
 			part, err := parseShard(shard)
 			if err != nil {
 				return err
@@ -118,6 +114,7 @@ the folder at the end is checked.`,
 	f.StringArrayVar(&arrayOptions, "slurm-option", nil, "option for sbatch, such as --partition=cpu (may be repeated)")
 	f.BoolVar(&parity, "parity", false, "store the histories of the reward's moment, which know the future: for comparison only")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
+	cli.Require(c, "out")
 	return c
 }
 

@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // input are the flags that say how a trace file is read.

@@ -6,13 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // machine are the flags that describe a cluster and its scheduler. A flag

@@ -6,10 +6,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // knobs are the flags that set the baselines.

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/slurm"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // provision carries what the provision command works with.
@@ -56,7 +56,7 @@ fixed needs --lead and forecast --config:
 	}
 	f := c.Flags()
 	f.SetInterspersed(false)
-	f.StringVar(&p.state, "state", "", "folder of the chain (needed)")
+	f.StringVar(&p.state, "state", "", "folder of the chain")
 	f.StringVar(&p.model, "model", "avg", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", "))
 	f.StringVar(&p.config, "config", "", "settings file of the cluster, as calibrate writes it, for forecasts")
 	p.knobs.flags(f, "")
@@ -77,6 +77,7 @@ fixed needs --lead and forecast --config:
 	f.BoolVar(&p.s.DryRun, "dry-run", false, "decide and log for --predecessor, submit nothing")
 	f.StringVar(&p.metrics, "metrics", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9118")
 	f.BoolVar(&p.asJSON, "json", false, "print JSON at the end")
+	cli.Require(c, "state")
 	return c
 }
 
@@ -111,9 +112,6 @@ func (p *provision) run(ctx context.Context, args []string) error {
 
 // settings turns flags into settings.
 func (p *provision) settings(args []string) (err error) {
-	if p.state == "" {
-		return cli.Usagef("--state is needed")
-	}
 	if len(args) > 0 {
 		if p.s.Request.Script, err = filepath.Abs(args[0]); err != nil {
 			return err
@@ -221,6 +219,6 @@ func (p *provision) serve(m *slurm.Metrics) (stop func(), err error) {
 		_, _ = m.WriteTo(w)
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = server.Serve(listener) }()
+	crash.Go(func() { _ = server.Serve(listener) })
 	return func() { _ = server.Close() }, nil
 }

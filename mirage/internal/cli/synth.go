@@ -8,13 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/file"
-
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/mirage/trace/synth"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 func newSynthCommand(env *cli.Env) *cobra.Command {
@@ -32,9 +31,6 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 a simulated Slurm of --nodes nodes.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if out == "" {
-				return cli.Usagef("--out is needed")
-			}
 			p, err := synthProfile(env, &in, like, profile)
 			if err != nil {
 				return err
@@ -97,6 +93,7 @@ a simulated Slurm of --nodes nodes.`,
 	f.Uint64Var(&seed, "seed", 1, "seed of the draw")
 	f.StringVar(&out, "out", "", "file to write: .log (Mirage), .swf or .csv")
 	f.BoolVar(&asJSON, "json", false, "print the new trace's figures as JSON")
+	cli.Require(c, "out")
 	return c
 }
 

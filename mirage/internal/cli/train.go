@@ -9,11 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 func newTrainCommand(env *cli.Env) *cobra.Command {
@@ -33,9 +32,6 @@ kinds of weeks than the log has.`,
 		Example: "  mirage train samples/ more-samples/ --model boost --until 2023-02-01 --out boost.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" {
-				return cli.Usagef("--out is needed")
-			}
 			if until != "" {
 				location, err := time.LoadLocation(zone)
 				if err != nil {
@@ -93,5 +89,6 @@ kinds of weeks than the log has.`,
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
 	f.IntVar(&s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the model does not depend on it")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
+	cli.Require(c, "out")
 	return c
 }
