@@ -6,7 +6,9 @@ empty :=
 space := $(empty) $(empty)
 comma := ,
 
-.PHONY: help tour test check real bench readme modules clean
+FUZZTIME ?= 1m
+
+.PHONY: help tour test check real bench bench-once fuzz readme modules clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,14 +22,20 @@ test: ## every test, then each module alone
 test-%: ## one module alone, as its own user builds it
 	cd $* && GOWORK=off $(GO) build ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test -race -gcflags=github.com/gomlx/compute/...=-d=checkptr=0 ./...
 
-check: ## formatting, vet, staticcheck, tidy modules, layers, docs, static builds
-	@$(GO) run ./tools/cmd/check
+check: ## formatting, vet, staticcheck, tidy modules, layers, docs, static builds, a clean tree after
+	@$(GO) run ./tools/cmd/check $(STEPS)
 
 real: ## install the real components and run the tests that drive them
 	@$(GO) run ./tools/cmd/suite real
 
 bench: ## benchmarks, in the form that benchstat reads
 	$(GO) test -run '^$$' -bench . -benchmem work
+
+bench-once: ## every benchmark once: they still run
+	$(GO) test -run '^$$' -bench . -benchtime 1x work
+
+fuzz: ## every fuzz target for FUZZTIME (1m)
+	@$(GO) run ./tools/cmd/suite fuzz $(FUZZTIME)
 
 readme: ## write the measured block of README.md from the last tour and test
 	@$(GO) run ./tools/cmd/readme

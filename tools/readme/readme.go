@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/foretime/foretime/tools/tour"
@@ -72,18 +71,4 @@ func Replace(text, block string) (string, error) {
 		return "", err
 	}
 	return strings.Replace(text, begin+old+end, begin+block+end, 1), nil
-}
-
-var (
-	numbers = regexp.MustCompile(`-?[0-9][0-9.]*(e[-+][0-9]+)?`)
-	rules   = regexp.MustCompile(`-{2,}`)
-	blanks  = regexp.MustCompile(` +`)
-)
-
-// Shape masks what changes from one measurement to the next: numbers, and the
-// column widths that follow from them.
-func Shape(block string) string {
-	block = rules.ReplaceAllString(block, "--")
-	block = numbers.ReplaceAllString(block, "N")
-	return blanks.ReplaceAllString(block, " ")
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -56,13 +57,22 @@ type event struct {
 
 type key struct{ pkg, test string }
 
+// counter gathers a Result from events.
+type counter struct {
+	Result
+	progress io.Writer
+	output   map[key]*strings.Builder    // of packages, and of tests that run
+	build    map[string]*strings.Builder // by import path
+	failed   map[string]bool             // packages with a failure
+}
+
 // Read counts a stream of test events. A line that is no event is printed to
 // progress as it is.
 func Read(events io.Reader, progress io.Writer) (*Result, error) {
-	result := &Result{}
-	output := map[key]*strings.Builder{}
-	build := map[string]*strings.Builder{}
-	failed := map[string]int{} // failed tests by package
+	c := &counter{
+		progress: progress, output: map[key]*strings.Builder{},
+		build: map[string]*strings.Builder{}, failed: map[string]bool{},
+	}
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -71,45 +81,81 @@ func Read(events io.Reader, progress io.Writer) (*Result, error) {
 			if json.Unmarshal(line, &e) != nil {
 				progress.Write(line)
 			} else {
-				result.count(e, output, build, failed, progress)
+				c.count(e)
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return result, nil
+			return &c.Result, nil
 		}
 		if err != nil {
-			return result, err
+			return &c.Result, err
 		}
 	}
 }
 
-func (r *Result) count(e event, output map[key]*strings.Builder, build map[string]*strings.Builder, failed map[string]int, progress io.Writer) {
+func (c *counter) count(e event) {
 	k := key{e.Package, e.Test}
 	switch {
 	case e.Action == "build-output":
-		grow(build, e.ImportPath).WriteString(e.Output)
+		grow(c.build, e.ImportPath).WriteString(e.Output)
 	case e.Action == "output":
-		grow(output, k).WriteString(e.Output)
-	case e.Test == "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip"):
-		fmt.Fprintf(progress, "%-4s %s %.1fs\n", e.Action, e.Package, e.Elapsed)
-		if e.Action == "fail" && failed[e.Package] == 0 {
-			text := grow(output, k).String()
-			if e.FailedBuild != "" {
-				text = grow(build, e.FailedBuild).String() + text
-			}
-			r.Failures = append(r.Failures, Failure{Package: e.Package, Output: text})
+		grow(c.output, k).WriteString(e.Output)
+	case e.Action != "pass" && e.Action != "fail" && e.Action != "skip":
+	case e.Test == "":
+		c.packageEnds(e)
+	default:
+		c.testEnds(k, e.Action)
+	}
+}
+
+func (c *counter) testEnds(k key, action string) {
+	text := grow(c.output, k).String()
+	delete(c.output, k)
+	switch action {
+	case "pass":
+		c.Passed++
+	case "skip":
+		c.Skips = append(c.Skips, Skip{k.pkg, k.test, reason(text)})
+	case "fail":
+		c.fail(k, text)
+	}
+}
+
+// packageEnds counts the tests that the end of the package's process broke off
+// (it ran out of time or was killed, say) as failures, and the package itself
+// where nothing else says why it failed.
+func (c *counter) packageEnds(e event) {
+	fmt.Fprintf(c.progress, "%-4s %s %.1fs\n", e.Action, e.Package, e.Elapsed)
+	if e.Action != "fail" {
+		return
+	}
+	whole := grow(c.output, key{e.Package, ""}).String()
+	for _, k := range c.brokenOff(e.Package) {
+		c.fail(k, c.output[k].String()+whole)
+	}
+	if !c.failed[e.Package] {
+		c.fail(key{e.Package, ""}, grow(c.build, e.FailedBuild).String()+whole)
+	}
+}
+
+// brokenOff returns the package's tests that started and did not end, in
+// order, without those that waited for a subtest.
+func (c *counter) brokenOff(pkg string) []key {
+	var keys []key
+	for k := range c.output {
+		if k.pkg == pkg && k.test != "" {
+			keys = append(keys, k)
 		}
-	case e.Action == "pass":
-		r.Passed++
-	case e.Action == "fail":
-		failed[e.Package]++
-		r.Failures = append(r.Failures, Failure{e.Package, e.Test, grow(output, k).String()})
-	case e.Action == "skip":
-		r.Skips = append(r.Skips, Skip{e.Package, e.Test, reason(grow(output, k).String())})
 	}
-	if e.Test != "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
-		delete(output, k)
-	}
+	slices.SortFunc(keys, func(a, b key) int { return strings.Compare(a.test, b.test) })
+	return slices.DeleteFunc(slices.Clone(keys), func(k key) bool {
+		return slices.ContainsFunc(keys, func(sub key) bool { return strings.HasPrefix(sub.test, k.test+"/") })
+	})
+}
+
+func (c *counter) fail(k key, text string) {
+	c.failed[k.pkg] = true
+	c.Failures = append(c.Failures, Failure{k.pkg, k.test, text})
 }
 
 func grow[K comparable](m map[K]*strings.Builder, k K) *strings.Builder {

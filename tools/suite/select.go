@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/tools/workspace"
@@ -14,43 +15,64 @@ import (
 // Folders returns, as ./patterns from the root, the packages with a test file
 // that contains the text.
 func Folders(ws *workspace.Workspace, text string) ([]string, error) {
+	var folders []string
+	err := eachTest(ws, func(folder string, file []byte) {
+		if bytes.Contains(file, []byte(text)) {
+			folders = append(folders, folder)
+		}
+	})
+	slices.Sort(folders)
+	return slices.Compact(folders), err
+}
+
+// eachTest calls visit with each test file's folder and text.
+func eachTest(ws *workspace.Workspace, visit func(folder string, text []byte)) error {
 	files, err := ws.GoFiles()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	seen := map[string]bool{}
 	for _, path := range files {
 		if !strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		data, err := os.ReadFile(path)
+		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if bytes.Contains(data, []byte(text)) {
-			rel, err := filepath.Rel(ws.Root, filepath.Dir(path))
-			if err != nil {
-				return nil, err
-			}
-			seen["./"+filepath.ToSlash(rel)] = true
+		rel, err := filepath.Rel(ws.Root, filepath.Dir(path))
+		if err != nil {
+			return err
 		}
+		visit("./"+filepath.ToSlash(rel), text)
 	}
-	folders := make([]string, 0, len(seen))
-	for folder := range seen {
-		folders = append(folders, folder)
-	}
-	sort.Strings(folders)
-	return folders, nil
+	return nil
+}
+
+// Target is a fuzz function in a folder, a ./pattern from the root.
+type Target struct{ Folder, Name string }
+
+var fuzzFunc = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+
+// Targets returns every fuzz function of the workspace.
+func Targets(ws *workspace.Workspace) ([]Target, error) {
+	var targets []Target
+	err := eachTest(ws, func(folder string, text []byte) {
+		for _, m := range fuzzFunc.FindAllSubmatch(text, -1) {
+			targets = append(targets, Target{folder, string(m[1])})
+		}
+	})
+	return targets, err
 }
 
 // Need is a real component that some test drives.
 type Need struct {
-	Kind string // "apt" or "npm"
-	Name string // package, for npm with @version
+	Kind string // "apt", "npm" or "pip"
+	Name string // package, for npm with @VERSION, for pip with ==VERSION
 }
 
-// Needs reads the real.txt of each module: a need a line, "apt NAME" or
-// "npm NAME@VERSION"; # starts a comment. Each need comes once, in order.
+// Needs reads the real.txt of each module: a need a line, "apt NAME",
+// "npm NAME@VERSION" or "pip NAME==VERSION"; # starts a comment. Each need
+// comes once, in order.
 func Needs(ws *workspace.Workspace) ([]Need, error) {
 	var needs []Need
 	seen := map[Need]bool{}
@@ -65,18 +87,32 @@ func Needs(ws *workspace.Workspace) ([]Need, error) {
 		}
 		for i, line := range strings.Split(string(data), "\n") {
 			line, _, _ = strings.Cut(line, "#")
-			fields := strings.Fields(line)
-			if len(fields) == 0 {
-				continue
+			n, ok := need(line)
+			if !ok {
+				return nil, fmt.Errorf("%s:%d: want \"apt NAME\", \"npm NAME@VERSION\" or \"pip NAME==VERSION\", found %q", path, i+1, strings.TrimSpace(line))
 			}
-			if len(fields) != 2 || fields[0] != "apt" && fields[0] != "npm" {
-				return nil, fmt.Errorf("%s:%d: want \"apt NAME\" or \"npm NAME@VERSION\", found %q", path, i+1, strings.TrimSpace(line))
-			}
-			if n := (Need{fields[0], fields[1]}); !seen[n] {
+			if n != (Need{}) && !seen[n] {
 				seen[n] = true
 				needs = append(needs, n)
 			}
 		}
 	}
 	return needs, nil
+}
+
+// versions is what stands between a package's name and its version.
+var versions = map[string]string{"apt": "", "npm": "@", "pip": "=="}
+
+// need reads one line; an empty one is no need.
+func need(line string) (Need, bool) {
+	fields := strings.Fields(line)
+	if len(fields) == 0 {
+		return Need{}, true
+	}
+	if len(fields) != 2 {
+		return Need{}, false
+	}
+	mark, known := versions[fields[0]]
+	at := strings.LastIndex(fields[1], mark) // the last, for npm's @SCOPE/NAME@VERSION
+	return Need{fields[0], fields[1]}, known && at > 0 && (mark == "" || at+len(mark) < len(fields[1]))
 }

@@ -25,6 +25,12 @@ const stream = `{"Action":"start","Package":"m/a"}
 {"ImportPath":"m/c [m/c.test]","Action":"build-output","Output":"c.go:1: syntax error\n"}
 {"Action":"fail","Package":"m/c","FailedBuild":"m/c [m/c.test]"}
 {"Action":"skip","Package":"m/d","Elapsed":0}
+{"Action":"output","Package":"m/e","Test":"TestBad","Output":"    e_test.go:9: got 1\n"}
+{"Action":"fail","Package":"m/e","Test":"TestBad"}
+{"Action":"output","Package":"m/e","Test":"TestLost","Output":"=== RUN\n"}
+{"Action":"output","Package":"m/e","Test":"TestLost/sub","Output":"signal: killed\n"}
+{"Action":"output","Package":"m/e","Output":"FAIL m/e\n"}
+{"Action":"fail","Package":"m/e","Elapsed":1}
 not json
 `
 
@@ -39,6 +45,8 @@ func TestRead(t *testing.T) {
 		Failures: []Failure{
 			{"m/b", "TestBad", "    b_test.go:9: got 1\n"},
 			{"m/c", "", "c.go:1: syntax error\n"},
+			{"m/e", "TestBad", "    e_test.go:9: got 1\n"},
+			{"m/e", "TestLost/sub", "signal: killed\nFAIL m/e\n"},
 		},
 		Skips: []Skip{{"m/a", "TestLack", "needs slurmctld: install with apt-get install slurmctld"}},
 	}
@@ -105,9 +113,9 @@ func TestFoldersAndNeeds(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"m/a/a_test.go": "package a\n\nfunc TestRealX() {}\n",
-		"m/b/b_test.go": "package b\n",
+		"m/b/b_test.go": "package b\n\nfunc FuzzX(f *testing.F) {}\n",
 		"m/b/b.go":      "package b\n\nfunc TestRealY() {}\n",
-		"m/real.txt":    "# tools\napt python3\nnpm left@1.0.0 # why\napt python3\n",
+		"m/real.txt":    "# tools\napt python3\nnpm left@1.0.0 # why\napt python3\npip wheel==0.45.1\n",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -125,17 +133,26 @@ func TestFoldersAndNeeds(t *testing.T) {
 	if diff := cmp.Diff([]string{"./m/a"}, folders); diff != "" {
 		t.Errorf("folders (-want +got):\n%s", diff)
 	}
+	targets, err := Targets(ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Target{{"./m/b", "FuzzX"}}, targets); diff != "" {
+		t.Errorf("fuzz targets (-want +got):\n%s", diff)
+	}
 	needs, err := Needs(ws)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Need{{"apt", "python3"}, {"npm", "left@1.0.0"}}, needs); diff != "" {
+	if diff := cmp.Diff([]Need{{"apt", "python3"}, {"npm", "left@1.0.0"}, {"pip", "wheel==0.45.1"}}, needs); diff != "" {
 		t.Errorf("needs (-want +got):\n%s", diff)
 	}
-	if err := os.WriteFile(filepath.Join(root, "m/real.txt"), []byte("\nyum x\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Needs(ws); err == nil || !strings.Contains(err.Error(), "real.txt:2:") {
-		t.Errorf("a bad line: got %v", err)
+	for _, line := range []string{"yum x", "apt", "npm left", "npm @scope/left", "pip wheel", "pip wheel==", "pip ==1"} {
+		if err := os.WriteFile(filepath.Join(root, "m/real.txt"), []byte("\n"+line+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Needs(ws); err == nil || !strings.Contains(err.Error(), "real.txt:2:") {
+			t.Errorf("a bad line: %q: got %v", line, err)
+		}
 	}
 }

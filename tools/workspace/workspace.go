@@ -67,15 +67,6 @@ func read(root string, data []byte) (*Workspace, error) {
 	return ws, nil
 }
 
-// Names returns the modules' names in order.
-func (ws *Workspace) Names() []string {
-	names := make([]string, len(ws.Modules))
-	for i, m := range ws.Modules {
-		names[i] = m.Name
-	}
-	return names
-}
-
 // GoFiles returns the Go files of the modules, tests included, as absolute
 // paths in order. Folders named testdata or starting with a dot or an
 // underscore, and nested modules, are left out, as the go command does.

@@ -1,13 +1,3 @@
-// Package scripttest tests a command as a user types it, with testscript.
-//
-// It decides what a script finds: the program itself, the command
-//
-//	code N PROGRAM [ARG...]
-//
-// which runs a program and wants exit code N, the conditions [data] (there is
-// real data in FORETIME_DATA), [race] (built with the race detector) and
-// [PROGRAM] (installed here), and a HOME of its own. With -update, cmp writes
-// what was printed into the script. It refuses a folder without scripts.
 package scripttest
 
 import (

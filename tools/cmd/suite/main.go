@@ -1,6 +1,7 @@
-// Command suite runs the project's tests. `make test` calls `suite test` and
-// `make real` calls `suite real`; both end with one line that counts what
-// passed, failed and was skipped, and exit 1 unless all is well.
+// Command suite runs the project's tests. `make test` calls `suite test`,
+// `make real` `suite real` and `make fuzz` `suite fuzz TIME`; each ends with one
+// line that counts what passed, failed and was skipped, and exits 1 unless all
+// is well.
 package main
 
 import (
@@ -12,7 +13,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -39,13 +39,15 @@ func run(ctx context.Context, args []string) (bool, error) {
 	}
 	start := time.Now()
 	var r *suite.Result
-	switch strings.Join(args, " ") {
-	case "test":
+	switch {
+	case len(args) == 1 && args[0] == "test":
 		r, err = test(ctx, ws)
-	case "real":
+	case len(args) == 1 && args[0] == "real":
 		r, err = real(ctx, ws)
+	case len(args) == 2 && args[0] == "fuzz":
+		r, err = fuzz(ctx, ws, args[1])
 	default:
-		return false, errors.New("usage: suite test | suite real")
+		return false, errors.New("usage: suite test | suite real | suite fuzz TIME")
 	}
 	if err != nil {
 		return false, err
@@ -125,53 +127,22 @@ func real(ctx context.Context, ws *workspace.Workspace) (*suite.Result, error) {
 	return r, nil
 }
 
-func install(ctx context.Context, ws *workspace.Workspace) error {
-	needs, err := suite.Needs(ws)
+// fuzz runs every fuzz target for a time, such as 1m, one after another.
+func fuzz(ctx context.Context, ws *workspace.Workspace, each string) (*suite.Result, error) {
+	targets, err := suite.Targets(ws)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	byKind := map[string][]string{}
-	for _, n := range needs {
-		byKind[n.Kind] = append(byKind[n.Kind], n.Name)
-	}
-	if _, err := exec.LookPath("npm"); err != nil && len(byKind["npm"]) > 0 {
-		byKind["apt"] = append(byKind["apt"], "npm")
-	}
-	if names := byKind["apt"]; len(names) > 0 {
-		if err := shell(ctx, ws.Root, asRoot("apt-get", "update")); err != nil {
-			return err
+	all := &suite.Result{}
+	for _, t := range targets {
+		fmt.Println(t.Name)
+		r, err := suite.Run(ctx, ws.Root, []string{"-run=^$", "-fuzz=^" + t.Name + "$", "-fuzztime=" + each, t.Folder}, os.Stdout)
+		if err != nil {
+			return nil, err
 		}
-		if err := shell(ctx, ws.Root, asRoot("apt-get", append([]string{"install", "-y", "--no-install-recommends"}, names...)...)); err != nil {
-			return err
-		}
+		all.Add(r)
 	}
-	if names := byKind["npm"]; len(names) > 0 {
-		prefix := filepath.Join(ws.Root, "out", "real")
-		if err := os.MkdirAll(prefix, 0o755); err != nil {
-			return err
-		}
-		return shell(ctx, prefix, append([]string{"npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", prefix}, names...))
-	}
-	return nil
-}
-
-func asRoot(name string, args ...string) []string {
-	line := append([]string{name}, args...)
-	if os.Geteuid() != 0 {
-		return append([]string{"sudo", "--preserve-env=DEBIAN_FRONTEND"}, line...)
-	}
-	return line
-}
-
-func shell(ctx context.Context, dir string, argv []string) error {
-	fmt.Println(strings.Join(argv, " "))
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, out)
-	}
-	return nil
+	return all, nil
 }
 
 // record keeps the count in out/ for `make readme`.

@@ -6,12 +6,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
-
-	"fmt"
 
 	"github.com/foretime/foretime/tools/tour"
 	"github.com/foretime/foretime/tools/workspace"
