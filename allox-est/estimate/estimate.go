@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Errors returned when there is no estimate.
@@ -68,7 +68,7 @@ type Settings struct {
 type Estimate struct {
 	// Wall is the time on the machine as it was while sampling; Uncontended
 	// the time with no wait for a processor; CPU the processor time.
-	Wall, Uncontended, CPU regression.Prediction
+	Wall, Uncontended, CPU uncertainty.Prediction
 	// Reference is nil where the runs carry no yardstick.
 	Reference *Reference
 	// Method says what was done; under Auto it names the decision.
@@ -97,9 +97,9 @@ type Reference struct {
 	Yardstick float64 `json:"yardstick_seconds"`
 	// Sensitivity is how much of a change of the yardstick the job shows: its
 	// processor time goes with the yardstick to that power. 0 corrects nothing.
-	Sensitivity float64               `json:"sensitivity"`
-	Uncontended regression.Prediction `json:"wall_uncontended_seconds"`
-	CPU         regression.Prediction `json:"cpu_seconds"`
+	Sensitivity float64                `json:"sensitivity"`
+	Uncontended uncertainty.Prediction `json:"wall_uncontended_seconds"`
+	CPU         uncertainty.Prediction `json:"cpu_seconds"`
 
 	work string // of the yardstick
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/burner"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // burned is a run of a burner whose clock is exact.
@@ -422,7 +422,7 @@ func TestInvariants(t *testing.T) {
 			values = append(values, e.Reference.CPU.Value, e.Reference.Uncontended.Value)
 		}
 		if len(runs) > 1 || method != Ratio { // a ratio of one run has no interval
-			for _, p := range []regression.Prediction{e.Wall, e.CPU, e.Uncontended} {
+			for _, p := range []uncertainty.Prediction{e.Wall, e.CPU, e.Uncontended} {
 				values = append(values, p.Low, p.High)
 			}
 		}

@@ -7,13 +7,14 @@ import (
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/linear"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // line fits seconds = a + b*epochs over whole runs.
 func (e *Estimate) line(runs []journal.Run, job Job, s Settings) error {
 	e.Method = string(Line)
 	var err error
-	fit := func(seconds func(journal.Run) float64) regression.Prediction {
+	fit := func(seconds func(journal.Run) float64) uncertainty.Prediction {
 		xs, ys := make([]float64, len(runs)), make([]float64, len(runs))
 		for i, r := range runs {
 			xs[i], ys[i] = float64(r.Epochs), seconds(r)
@@ -44,7 +45,7 @@ func (e *Estimate) line(runs []journal.Run, job Job, s Settings) error {
 // linePrediction is the least-squares line at x with the prediction interval of
 // a new run. The noise of a run is taken to add up over its epochs, so that its
 // variance grows with them.
-func linePrediction(xs, ys []float64, x, level float64) (regression.Prediction, error) {
+func linePrediction(xs, ys []float64, x, level float64) (uncertainty.Prediction, error) {
 	weights := make([]float64, len(xs))
 	for i := range xs {
 		weights[i] = 1 / xs[i]
@@ -52,18 +53,19 @@ func linePrediction(xs, ys []float64, x, level float64) (regression.Prediction, 
 	m, err := linear.OLS{Level: level}.Solve(regression.Samples{Features: 1, X: xs, Y: ys, Weights: weights})
 	switch {
 	case errors.Is(err, regression.ErrConstant) && xs[0] == x:
-		return regression.Point(mean(ys)), nil // the samples are the whole job
+		return uncertainty.Point(mean(ys)), nil // the samples are the whole job
 	case errors.Is(err, regression.ErrConstant):
-		return regression.Prediction{}, fmt.Errorf("%w: %v epochs", ErrOneLength, xs[0])
+		return uncertainty.Prediction{}, fmt.Errorf("%w: %v epochs", ErrOneLength, xs[0])
 	case errors.Is(err, regression.ErrTooFew):
-		return regression.Prediction{}, fmt.Errorf("%w: a line needs two", ErrTooFew)
+		return uncertainty.Prediction{}, fmt.Errorf("%w: a line needs two", ErrTooFew)
 	case err != nil:
-		return regression.Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
-	p, err := m.PredictWeighted([]float64{x}, 1/x)
+	fitted, err := m.PredictWeighted([]float64{x}, 1/x)
 	if err != nil {
-		return p, err
+		return uncertainty.Prediction{}, err
 	}
+	p := uncertainty.Prediction{Value: fitted.Value, Low: fitted.Low, High: fitted.High, Level: level}
 	if p.Value <= 0 {
 		return p, fmt.Errorf("%w: set-up noise exceeds the epochs' time: the line falls", ErrTooFew)
 	}

@@ -152,10 +152,10 @@ func (s scenario) trial(t *testing.T, trials int, m Method) outcome {
 		o.errors = append(o.errors, 100*math.Abs(e.Wall.Value/truth.Wall-1))
 		o.widths = append(o.widths, 100*(e.Wall.High-e.Wall.Low)/e.Wall.Value)
 		o.cpuErrors = append(o.cpuErrors, 100*math.Abs(e.CPU.Value/truth.CPU-1))
-		if e.Wall.Covers(truth.Wall) {
+		if e.Wall.Contains(truth.Wall) {
 			o.covered++
 		}
-		if e.CPU.Covers(truth.CPU) {
+		if e.CPU.Contains(truth.CPU) {
 			o.cpuCovered++
 		}
 		for _, sentinel := range []error{ErrContention, ErrPeriod, ErrRecurring, ErrTrend, ErrFewEpochs, ErrDriftUnseen} {
@@ -267,7 +267,7 @@ func TestMonteCarloDriftingMachine(t *testing.T) {
 			}
 			errs = append(errs, 100*math.Abs(e.Wall.Value/truth.Wall-1))
 			widths = append(widths, 100*(e.Wall.High-e.Wall.Low)/e.Wall.Value)
-			if e.Wall.Covers(truth.Wall) {
+			if e.Wall.Contains(truth.Wall) {
 				covered[i] += 100 / float64(*trials)
 			}
 			if e.Reference != nil {

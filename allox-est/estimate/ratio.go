@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // ratio scales by epochs. A sample's time is the sum of the laps that it told,
@@ -15,7 +15,7 @@ func (e *Estimate) ratio(runs []journal.Run, job Job, s Settings) error {
 	for _, r := range runs {
 		lengths[r.Epochs] = true
 	}
-	scaled := func(seconds func(journal.Run) float64) regression.Prediction {
+	scaled := func(seconds func(journal.Run) float64) uncertainty.Prediction {
 		n := float64(job.Epochs)
 		xs := make([]float64, len(runs))
 		for i, r := range runs {
@@ -23,14 +23,14 @@ func (e *Estimate) ratio(runs []journal.Run, job Job, s Settings) error {
 				xs[i] /= float64(r.Epochs)
 			}
 		}
-		p := regression.Point(mean(xs) / float64(runs[0].Epochs) * n)
+		p := uncertainty.Point(mean(xs) / float64(runs[0].Epochs) * n)
 		scale := n / float64(runs[0].Epochs)
 		if len(lengths) > 1 {
 			p.Value, scale = mean(xs)*n, n
 		}
 		if len(xs) > 1 {
 			half := student(s.Level, float64(len(xs)-1)) * scale * math.Sqrt(variance(xs)*(1+1/float64(len(xs))))
-			p.Low, p.High = max(0, p.Value-half), p.Value+half
+			p.Low, p.High, p.Level = max(0, p.Value-half), p.Value+half, s.Level
 		}
 		return p
 	}

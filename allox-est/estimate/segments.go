@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // bySegments estimates from the laps of the runs that tell them.
@@ -184,7 +184,7 @@ type part struct{ mean, variance, df float64 }
 
 // total is a prediction with its segments.
 type total struct {
-	regression.Prediction
+	uncertainty.Prediction
 	setup, epoch, teardown float64
 }
 
@@ -212,7 +212,7 @@ func (m model) predict(ts []track) total {
 		df = v * v / weight
 	}
 	half := student(m.level, df) * math.Sqrt(v)
-	p := regression.Prediction{Value: value}
+	p := uncertainty.Prediction{Value: value, Level: m.level}
 	p.Low = max(0, value-math.Hypot(half, rare.mean-extra.low))
 	p.High = value + math.Hypot(half, extra.high-rare.mean) + extra.again
 	count := float64(m.epochs - warm - hidden(ts))

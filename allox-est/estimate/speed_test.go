@@ -9,8 +9,8 @@ import (
 
 	"github.com/foretime/foretime/allox-est/burner"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 const work = "test"
@@ -261,10 +261,10 @@ type fate struct {
 	hits           int
 }
 
-func (f *fate) add(p regression.Prediction, truth float64) {
+func (f *fate) add(p uncertainty.Prediction, truth float64) {
 	f.errors = append(f.errors, 100*math.Abs(p.Value/truth-1))
 	f.widths = append(f.widths, 100*(p.High-p.Low)/p.Value)
-	if p.Covers(truth) {
+	if p.Contains(truth) {
 		f.hits++
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Schema is the version of the report's form.
@@ -46,12 +46,12 @@ type Device struct {
 
 // Estimate is an estimate as it is reported.
 type Estimate struct {
-	Wall        regression.Prediction `json:"wall_seconds"`
-	Uncontended regression.Prediction `json:"wall_uncontended_seconds"`
-	CPU         regression.Prediction `json:"cpu_seconds"`
-	Reference   *estimate.Reference   `json:"reference_speed,omitempty"`
-	Method      string                `json:"method"`
-	Samples     int                   `json:"samples"`
+	Wall        uncertainty.Prediction `json:"wall_seconds"`
+	Uncontended uncertainty.Prediction `json:"wall_uncontended_seconds"`
+	CPU         uncertainty.Prediction `json:"cpu_seconds"`
+	Reference   *estimate.Reference    `json:"reference_speed,omitempty"`
+	Method      string                 `json:"method"`
+	Samples     int                    `json:"samples"`
 	// SampledFraction is the share of the job's epochs that was sampled,
 	// SampledTimeFraction that of its estimated wall time.
 	SampledFraction     float64 `json:"sampled_fraction"`
@@ -237,7 +237,7 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 		}
 		v.Actual = append(v.Actual, a)
 	}
-	compare := func(p regression.Prediction, of func(Actual) float64) (relative, spread float64, covered bool) {
+	compare := func(p uncertainty.Prediction, of func(Actual) float64) (relative, spread float64, covered bool) {
 		var told []float64
 		var sum float64
 		covered = true
@@ -245,7 +245,7 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 			if x := of(a); x > 0 {
 				told = append(told, x)
 				sum += x
-				covered = covered && p.Covers(x)
+				covered = covered && p.Contains(x)
 			}
 		}
 		if len(told) == 0 {

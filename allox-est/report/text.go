@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Rows are the report as a table, a row for each device and quantity, under
@@ -22,7 +22,7 @@ func (r *Report) Rows() [][]string {
 		if v == nil {
 			v = &Validation{}
 		}
-		row := func(what string, p regression.Prediction, of func(Actual) float64, relative float64) {
+		row := func(what string, p uncertainty.Prediction, of func(Actual) float64, relative float64) {
 			cells := []string{name, what, seconds(p.Value), seconds(p.Low), seconds(p.High), "", ""}
 			if len(v.Actual) > 0 {
 				var sum float64

@@ -15,6 +15,7 @@ import (
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 var (
@@ -94,13 +95,13 @@ type quantity struct {
 	spread         float64
 }
 
-func (q *quantity) add(relative, spread float64, p regression.Prediction, actual []float64) {
+func (q *quantity) add(relative, spread float64, p uncertainty.Prediction, actual []float64) {
 	q.errors = append(q.errors, 100*math.Abs(relative))
 	q.spread = max(q.spread, 100*spread)
 	q.widths = append(q.widths, 100*(p.High-p.Low)/p.Value)
 	for _, x := range actual {
 		q.of++
-		if p.Covers(x) {
+		if p.Contains(x) {
 			q.covered++
 		}
 	}
