@@ -6,7 +6,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,91 +14,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/synth"
 )
-
-func TestSeconds(t *testing.T) {
-	for text, want := range map[string]float64{
-		"1.5": 1.5, "0": 0, " 2e-05 ": 2e-5, "00:00:02.712345": 2.712345, "01:02:03": 3723, "10:00:00.5": 36000.5, "0:00:00.000100": 1e-4,
-	} {
-		var s Seconds
-		if err := s.UnmarshalText([]byte(text)); err != nil || !s.Known || math.Abs(s.Value-want) > 1e-12 {
-			t.Errorf("%q: %v, %v; want %v", text, s, err, want)
-		}
-	}
-	var s Seconds
-	if err := s.UnmarshalText(nil); err != nil || s.Known {
-		t.Errorf("empty: %v, %v", s, err)
-	}
-	for _, text := range []string{"x", "-1", "NaN", "Inf", "1:2", "1:2:3:4", "00:60:00", "00:00:60", "-1:00:00", "1.5:00:00", "::", "00:00:", "00:00:-1"} {
-		if err := s.UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q is read as %v", text, s)
-		}
-	}
-}
-
-func FuzzSeconds(f *testing.F) {
-	for _, text := range []string{"", "1.5", "00:00:02.712345", "1:2"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		var s, back Seconds
-		if s.UnmarshalText([]byte(text)) != nil {
-			return
-		}
-		again, err := s.MarshalText()
-		if err != nil || back.UnmarshalText(again) != nil || back != s {
-			t.Errorf("%q: %v is written as %q and read as %v, %v", text, s, again, back, err)
-		}
-	})
-}
-
-func TestSetting(t *testing.T) {
-	s := Setting{Device: "jetson", Runtime: "ort", Threads: 2, CPUs: []int{0, 1}, Quota: 0.5, Stress: true}
-	if got := s.String(); got != "jetson-ort-t2-pin0.1-q50-stress" || s.Check() != nil {
-		t.Errorf("%s, %v", got, s.Check())
-	}
-	for _, bad := range []Setting{
-		{}, {Device: "phone", Runtime: "go", Threads: 1, Quota: 1}, {Device: "jetson", Threads: 1, Quota: 1}, {Device: "jetson", Runtime: "go", Quota: 1},
-		{Device: "jetson", Runtime: "go", Threads: 1}, {Device: "jetson", Runtime: "go", Threads: 1, Quota: math.NaN()}, {Device: "jetson", Runtime: "go", Threads: 1, Quota: 1.5},
-	} {
-		if err := bad.Check(); !errors.Is(err, ErrSetting) {
-			t.Errorf("%+v: %v", bad, err)
-		}
-	}
-}
-
-func TestFamilyOf(t *testing.T) {
-	for name, want := range map[string]string{"resnet18": "resnet", "VGG-16": "vgg", "mobilenetv2_w0.5": "mobilenetv", "": "", "7b": "7b", "lenet": "lenet"} {
-		if got := FamilyOf(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-}
-
-func TestKernelTimes(t *testing.T) {
-	kernels := []onnx.Kernel{{Nodes: []int{0, 2}}, {Nodes: []int{1}}, {Nodes: []int{3}}}
-	p := runtime.Profile{Nodes: []runtime.NodeTime{
-		{Node: -1, Name: "ReorderInput", Seconds: 1}, {Node: 2, Seconds: 10}, {Node: -1, Name: "ReorderOutput_token_3", Seconds: 2},
-		{Node: -1, Name: "gemm_input_reshape", Seconds: 4}, {Node: 1, Seconds: 20}, {Node: 0, Seconds: 100}, {Node: -1, Name: "x", Seconds: 8},
-	}}
-	if diff := cmp.Diff([]float64{1 + 10 + 2 + 100 + 8, 24, 0}, KernelTimes(kernels, p)); diff != "" {
-		t.Error(diff)
-	}
-	skips := []onnx.Kernel{{Nodes: []int{0, 1}, Op: onnx.SkipNormalization}, {Nodes: []int{2}}}
-	p = runtime.Profile{Nodes: []runtime.NodeTime{{Node: -1, Op: onnx.SkipNormalization, Seconds: 3}, {Node: 2, Seconds: 4}, {Node: -1, Op: onnx.SkipNormalization, Seconds: 5}}}
-	if diff := cmp.Diff([]float64{3, 9}, KernelTimes(skips, p)); diff != "" {
-		t.Error(diff)
-	}
-	if got := KernelTimes(nil, runtime.Profile{}); len(got) != 0 {
-		t.Errorf("no kernels: %v", got)
-	}
-}
 
 func TestUndisturbed(t *testing.T) {
 	for _, tt := range []struct {
@@ -175,9 +96,9 @@ func TestResume(t *testing.T) {
 	f := fake{times: &times, broken: 6}
 	c := Collector{
 		Dir: dir, Host: host(), Clock: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC) },
-		Open: func(context.Context, string, Setting) (runtime.Session, error) { opened++; return f, nil },
+		Open: func(context.Context, string, measurement.Setting) (runtime.Session, error) { opened++; return f, nil },
 	}
-	job := Job{Model: lenet(t, dir), Setting: Setting{Device: "desktop", Runtime: "go", Threads: 1, Quota: 1}, Iterations: 5, Warmup: 1, Profiles: 2}
+	job := Job{Model: lenet(t, dir), Setting: measurement.Setting{Device: "desktop", Runtime: "go", Threads: 1, Quota: 1}, Iterations: 5, Warmup: 1, Profiles: 2}
 	if _, err := c.Collect(t.Context(), job); !errors.Is(err, errBroken) {
 		t.Fatal(err)
 	}
@@ -198,7 +119,7 @@ func TestResume(t *testing.T) {
 	if err != nil || again.Rows != 5 || again.Resumed != 5 || opened != 2 {
 		t.Fatalf("a third time: %+v, %v, opened %d times", again, err, opened)
 	}
-	d, err := ReadDir(dir)
+	d, err := measurement.ReadDir(dir)
 	if err != nil || len(d.Rows) != 5 || len(d.Diagnostics) > 0 {
 		t.Fatalf("%v, %v", d, err)
 	}
@@ -216,73 +137,8 @@ func TestResume(t *testing.T) {
 	if err != nil || s.Rows != 5 || s.Resumed != 0 {
 		t.Errorf("another setting: %+v, %v", s, err)
 	}
-	if d, err = ReadDir(path); err != nil || len(d.Rows) != 10 || d.Rows[9].Load != "stress" || *d.Rows[9].LoadPercent < 20 || *d.Rows[9].StressCores < 1 {
+	if d, err = measurement.ReadDir(path); err != nil || len(d.Rows) != 10 || d.Rows[9].Load != "stress" || *d.Rows[9].LoadPercent < 20 || *d.Rows[9].StressCores < 1 {
 		t.Errorf("%+v, %v", d, err)
-	}
-}
-
-// Whatever was written before a process was killed, what follows can be read.
-func TestTableSurvivesAnyCut(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		path := filepath.Join(t.TempDir(), "t.csv")
-		written, err := encode([]KernelRow{{ModelName: "a,b"}, {ModelName: strings.Repeat("long", 20)}, {ModelName: "d"}}, false)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		cut := rapid.IntRange(0, len(written)).Draw(rt, "cut")
-		if err := os.WriteFile(path, written[:cut], 0o644); err != nil {
-			rt.Fatal(err)
-		}
-		table, err := openTable[KernelRow](path)
-		if err != nil {
-			rt.Fatalf("cut at %d: %v", cut, err)
-		}
-		had := len(table.rows)
-		if err := errors.Join(table.add(KernelRow{ModelName: "new"}), table.close()); err != nil {
-			rt.Fatal(err)
-		}
-		if whole, err := os.ReadFile(path); err != nil || !strings.HasSuffix(string(whole), "\n") {
-			rt.Errorf("cut at %d: the file ends in %q", cut, whole[max(0, len(whole)-20):])
-		}
-		back, err := openTable[KernelRow](path)
-		if err != nil || len(back.rows) != had+1 || back.rows[had].ModelName != "new" || had != max(0, strings.Count(string(written[:cut]), "\n")-1) {
-			rt.Errorf("cut at %d: %d rows, then %d: %v", cut, had, len(back.rows), err)
-		}
-		back.close()
-	})
-}
-
-func TestOtherColumns(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "t.csv")
-	if err := os.WriteFile(path, []byte("a,b\n1,2\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openTable[Row](path); !errors.Is(err, ErrColumns) || !strings.Contains(err.Error(), path) {
-		t.Errorf("%v", err)
-	}
-}
-
-// Files of the original collector lack our columns; bad and missing times are
-// told.
-func TestReadOriginal(t *testing.T) {
-	dir := t.TempDir()
-	text := "conv_layers,device,device_load_percent,execution_time,model_name,total_parameters\n" +
-		"5,raspberrypi,20,00:00:02.500000,alexnet,60965228\n5,raspberrypi,,,alexnet,60965228\n5,raspberrypi,20,soon,alexnet,60965228\n"
-	if err := os.WriteFile(filepath.Join(dir, "alexnet.onnx-raspberrypi.csv"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	d, err := ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(d.Rows) != 1 || d.Missing != 1 || d.Counts.Dropped != 1 || len(d.Diagnostics) != 1 || d.Diagnostics[0].Line != 4 {
-		t.Errorf("%+v", d)
-	}
-	if r := d.Rows[0]; r.Time != Took(2.5) || r.Setting != "raspberrypi" || r.Family != "alexnet" || r.Runtime != "" || r.ConvMACs != nil {
-		t.Errorf("%+v", r)
-	}
-	if _, err := ReadDir(t.TempDir()); !errors.Is(err, ErrNoRows) {
-		t.Errorf("an empty folder: %v", err)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/shared/timing"
@@ -25,7 +27,7 @@ import (
 type Collector struct {
 	Dir string
 	// Open loads a model in a setting.
-	Open func(ctx context.Context, path string, s Setting) (runtime.Session, error)
+	Open func(ctx context.Context, path string, s measurement.Setting) (runtime.Session, error)
 	// Host tells the state of this machine; its Sleep is not used.
 	Host device.Local
 	// Clock dates the rows.
@@ -43,7 +45,7 @@ type Collector struct {
 type Job struct {
 	Model      string // path of the .onnx file
 	Family     string // "" is taken from the file's name
-	Setting    Setting
+	Setting    measurement.Setting
 	Sizes      map[string]int64 // of named dimensions that the model leaves open
 	Iterations int              // rows wanted, those of an earlier run included
 	Warmup     int              // inferences before them that are not counted
@@ -90,45 +92,35 @@ func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
 	}
 	file := filepath.Base(job.Model)
 	base := filepath.Join(c.Dir, file+"-"+job.Setting.Device)
-	rows, err := openTable[Row](base + ".csv")
+	rows, err := measurement.OpenTable[measurement.Row](base + ".csv")
 	if err != nil {
 		return Summary{}, err
 	}
-	defer rows.close()
-	kernels, err := openTable[KernelRow](base + ".kernels.csv")
+	defer rows.Close()
+	kernels, err := measurement.OpenTable[kernel.Row](base + ".kernels.csv")
 	if err != nil {
 		return Summary{}, err
 	}
-	defer kernels.close()
+	defer kernels.Close()
 	r := run{Collector: c, job: job, rows: rows, kernels: kernels, name: strings.TrimSuffix(file, ".onnx")}
 	if r.job.Family == "" {
-		r.job.Family = FamilyOf(r.name)
+		r.job.Family = measurement.FamilyOf(r.name)
 	}
 	summary, err := r.collect(ctx)
 	if err != nil {
 		return Summary{}, fmt.Errorf("%s in %s: %w", job.Model, job.Setting, err)
 	}
-	return summary, errors.Join(rows.file.Sync(), kernels.file.Sync())
-}
-
-// FamilyOf is a model's family by its name: the letters it begins with, and what
-// belongs to them (mobilenetv2_w0.5 is a mobilenetv, resnet18 a resnet).
-func FamilyOf(name string) string {
-	name = strings.ToLower(name)
-	if i := strings.IndexFunc(name, func(r rune) bool { return r < 'a' || r > 'z' }); i > 0 {
-		return name[:i]
-	}
-	return name
+	return summary, errors.Join(rows.Sync(), kernels.Sync())
 }
 
 // run is a job at work.
 type run struct {
 	*Collector
 	job     Job
-	rows    *table[Row]
-	kernels *table[KernelRow]
+	rows    *measurement.Table[measurement.Row]
+	kernels *measurement.Table[kernel.Row]
 	name    string
-	facts   Row // what all rows share
+	facts   measurement.Row // what all rows share
 	summary Summary
 }
 
@@ -136,7 +128,7 @@ func (r *run) collect(ctx context.Context) (Summary, error) {
 	setting := r.job.Setting.String()
 	r.summary = Summary{Model: r.name, Setting: setting}
 	var took timing.Latencies
-	for _, row := range r.rows.rows {
+	for _, row := range r.rows.Rows {
 		if row.Setting == setting && row.Round != nil && *row.Round == r.job.Round && row.Time.Known {
 			r.summary.Rows++
 			if err := took.Add(row.Time.Value); err != nil {
@@ -146,7 +138,7 @@ func (r *run) collect(ctx context.Context) (Summary, error) {
 	}
 	r.summary.Resumed = r.summary.Rows
 	profiled := r.job.Profiles == 0
-	for _, k := range r.kernels.rows {
+	for _, k := range r.kernels.Rows {
 		if k.Setting == setting && k.Round == r.job.Round {
 			profiled = true
 			r.summary.Kernels++
@@ -208,7 +200,7 @@ func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool)
 		if err != nil {
 			return err
 		}
-		if err := r.rows.add(row); err != nil {
+		if err := r.rows.Add(row); err != nil {
 			return err
 		}
 		if err := took.Add(row.Time.Value); err != nil {
@@ -221,17 +213,17 @@ func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool)
 }
 
 // iterate makes one row.
-func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, burst int, rng *rand.Rand) (Row, error) {
+func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, burst int, rng *rand.Rand) (measurement.Row, error) {
 	row := r.facts
 	number1 := r.summary.Rows
 	row.Number = &number1
-	row.Burst = number(burst)
+	row.Burst = measurement.Number(burst)
 	if len(r.Images) > 0 {
 		size, err := loadImage(r.Images[number1%len(r.Images)], inputs)
 		if err != nil {
 			return row, err
 		}
-		row.ReadBytes = number(size)
+		row.ReadBytes = measurement.Number(size)
 	}
 	cores, percent := 0, 0.0
 	if r.job.Setting.Stress {
@@ -242,7 +234,7 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 			return row, err
 		}
 	}
-	row.StressCores, row.LoadPercent = number(cores), number(percent)
+	row.StressCores, row.LoadPercent = measurement.Number(cores), measurement.Number(percent)
 	host := r.Host
 	// The machine's load is watched while the model runs.
 	host.Sleep = func(ctx context.Context, _ time.Duration) error {
@@ -256,7 +248,7 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 			seconds = seconds[1:] // the first brings the model back into the caches
 		}
 		slices.Sort(seconds)
-		row.Time = Took(seconds[(len(seconds)-1)/2])
+		row.Time = measurement.Took(seconds[(len(seconds)-1)/2])
 		return nil
 	}
 	devices, _, err := host.Devices(ctx)
@@ -270,15 +262,15 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 func (r *run) now() string { return r.Clock().UTC().Format("2006-01-02 15:04:05.000000") }
 
 // state fills what changes from row to row.
-func (r *run) state(row *Row, d device.Device) {
-	row.CPUPercent, row.DiskPercent = number(d.Load.CPUPercent), number(d.Load.DiskPercent)
+func (r *run) state(row *measurement.Row, d device.Device) {
+	row.CPUPercent, row.DiskPercent = measurement.Number(d.Load.CPUPercent), measurement.Number(d.Load.DiskPercent)
 	if d.MemoryBytes > 0 {
-		row.MemoryPercent = number(100 * float64(d.MemoryBytes-d.Load.MemoryAvailableBytes) / float64(d.MemoryBytes))
+		row.MemoryPercent = measurement.Number(100 * float64(d.MemoryBytes-d.Load.MemoryAvailableBytes) / float64(d.MemoryBytes))
 	}
 	if v, err := strconv.ParseFloat(r.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"), 64); err == nil {
-		row.MHz = number(v / 1000)
+		row.MHz = measurement.Number(v / 1000)
 	} else if d.MaxMHz > 0 {
-		row.MHz = number(d.MaxMHz) // what /proc/cpuinfo says now
+		row.MHz = measurement.Number(d.MaxMHz) // what /proc/cpuinfo says now
 	}
 	row.Governor = r.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 	if first, _, ok := strings.Cut(r.text("proc/loadavg"), " "); ok {
@@ -309,39 +301,13 @@ func (r *run) describe(a *onnx.Analysis) error {
 		return err
 	}
 	s, d := r.job.Setting, devices[0]
-	r.facts = CharacteristicsRow(c)
+	r.facts = measurement.Describe(c)
 	f := &r.facts
 	f.Device, f.ModelName, f.Family = s.Device, r.name, r.job.Family
-	f.Setting, f.Runtime, f.Threads, f.Quota, f.Load = s.String(), s.Runtime, number(s.Threads), number(s.Quota), s.loadName()
-	f.Pin, f.Round = strings.Join(s.cpus(), " "), &r.job.Round
-	f.UUID, f.DeviceModel, f.Arch, f.Cores, f.MaxMHz, f.MemoryBytes = d.UUID, d.Model, d.Arch, number(d.Cores), number(d.MaxMHz), number(d.MemoryBytes)
+	f.Setting, f.Runtime, f.Threads, f.Quota, f.Load = s.String(), s.Runtime, measurement.Number(s.Threads), measurement.Number(s.Quota), s.LoadName()
+	f.Pin, f.Round = s.Pin(" "), &r.job.Round
+	f.UUID, f.DeviceModel, f.Arch, f.Cores, f.MaxMHz, f.MemoryBytes = d.UUID, d.Model, d.Arch, measurement.Number(d.Cores), measurement.Number(d.MaxMHz), measurement.Number(d.MemoryBytes)
 	return nil
-}
-
-// CharacteristicsRow is a row with the columns that follow from a model.
-func CharacteristicsRow(c *onnx.Characteristics) Row {
-	return Row{
-		ConvLayers: number(c.ConvLayers), ReadBytes: number(c.ModelInputSize), WrittenBytes: number(c.ModelOutputSize), FilterDetails: number(c.FilterDetails),
-		FCLayers: number(c.FCLayers), PoolLayers: number(c.PoolLayers), TotalParameters: number(c.TotalParameters), NetworkType: networkType(c.Ops),
-		ConvMACs: number(c.MACs.Conv), DepthwiseMACs: number(c.MACs.Depthwise), DenseMACs: number(c.MACs.Dense), RecurrentMACs: number(c.MACs.Recurrent),
-		ParameterBytes: number(c.ParameterBytes), Activations: number(c.ActivationBytes), PeakBytes: number(c.PeakActivationBytes),
-		Nodes: number(c.Nodes), FusedNodes: number(c.FusedNodes), Depth: number(c.Depth),
-	}
-}
-
-// networkType is the original collector's name for a model's kind.
-func networkType(ops map[string]int) string {
-	switch {
-	case ops["Conv"] > 0:
-		return "Convolutional Neural Network (CNN)"
-	case ops["LSTM"]+ops["GRU"]+ops["RNN"] > 0:
-		return "Recurrent Neural Network (RNN)"
-	case ops["LayerNormalization"] > 0 && ops["MatMul"] > 0:
-		return "Transformer"
-	case ops["Gemm"]+ops["MatMul"] > 0:
-		return "Fully Connected Neural Network (MLP)"
-	}
-	return "Unknown Network Type"
 }
 
 // profile adds the kernels' times.
@@ -351,11 +317,11 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 	if err != nil {
 		return err
 	}
-	kernels := a.Kernels(FusionOf(r.job.Setting.Runtime))
-	rows := KernelRows(kernels)
+	kernels := a.Kernels(kernel.FusionOf(r.job.Setting.Runtime))
+	rows := kernel.Rows(kernels)
 	times := make([][]float64, len(kernels))
 	for _, p := range profiles[profileWarmup:] {
-		for k, t := range KernelTimes(kernels, p) {
+		for k, t := range kernel.Times(kernels, p) {
 			times[k] = append(times[k], t)
 		}
 	}
@@ -377,20 +343,20 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 		if err != nil {
 			return err
 		}
-		row.Seconds, row.Min, row.P50, row.P90 = number(undisturbed(times[k])), &summary.Min, &summary.P50, &summary.P90
+		row.Seconds, row.Min, row.P50, row.P90 = measurement.Number(undisturbed(times[k])), &summary.Min, &summary.P50, &summary.P90
 	}
 	r.summary.Kernels = len(rows)
-	return r.kernels.add(rows...)
+	return r.kernels.Add(rows...)
 }
 
-// KernelRows are rows with what is known of kernels before they run.
-func KernelRows(kernels []onnx.Kernel) []KernelRow {
-	rows := make([]KernelRow, len(kernels))
-	for i, k := range kernels {
-		rows[i] = KernelRow{
-			Index: i, Op: k.Op, Class: string(k.Class), Joined: len(k.Nodes), MACs: k.MACs, ParameterBytes: k.ParameterBytes, ReadBytes: k.ReadBytes,
-			WrittenBytes: k.WrittenBytes, Rows: k.Rows, Depth: k.Depth, Columns: k.Columns, Window: k.Window, Stride: k.Stride, Groups: k.Groups,
-		}
+// undisturbed is the mean of the shorter half of some times: other work only
+// makes a time longer, and a mean is finer than the clock that took them.
+func undisturbed(times []float64) float64 {
+	sorted := slices.Sorted(slices.Values(times))
+	sorted = sorted[:(len(sorted)+1)/2]
+	sum := 0.0
+	for _, t := range sorted {
+		sum += t
 	}
-	return rows
+	return sum / float64(len(sorted))
 }

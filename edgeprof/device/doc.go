@@ -5,7 +5,4 @@
 // machine a stable identity. Where devices come from is a [Source]: this
 // machine alone ([Local]), or a file ([File]). It refuses a device without a
 // name and a load outside 0 to 100 %.
-//
-//	devices, err := device.Local{Root: os.DirFS("/"), Host: host, Sleep: device.Sleep}.Devices(ctx)
-//	fmt.Println(devices[0].Node, devices[0].Load.CPUPercent)
 package device

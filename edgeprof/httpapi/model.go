@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/foretime/foretime/edgeprof/counts"
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/placement"
 	"github.com/foretime/foretime/edgeprof/profiler"
-	"github.com/foretime/foretime/edgeprof/profiling"
 	"github.com/foretime/foretime/shared/regression"
 )
 
@@ -32,9 +32,9 @@ type Fleet interface {
 	Rank(a *onnx.Analysis) (*placement.Ranking, error)
 	// Profile orders the devices for a model of which only the counts are
 	// known. The error matches [placement.ErrNoDevice].
-	Profile(c profiling.Counts) (*placement.Ranking, error)
+	Profile(c counts.Counts) (*placement.Ranking, error)
 	// Fastest is the first of Profile's candidates, without its reasons.
-	Fastest(c profiling.Counts) (placement.Candidate, error)
+	Fastest(c counts.Counts) (placement.Candidate, error)
 }
 
 // Facts say what a model is and where it comes from.
@@ -53,7 +53,7 @@ type Facts struct {
 // whose graph is known, and the power laws that follow from them for counts.
 type Calibrated struct {
 	own   *profiler.Calibration
-	law   *profiling.Law
+	law   *counts.Law
 	rates func(device.Device) (*profiler.Calibration, error)
 
 	// Trained is what the rates were learnt from, for [Facts]; nil for rates
@@ -61,7 +61,7 @@ type Calibrated struct {
 	Trained *profiler.Training
 
 	mutex sync.Mutex
-	laws  map[*profiler.Calibration]*profiling.Law // in use at the last On
+	laws  map[*profiler.Calibration]*counts.Law // in use at the last On
 }
 
 var _ Model = (*Calibrated)(nil)
@@ -70,11 +70,11 @@ var _ Model = (*Calibrated)(nil)
 // rates returns those of others, and nil for a device without. It may be nil
 // itself. It returns the same calibration again while that stays the same.
 func NewCalibrated(ctx context.Context, c *profiler.Calibration, rates func(device.Device) (*profiler.Calibration, error)) (*Calibrated, error) {
-	law, err := profiling.Fit(ctx, c)
+	law, err := counts.Fit(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return &Calibrated{own: c, law: law, rates: rates, laws: map[*profiler.Calibration]*profiling.Law{c: law}}, nil
+	return &Calibrated{own: c, law: law, rates: rates, laws: map[*profiler.Calibration]*counts.Law{c: law}}, nil
 }
 
 // Facts are the calibration's.
@@ -89,22 +89,22 @@ func (m *Calibrated) Facts() Facts {
 
 // calibratedFleet is devices with the rates and the slowdown of each.
 type calibratedFleet struct {
-	machines []machine
+	devices  []device.Device
+	machines []machine // of each device
 	excluded []device.Excluded
 }
 
 type machine struct {
-	device device.Device
-	rates  *profiler.Calibration
-	law    *profiling.Law
-	slower float64 // than the calibrated machine, idle
-	judged profiler.Prediction
+	rates   *profiler.Calibration
+	law     *counts.Law
+	slower  float64 // than the calibrated machine, idle
+	foreign []error // warnings
 }
 
 // On finds each device's rates and how much slower it is.
 func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded []device.Excluded) (Fleet, error) {
 	fleet := &calibratedFleet{excluded: slices.Clone(excluded)}
-	used := map[*profiler.Calibration]*profiling.Law{m.own: m.law}
+	used := map[*profiler.Calibration]*counts.Law{m.own: m.law}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	for _, d := range devices {
@@ -118,108 +118,81 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 		}
 		if err == nil && used[rates] == nil {
 			if used[rates] = m.laws[rates]; used[rates] == nil {
-				used[rates], err = profiling.Fit(ctx, rates)
+				used[rates], err = counts.Fit(ctx, rates)
 			}
 		}
 		if err != nil {
 			fleet.excluded = append(fleet.excluded, device.Excluded{Node: d.Node, Reason: err.Error()})
 			continue
 		}
-		factor, judged, err := profiling.Slower(rates, d)
+		factor, judged, err := counts.Slower(rates, d)
 		if err != nil {
 			fleet.excluded = append(fleet.excluded, device.Excluded{Node: d.Node, Reason: err.Error()})
 			continue
 		}
-		fleet.machines = append(fleet.machines, machine{d, rates, used[rates], factor, judged})
+		fleet.devices = append(fleet.devices, d)
+		fleet.machines = append(fleet.machines, machine{rates, used[rates], factor, foreign(judged.Warnings)})
 	}
 	m.laws = used
 	slices.SortStableFunc(fleet.excluded, func(a, b device.Excluded) int { return strings.Compare(a.Node, b.Node) })
 	return fleet, nil
 }
 
-// Rank is [placement.Rank] with each device's rates.
+// Rank estimates operator by operator, with each device's rates.
 func (f *calibratedFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
-	rates := map[string]*profiler.Calibration{}
-	devices := make([]device.Device, len(f.machines))
-	for i, m := range f.machines {
-		devices[i], rates[m.device.Node] = m.device, m.rates
+	estimate, err := placement.Graph(a, f.devices, func(i int) (*profiler.Calibration, error) { return f.machines[i].rates, nil })
+	if err != nil {
+		return nil, err
 	}
-	return placement.Rank(a, devices, f.excluded, func(d device.Device) (*profiler.Calibration, error) { return rates[d.Node], nil })
+	return placement.Rank(f.devices, f.excluded, estimate)
 }
 
-// on is a law's time on one machine.
-func (m *machine) on(p regression.Prediction) regression.Prediction {
-	return regression.Prediction{Value: p.Value * m.slower, Low: p.Low * m.slower, High: p.High * m.slower}
+// Fastest estimates by each device's law, without saying why.
+func (f *calibratedFleet) Fastest(c counts.Counts) (placement.Candidate, error) {
+	return placement.Fastest(f.devices, f.excluded, f.byLaw(c))
 }
 
-func (m *machine) candidate(p regression.Prediction) placement.Candidate {
-	d := m.device
-	return placement.Candidate{
-		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Runtime: m.rates.Facts.Runtime, Seconds: p.Value, Low: p.Low, High: p.High,
-	}
-}
-
-// Fastest goes through the machines once.
-func (f *calibratedFleet) Fastest(c profiling.Counts) (placement.Candidate, error) {
-	if len(f.machines) == 0 {
-		return placement.Candidate{}, f.none()
-	}
-	var best, idle regression.Prediction
-	var law *profiling.Law
-	at := 0
-	for i := range f.machines {
+// byLaw estimates from counts. Machines that share a law, as most do, share its
+// answer.
+func (f *calibratedFleet) byLaw(c counts.Counts) placement.Estimator {
+	var law *counts.Law
+	var idle regression.Prediction
+	return func(i int) (placement.Estimate, error) {
 		m := &f.machines[i]
-		if m.law != law { // most machines share one
+		if m.law != law {
 			law, idle = m.law, m.law.Predict(c)
 		}
-		if p := m.on(idle); i == 0 || p.Value < best.Value {
-			best, at = p, i
-		}
+		at := regression.Prediction{Value: idle.Value * m.slower, Low: idle.Low * m.slower, High: idle.High * m.slower}
+		return placement.Estimate{Seconds: at, Runtime: m.rates.Facts.Runtime}, nil
 	}
-	return f.machines[at].candidate(best), nil
 }
 
-// Profile orders the machines by the predicted time, then by name.
-func (f *calibratedFleet) Profile(c profiling.Counts) (*placement.Ranking, error) {
-	if len(f.machines) == 0 {
-		return nil, f.none()
-	}
-	r := &placement.Ranking{Excluded: append([]device.Excluded{}, f.excluded...), Warnings: []string{
-		fmt.Sprintf("predicted from counts alone: off by a factor of %.1f at the median on families of models that were left out", f.machines[0].law.Error(c)),
-	}}
-	if unlike := f.machines[0].law.Unlike(c); unlike != nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%v: more than ten times as many as in any model that was fitted: %s", profiler.ErrUnlike, strings.Join(unlike, ", ")))
-	}
-	for i := range f.machines {
+// Profile estimates by each device's law.
+func (f *calibratedFleet) Profile(c counts.Counts) (*placement.Ranking, error) {
+	law := f.byLaw(c)
+	r, err := placement.Rank(f.devices, f.excluded, func(i int) (placement.Estimate, error) {
+		e, err := law(i)
 		m := &f.machines[i]
-		candidate := m.candidate(m.on(m.law.Predict(c)))
-		candidate.Reasons = []string{fmt.Sprintf("%.2f times the time on an idle %s, at a CPU load of %.0f %%", m.slower, m.rates.Facts.Device, m.device.Load.CPUPercent)}
-		r.Candidates = append(r.Candidates, candidate)
-		for _, w := range m.judged.Warnings {
-			if errors.Is(w, profiler.ErrForeign) { // the others are of no model in particular
-				r.Warnings = append(r.Warnings, w.Error())
-			}
-		}
-	}
-	slices.SortStableFunc(r.Candidates, func(x, y placement.Candidate) int {
-		if x.Seconds < y.Seconds {
-			return -1
-		}
-		if x.Seconds > y.Seconds {
-			return 1
-		}
-		return strings.Compare(x.Node, y.Node)
+		e.Reasons = []string{fmt.Sprintf("%.2f times the time on an idle %s, at a CPU load of %.0f %%", m.slower, m.rates.Facts.Device, f.devices[i].Load.CPUPercent)}
+		e.Warnings = m.foreign
+		return e, err
 	})
-	return r, nil
+	if err == nil {
+		r.Warnings = append(f.machines[0].coarse(c), r.Warnings...)
+	}
+	return r, err
 }
 
-func (f *calibratedFleet) none() error {
-	var reasons []string
-	for _, e := range f.excluded {
-		reasons = append(reasons, e.Node+": "+e.Reason)
+// coarse says what a law cannot know.
+func (m *machine) coarse(c counts.Counts) []string {
+	warnings := []string{fmt.Sprintf("predicted from counts alone: off by a factor of %.1f at the median on families of models that were left out", m.law.Error(c))}
+	if unlike := m.law.Unlike(c); unlike != nil {
+		warnings = append(warnings, fmt.Sprintf("%v: more than ten times as many as in any model that was fitted: %s", profiler.ErrUnlike, strings.Join(unlike, ", ")))
 	}
-	if len(reasons) == 0 {
-		reasons = []string{"the source lists none"}
-	}
-	return fmt.Errorf("%w: %s", placement.ErrNoDevice, strings.Join(reasons, "; "))
+	return warnings
+}
+
+// foreign are those warnings that are of a device whatever the model.
+func foreign(warnings []error) []error {
+	return slices.DeleteFunc(slices.Clone(warnings), func(w error) bool { return !errors.Is(w, profiler.ErrForeign) })
 }

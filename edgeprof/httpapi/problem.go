@@ -7,22 +7,22 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/foretime/foretime/edgeprof/counts"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/placement"
-	"github.com/foretime/foretime/edgeprof/profiling"
 	"github.com/foretime/foretime/edgeprof/prom"
 	"github.com/foretime/foretime/edgeprof/split"
 )
 
 // Problem is a refusal (RFC 9457, application/problem+json).
 type Problem struct {
-	Type      string              `json:"type"`
-	Title     string              `json:"title"`
-	Status    int                 `json:"status"`
-	Detail    string              `json:"detail,omitempty"`
-	Instance  string              `json:"instance,omitempty"`
-	RequestID string              `json:"request_id,omitempty"`
-	Errors    []profiling.Problem `json:"errors,omitempty"`
+	Type      string           `json:"type"`
+	Title     string           `json:"title"`
+	Status    int              `json:"status"`
+	Detail    string           `json:"detail,omitempty"`
+	Instance  string           `json:"instance,omitempty"`
+	RequestID string           `json:"request_id,omitempty"`
+	Errors    []counts.Problem `json:"errors,omitempty"`
 
 	cause error // for Observe
 	wait  int   // seconds after which it is worth trying again; 0 for unknown
@@ -45,7 +45,7 @@ var kinds = []struct {
 	{errBusy, http.StatusServiceUnavailable, "busy", 1},
 	{errParameter, http.StatusUnprocessableEntity, "parameter", 0},
 	{errBroken, http.StatusBadRequest, "cut-short", 0},
-	{profiling.ErrSyntax, http.StatusBadRequest, "syntax", 0},
+	{counts.ErrSyntax, http.StatusBadRequest, "syntax", 0},
 	{onnx.ErrSyntax, http.StatusBadRequest, "not-onnx", 0},
 	{onnx.ErrLimit, http.StatusRequestEntityTooLarge, "graph-too-large", 0},
 	{onnx.ErrGraph, http.StatusUnprocessableEntity, "broken-graph", 0},

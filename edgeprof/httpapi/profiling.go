@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/foretime/foretime/edgeprof/profiling"
+	"github.com/foretime/foretime/edgeprof/counts"
 )
 
 // buffer is memory of one request, used again by the next.
@@ -41,20 +41,20 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 		refusal(err).write(w, r)
 		return
 	}
-	var extras []profiling.Extra
+	var extras []counts.Extra
 	if all {
 		ranking, err := bound.fleet.Profile(request.Counts)
 		if err != nil {
 			refusal(err).write(w, r)
 			return
 		}
-		extras = []profiling.Extra{
+		extras = []counts.Extra{
 			{Name: "profiling_candidates", Value: ranking.Candidates},
 			{Name: "profiling_excluded", Value: ranking.Excluded},
 			{Name: "profiling_warnings", Value: ranking.Warnings},
 		}
 	}
-	b.out, err = profiling.Append(b.out[:0], request, profiling.Prediction{
+	b.out, err = counts.Append(b.out[:0], request, counts.Prediction{
 		Node: fastest.Node, Class: fastest.Class, DeviceModel: fastest.Model, UUID: fastest.UUID, Seconds: fastest.Seconds,
 	}, extras)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 }
 
 // profilingRequest reads and checks the body.
-func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *buffer) (*profiling.Request, *Problem) {
+func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *buffer) (*counts.Request, *Problem) {
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
 		kind, _, _ := mime.ParseMediaType(kind)
 		if kind != "application/json" && !(strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")) {
@@ -79,7 +79,7 @@ func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *bu
 	if _, err := b.in.ReadFrom(http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)); err != nil {
 		return nil, refusal(broken(err))
 	}
-	request, problems, err := profiling.Parse(b.in.Bytes())
+	request, problems, err := counts.Parse(b.in.Bytes())
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -92,7 +92,7 @@ func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *bu
 }
 
 // fields are the problems in one line, as far as they fit.
-func fields(problems []profiling.Problem) string {
+func fields(problems []counts.Problem) string {
 	var parts []string
 	for _, p := range problems[:min(len(problems), 8)] {
 		parts = append(parts, strings.TrimSpace(strings.TrimPrefix(p.Pointer, "/")+" "+p.Detail))

@@ -1,14 +1,14 @@
 package placement
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // ErrNoDevice is returned when no device is left to rank.
@@ -36,70 +36,86 @@ type Ranking struct {
 	Warnings   []string          `json:"warnings"`
 }
 
-// Rank orders devices by the predicted time. Rates returns a device's
-// calibration. The error matches [ErrNoDevice], or is one of rates, with the
-// device's name.
-func Rank(a *onnx.Analysis, devices []device.Device, excluded []device.Excluded, rates func(device.Device) (*profiler.Calibration, error)) (*Ranking, error) {
-	counts, err := a.Characteristics()
-	if err != nil {
-		return nil, err
-	}
+// Estimate is a model's time on one device.
+type Estimate struct {
+	Seconds  regression.Prediction
+	Runtime  string // that the time is of
+	Reasons  []string
+	Warnings []error
+}
+
+// Estimator says how long a model takes on the device of an index. An error
+// excludes that device.
+type Estimator func(i int) (Estimate, error)
+
+// Rank orders devices by their estimates. The error matches [ErrNoDevice].
+func Rank(devices []device.Device, excluded []device.Excluded, estimate Estimator) (*Ranking, error) {
 	r := &Ranking{Candidates: []Candidate{}, Excluded: append([]device.Excluded{}, excluded...), Warnings: []string{}}
-	need := counts.ParameterBytes + counts.PeakActivationBytes
-	for _, d := range devices {
-		if free := d.Load.MemoryAvailableBytes; free > 0 && need > free {
-			r.Excluded = append(r.Excluded, device.Excluded{Node: d.Node, Reason: fmt.Sprintf("the model needs %d bytes of memory, %d are free", need, free)})
+	for i := range devices {
+		e, err := estimate(i)
+		if err != nil {
+			r.Excluded = append(r.Excluded, device.Excluded{Node: devices[i].Node, Reason: err.Error()})
 			continue
 		}
-		c, err := rates(d)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Node, err)
-		}
-		r.add(d, c, c.Predict(a, d))
+		r.Candidates = append(r.Candidates, candidate(&devices[i], &e))
+		r.warn(e.Warnings)
 	}
 	if len(r.Candidates) == 0 {
-		return nil, fmt.Errorf("%w: %s", ErrNoDevice, reasons(r.Excluded))
+		return nil, none(r.Excluded)
 	}
-	slices.SortFunc(r.Candidates, func(x, y Candidate) int {
-		if x.Seconds != y.Seconds {
-			if x.Seconds < y.Seconds {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(x.Node, y.Node)
-	})
+	slices.SortFunc(r.Candidates, order)
 	return r, nil
 }
 
-func (r *Ranking) add(d device.Device, cal *profiler.Calibration, p profiler.Prediction) {
-	c := Candidate{
-		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Runtime: cal.Facts.Runtime,
-		Seconds: p.Seconds.Value, Low: p.Seconds.Low, High: p.Seconds.High,
+// Fastest is the first of [Rank]'s candidates, found in one walk.
+func Fastest(devices []device.Device, excluded []device.Excluded, estimate Estimator) (Candidate, error) {
+	var best Candidate
+	found := false
+	for i := range devices {
+		e, err := estimate(i)
+		if err != nil {
+			excluded = append(slices.Clip(excluded), device.Excluded{Node: devices[i].Node, Reason: err.Error()})
+			continue
+		}
+		if c := candidate(&devices[i], &e); !found || order(c, best) < 0 {
+			best, found = c, true
+		}
 	}
-	if len(p.Shares) > 0 {
-		c.Reasons = append(c.Reasons, fmt.Sprintf("%.0f %% of the time in %s operators", 100*p.Shares[0].Part, p.Shares[0].Class))
+	if !found {
+		return best, none(excluded)
 	}
-	if p.Slowdown > 1 {
-		c.Reasons = append(c.Reasons, fmt.Sprintf("slowed %.2f times by a CPU load of %.0f %%", p.Slowdown, d.Load.CPUPercent))
-	} else {
-		c.Reasons = append(c.Reasons, fmt.Sprintf("a core is free at a CPU load of %.0f %%", d.Load.CPUPercent))
+	return best, nil
+}
+
+func candidate(d *device.Device, e *Estimate) Candidate {
+	return Candidate{
+		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Runtime: e.Runtime,
+		Seconds: e.Seconds.Value, Low: e.Seconds.Low, High: e.Seconds.High, Reasons: e.Reasons,
 	}
-	r.Candidates = append(r.Candidates, c)
-	for _, w := range p.Warnings {
+}
+
+// order is by time, then by name.
+func order(x, y Candidate) int {
+	return cmp.Or(cmp.Compare(x.Seconds, y.Seconds), strings.Compare(x.Node, y.Node))
+}
+
+// warn adds each warning once.
+func (r *Ranking) warn(warnings []error) {
+	for _, w := range warnings {
 		if text := w.Error(); !slices.Contains(r.Warnings, text) {
 			r.Warnings = append(r.Warnings, text)
 		}
 	}
 }
 
-func reasons(excluded []device.Excluded) string {
+// none says why no device is left.
+func none(excluded []device.Excluded) error {
 	if len(excluded) == 0 {
-		return "the source lists none"
+		return fmt.Errorf("%w: the source lists none", ErrNoDevice)
 	}
 	parts := make([]string, len(excluded))
 	for i, e := range excluded {
 		parts[i] = e.Node + ": " + e.Reason
 	}
-	return strings.Join(parts, "; ")
+	return fmt.Errorf("%w: %s", ErrNoDevice, strings.Join(parts, "; "))
 }

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -25,14 +26,14 @@ func TestRank(t *testing.T) {
 	for _, class := range []onnx.Class{onnx.ClassConv, onnx.ClassDense, onnx.ClassPool, onnx.ClassFunction, onnx.ClassOther} {
 		cal.Rates[class] = profiler.Rates{MAC: 1e-9, Byte: 1e-10, Nodes: 1}
 	}
-	rates := func(device.Device) (*profiler.Calibration, error) { return cal, nil }
+	rates := func(int) (*profiler.Calibration, error) { return cal, nil }
 	devices := []device.Device{
 		{Node: "busy", Cores: 2, MaxMHz: 2000, Load: device.Load{CPUPercent: 100}},
 		{Node: "idle", Cores: 2, MaxMHz: 2000},
 		{Node: "fast", Cores: 2, MaxMHz: 4000, Load: device.Load{CPUPercent: 10}},
 		{Node: "small", Cores: 2, MaxMHz: 9000, Load: device.Load{MemoryAvailableBytes: 1 << 20}},
 	}
-	r, err := Rank(a, devices, []device.Excluded{{Node: "gone", Reason: "stale"}}, rates)
+	r, err := rank(a, devices, []device.Excluded{{Node: "gone", Reason: "stale"}}, rates)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestRank(t *testing.T) {
 		t.Errorf("order %q", got)
 	}
 	for range 50 { // the same bytes each time
-		again, err := Rank(a, devices, []device.Excluded{{Node: "gone", Reason: "stale"}}, rates)
+		again, err := rank(a, devices, []device.Excluded{{Node: "gone", Reason: "stale"}}, rates)
 		if err != nil || !reflect.DeepEqual(again, r) {
 			t.Fatalf("ranked again: %+v %v, not %+v", again, err, r)
 		}
@@ -55,14 +56,34 @@ func TestRank(t *testing.T) {
 	if len(r.Excluded) != 2 || r.Excluded[0].Node != "gone" || !strings.Contains(r.Excluded[1].Reason, "bytes of memory") {
 		t.Errorf("excluded %+v", r.Excluded)
 	}
-	if _, err := Rank(a, devices[3:], nil, rates); !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), "small: ") {
+	if _, err := rank(a, devices[3:], nil, rates); !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), "small: ") {
 		t.Errorf("no device left: %v", err)
 	}
-	if _, err := Rank(a, nil, nil, rates); !errors.Is(err, ErrNoDevice) {
+	if _, err := rank(a, nil, nil, rates); !errors.Is(err, ErrNoDevice) {
 		t.Errorf("no devices: %v", err)
 	}
 	broken := errors.New("no such file")
-	if _, err := Rank(a, devices, nil, func(device.Device) (*profiler.Calibration, error) { return nil, broken }); !errors.Is(err, broken) || !strings.Contains(err.Error(), "busy: ") {
-		t.Errorf("rates that cannot be read: %v", err)
+	r, err = rank(a, devices, nil, func(i int) (*profiler.Calibration, error) {
+		if i == 2 {
+			return nil, broken
+		}
+		return cal, nil
+	})
+	if err != nil || r.Candidates[0].Node != "idle" || len(r.Excluded) != 2 || r.Excluded[0] != (device.Excluded{Node: "fast", Reason: "no such file"}) {
+		t.Errorf("rates of one device that cannot be read: %+v %v", r, err)
 	}
+}
+
+// rank is a model's ranking, whose first is the fastest.
+func rank(a *onnx.Analysis, devices []device.Device, excluded []device.Excluded, rates func(int) (*profiler.Calibration, error)) (*Ranking, error) {
+	estimate, err := Graph(a, devices, rates)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Rank(devices, excluded, estimate)
+	first, firstErr := Fastest(devices, excluded, estimate)
+	if (err == nil) != (firstErr == nil) || err == nil && !reflect.DeepEqual(first, r.Candidates[0]) {
+		return r, fmt.Errorf("fastest is %+v (%v), ranked first %+v (%v)", first, firstErr, r.Candidates, err)
+	}
+	return r, err
 }

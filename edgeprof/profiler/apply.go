@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/shared/regression"
 )
 
@@ -18,7 +19,7 @@ type Answer struct {
 // PredictRow predicts a row: by the kernels of its model, where these and its
 // setting are known, else by its counts. The error is [ErrNoCounts] or one of the
 // trees'.
-func (m *Model) PredictRow(r *collection.Row, kernels []collection.KernelRow) (Answer, error) {
+func (m *Model) PredictRow(r *measurement.Row, kernels []kernel.Row) (Answer, error) {
 	if c := m.setting(r.Setting); c != nil && len(kernels) > 0 {
 		v := c.idle(kernels)
 		a := Answer{Seconds: regression.Prediction{Value: v, Low: v * c.Low, High: v * c.High}, Method: MethodKernels}
@@ -52,7 +53,7 @@ func (c *Calibration) unlike(seconds float64) []error {
 
 // Evaluate holds a trained model against measurements, those of operator chains
 // left out. It says nothing of models that it was trained on.
-func (m *Model) Evaluate(d *collection.Data) (*Report, error) {
+func (m *Model) Evaluate(d *measurement.Data) (*Report, error) {
 	cases := Cases(d)
 	j := &judgement{cases: cases, predicted: map[string][]float64{}}
 	for i := range cases {
@@ -83,7 +84,7 @@ func (m *Model) Evaluate(d *collection.Data) (*Report, error) {
 	}
 	j.drop()
 	if len(j.predicted) == 0 {
-		return nil, fmt.Errorf("%w: nothing to judge", collection.ErrNoRows)
+		return nil, fmt.Errorf("%w: nothing to judge", measurement.ErrNoRows)
 	}
 	r, err := j.report(d, "none")
 	if err == nil {

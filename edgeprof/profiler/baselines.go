@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 )
 
@@ -163,10 +163,10 @@ func work(c *Case) (macs, bytes float64) {
 }
 
 // unseen are the classes of a case's kernels that no kernel of the training had.
-func unseen(rates map[onnx.Class]Rates, kernels []collection.KernelRow) []onnx.Class {
+func unseen(rates map[onnx.Class]Rates, kernels []kernel.Row) []onnx.Class {
 	var out []onnx.Class
 	for _, class := range classes {
-		if rates[class].Nodes == 0 && slices.ContainsFunc(kernels, func(k collection.KernelRow) bool { return k.Class == string(class) }) {
+		if rates[class].Nodes == 0 && slices.ContainsFunc(kernels, func(k kernel.Row) bool { return k.Class == string(class) }) {
 			out = append(out, class)
 		}
 	}

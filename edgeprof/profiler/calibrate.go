@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 )
@@ -110,9 +110,9 @@ func (m *Model) Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
 
 // measured is a measurement as the training has it.
 func (m *Measurement) measured(f Facts) Case {
-	kernels := m.Analysis.Kernels(collection.FusionOf(f.Runtime))
-	rows := collection.KernelRows(kernels)
-	for k, t := range collection.KernelTimes(kernels, runtime.Profile{Nodes: m.Nodes}) {
+	kernels := m.Analysis.Kernels(kernel.FusionOf(f.Runtime))
+	rows := kernel.Rows(kernels)
+	for k, t := range kernel.Times(kernels, runtime.Profile{Nodes: m.Nodes}) {
 		if t > 0 {
 			rows[k].Seconds = &t
 		}
@@ -215,7 +215,7 @@ func (c *Calibration) bound() {
 }
 
 // kernels are the predicted times of a model's kernels on the idle device.
-func (c *Calibration) kernels(kernels []collection.KernelRow) []float64 {
+func (c *Calibration) kernels(kernels []kernel.Row) []float64 {
 	at := conditionsOf(c.Facts.Threads, c.Facts.quota(), kernels)
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
@@ -227,7 +227,7 @@ func (c *Calibration) kernels(kernels []collection.KernelRow) []float64 {
 }
 
 // idle is the predicted time of a model's kernels on the idle device.
-func (c *Calibration) idle(kernels []collection.KernelRow) float64 {
+func (c *Calibration) idle(kernels []kernel.Row) float64 {
 	sum := 0.0
 	for _, t := range c.kernels(kernels) {
 		sum += t

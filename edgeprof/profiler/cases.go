@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 )
 
 // Case is one model measured in one setting.
@@ -24,15 +25,15 @@ type Case struct {
 	// was only one.
 	Repeat float64
 	// Kernels with their times, which sum to Seconds.
-	Kernels []collection.KernelRow
+	Kernels []kernel.Row
 	// Rows are the measured inferences.
-	Rows []collection.Row
+	Rows []measurement.Row
 }
 
 type caseKey struct{ model, setting string }
 
 // Cases groups measurements, in order of model and setting.
-func Cases(d *collection.Data) []Case {
+func Cases(d *measurement.Data) []Case {
 	byKey := map[caseKey]*Case{}
 	for _, r := range d.Rows {
 		key := caseKey{r.ModelName, r.Setting}
@@ -52,7 +53,7 @@ func Cases(d *collection.Data) []Case {
 	var cases []Case
 	for _, c := range byKey {
 		c.Repeat = c.repeat()
-		slices.SortFunc(c.Kernels, func(a, b collection.KernelRow) int { return cmp.Compare(a.Index, b.Index) })
+		slices.SortFunc(c.Kernels, func(a, b kernel.Row) int { return cmp.Compare(a.Index, b.Index) })
 		cases = append(cases, *c)
 	}
 	settle(cases)
@@ -72,7 +73,7 @@ func known(v *float64, otherwise float64) float64 {
 // merge keeps the shorter of a kernel's times in two rounds. ONNX Runtime tells
 // whole microseconds, so that a mean says more than the shortest; elsewhere the
 // shortest is taken.
-func (c *Case) merge(k collection.KernelRow) {
+func (c *Case) merge(k kernel.Row) {
 	if k.Min != nil && c.Runtime != "ort" {
 		k.Seconds = k.Min
 	}

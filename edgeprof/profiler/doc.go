@@ -7,8 +7,4 @@
 // interval comes from how far off such sums were on models of families that the
 // rates were not fitted to. It refuses a calibration with too few measurements,
 // and says so when a model is unlike those it was calibrated with.
-//
-//	cal, err := profiler.Calibrate(measurements, profiler.Facts{Runtime: "go"})
-//	p, err := cal.Predict(analysis)
-//	fmt.Println(p.Seconds.Value, p.Seconds.Low, p.Seconds.High)
 package profiler

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/regression"
 )
@@ -35,7 +35,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p := Prediction{Slowdown: slowdown(d, c.Facts.Threads)}
 	byClass := map[onnx.Class]float64{}
 	unmeasured := map[onnx.Class]bool{}
-	kernels := collection.KernelRows(a.Kernels(collection.FusionOf(c.Facts.Runtime)))
+	kernels := kernel.Rows(a.Kernels(kernel.FusionOf(c.Facts.Runtime)))
 	for i, seconds := range c.kernels(kernels) {
 		class := onnx.Class(kernels[i].Class)
 		byClass[class] += seconds

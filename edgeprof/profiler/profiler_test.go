@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/synth"
@@ -41,7 +41,7 @@ func measurements(t testing.TB, noise float64) []Measurement {
 		for _, width := range []float64{0.5, 0.75} {
 			m := Measurement{Model: family, Family: family, Analysis: analysis(t, family, synth.Size{Width: width})}
 			kernels := m.Analysis.Kernels(onnx.Unfused)
-			for i, k := range collection.KernelRows(kernels) {
+			for i, k := range kernel.Rows(kernels) {
 				s := truth[onnx.Class(k.Class)].seconds(&k) * math.Exp(noise*rng.NormFloat64())
 				m.Nodes = append(m.Nodes, runtime.NodeTime{Node: kernels[i].Nodes[0], Seconds: s})
 				m.Seconds += s
@@ -61,7 +61,7 @@ func TestCalibrateRecoversRates(t *testing.T) {
 	}
 	a := analysis(t, "resnet", synth.Size{})
 	p := c.Predict(a, device.Device{Node: "n", Cores: 4})
-	if want := (&Calibration{Rates: truth}).idle(collection.KernelRows(a.Kernels(onnx.Unfused))); math.Abs(p.Idle/want-1) > 1e-3 {
+	if want := (&Calibration{Rates: truth}).idle(kernel.Rows(a.Kernels(onnx.Unfused))); math.Abs(p.Idle/want-1) > 1e-3 {
 		t.Errorf("predicted %v, want %v", p.Idle, want)
 	}
 	if c.Low < 0.98 || c.High > 1.02 {

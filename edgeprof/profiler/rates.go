@@ -3,7 +3,7 @@ package profiler
 import (
 	"math"
 
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/linear"
@@ -18,11 +18,11 @@ type Rates struct {
 }
 
 // seconds of one kernel.
-func (r Rates) seconds(k *collection.KernelRow) float64 {
+func (r Rates) seconds(k *kernel.Row) float64 {
 	return r.Start + r.MAC*float64(k.MACs) + r.Byte*float64(moved(k))
 }
 
-func moved(k *collection.KernelRow) int64 { return k.ParameterBytes + k.ReadBytes + k.WrittenBytes }
+func moved(k *kernel.Row) int64 { return k.ParameterBytes + k.ReadBytes + k.WrittenBytes }
 
 var classes = onnx.Classes()
 
@@ -34,8 +34,8 @@ var kin = map[onnx.Class]onnx.Class{
 // ratesFor finds the rates of each class from kernels with their times. A class
 // without measurements gets those of its kin, or of all kernels together.
 func ratesFor(cases []Case) map[onnx.Class]Rates {
-	byClass := map[onnx.Class][]*collection.KernelRow{}
-	var all []*collection.KernelRow
+	byClass := map[onnx.Class][]*kernel.Row{}
+	var all []*kernel.Row
 	for _, c := range cases {
 		for i := range c.Kernels {
 			if k := &c.Kernels[i]; k.Seconds != nil && *k.Seconds > 0 {
@@ -65,7 +65,7 @@ const reweightings = 12
 // time, with no rate below zero: short kernels count like long ones, and too much
 // by a factor counts like too little by it. Each round is non-negative least
 // squares with weights from the round before.
-func ratesOf(kernels []*collection.KernelRow) (Rates, bool) {
+func ratesOf(kernels []*kernel.Row) (Rates, bool) {
 	if len(kernels) < 3 {
 		return Rates{}, false
 	}

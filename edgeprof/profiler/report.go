@@ -3,7 +3,7 @@ package profiler
 import (
 	"math"
 
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/shared/regression"
 )
 
@@ -58,7 +58,7 @@ type Tested struct {
 }
 
 // report scores a judgement.
-func (j *judgement) report(d *collection.Data, v Validation) (*Report, error) {
+func (j *judgement) report(d *measurement.Data, v Validation) (*Report, error) {
 	r := &Report{
 		Validation: v, Rows: len(d.Rows), Dropped: d.Counts.Dropped + d.Missing, Tests: len(j.tests), Families: len(families(j.cases)),
 		Methods: map[string]Scores{}, Baselines: map[string]Scores{},

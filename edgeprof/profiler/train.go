@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 )
 
@@ -58,7 +59,7 @@ func learn(ctx context.Context, cases []Case, rounds int) (*Model, error) {
 
 // timed reports whether a kernel of the case has a time.
 func (c *Case) timed() bool {
-	return slices.ContainsFunc(c.Kernels, func(k collection.KernelRow) bool { return k.Seconds != nil && *k.Seconds > 0 })
+	return slices.ContainsFunc(c.Kernels, func(k kernel.Row) bool { return k.Seconds != nil && *k.Seconds > 0 })
 }
 
 // facts are what the case's rows say of where it was measured.
@@ -74,12 +75,12 @@ func (c *Case) facts() Facts {
 // trainingRows are what trees on whole models learn from: where kernels were
 // measured a row for each case, with its shortest time; else every row, since
 // the original collector draws another load for each.
-func trainingRows(cases []Case) []collection.Row {
-	var rows []collection.Row
+func trainingRows(cases []Case) []measurement.Row {
+	var rows []measurement.Row
 	for _, c := range cases {
 		if len(c.Kernels) > 0 {
 			row := c.Rows[0]
-			row.Time = collection.Took(c.Seconds)
+			row.Time = measurement.Took(c.Seconds)
 			rows = append(rows, row)
 			continue
 		}
@@ -97,7 +98,7 @@ type Options struct {
 // Train judges how well such data predict what is left out of them, by the
 // validation that is asked for, and then learns from all of it. The error
 // matches [ErrTooFew] or [ErrValidation], or is one of the trees'.
-func Train(ctx context.Context, d *collection.Data, o Options) (*Model, *Report, error) {
+func Train(ctx context.Context, d *measurement.Data, o Options) (*Model, *Report, error) {
 	v, rounds := cmp.Or(o.Validation, ByFamily), cmp.Or(o.Rounds, 300)
 	cases := Cases(d)
 	byFamily, err := judge(ctx, cases, ByFamily, rounds)

@@ -13,8 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/synth"
 )
@@ -22,9 +23,9 @@ import (
 // made is measurements of the made-up machine in two settings: the second is
 // twice as fast but for the starts of its kernels, which take twenty times as
 // long, so that small models are slower there.
-var made = sync.OnceValue(func() *collection.Data {
+var made = sync.OnceValue(func() *measurement.Data {
 	rng := rand.New(rand.NewPCG(1, 1))
-	d := &collection.Data{}
+	d := &measurement.Data{}
 	taken := map[string]int{}
 	for _, n := range synth.Set() {
 		if taken[n.Family]++; taken[n.Family] > 3 || n.Family == "densenet" || n.Family == "efficientnet" || n.Family == "googlenet" {
@@ -43,22 +44,22 @@ var made = sync.OnceValue(func() *collection.Data {
 			panic(err)
 		}
 		for setting, rate := range []float64{1, 0.5} {
-			rows := collection.KernelRows(a.Kernels(onnx.Unfused))
+			rows := kernel.Rows(a.Kernels(onnx.Unfused))
 			sum := 0.0
 			for i := range rows {
 				k := &rows[i]
 				r := truth[onnx.Class(k.Class)]
 				t := rate*(r.seconds(k)-r.Start) + r.Start*[]float64{1, 20}[setting]
 				t *= math.Exp(0.02 * rng.NormFloat64())
-				k.ModelName, k.Family, k.Setting, k.Runtime, k.Threads, k.Quota, k.Seconds = n.Name, collection.FamilyOf(n.Family), []string{"desktop-go-t1", "desktop-go-t2"}[setting], "go", float64(setting+1), 1, &t
+				k.ModelName, k.Family, k.Setting, k.Runtime, k.Threads, k.Quota, k.Seconds = n.Name, measurement.FamilyOf(n.Family), []string{"desktop-go-t1", "desktop-go-t2"}[setting], "go", float64(setting+1), 1, &t
 				sum += t
 			}
 			d.Kernels = append(d.Kernels, rows...)
 			for round := range 4 {
-				row := collection.CharacteristicsRow(c)
+				row := measurement.Describe(c)
 				threads, quota := float64(setting+1), 1.
-				row.ModelName, row.Family, row.Setting, row.Runtime, row.Threads, row.Quota, row.Round = n.Name, collection.FamilyOf(n.Family), rows[0].Setting, "go", &threads, &quota, &round
-				row.Time, row.Device, row.UUID = collection.Took(sum*(1+0.01*float64(round))), "desktop", "here"
+				row.ModelName, row.Family, row.Setting, row.Runtime, row.Threads, row.Quota, row.Round = n.Name, measurement.FamilyOf(n.Family), rows[0].Setting, "go", &threads, &quota, &round
+				row.Time, row.Device, row.UUID = measurement.Took(sum*(1+0.01*float64(round))), "desktop", "here"
 				d.Rows = append(d.Rows, row)
 			}
 		}
@@ -169,7 +170,7 @@ func TestValidations(t *testing.T) {
 	}
 }
 
-func operatorless(d *collection.Data) int {
+func operatorless(d *measurement.Data) int {
 	n := 0
 	for _, r := range d.Rows {
 		if r.Family != Operators {
@@ -201,7 +202,7 @@ func TestFoldsLeaveOut(t *testing.T) {
 					if same {
 						t.Fatalf("%s: %s in %s is trained on and judged", v, c.Model, c.Setting)
 					}
-					if v == ByRow && other.Model == c.Model && other.Setting == c.Setting && slices.ContainsFunc(other.Rows, func(r collection.Row) bool { return r.Time.Value == x.actual }) {
+					if v == ByRow && other.Model == c.Model && other.Setting == c.Setting && slices.ContainsFunc(other.Rows, func(r measurement.Row) bool { return r.Time.Value == x.actual }) {
 						t.Fatalf("a row of %s is trained on and judged", c.Model)
 					}
 				}
@@ -215,9 +216,9 @@ func TestFoldsLeaveOut(t *testing.T) {
 
 // original is rows of the original collector: times depend on the counts, the
 // load and the device.
-func original(models int) *collection.Data {
+func original(models int) *measurement.Data {
 	rng := rand.New(rand.NewPCG(2, 2))
-	d := &collection.Data{}
+	d := &measurement.Data{}
 	for m := range models {
 		for _, dev := range []string{"raspberrypi", "jetson"} {
 			for range 12 {
@@ -226,8 +227,8 @@ func original(models int) *collection.Data {
 				if dev == "jetson" {
 					seconds /= 3
 				}
-				d.Rows = append(d.Rows, collection.Row{
-					ConvLayers: &conv, LoadPercent: &load, StressCores: &cores, FilterDetails: &filters, Device: dev, ModelName: fmt.Sprintf("%c-net", 'a'+m), Time: collection.Took(seconds),
+				d.Rows = append(d.Rows, measurement.Row{
+					ConvLayers: &conv, LoadPercent: &load, StressCores: &cores, FilterDetails: &filters, Device: dev, ModelName: fmt.Sprintf("%c-net", 'a'+m), Time: measurement.Took(seconds),
 				}.Completed())
 			}
 		}
@@ -257,7 +258,7 @@ func TestTrainOnOriginalRows(t *testing.T) {
 	if a, err = m.PredictRow(&row, nil); err != nil || !has(a.Warnings, ErrForeign) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err := m.PredictRow(&collection.Row{Setting: row.Setting, LoadPercent: row.LoadPercent}, nil); !errors.Is(err, ErrNoCounts) {
+	if _, err := m.PredictRow(&measurement.Row{Setting: row.Setting, LoadPercent: row.LoadPercent}, nil); !errors.Is(err, ErrNoCounts) {
 		t.Errorf("a row without its model: %v", err)
 	}
 	if _, _, err := Train(t.Context(), original(1), Options{}); !errors.Is(err, ErrTooFew) {
@@ -287,21 +288,21 @@ func TestCalibrateWithModel(t *testing.T) {
 func TestBusy(t *testing.T) {
 	v := func(x float64) *float64 { return &x }
 	for _, tt := range []struct {
-		row  collection.Row
+		row  measurement.Row
 		want float64
 	}{
-		{collection.Row{LoadPercent: v(40)}, 40},
-		{collection.Row{LoadPercent: v(40), StressCores: v(0)}, 40},
-		{collection.Row{LoadPercent: v(40), StressCores: v(1)}, 10},
-		{collection.Row{LoadPercent: v(40), StressCores: v(1), Cores: v(2)}, 20},
-		{collection.Row{LoadPercent: v(40), StressCores: v(3), Cores: v(2)}, 40},
-		{collection.Row{LoadPercent: v(0), StressCores: v(0), Cores: v(2)}, 0},
+		{measurement.Row{LoadPercent: v(40)}, 40},
+		{measurement.Row{LoadPercent: v(40), StressCores: v(0)}, 40},
+		{measurement.Row{LoadPercent: v(40), StressCores: v(1)}, 10},
+		{measurement.Row{LoadPercent: v(40), StressCores: v(1), Cores: v(2)}, 20},
+		{measurement.Row{LoadPercent: v(40), StressCores: v(3), Cores: v(2)}, 40},
+		{measurement.Row{LoadPercent: v(0), StressCores: v(0), Cores: v(2)}, 0},
 	} {
 		if got := busy(&tt.row); got != tt.want {
 			t.Errorf("%+v: %v, want %v", tt.row, got, tt.want)
 		}
 	}
-	if got := busy(&collection.Row{}); !math.IsNaN(got) {
+	if got := busy(&measurement.Row{}); !math.IsNaN(got) {
 		t.Errorf("no load: %v", got)
 	}
 }
@@ -309,12 +310,12 @@ func TestBusy(t *testing.T) {
 func TestCases(t *testing.T) {
 	round := func(n int) *int { return &n }
 	s := func(v float64) *float64 { return &v }
-	d := &collection.Data{
-		Rows: []collection.Row{
-			{ModelName: "m", Setting: "s", Runtime: "ort", Time: collection.Took(3), Round: round(0)}, {ModelName: "m", Setting: "s", Runtime: "ort", Time: collection.Took(2), Round: round(1)},
-			{ModelName: "a", Setting: "s", Time: collection.Took(5)},
+	d := &measurement.Data{
+		Rows: []measurement.Row{
+			{ModelName: "m", Setting: "s", Runtime: "ort", Time: measurement.Took(3), Round: round(0)}, {ModelName: "m", Setting: "s", Runtime: "ort", Time: measurement.Took(2), Round: round(1)},
+			{ModelName: "a", Setting: "s", Time: measurement.Took(5)},
 		},
-		Kernels: []collection.KernelRow{
+		Kernels: []kernel.Row{
 			{ModelName: "m", Setting: "s", Index: 1, Seconds: s(2e-6)}, {ModelName: "m", Setting: "s", Index: 0, Seconds: s(9)}, {ModelName: "m", Setting: "s", Index: 0, Round: 1, Seconds: s(4)},
 			{ModelName: "m", Setting: "s", Index: 2}, {ModelName: "none", Setting: "s"},
 		},
@@ -338,7 +339,7 @@ func TestSettle(t *testing.T) {
 	timed := func(runtime string, whole float64, kernels ...float64) Case {
 		c := Case{Setting: runtime, Runtime: runtime, Seconds: whole}
 		for i := range kernels {
-			c.Kernels = append(c.Kernels, collection.KernelRow{Index: i, Seconds: &kernels[i]})
+			c.Kernels = append(c.Kernels, kernel.Row{Index: i, Seconds: &kernels[i]})
 		}
 		return c
 	}

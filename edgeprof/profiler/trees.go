@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/tree"
@@ -39,7 +39,7 @@ type conditions struct {
 	parameters, touched int64
 }
 
-func conditionsOf(threads int, quota float64, kernels []collection.KernelRow) conditions {
+func conditionsOf(threads int, quota float64, kernels []kernel.Row) conditions {
 	at := conditions{threads: threads, quota: quota}
 	for i := range kernels {
 		at.parameters += kernels[i].ParameterBytes
@@ -49,7 +49,7 @@ func conditionsOf(threads int, quota float64, kernels []collection.KernelRow) co
 }
 
 // channels are those of a convolution's input; a product's depth elsewhere.
-func channels(k *collection.KernelRow) int64 { return k.Depth / max(1, k.Window) * max(1, k.Groups) }
+func channels(k *kernel.Row) int64 { return k.Depth / max(1, k.Window) * max(1, k.Groups) }
 
 // filled is how full the vectors of 16 values are that rows are computed in.
 func filled(rows int64) float64 { return float64(rows) / float64(max(1, (rows+15)/16*16)) }
@@ -66,7 +66,7 @@ var runtimes = []string{"go", "ort"}
 func logSize(n int64) float64 { return math.Log2(1 + float64(max(0, n))) }
 
 // features appends a kernel's row.
-func features(x []float64, ops []string, k *collection.KernelRow, r Rates, at conditions) []float64 {
+func features(x []float64, ops []string, k *kernel.Row, r Rates, at conditions) []float64 {
 	seconds := max(1e-9, r.seconds(k))
 	class := math.NaN()
 	if i := slices.Index(classes, onnx.Class(k.Class)); i >= 0 {
@@ -137,7 +137,7 @@ func bounded(v float64) float64 { return max(-1.5, min(1.5, v)) }
 
 // factor is what the trees make of the rates. Of an operator that they have not
 // seen they know nothing.
-func (t *KernelTrees) factor(k *collection.KernelRow, r Rates, at conditions) float64 {
+func (t *KernelTrees) factor(k *kernel.Row, r Rates, at conditions) float64 {
 	if t == nil || !slices.Contains(t.ops, k.Op) {
 		return 1
 	}

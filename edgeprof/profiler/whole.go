@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/tree"
 )
@@ -34,7 +34,7 @@ type ModelTrees struct {
 
 // busy is the load of a row in percent of the machine: the original training
 // takes 0 stressed cores for all four of its devices'.
-func busy(r *collection.Row) float64 {
+func busy(r *measurement.Row) float64 {
 	if r.LoadPercent == nil {
 		return math.NaN()
 	}
@@ -46,7 +46,7 @@ func busy(r *collection.Row) float64 {
 	return *r.LoadPercent * min(1, stressed/cores)
 }
 
-func (t *ModelTrees) features(x []float64, r *collection.Row) []float64 {
+func (t *ModelTrees) features(x []float64, r *measurement.Row) []float64 {
 	v := func(p *float64) float64 { return known(p, math.NaN()) }
 	disk := v(r.DiskPercent)
 	if r.Runtime != "" {
@@ -60,7 +60,7 @@ func (t *ModelTrees) features(x []float64, r *collection.Row) []float64 {
 }
 
 // learnWhole fits trees to rows that have a time above 0.
-func learnWhole(ctx context.Context, rows []collection.Row) (*ModelTrees, error) {
+func learnWhole(ctx context.Context, rows []measurement.Row) (*ModelTrees, error) {
 	t := &ModelTrees{}
 	for i := range rows {
 		if !slices.Contains(t.settings, rows[i].Setting) {
@@ -92,7 +92,7 @@ func learnWhole(ctx context.Context, rows []collection.Row) (*ModelTrees, error)
 }
 
 // seconds predicts one row.
-func (t *ModelTrees) seconds(r *collection.Row) (float64, error) {
+func (t *ModelTrees) seconds(r *measurement.Row) (float64, error) {
 	p, err := t.ensemble.Predict(t.features(nil, r))
 	return p.Value, err
 }

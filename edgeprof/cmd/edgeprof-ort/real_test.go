@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"math/rand/v2"
-
-	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/runtime/native"
@@ -178,7 +177,7 @@ func found(t *testing.T, m *onnx.Model, p runtime.Profile) {
 	}
 	kernels := a.Kernels(onnx.Fused)
 	asked, missing := 0, map[string]int{}
-	for k, seconds := range collection.KernelTimes(kernels, p) {
+	for k, seconds := range kernel.Times(kernels, p) {
 		if kernels[k].Op == "Reshape" {
 			continue
 		}

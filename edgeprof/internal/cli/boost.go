@@ -140,9 +140,10 @@ func newBoostTrainCommand(env *cli.Env) *cobra.Command {
 	var asJSON bool
 	b := tree.Boost{}
 	c := &cobra.Command{
-		Use:   "boost-train",
-		Short: "Train boosted trees on a CSV of numbers and save them in XGBoost's format",
-		Args:  cobra.NoArgs,
+		Use:    "boost-train",
+		Hidden: true,
+		Short:  "Train boosted trees on a CSV of numbers and save them in XGBoost's format",
+		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range []string{"rounds", "eta", "quantile-alpha", "huber-slope", "max-bin", "subsample", "colsample-bytree", "threads"} {
 				if cmd.Flag(name).Value.String() == "0" {
@@ -245,9 +246,10 @@ func newBoostPredictCommand(*cli.Env) *cobra.Command {
 	var model, data, out string
 	var threads int
 	c := &cobra.Command{
-		Use:   "boost-predict",
-		Short: "Predict each row of a CSV with boosted trees",
-		Args:  cobra.NoArgs,
+		Use:    "boost-predict",
+		Hidden: true,
+		Short:  "Predict each row of a CSV with boosted trees",
+		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			e, err := readModel(model)
 			if err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/edgeprof/synth"
@@ -187,7 +188,7 @@ func measure(ctx context.Context, with running, dir string, s sized, runs int) (
 		return profiler.Measurement{}, err
 	}
 	out := profiler.Measurement{
-		Model: fmt.Sprintf("%s width %g at %d", s.family, s.size.Width, s.size.Resolution), Family: collection.FamilyOf(s.family), Analysis: a, Seconds: slices.Min(wholes[1:]),
+		Model: fmt.Sprintf("%s width %g at %d", s.family, s.size.Width, s.size.Resolution), Family: measurement.FamilyOf(s.family), Analysis: a, Seconds: slices.Min(wholes[1:]),
 		Nodes: slices.Clone(profiles[1].Nodes),
 	}
 	for _, p := range profiles[2:] {

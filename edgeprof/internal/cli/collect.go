@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -126,7 +127,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	c := collection.Collector{
 		Dir: o.out, Clock: time.Now, Seed: o.seed,
 		Host: device.Local{Root: os.DirFS("/"), Host: host, Disk: rootUsage},
-		Open: func(ctx context.Context, path string, _ collection.Setting) (runtime.Session, error) {
+		Open: func(ctx context.Context, path string, _ measurement.Setting) (runtime.Session, error) {
 			return o.with.start(ctx, path)
 		},
 	}
@@ -144,7 +145,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 			s, err := c.Collect(ctx, collection.Job{
 				Model: model, Family: o.family, Sizes: sizes.Sizes, Warmup: o.warmup, Round: round, Profiles: o.profiles,
 				Iterations: (o.iterations + o.rounds - 1 - round) / o.rounds,
-				Setting: collection.Setting{
+				Setting: measurement.Setting{
 					Device: o.deviceType, Runtime: o.with.runtime, Threads: o.with.threads, CPUs: o.with.cpus, Quota: o.with.quota, Stress: o.load == "stress",
 				},
 			})

@@ -17,8 +17,9 @@ func newImportJoblibCommand(env *cli.Env) *cobra.Command {
 	var out string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "import-joblib FILE.joblib",
-		Short: "Read a model of the original profiler, without unpickling it, and save its booster",
+		Use:    "import-joblib FILE.joblib",
+		Hidden: true,
+		Short:  "Read a model of the original profiler, without unpickling it, and save its booster",
 		Long: `Read a model of the original profiler, without unpickling it, and save its booster
 in XGBoost's JSON. The booster that is saved takes features as they were measured:
 the scaling is in its thresholds. Devices are columns of 0 and 1, such as

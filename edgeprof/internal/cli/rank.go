@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -43,12 +44,13 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := placement.Rank(a, devices, excluded, func(d device.Device) (*profiler.Calibration, error) {
-				if d.Calibration != "" {
-					return readCalibration(d.Calibration)
-				}
-				return readCalibration(calibration)
+			estimate, err := placement.Graph(a, devices, func(i int) (*profiler.Calibration, error) {
+				return readCalibration(cmp.Or(devices[i].Calibration, calibration))
 			})
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			r, err := placement.Rank(devices, excluded, estimate)
 			if err != nil {
 				return fmt.Errorf("--source %s: %w", source, err)
 			}

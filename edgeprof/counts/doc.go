@@ -1,4 +1,4 @@
-// Package profiling is the profiling request of the original service: seven
+// Package counts is the profiling request of the original service: seven
 // counts of a model in, the fastest device out.
 //
 // It decides which requests make sense ([Parse]) and names every field of one
@@ -8,11 +8,4 @@
 // is. How long a model takes of which only the counts are known is the power
 // law of [Fit]; a model's own file says much more, and package profiler reads
 // it.
-//
-//	request, problems, err := profiling.Parse(body)
-//	if err != nil || len(problems) > 0 {
-//		return err
-//	}
-//	seconds := law.Predict(request.Counts)
-//	answer := profiling.Append(nil, request, profiling.Prediction{Node: "rpi-1", Seconds: seconds.Value}, nil)
-package profiling
+package counts

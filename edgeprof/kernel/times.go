@@ -1,7 +1,6 @@
-package collection
+package kernel
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/onnx"
@@ -16,11 +15,11 @@ func FusionOf(runtimeName string) onnx.Fusion {
 	return onnx.Unfused
 }
 
-// KernelTimes is the time of each kernel in one profiled inference. A kernel
+// Times is the time of each kernel in one profiled inference. A kernel
 // that the run time made itself (it brings tensors into another order) counts to
 // the one it serves: the one before when it handles an output, else the one
 // after. A kernel that the profile does not show has no time: 0.
-func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {
+func Times(kernels []onnx.Kernel, p runtime.Profile) []float64 {
 	of := map[int]int{}
 	for k := range kernels {
 		for _, n := range kernels[k].Nodes {
@@ -54,16 +53,4 @@ func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {
 		times[last] += waiting
 	}
 	return times
-}
-
-// undisturbed is the mean of the shorter half of some times: other work only
-// makes a time longer, and a mean is finer than the clock that took them.
-func undisturbed(times []float64) float64 {
-	sorted := slices.Sorted(slices.Values(times))
-	sorted = sorted[:(len(sorted)+1)/2]
-	sum := 0.0
-	for _, t := range sorted {
-		sum += t
-	}
-	return sum / float64(len(sorted))
 }

@@ -1,4 +1,4 @@
-package collection
+package measurement
 
 import (
 	"bytes"
@@ -14,21 +14,21 @@ import (
 // rows cannot be appended to it.
 var ErrColumns = errors.New("other columns")
 
-// table appends rows to a CSV file. Every append is one write of whole lines,
+// Table appends rows to a CSV file. Every append is one write of whole lines,
 // so that a killed process leaves at most one broken line behind: the last.
-type table[T any] struct {
+type Table[T any] struct {
 	file *os.File
-	rows []T // that the file held when it was opened
+	Rows []T // that the file held when it was opened
 }
 
-// openTable reads what a file holds and opens it to append; a last line without
+// OpenTable reads what a file holds and opens it to append; a last line without
 // its end, left by a process that was killed, is cut off.
-func openTable[T any](path string) (*table[T], error) {
+func OpenTable[T any](path string) (*Table[T], error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	t := &table[T]{file: f}
+	t := &Table[T]{file: f}
 	if err := t.load(path); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -36,7 +36,7 @@ func openTable[T any](path string) (*table[T], error) {
 	return t, nil
 }
 
-func (t *table[T]) load(path string) error {
+func (t *Table[T]) load(path string) error {
 	data, err := io.ReadAll(t.file)
 	if err != nil {
 		return err
@@ -72,12 +72,12 @@ func (t *table[T]) load(path string) error {
 	if len(all.Diagnostics) > 0 {
 		return all.Diagnostics[0]
 	}
-	t.rows = all.Rows
+	t.Rows = all.Rows
 	return nil
 }
 
-// add appends rows.
-func (t *table[T]) add(rows ...T) error {
+// Add appends rows.
+func (t *Table[T]) Add(rows ...T) error {
 	data, err := encode(rows, true)
 	if err != nil {
 		return err
@@ -86,7 +86,11 @@ func (t *table[T]) add(rows ...T) error {
 	return err
 }
 
-func (t *table[T]) close() error { return errors.Join(t.file.Sync(), t.file.Close()) }
+// Sync writes what was added to the disk.
+func (t *Table[T]) Sync() error { return t.file.Sync() }
+
+// Close ends the appending.
+func (t *Table[T]) Close() error { return errors.Join(t.file.Sync(), t.file.Close()) }
 
 func encode[T any](rows []T, noHeader bool) ([]byte, error) {
 	var b bytes.Buffer

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// newEvalCommand holds a trained model against measurements.
+func newEvalCommand(env *cli.Env) *cobra.Command {
+	var model, data, plots string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "eval",
+		Short: "Hold a trained model against collected measurements that it has not seen",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			m, err := readTrained(model)
+			if err != nil {
+				return err
+			}
+			d, err := readMeasurements(env, data)
+			if err != nil {
+				return err
+			}
+			report, err := m.Evaluate(d)
+			if err != nil {
+				return fmt.Errorf("%s: %w", data, err)
+			}
+			if plots != "" {
+				if err := plotReport(plots, report); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return env.WriteJSON(report)
+			}
+			return printReport(env, report)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&model, "model", "", "model file, from train")
+	f.StringVar(&data, "data", "", "folder of collected files, or one of them")
+	f.StringVar(&plots, "plots", "", "folder for plots (default: none)")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	require(c, "model", "data")
+	return c
+}
+
+func readTrained(path string) (*profiler.Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := profiler.ReadModel(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}

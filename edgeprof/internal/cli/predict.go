@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
+	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
+)
+
+// newPredictCommand predicts each row of a file of measurements.
+func newPredictCommand(env *cli.Env) *cobra.Command {
+	var model, data, out string
+	c := &cobra.Command{
+		Use:   "predict",
+		Short: "Predict the time of each row of a collected file",
+		Long: `Predict the time of each row of a collected file: its columns come back with
+prediction, low and high, in seconds. Where MODEL.kernels.csv lies beside the file,
+and the row's setting was trained on, the prediction is by kernels, else by counts.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			m, err := readTrained(model)
+			if err != nil {
+				return err
+			}
+			return predictFile(env, m, data, out)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&model, "model", "", "model file, from train")
+	f.StringVar(&data, "data", "", "collected file")
+	f.StringVar(&out, "out", "pred.csv", "file with the same columns and prediction, low and high")
+	require(c, "model", "data")
+	return c
+}
+
+func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
+	text, err := readText(data)
+	if err != nil {
+		return err
+	}
+	table, err := dataset.Load[measurement.Row](data, dataset.Options{})
+	if err != nil {
+		return err
+	}
+	if len(table.Diagnostics) > 0 {
+		return table.Diagnostics[0] // a row left out would shift the others
+	}
+	if len(table.Rows) != len(text)-1 {
+		return fmt.Errorf("%s: %d rows in %d lines", data, len(table.Rows), len(text)-1)
+	}
+	kernels, err := readKernels(strings.TrimSuffix(data, ".csv") + ".kernels.csv")
+	if err != nil {
+		return err
+	}
+	text[0] = append(text[0], "prediction", "low", "high")
+	warned := map[string]bool{}
+	for i := range table.Rows {
+		row := table.Rows[i].Completed()
+		a, err := m.PredictRow(&row, kernels[[2]string{row.ModelName, row.Setting}])
+		if err != nil {
+			return fmt.Errorf("%s: row %d: %w", data, i+1, err)
+		}
+		for _, w := range a.Warnings {
+			if line := strings.TrimPrefix(fmt.Sprintf("%s: %v", row.ModelName, w), ": "); !warned[line] {
+				warned[line] = true
+				env.Log.Warn(line)
+			}
+		}
+		for _, v := range []float64{a.Seconds.Value, a.Seconds.Low, a.Seconds.High} {
+			text[i+1] = append(text[i+1], strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	return file.Write(out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(text) })
+}
+
+func readText(path string) ([][]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := csv.NewReader(f).ReadAll()
+	if err == nil && len(text) == 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return text, nil
+}
+
+// readKernels reads the kernels of models by model and setting, those of the
+// first round; a file that is not there has none.
+func readKernels(path string) (map[[2]string][]kernel.Row, error) {
+	table, err := dataset.Load[kernel.Row](path, dataset.Options{})
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	kernels := map[[2]string][]kernel.Row{}
+	for _, k := range table.Rows {
+		if k.Round == 0 {
+			key := [2]string{k.ModelName, k.Setting}
+			kernels[key] = append(kernels[key], k)
+		}
+	}
+	return kernels, nil
+}

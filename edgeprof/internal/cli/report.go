@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/shared/chart"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// printReport prints a judgement as a table.
+func printReport(env *cli.Env, r *profiler.Report) error {
+	if _, err := fmt.Fprintf(env.Stdout, "%d rows, %d models of %d families on %d devices; left out: %s\n\n", r.Rows, r.Models, r.Families, r.Devices, r.Validation); err != nil {
+		return err
+	}
+	table := cli.Table{Header: []string{"prediction", "MAPE %", "within 5 %", "within 10 %", "Spearman", "fastest device %", "regret %", "MAE ms", "RMSE ms", "R2"}}
+	add := func(name string, s profiler.Scores) {
+		cell := func(v *float64, scale float64, format string) string {
+			if v == nil {
+				return ""
+			}
+			return fmt.Sprintf(format, scale**v)
+		}
+		table.Add(name, cell(s.MAPE, 100, "%.1f"), cell(s.Within5, 100, "%.1f"), cell(s.Within10, 100, "%.1f"), cell(s.Spearman, 1, "%.3f"),
+			cell(s.Top1, 100, "%.1f"), cell(s.Regret, 100, "%.2f"), cell(s.MAE, 1000, "%.3g"), cell(s.RMSE, 1000, "%.3g"), cell(s.R2, 1, "%.3f"))
+	}
+	for _, name := range []string{profiler.MethodKernels, profiler.MethodRates, profiler.MethodWhole} {
+		if s, ok := r.Methods[name]; ok {
+			add(name, s)
+		}
+	}
+	for _, name := range []string{profiler.BaselineNearest, profiler.BaselineRoofline, profiler.BaselineMean, profiler.BaselineMajority} {
+		if s, ok := r.Baselines[name]; ok {
+			add("baseline: "+strings.ReplaceAll(name, "_", " "), s)
+		}
+	}
+	if _, err := table.WriteTo(env.Stdout); err != nil {
+		return err
+	}
+	for _, line := range []struct {
+		text  string
+		value *float64
+	}{
+		{"a repeat of the same measurement is within 10 % in", r.Ceiling}, {"intervals from other families hold the truth in", r.Coverage}, {"the device that is fastest most often is so in", r.MostFastest},
+	} {
+		if line.value != nil {
+			if _, err := fmt.Fprintf(env.Stdout, "%s %.1f %%\n", line.text, 100**line.value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// plotReport draws predicted against measured times, and how often each method
+// is within 10 %.
+func plotReport(dir string, r *profiler.Report) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	var series []chart.Series
+	at := map[string]int{}
+	for _, t := range r.Tested {
+		if !(t.Actual > 0) {
+			continue
+		}
+		i, ok := at[t.Setting]
+		if !ok {
+			i = len(series)
+			at[t.Setting], series = i, append(series, chart.Series{Name: t.Setting})
+		}
+		series[i].X, series[i].Y = append(series[i].X, 1000*t.Actual), append(series[i].Y, 1000*t.Predicted)
+	}
+	var names []string
+	var shares []float64
+	for _, group := range []map[string]profiler.Scores{r.Methods, r.Baselines} {
+		for _, name := range []string{
+			profiler.MethodKernels, profiler.MethodRates, profiler.MethodWhole, profiler.BaselineNearest, profiler.BaselineRoofline, profiler.BaselineMean,
+		} {
+			if s, ok := group[name]; ok && s.Within10 != nil {
+				names, shares = append(names, strings.ReplaceAll(name, "_", " ")), append(shares, 100**s.Within10)
+			}
+		}
+	}
+	if r.Ceiling != nil {
+		names, shares = append(names, "a repeat"), append(shares, 100**r.Ceiling)
+	}
+	return errors.Join(
+		chart.Save(filepath.Join(dir, "predicted.svg"), chart.Scatter{
+			Frame: chart.Frame{Title: fmt.Sprintf("Left out by %s", r.Validation), X: "measured, ms", Y: "predicted, ms", LogX: true, LogY: true}, Series: series, Identity: true,
+		}),
+		chart.Save(filepath.Join(dir, "within10.svg"), chart.Bars{
+			Frame: chart.Frame{Title: "Predictions within 10 %", Y: "% of left-out measurements"}, Groups: names, Bars: []chart.Bar{{Name: "within 10 %", Values: shares}},
+		}),
+	)
+}

@@ -1,0 +1,51 @@
+package profiler_test
+
+import (
+	"fmt"
+
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/synth"
+)
+
+// A machine of which a multiply-accumulate takes 0.1 ns and a byte 0.2 ns, and
+// the start of a kernel 1 us: what calibrating finds out, and what it predicts.
+func Example() {
+	var measured []profiler.Measurement
+	for _, family := range []string{"alexnet", "densenet", "googlenet", "mobilenetv2", "resnet", "vgg", "mlp"} {
+		for _, width := range []float64{0.25, 0.5, 0.75} {
+			a := analyse(family, width)
+			m := profiler.Measurement{Model: family, Family: family, Analysis: a}
+			for i, k := range kernel.Rows(a.Kernels(onnx.Unfused)) {
+				seconds := 1e-6 + 1e-10*float64(k.MACs) + 2e-10*float64(k.ParameterBytes+k.ReadBytes+k.WrittenBytes)
+				m.Nodes = append(m.Nodes, runtime.NodeTime{Node: i, Seconds: seconds})
+				m.Seconds += seconds
+			}
+			measured = append(measured, m)
+		}
+	}
+	cal, err := profiler.Calibrate(measured, profiler.Facts{Runtime: "go", UUID: "here"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := cal.Predict(analyse("resnet", 1), device.Device{Node: "here", UUID: "here", Cores: 4})
+	fmt.Printf("%.2f s, %.0f %% of it in %s operators\n", p.Seconds.Value, 100*p.Shares[0].Part, p.Shares[0].Class)
+	// Output:
+	// 0.20 s, 95 % of it in conv operators
+}
+
+func analyse(family string, width float64) *onnx.Analysis {
+	m, err := synth.New(family, synth.Size{Width: width})
+	if err != nil {
+		panic(err)
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{})
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
