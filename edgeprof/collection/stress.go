@@ -1,9 +1,10 @@
 package collection
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // stressPeriod is how long a stressed core's busy and idle times together last.
@@ -14,9 +15,9 @@ const stressPeriod = 10 * time.Millisecond
 // process's own threads, so it ends with it at the latest.
 func stress(cores int, share float64) (stop func()) {
 	var done atomic.Bool
-	var all sync.WaitGroup
+	var all crash.Group
 	for range cores {
-		all.Go(func() {
+		all.Go(func() error {
 			busy := time.Duration(share * float64(stressPeriod))
 			for !done.Load() {
 				start := time.Now()
@@ -24,10 +25,11 @@ func stress(cores int, share float64) (stop func()) {
 				}
 				time.Sleep(stressPeriod - busy)
 			}
+			return nil
 		})
 	}
 	return func() {
 		done.Store(true)
-		all.Wait()
+		_ = all.Wait() // none fails
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/synth"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/linear"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Law is the time of one inference on an idle machine as a product of powers of
@@ -149,16 +150,9 @@ func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *prof
 			ratios, sizes = append(ratios, math.Exp(off)), append(sizes, math.Abs(off))
 		}
 	}
-	var q [3]float64
-	for i, at := range []struct {
-		values []float64
-		p      float64
-	}{{ratios, (1 - profiler.Level) / 2}, {ratios, (1 + profiler.Level) / 2}, {sizes, 0.5}} {
-		if q[i], err = regression.Quantile(at.values, at.p); err != nil {
-			return p, err
-		}
-	}
-	p.Low, p.High, p.Error = min(q[0], 1)*c.Low, max(q[1], 1)*c.High, math.Exp(q[2])
+	of := stats.Sort(ratios)
+	low, high := of.Quantile((1-profiler.Level)/2), of.Quantile((1+profiler.Level)/2)
+	p.Low, p.High, p.Error = min(low, 1)*c.Low, max(high, 1)*c.High, math.Exp(stats.Median(sizes))
 	return p, nil
 }
 

@@ -2,9 +2,10 @@ package device
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
+
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Recent answers from the last reading of a source while that is fresh, so that
@@ -65,7 +66,8 @@ func (r *Recent) join(ctx context.Context) (*reading, *Reading) {
 	}
 	if r.running == nil {
 		r.running = &reading{done: make(chan struct{})}
-		go r.ask(context.WithoutCancel(ctx), r.running, now)
+		under := r.running
+		crash.Go(func() { r.ask(context.WithoutCancel(ctx), under, now) })
 	}
 	return r.running, nil
 }
@@ -85,11 +87,7 @@ func (r *Recent) ask(ctx context.Context, run *reading, now time.Time) {
 
 // read asks the source. Its panic is an error: it must not end a service.
 func (r *Recent) read(ctx context.Context, now time.Time) (got *Reading, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			got, err = nil, fmt.Errorf("panic: %v", p)
-		}
-	}()
+	defer crash.Guard(&err)
 	devices, excluded, err := r.Source.Devices(ctx)
 	if err != nil {
 		return nil, err

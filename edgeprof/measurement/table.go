@@ -4,93 +4,84 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrColumns is returned for a file whose columns are not those of this version:
 // rows cannot be appended to it.
 var ErrColumns = errors.New("other columns")
 
-// Table appends rows to a CSV file. Every append is one write of whole lines,
-// so that a killed process leaves at most one broken line behind: the last.
+// Table appends rows to a CSV file. A process that is killed leaves at most one
+// broken line behind, the last, which the next one cuts off.
 type Table[T any] struct {
-	file *os.File
 	Rows []T // that the file held when it was opened
+	log  *file.Log
 }
 
-// OpenTable reads what a file holds and opens it to append; a last line without
-// its end, left by a process that was killed, is cut off.
+// OpenTable reads what a file holds and opens it to append. The error matches
+// [ErrColumns] or [file.ErrForeign] for a file that is not such a table, which
+// stays as it is, [file.ErrInUse], or a row's [dataset.SyntaxError].
 func OpenTable[T any](path string) (*Table[T], error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	header, err := encode[T](nil, false)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table[T]{file: f}
-	if err := t.load(path); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+	header = bytes.TrimSpace(header)
+	var text bytes.Buffer
+	log, err := file.OpenLog(path, file.Lines{
+		Start: func(first []byte) error {
+			if !bytes.Equal(first, header) {
+				return fmt.Errorf("%w than %s", ErrColumns, header)
+			}
+			return nil
+		},
+		Read: func(line []byte) error {
+			text.Write(line)
+			return text.WriteByte('\n')
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &Table[T]{log: log}
+	if text.Len() == 0 {
+		err = log.Append(header)
+	} else {
+		t.Rows, err = decode[T](&text, path)
+	}
+	if err != nil {
+		log.Close()
+		return nil, err
 	}
 	return t, nil
 }
 
-func (t *Table[T]) load(path string) error {
-	data, err := io.ReadAll(t.file)
+// decode reads whole lines; a row that cannot be read is an error.
+func decode[T any](text *bytes.Buffer, path string) ([]T, error) {
+	r, err := dataset.NewReader[T](text, path, dataset.CSV, dataset.Options{})
 	if err != nil {
-		return err
-	}
-	whole := bytes.LastIndexByte(data, '\n') + 1
-	if whole < len(data) {
-		if err := t.file.Truncate(int64(whole)); err != nil {
-			return err
-		}
-	}
-	if _, err := t.file.Seek(int64(whole), io.SeekStart); err != nil {
-		return err
-	}
-	header, err := encode[T](nil, false)
-	if err != nil {
-		return err
-	}
-	if whole == 0 {
-		_, err := t.file.Write(header)
-		return err
-	}
-	if !bytes.HasPrefix(data, header) {
-		return fmt.Errorf("%w than %s", ErrColumns, bytes.TrimSpace(header))
-	}
-	r, err := dataset.NewReader[T](bytes.NewReader(data[:whole]), path, dataset.CSV, dataset.Options{})
-	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := dataset.ReadAll(r)
-	if err != nil {
-		return err
+	if err == nil && len(all.Diagnostics) > 0 {
+		err = all.Diagnostics[0]
 	}
-	if len(all.Diagnostics) > 0 {
-		return all.Diagnostics[0]
-	}
-	t.Rows = all.Rows
-	return nil
+	return all.Rows, err
 }
 
-// Add appends rows.
+// Add appends rows, and returns when they are on the disk.
 func (t *Table[T]) Add(rows ...T) error {
 	data, err := encode(rows, true)
 	if err != nil {
 		return err
 	}
-	_, err = t.file.Write(data)
-	return err
+	return t.log.Append(data)
 }
 
-// Sync writes what was added to the disk.
-func (t *Table[T]) Sync() error { return t.file.Sync() }
-
 // Close ends the appending.
-func (t *Table[T]) Close() error { return errors.Join(t.file.Sync(), t.file.Close()) }
+func (t *Table[T]) Close() error { return t.log.Close() }
 
 func encode[T any](rows []T, noHeader bool) ([]byte, error) {
 	var b bytes.Buffer

@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // The baselines that a trained model is judged beside.
@@ -141,8 +142,8 @@ func roofline(train []Case) baseline {
 				ratios = append(ratios, c.Seconds/predict(p, c))
 			}
 		}
-		if slices.Sort(ratios); len(ratios) > 0 {
-			p.factor = ratios[len(ratios)/2]
+		if len(ratios) > 0 {
+			p.factor = stats.Median(ratios)
 		}
 	}
 	return func(c *Case) float64 {

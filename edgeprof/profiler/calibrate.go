@@ -9,6 +9,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Level is the probability that an interval is meant to hold the truth with.
@@ -199,8 +200,7 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibra
 		}
 	}
 	if len(ratios) > 0 {
-		slices.Sort(ratios)
-		c.Scale = ratios[len(ratios)/2]
+		c.Scale = stats.Median(ratios)
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Case is one model measured in one setting.
@@ -132,8 +133,7 @@ func settle(cases []Case) {
 		}
 		noting := 0.0
 		if all := bySetting[c.Setting]; len(all) > 0 {
-			slices.Sort(all)
-			noting = all[len(all)/2]
+			noting = stats.Median(all)
 		}
 		if sum, _ := c.sum(0); sum > plainly*c.Seconds {
 			noting = c.noting()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Source is a Prometheus server that scrapes node_exporter and a
@@ -101,10 +102,10 @@ func (s Source) Devices(ctx context.Context) ([]device.Device, []device.Excluded
 	}
 	results := make(chan result, 3)
 	for i, expression := range s.expressions() {
-		go func() {
+		crash.Go(func() {
 			samples, err := s.query(ctx, expression)
 			results <- result{i, samples, err}
-		}()
+		})
 	}
 	var answers [3][]sample
 	var first error

@@ -224,21 +224,8 @@ func newBoostTrainCommand(env *cli.Env) *cobra.Command {
 	f.IntVar(&b.Threads, "threads", 1, "goroutines; the model does not depend on it")
 	f.StringVar(&out, "out", "model.json", "model file, JSON, or UBJSON where its name ends in .ubj")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
-	require(c, "data", "label")
+	cli.Require(c, "data", "label")
 	return c
-}
-
-// require marks flags that must be given.
-func require(c *cobra.Command, names ...string) {
-	run := c.RunE
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		for _, name := range names {
-			if !cmd.Flags().Changed(name) {
-				return cli.Usagef("--%s is missing; see %s -h", name, cmd.CommandPath())
-			}
-		}
-		return run(cmd, args)
-	}
 }
 
 // newBoostPredictCommand applies a booster to a CSV of numbers.
@@ -290,7 +277,7 @@ func newBoostPredictCommand(*cli.Env) *cobra.Command {
 	f.StringVar(&data, "data", "", "CSV file with a header; columns are matched by name")
 	f.StringVar(&out, "out", "pred.csv", "file with the column prediction")
 	f.IntVar(&threads, "threads", 1, "goroutines")
-	require(c, "model", "data")
+	cli.Require(c, "model", "data")
 	return c
 }
 

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,11 +199,7 @@ func measure(ctx context.Context, with running, dir string, s sized, runs int) (
 }
 
 func writeCalibration(path string, c *profiler.Calibration) error {
-	return file.Write(path, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(c)
-	})
+	return file.WriteJSON(path, c)
 }
 
 // calibrationPath is the given file, or the one in the user's configuration.

@@ -81,7 +81,7 @@ was broken off, or killed, goes on where it stopped.`,
 	f.StringVar(&o.out, "out", ".", "folder for the rows")
 	o.with.flags(c)
 	f.BoolVar(&asJSON, "json", false, "print JSON")
-	require(c, "model")
+	cli.Require(c, "model")
 	return c
 }
 

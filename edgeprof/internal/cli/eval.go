@@ -47,7 +47,7 @@ func newEvalCommand(env *cli.Env) *cobra.Command {
 	f.StringVar(&data, "data", "", "folder of collected files, or one of them")
 	f.StringVar(&plots, "plots", "", "folder for plots (default: none)")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
-	require(c, "model", "data")
+	cli.Require(c, "model", "data")
 	return c
 }
 

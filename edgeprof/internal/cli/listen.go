@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -66,13 +67,13 @@ func (l listener) serve(ctx context.Context, env *cli.Env, s *http.Server) error
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() {
+	crash.Go(func() {
 		if scheme == "https" {
 			ended <- s.ServeTLS(socket, "", "")
 		} else {
 			ended <- s.Serve(socket)
 		}
-	}()
+	})
 	select {
 	case err := <-ended:
 		return err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/placement"
 	"github.com/foretime/foretime/edgeprof/profiler"
@@ -16,7 +15,8 @@ import (
 
 // newRankCommand ranks devices for a model.
 func newRankCommand(env *cli.Env) *cobra.Command {
-	var source, calibration string
+	var calibration string
+	var source sourcing
 	var sizes map[string]string
 	var asJSON bool
 	c := &cobra.Command{
@@ -28,7 +28,7 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			from, err := deviceSource(source)
+			from, err := source.devices()
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 			}
 			r, err := placement.Rank(devices, excluded, estimate)
 			if err != nil {
-				return fmt.Errorf("--source %s: %w", source, err)
+				return fmt.Errorf("--source %s: %w", source.name, err)
 			}
 			if asJSON {
 				return env.WriteJSON(r)
@@ -60,21 +60,11 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 			return ranking(env, r)
 		},
 	}
-	c.Flags().StringVar(&source, "source", "local", "where devices come from: local (this machine) or file:DEVICES.json")
+	source.flags(c, "local", "")
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices that name none (default: those of edgeprof calibrate, or built in)")
 	c.Flags().StringToStringVar(&sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-func deviceSource(name string) (device.Source, error) {
-	if name == "local" {
-		return local()
-	}
-	if path, ok := strings.CutPrefix(name, "file:"); ok && path != "" {
-		return device.File{Path: path}, nil
-	}
-	return nil, cli.Usagef("--source %s: want local or file:DEVICES.json", name)
 }
 
 func ranking(env *cli.Env, r *placement.Ranking) error {

@@ -60,7 +60,7 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: request FILE METHOD PATH [BODY [HEADER...]]")
 	}
 	url := ""
-	for deadline := time.Now().Add(time.Minute); url == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); url == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		text, _ := os.ReadFile(ts.MkAbs(args[0]))
 		url = strings.TrimSpace(string(text))
 	}

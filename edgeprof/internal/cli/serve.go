@@ -7,8 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -23,22 +21,21 @@ import (
 	"github.com/foretime/foretime/edgeprof/httpapi"
 	"github.com/foretime/foretime/edgeprof/page"
 	"github.com/foretime/foretime/edgeprof/profiler"
-	"github.com/foretime/foretime/edgeprof/prom"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // serving is what the flags of serve say.
 type serving struct {
-	at         listener
-	source     string
-	prometheus prom.Source
-	model      string
-	runtime    string
-	refresh    time.Duration
-	watch      time.Duration
-	tokenFile  string
-	settings   httpapi.Settings
-	read       atomic.Pointer[state] // of the model's file, when it was last read
+	at        listener
+	from      sourcing
+	model     string
+	runtime   string
+	refresh   time.Duration
+	watch     time.Duration
+	tokenFile string
+	settings  httpapi.Settings
+	read      atomic.Pointer[state] // of the model's file, when it was last read
 }
 
 // newServeCommand answers profiling requests over HTTP.
@@ -65,24 +62,22 @@ and Ctrl-C end it when the requests under way are answered.`,
 			}
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
-			var all sync.WaitGroup
 			hangup := cli.Hangups(env)
-			all.Go(func() { s.reload(ctx, env, service, hangup) })
+			reloading := make(chan struct{})
+			crash.Go(func() {
+				defer close(reloading)
+				s.reload(ctx, env, service, hangup)
+			})
 			s.at.drained = service.Drain
 			err = s.at.serve(cmd.Context(), env, bounded(env, service.Handler()))
 			cancel()
-			all.Wait()
+			<-reloading
 			return err
 		},
 	}
 	s.at.flags(c, ":7001")
+	s.from.flags(c, "", " (default: prometheus where its address is given, else local)")
 	f := c.Flags()
-	f.StringVar(&s.source, "source", "", "where devices come from: local (this machine), prometheus, or file:DEVICES.json (default: prometheus where its address is given, or local)")
-	f.StringVar(&s.prometheus.URL, "prometheus", "", "HOST:PORT or URL of Prometheus (default: PROMETHEUS_IP of the environment)")
-	f.StringVar(&s.prometheus.NodeLabel, "node-label", "instance", "label of node_exporter's series that names the node")
-	f.DurationVar(&s.prometheus.Window, "load-window", time.Minute, "what CPU load is averaged over")
-	f.DurationVar(&s.prometheus.MaxAge, "max-age", time.Minute, "oldest sample of a device that counts")
-	f.DurationVar(&s.prometheus.Timeout, "source-timeout", 5*time.Second, "longest time to wait for the source of devices")
 	f.DurationVar(&s.refresh, "refresh", time.Second, "how long a reading of the devices is used")
 	f.StringVar(&s.model, "model", "", "what predicts: a model of train, or rates of calibrate (default: those of calibrate, or built in)")
 	f.StringVar(&s.runtime, "runtime", "go", "run time whose times are predicted, where the model has several: go or ort")
@@ -98,11 +93,11 @@ and Ctrl-C end it when the requests under way are answered.`,
 
 // prepare turns flags and environment into settings.
 func (s *serving) prepare(env *cli.Env) error {
-	source, err := s.devices()
+	source, err := s.from.devices()
 	if err != nil {
 		return err
 	}
-	if s.refresh < 0 || s.watch < 0 || s.prometheus.Timeout <= 0 || s.settings.Rate < 0 || s.settings.MaxModelBytes < 1 || s.settings.MaxGraphBytes < 1 || s.settings.MaxUploads < 1 {
+	if s.refresh < 0 || s.watch < 0 || s.settings.Rate < 0 || s.settings.MaxModelBytes < 1 || s.settings.MaxGraphBytes < 1 || s.settings.MaxUploads < 1 {
 		return cli.Usagef("a time or limit below zero")
 	}
 	s.settings.Token = os.Getenv("EDGEPROF_TOKEN")
@@ -115,7 +110,7 @@ func (s *serving) prepare(env *cli.Env) error {
 			return fmt.Errorf("%s: no token in it", s.tokenFile)
 		}
 	}
-	s.settings.Devices = &device.Recent{Source: source, MaxAge: s.refresh, Timeout: s.prometheus.Timeout + time.Second, Now: time.Now}
+	s.settings.Devices = &device.Recent{Source: source, MaxAge: s.refresh, Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
 	s.settings.Now = time.Now
 	s.settings.Load = s.load
 	s.settings.Page = page.Handler()
@@ -140,37 +135,6 @@ func logged(env *cli.Env, a httpapi.Access) {
 		entry = entry.WithError(a.Err)
 	}
 	entry.Log(level, "request")
-}
-
-// devices is the source that the flags name.
-func (s *serving) devices() (device.Source, error) {
-	address := cmp.Or(s.prometheus.URL, os.Getenv("PROMETHEUS_IP"))
-	name := s.source
-	if name == "" {
-		name = "local"
-		if address != "" {
-			name = "prometheus"
-		}
-	}
-	if name != "prometheus" {
-		source, err := deviceSource(name)
-		if err != nil {
-			return nil, cli.Usagef("--source %s: want local, prometheus or file:DEVICES.json", name)
-		}
-		return source, nil
-	}
-	if address == "" {
-		return nil, cli.Usagef("--source prometheus: where is it? give --prometheus HOST:PORT or PROMETHEUS_IP")
-	}
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
-	if u, err := url.Parse(address); err != nil || u.Host == "" {
-		return nil, cli.Usagef("--prometheus %s: want HOST:PORT or a URL", address)
-	}
-	s.prometheus.URL = address
-	s.prometheus.Client = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 3, IdleConnTimeout: time.Minute}}
-	return s.prometheus, nil
 }
 
 // load reads the model from its file, or takes the built-in one.

@@ -11,7 +11,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -70,7 +69,7 @@ the same model stay in. The model that is saved has then learnt from all rows.`,
 	f.StringVar(&plots, "plots", "", "folder for plots of the judgement (default: none)")
 	f.StringVar(&settings, "calibrations", "", "folder for the rates of each setting, to rank with (default: none)")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
-	require(c, "data")
+	cli.Require(c, "data")
 	return c
 }
 

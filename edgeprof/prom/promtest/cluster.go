@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Interval is how often Prometheus scrapes.
@@ -113,7 +115,7 @@ func (c *Cluster) exporter(name string) string {
 	n.write(start, start)
 	stop := make(chan struct{})
 	c.t.Cleanup(func() { close(stop) })
-	go func() {
+	crash.Go(func() {
 		last := start
 		for {
 			select {
@@ -124,7 +126,7 @@ func (c *Cluster) exporter(name string) string {
 				last = now
 			}
 		}
-	}()
+	})
 	address := free(c.t)
 	n.exporter = c.run("http://"+address+"/metrics", "prometheus-node-exporter", "--web.listen-address="+address, "--path.procfs="+n.proc,
 		"--collector.disable-defaults", "--collector.cpu", "--collector.meminfo", "--collector.filesystem", "--collector.uname")
@@ -169,7 +171,7 @@ func (c *Cluster) run(probe, program string, args ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	go func() { _ = p.cmd.Wait(); close(p.done) }()
+	crash.Go(func() { _ = p.cmd.Wait(); close(p.done) })
 	c.t.Cleanup(p.stop)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		select {

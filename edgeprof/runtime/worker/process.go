@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Command says how to start a worker.
@@ -62,7 +63,7 @@ func (c Command) start() (*process, error) {
 	}
 	p.stdout, p.cmd.Stdout = out, in
 	started := make(chan error)
-	go func() {
+	crash.Go(func() {
 		goruntime.LockOSThread() // never unlocked: the thread ends with the worker
 		err := pin(c.CPUs)
 		if err == nil {
@@ -74,7 +75,7 @@ func (c Command) start() (*process, error) {
 			_ = p.cmd.Wait()
 		}
 		close(p.done)
-	}()
+	})
 	if err := <-started; err != nil {
 		out.Close()
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
@@ -83,7 +84,7 @@ func (c Command) start() (*process, error) {
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
 	if c.Quota > 0 && c.Quota < 1 {
-		go p.throttle(c.Quota)
+		crash.Go(func() { p.throttle(c.Quota) })
 	}
 	return p, nil
 }
