@@ -9,16 +9,17 @@ import (
 
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/registry"
 )
 
 // Model is a trained model: a policy.Predictor that knows from which expected
 // reward on a decision should submit. It may be asked from many goroutines.
 type Model struct {
-	Kind        Kind
+	Kind        string
 	FromHours   float64
 	OverlapCost float64
-	view        view
-	scorer      scorer
+	view        View
+	scorer      Scorer
 }
 
 var _ policy.Predictor = (*Model)(nil)
@@ -29,7 +30,7 @@ func (m *Model) WaitHours(s *policy.State) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return m.scorer.hours(x)
+	return m.scorer.Hours(x)
 }
 
 // Foretold says that the model can only be asked where the queue can be
@@ -43,7 +44,7 @@ func (m *Model) Policy() policy.Policy {
 
 // modelFile is a stored model.
 type modelFile struct {
-	Kind        Kind            `json:"model"`
+	Kind        string          `json:"model"`
 	FromHours   float64         `json:"from_hours"`
 	OverlapCost float64         `json:"overlap_cost"`
 	Features    []string        `json:"features"`
@@ -52,17 +53,17 @@ type modelFile struct {
 
 // Save writes the model as JSON.
 func (m *Model) Save(path string) error {
-	fitted, err := m.scorer.save()
+	fitted, err := m.scorer.Save()
 	if err != nil {
 		return err
 	}
 	return file.Write(path, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.view.names(), fitted})
+		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.view.Names(), fitted})
 	})
 }
 
-// Load reads a model that Save wrote. The error wraps ErrFile or ErrKind.
-func Load(path string) (*Model, error) {
+// Load reads a model that Save wrote. The error wraps ErrFile.
+func Load(path string, learners registry.List[Learner]) (*Model, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -71,15 +72,12 @@ func Load(path string) (*Model, error) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	kind, err := kindOf(f.Kind)
-	if err != nil && len(f.Features) > 0 {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	l, err := learners.Find(f.Kind)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, ErrFile)
+		return nil, fmt.Errorf("%s: %w: kind %w", path, ErrFile, err)
 	}
-	kind.view.forecast = slices.Contains(f.Features, forecastNames[0])
-	names := kind.view.names()
+	l.View.forecast = slices.Contains(f.Features, forecastNames[0])
+	names := l.View.Names()
 	if len(f.Features) != len(names) {
 		return nil, fmt.Errorf("%s: %w: %d features, want %d", path, ErrFile, len(f.Features), len(names))
 	}
@@ -88,12 +86,12 @@ func Load(path string) (*Model, error) {
 			return nil, fmt.Errorf("%s: %w: feature %d is %s, want %s", path, ErrFile, i, f.Features[i], n)
 		}
 	}
-	fitted, err := kind.load(f.Fitted)
+	fitted, err := l.Load(f.Fitted)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	if _, err := fitted.hours(make([]float64, len(names))); err != nil {
+	if _, err := fitted.Hours(make([]float64, len(names))); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, view: kind.view, scorer: fitted}, nil
+	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, view: l.View, scorer: fitted}, nil
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/foretime/foretime/shared/regression/linear"
 )
 
-// squash makes each x sign(x)·log(1+|x|), so that counts, minutes and seconds
+// Squash makes each x sign(x)·log(1+|x|), so that counts, minutes and seconds
 // have spreads alike.
-func squash(x []float64) []float64 {
+func Squash(x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
 		out[i] = math.Copysign(math.Log1p(math.Abs(v)), v)
@@ -20,8 +20,9 @@ func squash(x []float64) []float64 {
 	return out
 }
 
-func squashed(s regression.Samples) regression.Samples {
-	s.X = squash(s.X)
+// Squashed are samples with squashed features.
+func Squashed(s regression.Samples) regression.Samples {
+	s.X = Squash(s.X)
 	return s
 }
 
@@ -31,20 +32,20 @@ type line struct {
 	Coefficients []float64 `json:"coefficients"`
 }
 
-func (l *line) hours(x []float64) (float64, error) {
+func (l *line) Hours(x []float64) (float64, error) {
 	if err := regression.CheckRow(x, len(l.Coefficients), false); err != nil {
 		return 0, err
 	}
 	y := l.Intercept
-	for i, v := range squash(x) {
+	for i, v := range Squash(x) {
 		y += l.Coefficients[i] * v
 	}
 	return max(0, y), nil
 }
 
-func (l *line) save() ([]byte, error) { return json.Marshal(l) }
+func (l *line) Save() ([]byte, error) { return json.Marshal(l) }
 
-func loadLine(b []byte) (scorer, error) {
+func loadLine(b []byte) (Scorer, error) {
 	l := new(line)
 	if err := json.Unmarshal(b, l); err != nil {
 		return nil, err
@@ -56,18 +57,18 @@ func loadLine(b []byte) (scorer, error) {
 var penalties = []float64{1, 10, 100, 1000}
 
 // fitRidge fits a ridge regression.
-func fitRidge(_ context.Context, train, held regression.Samples, _ Settings) (scorer, string, error) {
+func fitRidge(_ context.Context, train, held regression.Samples, _ Settings) (Scorer, string, error) {
 	var best *line
 	least, penalty := math.Inf(1), 0.0
 	for _, p := range penalties {
-		m, err := linear.Ridge{Penalty: p, Scaled: true}.Solve(squashed(train))
+		m, err := linear.Ridge{Penalty: p, Scaled: true}.Solve(Squashed(train))
 		if err != nil {
 			return nil, "", err
 		}
 		l := &line{m.Intercept, m.Coefficients}
 		sum := 0.0
 		for i := range held.Y {
-			y, err := l.hours(held.Row(i))
+			y, err := l.Hours(held.Row(i))
 			if err != nil {
 				return nil, "", err
 			}
@@ -79,3 +80,5 @@ func fitRidge(_ context.Context, train, held regression.Samples, _ Settings) (sc
 	}
 	return best, fmt.Sprintf("penalty %g", penalty), nil
 }
+
+func ridge() Learner { return Learner{View: Summaries(), Fit: fitRidge, Load: loadLine} }

@@ -89,7 +89,7 @@ func Summary(reduced []float64, now int64, meanWaitSeconds float64) []float64 {
 }
 
 // of is what a state looks like.
-func (v view) of(s *policy.State) ([]float64, error) {
+func (v View) of(s *policy.State) ([]float64, error) {
 	tensor := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(tensor)
 	waits := s.Waits[:min(len(s.Waits), 100)]
@@ -111,18 +111,18 @@ func (v view) of(s *policy.State) ([]float64, error) {
 	return v.withForecast(x, f[0], f[1], s.RemainingSeconds()), nil
 }
 
-// Steps of a pooled history, and snapshots that each stands for.
-const (
-	poolSteps = 24
-	poolOf    = samples.Steps / poolSteps
-)
+// PoolSteps is how many steps a pooled history has.
+const PoolSteps = 24
+
+// poolOf is how many snapshots each of them stands for.
+const poolOf = samples.Steps / PoolSteps
 
 // PoolNames are the names of a pooled history's features.
 func PoolNames() []string {
 	var names []string
-	for step := range poolSteps {
+	for step := range PoolSteps {
 		for _, c := range samples.Columns() {
-			names = append(names, fmt.Sprintf("%s_%dh", c, poolSteps-1-step))
+			names = append(names, fmt.Sprintf("%s_%dh", c, PoolSteps-1-step))
 		}
 	}
 	return names
@@ -131,7 +131,7 @@ func PoolNames() []string {
 // Pool is a history with each hour as the mean of its six snapshots: 24 rows
 // of 42 features. What is constant through a history stays what it is.
 func Pool(x []float64) []float64 {
-	out := make([]float64, poolSteps*samples.Features)
+	out := make([]float64, PoolSteps*samples.Features)
 	for i, v := range x {
 		step, feature := i/samples.Features, i%samples.Features
 		out[step/poolOf*samples.Features+feature] += v / poolOf

@@ -12,18 +12,18 @@ import (
 // ensemble is a forest or boosted trees.
 type ensemble struct{ *tree.Ensemble }
 
-func (e ensemble) hours(x []float64) (float64, error) {
+func (e ensemble) Hours(x []float64) (float64, error) {
 	p, err := e.Predict(x)
 	return p.Value, err
 }
 
-func (e ensemble) save() ([]byte, error) {
+func (e ensemble) Save() ([]byte, error) {
 	var b bytes.Buffer
 	err := e.WriteJSON(&b)
 	return b.Bytes(), err
 }
 
-func loadEnsemble(b []byte) (scorer, error) {
+func loadEnsemble(b []byte) (Scorer, error) {
 	e, err := tree.ReadModel(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func loadEnsemble(b []byte) (scorer, error) {
 
 // fitBoost fits boosted trees to the quantile of the wait, and stops when the
 // later samples no longer gain.
-func fitBoost(ctx context.Context, train, held regression.Samples, s Settings) (scorer, string, error) {
+func fitBoost(ctx context.Context, train, held regression.Samples, s Settings) (Scorer, string, error) {
 	e, err := tree.Boost{
 		Objective: tree.Quantile, QuantileAlpha: s.quantile(),
 		Rounds: 600, Eta: 0.05, MaxDepth: 5, MinChildWeight: 20, Subsample: 0.7, ColsampleTree: 0.5,
@@ -46,10 +46,14 @@ func fitBoost(ctx context.Context, train, held regression.Samples, s Settings) (
 }
 
 // fitForest fits a random forest.
-func fitForest(ctx context.Context, train, _ regression.Samples, s Settings) (scorer, string, error) {
+func fitForest(ctx context.Context, train, _ regression.Samples, s Settings) (Scorer, string, error) {
 	e, _, err := tree.Forest{Trees: 200, MinLeaf: 10, Seed: s.Seed, Threads: s.Threads}.FitOutOfBag(ctx, train)
 	if err != nil {
 		return nil, "", err
 	}
 	return ensemble{e}, fmt.Sprintf("%d trees", e.Trees()), nil
 }
+
+func boost() Learner { return Learner{View: Summaries(), Fit: fitBoost, Load: loadEnsemble} }
+
+func forest() Learner { return Learner{View: Summaries(), Fit: fitForest, Load: loadEnsemble} }

@@ -10,25 +10,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/model"
+	"github.com/foretime/foretime/mirage/network"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/registry"
 )
 
 func newTrainCommand(env *cli.Env) *cobra.Command {
 	var kind, out, until, zone string
 	var s model.Settings
 	var asJSON bool
-	kinds := make([]string, 0, len(model.Kinds()))
-	for _, k := range model.Kinds() {
-		kinds = append(kinds, string(k))
-	}
 	c := &cobra.Command{
 		Use:   "train DIR...",
 		Short: "learn from samples how long a successor will wait",
 		Long: `Learn from samples how long a successor will wait. Of each folder the later
 part judges the model. Folders made with other --nodes or --load show it more
-kinds of weeks than the log has.`,
+kinds of weeks than the log has.
+
+Kinds of models:
+
+` + learners().Help(),
 		Example: "  mirage train samples/ more-samples/ --model boost --until 2023-02-01 --out boost.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,14 +46,14 @@ kinds of weeks than the log has.`,
 			if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 				return cli.Usagef("--overlap-cost: %v is not above 0", s.OverlapCost)
 			}
-			reduce, err := model.ReduceFor(model.Kind(kind))
+			learner, err := learners().Find(kind)
 			if err != nil {
 				return cli.Usagef("--model: %w", err)
 			}
 			bar := env.Progress("read samples", int64(len(args)))
 			var sets []*samples.Set
 			for _, dir := range args {
-				set, err := samples.Load(dir, reduce)
+				set, err := samples.Load(dir, learner.View.Reduce)
 				if err != nil {
 					bar.Done()
 					return err
@@ -61,7 +63,7 @@ kinds of weeks than the log has.`,
 			}
 			bar.Done()
 			begin := time.Now()
-			trained, report, err := model.Train(cmd.Context(), model.Kind(kind), sets, s)
+			trained, report, err := model.Train(cmd.Context(), kind, learner, sets, s)
 			if err != nil {
 				return err
 			}
@@ -80,7 +82,7 @@ kinds of weeks than the log has.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&kind, "model", string(model.Boost), "kind of model: "+strings.Join(kinds, ", "))
+	f.StringVar(&kind, "model", "boost", "kind of model: "+strings.Join(learners().Names(), ", "))
 	f.StringVar(&out, "out", "", "model file to write")
 	f.StringVar(&until, "until", "", "leave out episodes of which some successor started on that day or later")
 	f.StringVar(&zone, "zone", trace.DefaultZone, "time zone of --until")
@@ -91,4 +93,9 @@ kinds of weeks than the log has.`,
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Require(c, "out")
 	return c
+}
+
+// learners are all kinds of models, the experimental ones last.
+func learners() registry.List[model.Learner] {
+	return append(model.Learners(), network.Learners()...)
 }

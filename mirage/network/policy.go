@@ -1,4 +1,4 @@
-package model
+package network
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/regression"
 )
@@ -48,7 +49,7 @@ type decider struct {
 	Remains int       `json:"remaining_feature"`
 }
 
-func (d *decider) hours(x []float64) (float64, error) {
+func (d *decider) Hours(x []float64) (float64, error) {
 	if err := regression.CheckRow(x, len(d.Center), false); err != nil {
 		return 0, err
 	}
@@ -75,42 +76,54 @@ func lean(out []float64, remaining float64) float64 {
 }
 
 func (d *decider) standard(x []float64) []float64 {
-	out := squash(x)
+	out := model.Squash(x)
 	for i := range out {
 		out[i] = (out[i] - d.Center[i]) / d.Scale[i]
 	}
 	return out
 }
 
-func (d *decider) save() ([]byte, error) { return json.Marshal(d) }
+func (d *decider) Save() ([]byte, error) { return json.Marshal(d) }
 
-func loadPolicy(b []byte) (scorer, error) {
+func loadPolicy(b []byte) (model.Scorer, error) {
 	d := new(decider)
 	if err := json.Unmarshal(b, d); err != nil {
 		return nil, err
 	}
 	if d.Net == nil || len(d.Center) != len(d.Scale) || d.Remains < 0 || d.Remains >= len(d.Center) || !d.Net.sound(len(d.Center)) {
-		return nil, fmt.Errorf("%w: parts of the policy do not fit", ErrFile)
+		return nil, fmt.Errorf("%w: parts of the policy do not fit", model.ErrFile)
 	}
 	return d, nil
 }
 
+// learning is a way to learn a policy: how many outputs its network has, and
+// one epoch of it.
+type learning struct {
+	outputs int
+	epoch   func(n *net, rng *rand.Rand, episodes [][]step, epoch int)
+}
+
+func (l learning) learner() model.Learner {
+	return model.Learner{
+		View: model.Summaries(), Load: loadPolicy,
+		Play: func(ctx context.Context, v model.View, sets []*samples.Set, s model.Settings) (model.Scorer, model.Report, error) {
+			return trainPolicy(ctx, l, v, sets, s)
+		},
+	}
+}
+
 // trainPolicy learns a policy from episodes: by policy gradient, or by fitted
 // values with replay. The later episodes of each set choose the epoch.
-func trainPolicy(ctx context.Context, k Kind, v view, sets []*samples.Set, s Settings) (*Model, Report, error) {
-	d := &decider{Remains: slices.Index(SummaryNames(), "remaining_seconds")}
-	r := Report{Model: k}
+func trainPolicy(ctx context.Context, l learning, v model.View, sets []*samples.Set, s model.Settings) (model.Scorer, model.Report, error) {
+	d := &decider{Remains: slices.Index(model.SummaryNames(), "remaining_seconds")}
+	var r model.Report
 	train, held, err := episodesOf(d, v, sets, s, &r)
 	if err != nil {
 		return nil, r, err
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0x706f6c696379))
-	learn, outputs := reinforce, 1
-	if k == DQN {
-		learn, outputs = qlearn, 2
-	}
-	d.Net = newNet(rng, len(d.Center), 32, outputs)
-	if outputs == 1 {
+	d.Net = newNet(rng, len(d.Center), 32, l.outputs)
+	if l.outputs == 1 {
 		d.Net.Weights[len(d.Net.Weights)-1] = math.Log(math.Expm1(firstLead / 24))
 	}
 	best, least, bestEpoch := d.Net.clone(), math.Inf(1), 0
@@ -119,7 +132,7 @@ func trainPolicy(ctx context.Context, k Kind, v view, sets []*samples.Set, s Set
 		if err := ctx.Err(); err != nil {
 			return nil, r, err
 		}
-		learn(d.Net, rng, train, epoch)
+		l.epoch(d.Net, rng, train, epoch)
 		if c := play(d.Net, held); c < least {
 			best, least, bestEpoch = d.Net.clone(), c, epoch
 		}
@@ -127,22 +140,22 @@ func trainPolicy(ctx context.Context, k Kind, v view, sets []*samples.Set, s Set
 	d.Net = best
 	r.CostHours = least * maxCost
 	r.Detail = fmt.Sprintf("%d epochs, the best was %d; cost by the probe", epochs, bestEpoch)
-	return &Model{Kind: k, OverlapCost: s.OverlapCost, view: v, scorer: d}, r, nil
+	return d, r, nil
 }
 
 // episodesOf turns sets into episodes of steps and divides each set by time.
-func episodesOf(d *decider, v view, sets []*samples.Set, s Settings, r *Report) (train, held [][]step, err error) {
+func episodesOf(d *decider, v model.View, sets []*samples.Set, s model.Settings, r *model.Report) (train, held [][]step, err error) {
 	var raw [][]samples.Sample
 	var heldRaw [][]samples.Sample
 	for _, set := range sets {
-		rows, left, err := usable(set, s.Until, v)
+		rows, left, err := model.Usable(set, s.Until, v)
 		if err != nil {
 			return nil, nil, err
 		}
 		r.LeftOut += left
 		known := map[int64]bool{}
 		for _, row := range rows {
-			known[row.decision] = true
+			known[row.Decision] = true
 		}
 		episodes := map[int][]samples.Sample{}
 		for _, sample := range set.Samples {
@@ -155,7 +168,7 @@ func episodesOf(d *decider, v view, sets []*samples.Set, s Settings, r *Report) 
 			order = append(order, e)
 		}
 		slices.Sort(order)
-		cut := len(order) - int(heldOutShare*float64(len(order)))
+		cut := len(order) - int(model.HeldOutShare*float64(len(order)))
 		for i, e := range order {
 			switch {
 			case i >= cut:
@@ -168,7 +181,7 @@ func episodesOf(d *decider, v view, sets []*samples.Set, s Settings, r *Report) 
 		}
 	}
 	if len(raw) < 10 || len(heldRaw) < 2 {
-		return nil, nil, fmt.Errorf("%w: %d episodes are too few", ErrSamples, len(raw)+len(heldRaw))
+		return nil, nil, fmt.Errorf("%w: %d episodes are too few", model.ErrSamples, len(raw)+len(heldRaw))
 	}
 	standardise(d, v, raw)
 	for _, e := range raw {
@@ -189,14 +202,14 @@ func last(e []samples.Sample) (known int64) {
 	return known
 }
 
-func standardise(d *decider, v view, episodes [][]samples.Sample) {
+func standardise(d *decider, v model.View, episodes [][]samples.Sample) {
 	n := 0.0
-	width := len(v.names())
+	width := len(v.Names())
 	d.Center, d.Scale = make([]float64, width), make([]float64, width)
 	square := make([]float64, width)
 	for _, e := range episodes {
 		for _, s := range e {
-			for i, x := range squash(v.row(&s)) {
+			for i, x := range model.Squash(v.Row(&s)) {
 				d.Center[i] += x
 				square[i] += x * x
 			}
@@ -209,13 +222,13 @@ func standardise(d *decider, v view, episodes [][]samples.Sample) {
 	}
 }
 
-func steps(d *decider, v view, e []samples.Sample, overlapCost float64) []step {
+func steps(d *decider, v model.View, e []samples.Sample, overlapCost float64) []step {
 	slices.SortFunc(e, func(a, b samples.Sample) int { return cmp.Compare(a.Probe, b.Probe) })
 	out := make([]step, len(e))
 	for i, s := range e {
 		hours := float64(s.Reward) / 3600
 		cost := max(hours, 0) + overlapCost*max(-hours, 0)
-		out[i] = step{d.standard(v.row(&s)), float64(s.PredEnd-s.Decision) / 3600, min(cost, maxCost) / maxCost}
+		out[i] = step{d.standard(v.Row(&s)), float64(s.PredEnd-s.Decision) / 3600, min(cost, maxCost) / maxCost}
 	}
 	return out
 }

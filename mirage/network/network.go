@@ -1,4 +1,4 @@
-package model
+package network
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/neural"
 )
@@ -13,18 +14,18 @@ import (
 // network is a network of squashed features that answers log(1+hours).
 type network struct{ *neural.Network }
 
-func (n network) hours(x []float64) (float64, error) {
-	y, err := n.Predict(squash(x))
+func (n network) Hours(x []float64) (float64, error) {
+	y, err := n.Predict(model.Squash(x))
 	return math.Expm1(min(max(y.Value, 0), 10)), err
 }
 
-func (n network) save() ([]byte, error) {
+func (n network) Save() ([]byte, error) {
 	var b bytes.Buffer
-	err := n.Save(&b)
+	err := n.Network.Save(&b)
 	return b.Bytes(), err
 }
 
-func loadNetwork(b []byte) (scorer, error) {
+func loadNetwork(b []byte) (model.Scorer, error) {
 	n, err := neural.Load(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
@@ -37,9 +38,9 @@ type trainer interface {
 	Train(ctx context.Context, s regression.Samples) (*neural.Network, error)
 }
 
-func fitNetwork(ctx context.Context, t trainer, train regression.Samples) (scorer, string, error) {
-	logged := squashed(train)
-	logged.Y = squash(train.Y)
+func fitNetwork(ctx context.Context, t trainer, train regression.Samples) (model.Scorer, string, error) {
+	logged := model.Squashed(train)
+	logged.Y = model.Squash(train.Y)
 	n, err := t.Train(ctx, logged)
 	if err != nil {
 		return nil, "", err
@@ -48,11 +49,11 @@ func fitNetwork(ctx context.Context, t trainer, train regression.Samples) (score
 }
 
 // fitMoE fits a mixture of ten experts with a gate.
-func fitMoE(ctx context.Context, train, _ regression.Samples, s Settings) (scorer, string, error) {
+func fitMoE(ctx context.Context, train, _ regression.Samples, s model.Settings) (model.Scorer, string, error) {
 	return fitNetwork(ctx, neural.Mixture{Training: neural.Training{Epochs: 40, Patience: 8, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}, train)
 }
 
 // fitTransformer fits a transformer to the history, pooled to hours.
-func fitTransformer(ctx context.Context, train, _ regression.Samples, s Settings) (scorer, string, error) {
-	return fitNetwork(ctx, neural.Transformer{Steps: poolSteps, Training: neural.Training{Epochs: 25, Patience: 6, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}, train)
+func fitTransformer(ctx context.Context, train, _ regression.Samples, s model.Settings) (model.Scorer, string, error) {
+	return fitNetwork(ctx, neural.Transformer{Steps: model.PoolSteps, Training: neural.Training{Epochs: 25, Patience: 6, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}, train)
 }

@@ -1,0 +1,40 @@
+package model
+
+import (
+	"context"
+
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/shared/registry"
+	"github.com/foretime/foretime/shared/regression"
+)
+
+// Learner is a kind of model: what it sees, how it is fitted and read back.
+type Learner struct {
+	View View
+	Fit  Fitter
+	// Play, where set, takes the place of Fit: it learns to decide, from whole
+	// episodes.
+	Play func(ctx context.Context, v View, sets []*samples.Set, s Settings) (Scorer, Report, error)
+	// Load reads what Save of the learner's scorers wrote.
+	Load func([]byte) (Scorer, error)
+}
+
+// Fitter fits rows and returns something that predicts hours, with a remark on
+// how it went; held may stop or steer it.
+type Fitter func(ctx context.Context, train, held regression.Samples, s Settings) (Scorer, string, error)
+
+// Scorer predicts the wait in hours from what a view shows.
+type Scorer interface {
+	Hours(x []float64) (float64, error)
+	Save() ([]byte, error)
+}
+
+// Learners are the kinds of models of this package by name; one more is a line
+// here and a file.
+func Learners() registry.List[Learner] {
+	return registry.List[Learner]{
+		{Name: "ridge", Help: "ridge regression", New: ridge()},
+		{Name: "forest", Help: "random forest", New: forest()},
+		{Name: "boost", Help: "gradient-boosted trees for the quantile of the wait that costs least", New: boost()},
+	}
+}
