@@ -3,6 +3,7 @@ package layers
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,50 @@ func TestWorkspaceKeepsTheRules(t *testing.T) {
 	}
 }
 
+// Each module's README shows its flow as the rules have it.
+func TestReadmesShowTheFlow(t *testing.T) {
+	ws, err := workspace.Find(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for module, flow := range Flow() {
+		if slices.Contains(unsettled()["imports inside a module follow its flow"], module) || module == "shared" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(ws.Root, module, "README.md"))
+		if err != nil {
+			t.Error(err)
+		} else if !strings.Contains(string(text), flow.String()) {
+			t.Errorf("%s/README.md lacks the line\n%s", module, flow)
+		}
+	}
+}
+
+// Each place that the rules name is there.
+func TestPlacesExist(t *testing.T) {
+	ws, err := workspace.Find(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []string
+	for place := range adapters() {
+		places = append(places, place)
+	}
+	for module, flow := range Flow() {
+		if slices.Contains(unsettled()["imports inside a module follow its flow"], module) {
+			continue
+		}
+		for _, folder := range flow {
+			places = append(places, module+"/"+folder)
+		}
+	}
+	for _, place := range places {
+		if _, err := os.Stat(filepath.Join(ws.Root, place)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Each row is a file that breaks exactly one rule, or none.
 func TestRules(t *testing.T) {
 	const p = prefix
@@ -39,7 +84,7 @@ func TestRules(t *testing.T) {
 		{"tools import a tool", "tools/cmd/tour/x.go", `package main; import _ "` + p + `deft/policy"`, "a module imports itself"},
 		{"gomlx", "mirage/model/x.go", `package model; import _ "github.com/gomlx/gomlx/ml"`, "gomlx only"},
 		{"gomlx at home", "shared/regression/neural/x.go", `package neural; import _ "github.com/gomlx/gomlx/ml"`, ""},
-		{"gomlx next door", "shared/regression/neuralnet/x.go", `package neuralnet; import _ "github.com/gomlx/gomlx/ml"`, "gomlx only"},
+		{"gomlx next door", "allox-est/jobspec/x.go", `package jobspec; import _ "github.com/gomlx/gomlx/ml"`, "gomlx only"},
 		{"cgo", "deft/session/x.go", `package session; import "C"`, "cgo only"},
 		{"cgo at home", "chamtool/cmd/libchamtool/x.go", `package main; import "C"`, ""},
 		{"ort", "edgeprof/runtime/x.go", `package runtime; import _ "github.com/yalue/onnxruntime_go"`, "native ONNX"},
@@ -52,7 +97,20 @@ func TestRules(t *testing.T) {
 		{"a local called os", "deft/policy/x.go", `package policy; type o struct{ Exit int }; func f(os o) int { return os.Exit }`, ""},
 		{"environment in a test", "deft/policy/x_test.go", `package policy; import "os"; var home = os.Getenv("HOME")`, ""},
 		{"domain imports command", "deft/policy/x.go", `package policy; import _ "` + p + `deft/internal/cli"`, "arrows go"},
-		{"drawer", "deft/util/x.go", `package util`, "noun of the field"},
+		{"drawer", "deft/cmd/util/x.go", `package util`, "noun of the field"},
+		{"clock", "shared/regression/x.go", `package regression; import "time"; var now = time.Now`, "only adapters"},
+		{"a program", "mirage/trace/x.go", `package trace; import _ "os/exec"`, "only adapters"},
+		{"clock of an adapter", "deft/trial/real.go", `package trial; import "time"; func f() { time.Sleep(1) }`, ""},
+		{"clock beside an adapter", "deft/trial/x.go", `package trial; import "time"; func f() { time.Sleep(1) }`, "only adapters"},
+		{"clock of a command", "deft/internal/cli/x.go", `package cli; import "time"; var now = time.Now`, ""},
+		{"a length of time", "deft/policy/x.go", `package policy; import "time"; var limit = time.Second`, ""},
+		{"go", "allox-est/internal/cli/x.go", `package cli; func f() { go f() }`, "goroutines"},
+		{"go in a test", "allox-est/internal/cli/x_test.go", `package cli; func f() { go f() }`, ""},
+		{"wait group", "allox-est/runner/x.go", `package runner; import "sync"; var g sync.WaitGroup`, "goroutines"},
+		{"go at home", "shared/crash/x.go", `package crash; func f() { go f() }`, ""},
+		{"with the flow", "shared/chart/x.go", `package chart; import _ "` + p + `shared/file"`, ""},
+		{"against the flow", "shared/file/x.go", `package file; import _ "` + p + `shared/chart"`, "flow"},
+		{"not in the flow", "shared/novelty/x.go", `package novelty`, "flow"},
 		{"yaml", "deft/policy/x.go", `package policy; import _ "gopkg.in/yaml.v3"`, "go.yaml.in"},
 	}
 	for _, tt := range tests {

@@ -19,6 +19,7 @@ type File struct {
 	Dir     string // slash folder from the workspace root
 	Test    bool
 	Imports []Use
+	Starts  []Use // go statements
 	Calls   []Use // selectors on imported packages, such as "os.Exit", by import path
 }
 
@@ -75,6 +76,9 @@ func parse(path, name string) (File, error) {
 		known[local] = imported
 	}
 	ast.Inspect(tree, func(n ast.Node) bool {
+		if start, ok := n.(*ast.GoStmt); ok {
+			f.Starts = append(f.Starts, Use{"go statement", set.Position(start.Pos()).Line})
+		}
 		if sel, ok := n.(*ast.SelectorExpr); ok {
 			if id, ok := sel.X.(*ast.Ident); ok && known[id.Name] != "" {
 				f.Calls = append(f.Calls, Use{known[id.Name] + "." + sel.Sel.Name, set.Position(sel.Pos()).Line})

@@ -1,0 +1,44 @@
+package layers
+
+import "strings"
+
+// adapters are the files and folders of domain packages that touch the real
+// clock or start programs, each with its reason.
+func adapters() map[string]string {
+	return map[string]string{
+		"allox-est/burner":              "a job that spends the processor time it is asked for",
+		"allox-est/jobs/job.go":         "an example job tells its own time",
+		"allox-est/runner":              "runs a job and says what it cost",
+		"chamtool/host":                 "builds and runs a program in C",
+		"deft/cc":                       "runs the C compiler",
+		"deft/doctor/watch.go":          "runs the program that is looked at",
+		"deft/trial/process.go":         "runs the clients of a real experiment",
+		"deft/trial/real.go":            "a real experiment lasts as long as it lasts",
+		"edgeprof/collection/stress.go": "keeps processors busy while others are measured",
+		"edgeprof/device/local.go":      "a load is two readings a while apart",
+		"edgeprof/prom/promtest":        "runs a real Prometheus",
+		"edgeprof/runtime/worker":       "a worker is a process",
+		"mirage/slurm/lock.go":          "the clock of a real Slurm",
+		"mirage/slurm/runner.go":        "runs Slurm's commands",
+		"shared/file/log.go":            "waits for another process's lock",
+		"shared/timing/laps.go":         "the clock that laps are given where none is",
+	}
+}
+
+func adapter(f File) bool {
+	for place := range adapters() {
+		if f.Name == place || f.Dir == place || strings.HasPrefix(f.Dir, place+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// clock is what of package time asks the real clock.
+func clock() []string {
+	names := []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+	for i, name := range names {
+		names[i] = "time." + name
+	}
+	return names
+}

@@ -1,0 +1,55 @@
+package layers
+
+import (
+	"slices"
+	"strings"
+)
+
+// Flow returns, by module, its packages in the order in which work flows
+// through them: a package imports only those before it. Commands come last and
+// are not in it. The line that String makes of it stands in the module's
+// README; a new package is a word here and there.
+func Flow() map[string]Order {
+	return map[string]Order{
+		"shared":    order("stats file crash registry uncertainty uncertainty/coveragetest dataset timing regression regression/linear regression/tree regression/neural chart"),
+		"allox-est": order("python yardstick jobspec burner jobs journal runner sampling estimate schedule/workload schedule/matching schedule report"),
+		"chamtool":  order("abi config ring cpufreq host task tasklog perfmodel forecast balance report session evaluation replay simulate"),
+		"deft":      order("cc python gpu session hook simcuda experiment workload jct predictor policy simulator supervisor report trial doctor sweep plot"),
+		"edgeprof":  order("onnx device synth runtime runtime/native runtime/worker exporter prom prom/promtest collection joblib profiler placement split profiling httpapi page"),
+		"mirage":    order("trace trace/synth cluster scheduler simulator checker calibrate chain samples policy model validation report slurm"),
+	}
+}
+
+// Order is folders of a module, first to last.
+type Order []string
+
+func order(folders string) Order { return strings.Fields(folders) }
+
+// String is the flow as the README shows it.
+func (o Order) String() string { return strings.Join(o, " → ") }
+
+// unsettled is, by rule, the modules that do not keep it yet.
+func unsettled() map[string][]string {
+	return map[string][]string{
+		"goroutines start in shared/crash":        {"chamtool", "deft", "edgeprof", "shared"},
+		"imports inside a module follow its flow": {"allox-est", "chamtool", "deft", "edgeprof", "mirage"},
+	}
+}
+
+// backwards returns a domain package's imports of its own module that are not
+// before it, and itself where the flow does not have it.
+func backwards(f File) []Use {
+	flow, known := Flow()[f.Module]
+	folder := strings.TrimPrefix(f.Dir, f.Module+"/")
+	if !known || f.Test || command(f) || f.Dir == f.Module {
+		return nil
+	}
+	at := slices.Index(flow, folder)
+	if at < 0 {
+		return []Use{{"package " + folder + " is not in the flow", 1}}
+	}
+	return imports(f, func(path string) bool {
+		other, own := strings.CutPrefix(path, prefix+f.Module+"/")
+		return own && !inCommand(other) && !slices.Contains(flow[:at], other)
+	})
+}
