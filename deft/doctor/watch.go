@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // JoinAtLoad is the setting that makes every program under libdeft a client,
@@ -20,7 +21,7 @@ func Watch(s *session.Session, cmd *exec.Cmd) ([]session.Client, error) {
 		return nil, err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	crash.Go(func() { ended <- cmd.Wait() })
 	for bell := s.Bell(); ; bell, _ = s.Wait(bell, 20*time.Millisecond) {
 		s.Beat()
 		clients = append(clients, s.Reap()...)

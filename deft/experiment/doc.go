@@ -11,19 +11,6 @@
 // the author meant: a value of the wrong type, a size that is not two positive
 // numbers, two models that write the same log, an experiment of no duration.
 //
-//	func main() {
-//		x, err := experiment.Load("input.json")
-//		if err != nil {
-//			log.Fatal(err) // input.json:14: models[0].priority: want a whole number of 0 or more, have "high"
-//		}
-//		for _, w := range x.Warnings {
-//			log.Print(w)
-//		}
-//		for _, m := range x.Models {
-//			fmt.Println(m.Name(), m.Priority, m.SleepTime)
-//		}
-//	}
-//
 // Fields of Deft: models[].model_name, model_weight, sleep_time (s between two
 // jobs), input_file_path, output_file_path (folder), output_file_name (stem),
 // priority (0 low, above 0 high), resize, resize_size ([height, width], px),

@@ -9,17 +9,4 @@
 // a log in which no job is left after the warm-up: the answer is [ErrNoJobs],
 // never a mean of nothing. A row that cannot be read is a diagnostic, and the
 // others count.
-//
-//	log, err := jct.Load("logs/model_A.csv")
-//	if err != nil {
-//		return err
-//	}
-//	for _, d := range log.Diagnostics {
-//		fmt.Fprintln(os.Stderr, d)
-//	}
-//	s, err := jct.Summarize(log.Times())
-//	if err != nil {
-//		return err
-//	}
-//	fmt.Println(s.Count, s.Mean, s.P99)
 package jct

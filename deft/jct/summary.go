@@ -3,7 +3,8 @@ package jct
 import (
 	"fmt"
 	"math"
-	"slices"
+
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Summary describes completion times in ms.
@@ -30,25 +31,14 @@ func Summarize(ms []float64) (Summary, error) {
 		}
 		sum += v
 	}
-	sorted := slices.Sorted(slices.Values(ms))
+	sorted := stats.Sort(ms)
 	return Summary{
 		Count: len(ms),
 		Mean:  sum / float64(len(ms)),
-		P50:   quantile(sorted, 0.50),
-		P95:   quantile(sorted, 0.95),
-		P99:   quantile(sorted, 0.99),
+		P50:   sorted.Quantile(0.50),
+		P95:   sorted.Quantile(0.95),
+		P99:   sorted.Quantile(0.99),
 		Min:   sorted[0],
 		Max:   sorted[len(sorted)-1],
 	}, nil
-}
-
-// quantile interpolates between order statistics (type 7 of Hyndman and Fan
-// 1996, the default of NumPy).
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	low := int(at)
-	if low+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
 }

@@ -3,10 +3,9 @@ package plot
 import (
 	"fmt"
 
-	"github.com/foretime/foretime/shared/chart"
-
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/sweep"
+	"github.com/foretime/foretime/shared/chart"
 )
 
 // Measure is what a chart of a sweep shows of each model.

@@ -3,9 +3,8 @@ package plot
 import (
 	"math"
 
-	"github.com/foretime/foretime/shared/chart"
-
 	"github.com/foretime/foretime/deft/jct"
+	"github.com/foretime/foretime/shared/chart"
 )
 
 // Named is a log with the name of its model.

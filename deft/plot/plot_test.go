@@ -7,12 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/foretime/foretime/shared/chart"
-
 	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/sweep"
 	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/shared/chart"
 )
 
 func logs() []Named {

@@ -1,9 +1,8 @@
 package plot
 
 import (
-	"github.com/foretime/foretime/shared/chart"
-
 	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/shared/chart"
 )
 
 // Queue is a chart of the launches in flight of each model over time.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-
 	"time"
 
 	"github.com/foretime/foretime/deft/predictor"

@@ -10,22 +10,10 @@
 //
 // The policies are none, control (what each model's configuration says),
 // priority, sync, event, auto, rr, fair, edf and quota: a file and a test each,
-// listed in [Names]. What all of them promise: a client that is alone is never
+// listed in [Policies]. What all of them promise: a client that is alone is never
 // stopped at the gate but by its quota; what they need to know of the past they
 // observe themselves, from one question to the next.
 //
 // The package refuses to guess: it does not scale a weight, a share or a
 // deadline that is not there; such a client has weight 1, no quota, no deadline.
-//
-//	p, err := policy.New("priority", policy.Settings{})
-//	if err != nil {
-//		return err
-//	}
-//	clients := []policy.Client{
-//		{ID: 0, Terms: policy.Terms{Priority: 0}, Active: true},
-//		{ID: 1, Terms: policy.Terms{Priority: 1}, Active: true},
-//	}
-//	directives := make([]policy.Directive, len(clients))
-//	p.Decide(0, clients, directives)
-//	fmt.Println(directives[0].Closed, directives[0].SyncEvery, directives[1].Closed) // true 16 false
 package policy

@@ -12,10 +12,9 @@ import (
 // back to work is brought up to the others, less ten times that: it cannot save
 // up time that it did not ask for, and loses nothing between two jobs.
 type Fair struct {
-	granularity time.Duration
-	demand      demand
-	virtual     map[int]virtual
-	holder      int
+	demand  demand
+	virtual map[int]virtual
+	holder  int
 }
 
 var _ Policy = (*Fair)(nil)
@@ -27,13 +26,15 @@ type virtual struct {
 	working bool
 }
 
+// granularity is how far one client may run ahead of another.
+const granularity = 2 * time.Millisecond
+
 // credit is how many granularities a client that comes back may be behind.
 const credit = 10
 
-// NewFair returns the policy with its granularity (0 is 2 ms) and the time
-// without a launch after which the device is passed on (0 is 2 ms).
-func NewFair(granularity, idleRelease time.Duration) *Fair {
-	return &Fair{granularity: or(granularity, 2*time.Millisecond), demand: newDemand(idleRelease), virtual: map[int]virtual{}, holder: -1}
+// NewFair returns the policy.
+func NewFair() *Fair {
+	return &Fair{demand: newDemand(), virtual: map[int]virtual{}, holder: -1}
 }
 
 // Decide gives the device to the client that is furthest behind.
@@ -49,7 +50,7 @@ func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directiv
 	if top(clients, active) == math.MinInt || len(clients) == 1 {
 		return Never
 	}
-	return now + f.granularity/2
+	return now + granularity/2
 }
 
 // charge adds the device time since the last question to every account, and
@@ -72,7 +73,7 @@ func (f *Fair) charge(now time.Duration, clients []Client) {
 		v := f.virtual[c.ID]
 		wants := f.demand.wants(now, c)
 		if wants && !v.working && !math.IsInf(floor, 1) {
-			v.time = max(v.time, floor-credit*float64(f.granularity)/c.weight())
+			v.time = max(v.time, floor-credit*float64(granularity)/c.weight())
 		}
 		v.working = wants
 		f.virtual[c.ID] = v
@@ -95,7 +96,7 @@ func (f *Fair) choose(now time.Duration, clients []Client) {
 			own, weight = v, c.weight()
 		}
 	}
-	if math.IsInf(own, 1) || own-least > float64(f.granularity)/weight {
+	if math.IsInf(own, 1) || own-least > float64(granularity)/weight {
 		f.holder = best
 	}
 }

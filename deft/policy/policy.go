@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/foretime/foretime/shared/registry"
 )
 
 // ErrUnknown is returned for a name that is no policy.
@@ -69,49 +70,33 @@ type Policy interface {
 	Decide(now time.Duration, clients []Client, directives []Directive) time.Duration
 }
 
-// Settings are the numbers of all policies. The zero value works.
+// Settings are what a user may set of a policy. The zero value works.
 type Settings struct {
-	Quantum     time.Duration // of rr: a turn; 0 is 10 ms
-	Granularity time.Duration // of fair: how far one may run ahead; 0 is 2 ms
-	Burst       time.Duration // of quota: the time over which a share is kept; 0 is 50 ms
-	IdleRelease time.Duration // of rr and fair: a turn is passed on after so long without a launch; 0 is 2 ms
+	Quantum time.Duration // of rr: a turn; 0 is 10 ms
 }
 
-// constructors in the order in which Names lists them. A new policy is one line.
-var constructors = []struct {
-	name string
-	make func(Settings) Policy
-}{
-	{"none", func(Settings) Policy { return None{} }},
-	{"control", func(Settings) Policy { return Control{} }},
-	{"priority", func(Settings) Policy { return Priority{} }},
-	{"sync", func(Settings) Policy { return Sync{} }},
-	{"event", func(Settings) Policy { return Event{} }},
-	{"auto", func(Settings) Policy { return NewAuto() }},
-	{"rr", func(s Settings) Policy { return NewRoundRobin(s.Quantum, s.IdleRelease) }},
-	{"fair", func(s Settings) Policy { return NewFair(s.Granularity, s.IdleRelease) }},
-	{"edf", func(Settings) Policy { return NewEDF() }},
-	{"quota", func(s Settings) Policy { return NewQuota(s.Burst) }},
-}
-
-// Names lists the policies.
-func Names() []string {
-	var names []string
-	for _, c := range constructors {
-		names = append(names, c.name)
-	}
-	return names
+// Policies are all policies, by name. A new one is a file and a line here.
+var Policies = registry.List[func(Settings) Policy]{
+	{Name: "none", Help: "no control: launches go as they come", New: func(Settings) Policy { return None{} }},
+	{Name: "control", Help: "what the experiment says of each model: gate, synchronization or events", New: func(Settings) Policy { return Control{} }},
+	{Name: "priority", Help: "the most urgent job runs alone, others stop at their gate", New: func(Settings) Policy { return Priority{} }},
+	{Name: "sync", Help: "less urgent clients wait for their queue every so many launches, while more urgent ones run", New: func(Settings) Policy { return Sync{} }},
+	{Name: "event", Help: "less urgent clients keep a bounded number of launches in flight", New: func(Settings) Policy { return Event{} }},
+	{Name: "auto", Help: "as sync, with an interval learned from completion times", New: func(Settings) Policy { return NewAuto() }},
+	{Name: "rr", Help: "one client at a time, in turn, for a quantum", New: func(s Settings) Policy { return NewRoundRobin(s.Quantum) }},
+	{Name: "fair", Help: "device time in proportion to weights", New: func(Settings) Policy { return NewFair() }},
+	{Name: "edf", Help: "the job with the earliest deadline runs alone", New: func(Settings) Policy { return NewEDF() }},
+	{Name: "quota", Help: "at most a share of the device time for each client that has one", New: func(Settings) Policy { return NewQuota() }},
 }
 
 // New returns a policy by its name, at the beginning of its memory. The error
 // matches ErrUnknown.
 func New(name string, s Settings) (Policy, error) {
-	for _, c := range constructors {
-		if c.name == name {
-			return c.make(s), nil
-		}
+	make, err := Policies.Find(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	return nil, fmt.Errorf("policy %q: %w; have %s", name, ErrUnknown, strings.Join(Names(), ", "))
+	return make(s), nil
 }
 
 // or is d, or fallback where d is not above 0.

@@ -34,7 +34,7 @@ func closed(d []Directive) string {
 }
 
 func TestNew(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range Policies.Names() {
 		p, err := New(name, Settings{})
 		if err != nil || p == nil {
 			t.Errorf("%s: %v", name, err)
@@ -58,7 +58,7 @@ func TestNoneAsksNothing(t *testing.T) {
 // Whatever is asked, each policy answers with directives that make sense, asks
 // again later than now, and does not stop a client that is alone for ever.
 func TestEveryPolicyAnswers(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range Policies.Names() {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				p, err := New(name, Settings{})

@@ -4,12 +4,12 @@ import "time"
 
 // Quota holds each client that has a share to that share of the device's time,
 // whether or not others want the rest: a token bucket of device time that fills
-// at the share and holds that of Burst at most. A client whose bucket is empty
+// at the share and holds that of burst at most. A client whose bucket is empty
 // stops until there is something in it again. It is not work conserving.
-type Quota struct {
-	burst   time.Duration
-	buckets map[int]bucket
-}
+type Quota struct{ buckets map[int]bucket }
+
+// burst is the time over which a share is kept.
+const burst = 50 * time.Millisecond
 
 var _ Policy = (*Quota)(nil)
 
@@ -21,11 +21,8 @@ type bucket struct {
 	closed bool
 }
 
-// NewQuota returns the policy with the time over which a share is kept (0 is
-// 50 ms).
-func NewQuota(burst time.Duration) *Quota {
-	return &Quota{burst: or(burst, 50*time.Millisecond), buckets: map[int]bucket{}}
-}
+// NewQuota returns the policy.
+func NewQuota() *Quota { return &Quota{map[int]bucket{}} }
 
 // refill is the share of a full bucket that a client which ran dry waits for:
 // opening the gate for less would cost more in synchronization than it gives.
@@ -40,7 +37,7 @@ func (q *Quota) Decide(now time.Duration, clients []Client, directives []Directi
 			delete(q.buckets, c.ID)
 			continue
 		}
-		full := c.Share * float64(q.burst)
+		full := c.Share * float64(burst)
 		b, known := q.buckets[c.ID]
 		if !known {
 			b = bucket{tokens: full, at: now, gpu: c.GPU}

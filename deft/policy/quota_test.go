@@ -6,8 +6,8 @@ import (
 )
 
 func TestQuota(t *testing.T) {
-	q := NewQuota(100 * ms) // a full bucket of a tenth holds 10 ms, its refill is 1 ms
-	c := Client{Active: true, Terms: Terms{Share: 0.1}}
+	q := NewQuota() // a full bucket of a fifth holds 10 ms, its refill is 1 ms
+	c := Client{Active: true, Terms: Terms{Share: 0.2}}
 	free := Client{Active: true}
 	steps := []struct {
 		at, gpu int // ms
@@ -15,11 +15,11 @@ func TestQuota(t *testing.T) {
 		next    time.Duration
 	}{
 		{0, 0, "--", 10*ms + 1},
-		{10, 10, "--", 11*ms + 1},    // 10 less 10, and 1 came in
-		{20, 14, "x-", 50*ms + 1},    // overdrawn by 2: 3 ms to the refill
-		{49, 14, "x-", 50*ms + 1},    // still below it
-		{50, 14, "--", 51*ms + 1},    // 1 ms
-		{999, 14, "--", 1009*ms + 1}, // full, and no more
+		{10, 10, "--", 12*ms + 1},    // 10 less 10, and 2 came in
+		{20, 16, "x-", 35*ms + 1},    // overdrawn by 2: 3 ms to the refill
+		{34, 16, "x-", 35*ms + 1},    // still below it
+		{35, 16, "--", 36*ms + 1},    // 1 ms
+		{999, 16, "--", 1009*ms + 1}, // full, and no more
 	}
 	for _, s := range steps {
 		c.GPU = time.Duration(s.gpu) * ms

@@ -15,10 +15,9 @@ type RoundRobin struct {
 
 var _ Policy = (*RoundRobin)(nil)
 
-// NewRoundRobin returns the policy with its quantum (0 is 10 ms) and the time
-// without a launch after which a client is taken to have no work (0 is 2 ms).
-func NewRoundRobin(quantum, idleRelease time.Duration) *RoundRobin {
-	return &RoundRobin{quantum: or(quantum, 10*time.Millisecond), demand: newDemand(idleRelease), owner: -1}
+// NewRoundRobin returns the policy with its quantum (0 is 10 ms).
+func NewRoundRobin(quantum time.Duration) *RoundRobin {
+	return &RoundRobin{quantum: or(quantum, 10*time.Millisecond), demand: newDemand(), owner: -1}
 }
 
 // Decide passes the turn on where it is over.
@@ -74,7 +73,7 @@ func (r *RoundRobin) after(now time.Duration, clients []Client) (id int, ok bool
 func (r *RoundRobin) recheck(now time.Duration, clients []Client) time.Duration {
 	for _, c := range clients {
 		if c.Active {
-			return now + r.demand.patience
+			return now + patience
 		}
 	}
 	return Never

@@ -6,7 +6,7 @@ import (
 )
 
 func TestRoundRobin(t *testing.T) {
-	r := NewRoundRobin(10*ms, 2*ms)
+	r := NewRoundRobin(10 * ms)
 	busy := func(n uint64) Client { return Client{Active: true, Launches: n, InFlight: 1} }
 	steps := []struct {
 		at      int // ms

@@ -5,10 +5,11 @@ import "time"
 // demand tells which clients have work for the device. A client with a job that
 // has had its gate open, nothing in flight and no launch for a while is in a
 // phase on the host: holding others back for it would leave the device idle.
-type demand struct {
-	patience time.Duration
-	seen     map[int]sign
-}
+type demand struct{ seen map[int]sign }
+
+// patience is how long a client may go without a launch before its turn is
+// passed on.
+const patience = 2 * time.Millisecond
 
 // sign is the last sign of work of a client.
 type sign struct {
@@ -18,9 +19,7 @@ type sign struct {
 	open     bool // its gate was open since
 }
 
-func newDemand(patience time.Duration) demand {
-	return demand{patience: or(patience, 2*time.Millisecond), seen: map[int]sign{}}
-}
+func newDemand() demand { return demand{map[int]sign{}} }
 
 // observe takes in what the clients have done since the last question.
 func (d *demand) observe(now time.Duration, clients []Client) {
@@ -36,7 +35,7 @@ func (d *demand) observe(now time.Duration, clients []Client) {
 
 // wants says whether the client has work for the device.
 func (d *demand) wants(now time.Duration, c Client) bool {
-	return c.Active && now-d.seen[c.ID].at < d.patience
+	return c.Active && now-d.seen[c.ID].at < patience
 }
 
 // decided remembers whose gate was left open.

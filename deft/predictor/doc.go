@@ -16,11 +16,4 @@
 // ([Online]), where single jobs are held up by the machine. It needs jobs under
 // two different intervals at least, and says so with an error that matches
 // regression.ErrTooFew, ErrConstant or ErrCollinear instead of guessing.
-//
-//	m := predictor.Model{SyncMS: 0.0115, BaseMS: 2.92, Kernels: 929, KernelMS: 0.02, Queue: 929}
-//	best, err := m.Best(predictor.Candidates())
-//	if err != nil {
-//		return err
-//	}
-//	fmt.Println(best.Sync, best.TotalMS())
 package predictor

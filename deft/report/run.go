@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/foretime/foretime/deft/jct"
@@ -59,6 +58,25 @@ type Model struct {
 	CSV        string      `json:"csv,omitempty"`
 }
 
+// Measure fills in what follows from the completion times of a model's jobs, in
+// ms, done in span seconds: counts, throughput, missed deadlines.
+func (m *Model) Measure(times []float64, span float64) error {
+	s, err := jct.Summarize(times)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Output, err)
+	}
+	m.Jobs, m.JCT = s.Count, s
+	if span > 0 {
+		m.Throughput = float64(s.Count) / span
+	}
+	for _, ms := range times {
+		if m.DeadlineMS > 0 && ms > m.DeadlineMS {
+			m.Missed++
+		}
+	}
+	return nil
+}
+
 // Load reads a Run that Save or deft run --json wrote.
 func Load(path string) (*Run, error) {
 	text, err := os.ReadFile(path)
@@ -81,14 +99,7 @@ func Load(path string) (*Run, error) {
 }
 
 // Save writes the run to a file.
-func (r *Run) Save(path string) error {
-	return file.Write(path, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
-	})
-}
+func (r *Run) Save(path string) error { return file.WriteJSON(path, r) }
 
 // FromLogs makes a Run of logs of completion times, one for each model. Deadlines
 // in ms, where given, are one for each log; 0 is none.
@@ -105,21 +116,12 @@ func FromLogs(paths []string, deadlines []float64) (*Run, error) {
 		for _, d := range log.Diagnostics {
 			r.Warnings = append(r.Warnings, d.Error())
 		}
-		s, err := jct.Summarize(log.Times())
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		m := Model{Name: stem(path), Output: stem(path), Weight: 1, CSV: path}
+		if i < len(deadlines) {
+			m.DeadlineMS = max(0, deadlines[i])
 		}
-		m := Model{Name: stem(path), Output: stem(path), Jobs: s.Count, JCT: s, Weight: 1, CSV: path}
-		if span := log.Span(); span > 0 {
-			m.Throughput = float64(s.Count) / span
-		}
-		if i < len(deadlines) && deadlines[i] > 0 {
-			m.DeadlineMS = deadlines[i]
-			for _, ms := range log.Times() {
-				if ms > m.DeadlineMS {
-					m.Missed++
-				}
-			}
+		if err := m.Measure(log.Times(), log.Span()); err != nil {
+			return nil, err
 		}
 		r.Seconds = max(r.Seconds, log.Span())
 		r.Models = append(r.Models, m)

@@ -20,8 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/cc"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/deft/cc"
 )
 
 func needCompiler(t testing.TB) {

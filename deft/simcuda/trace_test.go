@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/foretime/foretime/deft/cc"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/deft/cc"
 )
 
 // order is one line of src/trace.c: client queues ns of work at a time, or

@@ -126,7 +126,7 @@ func TestFairShares(t *testing.T) {
 			{Terms: policy.Terms{Weight: weight}, Kernels: Uniform(400, 100*us)},
 			{Terms: policy.Terms{Weight: 1}, Kernels: Uniform(300, 40*us)},
 		}
-		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewFair(0, 0) }) {
+		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewFair() }) {
 			a, b := r.Clients[0].GPU.Seconds()/weight, r.Clients[1].GPU.Seconds()
 			if j := jain(a, b); j < 0.98 || math.Abs(a/b-1) > 0.05 {
 				t.Errorf("weight %v: %.3f and %.3f s for each unit of weight, Jain %.4f", weight, a, b, j)
@@ -164,7 +164,7 @@ func TestEDFMeetsDeadlines(t *testing.T) {
 func TestQuotaHolds(t *testing.T) {
 	for _, share := range []float64{0.1, 0.5, 0.9} {
 		clients := []Client{{Terms: policy.Terms{Share: share}, Kernels: Uniform(100, 100*us)}}
-		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewQuota(0) }) {
+		for _, r := range phases(t, Config{Clients: clients, Duration: 3 * time.Second}, func() policy.Policy { return policy.NewQuota() }) {
 			got := r.Busy.Seconds() / r.End.Seconds()
 			if got > share*1.03+0.01 || got < share*0.8 {
 				t.Errorf("share %v: has %.3f of the device", share, got)

@@ -15,19 +15,4 @@
 // It refuses a client without kernels, a negative time, and a policy that asks
 // to be woken in the past. Not modelled: kernels that run side by side, memory,
 // clock frequencies.
-//
-//	result, err := simulator.Run(ctx, simulator.Config{
-//		Clients: []simulator.Client{
-//			{Terms: policy.Terms{Name: "A"}, Kernels: simulator.Uniform(400, 100*time.Microsecond)},
-//			{Terms: policy.Terms{Name: "B", Priority: 1}, Kernels: simulator.Uniform(100, 50*time.Microsecond), Sleep: 50 * time.Millisecond},
-//		},
-//		Policy:   policy.Priority{},
-//		Duration: 5 * time.Second,
-//	})
-//	if err != nil {
-//		return err
-//	}
-//	for _, c := range result.Clients {
-//		fmt.Println(c.Name, len(c.Jobs), c.MeanJCT())
-//	}
 package simulator

@@ -261,7 +261,7 @@ func TestQueue(t *testing.T) {
 // Under every policy: what the checker demands, nobody is left without its
 // jobs, and the same experiment ends the same way again.
 func TestEveryPolicyKeepsTheRules(t *testing.T) {
-	for _, name := range policy.Names() {
+	for _, name := range policy.Policies.Names() {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				c, fresh := drawConfig(rt, name)
@@ -348,7 +348,7 @@ func TestTurnsStarveNobody(t *testing.T) {
 }
 
 func BenchmarkRun(b *testing.B) {
-	for _, name := range policy.Names() {
+	for _, name := range policy.Policies.Names() {
 		b.Run("policy="+name, func(b *testing.B) {
 			jobs := 0
 			for b.Loop() {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -146,11 +145,4 @@ func Load(path string) (*Sweep, error) {
 }
 
 // Save writes the sweep to a file.
-func (s *Sweep) Save(path string) error {
-	return file.Write(path, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(s)
-	})
-}
+func (s *Sweep) Save(path string) error { return file.WriteJSON(path, s) }

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -73,24 +72,6 @@ func folder(m experiment.Model) string {
 		return "."
 	}
 	return m.OutputDir
-}
-
-// summarize fills in what follows from completion times.
-func summarize(m *report.Model, times []float64, span time.Duration) error {
-	s, err := jct.Summarize(times)
-	if err != nil {
-		return fmt.Errorf("%s: %w", m.Output, err)
-	}
-	m.Jobs, m.JCT = s.Count, s
-	if span > 0 {
-		m.Throughput = float64(s.Count) / span.Seconds()
-	}
-	for _, ms := range times {
-		if m.DeadlineMS > 0 && ms > m.DeadlineMS {
-			m.Missed++
-		}
-	}
-	return nil
 }
 
 // described is what is known of a model before it runs.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // ErrDied is returned where a model's process ended before its time or with an
@@ -74,7 +76,7 @@ func start(ctx context.Context, name, log string, p Program, extra ...*os.File) 
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), file.Close())
 	}
-	go q.wait()
+	crash.Go(q.wait)
 	return q, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/session"
 	"github.com/foretime/foretime/deft/supervisor"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Machine is where processes run.
@@ -125,7 +126,7 @@ func (r *run) queue(name string, at time.Duration, inFlight int) {
 func (r *run) play(ctx context.Context) (*Outcome, error) {
 	supervised, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
-	go func() { defer close(ended); r.supervisor.Run(supervised) }()
+	crash.Go(func() { defer close(ended); r.supervisor.Run(supervised) })
 	alive, kill := context.WithCancel(ctx)
 	begin, err := r.processesPlay(alive)
 	kill()
@@ -226,13 +227,13 @@ func (r *run) release(ctx context.Context, q *process, after time.Duration) erro
 	if after == 0 {
 		return q.release()
 	}
-	go func() {
+	crash.Go(func() {
 		select {
 		case <-time.After(after):
 			_ = q.release() // a process that has died says so itself
 		case <-ctx.Done():
 		}
-	}()
+	})
 	return nil
 }
 
@@ -240,7 +241,7 @@ func (r *run) release(ctx context.Context, q *process, after time.Duration) erro
 func (r *run) finish(ctx context.Context) error {
 	failed := make(chan error, len(r.processes))
 	for _, q := range r.processes {
-		go func() { <-q.done; failed <- q.err }()
+		crash.Go(func() { <-q.done; failed <- q.err })
 	}
 	watch := newVigil(r.x.Models, r.names, r.machine.Quiet)
 	tick := time.NewTicker(time.Second)
@@ -285,7 +286,7 @@ func (r *run) outcome(seconds float64) (*Outcome, error) {
 		for _, d := range log.Diagnostics {
 			o.Run.Warnings = append(o.Run.Warnings, d.Error())
 		}
-		if err := summarize(&m, log.Times(), time.Duration(log.Span()*float64(time.Second))); err != nil {
+		if err := m.Measure(log.Times(), log.Span()); err != nil {
 			return nil, err
 		}
 		for _, t := range totals { // a process that forks has several

@@ -82,7 +82,7 @@ func (o *Outcome) tell(x *experiment.Experiment, result *simulator.Result) error
 			times = append(times, milliseconds(j.JCT()))
 		}
 		last := c.Jobs[len(c.Jobs)-1].End
-		if err := summarize(&m, times, last); err != nil {
+		if err := m.Measure(times, last.Seconds()); err != nil {
 			return err
 		}
 		r.Models = append(r.Models, m)

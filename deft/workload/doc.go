@@ -9,10 +9,4 @@
 // [*UnknownModelError] that lists the known ones, never a default. What a row
 // of the table rests on is its [Source]; a profile of your own, measured on
 // your own GPU, is read with [Parse].
-//
-//	p, err := workload.Lookup("fasterrcnn_resnet50_fpn", workload.Input{Height: 720, Width: 1280, Batch: 1})
-//	if err != nil {
-//		return err
-//	}
-//	fmt.Println(p.Kernels(), p.DeviceTime()) // 929 18.53786ms
 package workload

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/shared/dataset"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 var hd = Input{Height: 720, Width: 1280, Batch: 1}

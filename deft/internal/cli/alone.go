@@ -6,11 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/sweep"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // newAloneCommand runs each model by itself: what a report compares with.

@@ -8,11 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // setting is how an experiment is to be run: the flags of run, alone and sweep.
@@ -33,9 +32,9 @@ func (s *setting) flags(c *cobra.Command, withPolicy bool) {
 	f.Int64Var(&s.seed, "seed", -1, "in place of the experiment's seed, 0 or more")
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	if withPolicy {
-		f.StringVar(&s.policy, "policy", "", fmt.Sprintf("in place of every control: %v", policy.Names()))
+		f.StringVar(&s.policy, "policy", "", fmt.Sprintf("in place of every control: %v", policy.Policies.Names()))
 	}
-	_ = c.MarkFlagRequired("file") // it was defined above
+	cli.Require(c, "file")
 }
 
 // load reads the experiment and applies the flags.

@@ -5,14 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/chart"
-	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/dataset"
-
 	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/deft/plot"
 	"github.com/foretime/foretime/deft/sweep"
 	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/shared/chart"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 // newPlotCommand groups the plots.
@@ -113,7 +112,7 @@ func (s *sweepFlags) flags(c *cobra.Command, out string) {
 	f.StringVar(&s.from, "from", "", "a sweep, JSON (required)")
 	f.StringVar(&s.what, "what", "jct", "jct or inflation")
 	f.StringVar(&s.out, "out", out, "the image")
-	_ = c.MarkFlagRequired("from") // it was defined above
+	cli.Require(c, "from")
 }
 
 func (s *sweepFlags) load() (*sweep.Sweep, plot.Measure, error) {
@@ -185,6 +184,6 @@ func newQueueCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&from, "from", "", "the queue log, CSV (required)")
 	c.Flags().StringVar(&out, "out", "queue.svg", "the image")
-	_ = c.MarkFlagRequired("from") // it was defined above
+	cli.Require(c, "from")
 	return c
 }

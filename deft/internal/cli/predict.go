@@ -5,9 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/deft/sweep"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // newPredictCommand picks a synchronization interval from a sweep.
@@ -42,7 +41,7 @@ func newPredictCommand(env *cli.Env) *cobra.Command {
 	f.StringVar(&from, "from", "", "a sweep, JSON (required)")
 	f.IntSliceVar(&candidates, "sync", nil, "intervals to choose from (default: those of the sweep)")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
-	_ = c.MarkFlagRequired("from") // it was defined above
+	cli.Require(c, "from")
 	return c
 }
 

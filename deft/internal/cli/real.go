@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/gpu"
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // real runs an experiment with processes, under the hook built for this machine.
@@ -48,7 +48,7 @@ func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experimen
 func progress(env *cli.Env, d time.Duration) (stop func()) {
 	bar := env.Progress("run", d.Milliseconds())
 	done := make(chan struct{})
-	go func() {
+	crash.Go(func() {
 		tick := time.NewTicker(200 * time.Millisecond)
 		defer tick.Stop()
 		for begin := time.Now(); ; {
@@ -59,7 +59,7 @@ func progress(env *cli.Env, d time.Duration) (stop func()) {
 				return
 			}
 		}
-	}()
+	})
 	return func() { close(done); bar.Done() }
 }
 

@@ -5,9 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // newReportCommand describes a run, and what sharing cost.

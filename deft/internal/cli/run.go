@@ -6,9 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // newRunCommand runs an experiment.

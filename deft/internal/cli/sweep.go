@@ -6,12 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
-
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/predictor"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/sweep"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // newSweepCommand measures an experiment under several intervals.

@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/foretime/foretime/deft/session"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/google/go-cmp/cmp"
 )
 
 // onlySelf is a proc file system that shows no process but this one.

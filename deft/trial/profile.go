@@ -7,40 +7,8 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/experiment"
-	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/workload"
 )
-
-// DefaultPolicy does what each model's configuration says.
-const DefaultPolicy = "control"
-
-// PolicyName is the policy of an experiment.
-func PolicyName(x *experiment.Experiment) string {
-	if x.Policy == "" {
-		return DefaultPolicy
-	}
-	return x.Policy
-}
-
-// newPolicy is the experiment's policy at the beginning of its memory.
-func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
-	return policy.New(PolicyName(x), policy.Settings{Quantum: x.Quantum})
-}
-
-// terms are what the policy is told of a model.
-func terms(m *experiment.Model) policy.Terms {
-	return policy.Terms{
-		Name:     m.OutputName,
-		Priority: m.Priority,
-		Weight:   m.Weight,
-		Deadline: m.Deadline,
-		Share:    m.Share,
-		Sync:     m.Control.SyncEvery,
-		Event:    m.Control.EventGroup,
-		Gate:     m.Control.Gate,
-		GateSync: m.Control.Sync, GateEvent: m.Control.Event,
-	}
-}
 
 // defaultHeight and defaultWidth are the input of a model that names no size.
 const (
@@ -88,27 +56,6 @@ func kernels(p workload.Profile) []time.Duration {
 	var all []time.Duration
 	for _, g := range p.Groups {
 		all = append(all, slices.Repeat([]time.Duration{g.Each}, g.Kernels)...)
-	}
-	return all
-}
-
-// warnings are what a configuration asks for that does not count here.
-func warnings(x *experiment.Experiment) []string {
-	var all []string
-	for _, w := range x.Warnings {
-		all = append(all, w.Error())
-	}
-	for _, m := range x.Models {
-		if m.SyncLevel == "layer" {
-			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers: ignored here", m.OutputName))
-		}
-		if m.Kernels == 0 && external(m.ModelName) {
-			all = append(all, fmt.Sprintf("%s: %s has the kernels of gpt2 here", m.OutputName, m.ModelName))
-			continue
-		}
-		if m.Kernels == 0 && m.Height == 0 {
-			all = append(all, fmt.Sprintf("%s: no resize_size: the kernels of an input of %dx%d", m.OutputName, defaultHeight, defaultWidth))
-		}
 	}
 	return all
 }
