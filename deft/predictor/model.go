@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // ErrModel is returned for a model that describes no job.
@@ -14,6 +16,9 @@ var ErrCandidates = errors.New("no synchronization interval to choose from")
 
 // Residual is the share of a full queue that an urgent request finds on average.
 const Residual = 0.5
+
+// Level is that of predicted delays.
+const Level = 0.9
 
 // Candidates are the intervals that Deft compares, in launches.
 func Candidates() []int {
@@ -27,6 +32,8 @@ type Model struct {
 	Kernels  int     `json:"kernels"`   // K: launches of a job
 	KernelMS float64 `json:"kernel_ms"` // k: mean device time of a kernel
 	Queue    int     `json:"queue"`     // q: most launches ever queued; at most K
+
+	noise noise // about a + b
 }
 
 // Delay is the prediction for one interval.
@@ -34,10 +41,30 @@ type Delay struct {
 	Sync      int     `json:"sync"` // N, launches
 	ExecMS    float64 `json:"exec_ms"`
 	PreemptMS float64 `json:"preempt_ms"`
+	// Delay is the sum for one job that one urgent request meets, in ms. Its
+	// interval holds the noise of a job and that a request finds anything
+	// between none and all of the queue; it is open where the model was not
+	// fitted, or to too little to tell its noise.
+	Delay uncertainty.Prediction `json:"delay_ms"`
 }
 
 // TotalMS is what is to be small.
 func (d Delay) TotalMS() float64 { return d.ExecMS + d.PreemptMS }
+
+// Plus is the delay of both together, of jobs that have nothing to do with each
+// other.
+func (d Delay) Plus(other Delay) Delay {
+	a, b := d.Delay, other.Delay
+	value := a.Value + b.Value
+	return Delay{
+		Sync: other.Sync, ExecMS: d.ExecMS + other.ExecMS, PreemptMS: d.PreemptMS + other.PreemptMS,
+		Delay: uncertainty.Prediction{
+			Value: value, Level: Level,
+			Low:  value - math.Hypot(a.Value-a.Low, b.Value-b.Low),
+			High: value + math.Hypot(a.High-a.Value, b.High-b.Value),
+		},
+	}
+}
 
 func (m Model) check() error {
 	for _, v := range []float64{m.SyncMS, m.BaseMS, m.KernelMS} {
@@ -60,12 +87,12 @@ func (m Model) Predict(n int) (Delay, error) {
 	if n < 1 {
 		return Delay{}, fmt.Errorf("predictor: %w: %d launches", ErrCandidates, n)
 	}
-	queued := min(n, m.Queue, m.Kernels)
-	return Delay{
-		Sync:      n,
-		ExecMS:    m.SyncMS*float64(m.Kernels/n) + m.BaseMS,
-		PreemptMS: Residual * float64(queued) * m.KernelMS,
-	}, nil
+	points := float64(m.Kernels / n)
+	queue := float64(min(n, m.Queue, m.Kernels)) * m.KernelMS
+	d := Delay{Sync: n, ExecMS: m.SyncMS*points + m.BaseMS, PreemptMS: Residual * queue}
+	half := math.Hypot(m.noise.half(points), Level/2*queue)
+	d.Delay = uncertainty.Prediction{Value: d.TotalMS(), Low: max(0, d.TotalMS()-half), High: d.TotalMS() + half, Level: Level}
+	return d, nil
 }
 
 // Best returns the candidate with the least sum of delays, the first of equal

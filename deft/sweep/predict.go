@@ -83,8 +83,7 @@ func (p *Prediction) candidate(n int) (Candidate, error) {
 		if err != nil {
 			return c, err
 		}
-		c.ExecMS += d.ExecMS
-		c.PreemptMS += d.PreemptMS
+		c.Delay = c.Delay.Plus(d)
 	}
 	c.TotalMS = c.Delay.TotalMS()
 	return c, nil

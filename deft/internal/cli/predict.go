@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -45,14 +46,22 @@ func newPredictCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
+// bound prints an end of an interval, a dash where it is open.
+func bound(v float64) string {
+	if math.IsInf(v, 0) {
+		return "-"
+	}
+	return ms(v)
+}
+
 func printPrediction(env *cli.Env, p *sweep.Prediction) error {
-	t := cli.Table{Header: []string{"sync", "execution ms", "preemption ms", "sum ms", "measured delay ms"}}
+	t := cli.Table{Header: []string{"sync", "execution ms", "preemption ms", "sum ms", "low", "high", "measured delay ms"}}
 	for _, c := range p.Candidates {
 		measured := ""
 		if c.MeasuredMS != nil {
 			measured = ms(*c.MeasuredMS)
 		}
-		t.Add(c.Sync, ms(c.ExecMS), ms(c.PreemptMS), ms(c.TotalMS), measured)
+		t.Add(c.Sync, ms(c.ExecMS), ms(c.PreemptMS), ms(c.TotalMS), bound(c.Delay.Delay.Low), bound(c.Delay.Delay.High), measured)
 	}
 	if _, err := t.WriteTo(env.Stdout); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -17,6 +18,10 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run -f FILE",
 		Short: "run an experiment: its models side by side on one device, under a policy",
+		Long: `Run an experiment: its models side by side on one device, under a policy.
+
+Policies:
+` + policy.Policies.Help(),
 		Example: `  deft run -f input.json                                     with processes on a simulated device
   deft run -f input.json --clock virtual --policy priority   in a simulation, in a blink
   deft run -f input.json --device cuda --policy auto         on a GPU`,
