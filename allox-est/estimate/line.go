@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -50,7 +51,7 @@ func linePrediction(xs, ys []float64, x, level float64) (uncertainty.Prediction,
 	for i := range xs {
 		weights[i] = 1 / xs[i]
 	}
-	m, err := linear.OLS{Level: level}.Solve(regression.Samples{Features: 1, X: xs, Y: ys, Weights: weights})
+	m, err := linear.OLS{Level: level}.Fit(context.Background(), regression.Samples{Features: 1, X: xs, Y: ys, Weights: weights})
 	switch {
 	case errors.Is(err, regression.ErrConstant) && xs[0] == x:
 		return uncertainty.Point(mean(ys)), nil // the samples are the whole job

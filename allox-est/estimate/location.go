@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"context"
 	"math"
 
 	"github.com/foretime/foretime/shared/regression"
@@ -126,7 +127,7 @@ func varianceOfMean(n int, r float64) float64 {
 
 // huber is Huber's estimate of location.
 func huber(xs []float64) float64 {
-	m, err := linear.Huber{}.Solve(regression.Samples{Y: xs})
+	m, err := linear.Huber{}.Fit(context.Background(), regression.Samples{Y: xs})
 	if err != nil {
 		return stats.Median(xs) // one value, or all the same
 	}

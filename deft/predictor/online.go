@@ -1,6 +1,7 @@
 package predictor
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -61,7 +62,7 @@ func (o *Online) Jobs() int { return o.jobs }
 // Model is the present fit. The error matches regression.ErrTooFew or
 // regression.ErrConstant: jobs under different intervals are needed.
 func (o *Online) Model() (Model, error) {
-	m, err := linear.TheilSen{}.Solve(regression.Samples{X: o.syncs, Y: o.ms, Features: 1})
+	m, err := linear.TheilSen{}.Fit(context.Background(), regression.Samples{X: o.syncs, Y: o.ms, Features: 1})
 	if err != nil {
 		return Model{}, fmt.Errorf("predictor: %w", err)
 	}

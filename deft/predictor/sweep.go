@@ -1,6 +1,7 @@
 package predictor
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/foretime/foretime/shared/regression"
@@ -39,7 +40,7 @@ func FitSweep(points []Point) (Model, error) {
 	if err != nil {
 		return Model{}, fmt.Errorf("predictor: %w", err)
 	}
-	fit, err := linear.OLS{}.Solve(samples)
+	fit, err := linear.OLS{}.Fit(context.Background(), samples)
 	if err != nil {
 		return Model{}, fmt.Errorf("predictor: %w", err)
 	}

@@ -297,7 +297,7 @@ func TestLaw(t *testing.T) {
 			large.ConvLayers = 0 // another law begins with the first convolution
 		}
 		p, q := law.Predict(small), law.Predict(large)
-		if !(p.Value > 0) || math.IsInf(q.High, 0) || p.Value > q.Value || !p.Covers(p.Value) {
+		if !(p.Value > 0) || math.IsInf(q.High, 0) || p.Value > q.Value || !p.Contains(p.Value) {
 			t.Fatalf("%+v for %+v, %+v for %+v", p, small, q, large)
 		}
 	})

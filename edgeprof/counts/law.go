@@ -129,7 +129,7 @@ func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *prof
 		s.X, s.Y, families = append(s.X, x[:]...), append(s.Y, one.log), append(families, one.family)
 	}
 	fitter := linear.NNLS{NoIntercept: true}
-	m, err := fitter.Solve(s)
+	m, err := fitter.Fit(ctx, s)
 	if err != nil {
 		return Powers{}, err
 	}
@@ -149,6 +149,9 @@ func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *prof
 			off := s.Y[r] - predicted[i].Value
 			ratios, sizes = append(ratios, math.Exp(off)), append(sizes, math.Abs(off))
 		}
+	}
+	if len(ratios) == 0 {
+		return p, &regression.TooFewError{What: "samples to judge by", Have: 0, Need: 1}
 	}
 	of := stats.Sort(ratios)
 	low, high := of.Quantile((1-profiler.Level)/2), of.Quantile((1+profiler.Level)/2)

@@ -47,7 +47,7 @@ func booster(t *testing.T) (ubjson []byte, rows [][]float64, answers []float64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := tree.Boost{Rounds: 20, MaxDepth: 4}.FitEnsemble(t.Context(), s)
+	e, err := tree.Boost{Rounds: 20, MaxDepth: 4}.Fit(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

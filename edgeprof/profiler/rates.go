@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"context"
 	"math"
 
 	"github.com/foretime/foretime/edgeprof/kernel"
@@ -81,7 +82,7 @@ func ratesOf(kernels []*kernel.Row) (Rates, bool) {
 			s.X = append(s.X, w, w*float64(k.MACs), w*float64(moved(k)))
 			s.Y = append(s.Y, w**k.Seconds)
 		}
-		m, err := linear.NNLS{NoIntercept: true}.Solve(s)
+		m, err := linear.NNLS{NoIntercept: true}.Fit(context.Background(), s)
 		if err != nil {
 			return Rates{}, false
 		}

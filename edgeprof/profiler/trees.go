@@ -126,7 +126,7 @@ func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Cla
 		return nil, fmt.Errorf("%w: no kernel has a time", ErrTooFew)
 	}
 	var err error
-	if t.ensemble, err = boost(rounds).FitEnsemble(ctx, s); err != nil {
+	if t.ensemble, err = boost(rounds).Fit(ctx, s); err != nil {
 		return nil, err
 	}
 	return t, t.ensemble.SetNames(kernelColumns)

@@ -85,7 +85,7 @@ func learnWhole(ctx context.Context, rows []measurement.Row) (*ModelTrees, error
 	}
 	var err error
 	boost := tree.Boost{Rounds: 145, Eta: 0.1, MaxDepth: 6, LogTarget: true, Categorical: categorical, Seed: 1}
-	if t.ensemble, err = boost.FitEnsemble(ctx, s); err != nil {
+	if t.ensemble, err = boost.Fit(ctx, s); err != nil {
 		return nil, err
 	}
 	return t, t.ensemble.SetNames(rowColumns)

@@ -61,7 +61,7 @@ func fitRidge(_ context.Context, train, held regression.Samples, _ Settings) (Sc
 	var best *line
 	least, penalty := math.Inf(1), 0.0
 	for _, p := range penalties {
-		m, err := linear.Ridge{Penalty: p, Scaled: true}.Solve(Squashed(train))
+		m, err := linear.Ridge{Penalty: p, Scaled: true}.Fit(context.Background(), Squashed(train))
 		if err != nil {
 			return nil, "", err
 		}

@@ -38,7 +38,7 @@ func fitBoost(ctx context.Context, train, held regression.Samples, s Settings) (
 		Objective: tree.Quantile, QuantileAlpha: s.quantile(),
 		Rounds: 600, Eta: 0.05, MaxDepth: 5, MinChildWeight: 20, Subsample: 0.7, ColsampleTree: 0.5,
 		Validation: held, Patience: 40, Seed: s.Seed, Threads: s.Threads,
-	}.FitEnsemble(ctx, train)
+	}.Fit(ctx, train)
 	if err != nil {
 		return nil, "", err
 	}
@@ -47,7 +47,7 @@ func fitBoost(ctx context.Context, train, held regression.Samples, s Settings) (
 
 // fitForest fits a random forest.
 func fitForest(ctx context.Context, train, _ regression.Samples, s Settings) (Scorer, string, error) {
-	e, _, err := tree.Forest{Trees: 200, MinLeaf: 10, Seed: s.Seed, Threads: s.Threads}.FitOutOfBag(ctx, train)
+	e, err := tree.Forest{Trees: 200, MinLeaf: 10, Seed: s.Seed, Threads: s.Threads}.Fit(ctx, train)
 	if err != nil {
 		return nil, "", err
 	}

@@ -33,15 +33,10 @@ func loadNetwork(b []byte) (model.Scorer, error) {
 	return network{n}, nil
 }
 
-// trainer is what the networks here have in common.
-type trainer interface {
-	Train(ctx context.Context, s regression.Samples) (*neural.Network, error)
-}
-
-func fitNetwork(ctx context.Context, t trainer, train regression.Samples) (model.Scorer, string, error) {
+func fitNetwork(ctx context.Context, f regression.Fitter[*neural.Network], train regression.Samples) (model.Scorer, string, error) {
 	logged := model.Squashed(train)
 	logged.Y = model.Squash(train.Y)
-	n, err := t.Train(ctx, logged)
+	n, err := f.Fit(ctx, logged)
 	if err != nil {
 		return nil, "", err
 	}

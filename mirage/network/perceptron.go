@@ -33,7 +33,7 @@ func loadPerceptron(b []byte) (model.Scorer, error) {
 func fitMLP(ctx context.Context, train, _ regression.Samples, s model.Settings) (model.Scorer, string, error) {
 	logged := model.Squashed(train)
 	logged.Y = model.Squash(train.Y)
-	n, err := neural.MLP{Hidden: []int{64, 32}, Training: neural.Training{Epochs: 60, Patience: 10, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}.Train(ctx, logged)
+	n, err := neural.MLP{Hidden: []int{64, 32}, Training: neural.Training{Epochs: 60, Patience: 10, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}.Fit(ctx, logged)
 	if err != nil {
 		return nil, "", err
 	}

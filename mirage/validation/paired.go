@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // ErrPairs is returned when two policies have not played the same number of
@@ -40,7 +40,7 @@ func Compare(a, b []float64, seed uint64) (Paired, error) {
 	for i := range a {
 		d[i] = a[i] - b[i]
 	}
-	ci, err := regression.Bootstrap(d, mean, regression.Resampling{Seed: seed})
+	ci, err := uncertainty.Bootstrap(d, mean, uncertainty.Resampling{Seed: seed})
 	if err != nil {
 		return Paired{}, err
 	}

@@ -2,8 +2,8 @@ package validation
 
 import (
 	"github.com/foretime/foretime/mirage/chain"
-	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // zeroSeconds is the longest interruption that counts as none.
@@ -118,20 +118,20 @@ func figures(played, reactive []Played, episodes []int, s chain.Service, c chain
 	return f
 }
 
-func mean(values []float64) (float64, error) {
+func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
 		sum += v
 	}
-	return sum / float64(len(values)), nil
+	return sum / float64(len(values))
 }
 
 func spread(values []float64, seed uint64) Spread {
-	m, _ := mean(values)
+	m := mean(values)
 	s := Spread{Mean: m, Low: m, High: m}
 	sorted := stats.Sort(values)
 	s.P50, s.P90, s.P99 = sorted.Quantile(.5), sorted.Quantile(.9), sorted.Quantile(.99)
-	if b, err := regression.Bootstrap(values, mean, regression.Resampling{Seed: seed}); err == nil {
+	if b, err := uncertainty.Bootstrap(values, mean, uncertainty.Resampling{Seed: seed}); err == nil {
 		s.Low, s.High = b.Low, b.High
 	}
 	return s

@@ -19,7 +19,7 @@ func Tune(ctx context.Context, w *simulator.Workload, plan samples.Plan, candida
 		if err != nil {
 			return 0, 0, err
 		}
-		if m, _ := mean(Costs(played, c)); m < hours {
+		if m := mean(Costs(played, c)); m < hours {
 			best, hours = i, m
 		}
 	}

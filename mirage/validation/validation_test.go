@@ -154,7 +154,7 @@ func TestPlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range candidates {
-		if m, _ := mean(Costs(play(With(p), 1), cost)); m < least || i == best && m != least {
+		if m := mean(Costs(play(With(p), 1), cost)); m < least || i == best && m != least {
 			t.Errorf("%+v costs %v, the tuned %+v %v", p, m, candidates[best], least)
 		}
 	}

@@ -5,8 +5,8 @@
 // A [Fitter] is a recipe with its settings; it turns [Samples] into a [Model].
 // The recipes live in the packages below this one (linear, tree, neural). What
 // they share lives here: checks of the input, folds to validate with
-// ([RowFolds], [GroupFolds], [TimeFolds]), intervals for models that have none
-// of their own ([Calibrate], [Bag]) and scores ([Evaluate]).
+// ([RowFolds], [GroupFolds]) and scores ([Evaluate]). Intervals for models that
+// have none of their own are made in the package uncertainty.
 //
 // The package decides how undefined cases are answered. Bad input is a typed
 // error that names the row and column. A metric that does not exist for the

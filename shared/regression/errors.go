@@ -117,15 +117,3 @@ func (e *SettingError) Error() string {
 
 // Is reports whether target is ErrSetting.
 func (e *SettingError) Is(target error) bool { return target == ErrSetting }
-
-// undefinedScoreError says which row has no relative error.
-type undefinedScoreError struct {
-	row   int
-	value float64
-}
-
-func (e *undefinedScoreError) Error() string {
-	return fmt.Sprintf("conformity score of row %d: undefined about the predicted value %v", e.row, e.value)
-}
-
-func (e *undefinedScoreError) Is(target error) bool { return target == ErrUndefined }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/linear"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 func Example() {
@@ -27,9 +28,9 @@ func Example() {
 	// Output: 9.85, in [8.47, 11.23] 95 times of 100
 }
 
-// A model is judged on folds it has not seen, then given intervals from rows it
-// was not fitted on.
-func ExampleCalibrate() {
+// A model is judged on rows that it was not fitted on, and its next answers get
+// intervals from them.
+func ExampleCrossPredict() {
 	ctx := context.Background()
 	var s regression.Samples
 	s.Features = 1
@@ -51,16 +52,13 @@ func ExampleCalibrate() {
 	}
 	fmt.Printf("MAPE %.1f %%, R2 %.3f\n", 100*metrics.MAPE, metrics.R2)
 
-	m, err := linear.Huber{}.Fit(ctx, s.Select(folds[0].Train))
+	band, err := uncertainty.NewBand(uncertainty.Offset, 0.9, regression.Values(predicted), s.Select(rows).Y)
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := regression.Calibrate(m, s.Select(folds[0].Test), 0.9, false)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("± %.1f\n", c.Width)
+	p := band.Predict(130)
+	fmt.Printf("%.0f, in [%.1f, %.1f] 90 times of 100\n", p.Value, p.Low, p.High)
 	// Output:
 	// MAPE 4.0 %, R2 0.996
-	// ± 3.0
+	// 130, in [127.0, 133.0] 90 times of 100
 }

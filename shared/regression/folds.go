@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Fold is one round of a validation: the rows to learn from and the rows to be
@@ -165,7 +167,7 @@ func foldsOf(foldOf []int, k int) []Fold {
 // on that fold's training rows. It returns the rows tested, fold by fold, and
 // their predictions in the same order; give the targets of these rows and the
 // predictions to [Evaluate]. An error names the fold.
-func CrossPredict(ctx context.Context, f Fitter, s Samples, folds []Fold) (rows []int, predicted []Prediction, err error) {
+func CrossPredict[M Model](ctx context.Context, f Fitter[M], s Samples, folds []Fold) (rows []int, predicted []uncertainty.Prediction, err error) {
 	for i, fold := range folds {
 		m, err := f.Fit(ctx, s.Select(fold.Train))
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Metrics say how far predictions were from what came. Relative errors are
@@ -42,7 +44,7 @@ func Evaluate(actual, predicted []float64) (Metrics, error) {
 	}
 	m.MAPE, m.MedianAPE, m.Within5, m.Within10 = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	if len(ratios) > 0 {
-		m.MAPE, m.MedianAPE = mean(ratios), sortedQuantile(ratios, 0.5)
+		m.MAPE, m.MedianAPE = mean(ratios), stats.Sorted(ratios).Quantile(0.5)
 		m.Within5, m.Within10 = shareWithin(ratios, 0.05), shareWithin(ratios, 0.10)
 	} else {
 		m.warn(fmt.Errorf("MAPE: %w: every actual value is zero", ErrUndefined))
@@ -209,4 +211,25 @@ func mean(values []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(values))
+}
+
+// checkValues asks for at least need numbers, all finite.
+func checkValues(what string, values []float64, need int) error {
+	if len(values) < need {
+		return &TooFewError{What: what + "s", Have: len(values), Need: need}
+	}
+	for i, v := range values {
+		if !finite(v) {
+			return &NotFiniteError{What: what, Row: i, Column: -1, Value: v}
+		}
+	}
+	return nil
+}
+
+// known is a pointer to v, or nil where v is not finite: JSON has no infinity.
+func known(v float64) *float64 {
+	if !finite(v) {
+		return nil
+	}
+	return &v
 }

@@ -119,37 +119,3 @@ func TestSpearman(t *testing.T) {
 		near(t, "Spearman", got, c.want, 1e-12)
 	}
 }
-
-// numpy 2.4.6: numpy.quantile([2.5, -1, 7, 3, 3, 12.25, 0.5], p).
-func TestQuantile(t *testing.T) {
-	values := []float64{2.5, -1, 7, 3, 3, 12.25, 0.5}
-	for _, c := range []struct{ p, want float64 }{
-		{0, -1}, {0.1, -0.1}, {0.25, 1.5}, {0.5, 3}, {0.9, 9.1}, {0.975, 11.4625}, {1, 12.25},
-	} {
-		got, err := Quantile(values, c.p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "quantile", got, c.want, 1e-12)
-	}
-	if got, err := Quantile([]float64{5}, 0.3); got != 5 || err != nil {
-		t.Errorf("quantile of one value: %v, %v", got, err)
-	}
-	for _, c := range []struct {
-		values []float64
-		p      float64
-		want   error
-	}{
-		{nil, 0.5, ErrTooFew},
-		{[]float64{1, math.Inf(1)}, 0.5, ErrNotFinite},
-		{values, -0.1, ErrSetting},
-		{values, math.NaN(), ErrSetting},
-	} {
-		if _, err := Quantile(c.values, c.p); !errors.Is(err, c.want) {
-			t.Errorf("Quantile(%v, %v): %v, want %v", c.values, c.p, err, c.want)
-		}
-	}
-	if values[0] != 2.5 || values[6] != 0.5 {
-		t.Error("Quantile changed its input")
-	}
-}

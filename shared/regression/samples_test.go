@@ -1,7 +1,6 @@
 package regression
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"testing"
@@ -77,30 +76,5 @@ func TestCheckRow(t *testing.T) {
 		if err := CheckRow(c.x, 2, c.missing); !errors.Is(err, c.want) {
 			t.Errorf("CheckRow(%v, missing %v) = %v, want %v", c.x, c.missing, err, c.want)
 		}
-	}
-}
-
-func TestPredictionJSON(t *testing.T) {
-	for _, c := range []struct {
-		p    Prediction
-		want string
-	}{
-		{Prediction{Value: 2, Low: 1, High: 3}, `{"value":2,"low":1,"high":3}`},
-		{Point(2), `{"value":2,"low":null,"high":null}`},
-	} {
-		out, err := json.Marshal(c.p)
-		if err != nil || string(out) != c.want {
-			t.Errorf("got %s, %v, want %s", out, err, c.want)
-		}
-		var back Prediction
-		if err := json.Unmarshal(out, &back); err != nil || back != c.p {
-			t.Errorf("read back %+v, %v, want %+v", back, err, c.p)
-		}
-	}
-	if Point(1).Bounded() || !Point(1).Covers(1e300) || (Prediction{1, 0, 2}).Covers(2.5) {
-		t.Error("Bounded or Covers is wrong")
-	}
-	if err := new(Prediction).UnmarshalJSON([]byte("[]")); err == nil {
-		t.Error("an array was read as a prediction")
 	}
 }

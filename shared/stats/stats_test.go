@@ -50,6 +50,19 @@ func TestAgainstR(t *testing.T) {
 	}
 }
 
+// TestAgainstNumPy has values of numpy 2.4.6: numpy.quantile([2.5, -1, 7, 3, 3,
+// 12.25, 0.5], p).
+func TestAgainstNumPy(t *testing.T) {
+	values := []float64{2.5, -1, 7, 3, 3, 12.25, 0.5}
+	for _, c := range []struct{ p, want float64 }{
+		{0, -1}, {0.1, -0.1}, {0.25, 1.5}, {0.5, 3}, {0.9, 9.1}, {0.975, 11.4625}, {1, 12.25},
+	} {
+		if got := stats.Quantile(values, c.p); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("Quantile(%v) = %v, want %v", c.p, got, c.want)
+		}
+	}
+}
+
 func TestOneValue(t *testing.T) {
 	s := stats.Sorted{7}
 	for name, got := range map[string]float64{

@@ -14,7 +14,7 @@ import (
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -188,11 +188,7 @@ func mean(xs []float64) float64 {
 
 func quantile(t *testing.T, xs []float64, p float64) float64 {
 	t.Helper()
-	q, err := regression.Quantile(xs, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
+	return stats.Quantile(xs, p)
 }
 
 // correlation is Pearson's, of the laps that have a reading; NaN without any.

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/spf13/cobra"
+
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/tasklog"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/neural"
-	"github.com/spf13/cobra"
 )
 
 func newTrainCommand(env *cli.Env) *cobra.Command {
@@ -87,7 +88,7 @@ func trainOne(cmd *cobra.Command, m neural.MLP, rows []tasklog.Row) (*perfmodel.
 	if err != nil {
 		return nil, err
 	}
-	network, err := m.Train(cmd.Context(), s)
+	network, err := m.Fit(cmd.Context(), s)
 	if err != nil {
 		return nil, err
 	}

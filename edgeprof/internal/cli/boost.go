@@ -177,7 +177,7 @@ func newBoostTrainCommand(env *cli.Env) *cobra.Command {
 			}
 			read := time.Since(start)
 			start = time.Now()
-			model, err := b.FitEnsemble(cmd.Context(), regression.Samples{Features: len(table.columns), X: table.rows, Y: y})
+			model, err := b.Fit(cmd.Context(), regression.Samples{Features: len(table.columns), X: table.rows, Y: y})
 			if err != nil {
 				return fmt.Errorf("%s: %w", data, err)
 			}

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -29,7 +30,7 @@ func BenchmarkSolve(b *testing.B) {
 			s := noisy(rows, 8)
 			b.Run(fmt.Sprintf("model=%s/rows=%d/features=8", name, rows), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := f.Solve(s); err != nil {
+					if _, err := f.Fit(context.Background(), s); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -40,7 +41,7 @@ func BenchmarkSolve(b *testing.B) {
 
 func BenchmarkPredict(b *testing.B) {
 	s := noisy(100, 8)
-	m, err := OLS{}.Solve(s)
+	m, err := OLS{}.Fit(context.Background(), s)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -88,10 +88,7 @@ func closeAll(t *testing.T, what string, m *Model, want []float64, relative floa
 	}
 }
 
-type solver interface {
-	regression.Fitter
-	Solve(regression.Samples) (*Model, error)
-}
+type solver = regression.Fitter[*Model]
 
 // Every fitter refuses bad samples with the same typed errors.
 func TestDegenerateSamples(t *testing.T) {
@@ -141,13 +138,13 @@ func TestSettings(t *testing.T) {
 		Ridge{}, Ridge{Penalty: -1}, Ridge{Penalty: math.Inf(1)}, Ridge{Penalty: math.NaN()},
 		Huber{K: -1}, Huber{K: math.NaN()}, Huber{Rounds: -1}, TheilSen{MaxPairs: -1},
 	} {
-		if _, err := f.Solve(cars); !errors.Is(err, regression.ErrSetting) {
+		if _, err := f.Fit(context.Background(), cars); !errors.Is(err, regression.ErrSetting) {
 			t.Errorf("%T%+v: %v", f, f, err)
 		}
 	}
 	none := regression.Samples{Y: []float64{1, 2, 3}}
 	for _, f := range []solver{OLS{NoIntercept: true}, Ridge{Penalty: 1, NoIntercept: true}, NNLS{NoIntercept: true}, Huber{NoIntercept: true}} {
-		if _, err := f.Solve(none); !errors.Is(err, regression.ErrDimension) {
+		if _, err := f.Fit(context.Background(), none); !errors.Is(err, regression.ErrDimension) {
 			t.Errorf("%T without features nor intercept: %v", f, err)
 		}
 	}

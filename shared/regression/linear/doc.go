@@ -18,7 +18,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	m, err := linear.OLS{}.Solve(s)
+//	m, err := linear.OLS{}.Fit(ctx, s)
 //	if err != nil {
 //		return err
 //	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Huber is least squares in which a residual beyond K scales counts by its size
@@ -21,17 +21,12 @@ type Huber struct {
 	Rounds      int     // 0 means 200
 }
 
-var _ regression.Fitter = Huber{}
+var _ regression.Fitter[*Model] = Huber{}
 
-// Fit is Solve, as a [regression.Fitter].
-func (h Huber) Fit(_ context.Context, s regression.Samples) (regression.Model, error) {
-	return fitted(h.Solve(s))
-}
-
-// Solve fits. The error is as of [OLS.Solve]. When more than half of the samples
+// Fit fits. The error is as of [OLS.Solve]. When more than half of the samples
 // lie on the fit their median residual is zero, and the line through them is the
 // answer. A fit that still moves after the last round warns.
-func (h Huber) Solve(s regression.Samples) (*Model, error) {
+func (h Huber) Fit(ctx context.Context, s regression.Samples) (*Model, error) {
 	if h.K == 0 {
 		h.K = 1.345
 	}
@@ -41,7 +36,7 @@ func (h Huber) Solve(s regression.Samples) (*Model, error) {
 	if !(h.K > 0) || h.Rounds < 1 {
 		return nil, &regression.SettingError{Name: "K, Rounds", Value: []any{h.K, h.Rounds}, Want: "above 0"}
 	}
-	m, err := OLS{NoIntercept: h.NoIntercept}.Solve(s)
+	m, err := OLS{NoIntercept: h.NoIntercept}.Fit(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +48,7 @@ func (h Huber) Solve(s regression.Samples) (*Model, error) {
 		if scale <= 1e-12*size {
 			return m, nil
 		}
-		next, err := OLS{NoIntercept: h.NoIntercept}.Solve(h.reweighted(s, before, scale))
+		next, err := OLS{NoIntercept: h.NoIntercept}.Fit(ctx, h.reweighted(s, before, scale))
 		if err != nil {
 			return nil, err
 		}
@@ -102,9 +97,7 @@ func medianAbsolute(values []float64) float64 {
 	for i, v := range values {
 		sizes[i] = math.Abs(v)
 	}
-	slices.Sort(sizes)
-	n := len(sizes)
-	return (sizes[(n-1)/2] + sizes[n/2]) / 2
+	return stats.Median(sizes)
 }
 
 // moved is the size of the change relative to what was there.

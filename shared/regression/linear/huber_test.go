@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestHuber(t *testing.T) {
 		{"rlm(dist ~ speed, cars, weights=1/speed)", weighted(cars, func(i int) float64 { return 1 / cars.X[i] }), Huber{}, []float64{-12.3321018374624636, 3.5243503224341537}},
 		{"rlm(dist ~ 0+speed, cars, k=1)", cars, Huber{NoIntercept: true, K: 1}, []float64{0, 2.7238101090278097}},
 	} {
-		m, err := c.h.Solve(c.s)
+		m, err := c.h.Fit(context.Background(), c.s)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -30,7 +31,7 @@ func TestHuber(t *testing.T) {
 			t.Errorf("%s: %v", c.name, m.Warnings())
 		}
 	}
-	m, err := Huber{Rounds: 1}.Solve(stackloss)
+	m, err := Huber{Rounds: 1}.Fit(context.Background(), stackloss)
 	if err != nil || len(m.Warnings()) != 1 {
 		t.Errorf("one round: %v, warnings %v", err, m.Warnings())
 	}
@@ -48,13 +49,13 @@ func TestRobustLines(t *testing.T) {
 		s.X, s.Y = append(s.X, x), append(s.Y, y)
 	}
 	for name, f := range map[string]solver{"huber": Huber{}, "theil-sen": TheilSen{}} {
-		m, err := f.Solve(s)
+		m, err := f.Fit(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		closeAll(t, name, m, []float64{3, 2}, 1e-6)
 	}
-	m, _ := OLS{}.Solve(s)
+	m, _ := OLS{}.Fit(context.Background(), s)
 	if math.Abs(m.Intercept-3) < 10 {
 		t.Errorf("the outliers do not bend least squares (intercept %v): they prove nothing", m.Intercept)
 	}

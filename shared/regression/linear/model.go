@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/foretime/foretime/shared/regression"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Model is a fitted linear regression, Intercept + Σ Coefficients[j]·x[j]. It
@@ -31,24 +33,24 @@ func (m *Model) Warnings() []error { return m.warnings }
 
 // Predict is the value at x with the interval of one new observation of weight
 // 1 about it. x may not have missing values.
-func (m *Model) Predict(x []float64) (regression.Prediction, error) {
+func (m *Model) Predict(x []float64) (uncertainty.Prediction, error) {
 	return m.PredictWeighted(x, 1)
 }
 
 // PredictWeighted is Predict for a new observation of another weight, that is
 // of noise variance Sigma²/weight. Use it where the fit was weighted; an infinite
 // weight gives the confidence interval of the mean.
-func (m *Model) PredictWeighted(x []float64, weight float64) (regression.Prediction, error) {
+func (m *Model) PredictWeighted(x []float64, weight float64) (uncertainty.Prediction, error) {
 	if err := regression.CheckRow(x, len(m.Coefficients), false); err != nil {
-		return regression.Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
 	if !(weight > 0) {
-		return regression.Prediction{}, &regression.SettingError{Name: "weight", Value: weight, Want: "above 0"}
+		return uncertainty.Prediction{}, &regression.SettingError{Name: "weight", Value: weight, Want: "above 0"}
 	}
-	p := regression.Point(m.Intercept + floats.Dot(m.Coefficients, x))
+	p := uncertainty.Point(m.Intercept + floats.Dot(m.Coefficients, x))
 	if m.Doubt != nil {
 		half := m.Doubt.T * m.Doubt.Sigma * math.Sqrt(1/weight+m.Doubt.leverage(x))
-		p.Low, p.High = p.Value-half, p.Value+half
+		p.Low, p.High, p.Level = p.Value-half, p.Value+half, m.Doubt.Level
 	}
 	return p, nil
 }
@@ -108,14 +110,6 @@ func newDoubt(d Doubt, residual, degrees, level float64) *Doubt {
 		d.InterceptStdError = d.Sigma * math.Sqrt(d.leverage(make([]float64, n)))
 	}
 	return &d
-}
-
-// fitted adapts a Solve method to [regression.Fitter].
-func fitted(m *Model, err error) (regression.Model, error) {
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
 }
 
 // levelOr checks a level, 0 meaning 0.95.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"math"
 
-	"github.com/foretime/foretime/shared/regression"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // NNLS is least squares with no coefficient below zero, the intercept included:
@@ -17,18 +18,13 @@ type NNLS struct {
 	NoIntercept bool
 }
 
-var _ regression.Fitter = NNLS{}
+var _ regression.Fitter[*Model] = NNLS{}
 
-// Fit is Solve, as a [regression.Fitter].
-func (n NNLS) Fit(_ context.Context, s regression.Samples) (regression.Model, error) {
-	return fitted(n.Solve(s))
-}
-
-// Solve fits. As many samples as coefficients are needed. The error matches
+// Fit fits. As many samples as coefficients are needed. The error matches
 // [regression.ErrTooFew], [regression.ErrConstant] (beside an intercept),
 // [regression.ErrNotFinite] or [regression.ErrDimension]. Of features that are
 // collinear one is used and the others are left at zero.
-func (n NNLS) Solve(s regression.Samples) (*Model, error) {
+func (n NNLS) Fit(_ context.Context, s regression.Samples) (*Model, error) {
 	needs := regression.Needs{MinRows: coefficients(s, n.NoIntercept), Varying: !n.NoIntercept}
 	if err := checkSamples(s, n.NoIntercept, needs); err != nil {
 		return nil, err

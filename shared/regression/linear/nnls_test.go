@@ -1,13 +1,15 @@
 package linear
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
 	"testing"
 
-	"github.com/foretime/foretime/shared/regression"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // Reference: scipy 1.17.1, scipy.optimize.nnls(A, y), the column of ones where
@@ -33,7 +35,7 @@ func TestNNLS(t *testing.T) {
 		{"only negative targets", negative, NNLS{}, []float64{0, 0, 0, 0}},
 		{"time over machines, terms 1, 1/n, log n, n", scaling, NNLS{}, []float64{4.49011997, 190.20465773, 1.95888868, 0.2099506}},
 	} {
-		m, err := c.n.Solve(c.s)
+		m, err := c.n.Fit(context.Background(), c.s)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -54,7 +56,7 @@ func TestNNLSIsOptimal(t *testing.T) {
 			X:        rapid.SliceOfN(number, rows*width, rows*width).Draw(t, "x"),
 			Y:        rapid.SliceOfN(number, rows, rows).Draw(t, "y"),
 		}
-		m, err := NNLS{}.Solve(s)
+		m, err := NNLS{}.Fit(context.Background(), s)
 		if err != nil {
 			if !errors.Is(err, regression.ErrConstant) {
 				t.Fatal(err)

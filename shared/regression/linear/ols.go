@@ -4,8 +4,9 @@ import (
 	"context"
 	"math"
 
-	"github.com/foretime/foretime/shared/regression"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // collinear is the largest share of a column, its norm being 1, that may be left
@@ -24,18 +25,13 @@ type OLS struct {
 	Level       float64 // of prediction intervals; 0 means 0.95
 }
 
-var _ regression.Fitter = OLS{}
+var _ regression.Fitter[*Model] = OLS{}
 
-// Fit is Solve, as a [regression.Fitter].
-func (o OLS) Fit(_ context.Context, s regression.Samples) (regression.Model, error) {
-	return fitted(o.Solve(s))
-}
-
-// Solve fits by QR of the centred and scaled columns. The error matches
+// Fit fits by QR of the centred and scaled columns. The error matches
 // [regression.ErrTooFew], [regression.ErrConstant], [regression.ErrCollinear],
 // [regression.ErrNotFinite], [regression.ErrDimension] or
 // [regression.ErrSetting].
-func (o OLS) Solve(s regression.Samples) (*Model, error) {
+func (o OLS) Fit(_ context.Context, s regression.Samples) (*Model, error) {
 	level, err := levelOr(o.Level)
 	if err != nil {
 		return nil, err

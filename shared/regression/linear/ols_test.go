@@ -1,14 +1,17 @@
 package linear
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/foretime/foretime/shared/regression"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Reference: R 4.2.2, options(digits=17), coef(summary(lm(...))),
@@ -23,7 +26,7 @@ func TestOLSAgainstR(t *testing.T) {
 		sigma        float64
 		at           []float64
 		weight       float64
-		prediction   regression.Prediction
+		prediction   uncertainty.Prediction
 		relative     float64
 	}{
 		{
@@ -32,7 +35,7 @@ func TestOLSAgainstR(t *testing.T) {
 			[]float64{890.4204, 0.084914925774767377, 0.033491007772243411, 0.0048839968165170283, 0.0021427416316167573, 0.22607320006937262, 0.45547849914221344},
 			0.3048540735619657,
 			[]float64{116.9, 554.894, 400.7, 282.7, 130.081, 1962}, 1,
-			regression.Prediction{Value: 70.757757825194403, Low: 69.861609191667867, High: 71.65390645872094}, 1e-7,
+			uncertainty.Prediction{Value: 70.757757825194403, Low: 69.861609191667867, High: 71.65390645872094}, 1e-7,
 		},
 		{
 			"lm(stack.loss ~ ., stackloss); stackloss[1,], level 0.9", stackloss, OLS{Level: 0.9},
@@ -40,38 +43,38 @@ func TestOLSAgainstR(t *testing.T) {
 			[]float64{11.89599685064427, 0.13485818535537247, 0.36802426527270421, 0.15629404324862134},
 			3.2433639181852292,
 			[]float64{80, 27, 89}, 1,
-			regression.Prediction{Value: 38.765362772960088, Low: 32.328442948155327, High: 45.202282597764849}, 1e-12,
+			uncertainty.Prediction{Value: 38.765362772960088, Low: 32.328442948155327, High: 45.202282597764849}, 1e-12,
 		},
 		{
 			"lm(dist ~ speed, cars); speed = 21", cars, OLS{},
 			[]float64{-17.579094890510895, 3.9324087591240855}, []float64{6.7584401693792335, 0.41551277665712222}, 0,
 			[]float64{21}, 1,
-			regression.Prediction{Value: 65.001489051094893, Low: 33.422573640464492, High: 96.580404461725294}, 1e-12,
+			uncertainty.Prediction{Value: 65.001489051094893, Low: 33.422573640464492, High: 96.580404461725294}, 1e-12,
 		},
 		{
 			`the same, interval="confidence"`, cars, OLS{}, nil, nil, 0, []float64{21}, math.Inf(1),
-			regression.Prediction{Value: 65.001489051094893, Low: 58.597383784697207, High: 71.405594317492586}, 1e-12,
+			uncertainty.Prediction{Value: 65.001489051094893, Low: 58.597383784697207, High: 71.405594317492586}, 1e-12,
 		},
 		{
 			"lm(dist ~ speed, cars, weights=1/speed); speed = 21, weights = 1/21",
 			weighted(cars, func(i int) float64 { return 1 / cars.X[i] }), OLS{},
 			[]float64{-12.9672923814120153, 3.6329410637280541}, []float64{4.87875950349684651, 0.34531940589581139}, 3.8129847406061095,
 			[]float64{21}, 1.0 / 21,
-			regression.Prediction{Value: 63.324469956877117, Low: 27.537988896642382, High: 99.110951017111859}, 1e-12,
+			uncertainty.Prediction{Value: 63.324469956877117, Low: 27.537988896642382, High: 99.110951017111859}, 1e-12,
 		},
 		{
 			"lm(dist ~ 0 + speed, cars); speed = 21", cars, OLS{NoIntercept: true},
 			[]float64{0, 2.9091321439371018}, []float64{0, 0.14136863749993694}, 16.259237146683411,
 			[]float64{21}, 1,
-			regression.Prediction{Value: 61.091775022679137, Low: 27.877428325189654, High: 94.306121720168619}, 1e-12,
+			uncertainty.Prediction{Value: 61.091775022679137, Low: 27.877428325189654, High: 94.306121720168619}, 1e-12,
 		},
 		{
 			"lm(dist ~ 1, cars)", regression.Samples{Y: cars.Y}, OLS{},
 			[]float64{42.98}, []float64{3.6443403143134989}, 0, nil, 1,
-			regression.Prediction{Value: 42.98, Low: -9.3207942114650777, High: 95.280794211465093}, 1e-12,
+			uncertainty.Prediction{Value: 42.98, Low: -9.3207942114650777, High: 95.280794211465093}, 1e-12,
 		},
 	} {
-		m, err := c.o.Solve(c.s)
+		m, err := c.o.Fit(context.Background(), c.s)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -94,7 +97,7 @@ func TestOLSAgainstR(t *testing.T) {
 }
 
 func TestExactFitHasNoInterval(t *testing.T) {
-	m, err := OLS{}.Solve(table([][]float64{{1, 2}, {3, 6}}))
+	m, err := OLS{}.Fit(context.Background(), table([][]float64{{1, 2}, {3, 6}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +109,7 @@ func TestExactFitHasNoInterval(t *testing.T) {
 }
 
 func TestModelInput(t *testing.T) {
-	m, err := OLS{}.Solve(cars)
+	m, err := OLS{}.Fit(context.Background(), cars)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +131,7 @@ func TestModelInput(t *testing.T) {
 }
 
 func TestModelJSON(t *testing.T) {
-	m, err := OLS{}.Solve(stackloss)
+	m, err := OLS{}.Fit(context.Background(), stackloss)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +173,7 @@ func TestOLSProperties(t *testing.T) {
 			}
 			s.Y = append(s.Y, y)
 		}
-		m, err := OLS{}.Solve(s)
+		m, err := OLS{}.Fit(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,8 +194,8 @@ func TestOLSProperties(t *testing.T) {
 				rows = append(rows, i)
 			}
 		}
-		a, errA := OLS{}.Solve(double)
-		b, errB := OLS{}.Solve(s.Select(rows))
+		a, errA := OLS{}.Fit(context.Background(), double)
+		b, errB := OLS{}.Fit(context.Background(), s.Select(rows))
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
@@ -215,11 +218,11 @@ func TestOLSCoverage(t *testing.T) {
 			x := float64(i)
 			s.X, s.Y = append(s.X, x), append(s.Y, 3+2*x+rng.NormFloat64())
 		}
-		m, err := OLS{}.Solve(s)
+		m, err := OLS{}.Fit(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, _ := m.Predict([]float64{9}); p.Covers(3 + 2*9 + rng.NormFloat64()) {
+		if p, _ := m.Predict([]float64{9}); p.Contains(3 + 2*9 + rng.NormFloat64()) {
 			covered++
 		}
 	}

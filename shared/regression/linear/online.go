@@ -1,9 +1,11 @@
 package linear
 
 import (
-	"github.com/foretime/foretime/shared/regression"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // gramCollinear is the share of a column's sum of squares below which the
@@ -176,10 +178,10 @@ func (o *Online) reset() {
 }
 
 // Predict is the prediction of the present fit, see [Online.Model].
-func (o *Online) Predict(x []float64) (regression.Prediction, error) {
+func (o *Online) Predict(x []float64) (uncertainty.Prediction, error) {
 	m, err := o.Model()
 	if err != nil {
-		return regression.Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
 	return m.Predict(x)
 }

@@ -1,13 +1,15 @@
 package linear
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/foretime/foretime/shared/regression"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/shared/regression"
 )
 
 func online(t rapid.TB, features int, o OnlineSettings) *Online {
@@ -53,7 +55,7 @@ func TestOnlineIsOLS(t *testing.T) {
 			if k := fit.gram.SymmetricDim(); in.Len() >= k && in.Len() < k+3 {
 				return
 			}
-			want, err := OLS{NoIntercept: settings.NoIntercept}.Solve(in)
+			want, err := OLS{NoIntercept: settings.NoIntercept}.Fit(context.Background(), in)
 			got, errOnline := fit.Model()
 			if errors.Is(err, regression.ErrTooFew) && errors.Is(errOnline, regression.ErrTooFew) {
 				return
@@ -215,7 +217,7 @@ func TestOnlineFarFromZero(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := OLS{}.Solve(s)
+	want, err := OLS{}.Fit(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

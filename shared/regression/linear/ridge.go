@@ -19,17 +19,12 @@ type Ridge struct {
 	Scaled bool
 }
 
-var _ regression.Fitter = Ridge{}
+var _ regression.Fitter[*Model] = Ridge{}
 
-// Fit is Solve, as a [regression.Fitter].
-func (r Ridge) Fit(_ context.Context, s regression.Samples) (regression.Model, error) {
-	return fitted(r.Solve(s))
-}
-
-// Solve fits by QR of the centred columns over rows of √Penalty. The error
+// Fit fits by QR of the centred columns over rows of √Penalty. The error
 // matches [regression.ErrTooFew] (no sample), [regression.ErrNotFinite],
 // [regression.ErrDimension] or [regression.ErrSetting].
-func (r Ridge) Solve(s regression.Samples) (*Model, error) {
+func (r Ridge) Fit(_ context.Context, s regression.Samples) (*Model, error) {
 	if !(r.Penalty > 0) || math.IsInf(r.Penalty, 1) {
 		return nil, &regression.SettingError{Name: "Penalty", Value: r.Penalty, Want: "above 0; without a penalty use OLS"}
 	}

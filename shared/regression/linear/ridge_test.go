@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"testing"
 
 	"github.com/foretime/foretime/shared/regression"
@@ -21,7 +22,7 @@ func TestRidge(t *testing.T) {
 		{"alpha 2, scaled", stackloss, Ridge{Penalty: 2, Scaled: true}, []float64{-41.75572922479286, 0.6266080656169704, 1.3200661741160373, -0.07455002024320626}},
 		{"alpha 10, no intercept", stackloss, Ridge{Penalty: 10, NoIntercept: true}, []float64{0, 0.8146540819379452, 1.0073585730324992, -0.6120561889074276}},
 	} {
-		m, err := c.r.Solve(c.s)
+		m, err := c.r.Fit(context.Background(), c.s)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -29,7 +30,7 @@ func TestRidge(t *testing.T) {
 		closeAll(t, c.name, m, c.want, 1e-11)
 	}
 	// Twice the same feature: the effect is shared evenly.
-	m, err := Ridge{Penalty: 1e-6}.Solve(table([][]float64{{1, 1, 2}, {2, 2, 4}, {5, 5, 10}}))
+	m, err := Ridge{Penalty: 1e-6}.Fit(context.Background(), table([][]float64{{1, 1, 2}, {2, 2, 4}, {5, 5, 10}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,11 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/foretime/foretime/shared/regression"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // TheilSen is the line of one feature whose slope is the median of the slopes
@@ -22,42 +25,37 @@ type TheilSen struct {
 	Seed     uint64
 }
 
-var _ regression.Fitter = TheilSen{}
+var _ regression.Fitter[*Model] = TheilSen{}
 
-// Fit is Solve, as a [regression.Fitter].
-func (t TheilSen) Fit(_ context.Context, s regression.Samples) (regression.Model, error) {
-	return fitted(t.Solve(s))
-}
-
-// Solve fits. At least 2 samples of exactly one feature are needed, and weights
+// Fit fits. At least 2 samples of exactly one feature are needed, and weights
 // are refused. The error matches [regression.ErrTooFew],
 // [regression.ErrConstant], [regression.ErrNotFinite],
 // [regression.ErrDimension] or [regression.ErrSetting].
-func (t TheilSen) Solve(s regression.Samples) (*Model, error) {
+func (t TheilSen) Fit(_ context.Context, s regression.Samples) (*Model, error) {
 	slopes, err := t.slopes(s)
 	if err != nil {
 		return nil, err
 	}
-	slope := median(slopes)
+	slope := stats.Sorted(slopes).Median()
 	left := make([]float64, s.Len())
 	for i := range left {
 		left[i] = s.Y[i] - slope*s.X[i]
 	}
 	slices.Sort(left)
-	return &Model{Intercept: median(left), Coefficients: []float64{slope}}, nil
+	return &Model{Intercept: stats.Sorted(left).Median(), Coefficients: []float64{slope}}, nil
 }
 
 // Slope is the slope alone, with Sen's interval for it at a level in (0, 1):
 // the slopes whose ranks lie as many deviations of Kendall's S from the middle
-// as the normal quantile says. Samples are as for Solve.
-func (t TheilSen) Slope(s regression.Samples, level float64) (regression.Prediction, error) {
+// as the normal quantile says. Samples are as for Fit.
+func (t TheilSen) Slope(s regression.Samples, level float64) (uncertainty.Prediction, error) {
 	level, err := levelOr(level)
 	if err != nil {
-		return regression.Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
 	slopes, err := t.slopes(s)
 	if err != nil {
-		return regression.Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
 	n := float64(s.Len())
 	variance := (kendall(n) - tied(s.X) - tied(s.Y)) / 18
@@ -69,7 +67,7 @@ func (t TheilSen) Slope(s regression.Samples, level float64) (regression.Predict
 	reach := distuv.UnitNormal.Quantile((1+level)/2) * math.Sqrt(max(variance, 0)) * share
 	low := max(int(math.RoundToEven((pairs-reach)/2))-1, 0)
 	high := min(int(math.RoundToEven((pairs+reach)/2)), len(slopes)-1)
-	return regression.Prediction{Value: median(slopes), Low: slopes[low], High: slopes[high]}, nil
+	return uncertainty.Prediction{Value: stats.Sorted(slopes).Median(), Low: slopes[low], High: slopes[high], Level: level}, nil
 }
 
 // kendall is n(n-1)(2n+5), 18 times the variance of Kendall's S without ties.
@@ -143,10 +141,4 @@ func (t TheilSen) draw(n int, add func(i, j int)) {
 		}
 		add(i, j)
 	}
-}
-
-// median is the median of sorted values.
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

@@ -1,22 +1,24 @@
 package linear
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Reference: scipy 1.17.1, scipy.stats.theilslopes(dist, speed, 0.95 and 0.9,
 // method="joint").
 func TestTheilSen(t *testing.T) {
-	m, err := TheilSen{}.Solve(cars)
+	m, err := TheilSen{}.Fit(context.Background(), cars)
 	if err != nil {
 		t.Fatal(err)
 	}
 	closeAll(t, "cars", m, []float64{-15.666666666666664, 3.6666666666666665}, 1e-14)
-	for level, want := range map[float64]regression.Prediction{
+	for level, want := range map[float64]uncertainty.Prediction{
 		0.95: {Value: 3.6666666666666665, Low: 2.933333333333333, High: 4.5},
 		0.9:  {Value: 3.6666666666666665, Low: 3, High: 4.285714285714286},
 	} {

@@ -9,7 +9,7 @@ import (
 func BenchmarkPredict(b *testing.B) {
 	for _, hidden := range [][]int{{16}, {64, 64}} {
 		s := friedman(100, 1)
-		n, err := MLP{Hidden: hidden, Training: Training{Epochs: 1}}.Train(context.Background(), s)
+		n, err := MLP{Hidden: hidden, Training: Training{Epochs: 1}}.Fit(context.Background(), s)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func BenchmarkTrain(b *testing.B) {
 		b.Run(fmt.Sprintf("rows=1000/hidden=64,64/batch=%d", batch), func(b *testing.B) {
 			for b.Loop() {
 				m := MLP{Training: Training{Epochs: 1, Batch: batch}}
-				if _, err := m.Train(context.Background(), s); err != nil {
+				if _, err := m.Fit(context.Background(), s); err != nil {
 					b.Fatal(err)
 				}
 			}

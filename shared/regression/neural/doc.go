@@ -15,7 +15,7 @@
 //
 // An architecture is one file: [MLP] is the first.
 //
-//	net, err := neural.MLP{Training: neural.Training{Seed: 1}}.Train(ctx, samples)
+//	net, err := neural.MLP{Training: neural.Training{Seed: 1}}.Fit(ctx, samples)
 //	if err != nil {
 //		return err
 //	}

@@ -23,7 +23,7 @@ func Example() {
 		samples.X, samples.Y = append(samples.X, x), append(samples.Y, x*x)
 	}
 	mlp := neural.MLP{Hidden: []int{32}, Training: neural.Training{Epochs: 100, Seed: 1}}
-	net, err := mlp.Train(context.Background(), samples)
+	net, err := mlp.Fit(context.Background(), samples)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 package neural
 
 import (
+	"context"
 	"testing"
 
 	"github.com/foretime/foretime/shared/regression"
@@ -13,7 +14,7 @@ import (
 // 2.6.
 func TestLearns(t *testing.T) {
 	train, test := friedman(1500, 1), friedman(500, 2)
-	line, err := linear.OLS{}.Solve(train)
+	line, err := linear.OLS{}.Fit(context.Background(), train)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,12 @@ package neural
 import (
 	"context"
 
-	"github.com/foretime/foretime/shared/regression"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // Mixture is a mixture of experts (Jacobs, Jordan, Nowlan, Hinton, "Adaptive
@@ -21,15 +22,10 @@ type Mixture struct {
 	Training Training
 }
 
-var _ regression.Fitter = Mixture{}
+var _ regression.Fitter[*Network] = Mixture{}
 
-// Fit is Train, as a [regression.Fitter].
-func (m Mixture) Fit(ctx context.Context, s regression.Samples) (regression.Model, error) {
-	return fitted(m.Train(ctx, s))
-}
-
-// Train fits the network; the errors are those of [MLP.Train].
-func (m Mixture) Train(ctx context.Context, s regression.Samples) (*Network, error) {
+// Fit fits the network; the errors are those of [MLP.Train].
+func (m Mixture) Fit(ctx context.Context, s regression.Samples) (*Network, error) {
 	a := mixture{m.Experts, m.Hidden, m.Gate}
 	for _, d := range []struct {
 		value *int

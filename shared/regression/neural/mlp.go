@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/foretime/foretime/shared/regression"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // MLP is a multilayer perceptron: dense layers with rectified linear units
@@ -18,17 +19,12 @@ type MLP struct {
 	Training Training
 }
 
-var _ regression.Fitter = MLP{}
+var _ regression.Fitter[*Network] = MLP{}
 
-// Fit is Train, as a [regression.Fitter].
-func (m MLP) Fit(ctx context.Context, s regression.Samples) (regression.Model, error) {
-	return fitted(m.Train(ctx, s))
-}
-
-// Train fits the network; at least 10 samples are needed. The error matches
+// Fit fits the network; at least 10 samples are needed. The error matches
 // [regression.ErrTooFew], [regression.ErrNotFinite], [regression.ErrDimension],
 // [regression.ErrSetting], or is ctx's. A constant feature is a warning.
-func (m MLP) Train(ctx context.Context, s regression.Samples) (*Network, error) {
+func (m MLP) Fit(ctx context.Context, s regression.Samples) (*Network, error) {
 	hidden := m.Hidden
 	if hidden == nil {
 		hidden = []int{64, 64}

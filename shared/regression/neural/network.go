@@ -8,12 +8,14 @@ import (
 	"io"
 	"sync"
 
-	"github.com/foretime/foretime/shared/regression"
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // ErrFormat is returned when what is read is not a stored network, or is one of
@@ -93,15 +95,15 @@ func (n *Network) Warnings() []error { return n.warnings }
 func (n *Network) Report() Report { return n.report }
 
 // Predict is the value at x, without an interval. x may not have missing values.
-func (n *Network) Predict(x []float64) (regression.Prediction, error) {
+func (n *Network) Predict(x []float64) (uncertainty.Prediction, error) {
 	if err := regression.CheckRow(x, n.features, false); err != nil {
-		return regression.Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
 	values, err := n.PredictAll(regression.Samples{Features: n.features, X: x, Y: []float64{0}})
 	if err != nil {
-		return regression.Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
-	return regression.Point(values[0]), nil
+	return uncertainty.Point(values[0]), nil
 }
 
 // PredictAll is the value of every row of s, many rows at a time.
@@ -244,14 +246,6 @@ func Load(r io.Reader) (*Network, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	return n, nil
-}
-
-// fitted adapts a Train method to [regression.Fitter].
-func fitted(n *Network, err error) (regression.Model, error) {
-	if err != nil {
-		return nil, err
 	}
 	return n, nil
 }

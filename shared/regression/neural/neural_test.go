@@ -41,7 +41,7 @@ var small = MLP{Hidden: []int{8}, Training: Training{Epochs: 3, Batch: 8, Seed: 
 func trained(t *testing.T, m MLP, s regression.Samples) *Network {
 	t.Helper()
 	needsPointers(t)
-	n, err := m.Train(context.Background(), s)
+	n, err := m.Fit(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestConstants(t *testing.T) {
 	m.Training.Epochs, m.Training.Patience = 1, 1
 	n := trained(t, m, s)
 	var constant *regression.ConstantError
-	if w := regression.Warnings(n); len(w) != 2 || !errors.As(w[0], &constant) || constant.Column != 1 || !errors.Is(w[1], ErrStillImproving) {
+	if w := n.Warnings(); len(w) != 2 || !errors.As(w[0], &constant) || constant.Column != 1 || !errors.Is(w[1], ErrStillImproving) {
 		t.Errorf("warnings %v", w)
 	}
 	if p, err := n.Predict(s.Row(0)); err != nil || math.IsNaN(p.Value) {
@@ -336,7 +336,7 @@ func TestCancel(t *testing.T) {
 	m := small
 	m.Training.Epochs = 1000
 	m.Training.Progress = func(int, float64) { epochs++; cancel() }
-	if n, err := m.Train(ctx, friedman(40, 1)); !errors.Is(err, context.Canceled) || n != nil || epochs != 1 {
+	if n, err := m.Fit(ctx, friedman(40, 1)); !errors.Is(err, context.Canceled) || n != nil || epochs != 1 {
 		t.Errorf("%v, %v after %d epochs", n, err, epochs)
 	}
 }

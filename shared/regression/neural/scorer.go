@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // stackWidth is the widest layer that is computed without allocating.
@@ -34,9 +35,9 @@ var _ regression.Model = (*Scorer)(nil)
 func (s *Scorer) Features() int { return len(s.Scaling.Center) }
 
 // Predict is the value at x, without an interval. x may not have missing values.
-func (s *Scorer) Predict(x []float64) (regression.Prediction, error) {
+func (s *Scorer) Predict(x []float64) (uncertainty.Prediction, error) {
 	if err := regression.CheckRow(x, s.Features(), false); err != nil {
-		return regression.Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
 	var a, b [stackWidth]float32
 	in, out := a[:], b[:]
@@ -48,7 +49,7 @@ func (s *Scorer) Predict(x []float64) (regression.Prediction, error) {
 		s.Layers[i].apply(out, in, i < len(s.Layers)-1)
 		in, out = out, in
 	}
-	return regression.Point(s.Scaling.value(in[0])), nil
+	return uncertainty.Point(s.Scaling.value(in[0])), nil
 }
 
 // apply computes the layer. Inputs of zero, half of a rectified layer, cost

@@ -40,10 +40,10 @@ func TestSequenceNetworks(t *testing.T) {
 	training := Training{Epochs: 60, Patience: 60, LearningRate: 0.005, Seed: 2}
 	for name, fit := range map[string]func() (*Network, error){
 		"transformer": func() (*Network, error) {
-			return Transformer{Steps: 4, Width: 16, Training: training}.Train(t.Context(), train)
+			return Transformer{Steps: 4, Width: 16, Training: training}.Fit(t.Context(), train)
 		},
 		"mixture": func() (*Network, error) {
-			return Mixture{Experts: 4, Hidden: 16, Gate: 16, Training: training}.Train(t.Context(), train)
+			return Mixture{Experts: 4, Hidden: 16, Gate: 16, Training: training}.Fit(t.Context(), train)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestSequenceNetworks(t *testing.T) {
 
 func TestSequenceNetworksRefuse(t *testing.T) {
 	s := sequences(t, 20)
-	for name, f := range map[string]regression.Fitter{
+	for name, f := range map[string]regression.Fitter[*Network]{
 		"no steps": Transformer{}, "heads do not divide": Transformer{Steps: 4, Width: 6, Heads: 4}, "no experts": Mixture{Experts: -1},
 	} {
 		if _, err := f.Fit(context.Background(), s); !errors.Is(err, regression.ErrSetting) {

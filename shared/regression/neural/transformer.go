@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/foretime/foretime/shared/regression"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/layers/norm"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // Transformer is an encoder over a sequence (Vaswani and others, "Attention Is
@@ -26,16 +27,11 @@ type Transformer struct {
 	Training Training
 }
 
-var _ regression.Fitter = Transformer{}
+var _ regression.Fitter[*Network] = Transformer{}
 
-// Fit is Train, as a [regression.Fitter].
-func (t Transformer) Fit(ctx context.Context, s regression.Samples) (regression.Model, error) {
-	return fitted(t.Train(ctx, s))
-}
-
-// Train fits the network; the errors are those of [MLP.Train], and
+// Fit fits the network; the errors are those of [MLP.Train], and
 // [regression.ErrDimension] where the features are no whole number of steps.
-func (t Transformer) Train(ctx context.Context, s regression.Samples) (*Network, error) {
+func (t Transformer) Fit(ctx context.Context, s regression.Samples) (*Network, error) {
 	a := transformer{t.Steps, t.Width, t.Heads, t.Blocks}
 	for _, d := range []struct {
 		value *int

@@ -112,7 +112,7 @@ func (t trial) ours() (o outcome, err error) {
 		return o, err
 	}
 	start, base := time.Now(), 14.0
-	e, err := Boost{Rounds: t.rounds, Eta: 0.1, BaseScore: &base, Threads: t.threads}.FitEnsemble(context.Background(), s)
+	e, err := Boost{Rounds: t.rounds, Eta: 0.1, BaseScore: &base, Threads: t.threads}.Fit(context.Background(), s)
 	if err != nil {
 		return o, err
 	}

@@ -52,7 +52,7 @@ type Boost struct {
 	Threads int // goroutines; 0 means 1. The model does not depend on it.
 }
 
-var _ regression.Fitter = Boost{}
+var _ regression.Fitter[*Ensemble] = Boost{}
 
 // filled puts the defaults in and checks the ranges.
 func (b Boost) filled(s regression.Samples) (Boost, error) {
@@ -131,12 +131,7 @@ func fill[T comparable](setting *T, value T) {
 // may be missing (NaN). The error matches [regression.ErrSetting],
 // [regression.ErrTooFew], [regression.ErrNotFinite] or
 // [regression.ErrDimension], or is ctx's own.
-func (b Boost) Fit(ctx context.Context, s regression.Samples) (regression.Model, error) {
-	return b.FitEnsemble(ctx, s)
-}
-
-// FitEnsemble is Fit with the model's own type.
-func (b Boost) FitEnsemble(ctx context.Context, s regression.Samples) (*Ensemble, error) {
+func (b Boost) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error) {
 	b, err := b.filled(s)
 	if err != nil {
 		return nil, err

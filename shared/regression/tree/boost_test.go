@@ -51,7 +51,7 @@ func BenchmarkFit(b *testing.B) {
 				s := friedman(size.rows, size.features, 0, 1)
 				b.ResetTimer()
 				for range b.N {
-					if _, err := (Boost{Rounds: size.rounds, Eta: 0.1, Threads: threads}).FitEnsemble(b.Context(), s); err != nil {
+					if _, err := (Boost{Rounds: size.rounds, Eta: 0.1, Threads: threads}).Fit(b.Context(), s); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -63,7 +63,7 @@ func BenchmarkFit(b *testing.B) {
 func BenchmarkPredictAll(b *testing.B) {
 	s := friedman(1_000_000, 20, 0, 1)
 	train := friedman(20_000, 20, 0, 2)
-	e, err := Boost{Rounds: 100, Eta: 0.1}.FitEnsemble(b.Context(), train)
+	e, err := Boost{Rounds: 100, Eta: 0.1}.Fit(b.Context(), train)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestUnscaled(t *testing.T) {
 			s.X[i] = (raw[i] - center[c]) / scale[c]
 		}
 	}
-	e, err := Boost{Rounds: 30, MaxDepth: 5}.FitEnsemble(t.Context(), s)
+	e, err := Boost{Rounds: 30, MaxDepth: 5}.Fit(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // link turns the sum of the leaves into the target's unit.
@@ -59,9 +60,9 @@ var scratch = sync.Pool{New: func() any { return new([]float32) }}
 
 // Predict is the sum over the trees for one row, without an interval; see
 // [regression.Calibrate] for one. It allocates nothing.
-func (e *Ensemble) Predict(x []float64) (regression.Prediction, error) {
+func (e *Ensemble) Predict(x []float64) (uncertainty.Prediction, error) {
 	if err := regression.CheckRow(x, e.features, true); err != nil {
-		return regression.Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
 	kept := scratch.Get().(*[]float32)
 	defer scratch.Put(kept)
@@ -73,7 +74,7 @@ func (e *Ensemble) Predict(x []float64) (regression.Prediction, error) {
 	for _, t := range e.trees {
 		sum += float64(t.nodes[t.leafOf(*kept)].value)
 	}
-	return regression.Point(e.link.apply(sum)), nil
+	return uncertainty.Point(e.link.apply(sum)), nil
 }
 
 // PredictAll writes the prediction of every row of the row-major matrix x to

@@ -24,7 +24,7 @@ type Forest struct {
 	Threads      int // goroutines; 0 means 1. The model does not depend on it.
 }
 
-var _ regression.Fitter = Forest{}
+var _ regression.Fitter[*Ensemble] = Forest{}
 
 func (f Forest) filled() (Forest, error) {
 	fill(&f.Trees, 100)
@@ -56,12 +56,9 @@ func (f Forest) filled() (Forest, error) {
 // missing (NaN). The error matches [regression.ErrSetting] (weights are
 // refused), [regression.ErrTooFew], [regression.ErrNotFinite] or
 // [regression.ErrDimension], or is ctx's own.
-func (f Forest) Fit(ctx context.Context, s regression.Samples) (regression.Model, error) {
+func (f Forest) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error) {
 	model, _, err := f.FitOutOfBag(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return model, nil
+	return model, err
 }
 
 // FitOutOfBag is Fit, with the prediction of every training row by those trees

@@ -3,6 +3,8 @@ package tree
 import (
 	"math"
 	"slices"
+
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Objective is the loss that boosting takes down.
@@ -150,12 +152,7 @@ func sign(v float64) float64 {
 // at or below it; for an even split of equal weights, the middle of the two.
 func weightedQuantile(values, weights []float64, share float64) float64 {
 	if weights == nil {
-		sorted := slices.Clone(values)
-		slices.Sort(sorted)
-		at := share * float64(len(sorted)-1)
-		low := int(at)
-		high := min(low+1, len(sorted)-1)
-		return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+		return stats.Quantile(values, share)
 	}
 	order := make([]int, len(values))
 	total := 0.0

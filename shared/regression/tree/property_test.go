@@ -58,7 +58,7 @@ func TestEveryTreeLowersTheLoss(t *testing.T) {
 		if b.Objective == Quantile {
 			b.Objective = AbsoluteError
 		}
-		e, err := b.FitEnsemble(context.Background(), s)
+		e, err := b.Fit(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,11 +99,11 @@ func TestWeightIsRepetition(t *testing.T) {
 		if repeated.Len() < 2 {
 			t.Skip("too few rows")
 		}
-		weighted, err := b.FitEnsemble(context.Background(), s)
+		weighted, err := b.Fit(context.Background(), s)
 		if err != nil {
 			t.Skip(err) // fewer than two rows of weight
 		}
-		same, err := b.FitEnsemble(context.Background(), repeated)
+		same, err := b.Fit(context.Background(), repeated)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestTrendsHold(t *testing.T) {
 		b.Monotone = make([]int8, s.Features)
 		trend := rapid.SampledFrom([]int8{-1, 1}).Draw(t, "trend")
 		b.Monotone[0] = trend
-		e, err := b.FitEnsemble(context.Background(), s)
+		e, err := b.Fit(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 
 func fit(t testing.TB, b Boost, s regression.Samples) *Ensemble {
 	t.Helper()
-	e, err := b.FitEnsemble(t.Context(), s)
+	e, err := b.Fit(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestRootSplitIsTheBestOne(t *testing.T) {
 			s.Y[i] = float64(rapid.IntRange(-5, 5).Draw(t, "y"))
 		}
 		base := 0.5
-		e, err := Boost{Rounds: 1, MaxDepth: 1, BaseScore: &base}.FitEnsemble(context.Background(), s)
+		e, err := Boost{Rounds: 1, MaxDepth: 1, BaseScore: &base}.Fit(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
