@@ -32,7 +32,7 @@ func (o Order) String() string { return strings.Join(o, " → ") }
 func unsettled() map[string][]string {
 	return map[string][]string{
 		"goroutines start in shared/crash":        {"chamtool", "deft", "edgeprof", "shared"},
-		"imports inside a module follow its flow": {"allox-est", "chamtool", "deft", "edgeprof", "mirage"},
+		"imports inside a module follow its flow": {"chamtool", "deft", "edgeprof", "mirage"},
 	}
 }
 
