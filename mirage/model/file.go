@@ -10,6 +10,7 @@ import (
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/registry"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Model is a trained model: a policy.Predictor that knows from which expected
@@ -18,19 +19,34 @@ type Model struct {
 	Kind        string
 	FromHours   float64
 	OverlapCost float64
-	view        View
-	scorer      Scorer
+	// Band is how far off the model was on samples it was not fitted on, in
+	// hours; nil where that is not known.
+	Band *uncertainty.Band
+
+	view   View
+	scorer Scorer
 }
 
 var _ policy.Predictor = (*Model)(nil)
 
 // WaitHours foretells the wait of a successor submitted now, in hours.
-func (m *Model) WaitHours(s *policy.State) (float64, error) {
+func (m *Model) WaitHours(s *policy.State) (uncertainty.Prediction, error) {
 	x, err := m.view.of(s)
 	if err != nil {
-		return 0, err
+		return uncertainty.Prediction{}, err
 	}
-	return m.scorer.Hours(x)
+	hours, err := m.scorer.Hours(x)
+	return m.about(hours), err
+}
+
+// about is a wait in hours with the model's band about it.
+func (m *Model) about(hours float64) uncertainty.Prediction {
+	if m.Band == nil {
+		return uncertainty.Point(hours)
+	}
+	p := m.Band.Predict(hours)
+	p.Low = max(p.Low, 0)
+	return p
 }
 
 // Foretold says that the model can only be asked where the queue can be
@@ -44,11 +60,12 @@ func (m *Model) Policy() policy.Policy {
 
 // modelFile is a stored model.
 type modelFile struct {
-	Kind        string          `json:"model"`
-	FromHours   float64         `json:"from_hours"`
-	OverlapCost float64         `json:"overlap_cost"`
-	Features    []string        `json:"features"`
-	Fitted      json.RawMessage `json:"fitted"`
+	Kind        string            `json:"model"`
+	FromHours   float64           `json:"from_hours"`
+	OverlapCost float64           `json:"overlap_cost"`
+	Band        *uncertainty.Band `json:"wait_band,omitempty"`
+	Features    []string          `json:"features"`
+	Fitted      json.RawMessage   `json:"fitted"`
 }
 
 // Save writes the model as JSON.
@@ -58,7 +75,7 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	return file.Write(path, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.view.Names(), fitted})
+		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.Band, m.view.Names(), fitted})
 	})
 }
 
@@ -93,5 +110,5 @@ func Load(path string, learners registry.List[Learner]) (*Model, error) {
 	if _, err := fitted.Hours(make([]float64, len(names))); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, view: l.View, scorer: fitted}, nil
+	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, Band: f.Band, view: l.View, scorer: fitted}, nil
 }

@@ -19,7 +19,10 @@ import (
 func made(n int) *samples.Set { return madeFor(n, Reduce) }
 
 func madeFor(n int, reduce func([]float64) []float64) *samples.Set {
-	rng := rand.New(rand.NewPCG(1, 2))
+	return madeFrom(rand.New(rand.NewPCG(1, 2)), n, reduce)
+}
+
+func madeFrom(rng *rand.Rand, n int, reduce func([]float64) []float64) *samples.Set {
 	set := &samples.Set{}
 	for i := range n {
 		x := make([]float64, samples.Steps*samples.Features)
@@ -131,7 +134,7 @@ func TestForecastModel(t *testing.T) {
 		t.Errorf("without forecast: %v", err)
 	}
 	s.Forecast = func() ([]float64, error) { return []float64{4 * 3600, 2 * 3600}, nil }
-	if h, err := got.WaitHours(s); err != nil || math.Abs(h-4) > 1 {
+	if h, err := got.WaitHours(s); err != nil || math.Abs(h.Value-4) > 1 {
 		t.Errorf("%v h, %v; the forecast is 4 h", h, err)
 	}
 }
@@ -182,7 +185,7 @@ func TestPolicyUsesTheModel(t *testing.T) {
 	s.History.Predecessor = [4]float64{2880, 1, 0, 43 * 3600}
 	s.History.Successor = [4]float64{2880, 1, 0, 0}
 	d, err := m.Policy().Decide(s)
-	if err != nil || !d.Submit || math.Abs(d.ExpectedHours-3.5) > 1.5 {
+	if err != nil || !d.Submit || math.Abs(d.Expected.Value-3.5) > 1.5 {
 		t.Errorf("eight hours of queue, five to go: %+v, %v", d, err)
 	}
 	s.PredEnd += 20 * 3600

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Errors returned when a model cannot be trained or read.
@@ -57,6 +58,9 @@ type Report struct {
 // HeldOutShare is the part of the samples, the latest, that judge.
 const HeldOutShare = 0.2
 
+// bandLevel is the level of the interval of a foretold wait.
+const bandLevel = .9
+
 // Train makes a model of a kind from sets of samples that were loaded with its
 // View's Reduce. The later part of each set judges the model and sets the margin.
 // The error wraps ErrSamples or is the learner's own.
@@ -102,6 +106,9 @@ func (m *Model) fit(ctx context.Context, fit Fitter, sets []*samples.Set, s Sett
 	}
 	r.FromHours, r.CostHours = margin(predicted, held.Y, s.OverlapCost)
 	m.FromHours = r.FromHours
+	if band, err := uncertainty.NewBand(uncertainty.Offset, bandLevel, predicted, held.Y); err == nil {
+		m.Band = &band
+	}
 	return r, nil
 }
 

@@ -141,7 +141,7 @@ func reloaded(t *testing.T, m *model.Model) {
 		s.History.Successor = [4]float64{2880, 1, 0, 0}
 		a, err1 := m.WaitHours(s)
 		b, err2 := got.WaitHours(s)
-		if err1 != nil || err2 != nil || math.Abs(a-b) > 1e-6 {
+		if err1 != nil || err2 != nil || a != b {
 			t.Fatalf("%v, %v; read back %v, %v", a, err1, b, err2)
 		}
 	}

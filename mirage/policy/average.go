@@ -14,7 +14,7 @@ func (Average) Decide(s *State) (Decision, error) {
 	for _, w := range waits {
 		sum += w
 	}
-	return waitOf(s, sum/float64(max(len(waits), 1))), nil
+	return waitOf(s, amongWaits(s, sum/float64(max(len(waits), 1)))), nil
 }
 
 func average() Baseline {

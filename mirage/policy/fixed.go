@@ -1,6 +1,10 @@
 package policy
 
-import "math"
+import (
+	"math"
+
+	"github.com/foretime/foretime/shared/uncertainty"
+)
 
 // Fixed submits a fixed time before the predecessor's end.
 type Fixed struct {
@@ -9,7 +13,7 @@ type Fixed struct {
 
 // Decide says submit when the lead is reached.
 func (f Fixed) Decide(s *State) (Decision, error) {
-	return waitOf(s, f.LeadHours*3600), nil
+	return waitOf(s, uncertainty.Point(f.LeadHours*3600)), nil
 }
 
 func fixed() Baseline {

@@ -1,6 +1,10 @@
 package policy
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/foretime/foretime/shared/uncertainty"
+)
 
 // ErrForecast is returned when a policy that needs a forecast of the queue is
 // asked where there is none.
@@ -22,7 +26,7 @@ func (f Foretold) Decide(s *State) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return waitOf(s, f.Full*waits[0]+(1-f.Full)*waits[1]), nil
+	return waitOf(s, uncertainty.Point(f.Full*waits[0]+(1-f.Full)*waits[1])), nil
 }
 
 func foretold() Baseline {

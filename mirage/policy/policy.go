@@ -3,6 +3,7 @@ package policy
 import (
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // State is what is known at a decision. Times are Unix seconds.
@@ -27,10 +28,11 @@ func (s *State) RemainingSeconds() float64 { return float64(s.PredEnd - s.Now) }
 // Decision is a policy's answer.
 type Decision struct {
 	Submit bool
-	// ExpectedHours is the reward expected of submitting now, in hours, where
-	// Expects says that the policy has an expectation.
-	ExpectedHours float64
-	Expects       bool
+	// Expected is the reward expected of submitting now, in hours, where Expects
+	// says that the policy has an expectation. Its interval is unknown where
+	// nobody knows how far off the policy has been.
+	Expected uncertainty.Prediction
+	Expects  bool
 }
 
 // Policy decides whether to submit the successor now.
@@ -38,9 +40,29 @@ type Policy interface {
 	Decide(s *State) (Decision, error)
 }
 
-// waitOf submits when the predecessor runs no longer than a wait expected to
-// last so many seconds.
-func waitOf(s *State, seconds float64) Decision {
-	expected := seconds - s.RemainingSeconds()
-	return Decision{Submit: expected >= 0, ExpectedHours: expected / 3600, Expects: true}
+// waitOf submits when the predecessor runs no longer than a wait, in seconds, is
+// expected to last.
+func waitOf(s *State, wait uncertainty.Prediction) Decision {
+	reward, left := wait.Times(1./3600), s.RemainingSeconds()/3600
+	reward.Value, reward.Low, reward.High = reward.Value-left, reward.Low-left, reward.High-left
+	return Decision{Submit: reward.Value >= 0, Expected: reward, Expects: true}
 }
+
+// amongWaits is a wait of so many seconds with the interval that the latest
+// waits put about it, or without one where they are too few.
+func amongWaits(s *State, seconds float64) uncertainty.Prediction {
+	predicted := make([]float64, len(s.Waits))
+	for i := range predicted {
+		predicted[i] = seconds
+	}
+	band, err := uncertainty.NewBand(uncertainty.Offset, intervalLevel, predicted, s.Waits)
+	if err != nil {
+		return uncertainty.Point(seconds)
+	}
+	p := band.Predict(seconds)
+	p.Low = max(p.Low, 0)
+	return p
+}
+
+// intervalLevel is the level of the intervals of expected waits.
+const intervalLevel = .9

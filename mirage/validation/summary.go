@@ -1,7 +1,10 @@
 package validation
 
 import (
+	"encoding/json"
+
 	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -32,14 +35,21 @@ func LoadOf(reactive chain.Outcome) Load {
 
 // Spread is how a quantity is spread over episodes.
 type Spread struct {
-	Mean float64 `json:"mean"`
-	P50  float64 `json:"p50"`
-	P90  float64 `json:"p90"`
-	P99  float64 `json:"p99"`
-	// Low and High bound the mean 95 times of 100, by bootstrap; both are the
-	// mean itself for fewer than two episodes.
-	Low  float64 `json:"mean_low"`
-	High float64 `json:"mean_high"`
+	Mean          uncertainty.Prediction // with its interval over blocks
+	P50, P90, P99 float64
+}
+
+// MarshalJSON writes the mean's parts beside the quantiles.
+func (s Spread) MarshalJSON() ([]byte, error) {
+	low, high := ends(s.Mean)
+	return json.Marshal(struct {
+		Mean float64  `json:"mean"`
+		P50  float64  `json:"p50"`
+		P90  float64  `json:"p90"`
+		P99  float64  `json:"p99"`
+		Low  *float64 `json:"mean_low"`
+		High *float64 `json:"mean_high"`
+	}{s.Mean.Value, s.P50, s.P90, s.P99, low, high})
 }
 
 // Figures are the outcome of a set of episodes. Without episodes all are 0.
@@ -63,11 +73,15 @@ type Summary struct {
 	ByLoad map[Load]Figures `json:"by_load"`
 	// VersusReactive compares the costs of the same episodes.
 	VersusReactive *Paired `json:"versus_reactive,omitempty"`
+	// Blocks is how many spans of time the episodes fall into; EffectiveEpisodes
+	// how many independent ones would tell as much about the cost.
+	Blocks            int     `json:"blocks"`
+	EffectiveEpisodes float64 `json:"effective_episodes"`
 }
 
 // Summarise computes the figures of a policy's episodes beside the reactive
 // outcomes of the same episodes.
-func Summarise(played, reactive []Played, s chain.Service, c chain.Cost, seed uint64) Summary {
+func Summarise(played, reactive []Played, plan samples.Plan, c chain.Cost) Summary {
 	all := make([]int, len(played))
 	byLoad := map[Load][]int{}
 	for i := range played {
@@ -75,12 +89,17 @@ func Summarise(played, reactive []Played, s chain.Service, c chain.Cost, seed ui
 		load := LoadOf(reactive[i].Outcome)
 		byLoad[load] = append(byLoad[load], i)
 	}
-	out := Summary{Figures: figures(played, reactive, all, s, c, seed), ByLoad: map[Load]Figures{}}
+	blocks := Blocks(plan, reactive)
+	f := func(episodes []int) Figures { return figures(played, reactive, episodes, blocks, plan.Service, c) }
+	out := Summary{Figures: f(all), ByLoad: map[Load]Figures{}}
 	for _, load := range []Load{Low, Medium, Heavy} {
-		out.ByLoad[load] = figures(played, reactive, byLoad[load], s, c, seed)
+		out.ByLoad[load] = f(byLoad[load])
 	}
-	if p, err := Compare(Costs(played, c), Costs(reactive, c), seed); err == nil {
+	costs := Costs(played, c)
+	if p, err := Compare(costs, Costs(reactive, c), blocks); err == nil {
 		out.VersusReactive = &p
+		_, deviation, n := blockMean(costs, blocks)
+		out.Blocks, out.EffectiveEpisodes = n, effective(costs, deviation)
 	}
 	return out
 }
@@ -94,45 +113,35 @@ func Costs(played []Played, c chain.Cost) []float64 {
 	return out
 }
 
-func figures(played, reactive []Played, episodes []int, s chain.Service, c chain.Cost, seed uint64) Figures {
+func figures(played, reactive []Played, episodes, blocks []int, s chain.Service, c chain.Cost) Figures {
 	f := Figures{Episodes: len(episodes)}
 	if f.Episodes == 0 {
 		return f
 	}
 	var interruption, overlap, cost []float64
+	var of []int
 	before := 0.0
 	for _, i := range episodes {
 		o := played[i].Outcome
 		interruption, overlap, cost = append(interruption, o.InterruptionHours()), append(overlap, o.OverlapHours()), append(cost, c.Of(o))
+		of = append(of, blocks[i])
 		before += reactive[i].InterruptionHours()
 		if o.RewardSeconds() <= zeroSeconds {
 			f.ZeroInterruptionShare += 1 / float64(f.Episodes)
 		}
 	}
-	f.InterruptionHours, f.OverlapHours, f.CostHours = spread(interruption, seed), spread(overlap, seed), spread(cost, seed)
-	f.WastedNodeHours = f.OverlapHours.Mean * float64(s.Nodes)
+	f.InterruptionHours, f.OverlapHours, f.CostHours = spread(interruption, of), spread(overlap, of), spread(cost, of)
+	f.WastedNodeHours = f.OverlapHours.Mean.Value * float64(s.Nodes)
 	if before > 0 {
-		r := 1 - f.InterruptionHours.Mean*float64(f.Episodes)/before
+		r := 1 - f.InterruptionHours.Mean.Value*float64(f.Episodes)/before
 		f.ReductionVsReactive = &r
 	}
 	return f
 }
 
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
-func spread(values []float64, seed uint64) Spread {
-	m := mean(values)
-	s := Spread{Mean: m, Low: m, High: m}
+func spread(values []float64, blocks []int) Spread {
 	sorted := stats.Sort(values)
-	s.P50, s.P90, s.P99 = sorted.Quantile(.5), sorted.Quantile(.9), sorted.Quantile(.99)
-	if b, err := uncertainty.Bootstrap(values, mean, uncertainty.Resampling{Seed: seed}); err == nil {
-		s.Low, s.High = b.Low, b.High
-	}
+	s := Spread{P50: sorted.Quantile(.5), P90: sorted.Quantile(.9), P99: sorted.Quantile(.99)}
+	s.Mean, _, _ = blockMean(values, blocks)
 	return s
 }

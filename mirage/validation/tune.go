@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
@@ -19,7 +21,7 @@ func Tune(ctx context.Context, w *simulator.Workload, plan samples.Plan, candida
 		if err != nil {
 			return 0, 0, err
 		}
-		if m := mean(Costs(played, c)); m < hours {
+		if m := stat.Mean(Costs(played, c), nil); m < hours {
 			best, hours = i, m
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
@@ -18,6 +20,7 @@ import (
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace/synth"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // outcome is an episode whose predecessor ends at 0.
@@ -28,8 +31,8 @@ func outcome(rewardHours float64) Played {
 func TestSummarise(t *testing.T) {
 	reactive := []Played{outcome(0), outcome(2), outcome(2.5), outcome(13)}
 	played := []Played{outcome(-1), outcome(0), outcome(1), outcome(-3)}
-	s := Summarise(played, reactive, chain.Service{Nodes: 8}, chain.Cost{Overlap: 0.5}, 1)
-	if s.Episodes != 4 || s.InterruptionHours.Mean != .25 || s.OverlapHours.Mean != 1 || s.CostHours.Mean != .75 || s.WastedNodeHours != 8 || s.ZeroInterruptionShare != .75 {
+	s := Summarise(played, reactive, samples.Plan{Interval: 43200, Service: chain.Service{Nodes: 8}}, chain.Cost{Overlap: 0.5})
+	if s.Episodes != 4 || s.InterruptionHours.Mean.Value != .25 || s.OverlapHours.Mean.Value != 1 || s.CostHours.Mean.Value != .75 || s.WastedNodeHours != 8 || s.ZeroInterruptionShare != .75 {
 		t.Errorf("%+v", s.Figures)
 	}
 	if r := s.ReductionVsReactive; r == nil || math.Abs(*r-(1-1/17.5)) > 1e-12 {
@@ -40,62 +43,98 @@ func TestSummarise(t *testing.T) {
 			t.Errorf("%s: %d episodes, want %d", load, got, n)
 		}
 	}
-	if low := s.ByLoad[Low]; low.InterruptionHours.Low > low.InterruptionHours.Mean || low.OverlapHours.P90 != .9 {
+	if low := s.ByLoad[Low]; low.InterruptionHours.Mean.Low > low.InterruptionHours.Mean.Value || low.OverlapHours.P90 != .9 {
 		t.Errorf("low %+v", low)
 	}
-	empty := Summarise(nil, nil, chain.Service{}, chain.Cost{}, 1)
+	empty := Summarise(nil, nil, samples.Plan{}, chain.Cost{})
 	if empty.Episodes != 0 || empty.ReductionVsReactive != nil || empty.VersusReactive != nil {
 		t.Errorf("no episodes: %+v", empty)
 	}
 }
 
-func TestSignedRank(t *testing.T) {
-	// R 4.2: wilcox.test(x, y, paired = TRUE, exact = FALSE, correct = FALSE)
-	// with the depression scores of Hollander and Wolfe (1973), p. 29:
-	// p-value = 0.03815.
-	x := []float64{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30}
-	y := []float64{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29}
-	d := make([]float64, len(x))
-	for i := range x {
-		d[i] = x[i] - y[i]
-	}
-	if p := signedRank(d); math.Abs(p-0.03815) > 5e-5 {
-		t.Errorf("p %v, want 0.03815", p)
-	}
-	if p := signedRank([]float64{0, 0}); p != 1 {
-		t.Errorf("nothing but zeros: p %v, want 1", p)
-	}
-	if p := signedRank([]float64{1, -1}); p != 1 {
-		t.Errorf("balanced: p %v, want 1", p)
-	}
-}
-
 func TestCompare(t *testing.T) {
-	a, b := make([]float64, 30), make([]float64, 30)
+	a, b, blocks := make([]float64, 30), make([]float64, 30), make([]int, 30)
 	for i := range a {
-		a[i], b[i] = float64(i%7), float64(i%7)+1+float64(i%3)
+		a[i], b[i], blocks[i] = float64(i%7), float64(i%7)+1+float64(i%3), i/3
 	}
 	for _, tt := range []struct {
 		a, b []float64
 		want string
 	}{{a, b, "better"}, {b, a, "worse"}, {a, a, "not told apart"}} {
-		p, err := Compare(tt.a, tt.b, 1)
-		if err != nil || p.Verdict != tt.want {
+		p, err := Compare(tt.a, tt.b, blocks)
+		if err != nil || p.Verdict != tt.want || p.Blocks != 10 {
 			t.Errorf("%+v, %v; want %s", p, err, tt.want)
 		}
 	}
-	if _, err := Compare(a, b[:3], 1); !errors.Is(err, ErrPairs) {
+	if p, err := Compare(a, b, make([]int, 30)); err != nil || p.Verdict != "not told apart" || p.P != 1 || p.Difference.Bounded() {
+		t.Errorf("one block: %+v, %v", p, err)
+	}
+	if _, err := Compare(a, b[:3], blocks); !errors.Is(err, ErrPairs) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Compare(nil, nil, 1); !errors.Is(err, ErrPairs) {
+	if _, err := Compare(nil, nil, nil); !errors.Is(err, ErrPairs) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestBlockMean: where every block is one value many times, the interval is
+// Student's over the values once each: their mean is 1.622 and their standard
+// deviation 0.71444, the 97.5 % quantile of four degrees of freedom 2.776445.
+func TestBlockMean(t *testing.T) {
+	var values []float64
+	var blocks []int
+	for b, v := range []float64{1.83, 0.50, 1.62, 2.48, 1.68} {
+		for range 12 {
+			values, blocks = append(values, v), append(blocks, b)
+		}
+	}
+	m, deviation, n := blockMean(values, blocks)
+	if n != 5 || math.Abs(m.Low-0.734909) > 1e-5 || math.Abs(m.High-2.509091) > 1e-5 {
+		t.Errorf("%+v of %d blocks", m, n)
+	}
+	if p := significance(m.Value, deviation, n); math.Abs(p-0.0070976) > 1e-6 {
+		t.Errorf("p %v", p)
+	}
+	if e := effective(values, deviation); e < 4 || e > 5 {
+		t.Errorf("60 episodes of 5 blocks are worth %v", e)
+	}
+}
+
+// TestInterval: whoever begins episodes twice as often learns nothing new, and
+// is told nothing new: the same verdict, and an interval as wide within 20 %.
+func TestInterval(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	const days = 60
+	var gain, load [days]float64 // what every episode of a day has in common
+	for d := range days {
+		gain[d], load[d] = rng.NormFloat64()-.4, 6*rng.ExpFloat64()
+	}
+	var found []Paired
+	for _, interval := range []int64{7200, 3600} {
+		plan := samples.Plan{Episodes: int(days * 86400 / interval), Interval: interval}
+		var a, b []float64
+		var reactive []Played
+		for i := range plan.Episodes {
+			at := plan.Submit(i)
+			day := at / 86400
+			a, b = append(a, load[day]+gain[day]), append(b, load[day])
+			reactive = append(reactive, Played{Outcome: chain.Outcome{SuccStart: at + 50*3600}})
+		}
+		p, err := Compare(a, b, Blocks(plan, reactive))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, p)
+	}
+	if r := found[1].Difference.Width() / found[0].Difference.Width(); r < .8 || r > 1.25 || found[0].Verdict != found[1].Verdict || found[0].Blocks != 20 {
+		t.Errorf("every two hours %+v, every hour %+v", found[0], found[1])
 	}
 }
 
 func TestWriteLog(t *testing.T) {
 	p := outcome(1.5)
 	p.PredEnd, p.SuccStart, p.Submitted = 1_670_000_000, 1_670_005_400, 1_669_990_000
-	p.Decided = policy.Decision{Submit: true, ExpectedHours: -0.25, Expects: true}
+	p.Decided = policy.Decision{Submit: true, Expected: uncertainty.Point(-0.25), Expects: true}
 	q := p
 	q.Backfilled, q.Decided = true, policy.Decision{}
 	var b bytes.Buffer
@@ -154,7 +193,7 @@ func TestPlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range candidates {
-		if m := mean(Costs(play(With(p), 1), cost)); m < least || i == best && m != least {
+		if m := stat.Mean(Costs(play(With(p), 1), cost), nil); m < least || i == best && m != least {
 			t.Errorf("%+v costs %v, the tuned %+v %v", p, m, candidates[best], least)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // validated is what mirage validate --json prints.
@@ -133,9 +134,9 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 			return err
 		}
 	}
-	result := validated{Model: v.model, Summary: validation.Summarise(played, reactive, v.plan.Service, v.cost, v.e.seed), Settings: settings}
+	result := validated{Model: v.model, Summary: validation.Summarise(played, reactive, v.plan, v.cost), Settings: settings}
 	if v.compare {
-		if err := v.versus(ctx, &result, played); err != nil {
+		if err := v.versus(ctx, &result, played, validation.Blocks(v.plan, reactive)); err != nil {
 			return err
 		}
 	}
@@ -240,7 +241,7 @@ func rivals() (names []string) {
 
 // versus tests the played episodes against the rivals and says whether the
 // best of them is beaten.
-func (v *validate) versus(ctx context.Context, result *validated, played []validation.Played) error {
+func (v *validate) versus(ctx context.Context, result *validated, played []validation.Played, blocks []int) error {
 	result.Versus = map[string]validation.Paired{}
 	best, least := "", 0.0
 	for _, name := range rivals() {
@@ -255,12 +256,12 @@ func (v *validate) versus(ctx context.Context, result *validated, played []valid
 		if err != nil {
 			return err
 		}
-		paired, err := validation.Compare(validation.Costs(played, v.cost), validation.Costs(other, v.cost), v.e.seed)
+		paired, err := validation.Compare(validation.Costs(played, v.cost), validation.Costs(other, v.cost), blocks)
 		if err != nil {
 			return err
 		}
 		result.Versus[name] = paired
-		if cost := result.CostHours.Mean - paired.Difference; best == "" || cost < least {
+		if cost := result.CostHours.Mean.Value - paired.Difference.Value; best == "" || cost < least {
 			best, least = name, cost
 		}
 	}
@@ -284,10 +285,10 @@ func (r validated) print(w io.Writer) error {
 			reduction = fmt.Sprintf("%.0f %%", 100**f.ReductionVsReactive)
 		}
 		t.Add(name, f.Episodes,
-			fmt.Sprintf("%.2f [%.2f, %.2f]", f.InterruptionHours.Mean, f.InterruptionHours.Low, f.InterruptionHours.High),
+			shown(f.InterruptionHours.Mean),
 			fmt.Sprintf("%.2f", f.InterruptionHours.P50), fmt.Sprintf("%.2f", f.InterruptionHours.P90),
-			fmt.Sprintf("%.2f [%.2f, %.2f]", f.OverlapHours.Mean, f.OverlapHours.Low, f.OverlapHours.High), fmt.Sprintf("%.2f", f.OverlapHours.P90),
-			fmt.Sprintf("%.0f %%", 100*f.ZeroInterruptionShare), reduction, fmt.Sprintf("%.2f", f.CostHours.Mean), fmt.Sprintf("%.1f", f.WastedNodeHours))
+			shown(f.OverlapHours.Mean), fmt.Sprintf("%.2f", f.OverlapHours.P90),
+			fmt.Sprintf("%.0f %%", 100*f.ZeroInterruptionShare), reduction, shown(f.CostHours.Mean), fmt.Sprintf("%.1f", f.WastedNodeHours))
 	}
 	add("all", r.Figures)
 	for _, load := range []validation.Load{validation.Low, validation.Medium, validation.Heavy} {
@@ -297,18 +298,31 @@ func (r validated) print(w io.Writer) error {
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
+	fmt.Fprintf(w, "\n%d episodes in %d spans of time that do not overlap; they tell as much of the cost as %.0f independent ones\n", r.Episodes, r.Blocks, r.EffectiveEpisodes)
 	if p := r.VersusReactive; p != nil {
-		fmt.Fprintf(w, "\nagainst reactive: %+.2f h [%.2f, %.2f], p %.2g: %s\n", p.Difference, p.Low, p.High, p.P, p.Verdict)
+		versusLine(w, "reactive", *p)
 	}
 	for _, name := range rivals() {
 		if p, ok := r.Versus[name]; ok {
-			fmt.Fprintf(w, "against %s: %+.2f h [%.2f, %.2f], p %.2g: %s\n", name, p.Difference, p.Low, p.High, p.P, p.Verdict)
+			versusLine(w, name, p)
 		}
 	}
 	if r.Verdict != "" {
 		fmt.Fprintln(w, r.Verdict)
 	}
 	return nil
+}
+
+func versusLine(w io.Writer, name string, p validation.Paired) {
+	fmt.Fprintf(w, "against %s: %s h, p %.2g: %s\n", name, shown(p.Difference), p.P, p.Verdict)
+}
+
+// shown is a value with its interval, where that is known.
+func shown(p uncertainty.Prediction) string {
+	if !p.Bounded() {
+		return fmt.Sprintf("%.2f", p.Value)
+	}
+	return fmt.Sprintf("%.2f [%.2f, %.2f]", p.Value, p.Low, p.High)
 }
 
 // described lists settings in order of their names, as " (name value, ...)".

@@ -1,0 +1,73 @@
+package validation
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// level is that of all intervals of figures.
+const level = .95
+
+// Blocks puts the episodes of a plan that see the same queue into one block
+// each: it cuts the time of their beginnings into spans of whole days, as many
+// as an episode takes on average from its beginning to the start of its
+// reactive successor. The i-th number is the block of episode i.
+func Blocks(plan samples.Plan, reactive []Played) []int {
+	blocks := make([]int, len(reactive))
+	span := 0.0
+	for i := range reactive {
+		span += float64(reactive[i].SuccStart-plan.Submit(i)) / float64(len(reactive))
+	}
+	days := max(int64(math.Ceil(span/86400)), 1)
+	for i := range blocks {
+		blocks[i] = int((plan.Submit(i) - plan.Submit(0)) / (days * 86400))
+	}
+	return blocks
+}
+
+// blockMean is the mean of values with the interval of a Student distribution
+// over blocks: the variance of the mean is that of the blocks' sums of
+// deviations (the ratio estimator of Cochran, "Sampling Techniques", 1977,
+// section 6.3, with the block as the unit). The interval is unknown for fewer
+// than two blocks. deviation is the standard error.
+func blockMean(values []float64, blocks []int) (mean uncertainty.Prediction, deviation float64, n int) {
+	mean = uncertainty.Point(stat.Mean(values, nil))
+	sums := map[int]float64{}
+	for i, v := range values {
+		sums[blocks[i]] += v - mean.Value
+	}
+	n = len(sums)
+	if n < 2 {
+		return mean, math.NaN(), n
+	}
+	square := 0.0
+	for i := range blocks { // in order, so that rounding is always the same
+		if s, ok := sums[blocks[i]]; ok {
+			square += s * s
+			delete(sums, blocks[i])
+		}
+	}
+	b := float64(n)
+	deviation = math.Sqrt(b/(b-1)*square) / float64(len(values))
+	half := student(n).Quantile((1+level)/2) * deviation
+	mean.Low, mean.High, mean.Level = mean.Value-half, mean.Value+half, level
+	return mean, deviation, n
+}
+
+func student(blocks int) distuv.StudentsT {
+	return distuv.StudentsT{Sigma: 1, Nu: float64(blocks - 1)}
+}
+
+// effective is how many independent episodes would tell as much as these do:
+// the variance of one over that of the mean; 0 where nobody can say.
+func effective(values []float64, deviation float64) float64 {
+	if !(deviation > 0) {
+		return 0
+	}
+	return min(stat.Variance(values, nil)/(deviation*deviation), float64(len(values)))
+}
