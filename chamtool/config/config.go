@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/foretime/foretime/chamtool/perfmodel"
 )
 
 // ErrValue is matched by the warnings about values that could not be used.
@@ -129,7 +131,7 @@ func Variables() []Variable {
 		{"CHAMTOOL_DRAIN_SECONDS", "0.5", "how often the rings are read; one that is more than half full is read earlier", seconds(func(c *Config) *time.Duration { return &c.DrainEvery }, 0.0005, 10)},
 		{"CHAMTOOL_CPU_TIME_EVERY", "0", "take the thread CPU time of one task in this many; a system call each; 0 is never", number(func(c *Config) *int { return &c.CPUTimeEvery }, 0, math.MaxInt32)},
 		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "how often core frequencies are read; 0 is never", seconds(func(c *Config) *time.Duration { return &c.FrequencyEvery }, 0, 3600)},
-		{"CHAMTOOL_MODEL", "auto", "auto, history, local, power, ridge or mlp", oneOf(func(c *Config) *string { return &c.Model }, "auto", "history", "local", "power", "ridge", "mlp")},
+		{"CHAMTOOL_MODEL", "auto", strings.Join(perfmodel.Names(), ", "), oneOf(func(c *Config) *string { return &c.Model }, perfmodel.Names()...)},
 		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(func(c *Config) *int { return &c.FirstFitTasks }, 1, 1<<20)},
 		{"TIME2TRAIN", "0", "iterations before anything is predicted (the original tool's name)", number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20)},
 		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, and it wins", overridden(number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20))},

@@ -51,8 +51,10 @@ type Result struct {
 	R2        *float64 `json:"r2"`
 	Spearman  *float64 `json:"spearman"`
 	Unseen    Unseen   `json:"unseen"`
-	Model     string   `json:"model"`   // that answered most
-	Covered   *float64 `json:"covered"` // share of the judged within their interval
+	Model     string   `json:"model"`    // that answered most
+	Covered   *float64 `json:"covered"`  // share of those with an interval that lay within it, percent
+	Coverage  *float64 `json:"coverage"` // the same as a share
+	WAPE      *float64 `json:"wape"`     // sum of the misses over the sum of what came, percent
 	Pairs     []Pair   `json:"-"`
 	Warnings  []string `json:"warnings"`
 }
@@ -107,12 +109,12 @@ func Tasks(logs []*tasklog.Log, split Split, o perfmodel.Options) (*Result, erro
 				unknown++
 				continue
 			}
-			served[p.Model.String()]++
+			served[p.Model]++
 			size := 0.0
 			for _, s := range row.Sizes {
 				size += float64(s)
 			}
-			r.Pairs = append(r.Pairs, Pair{p.Seconds, row.Seconds, p.Low, p.High, row.Iteration, size, !learned[fp]})
+			r.Pairs = append(r.Pairs, Pair{p.Value, row.Seconds, p.Low, p.High, row.Iteration, size, !learned[fp]})
 		}
 	}
 	if unknown > 0 {
@@ -205,7 +207,7 @@ func (r *Result) Score() error {
 		return err
 	}
 	r.MAE, r.MAPE, r.MedianAPE = figure(m.MAE), figure(100*m.MAPE), figure(100*m.MedianAPE)
-	r.R2, r.Spearman = figure(m.R2), figure(m.Spearman)
+	r.R2, r.Spearman, r.WAPE = figure(m.R2), figure(m.Spearman), figure(wape(r.Pairs))
 	for _, w := range m.Warnings {
 		r.Warnings = append(r.Warnings, w.Error())
 	}
@@ -215,7 +217,7 @@ func (r *Result) Score() error {
 		if p.Unseen {
 			unseen = append(unseen, p)
 		}
-		if !math.IsNaN(p.Low) {
+		if !math.IsNaN(p.Low) && !math.IsInf(p.High, 1) {
 			bounded++
 			if p.Low <= p.Actual && p.Actual <= p.High {
 				covered++
@@ -223,7 +225,8 @@ func (r *Result) Score() error {
 		}
 	}
 	if bounded > 0 {
-		r.Covered = figure(100 * float64(covered) / float64(bounded))
+		share := float64(covered) / float64(bounded)
+		r.Covered, r.Coverage = figure(100*share), figure(share)
 	}
 	r.Unseen.Test = len(unseen)
 	if len(unseen) > 0 {
@@ -234,6 +237,17 @@ func (r *Result) Score() error {
 		r.Unseen.MAPE, r.Unseen.MedianAPE = figure(100*m.MAPE), figure(100*m.MedianAPE)
 	}
 	return nil
+}
+
+// wape is the sum of the misses over the sum of what came, in percent: long
+// runs count for what they last.
+func wape(pairs []Pair) float64 {
+	missed, came := 0.0, 0.0
+	for _, p := range pairs {
+		missed += math.Abs(p.Predicted - p.Actual)
+		came += p.Actual
+	}
+	return 100 * missed / came
 }
 
 func metrics(pairs []Pair) (regression.Metrics, error) {

@@ -132,8 +132,8 @@ func TestRecordedTasks(t *testing.T) {
 		}
 		logs = append(logs, l)
 	}
-	for _, model := range []perfmodel.Kind{perfmodel.Auto, perfmodel.Local} {
-		r, err := evaluation.Tasks(logs, evaluation.Split{Fraction: 0.3}, perfmodel.Options{Kind: model})
+	for _, model := range []string{perfmodel.Auto, "local"} {
+		r, err := evaluation.Tasks(logs, evaluation.Split{Fraction: 0.3}, perfmodel.Options{Serve: model})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Returned when there is nothing to forecast from.
@@ -192,9 +194,7 @@ func (m *Model) seasonal(logs []float64, known int) float64 {
 	if len(same) == 0 {
 		return logs[len(logs)-1]
 	}
-	slices.Sort(same)
-	n := len(same)
-	return (same[(n-1)/2] + same[n/2]) / 2
+	return stats.Median(same)
 }
 
 // judge picks the kind that was closest on the last third of the history when

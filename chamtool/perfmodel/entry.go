@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Entry is the model of one task function.
 type Entry struct {
 	name       string
-	options    Options
+	model      *Model
+	options    *Options
+	serving    int // the model that serves; -1 is the mixture
 	footprints map[uint64]*Footprint
 	usual      [16]*Footprint // those met last, by the low bits of their hash
 	width      int            // features of the power law; -1 before the first footprint
-	unit       float64        // of the ridge's sizes
 
 	seen     int // runs observed
 	learned  int // of them, those it learned from
@@ -28,23 +31,39 @@ type Entry struct {
 	epoch    int
 	held     bool // no fit yet, whatever n
 
-	columns        *columns // the model's
-	samples        []sample // the window, sorted by place up to the last fit
-	fresh          int      // samples behind the sorted ones
-	logs           moments
-	powers         moments
-	power          powerLaw
-	local          localLaw
-	ridge          ridgeLaw
-	least          float64 // shortest run
-	score          [kinds]float64
-	judged         [kinds]int
-	serving        Kind
-	residual       [256]float64 // log(actual / served), newest at judgedAll-1
+	columns *columns // the model's
+	samples []sample // the window, sorted by place up to the last fit
+	fresh   int      // samples behind the sorted ones
+	logs    moments
+	power   powerLaw
+	local   localLaw
+	laws    []law
+	live    []int // of laws, those whose answers change with every run
+	mix     mixture
+
+	residual       [256]float64 // log(actual / local), newest at residuals-1
 	residuals      int
-	low, high      float64 // factors of the interval
-	centre, spread float64 // of the residuals at the last fit
-	strange        int     // outliers in a row
+	interval       uncertainty.Adaptive
+	factors        uncertainty.Prediction // about a value of 1
+	centre, spread float64                // of the residuals at the last fit
+	strange        int                    // outliers in a row
+}
+
+func newEntry(name string, m *Model) *Entry {
+	e := &Entry{name: name, model: m, options: &m.options, footprints: map[uint64]*Footprint{}, width: -1, columns: &m.columns, next: m.options.FirstFit, serving: -1}
+	e.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, m.options.Level) // New saw to the level
+	e.factors = e.interval.Predict(1)
+	for k, m := range m.laws {
+		l := m.New(e)
+		e.laws = append(e.laws, l)
+		if _, ok := l.(live); ok {
+			e.live = append(e.live, k)
+		}
+		if m.Name == e.options.Serve {
+			e.serving = k
+		}
+	}
+	return e
 }
 
 // maxFootprints bounds the histories of one entry. Beyond it those of a single
@@ -54,12 +73,14 @@ const maxFootprints = 1 << 16
 // Name is the entry's name.
 func (e *Entry) Name() string { return e.name }
 
-// Serving is the kind of model that answers now.
-func (e *Entry) Serving() Kind {
-	if e.options.Kind != Auto {
-		return e.options.Kind
+// Serving is the name of the model that answers now: the one that was asked
+// for, or the heaviest of the mixture.
+func (e *Entry) Serving() string {
+	best := e.serving
+	if best < 0 {
+		best = e.mix.heaviest(len(e.laws))
 	}
-	return e.serving
+	return e.model.laws[best].Name
 }
 
 // Runs is how many runs were observed.
@@ -75,14 +96,16 @@ func (e *Entry) Drifts() int { return e.drifts }
 // that the power law and the ridge were not fitted to them.
 func (e *Entry) Outliers() int { return e.outliers }
 
-// Error is the rolling mean of a kind's error on runs it had not seen, as
+// Error is the rolling mean of a model's error on runs it had not seen, as
 // |log(predicted/actual)| of at most 3; NaN without any. Unlike a relative
 // error it does not favour answers that are too low.
-func (e *Entry) Error(k Kind) float64 {
-	if k < 0 || int(k) >= kinds || e.judged[k] == 0 {
-		return math.NaN()
+func (e *Entry) Error(model string) float64 {
+	for k, m := range e.model.laws {
+		if m.Name == model && e.mix.judged[k] > 0 {
+			return e.mix.loss[k]
+		}
 	}
-	return e.score[k]
+	return math.NaN()
 }
 
 // Footprints are the entry's footprints, smallest total size first.
@@ -129,15 +152,11 @@ func (e *Entry) Footprint(sizes []int64) *Footprint {
 func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
 	if e.width < 0 {
 		e.width = min(len(sizes), maxFeatures)
-		e.unit = math.Max(total(sizes), 1)
 	}
 	if len(e.footprints) >= maxFootprints {
 		e.dropRare()
 	}
-	f := &Footprint{Sizes: slices.Clone(sizes), key: key, x: features(sizes, e.width), ridge: ridgeFeatures(total(sizes), e.unit), mlp: math.NaN()}
-	if e.options.Network != nil {
-		f.mlp = e.options.Network.log(e.name, sizes)
-	}
+	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes, e.width), total: total(sizes)}
 	e.footprints[key] = f
 	return f
 }
@@ -175,48 +194,46 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 // or has learned from a run of the footprint.
 func (e *Entry) prediction(f *Footprint) *Prediction {
 	if f.fit != e.fits || f.stale {
-		y, kind := e.served(f)
+		y, model := e.served(f)
 		s := math.Exp(y)
-		f.best, f.stale = Prediction{Seconds: s, Low: s * e.low, High: s * e.high, Model: kind}, false
+		f.best.Value, f.best.Model, f.stale, f.moved = s, e.model.laws[model].Name, false, -1
+	}
+	if f.moved != e.mix.runs {
+		f.best.Prediction, f.moved = e.factors.Times(f.best.Value), e.mix.runs
 	}
 	return &f.best
 }
 
-// served is the logarithm of the answer, and the kind that gave it.
-func (e *Entry) served(f *Footprint) (float64, Kind) {
-	kind := e.Serving()
-	y := e.answer(f, kind)
+// served is the logarithm of the answer, and the model that gave it.
+func (e *Entry) served(f *Footprint) (y float64, model int) {
+	e.ask(f)
+	if y = math.NaN(); e.serving >= 0 {
+		y, model = f.answers[e.serving], e.serving
+	} else {
+		y, model = e.mix.middle(f.answers[:len(e.laws)])
+	}
 	if math.IsNaN(y) {
-		return e.answer(f, Local), Local
+		return f.answers[fallback], fallback
 	}
-	return y, kind
+	return y, model
 }
 
-// answer is the logarithm of one kind's seconds, NaN where it has no answer.
-func (e *Entry) answer(f *Footprint, kind Kind) float64 {
+// fallback answers where no other model does.
+const fallback = 1 // local
+
+// ask takes the answers of all models, or of the live ones alone where the
+// others gave theirs since the last fit.
+func (e *Entry) ask(f *Footprint) {
 	if f.fit != e.fits {
-		e.cache(f)
+		for k, l := range e.laws {
+			f.answers[k] = sane(l.answer(f))
+		}
+		f.fit, f.stale = e.fits, true
+		return
 	}
-	if kind != History {
-		return f.law[kind]
+	for _, k := range e.live {
+		f.answers[k] = sane(e.laws[k].answer(f))
 	}
-	mid, ok := f.median(e.epoch)
-	if !ok {
-		return f.law[Local]
-	}
-	// The local model counts as much as three runs with these sizes.
-	n := float64(min(f.runs, recent))
-	return (n*mid + 3*f.law[Local]) / (n + 3)
-}
-
-func (e *Entry) cache(f *Footprint) {
-	at := e.power.log(f.x)
-	f.law[Auto] = math.NaN()
-	f.law[Power] = sane(at)
-	f.law[Local] = sane(at + e.local.log(at))
-	f.law[Ridge] = sane(math.Log(e.ridge.seconds(f.ridge)))
-	f.law[MLP] = sane(f.mlp)
-	f.fit, f.stale = e.fits, true
 }
 
 // sane keeps an answer between a nanosecond and thirty years, and NaN as it is.
@@ -248,7 +265,7 @@ func (e *Entry) Observe(f *Footprint, seconds float64) {
 		plain = e.judge(f, y)
 	}
 	f.observe(y, e.epoch)
-	e.learn(f, seconds, y, plain)
+	e.learn(f, y, plain)
 	if e.n >= e.next && (!e.held || e.taught > 0) {
 		e.Fit()
 	}
@@ -256,7 +273,7 @@ func (e *Entry) Observe(f *Footprint, seconds float64) {
 
 const (
 	// learnOneIn is the share of the repeated runs that are learned from.
-	learnOneIn = 8
+	learnOneIn = 16
 	// A run clearly outside its interval adds missed to the doubt, one inside
 	// takes one away: doubt grows once more than a fifth of the runs miss, and
 	// beyond doubtful every run is learned from. A change of a twentieth is not
@@ -283,31 +300,27 @@ func (e *Entry) repeats(f *Footprint, seconds float64) bool {
 	return e.doubt <= doubtful && uint64(e.seen)*golden >= math.MaxUint64/learnOneIn
 }
 
-func (e *Entry) learn(f *Footprint, seconds, y float64, plain bool) {
+func (e *Entry) learn(f *Footprint, y float64, plain bool) {
 	e.n++
 	e.learned++
-	if e.least == 0 || seconds < e.least {
-		e.least = seconds
-	}
 	if plain {
 		e.logs.add(f.x, y, 1)
-		e.powers.add(f.ridge[:], seconds, 1/(seconds*seconds))
+	}
+	for _, l := range e.laws {
+		l.learn(f, y, plain)
 	}
 	e.samples = append(e.samples, sample{y: y, f: f, order: uint64(e.learned)})
 	e.fresh++
 }
 
-// judge compares every kind's answer with a run that none of them has seen,
+// judge compares every model's answer with a run that none of them has seen,
 // and reports whether the run is like the others.
 func (e *Entry) judge(f *Footprint, y float64) bool {
-	for k := History; int(k) < kinds; k++ {
-		if a := e.answer(f, k); !math.IsNaN(a) {
-			e.judged[k]++
-			e.score[k] += (math.Min(math.Abs(a-y), 3) - e.score[k]) / float64(min(e.judged[k], 256))
-		}
-	}
 	served, _ := e.served(f)
-	r := y - served
+	e.mix.judge(f.answers[:len(e.laws)], y)
+	r := y - f.answers[fallback]                          // how far from what was fitted, whatever serves
+	_ = e.interval.Observe(math.Exp(served), math.Exp(y)) // both are above zero
+	e.factors = e.interval.Predict(1)
 	e.residual[e.residuals%len(e.residual)] = r
 	e.residuals++
 	if e.residuals%stretch == 0 && e.drifted() {

@@ -1,95 +1,25 @@
 package perfmodel
 
-import (
-	"math"
-	"slices"
-)
-
-// recent is how many runs of one footprint are remembered.
-const recent = 15
-
-// Footprint is one combination of argument sizes, with the runs that had it.
-type Footprint struct {
-	Sizes []int64
-	Mark  any       // the caller's own
-	key   uint64    // hash of the sizes
-	x     []float64 // features for the power law
-	ridge [3]float64
-	mlp   float64 // logarithm of the network's seconds, NaN without a network
-
-	epoch  int             // of the entry, when the runs below were taken
-	runs   int             // learned since the epoch began
-	last   [recent]float64 // logarithms of seconds, the n-th run at n modulo recent
-	sorted [recent]float64 // the same in ascending order
-
-	fit   int            // of the entry, that made the answers below; 0 is none
-	law   [kinds]float64 // logarithms of seconds, NaN where there is no answer
-	best  Prediction     // what is served
-	stale bool           // best is older than the runs or the laws
+// historyLaw is the median of the last runs of equal sizes. The local model
+// counts as much as three runs of these sizes.
+type historyLaw struct {
+	e     *Entry
+	local law
 }
 
-// Stats says what is known of a footprint.
-type Stats struct {
-	Runs      int     // learned since the entry last drifted
-	Median    float64 // of the last 15, in seconds, as the figures below
-	Trimmed   float64 // mean without the lowest and highest fifth
-	Deviation float64 // median distance from the median, times 1.4826
-}
+func newHistory(e *Entry) law { return historyLaw{e, newLocal(e)} }
 
-// Stats returns what is known of the footprint.
-func (f *Footprint) Stats() Stats {
-	sorted := slices.Clone(f.sorted[:min(f.runs, recent)])
-	if len(sorted) == 0 {
-		return Stats{}
-	}
-	for i, y := range sorted {
-		sorted[i] = math.Exp(y)
-	}
-	cut := len(sorted) / 5
-	sum := 0.0
-	for _, v := range sorted[cut : len(sorted)-cut] {
-		sum += v
-	}
-	s := Stats{Runs: f.runs, Median: medianOf(sorted), Trimmed: sum / float64(len(sorted)-2*cut)}
-	for i, v := range sorted {
-		sorted[i] = math.Abs(v - s.Median)
-	}
-	slices.Sort(sorted)
-	s.Deviation = 1.4826 * medianOf(sorted)
-	return s
-}
+func (historyLaw) live()                           {}
+func (historyLaw) learn(*Footprint, float64, bool) {}
+func (historyLaw) fit()                            {}
+func (historyLaw) forget()                         {}
 
-func medianOf(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}
-
-func (f *Footprint) observe(y float64, epoch int) {
-	if f.epoch != epoch {
-		f.epoch, f.runs = epoch, 0
+func (l historyLaw) answer(f *Footprint) float64 {
+	near := l.local.answer(f)
+	mid, ok := f.median(l.e.epoch)
+	if !ok {
+		return near
 	}
-	n, slot := min(f.runs, recent), f.runs%recent
-	if n == recent {
-		i := 0
-		for f.sorted[i] != f.last[slot] {
-			i++
-		}
-		copy(f.sorted[i:], f.sorted[i+1:])
-		n--
-	}
-	i := n
-	for ; i > 0 && f.sorted[i-1] > y; i-- {
-		f.sorted[i] = f.sorted[i-1]
-	}
-	f.sorted[i], f.last[slot] = y, y
-	f.runs++
-	f.stale = true
-}
-
-// median is the median logarithm of the last runs; ok is false without any.
-func (f *Footprint) median(epoch int) (mid float64, ok bool) {
-	if f.runs == 0 || f.epoch != epoch {
-		return 0, false
-	}
-	return medianOf(f.sorted[:min(f.runs, recent)]), true
+	n := float64(min(f.runs, recent))
+	return (n*mid + 3*near) / (n + 3)
 }

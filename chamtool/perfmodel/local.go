@@ -26,6 +26,20 @@ type sample struct {
 	order uint64 // when it was observed
 }
 
+// localModel answers by the table that lies along the entry's power law.
+type localModel struct{ e *Entry }
+
+func newLocal(e *Entry) law { return localModel{e} }
+
+func (localModel) learn(*Footprint, float64, bool) {}
+func (localModel) fit()                            {}
+func (localModel) forget()                         {}
+
+func (l localModel) answer(f *Footprint) float64 {
+	at := l.e.power.log(f.x)
+	return at + l.e.local.log(at)
+}
+
 // localLaw is a table of how far runs lay from the power law, by the place
 // along it. Both are logarithms.
 type localLaw struct {

@@ -1,20 +1,25 @@
 package perfmodel
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/foretime/foretime/shared/registry"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
 
 // Options sets how a [Model] learns. The zero value works.
 type Options struct {
-	Kind     Kind     // what serves; 0 is Auto
+	Serve    string   // the model that serves, of [Names]; "" is Auto
 	FirstFit int      // runs before the first answer; 0 is 10
-	Network  *Network // for MLP; nil is none
-	Level    float64  // share of runs that an interval holds; 0 is 0.9
+	Network  *Network // for mlp; nil is none
+	Level    float64  // share of runs that an interval holds, at most 0.969; 0 is 0.9
 }
 
-// Prediction is what a task will take, in seconds.
+// Prediction is what a task will take, in seconds, and the name of the model
+// that answered.
 type Prediction struct {
-	Seconds   float64
-	Low, High float64
-	Model     Kind // that answered
+	uncertainty.Prediction
+	Model string
 }
 
 // Model is what a process knows about its task functions. It belongs, with its
@@ -24,6 +29,7 @@ type Model struct {
 	entries map[string]*Entry
 	names   []string
 	columns columns // of the entry that is being fitted
+	laws    registry.List[func(*Entry) law]
 }
 
 // New returns a model that knows nothing.
@@ -31,10 +37,10 @@ func New(o Options) *Model {
 	if o.FirstFit <= 0 {
 		o.FirstFit = 10
 	}
-	if !(o.Level > 0 && o.Level < 1) {
+	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
 		o.Level = 0.9
 	}
-	return &Model{options: o, entries: map[string]*Entry{}}
+	return &Model{options: o, entries: map[string]*Entry{}, laws: Models()}
 }
 
 // Entry returns the entry of a task function, made where it is new. The name
@@ -42,8 +48,7 @@ func New(o Options) *Model {
 func (m *Model) Entry(name string) *Entry {
 	e := m.entries[name]
 	if e == nil {
-		e = &Entry{name: name, options: m.options, footprints: map[uint64]*Footprint{}, width: -1, serving: Power, columns: &m.columns}
-		e.next = m.options.FirstFit
+		e = newEntry(name, m)
 		m.entries[name] = e
 		m.names = append(m.names, name)
 	}

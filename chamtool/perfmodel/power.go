@@ -2,6 +2,16 @@ package perfmodel
 
 import "math"
 
+// powerModel answers by the entry's power law, along which its window is sorted.
+type powerModel struct{ e *Entry }
+
+func newPower(e *Entry) law { return powerModel{e} }
+
+func (powerModel) learn(*Footprint, float64, bool) {}
+func (powerModel) fit()                            {}
+func (powerModel) forget()                         {}
+func (l powerModel) answer(f *Footprint) float64   { return l.e.power.log(f.x) }
+
 // powerLaw is log t = at + Σ b·(x - mean), x the features of the sizes.
 type powerLaw struct {
 	width int
@@ -41,39 +51,6 @@ func (l *powerLaw) log(x []float64) float64 {
 	v := l.at
 	for i := range min(l.width, len(x)) {
 		v += l.b[i] * (x[i] - l.mean[i])
-	}
-	return v
-}
-
-// ridgeLaw is t = at + Σ b·(x - mean), x the scaled powers of the total size.
-type ridgeLaw struct {
-	mean, b [3]float64
-	at      float64
-	low     float64 // no answer below it
-}
-
-// ridgeFeatures are s, s^1.5 and s² with s in units of the entry's first size.
-func ridgeFeatures(total, unit float64) [3]float64 {
-	s := total / unit
-	return [3]float64{s, s * math.Sqrt(s), s * s}
-}
-
-func fitRidge(m *moments, low float64) ridgeLaw {
-	l := ridgeLaw{at: m.mean[3], low: low}
-	copy(l.mean[:], m.mean[:3])
-	if b, ok := m.solve(3, 1e-5, 0); ok {
-		copy(l.b[:], b[:3])
-	}
-	return l
-}
-
-func (l *ridgeLaw) seconds(x [3]float64) float64 {
-	v := l.at
-	for i := range x {
-		v += l.b[i] * (x[i] - l.mean[i])
-	}
-	if !(v > l.low) {
-		return l.low
 	}
 	return v
 }

@@ -20,7 +20,7 @@ func taughtBy(t testing.TB, runs int, seed uint64) *Model {
 	for range runs {
 		e := m.Entry("app:f")
 		size := 1000 + r.Int64N(100_000)
-		e.Observe(e.Footprint([]int64{size}), law(r, size, 0.01))
+		e.Observe(e.Footprint([]int64{size}), truth(r, size, 0.01))
 	}
 	return m
 }
@@ -46,8 +46,8 @@ func TestStoreRoundTrip(t *testing.T) {
 	e := second.Entry("app:f")
 	p, err := e.Predict(e.Footprint([]int64{50_000}))
 	want := 1e-9 * math.Pow(50_000, 1.5)
-	if err != nil || math.Abs(p.Seconds-want) > 0.05*want {
-		t.Errorf("%v, want %v (%v)", p.Seconds, want, err)
+	if err != nil || math.Abs(p.Value-want) > 0.05*want {
+		t.Errorf("%v, want %v (%v)", p.Value, want, err)
 	}
 	e.Observe(e.Footprint([]int64{77}), 0.5)
 	own := second.Learned().Entries["app:f"]

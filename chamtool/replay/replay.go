@@ -1,10 +1,10 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/foretime/foretime/chamtool/abi"
@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/chamtool/ring"
 	"github.com/foretime/foretime/chamtool/session"
 	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // ErrNoRuns is returned for a log that holds no task runs.
@@ -33,6 +34,9 @@ type Result struct {
 	Drifts     int     `json:"drifts"`
 	NsPerEvent float64 `json:"ns_per_event"` // reading, predicting, learning, scoring
 	Curve      []Point `json:"curve"`
+	Level      float64 `json:"level"` // share that the intervals promise to hold
+	// Baselines are what plain rules would have come to on the same tasks.
+	Baselines map[string]*evaluation.Result `json:"baselines"`
 }
 
 // Point is the error over a stretch of tasks, counted in each rank from its
@@ -54,24 +58,30 @@ func Run(logs []*tasklog.Log, o Options) (*Result, error) {
 	var order []int // of each pair, in its rank
 	var busy time.Duration
 	events := 0
+	judged := map[string][]evaluation.Pair{}
 	for rank, l := range logs {
 		if len(l.Rows) == 0 {
 			return nil, fmt.Errorf("%s: %w", l.Name, ErrNoRuns)
 		}
 		one := &feed{now: 1}
-		seen := map[*perfmodel.Footprint]bool{}
+		plain := newBaselines()
 		place := 0
 		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
 		s := session.New(session.Options{
 			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: abi.Upstream, Model: perfmodel.New(o.Model),
 			Clock: one.clock, Symbol: one.symbol,
-			Each: func(f *perfmodel.Footprint, predicted, seconds float64) {
+			Each: func(f *perfmodel.Footprint, p perfmodel.Prediction, seconds float64) {
 				place++
-				if !math.IsNaN(predicted) {
-					r.Pairs = append(r.Pairs, evaluation.Pair{Predicted: predicted, Actual: seconds, Low: math.NaN(), High: math.NaN(), Unseen: !seen[f]})
+				if p.Model != "" {
+					pair := evaluation.Pair{Predicted: p.Value, Actual: seconds, Low: p.Low, High: p.High, Unseen: !plain.knows(f)}
+					r.Pairs = append(r.Pairs, pair)
 					order = append(order, place)
+					for name, value := range plain.answers(f) {
+						pair.Predicted, pair.Low, pair.High = value, math.NaN(), math.NaN()
+						judged[name] = append(judged[name], pair)
+					}
 				}
-				seen[f] = true
+				plain.learn(f, seconds)
 			},
 		})
 		started := o.Now()
@@ -87,7 +97,16 @@ func Run(logs []*tasklog.Log, o Options) (*Result, error) {
 	if err := r.Score(); err != nil {
 		return nil, err
 	}
-	r.Model = o.Model.Kind.String()
+	r.Baselines = map[string]*evaluation.Result{}
+	for name, pairs := range judged {
+		b := &evaluation.Result{Train: r.Train, Model: name, Pairs: pairs}
+		if err := b.Score(); err != nil {
+			return nil, err
+		}
+		r.Baselines[name] = b
+	}
+	r.Model = cmp.Or(o.Model.Serve, perfmodel.Auto)
+	r.Level = 0.9
 	r.NsPerEvent = float64(busy.Nanoseconds()) / float64(events)
 	r.Curve = curve(r.Pairs, order)
 	return r, nil
@@ -170,8 +189,7 @@ func curve(pairs []evaluation.Pair, order []int) []Point {
 		n := len(errors)
 		point := Point{From: from, To: min(to, last), Test: n}
 		if n > 0 {
-			slices.Sort(errors)
-			mean, median := sum/float64(n), (errors[(n-1)/2]+errors[n/2])/2
+			mean, median := sum/float64(n), stats.Median(errors)
 			point.MAPE, point.MedianAPE = &mean, &median
 		}
 		points = append(points, point)

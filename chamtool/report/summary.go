@@ -1,12 +1,12 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 
 	"github.com/foretime/foretime/chamtool/task"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Summary is what a rank's run came to.
@@ -95,12 +95,7 @@ func (s *Summary) Score(e *Errors) {
 }
 
 // Write writes the summary as indented JSON.
-func (s *Summary) Write(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(s)
-}
+func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }
 
 // Line is the summary in one line.
 func (s *Summary) Line() string {

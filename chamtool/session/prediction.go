@@ -52,7 +52,7 @@ func (s *Session) predict(m mark) float64 {
 	if err != nil {
 		return s.meanSeconds()
 	}
-	return p.Seconds
+	return p.Value
 }
 
 // Announced are the predicted times of the tasks announced in this iteration.

@@ -32,9 +32,9 @@ type Options struct {
 	CPUTime func() time.Duration
 	// Symbol names the function at an address; nil names it by the address.
 	Symbol func(address uint64) string
-	// Each is told of every run with what was predicted for it, NaN where there
-	// was no model yet; nil is not told.
-	Each func(f *perfmodel.Footprint, predicted, seconds float64)
+	// Each is told of every run with what was predicted for it, of no model where
+	// there was none yet; nil is not told.
+	Each func(f *perfmodel.Footprint, predicted perfmodel.Prediction, seconds float64)
 	// Create opens a log for writing; nil writes none.
 	Create func(name string) (io.WriteCloser, error)
 }
@@ -103,11 +103,7 @@ type logFile struct {
 func New(o Options) *Session {
 	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}}
 	if s.model == nil {
-		kind, err := perfmodel.ParseKind(o.Config.Model)
-		if err != nil {
-			s.warn(err)
-		}
-		s.model = perfmodel.New(perfmodel.Options{Kind: kind, FirstFit: o.Config.FirstFitTasks})
+		s.model = perfmodel.New(perfmodel.Options{Serve: o.Config.Model, FirstFit: o.Config.FirstFitTasks})
 	}
 	s.tracker = task.NewTracker[mark]((*observer)(s), &s.clock)
 	s.clock.Show(o.Clock())
@@ -298,7 +294,7 @@ func (s *Session) summary() *report.Summary {
 	}
 	for _, f := range s.order {
 		out.Entries = append(out.Entries, report.Function{
-			Name: f.entry.Name(), Runs: f.entry.Runs(), Model: f.entry.Serving().String(), Fits: f.entry.Fits(),
+			Name: f.entry.Name(), Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),
 			Drifts: f.entry.Drifts(), Outliers: f.entry.Outliers(), MAPE: report.FigureOf(f.mape()),
 		})
 	}
@@ -359,18 +355,18 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 		s.tooShort++
 	}
 	s.load(r.Iteration, r.Seconds)
+	var p perfmodel.Prediction
 	predicted := math.NaN()
 	if f.entry.Fits() > 0 {
-		if p, err := f.entry.Predict(fp); err == nil {
-			predicted = p.Seconds
-			if miss, ok := s.errors.Add(predicted, r.Seconds); ok {
-				f.judged++
-				f.relative += miss
-			}
+		p, _ = f.entry.Predict(fp) // it has a model
+		predicted = p.Value
+		if miss, ok := s.errors.Add(predicted, r.Seconds); ok {
+			f.judged++
+			f.relative += miss
 		}
 	}
 	if s.o.Each != nil {
-		s.o.Each(fp, predicted, r.Seconds)
+		s.o.Each(fp, p, r.Seconds)
 	}
 	f.entry.Observe(fp, r.Seconds)
 	s.log(t, r, predicted)

@@ -49,7 +49,12 @@ func number(v float64) string {
 
 // Save writes results.json and index.html into dir.
 func (r *Results) Save(dir string) error {
-	err := file.WriteJSON(filepath.Join(dir, "results.json"), r)
+	err := file.Write(filepath.Join(dir, "results.json"), func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	})
 	if err != nil {
 		return err
 	}

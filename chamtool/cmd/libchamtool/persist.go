@@ -20,15 +20,13 @@ func (c *consumer) storePath() string {
 // model is what this rank begins with.
 func (c *consumer) model() (*perfmodel.Model, []error) {
 	var warnings []error
-	kind, err := perfmodel.ParseKind(c.config.Model)
-	if err != nil {
-		warnings = append(warnings, err)
-	}
-	o := perfmodel.Options{Kind: kind, FirstFit: c.config.FirstFitTasks}
+	o := perfmodel.Options{Serve: c.config.Model, FirstFit: c.config.FirstFitTasks}
 	if c.config.MLPFile != "" {
-		if o.Network, err = perfmodel.LoadNetwork(c.config.MLPFile); err != nil {
+		network, err := perfmodel.LoadNetwork(c.config.MLPFile)
+		if err != nil {
 			warnings = append(warnings, err)
 		}
+		o.Network = network
 	}
 	m := perfmodel.New(o)
 	path := c.storePath()

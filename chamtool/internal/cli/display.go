@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/chamtool/config"
@@ -73,10 +74,10 @@ func entries(env *cli.Env, m *perfmodel.Model, asJSON bool) error {
 	var rows []entryRow
 	for _, name := range m.Names() {
 		e := m.Entry(name)
-		row := entryRow{name, e.Runs(), len(e.Footprints()), e.Serving().String(), law(e), map[string]*float64{}}
-		for k := perfmodel.History; k < perfmodel.MLP; k++ {
-			if x := e.Error(k); !math.IsNaN(x) {
-				row.Errors[k.String()] = &x
+		row := entryRow{name, e.Runs(), len(e.Footprints()), e.Serving(), law(e), map[string]*float64{}}
+		for _, model := range perfmodel.Models().Names() {
+			if x := e.Error(model); !math.IsNaN(x) {
+				row.Errors[model] = &x
 			}
 		}
 		rows = append(rows, row)
@@ -84,9 +85,14 @@ func entries(env *cli.Env, m *perfmodel.Model, asJSON bool) error {
 	if asJSON {
 		return env.WriteJSON(rows)
 	}
-	t := cli.Table{Header: []string{"entry", "runs", "footprints", "serving", "history", "local", "power", "ridge", "law"}}
+	models := perfmodel.Models().Names()
+	t := cli.Table{Header: slices.Concat([]string{"entry", "runs", "footprints", "serving"}, models, []string{"law"})}
 	for _, r := range rows {
-		t.Add(r.Entry, r.Runs, r.Footprints, r.Serving, figure(r.Errors["history"]), figure(r.Errors["local"]), figure(r.Errors["power"]), figure(r.Errors["ridge"]), r.Law)
+		cells := []any{r.Entry, r.Runs, r.Footprints, r.Serving}
+		for _, m := range models {
+			cells = append(cells, figure(r.Errors[m]))
+		}
+		t.Add(append(cells, r.Law)...)
 	}
 	_, err := t.WriteTo(env.Stdout)
 	return err
@@ -127,7 +133,7 @@ func footprints(env *cli.Env, m *perfmodel.Model, entry string, asJSON bool) err
 			s := fp.Stats()
 			r := row{fp.Sizes, s.Runs, s.Median, s.Trimmed, s.Deviation, 0}
 			if p, err := e.Predict(fp); err == nil {
-				r.Predicted = p.Seconds
+				r.Predicted = p.Value
 			}
 			rows = append(rows, r)
 		}

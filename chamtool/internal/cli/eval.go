@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/chamtool/evaluation"
 	"github.com/foretime/foretime/chamtool/forecast"
@@ -59,7 +60,7 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 	flags.Float64Var(&split.Fraction, "train-fraction", 0.3, "learn from the first share of each file")
 	flags.IntVar(&split.Rows, "train-rows", 0, "learn from the first rows of each file")
 	flags.StringSliceVar(&split.Files, "train-files", nil, "learn from these files, be judged by the others")
-	flags.StringVar(&model, "model", "auto", "auto, history, local, power, ridge, mlp; for loads auto, ar, seasonal, average")
+	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", ")+"; for loads auto, ar, seasonal, average")
 	flags.StringVar(&mlp, "mlp", "", "network written by chamtool train, for --model mlp")
 	flags.IntVar(&order, "order", 6, "iterations that the autoregression looks back")
 	flags.BoolVar(&recursive, "recursive", false, "forecast all of the rest from the learned part alone")
@@ -87,16 +88,17 @@ func evaluate(f tasklog.Format, logs []*tasklog.Log, split evaluation.Split, mod
 
 // modelOptions are the options of a task model named on the command line.
 func modelOptions(model, mlp string) (perfmodel.Options, error) {
-	kind, err := perfmodel.ParseKind(model)
-	if err != nil {
-		return perfmodel.Options{}, cli.Usagef("--model: %w: want auto, history, local, power, ridge or mlp", err)
+	if err := perfmodel.Check(model); err != nil {
+		return perfmodel.Options{}, cli.Usagef("--model: %w", err)
 	}
-	o := perfmodel.Options{Kind: kind}
+	o := perfmodel.Options{Serve: model}
 	if mlp != "" {
-		if o.Network, err = perfmodel.LoadNetwork(mlp); err != nil {
+		network, err := perfmodel.LoadNetwork(mlp)
+		if err != nil {
 			return o, err
 		}
-	} else if kind == perfmodel.MLP {
+		o.Network = network
+	} else if model == "mlp" {
 		return o, cli.Usagef("--model mlp needs --mlp FILE, written by chamtool train")
 	}
 	return o, nil
@@ -170,10 +172,3 @@ func figure(x *float64) string {
 
 // digits prints four significant digits.
 func digits(x float64) string { return fmt.Sprintf("%.4g", x) }
-
-// middle is the median of values, which it sorts.
-func middle(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
-}

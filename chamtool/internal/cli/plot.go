@@ -7,6 +7,7 @@ import (
 	"github.com/foretime/foretime/chamtool/tasklog"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/spf13/cobra"
 )
 
@@ -21,9 +22,6 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 			f, err := tasklog.ParseFormat(format)
 			if err != nil {
 				return cli.Usagef("--format: %w", err)
-			}
-			if out == "" {
-				return cli.Usagef("--out is missing")
 			}
 			logs, err := loadLogs(env, args, f)
 			if err != nil {
@@ -50,6 +48,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&format, "format", "mxm", "format of the files: mxm, ar, perm or csv")
 	fl.StringVar(&out, "out", "", "image to write, .svg or .png")
+	cli.Require(c, "out")
 	fl.StringVar(&what, "what", "predicted", "predicted (against actual), error (over tasks) or load (per iteration)")
 	fl.StringVar(&model, "model", "auto", "as for eval")
 	fl.StringVar(&mlp, "mlp", "", "network written by chamtool train")
@@ -78,7 +77,7 @@ func pairs(ps []evaluation.Pair, what string) chart.Chart {
 		}
 		x := float64(from+to) / 2
 		mean.X, mean.Y = append(mean.X, x), append(mean.Y, sum/float64(to-from))
-		median.X, median.Y = append(median.X, x), append(median.Y, middle(below))
+		median.X, median.Y = append(median.X, x), append(median.Y, stats.Median(below))
 		from = to
 	}
 	return chart.Lines{Frame: chart.Frame{Title: "Error of the predictions", X: "task", Y: "error (%)"}, Series: []chart.Series{mean, median}}

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/replay"
 	"github.com/foretime/foretime/chamtool/tasklog"
 	"github.com/foretime/foretime/shared/cli"
@@ -51,7 +53,7 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&format, "format", "mxm", "format of the files: mxm or csv")
-	flags.StringVar(&model, "model", "auto", "auto, history, local, power, ridge or mlp")
+	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", "))
 	flags.StringVar(&mlp, "mlp", "", "network written by chamtool train")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return c

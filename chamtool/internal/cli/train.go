@@ -28,9 +28,6 @@ func newTrainCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return cli.Usagef("--format: %w", err)
 			}
-			if out == "" {
-				return cli.Usagef("--out is missing")
-			}
 			if !(fraction > 0 && fraction <= 1) {
 				return cli.Usagef("--train-fraction %v: want it in (0, 1]", fraction)
 			}
@@ -61,6 +58,7 @@ func newTrainCommand(env *cli.Env) *cobra.Command {
 	fl.Uint64Var(&seed, "seed", 1, "seed")
 	fl.Float64Var(&fraction, "train-fraction", 1, "learn from the first share of each file")
 	fl.IntSliceVar(&hidden, "hidden", []int{16, 16}, "units of each hidden layer")
+	cli.Require(c, "out")
 	return c
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Fit fits now. It is called by Observe when it is time.
@@ -17,11 +19,12 @@ func (e *Entry) Fit() {
 	if moved {
 		e.power = law
 	}
-	e.ridge = fitRidge(&e.powers, e.least/2)
 	e.sortSamples(moved)
 	e.local = fitLocal(e.samples, e.columns)
-	e.choose()
-	e.widen()
+	for _, l := range e.laws {
+		l.fit()
+	}
+	e.settle()
 	e.next = e.n + max(8, min(e.n/4, 2048))
 }
 
@@ -78,42 +81,19 @@ func merge(a, b []sample) []sample {
 	return out
 }
 
-// choose lets the kind with the least rolling error serve. Another must be better
-// by a fifth to take over: where runs scatter, rolling errors differ by chance.
-func (e *Entry) choose() {
-	best := e.serving
-	if e.judged[best] == 0 {
-		best = Local
-	}
-	for k := History; int(k) < kinds; k++ {
-		if e.judged[k] >= 8 && e.judged[best] > 0 && e.score[k] < 0.8*e.score[best] {
-			best = k
-		}
-	}
-	e.serving = best
-}
-
-// widen takes the interval, and what is usual, from the residuals.
-func (e *Entry) widen() {
-	sorted := slices.Clone(e.residual[:min(e.residuals, len(e.residual))])
-	if len(sorted) < 8 {
-		sorted = sorted[:0]
+// settle takes what is usual from the residuals: where they lie, and how far
+// from each other.
+func (e *Entry) settle() {
+	residuals := slices.Clone(e.residual[:min(e.residuals, len(e.residual))])
+	if len(residuals) < 8 {
+		residuals = residuals[:0]
 		for i := range e.samples {
 			s := &e.samples[i]
-			sorted = append(sorted, s.y-s.at-e.local.log(s.at))
+			residuals = append(residuals, s.y-s.at-e.local.log(s.at))
 		}
 	}
-	slices.Sort(sorted)
-	tail := (1 - e.options.Level) / 2
-	n := float64(len(sorted))
-	e.low = math.Exp(math.Min(sorted[int(tail*n)], 0))
-	e.high = math.Exp(math.Max(sorted[min(int(math.Ceil((1-tail)*n)), len(sorted)-1)], 0))
-	e.centre = medianOf(sorted)
-	for i, r := range sorted {
-		sorted[i] = math.Abs(r - e.centre)
-	}
-	slices.Sort(sorted)
-	e.spread = 1.4826 * medianOf(sorted)
+	sorted := stats.Sort(residuals)
+	e.centre, e.spread = sorted.Median(), 1.4826*sorted.MAD()
 }
 
 const (
@@ -149,7 +129,7 @@ func (e *Entry) shift(from int) float64 {
 		r[i] = e.residual[(from+i)%len(e.residual)]
 	}
 	slices.Sort(r[:])
-	return medianOf(r[:]) - e.centre
+	return stats.Sorted(r[:]).Median() - e.centre
 }
 
 // forget drops the past but for the runs of the last stretches, of which the one
@@ -160,15 +140,16 @@ func (e *Entry) forget() {
 	slices.SortFunc(e.samples, func(a, b sample) int { return cmp.Compare(a.order, b.order) })
 	kept := slices.Clone(e.samples[max(0, len(e.samples)-lasting*stretch+1):])
 	e.samples, e.fresh = kept, len(kept)
-	e.logs, e.powers, e.n, e.least = moments{}, moments{}, len(kept), 0
+	e.logs, e.n = moments{}, len(kept)
+	for _, l := range e.laws {
+		l.forget()
+	}
 	for _, s := range kept {
-		seconds := math.Exp(s.y)
 		e.logs.add(s.f.x, s.y, 1)
-		e.powers.add(s.f.ridge[:], seconds, 1/(seconds*seconds))
-		if e.least == 0 || seconds < e.least {
-			e.least = seconds
+		for _, l := range e.laws {
+			l.learn(s.f, s.y, true)
 		}
 	}
-	e.judged, e.residuals, e.strange, e.doubt = [kinds]int{}, 0, 0, 0
+	e.mix.judged, e.residuals, e.strange, e.doubt = [mostModels]int{}, 0, 0, 0
 	e.next = e.n + 1
 }
