@@ -8,18 +8,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Run executes `go test -json ARGS` in dir, prints one line per package to
 // progress as it ends, and returns the count. The error says that the go
-// command itself could not be run; failed tests are in the Result.
+// command itself could not be run, or that ctx ended, which ends every test;
+// failed tests are in the Result.
 func Run(ctx context.Context, dir string, args []string, progress io.Writer) (*Result, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
 	cmd.Dir = dir
+	cmd.Env = append([]string{"GORACE=atexit_sleep_ms=10"}, os.Environ()...) // the user's own, if any, comes later and wins
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // the test binaries too
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()

@@ -2,10 +2,13 @@ package suite
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -107,6 +110,48 @@ func TestRun(t *testing.T) {
 	if r.OK() || len(r.Failures) == 0 {
 		t.Errorf("a package that is not there: got %+v", r)
 	}
+}
+
+// A run that is ended leaves no test behind.
+func TestRunIsEnded(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":    "module example.com/m\n\ngo 1.26.0\n",
+		"m_test.go": "package m\n\nimport (\n\"fmt\"\n\"os\"\n\"testing\"\n\"time\"\n)\n\nfunc TestA(t *testing.T) {\nos.WriteFile(\"pid\", fmt.Append(nil, os.Getpid()), 0o644)\ntime.Sleep(time.Hour)\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOWORK", "off")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { _, err := Run(ctx, dir, []string{"./..."}, &bytes.Buffer{}); ended <- err }()
+	var pid []byte
+	for until := time.Now().Add(5 * time.Minute); len(pid) == 0 && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		pid, _ = os.ReadFile(filepath.Join(dir, "pid"))
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the run ended with %v", err)
+	}
+	state := "R"
+	for until := time.Now().Add(5 * time.Minute); state != "Z" && state != "" && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		state = stateOf(string(pid))
+	}
+	if state != "Z" && state != "" {
+		t.Errorf("process %s of the test is still there, in state %s", pid, state)
+	}
+}
+
+// stateOf is the letter of a process's state, "" where there is none.
+func stateOf(pid string) string {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return ""
+	}
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[0]
 }
 
 func TestFoldersAndNeeds(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/tools/docs"
@@ -51,6 +52,7 @@ func steps(tree []string) []step {
 		{"docs", docs.Check},
 		{"builds", docs.Builds},
 		{"tidy", tidy},
+		{"versions", versions},
 		{"vet", vet},
 		{"pinned", pinned},
 		{"imports", imports},
@@ -114,6 +116,31 @@ func layering(ws *workspace.Workspace) ([]string, error) {
 
 func tidy(ws *workspace.Workspace) ([]string, error) {
 	return eachModule(ws, []string{"GOWORK=off"}, "go", "mod", "tidy", "-diff")
+}
+
+// versions wants each module to build alone with the versions that the
+// workspace builds and tests it with, which saves building them twice too;
+// `go work sync` and `go mod tidy` mend it.
+func versions(ws *workspace.Workspace) ([]string, error) {
+	list := []string{"list", "-deps", "-f", "{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}", "./..."}
+	var findings []string
+	for _, m := range ws.Modules {
+		together, err := command(m.Dir, nil, "go", list...)
+		if err != nil {
+			return nil, err
+		}
+		alone, err := command(m.Dir, []string{"GOWORK=off"}, "go", list...)
+		if err != nil {
+			return nil, err
+		}
+		slices.Sort(alone)
+		for _, line := range slices.Compact(alone) {
+			if !slices.Contains(together, line) && !strings.HasPrefix(line, ours) {
+				findings = append(findings, m.Name+": alone it builds with "+line)
+			}
+		}
+	}
+	return findings, nil
 }
 
 func vet(ws *workspace.Workspace) ([]string, error) {

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string) (bool, error) {
 func test(ctx context.Context, ws *workspace.Workspace) (*suite.Result, error) {
 	// checkptr, part of -race, would end the process at gomlx's pointer
 	// arithmetic; it stays on for all other code.
-	r, err := suite.Run(ctx, ws.Root, []string{"-race", "-gcflags=github.com/gomlx/compute/...=-d=checkptr=0", "-timeout=30m", "work"}, os.Stdout)
+	r, err := suite.Run(ctx, ws.Root, append(lasting(), "-race", "-gcflags=github.com/gomlx/compute/...=-d=checkptr=0", "work"), os.Stdout)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func test(ctx context.Context, ws *workspace.Workspace) (*suite.Result, error) {
 	}
 	if len(full) > 0 {
 		fmt.Println("\nin full, without the race detector:")
-		more, err := suite.Run(ctx, ws.Root, append([]string{"-timeout=30m"}, full...), os.Stdout)
+		more, err := suite.Run(ctx, ws.Root, append(lasting(), full...), os.Stdout)
 		if err != nil {
 			return nil, err
 		}
@@ -87,6 +87,10 @@ func test(ctx context.Context, ws *workspace.Workspace) (*suite.Result, error) {
 	}
 	return r, nil
 }
+
+// lasting returns flags for tests on a machine that may have other work: much
+// time for each package; and no vet, which each module gets alone.
+func lasting() []string { return []string{"-timeout=2h", "-vet=off"} }
 
 // alone builds and vets one module with GOWORK=off; each counts as one test.
 func alone(ctx context.Context, m workspace.Module) *suite.Result {
@@ -119,7 +123,7 @@ func real(ctx context.Context, ws *workspace.Workspace) (*suite.Result, error) {
 	if len(folders) == 0 {
 		return nil, errors.New("no package has a TestReal test")
 	}
-	r, err := suite.Run(ctx, ws.Root, append([]string{"-count=1", "-p=1", "-timeout=40m", "-run=^TestReal"}, folders...), os.Stdout)
+	r, err := suite.Run(ctx, ws.Root, append([]string{"-count=1", "-p=1", "-timeout=2h", "-run=^TestReal"}, folders...), os.Stdout)
 	if err != nil {
 		return nil, err
 	}
