@@ -7,18 +7,4 @@
 // command's context, and a second Ctrl-C or SIGTERM kills; --version names the
 // commit. It refuses to draw a progress bar where no person is looking, and to
 // let a panic reach the user.
-//
-// A complete program:
-//
-//	func main() {
-//		cli.Main(func(env *cli.Env) *cobra.Command {
-//			return &cobra.Command{
-//				Use:  "hello NAME",
-//				Args: cobra.ExactArgs(1),
-//				RunE: func(cmd *cobra.Command, args []string) error {
-//					return env.WriteJSON(map[string]string{"hello": args[0]})
-//				},
-//			}
-//		})
-//	}
 package cli
