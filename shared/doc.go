@@ -1,8 +1,13 @@
-// Package shared is the library the five Foretime tools stand on.
+// Package shared is the library the five Foretime tools stand on. Each package
+// imports only those before it:
 //
-// Its packages: [github.com/foretime/foretime/shared/timing] observes,
+//	stats → file → crash → registry → uncertainty → uncertainty/coveragetest → dataset → timing → regression → regression/linear → regression/tree → regression/neural → chart
+//
+// [github.com/foretime/foretime/shared/timing] observes,
 // [github.com/foretime/foretime/shared/dataset] keeps rows,
-// [github.com/foretime/foretime/shared/regression] fits and predicts with
-// doubt, [github.com/foretime/foretime/shared/chart] draws, and
-// [github.com/foretime/foretime/shared/cli] is the manners of a command.
+// [github.com/foretime/foretime/shared/regression] fits and predicts,
+// [github.com/foretime/foretime/shared/uncertainty] says how far a prediction
+// can be trusted, [github.com/foretime/foretime/shared/chart] draws,
+// [github.com/foretime/foretime/shared/file] writes what outlives a program,
+// and cli, registry and crash are the manners of a command.
 package shared

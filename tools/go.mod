@@ -7,7 +7,10 @@ require (
 	golang.org/x/mod v0.42.0
 )
 
-require github.com/foretime/foretime/shared v0.0.0
+require (
+	github.com/foretime/foretime/shared v0.0.0
+	github.com/spf13/cobra v1.10.2
+)
 
 require (
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
@@ -18,11 +21,11 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/schollz/progressbar/v3 v3.19.1 // indirect
 	github.com/sirupsen/logrus v1.10.2 // indirect
-	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
+	gonum.org/v1/gonum v0.17.0 // indirect
 )
 
 replace github.com/foretime/foretime/shared => ../shared

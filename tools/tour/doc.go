@@ -5,7 +5,4 @@
 // the tool's binary with --json and returns Measures. The tour imports no
 // tool; it sees what a user sees. The first chapter that fails ends the tour
 // with its name and the tool's own words.
-//
-//	results, err := tour.Run(ctx, tour.Stage{Root: root, Out: "out/tour", Log: os.Stderr})
-//	results.WriteTable(os.Stdout)
 package tour

@@ -49,12 +49,7 @@ func number(v float64) string {
 
 // Save writes results.json and index.html into dir.
 func (r *Results) Save(dir string) error {
-	err := file.Write(filepath.Join(dir, "results.json"), func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
-	})
+	err := file.WriteJSON(filepath.Join(dir, "results.json"), r)
 	if err != nil {
 		return err
 	}

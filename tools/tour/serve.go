@@ -10,10 +10,11 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // manualRequest is the example of the original profiler's manual. Its answer
@@ -55,7 +56,7 @@ func (s *Stage) serveProfiling(ctx context.Context, times int) (Measure, error) 
 
 // ask measures how long the answer takes.
 func ask(ctx context.Context, url string, times int) (Measure, error) {
-	var took []time.Duration
+	var took []float64 // milliseconds
 	for range times {
 		start := time.Now()
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/api/profiling", strings.NewReader(manualRequest))
@@ -72,11 +73,10 @@ func ask(ctx context.Context, url string, times int) (Measure, error) {
 		if err != nil {
 			return Measure{}, err
 		}
-		took = append(took, time.Since(start))
+		took = append(took, 1000*time.Since(start).Seconds())
 		if response.StatusCode != http.StatusOK || !strings.Contains(string(text), manualNumber) {
 			return Measure{}, errors.New(response.Status + ": " + string(text))
 		}
 	}
-	slices.Sort(took)
-	return Measure{"a profiling request, answered", 1000 * took[len(took)/2].Seconds(), "ms", fmt.Sprintf("median of %d to edgeprof serve; 10^19 parameters come back exact", times)}, nil
+	return Measure{"a profiling request, answered", stats.Median(took), "ms", fmt.Sprintf("median of %d to edgeprof serve; 10^19 parameters come back exact", times)}, nil
 }

@@ -6,57 +6,61 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/tools/suite"
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ok, err := run(ctx, os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "suite:", err)
+func main() { cli.Main(newRoot) }
+
+// part runs some of the tests and counts them.
+type part func(context.Context, *workspace.Workspace) (*suite.Result, error)
+
+func newRoot(env *cli.Env) *cobra.Command {
+	root := &cobra.Command{Use: "suite", Short: "run the project's tests"}
+	add := func(use, short string, args cobra.PositionalArgs, choose func(args []string) part) {
+		root.AddCommand(&cobra.Command{Use: use, Short: short, Args: args, RunE: func(c *cobra.Command, args []string) error {
+			return run(c.Context(), env, c.Name(), choose(args))
+		}})
 	}
-	if err != nil || !ok {
-		os.Exit(1)
-	}
+	add("test", "every test, then each module alone", nil, func([]string) part { return test })
+	add("real", "install the real components and run the tests that drive them", nil, func([]string) part { return real })
+	add("fuzz TIME", "every fuzz target for a time such as 1m", cobra.ExactArgs(1), func(args []string) part { return fuzz(args[0]) })
+	return root
 }
 
-func run(ctx context.Context, args []string) (bool, error) {
+func run(ctx context.Context, env *cli.Env, name string, tests part) error {
 	ws, err := workspace.Find(".")
 	if err != nil {
-		return false, err
+		return err
 	}
 	start := time.Now()
-	var r *suite.Result
-	switch {
-	case len(args) == 1 && args[0] == "test":
-		r, err = test(ctx, ws)
-	case len(args) == 1 && args[0] == "real":
-		r, err = real(ctx, ws)
-	case len(args) == 2 && args[0] == "fuzz":
-		r, err = fuzz(ctx, ws, args[1])
-	default:
-		return false, errors.New("usage: suite test | suite real | suite fuzz TIME")
-	}
+	r, err := tests(ctx, ws)
 	if err != nil {
-		return false, err
+		return err
 	}
-	fmt.Printf("\n%.0f s\n", time.Since(start).Seconds())
-	if _, err := r.WriteTo(os.Stdout); err != nil {
-		return false, err
+	took := time.Since(start)
+	fmt.Fprintf(env.Stdout, "\n%.0f s\n", took.Seconds())
+	if _, err := r.WriteTo(env.Stdout); err != nil {
+		return err
 	}
-	return r.OK(), record(ws, args[0], r, time.Since(start))
+	if err := record(ws, name, r, took); err != nil {
+		return err
+	}
+	if !r.OK() {
+		return errors.New("not all is well: " + r.Summary())
+	}
+	return nil
 }
 
 // test runs everything under the race detector, then, without it, the
@@ -132,21 +136,23 @@ func real(ctx context.Context, ws *workspace.Workspace) (*suite.Result, error) {
 }
 
 // fuzz runs every fuzz target for a time, such as 1m, one after another.
-func fuzz(ctx context.Context, ws *workspace.Workspace, each string) (*suite.Result, error) {
-	targets, err := suite.Targets(ws)
-	if err != nil {
-		return nil, err
-	}
-	all := &suite.Result{}
-	for _, t := range targets {
-		fmt.Println(t.Name)
-		r, err := suite.Run(ctx, ws.Root, []string{"-run=^$", "-fuzz=^" + t.Name + "$", "-fuzztime=" + each, t.Folder}, os.Stdout)
+func fuzz(each string) part {
+	return func(ctx context.Context, ws *workspace.Workspace) (*suite.Result, error) {
+		targets, err := suite.Targets(ws)
 		if err != nil {
 			return nil, err
 		}
-		all.Add(r)
+		all := &suite.Result{}
+		for _, t := range targets {
+			fmt.Println(t.Name)
+			r, err := suite.Run(ctx, ws.Root, []string{"-run=^$", "-fuzz=^" + t.Name + "$", "-fuzztime=" + each, t.Folder}, os.Stdout)
+			if err != nil {
+				return nil, err
+			}
+			all.Add(r)
+		}
+		return all, nil
 	}
-	return all, nil
 }
 
 // record keeps the count in out/ for `make readme`.
@@ -155,12 +161,8 @@ func record(ws *workspace.Workspace, name string, r *suite.Result, took time.Dur
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(map[string]any{
+	return file.WriteJSON(filepath.Join(dir, "results.json"), map[string]any{
 		"summary": r.Summary(), "passed": r.Passed, "failed": len(r.Failures),
 		"skipped": len(r.Skips), "seconds": took.Round(time.Second).Seconds(),
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "results.json"), append(data, '\n'), 0o644)
+	})
 }

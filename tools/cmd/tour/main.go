@@ -6,26 +6,28 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/tools/tour"
 	"github.com/foretime/foretime/tools/workspace"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "tour:", err)
-		os.Exit(1)
-	}
+	cli.Main(func(env *cli.Env) *cobra.Command {
+		return &cobra.Command{
+			Use:   "tour [MODULE...]",
+			Short: "run the tools end to end on small real inputs",
+			Args:  cobra.ArbitraryArgs,
+			RunE:  func(c *cobra.Command, modules []string) error { return run(c.Context(), env, modules) },
+		}
+	})
 }
 
-func run(ctx context.Context, modules []string) error {
+func run(ctx context.Context, env *cli.Env, modules []string) error {
 	ws, err := workspace.Find(".")
 	if err != nil {
 		return err
@@ -34,7 +36,7 @@ func run(ctx context.Context, modules []string) error {
 	if err := os.RemoveAll(out); err != nil { // a tour starts from nothing
 		return err
 	}
-	stage := &tour.Stage{Root: ws.Root, Bin: filepath.Join(ws.Root, "out", "bin"), Out: out, Log: os.Stderr}
+	stage := &tour.Stage{Root: ws.Root, Bin: filepath.Join(ws.Root, "out", "bin"), Out: out, Log: env.Stderr}
 	results, err := tour.Run(ctx, stage, modules...)
 	if err != nil {
 		return err
@@ -42,5 +44,5 @@ func run(ctx context.Context, modules []string) error {
 	if err := results.Save(out); err != nil {
 		return err
 	}
-	return results.WriteTable(os.Stdout)
+	return results.WriteTable(env.Stdout)
 }
