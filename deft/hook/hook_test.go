@@ -15,6 +15,7 @@ import (
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/session"
 	"github.com/foretime/foretime/deft/simcuda"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
 // built is the folder of this test run's products; see TestMain.
@@ -47,7 +48,7 @@ type world struct {
 	t       testing.TB
 	lib     string
 	driver  simcuda.Built
-	clients simcuda.Clients
+	clients simcudatest.Clients
 	device  simcuda.Device
 	session *session.Session
 	beats   bool // this process is the session's owner
@@ -70,7 +71,7 @@ func newWorld(t testing.TB, o session.Options) *world {
 		w.driver, err = simcuda.Build(t.Context(), c, driverFlags...)
 	}
 	if err == nil {
-		w.clients, err = simcuda.BuildClients(t.Context(), c, w.driver)
+		w.clients, err = simcudatest.BuildClients(t.Context(), c, w.driver)
 	}
 	if err == nil {
 		w.session, err = session.Create(o)

@@ -1,4 +1,4 @@
-package simcuda
+package simcuda_test
 
 import (
 	"fmt"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/foretime/foretime/deft/cc"
 )
@@ -30,14 +29,6 @@ type Built struct {
 	Workload string // deft-workload: its usage text is in src/workload.c
 }
 
-// Clients are the absolute paths of the programs that use the driver in one
-// way each, for tests of a hook.
-type Clients struct {
-	Client string // deft-client: its usage text is in src/client.c
-	Direct string // linked to the driver
-	Plugin string // a library linked to the driver, which Client opens
-}
-
 // Build compiles the driver and the workload program, or finds them in the
 // compiler's cache. Extra compiler arguments, such as -fsanitize=thread, make
 // products of their own.
@@ -48,18 +39,6 @@ func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
 		{&b.Workload, "deft-workload", []string{"workload.c", "reach.c", "-ldl"}},
 	})
 	return b, err
-}
-
-// BuildClients compiles the clients of a built driver.
-func BuildClients(ctx context.Context, c cc.Compiler, b Built, extra ...string) (Clients, error) {
-	var out Clients
-	link := []string{"-L" + filepath.Dir(b.Driver), "-l:libcuda.so.1", "-ldl"}
-	err := makeAll(ctx, c, extra, []target{
-		{&out.Client, "deft-client", []string{"client.c", "reach.c", "-ldl", "-pthread"}},
-		{&out.Direct, "deft-direct", append([]string{"direct.c"}, link...)},
-		{&out.Plugin, "plugin.so", append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "plugin.c"}, link...)},
-	})
-	return out, err
 }
 
 type target struct {

@@ -26,7 +26,7 @@ type Device struct {
 	Queue       int           // commands that a process may have waiting, at most 1024
 	MemoryBytes int64         // device memory
 	AfterFork   bool          // a child forked after cuInit may use the device, unlike a real one
-	CountsFile  string        // where each process appends its [Counts] as it ends
+	CountsFile  string        // where each process appends what it asked for as it ends: package simcudatest reads it
 	Fault       string        // what goes wrong, as SIMCUDA_FAULT in src/process.c
 	Noop        bool          // launches return at once: for measuring what surrounds them
 }

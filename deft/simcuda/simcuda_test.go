@@ -1,4 +1,4 @@
-package simcuda
+package simcuda_test
 
 import (
 	"bufio"
@@ -23,6 +23,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/simcuda"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
 func needCompiler(t testing.TB) {
@@ -49,9 +51,9 @@ func TestMain(m *testing.M) {
 
 // bench is a device and the programs to use it with.
 type bench struct {
-	Built
-	Clients
-	Device
+	simcuda.Built
+	simcudatest.Clients
+	simcuda.Device
 	t testing.TB
 }
 
@@ -60,14 +62,14 @@ func newBench(t testing.TB, extra ...string) bench {
 	needCompiler(t)
 	b := bench{t: t}
 	var err error
-	if b.Built, err = Build(context.Background(), cc.Compiler{Cache: cache}, extra...); err != nil {
+	if b.Built, err = simcuda.Build(context.Background(), cc.Compiler{Cache: cache}, extra...); err != nil {
 		t.Fatal(err)
 	}
-	if b.Clients, err = BuildClients(context.Background(), cc.Compiler{Cache: cache}, b.Built, extra...); err != nil {
+	if b.Clients, err = simcudatest.BuildClients(context.Background(), cc.Compiler{Cache: cache}, b.Built, extra...); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	b.Device = Device{File: filepath.Join(dir, "device"), CountsFile: filepath.Join(dir, "counts")}
+	b.Device = simcuda.Device{File: filepath.Join(dir, "device"), CountsFile: filepath.Join(dir, "counts")}
 	return b
 }
 
@@ -120,7 +122,7 @@ func TestEveryWay(t *testing.T) {
 	b := newBench(t)
 	for way, want := range ways(b.Plugin) {
 		b.run(way)
-		counts, err := ReadCounts(b.CountsFile)
+		counts, err := simcudatest.ReadCounts(b.CountsFile)
 		got := 0
 		for _, c := range counts {
 			got += int(c.Launches)
@@ -153,7 +155,7 @@ func TestSanitizers(t *testing.T) {
 				}
 				b.run(way)
 			}
-			b.Order, b.File = Sliced, b.File+"-sliced"
+			b.Order, b.File = simcuda.Sliced, b.File+"-sliced"
 			b.run("threads")
 			b.mustRun(b.Workload, "--kernels", "50", "--kernel-ns", "1000", "--jobs", "3", "--graph", "--csv", filepath.Join(t.TempDir(), "a.csv"))
 		})
@@ -336,7 +338,7 @@ func TestWorkloadRefuses(t *testing.T) {
 // others, though the dead one had 400 s of kernels waiting, held most of the
 // memory, and nobody has asked for its exit status yet.
 func TestDeadClientIsPurged(t *testing.T) {
-	for _, o := range []Order{FIFO, Sliced} {
+	for _, o := range []simcuda.Order{simcuda.FIFO, simcuda.Sliced} {
 		b := newBench(t)
 		b.Order, b.Slice, b.Fault = o, 200*time.Second, "die:200"
 		hog := b.command(b.Workload, "--kernels", "900", "--kernel-ns", "2000000000", "--jobs", "1", "--mem-bytes", "10000000000")
@@ -346,7 +348,7 @@ func TestDeadClientIsPurged(t *testing.T) {
 		waitForZombie(t, hog.Process.Pid)
 		b.Fault = ""
 		job := []string{"--kernels", "10", "--kernel-ns", "10000", "--jobs", "1"}
-		if o == Sliced { // whoever asks for memory finds the dead, too
+		if o == simcuda.Sliced { // whoever asks for memory finds the dead, too
 			job = append(job, "--mem-bytes", "10000000000")
 		}
 		b.mustRun(b.Workload, job...)
@@ -453,11 +455,11 @@ func TestFileOfSomethingElse(t *testing.T) {
 }
 
 func TestEnv(t *testing.T) {
-	built := Built{Driver: "/c/1/libcuda.so.1"}
-	if diff := cmp.Diff([]string{"LD_LIBRARY_PATH=/c/1"}, Device{}.Env(built)); diff != "" {
+	built := simcuda.Built{Driver: "/c/1/libcuda.so.1"}
+	if diff := cmp.Diff([]string{"LD_LIBRARY_PATH=/c/1"}, simcuda.Device{}.Env(built)); diff != "" {
 		t.Error(diff)
 	}
-	d := Device{File: "/f", Order: Sliced, Slice: 1, Switch: 2, Queue: 3, MemoryBytes: 4, AfterFork: true, CountsFile: "/n", Fault: "dlsym", Noop: true}
+	d := simcuda.Device{File: "/f", Order: simcuda.Sliced, Slice: 1, Switch: 2, Queue: 3, MemoryBytes: 4, AfterFork: true, CountsFile: "/n", Fault: "dlsym", Noop: true}
 	for _, want := range []string{"DEVICE=/f", "ORDER=sliced", "SLICE_NS=1", "SWITCH_NS=2", "QUEUE=3", "MEMORY_BYTES=4", "AFTER_FORK=allow", "COUNTS=/n", "FAULT=dlsym", "NOOP=1"} {
 		if env := d.Env(built); !slices.Contains(env, "SIMCUDA_"+want) {
 			t.Errorf("%s is not in %q", want, env)
@@ -475,21 +477,21 @@ func TestMakefile(t *testing.T) {
 	if text, err := exec.Command("make", "OUT="+out).CombinedOutput(); err != nil || bytes.Contains(text, []byte("warning")) {
 		t.Fatalf("make: %v\n%s", err, text)
 	}
-	b := bench{Built: Built{Driver: filepath.Join(out, "libcuda.so.1")}, Device: Device{File: filepath.Join(out, "device")}, t: t}
+	b := bench{Built: simcuda.Built{Driver: filepath.Join(out, "libcuda.so.1")}, Device: simcuda.Device{File: filepath.Join(out, "device")}, t: t}
 	b.mustRun(filepath.Join(out, "deft-client"), "local", "10", filepath.Join(out, "plugin.so"))
 	b.mustRun(filepath.Join(out, "deft-direct"), "10")
 	b.mustRun(filepath.Join(out, "deft-workload"), "--kernels", "1", "--kernel-ns", "1000", "--jobs", "1")
 }
 
 func TestReadCounts(t *testing.T) {
-	if _, err := ReadCounts(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := simcudatest.ReadCounts(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "counts")
 	if err := os.WriteFile(path, []byte("{\"pid\":1}\n{\"pid\""), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := ReadCounts(path); err == nil || !strings.Contains(err.Error(), path) {
+	if all, err := simcudatest.ReadCounts(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("half a line: %v, %v", all, err)
 	}
 }

@@ -1,4 +1,4 @@
-package simcuda
+package simcuda_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/simcuda"
 )
 
 // order is one line of src/trace.c: client queues ns of work at a time, or
@@ -24,12 +25,12 @@ type order struct {
 }
 
 // The device of device.c on a clock of its own, against two small models that
-// share nothing with it: in FIFO order by arithmetic, in slices by counting
+// share nothing with it: in simcuda.FIFO order by arithmetic, in slices by counting
 // nanoseconds one by one.
 func TestDeviceAgainstModel(t *testing.T) {
 	needCompiler(t)
 	trace, err := cc.Compiler{Cache: t.TempDir()}.Build(context.Background(), cc.Product{
-		Name: "trace", Sources: Sources(),
+		Name: "trace", Sources: simcuda.Sources(),
 		Args: []string{"-O1", "-g", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover", "trace.c", "device.c", "-pthread"},
 	})
 	if err != nil {

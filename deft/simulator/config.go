@@ -81,15 +81,6 @@ type Client struct {
 	MemoryBytes, ReservedBytes int64
 }
 
-// Uniform is a job of n equal kernels.
-func Uniform(n int, each time.Duration) []time.Duration {
-	kernels := make([]time.Duration, n)
-	for i := range kernels {
-		kernels[i] = each
-	}
-	return kernels
-}
-
 // EventKind says what happened.
 type EventKind int
 

@@ -3,6 +3,7 @@ package simulator_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/foretime/foretime/deft/policy"
@@ -13,8 +14,8 @@ import (
 func Example() {
 	result, err := simulator.Run(context.Background(), simulator.Config{
 		Clients: []simulator.Client{
-			{Terms: policy.Terms{Name: "A"}, Kernels: simulator.Uniform(400, 100*time.Microsecond)},
-			{Terms: policy.Terms{Name: "B", Priority: 1}, Kernels: simulator.Uniform(100, 50*time.Microsecond), Sleep: 50 * time.Millisecond},
+			{Terms: policy.Terms{Name: "A"}, Kernels: slices.Repeat([]time.Duration{100 * time.Microsecond}, 400)},
+			{Terms: policy.Terms{Name: "B", Priority: 1}, Kernels: slices.Repeat([]time.Duration{50 * time.Microsecond}, 100), Sleep: 50 * time.Millisecond},
 		},
 		Policy:   policy.Priority{},
 		Duration: 5 * time.Second,
@@ -24,7 +25,12 @@ func Example() {
 		return
 	}
 	for _, c := range result.Clients {
-		fmt.Printf("%s: %v\n", c.Name, c.MeanJCT().Round(time.Millisecond))
+		var busy time.Duration
+		for _, job := range c.Measured() {
+			busy += job.JCT()
+		}
+		mean := busy / time.Duration(len(c.Measured()))
+		fmt.Printf("%s: %v\n", c.Name, mean.Round(time.Millisecond))
 	}
 	// Output:
 	// A: 44ms

@@ -49,16 +49,3 @@ func (c *ClientResult) Measured() []Job {
 	}
 	return c.Jobs
 }
-
-// MeanJCT is the mean completion time of the measured jobs; 0 where there is none.
-func (c *ClientResult) MeanJCT() time.Duration {
-	var sum time.Duration
-	jobs := c.Measured()
-	if len(jobs) == 0 {
-		return 0
-	}
-	for _, j := range jobs {
-		sum += j.JCT()
-	}
-	return sum / time.Duration(len(jobs))
-}

@@ -29,16 +29,6 @@ type Profile struct {
 	Source         Source // what the figures rest on
 }
 
-// Uniform returns a job of equal kernels.
-func Uniform(kernels int, each time.Duration) (Profile, error) {
-	p := Profile{
-		Model:  fmt.Sprintf("%dx%s", kernels, each),
-		Groups: []Group{{kernels, each}},
-		Source: Given,
-	}
-	return p, p.check()
-}
-
 // Kernels is the number of kernels of one job.
 func (p Profile) Kernels() int {
 	n := 0

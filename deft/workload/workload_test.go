@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"slices"
@@ -10,8 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/foretime/foretime/shared/dataset"
 )
 
 var hd = Input{Height: 720, Width: 1280, Batch: 1}
@@ -82,11 +79,11 @@ func TestImpossibleInputs(t *testing.T) {
 		}
 	}
 	for _, g := range []Group{{0, 1}, {1, 0}, {-1, 1}, {maxKernels + 1, 1}, {maxKernels, math.MaxInt64 / 2}} {
-		if _, err := Uniform(g.Kernels, g.Each); err == nil {
+		if err := (Profile{Groups: []Group{g}}).check(); err == nil {
 			t.Errorf("%+v: no error", g)
 		}
 	}
-	if _, err := Parse(strings.NewReader("# nothing\n\n"), "empty"); !errors.Is(err, ErrEmpty) {
+	if err := (Profile{}).check(); !errors.Is(err, ErrEmpty) {
 		t.Errorf("empty profile: %v", err)
 	}
 }
@@ -101,42 +98,13 @@ func TestSums(t *testing.T) {
 	}
 }
 
-func TestBadLinesAreNamed(t *testing.T) {
-	for text, line := range map[string]int{
-		"3":              1,
-		"3 4 5":          1,
-		"1 10\n0 10":     2,
-		"1 10\n\nx 10":   3,
-		"1 -1":           1,
-		"1 1e3":          1,
-		"99999999999 10": 1,
-	} {
-		_, err := Parse(strings.NewReader(text), "p.txt")
-		e, ok := errors.AsType[*dataset.SyntaxError](err)
-		if !ok || e.Line != line || e.File != "p.txt" {
-			t.Errorf("%q: %v, want line %d", text, err, line)
-		}
+func TestText(t *testing.T) {
+	var b strings.Builder
+	p := Profile{Model: "two\nlines", Groups: []Group{{3, 10}, {1, 30 * time.Microsecond}}}
+	n, err := p.WriteTo(&b)
+	if want := "# two lines: kernels, nanoseconds of each\n3 10\n1 30000\n"; err != nil || b.String() != want || n != int64(len(want)) {
+		t.Errorf("%q, %d, %v", b.String(), n, err)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	for _, s := range []string{"400 100000\n", "# c\n1 2 # d\n3 4", "", "0 0", "1\x001"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		p, err := Parse(strings.NewReader(s), "f")
-		if err != nil {
-			return
-		}
-		var b bytes.Buffer
-		if _, err := p.WriteTo(&b); err != nil {
-			t.Fatal(err)
-		}
-		again, err := Parse(&b, "f")
-		if err != nil || !slices.Equal(again.Groups, p.Groups) {
-			t.Errorf("%v became %v (%v)", p.Groups, again.Groups, err)
-		}
-	})
 }
 
 func TestArgs(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/simcuda"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
@@ -28,7 +29,7 @@ func TestDriverScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			clients, err := simcuda.BuildClients(t.Context(), c, built)
+			clients, err := simcudatest.BuildClients(t.Context(), c, built)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,41 @@
+// Package simcudatest is what tests of a hook need beside the simulated driver:
+// programs that use the driver in one way each, and what the driver counted.
+package simcudatest
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/simcuda"
+)
+
+// Clients are the absolute paths of the programs.
+type Clients struct {
+	Client string // deft-client: its usage text is in simcuda/src/client.c
+	Direct string // linked to the driver
+	Plugin string // a library linked to the driver, which Client opens
+}
+
+// BuildClients compiles the clients of a built driver.
+func BuildClients(ctx context.Context, c cc.Compiler, b simcuda.Built, extra ...string) (Clients, error) {
+	var out Clients
+	link := []string{"-L" + filepath.Dir(b.Driver), "-l:libcuda.so.1", "-ldl"}
+	for _, t := range []struct {
+		path *string
+		name string
+		args []string
+	}{
+		{&out.Client, "deft-client", []string{"client.c", "reach.c", "-ldl", "-pthread"}},
+		{&out.Direct, "deft-direct", append([]string{"direct.c"}, link...)},
+		{&out.Plugin, "plugin.so", append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "plugin.c"}, link...)},
+	} {
+		args := append([]string{"-O2", "-g", "-std=gnu11"}, extra...)
+		path, err := c.Build(ctx, cc.Product{Name: t.name, Sources: simcuda.Sources(), Args: append(args, t.args...)})
+		if err != nil {
+			return out, err
+		}
+		*t.path = path
+	}
+	return out, nil
+}
