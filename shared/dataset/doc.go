@@ -35,6 +35,5 @@
 // no other field names, in file order: the feature columns of a wide table.
 // A tag `dataset:"name,optional"` lets the column be absent; the field then
 // keeps its zero value. Reader and Writer stream row by row where a table
-// does not fit in memory. RandomSplit, GroupSplit and TimeSplit divide the
-// rows into training and test sets.
+// does not fit in memory.
 package dataset

@@ -13,7 +13,7 @@ import (
 // Fold is one round of a validation: the rows to learn from and the rows to be
 // judged by. No row is in both.
 type Fold struct {
-	Train []int // ascending, except in time order for TimeFolds
+	Train []int // ascending
 	Test  []int
 }
 
@@ -66,76 +66,6 @@ func largestFirst[G cmp.Ordered](size map[G]int, seed uint64) []G {
 	random(seed).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	slices.SortStableFunc(order, func(a, b G) int { return cmp.Compare(size[b], size[a]) })
 	return order
-}
-
-// TimeFolds judges a model only on what came after all it has learnt from. The
-// rows, in order of time, are cut into k+1 blocks of about equal size; fold i
-// tests on block i+1 and learns from all rows that are earlier than that
-// block's first time by more than embargoSeconds. Rows of one time are never
-// parted. Leave as much embargo as an outcome needs to become known: a row whose
-// outcome was still open when the test began must not be learnt from.
-//
-// A fold that has nothing left to learn from is an error that matches
-// [ErrTooFew], as is too few distinct times; [ErrSetting] and [ErrNotFinite]
-// are the others.
-func TimeFolds(timesSeconds []float64, k int, embargoSeconds float64) ([]Fold, error) {
-	if err := checkValues("time", timesSeconds, 0); err != nil {
-		return nil, err
-	}
-	if !(embargoSeconds >= 0) || !finite(embargoSeconds) {
-		return nil, &SettingError{Name: "embargoSeconds", Value: embargoSeconds, Want: "0 or more"}
-	}
-	blocks, err := timeBlocks(timesSeconds, k)
-	if err != nil {
-		return nil, err
-	}
-	var folds []Fold
-	var earlier []int
-	for i, block := range blocks {
-		if i > 0 {
-			limit := timesSeconds[block[0]] - embargoSeconds
-			train := slices.DeleteFunc(slices.Clone(earlier), func(r int) bool { return timesSeconds[r] >= limit })
-			if len(train) == 0 {
-				return nil, fmt.Errorf("fold %d, embargo %v s: %w", i-1, embargoSeconds, &TooFewError{What: "samples to learn from", Have: 0, Need: 1})
-			}
-			folds = append(folds, Fold{Train: train, Test: block})
-		}
-		earlier = append(earlier, block...)
-	}
-	return folds, nil
-}
-
-// timeBlocks cuts the rows, in order of time, into k+1 blocks that part no two
-// rows of one time.
-func timeBlocks(times []float64, k int) ([][]int, error) {
-	if k < 1 {
-		return nil, &SettingError{Name: "k", Value: k, Want: "1 or more"}
-	}
-	order := make([]int, len(times))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[a], times[b]) })
-	var blocks [][]int
-	start := 0
-	for b := 1; b <= k+1; b++ {
-		end := max(len(order)*b/(k+1), start)
-		for end > 0 && end < len(order) && times[order[end]] == times[order[end-1]] {
-			end++
-		}
-		if end == start {
-			return nil, &TooFewError{What: "distinct times", Have: distinct(times), Need: k + 1}
-		}
-		blocks = append(blocks, order[start:end:end])
-		start = end
-	}
-	return blocks, nil
-}
-
-func distinct(values []float64) int {
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	return len(slices.Compact(sorted))
 }
 
 func checkFolds(what string, n, k int) error {

@@ -3,11 +3,11 @@ package regression
 import (
 	"context"
 	"errors"
-	"math"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/foretime/foretime/shared/uncertainty"
 	"pgregory.net/rapid"
 )
 
@@ -108,64 +108,9 @@ func TestGroupFoldsBalance(t *testing.T) {
 	}
 }
 
-func TestTimeFolds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		times := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 30), func(i int) float64 { return float64(i) }), 0, 60).Draw(t, "times")
-		k := rapid.IntRange(1, 5).Draw(t, "k")
-		embargo := float64(rapid.IntRange(0, 4).Draw(t, "embargo"))
-		folds, err := TimeFolds(times, k, embargo)
-		if err != nil {
-			if !errors.Is(err, ErrTooFew) {
-				t.Fatal(err)
-			}
-			return
-		}
-		if len(folds) != k {
-			t.Fatalf("%d folds of %d", len(folds), k)
-		}
-		testedIn := map[float64]int{}
-		for i, f := range folds {
-			for _, r := range f.Test {
-				if in, ok := testedIn[times[r]]; ok && in != i {
-					t.Fatalf("rows of time %v are tested in folds %d and %d", times[r], in, i)
-				}
-				testedIn[times[r]] = i
-			}
-			start := math.Inf(1)
-			for _, r := range f.Test {
-				start = min(start, times[r])
-			}
-			// Exactly the rows earlier than the embargo are learnt from.
-			want := 0
-			for _, at := range times {
-				if at < start-embargo {
-					want++
-				}
-			}
-			for _, r := range f.Train {
-				if times[r] >= start-embargo {
-					t.Fatalf("fold %d learns from %v, tests from %v, embargo %v", i, times[r], start, embargo)
-				}
-			}
-			if len(f.Train) != want || want == 0 {
-				t.Fatalf("fold %d learns from %d rows, want %d", i, len(f.Train), want)
-			}
-		}
-	})
-	folds, err := TimeFolds([]float64{30, 10, 20, 40}, 3, 0)
-	want := []Fold{{[]int{1}, []int{2}}, {[]int{1, 2}, []int{0}}, {[]int{1, 2, 0}, []int{3}}}
-	if err != nil || !reflect.DeepEqual(folds, want) {
-		t.Errorf("folds %v, %v, want %v", folds, err, want)
-	}
-}
-
 func TestFoldErrors(t *testing.T) {
 	row := func(n, k int) error { _, err := RowFolds(n, k, 1); return err }
 	group := func(k int, g ...string) error { _, err := GroupFolds(g, k, 1); return err }
-	at := func(k int, embargo float64, times ...float64) error {
-		_, err := TimeFolds(times, k, embargo)
-		return err
-	}
 	for i, c := range []struct{ got, want error }{
 		{row(0, 2), ErrTooFew},
 		{row(1, 2), ErrTooFew},
@@ -173,13 +118,6 @@ func TestFoldErrors(t *testing.T) {
 		{group(2), ErrTooFew},
 		{group(2, "a", "a"), ErrTooFew},
 		{group(0, "a", "b"), ErrSetting},
-		{at(0, 0, 1, 2), ErrSetting},
-		{at(1, -1, 1, 2), ErrSetting},
-		{at(1, math.NaN(), 1, 2), ErrSetting},
-		{at(1, 0, 1, math.NaN()), ErrNotFinite},
-		{at(1, 0), ErrTooFew},
-		{at(1, 0, 5, 5, 5), ErrTooFew},
-		{at(1, 10, 1, 2, 3), ErrTooFew},
 	} {
 		if !errors.Is(c.got, c.want) {
 			t.Errorf("case %d: got %v, want %v", i, c.got, c.want)
@@ -208,7 +146,7 @@ func (m meanModel) Predict(x []float64) (Prediction, error) {
 	if err := CheckRow(x, m.features, false); err != nil {
 		return Prediction{}, err
 	}
-	return Point(m.value), nil
+	return uncertainty.Point(m.value), nil
 }
 
 func TestCrossPredict(t *testing.T) {

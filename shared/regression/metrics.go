@@ -2,7 +2,6 @@ package regression
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -63,44 +62,6 @@ func (m *Metrics) optional(v float64, err error) float64 {
 		return math.NaN()
 	}
 	return v
-}
-
-// MarshalJSON writes the metrics under snake_case names, undefined ones as null
-// and warnings as strings.
-func (m Metrics) MarshalJSON() ([]byte, error) {
-	warnings := make([]string, len(m.Warnings))
-	for i, w := range m.Warnings {
-		warnings[i] = w.Error()
-	}
-	return json.Marshal(struct {
-		Count       int      `json:"count"`
-		MAE         *float64 `json:"mae"`
-		RMSE        *float64 `json:"rmse"`
-		MAPE        *float64 `json:"mape"`
-		MedianAPE   *float64 `json:"median_ape"`
-		Within5     *float64 `json:"within_5_percent"`
-		Within10    *float64 `json:"within_10_percent"`
-		R2          *float64 `json:"r2"`
-		Spearman    *float64 `json:"spearman"`
-		ZeroActuals int      `json:"zero_actuals"`
-		Warnings    []string `json:"warnings"`
-	}{
-		m.Count, known(m.MAE), known(m.RMSE), known(m.MAPE), known(m.MedianAPE), known(m.Within5),
-		known(m.Within10), known(m.R2), known(m.Spearman), m.ZeroActuals, warnings,
-	})
-}
-
-// MAPE is the mean of |predicted - actual| / |actual| as a fraction. It is
-// strict where [Evaluate] leaves pairs out: an actual value of zero is an error
-// that matches [ErrUndefined].
-func MAPE(actual, predicted []float64) (float64, error) {
-	if err := checkPairs(actual, predicted, 1); err != nil {
-		return 0, err
-	}
-	if i := slices.Index(actual, 0); i >= 0 {
-		return 0, fmt.Errorf("MAPE: %w: actual value in row %d is zero", ErrUndefined, i)
-	}
-	return mean(relativeErrors(actual, predicted)), nil
 }
 
 // R2 is the coefficient of determination, 1 - Σ(a-p)² / Σ(a-mean(a))². It is
@@ -224,12 +185,4 @@ func checkValues(what string, values []float64, need int) error {
 		}
 	}
 	return nil
-}
-
-// known is a pointer to v, or nil where v is not finite: JSON has no infinity.
-func known(v float64) *float64 {
-	if !finite(v) {
-		return nil
-	}
-	return &v
 }

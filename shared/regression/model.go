@@ -32,9 +32,6 @@ type Fitter[M Model] interface {
 // interval.
 type Prediction = uncertainty.Prediction
 
-// Point is a prediction without a known interval.
-func Point(value float64) Prediction { return uncertainty.Point(value) }
-
 // PredictAll asks m for every row of s. An error names the row.
 func PredictAll(m Model, s Samples) ([]Prediction, error) {
 	out := make([]Prediction, s.Len())

@@ -41,9 +41,6 @@ func (l *Laps) Lap() (float64, error) {
 // Seconds returns the laps taken so far. The caller must not change them.
 func (l *Laps) Seconds() []float64 { return l.seconds }
 
-// Reset forgets every lap and the start.
-func (l *Laps) Reset() { l.seconds, l.started = nil, false }
-
 func (l *Laps) now() time.Time {
 	if l.Now == nil {
 		return time.Now()

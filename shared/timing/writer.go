@@ -44,6 +44,3 @@ func (w *TimeWriter) PrintResults() error {
 	_, err := io.WriteString(w.out, w.GetResults()+"\n")
 	return err
 }
-
-// Reset forgets every lap and the start.
-func (w *TimeWriter) Reset() { w.laps.Reset() }

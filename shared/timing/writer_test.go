@@ -43,13 +43,6 @@ func TestTimeWriter(t *testing.T) {
 	if want := o + "[1.5, 8.2e-06, 0.0, 2.0]" + c + "\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
-	w.Reset()
-	if err := w.LogUpdate(); !errors.Is(err, ErrNotStarted) {
-		t.Errorf("update after reset: %v", err)
-	}
-	if got := w.GetResults(); got != o+"[]"+c {
-		t.Errorf("after reset: %s", got)
-	}
 }
 
 // Expected texts from Python 3.11: repr(x).

@@ -52,30 +52,3 @@ func BenchmarkPredict(b *testing.B) {
 		}
 	}
 }
-
-// One row in and one prediction, as a live estimator does it.
-func BenchmarkOnline(b *testing.B) {
-	s := noisy(1000, 8)
-	for _, forgetting := range []float64{1, 0.99} {
-		b.Run(fmt.Sprintf("features=8/forgetting=%v", forgetting), func(b *testing.B) {
-			fit, err := NewOnline(8, OnlineSettings{Forgetting: forgetting})
-			if err != nil {
-				b.Fatal(err)
-			}
-			for i := range s.Len() {
-				if err := fit.Add(s.Row(i), s.Y[i]); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if err := fit.Add(s.Row(i%s.Len()), s.Y[i%s.Len()]); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := fit.Predict(s.Row(0)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

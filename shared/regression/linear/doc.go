@@ -1,14 +1,12 @@
 // Package linear fits regressions whose prediction is a weighted sum of the
 // features: least squares ([OLS], weighted by the samples' weights), [Ridge],
 // non-negative least squares ([NNLS]), and two that outliers do not bend
-// ([Huber], [TheilSen]). [Online] keeps a least-squares fit current while rows
-// come and go.
+// ([Huber], [TheilSen]).
 //
 // The package decides how to compute: least squares by QR of centred and scaled
-// columns, never by the normal equations, except in Online, where they are what
-// makes an update cheap. It gives a prediction interval where a theory gives one
-// (least squares), and infinite bounds elsewhere; [regression.Calibrate] and
-// [regression.Bag] measure intervals for the others.
+// columns, never by the normal equations. It gives a prediction interval where a
+// theory gives one (least squares), and infinite bounds elsewhere; the package
+// uncertainty measures intervals for the others.
 //
 // It refuses features that are constant beside an intercept, or that others
 // determine: their coefficients would be arbitrary. Missing values are refused

@@ -2,15 +2,11 @@ package linear
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/stats"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // TheilSen is the line of one feature whose slope is the median of the slopes
@@ -43,52 +39,6 @@ func (t TheilSen) Fit(_ context.Context, s regression.Samples) (*Model, error) {
 	}
 	slices.Sort(left)
 	return &Model{Intercept: stats.Sorted(left).Median(), Coefficients: []float64{slope}}, nil
-}
-
-// Slope is the slope alone, with Sen's interval for it at a level in (0, 1):
-// the slopes whose ranks lie as many deviations of Kendall's S from the middle
-// as the normal quantile says. Samples are as for Fit.
-func (t TheilSen) Slope(s regression.Samples, level float64) (uncertainty.Prediction, error) {
-	level, err := levelOr(level)
-	if err != nil {
-		return uncertainty.Prediction{}, err
-	}
-	slopes, err := t.slopes(s)
-	if err != nil {
-		return uncertainty.Prediction{}, err
-	}
-	n := float64(s.Len())
-	variance := (kendall(n) - tied(s.X) - tied(s.Y)) / 18
-	pairs := float64(len(slopes))
-	share := 1.0
-	if all := n * (n - 1) / 2; all > float64(t.maxPairs()) {
-		share = pairs / all // the ranks of the pairs drawn stand for those of all
-	}
-	reach := distuv.UnitNormal.Quantile((1+level)/2) * math.Sqrt(max(variance, 0)) * share
-	low := max(int(math.RoundToEven((pairs-reach)/2))-1, 0)
-	high := min(int(math.RoundToEven((pairs+reach)/2)), len(slopes)-1)
-	return uncertainty.Prediction{Value: stats.Sorted(slopes).Median(), Low: slopes[low], High: slopes[high], Level: level}, nil
-}
-
-// kendall is n(n-1)(2n+5), 18 times the variance of Kendall's S without ties.
-func kendall(n float64) float64 { return n * (n - 1) * (2*n + 5) }
-
-// tied is what ties among the values take from 18 times the variance.
-func tied(values []float64) float64 {
-	count := map[float64]float64{}
-	for _, v := range values {
-		count[v]++
-	}
-	sizes := make([]float64, 0, len(count))
-	for _, n := range count {
-		sizes = append(sizes, kendall(n))
-	}
-	slices.Sort(sizes) // one order of summing, one result
-	sum := 0.0
-	for _, v := range sizes {
-		sum += v
-	}
-	return sum
 }
 
 func (t TheilSen) maxPairs() int {
