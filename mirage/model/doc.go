@@ -10,12 +10,5 @@
 // to learn from samples whose outcome was not known by the date that training
 // ends, and from histories that know the future.
 //
-// A kind of model is one file: [Ridge], [Forest], [Boost], [MLP].
-//
-//	set, err := samples.Load(dir, model.Reduce)
-//	trained, report, err := model.Train(ctx, model.Boost, rows, model.Settings{Seed: 1})
-//	err = trained.Save("boost.json")
-//	...
-//	trained, err = model.Load("boost.json")
-//	p := policy.Predicted{Predictor: trained, FromHours: trained.FromHours}
+// A kind of model is one file, and a line in [Learners].
 package model

@@ -12,9 +12,4 @@
 // written whole or not at all, with the same bytes whoever writes it and
 // however many work at once; so a run that was killed goes on where it was,
 // and shards of a run on many machines put together are the run.
-//
-//	plan := samples.Plan{Episodes: 684, Probes: 7, Interval: 4 * 3600, Start: start, History: 14 * 86400, Service: service}
-//	err := plan.Generate(ctx, jobs, config, dir, samples.Shard{}, 2, nil)
-//	...
-//	set, err := samples.Load(dir)
 package samples

@@ -1,9 +1,9 @@
 // Package scheduler decides which pending jobs start now.
 //
-// Four disciplines: first come first served, EASY backfill, conservative
-// backfill, and one that does what Slurm does: a strict pass in the order of
-// priority after every event, and a backfill pass at most every bf_interval
-// that reserves nodes for every job it looks at. Jobs wait in a [Queue] in
+// [Disciplines] lists the ways to do so, from first come first served to what
+// Slurm does: a strict pass in the order of priority after every event, and a
+// backfill pass at most every bf_interval that reserves nodes for every job it
+// looks at. Jobs wait in a [Queue] in
 // the order of their multifactor priority; [Rules] hold the settings, whose
 // defaults are those of [Defaults].
 //
@@ -11,13 +11,6 @@
 // whose user runs as many jobs as allowed (such a job is passed over and
 // blocks nobody), and to place a job where its limit reaches into a window in
 // which nodes are down.
-//
-//	rules := scheduler.Defaults(scheduler.Slurm)
-//	rules.UserLimit = 8
-//	plan, err := rules.Plan()
-//	...
-//	plan.Strict(now, &queue, nodes, runningOf, start)
-//	plan.Backfill(now, &queue, nodes, runningOf, start)
 //
 // Names and defaults follow Slurm's documents (slurm.conf(5),
 // priority_multifactor, sched_config); EASY is Lifka, "The ANL/IBM SP

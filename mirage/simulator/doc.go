@@ -13,18 +13,4 @@
 // and counted. A job that follows another becomes eligible when that one has
 // ended. The package refuses to guess a job's duration from anything but the
 // trace, and knows one pool of nodes, not partitions of them.
-//
-//	w, err := simulator.NewWorkload(t.Jobs, simulator.Config{
-//		Machine: cluster.Machine{Nodes: 75},
-//		Rules:   scheduler.Defaults(scheduler.Slurm),
-//	})
-//	if err != nil {
-//		return err
-//	}
-//	result, err := w.Simulate(ctx)
-//	if err != nil {
-//		return err
-//	}
-//	m, err := result.Metrics()
-//	fmt.Printf("%d jobs waited %.2f h on average\n", m.Jobs, m.MeanWaitHours)
 package simulator

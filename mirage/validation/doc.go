@@ -6,11 +6,8 @@
 // package decides the figures: means and quantiles of interruption and
 // overlap over all episodes, the share of episodes with at most 60 s of
 // interruption, the reduction against reactive, node-hours wasted, each by
-// class of load, with bootstrap intervals, and paired tests. It refuses to
-// call a policy better than a baseline when the test does not.
-//
-//	played, err := validation.Play(ctx, w, plan, validation.With(policy.Average{}), 2, nil)
-//	reactive, err := validation.Play(ctx, w, plan, validation.With(policy.Reactive{}), 2, nil)
-//	summary, err := validation.Summarise(played, reactive, service, cost, seed)
-//	err = validation.WriteLog(file, played, zone)
+// class of load, with intervals, and paired tests. Episodes that see the same
+// queue are one observation: intervals and tests are over spans of time, not
+// over episodes. It refuses to call a policy better than a baseline when the test
+// does not.
 package validation

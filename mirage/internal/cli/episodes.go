@@ -50,7 +50,7 @@ func seconds(flag, s string) (int64, error) {
 	text, days := s, int64(0)
 	if d, rest, ok := strings.Cut(s, "d"); ok {
 		n, err := strconv.ParseInt(d, 10, 32)
-		if err != nil {
+		if err != nil || n < 0 {
 			return 0, cli.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
 		}
 		days, text = n, rest
@@ -59,7 +59,7 @@ func seconds(flag, s string) (int64, error) {
 		return days * 86400, nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || days < 0 {
+	if err != nil || d < 0 {
 		return 0, cli.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
 	}
 	return days*86400 + int64(d.Seconds()), nil

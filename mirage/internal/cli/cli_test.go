@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/mirage/calibrate"
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+const day = 86400
+
+func log(submits ...int64) *trace.Trace {
+	t := &trace.Trace{Zone: time.UTC}
+	for _, at := range submits {
+		t.Jobs = append(t.Jobs, trace.Job{User: "u", Nodes: 2, Submit: at, Start: at, End: at + 60, Limit: 60, Priority: float64(at / day)})
+	}
+	return t
+}
+
+func TestSeconds(t *testing.T) {
+	for text, want := range map[string]int64{"90s": 90, "4h": 4 * 3600, "14d": 14 * day, "1d12h": day + 12*3600, "0h": 0, "1h30m": 5400} {
+		if got, err := seconds("x", text); err != nil || got != want {
+			t.Errorf("%s: %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"soon", "4", "-4h", "d", "1.5d", "-1d", "99999999999d"} {
+		if got, err := seconds("x", text); !usage(err) {
+			t.Errorf("%s: %d, %v", text, got, err)
+		}
+	}
+}
+
+func usage(err error) bool {
+	var wrong *cli.UsageError
+	return errors.As(err, &wrong)
+}
+
+// TestArrayScript: the array's own flags go, in both spellings, and everything
+// else is kept as it is, whatever the shell would make of it.
+func TestArrayScript(t *testing.T) {
+	got := arrayScript("/bin/mi rage", []string{"generate", "it's.log", "--slurm", "8", "--slurm-option=--partition=gpu", "--out", "$HOME", "--slurm-option", "-x", "--slurm=3"}, 8)
+	want := "#!/bin/sh\nexec '/bin/mi rage' 'generate' 'it'\\''s.log' '--out' '$HOME' --shard \"$SLURM_ARRAY_TASK_ID/8\"\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestShard(t *testing.T) {
+	if s, err := parseShard("1/3"); err != nil || s != (samples.Shard{Index: 1, Count: 3}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if s, err := parseShard(""); err != nil || s != (samples.Shard{}) {
+		t.Errorf("none: %+v, %v", s, err)
+	}
+	for _, text := range []string{"3/3", "-1/2", "1", "a/b", "1/0"} {
+		if _, err := parseShard(text); !usage(err) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestBetween(t *testing.T) {
+	l := log(10*day, 12*day, 20*day)
+	for _, tt := range []struct {
+		from, to string
+		lo, hi   int64
+	}{{"", "", 10 * day, 20*day + 1}, {"1970-01-13", "", 12 * day, 20*day + 1}, {"", "1970-01-13", 10 * day, 12 * day}} {
+		if lo, hi, err := between(l, tt.from, tt.to); err != nil || lo != tt.lo || hi != tt.hi {
+			t.Errorf("%q %q: %d %d, %v", tt.from, tt.to, lo, hi, err)
+		}
+	}
+	for _, tt := range [][2]string{{"1970-02-01", "1970-01-13"}, {"x", ""}, {"", "x"}} {
+		if _, _, err := between(l, tt[0], tt[1]); !usage(err) {
+			t.Errorf("%v: %v", tt, err)
+		}
+	}
+	if jobs, err := selected(l, "1970-01-13", "1970-01-14", 3*day); err != nil || len(jobs) != 2 {
+		t.Errorf("with a history of three days %d jobs, %v", len(jobs), err)
+	}
+	if _, err := selected(l, "1970-01-14", "1970-01-15", 3*day); !errors.Is(err, trace.ErrNoJobs) {
+		t.Errorf("nobody that day: %v", err)
+	}
+}
+
+// TestMachine: flags override the file, which overrides the defaults.
+func TestMachine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.json")
+	rules := scheduler.Defaults(scheduler.Slurm)
+	rules.UserLimit, rules.Weights.Size = 5, 300
+	saved := &calibrate.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 70, Down: []cluster.Window{{From: 0, To: 10, Nodes: 20}}}, Rules: rules}}
+	if err := saved.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	config := func(args ...string) (simulator.Config, error) {
+		var m machine
+		c := &cobra.Command{}
+		m.flags(c)
+		if err := c.ParseFlags(args); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := m.config(log(0, 1, 2))
+		return got, err
+	}
+	if c, err := config(); err != nil || c.Nodes != 6 || c.Discipline != scheduler.Slurm || c.Weights.Age != 7000 {
+		t.Errorf("nothing given: %+v, %v", c, err)
+	}
+	if c, err := config("--config", file); err != nil || c.Nodes != 70 || c.UserLimit != 5 || c.Weights.Size != 300 {
+		t.Errorf("a file: %+v, %v", c, err)
+	}
+	if c, err := config("--config", file, "--nodes", "60", "--user-limit", "0", "--size-weight", "1"); err != nil || c.Nodes != 60 || c.Down[0].Nodes != 10 || c.UserLimit != 0 || c.Weights.Size != 1 {
+		t.Errorf("a file and flags: %+v, %v", c, err)
+	}
+	if c, err := config("--config", file, "--scheduler", "easy"); err != nil || c.Discipline != scheduler.EASY || c.UserLimit != 5 || c.Weights.Size != 0 {
+		t.Errorf("another scheduler: %+v, %v", c, err)
+	}
+	if c, err := config("--down", "1970-01-02,1970-01-03,4"); err != nil || len(c.Down) != 1 || c.Down[0] != (cluster.Window{From: day, To: 2 * day, Nodes: 4}) {
+		t.Errorf("nodes down: %+v, %v", c, err)
+	}
+	for _, args := range [][]string{{"--down", "x"}, {"--down", "1970-01-02,x,4"}, {"--down", "1970-01-02,1970-01-03,many"}, {"--down", "1970-01-03,1970-01-02,4"}, {"--scheduler", "lottery"}, {"--nodes", "-1"}} {
+		if _, err := config(args...); !usage(err) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+// TestTrainingRange: it never reaches into the episodes, and is refused where
+// nothing could be tuned on it.
+func TestTrainingRange(t *testing.T) {
+	l := log(0, 90*day)
+	plan := samples.Plan{Start: 40 * day, Service: chain.Service{Limit: 2 * day}}
+	if from, to, err := trainingRange(l, nil, plan); err != nil || from != 0 || to != 40*day {
+		t.Errorf("%d %d, %v", from, to, err)
+	}
+	file := &calibrate.File{From: 5 * day, To: 60 * day}
+	if from, to, err := trainingRange(l, file, plan); err != nil || from != 5*day || to != 40*day {
+		t.Errorf("%d %d, %v", from, to, err)
+	}
+	file.From = 35 * day
+	if _, _, err := trainingRange(l, file, plan); err == nil || !strings.Contains(err.Error(), "too short") {
+		t.Errorf("five days: %v", err)
+	}
+}
+
+// TestServicePriority is the median of what was known before the first episode,
+// unless it is given.
+func TestServicePriority(t *testing.T) {
+	l := log(1*day, 2*day, 3*day, 50*day, 60*day, 70*day, 80*day)
+	plan := func(args ...string) samples.Plan {
+		var e episodes
+		c := &cobra.Command{}
+		e.flags(c, 4, "1d")
+		if err := c.ParseFlags(append(args, "--start", "1970-02-01")); err != nil {
+			t.Fatal(err)
+		}
+		p, err := e.plan(l, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if p := plan(); p.Service.Priority != 2 || p.Interval != day || p.Start != 31*day {
+		t.Errorf("%+v", p)
+	}
+	if p := plan("--service-priority", "9"); p.Service.Priority != 9 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestKnobs: every baseline can be named and set, and a setting out of range is
+// wrong usage.
+func TestKnobs(t *testing.T) {
+	c := &cobra.Command{}
+	var k knobs
+	k.flags(c.Flags(), "")
+	if err := c.ParseFlags([]string{"--lead", "3", "--quantile", "1.5"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range policy.Baselines() {
+		if b.New.Knob == nil {
+			continue
+		}
+		setting, given, err := k.setting(b.New.Knob)
+		switch b.Name {
+		case "fixed":
+			if setting != 3 || !given || err != nil {
+				t.Errorf("lead %v, given %v, %v", setting, given, err)
+			}
+		case "quantile":
+			if !usage(err) || !errors.Is(err, policy.ErrKnob) {
+				t.Errorf("quantile 1.5: %v", err)
+			}
+		default:
+			if given || err != nil || setting != b.New.Knob.Default {
+				t.Errorf("%s: %v, given %v, %v", b.Name, setting, given, err)
+			}
+		}
+	}
+	if want := []string{"avg", "quantile", "fixed", "forecast"}; !slices.Equal(rivals(), want) {
+		t.Errorf("comparisons play %v, want %v", rivals(), want)
+	}
+}
+
+func TestOpenModel(t *testing.T) {
+	if _, err := openModel("crystal-ball", oracle); !usage(err) || !strings.Contains(err.Error(), "never-late, oracle") {
+		t.Errorf("%v", err)
+	}
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := os.WriteFile(path, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openModel(path); err == nil || usage(err) {
+		t.Errorf("an empty object: %v", err)
+	}
+}

@@ -1,0 +1,48 @@
+package samples_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace/synth"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "samples")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	const day = 86400
+	jobs, err := synth.Default().Generate(synth.Settings{Days: 14, NodeHoursPerDay: 20 * 24, MaxNodes: 40, Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan := samples.Plan{Episodes: 4, Probes: 3, Interval: day, Start: 7 * day, History: 7 * day, Service: chain.Service{Nodes: 1, Limit: 6 * 3600}}
+	if err := plan.Generate(context.Background(), w, dir, samples.Shard{}, 2, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	set, err := samples.Load(dir, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := set.Samples[2] // the last probe submits when the predecessor ends
+	fmt.Println(len(set.Samples), "samples of", len(s.X), "features;", s.Decision == s.PredEnd)
+	// Output:
+	// 12 samples of 6048 features; true
+}
