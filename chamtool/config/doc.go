@@ -4,9 +4,4 @@
 // It decides that a run never fails over its configuration: an absurd value is
 // a warning that names the variable, and the default stands. It refuses to read
 // the environment itself: the caller gives the lookup.
-//
-//	c, warnings := config.Read(os.LookupEnv)
-//	for _, v := range c.Effective() {
-//		fmt.Println(v.Name, "=", v.Value)
-//	}
 package config

@@ -4,9 +4,4 @@
 // else the text of /proc/cpuinfo, which costs about a tenth of a millisecond
 // and so must never be read for a task. It refuses to make a number up: where
 // neither tells, the answer is [ErrUnknown].
-//
-//	s, err := cpufreq.Read(os.DirFS("/"))
-//	if err == nil {
-//		fmt.Println(s.MHz(0))
-//	}
 package cpufreq

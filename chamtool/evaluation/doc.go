@@ -5,7 +5,4 @@
 // from, logs of several ranks are pooled, and runs whose sizes were not in the
 // training part are also judged apart. It refuses splits that leave a side
 // empty ([ErrSplit]).
-//
-//	r, err := evaluation.Tasks(logs, evaluation.Split{Fraction: 0.3}, perfmodel.Options{})
-//	fmt.Printf("MAPE %.1f %%\n", *r.MAPE)
 package evaluation

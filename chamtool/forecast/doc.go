@@ -8,11 +8,4 @@
 // not used; and Auto serves what was closest on the last part of the history,
 // held back. It refuses histories that are too short ([ErrTooFew]) and loads
 // that are not above zero ([ErrLoad]).
-//
-//	m, err := forecast.Fit(loads, forecast.Options{})
-//	if err != nil {
-//		return err
-//	}
-//	next, err := m.Next(loads)
-//	future, err := m.Ahead(loads, 100)
 package forecast

@@ -18,12 +18,4 @@
 // are outliers, when the program has drifted away from what was learned, and
 // how wide the interval is. It refuses to predict before the first fit
 // ([ErrUntrained]), and never answers with a time of zero or less.
-//
-//	m := perfmodel.New(perfmodel.Options{})
-//	e := m.Entry("dgemm")
-//	fp := e.Footprint([]int64{80000, 80000, 80000})
-//	if p, err := e.Predict(fp); err == nil {
-//		fmt.Printf("%.6f s, 9 times of 10 in [%.6f, %.6f], by %s\n", p.Seconds, p.Low, p.High, p.Model)
-//	}
-//	e.Observe(fp, 0.000412)
 package perfmodel

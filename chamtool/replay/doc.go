@@ -4,7 +4,4 @@
 // It decides that each log is a rank of its own, as it was. What comes out is
 // what the tool would have known then: every run predicted from the runs before
 // it alone. It refuses logs without runs ([ErrNoRuns]).
-//
-//	r, err := replay.Run(logs, replay.Options{Now: time.Now})
-//	fmt.Printf("MAPE %.1f %% at %.0f ns an event\n", *r.MAPE, r.NsPerEvent)
 package replay

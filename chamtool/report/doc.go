@@ -4,8 +4,4 @@
 // [Errors] takes predictions one at a time in memory that does not grow; its
 // median is exact to half a percent of itself. It refuses to score what has no
 // score: without a prediction every figure is NaN and absent from the JSON.
-//
-//	var e report.Errors
-//	e.Add(predicted, actual)
-//	fmt.Printf("MAPE %.1f %%\n", e.MAPE())
 package report

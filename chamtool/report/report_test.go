@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/foretime/foretime/shared/regression"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // The figures are those of the metrics that see all pairs at once.

@@ -5,12 +5,4 @@
 // tail, both as atomic words of the ring's header. The memory may belong to C
 // ([Attach]) or to Go ([New], for replays and tests). A writer that finds the
 // ring full drops its event and counts it; the package refuses to make it wait.
-//
-//	r := ring.New(1024)
-//	r.Push(&first, sizes)
-//	for at := r.Tail(); at != r.Head(); {
-//		s := r.Slot(at)
-//		at += s.Slots()
-//		r.Release(at)
-//	}
 package ring

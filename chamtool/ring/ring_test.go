@@ -4,8 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/foretime/foretime/chamtool/abi"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/chamtool/abi"
 )
 
 func event(token uint64, sizes int) *abi.Slot {

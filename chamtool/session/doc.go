@@ -7,8 +7,4 @@
 // outside world (clocks, files, symbols, core frequencies) is given to it; it
 // refuses to fail a run: what goes wrong with a log is a warning in the
 // [report.Summary].
-//
-//	s := session.New(session.Options{Config: c, Clock: clock, Create: create})
-//	s.Drain(rings)
-//	summary := s.Close()
 package session

@@ -7,7 +7,4 @@
 // the receiver after the delay; loads are exchanged at a fixed interval. Tasks
 // that came from another rank stay. The same parameters and seed give the same
 // result. It refuses parameters that describe no program ([ErrParameter]).
-//
-//	r, err := simulate.Run(simulate.Parameters{Ranks: 8, TasksPerRank: 100, Imbalance: 1, Error: 36, Policy: simulate.Proactive})
-//	fmt.Println(r.MakespanSeconds, r.Imbalance)
 package simulate

@@ -6,8 +6,4 @@
 // creation that happened before a start is taken before it. It refuses to
 // guess: an end without its start, or a start whose creation was dropped, is
 // counted in [Counts] and reported to nobody.
-//
-//	tracker := task.NewTracker(observer)
-//	tracker.Drain(rings, clock)
-//	fmt.Println(tracker.Counts().Ended)
 package task

@@ -4,9 +4,10 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/foretime/foretime/chamtool/abi"
 	"github.com/foretime/foretime/chamtool/ring"
-	"pgregory.net/rapid"
 )
 
 // heard records what a tracker tells.

@@ -7,9 +7,4 @@
 // that a log that can no longer be written is given up once, with an error, and
 // its further rows counted. It refuses times that are not finite, and files
 // with no usable line ([ErrEmpty]).
-//
-//	log, err := tasklog.Load("chamtool_rank_0.csv", tasklog.FormatCSV)
-//	for _, r := range log.Rows {
-//		fmt.Println(r.Entry, r.Sizes, r.Seconds)
-//	}
 package tasklog

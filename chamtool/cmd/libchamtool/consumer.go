@@ -25,6 +25,7 @@ import (
 	"github.com/foretime/foretime/chamtool/ring"
 	"github.com/foretime/foretime/chamtool/session"
 	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/dataset"
 )
 
@@ -102,9 +103,9 @@ func start(process, settings unsafe.Pointer) bool {
 	if _, given := environment("GOMAXPROCS"); !given {
 		runtime.GOMAXPROCS(1) // one goroutine works; others' threads would only look for work
 	}
-	go c.run()
+	crash.Go(c.run)
 	if cfg.FrequencyEvery > 0 {
-		go c.watchFrequency()
+		crash.Go(c.watchFrequency)
 	}
 	return true
 }

@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/foretime/foretime/chamtool/config"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/spf13/cobra"
 )
 
 func newDisplayCommand(env *cli.Env) *cobra.Command {

@@ -10,12 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/foretime/foretime/chamtool/abi"
 	"github.com/foretime/foretime/chamtool/config"
 	"github.com/foretime/foretime/chamtool/cpufreq"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/spf13/cobra"
 )
 
 // finding is one line of the doctor's report.

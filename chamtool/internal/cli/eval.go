@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/foretime/foretime/chamtool/evaluation"
 	"github.com/foretime/foretime/chamtool/forecast"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/tasklog"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/spf13/cobra"
 )
 
 func newEvalCommand(env *cli.Env) *cobra.Command {

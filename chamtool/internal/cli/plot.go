@@ -3,12 +3,13 @@ package cli
 import (
 	"math"
 
+	"github.com/spf13/cobra"
+
 	"github.com/foretime/foretime/chamtool/evaluation"
 	"github.com/foretime/foretime/chamtool/tasklog"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"
-	"github.com/spf13/cobra"
 )
 
 func newPlotCommand(env *cli.Env) *cobra.Command {

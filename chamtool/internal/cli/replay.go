@@ -5,11 +5,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/replay"
 	"github.com/foretime/foretime/chamtool/tasklog"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/spf13/cobra"
 )
 
 func newReplayCommand(env *cli.Env) *cobra.Command {

@@ -1,9 +1,10 @@
 package cli
 
 import (
+	"github.com/spf13/cobra"
+
 	"github.com/foretime/foretime/chamtool/simulate"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/spf13/cobra"
 )
 
 func newSimulateCommand(env *cli.Env) *cobra.Command {
