@@ -7,8 +7,8 @@ import (
 
 // Flow returns, by module, its packages in the order in which work flows
 // through them: a package imports only those before it. Commands come last and
-// are not in it. The line that String makes of it stands in the module's
-// README; a new package is a word here and there.
+// are not in it. It stands in the module's README too, as
+// "first → second → third"; a new package is a word here and there.
 func Flow() map[string]Order {
 	return map[string]Order{
 		"shared":    order("stats file crash registry uncertainty uncertainty/coveragetest dataset timing regression regression/linear regression/tree regression/neural chart"),
@@ -24,9 +24,6 @@ func Flow() map[string]Order {
 type Order []string
 
 func order(folders string) Order { return strings.Fields(folders) }
-
-// String is the flow as the README shows it.
-func (o Order) String() string { return strings.Join(o, " → ") }
 
 // unsettled is, by rule, the modules that do not keep it yet.
 func unsettled() map[string][]string {
