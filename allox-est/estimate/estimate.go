@@ -114,6 +114,10 @@ func (e *Estimate) HalfWidth() float64 {
 	return (e.Uncontended.High - e.Uncontended.Low) / 2 / e.Uncontended.Value
 }
 
+// unsure says that the interval of the wall time is so wide, more than half of
+// the time, that the value alone tells little.
+func (e *Estimate) unsure() bool { return e.Wall.Bounded() && e.Wall.Width() > 0.5*e.Wall.Value }
+
 // New estimates a job from runs of it. Runs that failed are left out, with a
 // warning. Errors wrap the sentinels of this package.
 func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
@@ -149,6 +153,10 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 		return nil, err
 	}
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
+	if e.unsure() {
+		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d epochs leave anything from %.4g to %.4g s; about %d would halve that",
+			ErrUnsure, e.Epochs, e.Wall.Low, e.Wall.High, min(job.Epochs, 4*e.Epochs)))
+	}
 	return e, nil
 }
 

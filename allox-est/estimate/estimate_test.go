@@ -454,3 +454,16 @@ func TestInvariants(t *testing.T) {
 		}
 	})
 }
+
+// Groups of three epochs tell of no persistence without bound.
+func TestPersistenceOfShortGroups(t *testing.T) {
+	for n := 1; n < 6; n++ {
+		var groups [][]float64
+		for range 12 {
+			groups = append(groups, []float64{1, 2, 2, 1, 2, 1}[:n])
+		}
+		if r := persistence(groups); !(r >= 0 && r < 1) {
+			t.Errorf("groups of %d: %v", n, r)
+		}
+	}
+}

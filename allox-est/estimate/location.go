@@ -89,7 +89,7 @@ func locate(groups [][]float64, method Method, speed prior, blur float64) locati
 }
 
 // persistence is the correlation of neighbouring epochs, taken for a first-order
-// process, in [0, 0.95]. In groups as short as samples are, deviations from the
+// process, in [0, 0.8]. In groups as short as samples are, deviations from the
 // group's own mean hide a part of it, (1+3r)/n to first order (Marriott and Pope
 // 1954, Biometrika 41), which is put back.
 func persistence(groups [][]float64) float64 {
@@ -111,7 +111,7 @@ func persistence(groups [][]float64) float64 {
 	}
 	r := product / square * (pairs + float64(len(groups))) / pairs
 	length := n / (pairs + float64(len(groups))) // mean length of the group of an epoch
-	return min(0.97, max(0, (r+1/length)/(1-3/length)))
+	return min(0.8, max(0, (r+1/length)/max(0.25, 1-3/length)))
 }
 
 // varianceOfMean is the variance of the mean of n values of a first-order

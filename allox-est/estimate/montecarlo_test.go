@@ -158,7 +158,7 @@ func (s scenario) trial(t *testing.T, trials int, m Method) outcome {
 		if e.CPU.Contains(truth.CPU) {
 			o.cpuCovered++
 		}
-		for _, sentinel := range []error{ErrContention, ErrPeriod, ErrRecurring, ErrTrend, ErrFewEpochs, ErrDriftUnseen} {
+		for _, sentinel := range []error{ErrContention, ErrPeriod, ErrRecurring, ErrTrend, ErrFewEpochs, ErrDriftUnseen, ErrUnsure} {
 			if slices.ContainsFunc(e.Warnings, func(w error) bool { return errors.Is(w, sentinel) }) {
 				o.warned[sentinel]++
 			}
@@ -192,6 +192,9 @@ func TestMonteCarlo(t *testing.T) {
 				t.Errorf("%s: not every estimate was warned of", s.name)
 			}
 			continue
+		}
+		if calm := []string{"clean", "warm-up", "checkpoint"}; slices.Contains(calm, s.name) && o.warned[ErrUnsure] > 0 {
+			t.Errorf("%s: %d of %d are flagged", s.name, o.warned[ErrUnsure], o.n)
 		}
 		if mape > limit || cpu > limit {
 			t.Errorf("%s: error %.2f %%, of CPU %.2f %%, want at most %v", s.name, mape, cpu, limit)

@@ -6,6 +6,10 @@ import "github.com/foretime/foretime/allox-est/journal"
 // seconds.
 func QuietWall(r journal.Run) float64 { return withoutWait(r, r.Wall, r.CPU, r.Wait) }
 
+// mostWait is how long, as a multiple of its processor time, a job is taken to
+// wait for processors where the load does not say more.
+const mostWait = 8
+
 // withoutWait takes off a wall time of a run the part in which ready threads
 // had no processor. Wait is summed over threads; the threads that ran or
 // waited at a time are cpu+wait per wall, at least one. They are not all the
@@ -13,11 +17,14 @@ func QuietWall(r journal.Run) float64 { return withoutWait(r, r.Wall, r.CPU, r.W
 // threads that it was given and no more, so that the rest is at least its
 // processor time over those. A job that is idle part of the time may have waited
 // while it had nothing to do, as one that sleeps until a set time does: only the
-// share of the wait counts that the job was busy or waiting for.
+// share of the wait counts that the job was busy or waiting for, and no more of
+// it than so many times the processor time as others stood in line. The wait of a
+// runtime's own threads, which wake to find nothing to do, delays nobody.
 func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 	if wall <= 0 || wait <= 0 {
 		return wall
 	}
+	wait = min(wait, max(mostWait, 2*r.Load/float64(max(1, r.CPUs)))*cpu)
 	least := 0.0
 	if r.Device == "cpu" && r.Threads > 0 {
 		least = min(wall, cpu/float64(r.Threads))

@@ -59,8 +59,9 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %.0f %% of the epochs' time was spent waiting for a processor; the job's will be as long only if the machine stays as busy", ErrContention, 100*lasting))
 	}
 	if crowd := crowd(told); job.Device == "cpu" && crowd > 1.2 && lasting < 1-1/crowd {
-		// The samples were lucky; a fair share of the processors is less.
-		e.Wall.High = max(e.Wall.High, crowd*e.Uncontended.Value)
+		// The samples were lucky; a fair share of the processors is less. A job
+		// waits for a processor only when it would compute.
+		e.Wall.High = max(e.Wall.High, (1+busy(&t)*(crowd-1))*e.Uncontended.Value)
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: the load was %.1f times the processors, yet the samples waited little; the upper end allows for a fair share", ErrContention, crowd))
 	}
 	e.Segments = &Segments{Setup: wall.setup, WarmUp: shape.warm, Epoch: wall.epoch, Teardown: wall.teardown, Period: shape.period}

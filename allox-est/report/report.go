@@ -50,8 +50,11 @@ type Estimate struct {
 	Uncontended uncertainty.Prediction `json:"wall_uncontended_seconds"`
 	CPU         uncertainty.Prediction `json:"cpu_seconds"`
 	Reference   *estimate.Reference    `json:"reference_speed,omitempty"`
-	Method      string                 `json:"method"`
-	Samples     int                    `json:"samples"`
+	// NotEnough says that the samples leave so much open that only the interval
+	// counts.
+	NotEnough bool   `json:"not_enough_to_tell,omitempty"`
+	Method    string `json:"method"`
+	Samples   int    `json:"samples"`
 	// SampledFraction is the share of the job's epochs that was sampled,
 	// SampledTimeFraction that of its estimated wall time.
 	SampledFraction     float64 `json:"sampled_fraction"`
@@ -147,6 +150,7 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 		SampledFraction:     float64(e.Epochs) / float64(r.spec.Epochs),
 		SampledTimeFraction: e.Seconds / e.Wall.Value,
 		Conditions:          conditions(runs),
+		NotEnough:           slices.ContainsFunc(e.Warnings, func(w error) bool { return errors.Is(w, estimate.ErrUnsure) }),
 	}
 	if left, err := estimate.LeaveOneOut(runs, job, s); err == nil {
 		d.LeaveOneOut = &left

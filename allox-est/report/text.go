@@ -5,7 +5,9 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
+	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -49,6 +51,19 @@ func Header() []string {
 	return []string{"device", "seconds", "estimate", "low", "high", "actual", "error"}
 }
 
+// WriteHead prints what comes before the table: which devices' samples do not
+// tell enough.
+func (r *Report) WriteHead(w io.Writer) error {
+	for _, warning := range r.Warnings {
+		if strings.Contains(warning, estimate.ErrUnsure.Error()) {
+			if _, err := fmt.Fprintln(w, warning); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // WriteNotes prints what the table leaves out: how each estimate was made,
 // devices without one, and warnings.
 func (r *Report) WriteNotes(w io.Writer) error {
@@ -66,6 +81,9 @@ func (r *Report) WriteNotes(w io.Writer) error {
 		}
 	}
 	for _, warning := range r.Warnings {
+		if strings.Contains(warning, estimate.ErrUnsure.Error()) {
+			continue
+		}
 		if _, err := fmt.Fprintf(w, "warning: %s\n", warning); err != nil {
 			return err
 		}

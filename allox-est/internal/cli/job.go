@@ -111,6 +111,9 @@ func (f *jobFlags) print(env *cli.Env, r *report.Report) error {
 		}
 		return r.Err()
 	}
+	if err := r.WriteHead(env.Stdout); err != nil {
+		return err
+	}
 	if rows := r.Rows(); len(rows) > 0 {
 		table := cli.Table{Header: report.Header(), Rows: rows}
 		if _, err := table.WriteTo(env.Stdout); err != nil {

@@ -1,0 +1,11 @@
+// Package backtest holds estimates against series that were measured to their
+// end: from the first share of a series' steps, what all of them take.
+//
+// It decides for its caller what is judged (the sum over a series, each series
+// once) and beside what: auto, as allox-est estimates; mean, the plain mean of the
+// steps seen with Student's interval, as if steps were independent; and ratio, as
+// AlloX's first estimator did, which tells an error of a tenth whatever it saw.
+// Series of one job or one machine are one block in every interval. It refuses a
+// table without the columns asked for, and goes on after a row that holds no
+// number, which becomes a diagnostic with file and line.
+package backtest
