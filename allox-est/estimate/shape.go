@@ -150,7 +150,7 @@ func (s shape) costly(n int) int {
 		first = s.period
 	}
 	upTo := func(n int) int { return max(0, (n-first+s.period)/s.period) }
-	return upTo(n) - upTo(s.warm)
+	return max(0, upTo(n)-upTo(s.warm))
 }
 
 func (s shape) warnings(ts []track) []error {
