@@ -20,7 +20,7 @@ func Loss(r *simulator.Result, from, to int64) float64 {
 	for i := range r.Starts {
 		j := &r.Workload.Jobs[i]
 		start, _, ok := r.Started(i)
-		if !ok || j.Submit < from || j.Submit >= to {
+		if !ok || j.NoStart || j.Submit < from || j.Submit >= to {
 			continue
 		}
 		s, a := float64(start-j.Submit)/3600, float64(j.Wait())/3600

@@ -28,12 +28,12 @@ type Grid struct {
 }
 
 // GridFor returns the grid for a log: nodes from four fifths of the most that
-// were in use at once to all of them, no user limit or the most jobs that any
+// were in use at once to all of them, in steps of a hundredth or so, no user limit or the most jobs that any
 // user ran at once or one more, and a few weights about Slurm's.
 func GridFor(jobs []trace.Job) Grid {
 	peak := (&trace.Trace{Jobs: jobs}).PeakNodes()
 	g := Grid{Size: []float64{100, 200, 400}, Age: []float64{7000}}
-	for n := peak; n >= max(1, peak*4/5); n-- {
+	for n := peak; n >= max(1, peak*4/5); n -= max(peak/80, 1) {
 		g.Nodes = append(g.Nodes, n)
 	}
 	most := trace.PeakUserJobs(jobs)

@@ -114,7 +114,7 @@ func quoted(b []byte, s string) []byte {
 }
 
 // Metrics compare a simulation with the trace. Waits are in hours, over the
-// jobs that were started.
+// jobs that were started and whose start the log knows.
 type Metrics struct {
 	Jobs                int     `json:"jobs"`
 	Rejected            int     `json:"rejected"`
@@ -154,25 +154,27 @@ func (r *Result) MetricsBetween(from, to int64) Metrics {
 		}
 		run := float64(end - start)
 		wait := float64(start - t.Submit)
-		simulated, actual = append(simulated, wait/3600), append(actual, float64(t.Wait())/3600)
+		m.Jobs++
+		if !t.NoStart {
+			simulated, actual = append(simulated, wait/3600), append(actual, float64(t.Wait())/3600)
+		}
 		m.BoundedSlowdown += max(1, (wait+run)/max(run, 10))
 		busy += run * float64(t.Nodes)
 		first, last = min(first, t.Submit), max(last, end)
 	}
-	m.Jobs = len(simulated)
 	if m.Jobs == 0 {
 		return m
 	}
+	known := float64(max(len(simulated), 1))
 	for i := range simulated {
 		m.MeanWaitHours += simulated[i]
 		m.ActualMeanWaitHours += actual[i]
 		m.MAEHours += math.Abs(simulated[i] - actual[i])
 	}
-	n := float64(m.Jobs)
-	m.MeanWaitHours /= n
-	m.ActualMeanWaitHours /= n
-	m.MAEHours /= n
-	m.BoundedSlowdown /= n
+	m.MeanWaitHours /= known
+	m.ActualMeanWaitHours /= known
+	m.MAEHours /= known
+	m.BoundedSlowdown /= float64(m.Jobs)
 	if rho, err := regression.Spearman(simulated, actual); err == nil {
 		m.Spearman = rho
 	}

@@ -25,6 +25,8 @@ type row struct {
 	After     string  `dataset:"after,optional"`
 	Think     int64   `dataset:"think_seconds,optional"`
 	ExitCode  string  `dataset:"exit_code,optional"`
+	Held      int64   `dataset:"held_seconds,optional"`
+	NoStart   bool    `dataset:"start_unknown,optional"`
 }
 
 func (p *parser) csv(r *bufio.Reader) error {
@@ -38,7 +40,7 @@ func (p *parser) csv(r *bufio.Reader) error {
 		p.add(Job{
 			ID: v.ID, Name: v.Name, User: p.intern([]byte(v.User)), Partition: v.Partition, QOS: v.QOS,
 			After: v.After, Think: v.Think, Submit: v.Submit, Start: v.Start, End: v.End,
-			Limit: v.Limit, Nodes: v.Nodes, Priority: v.Priority, ExitCode: v.ExitCode,
+			Limit: v.Limit, Nodes: v.Nodes, Priority: v.Priority, ExitCode: v.ExitCode, Held: v.Held, NoStart: v.NoStart,
 		})
 	}
 	p.trace.Bad = append(p.trace.Bad, rows.Diagnostics()...)
@@ -60,7 +62,7 @@ func WriteCSV(w io.Writer, jobs []Job) error {
 		err := out.Write(row{
 			ID: j.ID, User: j.User, Nodes: j.Nodes, Submit: j.Submit, Start: j.Start, End: j.End,
 			Limit: j.Limit, Priority: j.Priority, Name: j.Name, Partition: j.Partition, QOS: j.QOS,
-			After: j.After, Think: j.Think, ExitCode: j.ExitCode,
+			After: j.After, Think: j.Think, ExitCode: j.ExitCode, Held: j.Held, NoStart: j.NoStart,
 		})
 		if err != nil {
 			return err
@@ -93,12 +95,12 @@ func WriteMirage(w io.Writer, jobs []Job, zone *time.Location) error {
 }
 
 // WriteSWF writes jobs in the Standard Workload Format, version 2.2, one
-// processor a node. Users and dependencies become numbers in the order of
+// processor a node, of a machine of at least so many. Users and dependencies become numbers in the order of
 // their first job; names and logged priorities are lost.
-func WriteSWF(w io.Writer, jobs []Job) error {
+func WriteSWF(w io.Writer, jobs []Job, size int) error {
 	b := bufio.NewWriter(w)
 	var origin int64
-	nodes := 0
+	nodes := size
 	if len(jobs) > 0 {
 		origin = jobs[0].Submit
 	}
@@ -118,11 +120,15 @@ func WriteSWF(w io.Writer, jobs []Job) error {
 		if n, ok := numbers[j.After]; ok && j.After != "" {
 			after, think = n, j.Think
 		}
+		wait := j.Wait()
+		if j.NoStart {
+			wait = -1
+		}
 		status := 1
 		if j.ExitCode != "" && j.ExitCode != "0:0" {
 			status = 0
 		}
-		fmt.Fprintf(b, "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 %d %d %d\n", i+1, j.Submit-origin, j.Wait(), j.Duration(), j.Nodes, j.Nodes, j.Limit, status, users.of(j.User), partition, after, think)
+		fmt.Fprintf(b, "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 %d %d %d\n", i+1, j.Submit-origin, wait, j.Duration(), j.Nodes, j.Nodes, j.Limit, status, users.of(j.User), partition, after, think)
 	}
 	return b.Flush()
 }

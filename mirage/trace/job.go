@@ -18,11 +18,13 @@ type Job struct {
 	QOS       string // "" where the log has none
 	After     string // id of the job that must end first; "" for none
 	Think     int64  // seconds between that job's end and this job's eligibility
-	Submit    int64  // Unix seconds
+	Submit    int64  // Unix seconds from which it could start: submission, or eligibility where the log has it
+	Held      int64  // seconds that it was held, or waited for another, before Submit
 	Start     int64  // Unix seconds
+	NoStart   bool   // the log does not say when it started: Start is Submit
 	End       int64  // Unix seconds
 	Limit     int64  // seconds the job may run
-	Nodes     int    // whole nodes
+	Nodes     int    // whole nodes, or processors: see Trace.Unit
 	Priority  float64
 	ExitCode  string
 }
@@ -37,6 +39,11 @@ func (j *Job) Duration() int64 { return j.End - j.Start }
 // within a second, as they stood in the file.
 type Trace struct {
 	Jobs []Job
+	// Unit is what jobs are counted in: "nodes", or "processors".
+	Unit string
+	// Size is how many of them the machine has, as the log or the file of
+	// machines beside it says; 0 where neither does.
+	Size int
 	// Zone is the time zone that the log's wall-clock times were read in, and
 	// that dates on a command line are meant in.
 	Zone *time.Location

@@ -3,10 +3,13 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,20 +54,35 @@ type Options struct {
 	Partition string
 }
 
-// Open reads a file.
+// Open reads a file. An SWF file's machine may be described beside it: see
+// [Machines].
 func Open(path string, o Options) (*Trace, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Read(f, path, o)
+	machines, err := machinesOf(path)
+	if err != nil {
+		return nil, err
+	}
+	if machines != nil && o.ProcsPerNode == 0 {
+		o.ProcsPerNode = 1
+	}
+	t, err := Read(f, path, o)
+	if err == nil && t.Layout == SWF && machines != nil {
+		t.describe(machines, o.ProcsPerNode)
+	}
+	return t, err
 }
 
 // Read reads a log. The file name is for messages only. It returns an error
 // that wraps ErrLayout, ErrColumn or ErrNoJobs where nothing can be read.
 func Read(r io.Reader, file string, o Options) (*Trace, error) {
-	buffered := bufio.NewReaderSize(r, 1<<16)
+	buffered, err := plain(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	if o.Layout == "" {
 		head, err := buffered.Peek(1 << 15)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
@@ -84,7 +102,7 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 			o.Zone = zone
 		}
 	}
-	t := &Trace{Zone: o.Zone, Layout: o.Layout, Skipped: map[string]int{}}
+	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: "nodes", Skipped: map[string]int{}}
 	p := &parser{trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}}
 	if err := p.read(buffered); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -93,7 +111,76 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 		return nil, fmt.Errorf("%s: %w: %d bad rows, %d skipped%s", file, ErrNoJobs, len(t.Bad), total(t.Skipped), firstBad(t.Bad))
 	}
 	t.sort()
+	p.untangle()
+	p.pools()
 	return t, nil
+}
+
+// plain returns what a reader holds, or what that is compressed from.
+func plain(r io.Reader) (*bufio.Reader, error) {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	if magic, err := buffered.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
+		return buffered, nil
+	}
+	unzipped, err := gzip.NewReader(buffered)
+	if err != nil {
+		return nil, err
+	}
+	return bufio.NewReaderSize(unzipped, 1<<16), nil
+}
+
+// untangle takes dependencies back that cannot be: on a job that was submitted
+// later or that is not in the log, and those of a log in which every job names
+// the same one.
+func (p *parser) untangle() {
+	jobs := p.trace.Jobs
+	follow, same := 0, true
+	for i := range jobs {
+		if jobs[i].After != "" {
+			follow++
+			same = same && jobs[i].After == jobs[0].After
+		}
+	}
+	if follow == 0 {
+		return
+	}
+	if same && follow == len(jobs) && follow > 1 {
+		p.warn("%s: every job names job %s as the one before it: taken for no dependency", p.file, jobs[0].After)
+	} else {
+		same = false
+	}
+	seen, later := map[string]bool{}, 0
+	for i := range jobs {
+		if j := &jobs[i]; j.After != "" && (same || !seen[j.After]) {
+			j.After, j.Think = "", 0
+			later++
+		}
+		seen[jobs[i].ID] = true
+	}
+	if later > 0 && !same {
+		p.warn("%s: %d jobs follow one that is not in the log or was submitted later: taken for no dependency", p.file, later)
+	}
+}
+
+// pools tells what was taken for one: partitions, and runs of one job.
+func (p *parser) pools() {
+	count := map[string]int{}
+	for i := range p.trace.Jobs {
+		if name := p.trace.Jobs[i].Partition; name != "" {
+			count[name]++
+		}
+	}
+	if p.requeued > 0 {
+		p.warn("%s: %d further runs of jobs that were requeued count as jobs of their own, submitted when the run before ended", p.file, p.requeued)
+	}
+	if len(count) < 2 {
+		return
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", name, count[name]))
+	}
+	p.warn("%s: the jobs of %d partitions are taken for those of one pool of nodes: %s; --partition keeps one", p.file, len(parts), strings.Join(parts, ", "))
 }
 
 func firstBad(bad []*dataset.SyntaxError) string {
@@ -163,6 +250,9 @@ type parser struct {
 	clock    *clock
 	o        Options
 	interned map[string]string
+	runs     map[string]int64 // of a job id, the end of its latest run
+	requeued int              // runs after a job's first
+	open     int              // jobs without a time limit
 }
 
 func (p *parser) read(r *bufio.Reader) error {
@@ -221,7 +311,7 @@ func (p *parser) warn(format string, args ...any) {
 // add checks a job and keeps it.
 func (p *parser) add(j Job) {
 	switch {
-	case p.o.Partition != "" && j.Partition != p.o.Partition:
+	case p.o.Partition != "" && !slices.Contains(strings.Split(j.Partition, ","), p.o.Partition):
 		p.skip("other partition")
 	case j.Start < j.Submit:
 		p.bad("job %s: started %d s before it was submitted", j.ID, j.Submit-j.Start)

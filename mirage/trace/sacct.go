@@ -53,6 +53,7 @@ func (p *parser) sacct(r *bufio.Reader) error {
 type sacctColumns struct {
 	id, submit, start, end, limit, rawLimit, nodes      int
 	user, name, partition, qos, priority, exit, comment int
+	state, eligible                                     int
 }
 
 func newSacctColumns(header []string) (sacctColumns, error) {
@@ -69,6 +70,7 @@ func newSacctColumns(header []string) (sacctColumns, error) {
 		limit: find("Timelimit"), rawLimit: find("TimelimitRaw"), nodes: find("NNodes", "AllocNodes", "ReqNodes"),
 		user: find("User", "UID"), name: find("JobName"), partition: find("Partition"),
 		qos: find("QOS"), priority: find("Priority"), exit: find("ExitCode"), comment: find("Comment"),
+		state: find("State"), eligible: find("Eligible"),
 	}
 	for _, needed := range []struct {
 		at   int
@@ -97,6 +99,11 @@ func (p *parser) sacctRow(fields [][]byte, width int, c sacctColumns) {
 	}
 	if bytes.ContainsRune(cell(c.id), '.') {
 		p.skip("job step")
+		return
+	}
+	state := string(cell(c.state))
+	if state == "PENDING" || state == "RUNNING" {
+		p.skip("pending or running")
 		return
 	}
 	for _, i := range []int{c.start, c.end} {
@@ -131,9 +138,30 @@ func (p *parser) sacctRow(fields [][]byte, width int, c sacctColumns) {
 			return
 		}
 	}
-	submit, start, end := p.clock.resolve(naive[0], naive[1], naive[2], limit)
+	if strings.HasPrefix(state, "CANCELLED") && naive[1] == naive[2] {
+		p.skip("cancelled while pending")
+		return
+	}
+	eligible, held := naive[0], int64(0)
+	if at, ok := naiveSeconds(string(cell(c.eligible))); ok && at > naive[0] && at <= naive[1] {
+		eligible, held = at, at-naive[0]
+	}
+	submit, start, end := p.clock.resolve(eligible, naive[1], naive[2], limit)
+	id := string(cell(c.id))
+	if last, ran := p.runs[id]; ran {
+		if start < last {
+			p.skip("repeated")
+			return
+		}
+		p.requeued++
+		submit, id = max(submit, last), fmt.Sprintf("%s+%d", id, start)
+	}
+	if p.runs == nil {
+		p.runs = map[string]int64{}
+	}
+	p.runs[string(cell(c.id))] = end
 	p.add(Job{
-		ID: string(cell(c.id)), Name: p.intern(cell(c.name)), User: p.intern(cell(c.user)),
+		ID: id, Held: held, Name: p.intern(cell(c.name)), User: p.intern(cell(c.user)),
 		Partition: p.intern(cell(c.partition)), QOS: p.intern(cell(c.qos)),
 		Submit: submit, Start: start, End: end, Limit: limit, Nodes: int(nodes),
 		Priority: priority, ExitCode: p.intern(cell(c.exit)),
@@ -153,7 +181,7 @@ func (p *parser) sacctLimit(text, raw []byte, duration int64) (int64, bool) {
 	}
 	switch strings.ToUpper(s) {
 	case "UNLIMITED", "PARTITION_LIMIT":
-		if len(p.trace.Warnings) == 0 {
+		if p.open++; p.open == 1 {
 			p.warn("%s:%d: time limit %s: such jobs are given their own duration as limit", p.file, p.line, s)
 		}
 		return (max(duration, 0) + 59) / 60 * 60, true

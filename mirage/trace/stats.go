@@ -20,9 +20,12 @@ type Stats struct {
 	// the figure that readers without time zones arrive at.
 	NaiveNodeHours float64
 	MeanWaitHours  float64
-	FirstSubmit    int64 // Unix seconds
-	LastSubmit     int64 // Unix seconds
-	MaxNodes       int   // of one job
+	UnknownWaits   int     // jobs of which the log does not say when they started
+	Held           int     // jobs that were held, or waited for another, before they could start
+	HeldHours      float64 // of those, summed
+	FirstSubmit    int64   // Unix seconds
+	LastSubmit     int64   // Unix seconds
+	MaxNodes       int     // of one job
 }
 
 // Stats computes the trace's figures.
@@ -35,7 +38,15 @@ func (t *Trace) Stats() Stats {
 		d := j.Duration()
 		s.NodeHours += float64(d) * float64(j.Nodes) / 3600
 		s.NaiveNodeHours += float64(d+t.offset(j.End)-t.offset(j.Start)) * float64(j.Nodes) / 3600
-		s.MeanWaitHours += float64(j.Wait()) / 3600 / float64(len(t.Jobs))
+		if j.Held > 0 {
+			s.Held++
+			s.HeldHours += float64(j.Held) / 3600
+		}
+		if j.NoStart {
+			s.UnknownWaits++
+		} else {
+			s.MeanWaitHours += float64(j.Wait()) / 3600
+		}
 		s.MaxNodes = max(s.MaxNodes, j.Nodes)
 		if d == 0 {
 			s.ZeroDuration++
@@ -45,6 +56,7 @@ func (t *Trace) Stats() Stats {
 		}
 	}
 	s.Users = len(users)
+	s.MeanWaitHours /= float64(max(len(t.Jobs)-s.UnknownWaits, 1))
 	if len(t.Jobs) > 0 {
 		s.FirstSubmit, s.LastSubmit = t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit
 	}

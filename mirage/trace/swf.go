@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,16 +17,21 @@ const swfFields = 18
 
 // swf reads the Standard Workload Format, version 2.2
 // (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html), with what real
-// files do to it: fractional seconds, unsorted ids, 17 fields, processors
-// allocated or time requested given as -1 (then those requested, or the run
-// time, count), run times over the request. Jobs that never ran are skipped
-// and counted.
+// files do to it: fractional seconds, unsorted ids, 17 fields or more than 18
+// (of which the 20th is the queue's name), processors allocated or time
+// requested given as -1 (then those requested, or the run time, count), run
+// times over the request, unknown waits. Jobs that never ran, and the parts of
+// jobs that have a row as a whole too, are skipped and counted.
 func (p *parser) swf(r *bufio.Reader) error {
-	header := swfHeader{procsPerNode: p.o.ProcsPerNode}
+	header := swfHeader{procsPerNode: p.o.ProcsPerNode, whole: map[string]bool{}}
 	fields := make([][]byte, 0, swfFields)
 	for {
 		line, err := p.next(r)
 		if errors.Is(err, io.EOF) {
+			p.trace.Size, p.trace.Unit = header.size(), "nodes"
+			if header.perNode() == 1 && header.procsPerNode == 0 {
+				p.trace.Unit = "processors"
+			}
 			return nil
 		}
 		if err != nil {
@@ -50,7 +56,8 @@ func (p *parser) swf(r *bufio.Reader) error {
 type swfHeader struct {
 	maxNodes, maxProcs int
 	unixStart          int64
-	procsPerNode       int // as asked for, or 0
+	procsPerNode       int             // as asked for, or 0
+	whole              map[string]bool // jobs that have had a row for all of them
 }
 
 func (h *swfHeader) read(p *parser, comment string) {
@@ -86,56 +93,110 @@ func (h *swfHeader) perNode() int {
 	return 1
 }
 
-func (p *parser) swfRow(fields [][]byte, h *swfHeader) {
-	if len(fields) != swfFields && len(fields) != swfFields-1 {
-		p.bad("%d fields, want %d", len(fields), swfFields)
-		return
+func (h *swfHeader) size() int {
+	if h.perNode() == 1 {
+		return max(h.maxProcs, h.maxNodes)
 	}
-	var v [swfFields]int64
-	v[swfFields-1] = -1
-	for i, f := range fields {
+	return h.maxNodes
+}
+
+// The fields of a row that are used, from 0, and those that some logs have
+// behind the standard's.
+const (
+	swfID = iota
+	swfSubmit
+	swfWait
+	swfRun
+	swfProcs
+	swfProcsAsked = 7
+	swfLimit      = 8
+	swfStatus     = 10
+	swfUser       = 11
+	swfPartition  = 15
+	swfAfter      = 16
+	swfThink      = 17
+	swfQueueName  = 19
+)
+
+// The values of the status of a part of a job (2: to be continued; 3 and 4:
+// the last one), which has a row as a whole before it.
+const (
+	swfFirstPart = 2
+	swfLastPart  = 4
+)
+
+// swfNumbers reads the standard's fields; those behind them may be text.
+func (p *parser) swfNumbers(fields [][]byte) (v [swfFields]int64, ok bool) {
+	if len(fields) < swfFields-1 {
+		p.bad("%d fields, want %d", len(fields), swfFields)
+		return v, false
+	}
+	v[swfThink] = -1
+	for i, f := range fields[:min(len(fields), swfFields)] {
 		n, err := strconv.ParseInt(string(f), 10, 64)
 		if err != nil {
 			x, ok := p.number(f, strconv.Itoa(i+1))
 			if !ok {
-				return
+				return v, false
 			}
 			n = int64(math.Round(x))
 		}
-		if n < math.MinInt32 || n > 1<<40 {
+		if (n < math.MinInt32 || n > 1<<40) && slices.Contains(swfUsed, i) {
 			p.bad("column %d: %d is out of range", i+1, n)
-			return
+			return v, false
 		}
 		v[i] = n
 	}
-	id, submit, wait, run, procs := v[0], v[1], v[2], v[3], v[4]
-	limit, status, user := v[8], v[10], v[11]
-	if procs <= 0 {
-		procs = v[7]
+	return v, true
+}
+
+var swfUsed = []int{swfID, swfSubmit, swfWait, swfRun, swfProcs, swfProcsAsked, swfLimit, swfStatus, swfUser, swfPartition, swfAfter, swfThink}
+
+func (p *parser) swfRow(fields [][]byte, h *swfHeader) {
+	v, ok := p.swfNumbers(fields)
+	if !ok {
+		return
 	}
+	procs, limit := v[swfProcs], v[swfLimit]
+	if procs <= 0 {
+		procs = v[swfProcsAsked]
+	}
+	id := strconv.FormatInt(v[swfID], 10)
+	status := v[swfStatus]
+	part := status >= swfFirstPart && status <= swfLastPart
 	switch {
-	case run < 0, status == 5 && run == 0:
+	case part && h.whole[id]:
+		p.skip("part of a job that has a row as a whole")
+		return
+	case v[swfRun] < 0, status == 5 && v[swfRun] == 0:
 		p.skip("never ran")
 		return
-	case submit < 0:
-		p.bad("job %d: submitted at %d", id, submit)
+	case v[swfSubmit] < 0:
+		p.bad("job %s: submitted at %d", id, v[swfSubmit])
 		return
 	}
 	if limit <= 0 {
-		limit = run
+		limit = v[swfRun]
 	}
 	perNode := int64(h.perNode())
 	j := Job{
-		ID: strconv.FormatInt(id, 10), User: p.intern(strconv.AppendInt(nil, user, 10)),
-		Submit: h.unixStart + submit, Limit: limit, Nodes: int((procs + perNode - 1) / perNode),
+		ID: id, User: p.intern(strconv.AppendInt(nil, v[swfUser], 10)),
+		Submit: h.unixStart + v[swfSubmit], Limit: limit, Nodes: int((procs + perNode - 1) / perNode),
+		NoStart: v[swfWait] < 0,
 	}
-	j.Start = j.Submit + max(wait, 0)
-	j.End = j.Start + run
-	if v[15] >= 0 {
-		j.Partition = p.intern(strconv.AppendInt(nil, v[15], 10))
+	j.Start = j.Submit + max(v[swfWait], 0)
+	j.End = j.Start + v[swfRun]
+	if v[swfPartition] >= 0 {
+		j.Partition = p.intern(strconv.AppendInt(nil, v[swfPartition], 10))
 	}
-	if v[16] > 0 {
-		j.After, j.Think = strconv.FormatInt(v[16], 10), max(v[17], 0)
+	if len(fields) > swfQueueName {
+		j.Partition = p.intern(fields[swfQueueName])
+	}
+	if v[swfAfter] > 0 {
+		j.After, j.Think = strconv.FormatInt(v[swfAfter], 10), max(v[swfThink], 0)
+	}
+	if !part {
+		h.whole[id] = true
 	}
 	p.add(j)
 }

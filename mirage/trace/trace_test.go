@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"os"
 	"path/filepath"
@@ -73,10 +74,51 @@ func TestRead(t *testing.T) {
 				"3 40 100 -1 4 -1 -1 4 120 -1 5 3 -1 -1 -1 -1 -1 -1\n" + // cancelled while pending
 				"4 50 1 60 0 -1 -1 0 120 -1 1 3 -1 -1 -1 -1 -1 -1\n" + "5 x\n",
 			want: []Job{
-				{ID: "1", User: "3", Submit: 1010, Start: 1010, End: 1070, Limit: 120, Nodes: 1},
+				{ID: "1", User: "3", Submit: 1010, Start: 1010, NoStart: true, End: 1070, Limit: 120, Nodes: 1},
 				{ID: "2", User: "3", Partition: "2", After: "1", Think: 10, Submit: 1030, Start: 1035, End: 1095, Limit: 60, Nodes: 2},
 			},
 			bad: []string{"f:7: job 4: 0 nodes", "f:8: 2 fields, want 18"},
+		},
+		{
+			name: "SWF of 21 fields, with parts, and of which one follows a later one",
+			text: "1 10 5 60 4 -1 -1 4 120 68719476736000000 1 3 -1 -1 -1 1 3 5 {1,1,1,1} long 1:ppn=4\n" +
+				"2 20 5 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 1 1 7 {1,1,1,1} long 1:ppn=4\n" +
+				"2 20 5 30 4 -1 -1 4 120 -1 2 3 -1 -1 -1 1 -1 -1 {1,1,1,1} long 1:ppn=4\n" +
+				"2 60 5 30 4 -1 -1 4 120 -1 3 3 -1 -1 -1 1 -1 -1 {1,1,1,1} long 1:ppn=4\n" +
+				"3 30 5 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 1 -1 -1 {1,1,1,1} long 1:ppn=4\n",
+			want: []Job{
+				{ID: "1", User: "3", Partition: "long", Submit: 10, Start: 15, End: 75, Limit: 120, Nodes: 4},
+				{ID: "2", User: "3", Partition: "long", After: "1", Think: 7, Submit: 20, Start: 25, End: 85, Limit: 120, Nodes: 4},
+				{ID: "3", User: "3", Partition: "long", Submit: 30, Start: 35, End: 95, Limit: 120, Nodes: 4},
+			},
+			warnings: 1,
+		},
+		{
+			name: "SWF in which all follow one",
+			text: "1 10 5 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 1 1\n2 20 5 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 1 1\n",
+			want: []Job{
+				{ID: "1", User: "3", Submit: 10, Start: 15, End: 75, Limit: 120, Nodes: 4},
+				{ID: "2", User: "3", Submit: 20, Start: 25, End: 85, Limit: 120, Nodes: 4},
+			},
+			warnings: 1,
+		},
+		{
+			name: "sacct with states, eligibility, a requeue, rows twice and two partitions",
+			text: "JobID|User|Submit|Eligible|Start|End|Timelimit|NNodes|State|Partition\n" +
+				"1|u|2023-01-10T18:00:00|2023-01-10T19:00:00|2023-01-10T19:01:00|2023-01-10T20:00:00|02:00:00|1|COMPLETED|gpu\n" +
+				"2|u|2023-01-10T18:00:00|2023-01-10T18:00:00|2023-01-11T18:00:00|2023-01-11T18:00:00|02:00:00|1|CANCELLED by 7|gpu\n" +
+				"3|u|2023-01-10T18:00:00|2023-01-10T18:00:00|2023-01-10T18:01:00|2023-01-10T18:31:00|02:00:00|1|CANCELLED by 7|cpu\n" +
+				"4|u|2023-01-10T18:00:00|2023-01-10T18:00:00|2023-01-10T18:01:00|2023-01-10T18:31:00|02:00:00|1|RUNNING|gpu\n" +
+				"5|u|2023-01-10T18:00:00|Unknown|2023-01-10T18:01:00|2023-01-10T18:31:00|02:00:00|1|NODE_FAIL|gpu\n" +
+				"5|u|2023-01-10T18:00:00|Unknown|2023-01-10T18:41:00|2023-01-10T18:51:00|02:00:00|1|COMPLETED|gpu\n" +
+				"5|u|2023-01-10T18:00:00|Unknown|2023-01-10T18:41:00|2023-01-10T18:51:00|02:00:00|1|COMPLETED|gpu\n",
+			want: []Job{
+				{ID: "3", User: "u", Partition: "cpu", Submit: 1673373600, Start: 1673373660, End: 1673375460, Limit: 7200, Nodes: 1},
+				{ID: "5", User: "u", Partition: "gpu", Submit: 1673373600, Start: 1673373660, End: 1673375460, Limit: 7200, Nodes: 1},
+				{ID: "5+1673376060", User: "u", Partition: "gpu", Submit: 1673375460, Start: 1673376060, End: 1673376660, Limit: 7200, Nodes: 1},
+				{ID: "1", User: "u", Partition: "gpu", Held: 3600, Submit: 1673377200, Start: 1673377260, End: 1673380800, Limit: 7200, Nodes: 1},
+			},
+			warnings: 2,
 		},
 	}
 	for _, tt := range tests {
@@ -183,7 +225,7 @@ func TestWriters(t *testing.T) {
 			case CSV:
 				err = WriteCSV(&b, jobs)
 			case SWF:
-				err = WriteSWF(&b, jobs)
+				err = WriteSWF(&b, jobs, 4)
 			case Mirage:
 				err = WriteMirage(&b, jobs, zone)
 			}
@@ -282,5 +324,39 @@ func BenchmarkRead(b *testing.B) {
 		if _, err := Read(bytes.NewReader(text.Bytes()), "f", Options{}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestBeside: a log that is compressed, and the file of machines beside it, are
+// read without being asked for.
+func TestBeside(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte("1 10 5 60 3 -1 -1 3 120 -1 1 3 -1 -1 -1 -1 -1 -1\n")); err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
+	log := filepath.Join(dir, "site-2013-late.swf.gz")
+	for path, text := range map[string]string{log: b.String(), filepath.Join(dir, "site.machines"): "nothing\n", filepath.Join(dir, "site-2013.swf.machines"): "0\tbig\t20\t80\t1\t1\n1\tsmall\t48\t12\t1\t1\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Open(log, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Size != 2176 || got.Unit != "processors" || got.Jobs[0].Nodes != 3 {
+		t.Errorf("%d %s, %+v", got.Size, got.Unit, got.Jobs)
+	}
+	if got, err = Open(log, Options{ProcsPerNode: 2}); err != nil || got.Size != 1088 || got.Unit != "nodes" || got.Jobs[0].Nodes != 2 {
+		t.Errorf("two processors a node: %+v, %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "site-2013.swf.machines"), []byte("0\tbig\tmany\t80\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(log, Options{}); !errors.Is(err, ErrMachines) {
+		t.Errorf("many nodes: %v", err)
 	}
 }

@@ -40,7 +40,7 @@ func (in *input) open(env *cli.Env, path string) (*trace.Trace, error) {
 		}
 		o.Zone = zone
 	}
-	t, err := trace.Open(path, o)
+	t, err := in.read(env, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +77,14 @@ func (in *input) open(env *cli.Env, path string) (*trace.Trace, error) {
 		}
 	}
 	return t, nil
+}
+
+// read reads a file, or standard input where it is named -.
+func (in *input) read(env *cli.Env, path string, o trace.Options) (*trace.Trace, error) {
+	if path == "-" {
+		return trace.Read(env.Stdin, "standard input", o)
+	}
+	return trace.Open(path, o)
 }
 
 // between reads two dates, each of which may be "", in the trace's zone.

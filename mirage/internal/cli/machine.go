@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,7 @@ func (m *machine) flags(c *cobra.Command) {
 	f := c.Flags()
 	m.changed = f.Changed
 	f.StringVar(&m.file, "config", "", "settings file, as calibrate writes it; other flags override it")
-	f.IntVar(&m.nodes, "nodes", 0, "nodes of the cluster (default: the most in use at once in the trace)")
+	f.IntVar(&m.nodes, "nodes", 0, "nodes of the cluster, or processors where the trace counts those (default: as the trace says, or the most in use at once)")
 	f.StringVar(&m.scheduler, "scheduler", string(scheduler.Slurm), "discipline of the queue: "+strings.Join(scheduler.Disciplines().Names(), ", "))
 	f.IntVar(&m.userLimit, "user-limit", 0, "jobs a user may run at once (0: no limit)")
 	f.BoolVar(&m.logged, "logged-priority", false, "add the priority in the log to each job's own")
@@ -67,7 +68,7 @@ func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, err
 	if m.changed("nodes") {
 		c.Machine = c.Resized(m.nodes)
 	} else if c.Nodes == 0 {
-		c.Nodes = t.PeakNodes()
+		c.Nodes = cmp.Or(t.Size, t.PeakNodes())
 	}
 	for _, f := range []struct {
 		name string

@@ -43,6 +43,11 @@ type traceStats struct {
 	FirstSubmit    string         `json:"first_submit"`
 	LastSubmit     string         `json:"last_submit"`
 	Skipped        map[string]int `json:"skipped"`
+	Unit           string         `json:"unit"`
+	MachineSize    int            `json:"machine_size,omitempty"`
+	UnknownWaits   int            `json:"unknown_waits"`
+	HeldJobs       int            `json:"held_jobs"`
+	HeldHours      float64        `json:"held_hours"`
 }
 
 func newTraceStats(t *trace.Trace) traceStats {
@@ -52,6 +57,7 @@ func newTraceStats(t *trace.Trace) traceStats {
 		NodeHours: s.NaiveNodeHours, ZoneNodeHours: s.NodeHours, Layout: t.Layout, Zone: t.Zone.String(),
 		Users: s.Users, MaxNodes: s.MaxNodes, MeanWaitHours: s.MeanWaitHours, MedianPriority: trace.MedianPriority(t.Jobs),
 		FirstSubmit: clock(t, s.FirstSubmit), LastSubmit: clock(t, s.LastSubmit), Skipped: t.Skipped,
+		Unit: t.Unit, MachineSize: t.Size, UnknownWaits: s.UnknownWaits, HeldJobs: s.Held, HeldHours: s.HeldHours,
 	}
 	for _, b := range t.Bad {
 		out.Bad = append(out.Bad, badRow{b.Line, b.Msg})
@@ -93,13 +99,23 @@ func (s traceStats) print(w io.Writer) error {
 	t.Add("users", s.Users)
 	t.Add("first submission", s.FirstSubmit)
 	t.Add("last submission", s.LastSubmit)
-	t.Add("nodes in use at once, most", s.PeakNodes)
-	t.Add("nodes of one job, most", s.MaxNodes)
+	if s.MachineSize > 0 {
+		t.Add(s.Unit+" of the machine", s.MachineSize)
+	}
+	t.Add(s.Unit+" in use at once, most", s.PeakNodes)
+	t.Add(s.Unit+" of one job, most", s.MaxNodes)
 	t.Add("jobs of zero duration", s.ZeroDuration)
 	t.Add("jobs over their limit by more than 60 s", s.OverLimit60)
 	t.Add("node-hours by the wall clock", fmt.Sprintf("%.0f", s.NodeHours))
 	t.Add("node-hours, zone-aware", fmt.Sprintf("%.0f", s.ZoneNodeHours))
 	t.Add("mean wait (h)", fmt.Sprintf("%.3f", s.MeanWaitHours))
+	if s.UnknownWaits > 0 {
+		t.Add("jobs of unknown wait", s.UnknownWaits)
+	}
+	if s.HeldJobs > 0 {
+		t.Add("jobs held before they could start", s.HeldJobs)
+		t.Add("hours held, all of them", fmt.Sprintf("%.1f", s.HeldHours))
+	}
 	t.Add("median logged priority", s.MedianPriority)
 	_, err := t.WriteTo(w)
 	return err
@@ -134,7 +150,7 @@ func saveTrace(path string, t *trace.Trace) error {
 	var write func(io.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".swf":
-		write = func(w io.Writer) error { return trace.WriteSWF(w, t.Jobs) }
+		write = func(w io.Writer) error { return trace.WriteSWF(w, t.Jobs, max(t.Size, t.PeakNodes())) }
 	case ".csv":
 		write = func(w io.Writer) error { return trace.WriteCSV(w, t.Jobs) }
 	case ".log":
