@@ -23,13 +23,22 @@ func (e *Error) Unwrap() error {
 	return err
 }
 
+// caught is a panic as an error; one that was caught before, and handed on
+// with another panic, stays as it was.
+func caught(p any) *Error {
+	if e, ok := p.(*Error); ok {
+		return e
+	}
+	return &Error{p, debug.Stack()}
+}
+
 // Guard, deferred, turns a panic of the function into its error.
 //
 //	func work() (err error) {
 //		defer crash.Guard(&err)
 func Guard(err *error) {
 	if p := recover(); p != nil {
-		*err = &Error{p, debug.Stack()}
+		*err = caught(p)
 	}
 }
 
@@ -61,7 +70,7 @@ func finish() {
 		return
 	}
 	if p := recover(); p != nil {
-		(*end)(&Error{p, debug.Stack()})
+		(*end)(caught(p))
 	}
 }
 

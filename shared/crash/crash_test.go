@@ -39,6 +39,18 @@ func TestGuardLeavesErrorsAlone(t *testing.T) {
 	}
 }
 
+func TestGuardKeepsWhatWasCaughtBefore(t *testing.T) {
+	got := func() (err error) {
+		defer crash.Guard(&err)
+		var g crash.Group
+		g.Go(func() error { panic("boom") })
+		panic(g.Wait())
+	}()
+	if got == nil || got.Error() != "internal error: boom" {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestGroupEndsItsContext(t *testing.T) {
 	g, ctx := crash.WithContext(context.Background())
 	g.Go(func() error { <-ctx.Done(); return ctx.Err() })

@@ -25,13 +25,6 @@ type Order []string
 
 func order(folders string) Order { return strings.Fields(folders) }
 
-// unsettled is, by rule, the modules that do not keep it yet.
-func unsettled() map[string][]string {
-	return map[string][]string{
-		"goroutines start in shared/crash": {"shared"},
-	}
-}
-
 // backwards returns a domain package's imports of its own module that are not
 // before it, and itself where the flow does not have it.
 func backwards(f File) []Use {

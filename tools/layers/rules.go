@@ -32,9 +32,6 @@ func Check(files []File) []Violation {
 	var found []Violation
 	for _, f := range files {
 		for _, r := range Rules() {
-			if slices.Contains(unsettled()[r.Name], f.Module) {
-				continue
-			}
 			for _, use := range r.find(f) {
 				found = append(found, Violation{f.Name, use.Line, use.What, r})
 			}

@@ -1,8 +1,9 @@
 package tree
 
 import (
-	"sync"
 	"sync/atomic"
+
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // parallel calls f for 0 to n-1 on some goroutines, the workers. Which worker
@@ -15,15 +16,18 @@ func parallel(threads, n int, f func(worker, i int)) {
 		return
 	}
 	var next atomic.Int64
-	var wait sync.WaitGroup
+	var workers crash.Group
 	for worker := range threads {
-		wait.Go(func() {
+		workers.Go(func() error {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				f(worker, i)
 			}
+			return nil
 		})
 	}
-	wait.Wait()
+	if panicked := workers.Wait(); panicked != nil {
+		panic(panicked) // as if f had panicked here
+	}
 }
 
 // useful is how many of the threads are worth starting for a number of features.
