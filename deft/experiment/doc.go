@@ -25,7 +25,8 @@
 // reaction_ns (time from a change to the policy's answer, virtual clock). Of a
 // model: weight (default 1), deadline_ms (from the begin of a job), share (0 to
 // 1 of the device, quota), kernels (launches of a job), kernel_ns (a number, or
-// one for each kernel), launch_ns (host time of a launch, virtual clock),
+// one for each kernel), graph (so many kernels are launched as one CUDA graph,
+// simulated devices and virtual clock), launch_ns (host time of a launch, virtual clock),
 // period_ms (jobs begin this far apart where the one before is done; 0: only
 // sleep_time counts), start_ms (wait before the first job).
 package experiment

@@ -52,6 +52,7 @@ type Model struct {
 	Share       float64       // of the device, for policy quota; 0 none
 	Kernels     int           // launches of a job; 0: the model's profile
 	KernelTimes []time.Duration
+	Graph       int           // kernels that are launched together, as one CUDA graph; 0 none are
 	LaunchCost  time.Duration // host time of a launch, virtual clock; 0 the default
 	Period      time.Duration
 	Start       time.Duration

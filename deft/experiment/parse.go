@@ -312,6 +312,7 @@ func (o *object) own(m *Model) {
 	if m.Share = o.number("share", 0, 0); m.Share > 1 {
 		o.r.fail(o.node.fields["share"], "want a share of at most 1, have %v", m.Share)
 	}
+	m.Graph = o.whole("graph", 1, 0)
 	m.LaunchCost = o.duration("launch_ns", time.Nanosecond)
 	m.Period = o.duration("period_ms", time.Millisecond)
 	m.Start = o.duration("start_ms", time.Millisecond)

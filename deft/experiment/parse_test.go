@@ -61,7 +61,7 @@ func TestParseEveryField(t *testing.T) {
 			"output_file_path": "logs", "output_file_name": "A", "priority": 2, "resize": true, "resize_size": [720, 1280.0],
 			"batch_size": 4, "sync_level": "layer", "python_path": "py", "repo_path": "repo",
 			"control": {"control": true, "controlsync": true, "controlEvent": false, "queue_limit": {"sync": 8, "event_group": 3}},
-			"weight": 2, "deadline_ms": 12.5, "share": 0.25, "kernels": 2, "kernel_ns": [100, 250], "launch_ns": 3000, "period_ms": 50, "start_ms": 4
+			"weight": 2, "deadline_ms": 12.5, "share": 0.25, "kernels": 2, "kernel_ns": [100, 250], "graph": 2, "launch_ns": 3000, "period_ms": 50, "start_ms": 4
 		}],
 		"exp_dur": 1.5, "device_id": 1, "policy": "fair", "quantum_ms": 3, "min_jobs": 2, "seed": 7, "jitter": 0.1,
 		"discipline": "timeslice", "slice_ms": 2, "sync_ns": 9000, "reaction_ns": 50
@@ -76,7 +76,7 @@ func TestParseEveryField(t *testing.T) {
 			BatchSize: 4, SyncLevel: "layer", PythonPath: "py", RepoPath: "repo",
 			Control: Control{Gate: true, Sync: true, SyncEvery: 8, EventGroup: 3},
 			Weight:  2, Deadline: 12500 * time.Microsecond, Share: 0.25, Kernels: 2, KernelTimes: []time.Duration{100, 250},
-			LaunchCost: 3000, Period: 50 * time.Millisecond, Start: 4 * time.Millisecond,
+			Graph: 2, LaunchCost: 3000, Period: 50 * time.Millisecond, Start: 4 * time.Millisecond,
 		}},
 		Duration: 1500 * time.Millisecond, DeviceID: 1, Policy: "fair", Quantum: 3 * time.Millisecond, MinJobs: 2, Seed: 7, Jitter: 0.1,
 		Discipline: "timeslice", Slice: 2 * time.Millisecond, SyncCost: 9000, Reaction: 50,

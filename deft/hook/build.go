@@ -21,7 +21,9 @@ func Sources() fs.FS {
 }
 
 // Files are the names of the library's C files.
-func Files() []string { return []string{"member.c", "gate.c", "memory.c", "entry.c", "lookup.c"} }
+func Files() []string {
+	return []string{"member.c", "gate.c", "graph.c", "memory.c", "table.c", "entry.c", "lookup.c"}
+}
 
 // flags are those of every build; the Makefile has the same.
 func flags() []string {

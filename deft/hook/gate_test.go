@@ -218,7 +218,7 @@ func TestMarkedJobs(t *testing.T) {
 	}
 	p.do("begin 0")
 	rings(2) // one ends, one begins
-	if c := w.client(p); c.Job != 2 || c.JobsEnded != 1 || c.JobLaunches != 3 || c.DeadlineNs != 0 {
+	if c := w.client(p); c.Job != 2 || c.JobsEnded != 1 || c.JobKernels != 3 || c.DeadlineNs != 0 {
 		t.Errorf("begun again: %+v", c)
 	}
 	p.do("end")
@@ -297,6 +297,22 @@ func TestMemoryQuota(t *testing.T) {
 		t.Errorf("beyond the owner's quota: %s", got)
 	}
 	if c := w.client(p); c.MemoryBytes != 0 || c.MemoryPeak != 700000 {
+		t.Errorf("got %+v", c)
+	}
+	p.exit()
+}
+
+// However many allocations there are, all of them count.
+func TestMemoryQuotaOfManyAllocations(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe("DEFT_MEMORY_QUOTA=50000")
+	p.do("allocs 20000 2")
+	p.send("alloc 10001")
+	if got := p.answer(); got != "error 2" {
+		t.Errorf("beyond the quota: %s", got)
+	}
+	p.do("alloc 10000")
+	if c := w.client(p); c.MemoryBytes != 50000 || c.MemoryRefused != 1 {
 		t.Errorf("got %+v", c)
 	}
 	p.exit()

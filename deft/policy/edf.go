@@ -59,7 +59,7 @@ func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive
 	}
 	for i, c := range clients {
 		if c.Deadline == 0 || urgent {
-			directives[i].SyncEvery = c.sync()
+			c.bound(&directives[i])
 		}
 	}
 	return next

@@ -18,7 +18,7 @@ func (Event) Decide(_ time.Duration, clients []Client, directives []Directive) t
 		case c.Event > 0:
 			directives[i].InFlight = 2 * c.Event
 		default:
-			directives[i].InFlight = DefaultSync
+			directives[i].InFlight, directives[i].Bound = DefaultSync, DefaultBound
 		}
 	}
 	return Never

@@ -20,6 +20,9 @@ const Never = time.Duration(math.MaxInt64)
 // names none: a gate alone cannot recall kernels that are queued.
 const DefaultSync = 16
 
+// DefaultBound is the device time that such a client may have queued as graphs.
+const DefaultBound = 2 * time.Millisecond
+
 // Terms are what a client was registered with.
 type Terms struct {
 	Name     string
@@ -39,8 +42,8 @@ type Client struct {
 	Terms
 	Active   bool          // a job is running
 	Begin    time.Duration // of the running job, or the last one
-	Launches uint64        // kernels launched since it registered
-	InFlight int           // launched and not known to be done
+	Launches uint64        // kernels launched since it registered, those of graphs included
+	InFlight int           // kernels launched and not known to be done
 	GPU      time.Duration // device time it has had
 	Drained  bool          // stands at its closed gate with nothing in flight
 	Jobs     int           // done since it registered
@@ -51,15 +54,20 @@ type Client struct {
 type Job struct {
 	JCT      time.Duration // begin to end
 	Gate     time.Duration // of it, held at the closed gate
-	Launches int
-	Syncs    int // synchronization points set by a directive
+	Launches int           // kernels
+	Syncs    int           // synchronization points set by a directive
 }
 
 // Directive is what is asked of a client. The zero value asks nothing.
 type Directive struct {
 	Closed    bool // launch nothing
-	SyncEvery int  // wait for the queue to empty after so many launches; 0 never
-	InFlight  int  // launch only while fewer are in flight; 0 no bound
+	SyncEvery int  // wait for the queue to empty after so many kernels; 0 never
+	InFlight  int  // launch only while fewer kernels are in flight; 0 no bound
+	// Bound is the device time that SyncEvery or InFlight kernels stand for
+	// together. A CUDA graph is launched whole: it counts by its share of this
+	// time where its time is known, by its kernels where not, or where this is 0.
+	// One that is larger than the bound runs with nothing else in flight.
+	Bound time.Duration
 }
 
 // Policy decides. Its methods are called from one goroutine.
@@ -115,12 +123,13 @@ func (t Terms) weight() float64 {
 	return 1
 }
 
-// sync is the interval of a client that must be bounded.
-func (t Terms) sync() int {
+// bound sets the synchronization points of a client that must be bounded.
+func (t Terms) bound(d *Directive) {
 	if t.Sync > 0 {
-		return t.Sync
+		d.SyncEvery = t.Sync
+		return
 	}
-	return DefaultSync
+	d.SyncEvery, d.Bound = DefaultSync, DefaultBound
 }
 
 // top is the highest priority of the clients that keep accepts.

@@ -16,7 +16,7 @@ func (Priority) Decide(_ time.Duration, clients []Client, directives []Directive
 	for i, c := range clients {
 		directives[i].Closed = c.Priority < urgent
 		if c.Priority < highest {
-			directives[i].SyncEvery = c.sync()
+			c.bound(&directives[i])
 		}
 	}
 	return Never

@@ -50,7 +50,8 @@ func (q *Quota) Decide(now time.Duration, clients []Client, directives []Directi
 			b.closed = false
 		}
 		q.buckets[c.ID] = b
-		directives[i] = Directive{Closed: b.closed, SyncEvery: c.sync()}
+		directives[i].Closed = b.closed
+		c.bound(&directives[i])
 		if !c.Active && !b.closed {
 			continue
 		}

@@ -14,7 +14,7 @@ var _ Policy = Sync{}
 func (Sync) Decide(_ time.Duration, clients []Client, directives []Directive) time.Duration {
 	for i, c := range clients {
 		if yields(c, clients) {
-			directives[i].SyncEvery = c.sync()
+			c.bound(&directives[i])
 		}
 	}
 	return Never

@@ -55,7 +55,7 @@ func (d *demand) give(now time.Duration, id int, clients []Client, directives []
 		idle := c.Active && !d.wants(now, c)
 		directives[i].Closed = c.ID != id && !idle
 		if len(clients) > 1 {
-			directives[i].SyncEvery = c.sync()
+			c.bound(&directives[i])
 		}
 	}
 	d.decided(clients, directives)
@@ -65,7 +65,7 @@ func (d *demand) give(now time.Duration, id int, clients []Client, directives []
 func (d *demand) free(clients []Client, directives []Directive) {
 	for i, c := range clients {
 		if len(clients) > 1 {
-			directives[i].SyncEvery = c.sync()
+			c.bound(&directives[i])
 		}
 	}
 	d.decided(clients, directives)

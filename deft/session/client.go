@@ -19,9 +19,10 @@ type Client struct {
 
 	Launches       uint64        // kernels and graphs given to the driver
 	GraphLaunches  uint64        // part of Launches
+	Kernels        uint64        // Launches, with every kernel of a graph
 	Captured       uint64        // recorded by a stream capture, not run
 	Copies         uint64        // memcpy and memset calls
-	Queued         uint64        // launches since the queue was last known empty
+	Queued         uint64        // kernels since the queue was last known empty
 	Syncs          uint64        // synchronization points added by the hook
 	SyncedLaunches uint64        // launches that those waited for
 	OwnSyncs       uint64        // the program's own completion calls
@@ -32,13 +33,13 @@ type Client struct {
 	Stops          uint32        // times a launch found the gate closed
 	FailedOpen     uint64        // waits given up for want of a live owner
 
-	Job         uint64 // sequence number of the last job begun, from 1; 0 none yet
-	JobMarked   bool   // the program marks its jobs itself
-	JobBeginNs  int64
-	JobEndNs    int64 // of the last job ended
-	JobsEnded   uint64
-	JobLaunches uint64 // value of Launches when Job began
-	DeadlineNs  int64  // of Job; 0 none
+	Job        uint64 // sequence number of the last job begun, from 1; 0 none yet
+	JobMarked  bool   // the program marks its jobs itself
+	JobBeginNs int64
+	JobEndNs   int64 // of the last job ended
+	JobsEnded  uint64
+	JobKernels uint64 // value of Kernels when Job began
+	DeadlineNs int64  // of Job; 0 none
 
 	// Drained says that the client stands at the closed gate with an empty
 	// queue, under the directive in force now.
@@ -95,7 +96,8 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 
 // read copies the words that the client writes.
 func (sl *slot) read() Client {
-	launches, emptied := sl.launches.Load(), sl.emptied.Load()
+	launches := sl.launches.Load()
+	kernels, emptied := launches+sl.graphKernels.Load(), sl.emptied.Load()+sl.emptiedKernels.Load()
 	return Client{
 		Name:     sl.text(),
 		Priority: sl.priority.Load(),
@@ -106,7 +108,8 @@ func (sl *slot) read() Client {
 		GraphLaunches:  sl.graphLaunches.Load(),
 		Captured:       sl.captured.Load(),
 		Copies:         sl.copies.Load(),
-		Queued:         launches - min(emptied, launches),
+		Kernels:        kernels,
+		Queued:         kernels - min(emptied, kernels),
 		Syncs:          sl.syncs.Load(),
 		SyncedLaunches: sl.syncedLaunches.Load(),
 		OwnSyncs:       sl.ownSyncs.Load(),
@@ -117,13 +120,13 @@ func (sl *slot) read() Client {
 		Stops:          sl.stops.Load(),
 		FailedOpen:     sl.failedOpen.Load(),
 
-		Job:         sl.job.Load(),
-		JobMarked:   sl.jobMarked.Load() != 0,
-		JobBeginNs:  int64(sl.jobBeginNs.Load()),
-		JobEndNs:    int64(sl.jobEndNs.Load()),
-		JobsEnded:   sl.jobsEnded.Load(),
-		JobLaunches: sl.jobLaunches.Load(),
-		DeadlineNs:  int64(sl.deadlineNs.Load()),
+		Job:        sl.job.Load(),
+		JobMarked:  sl.jobMarked.Load() != 0,
+		JobBeginNs: int64(sl.jobBeginNs.Load()),
+		JobEndNs:   int64(sl.jobEndNs.Load()),
+		JobsEnded:  sl.jobsEnded.Load(),
+		JobKernels: sl.jobLaunches.Load() + sl.jobKernels.Load(),
+		DeadlineNs: int64(sl.deadlineNs.Load()),
 
 		DrainedNs: int64(sl.drainedNs.Load()),
 

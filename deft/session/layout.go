@@ -92,14 +92,18 @@ type slot struct {
 	syncedLaunches  atomic.Uint64
 	failedOpen      atomic.Uint64
 	copies          atomic.Uint64
-	_               [7]uint64
+	graphKernels    atomic.Uint64
+	emptiedKernels  atomic.Uint64
+	jobKernels      atomic.Uint64
+	_               [4]uint64
 
 	gate             atomic.Uint32
 	directiveEpoch   atomic.Uint32
 	syncEvery        atomic.Uint32
 	inFlightBound    atomic.Uint32
 	memoryQuotaBytes atomic.Uint64
-	_                [5]uint64
+	boundNs          atomic.Uint64
+	_                [4]uint64
 }
 
 // counters are the slot's 64-bit words that a new client sets to 0.
@@ -108,7 +112,7 @@ func (sl *slot) counters() []*atomic.Uint64 {
 		&sl.launches, &sl.syncs, &sl.stallNs, &sl.gateNs, &sl.gpuNs, &sl.captured, &sl.emptied,
 		&sl.job, &sl.jobBeginNs, &sl.jobEndNs, &sl.deadlineNs, &sl.jobLaunches, &sl.drainedNs, &sl.jobsEnded,
 		&sl.ownSyncs, &sl.graphLaunches, &sl.memoryBytes, &sl.memoryPeakBytes, &sl.memoryRefused,
-		&sl.syncedLaunches, &sl.failedOpen, &sl.copies,
+		&sl.syncedLaunches, &sl.failedOpen, &sl.copies, &sl.graphKernels, &sl.emptiedKernels, &sl.jobKernels,
 	}
 }
 

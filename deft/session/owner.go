@@ -8,8 +8,12 @@ import (
 // Directive is what the owner asks of one client. The zero value asks nothing.
 type Directive struct {
 	Closed    bool   // stop before the next launch, drain, and wait
-	SyncEvery uint32 // synchronize after so many launches; 0 never
-	InFlight  uint32 // keep at most so many launches queued; 0 any number
+	SyncEvery uint32 // synchronize after so many kernels; 0 never
+	InFlight  uint32 // keep at most so many kernels queued; 0 any number
+	// Bound is the device time of SyncEvery or InFlight kernels together: a
+	// graph whose time is known counts by its share of it, not by its kernels.
+	// 0: every graph counts by its kernels.
+	Bound time.Duration
 	// MemoryQuotaBytes refuses device memory beyond it; 0 is none.
 	MemoryQuotaBytes uint64
 }
@@ -80,6 +84,7 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 	sl.syncEvery.Store(d.SyncEvery)
 	sl.inFlightBound.Store(d.InFlight)
 	sl.memoryQuotaBytes.Store(d.MemoryQuotaBytes)
+	sl.boundNs.Store(uint64(d.Bound))
 	sl.directiveEpoch.Add(1)
 	if d.Closed {
 		sl.gate.Store(1)
@@ -98,6 +103,7 @@ func (s *Session) Directive(slot int) Directive {
 		SyncEvery:        sl.syncEvery.Load(),
 		InFlight:         sl.inFlightBound.Load(),
 		MemoryQuotaBytes: sl.memoryQuotaBytes.Load(),
+		Bound:            time.Duration(sl.boundNs.Load()),
 	}
 }
 

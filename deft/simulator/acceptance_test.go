@@ -172,3 +172,51 @@ func TestQuotaHolds(t *testing.T) {
 		}
 	}
 }
+
+// Work that is launched as graphs is bounded as its kernels are: an urgent job
+// waits for one graph at most, and the other loses little.
+func TestGraphsAreBounded(t *testing.T) {
+	graphs := func() []Client {
+		c := pair()
+		c[0].Kernels, c[0].Graph = Uniform(4000, 100*us), 400
+		c[1].Deadline = 50 * time.Millisecond
+		return c
+	}
+	const graph = 40.0 // ms
+	duration := 6 * time.Second
+	aloneA := mean(phases(t, Config{Clients: graphs()[:1], Duration: duration}, none), 0)
+	aloneB := mean(phases(t, Config{Clients: graphs()[1:], Duration: duration}, none), 0)
+	shared := phases(t, Config{Clients: graphs(), Duration: duration}, none)
+	if b := mean(shared, 1); b < 100 {
+		t.Errorf("without a bound the urgent job takes %.1f ms: this test shows nothing", b)
+	}
+	for _, name := range []string{"priority", "auto", "event", "edf"} {
+		all := phases(t, Config{Clients: graphs(), Duration: duration}, func() policy.Policy {
+			p, err := policy.New(name, policy.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		})
+		a, b := mean(all, 0), mean(all, 1)
+		t.Logf("%-8s urgent %.1f ms (alone %.2f, none %.1f), low %.1f ms (alone %.1f)", name, b, aloneB, mean(shared, 1), a, aloneA)
+		if b > 2*aloneB+graph || a > 1.25*aloneA {
+			t.Errorf("%s: urgent %.1f ms, want at most %.1f; low %.1f, alone %.1f", name, b, 2*aloneB+graph, a, aloneA)
+		}
+	}
+}
+
+// A graph shorter than the bound shares it with others: the host does not wait
+// after each.
+func TestShortGraphsShareTheBound(t *testing.T) {
+	c := Client{Kernels: Uniform(2000, 5*us), Graph: 100} // graphs of 0.5 ms
+	r := play(t, Config{Clients: []Client{c}, Policy: policy.Sync{}, Duration: time.Second})
+	if got := float64(r.Clients[0].Syncs) / float64(r.Clients[0].Launches); got < 0.2 || got > 0.26 {
+		t.Errorf("%.2f synchronization points a graph, want one for each 2 ms", got)
+	}
+	c.Sync = 16 // a number of kernels is the user's word
+	r = play(t, Config{Clients: []Client{c}, Policy: policy.Sync{}, Duration: time.Second})
+	if got := float64(r.Clients[0].Syncs) / float64(r.Clients[0].Launches); got < 0.94 {
+		t.Errorf("%.2f synchronization points a graph, want one each", got)
+	}
+}

@@ -14,8 +14,9 @@ type checker struct {
 	clients   []Client
 	inFlight  []int
 	launched  []int
-	queue     []int // clients of the kernels in order of launch
-	running   int   // client on the device, -1 none
+	queue     []int   // clients of the launches in order
+	sizes     [][]int // of each client's launches in flight, kernels
+	running   int     // client on the device, -1 none
 	directive []policy.Directive
 	active    []bool
 	now       time.Duration
@@ -30,7 +31,7 @@ func newChecker(c Config) *checker {
 	n := len(c.Clients)
 	return &checker{
 		clients: c.Clients, inFlight: make([]int, n), launched: make([]int, n), running: -1,
-		directive: make([]policy.Directive, n), active: make([]bool, n), held: make([]bool, n), fifo: c.Discipline == FIFO,
+		sizes: make([][]int, n), directive: make([]policy.Directive, n), active: make([]bool, n), held: make([]bool, n), fifo: c.Discipline == FIFO,
 	}
 }
 
@@ -68,10 +69,16 @@ func (k *checker) see(e Event) {
 		if d.Closed {
 			k.fail("client %d launches through a closed gate", i)
 		}
-		if k.inFlight[i]++; d.InFlight > 0 && k.inFlight[i] > d.InFlight {
+		size := k.size(i)
+		before := k.inFlight[i]
+		if k.inFlight[i] += size; d.InFlight > 0 && before > 0 && !k.timed(i) && k.inFlight[i] > d.InFlight {
 			k.fail("client %d has %d in flight, bound %d", i, k.inFlight[i], d.InFlight)
 		}
-		k.launched[i]++
+		if busy := time.Duration(k.inFlight[i]) * k.longest(i); before > 0 && k.timed(i) && busy > 2*d.Bound {
+			k.fail("client %d has graphs of %v in flight, bound %v", i, busy, d.Bound)
+		}
+		k.launched[i] += size
+		k.sizes[i] = append(k.sizes[i], size)
 		k.queue = append(k.queue, i)
 	case Started:
 		k.start(i)
@@ -79,7 +86,8 @@ func (k *checker) see(e Event) {
 		if k.running != i {
 			k.fail("a kernel of client %d is done, one of %d runs", i, k.running)
 		}
-		k.inFlight[i]--
+		k.inFlight[i] -= k.sizes[i][0]
+		k.sizes[i] = k.sizes[i][1:]
 		k.running = -1
 		if len(k.queue) == 0 {
 			k.idle()
@@ -111,3 +119,17 @@ func (k *checker) idle() {
 		k.held[i] = k.active[i] && k.directive[i].Closed && k.inFlight[i] == 0
 	}
 }
+
+// size is how many kernels the client's next launch has.
+func (k *checker) size(i int) int {
+	c := k.clients[i]
+	return min(max(1, c.Graph), len(c.Kernels)-k.launched[i]%len(c.Kernels))
+}
+
+// timed says whether the client's graphs are bounded by their time.
+func (k *checker) timed(i int) bool {
+	d := k.directive[i]
+	return k.clients[i].Graph > 1 && d.Bound > 0 && d.InFlight > 0
+}
+
+func (k *checker) longest(i int) time.Duration { return slices.Max(k.clients[i].Kernels) }

@@ -72,6 +72,7 @@ type Config struct {
 type Client struct {
 	policy.Terms
 	Kernels []time.Duration // device time of each launch of a job
+	Graph   int             // so many kernels are launched at a time, as one CUDA graph; 0 each by itself
 	Launch  time.Duration   // host time of a launch; 0 is 4 us, below 0 none
 	Sleep   time.Duration   // between the end of a job and the begin of the next
 	Period  time.Duration   // instead of Sleep: from begin to begin, where the job is done by then
@@ -100,7 +101,7 @@ type Event struct {
 	At        time.Duration
 	Kind      EventKind
 	Client    int // index in Config.Clients
-	InFlight  int // kernels of the client in the queue and on the device, after it
+	InFlight  int // kernels of the client in the queue and on the device, graphs' included, after it
 	Queued    int // kernels of all clients, after it
 	Directive policy.Directive
 }
@@ -120,6 +121,9 @@ func (c *Config) check() error {
 			if each <= 0 {
 				return fmt.Errorf("simulator: client %d (%s): kernel %d: %w: %v", i, client.Name, k, ErrTime, each)
 			}
+		}
+		if client.Graph < 0 {
+			return fmt.Errorf("simulator: client %d (%s): %w: graphs of %d", i, client.Name, ErrNoKernels, client.Graph)
 		}
 		if client.Sleep < 0 || client.Period < 0 || client.Start < 0 || client.Jobs < 0 {
 			return fmt.Errorf("simulator: client %d (%s): %w", i, client.Name, ErrTime)

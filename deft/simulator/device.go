@@ -14,10 +14,12 @@ type queue struct {
 	head, size int
 }
 
-// kernel is a launch on the device.
+// kernel is a launch on the device: one kernel, or a graph of several.
 type kernel struct {
-	client int
-	time   time.Duration
+	client  int
+	kernels int
+	weight  int // under the directive at its launch
+	time    time.Duration
 }
 
 func (q *queue) push(k kernel) {
@@ -54,7 +56,7 @@ type device struct {
 	running kernel
 	ends    time.Duration // of running; never when idle
 	began   time.Duration // of running
-	queued  int           // kernels waiting and running
+	queued  int           // kernels waiting and running, those of graphs included
 }
 
 func newDevice(c *Config) *device {
@@ -76,7 +78,7 @@ func (d *device) launch(k kernel) {
 		q = k.client
 	}
 	d.queues[q].push(k)
-	d.queued++
+	d.queued += k.kernels
 }
 
 // next takes up the next kernel where the device is idle, and reports whether
@@ -116,6 +118,6 @@ func (d *device) pick(now time.Duration) (int, bool) {
 func (d *device) done() kernel {
 	k := d.running
 	d.running, d.ends = kernel{client: -1}, never
-	d.queued--
+	d.queued -= k.kernels
 	return k
 }

@@ -1,6 +1,8 @@
 package simulator
 
 import (
+	"cmp"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -31,12 +33,14 @@ type host struct {
 	wake      time.Duration
 	since     time.Duration // begin of the present wait
 	next      int           // kernel of the job to launch next
-	sinceSync int           // launches since the last synchronization point
+	sinceSync int           // weight launched since the last synchronization point
 	directive policy.Directive
 	job       Job
 	active    bool
-	warmUp    bool // the present job is one
-	inFlight  int
+	warmUp    bool          // the present job is one
+	inFlight  int           // kernels
+	heavy     int           // their weight
+	mean      time.Duration // of a kernel
 	launches  uint64
 	gpu       time.Duration // of kernels done
 	doneJobs  int
@@ -48,6 +52,9 @@ func newHost(c *Config, i int) *host {
 	h := &host{spec: &c.Clients[i], launch: cost(c.Clients[i].Launch, DefaultLaunch), jitter: c.Jitter}
 	if c.Jitter > 0 {
 		h.rng = rand.New(rand.NewPCG(c.Seed, uint64(i)))
+	}
+	for _, each := range h.spec.Kernels {
+		h.mean += each / time.Duration(len(h.spec.Kernels))
 	}
 	h.result.Client = c.Clients[i]
 	h.result.WarmUp = c.WarmUp
@@ -78,4 +85,43 @@ func (h *host) observed(id int, partial time.Duration) policy.Client {
 		Drained: h.phase == atGate && h.inFlight == 0,
 		Jobs:    h.doneJobs, LastJob: h.lastJob,
 	}
+}
+
+// launched is the next kernel, or the next graph: one piece of work, as long as
+// its kernels together.
+func (h *host) launched(client int) kernel {
+	k := kernel{client: client, kernels: h.size(), weight: h.weight(h.size())}
+	for _, each := range h.spec.Kernels[h.next : h.next+k.kernels] {
+		k.time += h.varied(each)
+	}
+	return k
+}
+
+// size is how many kernels the next launch has.
+func (h *host) size() int {
+	return min(max(h.spec.Graph, 1), len(h.spec.Kernels)-h.next)
+}
+
+// weight is how many kernels a launch of so many counts for under the directive:
+// the mean of the job's is what the hook measures of its graphs.
+func (h *host) weight(kernels int) int {
+	d := h.directive
+	if n := cmp.Or(min(d.SyncEvery, d.InFlight), d.SyncEvery, d.InFlight); kernels > 1 && d.Bound > 0 && n > 0 {
+		share := float64(kernels) * float64(h.mean) / float64(d.Bound)
+		return max(1, int(math.Ceil(share*float64(n))))
+	}
+	return kernels
+}
+
+// mustSync says whether the next launch goes beyond the interval. One by itself
+// never does.
+func (h *host) mustSync() bool {
+	every := h.directive.SyncEvery
+	return every > 0 && h.sinceSync > 0 && h.sinceSync+h.weight(h.size()) > every
+}
+
+// bounded says whether the next launch has to wait for others to be done.
+func (h *host) bounded() bool {
+	bound := h.directive.InFlight
+	return bound > 0 && h.inFlight > 0 && h.heavy+h.weight(h.size()) > bound
 }

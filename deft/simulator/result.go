@@ -26,13 +26,14 @@ type ClientResult struct {
 	Stall    time.Duration // in them and at the bound of launches in flight
 	Gate     time.Duration // at the closed gate
 	GPU      time.Duration
-	MaxQueue int // most launches in flight
+	MaxQueue int // most kernels in flight
 }
 
 // Job is one job of a client.
 type Job struct {
 	Begin, End   time.Duration
 	Launches     int
+	Kernels      int // those of graphs included
 	Syncs        int
 	Stall, Gate  time.Duration
 	GPU          time.Duration

@@ -217,19 +217,27 @@ func (s *simulation) tryLaunch(i int, h *host) {
 			s.ring() // drained
 		}
 		return
-	case h.directive.SyncEvery > 0 && h.sinceSync >= h.directive.SyncEvery:
+	case h.mustSync():
 		s.syncPoint(i, h)
 		return
-	case h.directive.InFlight > 0 && h.inFlight >= h.directive.InFlight:
+	case h.bounded():
 		h.phase, h.since = atBound, s.now
 		return
 	}
-	s.device.launch(kernel{i, h.varied(h.spec.Kernels[h.next])})
-	h.inFlight++
-	h.launches++
-	h.next++
-	h.sinceSync++
+	s.launch(i, h)
+}
+
+// launch gives the device the next kernel or graph.
+func (s *simulation) launch(i int, h *host) {
+	k := h.launched(i)
+	s.device.launch(k)
+	h.sinceSync += k.weight
+	h.next += k.kernels
+	h.inFlight += k.kernels
+	h.heavy += k.weight
+	h.launches += uint64(k.kernels)
 	h.job.Launches++
+	h.job.Kernels += k.kernels
 	h.result.MaxQueue = max(h.result.MaxQueue, h.inFlight)
 	s.trace(Launched, i)
 	h.wake = s.now + h.launch
@@ -255,14 +263,15 @@ func (s *simulation) kernelDone() {
 	began := s.device.began
 	k := s.device.done()
 	h := s.hosts[k.client]
-	h.inFlight--
+	h.inFlight -= k.kernels
+	h.heavy -= k.weight
 	had := s.now - began
 	h.gpu += had
 	h.job.GPU += had
 	h.result.GPU += had
 	s.busy += had
 	s.trace(Done, k.client)
-	if h.phase == atBound && h.inFlight < h.directive.InFlight {
+	if h.phase == atBound && !h.bounded() {
 		h.job.Stall += s.now - h.since
 		h.phase, h.wake = launching, s.now
 	}
@@ -312,7 +321,7 @@ func (s *simulation) endJob(i int, h *host) {
 	}
 	h.active = false
 	h.doneJobs++
-	h.lastJob = policy.Job{JCT: h.job.JCT(), Gate: h.job.Gate, Launches: h.job.Launches, Syncs: h.job.Syncs}
+	h.lastJob = policy.Job{JCT: h.job.JCT(), Gate: h.job.Gate, Launches: h.job.Kernels, Syncs: h.job.Syncs}
 	r := &h.result
 	r.Jobs = append(r.Jobs, h.job)
 	r.Launches += h.job.Launches
@@ -389,7 +398,7 @@ func (s *simulation) direct(i int, d policy.Directive) {
 		h.wake = s.now + s.syncCost // the host must wake
 		h.job.Gate += h.wake - h.since
 		h.phase = launching
-	case h.phase == atBound && (d.InFlight == 0 || h.inFlight < d.InFlight):
+	case h.phase == atBound && !h.bounded():
 		h.job.Stall += s.now - h.since
 		h.phase, h.wake = launching, s.now
 	}

@@ -206,6 +206,7 @@ func drawConfig(t *rapid.T, name string) (Config, func() policy.Policy) {
 				GateEvent: rapid.Bool().Draw(t, "gate event"),
 			},
 			Kernels: Uniform(rapid.IntRange(1, 30).Draw(t, "kernels"), time.Duration(rapid.IntRange(1, 300).Draw(t, "kernel"))*us),
+			Graph:   rapid.SampledFrom([]int{0, 0, 1, 4, 100}).Draw(t, "graph"),
 			Launch:  time.Duration(rapid.IntRange(-1, 50).Draw(t, "launch")) * us,
 			Sleep:   time.Duration(rapid.IntRange(0, 3000).Draw(t, "sleep")) * us,
 			Start:   time.Duration(rapid.IntRange(0, 3000).Draw(t, "start")) * us,

@@ -47,7 +47,7 @@ func (o *observed) gpu(c session.Client) time.Duration {
 	if o.kernel == 0 {
 		return c.GPU - o.first.GPU
 	}
-	done := int64(c.Launches-c.Queued) - int64(o.first.Launches-o.first.Queued)
+	done := int64(c.Kernels-c.Queued) - int64(o.first.Kernels-o.first.Queued)
 	return time.Duration(max(done, 0)) * o.kernel
 }
 
@@ -66,7 +66,7 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 	p := policy.Client{
 		ID: key(c), Terms: o.terms,
 		Active: c.State == session.Active, Begin: time.Duration(c.JobBeginNs - began),
-		Launches: c.Launches - o.first.Launches, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
+		Launches: c.Kernels - o.first.Kernels, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
 		Jobs: int(c.JobsEnded - o.first.JobsEnded), LastJob: o.lastJob,
 	}
 	if p.Terms.Deadline == 0 && c.DeadlineNs > 0 {
@@ -79,14 +79,14 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 // Where the next one has begun already, the slot tells how many launches the
 // client had made by then.
 func (o *observed) ended(c session.Client, n int64) policy.Job {
-	launches := int64(c.Launches)
+	launches := int64(c.Kernels)
 	if c.Job != o.job.Job {
-		launches = int64(c.JobLaunches)
+		launches = int64(c.JobKernels)
 	}
 	return policy.Job{
 		JCT:      time.Duration(c.JobEndNs-o.job.JobBeginNs) / time.Duration(n),
 		Gate:     (c.AtGate - o.job.AtGate) / time.Duration(n),
-		Launches: int(max(launches-int64(o.job.JobLaunches), 0) / n),
+		Launches: int(max(launches-int64(o.job.JobKernels), 0) / n),
 		Syncs:    int(int64(c.Syncs-o.job.Syncs) / n),
 	}
 }

@@ -76,7 +76,7 @@ func New(s Session, p policy.Policy, settings Settings) *Supervisor {
 	return &Supervisor{session: s, policy: p, settings: settings, observed: map[int]*observed{}}
 }
 
-// Begin lets the policy decide from now on, and counts from now on: what the
+// Begin lets the policy decide, now and from now on, and counts from now on: what the
 // clients did before, as a warm-up, is left out of their totals.
 func (v *Supervisor) Begin() {
 	v.mu.Lock()
@@ -86,7 +86,7 @@ func (v *Supervisor) Begin() {
 	for _, c := range v.session.Clients() {
 		v.observed[key(c)] = v.meet(c)
 	}
-	v.next = v.began
+	v.decide(v.began) // before the first launch, not at the next look
 }
 
 // Run supervises until ctx is done. It is to be called once.
@@ -156,6 +156,7 @@ func (v *Supervisor) decide(now int64) {
 	for i, c := range live {
 		d := session.Directive{
 			Closed: directives[i].Closed, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
+			Bound:            directives[i].Bound,
 			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,
 		}
 		if v.session.Direct(c.Slot, d) && d.Closed && !c.Directive.Closed {

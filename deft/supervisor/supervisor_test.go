@@ -74,7 +74,7 @@ func (w *world) pass(ms int) { w.now += int64(ms) * 1e6 }
 // begin starts the next job of a client.
 func (w *world) begin(i int) {
 	c := &w.clients[i]
-	c.State, c.JobBeginNs, c.JobLaunches = session.Active, w.now, c.Launches
+	c.State, c.JobBeginNs, c.JobKernels = session.Active, w.now, c.Kernels
 	c.Job++
 }
 
@@ -83,8 +83,14 @@ func (w *world) end(i, launches, syncs int) {
 	c := &w.clients[i]
 	c.State, c.JobEndNs = session.Idle, w.now
 	c.JobsEnded++
-	c.Launches += uint64(launches)
+	launch(c, launches)
 	c.Syncs += uint64(syncs)
+}
+
+// launch counts launches of one kernel each.
+func launch(c *session.Client, n int) {
+	c.Launches += uint64(n)
+	c.Kernels += uint64(n)
 }
 
 func two() []session.Client {
@@ -103,14 +109,12 @@ func TestGatesFollowThePolicy(t *testing.T) {
 		t.Error("a gate closed before Begin")
 	}
 	w.v.Begin()
-	w.pass(1)
-	w.v.look()
-	if got := w.clients[0].Directive; got != (session.Directive{Closed: true, SyncEvery: 16}) {
+	if got := w.clients[0].Directive; got != (session.Directive{Closed: true, SyncEvery: policy.DefaultSync, Bound: policy.DefaultBound}) {
 		t.Errorf("low: %+v", got)
 	}
 	w.end(1, 10, 0)
 	w.v.look()
-	if got := w.clients[0].Directive; got != (session.Directive{SyncEvery: 16}) || w.beats != 3 {
+	if got := w.clients[0].Directive; got != (session.Directive{SyncEvery: policy.DefaultSync, Bound: policy.DefaultBound}) || w.beats != 2 {
 		t.Errorf("low: %+v, %d beats", got, w.beats)
 	}
 }
@@ -119,7 +123,8 @@ func TestGatesFollowThePolicy(t *testing.T) {
 // it has gone.
 func TestTotals(t *testing.T) {
 	clients := two()
-	clients[0].Launches, clients[0].Syncs, clients[0].GPU, clients[0].JobsEnded = 400, 9, time.Second, 1
+	launch(&clients[0], 400)
+	clients[0].Syncs, clients[0].GPU, clients[0].JobsEnded = 9, time.Second, 1
 	w := newWorld(policy.None{}, Settings{Kernel: func(name string) time.Duration {
 		return map[string]time.Duration{"low": time.Millisecond}[name]
 	}}, clients...)
@@ -167,7 +172,8 @@ func TestWhatThePolicySees(t *testing.T) {
 	w.v.Begin()
 	w.pass(5)
 	w.begin(0)
-	w.clients[0].Launches, w.clients[0].Queued = 30, 12
+	launch(&w.clients[0], 30)
+	w.clients[0].Queued = 12
 	w.v.look()
 	got := r.seen[0]
 	want := policy.Client{ID: 1 << 8, Terms: terms, Active: true, Begin: 5 * time.Millisecond, Launches: 30, InFlight: 12}
@@ -182,7 +188,7 @@ func TestWhatThePolicySees(t *testing.T) {
 	w.end(0, 370, 20)
 	w.clients[0].AtGate = 4 * time.Millisecond
 	w.begin(0)
-	w.clients[0].Launches += 9
+	launch(&w.clients[0], 9)
 	w.v.look()
 	if diff := cmp.Diff(policy.Job{JCT: 10 * time.Millisecond, Gate: 4 * time.Millisecond, Launches: 400, Syncs: 20}, r.seen[0].LastJob); diff != "" || r.seen[0].Jobs != 1 {
 		t.Error(diff)
@@ -210,7 +216,8 @@ func TestUnmarkedIdleJobsEnd(t *testing.T) {
 	w.v.Begin()
 	w.begin(0)
 	w.begin(1)
-	w.clients[0].Launches, w.clients[1].Launches = 5, 5
+	launch(&w.clients[0], 5)
+	launch(&w.clients[1], 5)
 	w.v.look()
 	w.pass(40)
 	w.v.look()

@@ -35,7 +35,7 @@ func Simulated(x *experiment.Experiment, hook string, built simcuda.Built, scrat
 			}
 			c := workload.Command{
 				ProfileFile: file, CSV: m.CSV(), Duration: x.Duration, MinJobs: x.MinJobs,
-				Sleep: m.SleepTime, Period: m.Period, Launch: max(m.LaunchCost, 0), Barrier: true,
+				Sleep: m.SleepTime, Period: m.Period, Launch: max(m.LaunchCost, 0), Graph: m.Graph, Barrier: true,
 				MemoryBytes: p.AllocatedBytes, ReservedBytes: p.ReservedBytes,
 			}
 			if m.Period > 0 {

@@ -57,7 +57,7 @@ func simulated(x *experiment.Experiment) (simulator.Config, error) {
 			return simulator.Config{}, err
 		}
 		c.Clients = append(c.Clients, simulator.Client{
-			Terms: terms(m), Kernels: kernels(job), Launch: m.LaunchCost,
+			Terms: terms(m), Kernels: kernels(job), Graph: m.Graph, Launch: m.LaunchCost,
 			Sleep: m.SleepTime, Period: m.Period, Start: m.Start,
 			MemoryBytes: job.AllocatedBytes, ReservedBytes: job.ReservedBytes,
 		})

@@ -23,7 +23,7 @@ type Command struct {
 	MemoryBytes   int64         // device memory held while running
 	ReservedBytes int64         // the figure of the last CSV column
 	Path          string        // how the driver is reached
-	Graph         bool          // launch a job as one captured graph
+	Graph         int           // launch so many kernels at a time, as one captured graph; 0 each by itself
 	Barrier       bool          // print "model loaded" and wait for "run"
 	NoMarks       bool          // leave finding the jobs to the hook
 }
@@ -65,7 +65,7 @@ func (c Command) Args() []string {
 	count("--mem-bytes", c.MemoryBytes)
 	count("--reserved-bytes", c.ReservedBytes)
 	text("--path", c.Path)
-	on("--graph", c.Graph)
+	count("--graph-kernels", int64(c.Graph))
 	on("--barrier", c.Barrier)
 	on("--no-marks", c.NoMarks)
 	return args

@@ -113,9 +113,9 @@ func TestArgs(t *testing.T) {
 	}
 	c := Command{
 		ProfileFile: "p.txt", CSV: "a.csv", Duration: 1500 * time.Millisecond, MinJobs: 1, Sleep: 50 * time.Millisecond,
-		Launch: 5 * time.Microsecond, MemoryBytes: 1e9, Graph: true, Barrier: true,
+		Launch: 5 * time.Microsecond, MemoryBytes: 1e9, Graph: 4, Barrier: true,
 	}
-	want := strings.Fields("--profile p.txt --csv a.csv --dur-s 1.5 --min-jobs 1 --sleep-ms 50 --launch-ns 5000 --mem-bytes 1000000000 --graph --barrier")
+	want := strings.Fields("--profile p.txt --csv a.csv --dur-s 1.5 --min-jobs 1 --sleep-ms 50 --launch-ns 5000 --mem-bytes 1000000000 --graph-kernels 4 --barrier")
 	if diff := cmp.Diff(want, c.Args()); diff != "" {
 		t.Error(diff)
 	}

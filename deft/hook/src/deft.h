@@ -6,10 +6,12 @@
  *   entry.c    the wrappers of the driver's entry points
  *   lookup.c   dlsym, dlopen and the driver's own lookup, where the wrappers
  *              are handed out
+ *   graph.c    what a launch of a graph costs
  *   memory.c   device memory held, and the quota
+ *   table.c    what is known of graphs and allocations
  *
- * Three rules hold in all of them. No lock is held, ever: state is words
- * changed by one atomic operation. No wait is unbounded: a sleeping thread
+ * Three rules hold in all of them. Nothing that processes share is locked, ever:
+ * it is words changed by one atomic operation. No wait is unbounded: a sleeping thread
  * wakes every DEFT_NAP_NS to see whether it still has an owner to obey. Doubt
  * means pass through: without a session, or with one that cannot be trusted,
  * the program runs as if libdeft were absent.
@@ -17,6 +19,7 @@
 #ifndef DEFT_H
 #define DEFT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -56,6 +59,11 @@ struct member {
     uint32_t many;          /* launches went to several streams since emptied */
     uint64_t busy_ns;       /* since when the queue is not empty */
     uint64_t synced;        /* value of launches at the last synchronization */
+    uint64_t heavy;         /* weight of launches beyond 1 each: graphs */
+    uint64_t heavy_synced;  /* its value at the last synchronization */
+    void *sole;             /* graph that was launched into an empty queue ... */
+    uint64_t sole_launches; /* ... value of launches with it */
+    uint64_t sole_ns;       /* ... and when */
     uint64_t generation;    /* counts contexts that went away */
     uint32_t forks;         /* between the program's start and this process */
 };
@@ -86,8 +94,9 @@ enum pass { PASS_PLAIN, PASS_RECORD };
 
 /* Before and after a launch on a stream; per_thread where NULL is the
    per-thread default stream. gate_after is called for PASS_RECORD alone. */
-HIDDEN enum pass gate_slow(void *stream, bool per_thread);
-HIDDEN void gate_after(void *stream, bool per_thread);
+HIDDEN enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels, uint64_t weight);
+HIDDEN void gate_after(void *stream, bool per_thread, uint64_t weight);
+HIDDEN enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *weight);
 
 /* Tells streams apart: each thread's default stream is one of its own. */
 static inline void *stream_key(void *stream, bool per_thread) {
@@ -95,21 +104,29 @@ static inline void *stream_key(void *stream, bool per_thread) {
 }
 enum { EVERY_THREADS = 2 }; /* the handle by which each thread names its own */
 
+/* 0 where a launch may go on without another look. */
+static inline uint64_t gate_ask(struct deft_slot *s, void *stream, bool per_thread) {
+    return load((uint64_t *)&s->sync_every) | load(&s->gate) | load(&member.attend) |
+                   (load(&s->state) ^ DEFT_ACTIVE) | ((word)stream_key(stream, per_thread) ^ (word)load(&member.stream));
+}
+
 static inline enum pass gate_launch(void *stream, bool per_thread) {
     struct deft_slot *s = acquire(&member.slot);
-    uint64_t ask = load((uint64_t *)&s->sync_every) | load(&s->gate) | load(&member.attend) |
-                   (load(&s->state) ^ DEFT_ACTIVE) | ((word)stream_key(stream, per_thread) ^ (word)load(&member.stream));
-    if (likely(ask == 0)) {
+    if (likely(gate_ask(s, stream, per_thread) == 0)) {
         add(&s->launches, 1);
         return PASS_PLAIN;
     }
-    return gate_slow(stream, per_thread);
+    return gate_slow(stream, per_thread, 1, 1);
 }
 
 HIDDEN void gate_copy(void *stream, bool per_thread); /* before a copy or host function */
 /* After the program's own wait for a stream (kind 0), ALL of them, or an event
-   (NO); launches is what it was before. */
-HIDDEN void gate_synced(long kind, void *stream, bool per_thread, uint64_t launches);
+   (NO); before is how far the process had come. */
+struct mark {
+    uint64_t launches, kernels, heavy; /* of the slot, the slot's graph_kernels, of the member */
+};
+HIDDEN struct mark gate_mark(void);
+HIDDEN void gate_synced(long kind, void *stream, bool per_thread, struct mark before);
 HIDDEN bool gate_capturing(void *stream, bool per_thread);
 HIDDEN void gate_capture(bool opens);
 HIDDEN void gate_lose_contexts(void);
@@ -147,6 +164,33 @@ HIDDEN void *driver_symbol(const char *name); /* of the driver itself, wrapped o
 
 /* Puts the wrapper in place of what the driver's own lookup gave. */
 HIDDEN void lookup_wrap(const char *name, void **f, int version, uint64_t flags, uint32_t path);
+
+/* -- table.c -- */
+
+struct deft_row {
+    uint64_t kernels, ns; /* of a graph: nodes, device time or 0 */
+    uint64_t bytes;       /* of an allocation */
+};
+struct table {
+    pthread_mutex_t lock;
+    struct place *places;
+    uint64_t size, used, rows; /* used: rows and what they left behind */
+};
+#define TABLE {.lock = PTHREAD_MUTEX_INITIALIZER}
+HIDDEN bool table_put(struct table *t, uint64_t key, struct deft_row row); /* false: no memory */
+HIDDEN bool table_get(struct table *t, uint64_t key, struct deft_row *row);
+HIDDEN bool table_take(struct table *t, uint64_t key, struct deft_row *row);
+HIDDEN void table_forget(struct table *t); /* in a forked child */
+
+/* -- graph.c -- */
+
+HIDDEN void graph_made(void *exec, void *graph); /* instantiated or updated */
+HIDDEN void graph_lost(void *exec);
+HIDDEN struct deft_row graph_cost(void *exec);
+HIDDEN void graph_ran(void *exec, uint64_t ns); /* alone in the queue */
+/* How many of so many launches, which bound_ns bounds together, it stands for. */
+HIDDEN uint64_t graph_weight(struct deft_row row, uint32_t launches, uint64_t bound_ns);
+HIDDEN void graphs_forget(void);
 
 /* -- memory.c -- */
 

@@ -34,7 +34,7 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
  * have a wrapper written out; the others take at most six arguments, all in
  * integer registers, and so share one shape per kind:
  *
- *   LAUNCH(name, stream) a kernel or graph; stream is the argument's index, or
+ *   LAUNCH(name, stream) a kernel; stream is the argument's index, or
  *                        NO for the default stream
  *   COPY(name, stream)   memcpy and memset; FETCH where the program has results
  *                        in its hands when the call returns, so that it is a
@@ -64,8 +64,16 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LAUNCH(cuLaunch, NO) \
     LAUNCH(cuLaunchGrid, NO) \
     LAUNCH(cuLaunchGridAsync, 3) \
-    LAUNCH(cuGraphLaunch, 1) \
-    LAUNCH(cuGraphLaunch_ptsz, 1) \
+    LONG(cuGraphLaunch) \
+    LONG(cuGraphLaunch_ptsz) \
+    LONG(cuGraphInstantiate) \
+    LONG(cuGraphInstantiate_v2) \
+    LONG(cuGraphInstantiateWithFlags) \
+    LONG(cuGraphInstantiateWithParams) \
+    LONG(cuGraphInstantiateWithParams_ptsz) \
+    LONG(cuGraphExecUpdate) \
+    LONG(cuGraphExecUpdate_v2) \
+    LONG(cuGraphExecDestroy) \
     LONG(cuLaunchHostFunc) \
     LONG(cuLaunchHostFunc_ptsz) \
     LONG(cuMemAlloc) \

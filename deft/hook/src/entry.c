@@ -47,7 +47,7 @@
     int r; \
     CALL(r, call); \
     if (unlikely(pass == PASS_RECORD)) \
-        gate_after((stream), PER_THREAD(#name)); \
+        gate_after((stream), PER_THREAD(#name), 1); \
     return r;
 
 #define KERNEL(name) \
@@ -79,10 +79,24 @@ KERNEL_EX(cuLaunchKernelEx_ptsz)
 #define LAUNCH(name, stream) \
     WRAP(name, (WORDS)) { \
         NEXT(name, SIX) \
-        if (memcmp(#name, "cuGraph", 7) == 0 && !inside) \
-            add(&acquire(&member.slot)->graph_launches, 1); \
         LAUNCH_BODY(name, STREAM(stream), next(GIVEN)) \
     }
+
+#define GRAPH(name) \
+    WRAP(name, (void *exec, void *stream)) { \
+        NEXT(name, void *, void *) \
+        if (unlikely(inside)) \
+            return next(exec, stream); \
+        uint64_t weight; \
+        enum pass pass = gate_graph(exec, stream, PER_THREAD(#name), &weight); \
+        int r; \
+        CALL(r, next(exec, stream)); \
+        if (unlikely(pass == PASS_RECORD)) \
+            gate_after(stream, PER_THREAD(#name), weight); \
+        return r; \
+    }
+GRAPH(cuGraphLaunch)
+GRAPH(cuGraphLaunch_ptsz)
 
 #define HOST(name) \
     WRAP(name, (void *stream, void *f, void *data)) { \
@@ -130,10 +144,10 @@ BODY(copy) {
         gate_copy(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
         add(&acquire(&member.slot)->copies, 1);
     }
-    uint64_t launches = load(&acquire(&member.slot)->launches);
+    struct mark before = gate_mark();
     int r = call_six(id, a, &skip);
     if (arg == FETCH && r == CU_SUCCESS && !skip)
-        gate_synced(0, NULL, per_thread, launches);
+        gate_synced(0, NULL, per_thread, before);
     return r;
 }
 #define COPY(name, stream) BY(copy, name, stream)
@@ -141,10 +155,10 @@ BODY(copy) {
 BODY(synced) {
     bool skip = true;
     member_seen();
-    uint64_t launches = load(&acquire(&member.slot)->launches);
+    struct mark before = gate_mark();
     int r = call_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip)
-        gate_synced(arg, (void *)a[0], per_thread, launches);
+        gate_synced(arg, (void *)a[0], per_thread, before);
     return r;
 }
 #define SYNC(name, stream) BY(synced, name, stream)
@@ -174,6 +188,27 @@ BODY(lose) {
     return r;
 }
 #define LOSE(name, what) BY(lose, name, what)
+
+/* Graphs: where the executable one and the other stand; of the first its address. */
+enum { INSTANTIATES, UPDATES, DESTROYS };
+BODY(graph) {
+    bool skip = true;
+    (void)per_thread;
+    if (arg == DESTROYS && !inside)
+        graph_lost((void *)a[0]);
+    int r = call_six(id, a, &skip);
+    if (r == CU_SUCCESS && !skip && arg != DESTROYS)
+        graph_made(arg == UPDATES ? (void *)a[0] : *(void **)a[0], (void *)a[1]);
+    return r;
+}
+BY(graph, cuGraphInstantiate, INSTANTIATES)
+BY(graph, cuGraphInstantiate_v2, INSTANTIATES)
+BY(graph, cuGraphInstantiateWithFlags, INSTANTIATES)
+BY(graph, cuGraphInstantiateWithParams, INSTANTIATES)
+BY(graph, cuGraphInstantiateWithParams_ptsz, INSTANTIATES)
+BY(graph, cuGraphExecUpdate, UPDATES)
+BY(graph, cuGraphExecUpdate_v2, UPDATES)
+BY(graph, cuGraphExecDestroy, DESTROYS)
 
 #define NOTHING(name)
 DEFT_ENTRIES(NOTHING, LAUNCH, COPY, SYNC, CAPTURE, LOSE)

@@ -39,23 +39,33 @@ bool gate_capturing(void *stream, bool per_thread) {
     return r != CU_SUCCESS || status != CU_CAPTURE_NONE;
 }
 
-/* The queue was empty when launches had this value. */
-static void emptied(struct deft_slot *s, uint64_t launches) {
-    uint64_t now = now_ns(), busy = load(&member.busy_ns);
+struct mark gate_mark(void) {
+    struct deft_slot *s = acquire(&member.slot);
+    return (struct mark){load(&s->launches), load(&s->graph_kernels), load(&member.heavy)};
+}
+
+/* The queue was empty at this mark. */
+static void emptied(struct deft_slot *s, struct mark at) {
+    uint64_t now = now_ns(), busy = load(&member.busy_ns), launches = at.launches;
+    if (load(&member.sole) && load(&member.sole_launches) == launches)
+        graph_ran(load(&member.sole), now - load(&member.sole_ns));
+    store(&member.sole, NULL);
     if (launches > load(&s->emptied)) {
+        store(&s->emptied_kernels, at.kernels);
         store(&s->emptied, launches);
         if (busy != 0 && now > busy)
             add(&s->gpu_ns, now - busy);
     }
     store(&member.busy_ns, now);
     store(&member.synced, launches);
+    store(&member.heavy_synced, at.heavy);
     if (load(&s->launches) == launches && load(&member.stream) != (void *)EVERY_THREADS)
         store(&member.many, 0);
 }
 
 /* Waits until what this process has launched is done. */
 static bool synchronize(struct deft_slot *s, void *stream, bool per_thread) {
-    uint64_t launches = load(&s->launches);
+    struct mark at = gate_mark();
     bool all = load(&member.many);
     void *f = entry_raw(all          ? E_cuCtxSynchronize
                         : per_thread ? E_cuStreamSynchronize_ptsz
@@ -67,7 +77,7 @@ static bool synchronize(struct deft_slot *s, void *stream, bool per_thread) {
     inside--;
     if (r != CU_SUCCESS)
         return false;
-    emptied(s, launches);
+    emptied(s, at);
     return true;
 }
 
@@ -81,6 +91,7 @@ static bool job_begin(struct deft_slot *s, uint64_t slo) {
     store(&s->job_begin_ns, now);
     store(&s->deadline_ns, slo ? now + slo : 0);
     store(&s->job_launches, load(&s->launches));
+    store(&s->job_kernels, load(&s->graph_kernels));
     if (load(&s->emptied) == load(&s->launches))
         store(&member.busy_ns, now);
     __atomic_fetch_add(&s->job, 1, __ATOMIC_RELEASE);
@@ -154,11 +165,19 @@ COLD static void stop(struct deft_slot *s, void *stream, bool per_thread) {
     store(&member.busy_ns, now);
 }
 
-/* A synchronization point where so many launches came since the last one. The
-   first thread to notice makes it. */
-static void sync_point(struct deft_slot *s, void *stream, bool per_thread, uint32_t every) {
+/* Whether this launch would make more than so many since the last
+   synchronization, each counted by its weight. One by itself never does. */
+static bool beyond(struct deft_slot *s, uint32_t every, uint64_t weight) {
+    uint64_t launches = load(&s->launches) - load(&member.synced);
+    uint64_t heavy = load(&member.heavy) - load(&member.heavy_synced);
+    return every && launches && launches + heavy + weight > every;
+}
+
+/* A synchronization point before a launch that goes beyond. The first thread to
+   notice makes it. */
+static void sync_point(struct deft_slot *s, void *stream, bool per_thread, uint32_t every, uint64_t weight) {
     uint64_t launches = load(&s->launches), last = load(&member.synced);
-    if (launches - last < every || !swap_if(&member.synced, &last, launches))
+    if (!beyond(s, every, weight) || !swap_if(&member.synced, &last, launches))
         return;
     uint64_t begin = now_ns();
     if (!synchronize(s, stream, per_thread))
@@ -176,19 +195,23 @@ enum { GROUPS = 8 };
    A bound of M makes groups of a quarter of M. */
 struct ring {
     uint64_t generation;
-    uint64_t queued; /* launches in closed groups and in the open one */
-    uint32_t open;   /* launches in the open group */
+    uint64_t queued; /* weight in closed groups and in the open one */
+    uint64_t open;   /* weight in the open group */
     uint32_t oldest, count;
     void *event[GROUPS];
-    uint32_t size[GROUPS];
+    uint64_t size[GROUPS];
 };
 
 static __thread struct ring *ring __attribute__((tls_model("initial-exec")));
 static pthread_key_t ring_key;
 static pthread_once_t ring_once = PTHREAD_ONCE_INIT;
 
-static void ring_free(void *p) {
-    struct ring *r = p;
+static void ring_reset(struct ring *r) {
+    r->queued = r->open = r->oldest = r->count = 0;
+}
+
+/* Forgets the launches and their events. */
+static void ring_drop(struct ring *r) {
     int (*destroy)(void *) = (int (*)(void *))driver_symbol("cuEventDestroy_v2");
     if (destroy && r->generation == load(&member.generation)) {
         inside++;
@@ -197,15 +220,16 @@ static void ring_free(void *p) {
                 destroy(r->event[i]);
         inside--;
     }
+    *r = (struct ring){.generation = r->generation};
+}
+
+static void ring_free(void *p) {
+    ring_drop(p);
     ring = NULL;
-    free(r);
+    free(p);
 }
 
 static void ring_init(void) { pthread_key_create(&ring_key, ring_free); }
-
-static void ring_reset(struct ring *r) {
-    r->queued = r->open = r->oldest = r->count = 0;
-}
 
 /* This thread's ring; its events are forgotten where their context is gone. */
 static struct ring *ring_get(void) {
@@ -236,25 +260,26 @@ static void ring_wait(struct deft_slot *s, struct ring *r) {
         ring_reset(r);
 }
 
-/* Makes room for one more launch. */
-static enum pass in_flight(struct deft_slot *s, uint32_t bound) {
+/* Makes room for a launch of this weight. */
+static enum pass in_flight(struct deft_slot *s, uint32_t bound, uint64_t weight) {
     struct ring *r = ring_get();
     if (!r)
         return PASS_PLAIN;
-    while (r->count > 0 && r->queued >= bound)
+    while (r->count > 0 && r->queued + weight > bound)
         ring_wait(s, r);
     return PASS_RECORD;
 }
 
-void gate_after(void *stream, bool per_thread) {
+void gate_after(void *stream, bool per_thread, uint64_t weight) {
     static void *create, *plain, *own;
     struct deft_slot *s = acquire(&member.slot);
     uint32_t bound = load(&s->in_flight_bound);
     struct ring *r = ring_get();
     if (!r || bound == 0)
         return;
-    r->queued++;
-    if (++r->open < (bound + 3) / 4 && r->queued < bound)
+    r->queued += weight;
+    r->open += weight;
+    if (r->open < (bound + 3) / 4 && r->queued < bound)
         return;
     if (r->count == GROUPS)
         ring_wait(s, r);
@@ -271,7 +296,7 @@ void gate_after(void *stream, bool per_thread) {
               ((int (*)(void *, void *))f)(r->event[at], stream) == CU_SUCCESS;
     inside--;
     if (!ok) { /* no events, or those of another context: begin anew */
-        *r = (struct ring){.generation = r->generation};
+        ring_drop(r);
         return;
     }
     r->size[at] = r->open;
@@ -281,14 +306,23 @@ void gate_after(void *stream, bool per_thread) {
 
 /* -- before and after -- */
 
-COLD enum pass gate_slow(void *stream, bool per_thread) {
+/* Counts a launch of so many kernels. */
+static inline void launched(struct deft_slot *s, uint64_t kernels, uint64_t weight) {
+    add(&s->launches, 1);
+    if (kernels > 1)
+        add(&s->graph_kernels, kernels - 1);
+    if (weight > 1)
+        add(&member.heavy, weight - 1);
+}
+
+COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels, uint64_t weight) {
     member_seen();
     struct deft_slot *s = acquire(&member.slot);
     if (load(&member.attend) >= ATTEND_CAPTURE) {
         if (gate_capturing(stream, per_thread))
             add(&s->captured, 1);
         else
-            add(&s->launches, 1);
+            launched(s, kernels, weight);
         return PASS_PLAIN;
     }
     uint64_t launches = load(&s->launches);
@@ -305,16 +339,45 @@ COLD enum pass gate_slow(void *stream, bool per_thread) {
     }
     enum pass pass = PASS_PLAIN;
     uint32_t every = load(&s->sync_every), bound = load(&s->in_flight_bound);
-    bool due = every && launches - load(&member.synced) >= every;
+    bool due = beyond(s, every, weight);
     if ((acquire(&s->gate) | due | bound) && member_obeys()) {
         if (load(&s->gate) != DEFT_GATE_OPEN)
             stop(s, stream, per_thread);
         if (every)
-            sync_point(s, stream, per_thread, every);
+            sync_point(s, stream, per_thread, every, weight);
         if (bound)
-            pass = in_flight(s, bound);
+            pass = in_flight(s, bound, weight);
     }
-    add(&s->launches, 1);
+    launched(s, kernels, weight);
+    return pass;
+}
+
+/* The directives' bounds are in kernels: a graph counts by those it has, or by
+   its share of the device time that the bound stands for. */
+static uint64_t weigh(struct deft_slot *s, struct deft_row cost) {
+    uint32_t every = load(&s->sync_every), bound = load(&s->in_flight_bound);
+    return graph_weight(cost, every && (!bound || every < bound) ? every : bound, load(&s->bound_ns));
+}
+
+enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *weight) {
+    member_seen();
+    struct deft_slot *s = acquire(&member.slot);
+    struct deft_row cost = graph_cost(exec);
+    enum pass pass = PASS_PLAIN;
+    *weight = cost.kernels;
+    if (likely(gate_ask(s, stream, per_thread) == 0)) {
+        launched(s, cost.kernels, *weight);
+    } else {
+        *weight = weigh(s, cost);
+        pass = gate_slow(stream, per_thread, cost.kernels, *weight);
+    }
+    add(&s->graph_launches, 1);
+    uint64_t launches = load(&s->launches);
+    if (launches == load(&s->emptied) + 1) {
+        store(&member.sole_launches, launches);
+        store(&member.sole_ns, now_ns());
+        store(&member.sole, exec);
+    }
     return pass;
 }
 
@@ -332,11 +395,11 @@ void gate_copy(void *stream, bool per_thread) {
         stop(s, stream, per_thread);
 }
 
-void gate_synced(long kind, void *stream, bool per_thread, uint64_t launches) {
+void gate_synced(long kind, void *stream, bool per_thread, struct mark before) {
     struct deft_slot *s = acquire(&member.slot);
     add(&s->own_syncs, 1);
     if (kind == ALL || (kind >= 0 && !load(&member.many) && stream_key(stream, per_thread) == load(&member.stream))) {
-        emptied(s, launches);
+        emptied(s, before);
         if (ring)
             ring_reset(ring);
         if (s != &nobody)

@@ -260,6 +260,7 @@ static void forked(void) {
     looked_ns = 0;
     gate_child();
     memory_forget();
+    graphs_forget();
     release(&member.attend, ATTEND_JOIN);
 }
 
@@ -291,7 +292,8 @@ COLD void member_join(void) {
         if (s) {
             release(&s->state, DEFT_CLAIMED);
             fill(s);
-            member.synced = 0;
+            member.synced = member.heavy = member.heavy_synced = 0;
+            member.sole = NULL;
             release(&s->state, DEFT_IDLE);
             release(&member.slot, s);
             member_ring();

@@ -130,15 +130,22 @@ struct deft_slot {
                                    for: stall_ns over this bounds kernel time */
     uint64_t failed_open;       /* times a wait was given up: no live owner */
     uint64_t copies;            /* memcpy and memset calls */
-    uint64_t reserved0[7];
+    uint64_t graph_kernels;     /* kernels of graphs beyond one a launch: launches
+                                   and these are the kernels given to the driver */
+    uint64_t emptied_kernels;   /* value of graph_kernels when emptied was set */
+    uint64_t job_kernels;       /* value of graph_kernels at the begin of job */
+    uint64_t reserved0[4];
 
     /* line 5: directives, written by the owner */
     uint32_t gate;               /* DEFT_GATE_...; futex */
     uint32_t directive_epoch;    /* changes with every change of directive */
-    uint32_t sync_every;         /* synchronize after this many launches; 0 never */
-    uint32_t in_flight_bound;    /* at most this many launches queued; 0 any */
+    uint32_t sync_every;         /* synchronize after this many kernels; 0 never */
+    uint32_t in_flight_bound;    /* at most this many kernels queued; 0 any */
     uint64_t memory_quota_bytes; /* 0 = none */
-    uint64_t reserved1[5];
+    uint64_t bound_ns;           /* device time of so many kernels together: a graph
+                                    whose time is known counts by its share of it,
+                                    others by their kernels; 0: all do */
+    uint64_t reserved1[4];
 };
 
 struct deft_header {

@@ -5,6 +5,7 @@
  *   launch N      N kernels of 1 µs in the default stream
  *   side N        the same in a stream of its own
  *   ex N, coop N  the same as side N by cuLaunchKernelEx, cuLaunchCooperativeKernel
+ *   graphs N K    N launches of one graph of K such kernels, stream of its own
  *   own ...       launch or threads through the per-thread default streams
  *   sync          cuCtxSynchronize
  *   begin MS      deft_job_begin, with a limit (0: none)
@@ -12,6 +13,7 @@
  *   capture       begin a capture in the stream of its own
  *   uncapture     end it
  *   alloc BYTES   allocate; "error 2" is out of memory
+ *   allocs N BYTES  N allocations, kept
  *   fetch         copy 8 bytes of it to the host
  *   free          free the last allocation
  *   info          total and free memory, after "ok"
@@ -95,6 +97,29 @@ static int cooperative(long n) {
     return r;
 }
 
+static int graphs(long n, long kernels) {
+    static void *exec;
+    static long has;
+    int r = 0;
+    if (has != kernels) {
+        void *graph;
+        if (exec)
+            r = CALL(cuGraphExecDestroy, (void *), exec);
+        has = kernels;
+        if (!r)
+            r = CALL(cuStreamBeginCapture_v2, (void *, int), stream, 0);
+        if (!r)
+            r = launches(kernels, stream);
+        if (!r)
+            r = CALL(cuStreamEndCapture, (void *, void **), stream, &graph);
+        if (!r)
+            r = CALL(cuGraphInstantiateWithFlags, (void **, void *, uint64_t), &exec, graph, 0);
+    }
+    while (n-- > 0 && r == 0)
+        r = CALL(cuGraphLaunch, (void *, void *), exec, stream);
+    return r;
+}
+
 static void *thread(void *n) {
     CALL(cuCtxSetCurrent, (void *), context);
     return (void *)(intptr_t)launches((intptr_t)n, NULL);
@@ -137,9 +162,9 @@ int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     int started = 0;
     while (fgets(line, sizeof line, stdin)) {
-        long n = 0;
+        long n = 0, k = 0;
         int r = 0, own = strncmp(line, "own ", 4) == 0;
-        if (sscanf(own ? line + 4 : line, "%31s %ld", what, &n) < 1)
+        if (sscanf(own ? line + 4 : line, "%31s %ld %ld", what, &n, &k) < 1)
             continue;
         if (!started && strcmp(what, "fork") && strcmp(what, "exit")) {
             start();
@@ -151,6 +176,8 @@ int main(void) {
             r = launches(n, NULL);
         else if (!strcmp(what, "side"))
             r = launches(n, stream);
+        else if (!strcmp(what, "graphs"))
+            r = graphs(n, k);
         else if (!strcmp(what, "ex"))
             r = extended(n);
         else if (!strcmp(what, "coop"))
@@ -168,6 +195,9 @@ int main(void) {
             r = CALL(cuStreamEndCapture, (void *, void **), stream, &graph);
         } else if (!strcmp(what, "alloc"))
             r = CALL(cuMemAlloc_v2, (void **, size_t), &allocation, (size_t)n);
+        else if (!strcmp(what, "allocs"))
+            while (n-- > 0 && !r)
+                r = CALL(cuMemAlloc_v2, (void **, size_t), &allocation, (size_t)k);
         else if (!strcmp(what, "fetch")) {
             uint64_t host;
             r = CALL(cuMemcpyDtoH_v2, (void *, void *, size_t), &host, allocation, sizeof host);

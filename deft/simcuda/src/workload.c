@@ -28,6 +28,7 @@ static const char usage[] =
     "  --launch-ns NS      host work before each launch (0)\n"
     "  --host-ms MS        host work at the beginning of each job (0)\n"
     "  --graph             launch the job as one captured graph\n"
+    "  --graph-kernels N   launch every N kernels as one captured graph\n"
     "how many, and when:\n"
     "  --dur-s S           begin jobs for S seconds (0)\n"
     "  --min-jobs N        and at least N jobs (10)\n"
@@ -64,16 +65,17 @@ static void stop(int status, const char *format, ...) {
 
 static struct {
     uint64_t kernels, kernel_ns, launch_ns, host_ns, sleep_ns, period_ns, min_jobs, jobs, duration_ns, slo_ns;
-    uint64_t memory_bytes, reserved_bytes;
-    int device, graph, barrier, marks;
+    uint64_t memory_bytes, reserved_bytes, graph;
+    int device, barrier, marks;
     const char *profile, *csv, *path;
 } want = {.min_jobs = 10, .marks = 1, .path = "v2"};
 
-enum { KERNELS = 1, KERNEL_NS, PROFILE, LAUNCH_NS, HOST_MS, GRAPH, DUR_S, MIN_JOBS, JOBS, SLEEP_MS, PERIOD_MS, BARRIER, CSV, DEVICE, SLO_MS, MEM_BYTES, RESERVED_BYTES, PATH, NO_MARKS, HELP };
+enum { KERNELS = 1, KERNEL_NS, PROFILE, LAUNCH_NS, HOST_MS, GRAPH, GRAPH_KERNELS, DUR_S, MIN_JOBS, JOBS, SLEEP_MS, PERIOD_MS, BARRIER, CSV, DEVICE, SLO_MS, MEM_BYTES, RESERVED_BYTES, PATH, NO_MARKS, HELP };
 
 static const struct option options[] = {
     {"kernels", 1, NULL, KERNELS}, {"kernel-ns", 1, NULL, KERNEL_NS}, {"profile", 1, NULL, PROFILE},
     {"launch-ns", 1, NULL, LAUNCH_NS}, {"host-ms", 1, NULL, HOST_MS}, {"graph", 0, NULL, GRAPH},
+    {"graph-kernels", 1, NULL, GRAPH_KERNELS},
     {"dur-s", 1, NULL, DUR_S}, {"min-jobs", 1, NULL, MIN_JOBS}, {"jobs", 1, NULL, JOBS},
     {"sleep-ms", 1, NULL, SLEEP_MS}, {"period-ms", 1, NULL, PERIOD_MS}, {"barrier", 0, NULL, BARRIER},
     {"csv", 1, NULL, CSV}, {"device", 1, NULL, DEVICE}, {"mem-bytes", 1, NULL, MEM_BYTES},
@@ -99,7 +101,8 @@ static void read_flags(int argc, char **argv) {
         case PROFILE: want.profile = optarg; break;
         case LAUNCH_NS: want.launch_ns = number(name, 1); break;
         case HOST_MS: want.host_ns = number(name, 1e6); break;
-        case GRAPH: want.graph = 1; break;
+        case GRAPH: want.graph = UINT64_MAX; break;
+        case GRAPH_KERNELS: want.graph = number(name, 1); break;
         case DUR_S: want.duration_ns = number(name, 1e9); break;
         case MIN_JOBS: want.min_jobs = number(name, 1); break;
         case JOBS: want.jobs = number(name, 1); break;
@@ -196,7 +199,7 @@ static void check(CUresult r, const char *what) {
     if (r) stop(1, "%s: driver error %d", what, r);
 }
 
-static CUhandle function, stream, graph;
+static CUhandle function, stream;
 
 static void open_driver(void) {
     CUhandle context, module;
@@ -250,24 +253,53 @@ static void work(uint64_t ns) {
 
 static uint64_t launches;
 
-static void launch_kernels(void) {
-    for (size_t g = 0; g < group_count; g++) {
-        for (uint64_t k = 0; k < groups[g].kernels; k++) {
-            work(want.launch_ns);
-            check(cu.launch(function, groups[g].blocks, 1, 1, 256, 1, 1, 0, stream, NULL, NULL), "cuLaunchKernel");
-        }
-        launches += groups[g].kernels;
-    }
+static CUhandle *graphs; /* of a job, in launch order */
+static size_t graphs_of_job;
+
+static void begin_graph(void) { check(cu.begin_capture(stream, 1), "cuStreamBeginCapture"); }
+
+static void end_graph(void) {
+    CUhandle captured;
+    graphs = realloc(graphs, (graphs_of_job + 1) * sizeof *graphs);
+    if (!graphs) stop(1, "out of memory");
+    check(cu.end_capture(stream, &captured), "cuStreamEndCapture");
+    check(cu.instantiate(&graphs[graphs_of_job++], captured, 0), "cuGraphInstantiateWithFlags");
+    check(cu.graph_destroy(captured), "cuGraphDestroy");
 }
 
+static void launch_kernel(unsigned blocks) {
+    work(want.launch_ns);
+    check(cu.launch(function, blocks, 1, 1, 256, 1, 1, 0, stream, NULL, NULL), "cuLaunchKernel");
+}
+
+/* Captures the job's kernels, want.graph at a time. */
 static void capture(void) {
-    CUhandle captured;
-    check(cu.begin_capture(stream, 1), "cuStreamBeginCapture");
-    launch_kernels();
-    check(cu.end_capture(stream, &captured), "cuStreamEndCapture");
-    check(cu.instantiate(&graph, captured, 0), "cuGraphInstantiateWithFlags");
-    check(cu.graph_destroy(captured), "cuGraphDestroy");
-    launches = 0;
+    uint64_t done = 0;
+    for (size_t g = 0; g < group_count; g++)
+        for (uint64_t k = 0; k < groups[g].kernels; k++) {
+            if (done % want.graph == 0) {
+                if (done) end_graph();
+                begin_graph();
+            }
+            launch_kernel(groups[g].blocks);
+            done++;
+        }
+    end_graph();
+}
+
+static void launch_graphs(void) {
+    for (size_t g = 0; g < graphs_of_job; g++) {
+        work(want.launch_ns);
+        check(cu.graph_launch(graphs[g], stream), "cuGraphLaunch");
+    }
+    launches += graphs_of_job;
+}
+
+static void launch_kernels(void) {
+    for (size_t g = 0; g < group_count; g++) {
+        for (uint64_t k = 0; k < groups[g].kernels; k++) launch_kernel(groups[g].blocks);
+        launches += groups[g].kernels;
+    }
 }
 
 /* The hook's marks of a job's begin and end, where the hook is loaded. */
@@ -280,13 +312,10 @@ static uint64_t run_job(void) {
     uint64_t begin = now_ns();
     if (job_begin) job_begin(want.slo_ns);
     work(want.host_ns);
-    if (want.graph) {
-        work(want.launch_ns);
-        check(cu.graph_launch(graph, stream), "cuGraphLaunch");
-        launches++;
-    } else {
+    if (want.graph)
+        launch_graphs();
+    else
         launch_kernels();
-    }
     check(cu.stream_sync(stream), "cuStreamSynchronize");
     if (job_end) job_end();
     uint64_t end = now_ns();

@@ -1,0 +1,50 @@
+package hook_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/deft/session"
+)
+
+// A graph counts as its kernels until its time is known, then as its share of
+// the bound in time; one that is larger than the bound has the queue to itself.
+func TestGraphsCountByWhatTheyCost(t *testing.T) {
+	const second = time.Second
+	for _, tt := range []struct {
+		name            string
+		d               session.Directive
+		graphs, kernels int
+		syncs, queued   uint64 // points, and kernels queued at the end
+	}{
+		{"nothing asked", session.Directive{}, 10, 40, 0, 400},
+		{"larger than the interval", session.Directive{SyncEvery: 16}, 10, 40, 9, 40},
+		{"as large", session.Directive{SyncEvery: 16}, 10, 16, 9, 16},
+		{"half as large", session.Directive{SyncEvery: 16}, 10, 8, 4, 16},
+		{"known to be short", session.Directive{SyncEvery: 16, Bound: 1000 * second}, 10, 40, 0, 400},
+		{"known to be long", session.Directive{SyncEvery: 1000, Bound: time.Nanosecond}, 10, 4, 9, 4},
+		{"larger than the bound in flight", session.Directive{InFlight: 16}, 10, 40, 0, 400},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+			p := w.probe()
+			p.do("graphs 1 %d", tt.kernels) // alone in its queue: its time becomes known
+			p.do("sync")
+			before := w.client(p)
+			w.session.Direct(before.Slot, tt.d)
+			p.do("graphs %d %d", tt.graphs, tt.kernels)
+			c := w.client(p)
+			if c.Syncs != tt.syncs || c.Queued != tt.queued || tt.d.InFlight > 0 && c.Stall <= 0 {
+				t.Errorf("%d points, %d queued, stalled %v", c.Syncs, c.Queued, c.Stall)
+			}
+			if want := uint64(tt.graphs * tt.kernels); c.Kernels-before.Kernels != want || c.Launches-before.Launches != uint64(tt.graphs) || c.GraphLaunches != c.Launches {
+				t.Errorf("%+v, want %d kernels more", c, want)
+			}
+			p.do("sync")
+			if c := w.client(p); c.Queued != 0 {
+				t.Errorf("%d queued after a synchronization", c.Queued)
+			}
+			p.exit()
+		})
+	}
+}
