@@ -34,6 +34,8 @@ type Run struct {
 	Epochs  int       `json:"epochs"`
 	Start   time.Time `json:"start"`
 
+	Identity
+
 	Wall float64 `json:"wall_seconds"`
 	CPU  float64 `json:"cpu_seconds"`
 	Wait float64 `json:"wait_seconds"` // threads ready without a processor
@@ -76,6 +78,51 @@ type Run struct {
 	// Unavailable says that it failed because the machine has no such device.
 	Unavailable bool     `json:"unavailable,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// Identity says where and with what a run was made. Older journals hold none.
+type Identity struct {
+	Host      string `json:"host,omitempty"`
+	Processor string `json:"processor,omitempty"` // model
+	Inputs    string `json:"inputs,omitempty"`    // digest of variables and files
+}
+
+// Differs says in what a run was made otherwise than now; empty if in nothing
+// that is known.
+func (id Identity) Differs(now Identity) string {
+	switch {
+	case id == Identity{}:
+		return ""
+	case id.Host != now.Host || id.Processor != now.Processor:
+		return "another machine"
+	case id.Inputs != now.Inputs:
+		return "other variables or files"
+	}
+	return ""
+}
+
+// SetAside takes the runs of a job that were made otherwise than now out of
+// Runs, or all of them, and returns those, and how many are left. The file keeps
+// them.
+func (j *Journal) SetAside(job map[string]bool, now Identity, all bool) (aside map[string]int, left []Run) {
+	aside = map[string]int{}
+	var keep []Run
+	for _, r := range j.Runs {
+		reason := r.Differs(now)
+		if all {
+			reason = "asked for fresh ones"
+		}
+		if job[r.Job] && reason != "" {
+			aside[reason]++
+			continue
+		}
+		keep = append(keep, r)
+		if job[r.Job] {
+			left = append(left, r)
+		}
+	}
+	j.Runs = keep
+	return aside, left
 }
 
 // Key says which runs stand for the same execution.
@@ -126,6 +173,7 @@ func Read(path string) (*Journal, error) {
 func (j *Journal) lines(path string) file.Lines {
 	number := 0
 	return file.Lines{
+		Begin: `{"job":"`,
 		Start: func(first []byte) error {
 			_, err := parse(first)
 			return err

@@ -47,7 +47,8 @@ type Sampler struct {
 	Weight    int      // share of the processor; see runner.Command
 	Timeout   time.Duration
 	Machine   Machine
-	Now       timing.Clock // dates a run that could not be started
+	Identity  journal.Identity // of the runs made
+	Now       timing.Clock     // dates a run that could not be started
 	// Yardstick begins to watch the speed of the processors beside a run; nil
 	// leaves it out.
 	Yardstick func() Yardstick
@@ -149,7 +150,7 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 	run := &journal.Run{
 		Job: s.Spec.Hash(step.Device), Name: s.Spec.Name, Kind: step.Kind, Device: step.Device,
 		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs,
-		Load: load, CPUs: s.Machine.CPUs,
+		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
 	}
 	if err != nil {
 		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()

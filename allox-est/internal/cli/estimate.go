@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -20,7 +19,7 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			j, err := journal.Read(job.journal)
+			j, err := job.newest(env, spec)
 			if err != nil {
 				return err
 			}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"github.com/foretime/foretime/shared/cli"
@@ -30,7 +29,7 @@ func newExportCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			j, err := journal.Read(job.journal)
+			j, err := job.newest(env, spec)
 			if err != nil {
 				return err
 			}

@@ -133,6 +133,8 @@ type sampleFlags struct {
 	timeout time.Duration
 	weight  int
 	cgroup  bool
+	fresh   bool
+	keyEnv  []string
 }
 
 func (f *sampleFlags) register(flags *pflag.FlagSet) {
@@ -140,6 +142,8 @@ func (f *sampleFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.target, "target", 0, "relative half-width of the interval at which sampling stops (default: the job's, or 0.05)")
 	flags.DurationVar(&f.timeout, "timeout", 0, "longest time of one run (default: the job's for samples, or none)")
 	flags.IntVar(&f.weight, "cpu-weight", 0, "weight of the job's cgroup on the processor, 1 to 10000, to shield it from other work (default: as any other)")
+	flags.BoolVar(&f.fresh, "fresh", false, "make new runs, whatever the journal holds")
+	flags.StringSliceVar(&f.keyEnv, "key-env", nil, "variables that change how long the job takes: runs made with other values do not count (those that the command mentions, and OMP_NUM_THREADS and the like, are held anyway)")
 	flags.BoolVar(&f.cgroup, "cgroup", true, "hold each run in a cgroup where one can be made")
 }
 

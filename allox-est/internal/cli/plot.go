@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
@@ -31,7 +30,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 			if len(job.devices) != 1 {
 				return cli.Usagef("--device: a plot shows one")
 			}
-			j, err := journal.Read(job.journal)
+			j, err := job.newest(env, spec)
 			if err != nil {
 				return err
 			}

@@ -40,7 +40,12 @@ func sampled(cmd *cobra.Command, args []string, env *cli.Env, job *jobFlags, sam
 		return err
 	}
 	defer j.Close()
+	identity, err := sample.reuse(env, spec, j, job.devices)
+	if err != nil {
+		return err
+	}
 	s, done := sample.sampler(env, spec, j, job.seed)
+	s.Identity = identity
 	defer done()
 	if err := s.Sample(cmd.Context(), job.devices); err != nil {
 		return err

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/sampling"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// reuse sets aside the runs of a journal that do not stand for the job as it
+// would run now, and says what became of them and how old the others are.
+func (f *sampleFlags) reuse(env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string) (journal.Identity, error) {
+	now, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), f.keyEnv)
+	if err != nil {
+		return now, err
+	}
+	left := setAside(env, spec, j, devices, now, f.fresh)
+	if len(left) == 0 {
+		return now, nil
+	}
+	oldest := slices.MinFunc(left, func(a, b journal.Run) int { return a.Start.Compare(b.Start) })
+	env.Log.Infof("%d runs of the journal are used again, the oldest %v old; --fresh makes new ones", len(left), time.Since(oldest.Start).Round(time.Second))
+	if slices.ContainsFunc(left, func(r journal.Run) bool { return r.Identity == journal.Identity{} }) {
+		env.Log.Warn("older runs of the journal do not say where and with what they were made")
+	}
+	return now, nil
+}
+
+// newest reads a journal and sets aside the runs of a job that were made
+// otherwise than its last one, here or on another host.
+func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, error) {
+	j, err := journal.Read(f.journal)
+	if err != nil {
+		return nil, err
+	}
+	hashes := hashes(spec, f.devices)
+	for _, r := range slices.Backward(j.Runs) {
+		if hashes[r.Job] {
+			setAside(env, spec, j, f.devices, r.Identity, false)
+			break
+		}
+	}
+	return j, nil
+}
+
+func setAside(env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string, now journal.Identity, all bool) (left []journal.Run) {
+	aside, left := j.SetAside(hashes(spec, devices), now, all)
+	for _, reason := range slices.Sorted(maps.Keys(aside)) {
+		env.Log.Warnf("%d runs of the journal are left out: %s", aside[reason], reason)
+	}
+	return left
+}
+
+func hashes(spec *jobspec.Spec, devices []string) map[string]bool {
+	job := map[string]bool{}
+	for _, device := range devices {
+		job[spec.Hash(device)] = true
+	}
+	return job
+}
