@@ -7,8 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/foretime/foretime/shared/uncertainty"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // checkPartition reports rows that the folds test not exactly once, or both

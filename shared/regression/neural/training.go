@@ -8,12 +8,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/foretime/foretime/shared/regression"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train"
 	"github.com/gomlx/gomlx/ml/train/loss"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
+
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // minRows is the fewest samples that leave something to learn from and

@@ -65,7 +65,7 @@ func steps(tree []string) []step {
 }
 
 // asked are the checks that run only by name, until the tree passes them.
-var asked = []string{"imports", "dead"}
+var asked = []string{"dead"}
 
 // choose returns the steps of the given names, all but those asked for where
 // there are none.
