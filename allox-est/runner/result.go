@@ -21,10 +21,11 @@ type Result struct {
 	PeakBytes int64 // most memory the tree was seen to hold at once
 	// Trace is CPU and Wait over the run, ending with their sums.
 	Trace      []Point
-	Err        error // *ExitError or ErrTimeout; nil if the job succeeded
-	LeftBehind int   // processes that outlived the first one and were killed
-	Cgroup     bool  // a cgroup held the run
-	Weighted   bool  // Command.Weight took effect
+	Err        error    // *ExitError or ErrTimeout; nil if the job succeeded
+	LeftBehind int      // processes that outlived the first one and were killed
+	Cgroup     bool     // a cgroup held the run
+	Weighted   bool     // Command.Weight took effect
+	GPU        Evidence // of a GPU, where Command.GPU asked
 	Marks      []time.Duration
 	Bytes      int64 // printed on both streams
 

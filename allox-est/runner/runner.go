@@ -53,6 +53,9 @@ type Settings struct {
 	Scratch string
 	// Interval is the time between two readings of the processes; 20 ms if 0.
 	Interval time.Duration
+	// GPUDevices are patterns of the device files of GPUs; nil means those of
+	// Linux's drivers.
+	GPUDevices []string
 	// Grace is how long after the end of a run its processes and pipes may
 	// take to go away; 1 s if 0.
 	Grace time.Duration
@@ -69,6 +72,9 @@ type Runner struct {
 func New(s Settings) *Runner {
 	if s.Interval == 0 {
 		s.Interval = 20 * time.Millisecond
+	}
+	if s.GPUDevices == nil {
+		s.GPUDevices = gpuDevices
 	}
 	if s.Grace == 0 {
 		s.Grace = time.Second
@@ -92,6 +98,8 @@ type Command struct {
 	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves
 	// the default, 100. It needs a cgroup.
 	Weight int
+	// GPU asks whether the job's processes use one: see Result.GPU.
+	GPU bool
 	// Seen, if not nil, is told at every reading of the processes how long the
 	// run has taken and on which processor it ran; -1 if it did not, or that is
 	// not known. It must return at once.
@@ -190,6 +198,11 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgrou
 	tick := time.NewTicker(r.settings.Interval)
 	defer tick.Stop()
 	var meter timing.Meter
+	var gpu *gpuWatch
+	if c.GPU {
+		gpu = &gpuWatch{proc: "/proc", devices: r.settings.GPUDevices}
+		defer func() { res.GPU = gpu.found }()
+	}
 	var kept time.Duration // when the last reading was kept
 	for {
 		select {
@@ -204,7 +217,8 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgrou
 			r.kill(group, family, pid)
 		case <-tick.C:
 			before := time.Since(res.Start)
-			u, _ := meter.Read(append(family.adopted(), pid)...)
+			heads := append(family.adopted(), pid)
+			u, _ := meter.Read(heads...)
 			if cpu, ok := group.cpu(); ok {
 				u.CPU = cpu
 			}
@@ -217,6 +231,9 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgrou
 			}
 			if c.Seen != nil {
 				c.Seen(at, u.Processor)
+			}
+			if c.GPU {
+				gpu.look(at, family.processes.Tree(heads...))
 			}
 		}
 	}

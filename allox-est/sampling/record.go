@@ -34,6 +34,15 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 		}
 		return
 	}
+	if run.Device == jobspec.GPU {
+		switch res.GPU {
+		case runner.NoGPU:
+			run.Error = "ran on the CPU: no process of the job had a GPU open"
+			return
+		case runner.GPULoaded:
+			warn("a GPU's library was loaded, but no process was seen with a GPU open")
+		}
+	}
 	if err := recordLaps(run, spec, res, warn); err != nil {
 		run.Error, run.Stderr = err.Error(), res.Stderr()
 	}

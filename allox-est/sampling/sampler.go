@@ -191,7 +191,7 @@ func (s *Sampler) command(step Step) (runner.Command, error) {
 	}
 	return runner.Command{
 		Args: args, Dir: s.Spec.WorkDir(), Env: env, Timeout: timeout,
-		Choice: choice, Marks: marks, Weight: s.Weight,
+		Choice: choice, Marks: marks, Weight: s.Weight, GPU: step.Device == jobspec.GPU,
 	}, nil
 }
 

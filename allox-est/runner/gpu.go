@@ -1,0 +1,90 @@
+package runner
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Evidence is what was seen of a run's processes and a GPU.
+type Evidence int
+
+// The evidence, each more than the one before.
+const (
+	NoGPU     Evidence = iota // no process went near one
+	GPULoaded                 // a process has a GPU's library loaded, and no device open
+	GPUOpen                   // a process has a GPU open
+)
+
+// gpuDevices are the device files of which a process that computes on a GPU has
+// one open, and gpuLibraries what it has loaded.
+var (
+	gpuDevices   = []string{"/dev/nvidia[0-9]*", "/dev/kfd", "/dev/dri/renderD*", "/dev/dxg"}
+	gpuLibraries = []string{"/libcuda.so", "/libamdhip64.so", "/libze_loader.so"}
+)
+
+// gpuWatch looks for a GPU in the hands of a run's processes, until it finds
+// one.
+type gpuWatch struct {
+	proc    string   // the proc file system
+	devices []string // patterns
+	found   Evidence
+	next    time.Duration
+}
+
+// gpuEvery is the time between two looks: a look reads every process's open
+// files.
+const gpuEvery = 200 * time.Millisecond
+
+// look takes in the processes at a time of the run.
+func (w *gpuWatch) look(at time.Duration, pids []int) {
+	if w == nil || w.found == GPUOpen || at < w.next {
+		return
+	}
+	w.next = at + gpuEvery
+	for _, pid := range pids {
+		dir := filepath.Join(w.proc, fmt.Sprint(pid))
+		if w.opens(dir) {
+			w.found = GPUOpen
+			return
+		}
+		if loads(dir) {
+			w.found = GPULoaded
+		}
+	}
+}
+
+func (w *gpuWatch) opens(dir string) bool {
+	files, _ := os.ReadDir(filepath.Join(dir, "fd")) // none of a process that has gone
+	for _, f := range files {
+		target, err := os.Readlink(filepath.Join(dir, "fd", f.Name()))
+		if err != nil {
+			continue
+		}
+		for _, pattern := range w.devices {
+			if ok, _ := filepath.Match(pattern, target); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func loads(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, "maps"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		for _, library := range gpuLibraries {
+			if strings.Contains(lines.Text(), library) {
+				return true
+			}
+		}
+	}
+	return false
+}
