@@ -207,7 +207,7 @@ func (e *Entry) prediction(f *Footprint) *Prediction {
 // served is the logarithm of the answer, and the model that gave it.
 func (e *Entry) served(f *Footprint) (y float64, model int) {
 	e.ask(f)
-	if y = math.NaN(); e.serving >= 0 {
+	if e.serving >= 0 {
 		y, model = f.answers[e.serving], e.serving
 	} else {
 		y, model = e.mix.middle(f.answers[:len(e.laws)])

@@ -1,6 +1,10 @@
 package session
 
 import (
+	"maps"
+	"math"
+	"slices"
+
 	"github.com/foretime/foretime/chamtool/forecast"
 	"github.com/foretime/foretime/chamtool/ring"
 )
@@ -79,7 +83,7 @@ func (s *Session) Loads(list func() []*ring.Ring) []float64 {
 func (s *Session) iterationLoads() []float64 {
 	loads := s.history
 	if len(s.told) > 0 {
-		loads = Differences(s.told)
+		loads = single(s.told, s.history)
 	}
 	out := make([]float64, 0, len(loads))
 	for _, l := range loads {
@@ -90,22 +94,28 @@ func (s *Session) iterationLoads() []float64 {
 	return out
 }
 
-// Differences undoes the summing of a library that tells loads added up since
-// the start: a series that never falls and more than doubles over at least
-// four iterations is taken for such sums.
-func Differences(told []float64) []float64 {
-	n := len(told)
-	if n < 4 || told[n-1] < 2*told[0] {
-		return told
-	}
-	out := []float64{told[0]}
-	for i := 1; i < n; i++ {
-		if told[i] < told[i-1] {
-			return told
+// single is the loads that the library told, in the order of iterations. A
+// library may tell loads added up since the start: which it does is seen from
+// what was measured here. An iteration that was not told counts as the mean of
+// the gap.
+func single(told map[int]float64, measured []float64) []float64 {
+	each, differences := make([]float64, 0, len(told)), make([]float64, 0, len(told))
+	offEach, offDifferences := 0.0, 0.0
+	order := slices.Sorted(maps.Keys(told))
+	before, at := 0.0, order[0]-1
+	for _, i := range order {
+		difference := (told[i] - before) / float64(i-at)
+		before, at = told[i], i
+		each, differences = append(each, told[i]), append(differences, difference)
+		if n := i - order[0]; n < len(measured) {
+			offEach += math.Abs(told[i] - measured[n])
+			offDifferences += math.Abs(difference - measured[n])
 		}
-		out = append(out, told[i]-told[i-1])
 	}
-	return out
+	if offDifferences < offEach {
+		return differences
+	}
+	return each
 }
 
 // Forecast is the loads of the next n iterations. Before the second iteration

@@ -57,7 +57,7 @@ type Session struct {
 	errors     report.Errors
 	loads      []float64 // of the iterations under way, from number rounds on
 	history    []float64 // loads of complete iterations, in order
-	told       []float64 // loads of iterations as the patched library told them
+	told       map[int]float64 // loads of iterations as the patched library told them
 	announced  []mark    // tasks of the iteration under way, patched library only
 	announcing int       // that iteration
 	ended      int       // runs
@@ -101,7 +101,7 @@ type logFile struct {
 // New returns a session. It opens the logs; one that cannot be opened is a
 // warning.
 func New(o Options) *Session {
-	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}}
+	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}, told: map[int]float64{}}
 	if s.model == nil {
 		s.model = perfmodel.New(perfmodel.Options{Serve: o.Config.Model, FirstFit: o.Config.FirstFitTasks})
 	}
@@ -440,4 +440,6 @@ func (o *observer) Announced(iteration int, entry uint64, sizes []int64) {
 }
 
 // Loaded is told by the patched library.
-func (o *observer) Loaded(_ int, seconds float64) { o.told = append(o.told, seconds) }
+func (o *observer) Loaded(iteration int, seconds float64) {
+	o.told[iteration] = max(o.told[iteration], seconds)
+}

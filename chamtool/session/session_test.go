@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -133,6 +134,47 @@ func TestFirstIterations(t *testing.T) {
 		}
 		if sum := s.Close(); sum.Predicted != want || sum.Iterations != 10 || name != "" && none != 4 {
 			t.Errorf("%s: %d predicted, want %d; %d iterations, %d without a forecast", name, sum.Predicted, want, sum.Iterations, none)
+		}
+	}
+}
+
+// Loads that the patched library tells, summed or not, from threads whose rings
+// are read one after the other.
+func TestToldLoads(t *testing.T) {
+	const iterations = 20
+	for name, summed := range map[string]bool{"added up": true, "apart": false} {
+		s := session.New(session.Options{Config: settings(t, nil), Clock: ticking(), Dialect: abi.Patched})
+		rings := []*ring.Ring{ring.New(1 << 12), ring.New(1 << 12)}
+		sum := 0.0
+		want := make([]float64, iterations)
+		for i := range iterations {
+			want[i] = 1e-4 * (1 + 0.3*float64(i)) // grows by far more than it doubles
+			sum += want[i]
+			write(rings[i%2], uint64(i+1), uint64(1e6*float64(i)), uint64(1e9*want[i]), 8)
+			var load abi.Slot
+			load.SetHeader(abi.Load, abi.Local, 0, int32(i))
+			load[abi.WordValue] = math.Float64bits(want[i])
+			if summed {
+				load[abi.WordValue] = math.Float64bits(sum)
+			}
+			rings[i*7%3%2].Push(&load, nil)
+			for _, r := range rings {
+				var end abi.Slot
+				end.SetHeader(abi.WaitEnd, abi.Local, 0, 0)
+				r.Push(&end, nil)
+			}
+		}
+		list := func() []*ring.Ring { return rings }
+		s.DrainAll(list)
+		s.DrainAll(list)
+		got := s.Loads(list)
+		if len(got) != iterations {
+			t.Fatalf("%s: %d loads of %d", name, len(got), iterations)
+		}
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-9 {
+				t.Errorf("%s: iteration %d: %v s, want %v", name, i, got[i], want[i])
+			}
 		}
 	}
 }
