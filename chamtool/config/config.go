@@ -118,6 +118,24 @@ func Read(lookup func(name string) (string, bool)) (*Config, []error) {
 	return c, warnings
 }
 
+// Unknown are warnings about variables of the environment, as "NAME=VALUE", that
+// have the tool's name and no meaning: words mistyped.
+func Unknown(environment []string) []error {
+	known := map[string]bool{}
+	for _, v := range Variables() {
+		known[v.Name] = true
+	}
+	var warnings []error
+	for _, entry := range environment {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "CHAMTOOL_") && !known[name] {
+			warnings = append(warnings, fmt.Errorf("%s: %w: the tool has no such variable", clip(name), ErrValue))
+		}
+	}
+	slices.SortFunc(warnings, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return warnings
+}
+
 // Variables lists what the tool reads from the environment. A variable of the
 // original tool stands before ours where ours falls back to it.
 func Variables() []Variable {

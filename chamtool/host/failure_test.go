@@ -10,9 +10,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/host"
+	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/tasklog"
 	"github.com/foretime/foretime/shared/dataset"
 )
@@ -87,6 +89,10 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Symlink("/dev/full", filepath.Join(logs, "chamtool_rank_0.csv")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(logs, ".chamtool_job"), []byte("job-7"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.Env = append(r.Env, "SLURM_JOB_ID=7", "SLURM_STEP_ID=", "PMIX_NAMESPACE=") // whose folder it is
 	run(t, p, r)
 	s := summary(t, r, 0)
 	if s.Ended != 180 || s.RowsLost != 180 || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "no space left") {
@@ -157,6 +163,14 @@ func TestDeath(t *testing.T) {
 			if err != nil || len(log.Rows) < 60 {
 				t.Errorf("the log keeps %v (%v)", log, err)
 			}
+			if death == "term" { // which the tool hears in time
+				if s := summary(t, r, 0); s.Ended < 120 || s.Predicted == 0 {
+					t.Errorf("the summary keeps %+v", s)
+				}
+				if models, _ := filepath.Glob(filepath.Join(r.Dir, "home", "models", "*.runs")); len(models) != 1 {
+					t.Errorf("kept models: %v", models)
+				}
+			}
 		})
 	}
 }
@@ -224,6 +238,106 @@ func TestKeptModels(t *testing.T) {
 	}
 	if n, warnings := again(); n != 0 || warnings != 0 {
 		t.Errorf("after it: %d not predicted, %d warnings", n, warnings)
+	}
+}
+
+// A process of another user of the host holds the lock of the kept models: the
+// program ends all the same, and the next run knows what this one learned.
+func TestHeldLock(t *testing.T) {
+	tool, p := need(t)
+	r := in(t, tool, small...)
+	models := filepath.Join(r.Dir, "home", "models")
+	if err := os.MkdirAll(models, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.Env = append(r.Env, "CHAMTOOL_HOSTNAME=here")
+	lock, err := os.Create(filepath.Join(models, "here.runs.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	run(t, p, r)
+	if s := summary(t, r, 0); len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "locked by another process") {
+		t.Errorf("warnings %v", s.Warnings)
+	}
+	lock.Close()
+	run(t, p, r) // which takes in what the first one left
+	store, err := perfmodel.ReadStore(filepath.Join(models, "here.runs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, runs := range store.Entries {
+		if name, build := perfmodel.SplitKey(key); len(runs) != 360 || !strings.HasPrefix(name, "chamhost:host_") || len(build) != 16 {
+			t.Errorf("%q of build %q: %d runs", name, build, len(runs))
+		}
+	}
+}
+
+// A program that changes its folder changes nothing for the tool.
+func TestChangedFolder(t *testing.T) {
+	tool, p := need(t)
+	r := in(t, tool, append([]string{"--chdir", "/"}, small...)...)
+	r.Env = append(r.Env, "CHAMTOOL_LOG_FORMAT=csv,parquet", "CHAMTOOL_LOG_DIR=here", "CHAMTOOL_HOME=models-here")
+	run(t, p, r)
+	for _, name := range []string{"here/chamtool_rank_0.csv", "here/chamtool_rank_0.parquet", "here/chamtool_summary_rank_0.json", "models-here/models"} {
+		if _, err := os.Stat(filepath.Join(r.Dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A second job in a folder leaves the first one's logs alone and says where its
+// own are.
+func TestSecondJob(t *testing.T) {
+	tool, p := need(t)
+	r := in(t, tool, small...)
+	log := filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv")
+	run(t, p, r)
+	before, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Env = append(r.Env, "SLURM_JOB_ID=42", "SLURM_STEP_ID=1", "PMIX_NAMESPACE=")
+	_, stderr, err := p.Output(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(log)
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the first log changed (%v)", err)
+	}
+	second := filepath.Join(r.Dir, "logs", "job-42-1")
+	if n := len(lines(t, filepath.Join(second, "chamtool_rank_0.csv"))); n != 181 || !strings.Contains(stderr, "logs in "+second) {
+		t.Errorf("%d lines in %s; the tool says %q", n, second, stderr)
+	}
+}
+
+// Where there is no room for the Go runtime the tool says so and the program
+// runs.
+func TestLimitOfAddressSpace(t *testing.T) {
+	tool, p := need(t)
+	for _, limit := range []string{"300000", "1500000"} {
+		r := in(t, tool, small...)
+		limited := *p
+		limited.Path = filepath.Join(t.TempDir(), "limited")
+		script := "#!/bin/sh\nulimit -v " + limit + "\nexec " + p.Path + " \"$@\"\n"
+		if err := os.WriteFile(limited.Path, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		stdout, stderr, err := limited.Output(t.Context(), r)
+		if err != nil || !strings.Contains(stderr, "ulimit -v") || !strings.Contains(stdout, `"ended":180`) {
+			t.Errorf("%s kB: %v\n%s%s", limit, err, stdout, stderr)
+		}
+	}
+}
+
+// A variable that the tool does not have is told.
+func TestMistypedVariable(t *testing.T) {
+	_, stderr := output(t, []string{"CHAMTOOL_MODLE=ridge"}, small...)
+	if !strings.Contains(stderr, "CHAMTOOL_MODLE") || strings.Contains(stderr, "rank 0: rank 0") || !strings.Contains(stderr, "180 tasks") {
+		t.Error(stderr)
 	}
 }
 

@@ -19,17 +19,21 @@ type Entry struct {
 	usual      [16]*Footprint // those met last, by the low bits of their hash
 	width      int            // features of the power law; -1 before the first footprint
 
-	seen     int // runs observed
-	learned  int // of them, those it learned from
-	taught   int // of these, kept from earlier program runs
-	n        int // learned since the last drift
-	doubt    int // how often runs lately missed their intervals, see repeats
-	next     int // fit again at this n
-	fits     int
-	drifts   int
-	outliers int
-	epoch    int
-	held     bool // no fit yet, whatever n
+	seen       int // runs observed
+	learned    int // of them, those it learned from
+	taught     int // of these, kept from earlier program runs
+	stored     int // of these, told by Learned or kept before
+	n          int // learned since the last drift
+	doubt      int // how often runs lately missed their intervals, see repeats
+	next       int // fit again at this n
+	fits       int
+	drifts     int
+	outliers   int
+	epoch      int
+	held       bool // no fit yet, whatever n
+	trial      trial
+	overturned bool // kept runs did not hold
+	anew       bool // Learned has not told of it yet
 
 	columns *columns // the model's
 	samples []sample // the window, sorted by place up to the last fit
@@ -256,6 +260,9 @@ func (e *Entry) Observe(f *Footprint, seconds float64) {
 		return
 	}
 	e.seen++
+	if e.onTrial() && e.fits > 0 {
+		e.try(f, seconds)
+	}
 	if e.repeats(f, seconds) {
 		return
 	}

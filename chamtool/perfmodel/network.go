@@ -112,7 +112,8 @@ func (n *Net) check() error {
 // log is the logarithm of the answer for sizes of an entry, NaN where the
 // network knows neither the entry nor any other.
 func (n *Network) log(entry string, sizes []int64) float64 {
-	net := n.Entries[entry]
+	function, _ := SplitKey(entry)
+	net := n.Entries[function]
 	if net == nil {
 		net = n.Entries[""]
 	}

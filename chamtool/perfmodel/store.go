@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/foretime/foretime/shared/file"
 )
@@ -15,7 +17,30 @@ import (
 // runs themselves, the last few thousand learned of each function, so that a
 // later version may learn from them what this one did not.
 type Store struct {
-	Entries map[string][]Kept // oldest first
+	Entries map[string][]Kept // by key, see [Key]; oldest first
+	// Last is when each entry's last run was kept, in seconds since 1970; files
+	// of before version 3 do not tell.
+	Last map[string]int64
+	// Anew are the entries whose older runs did not hold any more: Merge drops
+	// those of the same key.
+	Anew map[string]bool
+}
+
+// Key is the name of an entry that means one function of one build of a program.
+// Without a build it is the function's name.
+func Key(function, build string) string {
+	if build == "" {
+		return function
+	}
+	return function + keySeparator + build
+}
+
+const keySeparator = "\x00"
+
+// Function and build are the parts of a key.
+func SplitKey(key string) (function, build string) {
+	function, build, _ = strings.Cut(key, keySeparator)
+	return function, build
 }
 
 // Kept is one run. Runs of equal sizes may share them.
@@ -51,9 +76,57 @@ func (s *Store) Merge(later *Store) {
 	if s.Entries == nil {
 		s.Entries = map[string][]Kept{}
 	}
+	if s.Last == nil {
+		s.Last = map[string]int64{}
+	}
 	for name, runs := range later.Entries {
-		all := append(slices.Clone(s.Entries[name]), runs...)
+		all := runs
+		if !later.Anew[name] {
+			all = append(slices.Clone(s.Entries[name]), runs...)
+		}
 		s.Entries[name] = all[max(0, len(all)-window):]
+		s.Last[name] = max(s.Last[name], later.Last[name])
+	}
+}
+
+// Forget drops the entries that were last kept before a time.
+func (s *Store) Forget(before time.Time) {
+	for name := range s.Entries {
+		if s.Last[name] < before.Unix() {
+			delete(s.Entries, name)
+			delete(s.Last, name)
+		}
+	}
+}
+
+const (
+	// keptFor is how long runs are kept that no program run adds to.
+	keptFor = 90 * 24 * time.Hour
+	// keptBuilds is how many builds of one function are kept.
+	keptBuilds = 3
+)
+
+// Prune drops what no run will ask for: entries that are old, and of each
+// function all but the builds that ran last. Entries that do not tell when they
+// were kept are as old as now.
+func (s *Store) Prune(now time.Time) {
+	builds := map[string][]string{}
+	for name := range s.Entries {
+		if s.Last[name] == 0 {
+			s.Last[name] = now.Unix()
+		}
+		if now.Sub(time.Unix(s.Last[name], 0)) > keptFor {
+			delete(s.Entries, name)
+			continue
+		}
+		function, _ := SplitKey(name)
+		builds[function] = append(builds[function], name)
+	}
+	for _, names := range builds {
+		slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(s.Last[b], s.Last[a]), cmp.Compare(a, b)) })
+		for _, name := range names[min(keptBuilds, len(names)):] {
+			delete(s.Entries, name)
+		}
 	}
 }
 
@@ -78,19 +151,19 @@ func (m *Model) Teach(s *Store) {
 		if e.learned >= m.options.FirstFit {
 			e.Fit()
 		}
-		e.taught = e.learned
+		e.taught, e.stored, e.trial = e.learned, e.learned, trial{}
 	}
 }
 
-// Learned is what the model learned from runs of its own, as far as the window
-// holds them.
-func (m *Model) Learned() *Store {
-	s := &Store{Entries: map[string][]Kept{}}
+// Learned is what the model learned from runs of its own since it was last
+// asked, as far as the window holds them, kept now.
+func (m *Model) Learned(now time.Time) *Store {
+	s := &Store{Entries: map[string][]Kept{}, Last: map[string]int64{}, Anew: map[string]bool{}}
 	for _, name := range m.names {
 		e := m.entries[name]
 		var own []sample
 		for _, one := range e.samples {
-			if one.order > uint64(e.taught) {
+			if one.order > uint64(e.stored) {
 				own = append(own, one)
 			}
 		}
@@ -102,7 +175,11 @@ func (m *Model) Learned() *Store {
 		for i, one := range own {
 			runs[i] = Kept{one.f.Sizes, math.Exp(one.y)}
 		}
-		s.Entries[name] = runs
+		s.Entries[name], s.Last[name] = runs, now.Unix()
+		if e.anew {
+			s.Anew[name] = true
+		}
+		e.stored, e.anew = e.learned, false
 	}
 	return s
 }

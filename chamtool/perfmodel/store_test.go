@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -31,7 +32,7 @@ func TestStoreRoundTrip(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	first := taughtBy(t, 300, 1)
-	if err := first.Learned().Write(path); err != nil {
+	if err := first.Learned(time.Unix(1e9, 0)).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	s, err := ReadStore(path)
@@ -40,7 +41,7 @@ func TestStoreRoundTrip(t *testing.T) {
 	}
 	second := New(Options{})
 	second.Teach(s)
-	if n := len(second.Learned().Entries); n != 0 {
+	if n := len(second.Learned(time.Unix(1e9, 0)).Entries); n != 0 {
 		t.Errorf("%d entries learned without a run", n)
 	}
 	e := second.Entry("app:f")
@@ -50,7 +51,7 @@ func TestStoreRoundTrip(t *testing.T) {
 		t.Errorf("%v, want %v (%v)", p.Value, want, err)
 	}
 	e.Observe(e.Footprint([]int64{77}), 0.5)
-	own := second.Learned().Entries["app:f"]
+	own := second.Learned(time.Unix(1e9, 0)).Entries["app:f"]
 	if len(own) != 1 || own[0].Sizes[0] != 77 || math.Abs(own[0].Seconds-0.5) > 1e-12 {
 		t.Errorf("%+v", own)
 	}
@@ -58,7 +59,7 @@ func TestStoreRoundTrip(t *testing.T) {
 
 func TestMergeKeepsTheNewest(t *testing.T) {
 	s := &Store{}
-	s.Merge(taughtBy(t, 4000, 1).Learned())
+	s.Merge(taughtBy(t, 4000, 1).Learned(time.Unix(1e9, 0)))
 	s.Merge(&Store{Entries: map[string][]Kept{"app:f": make([]Kept, 500), "app:g": {{[]int64{1}, 1}}}})
 	if f := s.Entries["app:f"]; len(f) != window || f[len(f)-1].Seconds != 0 || f[0].Seconds == 0 {
 		t.Errorf("%d runs kept", len(f))
@@ -71,7 +72,7 @@ func TestMergeKeepsTheNewest(t *testing.T) {
 // A file with any byte changed is refused or still means the same.
 func TestCorruptStores(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.runs")
-	if err := taughtBy(t, 20, 2).Learned().Write(path); err != nil {
+	if err := taughtBy(t, 20, 2).Learned(time.Unix(1e9, 0)).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(path)
@@ -101,7 +102,7 @@ func TestStoresThatDoNotFit(t *testing.T) {
 		"a footprint that was not told": "\x01\x01f\x01\x05\x00seconds.", "sizes without end": "\x01\x01f\x01\x00\x09\x00",
 		"no seconds": "\x01\x01f\x01\x00\x00", "more behind": "\x00\x00", "a number without end": "\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
 	} {
-		if _, err := parseStore(sealed(magic + storeVersion + body)); !errors.Is(err, ErrStore) {
+		if _, err := parseStore(sealed(magic + olderVersion + body)); !errors.Is(err, ErrStore) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -138,7 +139,7 @@ func TestStoreKeepsEveryRun(t *testing.T) {
 
 func FuzzParseStore(f *testing.F) {
 	f.Add((&Store{Entries: map[string][]Kept{"f": {{[]int64{1, -2}, 0.5}, {nil, 1}}}}).encode())
-	f.Add(sealed(magic + storeVersion + "\x01\x01f\x01\x05\x00seconds."))
+	f.Add(sealed(magic + olderVersion + "\x01\x01f\x01\x05\x00seconds."))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s, err := parseStore(data); err == nil {
 			New(Options{}).Teach(s)
@@ -151,7 +152,7 @@ func FuzzParseStore(f *testing.F) {
 
 // What a program run pays for what is kept.
 func BenchmarkStore(b *testing.B) {
-	s := taughtBy(b, window, 1).Learned()
+	s := taughtBy(b, window, 1).Learned(time.Unix(1e9, 0))
 	file := s.encode()
 	b.Run("encode", func(b *testing.B) {
 		for b.Loop() {

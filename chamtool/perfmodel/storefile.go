@@ -12,14 +12,16 @@ import (
 // of package encoding/binary:
 //
 //	magic, with the version
-//	entries: their number; of each the length of its name, the name, the number of its runs
+//	entries: their number; of each the length of its name, the name, since
+//	    version 3 the seconds from 1970 to its last run, the number of its runs
 //	runs: the number of the run's footprint, counted from 0 in order of
 //	    appearance; where it is new, the number of its sizes and the sizes;
 //	    the seconds as 8 bytes
 //	SHA-256 of all before
 const (
 	magic        = "chamtool runs "
-	storeVersion = "2\n"
+	storeVersion = "3\n"
+	olderVersion = "2\n"
 )
 
 func (s *Store) encode() []byte {
@@ -29,6 +31,7 @@ func (s *Store) encode() []byte {
 	for _, name := range s.Names() {
 		b = binary.AppendUvarint(b, uint64(len(name)))
 		b = append(b, name...)
+		b = binary.AppendUvarint(b, uint64(s.Last[name]))
 		b = binary.AppendUvarint(b, uint64(len(s.Entries[name])))
 		known := map[string]uint64{}
 		for _, run := range s.Entries[name] {
@@ -55,8 +58,9 @@ func parseStore(data []byte) (*Store, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: not a file of kept runs", ErrStore)
 	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(storeVersion)); !ok {
-		return nil, fmt.Errorf("%w: not of version %.1s", ErrStore, storeVersion)
+	rest, newer := bytes.CutPrefix(rest, []byte(storeVersion))
+	if rest, ok = bytes.CutPrefix(rest, []byte(olderVersion)); !ok && !newer {
+		return nil, fmt.Errorf("%w: of neither version %.1s nor %.1s", ErrStore, storeVersion, olderVersion)
 	}
 	if len(rest) < sha256.Size {
 		return nil, fmt.Errorf("%w: cut off", ErrStore)
@@ -66,9 +70,12 @@ func parseStore(data []byte) (*Store, error) {
 		return nil, fmt.Errorf("%w: the checksum does not fit", ErrStore)
 	}
 	r := storeReader{rest: rest[:len(rest)-sha256.Size]}
-	s := &Store{Entries: map[string][]Kept{}}
+	s := &Store{Entries: map[string][]Kept{}, Last: map[string]int64{}}
 	for range r.count() {
 		name := string(r.take(r.count()))
+		if newer {
+			s.Last[name] = int64(r.uvarint())
+		}
 		s.Entries[name] = r.runs()
 	}
 	if r.torn || len(r.rest) > 0 {

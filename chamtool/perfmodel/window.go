@@ -136,9 +136,15 @@ func (e *Entry) shift(from int) float64 {
 // at hand is still to be learned.
 func (e *Entry) forget() {
 	e.drifts++
+	oldest := uint64(e.learned - lasting*stretch + 1)
+	e.forgetAllBut(func(s sample) bool { return s.order > oldest })
+}
+
+// forgetAllBut drops all that was learned, but for some of the window's runs.
+func (e *Entry) forgetAllBut(keep func(sample) bool) {
 	e.epoch++
-	slices.SortFunc(e.samples, func(a, b sample) int { return cmp.Compare(a.order, b.order) })
-	kept := slices.Clone(e.samples[max(0, len(e.samples)-lasting*stretch+1):])
+	kept := slices.DeleteFunc(slices.Clone(e.samples), func(s sample) bool { return !keep(s) })
+	slices.SortFunc(kept, func(a, b sample) int { return cmp.Compare(a.order, b.order) })
 	e.samples, e.fresh = kept, len(kept)
 	e.logs, e.n = moments{}, len(kept)
 	for _, l := range e.laws {
@@ -146,10 +152,12 @@ func (e *Entry) forget() {
 	}
 	for _, s := range kept {
 		e.logs.add(s.f.x, s.y, 1)
+		s.f.observe(s.y, e.epoch)
 		for _, l := range e.laws {
 			l.learn(s.f, s.y, true)
 		}
 	}
-	e.mix.judged, e.residuals, e.strange, e.doubt = [mostModels]int{}, 0, 0, 0
+	e.mix = mixture{}
+	e.residuals, e.strange, e.doubt, e.spread = 0, 0, 0, 0
 	e.next = e.n + 1
 }

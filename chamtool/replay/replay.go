@@ -126,7 +126,7 @@ func (f *feed) clock() (ticks, ns uint64) {
 }
 
 // symbol names entry addresses, which count from 1.
-func (f *feed) symbol(address uint64) string { return f.names[address-1] }
+func (f *feed) symbol(address uint64) (name, build string) { return f.names[address-1], "" }
 
 func (f *feed) entry(name string) uint64 {
 	if f.index == nil {

@@ -97,8 +97,13 @@ func (s *Summary) Score(e *Errors) {
 // Write writes the summary as indented JSON.
 func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }
 
+// Short is what a user wants to know at the end of every run.
+func (s *Summary) Short() string {
+	return fmt.Sprintf("%d tasks, %d predicted with a median error of %s %%", s.Ended, s.Predicted, s.MedianAPE)
+}
+
 // Line is the summary in one line.
 func (s *Summary) Line() string {
-	return fmt.Sprintf("rank %d: %d tasks created, %d ended (%d from other ranks), %d events dropped, %d fits, %d predicted: MAPE %s %%, median %s %%, R2 %s; tool CPU %.3f s (%.3f %% of the tasks)",
-		s.Rank, s.Created, s.Ended, s.Remote, s.Dropped, s.Fits, s.Predicted, s.MAPE, s.MedianAPE, s.R2, s.ToolCPUSeconds, s.ToolCPUPercent)
+	return fmt.Sprintf("%d tasks created, %d ended (%d from other ranks), %d events dropped, %d fits, %d predicted: MAPE %s %%, median %s %%, R2 %s; tool CPU %.3f s (%.3f %% of the tasks)",
+		s.Created, s.Ended, s.Remote, s.Dropped, s.Fits, s.Predicted, s.MAPE, s.MedianAPE, s.R2, s.ToolCPUSeconds, s.ToolCPUPercent)
 }

@@ -30,8 +30,9 @@ type Options struct {
 	Clock func() (ticks, ns uint64)
 	// CPUTime is the CPU time of the calling thread; nil measures nothing.
 	CPUTime func() time.Duration
-	// Symbol names the function at an address; nil names it by the address.
-	Symbol func(address uint64) string
+	// Symbol names the function at an address, and the build of the program that
+	// it is in; nil names it by the address.
+	Symbol func(address uint64) (name, build string)
 	// Each is told of every run with what was predicted for it, of no model where
 	// there was none yet; nil is not told.
 	Each func(f *perfmodel.Footprint, predicted perfmodel.Prediction, seconds float64)
@@ -55,14 +56,14 @@ type Session struct {
 	logs       []*logFile
 	freq       cpufreq.Sample
 	errors     report.Errors
-	loads      []float64 // of the iterations under way, from number rounds on
-	history    []float64 // loads of complete iterations, in order
+	loads      []float64       // of the iterations under way, from number rounds on
+	history    []float64       // loads of complete iterations, in order
 	told       map[int]float64 // loads of iterations as the patched library told them
-	announced  []mark    // tasks of the iteration under way, patched library only
-	announcing int       // that iteration
-	ended      int       // runs
-	tooShort   int       // of them, runs that began and ended at one reading of the clock
-	seconds    float64   // in task bodies
+	announced  []mark          // tasks of the iteration under way, patched library only
+	announcing int             // that iteration
+	ended      int             // runs
+	tooShort   int             // of them, runs that began and ended at one reading of the clock
+	seconds    float64         // in task bodies
 	cpu        time.Duration
 	events     uint64
 	rounds     int
@@ -78,6 +79,7 @@ type mark struct {
 
 // function is a task function.
 type function struct {
+	name     string
 	entry    *perfmodel.Entry
 	text     []byte
 	judged   int     // runs that were predicted
@@ -238,15 +240,27 @@ func (s *Session) Events() uint64 {
 	return s.events
 }
 
-// Model returns the model behind the session. It must not be used while the
-// session still drains.
-func (s *Session) Model() *perfmodel.Model { return s.model }
+// Learned is what the session's models learned since the last call, kept now.
+func (s *Session) Learned(now time.Time) *perfmodel.Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.spend()()
+	return s.model.Learned(now)
+}
 
 // Errors returns the errors of the predictions so far.
 func (s *Session) Errors() report.Errors {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.errors
+}
+
+// Summary is what the run came to so far.
+func (s *Session) Summary() *report.Summary {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.spend()()
+	return s.summary()
 }
 
 // Close tells of the last iterations, closes the logs and adds up.
@@ -293,8 +307,11 @@ func (s *Session) summary() *report.Summary {
 		out.RowsLost += l.w.Lost()
 	}
 	for _, f := range s.order {
+		if f.entry.Overturned() {
+			out.Warnings = append(out.Warnings, f.name+": what was kept of earlier runs did not hold and was dropped")
+		}
 		out.Entries = append(out.Entries, report.Function{
-			Name: f.entry.Name(), Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),
+			Name: f.name, Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),
 			Drifts: f.entry.Drifts(), Outliers: f.entry.Outliers(), MAPE: report.FigureOf(f.mape()),
 		})
 	}
@@ -315,17 +332,18 @@ func (s *Session) function(address uint64) *function {
 }
 
 func (s *Session) newFunction(address uint64) *function {
-	name := fmt.Sprintf("%#x", address)
+	name, build := fmt.Sprintf("%#x", address), ""
 	if s.o.Symbol != nil {
-		if known := s.o.Symbol(address); known != "" {
-			name = known
+		if known, of := s.o.Symbol(address); known != "" {
+			name, build = known, of
 		}
 	}
-	f := s.byName[name]
+	key := perfmodel.Key(name, build)
+	f := s.byName[key]
 	if f == nil {
-		f = &function{entry: s.model.Entry(name), text: tasklog.EntryText(name)}
+		f = &function{name: name, entry: s.model.Entry(key), text: tasklog.EntryText(name)}
 		f.entry.Hold(s.rounds < s.o.Config.FirstFitRounds)
-		s.byName[name] = f
+		s.byName[key] = f
 		s.order = append(s.order, f)
 	}
 	s.byEntry[address] = f

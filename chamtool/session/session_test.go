@@ -55,7 +55,7 @@ func TestSession(t *testing.T) {
 	logs := map[string]*memory{}
 	s := session.New(session.Options{
 		Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "csv,tab"}), Rank: 3, Ranks: 4, Dialect: abi.Upstream,
-		Clock: ticking(), Symbol: func(uint64) string { return "app:work" },
+		Clock: ticking(), Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(name string) (io.WriteCloser, error) { logs[name] = &memory{}; return logs[name], nil },
 	})
 	r := ring.New(1 << 12)
@@ -220,7 +220,7 @@ func BenchmarkTask(b *testing.B) {
 	c, _ := config.Read(func(string) (string, bool) { return "", false })
 	now := uint64(1000)
 	s := session.New(session.Options{
-		Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) string { return "app:work" },
+		Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(string) (io.WriteCloser, error) { return &discard{}, nil },
 	})
 	r := ring.New(1 << 14)

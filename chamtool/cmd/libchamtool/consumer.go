@@ -7,7 +7,6 @@ package main
 import "C"
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -22,11 +21,15 @@ import (
 
 	"github.com/foretime/foretime/chamtool/abi"
 	"github.com/foretime/foretime/chamtool/config"
+	"github.com/foretime/foretime/chamtool/logdir"
+	"github.com/foretime/foretime/chamtool/report"
 	"github.com/foretime/foretime/chamtool/ring"
 	"github.com/foretime/foretime/chamtool/session"
+	"github.com/foretime/foretime/chamtool/symbol"
 	"github.com/foretime/foretime/chamtool/tasklog"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // consumer is the Go side of the tool in this process.
@@ -41,6 +44,9 @@ type consumer struct {
 	done    chan struct{}
 
 	decisions decisions
+	began     time.Time
+	dir       string                  // of the logs; absolute, since programs change their folder
+	symbols   map[string]*symbol.File // by path; nil where a file cannot be read
 
 	// Only the goroutine that holds the session's turn uses these.
 	rings []*ring.Ring
@@ -67,8 +73,9 @@ func start(process, settings unsafe.Pointer) bool {
 	cfg, warnings := config.Read(environment)
 	c := &consumer{
 		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: abi.Upstream,
-		quit: make(chan struct{}), done: make(chan struct{}),
+		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), symbols: map[string]*symbol.File{},
 	}
+	warnings = append(warnings, config.Unknown(os.Environ())...)
 	if p.patched != 0 {
 		c.dialect = abi.Patched
 	}
@@ -84,6 +91,7 @@ func start(process, settings unsafe.Pointer) bool {
 	if cfg.Verbose {
 		c.tell()
 	}
+	c.place()
 	model, doubts := c.model()
 	warnings = append(warnings, doubts...)
 	for _, w := range doubts {
@@ -91,7 +99,7 @@ func start(process, settings unsafe.Pointer) bool {
 	}
 	c.session = session.New(session.Options{
 		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
-		Clock: clock, CPUTime: threadCPU, Symbol: symbol, Create: c.create,
+		Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Create: c.create,
 	})
 	for _, w := range c.session.Warnings() {
 		c.say("%s", w)
@@ -152,28 +160,69 @@ func clock() (ticks, ns uint64) {
 // kernel's ticks: most drains are shorter.
 func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }
 
+// place fixes where files are read and written, whatever folder the program
+// changes to later, and finds the folder for this job's logs.
+func (c *consumer) place() {
+	for _, path := range []*string{&c.config.LogDir, &c.config.Home, &c.config.MLPFile} {
+		if abs, err := filepath.Abs(*path); *path != "" && err == nil {
+			*path = abs
+		}
+	}
+	c.dir = c.config.LogDir
+	if len(c.config.LogFormats) == 0 {
+		return
+	}
+	dir, err := logdir.Take(c.config.LogDir, logdir.Job(environment, fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid())))
+	if err == nil {
+		c.dir = dir
+	}
+}
+
 // symbol names the function at an address: the file's name and the symbol, or
-// the offset in it where the file tells no symbol. Both are the same on every
-// rank and in every run of one program.
-func symbol(address uint64) string {
-	var file, name *C.char
+// the offset in it where the file tells no symbol; and the build of the file. All
+// are the same on every rank and in every run of one program.
+func (c *consumer) symbol(address uint64) (name, build string) {
+	var file, known *C.char
 	var offset C.uint64_t
-	if C.chamtool_symbol(C.uint64_t(address), &file, &offset, &name) == 0 {
-		return ""
+	if C.chamtool_symbol(C.uint64_t(address), &file, &offset, &known) == 0 {
+		return "", ""
 	}
-	base := filepath.Base(C.GoString(file))
-	if name != nil {
-		return base + ":" + C.GoString(name)
+	path := C.GoString(file)
+	base := filepath.Base(path)
+	f := c.file(path)
+	if f != nil {
+		build = f.Build
 	}
-	return fmt.Sprintf("%s+%#x", base, uint64(offset))
+	switch {
+	case known != nil:
+		return base + ":" + C.GoString(known), build
+	case f != nil && f.Function(uint64(offset)) != "":
+		return base + ":" + f.Function(uint64(offset)), build
+	}
+	return fmt.Sprintf("%s+%#x", base, uint64(offset)), build
+}
+
+// file reads a loaded file once. The program itself is known to the loader by the
+// name that it was called by, which may not lead to it from here.
+func (c *consumer) file(path string) *symbol.File {
+	f, read := c.symbols[path]
+	if !read {
+		from := path
+		if exe, err := os.Readlink("/proc/self/exe"); err == nil && filepath.Base(exe) == filepath.Base(path) {
+			from = "/proc/self/exe"
+		}
+		f, _ = symbol.Read(from) // without it the file's name and the offset must do
+		c.symbols[path] = f
+	}
+	return f
 }
 
 // create opens a log in the log folder, which it makes.
 func (c *consumer) create(name string) (io.WriteCloser, error) {
-	if err := os.MkdirAll(c.config.LogDir, 0o755); err != nil {
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(filepath.Join(c.config.LogDir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	return os.OpenFile(filepath.Join(c.dir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
 }
 
 // stop ends the run: the last events, the logs, the summary.
@@ -205,23 +254,41 @@ func (c *consumer) finish() {
 	if n := uint64(C.chamtool_unplaced()); n > 0 {
 		c.session.Warn(fmt.Errorf("%d events lost for want of memory for a ring", n))
 	}
-	if err := c.keep(); err != nil {
+	c.store(lastWait)
+	summary := c.session.Close()
+	c.parquet()
+	c.summarize(summary)
+	switch {
+	case c.config.Verbose:
+		c.say("%s", summary.Line())
+	case c.rank == 0 && len(c.config.LogFormats) > 0:
+		fmt.Fprintf(os.Stderr, "chamtool: rank 0 of %d: %s; logs in %s\n", c.ranks, summary.Short(), c.dir)
+	}
+}
+
+// checkpoint leaves what a program that is ended from outside would lose.
+func (c *consumer) checkpoint() {
+	c.session.Flush()
+	c.store(0) // rings fill while it waits
+	c.summarize(c.session.Summary())
+}
+
+// lastWait is how long the end of a program may wait for the host's others.
+const lastWait = 2 * time.Second
+
+// store keeps what was learned since it was last called.
+func (c *consumer) store(wait time.Duration) {
+	if err := c.keep(wait); err != nil {
 		c.say("models are not kept: %v", err)
 		c.session.Warn(fmt.Errorf("models are not kept: %w", err))
 	}
-	summary := c.session.Close()
-	c.parquet()
-	if c.config.Verbose {
-		c.say("%s", summary.Line())
-	}
+}
+
+func (c *consumer) summarize(summary *report.Summary) {
 	if len(c.config.LogFormats) == 0 {
 		return
 	}
-	f, err := c.create(session.SummaryName(c.rank))
-	if err == nil {
-		err = errors.Join(summary.Write(f), f.Close())
-	}
-	if err != nil {
+	if err := file.Write(filepath.Join(c.dir, session.SummaryName(c.rank)), summary.Write); err != nil {
 		c.say("no summary: %v", err)
 	}
 }
@@ -231,10 +298,10 @@ func (c *consumer) parquet() {
 	if !slices.Contains(c.config.LogFormats, "parquet") {
 		return
 	}
-	from := filepath.Join(c.config.LogDir, session.LogName(c.rank, "csv"))
+	from := filepath.Join(c.dir, session.LogName(c.rank, "csv"))
 	log, err := tasklog.Load(from, tasklog.FormatCSV)
 	if err == nil {
-		err = dataset.Save(filepath.Join(c.config.LogDir, session.LogName(c.rank, "parquet")), log.Rows, dataset.Options{})
+		err = dataset.Save(filepath.Join(c.dir, session.LogName(c.rank, "parquet")), log.Rows, dataset.Options{})
 	}
 	if err != nil {
 		c.say("no Parquet log: %v", err)

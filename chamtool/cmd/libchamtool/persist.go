@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"syscall"
+	"time"
 
 	"github.com/foretime/foretime/chamtool/config"
+	"github.com/foretime/foretime/chamtool/kept"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 )
 
@@ -32,12 +32,7 @@ func (c *consumer) model() (*perfmodel.Model, []error) {
 	path := c.storePath()
 	switch {
 	case path == "":
-	case c.config.Calibrate == config.CalibrateRestart:
-		if c.rank == 0 {
-			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-				warnings = append(warnings, err)
-			}
-		}
+	case c.config.Calibrate == config.CalibrateRestart: // keep drops what was kept before this run
 	default:
 		s, err := perfmodel.ReadStore(path)
 		if err == nil {
@@ -49,36 +44,19 @@ func (c *consumer) model() (*perfmodel.Model, []error) {
 	return m, warnings
 }
 
-// keep merges what this rank learned into the kept models, under a lock: other
-// ranks of the host do the same at about the same time.
-func (c *consumer) keep() error {
+// keep merges what this rank learned into the kept models.
+func (c *consumer) keep(wait time.Duration) error {
 	path := c.storePath()
-	learned := c.session.Model().Learned()
-	if path == "" || c.config.Calibrate == config.CalibrateUse || len(learned.Entries) == 0 {
+	if path == "" || c.config.Calibrate == config.CalibrateUse {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+	learned := c.session.Learned(time.Now())
+	if len(learned.Entries) == 0 {
+		return nil
 	}
-	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return err
+	var since time.Time
+	if c.config.Calibrate == config.CalibrateRestart {
+		since = c.began
 	}
-	defer lock.Close() // which unlocks
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return err
-	}
-	kept, err := perfmodel.ReadStore(path)
-	if errors.Is(err, perfmodel.ErrStore) {
-		if err := os.Rename(path, path+".bad"); err != nil {
-			return err
-		}
-	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if kept == nil {
-		kept = &perfmodel.Store{}
-	}
-	kept.Merge(learned)
-	return kept.Write(path)
+	return kept.File{Path: path, Wait: wait, Now: time.Now, Sleep: time.Sleep}.Add(learned, since)
 }

@@ -18,18 +18,28 @@ import (
 // The goroutines of a consumer: one that reads the rings, and one that reads the
 // core frequencies.
 
+// checkpointEvery is how much a program that is ended from outside may lose.
+const checkpointEvery = 10 * time.Second
+
 // run drains until it is told to stop. It sleeps on the eventfd, so that a
 // filling ring wakes it early, and longer while nothing happens.
 func (c *consumer) run() {
 	defer close(c.done)
 	defer guard("reading the rings")
-	flushed := time.Now()
+	flushed, kept := time.Now(), time.Now()
 	idle := 0
 	for {
 		if c.drain() == 0 {
 			idle = min(idle+1, 4)
 		} else {
 			idle = 0
+		}
+		if ending := C.chamtool_ending() != 0; ending || time.Since(kept) >= checkpointEvery {
+			c.locked(c.checkpoint)
+			kept = time.Now()
+			if ending {
+				C.chamtool_ended()
+			}
 		}
 		due := time.Until(flushed.Add(c.config.FlushEvery))
 		if due <= 0 {

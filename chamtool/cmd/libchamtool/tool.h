@@ -74,6 +74,8 @@ void chamtool_clock(uint64_t *ticks, uint64_t *ns); // one moment on both clocks
 uint64_t chamtool_thread_cpu(void);              // ns of the calling thread
 void chamtool_disable(void);                     // no callback does anything from now on
 int chamtool_symbol(uint64_t address, char **file, uint64_t *offset, char **name);
+int chamtool_ending(void);                       // the program is about to be ended from outside
+void chamtool_ended(void);                       // what was to be written then is
 uint64_t chamtool_unplaced(void);                // events lost for want of a ring
 
 // Functions of Go that C calls, never from a worker's callback. Each returns

@@ -40,13 +40,13 @@ struct host_task {
 static struct {
     int threads, args, buffers, literal_every, mode, train, json, forks, nest, cost, loads_apart;
     long tasks, iterations;
-    const char *shape, *work, *dialect, *death, *await;
+    const char *shape, *work, *dialect, *death, *await, *chdir;
     int death_at, await_lines, refuse;
     double skew;
     int sizes[64], size_count;
     uint64_t seed;
 } option = {.threads = 2, .args = 3, .buffers = 3, .tasks = 200, .iterations = 5, .shape = "work", .work = "matrix", .dialect = "upstream",
-            .death = "", .await = "", .death_at = -1, .refuse = -1, .sizes = {24, 32, 48, 64, 80}, .size_count = 5, .seed = 1, .mode = 3, .train = 3};
+            .death = "", .await = "", .chdir = "", .death_at = -1, .refuse = -1, .sizes = {24, 32, 48, 64, 80}, .size_count = 5, .seed = 1, .mode = 3, .train = 3};
 
 static struct {
     function_t callback[EVENTS];
@@ -564,6 +564,7 @@ static void work(int thread) {
             patched_decisions(it);
             exchange();
             if (option.forks && it == 0) in_child();
+            if (*option.chdir && it == 0 && chdir(option.chdir)) die("--chdir", "cannot");
         }
         pthread_barrier_wait(&barrier);
         if (host.on && host.callback[7]) CALL(sync_fn, 7)(1, 1, &thread_data, NULL);
@@ -753,13 +754,13 @@ static void parse_sizes(char *list) {
 }
 
 static void parse(int argc, char **argv) {
-    enum { THREADS = 1000, TASKS, ITERATIONS, SHAPE, WORK, SIZES, ARGS, BUFFERS, LITERAL_EVERY, DIALECT, MODE, TRAIN, DEATH, DEATH_AT, AWAIT, AWAIT_LINES, REFUSE, FORK, NEST, SKEW, SEED, COST, LOADS_APART };
+    enum { THREADS = 1000, TASKS, ITERATIONS, SHAPE, WORK, SIZES, ARGS, BUFFERS, LITERAL_EVERY, DIALECT, MODE, TRAIN, DEATH, DEATH_AT, AWAIT, AWAIT_LINES, REFUSE, FORK, NEST, SKEW, SEED, COST, LOADS_APART, CHDIR };
     static const struct option long_options[] = {
         {"threads", 1, 0, THREADS}, {"tasks", 1, 0, TASKS}, {"iterations", 1, 0, ITERATIONS}, {"shape", 1, 0, SHAPE},
         {"work", 1, 0, WORK}, {"sizes", 1, 0, SIZES}, {"args", 1, 0, ARGS}, {"buffers", 1, 0, BUFFERS}, {"literal-every", 1, 0, LITERAL_EVERY},
         {"dialect", 1, 0, DIALECT}, {"mode", 1, 0, MODE},
         {"train", 1, 0, TRAIN}, {"death", 1, 0, DEATH}, {"death-at", 1, 0, DEATH_AT}, {"await", 1, 0, AWAIT}, {"await-lines", 1, 0, AWAIT_LINES}, {"refuse", 1, 0, REFUSE}, {"fork", 0, 0, FORK},
-        {"nest", 1, 0, NEST}, {"skew", 1, 0, SKEW}, {"seed", 1, 0, SEED}, {"cost", 0, 0, COST}, {"loads-apart", 0, 0, LOADS_APART}, {0},
+        {"nest", 1, 0, NEST}, {"skew", 1, 0, SKEW}, {"seed", 1, 0, SEED}, {"cost", 0, 0, COST}, {"loads-apart", 0, 0, LOADS_APART}, {"chdir", 1, 0, CHDIR}, {0},
     };
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
         switch (c) {
@@ -785,6 +786,7 @@ static void parse(int argc, char **argv) {
         case SKEW: option.skew = atof(optarg); break;
         case SEED: option.seed = strtoull(optarg, NULL, 10); break;
         case COST: option.cost = 1; break;
+        case CHDIR: option.chdir = optarg; break;
         case LOADS_APART: option.loads_apart = 1; break;
         default: exit(2);
         }

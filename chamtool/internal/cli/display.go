@@ -64,6 +64,7 @@ func storePath(cfg *config.Config) string {
 
 type entryRow struct {
 	Entry      string              `json:"entry"`
+	Build      string              `json:"build"` // of the program; empty where it is not known
 	Runs       int                 `json:"runs"`
 	Footprints int                 `json:"footprints"`
 	Serving    string              `json:"serving"`
@@ -75,7 +76,8 @@ func entries(env *cli.Env, m *perfmodel.Model, asJSON bool) error {
 	var rows []entryRow
 	for _, name := range m.Names() {
 		e := m.Entry(name)
-		row := entryRow{name, e.Runs(), len(e.Footprints()), e.Serving(), law(e), map[string]*float64{}}
+		function, build := perfmodel.SplitKey(name)
+		row := entryRow{function, build, e.Runs(), len(e.Footprints()), e.Serving(), law(e), map[string]*float64{}}
 		for _, model := range perfmodel.Models().Names() {
 			if x := e.Error(model); !math.IsNaN(x) {
 				row.Errors[model] = &x
@@ -87,9 +89,9 @@ func entries(env *cli.Env, m *perfmodel.Model, asJSON bool) error {
 		return env.WriteJSON(rows)
 	}
 	models := perfmodel.Models().Names()
-	t := cli.Table{Header: slices.Concat([]string{"entry", "runs", "footprints", "serving"}, models, []string{"law"})}
+	t := cli.Table{Header: slices.Concat([]string{"entry", "build", "runs", "footprints", "serving"}, models, []string{"law"})}
 	for _, r := range rows {
-		cells := []any{r.Entry, r.Runs, r.Footprints, r.Serving}
+		cells := []any{r.Entry, r.Build, r.Runs, r.Footprints, r.Serving}
 		for _, m := range models {
 			cells = append(cells, figure(r.Errors[m]))
 		}
@@ -126,7 +128,7 @@ func footprints(env *cli.Env, m *perfmodel.Model, entry string, asJSON bool) err
 	}
 	var rows []row
 	for _, name := range m.Names() {
-		if name != entry {
+		if function, _ := perfmodel.SplitKey(name); function != entry {
 			continue
 		}
 		e := m.Entry(name)
@@ -140,7 +142,7 @@ func footprints(env *cli.Env, m *perfmodel.Model, entry string, asJSON bool) err
 		}
 	}
 	if rows == nil {
-		return fmt.Errorf("no runs of %q; there are %s", entry, strings.Join(m.Names(), ", "))
+		return fmt.Errorf("no runs of %q; there are %s", entry, strings.Join(functions(m), ", "))
 	}
 	if asJSON {
 		return env.WriteJSON(rows)
@@ -151,4 +153,15 @@ func footprints(env *cli.Env, m *perfmodel.Model, entry string, asJSON bool) err
 	}
 	_, err := t.WriteTo(env.Stdout)
 	return err
+}
+
+// functions are the names of the model's task functions, each once.
+func functions(m *perfmodel.Model) []string {
+	var names []string
+	for _, key := range m.Names() {
+		if name, _ := perfmodel.SplitKey(key); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

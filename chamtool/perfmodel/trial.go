@@ -1,0 +1,52 @@
+package perfmodel
+
+import (
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// trial is the probation of runs that were kept from earlier program runs: their
+// function may have changed, or the machine.
+type trial struct {
+	misses [trialRuns]float64 // |log(actual / predicted)| of the first runs
+	n      int
+}
+
+const (
+	// trialRuns is how many runs must speak against what was kept, or for it.
+	trialRuns = 8
+	// trialMiss is how far off it may be in the middle, as a logarithm: by a
+	// half, unless it was off by more all along.
+	trialMiss = 0.4
+)
+
+// onTrial reports whether what was kept has yet to prove itself.
+func (e *Entry) onTrial() bool { return e.taught > 0 && e.trial.n < trialRuns }
+
+// try compares one run with what was kept, before it is learned. Once enough did
+// and most are far off, what was kept is dropped.
+func (e *Entry) try(f *Footprint, seconds float64) {
+	e.trial.misses[e.trial.n] = math.Abs(math.Log(seconds / e.prediction(f).Value))
+	if e.trial.n++; e.trial.n < trialRuns {
+		return
+	}
+	misses := slices.Clone(e.trial.misses[:])
+	slices.Sort(misses)
+	if stats.Sorted(misses).Median() > math.Max(trialMiss, 2*e.spread) {
+		e.overturn()
+	}
+}
+
+// overturn drops the kept runs, and what was fitted to them. The runs of this
+// program run stay.
+func (e *Entry) overturn() {
+	e.overturned, e.anew = true, true
+	e.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, e.options.Level)
+	e.forgetAllBut(func(s sample) bool { return s.order > uint64(e.taught) })
+}
+
+// Overturned reports whether kept runs were dropped because they did not hold.
+func (e *Entry) Overturned() bool { return e.overturned }

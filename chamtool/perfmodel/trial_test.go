@@ -1,0 +1,50 @@
+package perfmodel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// A function that takes fifteen times as long as when its runs were kept is
+// known again within twenty runs; one that did not change keeps what was known.
+func TestKeptRunsAreOnTrial(t *testing.T) {
+	kept := taughtBy(t, 3000, 1).Learned(time.Unix(1e9, 0))
+	for _, factor := range []float64{1, 1.1, 15, 1.0 / 15} {
+		m := New(Options{})
+		m.Teach(kept)
+		e := m.Entry("app:f")
+		r := rand.New(rand.NewPCG(3, 3))
+		for range 20 {
+			size := 1000 + r.Int64N(100_000)
+			e.Observe(e.Footprint([]int64{size}), factor*truth(r, size, 0.01))
+		}
+		misses := 0
+		for range 100 {
+			size := 1000 + r.Int64N(100_000)
+			p, err := e.Predict(e.Footprint([]int64{size}))
+			if err != nil || math.Abs(math.Log(p.Value/(factor*truth(r, size, 0)))) > 0.25 {
+				misses++
+			}
+		}
+		if changed := factor > 2 || factor < 0.5; misses > 10 || e.Overturned() != changed {
+			t.Errorf("factor %v: %d of 100 are off by a quarter, overturned %v", factor, misses, e.Overturned())
+		}
+		again := m.Learned(time.Unix(2e9, 0))
+		if n := len(again.Entries["app:f"]); n != 20 || again.Anew["app:f"] != e.Overturned() {
+			t.Errorf("factor %v: %d runs to keep, anew %v", factor, n, again.Anew)
+		}
+		if n := len(m.Learned(time.Unix(2e9, 0)).Entries); n != 0 {
+			t.Errorf("told twice: %d entries", n)
+		}
+	}
+}
+
+// Files of the version before are read, and say nothing of their age.
+func TestOlderStore(t *testing.T) {
+	s, err := parseStore(sealed(magic + olderVersion + "\x01\x01f\x01\x00\x01\x10seconds."))
+	if err != nil || len(s.Entries["f"]) != 1 || s.Last["f"] != 0 || s.Entries["f"][0].Sizes[0] != 8 {
+		t.Errorf("%+v (%v)", s, err)
+	}
+}
