@@ -1,10 +1,13 @@
 package counts
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +19,8 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/shared/uncertainty"
+	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
 
 // asked and answered are the example of the original's manual, byte for byte.
@@ -301,4 +306,35 @@ func TestLaw(t *testing.T) {
 			t.Fatalf("%+v for %+v, %+v for %+v", p, small, q, large)
 		}
 	})
+}
+
+// powersCases are models whose time follows a law, but for noise.
+func powersCases(seed uint64) []uncertainty.Case {
+	rng := rand.New(rand.NewPCG(seed, 6))
+	draw := func(i int) sample {
+		c := Counts{ConvLayers: 1, FilterDetails: 1 + rng.Uint64N(1e4), TotalParameters: 1 + rng.Uint64N(1e7), ModelInputSize: 1 + rng.Uint64N(1e6)}
+		x := row(c)
+		return sample{fmt.Sprint(i / 9), c, 0.4*x[0] + 0.3*x[1] + 0.2*x[2] - 9 + 0.5*rng.NormFloat64()}
+	}
+	samples := make([]sample, 99)
+	for i := range samples {
+		samples[i] = draw(i)
+	}
+	p, err := fit(context.Background(), samples, func(Counts) bool { return true }, &profiler.Calibration{Low: 1, High: 1})
+	if err != nil {
+		panic(err)
+	}
+	law := Law{Convolutional: p}
+	cases := make([]uncertainty.Case, 100)
+	for i := range cases {
+		s := draw(i)
+		cases[i] = uncertainty.Case{Prediction: law.Predict(s.counts), Actual: math.Exp(s.log)}
+	}
+	return cases
+}
+
+// TestCoverage: the law's interval holds what it promises where nothing but
+// noise parts the models from the law.
+func TestCoverage(t *testing.T) {
+	coveragetest.Check(t, []coveragetest.Predictor{{Name: "law of counts", Level: profiler.Level, Run: powersCases, Above: 0.02}})
 }

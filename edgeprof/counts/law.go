@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/linear"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Law is the time of one inference on an idle machine as a product of powers of
@@ -143,19 +144,18 @@ func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *prof
 	if err != nil {
 		return p, err
 	}
-	var ratios, sizes []float64
+	var actual, law, sizes []float64
 	for i, r := range rows {
 		if judge(samples[r].counts) {
-			off := s.Y[r] - predicted[i].Value
-			ratios, sizes = append(ratios, math.Exp(off)), append(sizes, math.Abs(off))
+			actual, law = append(actual, math.Exp(s.Y[r])), append(law, math.Exp(predicted[i].Value))
+			sizes = append(sizes, math.Abs(s.Y[r]-predicted[i].Value))
 		}
 	}
-	if len(ratios) == 0 {
-		return p, &regression.TooFewError{What: "samples to judge by", Have: 0, Need: 1}
+	band, err := uncertainty.NewBand(uncertainty.Factor, profiler.Level, law, actual)
+	if err != nil {
+		return p, err
 	}
-	of := stats.Sort(ratios)
-	low, high := of.Quantile((1-profiler.Level)/2), of.Quantile((1+profiler.Level)/2)
-	p.Low, p.High, p.Error = min(low, 1)*c.Low, max(high, 1)*c.High, math.Exp(stats.Median(sizes))
+	p.Low, p.High, p.Error = band.Low*c.Low, band.High*c.High, math.Exp(stats.Median(sizes))
 	return p, nil
 }
 
@@ -182,10 +182,10 @@ func row(c Counts) [5]float64 {
 }
 
 // Predict is the time of one inference on the calibrated machine, idle.
-func (l *Law) Predict(c Counts) regression.Prediction {
+func (l *Law) Predict(c Counts) uncertainty.Prediction {
 	p, x := l.of(c), row(c)
 	v := p.Factor * math.Exp(p.Filters*x[0]+p.Parameters*x[1]+p.Input*x[2])
-	return regression.Prediction{Value: v, Low: v * p.Low, High: v * p.High}
+	return uncertainty.Band{Scale: uncertainty.Factor, Level: profiler.Level, Low: p.Low, High: p.High}.Predict(v)
 }
 
 // Slower is how many times longer than on the calibrated machine, idle, an

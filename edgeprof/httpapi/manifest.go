@@ -121,7 +121,7 @@ func manifest(w workload, r *placement.Ranking) ([]byte, error) {
 			fastest = c
 		}
 		names = append(names, c.Node)
-		weight := int(math.Round(100 * fastest.Seconds / c.Seconds))
+		weight := int(math.Round(100 * fastest.Seconds.Value / c.Seconds.Value))
 		preferred = append(preferred, preferredTerm{max(1, min(100, weight)), nodeTerm{[]expression{{hostname, "In", []string{c.Node}}}}})
 	}
 	if names == nil {
@@ -132,8 +132,8 @@ func manifest(w workload, r *placement.Ranking) ([]byte, error) {
 		APIVersion: "apps/v1", Kind: "Deployment",
 		Metadata: metadata{Name: w.name, Namespace: w.namespace, Labels: labels, Annotations: map[string]string{
 			"edgeprof.foretime/fastest-node":                     fastest.Node,
-			"edgeprof.foretime/predicted-execution-time-seconds": seconds(fastest.Seconds),
-			"edgeprof.foretime/interval-seconds":                 seconds(fastest.Low) + " to " + seconds(fastest.High),
+			"edgeprof.foretime/predicted-execution-time-seconds": seconds(fastest.Seconds.Value),
+			"edgeprof.foretime/interval-seconds":                 seconds(fastest.Seconds.Low) + " to " + seconds(fastest.Seconds.High),
 		}},
 		Spec: deploymentSpec{Replicas: 1, Selector: selector{labels}, Template: template{metadata{Labels: labels}, podSpec{
 			affinity{nodeAffinity{nodeSelector{[]nodeTerm{{[]expression{{hostname, "In", names}}}}}, preferred}},

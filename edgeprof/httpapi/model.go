@@ -13,7 +13,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/placement"
 	"github.com/foretime/foretime/edgeprof/profiler"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Model predicts. It is used by many goroutines at once.
@@ -156,14 +156,13 @@ func (f *calibratedFleet) Fastest(c counts.Counts) (placement.Candidate, error) 
 // answer.
 func (f *calibratedFleet) byLaw(c counts.Counts) placement.Estimator {
 	var law *counts.Law
-	var idle regression.Prediction
+	var idle uncertainty.Prediction
 	return func(i int) (placement.Estimate, error) {
 		m := &f.machines[i]
 		if m.law != law {
 			law, idle = m.law, m.law.Predict(c)
 		}
-		at := regression.Prediction{Value: idle.Value * m.slower, Low: idle.Low * m.slower, High: idle.High * m.slower}
-		return placement.Estimate{Seconds: at, Runtime: m.rates.Facts.Runtime}, nil
+		return placement.Estimate{Seconds: idle.Times(m.slower), Runtime: m.rates.Facts.Runtime}, nil
 	}
 }
 

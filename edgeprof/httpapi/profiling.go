@@ -55,7 +55,7 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	b.out, err = counts.Append(b.out[:0], request, counts.Prediction{
-		Node: fastest.Node, Class: fastest.Class, DeviceModel: fastest.Model, UUID: fastest.UUID, Seconds: fastest.Seconds,
+		Node: fastest.Node, Class: fastest.Class, DeviceModel: fastest.Model, UUID: fastest.UUID, Seconds: fastest.Seconds.Value,
 	}, extras)
 	if err != nil {
 		refusal(err).write(w, r)

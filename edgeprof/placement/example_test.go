@@ -6,7 +6,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/placement"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Two boards of which one is twice as slow now, and one that was never measured.
@@ -18,14 +18,14 @@ func Example() {
 			return placement.Estimate{}, errors.New("never measured")
 		}
 		seconds := 0.02 * (1 + d.Load.CPUPercent/100)
-		return placement.Estimate{Seconds: regression.Prediction{Value: seconds, Low: 0.9 * seconds, High: 1.2 * seconds}}, nil
+		return placement.Estimate{Seconds: uncertainty.Prediction{Value: seconds, Low: 0.9 * seconds, High: 1.2 * seconds}}, nil
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, c := range r.Candidates {
-		fmt.Printf("%s %.3f s (%.3f to %.3f)\n", c.Node, c.Seconds, c.Low, c.High)
+		fmt.Printf("%s %.3f s (%.3f to %.3f)\n", c.Node, c.Seconds.Value, c.Seconds.Low, c.Seconds.High)
 	}
 	fmt.Println("excluded:", r.Excluded[0].Node, r.Excluded[0].Reason)
 	// Output:

@@ -2,13 +2,14 @@ package placement
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // ErrNoDevice is returned when no device is left to rank.
@@ -21,11 +22,36 @@ type Candidate struct {
 	Model   string `json:"device_model"`
 	UUID    string `json:"node_uuid"`
 	Runtime string `json:"runtime"`
-	// Seconds is the predicted time of one inference; Low and High bound it.
-	Seconds float64  `json:"predicted_execution_time"`
-	Low     float64  `json:"low"`
-	High    float64  `json:"high"`
-	Reasons []string `json:"reasons"`
+	// Seconds of one inference; its members are written as
+	// predicted_execution_time, low, high and level.
+	Seconds uncertainty.Prediction `json:"-"`
+	Reasons []string               `json:"reasons"`
+}
+
+// plain is a Candidate without its methods.
+type plain Candidate
+
+// candidateJSON is a Candidate as JSON.
+type candidateJSON struct {
+	*plain
+	Value float64 `json:"predicted_execution_time"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Level float64 `json:"level"`
+}
+
+// MarshalJSON writes the time beside the rest.
+func (c Candidate) MarshalJSON() ([]byte, error) {
+	p := c.Seconds
+	return json.Marshal(candidateJSON{(*plain)(&c), p.Value, p.Low, p.High, p.Level})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Candidate) UnmarshalJSON(data []byte) error {
+	w := candidateJSON{plain: (*plain)(c)}
+	err := json.Unmarshal(data, &w)
+	c.Seconds = uncertainty.Prediction{Value: w.Value, Low: w.Low, High: w.High, Level: w.Level}
+	return err
 }
 
 // Ranking is all devices: those that can run the model, the fastest first, and
@@ -38,7 +64,7 @@ type Ranking struct {
 
 // Estimate is a model's time on one device.
 type Estimate struct {
-	Seconds  regression.Prediction
+	Seconds  uncertainty.Prediction
 	Runtime  string // that the time is of
 	Reasons  []string
 	Warnings []error
@@ -89,14 +115,13 @@ func Fastest(devices []device.Device, excluded []device.Excluded, estimate Estim
 
 func candidate(d *device.Device, e *Estimate) Candidate {
 	return Candidate{
-		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Runtime: e.Runtime,
-		Seconds: e.Seconds.Value, Low: e.Seconds.Low, High: e.Seconds.High, Reasons: e.Reasons,
+		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Runtime: e.Runtime, Seconds: e.Seconds, Reasons: e.Reasons,
 	}
 }
 
 // order is by time, then by name.
 func order(x, y Candidate) int {
-	return cmp.Or(cmp.Compare(x.Seconds, y.Seconds), strings.Compare(x.Node, y.Node))
+	return cmp.Or(cmp.Compare(x.Seconds.Value, y.Seconds.Value), strings.Compare(x.Node, y.Node))
 }
 
 // warn adds each warning once.

@@ -40,7 +40,7 @@ func TestRank(t *testing.T) {
 	var order []string
 	for _, c := range r.Candidates {
 		order = append(order, c.Node)
-		if !(c.Low < c.Seconds && c.Seconds < c.High) || len(c.Reasons) == 0 {
+		if !(c.Seconds.Low < c.Seconds.Value && c.Seconds.Value < c.Seconds.High && c.Seconds.Level == profiler.Level) || len(c.Reasons) == 0 {
 			t.Errorf("%+v", c)
 		}
 	}

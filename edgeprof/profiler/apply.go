@@ -6,12 +6,12 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Answer is the predicted time of a model in a setting.
 type Answer struct {
-	Seconds  regression.Prediction
+	Seconds  uncertainty.Prediction
 	Method   string // [MethodKernels] or [MethodWhole]
 	Warnings []error
 }
@@ -22,7 +22,7 @@ type Answer struct {
 func (m *Model) PredictRow(r *measurement.Row, kernels []kernel.Row) (Answer, error) {
 	if c := m.setting(r.Setting); c != nil && len(kernels) > 0 {
 		v := c.idle(kernels)
-		a := Answer{Seconds: regression.Prediction{Value: v, Low: v * c.Low, High: v * c.High}, Method: MethodKernels}
+		a := Answer{Seconds: c.band().Predict(v), Method: MethodKernels}
 		for _, class := range unseen(c.Rates, kernels) {
 			a.Warnings = append(a.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
 		}
@@ -36,7 +36,7 @@ func (m *Model) PredictRow(r *measurement.Row, kernels []kernel.Row) (Answer, er
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Seconds: regression.Prediction{Value: v, Low: v * m.Whole.Low, High: v * m.Whole.High}, Method: MethodWhole}
+	a := Answer{Seconds: m.Whole.band.Predict(v), Method: MethodWhole}
 	if math.IsNaN(code(m.Whole.settings, r.Setting)) {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %q was not measured", ErrForeign, r.Setting))
 	}

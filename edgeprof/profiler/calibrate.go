@@ -10,6 +10,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Level is the probability that an interval is meant to hold the truth with.
@@ -172,8 +173,7 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 			break
 		}
 	}
-	best.bound()
-	return best, nil
+	return best, best.bound()
 }
 
 // beliefs are tried where a model's trees, which may know other machines alone,
@@ -206,12 +206,31 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibra
 }
 
 // bound sets the interval from the errors.
-func (c *Calibration) bound() {
-	var ratios []float64
-	for _, e := range c.Errors {
-		ratios = append(ratios, e.Ratio())
+func (c *Calibration) bound() error {
+	band, err := bandOf(c.Errors)
+	c.Low, c.High = band.Low, band.High
+	return err
+}
+
+// band is the interval about the predicted times.
+func (c *Calibration) band() uncertainty.Band { return bandBetween(c.Low, c.High) }
+
+// bandOf is the interval that errors lead to. The error matches [ErrTooFew].
+func bandOf(errors []Error) (uncertainty.Band, error) {
+	predicted, measured := make([]float64, len(errors)), make([]float64, len(errors))
+	for i, e := range errors {
+		predicted[i], measured[i] = e.Predicted, e.Measured
 	}
-	c.Low, c.High = conformal(ratios)
+	band, err := uncertainty.NewBand(uncertainty.Factor, Level, predicted, measured)
+	if err != nil {
+		return band, fmt.Errorf("%w: %w", ErrTooFew, err)
+	}
+	return band, nil
+}
+
+// bandBetween is the interval of two factors, as files keep it.
+func bandBetween(low, high float64) uncertainty.Band {
+	return uncertainty.Band{Scale: uncertainty.Factor, Level: Level, Low: low, High: high}
 }
 
 // kernels are the predicted times of a model's kernels on the idle device.
@@ -240,15 +259,6 @@ func (c *Calibration) scale() float64 {
 		return 1
 	}
 	return c.Scale
-}
-
-// conformal takes the ratios' order statistics that leave (1-Level)/2 on each
-// side of n+1 exchangeable ones.
-func conformal(ratios []float64) (low, high float64) {
-	slices.Sort(ratios)
-	n := len(ratios)
-	k := max(1, int(math.Floor(float64(n+1)*(1-Level)/2+1e-9)))
-	return ratios[k-1], ratios[n-k]
 }
 
 // Check reports a calibration that cannot be used. The error matches

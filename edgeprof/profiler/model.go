@@ -104,7 +104,7 @@ func (m *Model) Write(w io.Writer) error {
 	if m.Whole == nil {
 		return fmt.Errorf("%w: it was never trained", ErrModel)
 	}
-	c.Names, c.Low, c.High = m.Whole.settings, m.Whole.Low, m.Whole.High
+	c.Names, c.Low, c.High = m.Whole.settings, m.Whole.band.Low, m.Whole.band.High
 	if c.Whole, err = encoded(m.Whole.ensemble); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func ReadModel(r io.Reader) (*Model, error) {
 	if hash != f.Hash {
 		return nil, fmt.Errorf("%w: its SHA-256 is %s, it says %s", ErrModel, hash, f.Hash)
 	}
-	m := &Model{Facts: f.Trained, Settings: f.Settings, Hash: hash, Whole: &ModelTrees{settings: f.Names, Low: f.Low, High: f.High}}
+	m := &Model{Facts: f.Trained, Settings: f.Settings, Hash: hash, Whole: &ModelTrees{settings: f.Names, band: bandBetween(f.Low, f.High)}}
 	if m.Whole.ensemble, err = decoded(f.content.Whole, len(rowColumns)); err != nil {
 		return nil, err
 	}

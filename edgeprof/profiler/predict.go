@@ -8,12 +8,12 @@ import (
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Prediction is the time of one inference on a device as it is loaded now.
 type Prediction struct {
-	Seconds regression.Prediction
+	Seconds uncertainty.Prediction
 	// Idle is the predicted time without the device's load.
 	Idle float64
 	// Shares of the time by class of operator, the largest first.
@@ -70,8 +70,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 			p.Warnings = append(p.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
 		}
 	}
-	value := p.Idle * p.Slowdown
-	p.Seconds = regression.Prediction{Value: value, Low: value * c.Low, High: value * c.High}
+	p.Seconds = c.band().Predict(p.Idle * p.Slowdown)
 	return p
 }
 

@@ -240,18 +240,18 @@ func (j *judgement) coverage(predicted []float64) *float64 {
 	inside, n := 0.0, 0.0
 	for i, t := range j.tests {
 		c := &j.cases[t.of]
-		var ratios []float64
+		var others []Error
 		for k, u := range j.tests {
 			if o := &j.cases[u.of]; o.Family != c.Family && o.Setting == c.Setting && predicted[k] > 0 {
-				ratios = append(ratios, u.actual/predicted[k])
+				others = append(others, Error{Measured: u.actual, Predicted: predicted[k]})
 			}
 		}
-		if len(ratios) < smallest || !(predicted[i] > 0) {
+		band, err := bandOf(others)
+		if err != nil || !(predicted[i] > 0) {
 			continue
 		}
-		low, high := conformal(ratios)
 		n++
-		if ratio := t.actual / predicted[i]; ratio >= low && ratio <= high {
+		if band.Predict(predicted[i]).Contains(t.actual) {
 			inside++
 		}
 	}

@@ -150,22 +150,19 @@ func (m *Model) bound(j *judgement) error {
 		if len(c.Errors) < smallest {
 			c.Errors = all
 		}
-		if len(c.Errors) < smallest {
-			return fmt.Errorf("%w: %d models in %s, want %d for an interval", ErrTooFew, len(c.Errors), c.Facts.Setting, smallest)
+		if err := c.bound(); err != nil {
+			return fmt.Errorf("%s: %w", c.Facts.Setting, err)
 		}
-		c.bound()
 	}
-	var ratios []float64
+	var whole []Error
 	for i, p := range j.predicted[MethodWhole] {
 		if p > 0 && j.tests[i].actual > 0 {
-			ratios = append(ratios, j.tests[i].actual/p)
+			whole = append(whole, Error{Measured: j.tests[i].actual, Predicted: p})
 		}
 	}
-	if len(ratios) < smallest {
-		return fmt.Errorf("%w: %d measurements, want %d for an interval", ErrTooFew, len(ratios), smallest)
-	}
-	m.Whole.Low, m.Whole.High = conformal(ratios)
-	return nil
+	var err error
+	m.Whole.band, err = bandOf(whole)
+	return err
 }
 
 // smallest is how many errors an interval of [Level] needs.

@@ -9,6 +9,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/tree"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // rowColumns are the features of a whole model in a setting: those of the
@@ -28,8 +29,7 @@ var deviceCodes = []string{"raspberrypi", "jetson", "desktop"}
 type ModelTrees struct {
 	settings []string
 	ensemble *tree.Ensemble
-	// Low and High are the factors on a predicted time that bound the interval.
-	Low, High float64
+	band     uncertainty.Band // about a predicted time
 }
 
 // busy is the load of a row in percent of the machine: the original training

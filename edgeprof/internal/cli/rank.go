@@ -71,7 +71,7 @@ func ranking(env *cli.Env, r *placement.Ranking) error {
 	table := cli.Table{Header: []string{"node", "device", "predicted ms", "low", "high", "why"}}
 	ms := func(s float64) string { return fmt.Sprintf("%.3g", 1000*s) }
 	for _, c := range r.Candidates {
-		table.Add(c.Node, c.Model, ms(c.Seconds), ms(c.Low), ms(c.High), strings.Join(c.Reasons, "; "))
+		table.Add(c.Node, c.Model, ms(c.Seconds.Value), ms(c.Seconds.Low), ms(c.Seconds.High), strings.Join(c.Reasons, "; "))
 	}
 	if _, err := table.WriteTo(env.Stdout); err != nil {
 		return err
