@@ -71,7 +71,7 @@ func (l *Law) Unlike(c Counts) []string {
 // sizes of every family that a law is fitted to: width and resolution as
 // factors of the family's own.
 var sizes = []synth.Size{
-	{Width: 0.25, Resolution: 64}, {Width: 0.5, Resolution: 64}, {Width: 0.5, Resolution: 128}, {Width: 1, Resolution: 96}, {Width: 1}, {Width: 1.5, Resolution: 160},
+	{Width: 0.25, Resolution: 64}, {Width: 0.5, Resolution: 64}, {Width: 0.5, Resolution: 128}, {Width: 0.75, Resolution: 112}, {Width: 1, Resolution: 96}, {Width: 1}, {Width: 1.5, Resolution: 160},
 }
 
 // sample is a model's counts with its time.
