@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -335,7 +336,7 @@ func TestModels(t *testing.T) {
 	for name, w := range map[string]*httptest.ResponseRecorder{
 		"as it comes":    r.ask(http.MethodPost, "/api/v1/models", bytes.NewReader(model)),
 		"unknown length": r.ask(http.MethodPost, "/api/v1/models", unsized{bytes.NewReader(model)}, "Content-Type", "application/octet-stream"),
-		"form":           r.ask(http.MethodPost, "/api/v1/models?dim=batch:2", body, "Content-Type", kind),
+		"form":           r.ask(http.MethodPost, "/api/v1/models", body, "Content-Type", kind),
 	} {
 		var got onnx.Characteristics
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
@@ -344,6 +345,12 @@ func TestModels(t *testing.T) {
 		want.Warnings, got.Warnings = nil, nil
 		if diff := cmp.Diff(*want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for _, dim := range []string{"nosuch=4", "nosuch:4", "batch=0", "=4"} {
+		w := r.ask(http.MethodPost, "/api/v1/models?dim="+url.QueryEscape(dim), bytes.NewReader(model))
+		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "urn:foretime:edgeprof:parameter") {
+			t.Errorf("dim=%s: %d %s", dim, w.Code, w.Body)
 		}
 	}
 	post := func(body io.Reader, headers ...string) *httptest.ResponseRecorder {
@@ -359,7 +366,7 @@ func TestModels(t *testing.T) {
 	body, kind = form(t, "other", "x", model)
 	refused(t, post(body, "Content-Type", kind), 422, "parameter", `no part "file"`)
 	refused(t, post(strings.NewReader("x"), "Content-Type", "multipart/form-data"), 415, "media-type", "boundary")
-	refused(t, r.ask(http.MethodPost, "/api/v1/models?dim=batch", bytes.NewReader(model)), 422, "parameter", "NAME:SIZE")
+	refused(t, r.ask(http.MethodPost, "/api/v1/models?dim=batch", bytes.NewReader(model)), 422, "parameter", "NAME=SIZE")
 	for cut := 0; cut < len(model); cut += len(model) / 30 {
 		for _, body := range []io.Reader{bytes.NewReader(model[:cut]), unsized{bytes.NewReader(model[:cut])}} {
 			if w := post(body); w.Code != 400 {

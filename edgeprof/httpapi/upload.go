@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -106,7 +105,7 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 	until := s.Now().Add(s.UploadTimeout)
 	_ = control.SetReadDeadline(until) // servers without deadlines have none to extend
 	_ = control.SetWriteDeadline(until.Add(time.Minute))
-	settings, err := dimensions(r)
+	settings, err := onnx.ParseSizes(r.URL.Query()["dim"])
 	if err != nil {
 		return err
 	}
@@ -201,18 +200,4 @@ func part(r *http.Request, body io.Reader) (io.Reader, string, error) {
 			return p, p.FileName(), nil
 		}
 	}
-}
-
-// dimensions are the sizes of named open dimensions, as ?dim=batch:4.
-func dimensions(r *http.Request) (onnx.Settings, error) {
-	s := onnx.Settings{Sizes: map[string]int64{}}
-	for _, text := range r.URL.Query()["dim"] {
-		name, size, _ := strings.Cut(text, ":")
-		n, err := strconv.ParseInt(size, 10, 64)
-		if err != nil || n < 1 || name == "" {
-			return s, fmt.Errorf("%w: dim=%s, want NAME:SIZE", errParameter, text)
-		}
-		s.Sizes[name] = n
-	}
-	return s, nil
 }

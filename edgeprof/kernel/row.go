@@ -27,6 +27,9 @@ type Row struct {
 	Stride         int64 `dataset:"stride"`
 	Groups         int64 `dataset:"groups"`
 
+	// Times that the kernel runs in one inference; 0 is once.
+	Times int64 `dataset:"-"`
+
 	Runs int `dataset:"runs"`
 	// Seconds is the mean of the shorter half of the runs, which other work
 	// disturbed least; nil where the run time did not show the kernel.
@@ -42,7 +45,7 @@ func Rows(kernels []onnx.Kernel) []Row {
 	for i, k := range kernels {
 		rows[i] = Row{
 			Index: i, Op: k.Op, Class: string(k.Class), Joined: len(k.Nodes), MACs: k.MACs, ParameterBytes: k.ParameterBytes, ReadBytes: k.ReadBytes,
-			WrittenBytes: k.WrittenBytes, Rows: k.Rows, Depth: k.Depth, Columns: k.Columns, Window: k.Window, Stride: k.Stride, Groups: k.Groups,
+			WrittenBytes: k.WrittenBytes, Rows: k.Rows, Depth: k.Depth, Columns: k.Columns, Window: k.Window, Stride: k.Stride, Groups: k.Groups, Times: k.Times,
 		}
 	}
 	return rows

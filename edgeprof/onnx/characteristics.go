@@ -3,7 +3,10 @@ package onnx
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
+	"strings"
 )
 
 // Warnings of [Characterize].
@@ -16,18 +19,21 @@ var (
 	ErrUnshaped = errors.New("shapes unknown")
 	// ErrExternal warns that weights lie in other files, which are not opened.
 	ErrExternal = errors.New("external data")
-	// ErrBodies warns of control flow or functions whose inside is not counted.
+	// ErrBodies warns of functions, or of control flow too deep, whose inside is
+	// not counted.
 	ErrBodies = errors.New("inner graphs not counted")
+	// ErrOperator warns of operators whose cost is not known.
+	ErrOperator = errors.New("operators without a known cost")
 )
 
 // Characteristics is what a profiler knows of a model. The first seven are the
 // fields of a profiling request; they count what the original profiler counts.
 type Characteristics struct {
-	ConvLayers      int   `json:"conv_layers"`       // Conv nodes whose weights are initializers
+	ConvLayers      int   `json:"conv_layers"`       // Conv nodes whose weights are constants, quantized ones included
 	PoolLayers      int   `json:"pool_layers"`       // MaxPool, AveragePool, GlobalAveragePool
-	FCLayers        int   `json:"fc_layers"`         // Gemm; MatMul by an initializer or after Flatten; Conv after GlobalAveragePool
+	FCLayers        int   `json:"fc_layers"`         // Gemm; MatMul by a constant or after Flatten; Conv after GlobalAveragePool
 	FilterDetails   int64 `json:"filter_details"`    // filters of the conv layers
-	TotalParameters int64 `json:"total_parameters"`  // elements of all initializers
+	TotalParameters int64 `json:"total_parameters"`  // elements of all initializers, Constant nodes, and constants made of a value and a shape
 	ModelInputSize  int64 `json:"model_input_size"`  // bytes of the inputs
 	ModelOutputSize int64 `json:"model_output_size"` // bytes of the outputs
 
@@ -46,6 +52,10 @@ type Characteristics struct {
 	Opset               int64              `json:"opset"`                 // version of the default domain
 	InputShapes         map[string][]int64 `json:"input_shapes"`
 	OutputShapes        map[string][]int64 `json:"output_shapes"`
+
+	// Open are the inputs' dimensions that the file leaves open, with what they
+	// were taken for.
+	Open []Open `json:"open_dimensions"`
 
 	Warnings []error `json:"-"`
 }
@@ -69,6 +79,28 @@ type Cost struct {
 	WrittenBytes    int64
 	Inputs, Outputs []Shaped
 	Folded          bool // depends on no input: a run time computes it once, ahead
+
+	// Inside is what control flow runs, so many times.
+	Inside []Cost
+	Times  int64
+
+	node *Node
+}
+
+// each calls f for the cost and those inside it, with how often they come.
+func (c *Cost) each(times int64, f func(c *Cost, times int64)) {
+	f(c, times)
+	for i := range c.Inside {
+		c.Inside[i].each(saturated(times, c.Times), f)
+	}
+}
+
+// saturated is a product of counts that stays within int64.
+func saturated(a, b int64) int64 {
+	if n, ok := product([]int64{a, b}); ok {
+		return n
+	}
+	return math.MaxInt64
 }
 
 // Class groups operators by what bounds their time.
@@ -104,62 +136,78 @@ type Analysis struct {
 	Tensors  map[string]Shaped
 	Costs    []Cost // in Order
 	Dynamic  bool
+	Open     []Open // dimensions that the file leaves open
 	Warnings []error
+
+	ends []string // outputs of bodies
 }
 
-// Analyze works out shapes and costs. The error matches [ErrGraph].
+// Analyze works out shapes and costs. The error matches [ErrGraph], or
+// [ErrDimension] for a size of a dimension that is not open.
 func Analyze(m *Model, s Settings) (*Analysis, error) {
-	in, order, err := infer(m, s)
+	in, err := infer(m, s)
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Model: m, Order: order, Tensors: in.tensors, Dynamic: in.dynamic}
-	unshaped, bodies := 0, m.Functions
-	for _, i := range order {
-		n := &m.Graph.Nodes[i]
-		c := in.cost(i, n)
-		a.Costs = append(a.Costs, c)
-		for _, out := range c.Outputs {
-			if !out.Known {
-				unshaped++
-			}
-		}
-		for _, attribute := range n.Attributes {
-			bodies += len(attribute.Graphs)
-		}
-	}
-	a.warn(in, unshaped, bodies)
+	a := &Analysis{Model: m, Order: in.order, Tensors: in.tensors, Costs: in.costs, Open: in.dims.open, Dynamic: len(in.dims.open) > 0, ends: in.ends}
+	a.warn(in)
 	return a, nil
 }
 
-func (a *Analysis) warn(in *inference, unshaped, bodies int) {
-	external := 0
-	for i := range a.Model.Graph.Initializers {
-		if a.Model.Graph.Initializers[i].External {
-			external++
-		}
+// costs calls f for all costs, those inside others included, with how often they
+// come in one inference.
+func (a *Analysis) costs(f func(c *Cost, times int64)) {
+	for i := range a.Costs {
+		a.Costs[i].each(1, f)
 	}
+}
+
+// Doubtful says that what a model costs is not wholly known: a prediction cannot
+// hold what it does not count.
+func (a *Analysis) Doubtful() bool {
+	return slices.ContainsFunc(a.Warnings, func(w error) bool {
+		return errors.Is(w, ErrUnshaped) || errors.Is(w, ErrOperator) || errors.Is(w, ErrTrips) || errors.Is(w, ErrBodies)
+	})
+}
+
+func (a *Analysis) warn(in *inference) {
+	unshaped := 0
+	a.costs(func(c *Cost, _ int64) {
+		for i, out := range c.Outputs {
+			if !out.Known && !controls(c.node) && c.node.Outputs[i] != "" {
+				unshaped++
+			}
+		}
+	})
 	for _, w := range []struct {
 		count int
 		err   error
 		what  string
 	}{
-		{unshaped, ErrUnshaped, "tensors"}, {external, ErrExternal, "initializers"}, {bodies, ErrBodies, "inner graphs and functions"},
+		{unshaped, ErrUnshaped, "tensors"}, {in.external, ErrExternal, "initializers"}, {in.bodies, ErrBodies, "inner graphs and functions"},
 	} {
 		if w.count > 0 {
 			a.Warnings = append(a.Warnings, fmt.Errorf("%w: %d %s", w.err, w.count, w.what))
 		}
 	}
-	if in.dynamic {
-		a.Warnings = append(a.Warnings, fmt.Errorf("%w: open dimensions of the inputs were set", ErrDynamic))
+	if len(in.custom) > 0 {
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(in.custom)) {
+			names = append(names, fmt.Sprintf("%s (%d)", name, in.custom[name]))
+		}
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, strings.Join(names, ", ")))
+	}
+	a.Warnings = append(a.Warnings, in.doubts...)
+	if a.Dynamic {
+		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrDynamic, in.dims))
 	}
 }
 
 // cost is what follows for one node. Sizes that are unknown count as nothing.
 func (in *inference) cost(index int, n *Node) Cost {
-	c := Cost{Node: index, Class: ClassOther, Folded: len(n.Outputs) > 0}
+	c := Cost{Node: index, Class: ClassOther, Folded: len(n.Outputs) > 0, node: n}
 	for _, name := range n.Inputs {
-		s := in.tensors[name]
+		s := in.look(name)
 		c.Inputs = append(c.Inputs, s)
 		if s.Constant {
 			c.ParameterBytes += max(0, s.Bytes())
@@ -168,12 +216,17 @@ func (in *inference) cost(index int, n *Node) Cost {
 		}
 	}
 	for _, name := range n.Outputs {
-		s := in.tensors[name]
+		s := in.look(name)
 		c.Outputs = append(c.Outputs, s)
 		c.WrittenBytes += max(0, s.Bytes())
 		c.Folded = c.Folded && (s.Constant || name == "")
 	}
-	if n.standard() && len(c.Outputs) > 0 {
+	switch {
+	case controls(n):
+		c.Class = ClassMove
+	case rules[n.operator()] == nil:
+		in.custom[n.operator()]++
+	case len(c.Outputs) > 0:
 		c.Class, c.MACs = work(n, c.Inputs, c.Outputs[0])
 	}
 	return c
@@ -194,8 +247,13 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 		}
 		return class, macs
 	}
+	if n.Domain == microsoftDomain {
+		if class, sizes, known := microsoftWork(n, in, out); known && !likeStandard(n.Op) {
+			return times(class, sizes...)
+		}
+	}
 	switch n.Op {
-	case "Conv", "ConvInteger", "QLinearConv":
+	case "Conv", "ConvInteger", "QLinearConv", "FusedConv":
 		w := at(filter(n.Op)).Shape
 		if len(w) < 2 {
 			return ClassConv, 0
@@ -211,7 +269,9 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 			return ClassConv, 0
 		}
 		return times(ClassConv, append(slices.Clone(w[1:]), at(0).Elements())...)
-	case "Gemm":
+	case "Einsum":
+		return times(ClassDense, einsumWork(n, in)...)
+	case "Gemm", "QGemm", "FusedGemm":
 		k := int64(-1)
 		if a := at(0).Shape; len(a) == 2 {
 			k = a[1]
@@ -220,10 +280,13 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 			}
 		}
 		return times(products(out), k, out.Elements())
-	case "MatMul", "MatMulInteger", "QLinearMatMul":
+	case "MatMul", "MatMulInteger", "QLinearMatMul", "FusedMatMul", "TransposeMatMul", "MatMulIntegerToFloat", "DynamicQuantizeMatMul":
 		k := int64(-1)
 		if a := at(0).Shape; len(a) > 0 {
 			k = a[len(a)-1]
+			if n.Int("transA", 0) == 1 && len(a) > 1 {
+				k = a[len(a)-2]
+			}
 		}
 		return times(products(out), k, out.Elements())
 	case "LSTM", "GRU", "RNN":
@@ -240,9 +303,11 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 		return ClassErf, 0
 	case "Softmax", "LogSoftmax":
 		return ClassSoftmax, 0
+	case "LRN", "MeanVarianceNormalization", "LpNormalization", "RMSNormalization", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare":
+		return ClassNormalize, 0
 	case "LayerNormalization", "InstanceNormalization", "GroupNormalization", "ReduceMean", "ReduceSum", "ReduceMax":
 		return ClassNormalize, 0
-	case "Concat", "Split", "Slice", "Gather", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Pad", "Expand", "Tile", "Resize", "DepthToSpace", "SpaceToDepth":
+	case "Concat", "Split", "Slice", "Gather", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Pad", "Expand", "Tile", "Resize", "DepthToSpace", "SpaceToDepth", "Constant", "ConstantOfShape", "Shape", "Size", "Upsample", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "Scatter", "ReverseSequence":
 		return ClassMove, 0
 	}
 	return ClassOther, 0
@@ -274,20 +339,21 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 		Ops: map[string]int{}, ParameterTypes: map[string]int64{},
 		InputShapes: map[string][]int64{}, OutputShapes: map[string][]int64{},
 	}
-	if err := c.parameters(g); err != nil {
+	c.Open = append([]Open{}, a.Open...)
+	if err := c.parameters(a, g); err != nil {
 		return nil, err
 	}
-	c.layers(g)
+	c.layers(a)
 	a.sizes(c)
-	for _, cost := range a.Costs {
+	a.costs(func(cost *Cost, times int64) {
+		macs := saturated(cost.MACs, times)
 		for _, sum := range []*int64{&c.MACs.Total, c.MACs.of(cost.Class)} {
-			if *sum += cost.MACs; *sum < 0 {
-				return nil, fmt.Errorf("%w: multiply-accumulates beyond int64", ErrGraph)
-			}
+			*sum = added(*sum, macs)
 		}
-		if c.ActivationBytes += cost.WrittenBytes; c.ActivationBytes < 0 {
-			return nil, fmt.Errorf("%w: activations beyond int64", ErrGraph)
-		}
+		c.ActivationBytes = added(c.ActivationBytes, saturated(cost.WrittenBytes, times))
+	})
+	if c.MACs.Total == math.MaxInt64 || c.ActivationBytes == math.MaxInt64 {
+		return nil, fmt.Errorf("%w: multiply-accumulates or activations beyond int64", ErrGraph)
 	}
 	c.PeakActivationBytes, c.LargestTensorBytes = a.peak()
 	c.Depth = a.depth()
@@ -309,69 +375,123 @@ func (m *MACs) of(class Class) *int64 {
 	return new(int64)
 }
 
-func (c *Characteristics) parameters(g *Graph) error {
-	for i := range g.Initializers {
-		t := &g.Initializers[i]
-		n, _ := product(t.Dims) // checked by infer
-		size := max(0, constant(t).Bytes())
-		c.TotalParameters += n
-		c.ParameterBytes += size
-		c.ParameterTypes[t.Type.String()] += size
-		if c.TotalParameters < 0 || c.ParameterBytes < 0 {
-			return fmt.Errorf("%w: parameters beyond int64", ErrGraph)
+// added is a sum of counts that stays within int64.
+func added(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// parameters counts the constants that the file holds, in bodies too. A shape
+// that a constant is made of is none, but for the elements that are made.
+func (c *Characteristics) parameters(a *Analysis, g *Graph) error {
+	shapes := a.shapes()
+	a.costs(func(cost *Cost, _ int64) {
+		if cost.node.Op == "ConstantOfShape" && cost.node.standard() && len(cost.Outputs) > 0 && cost.Outputs[0].Constant {
+			c.parameter(cost.Outputs[0])
 		}
+	})
+	c.constants(g, func(name string) bool { return shapes[name] })
+	if c.TotalParameters == math.MaxInt64 || c.ParameterBytes == math.MaxInt64 {
+		return fmt.Errorf("%w: parameters beyond int64", ErrGraph)
 	}
 	return nil
 }
 
-var quantized = map[string]bool{
-	"QLinearConv": true, "QLinearMatMul": true, "ConvInteger": true, "MatMulInteger": true,
-	"QuantizeLinear": true, "DequantizeLinear": true, "DynamicQuantizeLinear": true,
+// shapes are the tensors that are used as the shapes of constants alone.
+func (a *Analysis) shapes() map[string]bool {
+	only := map[string]bool{}
+	a.costs(func(c *Cost, _ int64) {
+		for _, name := range needs(c.node) {
+			was, seen := only[name]
+			only[name] = c.node.Op == "ConstantOfShape" && c.Folded && (was || !seen)
+		}
+	})
+	return only
 }
 
-func (c *Characteristics) layers(g *Graph) {
-	initializers, maker := map[string]*Tensor{}, map[string]string{}
+// constants counts those of a graph and its bodies, but for some.
+func (c *Characteristics) constants(g *Graph, without func(name string) bool) {
 	for i := range g.Initializers {
-		initializers[g.Initializers[i].Name] = &g.Initializers[i]
-	}
-	for i := range g.Nodes {
-		for _, name := range g.Nodes[i].Outputs {
-			maker[name] = g.Nodes[i].Op
+		if t := &g.Initializers[i]; !without(t.Name) {
+			c.parameter(constant(t))
 		}
-	}
-	input := func(n *Node, i int) string {
-		if i < len(n.Inputs) {
-			return n.Inputs[i]
-		}
-		return ""
 	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		name := n.Op
-		if !n.standard() {
-			name = n.Domain + "." + n.Op
+		if n.standard() && n.Op == "Constant" && len(n.Outputs) > 0 && !without(n.Outputs[0]) {
+			for _, s := range constantNode(&call{node: n}) {
+				c.parameter(s)
+			}
 		}
-		c.Ops[name]++
+		for k := range n.Attributes {
+			for b := range n.Attributes[k].Graphs {
+				c.constants(&n.Attributes[k].Graphs[b], without)
+			}
+		}
+	}
+}
+
+func (c *Characteristics) parameter(s Shaped) {
+	size := max(0, s.Bytes())
+	c.TotalParameters = added(c.TotalParameters, max(0, s.Elements()))
+	c.ParameterBytes = added(c.ParameterBytes, size)
+	c.ParameterTypes[s.Type.String()] += size
+}
+
+var quantized = map[string]bool{
+	"QLinearConv": true, "QLinearMatMul": true, "ConvInteger": true, "MatMulInteger": true, "QGemm": true, "QAttention": true,
+	"MatMulIntegerToFloat": true, "DynamicQuantizeMatMul": true, "QuantizeLinear": true, "DequantizeLinear": true, "DynamicQuantizeLinear": true,
+}
+
+// passes are operators whose result stands for their input.
+var passes = map[string]bool{"QuantizeLinear": true, "DequantizeLinear": true, "Identity": true, "Cast": true}
+
+// layers counts them as the original profiler does, in bodies too.
+func (c *Characteristics) layers(a *Analysis) {
+	maker := map[string]string{} // operator that made a tensor, over those that pass it on
+	a.costs(func(cost *Cost, _ int64) {
+		n := cost.node
+		c.Ops[n.operator()]++
 		c.Quantized = c.Quantized || quantized[n.Op]
-		switch n.Op {
-		case "Conv":
-			if w := initializers[input(n, 1)]; w != nil {
-				c.ConvLayers++
-				if len(w.Dims) > 0 {
-					c.FilterDetails += w.Dims[0]
-				}
+		made := strings.TrimPrefix(n.Op, "QLinear")
+		if passes[n.Op] && len(n.Inputs) > 0 {
+			made = maker[n.Inputs[0]]
+		}
+		for _, name := range n.Outputs {
+			maker[name] = made
+		}
+		c.layer(n, cost, func(i int) string {
+			if i < len(n.Inputs) {
+				return maker[n.Inputs[i]]
 			}
-			if maker[input(n, 0)] == "GlobalAveragePool" {
-				c.FCLayers++
+			return ""
+		})
+	})
+}
+
+func (c *Characteristics) layer(n *Node, cost *Cost, maker func(i int) string) {
+	constant := func(i int) bool { return i < len(cost.Inputs) && cost.Inputs[i].Constant }
+	_, second := factors(n.Op)
+	switch n.Op {
+	case "Conv", "ConvInteger", "QLinearConv", "FusedConv":
+		if w := filter(n.Op); constant(w) {
+			c.ConvLayers++
+			if shape := cost.Inputs[w].Shape; len(shape) > 0 {
+				c.FilterDetails = added(c.FilterDetails, shape[0])
 			}
-		case "MaxPool", "AveragePool", "GlobalAveragePool":
-			c.PoolLayers++
-		case "Gemm":
+		}
+		if maker(0) == "GlobalAveragePool" {
 			c.FCLayers++
-		case "MatMul":
-			if initializers[input(n, 1)] != nil || maker[input(n, 0)] == "Flatten" {
-				c.FCLayers++
-			}
+		}
+	case "MaxPool", "AveragePool", "GlobalAveragePool", "QLinearAveragePool", "QLinearGlobalAveragePool":
+		c.PoolLayers++
+	case "Gemm", "QGemm", "FusedGemm":
+		c.FCLayers++
+	case "MatMul", "MatMulInteger", "QLinearMatMul", "FusedMatMul", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits":
+		if constant(second) || maker(0) == "Flatten" {
+			c.FCLayers++
 		}
 	}
 }
@@ -471,7 +591,7 @@ func (a *Analysis) fused() int {
 	joins := map[string]int{} // tensor -> what may still be joined: 2 both, 1 an activation
 	count := 0
 	for _, cost := range a.Costs {
-		n := &a.Model.Graph.Nodes[cost.Node]
+		n := cost.node
 		if cost.Folded || len(n.Outputs) == 0 {
 			continue
 		}

@@ -21,6 +21,7 @@ type Kernel struct {
 	Window               int64 // cells of a convolution's or pool's window: 1
 	Stride               int64 // 1
 	Groups               int64 // 1
+	Times                int64 // that it runs in one inference: 1, or the trips of a loop around it
 }
 
 // SkipNormalization is the operator that a sum and the normalization of layers
@@ -50,28 +51,31 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 		for i, c := range a.Costs {
 			kernels[i] = Kernel{
 				Nodes: []int{c.Node}, Class: c.Class, MACs: c.MACs, ParameterBytes: c.ParameterBytes, ReadBytes: c.ReadBytes, WrittenBytes: c.WrittenBytes,
-				Window: 1, Stride: 1, Groups: 1,
+				Window: 1, Stride: 1, Groups: 1, Times: 1,
 			}
 		}
 		return kernels
 	}
 	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}}
-	for _, cost := range a.Costs {
-		if cost.Folded {
-			continue
+	a.costs(func(c *Cost, _ int64) {
+		if c.Folded {
+			return
 		}
-		for _, name := range needs(&a.Model.Graph.Nodes[cost.Node]) {
+		for _, name := range needs(c.node) {
 			j.users[name]++
 		}
-	}
+	})
 	for _, v := range a.Model.Graph.Outputs {
 		j.users[v.Name]++
 	}
-	for i := range a.Costs {
-		if c := &a.Costs[i]; !c.Folded && (f != Fused || !j.join(c)) {
-			j.start(c)
-		}
+	for _, name := range a.ends {
+		j.users[name]++
 	}
+	a.costs(func(c *Cost, times int64) {
+		if !c.Folded && (f != Fused || !j.join(c)) {
+			j.start(c, times)
+		}
+	})
 	kernels := make([]Kernel, len(j.kernels))
 	for i, k := range j.kernels {
 		kernels[i] = *k
@@ -93,6 +97,7 @@ const (
 
 type open struct {
 	kernel *Kernel
+	first  *Node // of the kernel
 	next   stage
 }
 
@@ -103,11 +108,11 @@ type joiner struct {
 	kernels []*Kernel
 }
 
-func (j *joiner) start(c *Cost) {
-	n := &j.a.Model.Graph.Nodes[c.Node]
+func (j *joiner) start(c *Cost, times int64) {
+	n := c.node
 	k := &Kernel{
 		Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, MACs: c.MACs, ParameterBytes: c.ParameterBytes, ReadBytes: c.ReadBytes,
-		WrittenBytes: c.WrittenBytes, Window: 1, Stride: 1, Groups: 1,
+		WrittenBytes: c.WrittenBytes, Window: 1, Stride: 1, Groups: 1, Times: times,
 	}
 	k.measure(n, c)
 	j.kernels = append(j.kernels, k)
@@ -127,12 +132,12 @@ func (j *joiner) start(c *Cost) {
 			next = skipping
 		}
 	}
-	j.chain[n.Outputs[0]] = &open{k, next}
+	j.chain[n.Outputs[0]] = &open{k, n, next}
 }
 
 // join adds a node to the kernel that alone makes its input.
 func (j *joiner) join(c *Cost) bool {
-	n := &j.a.Model.Graph.Nodes[c.Node]
+	n := c.node
 	if len(n.Outputs) == 0 {
 		return false
 	}
@@ -151,10 +156,10 @@ func (j *joiner) join(c *Cost) bool {
 			k.Op, k.Class = SkipNormalization, ClassNormalize
 		}
 		k.ParameterBytes += c.ParameterBytes
-		k.ReadBytes += c.ReadBytes - j.a.Tensors[n.Inputs[i]].Bytes()
-		k.WrittenBytes += c.WrittenBytes - j.a.Tensors[n.Inputs[i]].Bytes()
+		k.ReadBytes += c.ReadBytes - c.Inputs[i].Bytes()
+		k.WrittenBytes += c.WrittenBytes - c.Inputs[i].Bytes()
 		delete(j.chain, n.Inputs[i])
-		j.chain[n.Outputs[0]] = &open{k, next}
+		j.chain[n.Outputs[0]] = &open{k, o.first, next}
 		return true
 	}
 	return false
@@ -166,7 +171,7 @@ func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
 	constant := len(c.Inputs) == 2 && c.Inputs[1-min(i, 1)].Constant
 	switch {
 	case n.Op == "Mul" && o.kernel.Op == "Sigmoid" && len(o.kernel.Nodes) == 1:
-		sigmoid := j.a.Model.Graph.Nodes[o.kernel.Nodes[0]]
+		sigmoid := o.first
 		return closed, j.users[n.Inputs[i]] == 1 && slices.Contains(n.Inputs, sigmoid.Inputs[0])
 	case j.users[n.Inputs[i]] != 1:
 		return closed, false
@@ -207,7 +212,7 @@ func (k *Kernel) measure(n *Node, c *Cost) {
 	elements := c.Outputs[0].Elements()
 	switch c.Class {
 	case ClassConv, ClassDepthwise:
-		if w := at(1); len(w) > 2 && len(out) > 2 {
+		if w := at(filter(n.Op)); len(w) > 2 && len(out) > 2 {
 			k.Groups = max(1, n.Int("group", 1))
 			k.Window, _ = product(w[2:])
 			k.Rows, k.Depth = w[0], w[1]*k.Window

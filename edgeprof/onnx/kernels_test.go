@@ -82,7 +82,7 @@ func TestKernelBytes(t *testing.T) {
 	k := chain(t, "Conv x,w>a", "Relu a>y").Kernels(Fused)[0]
 	want := Kernel{
 		Nodes: []int{0, 1}, Op: "Conv", Class: ClassConv, MACs: 4 * 64, ParameterBytes: 64, ReadBytes: 256, WrittenBytes: 256,
-		Rows: 4, Depth: 4, Columns: 16, Window: 1, Stride: 1, Groups: 1,
+		Rows: 4, Depth: 4, Columns: 16, Window: 1, Stride: 1, Groups: 1, Times: 1,
 	}
 	if diff := cmp.Diff(want, k); diff != "" {
 		t.Error(diff)
@@ -91,7 +91,7 @@ func TestKernelBytes(t *testing.T) {
 
 func TestKernelsOfCosts(t *testing.T) {
 	a := &Analysis{Costs: []Cost{{Node: 3, Class: ClassConv, MACs: 7, WrittenBytes: 8}}}
-	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, MACs: 7, WrittenBytes: 8, Window: 1, Stride: 1, Groups: 1}}
+	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, MACs: 7, WrittenBytes: 8, Window: 1, Stride: 1, Groups: 1, Times: 1}}
 	if diff := cmp.Diff(want, a.Kernels(Fused)); diff != "" {
 		t.Error(diff)
 	}

@@ -210,6 +210,14 @@ func (n *Node) Text(name string) string {
 // standard reports whether the node is one of ONNX's own operators.
 func (n *Node) standard() bool { return n.Domain == "" || n.Domain == "ai.onnx" }
 
+// operator is the node's operator, with its domain where that is not ONNX's own.
+func (n *Node) operator() string {
+	if n.standard() {
+		return n.Op
+	}
+	return n.Domain + "." + n.Op
+}
+
 // Needs are the tensors that the node takes, those of its inner graphs that come
 // from outside included; "" stands for an input that is left out.
 func (n *Node) Needs() []string { return needs(n) }

@@ -188,7 +188,7 @@ func TestCharacterize(t *testing.T) {
 	}
 	// The convolution's input, 1536 bytes, and output, 2048, live at once; then
 	// its output and the activation's.
-	if c.PeakActivationBytes != 4096 || c.ParameterBytes != 432 || c.ModelInputSize != 1536 || c.Depth != 3 || c.FusedNodes != 2 {
+	if c.PeakActivationBytes != 4096 || c.ParameterBytes != 432+8 || c.ModelInputSize != 1536 || c.Depth != 3 || c.FusedNodes != 2 {
 		t.Errorf("%+v", c)
 	}
 	if !c.Dynamic || c.Ops["com.example.Custom"] != 1 || c.FilterDetails != 4 {

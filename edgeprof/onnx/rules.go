@@ -54,7 +54,8 @@ func makeRules() map[string]rule {
 		"Resize": resize, "Upsample": resize, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
 		"LSTM": recurrent(4), "GRU": recurrent(3), "RNN": recurrent(1),
 		"BatchNormalization": first, "Dropout": dropout, "Where": where, "OneHot": unknown, "NonZero": unknown,
-		"ArgMax": argument, "ArgMin": argument, "TopK": topK, "Einsum": typeOnly,
+		"ArgMax": argument, "ArgMin": argument, "TopK": topK, "Einsum": einsum, "Compress": typeOnly, "NonMaxSuppression": unknown, "Unique": unknown,
+		"GatherElements": likeSecond, "GatherND": gatherND, "GridSample": gridSample, "CastLike": castLike, "RandomNormal": randomShape, "RandomUniform": randomShape,
 		"DequantizeLinear": dequantize, "QuantizeLinear": quantize, "DynamicQuantizeLinear": dynamicQuantize,
 	}
 	for _, op := range []string{
@@ -62,7 +63,7 @@ func makeRules() map[string]rule {
 		"Sigmoid", "Tanh", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Erf",
 		"Abs", "Neg", "Ceil", "Floor", "Round", "Sqrt", "Reciprocal", "Exp", "Log", "Sign", "Not", "BitwiseNot",
 		"Identity", "Clip", "Softmax", "LogSoftmax", "Hardmax", "LRN", "InstanceNormalization", "GroupNormalization",
-		"MeanVarianceNormalization", "LpNormalization", "CumSum", "Trilu", "EyeLike", "Shrink", "ScatterElements", "ScatterND", "Scatter", "ReverseSequence",
+		"MeanVarianceNormalization", "LpNormalization", "RMSNormalization", "RotaryEmbedding", "Swish", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "CumSum", "Trilu", "EyeLike", "Shrink", "ScatterElements", "ScatterND", "Scatter", "ReverseSequence",
 	} {
 		r[op] = first
 	}
@@ -74,6 +75,9 @@ func makeRules() map[string]rule {
 		r[op] = comparison
 	}
 	r["IsNaN"], r["IsInf"] = predicate, predicate
+	for op, rule := range microsoft {
+		r[microsoftDomain+"."+op] = rule
+	}
 	for _, op := range []string{"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"} {
 		r[op] = reduction
 	}
@@ -86,11 +90,33 @@ func typeOnly(c *call) []Shaped { return typed(c.input(0).Type) }
 
 func first(c *call) []Shaped {
 	x := c.input(0)
-	x.Value = nil
-	if c.node.Op == "Identity" {
-		x.Value = c.input(0).Value
+	switch c.node.Op {
+	case "Identity":
+	case "Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs":
+		x.Real, x.Value = mapped(x.Real, realOf[c.node.Op]), mapped(x.Value, wholeOf[c.node.Op])
+	case "Not":
+		x.Value = mapped(x.Value, func(v int64) int64 { return 1 - v })
+	default:
+		x.Value, x.Real = nil, nil
 	}
 	return []Shaped{x}
+}
+
+var (
+	realOf  = map[string]func(float64) float64{"Floor": math.Floor, "Ceil": math.Ceil, "Round": math.RoundToEven, "Sqrt": math.Sqrt, "Abs": math.Abs, "Neg": func(v float64) float64 { return -v }}
+	wholeOf = map[string]func(int64) int64{"Abs": func(v int64) int64 { return max(v, -v) }, "Neg": func(v int64) int64 { return -v }}
+)
+
+// mapped is nil where there are no values, or nothing to do with them.
+func mapped[T any](values []T, f func(T) T) []T {
+	if values == nil || f == nil {
+		return nil
+	}
+	out := make([]T, len(values))
+	for i, v := range values {
+		out[i] = f(v)
+	}
+	return out
 }
 
 // layerNormalization gives the mean and the deviation too, one for each slice
@@ -145,56 +171,120 @@ func broadcast(shapes ...Shaped) ([]int64, bool) {
 	return out, true
 }
 
-// elementwise broadcasts, and computes with short whole numbers, which is how
+// elementwise broadcasts, and computes with short values, which is how
 // exporters write shapes.
 func elementwise(c *call) []Shaped {
 	shape, ok := broadcast(c.inputs...)
 	out := Shaped{Type: c.input(0).Type, Known: ok, Shape: shape}
-	a, b := c.input(0).Value, c.input(1).Value
-	if ok && len(c.inputs) == 2 && a != nil && b != nil && (len(a) == len(b) || len(a) == 1 || len(b) == 1) {
-		out.Value = combine(c.node.Op, a, b)
+	if ok && len(c.inputs) == 2 {
+		a, b := c.input(0), c.input(1)
+		out.Value = combined(a, b, out, a.Value, b.Value, whole[c.node.Op])
+		out.Real = combined(a, b, out, a.Real, b.Real, real[c.node.Op])
 	}
 	return []Shaped{out}
 }
 
-func combine(op string, a, b []int64) []int64 {
-	out := make([]int64, max(len(a), len(b)))
-	if len(a) == 0 || len(b) == 0 {
-		return out[:0]
-	}
-	for i := range out {
-		x, y := a[i%len(a)], b[i%len(b)]
-		switch op {
-		case "Add":
-			out[i] = x + y
-		case "Sub":
-			out[i] = x - y
-		case "Mul":
-			out[i] = x * y
-		case "Div":
+// The arithmetic that shapes are computed with; false where there is no result.
+var (
+	whole = map[string]func(x, y int64) (int64, bool){
+		"Add": func(x, y int64) (int64, bool) { return x + y, true }, "Sub": func(x, y int64) (int64, bool) { return x - y, true },
+		"Mul": func(x, y int64) (int64, bool) { return x * y, true }, "Max": func(x, y int64) (int64, bool) { return max(x, y), true },
+		"Min": func(x, y int64) (int64, bool) { return min(x, y), true }, "And": func(x, y int64) (int64, bool) { return x & y, true },
+		"Or": func(x, y int64) (int64, bool) { return x | y, true }, "Equal": func(x, y int64) (int64, bool) { return truth(x == y), true },
+		"Greater": func(x, y int64) (int64, bool) { return truth(x > y), true }, "Less": func(x, y int64) (int64, bool) { return truth(x < y), true },
+		"GreaterOrEqual": func(x, y int64) (int64, bool) { return truth(x >= y), true }, "LessOrEqual": func(x, y int64) (int64, bool) { return truth(x <= y), true },
+		"Div": func(x, y int64) (int64, bool) {
 			if y == 0 {
-				return nil
+				return 0, false
 			}
-			out[i] = x / y
-		case "Max":
-			out[i] = max(x, y)
-		case "Min":
-			out[i] = min(x, y)
-		default:
+			return x / y, true
+		},
+		"Mod": func(x, y int64) (int64, bool) {
+			if y == 0 {
+				return 0, false
+			}
+			return x - y*int64(math.Floor(float64(x)/float64(y))), true
+		},
+	}
+	real = map[string]func(x, y float64) (float64, bool){
+		"Add": func(x, y float64) (float64, bool) { return x + y, true }, "Sub": func(x, y float64) (float64, bool) { return x - y, true },
+		"Mul": func(x, y float64) (float64, bool) { return x * y, true }, "Div": func(x, y float64) (float64, bool) { return x / y, y != 0 },
+		"Max": func(x, y float64) (float64, bool) { return max(x, y), true }, "Min": func(x, y float64) (float64, bool) { return min(x, y), true },
+	}
+)
+
+func truth(v bool) int64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// combined applies an operation to values, broadcast to the shape of out; nil
+// where it does not exist, values are unknown or are too many.
+func combined[T any](a, b, out Shaped, x, y []T, f func(T, T) (T, bool)) []T {
+	n := out.Elements()
+	if x == nil || y == nil || f == nil || n < 0 || n > short {
+		return nil
+	}
+	values := make([]T, n)
+	for i := range values {
+		v, ok := f(x[within(a.Shape, out.Shape, int64(i))], y[within(b.Shape, out.Shape, int64(i))])
+		if !ok {
 			return nil
 		}
+		values[i] = v
 	}
-	return out
+	return values
+}
+
+// within is the place in a tensor that a place in the tensor that it is broadcast
+// to comes from.
+func within(shape, to []int64, i int64) int64 {
+	at, stride := int64(0), int64(1)
+	for k := len(to) - 1; k >= 0; k-- {
+		here := i % to[k]
+		i /= to[k]
+		if own := k - (len(to) - len(shape)); own >= 0 {
+			if shape[own] > 1 {
+				at += here * stride
+			}
+			stride *= shape[own]
+		}
+	}
+	return at
 }
 
 func comparison(c *call) []Shaped {
-	shape, ok := broadcast(c.inputs...)
-	return []Shaped{{Type: Bool, Known: ok, Shape: shape}}
+	out := elementwise(c)[0]
+	out.Type = Bool
+	return []Shaped{out}
 }
 
 func where(c *call) []Shaped {
 	shape, ok := broadcast(c.inputs...)
-	return []Shaped{{Type: c.input(1).Type, Known: ok, Shape: shape}}
+	out := Shaped{Type: c.input(1).Type, Known: ok, Shape: shape}
+	if condition := c.input(0); ok && condition.Value != nil {
+		out.Value = chosen(condition, c.input(1), c.input(2), out, c.input(1).Value, c.input(2).Value)
+		out.Real = chosen(condition, c.input(1), c.input(2), out, c.input(1).Real, c.input(2).Real)
+	}
+	return []Shaped{out}
+}
+
+func chosen[T any](condition, a, b, out Shaped, x, y []T) []T {
+	n := out.Elements()
+	if x == nil || y == nil || n < 0 || n > short {
+		return nil
+	}
+	values := make([]T, n)
+	for i := range values {
+		if condition.Value[within(condition.Shape, out.Shape, int64(i))] != 0 {
+			values[i] = x[within(a.Shape, out.Shape, int64(i))]
+		} else {
+			values[i] = y[within(b.Shape, out.Shape, int64(i))]
+		}
+	}
+	return values
 }
 
 // spatial is the size of a window over one axis after padding and stride, as
@@ -340,7 +430,8 @@ func globalPool(c *call) []Shaped {
 }
 
 func gemm(c *call) []Shaped {
-	a, b := c.input(0), c.input(1)
+	i, j := factors(c.node.Op)
+	a, b := c.input(i), c.input(j)
 	if !a.Known || !b.Known || len(a.Shape) != 2 || len(b.Shape) != 2 {
 		return typed(a.Type)
 	}
@@ -356,7 +447,7 @@ func gemm(c *call) []Shaped {
 
 // factors are the two matrices of a product among its inputs.
 func factors(op string) (int, int) {
-	if op == "QLinearMatMul" {
+	if op == "QLinearMatMul" || op == "QGemm" {
 		return 0, 3
 	}
 	return 0, 1
@@ -371,6 +462,8 @@ func matMul(c *call) []Shaped {
 		kind = Int32
 	case "QLinearMatMul":
 		kind = c.input(7).Type
+	case "MatMulIntegerToFloat", "DynamicQuantizeMatMul":
+		kind = Float32
 	}
 	if !a.Known || !b.Known || len(a.Shape) == 0 || len(b.Shape) == 0 {
 		return typed(kind)
@@ -449,7 +542,7 @@ func reshape(c *call) []Shaped {
 		}
 		to[open] = n / known
 	}
-	return []Shaped{{Type: x.Type, Known: true, Shape: to, Value: x.Value}}
+	return []Shaped{{Type: x.Type, Known: true, Shape: to, Value: x.Value, Real: x.Real}}
 }
 
 func transpose(c *call) []Shaped {
@@ -468,29 +561,90 @@ func transpose(c *call) []Shaped {
 		}
 		shape[i] = x.Shape[from]
 	}
-	return shaped(x.Type, shape...)
+	out := Shaped{Type: x.Type, Known: true, Shape: shape}
+	source := func(at []int64) []int64 {
+		from := make([]int64, len(at))
+		for i := range at {
+			if k := len(shape) - 1 - i; len(order) == len(shape) {
+				from[order[i]] = at[i]
+			} else {
+				from[k] = at[i]
+			}
+		}
+		return from
+	}
+	out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
+	return []Shaped{out}
 }
 
-func concat(c *call) []Shaped {
-	x := c.input(0)
+// picked are the values of a tensor each of which comes from a place in another.
+func picked[T any](x, out Shaped, values []T, source func(at []int64) []int64) []T {
+	n := out.Elements()
+	if values == nil || n < 0 || n > short {
+		return nil
+	}
+	result := make([]T, n)
+	for i := range result {
+		at, rest := make([]int64, len(out.Shape)), int64(i)
+		for k := len(at) - 1; k >= 0; k-- {
+			at[k] = rest % out.Shape[k]
+			rest /= out.Shape[k]
+		}
+		place := int64(0)
+		for k, v := range source(at) {
+			if v < 0 || v >= x.Shape[k] {
+				return nil
+			}
+			place = place*x.Shape[k] + v
+		}
+		result[i] = values[place]
+	}
+	return result
+}
+
+func concat(c *call) []Shaped { return joined(c, c.inputs) }
+
+// joined is the concatenation of some of a call's inputs.
+func joined(c *call, inputs []Shaped) []Shaped {
+	if len(inputs) == 0 {
+		return nil
+	}
+	x := inputs[0]
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	if !ok || !x.Known {
 		return typed(x.Type)
 	}
-	out := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape), Value: slices.Clone(x.Value)}
-	for _, y := range c.inputs[1:] {
+	out := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
+	for _, y := range inputs[1:] {
 		if !y.Known || len(y.Shape) != len(out.Shape) {
 			return typed(x.Type)
 		}
 		out.Shape[at] += y.Shape[at]
-		if out.Value = append(out.Value, y.Value...); y.Value == nil || x.Value == nil {
-			out.Value = nil
+	}
+	out.Value = strung(inputs, at, func(s Shaped) []int64 { return s.Value })
+	out.Real = strung(inputs, at, func(s Shaped) []float64 { return s.Real })
+	return []Shaped{out}
+}
+
+// strung are the values of tensors joined along an axis; nil when some are
+// unknown.
+func strung[T any](inputs []Shaped, at int, values func(Shaped) []T) []T {
+	outer, ok := product(inputs[0].Shape[:at])
+	if !ok || outer > short {
+		return nil
+	}
+	out := []T{}
+	for row := range outer {
+		for _, x := range inputs {
+			v := values(x)
+			if int64(len(v)) != x.Elements() || v == nil {
+				return nil
+			}
+			size := int64(len(v)) / max(1, outer)
+			out = append(out, v[row*size:(row+1)*size]...)
 		}
 	}
-	if len(out.Shape) != 1 {
-		out.Value = nil
-	}
-	return []Shaped{out}
+	return out
 }
 
 func squeeze(c *call) []Shaped {
@@ -513,7 +667,7 @@ func squeeze(c *call) []Shaped {
 		}
 		shape = append(shape, n)
 	}
-	return []Shaped{{Type: x.Type, Known: true, Shape: shape, Value: x.Value}}
+	return []Shaped{{Type: x.Type, Known: true, Shape: shape, Value: x.Value, Real: x.Real}}
 }
 
 func unsqueeze(c *call) []Shaped {
@@ -543,7 +697,7 @@ func unsqueeze(c *call) []Shaped {
 		shape = append(shape, x.Shape[next])
 		next++
 	}
-	return []Shaped{{Type: x.Type, Known: true, Shape: shape, Value: x.Value}}
+	return []Shaped{{Type: x.Type, Known: true, Shape: shape, Value: x.Value, Real: x.Real}}
 }
 
 func shapeOf(c *call) []Shaped {
@@ -581,9 +735,13 @@ func constantNode(c *call) []Shaped {
 		case a.Name == "value_ints":
 			return []Shaped{{Type: Int64, Known: true, Shape: []int64{int64(len(a.Ints))}, Value: a.Ints}}
 		case a.Name == "value_float":
-			return shaped(Float32)
+			return []Shaped{{Type: Float32, Known: true, Shape: []int64{}, Real: []float64{float64(a.Float)}}}
 		case a.Name == "value_floats":
-			return shaped(Float32, int64(len(a.Floats)))
+			s := Shaped{Type: Float32, Known: true, Shape: []int64{int64(len(a.Floats))}}
+			for _, v := range a.Floats {
+				s.Real = append(s.Real, float64(v))
+			}
+			return []Shaped{s}
 		case a.Name == "value_string":
 			return shaped(String)
 		}
@@ -594,28 +752,49 @@ func constantNode(c *call) []Shaped {
 func constantOfShape(c *call) []Shaped {
 	kind := Float32
 	var fill []int64
+	real := []float64{0}
 	if a := c.node.Attribute("value"); a != nil && a.Tensor != nil {
 		kind = a.Tensor.Type
-		fill = wholeNumbers(a.Tensor, 1)
+		fill, real = wholeNumbers(a.Tensor, 1), realNumbers(a.Tensor, 1)
 	}
 	to := c.input(0).Value
 	if to == nil {
 		return typed(kind)
 	}
 	out := Shaped{Type: kind, Known: true, Shape: slices.Clone(to)}
-	if n, ok := product(to); ok && len(fill) == 1 && n <= 256 {
-		out.Value = slices.Repeat(fill, int(n))
+	if n, ok := product(to); ok && n <= short {
+		if len(fill) == 1 {
+			out.Value = slices.Repeat(fill, int(n))
+		}
+		if len(real) == 1 {
+			out.Real = slices.Repeat(real, int(n))
+		}
 	}
 	return []Shaped{out}
 }
 
-func castTo(c *call) []Shaped {
-	x := c.input(0)
-	x.Type = DataType(c.node.Int("to", 0))
-	if x.Type != Int64 && x.Type != Int32 {
-		x.Value = nil
+func castTo(c *call) []Shaped { return cast(c.input(0), DataType(c.node.Int("to", 0))) }
+
+func castLike(c *call) []Shaped { return cast(c.input(0), c.input(1).Type) }
+
+func cast(x Shaped, to DataType) []Shaped {
+	out := Shaped{Type: to, Known: x.Known, Shape: x.Shape}
+	switch to {
+	case Int64, Int32, Bool:
+		out.Value = x.Value
+		for _, v := range x.Real {
+			out.Value = append(out.Value, int64(v))
+		}
+		if to == Bool {
+			out.Value = mapped(out.Value, func(v int64) int64 { return truth(v != 0) })
+		}
+	case Float32, Float64, Float16:
+		out.Real = x.Real
+		for _, v := range x.Value {
+			out.Real = append(out.Real, float64(v))
+		}
 	}
-	return []Shaped{x}
+	return []Shaped{out}
 }
 
 func gather(c *call) []Shaped {
@@ -626,14 +805,19 @@ func gather(c *call) []Shaped {
 	}
 	shape := slices.Concat(x.Shape[:at], indices.Shape, x.Shape[at+1:])
 	out := Shaped{Type: x.Type, Known: true, Shape: shape}
-	if len(x.Shape) == 1 && x.Value != nil && indices.Value != nil {
-		for _, i := range indices.Value {
-			k, ok := axis(i, len(x.Value))
-			if !ok {
-				return []Shaped{{Type: x.Type, Known: true, Shape: shape}}
+	if indices.Value != nil {
+		source := func(place []int64) []int64 {
+			k := int64(0)
+			for i, n := range indices.Shape {
+				k = k*n + place[at+i]
 			}
-			out.Value = append(out.Value, x.Value[k])
+			index := indices.Value[k]
+			if index < 0 {
+				index += x.Shape[at]
+			}
+			return slices.Concat(place[:at], []int64{index}, place[at+len(indices.Shape):])
 		}
+		out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
 	}
 	return []Shaped{out}
 }
@@ -645,7 +829,8 @@ func slice(c *call) []Shaped {
 	if !x.Known || starts == nil || len(ends) != len(starts) || c.given(3) && axes == nil || c.given(4) && steps == nil {
 		return typed(x.Type)
 	}
-	out := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape), Value: x.Value}
+	out := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
+	spans := map[int]span{}
 	for i := range starts {
 		a, step := int64(i), int64(1)
 		if i < len(axes) {
@@ -658,15 +843,16 @@ func slice(c *call) []Shaped {
 		if !ok || step == 0 {
 			return typed(x.Type)
 		}
-		picked := between(starts[i], ends[i], step, x.Shape[at])
-		out.Shape[at] = int64(picked.count)
-		if out.Value != nil && len(x.Shape) == 1 {
-			out.Value = picked.of(x.Value)
+		spans[at] = between(starts[i], ends[i], step, x.Shape[at])
+		out.Shape[at] = spans[at].count
+	}
+	source := func(place []int64) []int64 {
+		for at, s := range spans {
+			place[at] = s.start + place[at]*s.step
 		}
+		return place
 	}
-	if len(x.Shape) != 1 {
-		out.Value = nil
-	}
+	out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
 	return []Shaped{out}
 }
 
@@ -698,22 +884,12 @@ func between(start, end, step, size int64) span {
 	return s
 }
 
-func (s span) of(values []int64) []int64 {
-	out := []int64{}
-	for i := range s.count {
-		if k := s.start + i*s.step; k >= 0 && k < int64(len(values)) {
-			out = append(out, values[k])
-		}
-	}
-	return out
-}
-
 func splitUp(c *call) []Shaped {
 	x := c.input(0)
 	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
 	n := int64(len(c.node.Outputs))
 	out := make([]Shaped, n)
-	sizes := c.target(1, "split")
+	sizes, before := c.target(1, "split"), int64(0)
 	for i := range out {
 		out[i].Type = x.Type
 		if !ok || !x.Known || c.given(1) && sizes == nil {
@@ -726,6 +902,10 @@ func splitUp(c *call) []Shaped {
 		}
 		out[i].Known, out[i].Shape = true, slices.Clone(x.Shape)
 		out[i].Shape[at] = size
+		start := before
+		source := func(place []int64) []int64 { place[at] += start; return place }
+		out[i].Value, out[i].Real = picked(x, out[i], x.Value, source), picked(x, out[i], x.Real, source)
+		before += size
 	}
 	return out
 }
@@ -736,7 +916,13 @@ func expand(c *call) []Shaped {
 		return typed(x.Type)
 	}
 	shape, ok := broadcast(x, Shaped{Known: true, Shape: to})
-	return []Shaped{{Type: x.Type, Known: ok, Shape: shape}}
+	out := Shaped{Type: x.Type, Known: ok, Shape: shape}
+	if n := out.Elements(); x.Value != nil && n >= 0 && n <= short {
+		for i := range n {
+			out.Value = append(out.Value, x.Value[within(x.Shape, shape, i)])
+		}
+	}
+	return []Shaped{out}
 }
 
 func tile(c *call) []Shaped {
@@ -755,33 +941,100 @@ func tile(c *call) []Shaped {
 }
 
 func pad(c *call) []Shaped {
-	x, pads := c.input(0), c.target(1, "pads")
-	if !x.Known || c.given(3) || len(pads) != 2*len(x.Shape) {
+	x, pads, axes := c.input(0), c.target(1, "pads"), c.target(3, "")
+	if !c.given(3) {
+		axes = nil
+		for i := range x.Shape {
+			axes = append(axes, int64(i))
+		}
+	}
+	if !x.Known || len(pads) != 2*len(axes) {
 		return typed(x.Type)
 	}
 	shape := slices.Clone(x.Shape)
-	for i := range shape {
-		shape[i] += pads[i] + pads[len(shape)+i]
+	for i, a := range axes {
+		at, ok := axis(a, len(shape))
+		if !ok {
+			return typed(x.Type)
+		}
+		shape[at] += pads[i] + pads[len(axes)+i]
 	}
 	return shaped(x.Type, shape...)
 }
 
 func rangeOf(c *call) []Shaped {
-	kind := c.input(0).Type
-	start, limit, delta := c.input(0).Value, c.input(1).Value, c.input(2).Value
-	if len(start) != 1 || len(limit) != 1 || len(delta) != 1 || delta[0] == 0 {
-		return typed(kind)
+	from, to, by := c.input(0), c.input(1), c.input(2)
+	if len(from.Real) == 1 && len(to.Real) == 1 && len(by.Real) == 1 && by.Real[0] != 0 {
+		return shaped(from.Type, int64(max(0, math.Ceil((to.Real[0]-from.Real[0])/by.Real[0]))))
 	}
-	n := int64(math.Ceil(float64(limit[0]-start[0]) / float64(delta[0])))
-	return shaped(kind, max(0, n))
+	if len(from.Value) != 1 || len(to.Value) != 1 || len(by.Value) != 1 || by.Value[0] == 0 {
+		return typed(from.Type)
+	}
+	start, delta := from.Value[0], by.Value[0]
+	n := max(0, int64(math.Ceil(float64(to.Value[0]-start)/float64(delta))))
+	out := Shaped{Type: from.Type, Known: true, Shape: []int64{n}}
+	if n <= short {
+		out.Value = []int64{}
+		for i := range n {
+			out.Value = append(out.Value, start+i*delta)
+		}
+	}
+	return []Shaped{out}
 }
 
+// resize is by sizes or by scales, of all axes or of some. Sizes that keep the
+// ratio of the sides follow from the policy.
 func resize(c *call) []Shaped {
 	x := c.input(0)
-	if sizes := c.input(3).Value; x.Known && len(sizes) == len(x.Shape) && len(sizes) > 0 {
-		return shaped(x.Type, slices.Clone(sizes)...)
+	scales, sizes := c.input(2).Real, c.input(3).Value
+	if c.node.Op == "Upsample" || len(c.inputs) == 2 { // versions up to 10
+		if scales, sizes = c.input(1).Real, nil; !c.given(1) {
+			for _, v := range c.node.Attribute("scales").floats() {
+				scales = append(scales, float64(v))
+			}
+		}
 	}
-	return typed(x.Type) // by float scales: as the file states it
+	axes := c.node.Ints("axes")
+	if axes == nil {
+		for i := range x.Shape {
+			axes = append(axes, int64(i))
+		}
+	}
+	if !x.Known || len(axes) == 0 || len(sizes) != len(axes) && len(scales) != len(axes) {
+		return typed(x.Type)
+	}
+	shape, factor := slices.Clone(x.Shape), 0.0
+	for i, a := range axes {
+		at, ok := axis(a, len(shape))
+		if !ok {
+			return typed(x.Type)
+		}
+		if len(sizes) != len(axes) {
+			shape[at] = int64(math.Floor(float64(x.Shape[at]) * scales[i]))
+			continue
+		}
+		ratio := float64(sizes[i]) / float64(max(1, x.Shape[at]))
+		switch policy := c.node.Text("keep_aspect_ratio_policy"); {
+		case policy == "not_larger" && (factor == 0 || ratio < factor), policy == "not_smaller" && ratio > factor:
+			factor = ratio
+		}
+		shape[at] = sizes[i]
+	}
+	if factor > 0 {
+		for _, a := range axes {
+			at, _ := axis(a, len(shape))
+			shape[at] = int64(math.Round(factor * float64(x.Shape[at])))
+		}
+	}
+	return shaped(x.Type, shape...)
+}
+
+// floats are those of an attribute that may be missing.
+func (a *Attribute) floats() []float32 {
+	if a == nil {
+		return nil
+	}
+	return a.Floats
 }
 
 func depthToSpace(c *call) []Shaped {
@@ -844,7 +1097,20 @@ func reduction(c *call) []Shaped {
 			shape = append(shape, 1)
 		}
 	}
-	return shaped(x.Type, shape...)
+	out := Shaped{Type: x.Type, Known: true, Shape: shape}
+	if f := reduces[c.node.Op]; f != nil && len(x.Value) > 0 && out.Elements() == 1 {
+		v := x.Value[0]
+		for _, next := range x.Value[1:] {
+			v = f(v, next)
+		}
+		out.Value = []int64{v}
+	}
+	return []Shaped{out}
+}
+
+var reduces = map[string]func(a, b int64) int64{
+	"ReduceProd": func(a, b int64) int64 { return a * b }, "ReduceSum": func(a, b int64) int64 { return a + b },
+	"ReduceMax": func(a, b int64) int64 { return max(a, b) }, "ReduceMin": func(a, b int64) int64 { return min(a, b) },
 }
 
 func argument(c *call) []Shaped {
@@ -895,4 +1161,38 @@ func dynamicQuantize(c *call) []Shaped {
 	x := first(c)[0]
 	x.Type = Uint8
 	return []Shaped{x, {Type: Float32, Known: true, Shape: []int64{}}, {Type: Uint8, Known: true, Shape: []int64{}}}
+}
+
+// likeSecond has the first input's type and the second's shape.
+func likeSecond(c *call) []Shaped {
+	i := c.input(1)
+	return []Shaped{{Type: c.input(0).Type, Known: i.Known, Shape: i.Shape}}
+}
+
+func gatherND(c *call) []Shaped {
+	x, i, batch := c.input(0), c.input(1), c.node.Int("batch_dims", 0)
+	if !x.Known || !i.Known || len(i.Shape) == 0 {
+		return typed(x.Type)
+	}
+	from := batch + i.Shape[len(i.Shape)-1]
+	if from < 0 || from > int64(len(x.Shape)) {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, slices.Concat(i.Shape[:len(i.Shape)-1], x.Shape[from:])...)
+}
+
+func gridSample(c *call) []Shaped {
+	x, grid := c.input(0), c.input(1)
+	if !x.Known || !grid.Known || len(x.Shape) < 3 || len(grid.Shape) != len(x.Shape) {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, slices.Concat(x.Shape[:2], grid.Shape[1:len(grid.Shape)-1])...)
+}
+
+func randomShape(c *call) []Shaped {
+	kind := DataType(c.node.Int("dtype", int64(Float32)))
+	if shape := c.node.Ints("shape"); shape != nil {
+		return shaped(kind, slices.Clone(shape)...)
+	}
+	return typed(kind)
 }

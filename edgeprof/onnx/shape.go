@@ -8,13 +8,6 @@ import (
 	"slices"
 )
 
-// Settings decide what a file leaves open. The zero value works.
-type Settings struct {
-	// Sizes gives named dimensions a size; a dimension that has no entry, or no
-	// name, is taken to be 1.
-	Sizes map[string]int64
-}
-
 // Shaped is what follows for one tensor.
 type Shaped struct {
 	Type  DataType // 0 when unknown
@@ -22,9 +15,12 @@ type Shaped struct {
 	Shape []int64
 	// Constant says that the tensor does not depend on the inputs.
 	Constant bool
-	// Value is the content of a short constant of whole numbers, such as the
-	// target of a Reshape; nil when unknown.
+	// Value is the content of a short tensor of whole numbers or truth values, in
+	// row-major order, where it follows from shapes and constants, such as the
+	// target of a Reshape; nil when unknown. Real is that of real numbers, such as
+	// the scales of a Resize.
 	Value []int64
+	Real  []float64
 }
 
 // Elements is the number of elements, or -1 when unknown or beyond int64.
@@ -65,67 +61,33 @@ func product(sizes []int64) (int64, bool) {
 	return int64(n), true
 }
 
-// inference walks a graph in topological order.
-type inference struct {
-	settings Settings
-	tensors  map[string]Shaped
-	stated   map[string]Value
-	opset    int64
-	dynamic  bool // an input has a dimension that the file leaves open
-}
-
-// infer works out what it can of every tensor in a graph. Order lists the nodes
-// so that each comes after those it needs.
-func infer(m *Model, s Settings) (in *inference, order []int, err error) {
-	g := &m.Graph
-	if order, err = topological(g); err != nil {
-		return nil, nil, err
-	}
-	in = &inference{settings: s, tensors: map[string]Shaped{}, stated: map[string]Value{}, opset: m.Opsets[""]}
-	for i := range g.Initializers {
-		t := &g.Initializers[i]
-		if _, ok := product(t.Dims); !ok {
-			return nil, nil, fmt.Errorf("%w: initializer %q: impossible dimensions %v", ErrGraph, t.Name, t.Dims)
-		}
-		in.tensors[t.Name] = constant(t)
-	}
-	for _, v := range g.Inputs {
-		if _, given := in.tensors[v.Name]; !given {
-			in.tensors[v.Name] = in.resolve(v)
-		}
-	}
-	for _, v := range append(slices.Clone(g.Values), g.Outputs...) {
-		in.stated[v.Name] = v
-	}
-	for _, i := range order {
-		in.node(&g.Nodes[i])
-	}
-	return in, order, nil
-}
-
-// resolve gives an input's open dimensions a size.
-func (in *inference) resolve(v Value) Shaped {
-	s := Shaped{Type: v.Type, Known: v.Known, Shape: make([]int64, len(v.Shape))}
-	for i, d := range v.Shape {
-		s.Shape[i] = d.Size
-		if d.Size < 0 {
-			in.dynamic = true
-			s.Shape[i] = 1
-			if size, ok := in.settings.Sizes[d.Name]; ok && d.Name != "" {
-				s.Shape[i] = size
-			}
-		}
-	}
-	return s
-}
-
 // constant is what an initializer or a Constant's tensor is.
 func constant(t *Tensor) Shaped {
 	s := Shaped{Type: t.Type, Known: true, Shape: slices.Clone(t.Dims), Constant: true}
-	if n, ok := product(t.Dims); ok && n <= 256 {
-		s.Value = wholeNumbers(t, n)
+	if n, ok := product(t.Dims); ok && n <= short {
+		s.Value, s.Real = wholeNumbers(t, n), realNumbers(t, n)
 	}
 	return s
+}
+
+// short is how many elements a tensor has at most whose content is followed.
+const short = 1024
+
+// realNumbers are the values of a short tensor of float32 or float64.
+func realNumbers(t *Tensor, n int64) []float64 {
+	var values []float64
+	switch {
+	case n < 1:
+	case t.Type == Float32 && int64(len(t.Data)) == 4*n:
+		for b := t.Data; len(b) > 0; b = b[4:] {
+			values = append(values, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+		}
+	case t.Type == Float64 && int64(len(t.Data)) == 8*n:
+		for b := t.Data; len(b) > 0; b = b[8:] {
+			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		}
+	}
+	return values
 }
 
 func wholeNumbers(t *Tensor, n int64) []int64 {
@@ -141,6 +103,10 @@ func wholeNumbers(t *Tensor, n int64) []int64 {
 	case t.Type == Int32 && int64(len(t.Data)) == 4*n:
 		for b := t.Data; len(b) > 0; b = b[4:] {
 			values = append(values, int64(int32(binary.LittleEndian.Uint32(b))))
+		}
+	case t.Type == Bool && int64(len(t.Data)) == n:
+		for _, b := range t.Data {
+			values = append(values, int64(b))
 		}
 	case n == 0:
 	default:
@@ -230,48 +196,4 @@ func needs(n *Node) []string {
 		}
 	}
 	return names
-}
-
-// node works out a node's outputs: by its operator's rule, or from what the
-// file states.
-func (in *inference) node(n *Node) {
-	inputs := make([]Shaped, len(n.Inputs))
-	constant := len(n.Attributes) > 0 || len(n.Inputs) > 0
-	for i, name := range n.Inputs {
-		inputs[i] = in.tensors[name]
-		constant = constant && (inputs[i].Constant || name == "")
-	}
-	var outputs []Shaped
-	if rule := rules[n.Op]; rule != nil && n.standard() {
-		outputs = rule(&call{in: in, node: n, inputs: inputs})
-	}
-	for i, name := range n.Outputs {
-		var s Shaped
-		if i < len(outputs) {
-			s = outputs[i]
-		}
-		if _, ok := product(s.Shape); !ok {
-			s.Known, s.Shape, s.Value = false, nil, nil
-		}
-		if v, ok := in.stated[name]; ok {
-			s = in.merge(s, v)
-		}
-		s.Constant = constant && !random[n.Op]
-		in.tensors[name] = s
-	}
-}
-
-var random = map[string]bool{"RandomNormal": true, "RandomUniform": true, "RandomNormalLike": true, "RandomUniformLike": true, "Multinomial": true, "Bernoulli": true}
-
-// merge fills what a rule left open with what the file states.
-func (in *inference) merge(s Shaped, v Value) Shaped {
-	if s.Type == 0 {
-		s.Type = v.Type
-	}
-	if !s.Known && v.Known {
-		was := in.dynamic
-		s.Known, s.Shape = true, in.resolve(v).Shape
-		in.dynamic = was
-	}
-	return s
 }

@@ -240,7 +240,7 @@ func (c *Calibration) kernels(kernels []kernel.Row) []float64 {
 	for i := range kernels {
 		k := &kernels[i]
 		r := c.Rates[onnx.Class(k.Class)]
-		seconds[i] = r.seconds(k) * math.Pow(c.trees.factor(k, r, at), c.Belief) * c.scale()
+		seconds[i] = r.seconds(k) * math.Pow(c.trees.factor(k, r, at), c.Belief) * c.scale() * float64(max(1, k.Times))
 	}
 	return seconds
 }

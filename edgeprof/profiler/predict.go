@@ -9,6 +9,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/uncertainty"
+	"math"
 )
 
 // Prediction is the time of one inference on a device as it is loaded now.
@@ -47,8 +48,11 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 			p.Shares = append(p.Shares, Share{class, seconds})
 		}
 	}
+	if len(kernels) == 0 {
+		p.Idle = least
+	}
 	for i := range p.Shares {
-		p.Shares[i].Part /= p.Idle
+		p.Shares[i].Part /= max(p.Idle, math.SmallestNonzeroFloat64)
 	}
 	slices.SortFunc(p.Shares, func(x, y Share) int {
 		if x.Part != y.Part {
@@ -70,9 +74,20 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 			p.Warnings = append(p.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
 		}
 	}
-	p.Seconds = c.band().Predict(p.Idle * p.Slowdown)
+	band := c.band()
+	if a.Doubtful() {
+		band.Low, band.High = band.Low/uncounted, band.High*uncounted
+	}
+	p.Seconds = band.Predict(p.Idle * p.Slowdown)
 	return p
 }
+
+// least is the time of a model in which nothing is left to compute: a call.
+const least = 1e-7
+
+// uncounted is how many times longer an inference may be where the file does not
+// say what all of it costs.
+const uncounted = 10
 
 // clock is how much slower a device is by its clock alone.
 func (c *Calibration) clock(d device.Device) float64 {

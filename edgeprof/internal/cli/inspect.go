@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,21 +16,17 @@ import (
 // newInspectCommand counts what a model is made of, without loading its weights.
 func newInspectCommand(env *cli.Env) *cobra.Command {
 	var asJSON bool
-	var sizes map[string]string
+	var sizes []string
 	c := &cobra.Command{
 		Use:   "inspect MODEL.onnx",
 		Short: "Count a model's layers, parameters, operations and memory",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			settings, err := dimensions(sizes)
+			a, err := analyzed(args[0], sizes)
 			if err != nil {
 				return err
 			}
-			m, err := onnx.ReadFile(args[0])
-			if err != nil {
-				return err
-			}
-			counts, err := onnx.Characterize(m, settings)
+			counts, err := a.Characteristics()
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -47,20 +43,42 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().StringToStringVar(&sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
+	dimFlag(c, &sizes)
 	return c
 }
 
-func dimensions(sizes map[string]string) (onnx.Settings, error) {
-	s := onnx.Settings{Sizes: map[string]int64{}}
-	for name, text := range sizes {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 1 {
-			return s, cli.Usagef("--dim %s=%s: want a size from 1", name, text)
-		}
-		s.Sizes[name] = n
+// dimFlag adds --dim.
+func dimFlag(c *cobra.Command, sizes *[]string) {
+	c.Flags().StringSliceVar(sizes, "dim", nil, "size of a dimension that the model leaves open, such as batch=4 or INPUT:AXIS=640 (default 1)")
+}
+
+// dimensions are the sizes that --dim gives.
+func dimensions(sizes []string) (onnx.Settings, error) {
+	s, err := onnx.ParseSizes(sizes)
+	if err != nil {
+		return s, cli.Usagef("--dim: %w", err)
 	}
 	return s, nil
+}
+
+// analyzed is the model in a file, with the sizes that --dim gives.
+func analyzed(path string, sizes []string) (*onnx.Analysis, error) {
+	settings, err := dimensions(sizes)
+	if err != nil {
+		return nil, err
+	}
+	m, err := onnx.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := onnx.Analyze(m, settings)
+	if errors.Is(err, onnx.ErrDimension) {
+		return nil, cli.Usagef("%s: --dim: %w", path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
 }
 
 func texts(errs []error) []string {

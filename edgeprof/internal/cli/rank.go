@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/placement"
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/cli"
@@ -17,28 +16,20 @@ import (
 func newRankCommand(env *cli.Env) *cobra.Command {
 	var calibration string
 	var source sourcing
-	var sizes map[string]string
+	var sizes []string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "rank MODEL.onnx",
 		Short: "Rank devices by the predicted time of one inference",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			settings, err := dimensions(sizes)
-			if err != nil {
-				return err
-			}
 			from, err := source.devices()
 			if err != nil {
 				return err
 			}
-			m, err := onnx.ReadFile(args[0])
+			a, err := analyzed(args[0], sizes)
 			if err != nil {
 				return err
-			}
-			a, err := onnx.Analyze(m, settings)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			devices, excluded, err := from.Devices(cmd.Context())
 			if err != nil {
@@ -62,7 +53,7 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 	}
 	source.flags(c, "local", "")
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices that name none (default: those of edgeprof calibrate, or built in)")
-	c.Flags().StringToStringVar(&sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
+	dimFlag(c, &sizes)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

@@ -33,7 +33,7 @@ type running struct {
 	cpus       []int
 	quota      float64
 	ortLibrary string
-	sizes      map[string]string
+	sizes      []string
 }
 
 func (r *running) flags(c *cobra.Command) {
@@ -43,7 +43,7 @@ func (r *running) flags(c *cobra.Command) {
 	f.IntSliceVar(&r.cpus, "pin", nil, "processors that inferences may use, such as 0 or 0,1 (default: any)")
 	f.Float64Var(&r.quota, "quota", 1, "share of time that inferences may run, in (0, 1]")
 	f.StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: looked for in node_modules and the system's folders)")
-	f.StringToStringVar(&r.sizes, "dim", nil, "size of a named dimension that the model leaves open, such as batch=4 (default 1)")
+	dimFlag(c, &r.sizes)
 }
 
 func (r *running) check() error {

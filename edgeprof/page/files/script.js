@@ -56,7 +56,7 @@ function showProblem(p) {
 function send(file) {
   const request = new XMLHttpRequest();
   const progress = at("progress");
-  request.open("POST", "/api/v1/placements?workload=" + workload(file.name));
+  request.open("POST", "/api/v1/placements?workload=" + workload(file.name) + sizes());
   for (const [name, value] of Object.entries(headers({ "Content-Type": "application/octet-stream" }))) request.setRequestHeader(name, value);
   request.upload.onprogress = (e) => { if (e.lengthComputable) progress.value = e.loaded / e.total; };
   request.onload = () => {
@@ -73,6 +73,11 @@ function send(file) {
   progress.value = 0;
   progress.hidden = false;
   request.send(file);
+}
+
+// sizes are the open dimensions' as the page's field has them.
+function sizes() {
+  return at("dims").value.split(/[\s,;]+/).filter(Boolean).map((d) => "&dim=" + encodeURIComponent(d)).join("");
 }
 
 // workload is a file's name as Kubernetes takes one.
@@ -165,6 +170,7 @@ async function predictor() {
   at("predictor").textContent = `predicted by ${m.kind}, measured on ${m.device_model}`;
 }
 
+at("file").addEventListener("click", (e) => { e.target.value = ""; }); // the same file again is a change too
 at("file").addEventListener("change", (e) => { if (e.target.files[0]) send(e.target.files[0]); });
 for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
   at("drop").addEventListener(name, (e) => {

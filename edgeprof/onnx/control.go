@@ -1,0 +1,249 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Warnings about control flow.
+var (
+	// ErrBranch warns that an input decides which branch runs.
+	ErrBranch = errors.New("branches")
+	// ErrTrips warns of a loop whose number of trips the file does not say; one
+	// is counted.
+	ErrTrips = errors.New("trips unknown")
+)
+
+// deepestBody is how deep bodies may lie in each other.
+const deepestBody = 32
+
+// body is what control flow comes to.
+type body struct {
+	outputs  []Shaped
+	costs    []Cost // of one trip
+	times    int64
+	constant bool // what it says depends on no input
+}
+
+func (b *body) macs() int64 {
+	sum := int64(0)
+	for i := range b.costs {
+		b.costs[i].each(1, func(c *Cost, times int64) { sum += c.MACs * times })
+	}
+	return sum
+}
+
+func (b *body) bytes() int64 {
+	sum := int64(0)
+	for i := range b.costs {
+		b.costs[i].each(1, func(c *Cost, times int64) { sum += (c.ParameterBytes + c.ReadBytes + c.WrittenBytes) * times })
+	}
+	return sum
+}
+
+func controls(n *Node) bool {
+	return n.standard() && (n.Op == "If" || n.Op == "Loop" || n.Op == "Scan")
+}
+
+// control infers the bodies of a node.
+func (in *inference) control(n *Node, inputs []Shaped) (*body, error) {
+	if in.depth >= deepestBody {
+		in.bodies++
+		return &body{times: 1}, nil
+	}
+	in.depth++
+	defer func() { in.depth-- }()
+	switch n.Op {
+	case "If":
+		return in.branch(n, inputs)
+	case "Loop":
+		return in.loop(n, inputs)
+	}
+	return in.scan(n, inputs)
+}
+
+// graph is an attribute's only graph, or nil.
+func (n *Node) graph(name string) *Graph {
+	if a := n.Attribute(name); a != nil && len(a.Graphs) == 1 {
+		return &a.Graphs[0]
+	}
+	return nil
+}
+
+// inside infers a body whose inputs are known.
+func (in *inference) inside(g *Graph, inputs []Shaped) (*body, error) {
+	inner := &inference{common: in.common, outer: in}
+	inner.prepare(g)
+	for i, v := range g.Inputs {
+		s := Shaped{}
+		if i < len(inputs) {
+			s = inputs[i]
+		}
+		if s.Type == 0 {
+			s.Type = v.Type
+		}
+		if !s.Known && v.Known {
+			s.Shape, s.Known = in.dims.stated(v.Shape)
+		}
+		inner.tensors[v.Name] = s
+	}
+	if err := inner.walk(g); err != nil {
+		return nil, err
+	}
+	b := &body{costs: inner.costs, times: 1, constant: true}
+	for _, v := range g.Outputs {
+		s := inner.look(v.Name)
+		b.outputs, b.constant = append(b.outputs, s), b.constant && s.Constant
+		in.ends = append(in.ends, v.Name)
+	}
+	return b, nil
+}
+
+// branch takes the branch that a condition known ahead takes, or the dearer one.
+func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
+	var both [2]*body
+	for i, name := range []string{"else_branch", "then_branch"} {
+		g := n.graph(name)
+		if g == nil {
+			return nil, fmt.Errorf("%w: If %q without %s", ErrGraph, n.Name, name)
+		}
+		if len(inputs) > 0 && len(inputs[0].Value) == 1 && (inputs[0].Value[0] != 0) != (i == 1) {
+			continue // never taken
+		}
+		var err error
+		if both[i], err = in.inside(g, nil); err != nil {
+			return nil, err
+		}
+	}
+	otherwise, then := both[0], both[1]
+	switch {
+	case then == nil:
+		return otherwise, nil
+	case otherwise == nil:
+		return then, nil
+	}
+	in.doubts = append(in.doubts, fmt.Errorf("%w: If %q: the dearer is counted; then: %d multiply-accumulates and %d bytes, else: %d and %d",
+		ErrBranch, n.Name, then.macs(), then.bytes(), otherwise.macs(), otherwise.bytes()))
+	dearer := then
+	if m, o := then.macs(), otherwise.macs(); o > m || o == m && otherwise.bytes() > then.bytes() {
+		dearer = otherwise
+	}
+	dearer.constant = false
+	for i := range dearer.outputs {
+		dearer.outputs[i].Value, dearer.outputs[i].Real = nil, nil
+	}
+	return dearer, nil
+}
+
+// loop runs a body as often as the file or the settings say. Values that it
+// carries and that change their shape on the way are not known.
+func (in *inference) loop(n *Node, inputs []Shaped) (*body, error) {
+	g := n.graph("body")
+	if g == nil || len(g.Inputs) < 2 || len(inputs) < 2 {
+		return nil, fmt.Errorf("%w: Loop %q without a body", ErrGraph, n.Name)
+	}
+	carried := make([]Shaped, len(inputs))
+	for i, s := range inputs {
+		s.Value, s.Real, s.Constant = nil, nil, false
+		carried[i] = s
+	}
+	carried[0], carried[1] = Shaped{Type: Int64, Known: true, Shape: []int64{}}, Shaped{Type: Bool, Known: true, Shape: []int64{}}
+	b, err := in.inside(g, carried)
+	if err != nil {
+		return nil, err
+	}
+	b.times = in.trips(n, inputs[0], g)
+	var out []Shaped
+	for i, s := range b.outputs[min(1, len(b.outputs)):] {
+		s.Value, s.Real = nil, nil
+		if i >= len(inputs)-2 && s.Known { // gathered over the trips
+			s.Shape = append([]int64{b.times}, s.Shape...)
+		}
+		out = append(out, s)
+	}
+	b.outputs, b.constant = out, false
+	return b, nil
+}
+
+// trips of a loop: the settings', or the count where it is known and the
+// condition stays as it is.
+func (in *inference) trips(n *Node, count Shaped, g *Graph) int64 {
+	key := n.Name + ":trips"
+	if given, ok := in.dims.sizes[key]; ok {
+		in.dims.used[key] = true
+		return given
+	}
+	if len(count.Value) == 1 && count.Value[0] >= 0 && count.Value[0] < math.MaxInt32 {
+		if !keeps(g) {
+			in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q may end before its %d trips, which are counted", ErrTrips, n.Name, count.Value[0]))
+		}
+		return count.Value[0]
+	}
+	in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q: one trip is counted; give %s=NUMBER", ErrTrips, n.Name, key))
+	return 1
+}
+
+// keeps says that a loop's body hands on the condition that it was given, or a
+// constant.
+func keeps(g *Graph) bool {
+	if len(g.Outputs) == 0 {
+		return false
+	}
+	name := g.Outputs[0].Name
+	for i := range g.Initializers {
+		if g.Initializers[i].Name == name {
+			return true
+		}
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if len(n.Outputs) > 0 && n.Outputs[0] == name {
+			return n.Op == "Constant" || n.Op == "Identity" && len(n.Inputs) > 0 && n.Inputs[0] == g.Inputs[1].Name
+		}
+	}
+	return name == g.Inputs[1].Name
+}
+
+// scan runs a body once for each slice of its last inputs.
+func (in *inference) scan(n *Node, inputs []Shaped) (*body, error) {
+	g, scanned := n.graph("body"), int(n.Int("num_scan_inputs", 0))
+	if g == nil || scanned < 1 || scanned > len(inputs) {
+		return nil, fmt.Errorf("%w: Scan %q without a body or inputs to scan", ErrGraph, n.Name)
+	}
+	axes, states, trips := n.Ints("scan_input_axes"), len(inputs)-scanned, int64(-1)
+	carried := make([]Shaped, len(inputs))
+	for i, s := range inputs {
+		s.Value, s.Real, s.Constant = nil, nil, false
+		if i >= states && s.Known {
+			a := int64(0)
+			if i-states < len(axes) {
+				a = axes[i-states]
+			}
+			if at, ok := axis(a, len(s.Shape)); ok {
+				trips = s.Shape[at]
+				s.Shape = append(append([]int64{}, s.Shape[:at]...), s.Shape[at+1:]...)
+			} else {
+				s.Known = false
+			}
+		}
+		carried[i] = s
+	}
+	b, err := in.inside(g, carried)
+	if err != nil {
+		return nil, err
+	}
+	if b.times = trips; trips < 0 {
+		b.times = 1
+		in.doubts = append(in.doubts, fmt.Errorf("%w: Scan %q: one trip is counted", ErrTrips, n.Name))
+	}
+	for i := range b.outputs {
+		s := &b.outputs[i]
+		s.Value, s.Real = nil, nil
+		if i >= states && s.Known {
+			s.Shape = append([]int64{b.times}, s.Shape...)
+		}
+	}
+	b.constant = false
+	return b, nil
+}

@@ -1,0 +1,158 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrDimension is returned for a size of a dimension that the model does not
+// leave open.
+var ErrDimension = errors.New("no such open dimension")
+
+// Settings decide what a file leaves open. The zero value works.
+type Settings struct {
+	// Sizes of open dimensions of the inputs, by the dimension's name or by
+	// INPUT:AXIS, axes counted from 0; and numbers of trips of loops, by
+	// NODE:trips. A dimension without an entry is taken to be 1, and reported.
+	Sizes map[string]int64
+}
+
+// ParseSizes reads sizes as users write them: NAME=4, INPUT:AXIS=4, or NAME:4.
+// The error matches [ErrDimension].
+func ParseSizes(texts []string) (Settings, error) {
+	s := Settings{Sizes: map[string]int64{}}
+	for _, text := range texts {
+		cut := strings.LastIndexByte(text, '=')
+		if cut < 0 {
+			cut = strings.LastIndexByte(text, ':')
+		}
+		n, err := strconv.ParseInt(text[cut+1:], 10, 64)
+		if err != nil || n < 1 || cut < 1 {
+			return s, fmt.Errorf("%w: %q, want NAME=SIZE or INPUT:AXIS=SIZE, a size from 1", ErrDimension, text)
+		}
+		s.Sizes[text[:cut]] = n
+	}
+	return s, nil
+}
+
+// Open is a dimension of an input that the file leaves open.
+type Open struct {
+	Input string `json:"input"`
+	Axis  int    `json:"axis"`
+	Name  string `json:"name,omitempty"` // "" where the file gives none
+	Size  int64  `json:"size"`           // that it was taken for
+	Given bool   `json:"given"`          // by the settings
+}
+
+// String names the dimension and its size: x:0 (batch) = 4.
+func (o Open) String() string {
+	name := ""
+	if o.Name != "" {
+		name = " (" + o.Name + ")"
+	}
+	return fmt.Sprintf("%s:%d%s = %d", o.Input, o.Axis, name, o.Size)
+}
+
+// dimensions are the open ones, and what their names stand for.
+type dimensions struct {
+	sizes map[string]int64
+	open  []Open
+	named map[string]int64
+	used  map[string]bool
+}
+
+// at is the key of an axis.
+func at(input string, axis int) string { return fmt.Sprintf("%s:%d", input, axis) }
+
+// newDimensions finds the open dimensions of the inputs. Those of one name have
+// one size.
+func newDimensions(inputs []Value, sizes map[string]int64) *dimensions {
+	d := &dimensions{sizes: sizes, named: map[string]int64{}, used: map[string]bool{}}
+	for _, v := range inputs {
+		for i, dim := range v.Shape {
+			if dim.Size >= 0 {
+				continue
+			}
+			o := Open{Input: v.Name, Axis: i, Name: dim.Name, Size: 1}
+			if o.Name == "?" { // what some exporters write for no name
+				o.Name = ""
+			}
+			for _, key := range []string{o.Name, at(v.Name, i)} {
+				if size, ok := sizes[key]; ok && key != "" {
+					o.Size, o.Given, d.used[key] = size, true, true
+				}
+			}
+			if o.Given && o.Name != "" {
+				d.named[o.Name] = o.Size
+			}
+			d.open = append(d.open, o)
+		}
+	}
+	for i := range d.open {
+		o := &d.open[i]
+		if size, ok := d.named[o.Name]; ok && !o.Given {
+			o.Size, o.Given = size, true
+		}
+		if _, ok := d.named[o.Name]; !ok && o.Name != "" {
+			d.named[o.Name] = o.Size
+		}
+	}
+	return d
+}
+
+// of is the size of an input's axis.
+func (d *dimensions) of(input string, axis int) int64 {
+	for _, o := range d.open {
+		if o.Input == input && o.Axis == axis {
+			return o.Size
+		}
+	}
+	return 1
+}
+
+// stated is a shape that the file states within the graph; false while one of
+// its dimensions is open.
+func (d *dimensions) stated(dims []Dim) ([]int64, bool) {
+	shape := make([]int64, len(dims))
+	for i, dim := range dims {
+		shape[i] = dim.Size
+		if dim.Size >= 0 {
+			continue
+		}
+		size, ok := d.named[dim.Name]
+		if given, stands := d.sizes[dim.Name]; stands && dim.Name != "" {
+			size, ok, d.used[dim.Name] = given, true, true
+		}
+		if !ok || dim.Name == "" {
+			return nil, false
+		}
+		shape[i] = size
+	}
+	return shape, true
+}
+
+// check refuses sizes that nothing took.
+func (d *dimensions) check() error {
+	for _, name := range slices.Sorted(maps.Keys(d.sizes)) {
+		if !d.used[name] {
+			return fmt.Errorf("%w: %q; open are %s", ErrDimension, name, d)
+		}
+	}
+	return nil
+}
+
+// String lists the open dimensions.
+func (d *dimensions) String() string {
+	if len(d.open) == 0 {
+		return "none"
+	}
+	parts := make([]string, len(d.open))
+	for i, o := range d.open {
+		parts[i] = o.String()
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,167 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+)
+
+// inference walks a graph in topological order. That of a body of control flow
+// sees the tensors of the graphs around it.
+type inference struct {
+	*common
+	outer   *inference
+	tensors map[string]Shaped
+	declare map[string]Value // what the file states of tensors
+	order   []int
+	costs   []Cost // in order
+}
+
+// common is what the graph and its bodies share.
+type common struct {
+	dims     *dimensions
+	opset    int64
+	external int
+	bodies   int            // graphs that are not counted
+	custom   map[string]int // nodes of operators without a cost, by name
+	doubts   []error        // about loops and branches
+	ends     []string       // outputs of bodies
+	depth    int            // of bodies
+}
+
+// infer works out what it can of every tensor in a graph. The order lists the
+// nodes so that each comes after those it needs.
+func infer(m *Model, s Settings) (*inference, error) {
+	g := &m.Graph
+	given := map[string]bool{}
+	for i := range g.Initializers {
+		given[g.Initializers[i].Name] = true
+	}
+	inputs := slices.DeleteFunc(slices.Clone(g.Inputs), func(v Value) bool { return given[v.Name] })
+	in := &inference{common: &common{dims: newDimensions(inputs, s.Sizes), opset: m.Opsets[""], bodies: m.Functions, custom: map[string]int{}}}
+	in.prepare(g)
+	for _, v := range inputs {
+		in.tensors[v.Name] = in.resolve(v)
+	}
+	if err := in.walk(g); err != nil {
+		return nil, err
+	}
+	return in, in.dims.check()
+}
+
+func (in *inference) prepare(g *Graph) {
+	in.tensors, in.declare = map[string]Shaped{}, map[string]Value{}
+	for _, v := range append(slices.Clone(g.Values), g.Outputs...) {
+		in.declare[v.Name] = v
+	}
+}
+
+// walk infers the graph's nodes in order.
+func (in *inference) walk(g *Graph) error {
+	for i := range g.Initializers {
+		t := &g.Initializers[i]
+		if _, ok := product(t.Dims); !ok {
+			return fmt.Errorf("%w: initializer %q: impossible dimensions %v", ErrGraph, t.Name, t.Dims)
+		}
+		if t.External {
+			in.external++
+		}
+		in.tensors[t.Name] = constant(t)
+	}
+	var err error
+	if in.order, err = topological(g); err != nil {
+		return err
+	}
+	for _, i := range in.order {
+		if err := in.node(i, &g.Nodes[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look is what is known of a tensor, here or in a graph around.
+func (in *inference) look(name string) Shaped {
+	for at := in; at != nil && name != ""; at = at.outer {
+		if s, ok := at.tensors[name]; ok {
+			return s
+		}
+	}
+	return Shaped{}
+}
+
+// resolve gives an input's open dimensions a size.
+func (in *inference) resolve(v Value) Shaped {
+	s := Shaped{Type: v.Type, Known: v.Known, Shape: make([]int64, len(v.Shape))}
+	for i, d := range v.Shape {
+		if s.Shape[i] = d.Size; d.Size < 0 {
+			s.Shape[i] = in.dims.of(v.Name, i)
+		}
+	}
+	return s
+}
+
+// node works out a node's outputs, by its operator's rule, or from what the
+// file states, and its cost.
+func (in *inference) node(index int, n *Node) error {
+	inputs := make([]Shaped, len(n.Inputs))
+	constant := len(n.Attributes) > 0 || len(n.Inputs) > 0
+	for i, name := range n.Inputs {
+		inputs[i] = in.look(name)
+		constant = constant && (inputs[i].Constant || name == "")
+	}
+	var inside *body
+	var outputs []Shaped
+	switch rule := rules[n.operator()]; {
+	case controls(n):
+		var err error
+		if inside, err = in.control(n, inputs); err != nil {
+			return err
+		}
+		outputs, constant = inside.outputs, constant && inside.constant
+	case rule != nil:
+		outputs = rule(&call{in: in, node: n, inputs: inputs})
+	}
+	for i, name := range n.Outputs {
+		var s Shaped
+		if i < len(outputs) {
+			s = outputs[i]
+		}
+		in.tensors[name] = in.finished(name, s, constant && !random[n.Op])
+	}
+	cost := in.cost(index, n)
+	if inside == nil {
+		for _, a := range n.Attributes {
+			in.bodies += len(a.Graphs)
+		}
+	} else {
+		cost.Inside, cost.Times, cost.ReadBytes, cost.WrittenBytes = inside.costs, inside.times, 0, 0
+	}
+	in.costs = append(in.costs, cost)
+	return nil
+}
+
+// finished is what a rule found, with what the file states where that says more.
+func (in *inference) finished(name string, s Shaped, constant bool) Shaped {
+	n, ok := product(s.Shape)
+	if !ok {
+		s.Known, s.Shape = false, nil
+	}
+	if !s.Known || int64(len(s.Value)) != n {
+		s.Value = nil
+	}
+	if !s.Known || int64(len(s.Real)) != n {
+		s.Real = nil
+	}
+	if v, ok := in.declare[name]; ok {
+		if s.Type == 0 {
+			s.Type = v.Type
+		}
+		if !s.Known && v.Known {
+			s.Shape, s.Known = in.dims.stated(v.Shape)
+		}
+	}
+	s.Constant = constant
+	return s
+}
+
+var random = map[string]bool{"RandomNormal": true, "RandomUniform": true, "RandomNormalLike": true, "RandomUniformLike": true, "Multinomial": true, "Bernoulli": true}
