@@ -40,6 +40,10 @@ type Run struct {
 	CPU  float64 `json:"cpu_seconds"`
 	Wait float64 `json:"wait_seconds"` // threads ready without a processor
 
+	// Parallel is how many threads wanted a processor at a time, on average; 0 in
+	// older journals.
+	Parallel float64 `json:"parallel_threads,omitempty"`
+
 	// Laps are the wall times that the job told: set-up, epochs, teardown.
 	// Empty where it does not tell.
 	Laps []float64 `json:"laps,omitempty"`

@@ -15,6 +15,8 @@ type Result struct {
 	Start time.Time
 	Wall  time.Duration
 	CPU   time.Duration // user and system, of the whole process tree
+	// Parallel is how many threads wanted a processor at a time; 0 if not known.
+	Parallel float64
 	// Wait is how long threads stood ready without a processor, summed over
 	// the threads that were seen.
 	Wait      time.Duration
@@ -44,6 +46,9 @@ const mostPoints = 4096
 func (r *Result) read(at time.Duration, u timing.TreeUsage) {
 	r.PeakBytes = max(r.PeakBytes, u.Peak)
 	r.Wait = max(r.Wait, u.Wait)
+	if u.Parallel > 0 {
+		r.Parallel = u.Parallel
+	}
 	if r.step == 0 {
 		r.step = 1
 	}

@@ -19,7 +19,7 @@ import (
 func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 	run.Start = res.Start.UTC().Truncate(time.Millisecond)
 	run.Wall, run.CPU, run.Wait = res.Wall.Seconds(), res.CPU.Seconds(), res.Wait.Seconds()
-	run.PeakBytes = res.PeakBytes
+	run.PeakBytes, run.Parallel = res.PeakBytes, math.Round(100*res.Parallel)/100
 	warn := func(format string, args ...any) {
 		run.Warnings = append(run.Warnings, fmt.Sprintf(format, args...))
 	}

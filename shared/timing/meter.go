@@ -16,6 +16,10 @@ type Meter struct {
 	threads map[int]threadTime
 	ended   threadTime
 	peak    int64
+
+	// wanted is the time of the thread that ran or stood ready longest, reading
+	// by reading, and wantedBy that times the threads that did so for half as long.
+	wanted, wantedBy time.Duration
 }
 
 // threadTime is a thread's time on a processor and in wait for one.
@@ -32,13 +36,17 @@ func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 	var most time.Duration // that a thread ran since the last reading
 	var process int
 	var thread string
+	var ready []time.Duration // that each thread ran or stood ready since then
 	u, err := m.Processes.usage(pids, func(pid int) {
 		for _, name := range m.Processes.threads(pid) {
-			if ran := m.readThread(pid, name); ran > most {
-				most, process, thread = ran, pid, name
+			t := m.readThread(pid, name)
+			ready = append(ready, t.run+t.wait)
+			if t.run > most {
+				most, process, thread = t.run, pid, name
 			}
 		}
 	})
+	u.Parallel = m.parallel(ready)
 	if most > 0 {
 		u.Processor = m.Processes.processor(process, thread)
 	}
@@ -53,21 +61,21 @@ func (m *Meter) Read(pids ...int) (TreeUsage, error) {
 
 // readThread reads /proc/PID/task/TID/schedstat: nanoseconds on a processor,
 // nanoseconds ready without one, and turns (sched-stats.rst of the kernel). It
-// returns how long the thread ran since the last reading.
-func (m *Meter) readThread(pid int, name string) time.Duration {
+// returns what came to both since the last reading.
+func (m *Meter) readThread(pid int, name string) threadTime {
 	b, err := os.ReadFile(m.Processes.path(pid, "task", name, "schedstat"))
 	if err != nil {
-		return 0
+		return threadTime{}
 	}
 	f := bytes.Fields(b)
 	tid, err := strconv.Atoi(name)
 	if err != nil || len(f) < 2 {
-		return 0
+		return threadTime{}
 	}
 	run, err1 := strconv.ParseInt(string(f[0]), 10, 64)
 	wait, err2 := strconv.ParseInt(string(f[1]), 10, 64)
 	if err1 != nil || err2 != nil {
-		return 0
+		return threadTime{}
 	}
 	now := threadTime{time.Duration(run), time.Duration(wait)}
 	last := m.threads[tid]
@@ -77,5 +85,25 @@ func (m *Meter) readThread(pid int, name string) time.Duration {
 		last = threadTime{}
 	}
 	m.threads[tid] = now
-	return now.run - last.run
+	return threadTime{now.run - last.run, max(0, now.wait-last.wait)}
+}
+
+// parallel takes in how long each thread ran or stood ready in an interval. Those
+// that did so for half as long as the first of them want a processor beside it;
+// a runtime's own threads, which wake for a moment, do not.
+func (m *Meter) parallel(ready []time.Duration) float64 {
+	var longest time.Duration
+	for _, t := range ready {
+		longest = max(longest, t)
+	}
+	for _, t := range ready {
+		if longest > 0 && 2*t >= longest {
+			m.wantedBy += longest
+		}
+	}
+	m.wanted += longest
+	if m.wanted == 0 {
+		return 0
+	}
+	return float64(m.wantedBy) / float64(m.wanted)
 }

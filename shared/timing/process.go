@@ -30,6 +30,9 @@ type TreeUsage struct {
 	// Resident is the memory in RAM in bytes, shared pages counted once for
 	// each process.
 	Resident int64
+	// Parallel is how many threads wanted a processor at a time, on average over
+	// the time that any did. Only a Meter tells it; 0 before two readings.
+	Parallel float64
 	// Peak is the most Resident that a Meter has seen. Only a Meter tells it.
 	Peak int64
 	// Processor is where the thread ran that ran longest since a Meter's last
