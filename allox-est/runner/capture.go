@@ -24,7 +24,8 @@ type capture struct {
 }
 
 func newCapture(c Command) (*capture, error) {
-	out := &capture{marks: marks{pattern: c.Marks}}
+	out := &capture{marks: marks{pattern: c.Marks, told: c.Marked}}
+	var copied sync.Mutex
 	for _, s := range []*stream{&out.stdout, &out.stderr} {
 		var err error
 		if s.r, s.w, err = os.Pipe(); err != nil {
@@ -32,6 +33,13 @@ func newCapture(c Command) (*capture, error) {
 			return nil, err
 		}
 		s.parser.Choice = c.Choice
+		if c.Output != nil {
+			s.copy = func(b []byte) {
+				copied.Lock()
+				defer copied.Unlock()
+				_, _ = c.Output.Write(b) // the job goes on where nobody reads
+			}
+		}
 		s.done = make(chan struct{})
 	}
 	return out, nil
@@ -75,6 +83,7 @@ type stream struct {
 	tail   tail
 	bytes  int64
 	line   []byte
+	copy   func([]byte) // nil where nobody wants the output
 }
 
 func (s *stream) follow(start time.Time, m *marks) {
@@ -86,6 +95,9 @@ func (s *stream) follow(start time.Time, m *marks) {
 		now := time.Since(start)
 		s.bytes += int64(n)
 		s.tail.write(buf[:n])
+		if s.copy != nil && n > 0 {
+			s.copy(buf[:n])
+		}
 		_, _ = s.parser.Write(buf[:n])
 		if k := s.parser.Completed(); k > complete {
 			complete, s.at = k, now
@@ -122,6 +134,7 @@ func (s *stream) lines(b []byte, now time.Duration, m *marks) {
 // marks collects when lines that mark an epoch came.
 type marks struct {
 	pattern *regexp.Regexp
+	told    func(at time.Duration)
 
 	mu   sync.Mutex // both streams mark
 	last string
@@ -145,6 +158,9 @@ func (m *marks) match(line []byte, now time.Duration) {
 		m.last = string(found[1])
 	}
 	m.at = append(m.at, now)
+	if m.told != nil {
+		m.told(now)
+	}
 }
 
 // tail keeps the last bytes written to it.

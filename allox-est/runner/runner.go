@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -95,6 +96,10 @@ type Command struct {
 	Choice timing.Choice
 	// Marks, if not nil, marks epochs among the lines of the output.
 	Marks *regexp.Regexp
+	// Marked, if not nil, is told of each mark as it comes; one at a time.
+	Marked func(at time.Duration)
+	// Output, if not nil, gets what the job prints on both its streams.
+	Output io.Writer
 	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves
 	// the default, 100. It needs a cgroup.
 	Weight int

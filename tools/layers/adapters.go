@@ -7,6 +7,7 @@ import "strings"
 func adapters() map[string]string {
 	return map[string]string{
 		"allox-est/burner":              "a job that spends the processor time it is asked for",
+		"allox-est/follow/log.go":       "reads a log as it grows",
 		"allox-est/jobs/job.go":         "an example job tells its own time",
 		"allox-est/runner":              "runs a job and says what it cost",
 		"chamtool/host":                 "builds and runs a program in C",

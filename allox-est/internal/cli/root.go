@@ -17,7 +17,7 @@ func New(env *cli.Env) *cobra.Command {
 		newEstimateCommand(env),
 		newValidateCommand(env),
 		newParseCommand(env),
-		newBacktestCommand(env), newExportCommand(env),
+		newFollowCommand(env), newBacktestCommand(env), newExportCommand(env),
 		newPlotCommand(env),
 		newScheduleCommand(env),
 		newJobsCommand(env),

@@ -1,0 +1,113 @@
+package follow
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// ErrEnded is returned where a log ends, removed or cut, before the run does.
+var ErrEnded = errors.New("the log was removed or cut")
+
+// Log reads a log that another program writes. Old is called once with how many
+// of its lines marked epochs when it was first read, then mark for each that
+// comes, with the time since then; an error of either ends the reading, io.EOF as
+// its good end. Of lines with the same first group of the pattern, one after the other, the
+// first counts.
+func Log(ctx context.Context, path string, pattern *regexp.Regexp, every time.Duration, old func(n int) error, mark func(at time.Duration) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in, part, m, n := bufio.NewReader(f), "", marker{pattern: pattern}, 0
+	begin, live := time.Now(), false
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		line, err := in.ReadString('\n')
+		part += line
+		switch {
+		case err == nil:
+			marks := m.marks(strings.TrimRight(part, "\r\n"))
+			part = ""
+			if !marks {
+				continue
+			}
+			if !live {
+				n++
+				continue
+			}
+			if err := mark(time.Since(begin)); err != nil {
+				return ended(err)
+			}
+		case !errors.Is(err, io.EOF):
+			return err
+		default:
+			if !live {
+				live, begin = true, time.Now()
+				if err := old(n); err != nil {
+					return ended(err)
+				}
+			}
+			if err := gone(f, path); err != nil {
+				return err
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// ended is a caller's error, nil for its good end.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// gone says whether a file that was read to its end has been removed or cut.
+func gone(f *os.File, path string) error {
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if named, err := os.Stat(path); err != nil || !os.SameFile(opened, named) || opened.Size() < at {
+		return &os.PathError{Op: "follow", Path: path, Err: ErrEnded}
+	}
+	return nil
+}
+
+// marker finds the lines that mark epochs.
+type marker struct {
+	pattern *regexp.Regexp
+	last    string
+	any     bool
+}
+
+func (m *marker) marks(line string) bool {
+	found := m.pattern.FindStringSubmatch(line)
+	if found == nil {
+		return false
+	}
+	if len(found) > 1 {
+		if m.any && found[1] == m.last {
+			return false
+		}
+		m.last, m.any = found[1], true
+	}
+	return true
+}

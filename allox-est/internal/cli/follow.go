@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/allox-est/follow"
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/runner"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// epochLine is what marks an epoch where nothing is said: a line such as "Epoch
+// 3/90", whichever epoch it begins or ends.
+const epochLine = `(?i)\bepoch\b[^0-9]*(\d+)`
+
+// newFollowCommand returns "follow": the estimate of a run under way.
+func newFollowCommand(env *cli.Env) *cobra.Command {
+	f := following{env: env}
+	cmd := &cobra.Command{
+		Use:   "follow JOB.yaml | follow --epochs N -- COMMAND ... | follow --epochs N --log FILE",
+		Short: "Follow a whole run: the time it takes in all, better known with every epoch",
+		Long: `Follow a whole run: start a job, or read the log that one writes, and say, as its
+epochs end, how long it takes in all, with an interval. What the job prints goes to
+stderr. It warns once when the run leaves the interval that was first given.`,
+		Args: f.args,
+		RunE: f.run,
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.epochs, "epochs", 0, "epochs of the run, in place of the file's")
+	flags.StringVar(&f.log, "log", "", "log of a run that is under way")
+	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that mark epochs (default: the file's, or "+epochLine+")")
+	flags.StringVar(&f.device, "device", jobspec.CPU, "device that {hw} names")
+	flags.BoolVar(&f.json, "json", false, "print a line of JSON for every epoch")
+	return cmd
+}
+
+type following struct {
+	env             *cli.Env
+	epochs          int
+	log, pattern    string
+	device          string
+	json            bool
+	bar             *cli.Progress
+	tracker         *follow.Tracker
+	shown           int // percent at which a line was printed last
+	drifted, unsure bool
+}
+
+func (f *following) args(cmd *cobra.Command, args []string) error {
+	if f.log != "" {
+		return cobra.NoArgs(cmd, args)
+	}
+	return jobArgs(cmd, args)
+}
+
+func (f *following) run(cmd *cobra.Command, args []string) error {
+	var spec *jobspec.Spec
+	if f.log == "" {
+		job := jobFlags{epochs: f.epochs, pattern: f.pattern, devices: []string{f.device}, method: "auto"}
+		var err error
+		if spec, err = job.spec(cmd, args); err != nil {
+			return err
+		}
+		f.epochs = spec.Epochs
+		if f.pattern == "" {
+			f.pattern = spec.Progress.Pattern
+		}
+	}
+	if f.epochs < 1 {
+		return cli.Usagef("--epochs %d: want at least 1", f.epochs)
+	}
+	if f.pattern == "" {
+		f.pattern = epochLine
+	}
+	pattern, err := regexp.Compile(f.pattern)
+	if err != nil {
+		return cli.Usagef("--pattern: %v", err)
+	}
+	f.bar = f.env.Progress("", int64(f.epochs))
+	defer f.bar.Done()
+	if spec == nil {
+		return f.read(cmd.Context(), pattern)
+	}
+	return f.start(cmd.Context(), spec, pattern)
+}
+
+// read follows a log that another program writes.
+func (f *following) read(ctx context.Context, pattern *regexp.Regexp) error {
+	old := func(n int) error {
+		f.tracker = follow.New(f.epochs, min(n, f.epochs))
+		if n < f.epochs {
+			return nil
+		}
+		f.env.Log.Infof("%s: all %d epochs had ended", f.log, f.epochs)
+		return io.EOF
+	}
+	return follow.Log(ctx, f.log, pattern, 200*time.Millisecond, old, func(at time.Duration) error {
+		u, err := f.tracker.Mark(at)
+		if errors.Is(err, follow.ErrOrder) {
+			return io.EOF
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.show(u); err != nil || u.Done < u.Epochs {
+			return err
+		}
+		return io.EOF
+	})
+}
+
+// start follows a job of its own.
+func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *regexp.Regexp) error {
+	args, err := spec.Args(f.device, spec.Epochs, runner.ScratchWord)
+	if err != nil {
+		return err
+	}
+	f.tracker = follow.New(f.epochs, 0)
+	var failed error
+	res, err := runner.New(runner.Settings{}).Run(ctx, runner.Command{
+		Args: args, Dir: spec.WorkDir(), Env: append(os.Environ(), "PYTHONUNBUFFERED=1"), Marks: pattern, Output: f.env.Stderr,
+		Marked: func(at time.Duration) {
+			u, err := f.tracker.Mark(at)
+			if err == nil {
+				err = f.show(u)
+			}
+			if err != nil && failed == nil && !errors.Is(err, follow.ErrOrder) {
+				failed = err
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(res.Err, failed); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	if len(res.Marks) == 0 {
+		f.env.Log.Warnf("no line of the job's output marks an epoch: %s", pattern)
+	}
+	if f.json {
+		return nil
+	}
+	_, err = fmt.Fprintf(f.env.Stdout, "took %s\n", duration(res.Wall.Seconds()))
+	return err
+}
+
+// show tells of an update: every one as JSON, else one in twenty.
+func (f *following) show(u follow.Update) error {
+	f.bar.Set(int64(u.Done))
+	if f.json {
+		return json.NewEncoder(f.env.Stdout).Encode(u)
+	}
+	if u.Total == nil {
+		return nil
+	}
+	f.bar.Describe(fmt.Sprintf("%s left of %s", duration(u.Left.Value), duration(u.Total.Value)))
+	if u.NotEnough && !f.unsure {
+		f.env.Log.Warn("not enough to tell: the epochs differ so much that only the interval counts")
+		f.unsure = true
+	}
+	if u.Drifted && !f.drifted {
+		f.env.Log.Warnf("epoch %d: the run has left the interval that was first given", u.Done)
+		f.drifted = true
+	}
+	percent := 100 * u.Done / u.Epochs
+	if percent < f.shown && u.Done < u.Epochs {
+		return nil
+	}
+	f.shown = percent/5*5 + 5
+	_, err := fmt.Fprintf(f.env.Stdout, "epoch %d of %d: %s in all, %s to %s; %s left\n", u.Done, u.Epochs,
+		duration(u.Total.Value), duration(u.Total.Low), duration(u.Total.High), duration(u.Left.Value))
+	return err
+}
+
+// duration prints seconds as people say them.
+func duration(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d >= time.Hour:
+		return d.Round(time.Minute).String()
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
+}
