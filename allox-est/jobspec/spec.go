@@ -137,8 +137,8 @@ func Parse(r io.Reader) (*Spec, error) {
 	return &s, nil
 }
 
-// parameter finds {name}; ${name} is left to the shell.
-var parameter = regexp.MustCompile(`\$?\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+// parameter finds {name}; ${name} is left to the shell, and {{text}} is {text}.
+var parameter = regexp.MustCompile(`\{\{[^{}]*\}\}|\$?\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // Check says what is wrong with a description, and fills in what follows from
 // the rest: the name from the command, the CPU as the device. Errors wrap
@@ -159,7 +159,7 @@ func (s *Spec) Check() error {
 	used := map[string]bool{}
 	for i, word := range s.Command {
 		for _, m := range parameter.FindAllStringSubmatch(word, -1) {
-			if m[0][0] != '$' {
+			if m[1] != "" && m[0][0] != '$' {
 				used[m[1]] = true
 			}
 		}
@@ -183,7 +183,7 @@ func (s *Spec) Check() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		if _, given := s.Params[name]; !given {
-			return invalid("command: {%s} is not among the params", name)
+			return invalid("command: {%s} is not among the params; {{%s}} is the text itself", name, name)
 		}
 	}
 	if len(s.Devices) == 0 {
@@ -279,6 +279,9 @@ func (s *Spec) Args(device string, epochs int, scratch string) ([]string, error)
 		args = append(args, parameter.ReplaceAllStringFunc(word, func(m string) string {
 			if m[0] == '$' {
 				return m
+			}
+			if m[1] == '{' {
+				return m[1 : len(m)-1]
 			}
 			switch name := m[1 : len(m)-1]; name {
 			case "epochs":

@@ -106,10 +106,10 @@ type RelativeError struct {
 
 // Covered of each interval.
 type Covered struct {
-	Wall        bool `json:"wall"`
-	Uncontended bool `json:"wall_uncontended"`
-	CPU         bool `json:"cpu"`
-	Reference   bool `json:"reference_cpu,omitempty"`
+	Wall        bool  `json:"wall"`
+	Uncontended bool  `json:"wall_uncontended"`
+	CPU         bool  `json:"cpu"`
+	Reference   *bool `json:"reference_cpu"` // nil where there is no yardstick
 }
 
 // Spread of the whole runs.
@@ -265,7 +265,9 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 	v.RelativeError.Uncontended, v.Spread.Uncontended, v.Covered.Uncontended = compare(e.Uncontended, func(a Actual) float64 { return a.Uncontended })
 	v.RelativeError.CPU, v.Spread.CPU, v.Covered.CPU = compare(e.CPU, func(a Actual) float64 { return a.CPU })
 	if e.Reference != nil {
-		v.RelativeError.Reference, v.Spread.Reference, v.Covered.Reference = compare(e.Reference.CPU, func(a Actual) float64 { return a.Reference })
+		var covered bool
+		v.RelativeError.Reference, v.Spread.Reference, covered = compare(e.Reference.CPU, func(a Actual) float64 { return a.Reference })
+		v.Covered.Reference = &covered
 	}
 	return v
 }

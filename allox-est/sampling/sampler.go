@@ -155,7 +155,7 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 	if err != nil {
 		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()
 	} else {
-		record(run, s.Spec, result)
+		record(run, s.Spec, s.Weight, result)
 		recordSpeed(run, readings)
 	}
 	if run.Failed() && step.Device == jobspec.GPU && !s.Machine.GPU {

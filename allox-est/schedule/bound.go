@@ -29,12 +29,11 @@ import (
 func (s *Schedule) LowerBound() float64 {
 	var b bound
 	for _, r := range s.Runs {
-		t := task{arrival: r.Job.Arrival, fastest: math.Inf(1)}
+		t := task{arrival: r.Job.Arrival, fastest: s.fastest(r.Job)}
 		for d := range workload.Device(workload.Devices) {
 			t.area[d] = math.Inf(1)
 			if share, ok := s.Cluster.share(r.Job, d); ok {
 				t.area[d] = share * r.Job.Seconds(d)
-				t.fastest = min(t.fastest, r.Job.Seconds(d))
 			}
 		}
 		b.tasks = append(b.tasks, t)

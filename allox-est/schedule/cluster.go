@@ -55,9 +55,15 @@ func (c Cluster) share(j *workload.Job, d workload.Device) (float64, bool) {
 	return part, part <= 1
 }
 
+// mostNodes of a device can be scheduled in reasonable memory.
+const mostNodes = 1_000_000
+
 func (c Cluster) check() error {
 	if c.CPUNodes < 0 || c.GPUNodes < 0 || c.CPUNodes+c.GPUNodes == 0 {
 		return fmt.Errorf("%d CPU nodes and %d GPU nodes: %w", c.CPUNodes, c.GPUNodes, ErrCluster)
+	}
+	if max(c.CPUNodes, c.GPUNodes) > mostNodes {
+		return fmt.Errorf("%d CPU nodes and %d GPU nodes: %w (at most %d of each)", c.CPUNodes, c.GPUNodes, ErrCluster, mostNodes)
 	}
 	for _, x := range []float64{c.CPUsPerNode, c.GPUsPerNode} {
 		if !(x >= 0) || math.IsInf(x, 0) {

@@ -20,7 +20,7 @@ type Summary struct {
 	Makespan float64 `json:"makespan_seconds"`
 	// Fairness is Jain's index of the users' mean slowdowns: 1 where all are
 	// slowed down alike, 1/users where one bears it all. A job's slowdown is
-	// its completion time over its true time on the device where it is faster.
+	// its completion time over its true time on the faster of the devices there are.
 	Fairness float64 `json:"fairness"`
 	// LowerBound is what the mean completion time of no schedule is below.
 	LowerBound float64 `json:"lower_bound_seconds"`
@@ -47,6 +47,17 @@ func (s *Schedule) Summary() Summary {
 	}
 }
 
+// fastest is a job's true time on the faster of the devices that it fits.
+func (s *Schedule) fastest(j *workload.Job) float64 {
+	least := math.Inf(1)
+	for d := range workload.Device(workload.Devices) {
+		if _, ok := s.Cluster.share(j, d); ok {
+			least = min(least, j.Seconds(d))
+		}
+	}
+	return least
+}
+
 // fairness is Jain's index (Jain, Chiu and Hawe 1984): (sum x)^2 / (n sum x^2).
 func (s *Schedule) fairness() float64 {
 	type slowdown struct {
@@ -62,7 +73,7 @@ func (s *Schedule) fairness() float64 {
 			users[r.Job.User] = u
 			names = append(names, r.Job.User)
 		}
-		u.sum += r.JCT() / min(r.Job.Seconds(workload.CPU), r.Job.Seconds(workload.GPU))
+		u.sum += r.JCT() / s.fastest(r.Job)
 		u.n++
 	}
 	sum, squares := 0.0, 0.0

@@ -36,8 +36,8 @@ type jobFlags struct {
 
 func (f *jobFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.epochs, "epochs", 0, "length of the job, in place of the file's; needed for a command without a file")
-	flags.IntVar(&f.threads, "threads", 1, "threads that {hw} asks for, for a command without a file")
-	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that end an epoch, for a command without a file")
+	flags.IntVar(&f.threads, "threads", 1, "threads that {hw} asks for, in place of the file's")
+	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that end an epoch, in place of the file's")
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to estimate, cpu and gpu (default: those of the job)")
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order of samples")
@@ -71,8 +71,21 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 	} else if spec, err = jobspec.Load(args[0]); err != nil {
 		return nil, err
 	}
+	if cmd.Flags().Changed("threads") {
+		cpu := spec.Device(jobspec.CPU)
+		cpu.Threads = f.threads
+		spec.Devices[jobspec.CPU] = cpu
+	}
+	if cmd.Flags().Changed("pattern") {
+		spec.Progress = jobspec.Progress{Pattern: f.pattern}
+	}
 	if cmd.Flags().Changed("epochs") {
 		spec.Epochs = f.epochs
+	}
+	for _, name := range []string{"epochs", "threads", "pattern"} {
+		if !cmd.Flags().Changed(name) {
+			continue
+		}
 		if err := spec.Check(); err != nil {
 			return nil, &cli.UsageError{Err: err}
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -72,14 +73,17 @@ func writeLaps(w io.Writer, out *timing.Output) error {
 	}
 	intercept, slope, ok := out.Line()
 	rest := struct {
-		Intercept float64  `json:"intercept"`
+		Intercept *float64 `json:"intercept"`
 		Slope     *float64 `json:"slope"`
-		Total     float64  `json:"total"`
+		Total     *float64 `json:"total"`
 		Warnings  []string `json:"warnings"`
-	}{intercept, &slope, out.Total(), warnings}
+	}{known(intercept), known(slope), known(out.Total()), warnings}
 	if !ok {
 		rest.Slope = nil
 		rest.Warnings = append(rest.Warnings, "fewer than 3 laps: no slope")
+	}
+	if rest.Total == nil {
+		rest.Warnings = append(rest.Warnings, "the laps add up to more than a number holds")
 	}
 	tail, err := json.Marshal(rest)
 	if err != nil {
@@ -89,4 +93,12 @@ func writeLaps(w io.Writer, out *timing.Output) error {
 	b.Write(tail[1:])
 	b.WriteByte('\n')
 	return b.Flush()
+}
+
+// known is x, or nil where JSON has no number for it.
+func known(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
 }

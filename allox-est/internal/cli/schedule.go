@@ -40,7 +40,7 @@ Policies:
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs; may be given several times")
+	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs, - for standard input; may be given several times")
 	flags.StringVar(&s.policy, "policy", "allox", "one of "+strings.Join(schedule.Policies.Names(), ", ")+", or all to compare them")
 	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "CPU nodes")
 	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
@@ -103,11 +103,19 @@ func (s *scheduling) run(ctx context.Context) error {
 	return s.print(schedules)
 }
 
+// workload reads one input; - is standard input.
+func (s *scheduling) workload(path string) (*workload.Workload, error) {
+	if path == "-" {
+		return workload.From(s.env.Stdin, "standard input")
+	}
+	return workload.Load(path)
+}
+
 // load reads the inputs and says what became of their records.
 func (s *scheduling) load() (*workload.Workload, error) {
 	var all []*workload.Workload
 	for _, path := range s.inputs {
-		w, err := workload.Load(path)
+		w, err := s.workload(path)
 		if err != nil {
 			return nil, err
 		}

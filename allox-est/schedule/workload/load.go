@@ -2,37 +2,36 @@ package workload
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"unicode"
 )
 
-// Load reads a file of simulator records or of reports of allox-est; which of
-// them it is, its first character tells.
+// Load reads a file, or a pipe, with From.
 func Load(path string) (*Workload, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	r := bufio.NewReader(f)
-	for {
-		c, _, err := r.ReadRune()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		if err == nil && unicode.IsSpace(c) {
-			continue
-		}
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-		if c == '{' || c == '[' {
-			return ReadReport(f, path)
-		}
-		return Read(f, path)
+	return From(f, path)
+}
+
+// From reads simulator records or reports of allox-est; which of them it is, the
+// first character tells. Name stands for the source in errors.
+func From(in io.Reader, name string) (*Workload, error) {
+	r := bufio.NewReader(in)
+	head, err := r.Peek(4096)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if text := bytes.TrimLeftFunc(head, unicode.IsSpace); bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) {
+		return ReadReport(r, name)
+	}
+	return Read(r, name)
 }
 
 // Merge returns the jobs of several workloads as one. Where an id occurs
