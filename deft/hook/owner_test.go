@@ -141,3 +141,27 @@ func neededLibraries(path string) ([]string, error) {
 	defer f.Close()
 	return f.ImportedLibraries()
 }
+
+// Where arrivals are held, a program that comes late launches nothing before
+// the owner's first word, and all that it asks for after it.
+func TestLateJoinerWaitsForItsDirective(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	w.session.Hold(true)
+	p := w.probe()
+	p.send("launch 900")
+	w.eventually("at its gate", func() bool {
+		all := w.session.Clients()
+		return len(all) == 1 && all[0].Drained
+	})
+	if c := w.client(p); c.Launches != 0 || c.Stops != 1 {
+		t.Errorf("before the first word: %+v", c)
+	}
+	w.session.Direct(w.client(p).Slot, session.Directive{SyncEvery: 16})
+	if got := p.answer(); got != "ok" {
+		t.Error(got)
+	}
+	if c := w.client(p); c.Launches != 900 || c.Syncs != 56 {
+		t.Errorf("after it: %+v", c)
+	}
+	p.exit()
+}

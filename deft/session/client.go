@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,10 +53,16 @@ type Client struct {
 	MemoryPeak    uint64 // bytes
 	MemoryRefused uint64 // allocations refused by the quota
 	Directive     Directive
+
+	foreign bool // of another pid namespace: whether it lives cannot be told
 }
 
 // PID is the client's process id.
 func (c Client) PID() int { return c.Identity.PID() }
+
+// Living says that the client has not left and its process runs, as far as can
+// be told from here.
+func (c Client) Living() bool { return c.State != Left && (c.foreign || c.Identity.Alive()) }
 
 // Empty says that nothing of the client is known to be queued on the device.
 func (c Client) Empty() bool { return c.Drained || c.Queued == 0 }
@@ -99,7 +106,7 @@ func (sl *slot) read() Client {
 	launches := sl.launches.Load()
 	kernels, emptied := launches+sl.graphKernels.Load(), sl.emptied.Load()+sl.emptiedKernels.Load()
 	return Client{
-		Name:     sl.text(),
+		Name:     read(&sl.name),
 		Priority: sl.priority.Load(),
 		Weight:   max(sl.weight.Load(), 1),
 		Epoch:    sl.epoch.Load(),
@@ -135,13 +142,28 @@ func (sl *slot) read() Client {
 		MemoryBytes:   sl.memoryBytes.Load(),
 		MemoryPeak:    sl.memoryPeakBytes.Load(),
 		MemoryRefused: sl.memoryRefused.Load(),
+
+		foreign: sl.pidns.Load() != pidNamespace(),
 	}
 }
 
-func (sl *slot) text() string {
+// words is a zero-terminated text in shared memory.
+type words = [nameSize / 8]atomic.Uint64
+
+// write stores a text, cut to what fits.
+func write(to *words, text string) {
 	var b [nameSize]byte
-	for i := range sl.name {
-		binary.LittleEndian.PutUint64(b[8*i:], sl.name[i].Load())
+	copy(b[:nameSize-1], text)
+	for i := range to {
+		to[i].Store(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+}
+
+// read is the text.
+func read(from *words) string {
+	var b [nameSize]byte
+	for i := range from {
+		binary.LittleEndian.PutUint64(b[8*i:], from[i].Load())
 	}
 	name, _, _ := bytes.Cut(b[:], []byte{0})
 	return string(bytes.ToValidUTF8(name, []byte("?")))

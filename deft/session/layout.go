@@ -40,9 +40,12 @@ type header struct {
 
 	doorbell  atomic.Uint32
 	listening atomic.Uint32
-	_         [7]uint64
+	arrivals  atomic.Uint32
+	_         uint32
+	_         [6]uint64
 
-	_ [8]uint64
+	policy [nameSize / 8]atomic.Uint64
+	_      [4]uint64
 }
 
 // Values of header.ownerState.

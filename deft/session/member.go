@@ -1,9 +1,6 @@
 package session
 
-import (
-	"encoding/binary"
-	"errors"
-)
+import "errors"
 
 // ErrFull is returned when all slots are taken by living clients.
 var ErrFull = errors.New("session: all slots are taken")
@@ -33,7 +30,7 @@ func (s *Session) Join(m Member) (*Member, error) {
 			continue
 		}
 		sl.state.Store(uint32(Claimed))
-		sl.fill(m)
+		sl.fill(m, s.header.arrivals.Load())
 		sl.state.Store(uint32(Idle))
 		m.session, m.slot = s, i
 		s.Ring()
@@ -43,16 +40,12 @@ func (s *Session) Join(m Member) (*Member, error) {
 }
 
 // fill resets what a client writes in its slot.
-func (sl *slot) fill(m Member) {
+func (sl *slot) fill(m Member, arrivals uint32) {
 	sl.priority.Store(m.Priority)
 	sl.weight.Store(max(m.Weight, 1))
 	sl.epoch.Add(1)
 	sl.pidns.Store(pidNamespace())
-	var name [nameSize]byte
-	copy(name[:nameSize-1], m.Name)
-	for i := range sl.name {
-		sl.name[i].Store(binary.LittleEndian.Uint64(name[8*i:]))
-	}
+	write(&sl.name, m.Name)
 	for _, word := range sl.counters() {
 		word.Store(0)
 	}
@@ -62,6 +55,9 @@ func (sl *slot) fill(m Member) {
 	sl.drained.Store(0)
 	sl.paths.Store(0)
 	sl.children.Store(0)
+	if arrivals != 0 {
+		sl.gate.Store(arrivals)
+	}
 }
 
 // Ring wakes the owner.

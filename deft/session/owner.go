@@ -48,6 +48,7 @@ func (s *Session) Disown() {
 		return
 	}
 	s.header.ownerState.Store(ownerGone)
+	s.Hold(false)
 	for i := range s.slots {
 		s.Direct(i, Directive{})
 	}
@@ -67,6 +68,13 @@ func (s *Session) OwnerAlive() bool {
 		return false
 	}
 	return h.ownerPidns.Load() != pidNamespace() || Identity(h.owner.Load()).Alive()
+}
+
+// OwnerDied says that the owner's process has ended without a word: another may
+// take the session up.
+func (s *Session) OwnerDied() bool {
+	h := &s.header
+	return h.ownerState.Load() == ownerActive && h.ownerPidns.Load() == pidNamespace() && !Identity(h.owner.Load()).Alive()
 }
 
 // Beat tells the clients that the owner is alive. It must be called several
@@ -94,6 +102,30 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 	futexWakeAll(&sl.gate)
 	return true
 }
+
+// Hold says whether clients that come from now on wait at their gate until the
+// owner's first word.
+func (s *Session) Hold(arrivals bool) {
+	var gate uint32
+	if arrivals {
+		gate = 1
+	}
+	s.header.arrivals.Store(gate)
+}
+
+// Rank changes the priority and the weight, at least 1, of the client in a
+// slot. Only the owner may call it.
+func (s *Session) Rank(slot int, priority int32, weight uint32) {
+	s.slots[slot].priority.Store(priority)
+	s.slots[slot].weight.Store(max(weight, 1))
+}
+
+// Announce writes the name of the owner's policy, for those who watch and for
+// an owner that comes after this one.
+func (s *Session) Announce(policy string) { write(&s.header.policy, policy) }
+
+// Policy is what the owner announced; empty where it did not.
+func (s *Session) Policy() string { return read(&s.header.policy) }
 
 // Directive is what is asked of the client in a slot now.
 func (s *Session) Directive(slot int) Directive {

@@ -35,7 +35,7 @@ type Options struct {
 // Session is a mapped session. Its methods may be called from many goroutines.
 type Session struct {
 	file *os.File
-	path string // of a plain file that Close removes; "" for none
+	path string // of a plain file; "" for none
 	data []byte
 	*region
 	self Identity // set in the owner
@@ -61,7 +61,7 @@ func Create(o Options) (*Session, error) {
 // CreateFile makes a session in a new plain file of mode 0600 and becomes its
 // owner: for clients that are no children. Who can truncate the file, the same
 // user alone, can kill every process that has it mapped; [Create] has no such
-// hole. Close removes the file.
+// hole. The file stays until somebody removes it.
 func CreateFile(path string, o Options) (*Session, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -223,9 +223,5 @@ func (s *Session) IdleAfter() time.Duration { return time.Duration(s.header.idle
 // and unmaps the session: no other method may be called afterwards.
 func (s *Session) Close() error {
 	s.Disown()
-	err := errors.Join(unix.Munmap(s.data), s.file.Close())
-	if s.path != "" {
-		err = errors.Join(err, os.Remove(s.path))
-	}
-	return err
+	return errors.Join(unix.Munmap(s.data), s.file.Close())
 }

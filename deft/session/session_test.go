@@ -73,8 +73,10 @@ func TestOpen(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Close left the file: %v", err)
+	if taken, err := Open(path); err != nil || taken.OwnerAlive() || taken.Own() != nil {
+		t.Errorf("a session without an owner: %v", err)
+	} else {
+		taken.Close()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 // observed is what is remembered of a client between two looks.
 type observed struct {
 	terms  policy.Terms
+	known  bool          // terms are the settings'; else the slot's, which change
 	kernel time.Duration // mean device time of a kernel; 0 unknown
 	first  session.Client
 	last   session.Client // as of the last look
@@ -63,8 +64,11 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 		o.quietFrom = now
 	}
 	o.last = c
+	if !o.known {
+		o.terms = policy.Terms{Name: c.Name, Priority: int(c.Priority), Weight: float64(c.Weight)}
+	}
 	p := policy.Client{
-		ID: key(c), Terms: o.terms,
+		ID: ID(c), Terms: o.terms,
 		Active: c.State == session.Active, Begin: time.Duration(c.JobBeginNs - began),
 		Launches: c.Kernels - o.first.Kernels, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
 		Jobs: int(c.JobsEnded - o.first.JobsEnded), LastJob: o.lastJob,

@@ -25,7 +25,7 @@ func (p *preemption) arrived(live []session.Client) {
 // stopped notes that a gate was closed for it.
 func (p *preemption) stopped(c session.Client) {
 	if p.waiting != nil && c.State == session.Active && c.JobBeginNs < p.begin {
-		p.waiting[key(c)] = true
+		p.waiting[ID(c)] = true
 	}
 }
 
@@ -34,16 +34,16 @@ func (p *preemption) stopped(c session.Client) {
 func (p *preemption) drained(live []session.Client) (time.Duration, bool) {
 	before := len(p.waiting)
 	for _, c := range live {
-		if !p.waiting[key(c)] {
+		if !p.waiting[ID(c)] {
 			continue
 		}
 		switch {
 		case c.Drained:
 			p.latest = max(p.latest, c.DrainedNs)
-			delete(p.waiting, key(c))
+			delete(p.waiting, ID(c))
 		case c.State != session.Active: // it ended its job instead
 			p.latest = max(p.latest, c.JobEndNs)
-			delete(p.waiting, key(c))
+			delete(p.waiting, ID(c))
 		}
 	}
 	if before == 0 || len(p.waiting) > 0 || p.latest <= p.begin {

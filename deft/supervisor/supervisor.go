@@ -19,6 +19,7 @@ type Session interface {
 	Direct(slot int, d session.Directive) (changed bool)
 	Beat()
 	Reap() []session.Client
+	Hold(arrivals bool)
 	EndIdle(slot int, job uint64) bool
 	IdleAfter() time.Duration
 }
@@ -38,6 +39,9 @@ type Settings struct {
 	// Queue, where not nil, is told how many launches of a client may be in
 	// flight each time the supervisor looks.
 	Queue func(name string, at time.Duration, inFlight int)
+	// Forget keeps nothing of clients that have gone and of preemptions, for an
+	// owner that stays for months.
+	Forget bool
 }
 
 // period is the longest time between two looks.
@@ -84,8 +88,9 @@ func (v *Supervisor) Begin() {
 	v.observed = map[int]*observed{}
 	v.began = v.settings.Now()
 	for _, c := range v.session.Clients() {
-		v.observed[key(c)] = v.meet(c)
+		v.observed[ID(c)] = v.meet(c)
 	}
+	v.session.Hold(true)
 	v.decide(v.began) // before the first launch, not at the next look
 }
 
@@ -117,14 +122,14 @@ func (v *Supervisor) look() time.Duration {
 // reap frees the slots of those who have gone and keeps their totals.
 func (v *Supervisor) reap() {
 	for _, c := range v.session.Reap() {
-		o, known := v.observed[key(c)]
+		o, known := v.observed[ID(c)]
 		if !known {
 			o = v.meet(session.Client{Name: c.Name, Slot: c.Slot, Epoch: c.Epoch})
 		}
-		if v.began != 0 {
+		if v.began != 0 && !v.settings.Forget {
 			v.gone = append(v.gone, o.totals(c))
 		}
-		delete(v.observed, key(c))
+		delete(v.observed, ID(c))
 	}
 }
 
@@ -132,14 +137,14 @@ func (v *Supervisor) reap() {
 func (v *Supervisor) decide(now int64) {
 	live := v.session.Clients()
 	live = slices.DeleteFunc(live, func(c session.Client) bool { return c.State != session.Idle && c.State != session.Active })
-	slices.SortFunc(live, func(a, b session.Client) int { return cmp.Compare(key(a), key(b)) })
+	slices.SortFunc(live, func(a, b session.Client) int { return cmp.Compare(ID(a), ID(b)) })
 	at := time.Duration(now - v.began)
 	clients := make([]policy.Client, len(live))
 	for i, c := range live {
-		o, known := v.observed[key(c)]
+		o, known := v.observed[ID(c)]
 		if !known {
 			o = v.meet(c)
-			v.observed[key(c)] = o
+			v.observed[ID(c)] = o
 		}
 		clients[i] = o.observe(c, v.began, now)
 		if o.idle(c, now, v.session.IdleAfter()) {
@@ -163,7 +168,7 @@ func (v *Supervisor) decide(now int64) {
 			v.pending.stopped(c)
 		}
 	}
-	if l, done := v.pending.drained(live); done {
+	if l, done := v.pending.drained(live); done && !v.settings.Forget {
 		v.preemptions = append(v.preemptions, l)
 	}
 	v.next = now + int64(period)
@@ -174,11 +179,8 @@ func (v *Supervisor) decide(now int64) {
 
 // meet begins to observe a client.
 func (v *Supervisor) meet(c session.Client) *observed {
-	terms, ok := v.settings.Terms(c.Name)
-	if !ok {
-		terms = policy.Terms{Name: c.Name, Priority: int(c.Priority), Weight: float64(c.Weight)}
-	}
-	return &observed{terms: terms, kernel: v.settings.Kernel(c.Name), first: c, last: c}
+	terms, known := v.settings.Terms(c.Name)
+	return &observed{terms: terms, known: known, kernel: v.settings.Kernel(c.Name), first: c, last: c}
 }
 
 // Clients are the totals of all clients since Begin, those that have gone
@@ -188,7 +190,7 @@ func (v *Supervisor) Clients() []Totals {
 	defer v.mu.Unlock()
 	all := slices.Clone(v.gone)
 	for _, c := range v.session.Clients() {
-		if o, ok := v.observed[key(c)]; ok {
+		if o, ok := v.observed[ID(c)]; ok {
 			all = append(all, o.totals(c))
 		}
 	}
@@ -210,5 +212,6 @@ func (v *Supervisor) Decisions() int {
 	return v.decisions
 }
 
-// key tells clients apart, also those that have had the same slot.
-func key(c session.Client) int { return int(c.Epoch)<<8 | c.Slot }
+// ID is a client's in the questions that the policy is asked: it tells clients
+// apart, also those that have had the same slot.
+func ID(c session.Client) int { return int(c.Epoch)<<8 | c.Slot }

@@ -224,6 +224,8 @@ static void fill(struct deft_slot *s) {
     while (from < to)
         store(from++, 0);
     store(&s->children, member.forks);
+    if (load(&session->header.arrivals) == DEFT_GATE_CLOSED)
+        store(&s->gate, DEFT_GATE_CLOSED);
 }
 
 /* Takes a free slot or, if there is none, that of a dead client. */

@@ -1,13 +1,15 @@
 /*
  * The deft session: one page-aligned region of shared memory through which a
- * policy owner (deft run, deft doctor) and the clients on one GPU (processes
+ * policy owner (deft run, deft daemon, deft doctor) and the clients on one GPU (processes
  * under libdeft.so) talk.
  *
  * Who writes what:
  *   header         the creator, once; the owner words by the owner
  *   slot           the client that claims it, but for state, which the owner
- *                  may take from active to idle (DEFT_IDLE), and the last
- *                  line: the owner's directives
+ *                  may take from active to idle (DEFT_IDLE), priority and
+ *                  weight, which it may change, and the last line: the owner's
+ *                  directives (a new client closes its own gate where the
+ *                  header's arrivals say so)
  *
  * Nobody holds a lock. A word is changed by one atomic store, add or
  * compare-and-swap, so a process may die between any two instructions and
@@ -176,9 +178,14 @@ struct deft_header {
        registration, job begin, job end, drained, leave */
     uint32_t doorbell;
     uint32_t listening; /* 1 while the owner sleeps on the doorbell */
-    uint64_t reserved2[7];
+    uint32_t arrivals;  /* gate of a client that the owner has not met yet:
+                           DEFT_GATE_CLOSED where it is to wait for a word */
+    uint32_t reserved2;
+    uint64_t reserved3[6];
 
-    uint64_t reserved3[8];
+    /* line 3 */
+    char policy[DEFT_NAME]; /* name of the owner's policy, zero-terminated */
+    uint64_t reserved4[4];
 };
 
 struct deft_session {

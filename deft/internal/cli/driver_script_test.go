@@ -1,8 +1,11 @@
 package cli_test
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,6 +24,7 @@ func TestDriverScripts(t *testing.T) {
 		t.Skip("needs cc: install with apt-get install gcc")
 	}
 	cache := t.TempDir()
+	var sessions atomic.Int32
 	scripttest.Run(t, testscript.Params{
 		Dir: "testdata/driver",
 		Setup: func(e *testscript.Env) error {
@@ -35,6 +39,7 @@ func TestDriverScripts(t *testing.T) {
 			}
 			device := simcuda.Device{File: filepath.Join(e.WorkDir, "device")}
 			e.Vars = append(e.Vars, device.Env(built)...)
+			e.Setenv("SESSION", fmt.Sprintf("test-%d-%d", os.Getpid(), sessions.Add(1)))
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("CLIENT", clients.Client)
 			e.Setenv("DIRECT", clients.Direct)

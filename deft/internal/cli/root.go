@@ -17,8 +17,8 @@ func New(env *cli.Env) *cobra.Command {
 		newBuildHookCommand(env),
 		newDoctorCommand(env),
 
-		// the simulated driver and the live view
-		newTopCommand(env),
+		// programs of one's own, the owner of their session, and the live view
+		newExecCommand(env), newDaemonCommand(env), newCtlCommand(env), newTopCommand(env),
 
 		// experiments
 		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPredictCommand(env), newReportCommand(env), newPlotCommand(env),

@@ -28,9 +28,9 @@ func newTopCommand(env *cli.Env) *cobra.Command {
 		Use:   "top [SESSION]",
 		Short: "Watch the jobs that share the device now",
 		Long: `Watch the jobs that share the device now: one line for each client of a
-session, with what it did since the last look. Without SESSION, that of the
-deft which is running is found; where several are, they are named, each by its
-place among the files of a process, /proc/PID/fd/N, which SESSION then is.
+session, with what it did since the last look. SESSION is a name as deft exec has
+it, or a path. Without it, the session of the deft which is running is found;
+where several are, they are named by their paths.
 
 Rates are per second of wall-clock time. GPU is the share of time in which the
 client had work queued; stall the share in which synchronization points or the
@@ -40,12 +40,12 @@ closed gate held it.`,
 			if every <= 0 || count < 0 {
 				return cli.Usagef("--every %v --count %d: want more than 0, and at least 0", every, count)
 			}
-			s, err := watched("/proc", args)
+			s, err := watched("/proc", sessions(), args)
 			if err != nil {
 				return err
 			}
 			defer s.Close()
-			return watch(cmd.Context(), s, every, count, screen(env, asJSON))
+			return watch(cmd.Context(), s, every, count, screen(env, s, asJSON))
 		},
 	}
 	c.Flags().DurationVar(&every, "every", time.Second, "time between two looks")
@@ -62,22 +62,26 @@ var (
 )
 
 // watched opens the session that the user named, or the only one there is.
-func watched(proc string, args []string) (*session.Session, error) {
+func watched(proc, dir string, args []string) (*session.Session, error) {
 	if len(args) == 1 {
-		s, err := session.Open(args[0])
+		path := args[0]
+		if !strings.Contains(path, "/") {
+			path = filepath.Join(dir, path+".session")
+		}
+		s, err := session.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("top: %w", err)
 		}
 		return s, nil
 	}
-	found := findSessions(proc)
+	found := append(findSessions(proc), namedSessions(dir)...)
 	if len(found) == 0 {
 		return nil, fmt.Errorf("top: %w", errNoSession)
 	}
 	if len(found) > 1 {
 		return nil, fmt.Errorf("top: %w: %s", errManySessions, strings.Join(found, " "))
 	}
-	return watched(proc, found)
+	return watched(proc, dir, found)
 }
 
 // findSessions returns one path for each session that a process of this user
@@ -186,11 +190,11 @@ func gate(c session.Client) string {
 
 // screen returns what shows one look: a JSON line, or a table that takes the
 // place of the one before where a person watches.
-func screen(env *cli.Env, asJSON bool) func([]clientView) error {
+func screen(env *cli.Env, s *session.Session, asJSON bool) func([]clientView) error {
 	if asJSON {
 		enc := json.NewEncoder(env.Stdout)
 		return func(views []clientView) error {
-			return enc.Encode(map[string]any{"clients": views})
+			return enc.Encode(map[string]any{"policy": s.Policy(), "clients": views})
 		}
 	}
 	clear := ""
@@ -200,6 +204,11 @@ func screen(env *cli.Env, asJSON bool) func([]clientView) error {
 	return func(views []clientView) error {
 		if _, err := io.WriteString(env.Stdout, clear); err != nil {
 			return err
+		}
+		if p := s.Policy(); p != "" {
+			if _, err := fmt.Fprintf(env.Stdout, "policy %s\n", p); err != nil {
+				return err
+			}
 		}
 		return writeViews(env.Stdout, views)
 	}

@@ -28,7 +28,7 @@ func onlySelf(t *testing.T) string {
 
 func TestTopFindsTheOnlySession(t *testing.T) {
 	proc := onlySelf(t)
-	if _, err := watched(proc, nil); !errors.Is(err, errNoSession) {
+	if _, err := watched(proc, proc, nil); !errors.Is(err, errNoSession) {
 		t.Errorf("no session: %v", err)
 	}
 	first, err := session.Create(session.Options{})
@@ -36,7 +36,7 @@ func TestTopFindsTheOnlySession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer first.Close()
-	found, err := watched(proc, nil)
+	found, err := watched(proc, proc, nil)
 	if err != nil || found.ID() != first.ID() {
 		t.Fatalf("one session: %v", err)
 	}
@@ -48,15 +48,15 @@ func TestTopFindsTheOnlySession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	if _, err := watched(proc, nil); !errors.Is(err, errManySessions) {
+	if _, err := watched(proc, proc, nil); !errors.Is(err, errManySessions) {
 		t.Errorf("two sessions: %v", err)
 	}
-	named, err := watched(proc, []string{second.Path()})
+	named, err := watched(proc, proc, []string{second.Path()})
 	if err != nil || named.ID() != second.ID() {
 		t.Fatalf("a named session: %v", err)
 	}
 	named.Close()
-	if _, err := watched(proc, []string{t.TempDir()}); err == nil {
+	if _, err := watched(proc, proc, []string{t.TempDir()}); err == nil {
 		t.Error("a folder was taken for a session")
 	}
 }
@@ -114,8 +114,14 @@ func TestTopRates(t *testing.T) {
 func TestTopScreens(t *testing.T) {
 	var out bytes.Buffer
 	env := cli.NewEnv(nil, &out, &out)
+	s, err := session.Create(session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.Announce("fair")
 	views := []clientView{{PID: 12, Name: "A", Gate: "open", GPU: 0.5}}
-	if err := screen(env, true)(views); err != nil {
+	if err := screen(env, s, true)(views); err != nil {
 		t.Fatal(err)
 	}
 	var look struct{ Clients []clientView }
@@ -126,10 +132,10 @@ func TestTopScreens(t *testing.T) {
 		t.Error(diff)
 	}
 	out.Reset()
-	if err := screen(env, false)(views); err != nil {
+	if err := screen(env, s, false)(views); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "GPU %") || !strings.Contains(text, " 50.0 ") || strings.Contains(text, "\x1b") {
+	if text := out.String(); !strings.Contains(text, "policy fair\n") || !strings.Contains(text, "GPU %") || !strings.Contains(text, " 50.0 ") || strings.Contains(text, "\x1b") {
 		t.Errorf("table:\n%s", text)
 	}
 }

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/deft/daemon"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// newCtlCommand talks to the owner of a session.
+func newCtlCommand(env *cli.Env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "ctl",
+		Short: "Look at and change a session while programs run",
+		Long: `Look at and change a session while programs run. CLIENT is a process id, or a
+name as deft exec gave it: then all of that name are meant.`,
+	}
+	c.AddCommand(
+		control(env, "list", "The policy and the programs", 0, nil),
+		control(env, "policy NAME", "Change the policy", 1, func(r *daemon.Request, args []string) error {
+			r.Policy = args[0]
+			return knownPolicy(r.Policy)
+		}),
+		control(env, "priority CLIENT N", "Change the priority of a program: larger is more urgent", 2, numbered(math.MinInt32)),
+		control(env, "weight CLIENT N", "Change a program's share of the device", 2, numbered(1)),
+		control(env, "pause CLIENT", "Hold a program at its next launch", 1, named),
+		control(env, "resume CLIENT", "Let it go on", 1, named),
+		control(env, "stop", "End the owner: programs go on without a policy", 0, nil),
+	)
+	return c
+}
+
+// control is one question; fill puts the arguments into it.
+func control(env *cli.Env, use, short string, args int, fill func(*daemon.Request, []string) error) *cobra.Command {
+	var j joined
+	var asJSON bool
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args)}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		r := daemon.Request{Command: cmd.Name()}
+		if fill != nil {
+			if err := fill(&r, args); err != nil {
+				return err
+			}
+		}
+		at, err := j.place()
+		if err != nil {
+			return err
+		}
+		a, err := daemon.Ask(at, r)
+		if err != nil || r.Command == "stop" {
+			return err
+		}
+		if asJSON {
+			return env.WriteJSON(a)
+		}
+		return writeAnswer(env.Stdout, a)
+	}
+	j.flags(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func named(r *daemon.Request, args []string) error {
+	r.Target = args[0]
+	return nil
+}
+
+// numbered takes a client and a number of at least low.
+func numbered(low int64) func(*daemon.Request, []string) error {
+	return func(r *daemon.Request, args []string) error {
+		n, err := strconv.ParseInt(args[1], 10, 32)
+		if err != nil || n < low {
+			return cli.Usagef("%s %s: want a whole number of at least %d", r.Command, args[1], low)
+		}
+		r.Target, r.Number = args[0], n
+		return nil
+	}
+}
+
+func writeAnswer(w io.Writer, a daemon.Answer) error {
+	if _, err := fmt.Fprintf(w, "session %s, policy %s\n", a.Session, a.Policy); err != nil || len(a.Clients) == 0 {
+		return err
+	}
+	t := cli.Table{Header: []string{"PID", "program", "priority", "weight", "state", "launches", "jobs", "memory MB"}}
+	for _, c := range a.Clients {
+		state := c.State
+		if c.Paused {
+			state = "paused"
+		}
+		t.Add(c.PID, c.Name, c.Priority, c.Weight, state, c.Launches, c.Jobs, fmt.Sprintf("%.0f", float64(c.Memory)/1e6))
+	}
+	_, err := t.WriteTo(w)
+	return err
+}

@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/foretime/foretime/deft/daemon"
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/simcuda"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/crash"
+)
+
+// lingering is how long an owner that exec started stays after its last program.
+const lingering = 10 * time.Second
+
+// program is what exec starts, and what it says of it.
+type program struct {
+	joined
+	name, policy string
+	priority     int32
+	weight       uint32
+	slo          time.Duration
+	quota        int64
+	args         []string
+}
+
+// newExecCommand runs a program in a session.
+func newExecCommand(env *cli.Env) *cobra.Command {
+	var p program
+	var sloMS float64
+	c := &cobra.Command{
+		Use:   "exec -- COMMAND...",
+		Short: "Run a program of one's own under a policy",
+		Long: `Run a program of one's own, unchanged, under libdeft.so in a session that it
+shares with others. An owner of the session is started in the background where
+none runs; it ends 10 s after the last program. Signals go on to the program,
+and its exit status is this command's (128 and the signal's number where one
+ended it). A program whose exec is killed goes on.`,
+		Example: `  deft exec --priority 1 -- python3 serve.py
+  deft exec -- python3 train.py
+  deft ctl policy fair
+  deft exec --device sim -- deft-workload --kernels 400 --kernel-ns 100000 --dur-s 5`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p.args, p.slo = args, time.Duration(sloMS*float64(time.Millisecond))
+			if err := p.check(); err != nil {
+				return err
+			}
+			status, err := p.run(cmd.Context(), env)
+			if err == nil && status != 0 {
+				os.Exit(status) // the program's own, whatever it means
+			}
+			return err
+		},
+	}
+	c.Flags().SetInterspersed(false)
+	p.flags(c)
+	f := c.Flags()
+	f.StringVar(&p.name, "name", "", "name of the program in the session (default: the command's)")
+	f.StringVar(&p.policy, "policy", "", "policy of the session (default: as it is; priority for a new one)")
+	f.Int32Var(&p.priority, "priority", 0, "larger is more urgent")
+	f.Uint32Var(&p.weight, "weight", 1, "share of the device under fair")
+	f.Float64Var(&sloMS, "slo-ms", 0, "time that a job may take, under edf (0: any)")
+	f.Int64Var(&p.quota, "memory-quota", 0, "bytes of device memory that it may hold (0: any)")
+	return c
+}
+
+func (p *program) check() error {
+	if p.slo < 0 || p.quota < 0 || p.weight < 1 {
+		return cli.Usagef("--slo-ms %v --memory-quota %d --weight %d: want 0, 0 and 1 or more", p.slo, p.quota, p.weight)
+	}
+	if p.name == "" {
+		p.name = filepath.Base(p.args[0])
+	}
+	return knownPolicy(p.policy)
+}
+
+// run runs the program to its end and returns its exit status.
+func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
+	at, err := p.place()
+	if err != nil {
+		return 0, err
+	}
+	tidy()
+	environ, err := p.environ(ctx, at)
+	if err != nil {
+		return 0, err
+	}
+	owner, err := p.attach(at, p.policy)
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.Command(p.args[0], p.args[1:]...)
+	cmd.Env = environ
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	if path := lookIn(environ, p.args[0]); path != "" {
+		cmd.Path, cmd.Err = path, nil
+	}
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, passed...)
+	if err := cmd.Start(); err != nil {
+		return 0, errors.Join(err, owner.Close())
+	}
+	crash.Go(func() { pass(signals, cmd.Process) })
+	crash.Go(func() { p.follow(at, owner) })
+	err = cmd.Wait()
+	_ = owner.Close() // the owner may have gone
+	tidy()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	return status(cmd.ProcessState), nil
+}
+
+// environ is the program's environment.
+func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error) {
+	compiler, err := compiler()
+	if err != nil {
+		return nil, err
+	}
+	lib, err := hook.Build(ctx, compiler)
+	if err != nil {
+		return nil, err
+	}
+	set := map[string]string{
+		"DEFT_SESSION": at.Session(), "DEFT_NAME": p.name,
+		"DEFT_PRIORITY": strconv.Itoa(int(p.priority)), "DEFT_WEIGHT": strconv.FormatUint(uint64(p.weight), 10),
+		"DEFT_SLO_MS": strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA": strconv.FormatInt(p.quota, 10),
+		"LD_PRELOAD": strings.TrimPrefix(hook.Preload(lib, os.Getenv("LD_PRELOAD")), "LD_PRELOAD="),
+	}
+	if p.device == "sim" {
+		built, err := simcuda.Build(ctx, compiler)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range (simcuda.Device{File: at.Device()}).Env(built) {
+			name, value, _ := strings.Cut(e, "=")
+			set[name] = value
+		}
+		set["LD_LIBRARY_PATH"] = before(set["LD_LIBRARY_PATH"], os.Getenv("LD_LIBRARY_PATH"))
+		set["PATH"] = before(os.Getenv("PATH"), filepath.Dir(built.Workload))
+	}
+	environ := os.Environ()
+	for name, value := range set {
+		environ = append(environ, name+"="+value)
+	}
+	return environ, nil
+}
+
+// before joins two lists of folders.
+func before(first, second string) string {
+	if first == "" || second == "" {
+		return first + second
+	}
+	return first + ":" + second
+}
+
+// lookIn finds a command in the PATH of an environment; empty where it has a
+// slash or is not there.
+func lookIn(environ []string, command string) string {
+	if strings.Contains(command, "/") {
+		return ""
+	}
+	path := ""
+	for _, e := range environ {
+		if v, ok := strings.CutPrefix(e, "PATH="); ok {
+			path = v
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		full := filepath.Join(dir, command)
+		if info, err := os.Stat(full); err == nil && info.Mode().IsRegular() && unix.Access(full, unix.X_OK) == nil {
+			return full
+		}
+	}
+	return ""
+}
+
+// -- the owner --
+
+// attach finds the owner of the session or starts one; a policy that is named is
+// set in both.
+func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, error) {
+	var err error
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var owner *daemon.Attachment
+		if owner, err = daemon.Attach(at); err != nil {
+			if startErr := p.startOwner(at, policy); startErr != nil {
+				err = startErr
+			}
+			continue
+		}
+		if policy != "" {
+			if _, err := daemon.Ask(at, daemon.Request{Command: "policy", Policy: policy}); err != nil {
+				return nil, errors.Join(err, owner.Close())
+			}
+		}
+		return owner, nil
+	}
+	return nil, err
+}
+
+// startOwner starts an owner in the background, in a session of its own in the
+// terminal's sense, and waits until it is ready or has ended.
+func (p *program) startOwner(at daemon.Place, policy string) error {
+	args := []string{os.Args[0], "daemon", "--session", at.Name(), "--device", p.device, "--linger", lingering.String()}
+	if policy != "" {
+		args = append(args, "--policy", policy)
+	}
+	log, err := os.OpenFile(at.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	ready, told, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer ready.Close()
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	owner := &exec.Cmd{Path: self, Args: args, Dir: "/", Stdout: told, Stderr: log, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	err = owner.Start()
+	told.Close()
+	if err != nil {
+		return err
+	}
+	if !bufio.NewScanner(ready).Scan() {
+		_ = owner.Wait()
+		return fmt.Errorf("the owner of session %s did not start: see %s", at.Name(), at.Log())
+	}
+	crash.Go(func() { _ = owner.Wait() }) // no zombie while this process runs
+	return nil
+}
+
+// follow starts another owner where the one at hand is killed.
+func (p *program) follow(at daemon.Place, owner *daemon.Attachment) {
+	for owner.Gone() {
+		s, err := session.Open(at.Session())
+		if err != nil {
+			return // it has ended in good order
+		}
+		died := s.OwnerDied()
+		_ = s.Close()
+		if !died {
+			return
+		}
+		if owner, err = p.attach(at, ""); err != nil {
+			return
+		}
+	}
+}
+
+// -- the process --
+
+// passed are the signals that go on to the program.
+var passed = []os.Signal{
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT,
+}
+
+// pass passes signals on, but for those that the terminal has sent to both.
+func pass(signals <-chan os.Signal, to *os.Process) {
+	for s := range signals {
+		if (s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGWINCH) && foreground() {
+			continue
+		}
+		_ = to.Signal(s) // it may have ended
+	}
+}
+
+// foreground says whether a terminal's keys signal this process's group.
+func foreground() bool {
+	group, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
+
+// status is an exit status as a shell gives it.
+func status(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
+}
