@@ -167,7 +167,7 @@ func (s scenario) trial(t *testing.T, trials int, m Method) outcome {
 	return o
 }
 
-var trials = flag.Int("trials", 600, "simulated jobs per kind of noise")
+var trials = flag.Int("trials", 1000, "simulated jobs per kind of noise")
 
 // The bounds on the mean error are those of the design; every interval covers
 // the truth in 90 to 99 % of the jobs. Rare costs and drift cannot be seen in

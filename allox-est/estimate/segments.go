@@ -52,7 +52,7 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	e.Wall.Low = max(e.Wall.Low, min(e.Uncontended.Low, e.Wall.Value)) // no contention is the least
 	if t.contended > 0 {
 		// What slowed the samples for a while may slow the job as often.
-		e.Wall.High = max(e.Wall.High, e.Wall.Value+math.Hypot(e.Wall.High-e.Wall.Value, t.slowdown(settled, s.Level)*float64(job.Epochs)))
+		e.Wall.High = max(e.Wall.High, e.Wall.Value+t.slowdown(settled, s.Level)*float64(job.Epochs))
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: other work slowed %d of %d epochs for a while; corrected, the upper end allows for as much again", ErrContention, t.contended, t.all))
 	}
 	if lasting > 0.1 {
