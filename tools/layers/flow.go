@@ -16,7 +16,7 @@ func Flow() map[string]Order {
 		"chamtool":  order("abi ring cpufreq symbol logdir host task tasklog perfmodel kept config forecast balance report session evaluation replay simulate"),
 		"deft":      order("cc python gpu session hook simcuda simcuda/simcudatest experiment workload jct predictor policy simulator supervisor daemon report trial doctor sweep plot"),
 		"edgeprof":  order("onnx device synth runtime runtime/native runtime/worker kernel measurement exporter prom prom/promtest collection joblib profiler placement split counts httpapi page"),
-		"mirage":    order("trace trace/synth cluster scheduler simulator checker calibrate chain samples policy model network validation report slurm"),
+		"mirage":    order("trace trace/synth backtest cluster scheduler simulator checker calibrate chain samples policy model network validation report slurm"),
 	}
 }
 

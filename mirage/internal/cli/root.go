@@ -14,6 +14,7 @@ func New(env *cli.Env) *cobra.Command {
 	}
 	root.AddCommand(
 		newTraceCommand(env),
+		newBacktestCommand(env),
 		newSimulateCommand(env),
 		newExplainCommand(env),
 		newCalibrateCommand(env),

@@ -1,0 +1,234 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// ErrRange is returned when no job of a range has a wait to judge by.
+var ErrRange = errors.New("no job with a known wait")
+
+// Figures are how close forecasts came. Waits are in hours.
+type Figures struct {
+	MAEHours      float64 `json:"mae_hours"`
+	MedianAEHours float64 `json:"median_ae_hours"`
+	Within10Min   float64 `json:"within_10min"` // shares of the jobs
+	Within1H      float64 `json:"within_1h"`
+	Spearman      float64 `json:"spearman"`
+}
+
+// Report is the judgement of the forecasts of a range.
+type Report struct {
+	Jobs    int `json:"jobs"`
+	Unknown int `json:"unknown_waits"` // jobs that are not judged
+	Figures
+	MeanWaitHours  float64 `json:"mean_wait_hours"`
+	Coverage       float64 `json:"coverage"`
+	MeanWidthHours float64 `json:"mean_width_hours"`
+	// BlockDays is the length of the spans of time that are one observation in
+	// the intervals below, which hold 95 times of 100.
+	BlockDays int                    `json:"block_days"`
+	MAE       uncertainty.Prediction `json:"mae_hours_interval"`
+	Interval  *uncertainty.Verdict   `json:"interval,omitempty"` // in hours; absent where there is too little
+	Baselines map[string]Figures     `json:"baselines"`
+	Oracles   map[string]Figures     `json:"oracles,omitempty"`
+	// Best is the baseline with the least mean absolute error, Gain the share of
+	// it by which the forecasts' is less.
+	Best string                 `json:"best_baseline"`
+	Gain uncertainty.Prediction `json:"gain"`
+}
+
+// judged is a job with what was foretold of it, in hours.
+type judged struct {
+	block    int64
+	wait     float64
+	foretold uncertainty.Prediction
+	simple   [baselines]float64
+	oracle   float64
+}
+
+// The baselines: what a person would look at.
+const (
+	lastHundred = iota // mean of the last hundred waits of all
+	userMedian
+	shapeMedian
+	classMedian
+	baselines
+)
+
+func baselineNames() [baselines]string {
+	return [baselines]string{"last_100", "user_median", "shape_median", "class_median"}
+}
+
+// Run foretells every job of a log that was submitted from from on and before
+// to, and judges what was foretold. oracle, which may be nil, holds for each job
+// the wait in seconds by one who knows the future; NaN where it knows none.
+// progress, which may be nil, is told of every job. The error wraps ErrRange or
+// ErrSettings.
+func Run(ctx context.Context, jobs []trace.Job, from, to int64, s Settings, oracle []float64, progress func()) (*Report, error) {
+	s.From = from
+	f, err := NewForecaster(jobs, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{BlockDays: blockDays(from, to)}
+	var cases []judged
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Submit >= to {
+			break
+		}
+		if err := f.reach(ctx, j.Submit); err != nil {
+			return nil, err
+		}
+		c := judged{simple: f.known.baselines(j)}
+		if c.foretold, err = f.Next(ctx); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress()
+		}
+		switch {
+		case j.Submit < from:
+			continue
+		case j.NoStart:
+			r.Unknown++
+			continue
+		}
+		c.foretold = c.foretold.Times(1. / 3600)
+		c.wait, c.oracle = float64(j.Wait())/3600, math.NaN()
+		c.block = (j.Submit - from) / (int64(r.BlockDays) * 86400)
+		if oracle != nil {
+			c.oracle = oracle[i] / 3600
+		}
+		cases = append(cases, c)
+	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("%w among those submitted in the range", ErrRange)
+	}
+	return r, r.judge(cases, f.s.Level)
+}
+
+// blockDays is a week where there are at least eight of them, and a day
+// otherwise.
+func blockDays(from, to int64) int {
+	if to-from >= 8*7*86400 {
+		return 7
+	}
+	return 1
+}
+
+func (k *known) baselines(j *trace.Job) (b [baselines]float64) {
+	o := k.simple(j)
+	b[lastHundred] = mean(tail(k.all.waits, ofAll)) / 3600
+	b[userMedian], b[shapeMedian], b[classMedian] = o[byUser]/3600, o[byShape]/3600, o[byClass]/3600
+	return b
+}
+
+func (r *Report) judge(cases []judged, level float64) error {
+	r.Jobs = len(cases)
+	r.Figures = figures(cases, func(c judged) float64 { return c.foretold.Value })
+	r.Baselines = map[string]Figures{}
+	best := 0
+	for b, name := range baselineNames() {
+		r.Baselines[name] = figures(cases, func(c judged) float64 { return c.simple[b] })
+		if r.Baselines[name].MAEHours < r.Baselines[baselineNames()[best]].MAEHours {
+			best = b
+		}
+	}
+	r.Best = baselineNames()[best]
+	r.oracles(cases)
+	held, bounded := 0., 0.
+	promised := make([]uncertainty.Case, len(cases))
+	for i, c := range cases {
+		r.MeanWaitHours += c.wait / float64(len(cases))
+		promised[i] = uncertainty.Case{Prediction: c.foretold, Actual: c.wait, Block: strconv.FormatInt(c.block, 10)}
+		if c.foretold.Contains(c.wait) {
+			held++
+		}
+		if c.foretold.Bounded() {
+			bounded++
+			r.MeanWidthHours += c.foretold.Width()
+		}
+	}
+	r.Coverage, r.MeanWidthHours = held/float64(len(cases)), r.MeanWidthHours/max(bounded, 1)
+	if v, err := uncertainty.Judge(level, promised); err == nil {
+		r.Interval = &v
+	}
+	return r.blocks(cases, best)
+}
+
+// blocks puts intervals about the error and the gain.
+func (r *Report) blocks(cases []judged, best int) error {
+	blocks := uncertainty.Blocks(cases, func(c judged) int64 { return c.block })
+	off := func(blocks [][]judged, value func(judged) float64) float64 {
+		sum, n := 0., 0.
+		for _, b := range blocks {
+			for _, c := range b {
+				sum += math.Abs(value(c) - c.wait)
+				n++
+			}
+		}
+		return sum / n
+	}
+	foretold := func(c judged) float64 { return c.foretold.Value }
+	mae := func(b [][]judged) float64 { return off(b, foretold) }
+	gain := func(b [][]judged) float64 {
+		least := off(b, func(c judged) float64 { return c.simple[best] })
+		if least == 0 {
+			return 0
+		}
+		return 1 - off(b, foretold)/least
+	}
+	r.MAE, r.Gain = uncertainty.Point(mae(blocks)), uncertainty.Point(gain(blocks))
+	if len(blocks) < 2 {
+		return nil
+	}
+	var err error
+	if r.MAE, err = uncertainty.Bootstrap(blocks, mae, uncertainty.Resampling{}); err == nil {
+		r.Gain, err = uncertainty.Bootstrap(blocks, gain, uncertainty.Resampling{})
+	}
+	return err
+}
+
+func (r *Report) oracles(cases []judged) {
+	var known []judged
+	for _, c := range cases {
+		if !math.IsNaN(c.oracle) {
+			known = append(known, c)
+		}
+	}
+	if len(known) > 0 {
+		r.Oracles = map[string]Figures{"perfect_lengths": figures(known, func(c judged) float64 { return c.oracle })}
+	}
+}
+
+func figures(cases []judged, value func(judged) float64) Figures {
+	foretold, waits, off := make([]float64, len(cases)), make([]float64, len(cases)), make([]float64, len(cases))
+	var f Figures
+	n := float64(len(cases))
+	for i, c := range cases {
+		foretold[i], waits[i] = value(c), c.wait
+		off[i] = math.Abs(foretold[i] - c.wait)
+		f.MAEHours += off[i] / n
+		if off[i] <= 1./6 {
+			f.Within10Min += 1 / n
+		}
+		if off[i] <= 1 {
+			f.Within1H += 1 / n
+		}
+	}
+	f.MedianAEHours = stats.Median(off)
+	if rho, err := regression.Spearman(foretold, waits); err == nil {
+		f.Spearman = rho
+	}
+	return f
+}

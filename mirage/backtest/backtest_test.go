@@ -1,0 +1,195 @@
+package backtest
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+const day = 86400
+
+// queue is a log of so many jobs of a few users, each of whom waits about as
+// long as lately, and one who has a backlog.
+func queue(n int, seed uint64) []trace.Job {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	jobs := make([]trace.Job, n)
+	at := int64(1_670_000_000)
+	for i := range jobs {
+		at += int64(600 * rng.ExpFloat64())
+		user := rng.IntN(6)
+		wait := int64(float64(user*user) * 1200 * (.5 + rng.Float64()))
+		run := int64(3600 * rng.ExpFloat64())
+		jobs[i] = trace.Job{
+			ID: string(rune('a' + user)), User: string(rune('a' + user)), Nodes: 1 + rng.IntN(4), Priority: rng.Float64(),
+			Submit: at, Start: at + wait, End: at + wait + run, Limit: max(run, 7200),
+		}
+	}
+	return jobs
+}
+
+func foretell(t *testing.T, jobs []trace.Job, s Settings) []uncertainty.Prediction {
+	t.Helper()
+	f, err := NewForecaster(jobs, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []uncertainty.Prediction
+	for !f.Done() {
+		p, err := f.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// TestNothingLater: whatever happens at an instant or after it, forecasts up to
+// then stay what they are: jobs that start, end or come later, or never come.
+func TestNothingLater(t *testing.T) {
+	jobs := queue(700, 1)
+	want := foretell(t, jobs, Settings{Seed: 1})
+	for _, cut := range []int{0, 150, 400, 699} {
+		at := jobs[cut].Submit
+		var other []trace.Job
+		for i, j := range jobs {
+			switch {
+			case j.Start >= at: // it starts far later, and runs for another time
+				j.Start += 5 * day
+				j.End = j.Start + 7
+			case j.End >= at:
+				j.End += 3 * day
+			}
+			if i > cut && i%2 == 0 {
+				continue
+			}
+			if i > cut {
+				j.Nodes, j.User = 500, "late"
+			}
+			other = append(other, j)
+		}
+		if diff := cmp.Diff(want[:cut+1], foretell(t, other, Settings{Seed: 1})[:cut+1]); diff != "" {
+			t.Errorf("from job %d on the log is another one, and forecasts before it too:\n%s", cut, diff)
+		}
+	}
+}
+
+// TestRun: what users' waits have been tells what they will be, intervals hold
+// what they promise, and neither threads nor a second run change anything.
+func TestRun(t *testing.T) {
+	jobs := queue(1500, 2)
+	from, to := jobs[500].Submit, jobs[1400].Submit
+	oracle := make([]float64, len(jobs))
+	for i := range jobs {
+		oracle[i] = float64(jobs[i].Wait())
+	}
+	oracle[600] = math.NaN()
+	jobs[700].NoStart = true
+	run := func(threads int) *Report {
+		r, err := Run(t.Context(), jobs, from, to, Settings{Seed: 1, Threads: threads}, oracle, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := run(1)
+	if r.Jobs != 899 || r.Unknown != 1 || r.BlockDays != 1 {
+		t.Errorf("%d jobs, %d unknown, blocks of %d days", r.Jobs, r.Unknown, r.BlockDays)
+	}
+	// A wait is even within half of its user's mean, of 3.06 h on average: to
+	// know the user leaves a quarter of that.
+	if r.MAEHours > 1 || r.Spearman < .85 || r.MAEHours > r.Baselines["last_100"].MAEHours {
+		t.Errorf("%+v, baselines %+v", r.Figures, r.Baselines)
+	}
+	if r.Coverage < .87 || r.Interval == nil || r.MeanWidthHours <= 0 || !r.Gain.Bounded() || r.MAE.Value != r.MAEHours && math.Abs(r.MAE.Value-r.MAEHours) > 1e-9 {
+		t.Errorf("coverage %v, width %v, gain %v, error %v", r.Coverage, r.MeanWidthHours, r.Gain, r.MAE)
+	}
+	if o := r.Oracles["perfect_lengths"]; o.MAEHours != 0 || o.Spearman < .999 {
+		t.Errorf("who knows everything: %+v", o)
+	}
+	if diff := cmp.Diff(r, run(3)); diff != "" {
+		t.Error("one thread and three differ:", diff)
+	}
+	if _, err := Run(t.Context(), jobs, to+400*day, to+500*day, Settings{}, nil, nil); !errors.Is(err, ErrRange) {
+		t.Errorf("nobody: %v", err)
+	}
+	if _, err := NewForecaster(jobs, Settings{Level: 2}); !errors.Is(err, ErrSettings) {
+		t.Errorf("level 2: %v", err)
+	}
+}
+
+// TestAsk: a job that is not in the log is asked for without being submitted,
+// and its chances rise from 0 to 1.
+func TestAsk(t *testing.T) {
+	jobs := queue(400, 3)
+	f, err := NewForecaster(jobs, Settings{Level: .8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Reach(t.Context(), jobs[350].Submit+1); err != nil {
+		t.Fatal(err)
+	}
+	j := trace.Job{User: "f", Nodes: 2, Limit: 7200, Submit: jobs[350].Submit + 1}
+	a, err := f.Ask(j)
+	if err != nil || a.Value < 3600 || a.Value > 12*3600 || !a.Contains(a.Value) || a.Level != .8 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if again, err := f.Ask(j); err != nil || again.Prediction != a.Prediction {
+		t.Errorf("%+v, then %+v, %v", a, again, err)
+	}
+	none, _ := a.Chance(-1)
+	half, known := a.Chance(a.Value)
+	all, _ := a.Chance(1e9)
+	if none != 0 || all != 1 || !known || half < .1 || half > .9 {
+		t.Errorf("chances %v, %v, %v", none, half, all)
+	}
+}
+
+// TestDrain: four of a user's jobs of a shape wait behind two that will run for
+// an hour, as they all do: the next begins after two more rounds.
+func TestDrain(t *testing.T) {
+	var jobs []trace.Job
+	add := func(submit, start, end int64) {
+		jobs = append(jobs, trace.Job{User: "u", Nodes: 1, Limit: 7200, Submit: submit, Start: start, End: end})
+	}
+	for i := range int64(10) {
+		add(i, i*3600, i*3600+3600)
+	}
+	add(40000, 40000, 43600)
+	add(40000, 40000, 43600)
+	for range 4 {
+		add(40000, 1e6, 1e6+3600)
+	}
+	k := newKnown(jobs)
+	for i := range jobs {
+		k.advance(jobs[i].Submit, func(int) {})
+		k.submit(i)
+	}
+	k.advance(40001, func(int) {})
+	_, same := k.drains(&jobs[0])
+	if math.Abs(same.slots-3*3600) > 10 {
+		t.Errorf("after %v s, want three hours", same.slots)
+	}
+	if other := (trace.Job{User: "v", Nodes: 1, Limit: 7200}); true {
+		if user, same := k.drains(&other); user != (drain{}) || same != (drain{}) {
+			t.Errorf("nobody's: %+v, %+v", user, same)
+		}
+	}
+}
+
+func TestScales(t *testing.T) {
+	for _, s := range []float64{0, 1, 59, 3600, 1e6} {
+		if got := plain(eased(s)); math.Abs(got-s) > 1e-6*max(s, 1) {
+			t.Errorf("eased: %v became %v", s, got)
+		}
+		if got := seconds(logged(s)); math.Abs(got-s) > 1e-6*max(s, 1) {
+			t.Errorf("logged: %v became %v", s, got)
+		}
+	}
+}
