@@ -42,13 +42,15 @@ type Entry struct {
 	power   powerLaw
 	local   localLaw
 	laws    []law
-	live    []int // of laws, those whose answers change with every run
-	mix     mixture
+	live    []int      // of laws, those whose answers change with every run
+	moments []int      // of laws, those whose answers depend on the moment
+	mix     [2]mixture // for footprints that ran, and for those that did not
 
 	residual       [256]float64 // log(actual / local), newest at residuals-1
 	residuals      int
 	interval       uncertainty.Adaptive
 	factors        uncertainty.Prediction // about a value of 1
+	moved          int                    // how often they did
 	centre, spread float64                // of the residuals at the last fit
 	strange        int                    // outliers in a row
 }
@@ -56,18 +58,40 @@ type Entry struct {
 func newEntry(name string, m *Model) *Entry {
 	e := &Entry{name: name, model: m, options: &m.options, footprints: map[uint64]*Footprint{}, width: -1, columns: &m.columns, next: m.options.FirstFit, serving: -1}
 	e.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, m.options.Level) // New saw to the level
-	e.factors = e.interval.Predict(1)
+	e.factors = m.interval.Predict(1)
 	for k, m := range m.laws {
 		l := m.New(e)
 		e.laws = append(e.laws, l)
 		if _, ok := l.(live); ok {
 			e.live = append(e.live, k)
 		}
+		if _, ok := l.(momentary); ok {
+			e.moments = append(e.moments, k)
+		}
 		if m.Name == e.options.Serve {
 			e.serving = k
 		}
 	}
+	e.mix = [2]mixture{{moments: e.moments}, {moments: e.moments}}
+	if m.mix == nil {
+		m.mix = &[2]mixture{e.mix[0], e.mix[1]}
+	}
+	e.inherit()
 	return e
+}
+
+// inherit begins with what all functions of the process taught of the models.
+func (e *Entry) inherit() { e.mix = [2]mixture{e.model.mix[seen].heir(), e.model.mix[unseen].heir()} }
+
+// The mixtures of an entry: for footprints that ran, and for those that did not.
+const seen, unseen = 0, 1
+
+// mixture is the footprint's of the two.
+func (e *Entry) mixture(f *Footprint) *mixture {
+	if f.runs == 0 || f.epoch != e.epoch {
+		return &e.mix[unseen]
+	}
+	return &e.mix[seen]
 }
 
 // maxFootprints bounds the histories of one entry. Beyond it those of a single
@@ -82,7 +106,7 @@ func (e *Entry) Name() string { return e.name }
 func (e *Entry) Serving() string {
 	best := e.serving
 	if best < 0 {
-		best = e.mix.heaviest(len(e.laws))
+		best = e.mix[seen].heaviest(len(e.laws))
 	}
 	return e.model.laws[best].Name
 }
@@ -105,8 +129,8 @@ func (e *Entry) Outliers() int { return e.outliers }
 // error it does not favour answers that are too low.
 func (e *Entry) Error(model string) float64 {
 	for k, m := range e.model.laws {
-		if m.Name == model && e.mix.judged[k] > 0 {
-			return e.mix.loss[k]
+		if m.Name == model && e.mix[seen].judged[k] > 0 {
+			return e.mix[seen].loss[k]
 		}
 	}
 	return math.NaN()
@@ -194,6 +218,32 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	return *e.prediction(f), nil
 }
 
+// PredictAt is Predict for one task.
+func (e *Entry) PredictAt(f *Footprint, m Moment) (Prediction, error) {
+	if e.fits == 0 || !e.momentarily(f) {
+		return e.Predict(f)
+	}
+	y, model := e.serve(f, m)
+	return Prediction{e.factors.Times(math.Exp(y)), e.model.laws[model].Name}, nil
+}
+
+// Now is the answer for a footprint, valid until the next run is observed; nil
+// where there is no model yet, or the answer depends on the moment.
+func (e *Entry) Now(f *Footprint) *Prediction {
+	if e.fits == 0 || e.momentarily(f) {
+		return nil
+	}
+	return e.prediction(f)
+}
+
+// momentarily reports whether what serves depends on the moment.
+func (e *Entry) momentarily(f *Footprint) bool {
+	if e.serving >= 0 {
+		return slices.Contains(e.moments, e.serving)
+	}
+	return e.mixture(f).momentary
+}
+
 // prediction is the answer for a footprint, made anew once the entry was fitted
 // or has learned from a run of the footprint.
 func (e *Entry) prediction(f *Footprint) *Prediction {
@@ -202,22 +252,43 @@ func (e *Entry) prediction(f *Footprint) *Prediction {
 		s := math.Exp(y)
 		f.best.Value, f.best.Model, f.stale, f.moved = s, e.model.laws[model].Name, false, -1
 	}
-	if f.moved != e.mix.runs {
-		f.best.Prediction, f.moved = e.factors.Times(f.best.Value), e.mix.runs
+	if f.moved != e.moved {
+		f.best.Prediction, f.moved = e.factors.Times(f.best.Value), e.moved
 	}
 	return &f.best
 }
 
-// served is the logarithm of the answer, and the model that gave it.
+// served is the logarithm of the answer for any moment, and the model that gave
+// it.
 func (e *Entry) served(f *Footprint) (y float64, model int) {
 	e.ask(f)
+	return e.middle(f, f.answers[:len(e.laws)])
+}
+
+// serve is served for one moment.
+func (e *Entry) serve(f *Footprint, m Moment) (y float64, model int) {
+	answers := e.answers(f, m)
+	return e.middle(f, answers[:len(e.laws)])
+}
+
+// answers are those of all models.
+func (e *Entry) answers(f *Footprint, m Moment) [mostModels]float64 {
+	e.ask(f)
+	answers := f.answers
+	for _, k := range e.moments {
+		answers[k] = sane(e.laws[k].answer(f, m))
+	}
+	return answers
+}
+
+func (e *Entry) middle(f *Footprint, answers []float64) (y float64, model int) {
 	if e.serving >= 0 {
-		y, model = f.answers[e.serving], e.serving
+		y, model = answers[e.serving], e.serving
 	} else {
-		y, model = e.mix.middle(f.answers[:len(e.laws)])
+		y, model = e.mixture(f).middle(answers)
 	}
 	if math.IsNaN(y) {
-		return f.answers[fallback], fallback
+		return answers[fallback], fallback
 	}
 	return y, model
 }
@@ -225,18 +296,24 @@ func (e *Entry) served(f *Footprint) (y float64, model int) {
 // fallback answers where no other model does.
 const fallback = 1 // local
 
+// base is the model that the pace is of.
+const base = 0 // history
+
 // ask takes the answers of all models, or of the live ones alone where the
 // others gave theirs since the last fit.
 func (e *Entry) ask(f *Footprint) {
 	if f.fit != e.fits {
 		for k, l := range e.laws {
-			f.answers[k] = sane(l.answer(f))
+			f.answers[k] = sane(l.answer(f, Moment{}))
+		}
+		for _, k := range e.moments {
+			f.answers[k] = math.NaN() // only for a moment
 		}
 		f.fit, f.stale = e.fits, true
 		return
 	}
 	for _, k := range e.live {
-		f.answers[k] = sane(e.laws[k].answer(f))
+		f.answers[k] = sane(e.laws[k].answer(f, Moment{}))
 	}
 }
 
@@ -256,6 +333,13 @@ func sane(log float64) float64 {
 // repeats what is known. Times that are not finite or not above zero teach
 // nothing.
 func (e *Entry) Observe(f *Footprint, seconds float64) {
+	p, _ := e.Predict(f)
+	e.ObserveAt(f, Moment{}, p, seconds)
+}
+
+// ObserveAt is Observe for one task, of which p was predicted before it began; of
+// no value where nothing was.
+func (e *Entry) ObserveAt(f *Footprint, m Moment, p Prediction, seconds float64) {
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
 		return
 	}
@@ -263,58 +347,94 @@ func (e *Entry) Observe(f *Footprint, seconds float64) {
 	if e.onTrial() && e.fits > 0 {
 		e.try(f, seconds)
 	}
-	if e.repeats(f, seconds) {
+	if e.repeats(f, &p, seconds) {
+		e.pass(f, m, seconds)
 		return
 	}
 	y := math.Log(seconds)
 	plain := true
 	if e.fits > 0 {
-		plain = e.judge(f, y)
+		plain = e.judge(f, m, y)
+		if p.Value > 0 {
+			e.observeInterval(p.Value, seconds)
+		}
 	}
 	f.observe(y, e.epoch)
-	e.learn(f, y, plain)
-	if e.n >= e.next && (!e.held || e.taught > 0) {
+	e.learn(f, m, y, plain)
+	e.model.learned++
+	if (e.n >= e.next || e.fits == 0 && e.alone()) && (!e.held || e.taught > 0) {
 		e.Fit()
 	}
 }
 
+// observeInterval takes how far a prediction was off. A function that has seen too
+// little for an interval of its own has that of all functions.
+func (e *Entry) observeInterval(predicted, seconds float64) {
+	m := e.model
+	_ = m.interval.Observe(predicted, seconds) // all are above zero
+	_ = e.interval.Observe(predicted, seconds)
+	if e.factors = e.interval.Predict(1); !e.factors.Bounded() {
+		e.factors = m.interval.Predict(1)
+	}
+}
+
+// alone reports whether the first run tells as much as the tenth: where there are
+// no sizes, and other functions have taught what to make of it.
+func (e *Entry) alone() bool { return e.width == 0 && e.model.learned > e.options.FirstFit }
+
 const (
-	// learnOneIn is the share of the repeated runs that are learned from.
-	learnOneIn = 16
+	// learnOneIn is the share of the repeated runs that are learned from, once the
+	// window is full, and learnOneInEarly before, from a quarter of it on.
+	learnOneIn, learnOneInEarly = 16, 4
 	// A run clearly outside its interval adds missed to the doubt, one inside
 	// takes one away: doubt grows once more than a fifth of the runs miss, and
 	// beyond doubtful every run is learned from. A change of a twentieth is not
 	// worth that.
-	missed, doubtful, mostDoubt = 4, 64, 256
+	missed, doubtful, mostDoubt = 4, 32, 256
 	clearly                     = 1.05
 )
 
-// repeats reports whether a run may be passed over: the window and the
-// footprint's history are full, runs fall into their intervals, and the run is
+// repeats reports whether a run may be passed over: the window, or a
+// quarter of it, and the footprint's history are full, runs fall into their intervals, and the run is
 // not the one in learnOneIn that is learned from all the same. That one is
 // chosen by multiples of the golden ratio, which no period of a program fits.
-func (e *Entry) repeats(f *Footprint, seconds float64) bool {
-	if e.fits == 0 || e.n < window || f.runs < recent || f.epoch != e.epoch {
+func (e *Entry) repeats(f *Footprint, p *Prediction, seconds float64) bool {
+	if !(p.Value > 0) || e.n < window/4 || f.runs < recent || f.epoch != e.epoch {
 		return false
 	}
-	p := e.prediction(f)
 	if seconds*clearly < p.Low || seconds > p.High*clearly {
 		e.doubt = min(e.doubt+missed, mostDoubt)
 	} else {
 		e.doubt = max(e.doubt-1, 0)
 	}
 	const golden = 0x9E3779B97F4A7C15 // 2^64 / φ
-	return e.doubt <= doubtful && uint64(e.seen)*golden >= math.MaxUint64/learnOneIn
+	share := uint64(math.MaxUint64 / learnOneIn)
+	if e.n < window {
+		share = math.MaxUint64 / learnOneInEarly
+	}
+	return e.doubt <= doubtful && uint64(e.seen)*golden >= share
 }
 
-func (e *Entry) learn(f *Footprint, y float64, plain bool) {
+// pass takes a run that is not learned: where what serves depends on the moment,
+// it tells of the moment all the same.
+func (e *Entry) pass(f *Footprint, m Moment, seconds float64) {
+	if !e.mix[seen].momentary {
+		return
+	}
+	y := math.Log(seconds)
+	for _, k := range e.moments {
+		e.laws[k].learn(f, m, y, true)
+	}
+}
+
+func (e *Entry) learn(f *Footprint, m Moment, y float64, plain bool) {
 	e.n++
 	e.learned++
 	if plain {
 		e.logs.add(f.x, y, 1)
 	}
 	for _, l := range e.laws {
-		l.learn(f, y, plain)
+		l.learn(f, m, y, plain)
 	}
 	e.samples = append(e.samples, sample{y: y, f: f, order: uint64(e.learned)})
 	e.fresh++
@@ -322,12 +442,18 @@ func (e *Entry) learn(f *Footprint, y float64, plain bool) {
 
 // judge compares every model's answer with a run that none of them has seen,
 // and reports whether the run is like the others.
-func (e *Entry) judge(f *Footprint, y float64) bool {
-	served, _ := e.served(f)
-	e.mix.judge(f.answers[:len(e.laws)], y)
-	r := y - f.answers[fallback]                          // how far from what was fitted, whatever serves
-	_ = e.interval.Observe(math.Exp(served), math.Exp(y)) // both are above zero
-	e.factors = e.interval.Predict(1)
+func (e *Entry) judge(f *Footprint, m Moment, y float64) bool {
+	answers := e.answers(f, m)
+	mix, all := &e.mix[seen], &e.model.mix[seen]
+	if e.mixture(f) != mix {
+		mix, all = &e.mix[unseen], &e.model.mix[unseen]
+	}
+	mix.judge(answers[:len(e.laws)], y)
+	if all.runs < 4*memory || e.model.learned%weighEvery == 0 {
+		all.judge(answers[:len(e.laws)], y)
+	}
+	e.moved++
+	r := y - f.answers[fallback] // how far from what was fitted, whatever serves
 	e.residual[e.residuals%len(e.residual)] = r
 	e.residuals++
 	if e.residuals%stretch == 0 && e.drifted() {

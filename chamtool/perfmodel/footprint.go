@@ -24,6 +24,9 @@ type Footprint struct {
 	last   [recent]float64 // logarithms of seconds, the n-th run at n modulo recent
 	sorted [recent]float64 // the same in ascending order
 
+	near     []neighbour // the last runs learned, with their creation
+	nearNext int
+
 	fit     int                 // of the entry, that made the answers below; 0 is none
 	answers [mostModels]float64 // logarithms of seconds, NaN where there is none
 	best    Prediction          // what is served
@@ -57,7 +60,7 @@ func (f *Footprint) Stats() Stats {
 
 func (f *Footprint) observe(y float64, epoch int) {
 	if f.epoch != epoch {
-		f.epoch, f.runs = epoch, 0
+		f.epoch, f.runs, f.near, f.nearNext = epoch, 0, f.near[:0], 0
 	}
 	n, slot := min(f.runs, recent), f.runs%recent
 	if n == recent {

@@ -9,13 +9,13 @@ type historyLaw struct {
 
 func newHistory(e *Entry) law { return historyLaw{e, newLocal(e)} }
 
-func (historyLaw) live()                           {}
-func (historyLaw) learn(*Footprint, float64, bool) {}
-func (historyLaw) fit()                            {}
-func (historyLaw) forget()                         {}
+func (historyLaw) live()                                   {}
+func (historyLaw) learn(*Footprint, Moment, float64, bool) {}
+func (historyLaw) fit()                                    {}
+func (historyLaw) forget()                                 {}
 
-func (l historyLaw) answer(f *Footprint) float64 {
-	near := l.local.answer(f)
+func (l historyLaw) answer(f *Footprint, _ Moment) float64 {
+	near := l.local.answer(f, Moment{})
 	mid, ok := f.median(l.e.epoch)
 	if !ok {
 		return near

@@ -8,12 +8,12 @@ type lastLaw struct{ e *Entry }
 
 func newLast(e *Entry) law { return lastLaw{e} }
 
-func (lastLaw) live()                           {}
-func (lastLaw) learn(*Footprint, float64, bool) {}
-func (lastLaw) fit()                            {}
-func (lastLaw) forget()                         {}
+func (lastLaw) live()                                   {}
+func (lastLaw) learn(*Footprint, Moment, float64, bool) {}
+func (lastLaw) fit()                                    {}
+func (lastLaw) forget()                                 {}
 
-func (l lastLaw) answer(f *Footprint) float64 {
+func (l lastLaw) answer(f *Footprint, _ Moment) float64 {
 	if f.runs == 0 || f.epoch != l.e.epoch {
 		return math.NaN()
 	}

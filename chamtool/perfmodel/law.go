@@ -12,11 +12,11 @@ import (
 type law interface {
 	// learn takes a run. plain reports that it is like the others: an outlier is
 	// no reason to move a least-squares fit.
-	learn(f *Footprint, y float64, plain bool)
+	learn(f *Footprint, m Moment, y float64, plain bool)
 	// fit draws together what was learned.
 	fit()
 	// answer is NaN where the law has none for the footprint.
-	answer(f *Footprint) float64
+	answer(f *Footprint, m Moment) float64
 	// forget drops what was learned; the runs that still hold follow by learn.
 	forget()
 }
@@ -24,6 +24,10 @@ type law interface {
 // live marks a law whose answer changes with every run of the footprint; the
 // others' change when they are fitted, and are asked for once a fit.
 type live interface{ live() }
+
+// momentary marks a law whose answer depends on the moment: it is asked for each
+// task, where it carries weight.
+type momentary interface{ momentary() }
 
 // Models are the ways to predict, each a file of this package.
 func Models() registry.List[func(*Entry) law] {
@@ -35,6 +39,9 @@ func Models() registry.List[func(*Entry) law] {
 		{Name: "mlp", Help: "a small network that chamtool train made", New: newMLP},
 		{Name: "median", Help: "the median of the last runs of equal sizes, as it is", New: newMedian},
 		{Name: "last", Help: "the last run of equal sizes", New: newLast},
+		{Name: "near", Help: "the run of equal sizes that was created next to this one", New: newNear},
+		{Name: "place", Help: "the task that was created at the same place in the iteration before", New: newPlace},
+		{Name: "pace", Help: "history, times how much slower the last runs of all sizes were than their own", New: newPace},
 	}
 }
 
@@ -56,6 +63,6 @@ func Check(name string) error {
 	return nil
 }
 
-// MostModels bounds the number of models, so that an entry holds its weights
+// mostModels bounds the number of models, so that an entry holds its weights
 // without allocation.
 const mostModels = 12

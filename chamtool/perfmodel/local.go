@@ -31,11 +31,11 @@ type localModel struct{ e *Entry }
 
 func newLocal(e *Entry) law { return localModel{e} }
 
-func (localModel) learn(*Footprint, float64, bool) {}
-func (localModel) fit()                            {}
-func (localModel) forget()                         {}
+func (localModel) learn(*Footprint, Moment, float64, bool) {}
+func (localModel) fit()                                    {}
+func (localModel) forget()                                 {}
 
-func (l localModel) answer(f *Footprint) float64 {
+func (l localModel) answer(f *Footprint, _ Moment) float64 {
 	at := l.e.power.log(f.x)
 	return at + l.e.local.log(at)
 }

@@ -8,12 +8,12 @@ type medianLaw struct{ e *Entry }
 
 func newMedian(e *Entry) law { return medianLaw{e} }
 
-func (medianLaw) live()                           {}
-func (medianLaw) learn(*Footprint, float64, bool) {}
-func (medianLaw) fit()                            {}
-func (medianLaw) forget()                         {}
+func (medianLaw) live()                                   {}
+func (medianLaw) learn(*Footprint, Moment, float64, bool) {}
+func (medianLaw) fit()                                    {}
+func (medianLaw) forget()                                 {}
 
-func (l medianLaw) answer(f *Footprint) float64 {
+func (l medianLaw) answer(f *Footprint, _ Moment) float64 {
 	mid, ok := f.median(l.e.epoch)
 	if !ok {
 		return math.NaN()

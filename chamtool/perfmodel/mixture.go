@@ -1,26 +1,37 @@
 package perfmodel
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // mixture is the weighted middle of the answers of all models. A model's weight
 // falls exponentially with how far its error of late lies above the least one's,
 // as a share of it: what serves is near the best model where one is clearly
 // best, and steadier than any where they are alike.
 type mixture struct {
-	loss   [mostModels]float64 // rolling mean of |answer - what came|, of logarithms, at most mostLoss
-	judged [mostModels]int
-	weight [mostModels]float64
-	runs   int
+	loss      [mostModels]float64 // rolling mean of |answer - what came|, of logarithms, at most mostLoss
+	judged    [mostModels]int
+	weight    [mostModels]float64
+	moments   []int // models that answer for one moment
+	momentary bool  // one of them is clearly better than all others: else they are not worth their time
+	runs      int
 }
 
 const (
 	// mostLoss bounds one run's part of a loss, so that a stall does not choose
 	// the model.
-	mostLoss = 3
+	mostLoss = 6
 	// memory is about how many judged runs a loss stands on.
 	memory = 256
 	// proven is how many runs must judge a model before it counts.
 	proven = 4
+	// worthwhile is how much better a model must be that has to be asked for every
+	// task: a fifth of a percent.
+	worthwhile = 0.002
+	// inherited is how many runs of the process's other functions count for a
+	// function that has none.
+	inherited = 2 * proven
 	// weighEvery is after how many judged runs the weights are made again.
 	weighEvery = 8
 	// contrast is how fast a weight falls: a model whose error is a tenth above
@@ -42,6 +53,17 @@ func (m *mixture) judge(answers []float64, y float64) {
 	}
 }
 
+// heir is a mixture that begins with what this one knows, as if it had judged
+// some runs itself.
+func (m *mixture) heir() mixture {
+	out := *m
+	for k := range out.judged {
+		out.judged[k] = min(out.judged[k], inherited)
+	}
+	out.runs = 0
+	return out
+}
+
 // weigh makes the weights of n models from their losses.
 func (m *mixture) weigh(n int) {
 	least := math.Inf(1)
@@ -56,6 +78,17 @@ func (m *mixture) weigh(n int) {
 			m.weight[k] = math.Exp(-contrast * (m.loss[k] - least) / (least + 1e-3))
 		}
 	}
+	of, others := math.Inf(1), math.Inf(1)
+	for k := range n {
+		switch {
+		case m.judged[k] < proven:
+		case slices.Contains(m.moments, k):
+			of = math.Min(of, m.loss[k])
+		default:
+			others = math.Min(others, m.loss[k])
+		}
+	}
+	m.momentary = of+worthwhile < 0.95*others
 }
 
 // middle is the weighted median of the answers, NaN where no model with a

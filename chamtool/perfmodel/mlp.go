@@ -7,11 +7,11 @@ type mlpLaw struct{ e *Entry }
 
 func newMLP(e *Entry) law { return mlpLaw{e} }
 
-func (mlpLaw) learn(*Footprint, float64, bool) {}
-func (mlpLaw) fit()                            {}
-func (mlpLaw) forget()                         {}
+func (mlpLaw) learn(*Footprint, Moment, float64, bool) {}
+func (mlpLaw) fit()                                    {}
+func (mlpLaw) forget()                                 {}
 
-func (l mlpLaw) answer(f *Footprint) float64 {
+func (l mlpLaw) answer(f *Footprint, _ Moment) float64 {
 	if l.e.options.Network == nil {
 		return math.NaN()
 	}

@@ -22,14 +22,24 @@ type Prediction struct {
 	Model string
 }
 
+// Moment is what is known of one task besides its function and sizes. The zero
+// value is nothing.
+type Moment struct {
+	Created uint64  // when, on a clock of the caller's; 0 is not known
+	Same    float64 // seconds of the task at the same place in the last iteration; 0 is not known
+}
+
 // Model is what a process knows about its task functions. It belongs, with its
 // entries, to one goroutine.
 type Model struct {
-	options Options
-	entries map[string]*Entry
-	names   []string
-	columns columns // of the entry that is being fitted
-	laws    registry.List[func(*Entry) law]
+	options  Options
+	entries  map[string]*Entry
+	names    []string
+	columns  columns // of the entry that is being fitted
+	laws     registry.List[func(*Entry) law]
+	mix      *[2]mixture          // of all entries together; nil before the first
+	learned  int                  // runs, of all entries
+	interval uncertainty.Adaptive // of all entries
 }
 
 // New returns a model that knows nothing.
@@ -40,7 +50,9 @@ func New(o Options) *Model {
 	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
 		o.Level = 0.9
 	}
-	return &Model{options: o, entries: map[string]*Entry{}, laws: Models()}
+	m := &Model{options: o, entries: map[string]*Entry{}, laws: Models()}
+	m.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, o.Level) // which was seen to
+	return m
 }
 
 // Entry returns the entry of a task function, made where it is new. The name

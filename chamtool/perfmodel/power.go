@@ -7,10 +7,10 @@ type powerModel struct{ e *Entry }
 
 func newPower(e *Entry) law { return powerModel{e} }
 
-func (powerModel) learn(*Footprint, float64, bool) {}
-func (powerModel) fit()                            {}
-func (powerModel) forget()                         {}
-func (l powerModel) answer(f *Footprint) float64   { return l.e.power.log(f.x) }
+func (powerModel) learn(*Footprint, Moment, float64, bool) {}
+func (powerModel) fit()                                    {}
+func (powerModel) forget()                                 {}
+func (l powerModel) answer(f *Footprint, _ Moment) float64 { return l.e.power.log(f.x) }
 
 // powerLaw is log t = at + Σ b·(x - mean), x the features of the sizes.
 type powerLaw struct {

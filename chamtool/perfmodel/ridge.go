@@ -13,7 +13,7 @@ type ridgeModel struct {
 
 func newRidge(e *Entry) law { return &ridgeModel{e: e} }
 
-func (l *ridgeModel) learn(f *Footprint, y float64, plain bool) {
+func (l *ridgeModel) learn(f *Footprint, _ Moment, y float64, plain bool) {
 	seconds := math.Exp(y)
 	if l.unit == 0 {
 		l.unit = math.Max(f.total, 1)
@@ -29,7 +29,7 @@ func (l *ridgeModel) learn(f *Footprint, y float64, plain bool) {
 
 func (l *ridgeModel) fit() { l.law = fitRidge(&l.powers, l.least/2) }
 
-func (l *ridgeModel) answer(f *Footprint) float64 {
+func (l *ridgeModel) answer(f *Footprint, _ Moment) float64 {
 	return math.Log(l.law.seconds(ridgeFeatures(f.total, l.unit)))
 }
 

@@ -154,10 +154,10 @@ func (e *Entry) forgetAllBut(keep func(sample) bool) {
 		e.logs.add(s.f.x, s.y, 1)
 		s.f.observe(s.y, e.epoch)
 		for _, l := range e.laws {
-			l.learn(s.f, s.y, true)
+			l.learn(s.f, Moment{}, s.y, true)
 		}
 	}
-	e.mix = mixture{}
+	e.inherit()
 	e.residuals, e.strange, e.doubt, e.spread = 0, 0, 0, 0
 	e.next = e.n + 1
 }

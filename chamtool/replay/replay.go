@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +12,6 @@ import (
 	"github.com/foretime/foretime/chamtool/config"
 	"github.com/foretime/foretime/chamtool/evaluation"
 	"github.com/foretime/foretime/chamtool/perfmodel"
-	"github.com/foretime/foretime/chamtool/ring"
 	"github.com/foretime/foretime/chamtool/session"
 	"github.com/foretime/foretime/chamtool/tasklog"
 	"github.com/foretime/foretime/shared/stats"
@@ -49,11 +49,8 @@ type Point struct {
 	MedianAPE *float64 `json:"median_ape"`
 }
 
-// batch is how many tasks go into a ring before it is read.
-const batch = 64
-
 // Run replays logs, each as a rank.
-func Run(logs []*tasklog.Log, o Options) (*Result, error) {
+func Run(ctx context.Context, logs []*tasklog.Log, o Options) (*Result, error) {
 	r := &Result{}
 	var order []int // of each pair, in its rank
 	var busy time.Duration
@@ -63,7 +60,7 @@ func Run(logs []*tasklog.Log, o Options) (*Result, error) {
 		if len(l.Rows) == 0 {
 			return nil, fmt.Errorf("%s: %w", l.Name, ErrNoRuns)
 		}
-		one := &feed{now: 1}
+		one := newFeed(l.Rows)
 		plain := newBaselines()
 		place := 0
 		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
@@ -72,7 +69,7 @@ func Run(logs []*tasklog.Log, o Options) (*Result, error) {
 			Clock: one.clock, Symbol: one.symbol,
 			Each: func(f *perfmodel.Footprint, p perfmodel.Prediction, seconds float64) {
 				place++
-				if p.Model != "" {
+				if p.Value > 0 {
 					pair := evaluation.Pair{Predicted: p.Value, Actual: seconds, Low: p.Low, High: p.High, Unseen: !plain.knows(f)}
 					r.Pairs = append(r.Pairs, pair)
 					order = append(order, place)
@@ -85,8 +82,11 @@ func Run(logs []*tasklog.Log, o Options) (*Result, error) {
 			},
 		})
 		started := o.Now()
-		n := one.play(s, l.Rows)
+		n, err := one.play(ctx, s)
 		busy += o.Now().Sub(started)
+		if err != nil {
+			return nil, err
+		}
 		sum := s.Close()
 		events += n
 		r.Tasks += len(l.Rows)
@@ -110,63 +110,6 @@ func Run(logs []*tasklog.Log, o Options) (*Result, error) {
 	r.NsPerEvent = float64(busy.Nanoseconds()) / float64(events)
 	r.Curve = curve(r.Pairs, order)
 	return r, nil
-}
-
-// feed writes a log's runs as events, on a clock of its own whose ticks are
-// nanoseconds.
-type feed struct {
-	now   uint64
-	names []string
-	index map[string]uint64
-}
-
-func (f *feed) clock() (ticks, ns uint64) {
-	f.now += 1000
-	return f.now, f.now
-}
-
-// symbol names entry addresses, which count from 1.
-func (f *feed) symbol(address uint64) (name, build string) { return f.names[address-1], "" }
-
-func (f *feed) entry(name string) uint64 {
-	if f.index == nil {
-		f.index = map[string]uint64{}
-	}
-	if f.index[name] == 0 {
-		f.names = append(f.names, name)
-		f.index[name] = uint64(len(f.names))
-	}
-	return f.index[name]
-}
-
-func (f *feed) play(s *session.Session, rows []tasklog.Row) (events int) {
-	r := ring.New(batch * 32)
-	for i := range rows {
-		f.write(r, &rows[i], uint64(i+1))
-		if i%batch == batch-1 || i == len(rows)-1 {
-			events += s.Drain([]*ring.Ring{r})
-		}
-	}
-	return events
-}
-
-func (f *feed) write(r *ring.Ring, row *tasklog.Row, token uint64) {
-	flag, kind := abi.Local, abi.Create
-	sizes := row.Sizes[:min(len(row.Sizes), abi.MaxSizes)]
-	if row.Flag == abi.Remote.String() {
-		flag, kind = abi.Remote, abi.Arrive
-	}
-	var s abi.Slot
-	s.SetHeader(kind, flag, len(sizes), 0)
-	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEntry] = f.now, token, f.entry(row.Entry)
-	r.Push(&s, sizes)
-	if kind == abi.Create {
-		r.Start()
-	}
-	f.now += max(1, uint64(row.Seconds*1e9))
-	s.SetHeader(abi.Run, flag, 0, abi.Place(row.Core, 0))
-	s[abi.WordEnd] = f.now
-	r.Push(&s, nil)
 }
 
 // curve is the error over stretches that double in length.

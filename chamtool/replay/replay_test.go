@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 	l := log(t, b.String())
 	now := time.Unix(0, 0)
 	clock := func() time.Time { now = now.Add(1500 * time.Microsecond); return now }
-	r, err := replay.Run([]*tasklog.Log{l, l}, replay.Options{Now: clock})
+	r, err := replay.Run(t.Context(), []*tasklog.Log{l, l}, replay.Options{Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 
 func TestNoRuns(t *testing.T) {
 	l := log(t, "1.5\t0\n")
-	if _, err := replay.Run([]*tasklog.Log{l}, replay.Options{Now: time.Now}); !errors.Is(err, replay.ErrNoRuns) {
+	if _, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now}); !errors.Is(err, replay.ErrNoRuns) {
 		t.Error(err)
 	}
 }

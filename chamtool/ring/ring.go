@@ -26,6 +26,11 @@ type Header struct {
 	named   uint64 // tasks named by this ring's threads
 	quarter uint64 // of the slots: how often C's writer looks for the reader
 	started atomic.Uint64
+
+	unsampled uint64        // C's own
+	depth     atomic.Uint64 // tasks under way, the outermost first
+	token     atomic.Uint64 // of the outermost
+	began     atomic.Uint64 // when it began, in ticks
 }
 
 // Ring is one thread's events.
@@ -74,6 +79,20 @@ func (r *Ring) Started() uint64 { return r.h.started.Load() }
 
 // Start counts such a task, as the C side does.
 func (r *Ring) Start() { r.h.started.Add(1) }
+
+// UnderWay is the outermost task that the thread is running, and when it began.
+// The thread goes on meanwhile: the token may be of one task and the tick of the
+// next.
+func (r *Ring) UnderWay() (token, began uint64, ok bool) {
+	return r.h.token.Load(), r.h.began.Load(), r.h.depth.Load() > 0
+}
+
+// Begin says what is under way, as the C side does; a token of 0 is nothing.
+func (r *Ring) Begin(token, began uint64) {
+	r.h.token.Store(token)
+	r.h.began.Store(began)
+	r.h.depth.Store(min(token, 1))
+}
 
 // Slot is the slot that was written as number at; it stays valid until it is
 // released.

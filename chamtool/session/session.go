@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -33,8 +34,8 @@ type Options struct {
 	// Symbol names the function at an address, and the build of the program that
 	// it is in; nil names it by the address.
 	Symbol func(address uint64) (name, build string)
-	// Each is told of every run with what was predicted for it, of no model where
-	// there was none yet; nil is not told.
+	// Each is told of every run with what was predicted for it, of no value where
+	// nothing was known yet; nil is not told.
 	Each func(f *perfmodel.Footprint, predicted perfmodel.Prediction, seconds float64)
 	// Create opens a log for writing; nil writes none.
 	Create func(name string) (io.WriteCloser, error)
@@ -54,6 +55,8 @@ type Session struct {
 	byName     map[string]*function
 	order      []*function
 	logs       []*logFile
+	places     places
+	first      []byte // text of the row at hand
 	freq       cpufreq.Sample
 	errors     report.Errors
 	loads      []float64       // of the iterations under way, from number rounds on
@@ -73,8 +76,16 @@ type Session struct {
 
 // mark is what the session keeps with a task.
 type mark struct {
-	function  *function
-	footprint *perfmodel.Footprint
+	function         *function
+	footprint        *perfmodel.Footprint
+	place            int     // in its thread's iteration, -1 where it has none
+	value, low, high float64 // predicted in seconds before it started; 0 where nothing was
+	first            float64 // the value when it was created
+}
+
+func (m *mark) prediction() (p perfmodel.Prediction) {
+	p.Value, p.Low, p.High = m.value, m.low, m.high
+	return p
 }
 
 // function is a task function.
@@ -90,8 +101,14 @@ type function struct {
 // any.
 func (f *function) mape() float64 { return 100 * f.relative / float64(f.judged) }
 
-// texts are a footprint's sizes as logs hold them.
-type texts [2][]byte
+// texts are what logs hold of a footprint: its sizes in each layout, and what was
+// predicted last, which many runs share.
+type texts struct {
+	sizes            [2][]byte
+	value, low, high float64
+	predicted        []byte
+	digits           int // of them, those of the value
+}
 
 type logFile struct {
 	name   string
@@ -353,17 +370,50 @@ func (s *Session) newFunction(address uint64) *function {
 // observer is the session as the tracker sees it.
 type observer Session
 
-// Created finds the task's function and footprint.
+// Created finds the task's function and footprint, and what is known of it now.
 func (o *observer) Created(t *task.Task[mark], sizes []int64) {
-	f := (*Session)(o).function(t.Entry)
-	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
+	s := (*Session)(o)
+	f := s.function(t.Entry)
+	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes), place: -1}
+	if t.Created > 0 {
+		t.Mark.place = s.places.of(t.Token, t.Iteration)
+	}
+	if f.entry.Fits() > 0 {
+		s.predictTask(t)
+		t.Mark.first = t.Mark.value
+	}
 }
 
-// Ended predicts the run with what was known before it, scores the
-// prediction, learns from the run and logs it.
+// Started predicts the task with what is known when it starts. Where later runs
+// were told already, what was known when it was created has to do.
+func (o *observer) Started(t *task.Task[mark], late bool) {
+	s, m := (*Session)(o), &t.Mark
+	if m.function == nil || late || m.function.entry.Fits() == 0 {
+		return
+	}
+	s.predictTask(t)
+}
+
+// predictTask is for a task whose function has a model.
+func (s *Session) predictTask(t *task.Task[mark]) {
+	m := &t.Mark
+	p := m.function.entry.Now(m.footprint)
+	if p == nil {
+		at, _ := m.function.entry.PredictAt(m.footprint, s.moment(t))
+		p = &at
+	}
+	m.value, m.low, m.high = p.Value, p.Low, p.High
+}
+
+// moment is what is known of a task besides its function and sizes.
+func (s *Session) moment(t *task.Task[mark]) perfmodel.Moment {
+	return perfmodel.Moment{Created: t.Created, Same: s.places.same(t.Token, &t.Mark, t.Iteration)}
+}
+
+// Ended scores what was predicted of the run, learns from the run and logs it.
 func (o *observer) Ended(t *task.Task[mark], r task.Run) {
-	s := (*Session)(o)
-	f, fp := t.Mark.function, t.Mark.footprint
+	s, m := (*Session)(o), &t.Mark
+	f := m.function
 	if f == nil {
 		return
 	}
@@ -373,21 +423,18 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 		s.tooShort++
 	}
 	s.load(r.Iteration, r.Seconds)
-	var p perfmodel.Prediction
-	predicted := math.NaN()
-	if f.entry.Fits() > 0 {
-		p, _ = f.entry.Predict(fp) // it has a model
-		predicted = p.Value
-		if miss, ok := s.errors.Add(predicted, r.Seconds); ok {
+	if m.value > 0 {
+		if miss, ok := s.errors.Add(m.value, r.Seconds); ok {
 			f.judged++
 			f.relative += miss
 		}
 	}
 	if s.o.Each != nil {
-		s.o.Each(fp, p, r.Seconds)
+		s.o.Each(m.footprint, m.prediction(), r.Seconds)
 	}
-	f.entry.Observe(fp, r.Seconds)
-	s.log(t, r, predicted)
+	f.entry.ObserveAt(m.footprint, s.moment(t), m.prediction(), r.Seconds)
+	s.places.ran(t.Token, m, t.Iteration, r.Seconds)
+	s.log(t, r)
 }
 
 // load adds a run to its iteration, unless the iteration is over.
@@ -402,7 +449,7 @@ func (s *Session) load(iteration int, seconds float64) {
 	s.loads[i] += seconds
 }
 
-func (s *Session) log(t *task.Task[mark], r task.Run, predicted float64) {
+func (s *Session) log(t *task.Task[mark], r task.Run) {
 	if len(s.logs) == 0 {
 		return
 	}
@@ -416,20 +463,43 @@ func (s *Session) log(t *task.Task[mark], r task.Run, predicted float64) {
 	if r.CPUSeconds >= 0 {
 		row.CPU = &r.CPUSeconds
 	}
-	if !math.IsNaN(predicted) {
-		row.Predicted = &predicted
+	m := &t.Mark
+	if m.value > 0 {
+		row.Predicted = &m.value
 	}
-	text, ok := t.Mark.footprint.Mark.(*texts)
-	if !ok {
-		text = &texts{}
-		for layout := range text {
-			text[layout] = tasklog.SizesText(t.Mark.footprint.Sizes, tasklog.Layout(layout))
-		}
-		t.Mark.footprint.Mark = text
+	if m.value > 0 && !math.IsInf(m.high, 1) {
+		row.Low, row.High = &m.low, &m.high
+	}
+	text := m.texts()
+	if text.predicted == nil || text.value != m.value || text.low != m.low || text.high != m.high {
+		text.value, text.low, text.high = m.value, m.low, m.high
+		text.predicted = tasklog.PredictedText(text.predicted[:0], &row)
+		text.digits = bytes.IndexByte(text.predicted, ',')
+	}
+	first := s.first[:0]
+	switch {
+	case m.first == m.value:
+		first = text.predicted[:text.digits]
+	case m.first > 0:
+		first = tasklog.SecondsText(first, m.first)
+		s.first = first
 	}
 	for _, l := range s.logs {
-		l.w.Add(&row, t.Mark.function.text, text[l.layout])
+		l.w.Add(&row, tasklog.Texts{Entry: m.function.text, Sizes: text.sizes[l.layout], Predicted: text.predicted, First: first})
 	}
+}
+
+// texts are those of the footprint, made once.
+func (m *mark) texts() *texts {
+	t, ok := m.footprint.Mark.(*texts)
+	if !ok {
+		t = &texts{}
+		for layout := range t.sizes {
+			t.sizes[layout] = tasklog.SizesText(m.footprint.Sizes, tasklog.Layout(layout))
+		}
+		m.footprint.Mark = t
+	}
+	return t
 }
 
 // Iterated closes the iteration's load. Iterations are told in order.
@@ -454,7 +524,7 @@ func (o *observer) Announced(iteration int, entry uint64, sizes []int64) {
 		o.announcing, o.announced = iteration, o.announced[:0]
 	}
 	f := (*Session)(o).function(entry)
-	o.announced = append(o.announced, mark{f, f.entry.Footprint(sizes)})
+	o.announced = append(o.announced, mark{function: f, footprint: f.entry.Footprint(sizes)})
 }
 
 // Loaded is told by the patched library.

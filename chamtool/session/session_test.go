@@ -5,14 +5,17 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/abi"
 	"github.com/foretime/foretime/chamtool/config"
+	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/ring"
 	"github.com/foretime/foretime/chamtool/session"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 type memory struct{ bytes.Buffer }
@@ -40,10 +43,12 @@ func ticking() func() (uint64, uint64) {
 }
 
 // write puts a task of the given nanoseconds into a ring.
-func write(r *ring.Ring, token, at, ns uint64, size int64) {
+func write(r *ring.Ring, token, at, ns uint64, size int64) { writeOf(r, 0x100, token, at, ns, size) }
+
+func writeOf(r *ring.Ring, entry, token, at, ns uint64, size int64) {
 	var s abi.Slot
 	s.SetHeader(abi.Create, abi.Local, 1, 0)
-	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEntry] = at, token, 0x100
+	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEntry] = at, token, entry
 	r.Push(&s, []int64{size})
 	r.Start()
 	s.SetHeader(abi.Run, abi.Local, 0, abi.Place(0, 0))
@@ -239,3 +244,39 @@ type discard struct{}
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 func (discard) Close() error                { return nil }
+
+// After all tasks take twice as long, the middle error is under 15 % within 30
+// tasks of each function, whatever sizes ran since.
+func TestStep(t *testing.T) {
+	for name, sizes := range map[string]int64{"few sizes": 8, "many sizes": 300} {
+		var misses []float64
+		runs, after := 0, 0
+		s := session.New(session.Options{
+			Config: settings(t, nil), Clock: ticking(),
+			Each: func(_ *perfmodel.Footprint, p perfmodel.Prediction, seconds float64) {
+				if runs++; runs > 1000 {
+					after++
+				}
+				if after > 60 && after <= 160 { // thirty of each of two functions
+					misses = append(misses, math.Abs(p.Value-seconds)/seconds)
+				}
+			},
+		})
+		r, draw, at := ring.New(1<<12), rand.New(rand.NewPCG(4, 4)), uint64(1e6)
+		s.Drain([]*ring.Ring{r})
+		for i := range uint64(1200) {
+			size := 1 + draw.Int64N(sizes)
+			ns := 1e6 * math.Pow(float64(size), 1.3) * math.Exp(0.05*draw.NormFloat64())
+			if i >= 1000 {
+				ns *= 2
+			}
+			writeOf(r, 0x100+i%2, i+1, at, uint64(ns), 1000*size)
+			at += uint64(ns) + 100
+			s.Drain([]*ring.Ring{r})
+		}
+		s.Close()
+		if m := stats.Median(misses); m > 0.15 {
+			t.Errorf("%s: the middle error after the step is %.1f %%", name, 100*m)
+		}
+	}
+}

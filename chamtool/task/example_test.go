@@ -12,6 +12,7 @@ import (
 type printer struct{}
 
 func (printer) Created(t *task.Task[struct{}], sizes []int64) { fmt.Println("created", t.Token, sizes) }
+func (printer) Started(*task.Task[struct{}], bool)            {}
 func (printer) Announced(int, uint64, []int64)                {}
 func (printer) Iterated(int)                                  {}
 func (printer) Loaded(int, float64)                           {}

@@ -19,6 +19,7 @@ type heard struct {
 }
 
 func (h *heard) Created(t *Task[int], sizes []int64) { h.created++; t.Mark = len(sizes) }
+func (h *heard) Started(*Task[int], bool)            {}
 func (h *heard) Announced(int, uint64, []int64)      {}
 func (h *heard) Ended(t *Task[int], r Run) {
 	h.ended[t.Token] = r

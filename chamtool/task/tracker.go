@@ -9,13 +9,13 @@ import (
 
 // Task is a task of this rank between its creation, or its arrival, and its end.
 type Task[M any] struct {
-	Token        uint64
-	Flag         abi.Flag
-	Entry        uint64 // address of its function
-	Iteration    int    // of its creation, or of its start where it was not created here
-	Mark         M      // the observer's own
-	createdTicks uint64
-	created      bool
+	Token     uint64
+	Flag      abi.Flag
+	Entry     uint64 // address of its function
+	Iteration int    // of its creation, or of its start where it was not created here
+	Mark      M      // the observer's own
+	Created   uint64 // when, in ticks; 0 where it was not created here
+	begun     bool   // its observer was told that it started
 }
 
 // Run is one execution of a task, complete.
@@ -38,6 +38,9 @@ type Observer[M any] interface {
 	// Announced tells of a task that joined this rank's queue and is told again
 	// by Created when it starts: the patched library names no tasks before.
 	Announced(iteration int, entry uint64, sizes []int64)
+	// Started tells that a task starts. Of the tasks that ended before that, Ended
+	// was told; unless late, of no other.
+	Started(t *Task[M], late bool)
 	// Ended tells that a task ran. The tracker reuses t afterwards.
 	Ended(t *Task[M], r Run)
 	// Iterated tells that every run of the iteration has been told.
@@ -70,6 +73,8 @@ type Tracker[M any] struct {
 	tasks     open[M]
 	announced map[uint64]announcements // by the task's address
 	lanes     []lane
+	queue     queue  // of lanes, by what comes next in time
+	told      uint64 // latest tick at which a run ended that was told
 	counts    Counts
 	arrivals  uint64
 	left      int // most taskwaits that one worker left
@@ -79,9 +84,10 @@ type Tracker[M any] struct {
 
 // lane is one thread's part of the tracker.
 type lane struct {
-	named      uint64    // slots before it had their creations taken
-	namedWaits int       // taskwaits left before that slot
-	waits      int       // taskwaits left
+	named      uint64 // slots before it had their creations taken
+	namedWaits int    // taskwaits left before that slot
+	waits      int    // taskwaits left
+	cursor     cursor
 	nested     []float64 // by depth, seconds of runs within one that has not ended
 }
 
@@ -150,9 +156,7 @@ func (t *Tracker[M]) Drain(rings []*ring.Ring) (events int) {
 		t.counts.Started += r.Started()
 	}
 	before := t.left
-	for i, r := range rings {
-		events += t.rest(i, r, limits[i])
-	}
+	events = t.rest(rings, limits)
 	t.counts.Started += t.arrivals
 	t.settle(before)
 	return events
@@ -184,7 +188,7 @@ func (t *Tracker[M]) creations(l *lane, r *ring.Ring) {
 			t.counts.Created++
 			t.sizes = r.AppendSizes(t.sizes[:0], at)
 			task := t.add(s, l.namedWaits)
-			task.createdTicks, task.created = s[abi.WordTicks], true
+			task.Created = s[abi.WordTicks]
 			t.observer.Created(task, t.sizes)
 		case abi.Announce:
 			t.counts.Created++
@@ -203,26 +207,6 @@ func (t *Tracker[M]) add(s *abi.Slot, iteration int) *Task[M] {
 	task := t.tasks.add(s[abi.WordToken])
 	*task = Task[M]{Token: s[abi.WordToken], Flag: s.Flag(), Entry: s[abi.WordEntry], Iteration: iteration}
 	return task
-}
-
-func (t *Tracker[M]) rest(i int, r *ring.Ring, end uint64) (events int) {
-	l := &t.lanes[i]
-	at := r.Tail()
-	for at < end {
-		s := r.Slot(at)
-		if !s.Valid() {
-			t.counts.Bad++
-			at = end // nothing behind it can be trusted
-			break
-		}
-		t.take(l, r, s, at)
-		events++
-		if at += s.Slots(); events%256 == 0 {
-			r.Release(at)
-		}
-	}
-	r.Release(at)
-	return events
 }
 
 func (t *Tracker[M]) take(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
@@ -267,7 +251,7 @@ func (t *Tracker[M]) claim(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
 	task := t.add(s, l.waits)
 	task.Entry = 0
 	if n := found.before(s[abi.WordTicks]); n > 0 {
-		task.Entry, task.createdTicks, task.created = found[n-1].entry, found[n-1].ticks, true
+		task.Entry, task.Created = found[n-1].entry, found[n-1].ticks
 		found = slices.Delete(found, n-1, n)
 	}
 	if len(found) == 0 {
@@ -299,19 +283,30 @@ func (t *Tracker[M]) ran(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
 		t.counts.Incomplete++
 		return
 	}
+	t.begin(task, start)
+	t.told = max(t.told, end)
 	out := Run{
 		Lane: r.Lane(), Iteration: l.waits,
 		StartSeconds: t.clock.Seconds(start), Seconds: max(0, span-nested),
 		QueueSeconds: -1, CPUSeconds: -1, Core: s.Core(),
 	}
-	if task.created {
-		out.QueueSeconds = t.clock.Between(task.createdTicks, start)
+	if task.Created > 0 {
+		out.QueueSeconds = t.clock.Between(task.Created, start)
 	}
 	if s.Sizes() > 0 {
 		out.CPUSeconds = float64(r.Slot(at + 1)[0]) * 1e-9
 	}
 	t.observer.Ended(task, out)
 	t.tasks.remove(token)
+}
+
+// begin tells that a task starts at a tick, once. It is late where the end of a
+// later task was told before.
+func (t *Tracker[M]) begin(task *Task[M], start uint64) {
+	if !task.begun {
+		task.begun = true
+		t.observer.Started(task, start < t.told)
+	}
 }
 
 // nest keeps the span of a run that lay within depth others, and returns the

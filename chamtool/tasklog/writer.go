@@ -18,7 +18,7 @@ const (
 )
 
 // Header is the first line of a log in the CSV layout.
-const Header = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,cpu_seconds,predicted_seconds\n"
+const Header = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,cpu_seconds,predicted_seconds,low_seconds,high_seconds,first_predicted_seconds\n"
 
 // Writer writes rows into a buffer and hands it on when it is flushed. It is
 // made for one row in some hundred nanoseconds.
@@ -49,17 +49,25 @@ func NewWriter(out io.Writer, layout Layout) *Writer {
 	return w
 }
 
-// Add writes a row. sizes and entry are as they are to be written, so that the
-// caller makes them once for many rows: sizes with the layout's separator.
-func (w *Writer) Add(r *Row, entry, sizes []byte) {
+// Texts are the parts of a row as they are written, which the caller makes once
+// for many rows.
+type Texts struct {
+	Entry     []byte // [EntryText]
+	Sizes     []byte // [SizesText] of the layout
+	Predicted []byte // [PredictedText]; only the CSV layout has it and the next
+	First     []byte // [SecondsText] of what was predicted when the task was created
+}
+
+// Add writes a row.
+func (w *Writer) Add(r *Row, t Texts) {
 	if w.failed != nil {
 		w.lost++
 		return
 	}
 	if w.layout == CSV {
-		w.csv(r, entry, sizes)
+		w.csv(r, &t)
 	} else {
-		w.tab(r, sizes)
+		w.tab(r, t.Sizes)
 	}
 	w.held++
 	if n := block - w.written%block; len(w.buf) >= n {
@@ -67,19 +75,20 @@ func (w *Writer) Add(r *Row, entry, sizes []byte) {
 	}
 }
 
-func (w *Writer) csv(r *Row, entry, sizes []byte) {
+func (w *Writer) csv(r *Row, t *Texts) {
 	b := strconv.AppendInt(w.buf, int64(r.Iteration), 10)
 	b = strconv.AppendInt(append(b, ','), int64(r.Lane), 10)
 	b = append(append(b, ','), r.Flag...)
-	b = append(append(b, ','), entry...)
-	b = append(append(b, ','), sizes...)
+	b = append(append(b, ','), t.Entry...)
+	b = append(append(b, ','), t.Sizes...)
 	b = strconv.AppendInt(append(b, ','), int64(r.Core), 10)
 	b = append(append(b, ','), w.frequency(r.MHz)...)
 	b = appendSeconds(append(b, ','), r.Start)
 	b = appendOptional(append(b, ','), r.Queue)
 	b = appendSeconds(append(b, ','), r.Seconds)
 	b = appendOptional(append(b, ','), r.CPU)
-	b = appendOptional(append(b, ','), r.Predicted)
+	b = append(append(b, ','), t.Predicted...)
+	b = append(append(b, ','), t.First...)
 	w.buf = append(b, '\n')
 }
 
@@ -149,6 +158,17 @@ func EntryText(name string) []byte {
 	}
 	return []byte(name)
 }
+
+// PredictedText appends what was predicted before the task started, and its
+// interval, as the CSV layout holds them.
+func PredictedText(b []byte, r *Row) []byte {
+	b = appendOptional(b, r.Predicted)
+	b = appendOptional(append(b, ','), r.Low)
+	return appendOptional(append(b, ','), r.High)
+}
+
+// SecondsText appends a time as the CSV layout holds it.
+func SecondsText(b []byte, seconds float64) []byte { return appendSeconds(b, seconds) }
 
 // SizesText is a task's sizes as the layout holds them.
 func SizesText(sizes []int64, layout Layout) []byte {

@@ -33,7 +33,7 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := replay.Run(logs, replay.Options{Model: options, Now: time.Now})
+			r, err := replay.Run(cmd.Context(), logs, replay.Options{Model: options, Now: time.Now})
 			if err != nil {
 				return err
 			}
