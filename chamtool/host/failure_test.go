@@ -208,7 +208,7 @@ func TestKeptModels(t *testing.T) {
 	// unpredicted is how many runs had no prediction. A run that the clock cannot
 	// tell the length of is neither learned from nor scored.
 	again := func(env ...string) (unpredicted, warnings int) {
-		r := in(t, tool, small...)
+		r := in(t, tool, append(slices.Clone(small), "--threads", "1")...) // no task starts before the one before ended
 		r.Env = append(r.Env, append([]string{"CHAMTOOL_HOME=" + home, "CHAMTOOL_HOSTNAME=here"}, env...)...)
 		run(t, p, r)
 		s := summary(t, r, 0)
