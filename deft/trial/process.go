@@ -83,13 +83,16 @@ func start(ctx context.Context, name, log string, p Program, extra ...*os.File) 
 // wait collects the process and what is left of its group.
 func (q *process) wait() {
 	err := q.cmd.Wait()
-	_ = syscall.Kill(-q.cmd.Process.Pid, syscall.SIGKILL) // children of its own
+	q.kill() // children of its own
 	_ = q.file.Close()
 	if err != nil {
 		q.err = fmt.Errorf("%s: %w: %w%s", q.name, ErrDied, err, q.tail())
 	}
 	close(q.done)
 }
+
+// kill ends the process and its group at once.
+func (q *process) kill() { _ = syscall.Kill(-q.cmd.Process.Pid, syscall.SIGKILL) }
 
 // release lets the process past the barrier.
 func (q *process) release() error {

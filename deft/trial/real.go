@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -40,7 +41,9 @@ type Machine struct {
 const defaultPatience = 120 * time.Second
 
 // Real runs an experiment with processes on a machine. When ctx is done they are
-// ended, and the error is ctx's.
+// ended, and the error is ctx's. Where a process dies after the barrier the others
+// go on to their end, and the error names it. In both cases there is an outcome
+// beside the error, of the models that measured a job, if any did.
 func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outcome, error) {
 	p, err := newPolicy(x)
 	if err != nil {
@@ -69,6 +72,7 @@ type run struct {
 	kernels    []time.Duration // mean device time, where known
 	processes  []*process
 	depths     *depths // only the supervisor's goroutine writes
+	released   bool    // the barrier has fallen
 }
 
 // names are the models' names in the session, which holds 31 bytes of each.
@@ -137,16 +141,17 @@ func (r *run) play(ctx context.Context) (*Outcome, error) {
 	stop()
 	<-ended
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		err = ctx.Err() // that the processes ended is no news then
 	}
-	if err != nil {
+	if err != nil && !r.released {
 		return nil, err
 	}
-	return r.outcome(seconds)
+	o, failure := r.outcome(seconds)
+	return o, errors.Join(err, failure)
 }
 
-// processesPlay returns when all processes have ended well, or at the first
-// fault, and when the barrier fell.
+// processesPlay returns when all processes have ended, or at the first fault
+// before the barrier fell, and when that was.
 func (r *run) processesPlay(ctx context.Context) (begin int64, err error) {
 	begin = session.Now()
 	for i := range r.x.Models {
@@ -158,9 +163,10 @@ func (r *run) processesPlay(ctx context.Context) (begin int64, err error) {
 		return begin, err
 	}
 	r.supervisor.Begin()
+	r.released = true
 	begin = session.Now()
 	for i, q := range r.processes {
-		if err := r.release(ctx, q, r.x.Models[i].Start); err != nil {
+		if err := r.release(ctx, q, r.x.Models[i].Start); err != nil && !ended(q) {
 			return begin, err
 		}
 	}
@@ -237,8 +243,10 @@ func (r *run) release(ctx context.Context, q *process, after time.Duration) erro
 	return nil
 }
 
-// finish waits for the end of every process, or for the first that fails.
+// finish waits for the end of every process, and for no other than one that does
+// nothing any more: that one is ended.
 func (r *run) finish(ctx context.Context) error {
+	var faults error
 	failed := make(chan error, len(r.processes))
 	for _, q := range r.processes {
 		crash.Go(func() { <-q.done; failed <- q.err })
@@ -249,23 +257,22 @@ func (r *run) finish(ctx context.Context) error {
 	for left := len(r.processes); left > 0; {
 		select {
 		case err := <-failed:
-			if err != nil {
-				return err
-			}
+			faults = errors.Join(faults, err)
 			left--
 		case <-tick.C:
 			running := slices.DeleteFunc(r.supervisor.Clients(), func(t supervisor.Totals) bool {
 				i := slices.Index(r.names, t.Name)
 				return i < 0 || ended(r.processes[i])
 			})
-			if i, err := watch.look(time.Now(), running); err != nil {
-				return fmt.Errorf("%w%s", err, r.processes[i].tail())
+			if i, err := watch.look(time.Now(), running); err != nil && !ended(r.processes[i]) {
+				faults = errors.Join(faults, fmt.Errorf("%w%s", err, r.processes[i].tail()))
+				r.processes[i].kill()
 			}
 		case <-ctx.Done():
-			return ctx.Err()
+			return errors.Join(faults, ctx.Err())
 		}
 	}
-	return nil
+	return faults
 }
 
 // outcome collects the logs that the processes wrote and what the supervisor saw.
@@ -277,17 +284,20 @@ func (r *run) outcome(seconds float64) (*Outcome, error) {
 	}
 	totals := r.supervisor.Clients()
 	busy := 0.0
+	var faults error
 	for i := range r.x.Models {
 		m := described(&r.x.Models[i])
 		log, err := jct.Load(m.CSV)
 		if err != nil {
-			return nil, err
+			faults = errors.Join(faults, err)
+			continue
 		}
 		for _, d := range log.Diagnostics {
 			o.Run.Warnings = append(o.Run.Warnings, d.Error())
 		}
 		if err := m.Measure(log.Times(), log.Span()); err != nil {
-			return nil, err
+			faults = errors.Join(faults, err)
+			continue
 		}
 		for _, t := range totals { // a process that forks has several
 			if t.Name != r.names[i] {
@@ -314,7 +324,10 @@ func (r *run) outcome(seconds float64) (*Outcome, error) {
 			o.Run.Warnings = append(o.Run.Warnings, m.Output+": the hook saw no launch: nothing was controlled; see deft doctor")
 		}
 	}
-	return o, nil
+	if len(o.Run.Models) == 0 {
+		return nil, faults
+	}
+	return o, faults
 }
 
 func ended(q *process) bool {

@@ -127,8 +127,6 @@ func TestRealFails(t *testing.T) {
 	}{
 		{"dies while loading", "echo no such weights >&2; exit 3", 0, ErrDied, "bad: the process ended: exit status 3; the end of "},
 		{"ends before the barrier", "exit 0", 0, ErrDied, "bad: the process ended before it was loaded; it wrote nothing to"},
-		{"dies after the barrier", "echo model loaded; read line; echo out of memory; exit 1", 0, ErrDied, "out of memory"},
-		{"is killed", "echo model loaded; read line; kill -9 $$", 0, ErrDied, "signal: killed"},
 		{"never loads", "exec sleep 1000", time.Millisecond, ErrLoad, "1ms"},
 	}
 	for _, tt := range tests {
@@ -142,6 +140,32 @@ func TestRealFails(t *testing.T) {
 				t.Errorf("error %v, want %s", err, tt.text)
 			}
 			gone(t, filepath.Join(dir, "pid"))
+		})
+	}
+}
+
+// A process that dies after the barrier ends nobody else: they do all their jobs,
+// and the outcome is theirs, beside an error that names the dead one.
+func TestTheOthersGoOn(t *testing.T) {
+	for _, tt := range []struct{ name, bad, text string }{
+		{"fails", "echo model loaded; read line; echo out of memory; exit 1", "out of memory"},
+		{"is killed", "echo model loaded; read line; kill -9 $$", "signal: killed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := parse(t, pairOfScripts)
+			dir := into(t, x)
+			const header = "start_timestamp_ns,end_timestamp_ns,jct_ms,max_allocated_gpu_memory_allocated_byte,max_reserved_gpu_memory_byte"
+			jobs := "echo model loaded; read line; printf '" + header + `\n1,2,1,0,0\n3,5,2,0,0\n6,9,3,0,0\n' > ` + filepath.Join(dir, "good.csv")
+			o, err := Real(t.Context(), x, shell(map[string]string{"good": jobs, "bad": tt.bad}))
+			if !errors.Is(err, ErrDied) || !strings.Contains(err.Error(), "bad: ") || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("error %v, want %s", err, tt.text)
+			}
+			if o == nil || len(o.Run.Models) != 1 || o.Run.Models[0].Output != "good" || o.Run.Models[0].Jobs != 2 {
+				t.Fatalf("outcome %+v", o)
+			}
+			if err := o.Save(); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -81,15 +82,16 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	return x, nil
 }
 
-// play runs the experiment once and leaves its files.
+// play runs the experiment once and leaves its files, also of a run that failed in
+// part: there is an outcome then beside the error.
 func (s *setting) play(ctx context.Context, env *cli.Env, x *experiment.Experiment) (*trial.Outcome, error) {
 	run := trial.Virtual
 	if s.clock == "real" {
 		run = s.real(env)
 	}
 	o, err := run(ctx, x)
-	if err != nil {
+	if o == nil {
 		return nil, err
 	}
-	return o, o.Save()
+	return o, errors.Join(err, o.Save())
 }

@@ -31,7 +31,7 @@ func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experimen
 		stop := progress(env, x.Duration)
 		o, err := trial.Real(ctx, x, machine)
 		stop()
-		if err != nil {
+		if o == nil {
 			return nil, err
 		}
 		for _, m := range o.Run.Models {
@@ -39,7 +39,7 @@ func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experimen
 				env.Log.Warnf("%s: the hook saw no launch: nothing was controlled; see deft doctor", m.Output)
 			}
 		}
-		return o, nil
+		return o, err
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -32,15 +33,13 @@ Policies:
 				return err
 			}
 			o, err := s.play(cmd.Context(), env, x)
-			if err != nil {
+			if o == nil {
 				return err
 			}
 			if queue != "" {
-				if err := o.SaveQueue(queue); err != nil {
-					return err
-				}
+				err = errors.Join(err, o.SaveQueue(queue))
 			}
-			return s.show(env, o.Run)
+			return errors.Join(err, s.show(env, o.Run))
 		},
 	}
 	s.flags(c, true)
