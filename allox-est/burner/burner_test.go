@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 			if err := Run(t.Context(), tt.config, &virtual{now: time.Unix(0, 0)}, &out); err != nil {
 				t.Fatal(err)
 			}
-			got, err := timing.ParseOutput(strings.NewReader(out.String()))
+			got, err := timing.ParseOutput(strings.NewReader(out.String()), timing.Extend)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestMachines(t *testing.T) {
 		if err := Run(t.Context(), Config{Setup: 0.01, Epoch: 0.002, Epochs: 5}, m, &out); err != nil {
 			t.Fatal(err)
 		}
-		got, err := timing.ParseOutput(strings.NewReader(out.String()))
+		got, err := timing.ParseOutput(strings.NewReader(out.String()), timing.Extend)
 		if err != nil || got.Len() != 7 || got.Total() < 0.019 {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}

@@ -87,7 +87,7 @@ func TestEveryJob(t *testing.T) {
 					t.Fatalf("printed %q, want line %d to begin with %q", out, i, want)
 				}
 			}
-			report, err := timing.ParseOutput(strings.NewReader(out))
+			report, err := timing.ParseOutput(strings.NewReader(out), timing.Extend)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,7 +62,7 @@ assert tw.GetResults() == "<TIME_WRITTER_OUTPUT>[]</TIME_WRITTER_OUTPUT>"
 	if err := json.Unmarshal([]byte(list), &want); err != nil {
 		t.Fatal(err)
 	}
-	got, err := timing.ParseOutput(strings.NewReader(out))
+	got, err := timing.ParseOutput(strings.NewReader(out), timing.Extend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ for log in json.load(sys.stdin):
 		if err := json.Unmarshal([]byte(lines[i]), &want); err != nil {
 			t.Fatal(err)
 		}
-		got, err := timing.ParseOutput(strings.NewReader(log))
+		got, err := timing.ParseOutput(strings.NewReader(log), timing.Extend)
 		if place := (*timing.ParseError)(nil); err != nil && !errors.As(err, &place) {
 			t.Fatal(err)
 		}

@@ -46,13 +46,17 @@ func ExampleCrossPredict() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	metrics, err := regression.Evaluate(s.Select(rows).Y, regression.Values(predicted))
+	var values []float64
+	for _, p := range predicted {
+		values = append(values, p.Value)
+	}
+	metrics, err := regression.Evaluate(s.Select(rows).Y, values)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("MAPE %.1f %%, R2 %.3f\n", 100*metrics.MAPE, metrics.R2)
 
-	band, err := uncertainty.NewBand(uncertainty.Offset, 0.9, regression.Values(predicted), s.Select(rows).Y)
+	band, err := uncertainty.NewBand(uncertainty.Offset, 0.9, values, s.Select(rows).Y)
 	if err != nil {
 		log.Fatal(err)
 	}

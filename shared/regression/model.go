@@ -44,12 +44,3 @@ func PredictAll(m Model, s Samples) ([]Prediction, error) {
 	}
 	return out, nil
 }
-
-// Values are the values of the predictions, without their intervals.
-func Values(ps []Prediction) []float64 {
-	out := make([]float64, len(ps))
-	for i, p := range ps {
-		out[i] = p.Value
-	}
-	return out
-}

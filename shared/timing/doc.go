@@ -31,7 +31,7 @@
 //
 // A reader of it:
 //
-//	out, err := timing.ParseOutput(log)
+//	out, err := timing.ParseOutput(log, Extend)
 //	if err != nil {
 //		return err // errors.Is(err, timing.ErrNoTag), ErrTruncated, ...
 //	}

@@ -10,7 +10,7 @@ import (
 
 func ExampleParseOutput() {
 	report := "epoch 1 done\n<TIME_WRITTER_OUTPUT>[1.5, 2.0, 2.5, 0.5]</TIME_WRITTER_OUTPUT>\n"
-	out, err := timing.ParseOutput(strings.NewReader(report))
+	out, err := timing.ParseOutput(strings.NewReader(report), timing.Extend)
 	if err != nil {
 		log.Fatal(err)
 	}

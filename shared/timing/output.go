@@ -60,10 +60,10 @@ func (o *Output) Line() (intercept, slope float64, ok bool) {
 	return o.laps.at(0) + o.laps.at(n-1), slope / float64(n-2), true
 }
 
-// ParseOutput reads a whole log and returns its report under Extend. Errors
-// are those of the reader or a *ParseError.
-func ParseOutput(r io.Reader) (*Output, error) {
-	var p Parser
+// ParseOutput reads a whole log and returns the report that the choice takes.
+// Errors are those of the reader or a *ParseError.
+func ParseOutput(r io.Reader, choice Choice) (*Output, error) {
+	p := Parser{Choice: choice}
 	if _, err := p.ReadFrom(r); err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func TestParseOutput(t *testing.T) {
 }
 
 func TestParseErrorPlace(t *testing.T) {
-	_, err := ParseOutput(strings.NewReader("abc" + o + "[1.0]" + c + "\n" + o + "[1.0, x]" + c))
+	_, err := ParseOutput(strings.NewReader("abc" + o + "[1.0]" + c + "\n" + o + "[1.0, x]" + c), Extend)
 	var place *ParseError
 	if !errors.As(err, &place) || place.Offset != int64(len("abc"+o+"[1.0]"+c+"\n")) || place.Report != 2 {
 		t.Fatalf("got %#v", place)
@@ -141,7 +141,7 @@ func TestOutputLine(t *testing.T) {
 		{[]float64{1, 2, 4, 6, 10}, 11, 4, true, 23},
 	}
 	for _, tt := range tests {
-		out, err := ParseOutput(strings.NewReader(o + string(AppendReprList(nil, tt.laps)) + c))
+		out, err := ParseOutput(strings.NewReader(o + string(AppendReprList(nil, tt.laps)) + c), Extend)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestParseLongReports(t *testing.T) {
 		log.WriteString(o + string(AppendReprList(nil, laps[:k])) + c + "\n")
 	}
 	log.WriteString(o + string(AppendReprList(nil, laps)) + c + "\n")
-	out, err := ParseOutput(strings.NewReader(log.String()))
+	out, err := ParseOutput(strings.NewReader(log.String()), Extend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestParseLongReports(t *testing.T) {
 }
 
 func TestParseReaderError(t *testing.T) {
-	if _, err := ParseOutput(io.MultiReader(strings.NewReader(o), failing{})); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := ParseOutput(io.MultiReader(strings.NewReader(o), failing{}), Extend); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func FuzzParser(f *testing.F) {
 		if !slices.Equal(got.Laps(), want.Laps()) {
 			t.Fatalf("in pieces: %v, whole: %v", got.Laps(), want.Laps())
 		}
-		again, err := ParseOutput(strings.NewReader(o + string(AppendReprList(nil, want.Laps())) + c))
+		again, err := ParseOutput(strings.NewReader(o + string(AppendReprList(nil, want.Laps())) + c), Extend)
 		if err != nil || !slices.Equal(again.Laps(), want.Laps()) {
 			t.Fatalf("printed again: %v, %v", again, err)
 		}
@@ -235,7 +235,7 @@ func BenchmarkParser(b *testing.B) {
 		b.Run("log="+name, func(b *testing.B) {
 			b.SetBytes(int64(len(log)))
 			for b.Loop() {
-				if _, err := ParseOutput(strings.NewReader(log)); err != nil {
+				if _, err := ParseOutput(strings.NewReader(log), Extend); err != nil {
 					b.Fatal(err)
 				}
 			}

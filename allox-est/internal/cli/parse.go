@@ -30,17 +30,14 @@ func newParseCommand(env *cli.Env) *cobra.Command {
 				defer f.Close()
 				in = f
 			}
-			var p timing.Parser
+			choice := timing.Extend
 			switch {
 			case last:
-				p.Choice = timing.Last
+				choice = timing.Last
 			case longest:
-				p.Choice = timing.Longest
+				choice = timing.Longest
 			}
-			if _, err := p.ReadFrom(in); err != nil {
-				return err
-			}
-			out, err := p.Output()
+			out, err := timing.ParseOutput(in, choice)
 			if err != nil {
 				return err
 			}

@@ -39,7 +39,7 @@ func TestTrain(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		report, err := timing.ParseOutput(&out)
+		report, err := timing.ParseOutput(&out, timing.Extend)
 		if err != nil || len(report.Laps()) != 5 {
 			t.Errorf("%v: %v laps, %v", c.args, report, err)
 		}

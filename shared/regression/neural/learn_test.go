@@ -22,7 +22,11 @@ func TestLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	straight, err := regression.Evaluate(test.Y, regression.Values(predictions))
+	var onLine []float64
+	for _, p := range predictions {
+		onLine = append(onLine, p.Value)
+	}
+	straight, err := regression.Evaluate(test.Y, onLine)
 	if err != nil {
 		t.Fatal(err)
 	}
