@@ -247,6 +247,9 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 		}
 		return class, macs
 	}
+	if class, known := layerClasses[n.Op]; known && n.Domain == LayerDomain {
+		return class, 0
+	}
 	if n.Domain == microsoftDomain {
 		if class, sizes, known := microsoftWork(n, in, out); known && !likeStandard(n.Op) {
 			return times(class, sizes...)
@@ -297,7 +300,7 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 		return times(ClassRecurrent, x[0], x[1], w.Elements()+r.Elements())
 	case "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool":
 		return ClassPool, 0
-	case "Exp", "Log", "Pow", "Sigmoid", "Tanh", "Mish", "Softplus", "HardSwish", "Elu", "Selu", "Sin", "Cos":
+	case "Exp", "Log", "Pow", "Sigmoid", "Tanh", "Mish", "Softplus", "HardSwish", "Swish", "Elu", "Selu", "Sin", "Cos":
 		return ClassFunction, 0
 	case "Erf", "Gelu":
 		return ClassErf, 0

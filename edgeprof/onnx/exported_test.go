@@ -83,7 +83,7 @@ func TestShapesAsExported(t *testing.T) {
 	a := analyzed(t, g, map[string]int64{"batch": 2, "x:2": 10, "x:3": 20})
 	for name, want := range map[string][]int64{
 		"padded": {2, 3, 10 + 3 + 4, 20 + 1 + 2}, // the pairs from the last axis on: 1 and 2, 3 and 4
-		 "grown": {2, 3, 20, 50}, "doubled": {2, 3, 20, 40},
+		"grown":  {2, 3, 20, 50}, "doubled": {2, 3, 20, 40},
 	} {
 		if got := a.Tensors[name]; !got.Known || !slices.Equal(got.Shape, want) {
 			t.Errorf("%s: %v, want %v", name, got.Shape, want)

@@ -75,6 +75,10 @@ func makeRules() map[string]rule {
 		r[op] = comparison
 	}
 	r["IsNaN"], r["IsInf"] = predicate, predicate
+	for op := range layerClasses {
+		r[LayerDomain+"."+op] = typeOnly
+	}
+	r[LayerDomain+".ShuffleChannel"], r[LayerDomain+".Noop"], r[LayerDomain+".Permute"] = first, first, permuted
 	for op, rule := range microsoft {
 		r[microsoftDomain+"."+op] = rule
 	}

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/edgeprof/ncnn"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -67,7 +69,11 @@ func analyzed(path string, sizes []string) (*onnx.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := onnx.ReadFile(path)
+	read := onnx.ReadFile
+	if filepath.Ext(path) == ".param" {
+		read = ncnn.ReadFile
+	}
+	m, err := read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ func New(env *cli.Env) *cobra.Command {
 		newWorkerCommand(env),
 		newCollectCommand(env),
 		newTrainCommand(env),
+		newTransferCommand(env),
+		newAdaptCommand(env),
 		newImportJoblibCommand(env),
 		newEvalCommand(env),
 		newPredictCommand(env),

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/ncnn"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/transfer"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// adapted is one model's latency on a new device.
+type adapted struct {
+	Model        string                 `json:"model"`
+	Milliseconds uncertainty.Prediction `json:"milliseconds"`
+	Measured     bool                   `json:"measured"`
+}
+
+// newAdaptCommand predicts a new device from a few models measured on it.
+func newAdaptCommand(env *cli.Env) *cobra.Command {
+	var tables []string
+	var models, device, measured string
+	var cpuOnly, asJSON bool
+	var seed uint64
+	c := &cobra.Command{
+		Use:   "adapt",
+		Short: "Predict all models on a new device from a few that were measured on it",
+		Long: `Predict all models on a new device from a few that were measured on it, and from
+a table of what other devices took. The file of measurements is a CSV with the
+columns model and avg_ms, and threads where that is not 1. Three measured models
+do; the answer names the one to measure next.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			table, err := readLatencies(env, tables, models, cpuOnly)
+			if err != nil {
+				return err
+			}
+			config, anchors, err := transfer.ReadMeasured(measured, device, table)
+			if err != nil {
+				return err
+			}
+			m, err := transfer.Learn(table, len(anchors), seed)
+			if err != nil {
+				return fmt.Errorf("%s: %w", strings.Join(tables, ", "), err)
+			}
+			p, err := m.Milliseconds(config, anchors)
+			if err != nil {
+				return err
+			}
+			next, err := m.Next(anchors)
+			if err != nil {
+				return err
+			}
+			rows := make([]adapted, len(p))
+			for k := range p {
+				rows[k] = adapted{table.Models[k], p[k], slices.Contains(anchors, k)}
+				if rows[k].Measured {
+					v := math.Exp(config.Log[k])
+					rows[k].Milliseconds = uncertainty.Prediction{Value: v, Low: v, High: v, Level: transfer.Level}
+				}
+			}
+			if asJSON {
+				return env.WriteJSON(map[string]any{"device": device, "models": rows, "measure_next": next})
+			}
+			return printAdapted(env, device, rows, next)
+		},
+	}
+	f := c.Flags()
+	latencyFlags(c, &tables, &models, &cpuOnly)
+	f.StringVar(&device, "device", "", "name of the new device")
+	f.StringVar(&measured, "measured", "", "CSV of what was measured on it: model, avg_ms")
+	f.Uint64Var(&seed, "seed", 1, "of the parts that intervals are learnt from")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	cli.Require(c, "table", "device", "measured")
+	return c
+}
+
+func printAdapted(env *cli.Env, device string, rows []adapted, next string) error {
+	table := cli.Table{Header: []string{"model", "ms", "low", "high", ""}}
+	ms := func(v float64) string { return fmt.Sprintf("%.3g", v) }
+	for _, r := range rows {
+		what := "predicted"
+		if r.Measured {
+			what = "measured"
+		}
+		table.Add(r.Model, ms(r.Milliseconds.Value), ms(r.Milliseconds.Low), ms(r.Milliseconds.High), what)
+	}
+	if _, err := table.WriteTo(env.Stdout); err != nil {
+		return err
+	}
+	if next == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(env.Stdout, "\n%s: the next model to measure, which would tell most of the others: %s\n", device, next)
+	return err
+}
+
+// readLatencies reads tables of latencies, and the graphs of their models where a
+// folder is given.
+func readLatencies(env *cli.Env, paths []string, models string, cpuOnly bool) (*transfer.Table, error) {
+	table, err := transfer.ReadTable(paths, cpuOnly)
+	if err != nil {
+		return nil, err
+	}
+	if table.Dropped > 0 {
+		env.Log.Warnf("%s: %d rows without a latency above 0 are left out", strings.Join(paths, ", "), table.Dropped)
+	}
+	if models == "" {
+		return table, nil
+	}
+	for _, name := range table.Models {
+		path := filepath.Join(models, name+".param")
+		m, err := ncnn.ReadFile(path)
+		if err != nil {
+			env.Log.Warnf("%s: its graph is not read: %v", name, err)
+			continue
+		}
+		if a, err := onnx.Analyze(m, onnx.Settings{}); err != nil {
+			env.Log.Warnf("%s: %v", path, err)
+		} else if a.Doubtful() {
+			env.Log.Warnf("%s: not all of its cost is known: %v", path, a.Warnings[0])
+		}
+	}
+	return table, nil
+}

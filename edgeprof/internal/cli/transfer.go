@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/transfer"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// newTransferCommand judges predictions for devices that were left out.
+func newTransferCommand(env *cli.Env) *cobra.Command {
+	var tables []string
+	var models, leaveOut, judge string
+	var options transfer.Options
+	var cpuOnly, asJSON bool
+	c := &cobra.Command{
+		Use:   "transfer",
+		Short: "Judge how well a few measured models foretell the rest of a device",
+		Long: `Judge how well a few measured models foretell the rest of a device: each chip is
+left out of the table in turn, with all its boards, and each of its configurations
+(a run, threads, power, processor) is predicted from anchors that are chosen out of
+what it has. adapt predicts a device of one's own.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if leaveOut != "chip" {
+				return cli.Usagef("--leave-out %s: want chip", leaveOut)
+			}
+			if options.Anchors < 1 {
+				return cli.Usagef("--anchors %d: want 1 or more", options.Anchors)
+			}
+			table, err := readLatencies(env, tables, models, cpuOnly)
+			if err != nil {
+				return err
+			}
+			if judge != "" {
+				if options.Chips, err = lines(judge); err != nil {
+					return err
+				}
+			}
+			judged, err := transfer.Judge(table, options)
+			if err != nil {
+				return fmt.Errorf("%s: %w", strings.Join(tables, ", "), err)
+			}
+			if asJSON {
+				return env.WriteJSON(judged)
+			}
+			return printJudged(env, judged)
+		},
+	}
+	f := c.Flags()
+	latencyFlags(c, &tables, &models, &cpuOnly)
+	f.IntVar(&options.Anchors, "anchors", 3, "models of each configuration that are measured")
+	f.StringVar(&leaveOut, "leave-out", "chip", "what is left out together: chip")
+	f.StringVar(&judge, "judge", "", "file with the chips to judge, one a line (default: all)")
+	f.Uint64Var(&options.Seed, "seed", 1, "of the parts that intervals are learnt from")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	cli.Require(c, "table")
+	return c
+}
+
+func latencyFlags(c *cobra.Command, tables *[]string, models *string, cpuOnly *bool) {
+	f := c.Flags()
+	f.StringSliceVar(tables, "table", nil, "CSV of latencies: board, chip, run, threads, powersave, gpu_device, model, avg_ms; more than one with commas between")
+	f.StringVar(models, "models", "", "folder of the models' graphs as ncnn keeps them, MODEL.param; a model without one is named")
+	f.BoolVar(cpuOnly, "cpu-only", false, "leave out rows of a GPU")
+}
+
+// lines are those of a file that are not empty.
+func lines(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	out := []string{}
+	scan := bufio.NewScanner(f)
+	for scan.Scan() {
+		if line := strings.TrimSpace(scan.Text()); line != "" {
+			out = append(out, line)
+		}
+	}
+	if err := scan.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return out, nil
+}
+
+func printJudged(env *cli.Env, j *transfer.Judged) error {
+	if _, err := fmt.Fprintf(env.Stdout, "%d configurations of %d chips that were left out, %d anchors each\n\n", j.Configurations, j.Chips, j.Anchors); err != nil {
+		return err
+	}
+	table := cli.Table{Header: []string{"models", "prediction", "latencies", "within 10 %", "within 25 %", "median error %", "held by 90 % intervals %"}}
+	add := func(models, name string, s transfer.Scores) {
+		held := ""
+		if s.Coverage != nil {
+			held = fmt.Sprintf("%.1f", 100**s.Coverage)
+		}
+		table.Add(models, name, s.Predictions, fmt.Sprintf("%.1f", 100*s.Within10), fmt.Sprintf("%.1f", 100*s.Within25), fmt.Sprintf("%.1f", 100*s.MedianAPE), held)
+	}
+	for _, part := range []struct {
+		name string
+		of   *transfer.Judged
+	}{{"single precision", j}, {"int8", j.Int8}} {
+		if part.of == nil {
+			continue
+		}
+		add(part.name, "joint normal", part.of.Scores)
+		for _, baseline := range []string{transfer.NearestRun, transfer.ClockScaled} {
+			add(part.name, "baseline: "+strings.ReplaceAll(baseline, "_", " "), part.of.Baselines[baseline])
+		}
+	}
+	_, err := table.WriteTo(env.Stdout)
+	return err
+}

@@ -1,0 +1,189 @@
+package transfer
+
+import (
+	"fmt"
+	"math"
+	goruntime "runtime"
+	"slices"
+
+	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Options of a judgement.
+type Options struct {
+	Anchors int
+	Chips   []string // judged; nil is all
+	Seed    uint64
+}
+
+// Scores say how far off predictions were; shares are of 0 to 1.
+type Scores struct {
+	Predictions int     `json:"predictions"`
+	Within10    float64 `json:"within_10"`
+	Within25    float64 `json:"within_25"`
+	MedianAPE   float64 `json:"median_ape"`
+	// Coverage is the share of latencies that their intervals held; nil where
+	// there are no intervals. Its 95 % interval is by chips.
+	Coverage         *float64                `json:"coverage,omitempty"`
+	CoverageInterval *uncertainty.Prediction `json:"coverage_interval,omitempty"`
+}
+
+// Judged is a judgement: of models in single precision, and apart of int8.
+type Judged struct {
+	Chips          int `json:"chips"`
+	Configurations int `json:"configurations"`
+	Anchors        int `json:"anchors"`
+	Scores
+	Level     float64           `json:"level"`
+	Baselines map[string]Scores `json:"baselines"`
+	Int8      *Judged           `json:"int8,omitempty"`
+}
+
+// The baselines of a judgement, which get the same anchors.
+const (
+	NearestRun  = "nearest_run"
+	ClockScaled = "clock_scaled"
+)
+
+// outcome is one prediction beside what came, all as logarithms of milliseconds.
+type outcome struct {
+	chip      string
+	int8      bool
+	actual    float64
+	ours      uncertainty.Prediction // milliseconds
+	baselines map[string]float64
+}
+
+// Judge leaves out one chip at a time, with all its boards, and predicts each of
+// their configurations from anchors that it chooses itself. The error matches
+// [ErrTooFew] or [ErrTable]: a chip that the table does not have.
+func Judge(t *Table, o Options) (*Judged, error) {
+	chips := o.Chips
+	if chips == nil {
+		chips = t.Chips()
+	}
+	for _, chip := range chips {
+		if !slices.Contains(t.Chips(), chip) {
+			return nil, fmt.Errorf("%w: no row of chip %q", ErrTable, chip)
+		}
+	}
+	found := make([][]outcome, len(chips))
+	var all crash.Group
+	all.SetLimit(goruntime.GOMAXPROCS(0))
+	for i, chip := range chips {
+		all.Go(func() (err error) {
+			found[i], err = judgeChip(t, chip, o)
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return nil, err
+	}
+	outcomes := slices.Concat(found...)
+	judged, err := scored(outcomes, o, false)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(outcomes, func(x outcome) bool { return x.int8 }) {
+		if judged.Int8, err = scored(outcomes, o, true); err != nil {
+			return nil, err
+		}
+	}
+	for i := range t.Configs {
+		if slices.Contains(chips, t.Configs[i].Chip) {
+			judged.Configurations++
+		}
+	}
+	return judged, nil
+}
+
+func judgeChip(t *Table, chip string, o Options) ([]outcome, error) {
+	train := t.Without(chip)
+	m, err := Learn(train, o.Anchors, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	var out []outcome
+	for i := range t.Configs {
+		c := &t.Configs[i]
+		if c.Chip != chip {
+			continue
+		}
+		anchors, err := m.Choose(c, o.Anchors)
+		if err != nil {
+			return nil, err
+		}
+		p, err := m.Milliseconds(c, anchors)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range rest(c, anchors) {
+			out = append(out, outcome{chip, Int8(t.Models[k]), c.Log[k], p[k], map[string]float64{
+				NearestRun: nearestRun(train, c, anchors, k), ClockScaled: clockScaled(train, c, k),
+			}})
+		}
+	}
+	return out, nil
+}
+
+// scored are the scores of one kind of models.
+func scored(all []outcome, o Options, int8 bool) (*Judged, error) {
+	all = slices.DeleteFunc(slices.Clone(all), func(x outcome) bool { return x.int8 != int8 })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%w: no latency to predict beside the anchors", ErrTooFew)
+	}
+	j := &Judged{Anchors: o.Anchors, Level: Level, Baselines: map[string]Scores{}}
+	var ours []float64
+	var cases []uncertainty.Case
+	held := 0.0
+	chips := map[string]bool{}
+	for _, x := range all {
+		chips[x.chip] = true
+		ours = append(ours, math.Log(x.ours.Value)-x.actual)
+		cases = append(cases, uncertainty.Case{Prediction: x.ours, Actual: math.Exp(x.actual), Block: x.chip})
+		if cases[len(cases)-1].Contains(math.Exp(x.actual)) {
+			held++
+		}
+	}
+	j.Chips, j.Scores = len(chips), scores(ours)
+	held /= float64(len(all))
+	j.Coverage = &held
+	if len(chips) > 1 {
+		v, err := uncertainty.Judge(Level, cases)
+		if err != nil {
+			return nil, err
+		}
+		j.CoverageInterval = &v.Coverage
+	}
+	for _, name := range []string{NearestRun, ClockScaled} {
+		var off []float64
+		for _, x := range all {
+			if d := x.baselines[name] - x.actual; !math.IsNaN(d) {
+				off = append(off, d)
+			}
+		}
+		if len(off) > 0 {
+			j.Baselines[name] = scores(off)
+		}
+	}
+	return j, nil
+}
+
+// scores of the logarithms of predicted over actual latency.
+func scores(off []float64) Scores {
+	s := Scores{Predictions: len(off)}
+	apes := make([]float64, len(off))
+	for i, d := range off {
+		apes[i] = math.Abs(math.Exp(d) - 1)
+		if apes[i] <= 0.1 {
+			s.Within10++
+		}
+		if apes[i] <= 0.25 {
+			s.Within25++
+		}
+	}
+	s.Within10, s.Within25, s.MedianAPE = s.Within10/float64(len(off)), s.Within25/float64(len(off)), stats.Median(apes)
+	return s
+}

@@ -1,0 +1,133 @@
+package transfer
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Level is the probability that an interval is meant to hold a latency with.
+const Level = 0.9
+
+// folds are the parts that chips are dealt into to learn how far off predictions
+// are.
+const folds = 5
+
+// Model predicts the latencies of a configuration from some of them.
+type Model struct {
+	*Joint
+	anchors int
+	bands   uncertainty.Bands[bool] // of errors in standard deviations, for int8 and others
+}
+
+// Learn fits a model to a table, and finds the intervals of predictions from so
+// many anchors by leaving out a fifth of the chips at a time. The error matches
+// [ErrTooFew].
+func Learn(t *Table, anchors int, seed uint64) (*Model, error) {
+	chips := t.Chips()
+	if len(chips) < 2*folds || anchors < 1 {
+		return nil, fmt.Errorf("%w: %d chips and %d anchors, want %d and 1", ErrTooFew, len(chips), anchors, 2*folds)
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rng.Shuffle(len(chips), func(a, b int) { chips[a], chips[b] = chips[b], chips[a] })
+	var groups []bool
+	var zeros, errors []float64
+	for f := range folds {
+		var out []string
+		for i := f; i < len(chips); i += folds {
+			out = append(out, chips[i])
+		}
+		joint, err := Fit(t.Without(out...))
+		if err != nil {
+			return nil, err
+		}
+		for i := range t.Configs {
+			c := &t.Configs[i]
+			if !slices.Contains(out, c.Chip) {
+				continue
+			}
+			chosen, err := joint.Choose(c, anchors)
+			if err != nil {
+				return nil, err
+			}
+			p, err := joint.Predict(c, chosen)
+			if err != nil {
+				return nil, err
+			}
+			for _, k := range rest(c, chosen) {
+				groups, zeros = append(groups, Int8(t.Models[k])), append(zeros, 0)
+				errors = append(errors, (c.Log[k]-p[k].Log)/p[k].Deviation)
+			}
+		}
+	}
+	m := &Model{anchors: anchors}
+	var err error
+	if m.bands, err = uncertainty.NewBands(uncertainty.Offset, Level, groups, zeros, errors); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTooFew, err)
+	}
+	m.Joint, err = Fit(t)
+	return m, err
+}
+
+// rest are the measured models of a configuration but for its anchors.
+func rest(c *Config, anchors []int) []int {
+	return slices.DeleteFunc(measured(c.Log), func(k int) bool { return slices.Contains(anchors, k) })
+}
+
+// Choose picks the anchors of a configuration out of what it has, single
+// precision alone: those that leave the least doubt about the rest.
+func (j *Joint) Choose(c *Config, n int) ([]int, error) {
+	single := func(k int) bool { return !Int8(j.Models[k]) }
+	var from, about []int
+	for k := range j.Models {
+		if single(k) {
+			about = append(about, k)
+			if !math.IsNaN(c.Log[k]) {
+				from = append(from, k)
+			}
+		}
+	}
+	return j.Anchors(from, about, n)
+}
+
+// Milliseconds predicts every model's latency from the anchors.
+func (m *Model) Milliseconds(c *Config, anchors []int) ([]uncertainty.Prediction, error) {
+	estimates, err := m.Predict(c, anchors)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]uncertainty.Prediction, len(estimates))
+	for k, e := range estimates {
+		band, _ := m.bands.Of(Int8(m.Models[k]))
+		out[k] = uncertainty.Prediction{
+			Value: math.Exp(e.Log), Low: math.Exp(e.Log + e.Deviation*band.Low), High: math.Exp(e.Log + e.Deviation*band.High), Level: Level,
+		}
+	}
+	return out, nil
+}
+
+// Next is the model that would tell most of the others if it were measured too;
+// "" when all are.
+func (j *Joint) Next(anchors []int) (string, error) {
+	best, least := "", math.Inf(1)
+	all := make([]int, len(j.Models))
+	for k := range all {
+		all[k] = k
+	}
+	for k, name := range j.Models {
+		if slices.Contains(anchors, k) || Int8(name) {
+			continue
+		}
+		doubt, err := j.doubt(append(slices.Clone(anchors), k), all)
+		if err != nil {
+			return "", err
+		}
+		if doubt < least {
+			best, least = name, doubt
+		}
+	}
+	return best, nil
+}

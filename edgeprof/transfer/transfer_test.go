@@ -1,0 +1,179 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/shared/uncertainty"
+	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
+)
+
+// drawn is a table of chips whose speeds at two kinds of work differ, and of
+// models that are made of both, with noise of some per cent.
+func drawn(rng *rand.Rand, chips, models int, noise float64) *Table {
+	t := &Table{}
+	share := make([]float64, models)
+	for k := range share {
+		t.Models = append(t.Models, fmt.Sprintf("model-%02d", k))
+		share[k] = float64(k) / float64(models-1)
+	}
+	for chip := range chips {
+		c := Config{Board: fmt.Sprint(chip), Chip: fmt.Sprint(chip), Threads: 1 << rng.IntN(3), GPU: -1, Clock: math.NaN(), Log: make([]float64, models)}
+		one, other := rng.NormFloat64(), rng.NormFloat64()
+		for k := range c.Log {
+			c.Log[k] = 3 + share[k]*one + (1-share[k])*other + 0.1*float64(k) + noise*rng.NormFloat64()
+		}
+		t.Configs = append(t.Configs, c)
+	}
+	return t
+}
+
+// What two anchors tell of a table of two speeds is all but everything.
+func TestRecovers(t *testing.T) {
+	table := drawn(rand.New(rand.NewPCG(1, 1)), 24, 9, 0.01)
+	j, err := Judge(table, Options{Anchors: 3, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Chips != 24 || j.Predictions != 24*6 || j.MedianAPE > 0.03 || j.Within10 < 0.95 || j.Baselines[NearestRun].MedianAPE < j.MedianAPE || j.Int8 != nil {
+		t.Errorf("%+v", j)
+	}
+	again, err := Judge(table, Options{Anchors: 3, Seed: 1})
+	if err != nil || again.Scores.MedianAPE != j.Scores.MedianAPE || *again.Coverage != *j.Coverage {
+		t.Errorf("judged again: %+v, %v", again, err)
+	}
+}
+
+// Nothing of a judged chip is learnt from but its anchors: other latencies of its
+// own change no prediction.
+func TestHidden(t *testing.T) {
+	table := drawn(rand.New(rand.NewPCG(2, 1)), 30, 8, 0.05)
+	table.Configs[1].Chip = table.Configs[0].Chip // two boards of one chip
+	predict := func() []uncertainty.Prediction {
+		m, err := Learn(table.Without(table.Configs[0].Chip), 3, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Milliseconds(&table.Configs[0], []int{0, 3, 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	before := predict()
+	for _, k := range []int{1, 2, 4, 5, 6} {
+		table.Configs[0].Log[k] += 5
+	}
+	for k := range table.Configs[1].Log {
+		table.Configs[1].Log[k] -= 5
+	}
+	for k, p := range predict() {
+		if p != before[k] {
+			t.Errorf("%s: %v, %v before", table.Models[k], p, before[k])
+		}
+	}
+}
+
+// transferCases are models of chips drawn by the law that the table is drawn by.
+func transferCases(seed uint64) []uncertainty.Case {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	table := drawn(rng, 60, 8, 0.2)
+	train, test := &Table{Models: table.Models, Configs: table.Configs[:40]}, table.Configs[40:]
+	m, err := Learn(train, 3, 1)
+	if err != nil {
+		panic(err)
+	}
+	var cases []uncertainty.Case
+	for i := range test {
+		anchors, err := m.Choose(&test[i], 3)
+		if err != nil {
+			panic(err)
+		}
+		p, err := m.Milliseconds(&test[i], anchors)
+		if err != nil {
+			panic(err)
+		}
+		for _, k := range rest(&test[i], anchors) {
+			cases = append(cases, uncertainty.Case{Prediction: p[k], Actual: math.Exp(test[i].Log[k])})
+		}
+	}
+	return cases
+}
+
+func TestCoverage(t *testing.T) {
+	coveragetest.Check(t, []coveragetest.Predictor{{Name: "transfer to a chip", Level: Level, Run: transferCases, Above: 0.02}})
+}
+
+func TestReadTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("board,soc,threads,powersave,gpu_device,model,avg_ms,run,chip\n" +
+		"b,A76 2.2 GHz x 4 + A55@1800MHz,4,2,-1,net_int8,10,1,c\nb,,4,2,,net-int8,20,2,c\nb,,4,2,0,net,5,1,c\nb,,4,2,-1,net,0,1,c\n")
+	table, err := ReadTable([]string{path}, true)
+	if err != nil || len(table.Configs) != 2 || strings.Join(table.Models, " ") != "net net_int8" || table.Dropped != 1 {
+		t.Fatalf("%+v, %v", table, err)
+	}
+	if c := table.Configs[0]; c.Clock != 2.2 || c.Threads != 4 || c.PowerSave != 2 || c.GPU != -1 || math.Abs(c.Log[1]-math.Log(10)) > 1e-12 || !math.IsNaN(c.Log[0]) {
+		t.Errorf("%+v", c)
+	}
+	if _, err := Judge(table, Options{Anchors: 3, Chips: []string{"nosuch"}}); !errors.Is(err, ErrTable) {
+		t.Errorf("an unknown chip: %v", err)
+	}
+	if _, err := Judge(table, Options{Anchors: 3}); !errors.Is(err, ErrTooFew) {
+		t.Errorf("one chip: %v", err)
+	}
+	write("board,model,avg_ms\nb,net,0\n")
+	if _, err := ReadTable([]string{path}, false); !errors.Is(err, ErrTable) {
+		t.Errorf("no latency: %v", err)
+	}
+	table = drawn(rand.New(rand.NewPCG(3, 1)), 20, 4, 0.1)
+	for name, text := range map[string]string{
+		"unknown model": "model,avg_ms\nnosuch,1\n", "twice": "model,avg_ms\nmodel-00,1\nmodel-00,2\n", "no latency": "model,avg_ms\nmodel-00,0\n",
+		"threads": "model,avg_ms,threads\nmodel-00,1,1\nmodel-01,1,2\n", "nothing": "model,avg_ms\n",
+	} {
+		write(text)
+		if _, _, err := ReadMeasured(path, "new", table); !errors.Is(err, ErrTable) && !errors.Is(err, ErrTooFew) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	write("model,avg_ms,threads\nmodel-02,7.5,4\n")
+	if c, anchors, err := ReadMeasured(path, "new", table); err != nil || len(anchors) != 1 || anchors[0] != 2 || c.Threads != 4 || math.Exp(c.Log[2]) < 7.4 {
+		t.Errorf("%+v %v %v", c, anchors, err)
+	}
+}
+
+// TestBoards judges every third chip of real boards.
+func TestBoards(t *testing.T) {
+	dir := os.Getenv("FORETIME_DATA")
+	if dir == "" {
+		t.Skip("needs FORETIME_DATA")
+	}
+	table, err := ReadTable([]string{filepath.Join(dir, "ncnn-boards", "latency.csv")}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Anchors: 3, Seed: 1}
+	for i, chip := range table.Chips() {
+		if i%3 == 0 {
+			o.Chips = append(o.Chips, chip)
+		}
+	}
+	j, err := Judge(table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("within 10 %%: %.3f, median error %.3f, coverage %.3f; nearest run %+v", j.Within10, j.MedianAPE, *j.Coverage, j.Baselines[NearestRun])
+	if j.Within10 < 0.5 || j.MedianAPE > 0.1 || *j.Coverage < 0.85 || *j.Coverage > 0.95 || j.Baselines[NearestRun].Within10 > j.Within10 {
+		t.Errorf("%+v", j)
+	}
+}
