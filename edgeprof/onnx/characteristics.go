@@ -391,7 +391,7 @@ func added(a, b int64) int64 {
 func (c *Characteristics) parameters(a *Analysis, g *Graph) error {
 	shapes := a.shapes()
 	a.costs(func(cost *Cost, _ int64) {
-		if cost.node.Op == "ConstantOfShape" && cost.node.standard() && len(cost.Outputs) > 0 && cost.Outputs[0].Constant {
+		if n := cost.node; n.Op == "ConstantOfShape" && n.standard() && len(n.Inputs) == 1 && len(n.Outputs) == 1 && shapes[n.Inputs[0]] {
 			c.parameter(cost.Outputs[0])
 		}
 	})
@@ -402,13 +402,19 @@ func (c *Characteristics) parameters(a *Analysis, g *Graph) error {
 	return nil
 }
 
-// shapes are the tensors that are used as the shapes of constants alone.
+// shapes are the constants of the file that are used as the shapes of others
+// alone.
 func (a *Analysis) shapes() map[string]bool {
 	only := map[string]bool{}
 	a.costs(func(c *Cost, _ int64) {
 		for _, name := range needs(c.node) {
 			was, seen := only[name]
 			only[name] = c.node.Op == "ConstantOfShape" && c.Folded && (was || !seen)
+		}
+	})
+	a.costs(func(c *Cost, _ int64) { // computed ones are not the file's
+		for _, name := range c.node.Outputs {
+			only[name] = only[name] && c.node.Op == "Constant"
 		}
 	})
 	return only
