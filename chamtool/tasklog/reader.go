@@ -24,25 +24,28 @@ type Format string
 
 // The formats that can be read.
 const (
-	FormatCSV  Format = "csv"  // ours
-	FormatMXM  Format = "mxm"  // the original tool's: tab separated, one size; lines of two fields are iteration loads
-	FormatAR   Format = "ar"   // comma separated windows: earlier iteration loads, then the load that followed
-	FormatPerm Format = "perm" // iteration, the sizes in execution order, the iteration's seconds
+	FormatAuto    Format = "auto"    // whichever of the others the file is in
+	FormatCSV     Format = "csv"     // ours
+	FormatParquet Format = "parquet" // ours
+	FormatMXM     Format = "mxm"     // the original tool's: tab separated, one size; lines of two fields are iteration loads
+	FormatAR      Format = "ar"      // comma separated windows: earlier iteration loads, then the load that followed
+	FormatPerm    Format = "perm"    // iteration, the sizes in execution order, the iteration's seconds
 )
 
 // ParseFormat checks a format's name.
 func ParseFormat(s string) (Format, error) {
 	switch f := Format(s); f {
-	case FormatCSV, FormatMXM, FormatAR, FormatPerm:
+	case FormatAuto, FormatCSV, FormatParquet, FormatMXM, FormatAR, FormatPerm:
 		return f, nil
 	}
-	return "", fmt.Errorf("%w: %q: want csv, mxm, ar or perm", ErrFormat, s)
+	return "", fmt.Errorf("%w: %q: want auto, csv, parquet, mxm, ar or perm", ErrFormat, s)
 }
 
 // Log is a log in memory.
 type Log struct {
-	Name string
-	Rows []Row // of runs; empty for ar and perm
+	Name   string
+	Format Format
+	Rows   []Row // of runs; empty for ar and perm
 	// Loads are the seconds of iterations in order: of the lines that tell
 	// them, or of the windows' last column.
 	Loads []float64
@@ -54,7 +57,10 @@ type Log struct {
 	Diagnostics []*dataset.SyntaxError // of the first hundred lines dropped
 }
 
-// Load reads a log. Bad lines are diagnostics; the error matches [ErrEmpty]
+// parquetMagic is how a Parquet file begins.
+const parquetMagic = "PAR1"
+
+// Load reads a log, packed by gzip or not. Bad lines are diagnostics; the error matches [ErrEmpty]
 // where no line is left.
 func Load(path string, format Format) (*Log, error) {
 	f, err := os.Open(path)
@@ -67,17 +73,26 @@ func Load(path string, format Format) (*Log, error) {
 
 // Read is Load for a reader; the name is for messages.
 func Read(r io.Reader, name string, format Format) (*Log, error) {
-	l := &Log{Name: name}
-	var err error
-	switch format {
-	case FormatCSV:
-		err = l.readCSV(r)
+	l := &Log{Name: name, Format: format}
+	whole, first, err := open(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if format == FormatAuto {
+		if l.Format = detect(first); l.Format == "" && first != "" {
+			return nil, fmt.Errorf("%s: %w: its first line is %q: say it with --format", name, ErrFormat, clip(first))
+		}
+	}
+	switch l.Format {
+	case FormatCSV, FormatParquet:
+		err = l.readRows(whole)
 	case FormatMXM:
-		err = l.lines(r, l.mxm)
+		err = l.lines(whole, l.mxm)
 	case FormatAR:
-		err = l.lines(r, l.ar)
+		err = l.lines(whole, l.ar)
 	case FormatPerm:
-		err = l.lines(r, l.perm)
+		err = l.lines(whole, l.perm)
+	case "": // an empty file
 	default:
 		_, err = ParseFormat(string(format))
 	}
@@ -93,8 +108,12 @@ func Read(r io.Reader, name string, format Format) (*Log, error) {
 	return l, nil
 }
 
-func (l *Log) readCSV(r io.Reader) error {
-	reader, err := dataset.NewReader[Row](r, l.Name, dataset.CSV, dataset.Options{})
+func (l *Log) readRows(r io.Reader) error {
+	layout := dataset.CSV
+	if l.Format == FormatParquet {
+		layout = dataset.Parquet
+	}
+	reader, err := dataset.NewReader[Row](r, l.Name, layout, dataset.Options{})
 	if err != nil {
 		return err
 	}
@@ -121,7 +140,7 @@ func (l *Log) lines(r io.Reader, take func(fields []string) error) error {
 			continue
 		}
 		l.Counts.Read++
-		fields := strings.FieldsFunc(line, func(c rune) bool { return c == '\t' || c == ',' || c == ' ' || c == '\r' })
+		fields := strings.FieldsFunc(line, separates)
 		if err := take(fields); err != nil {
 			l.Counts.Dropped++
 			if len(l.Diagnostics) < 100 {

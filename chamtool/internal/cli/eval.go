@@ -43,7 +43,7 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 			if err != nil {
 				return err
 			}
-			result, err := evaluate(f, logs, split, model, mlp, order, recursive)
+			result, err := evaluate(logs, split, model, mlp, order, recursive)
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", "mxm", "format of the files: mxm, ar, perm or csv")
+	flags.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet, mxm, ar or perm, packed by gzip or not")
 	flags.Float64Var(&split.Fraction, "train-fraction", 0.3, "learn from the first share of each file")
 	flags.IntVar(&split.Rows, "train-rows", 0, "learn from the first rows of each file")
 	flags.StringSliceVar(&split.Files, "train-files", nil, "learn from these files, be judged by the others")
@@ -69,8 +69,13 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 	return c
 }
 
-func evaluate(f tasklog.Format, logs []*tasklog.Log, split evaluation.Split, model, mlp string, order int, recursive bool) (*evaluation.Result, error) {
-	if f == tasklog.FormatAR || f == tasklog.FormatPerm {
+func evaluate(logs []*tasklog.Log, split evaluation.Split, model, mlp string, order int, recursive bool) (*evaluation.Result, error) {
+	for _, l := range logs[1:] {
+		if l.Format != logs[0].Format {
+			return nil, cli.Usagef("%s is in the format %s and %s in %s: judge them apart", logs[0].Name, logs[0].Format, l.Name, l.Format)
+		}
+	}
+	if f := logs[0].Format; f == tasklog.FormatAR || f == tasklog.FormatPerm {
 		kind, err := forecast.ParseKind(model)
 		if err != nil {
 			return nil, cli.Usagef("--model: %w for iteration loads: want auto, ar, seasonal or average", err)

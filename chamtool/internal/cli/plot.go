@@ -32,7 +32,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 			switch what {
 			case "predicted", "error":
 				var r *evaluation.Result
-				if r, err = evaluate(f, logs, evaluation.Split{Fraction: fraction}, model, mlp, 6, false); err == nil {
+				if r, err = evaluate(logs, evaluation.Split{Fraction: fraction}, model, mlp, 6, false); err == nil {
 					c = pairs(r.Pairs, what)
 				}
 			case "load":
@@ -47,7 +47,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&format, "format", "mxm", "format of the files: mxm, ar, perm or csv")
+	fl.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet, mxm, ar or perm, packed by gzip or not")
 	fl.StringVar(&out, "out", "", "image to write, .svg or .png")
 	cli.Require(c, "out")
 	fl.StringVar(&what, "what", "predicted", "predicted (against actual), error (over tasks) or load (per iteration)")

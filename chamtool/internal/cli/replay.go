@@ -53,7 +53,7 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", "mxm", "format of the files: mxm or csv")
+	flags.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet or mxm, packed by gzip or not")
 	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", "))
 	flags.StringVar(&mlp, "mlp", "", "network written by chamtool train")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")

@@ -52,7 +52,7 @@ func newTrainCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&format, "format", "mxm", "format of the files: mxm or csv")
+	fl.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet or mxm, packed by gzip or not")
 	fl.StringVar(&out, "out", "", "network to write")
 	fl.IntVar(&epochs, "epochs", 200, "most passes over the runs")
 	fl.Uint64Var(&seed, "seed", 1, "seed")
