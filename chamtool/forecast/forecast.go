@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -24,13 +25,18 @@ type Kind int
 
 // The ways to forecast.
 const (
-	Auto     Kind = iota // whichever was closest on the end of the history
+	Auto     Kind = iota // whichever was closest lately
 	AR                   // autoregression on the last loads
 	Seasonal             // the median of the loads whole periods ago
 	Average              // the geometric mean of the two
+	Last                 // the last load
+	Trend                // the load one period ago, and what periods lately added
 )
 
-var kindNames = []string{"auto", "ar", "seasonal", "average"}
+var kindNames = []string{"auto", "ar", "seasonal", "average", "last", "trend"}
+
+// choices are the kinds that Auto chooses among, the simplest first.
+var choices = [...]Kind{Last, Seasonal, Trend, Average, AR}
 
 // String returns the kind's name.
 func (k Kind) String() string {
@@ -40,12 +46,15 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
+// Names are the names of all kinds.
+func Names() []string { return slices.Clone(kindNames) }
+
 // ParseKind is the inverse of String.
 func ParseKind(s string) (Kind, error) {
 	if i := slices.Index(kindNames, s); i >= 0 {
 		return Kind(i), nil
 	}
-	return Auto, fmt.Errorf("%w: %q", ErrKind, s)
+	return Auto, fmt.Errorf("%w: %q is none of %s", ErrKind, s, strings.Join(kindNames, ", "))
 }
 
 // Options sets how a model is fitted. The zero value works.
@@ -57,7 +66,7 @@ type Options struct {
 
 // Model is fitted to a history.
 type Model struct {
-	Kind     Kind // that answers; never Auto
+	Kind     Kind // that answers; Auto chooses for every load anew
 	Period   int  // detected
 	order    int
 	at       float64 // what the autoregression adds to its lags
@@ -84,10 +93,10 @@ func Fit(history []float64, o Options) (*Model, error) {
 		return nil, fmt.Errorf("%w: %d, want at least 2", ErrTooFew, len(logs))
 	}
 	m := fitAll(logs, o.Order)
-	if m.Kind = o.Kind; o.Kind == Auto {
+	if m.Kind = o.Kind; o.Kind == Auto && o.Recursive {
 		m.Kind = judge(logs, o)
 	}
-	if m.b == nil && m.Kind != Seasonal {
+	if m.b == nil && (m.Kind == AR || m.Kind == Average) {
 		m.Warnings = append(m.Warnings, fmt.Errorf("%s falls back to seasonal: %w for order %d, or it is not stable", m.Kind, ErrTooFew, o.Order))
 		m.Kind = Seasonal
 	}
@@ -136,8 +145,10 @@ func (m *Model) Next(history []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	y, err := m.next(logs, len(logs))
-	return math.Exp(y), err
+	if len(logs) == 0 {
+		return 0, fmt.Errorf("%w: none", ErrTooFew)
+	}
+	return math.Exp(m.next(m.kind(logs), logs, len(logs))), nil
 }
 
 // Ahead is the n loads that follow, each computed from those before.
@@ -146,27 +157,60 @@ func (m *Model) Ahead(history []float64, n int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, known := make([]float64, n), len(logs)
+	if len(logs) == 0 {
+		return nil, fmt.Errorf("%w: none", ErrTooFew)
+	}
+	out, known, kind := make([]float64, n), len(logs), m.kind(logs)
 	for i := range out {
-		y, err := m.next(logs, known)
-		if err != nil {
-			return nil, err
-		}
+		y := m.next(kind, logs, known)
 		logs = append(logs, y)
 		out[i] = math.Exp(y)
 	}
 	return out, nil
 }
 
-// next is the logarithm that follows logs, of which the first known ones came
-// true and the others are forecasts.
-func (m *Model) next(logs []float64, known int) (float64, error) {
-	if len(logs) == 0 {
-		return 0, fmt.Errorf("%w: none", ErrTooFew)
+const (
+	// lately is how many of the last loads choose the kind, and fading how much
+	// less each counts than the one after it.
+	lately, fading = 12, 0.8
+	// worthwhile is how much closer a kind must be than a simpler one.
+	worthwhile = 0.95
+)
+
+// kind is the kind that was closest on the last loads, each answered for from
+// those before it.
+func (m *Model) kind(logs []float64) Kind {
+	if m.Kind != Auto {
+		return m.Kind
+	}
+	best, least := Last, math.Inf(1)
+	for _, k := range choices {
+		if m.b == nil && (k == AR || k == Average) {
+			continue
+		}
+		sum := 0.0
+		for i := max(1, len(logs)-lately); i < len(logs); i++ {
+			sum = fading*sum + math.Abs(m.next(k, logs[:i], i)-logs[i])
+		}
+		if sum < worthwhile*least {
+			best, least = k, sum
+		}
+	}
+	return best
+}
+
+// next is the logarithm that follows logs, of which there is at least one, by a
+// kind. The first known ones came true and the others are forecasts.
+func (m *Model) next(kind Kind, logs []float64, known int) float64 {
+	switch {
+	case kind == Last:
+		return logs[len(logs)-1]
+	case kind == Trend:
+		return m.trend(logs, known)
 	}
 	seasonal := m.seasonal(logs, known)
-	if m.Kind == Seasonal || m.b == nil || len(logs) < m.order {
-		return seasonal, nil
+	if kind == Seasonal || m.b == nil || len(logs) < m.order {
+		return seasonal
 	}
 	y := m.at
 	for i, b := range m.b {
@@ -176,10 +220,27 @@ func (m *Model) next(logs []float64, known int) (float64, error) {
 	// What the lags tell fades with every lag that is itself a forecast; what
 	// stays is the season.
 	share := 1 / float64(1+len(logs)-known)
-	if m.Kind == Average {
+	if kind == Average {
 		share /= 2
 	}
-	return share*y + (1-share)*seasonal, nil
+	return share*y + (1-share)*seasonal
+}
+
+// trend is the logarithm one period before the next, and the median of what the
+// last known periods added.
+func (m *Model) trend(logs []float64, known int) float64 {
+	if len(logs) <= m.Period {
+		return logs[len(logs)-1]
+	}
+	var added []float64
+	for i := known - 1; i >= m.Period && len(added) < m.seasons; i-- {
+		added = append(added, logs[i]-logs[i-m.Period])
+	}
+	before := logs[len(logs)-m.Period]
+	if len(added) == 0 {
+		return before
+	}
+	return before + stats.Median(added)
 }
 
 // seasonal is the median of the last known loads whole periods before the next
@@ -198,32 +259,26 @@ func (m *Model) seasonal(logs []float64, known int) float64 {
 }
 
 // judge picks the kind that was closest on the last third of the history when
-// it was fitted to the rest.
+// it was fitted to the rest and went on from its own forecasts.
 func judge(logs []float64, o Options) Kind {
 	split := len(logs) - len(logs)/3
 	m := fitAll(logs[:split], o.Order)
-	if m.b == nil || len(logs)-split < 3 {
+	if len(logs)-split < 3 {
 		return Seasonal
 	}
 	best, least := Seasonal, math.Inf(1)
-	for _, k := range []Kind{Seasonal, Average, AR} {
-		m.Kind = k
-		seen, known := slices.Clone(logs[:split]), split
+	for _, k := range []Kind{Seasonal, Last, Average, AR, Trend} {
+		if m.b == nil && (k == AR || k == Average) {
+			continue
+		}
+		seen := slices.Clone(logs[:split])
 		sum := 0.0
 		for _, actual := range logs[split:] {
-			y, err := m.next(seen, known)
-			if err != nil {
-				return Seasonal
-			}
+			y := m.next(k, seen, split)
 			sum += math.Abs(y - actual)
-			if o.Recursive {
-				seen = append(seen, y)
-			} else {
-				seen = append(seen, actual)
-				known++
-			}
+			seen = append(seen, y)
 		}
-		if sum < 0.95*least { // the simpler one wins a near tie
+		if sum < worthwhile*least { // the simpler one wins a near tie
 			best, least = k, sum
 		}
 	}

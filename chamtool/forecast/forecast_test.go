@@ -143,3 +143,63 @@ func TestNeverExplodes(t *testing.T) {
 		}
 	})
 }
+
+// One step ahead, on loads that grow, step, repeat themselves or only scatter,
+// the automatic choice is at most a tenth worse than the last load.
+func TestNeverFarBehindTheLastLoad(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	noise := func() float64 { return math.Exp(0.02 * r.NormFloat64()) }
+	for name, load := range map[string]func(i int) float64{
+		"growth of 2 %":   func(i int) float64 { return math.Pow(1.02, float64(i)) * noise() },
+		"exact growth":    func(i int) float64 { return math.Pow(1.02, float64(i)) },
+		"step":            func(i int) float64 { return map[bool]float64{false: 1, true: 2}[i >= 60] * noise() },
+		"step down":       func(i int) float64 { return map[bool]float64{false: 3, true: 1}[i >= 70] * noise() },
+		"periodic":        func(i int) float64 { return []float64{1, 2, 1.5}[i%3] * noise() },
+		"noise":           func(int) float64 { return math.Exp(0.2 * r.NormFloat64()) },
+		"periodic growth": func(i int) float64 { return []float64{1, 2}[i%2] * math.Pow(1.01, float64(i)) * noise() },
+	} {
+		for _, fitted := range []int{14, 50} {
+			series := make([]float64, 120)
+			for i := range series {
+				series[i] = load(i)
+			}
+			m, err := Fit(series[:fitted], Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours, last := 0.0, 0.0
+			for i := fitted; i < len(series); i++ {
+				y, err := m.Next(series[:i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				ours += math.Abs(y-series[i]) / series[i]
+				last += math.Abs(series[i-1]-series[i]) / series[i]
+			}
+			if n := float64(len(series) - fitted); ours > 1.1*last {
+				t.Errorf("%s after %d loads: %.2f %%, the last load %.2f %%", name, fitted, 100*ours/n, 100*last/n)
+			}
+		}
+	}
+}
+
+// From its own forecasts growth goes on, and nothing explodes.
+func TestRecursiveGrowth(t *testing.T) {
+	series := make([]float64, 100)
+	for i := range series {
+		series[i] = math.Pow(1.02, float64(i))
+	}
+	m, err := Fit(series[:60], Options{Recursive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead, err := m.Ahead(series[:60], 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, y := range ahead {
+		if math.Abs(y/series[60+i]-1) > 0.05 {
+			t.Fatalf("%s: load %d is %v, want %v", m.Kind, i, y, series[60+i])
+		}
+	}
+}

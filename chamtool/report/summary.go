@@ -41,6 +41,9 @@ type Summary struct {
 	MedianAPE *Figure `json:"median_ape_percent"`
 	R2        *Figure `json:"r2"`
 
+	Forecasts   int     `json:"forecasts"` // iterations whose load was forecast before they began
+	ForecastAPE *Figure `json:"forecast_mape_percent"`
+
 	ToolCPUSeconds float64 `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
 	ToolCPUPercent float64 `json:"tool_cpu_percent"` // of the CPU time of the tasks
 	TaskSeconds    float64 `json:"task_seconds"`
@@ -93,6 +96,9 @@ func (s *Summary) Score(e *Errors) {
 	s.Predicted = e.Count()
 	s.MAE, s.MAPE, s.MedianAPE, s.R2 = FigureOf(e.MAE()), FigureOf(e.MAPE()), FigureOf(e.MedianAPE()), FigureOf(e.R2())
 }
+
+// Forecast copies the figures of the iterations.
+func (s *Summary) Forecast(e *Errors) { s.Forecasts, s.ForecastAPE = e.Count(), FigureOf(e.MAPE()) }
 
 // Write writes the summary as indented JSON.
 func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }

@@ -56,6 +56,7 @@ type Session struct {
 	order      []*function
 	logs       []*logFile
 	places     places
+	iterations iterations
 	first      []byte // text of the row at hand
 	freq       cpufreq.Sample
 	errors     report.Errors
@@ -300,9 +301,9 @@ func (s *Session) Close() *report.Summary {
 
 // iterationLines ends a log in the tab layout as the original tool does.
 func (s *Session) iterationLines() {
-	for _, seconds := range s.history {
+	for i, seconds := range s.history {
 		for _, l := range s.logs {
-			l.w.Iteration(seconds, 0)
+			l.w.Iteration(seconds, s.iterations.said[i])
 		}
 	}
 }
@@ -317,6 +318,7 @@ func (s *Session) summary() *report.Summary {
 	}
 	out.Count(s.tracker.Counts())
 	out.Score(&s.errors)
+	out.Forecast(&s.iterations.errors)
 	if s.seconds > 0 {
 		out.ToolCPUPercent = 100 * s.cpu.Seconds() / s.seconds
 	}
@@ -507,6 +509,7 @@ func (o *observer) Iterated(int) {
 	s := (*Session)(o)
 	s.load(s.rounds, 0)
 	s.history = append(s.history, s.loads[0])
+	s.iterations.add(s.history)
 	s.loads = slices.Delete(s.loads, 0, 1)
 	if s.rounds++; s.rounds == s.o.Config.FirstFitRounds {
 		for _, f := range s.order {

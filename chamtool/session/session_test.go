@@ -245,6 +245,39 @@ type discard struct{}
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 func (discard) Close() error                { return nil }
 
+// Each iteration's load is forecast before it begins, and stands in the log of
+// the original tool's layout.
+func TestIterationForecasts(t *testing.T) {
+	log := &memory{}
+	s := session.New(session.Options{
+		Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "tab"}), Clock: ticking(),
+		Create: func(string) (io.WriteCloser, error) { return log, nil },
+	})
+	r := ring.New(1 << 12)
+	s.Drain([]*ring.Ring{r})
+	at := uint64(1e6)
+	for i := range uint64(20) {
+		ns := 1_000_000 * (1 + i%2)
+		write(r, i+1, at, ns, 8)
+		at += ns + 100
+		var end abi.Slot
+		end.SetHeader(abi.WaitEnd, abi.Local, 0, 0)
+		end[abi.WordTicks] = at
+		r.Push(&end, nil)
+		s.Drain([]*ring.Ring{r})
+	}
+	sum := s.Close()
+	if sum.Forecasts < 17 || float64(*sum.ForecastAPE) > 20 {
+		t.Errorf("%d forecasts, MAPE %v", sum.Forecasts, sum.ForecastAPE)
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	for i, line := range lines[len(lines)-10:] { // odd iterations take two milliseconds
+		if want := []string{"0.001000\t0.001000", "0.002000\t0.002000"}[i%2]; line != want {
+			t.Errorf("line %q, want %q", line, want)
+		}
+	}
+}
+
 // After all tasks take twice as long, the middle error is under 15 % within 30
 // tasks of each function, whatever sizes ran since.
 func TestStep(t *testing.T) {

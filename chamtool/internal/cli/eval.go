@@ -61,7 +61,7 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 	flags.Float64Var(&split.Fraction, "train-fraction", 0.3, "learn from the first share of each file")
 	flags.IntVar(&split.Rows, "train-rows", 0, "learn from the first rows of each file")
 	flags.StringSliceVar(&split.Files, "train-files", nil, "learn from these files, be judged by the others")
-	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", ")+"; for loads auto, ar, seasonal, average")
+	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", ")+"; for loads "+strings.Join(forecast.Names(), ", "))
 	flags.StringVar(&mlp, "mlp", "", "network written by chamtool train, for --model mlp")
 	flags.IntVar(&order, "order", 6, "iterations that the autoregression looks back")
 	flags.BoolVar(&recursive, "recursive", false, "forecast all of the rest from the learned part alone")
@@ -78,7 +78,7 @@ func evaluate(logs []*tasklog.Log, split evaluation.Split, model, mlp string, or
 	if f := logs[0].Format; f == tasklog.FormatAR || f == tasklog.FormatPerm {
 		kind, err := forecast.ParseKind(model)
 		if err != nil {
-			return nil, cli.Usagef("--model: %w for iteration loads: want auto, ar, seasonal or average", err)
+			return nil, cli.Usagef("--model: for iteration loads: %w", err)
 		}
 		return evaluation.Loads(logs, split, forecast.Options{Kind: kind, Order: order, Recursive: recursive})
 	}
