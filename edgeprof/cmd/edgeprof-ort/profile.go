@@ -19,16 +19,16 @@ type event struct {
 	Name     string  `json:"name"`
 	Duration float64 `json:"dur"`
 	Args     struct {
-		Op string `json:"op_name"`
+		Op      string               `json:"op_name"`
+		Outputs []map[string][]int64 `json:"output_type_shape"` // one type each
 	} `json:"args"`
 }
 
 // kernelTime ends the name of a node's event.
 const kernelTime = "_kernel_time"
 
-// readProfiles reads the one profile in a folder: the node events before each
-// event "model_run" are those of that inference.
-func readProfiles(dir string, at places) ([]runtime.Profile, error) {
+// readEvents reads the one profile in a folder.
+func readEvents(dir string) ([]event, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(paths) != 1 {
 		return nil, fmt.Errorf("%w: ONNX Runtime wrote %d profiles", runtime.ErrUnsupported, len(paths))
@@ -41,7 +41,7 @@ func readProfiles(dir string, at places) ([]runtime.Profile, error) {
 	if err := json.Unmarshal(data, &events); err != nil {
 		return nil, fmt.Errorf("%w: ONNX Runtime's profile: %w", runtime.ErrUnsupported, err)
 	}
-	return profiles(events, at), nil
+	return events, nil
 }
 
 // places says which node of the file a kernel comes from. ONNX Runtime names
@@ -81,6 +81,8 @@ func (p places) find(kernel string) int {
 	}
 }
 
+// profiles are the inferences: the node events before each event "model_run" are
+// those of that one.
 func profiles(events []event, at places) []runtime.Profile {
 	var out []runtime.Profile
 	var nodes []runtime.NodeTime
@@ -92,6 +94,26 @@ func profiles(events []event, at places) []runtime.Profile {
 			out = append(out, runtime.Profile{Seconds: e.Duration / 1e6, Nodes: nodes})
 			nodes = nil
 		}
+	}
+	return out
+}
+
+// shapes are those of the nodes of the main graph.
+func shapes(events []event, at places) []runtime.NodeShapes {
+	var out []runtime.NodeShapes
+	for _, e := range events {
+		name, isNode := strings.CutSuffix(e.Name, kernelTime)
+		node, known := at[name]
+		if e.Category != "Node" || !isNode || !known {
+			continue
+		}
+		n := runtime.NodeShapes{Node: node}
+		for _, o := range e.Args.Outputs {
+			for _, shape := range o {
+				n.Outputs = append(n.Outputs, append([]int64{}, shape...))
+			}
+		}
+		out = append(out, n)
 	}
 	return out
 }

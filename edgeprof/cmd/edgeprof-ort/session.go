@@ -18,25 +18,28 @@ import (
 // session is a model in ONNX Runtime.
 type session struct {
 	model   worker.Model
-	inputs  map[string][]int64
+	inputs  map[string]*input
 	names   []string // of the inputs, in order
 	outputs []string
 	places  places
 	native  *ort.DynamicAdvancedSession
 }
 
-var _ runtime.Session = (*session)(nil)
+var (
+	_ runtime.Session = (*session)(nil)
+	_ worker.Shaper   = (*session)(nil)
+)
 
 func load(m worker.Model) (runtime.Session, error) {
 	if err := open(m.Library); err != nil {
 		return nil, err
 	}
-	s := &session{model: m, inputs: map[string][]int64{}}
+	s := &session{model: m, inputs: map[string]*input{}}
 	if err := s.describe(); err != nil {
 		return nil, err
 	}
 	var err error
-	s.native, err = s.create("")
+	s.native, err = s.create("", ort.GraphOptimizationLevelEnableAll)
 	return s, err
 }
 
@@ -56,17 +59,14 @@ func (s *session) describe() error {
 		if t.Constant {
 			continue
 		}
-		if t.Type != onnx.Float32 || !t.Known {
-			return fmt.Errorf("%w: input %q is %v of shape %v", runtime.ErrUnsupported, v.Name, t.Type, t.Shape)
+		if !t.Known {
+			return fmt.Errorf("%w: input %q is %v of no stated shape", runtime.ErrUnsupported, v.Name, t.Type)
 		}
-		s.inputs[v.Name] = t.Shape
+		s.inputs[v.Name] = &input{t.Type, t.Shape, a.Below(v.Name)}
 	}
 	s.places = placesOf(&m.Graph)
 	s.names = slices.Sorted(maps.Keys(s.inputs))
 	for _, v := range m.Graph.Outputs {
-		if a.Tensors[v.Name].Type != onnx.Float32 {
-			return fmt.Errorf("%w: output %q is %v", runtime.ErrUnsupported, v.Name, a.Tensors[v.Name].Type)
-		}
 		s.outputs = append(s.outputs, v.Name)
 	}
 	if len(s.names) == 0 || len(s.outputs) == 0 {
@@ -75,10 +75,10 @@ func (s *session) describe() error {
 	return nil
 }
 
-// create makes a native session with all optimisations, one that writes a
+// create makes a native session, one that writes a
 // profile when it is destroyed if a prefix is given. Its threads do not spin
 // when they wait: a busy wait takes the time of whatever else runs here.
-func (s *session) create(profile string) (*ort.DynamicAdvancedSession, error) {
+func (s *session) create(profile string, level ort.GraphOptimizationLevel) (*ort.DynamicAdvancedSession, error) {
 	o, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *session) create(profile string) (*ort.DynamicAdvancedSession, error) {
 	steps := []func() error{
 		func() error { return o.SetIntraOpNumThreads(max(1, s.model.Threads)) },
 		func() error { return o.SetInterOpNumThreads(1) },
-		func() error { return o.SetGraphOptimizationLevel(ort.GraphOptimizationLevelEnableAll) },
+		func() error { return o.SetGraphOptimizationLevel(level) },
 		func() error { return o.SetLogSeverityLevel(ort.LoggingLevelError) },
 		func() error { return o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0") },
 	}
@@ -107,18 +107,24 @@ func (s *session) create(profile string) (*ort.DynamicAdvancedSession, error) {
 }
 
 // Inputs are the shapes that the model wants, by name.
-func (s *session) Inputs() map[string][]int64 { return s.inputs }
+func (s *session) Inputs() map[string][]int64 {
+	shapes := map[string][]int64{}
+	for name, in := range s.inputs {
+		shapes[name] = in.shape
+	}
+	return shapes
+}
 
 // values copies the inputs into native tensors, in order.
 func (s *session) values(inputs map[string]runtime.Tensor) ([]ort.Value, error) {
 	var values []ort.Value
 	for _, name := range s.names {
 		t, ok := inputs[name]
-		if !ok || !slices.Equal(t.Shape, s.inputs[name]) {
+		if !ok || !slices.Equal(t.Shape, s.inputs[name].shape) {
 			destroy(values)
-			return nil, fmt.Errorf("%w: input %q has shape %v, want %v", runtime.ErrInput, name, t.Shape, s.inputs[name])
+			return nil, fmt.Errorf("%w: input %q has shape %v, want %v", runtime.ErrInput, name, t.Shape, s.inputs[name].shape)
 		}
-		v, err := ort.NewTensor(ort.NewShape(t.Shape...), t.Data)
+		v, err := s.inputs[name].value(t.Data)
 		if err != nil {
 			destroy(values)
 			return nil, fmt.Errorf("%w: input %q: %w", runtime.ErrInput, name, err)
@@ -152,9 +158,10 @@ func (s *session) infer(ctx context.Context, native *ort.DynamicAdvancedSession,
 		start := time.Now()
 		err := native.Run(values, outputs)
 		seconds := time.Since(start).Seconds()
-		if err == nil {
-			err = each(seconds, outputs)
+		if err != nil { // outputs may be half made
+			return fmt.Errorf("%w: %w", runtime.ErrInput, err)
 		}
+		err = each(seconds, outputs)
 		destroy(outputs)
 		if err != nil {
 			return err
@@ -168,11 +175,11 @@ func (s *session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (ma
 	out := map[string]runtime.Tensor{}
 	err := s.infer(ctx, s.native, inputs, 1, func(_ float64, outputs []ort.Value) error {
 		for i, v := range outputs {
-			t, ok := v.(*ort.Tensor[float32])
+			t, ok := floats(v)
 			if !ok {
-				return fmt.Errorf("%w: output %q is no float32 tensor", runtime.ErrUnsupported, s.outputs[i])
+				return fmt.Errorf("%w: output %q is no tensor of numbers", runtime.ErrUnsupported, s.outputs[i])
 			}
-			out[s.outputs[i]] = runtime.Tensor{Shape: slices.Clone(t.GetShape()), Data: slices.Clone(t.GetData())}
+			out[s.outputs[i]] = t
 		}
 		return nil
 	})
@@ -191,28 +198,43 @@ func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, ru
 // Profile makes some inferences in a second session with ONNX Runtime's own
 // profiling, after one that is not counted.
 func (s *session) Profile(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
+	events, err := s.watched(ctx, ort.GraphOptimizationLevelEnableAll, inputs, runs+1)
+	if err != nil {
+		return nil, err
+	}
+	profiles := profiles(events, s.places)
+	if len(profiles) != runs+1 {
+		return nil, fmt.Errorf("%w: a profile of %d inferences, want %d", runtime.ErrUnsupported, len(profiles), runs+1)
+	}
+	return profiles[1:], nil
+}
+
+// Shapes makes one inference without optimisations; see [worker.Shaper].
+func (s *session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
+	events, err := s.watched(ctx, ort.GraphOptimizationLevelDisableAll, inputs, 1)
+	if err != nil {
+		return nil, err
+	}
+	return shapes(events, s.places), nil
+}
+
+// watched makes some inferences in a session of their own that notes each node.
+func (s *session) watched(ctx context.Context, level ort.GraphOptimizationLevel, inputs map[string]runtime.Tensor, runs int) ([]event, error) {
 	dir, err := os.MkdirTemp("", "edgeprof-ort-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	native, err := s.create(dir + "/profile")
+	native, err := s.create(dir+"/profile", level)
 	if err != nil {
 		return nil, err
 	}
-	err = s.infer(ctx, native, inputs, runs+1, func(float64, []ort.Value) error { return nil })
+	err = s.infer(ctx, native, inputs, runs, func(float64, []ort.Value) error { return nil })
 	native.Destroy() // writes the profile
 	if err != nil {
 		return nil, err
 	}
-	profiles, err := readProfiles(dir, s.places)
-	if err != nil {
-		return nil, err
-	}
-	if len(profiles) != runs+1 {
-		return nil, fmt.Errorf("%w: a profile of %d inferences, want %d", runtime.ErrUnsupported, len(profiles), runs+1)
-	}
-	return profiles[1:], nil
+	return readEvents(dir)
 }
 
 // Close frees the session.

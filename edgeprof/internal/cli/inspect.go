@@ -17,13 +17,14 @@ import (
 
 // newInspectCommand counts what a model is made of, without loading its weights.
 func newInspectCommand(env *cli.Env) *cobra.Command {
-	var asJSON bool
+	var asJSON, verify bool
+	with := running{runtime: runtimeORT, threads: 1, quota: 1}
 	var sizes []string
 	c := &cobra.Command{
 		Use:   "inspect MODEL.onnx",
 		Short: "Count a model's layers, parameters, operations and memory",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := analyzed(args[0], sizes)
 			if err != nil {
 				return err
@@ -31,6 +32,12 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 			counts, err := a.Characteristics()
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			if verify {
+				with.sizes = sizes
+				if err := verified(cmd.Context(), env, args[0], with, a); err != nil {
+					return err
+				}
 			}
 			for _, w := range counts.Warnings {
 				env.Log.Warnf("%s: %v", args[0], w)
@@ -46,6 +53,8 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	dimFlag(c, &sizes)
+	c.Flags().BoolVar(&verify, "verify", false, "run the model once in ONNX Runtime, without optimisations, and hold its shapes against those worked out")
+	c.Flags().StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --verify")
 	return c
 }
 

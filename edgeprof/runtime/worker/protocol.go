@@ -29,12 +29,13 @@ type message struct {
 	Model *Model `json:"model,omitempty"`
 	Runs  int    `json:"runs,omitempty"`
 
-	Tensors  []named            `json:"tensors,omitempty"`
-	Inputs   map[string][]int64 `json:"inputs,omitempty"`
-	Seconds  []float64          `json:"seconds,omitempty"`
-	Profiles []runtime.Profile  `json:"profiles,omitempty"`
-	Error    string             `json:"error,omitempty"`
-	Kind     string             `json:"kind,omitempty"` // which error it matches
+	Tensors  []named              `json:"tensors,omitempty"`
+	Inputs   map[string][]int64   `json:"inputs,omitempty"`
+	Seconds  []float64            `json:"seconds,omitempty"`
+	Profiles []runtime.Profile    `json:"profiles,omitempty"`
+	Shapes   []runtime.NodeShapes `json:"shapes,omitempty"`
+	Error    string               `json:"error,omitempty"`
+	Kind     string               `json:"kind,omitempty"` // which error it matches
 }
 
 // named is a tensor of a message; its data follows the header.

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Model is what a worker is asked to load.
@@ -21,6 +22,13 @@ type Model struct {
 
 // Loader makes a session of a model.
 type Loader func(context.Context, Model) (runtime.Session, error)
+
+// Shaper is a session that tells the shapes of all nodes' outputs.
+type Shaper interface {
+	// Shapes makes one inference of the model as the file has it, without
+	// optimisations.
+	Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error)
+}
 
 // Serve answers requests until the input ends or the context is cancelled. The
 // error is one of the streams', or matches [ErrProtocol]; what goes wrong with a
@@ -55,6 +63,7 @@ type server struct {
 }
 
 func (s *server) do(ctx context.Context, request, answer *message) (err error) {
+	defer crash.Guard(&err)
 	if request.Do == "load" && request.Model != nil {
 		s.close()
 		if s.session, err = s.load(ctx, *request.Model); err != nil {
@@ -77,6 +86,12 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 		answer.Seconds, err = s.session.Time(ctx, inputs, request.Runs)
 	case "profile":
 		answer.Profiles, err = s.session.Profile(ctx, inputs, request.Runs)
+	case "shapes":
+		shaper, ok := s.session.(Shaper)
+		if !ok {
+			return fmt.Errorf("%w: this run time does not tell shapes", runtime.ErrUnsupported)
+		}
+		answer.Shapes, err = shaper.Shapes(ctx, inputs)
 	default:
 		err = fmt.Errorf("%w: unknown request %q", ErrProtocol, request.Do)
 	}

@@ -96,6 +96,17 @@ func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor,
 	return answer.Profiles, nil
 }
 
+// Shapes makes one inference and tells the shapes in it; see [Shaper].
+func (s *Session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
+	request := &message{Do: "shapes"}
+	request.add(inputs)
+	answer, err := s.ask(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Shapes, nil
+}
+
 // Close ends the worker and waits for it.
 func (s *Session) Close() error {
 	s.close.Do(s.process.end)

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/runtime"
+)
+
+// input is what the model wants of one input.
+type input struct {
+	kind  onnx.DataType
+	shape []int64
+	// below bounds whole numbers: a value in [0, 1) that is given stands for that
+	// part of them, so that random input is valid input.
+	below int64
+}
+
+// whole is a value as a whole number.
+func (in *input) whole(v float32) int64 {
+	if v > 0 && v < 1 {
+		return int64(float64(v) * float64(in.below))
+	}
+	return int64(v)
+}
+
+// value copies a tensor into a native one of the model's type.
+func (in *input) value(data []float32) (ort.Value, error) {
+	switch in.kind {
+	case onnx.Float32:
+		return typed(in, data, func(v float32) float32 { return v })
+	case onnx.Float64:
+		return typed(in, data, func(v float32) float64 { return float64(v) })
+	case onnx.Int64:
+		return typed(in, data, in.whole)
+	case onnx.Int32:
+		return typed(in, data, func(v float32) int32 { return int32(in.whole(v)) })
+	case onnx.Int16:
+		return typed(in, data, func(v float32) int16 { return int16(in.whole(v)) })
+	case onnx.Int8:
+		return typed(in, data, func(v float32) int8 { return int8(in.whole(v)) })
+	case onnx.Uint8:
+		return typed(in, data, func(v float32) uint8 { return uint8(in.whole(v)) })
+	case onnx.Uint16:
+		return typed(in, data, func(v float32) uint16 { return uint16(in.whole(v)) })
+	case onnx.Uint32:
+		return typed(in, data, func(v float32) uint32 { return uint32(in.whole(v)) })
+	case onnx.Uint64:
+		return typed(in, data, func(v float32) uint64 { return uint64(in.whole(v)) })
+	case onnx.Bool:
+		return typed(in, data, func(v float32) bool { return v >= 0.5 })
+	case onnx.Float16:
+		var b []byte
+		for _, v := range data {
+			b = binary.LittleEndian.AppendUint16(b, half(v))
+		}
+		return ort.NewCustomDataTensor(ort.NewShape(in.shape...), b, ort.TensorElementDataTypeFloat16)
+	case onnx.String:
+		s, err := ort.NewStringTensor(ort.NewShape(in.shape...))
+		if err != nil {
+			return nil, err
+		}
+		return s, s.SetContents(slices.Repeat([]string{"a"}, len(data)))
+	}
+	return nil, fmt.Errorf("%w: an input of %v", runtime.ErrUnsupported, in.kind)
+}
+
+func typed[T ort.TensorData](in *input, data []float32, convert func(float32) T) (ort.Value, error) {
+	if len(in.shape) == 0 {
+		return ort.NewScalar(convert(data[0]))
+	}
+	values := make([]T, len(data))
+	for i, v := range data {
+		values[i] = convert(v)
+	}
+	return ort.NewTensor(ort.NewShape(in.shape...), values)
+}
+
+// half is a float32 in IEEE 754's binary16, rounded toward zero; too large ones
+// are infinite, too small ones 0.
+func half(v float32) uint16 {
+	bits := math.Float32bits(v)
+	sign, exponent, fraction := uint16(bits>>16&0x8000), int(bits>>23&0xff)-127+15, uint16(bits>>13&0x3ff)
+	switch {
+	case exponent >= 31:
+		return sign | 0x7c00
+	case exponent <= 0:
+		return sign
+	}
+	return sign | uint16(exponent)<<10 | fraction
+}
+
+// floats are a native tensor's values, whole numbers and truth values too; false
+// for what is no tensor of numbers.
+func floats(v ort.Value) (runtime.Tensor, bool) {
+	switch t := v.(type) {
+	case *ort.Tensor[float32]:
+		return runtime.Tensor{Shape: slices.Clone(t.GetShape()), Data: slices.Clone(t.GetData())}, true
+	case *ort.Tensor[float64]:
+		return numbers(t.GetShape(), t.GetData())
+	case *ort.Tensor[int64]:
+		return numbers(t.GetShape(), t.GetData())
+	case *ort.Tensor[int32]:
+		return numbers(t.GetShape(), t.GetData())
+	case *ort.Tensor[int8]:
+		return numbers(t.GetShape(), t.GetData())
+	case *ort.Tensor[uint8]:
+		return numbers(t.GetShape(), t.GetData())
+	case *ort.Tensor[bool]:
+		out := runtime.Tensor{Shape: slices.Clone(t.GetShape()), Data: make([]float32, len(t.GetData()))}
+		for i, v := range t.GetData() {
+			if v {
+				out.Data[i] = 1
+			}
+		}
+		return out, true
+	}
+	return runtime.Tensor{}, false
+}
+
+func numbers[T int64 | int32 | int8 | uint8 | float64](shape ort.Shape, data []T) (runtime.Tensor, bool) {
+	out := runtime.Tensor{Shape: slices.Clone(shape), Data: make([]float32, len(data))}
+	for i, v := range data {
+		out.Data[i] = float32(v)
+	}
+	return out, true
+}
