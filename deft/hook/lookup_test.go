@@ -47,3 +47,22 @@ func TestPathNames(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Versions of one name keep their own arguments, in a session and without one.
+func TestVersionsOfOneName(t *testing.T) {
+	w := newWorld(t, session.Options{})
+	program := compileTest(t, "versions", "versions.c")
+	if got := w.run(w.command(program)); got != "ok\n" {
+		t.Errorf("in a session: %s", got)
+	}
+	alone := w.command(program)
+	alone.Env = append(alone.Env, "DEFT_SESSION=")
+	if got := w.run(alone); got != "ok\n" {
+		t.Errorf("without a session: %s", got)
+	}
+	plain := w.command(program)
+	plain.Env = append(plain.Env, "LD_PRELOAD=")
+	if got := w.run(plain); got != "ok\n" {
+		t.Errorf("without the hook: %s", got)
+	}
+}

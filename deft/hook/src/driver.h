@@ -15,6 +15,10 @@ enum {
     CU_STUB_LIBRARY = 34
 };
 
+/* The newest CUDA version (major * 1000 + minor * 10) whose signatures the table
+   below knows: those that nvidia-cuda-runtime 13.5's cudaTypedefs.h lists. */
+enum { CU_KNOWN = 13050 };
+
 enum { CU_GETPROC_PER_THREAD = 2 };    /* flag of cuGetProcAddress */
 enum { CU_CAPTURE_NONE = 0 };          /* answer of cuStreamIsCapturing */
 enum { CU_EVENT_NO_TIMING = 2 };       /* flag of cuEventCreate */
@@ -76,6 +80,8 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LONG(cuGraphExecDestroy) \
     LONG(cuLaunchHostFunc) \
     LONG(cuLaunchHostFunc_ptsz) \
+    LONG(cuLaunchHostFunc_v2) \
+    LONG(cuLaunchHostFunc_v2_ptsz) \
     LONG(cuMemAlloc) \
     LONG(cuMemAlloc_v2) \
     LONG(cuMemAllocManaged) \

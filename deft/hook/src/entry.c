@@ -111,6 +111,19 @@ GRAPH(cuGraphLaunch_ptsz)
 HOST(cuLaunchHostFunc)
 HOST(cuLaunchHostFunc_ptsz)
 
+#define HOST_V2(name) \
+    WRAP(name, (void *stream, void *f, void *data, unsigned mode)) { \
+        NEXT(name, void *, void *, void *, unsigned) \
+        if (unlikely(inside)) \
+            return next(stream, f, data, mode); \
+        gate_copy(stream, PER_THREAD(#name)); \
+        int r; \
+        CALL(r, next(stream, f, data, mode)); \
+        return r; \
+    }
+HOST_V2(cuLaunchHostFunc_v2)
+HOST_V2(cuLaunchHostFunc_v2_ptsz)
+
 /* -- copies, waits, captures, ends -- */
 
 /* These share a body per kind, which takes the arguments as they came. */

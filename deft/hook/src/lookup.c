@@ -294,8 +294,8 @@ static bool variant(const char *entry, const char *name) {
 /* The CUDA version in which a plain name began to mean its second variant. */
 static int second_since(const char *name) {
     static const struct { const char *name; int since; } known[] = {
-        {"cuGetProcAddress", 12000}, {"cuStreamBeginCapture", 10010}, {"cuCtxSynchronize", 13000},
-        {"cuCtxDestroy", 4000}, {"cuStreamDestroy", 4000},
+        {"cuGetProcAddress", 12000}, {"cuLaunchHostFunc", 13010}, {"cuStreamBeginCapture", 10010}, {"cuCtxSynchronize", 13000},
+        {"cuGraphInstantiate", 11000}, {"cuGraphExecUpdate", 12000}, {"cuCtxDestroy", 4000}, {"cuStreamDestroy", 4000},
         {"cuDevicePrimaryCtxRelease", 11000}, {"cuDevicePrimaryCtxReset", 11000},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -304,15 +304,38 @@ static int second_since(const char *name) {
     return 3020;
 }
 
+/* What the driver itself gives for a name, NULL for none. */
+static void *given(const char *name, int version, uint64_t flags) {
+    int (*get)(const char *, void **, int, uint64_t, int *) =
+        (int (*)(const char *, void **, int, uint64_t, int *))entry_raw(E_cuGetProcAddress_v2);
+    void *f = NULL;
+    int status = 0;
+    if (!get)
+        return NULL;
+    inside++;
+    int r = get(name, &f, version, flags, &status);
+    inside--;
+    return r == CU_SUCCESS ? f : NULL;
+}
+
+/* Whether a name's signature in this version is one of those known here. */
+static bool known(const char *name, int version, uint64_t flags) {
+    return version <= CU_KNOWN || given(name, version, flags) == given(name, CU_KNOWN, flags);
+}
+
 /* Which wrapped function the driver gave: the one with its address or, for an
-   address that it does not export, the one that its rules name. */
+   address that it does not export, the one that its rules name. -1 for one that
+   this library does not know: it is none of its business. */
 static int identify(const char *name, const void *f, int version, uint64_t flags) {
     int best = -1, score = -1;
+    for (int i = 0; i < ENTRIES; i++)
+        if (strncmp(names[i], name, strlen(name)) == 0 && (entry_raw((enum entry_id)i) == f || load(&entries[i].next) == f))
+            return i;
+    if (!known(name, version, flags))
+        return -1;
     for (int i = 0; i < ENTRIES; i++) {
         if (!variant(names[i], name))
             continue;
-        if (entry_raw((enum entry_id)i) == f || load(&entries[i].next) == f)
-            return i;
         const char *rest = names[i] + strlen(name);
         bool second = strncmp(rest, "_v2", 3) == 0, own = strstr(rest, "_pt") != NULL;
         if ((second && version < second_since(name)) || (own && !(flags & CU_GETPROC_PER_THREAD)))

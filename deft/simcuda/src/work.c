@@ -159,3 +159,16 @@ static CUresult host_function(struct stream *s, CUhostFn f, void *data) {
     return CUDA_SUCCESS;
 }
 BOTH(cuLaunchHostFunc, cuLaunchHostFunc_ptsz, (CUhandle stream, CUhostFn f, void *data), host_function, f, data)
+
+/* mode: how the host waits before the call, blocking (0) or spinning (1). */
+static CUresult host_function_v2(struct stream *s, CUhostFn f, void *data, unsigned mode) {
+    NEED(mode <= 1, CUDA_ERROR_INVALID_VALUE);
+    return host_function(s, f, data);
+}
+BOTH(cuLaunchHostFunc_v2, cuLaunchHostFunc_v2_ptsz, (CUhandle stream, CUhostFn f, void *data, unsigned mode), host_function_v2, f, data, mode)
+
+/* A version that nobody knows yet, by no exported name: its arguments arrive, or
+ * they do not. */
+CUresult simcuda_later(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e) {
+    return a == 1 && b == 2 && c == 3 && d == 4 && e == 5 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
