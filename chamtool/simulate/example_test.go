@@ -1,6 +1,7 @@
 package simulate_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/foretime/foretime/chamtool/simulate"
@@ -8,7 +9,7 @@ import (
 
 func ExampleRun() {
 	p := simulate.Parameters{Ranks: 8, TasksPerRank: 100, Imbalance: 1, Error: 36, Seed: 1, Policy: simulate.Proactive}
-	r, err := simulate.Run(p)
+	r, err := simulate.Run(context.Background(), p)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"container/heap"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -21,7 +22,7 @@ type Policy string
 // The ways to balance.
 const (
 	None      Policy = "none"
-	Reactive  Policy = "reactive"  // half the difference in queued tasks, most loaded to least
+	Reactive  Policy = "reactive"  // a task at an exchange from each longer queue to a shorter one, as the runtime does
 	Steal     Policy = "steal"     // an idle rank asks the longer queue of two at random
 	Proactive Policy = "proactive" // the offload table over predicted seconds
 	Oracle    Policy = "oracle"    // the same with perfect predictions
@@ -39,8 +40,8 @@ type Parameters struct {
 	MigrationDelay float64 // seconds from sent to there
 	Error          float64 // mean error of the predictions, percent
 	TaskSeconds    float64 // mean; 0 is 0.01
-	Spread         float64 // standard deviation of the logarithm of task times on one rank; 0 is 0.5
-	Interval       float64 // seconds between exchanges of loads; 0 is a hundredth of the mean load, at least the delay
+	Spread         float64 // standard deviation of the logarithm of task times on one rank
+	Interval       float64 // seconds between exchanges of loads; 0 is two milliseconds, as the runtime does on a busy machine, or less for short programs
 	Seed           uint64
 	Policy         Policy
 }
@@ -53,6 +54,9 @@ type Result struct {
 	IdealSeconds     float64 `json:"ideal_seconds"`     // the mean load
 	InitialImbalance float64 `json:"initial_imbalance"` // as drawn
 }
+
+// usualInterval is the seconds between two exchanges of loads in the runtime.
+const usualInterval = 0.002
 
 // maxTasks bounds the memory of a simulation.
 const maxTasks = 1 << 26
@@ -82,17 +86,14 @@ func (p *Parameters) check() error {
 	if p.TaskSeconds == 0 {
 		p.TaskSeconds = 0.01
 	}
-	if p.Spread == 0 {
-		p.Spread = 0.5
-	}
 	if p.Interval == 0 {
-		p.Interval = max(p.MigrationDelay, 0.01*p.TaskSeconds*float64(p.TasksPerRank))
+		p.Interval = min(usualInterval, 0.01*p.TaskSeconds*float64(p.TasksPerRank))
 	}
 	return nil
 }
 
-// Run plays the iteration.
-func Run(p Parameters) (Result, error) {
+// Run plays the iteration. The error is the context's where that ends first.
+func Run(ctx context.Context, p Parameters) (Result, error) {
 	if err := p.check(); err != nil {
 		return Result{}, err
 	}
@@ -101,7 +102,9 @@ func Run(p Parameters) (Result, error) {
 	for _, seconds := range s.actual {
 		r.IdealSeconds += seconds / float64(p.Ranks)
 	}
-	s.play()
+	if err := s.play(ctx); err != nil {
+		return Result{}, err
+	}
 	done := make([]float64, p.Ranks)
 	for i := range s.ranks {
 		done[i] = s.ranks[i].did
@@ -240,7 +243,7 @@ func (s *simulation) at(seconds float64, e event) {
 	heap.Push(&s.events, e)
 }
 
-func (s *simulation) play() {
+func (s *simulation) play(ctx context.Context) error {
 	if s.p.Policy == Proactive || s.p.Policy == Oracle {
 		s.table() // before anything runs
 	}
@@ -250,7 +253,10 @@ func (s *simulation) play() {
 	if s.p.Policy != None && s.p.Policy != Steal {
 		s.at(s.p.Interval, event{kind: exchange})
 	}
-	for s.open > 0 {
+	for n := 0; s.open > 0; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		e := heap.Pop(&s.events).(event)
 		s.now = e.at
 		switch e.kind {
@@ -260,11 +266,25 @@ func (s *simulation) play() {
 			s.arrive(e.rank, e.task)
 		case exchange:
 			s.balance()
-			s.at(s.now+s.p.Interval, event{kind: exchange})
+			s.at(s.nextExchange(), event{kind: exchange})
 		case asked:
 			s.answer(e.rank, e.thief)
 		}
 	}
+	return nil
+}
+
+// nextExchange is when loads are exchanged again. Where nothing happens for a
+// thousand intervals, no exchange would change anything: they are passed over.
+func (s *simulation) nextExchange() float64 {
+	next := s.now + s.p.Interval
+	if len(s.events) == 0 {
+		return next
+	}
+	if quiet := s.events[0].at - s.now; quiet > 1000*s.p.Interval {
+		return s.events[0].at
+	}
+	return next
 }
 
 // next lets a rank begin its next task, if it has one.
@@ -381,8 +401,15 @@ func (s *simulation) give(from int, transfers []balance.Transfer) {
 	}
 }
 
-// react pairs the longest queue with the shortest and moves half of their
-// difference, as the runtime does that knows counts alone.
+// The runtime's own settings by their defaults: the tasks by which queues must
+// differ, and that a giver must have (MIN_ABS_LOAD_IMBALANCE_BEFORE_MIGRATION,
+// MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION), and the share
+// (MIN_REL_LOAD_IMBALANCE_BEFORE_MIGRATION).
+const leastDifference, leastShare = 2, 0.05
+
+// react pairs the longest queues with the shortest and moves a task of each pair
+// that differs, as the runtime does: it knows counts alone, and sends one task at
+// an exchange (MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE).
 func (s *simulation) react() {
 	order := make([]int, len(s.ranks))
 	for i := range order {
@@ -394,12 +421,10 @@ func (s *simulation) react() {
 		from, to := order[i], order[k]
 		r := &s.ranks[from]
 		difference := queued(from) - queued(to)
-		if difference < 2 || s.ranks[to].coming > 0 {
+		if difference < leastDifference || float64(difference) < leastShare*float64(queued(from)) || len(r.own) < leastDifference || r.sender > s.now {
 			continue
 		}
-		for range min(difference/2, len(r.own)) {
-			s.sendLast(from, to)
-		}
+		s.sendLast(from, to)
 	}
 }
 

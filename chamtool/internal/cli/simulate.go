@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/chamtool/simulate"
@@ -16,6 +18,9 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 		Short: "Play an iteration on many ranks under a balancing policy",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("imbalance") { // one rank has none
+				p.Imbalance = max(0, min(p.Imbalance, float64(p.Ranks-1)))
+			}
 			policies := simulate.Policies()
 			if policy != "" {
 				policies = []simulate.Policy{simulate.Policy(policy)}
@@ -23,17 +28,17 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 			t := cli.Table{Header: []string{"policy", "makespan s", "of ideal", "imbalance", "migrations"}}
 			for _, one := range policies {
 				p.Policy = one
-				r, err := simulate.Run(p)
-				if err != nil {
+				r, err := simulate.Run(cmd.Context(), p)
+				if errors.Is(err, simulate.ErrParameter) {
 					return &cli.UsageError{Err: err}
+				}
+				if err != nil {
+					return err
 				}
 				if asJSON && policy != "" {
 					return env.WriteJSON(r)
 				}
 				t.Add(one, digits(r.MakespanSeconds), digits(r.MakespanSeconds/r.IdealSeconds), digits(r.Imbalance), r.Migrations)
-				if cmd.Context().Err() != nil {
-					return cmd.Context().Err()
-				}
 			}
 			if asJSON {
 				return cli.Usagef("--json needs one --policy")
@@ -51,7 +56,7 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 	f.Float64Var(&p.Error, "error", 36, "mean error of the predictions, percent")
 	f.Float64Var(&p.TaskSeconds, "task-seconds", 0.01, "mean time of a task")
 	f.Float64Var(&p.Spread, "spread", 0.5, "standard deviation of the logarithm of task times on one rank")
-	f.Float64Var(&p.Interval, "interval", 0, "seconds between exchanges of loads; 0 is a hundredth of the mean load")
+	f.Float64Var(&p.Interval, "interval", 0, "seconds between exchanges of loads; 0 is the runtime's, two milliseconds, or a hundredth of the mean load where that is less")
 	f.Uint64Var(&p.Seed, "seed", 1, "seed")
 	f.StringVar(&policy, "policy", "", "none, reactive, steal, proactive or oracle; all in a table where it is not given")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
