@@ -9,7 +9,7 @@
 //   - kept: what is kept of runs for the next program run
 //   - balance: which tasks move to which rank
 //   - session: all of that for one rank, online
-//   - tasklog, report: what is kept
+//   - tasklog, report, job: what is kept of a rank, and of all ranks together
 //   - replay, evaluation, simulate: the same, on logs and on paper
 //
 // Packages config and cpufreq tell what the environment and the machine say.

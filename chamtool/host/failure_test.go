@@ -212,7 +212,12 @@ func TestKeptModels(t *testing.T) {
 		r.Env = append(r.Env, append([]string{"CHAMTOOL_HOME=" + home, "CHAMTOOL_HOSTNAME=here"}, env...)...)
 		run(t, p, r)
 		s := summary(t, r, 0)
-		return int(s.Ended) - s.TooShort - s.Predicted, len(s.Warnings)
+		for _, w := range s.Warnings {
+			if strings.Contains(w, "kept models are not used") { // a busy machine may overturn them: that is no fault
+				warnings++
+			}
+		}
+		return int(s.Ended) - s.TooShort - s.Predicted, warnings
 	}
 	if n, _ := again("CHAMTOOL_CALIBRATE=0"); n != 10 {
 		t.Errorf("first run: %d not predicted, want the first ten", n)

@@ -12,7 +12,7 @@ func New(env *cli.Env) *cobra.Command {
 		Use:   "chamtool",
 		Short: "Task run times of Chameleon programs: measured, learned, and turned into balanced work",
 	}
-	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
+	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newReportCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
 		newTrainCommand(env), newDoctorCommand(env), newHostCommand(env))
 	return c
 }
