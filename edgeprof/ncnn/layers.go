@@ -131,7 +131,7 @@ func memory(g *graph, l *layer) error {
 // copies are none: all who take one take the input.
 func copies(g *graph, l *layer) error {
 	if len(l.inputs) != 1 {
-		return fmt.Errorf("Split %s: %d inputs, want 1", l.name, len(l.inputs))
+		return fmt.Errorf("layer %s (Split): %d inputs, want 1", l.name, len(l.inputs))
 	}
 	for _, name := range l.outputs {
 		g.stands[name] = l.inputs[0]
@@ -263,7 +263,7 @@ func gemm(g *graph, l *layer) error {
 		case len(inputs) > 0:
 			factors, inputs = append(factors, inputs[0]), inputs[1:]
 		default:
-			return fmt.Errorf("Gemm %s: an input is missing", l.name)
+			return fmt.Errorf("layer %s (Gemm): an input is missing", l.name)
 		}
 	}
 	g.node("com.microsoft", "FusedMatMul", l, factors, whole("transA", transposed[0]), whole("transB", transposed[1]))

@@ -2,6 +2,7 @@ package profiler
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -9,7 +10,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/uncertainty"
-	"math"
 )
 
 // Prediction is the time of one inference on a device as it is loaded now.

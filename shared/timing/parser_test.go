@@ -116,7 +116,7 @@ func TestParseOutput(t *testing.T) {
 }
 
 func TestParseErrorPlace(t *testing.T) {
-	_, err := ParseOutput(strings.NewReader("abc" + o + "[1.0]" + c + "\n" + o + "[1.0, x]" + c), Extend)
+	_, err := ParseOutput(strings.NewReader("abc"+o+"[1.0]"+c+"\n"+o+"[1.0, x]"+c), Extend)
 	var place *ParseError
 	if !errors.As(err, &place) || place.Offset != int64(len("abc"+o+"[1.0]"+c+"\n")) || place.Report != 2 {
 		t.Fatalf("got %#v", place)
@@ -141,7 +141,7 @@ func TestOutputLine(t *testing.T) {
 		{[]float64{1, 2, 4, 6, 10}, 11, 4, true, 23},
 	}
 	for _, tt := range tests {
-		out, err := ParseOutput(strings.NewReader(o + string(AppendReprList(nil, tt.laps)) + c), Extend)
+		out, err := ParseOutput(strings.NewReader(o+string(AppendReprList(nil, tt.laps))+c), Extend)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func FuzzParser(f *testing.F) {
 		if !slices.Equal(got.Laps(), want.Laps()) {
 			t.Fatalf("in pieces: %v, whole: %v", got.Laps(), want.Laps())
 		}
-		again, err := ParseOutput(strings.NewReader(o + string(AppendReprList(nil, want.Laps())) + c), Extend)
+		again, err := ParseOutput(strings.NewReader(o+string(AppendReprList(nil, want.Laps()))+c), Extend)
 		if err != nil || !slices.Equal(again.Laps(), want.Laps()) {
 			t.Fatalf("printed again: %v, %v", again, err)
 		}
