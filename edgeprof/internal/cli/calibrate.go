@@ -18,6 +18,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/httpapi"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
@@ -130,6 +131,9 @@ every family run a few times each, and each class of operator gets its rates.`,
 }
 
 func calibrate(ctx context.Context, env *cli.Env, with running, here device.Device, runs int) (*profiler.Calibration, error) {
+	if err := with.settle(ctx, env); err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "edgeprof-")
 	if err != nil {
 		return nil, err
@@ -233,6 +237,24 @@ func readCalibration(path string) (*profiler.Calibration, error) {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
 	return c, nil
+}
+
+// ratesFor are the rates in a file for a device, of a run time where one is asked
+// for. Where the rates at hand are of another, those that the built-in model was
+// trained on serve; a file that is named has to have them itself.
+func ratesFor(path, runtime string, d device.Device) (*profiler.Calibration, error) {
+	c, err := readCalibration(path)
+	if err != nil || runtime == "" || c.Facts.Runtime == runtime {
+		return c, err
+	}
+	if path != "" {
+		return nil, fmt.Errorf("%s: %w: its rates are of %s, not of %s", path, profiler.ErrCalibration, c.Facts.Runtime, runtime)
+	}
+	m, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.Setting(m.Settings, d, runtime)
 }
 
 // parseCalibration reads rates and has the built-in model refine them.

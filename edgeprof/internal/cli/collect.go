@@ -109,6 +109,9 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	if err := o.with.settle(ctx, env); err != nil {
+		return nil, err
+	}
 	models, err := modelFiles(o.models)
 	if err != nil {
 		return nil, err

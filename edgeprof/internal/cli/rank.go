@@ -14,7 +14,7 @@ import (
 
 // newRankCommand ranks devices for a model.
 func newRankCommand(env *cli.Env) *cobra.Command {
-	var calibration string
+	var calibration, runtime string
 	var source sourcing
 	var sizes []string
 	var asJSON bool
@@ -36,7 +36,7 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 				return err
 			}
 			estimate, err := placement.Graph(a, devices, func(i int) (*profiler.Calibration, error) {
-				return readCalibration(cmp.Or(devices[i].Calibration, calibration))
+				return ratesFor(cmp.Or(devices[i].Calibration, calibration), runtime, devices[i])
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
@@ -54,15 +54,16 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 	source.flags(c, "local", "")
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices that name none (default: those of edgeprof calibrate, or built in)")
 	dimFlag(c, &sizes)
+	c.Flags().StringVar(&runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
 func ranking(env *cli.Env, r *placement.Ranking) error {
-	table := cli.Table{Header: []string{"node", "device", "predicted ms", "low", "high", "why"}}
+	table := cli.Table{Header: []string{"node", "device", "run time", "predicted ms", "low", "high", "why"}}
 	ms := func(s float64) string { return fmt.Sprintf("%.3g", 1000*s) }
 	for _, c := range r.Candidates {
-		table.Add(c.Node, c.Model, ms(c.Seconds.Value), ms(c.Seconds.Low), ms(c.Seconds.High), strings.Join(c.Reasons, "; "))
+		table.Add(c.Node, c.Model, c.Runtime, ms(c.Seconds.Value), ms(c.Seconds.Low), ms(c.Seconds.High), strings.Join(c.Reasons, "; "))
 	}
 	if _, err := table.WriteTo(env.Stdout); err != nil {
 		return err

@@ -19,10 +19,12 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// The run times, by the names that measurements carry.
+// The run times, by the names that measurements carry; and the choice of the
+// first that is installed.
 const (
-	runtimeGo  = "go"
-	runtimeORT = "ort"
+	runtimeGo   = "go"
+	runtimeORT  = "ort"
+	runtimeAuto = "auto"
 )
 
 // running is how models are run: by which run time, and with what of the
@@ -38,7 +40,7 @@ type running struct {
 
 func (r *running) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&r.runtime, "runtime", runtimeGo, "run time: go (built in) or ort (ONNX Runtime, through edgeprof-ort)")
+	f.StringVar(&r.runtime, "runtime", runtimeAuto, "run time: ort (ONNX Runtime, through edgeprof-ort), go (built in), or auto: ort where worker and library load, else go")
 	f.IntVar(&r.threads, "threads", 1, "threads of an inference")
 	f.IntSliceVar(&r.cpus, "pin", nil, "processors that inferences may use, such as 0 or 0,1 (default: any)")
 	f.Float64Var(&r.quota, "quota", 1, "share of time that inferences may run, in (0, 1]")
@@ -48,14 +50,49 @@ func (r *running) flags(c *cobra.Command) {
 
 func (r *running) check() error {
 	switch {
-	case r.runtime != runtimeGo && r.runtime != runtimeORT:
-		return cli.Usagef("--runtime %s: want go or ort", r.runtime)
+	case r.runtime != runtimeGo && r.runtime != runtimeORT && r.runtime != runtimeAuto:
+		return cli.Usagef("--runtime %s: want go, ort or auto", r.runtime)
 	case r.threads < 1:
 		return cli.Usagef("--threads %d: want 1 or more", r.threads)
 	case !(r.quota > 0 && r.quota <= 1):
 		return cli.Usagef("--quota %v: want it in (0, 1]", r.quota)
 	}
 	return nil
+}
+
+// settle decides between the run times where that is left to it: a model of one
+// node tells whether ONNX Runtime is there.
+func (r *running) settle(ctx context.Context, env *cli.Env) error {
+	if err := r.check(); err != nil || r.runtime != runtimeAuto {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "edgeprof-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	x := onnx.Value{Name: "x", Type: onnx.Float32, Known: true, Shape: []onnx.Dim{{Size: 1}}}
+	one := &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
+		Name: "one", Nodes: []onnx.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}}, Inputs: []onnx.Value{x},
+		Outputs: []onnx.Value{{Name: "y", Type: onnx.Float32, Known: true, Shape: x.Shape}},
+	}}
+	path := filepath.Join(dir, "one.onnx")
+	if err := writeModel(path, one, 1); err != nil {
+		return err
+	}
+	probe := *r
+	probe.runtime, probe.sizes = runtimeORT, nil
+	session, err := probe.start(ctx, path)
+	switch {
+	case errors.Is(err, runtime.ErrUnavailable):
+		env.Log.Infof("the run time is go: %v", err)
+		r.runtime = runtimeGo
+		return nil
+	case err != nil:
+		return err
+	}
+	r.runtime = runtimeORT
+	return session.Close()
 }
 
 // start loads a model in a worker process: this program again, or the one that

@@ -80,7 +80,7 @@ and Ctrl-C end it when the requests under way are answered.`,
 	f := c.Flags()
 	f.DurationVar(&s.refresh, "refresh", time.Second, "how long a reading of the devices is used")
 	f.StringVar(&s.model, "model", "", "what predicts: a model of train, or rates of calibrate (default: those of calibrate, or built in)")
-	f.StringVar(&s.runtime, "runtime", "go", "run time whose times are predicted, where the model has several: go or ort")
+	f.StringVar(&s.runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates; go where a model has several)")
 	f.DurationVar(&s.watch, "watch", 2*time.Second, "how often the model's file is looked at for a change; 0 for never")
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
 	f.IntVar(&s.settings.Rate, "rate", 0, "requests that one client may make in a minute; 0 for no limit")
@@ -166,21 +166,27 @@ func (s *serving) predictor(ctx context.Context, data []byte) (*httpapi.Calibrat
 		if err != nil {
 			return nil, err
 		}
-		return httpapi.NewCalibrated(ctx, c, own.read)
+		if s.runtime != "" && c.Facts.Runtime != s.runtime {
+			if c, err = ratesFor(s.model, s.runtime, device.Device{}); err != nil {
+				return nil, err
+			}
+		}
+		return httpapi.NewCalibrated(ctx, c, own.of(s.runtime))
 	}
 	trained, err := profiler.ReadModel(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
-	usual, err := httpapi.Setting(trained.Settings, device.Device{}, s.runtime)
+	of := cmp.Or(s.runtime, runtimeGo)
+	usual, err := httpapi.Setting(trained.Settings, device.Device{}, of)
 	if err != nil {
 		return nil, err
 	}
 	m, err := httpapi.NewCalibrated(ctx, usual, func(d device.Device) (*profiler.Calibration, error) {
-		if c, err := own.read(d); c != nil || err != nil {
+		if c, err := own.of(s.runtime)(d); c != nil || err != nil {
 			return c, err
 		}
-		return httpapi.Setting(trained.Settings, d, s.runtime)
+		return httpapi.Setting(trained.Settings, d, of)
 	})
 	if err == nil {
 		m.Trained = &trained.Facts
@@ -226,6 +232,17 @@ func stateOf(path string) state {
 		return state{size: -1}
 	}
 	return state{info.Size(), info.ModTime()}
+}
+
+// of reads those of a run time; one of another is an error, that of "" is any.
+func (c *calibrations) of(runtime string) func(device.Device) (*profiler.Calibration, error) {
+	return func(d device.Device) (*profiler.Calibration, error) {
+		own, err := c.read(d)
+		if err == nil && own != nil && runtime != "" && own.Facts.Runtime != runtime {
+			return nil, fmt.Errorf("%s: %w: its rates are of %s, not of %s", d.Calibration, profiler.ErrCalibration, own.Facts.Runtime, runtime)
+		}
+		return own, err
+	}
 }
 
 // read is nil for a device that names none.

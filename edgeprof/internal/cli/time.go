@@ -55,6 +55,9 @@ func newTimeCommand(env *cli.Env) *cobra.Command {
 }
 
 func timeModel(ctx context.Context, env *cli.Env, path string, with running, warmup, runs int) (timed, error) {
+	if err := with.settle(ctx, env); err != nil {
+		return timed{}, err
+	}
 	start := time.Now()
 	session, err := with.start(ctx, path)
 	if err != nil {
