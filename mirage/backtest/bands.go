@@ -49,7 +49,7 @@ func (b *bands) about(seconds float64) uncertainty.Prediction {
 	if !p.Bounded() {
 		p = b.all.Predict(eased(seconds))
 	}
-	p.Value, p.Low, p.High, p.Level = seconds, plain(p.Low), plain(p.High), b.level
+	p.Value, p.Low, p.High, p.Level = seconds, min(plain(p.Low), seconds), max(plain(p.High), seconds), b.level
 	return p
 }
 

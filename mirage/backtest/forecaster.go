@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,9 @@ type Settings struct {
 	Seed    uint64
 	Threads int // the outcome does not depend on it
 	// From is when forecasts begin to matter, Unix seconds: trees are fitted from
-	// two weeks before.
+	// Warm seconds before, 0 being two weeks.
 	From int64
+	Warm int64
 }
 
 // How the trees are fitted: how often, on how many jobs at most and at least.
@@ -117,7 +119,7 @@ func (f *Forecaster) reach(ctx context.Context, at int64) error {
 	f.known.advance(at, f.learn)
 	f.overdue()
 	f.peak = max(f.peak, f.known.used)
-	if at < f.refit || at < f.s.From-warmSeconds || len(f.rows) < fewestRows {
+	if at < f.refit || at < f.s.From-cmp.Or(f.s.Warm, warmSeconds) || len(f.rows) < fewestRows {
 		return ctx.Err()
 	}
 	f.refit = at + refitSeconds

@@ -36,19 +36,22 @@ type party struct {
 
 // shape is a user's kind of job, and class anybody's.
 type shape struct {
-	user  string
-	nodes int
-	limit int64
+	user, partition string
+	nodes           int
+	limit           int64
 }
 
-type class struct{ nodes, limit int }
+type class struct {
+	partition    string
+	nodes, limit int
+}
 
-func shapeOf(j *trace.Job) shape { return shape{j.User, j.Nodes, j.Limit} }
+func shapeOf(j *trace.Job) shape { return shape{j.User, j.Partition, j.Nodes, j.Limit} }
 
 // classOf puts sizes and limits that differ by less than a factor of two in one
 // class.
 func classOf(j *trace.Job) class {
-	return class{int(math.Log2(float64(max(j.Nodes, 1)))), int(math.Log2(float64(max(j.Limit, 60))))}
+	return class{j.Partition, int(math.Log2(float64(max(j.Nodes, 1)))), int(math.Log2(float64(max(j.Limit, 60))))}
 }
 
 func newKnown(jobs []trace.Job) *known {

@@ -2,8 +2,10 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,10 +68,34 @@ func (c *Client) Accounted(ctx context.Context, name string, since int64) ([]Job
 	return ParseAccounting(b)
 }
 
+// ErrRefused is returned when Slurm will not have a job as it is: there is none,
+// and to ask again would not help.
+var ErrRefused = errors.New("the job is refused")
+
+// refusals are parts of what sbatch says, in lower letters, when it will not have
+// a job, whoever asks again.
+var refusals = []string{
+	"invalid partition", "invalid qos", "invalid account", "invalid user", "invalid feature", "invalid license",
+	"invalid generic resource", "node configuration is not available", "partition configuration not available",
+	"time limit is invalid", "node count specification", "more processors requested than permitted",
+	"unrecognized option", "invalid option", "unable to open file", "permission denied", "dos line breaks",
+	"does not look like a batch script", "job violates", "memory specification can not be satisfied",
+}
+
+// refused says whether an error of sbatch's is for good.
+func refused(err error) bool {
+	said := strings.ToLower(err.Error())
+	return slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(said, r) })
+}
+
 // Submit submits a job and returns its id. sbatch inherits held. After an
-// error the job may have been submitted all the same.
+// error that does not wrap ErrRefused the job may have been submitted all the
+// same.
 func (c *Client) Submit(ctx context.Context, r Request, held *os.File) (int64, error) {
 	b, err := c.Runner.Run(ctx, r.argv(), held)
+	if errors.Is(err, ErrCommand) && refused(err) {
+		return 0, fmt.Errorf("%w: %v", ErrRefused, err) // not an ErrCommand: those are tried again
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -2,9 +2,11 @@ package slurm
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
@@ -18,6 +20,7 @@ const unlimited = 365 * 86400
 func (p *Provisioner) forecast(s *policy.State) ([]float64, error) {
 	m := p.scale()
 	st := standing(p.queue, s.Now, m, p.ledger.used)
+	ageless(st.Pending, s.Now, &p.s.Rules.Rules)
 	for i := range st.Own {
 		st.Own[i].Limit = s.Service.Limit
 	}
@@ -28,6 +31,20 @@ func (p *Provisioner) forecast(s *policy.State) ([]float64, error) {
 	service := s.Service
 	service.Priority = trace.MedianPriority(st.Pending)
 	return service.ForecastWaits(sim, samples.ForecastShares())
+}
+
+// ageless takes the points for age out of the priorities that Slurm tells, where
+// the rules build on those: the simulator adds its own.
+func ageless(pending []trace.Job, now int64, r *scheduler.Rules) {
+	w := r.Weights
+	if !r.LoggedPriority || !(w.Logged > 0) || !(w.MaxAgeDays > 0) {
+		return
+	}
+	for i := range pending {
+		j := &pending[i]
+		age := min(float64(now-j.Submit)/(w.MaxAgeDays*86400), 1)
+		j.Priority = max(j.Priority-w.Age*age/w.Logged, 0)
+	}
 }
 
 // standing is a queue as the simulator takes it up: the running jobs, those
@@ -68,8 +85,16 @@ func standing(jobs []Job, now int64, m scale, own func(int64) bool) simulator.St
 var heldBack = []string{
 	"JobHeldUser", "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "BeginTime",
 	"PartitionDown", "PartitionInactive", "PartitionNodeLimit", "PartitionTimeLimit",
-	"BadConstraints", "AccountNotAllowed", "QOSNotAllowed", "InvalidAccount", "InvalidQOS", "Reservation", "ReservationDeleted",
+	"BadConstraints", "AccountNotAllowed", "InvalidAccount", "InvalidQOS", "Reservation", "ReservationDeleted",
+	"JobArrayTaskLimit",
 }
 
+// limits are how the reasons begin for which a pending job waits until others of
+// its quality of service or its association end.
+var limits = []string{"QOS", "Assoc"}
+
 // Held says that a pending job waits for something other than room.
-func (j *Job) Held() bool { return slices.Contains(heldBack, j.Reason) }
+func (j *Job) Held() bool {
+	return slices.Contains(heldBack, j.Reason) ||
+		slices.ContainsFunc(limits, func(l string) bool { return strings.HasPrefix(j.Reason, l) })
+}

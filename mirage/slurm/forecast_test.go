@@ -1,7 +1,12 @@
 package slurm
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +17,7 @@ import (
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
 )
 
 // TestForecast: on a cluster of four nodes, two are the chain's own for two
@@ -84,4 +90,72 @@ func TestForecastSeen(t *testing.T) {
 	if _, err := Open(t.TempDir(), s); !errors.Is(err, ErrSettings) || !errors.Is(err, machine.ErrOversize) {
 		t.Errorf("two nodes of one: %v", err)
 	}
+}
+
+// TestHeld: what would not start though there were room is not before anybody.
+func TestHeld(t *testing.T) {
+	for reason, want := range map[string]bool{
+		"Resources": false, "Priority": false, "None": false, "ReqNodeNotAvail, Reserved for maintenance": false,
+		"JobArrayTaskLimit": true, "QOSMaxJobsPerUserLimit": true, "AssocGrpNodeLimit": true, "BeginTime": true, "Dependency": true, "QOSNotAllowed": true,
+	} {
+		if j := (Job{State: "PENDING", Reason: reason}); j.Held() != want {
+			t.Errorf("%s: held %v", reason, j.Held())
+		}
+	}
+	h, err := openHistory(filepath.Join(t.TempDir(), "history.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	jobs := []Job{{ID: 1, State: "PENDING", Reason: "Priority", Nodes: 2}, {ID: 2, State: "PENDING", Reason: "JobArrayTaskLimit", Nodes: 1, Tasks: 59}}
+	if err := h.see(jobs, 100, scale{factor: 1}, func(int64) bool { return false }, true); err != nil {
+		t.Fatal(err)
+	}
+	if s := h.moments[0].Snapshot; s[0] != 1 || s[1] != 2 {
+		t.Errorf("%v jobs on %v nodes wait, want one on two", s[0], s[1])
+	}
+}
+
+// TestAgeless: a priority that Slurm tells holds the points for age already; the
+// simulator, which adds them, comes to the same.
+func TestAgeless(t *testing.T) {
+	rules := scheduler.Defaults(scheduler.Slurm)
+	rules.LoggedPriority = true
+	const now = 1_000_000
+	pending := []trace.Job{{Submit: now - 7*43200, Priority: 5000}, {Submit: now - 30*86400, Priority: 7100}, {Submit: now, Priority: 10}}
+	ageless(pending, now, &rules)
+	for i, want := range []float64{1500, 100, 10} {
+		if pending[i].Priority != want {
+			t.Errorf("job %d: %v without its age, want %v", i, pending[i].Priority, want)
+		}
+	}
+	rules.LoggedPriority = false
+	ageless(pending, now, &rules)
+	if pending[0].Priority != 1500 {
+		t.Error("changed though nobody looks at it")
+	}
+}
+
+// TestRefused: a refusal for good is none that is tried again.
+func TestRefused(t *testing.T) {
+	for said, want := range map[string]error{
+		"sbatch: error: Batch job submission failed: Invalid partition name specified":                     ErrRefused,
+		"sbatch: error: Batch job submission failed: Requested node configuration is not available":        ErrRefused,
+		"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation":              ErrCommand,
+		"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)": ErrCommand,
+		"sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying":                     ErrCommand,
+	} {
+		c := Client{Runner: failing(said)}
+		_, err := c.Submit(t.Context(), Request{Script: "x", Nodes: 1, Limit: time.Hour}, nil)
+		if !errors.Is(err, want) || want == ErrRefused && errors.Is(err, ErrCommand) || !strings.Contains(err.Error(), said) {
+			t.Errorf("%s: %v", said, err)
+		}
+	}
+}
+
+// failing is a command that says why it fails.
+type failing string
+
+func (f failing) Run(context.Context, []string, *os.File) ([]byte, error) {
+	return nil, fmt.Errorf("sbatch: %w: exit status 1: %s", ErrCommand, string(f))
 }

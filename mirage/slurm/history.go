@@ -76,6 +76,7 @@ func (h *history) see(jobs []Job, at float64, m scale, own func(int64) bool, sna
 	for i := range jobs {
 		j := &jobs[i]
 		switch {
+		case j.State.Pending() && j.Held():
 		case j.State.Pending():
 			for range max(j.Tasks, 1) {
 				pending = append(pending, samples.Pending{LimitMinutes: m.span(j.Limit.Seconds()) / 60, Nodes: float64(j.Nodes), AgeSeconds: since(j.Submit)})

@@ -75,6 +75,14 @@ func OpenLedger(path string) (*Ledger, error) {
 	return l, nil
 }
 
+// ReadLedger reads a journal that another process may be writing. It can not be
+// appended to, and needs no Close.
+func ReadLedger(path string) (*Ledger, error) {
+	l := &Ledger{}
+	_, err := file.ReadLog(path, logLines("kind", l.apply))
+	return l, err
+}
+
 // Append records an entry. The error wraps ErrLedger, and nothing is
 // recorded, where it contradicts those before it.
 func (l *Ledger) Append(e Entry) error {

@@ -11,7 +11,11 @@ import (
 // openLog opens a log of JSON objects that begin with a time, the first of which
 // has a key; each is told of all of them.
 func openLog[T any](path, key string, each func(T) error) (*file.Log, error) {
-	return file.OpenLog(path, file.Lines{
+	return file.OpenLog(path, logLines(key, each))
+}
+
+func logLines[T any](key string, each func(T) error) file.Lines {
+	return file.Lines{
 		Begin: `{"at":`,
 		Start: func(first []byte) error {
 			var object map[string]json.RawMessage
@@ -33,5 +37,5 @@ func openLog[T any](path, key string, each func(T) error) (*file.Log, error) {
 			}
 			return each(v)
 		},
-	})
+	}
 }

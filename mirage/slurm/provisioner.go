@@ -125,13 +125,17 @@ func (p *Provisioner) Ledger() *Ledger { return p.ledger }
 
 func (p *Provisioner) append(e Entry) error {
 	e.At = p.s.Clock.Now().UTC()
-	return p.ledger.Append(e)
+	err := p.ledger.Append(e)
+	if err == nil {
+		p.s.Tell(e)
+	}
+	return err
 }
 
 // Run keeps the chain going until all its services have ended or the context
 // is done. What a poll could not do is told to Settings.Warn and tried again
 // at the next one; the errors that end the run are ErrUnsure, ErrFailing,
-// ErrLedger, what the disk says, and the context's.
+// ErrRefused, ErrLedger, what the disk says, and the context's.
 func (p *Provisioner) Run(ctx context.Context) error {
 	if p.ledger.Last() == nil && p.s.Predecessor != 0 {
 		if err := p.append(Entry{Kind: Accepted, Link: 0, Job: p.s.Predecessor, Reason: "given"}); err != nil {

@@ -56,7 +56,7 @@ func (e Exec) Run(ctx context.Context, argv []string, held *os.File) ([]byte, er
 		if cause := ctx.Err(); cause != nil {
 			err = cause
 		}
-		said, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+		said := strings.Join(strings.FieldsFunc(stderr.String(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 		if said != "" {
 			return nil, fmt.Errorf("%s: %w: %w: %s", argv[0], ErrCommand, err, said)
 		}

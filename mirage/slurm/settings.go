@@ -47,6 +47,9 @@ type Settings struct {
 	// Warn is told of what went wrong and did not end the run; nil is told
 	// nothing.
 	Warn func(error)
+	// Tell is told of every entry of the journal once it is on the disk; nil is
+	// told nothing.
+	Tell func(Entry)
 }
 
 func (s *Settings) complete() error {
@@ -67,6 +70,9 @@ func (s *Settings) complete() error {
 	}
 	if s.Warn == nil {
 		s.Warn = func(error) {}
+	}
+	if s.Tell == nil {
+		s.Tell = func(Entry) {}
 	}
 	switch {
 	case s.Client == nil || s.Policy == nil:

@@ -162,6 +162,7 @@ func (p *provision) settings(args []string) (err error) {
 	}
 	p.s.Client = &slurm.Client{Runner: slurm.Exec{}}
 	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
+	p.s.Tell = p.tell
 	if p.config != "" {
 		file, err := calibrate.Load(p.config)
 		if err != nil {
@@ -171,6 +172,18 @@ func (p *provision) settings(args []string) (err error) {
 	}
 	p.s.Policy, err = p.policy()
 	return err
+}
+
+// tell says what became of a service.
+func (p *provision) tell(e slurm.Entry) {
+	switch e.Kind {
+	case slurm.Accepted:
+		p.env.Log.Infof("service %d: job %d was submitted", e.Link, e.Job)
+	case slurm.Started:
+		p.env.Log.Infof("service %d: job %d has started", e.Link, e.Job)
+	case slurm.Ended:
+		p.env.Log.Infof("service %d: job %d has ended (%s)", e.Link, e.Job, e.Reason)
+	}
 }
 
 // policy is the one that --model names.

@@ -15,6 +15,7 @@ func New(env *cli.Env) *cobra.Command {
 	root.AddCommand(
 		newTraceCommand(env),
 		newBacktestCommand(env),
+		newWhenCommand(env),
 		newSimulateCommand(env),
 		newExplainCommand(env),
 		newCalibrateCommand(env),
@@ -22,6 +23,7 @@ func New(env *cli.Env) *cobra.Command {
 		newTrainCommand(env),
 		newValidateCommand(env),
 		newProvisionCommand(env),
+		newStatusCommand(env),
 	)
 	return root
 }

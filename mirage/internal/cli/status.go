@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/mirage/slurm"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// chainStatus is what mirage status --json prints.
+type chainStatus struct {
+	slurm.Summary
+	Queued  []int64 `json:"queued_jobs"`
+	Running []int64 `json:"running_jobs"`
+}
+
+func newStatusCommand(env *cli.Env) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "status DIR",
+		Short: "tell how a chain of services stands, from the folder of provision --state",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			l, err := slurm.ReadLedger(filepath.Join(args[0], "journal.jsonl"))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(statusOf(l))
+			}
+			return printStatus(env.Stdout, l)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func statusOf(l *slurm.Ledger) chainStatus {
+	s := chainStatus{Summary: l.Summary(), Queued: []int64{}, Running: []int64{}}
+	for _, k := range l.Links {
+		switch {
+		case k.Job == 0 || k.Ended:
+		case k.Started:
+			s.Running = append(s.Running, k.Job)
+		default:
+			s.Queued = append(s.Queued, k.Job)
+		}
+	}
+	return s
+}
+
+func printStatus(w io.Writer, l *slurm.Ledger) error {
+	at := func(unix int64) string {
+		if unix == 0 {
+			return "-"
+		}
+		return time.Unix(unix, 0).UTC().Format(time.DateTime)
+	}
+	var t cli.Table
+	t.Header = []string{"service", "job", "state", "started (UTC)", "ended (UTC)"}
+	for _, k := range l.Links {
+		state := "queued"
+		switch {
+		case k.Open:
+			state = "unclear"
+		case k.Ended:
+			state = "ended"
+		case k.Started:
+			state = "running"
+		}
+		t.Add(k.Number, k.Job, state, at(k.Start), at(k.End))
+	}
+	if _, err := t.WriteTo(w); err != nil {
+		return err
+	}
+	for _, job := range statusOf(l).Queued {
+		fmt.Fprintf(w, "job %d is queued; scancel %d takes it back\n", job, job)
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/mirage/backtest"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// answered is what mirage when --json prints.
+type answered struct {
+	At    string                 `json:"at"`
+	Wait  uncertainty.Prediction `json:"wait_hours"`
+	Start string                 `json:"start"`
+	// By and Chance are how likely the job starts by a time, where one was given
+	// and can be told of.
+	By           string        `json:"by,omitempty"`
+	Chance       *float64      `json:"chance,omitempty"`
+	Alternatives []alternative `json:"alternatives"`
+}
+
+// alternative is a cheaper shape of the job.
+type alternative struct {
+	Shape        string                 `json:"shape"`
+	Wait         uncertainty.Prediction `json:"wait_hours"`
+	EarlierHours float64                `json:"earlier_hours"`
+}
+
+// when carries what the when command works with.
+type when struct {
+	in                        input
+	m                         machine
+	at, by, limit, part, user string
+	nodes                     int
+	s                         backtest.Settings
+}
+
+// whenWarm is how long before the instant trees are fitted daily, in seconds.
+const whenWarm = 3 * 86400
+
+func newWhenCommand(env *cli.Env) *cobra.Command {
+	var w when
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "when FILE",
+		Short: "foretell when a job submitted at an instant of a log would start",
+		Long: `Foretell when a job of a shape would start if it were submitted at an instant of
+a log, from what the log shows by then, with an interval, the chance of a start
+by a given time, and which shorter or smaller shape, or other partition, would
+start earlier.`,
+		Example: "  mirage when ls6-a100.log --at 2023-02-10T12:00 --job-nodes 4 --job-limit 12h --user 00312 --by 2023-02-11",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := w.in.open(env, args[0])
+			if err != nil {
+				return err
+			}
+			a, err := w.ask(cmd.Context(), t)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return env.WriteJSON(a)
+			}
+			return a.print(env.Stdout)
+		},
+	}
+	w.in.flags(c)
+	w.m.flags(c)
+	f := c.Flags()
+	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is)")
+	f.StringVar(&w.by, "by", "", "a time: how likely does the job start by then?")
+	f.IntVar(&w.nodes, "job-nodes", 1, "nodes of the job, or processors where the log counts those")
+	f.StringVar(&w.limit, "job-limit", "24h", "time limit of the job")
+	f.StringVar(&w.part, "job-partition", "", "partition of the job")
+	f.StringVar(&w.user, "user", "", "who submits it, as the log names users")
+	f.Float64Var(&w.s.Level, "level", .8, "level of the interval")
+	f.Uint64Var(&w.s.Seed, "seed", 1, "seed of whatever is random")
+	f.IntVar(&w.s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the answer does not depend on it")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (w *when) ask(ctx context.Context, t *trace.Trace) (*answered, error) {
+	at, err := w.instant(t)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := seconds("job-limit", w.limit)
+	if err != nil {
+		return nil, err
+	}
+	if w.nodes < 1 || limit < 60 {
+		return nil, cli.Usagef("a job of %d nodes and %d s", w.nodes, limit)
+	}
+	if err := w.machine(t); err != nil {
+		return nil, err
+	}
+	w.s.From, w.s.Warm = at, whenWarm
+	f, err := backtest.NewForecaster(t.Jobs, w.s)
+	if err != nil {
+		return nil, cli.Usagef("%w", err)
+	}
+	if err := f.Reach(ctx, at); err != nil {
+		return nil, err
+	}
+	before := t.Between(math.MinInt64, at)
+	job := trace.Job{User: w.user, Partition: w.part, Nodes: w.nodes, Limit: limit, Submit: at, Priority: trace.MedianPriority(before)}
+	answer, err := f.Ask(job)
+	if err != nil {
+		return nil, err
+	}
+	a := &answered{At: clock(t, at), Wait: answer.Times(1. / 3600), Start: clock(t, at+int64(answer.Value)), Alternatives: []alternative{}}
+	if err := w.chance(t, a, answer, at); err != nil {
+		return nil, err
+	}
+	return a, a.compare(f, job, partitions(before))
+}
+
+// machine sets the size of the machine, as far as it is known.
+func (w *when) machine(t *trace.Trace) error {
+	w.s.Size = t.Size
+	if w.m.file != "" || w.m.changed("nodes") {
+		config, _, err := w.m.config(t)
+		if err != nil {
+			return err
+		}
+		w.s.Size = config.Nodes
+	}
+	if w.s.Size > 0 && w.nodes > w.s.Size {
+		return cli.Usagef("--job-nodes %d: the machine has %d, so that it would never start", w.nodes, w.s.Size)
+	}
+	return nil
+}
+
+func (w *when) instant(t *trace.Trace) (int64, error) {
+	if w.at == "" {
+		return t.Jobs[len(t.Jobs)-1].Submit + 1, nil
+	}
+	at, err := t.Date(w.at)
+	if err != nil {
+		return 0, cli.Usagef("--at: %w", err)
+	}
+	if at <= t.Jobs[0].Submit {
+		return 0, cli.Usagef("--at %s: the log begins at %s", w.at, clock(t, t.Jobs[0].Submit))
+	}
+	return at, nil
+}
+
+func (w *when) chance(t *trace.Trace, a *answered, answer backtest.Answer, at int64) error {
+	if w.by == "" {
+		return nil
+	}
+	by, err := t.Date(w.by)
+	if err != nil || by < at {
+		return cli.Usagef("--by %s: want a time after --at", w.by)
+	}
+	a.By = clock(t, by)
+	if chance, known := answer.Chance(float64(by - at)); known {
+		a.Chance = &chance
+	}
+	return nil
+}
+
+// partitions are those of jobs, in order.
+func partitions(jobs []trace.Job) []string {
+	seen := map[string]bool{}
+	for i := range jobs {
+		if p := jobs[i].Partition; p != "" {
+			seen[p] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// compare asks for cheaper shapes and keeps those that would start earlier, the
+// earliest first.
+func (a *answered) compare(f *backtest.Forecaster, job trace.Job, partitions []string) error {
+	try := func(shape string, j trace.Job) error {
+		other, err := f.Ask(j)
+		if err != nil {
+			return err
+		}
+		hours := other.Times(1. / 3600)
+		if earlier := a.Wait.Value - hours.Value; earlier > 0 {
+			a.Alternatives = append(a.Alternatives, alternative{shape, hours, earlier})
+		}
+		return nil
+	}
+	for _, part := range []int64{2, 4} {
+		shorter, smaller := job, job
+		shorter.Limit /= part
+		if err := try(fmt.Sprintf("a limit of %.3g h", float64(shorter.Limit)/3600), shorter); err != nil {
+			return err
+		}
+		if smaller.Nodes /= int(part); smaller.Nodes > 0 {
+			if err := try(fmt.Sprintf("%d nodes", smaller.Nodes), smaller); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range partitions {
+		if other := job; p != job.Partition {
+			other.Partition = p
+			if err := try("partition "+p, other); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortStableFunc(a.Alternatives, func(x, y alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
+	return nil
+}
+
+func (a *answered) print(w io.Writer) error {
+	fmt.Fprintf(w, "submitted at %s it would wait %s h and start at %s\n", a.At, shown(a.Wait), a.Start)
+	if a.Chance != nil {
+		fmt.Fprintf(w, "it starts by %s with a chance of %s\n", a.By, percent(*a.Chance))
+	}
+	for _, x := range a.Alternatives {
+		fmt.Fprintf(w, "with %s it would start %.2f h earlier\n", x.Shape, x.EarlierHours)
+	}
+	return nil
+}
