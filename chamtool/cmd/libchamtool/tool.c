@@ -459,27 +459,59 @@ static uint64_t *task_words(uint64_t *words, const int32_t *tasks, int32_t n) {
     return words;
 }
 
+// The library exchanges loads and asks for moves hundreds of times a second. Most
+// of the answers are as before: the load of a queue by what its tasks took on
+// average a moment ago, and no move from a rank that is not above the mean, or
+// that had none to make a moment ago. Only the communication thread is here.
+enum { LOAD_HOLDS = 20000000, NO_MOVE_HOLDS = 5000000 }; // ns
+
+static struct {
+    uint64_t loaded, refused; // when Go was asked for the load, and had no move
+    double each;              // predicted microseconds of a task in the queue then
+} asked;
+
+static int32_t scaled(int32_t tasks) {
+    double load = asked.each * tasks;
+    return load < INT32_MAX ? (int32_t)load : INT32_MAX;
+}
+
+// gives tells whether this rank may have something to give.
+static int gives(const int32_t *load) {
+    double sum = 0;
+    for (int32_t i = 0; i < tool.process.ranks; i++) sum += load[i];
+    if ((double)load[tool.process.rank] * tool.process.ranks <= sum) return 0;
+    return nanoseconds(CLOCK_MONOTONIC) - asked.refused >= NO_MOVE_HOLDS;
+}
+
 static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, int32_t copies_n,
                              int32_t *stolen, int32_t stolen_n, int32_t *stolen_copies, int32_t stolen_copies_n) {
     (void)copies, (void)copies_n, (void)stolen_copies, (void)stolen_copies_n;
     int32_t load = local_n + stolen_n;
+    uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+    if (on() && load > 0 && now - asked.loaded < LOAD_HOLDS) return scaled(load);
     uint64_t *words = on() ? malloc(sizeof *words * (size_t)(load + 1)) : NULL;
     if (!words) return load;
     task_words(task_words(words, local, local_n), stolen, stolen_n);
+    int32_t tasks = load;
     load = chamtool_go_load(words, local_n, stolen_n);
     free(words);
+    if (tasks > 0) asked.loaded = now, asked.each = (double)load / tasks;
     return load;
 }
 
 static void on_offload_counts(int32_t *counts, const int32_t *load, int32_t local, int32_t stolen) {
     (void)stolen;
-    if (on()) chamtool_go_offload(counts, (int32_t *)load, local);
+    if (!on() || !gives(load)) return;
+    chamtool_go_offload(counts, (int32_t *)load, local);
+    for (int32_t i = 0; i < tool.process.ranks; i++)
+        if (counts[i] > 0) return;
+    asked.refused = nanoseconds(CLOCK_MONOTONIC);
 }
 
 static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *n) {
     (void)stolen;
     *n = 0;
-    if (!on() || local <= 0) return NULL;
+    if (!on() || local <= 0 || !gives(load)) return NULL;
     struct migration *moves = malloc(sizeof *moves * (size_t)local);
     int32_t *chosen = malloc(2 * sizeof *chosen * (size_t)local);
     uint64_t *words = malloc(sizeof *words * (size_t)local);
@@ -491,6 +523,7 @@ static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32
     free(words);
     free(chosen);
     if (*n > 0) return moves; // the library frees it
+    asked.refused = nanoseconds(CLOCK_MONOTONIC);
     free(moves);
     return NULL;
 }
