@@ -317,3 +317,22 @@ func TestMemoryQuotaOfManyAllocations(t *testing.T) {
 	}
 	p.exit()
 }
+
+// Arrays are memory too, and the device seems to have as much as the quota.
+func TestMemoryQuotaOfArrays(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe("DEFT_MEMORY_QUOTA=1000")
+	p.do("array 10 20")
+	p.send("array 10 21")
+	if got := p.answer(); got != "error 2" {
+		t.Errorf("beyond the quota: %s", got)
+	}
+	p.send("total")
+	if got := p.answer(); got != "ok 1000" {
+		t.Errorf("total: %s", got)
+	}
+	if c := w.client(p); c.MemoryBytes != 800 {
+		t.Errorf("got %+v", c)
+	}
+	p.exit()
+}

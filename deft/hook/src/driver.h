@@ -68,6 +68,7 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LAUNCH(cuLaunch, NO) \
     LAUNCH(cuLaunchGrid, NO) \
     LAUNCH(cuLaunchGridAsync, 3) \
+    LAUNCH(cuLaunchCooperativeKernelMultiDevice, NO) \
     LONG(cuGraphLaunch) \
     LONG(cuGraphLaunch_ptsz) \
     LONG(cuGraphInstantiate) \
@@ -98,6 +99,20 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LONG(cuMemFreeAsync_ptsz) \
     LONG(cuMemRelease) \
     LONG(cuMemGetInfo_v2) \
+    LONG(cuDeviceTotalMem_v2) \
+    LONG(cuArrayCreate_v2) \
+    LONG(cuArray3DCreate_v2) \
+    LONG(cuMipmappedArrayCreate) \
+    LONG(cuArrayDestroy) \
+    LONG(cuMipmappedArrayDestroy) \
+    LONG(cuMemcpyBatchAsync) \
+    LONG(cuMemcpyBatchAsync_ptsz) \
+    LONG(cuMemcpyBatchAsync_v2) \
+    LONG(cuMemcpyBatchAsync_v2_ptsz) \
+    LONG(cuMemPrefetchBatchAsync) \
+    LONG(cuMemPrefetchBatchAsync_ptsz) \
+    LONG(cuMemDiscardAndPrefetchBatchAsync) \
+    LONG(cuMemDiscardAndPrefetchBatchAsync_ptsz) \
     COPY(cuMemcpy, NO) \
     COPY(cuMemcpy_ptds, NO) \
     COPY(cuMemcpyAsync, 3) \
@@ -139,6 +154,22 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     COPY(cuMemcpy3DAsync, 1) \
     COPY(cuMemcpy3DAsync_v2, 1) \
     COPY(cuMemcpy3DAsync_v2_ptsz, 1) \
+    COPY(cuMemcpy3DPeer, NO) \
+    COPY(cuMemcpy3DPeer_ptds, NO) \
+    COPY(cuMemcpy3DPeerAsync, 1) \
+    COPY(cuMemcpy3DPeerAsync_ptsz, 1) \
+    COPY(cuMemcpy3DBatchAsync, 4) \
+    COPY(cuMemcpy3DBatchAsync_ptsz, 4) \
+    COPY(cuMemcpy3DBatchAsync_v2, 3) \
+    COPY(cuMemcpy3DBatchAsync_v2_ptsz, 3) \
+    COPY(cuMemcpyWithAttributesAsync, 4) \
+    COPY(cuMemcpyWithAttributesAsync_ptsz, 4) \
+    COPY(cuMemcpy3DWithAttributesAsync, 2) \
+    COPY(cuMemcpy3DWithAttributesAsync_ptsz, 2) \
+    COPY(cuMemPrefetchAsync, 3) \
+    COPY(cuMemPrefetchAsync_ptsz, 3) \
+    COPY(cuMemPrefetchAsync_v2, 4) \
+    COPY(cuMemPrefetchAsync_v2_ptsz, 4) \
     COPY(cuMemsetD8, NO) \
     COPY(cuMemsetD8_v2, NO) \
     COPY(cuMemsetD8_v2_ptds, NO) \
@@ -177,6 +208,8 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     CAPTURE(cuStreamBeginCapture_v2_ptsz, 1) \
     CAPTURE(cuStreamBeginCaptureToGraph, 1) \
     CAPTURE(cuStreamBeginCaptureToGraph_ptsz, 1) \
+    CAPTURE(cuStreamBeginRecaptureToGraph, 1) \
+    CAPTURE(cuStreamBeginRecaptureToGraph_ptsz, 1) \
     CAPTURE(cuStreamEndCapture, 0) \
     CAPTURE(cuStreamEndCapture_ptsz, 0) \
     LOSE(cuStreamDestroy, 0) \

@@ -202,6 +202,27 @@ BODY(lose) {
 }
 #define LOSE(name, what) BY(lose, name, what)
 
+/* Batches: more arguments than registers hold. */
+#define BATCH(name, last) \
+    WRAP(name, (WORDS, word a6, word a7, word a8)) { \
+        NEXT(name, SIX, word, word, word) \
+        if (unlikely(inside)) \
+            return next(GIVEN, a6, a7, a8); \
+        gate_copy((void *)last, PER_THREAD(#name)); \
+        add(&acquire(&member.slot)->copies, 1); \
+        int r; \
+        CALL(r, next(GIVEN, a6, a7, a8)); \
+        return r; \
+    }
+BATCH(cuMemcpyBatchAsync, a8)
+BATCH(cuMemcpyBatchAsync_ptsz, a8)
+BATCH(cuMemcpyBatchAsync_v2, a7)
+BATCH(cuMemcpyBatchAsync_v2_ptsz, a7)
+BATCH(cuMemPrefetchBatchAsync, a7)
+BATCH(cuMemPrefetchBatchAsync_ptsz, a7)
+BATCH(cuMemDiscardAndPrefetchBatchAsync, a7)
+BATCH(cuMemDiscardAndPrefetchBatchAsync_ptsz, a7)
+
 /* Graphs: where the executable one and the other stand; of the first its address. */
 enum { INSTANTIATES, UPDATES, DESTROYS };
 BODY(graph) {
@@ -292,6 +313,32 @@ WRAP(cuMemCreate, (uint64_t * handle, size_t bytes, const void *properties, uint
     TAKE(bytes, next(handle, bytes, properties, flags), HANDLE(*handle), bytes)
 }
 
+/* Of an array: elements of 4, 2 or, in formats not named here, 1 byte; a
+   level of a mipmapped one has half the width, height and depth of the last. */
+static uint64_t texels(uint64_t w, uint64_t h, uint64_t d, unsigned format, unsigned channels, unsigned levels) {
+    uint64_t each = format == 0x03 || format == 0x0a || format == 0x20 ? 4 : format == 0x02 || format == 0x09 || format == 0x10 ? 2 : 1;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < levels && i < 32; i++, w /= 2, h /= 2, d /= 2)
+        sum += (w ? w : 1) * (h ? h : 1) * (d ? d : 1) * each * (channels ? channels : 1);
+    return sum;
+}
+
+static uint64_t array_bytes(const void *p, unsigned levels) {
+    const struct {
+        size_t width, height;
+        unsigned format, channels;
+    } *d = p;
+    return d ? texels(d->width, d->height, 1, d->format, d->channels, levels) : 0;
+}
+
+static uint64_t array3d_bytes(const void *p, unsigned levels) {
+    const struct {
+        size_t width, height, depth;
+        unsigned format, channels, flags;
+    } *d = p;
+    return d ? texels(d->width, d->height, d->depth, d->format, d->channels, levels) : 0;
+}
+
 #define GIVE(name, key) \
     WRAP(name, (word a0, word a1)) { \
         NEXT(name, word, word) \
@@ -317,6 +364,28 @@ WRAP(cuMemGetInfo_v2, (size_t * free_bytes, size_t *total_bytes)) {
         memory_info(free_bytes, total_bytes);
     return r;
 }
+
+WRAP(cuDeviceTotalMem_v2, (size_t * bytes, int device)) {
+    NEXT(cuDeviceTotalMem_v2, size_t *, int)
+    int r;
+    CALL(r, next(bytes, device));
+    if (r == CU_SUCCESS && !inside) {
+        member_seen();
+        memory_info(NULL, bytes);
+    }
+    return r;
+}
+
+#define ARRAY(name, describe, levels, ...) \
+    WRAP(name, (void **array, const void *d __VA_OPT__(, unsigned __VA_ARGS__))) { \
+        NEXT(name, void **, const void * __VA_OPT__(, unsigned)) \
+        TAKE(describe(d, levels), next(array, d __VA_OPT__(, __VA_ARGS__)), (uint64_t)*array, reserved) \
+    }
+ARRAY(cuArrayCreate_v2, array_bytes, 1)
+ARRAY(cuArray3DCreate_v2, array3d_bytes, 1)
+ARRAY(cuMipmappedArrayCreate, array3d_bytes, count, count)
+GIVE(cuArrayDestroy, a0)
+GIVE(cuMipmappedArrayDestroy, a0)
 
 /* -- the way in -- */
 

@@ -294,7 +294,8 @@ static bool variant(const char *entry, const char *name) {
 /* The CUDA version in which a plain name began to mean its second variant. */
 static int second_since(const char *name) {
     static const struct { const char *name; int since; } known[] = {
-        {"cuGetProcAddress", 12000}, {"cuLaunchHostFunc", 13010}, {"cuStreamBeginCapture", 10010}, {"cuCtxSynchronize", 13000},
+        {"cuGetProcAddress", 12000}, {"cuLaunchHostFunc", 13010}, {"cuMemcpyBatchAsync", 13000},
+        {"cuMemcpy3DBatchAsync", 13000}, {"cuMemPrefetchAsync", 12020}, {"cuStreamBeginCapture", 10010}, {"cuCtxSynchronize", 13000},
         {"cuGraphInstantiate", 11000}, {"cuGraphExecUpdate", 12000}, {"cuCtxDestroy", 4000}, {"cuStreamDestroy", 4000},
         {"cuDevicePrimaryCtxRelease", 11000}, {"cuDevicePrimaryCtxReset", 11000},
     };

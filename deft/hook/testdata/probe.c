@@ -14,6 +14,8 @@
  *   uncapture     end it
  *   alloc BYTES   allocate; "error 2" is out of memory
  *   allocs N BYTES  N allocations, kept
+ *   array W H     an array of W times H elements of 4 bytes, kept
+ *   total         the device's memory, after "ok"
  *   fetch         copy 8 bytes of it to the host
  *   free          free the last allocation
  *   info          total and free memory, after "ok"
@@ -198,7 +200,21 @@ int main(void) {
         else if (!strcmp(what, "allocs"))
             while (n-- > 0 && !r)
                 r = CALL(cuMemAlloc_v2, (void **, size_t), &allocation, (size_t)k);
-        else if (!strcmp(what, "fetch")) {
+        else if (!strcmp(what, "array")) {
+            struct {
+                size_t width, height;
+                unsigned format, channels;
+            } d = {(size_t)n, (size_t)k, 0x20, 1};
+            void *array;
+            r = CALL(cuArrayCreate_v2, (void **, void *), &array, &d);
+        } else if (!strcmp(what, "total")) {
+            size_t total;
+            r = CALL(cuDeviceTotalMem_v2, (size_t *, int), &total, 0);
+            if (!r) {
+                printf("ok %zu\n", total);
+                continue;
+            }
+        } else if (!strcmp(what, "fetch")) {
             uint64_t host;
             r = CALL(cuMemcpyDtoH_v2, (void *, void *, size_t), &host, allocation, sizeof host);
         } else if (!strcmp(what, "free"))
