@@ -159,6 +159,7 @@ static inline void *entry_next(enum entry_id id) {
     return likely(f != NULL) ? f : entry_resolve(id);
 }
 HIDDEN void *entry_raw(enum entry_id id);
+HIDDEN bool entry_per_thread(enum entry_id id); /* NULL is the per-thread default stream */
 HIDDEN bool driver_loaded(void);
 HIDDEN void *driver_symbol(const char *name); /* of the driver itself, wrapped or not */
 

@@ -144,12 +144,12 @@ static int call_six(enum entry_id id, const word *a, bool *skip) {
     return r;
 }
 
-#define BODY(kind) static __attribute__((noinline)) int kind(enum entry_id id, long arg, bool per_thread, const word *a)
-#define BY(kind, name, arg) \
-    WRAP(name, (WORDS)) { \
-        word a[] = {GIVEN}; \
-        return kind(E_##name, arg, PER_THREAD(#name), a); \
-    }
+#define BODY(kind) static int kind(enum entry_id id, long arg, bool per_thread, const word *a)
+
+/* One way in for all of them, so that each wrapper is a few instructions. */
+static __attribute__((noinline)) int shared(WORDS, enum entry_id id);
+#define BY(name) \
+    WRAP(name, (WORDS)) { return shared(GIVEN, E_##name); }
 
 BODY(copy) {
     bool skip = true;
@@ -163,7 +163,6 @@ BODY(copy) {
         gate_synced(0, NULL, per_thread, before);
     return r;
 }
-#define COPY(name, stream) BY(copy, name, stream)
 
 BODY(synced) {
     bool skip = true;
@@ -174,7 +173,6 @@ BODY(synced) {
         gate_synced(arg, (void *)a[0], per_thread, before);
     return r;
 }
-#define SYNC(name, stream) BY(synced, name, stream)
 
 /* A capture ends when its stream is capturing no more, whatever the driver
    answers: it may say that the capture was invalidated. */
@@ -187,7 +185,6 @@ BODY(capture) {
         gate_capture(arg);
     return r;
 }
-#define CAPTURE(name, opens) BY(capture, name, opens)
 
 BODY(lose) {
     bool skip = true;
@@ -200,7 +197,6 @@ BODY(lose) {
         gate_capture(false);
     return r;
 }
-#define LOSE(name, what) BY(lose, name, what)
 
 /* Batches: more arguments than registers hold. */
 #define BATCH(name, last) \
@@ -235,17 +231,50 @@ BODY(graph) {
         graph_made(arg == UPDATES ? (void *)a[0] : *(void **)a[0], (void *)a[1]);
     return r;
 }
-BY(graph, cuGraphInstantiate, INSTANTIATES)
-BY(graph, cuGraphInstantiate_v2, INSTANTIATES)
-BY(graph, cuGraphInstantiateWithFlags, INSTANTIATES)
-BY(graph, cuGraphInstantiateWithParams, INSTANTIATES)
-BY(graph, cuGraphInstantiateWithParams_ptsz, INSTANTIATES)
-BY(graph, cuGraphExecUpdate, UPDATES)
-BY(graph, cuGraphExecUpdate_v2, UPDATES)
-BY(graph, cuGraphExecDestroy, DESTROYS)
+#define GRAPHS(ROW) \
+    ROW(cuGraphInstantiate, INSTANTIATES) \
+    ROW(cuGraphInstantiate_v2, INSTANTIATES) \
+    ROW(cuGraphInstantiateWithFlags, INSTANTIATES) \
+    ROW(cuGraphInstantiateWithParams, INSTANTIATES) \
+    ROW(cuGraphInstantiateWithParams_ptsz, INSTANTIATES) \
+    ROW(cuGraphExecUpdate, UPDATES) \
+    ROW(cuGraphExecUpdate_v2, UPDATES) \
+    ROW(cuGraphExecDestroy, DESTROYS)
 
 #define NOTHING(name)
-DEFT_ENTRIES(NOTHING, LAUNCH, COPY, SYNC, CAPTURE, LOSE)
+#define IGNORED(name, x)
+#define WRAPPER(name, x) BY(name)
+DEFT_ENTRIES(NOTHING, LAUNCH, WRAPPER, WRAPPER, WRAPPER, WRAPPER)
+GRAPHS(WRAPPER)
+
+static int shared(WORDS, enum entry_id id) {
+    enum { COPIES = 1, SYNCS, CAPTURES, LOSES, GRAPHED };
+    static const struct {
+        signed char kind, arg;
+    } shapes[ENTRIES] = {
+#define C(name, x) [E_##name] = {COPIES, x},
+#define S(name, x) [E_##name] = {SYNCS, x},
+#define R(name, x) [E_##name] = {CAPTURES, x},
+#define L(name, x) [E_##name] = {LOSES, x},
+#define G(name, x) [E_##name] = {GRAPHED, x},
+        DEFT_ENTRIES(NOTHING, IGNORED, C, S, R, L) GRAPHS(G)
+    };
+    const word a[] = {GIVEN};
+    long arg = shapes[id].arg;
+    bool per_thread = entry_per_thread(id);
+    switch (shapes[id].kind) {
+    case COPIES:
+        return copy(id, arg, per_thread, a);
+    case SYNCS:
+        return synced(id, arg, per_thread, a);
+    case CAPTURES:
+        return capture(id, arg, per_thread, a);
+    case LOSES:
+        return lose(id, arg, per_thread, a);
+    default:
+        return graph(id, arg, per_thread, a);
+    }
+}
 
 /* -- memory -- */
 

@@ -20,19 +20,40 @@ typedef void *(*dlopen_fn)(const char *, int);
 
 struct entry entries[ENTRIES];
 
-static const char *const names[ENTRIES] = {
-#define ROW1(name) #name,
-#define ROW2(name, x) #name,
+/* Their names, one after another: pointers would have to be relocated in every
+   process. */
+static const struct text {
+#define ROW1(name) char name[sizeof #name];
+#define ROW2(name, x) ROW1(name)
     DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+#undef ROW1
+} text = {
+#define ROW1(name) #name,
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+#undef ROW1
 };
+
+static const unsigned short begins[ENTRIES] = {
+#define ROW1(name) offsetof(struct text, name),
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+#undef ROW1
+#undef ROW2
+};
+
+static const char *entry_name(int id) { return (const char *)&text + begins[id]; }
 
 static int entry_find(const char *name) {
     if (!name || name[0] != 'c' || name[1] != 'u')
         return -1;
     for (int i = 0; i < ENTRIES; i++)
-        if (strcmp(names[i], name) == 0)
+        if (strcmp(entry_name(i), name) == 0)
             return i;
     return -1;
+}
+
+bool entry_per_thread(enum entry_id id) {
+    size_t n = strlen(entry_name(id));
+    return memcmp(entry_name(id) + n - 5, "_pts", 4) == 0 || memcmp(entry_name(id) + n - 5, "_ptd", 4) == 0;
 }
 
 /* The entry whose wrapper is f, or -1. */
@@ -117,7 +138,7 @@ void *driver_symbol(const char *name) {
 void *entry_raw(enum entry_id id) {
     void *f = acquire(&entries[id].raw);
     if (!f) {
-        f = driver_symbol(names[id]);
+        f = driver_symbol(entry_name(id));
         if (!f || ours(f))
             return NULL;
         release(&entries[id].raw, f);
@@ -131,11 +152,11 @@ static void *resolve(enum entry_id id) {
     prepared();
     if (raw && next_dlsym != libc_dlsym) { /* another library may want to be between */
         inside++;
-        f = next_dlsym(driver_handle(), names[id]);
+        f = next_dlsym(driver_handle(), entry_name(id));
         inside--;
     }
     if (!raw) /* a driver under another name */
-        f = libc_dlsym(RTLD_NEXT, names[id]);
+        f = libc_dlsym(RTLD_NEXT, entry_name(id));
     if (!f || ours(f))
         f = raw;
     if (f)
@@ -330,14 +351,14 @@ static bool known(const char *name, int version, uint64_t flags) {
 static int identify(const char *name, const void *f, int version, uint64_t flags) {
     int best = -1, score = -1;
     for (int i = 0; i < ENTRIES; i++)
-        if (strncmp(names[i], name, strlen(name)) == 0 && (entry_raw((enum entry_id)i) == f || load(&entries[i].next) == f))
+        if (strncmp(entry_name(i), name, strlen(name)) == 0 && (entry_raw((enum entry_id)i) == f || load(&entries[i].next) == f))
             return i;
     if (!known(name, version, flags))
         return -1;
     for (int i = 0; i < ENTRIES; i++) {
-        if (!variant(names[i], name))
+        if (!variant(entry_name(i), name))
             continue;
-        const char *rest = names[i] + strlen(name);
+        const char *rest = entry_name(i) + strlen(name);
         bool second = strncmp(rest, "_v2", 3) == 0, own = strstr(rest, "_pt") != NULL;
         if ((second && version < second_since(name)) || (own && !(flags & CU_GETPROC_PER_THREAD)))
             continue;
