@@ -162,7 +162,11 @@ func (f *calibratedFleet) byLaw(c counts.Counts) placement.Estimator {
 		if m.law != law {
 			law, idle = m.law, m.law.Predict(c)
 		}
-		return placement.Estimate{Seconds: idle.Times(m.slower), Runtime: m.rates.Facts.Runtime}, nil
+		at := idle.Times(m.slower)
+		if len(m.foreign) > 0 {
+			at.Low, at.High = at.Low/profiler.Elsewhere, at.High*profiler.Elsewhere
+		}
+		return placement.Estimate{Seconds: at, Runtime: m.rates.Facts.Runtime}, nil
 	}
 }
 

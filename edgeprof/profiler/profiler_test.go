@@ -118,6 +118,35 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// Rates are of another device unless what the device says of itself agrees; ids
+// decide only where it says nothing.
+func TestForeign(t *testing.T) {
+	c, err := Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", Device: "EPYC", Cores: 4, MaxMHz: 2000, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := analysis(t, "resnet", synth.Size{Width: 0.5})
+	same := device.Device{Node: "n", UUID: "here", Model: "EPYC", Cores: 4, MaxMHz: 2000}
+	own := c.Predict(a, same).Seconds
+	for name, tt := range map[string]struct {
+		change  func(*device.Device)
+		foreign bool
+	}{
+		"itself": {func(*device.Device) {}, false}, "a cloned image elsewhere": {func(d *device.Device) { d.Model = "Raspberry Pi" }, true},
+		"a new id": {func(d *device.Device) { d.UUID = "other" }, false}, "fewer cores": {func(d *device.Device) { d.Cores = 2 }, true},
+		"another clock": {func(d *device.Device) { d.MaxMHz = 1000 }, true}, "nearly the clock": {func(d *device.Device) { d.MaxMHz = 1900 }, false},
+		"nothing said, another id": {func(d *device.Device) { d.Model, d.UUID = "", "other" }, true}, "nothing said, the id": {func(d *device.Device) { d.Model = "" }, false},
+	} {
+		d := same
+		tt.change(&d)
+		p := c.Predict(a, d)
+		wider := p.Seconds.High/p.Seconds.Value > 5*own.High/own.Value && p.Seconds.Low/p.Seconds.Value < own.Low/own.Value/5
+		if has(p.Warnings, ErrForeign) != tt.foreign || wider != tt.foreign {
+			t.Errorf("%s: %v, warnings %v", name, p.Seconds, p.Warnings)
+		}
+	}
+}
+
 func has(errs []error, target error) bool {
 	for _, err := range errs {
 		if errors.Is(err, target) {
