@@ -328,7 +328,11 @@ func TestModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := onnx.Characterize(m, onnx.Settings{})
+	a, err := onnx.Analyze(m, onnx.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := a.Characteristics()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,11 @@ InnerProduct fc 1 1 pool fc 0=10 1=1 2=40
 
 func characteristics(t *testing.T, m *onnx.Model) *onnx.Characteristics {
 	t.Helper()
-	c, err := onnx.Characterize(m, onnx.Settings{})
+	a, err := onnx.Analyze(m, onnx.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := a.Characteristics()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +70,11 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := onnx.Characterize(m, onnx.Settings{}); err != nil && !errors.Is(err, onnx.ErrGraph) {
+		a, err := onnx.Analyze(m, onnx.Settings{})
+		if err == nil {
+			_, err = a.Characteristics()
+		}
+		if err != nil && !errors.Is(err, onnx.ErrGraph) {
 			t.Errorf("%q: %v", text, err)
 		}
 	})

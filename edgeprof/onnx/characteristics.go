@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Warnings of [Characterize].
+// Warnings of [Analyze].
 var (
 	// ErrDynamic warns that dimensions are open and were taken from the
 	// settings, or as 1.
@@ -322,15 +322,6 @@ func products(out Shaped) Class {
 		return ClassVector
 	}
 	return ClassDense
-}
-
-// Characterize counts a model. The error matches [ErrGraph].
-func Characterize(m *Model, s Settings) (*Characteristics, error) {
-	a, err := Analyze(m, s)
-	if err != nil {
-		return nil, err
-	}
-	return a.Characteristics()
 }
 
 // Characteristics are the counts of an analysed model. The error matches

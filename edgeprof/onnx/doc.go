@@ -2,7 +2,7 @@
 //
 // It decides what a profiler needs to know of a file: the graph, the shapes of
 // its tensors as far as they follow from the file, and from these the counts
-// ([Characterize]) that a run time depends on. It reads the protobuf wire
+// ([Analysis.Characteristics]) that a run time depends on. It reads the protobuf wire
 // format of ONNX (onnx/onnx.proto, IR version 3 to 12) straight from the file
 // and steps over the weights, so that a model of any size costs little.
 //
@@ -10,11 +10,4 @@
 // and keeps memory in bounds whatever lengths a file claims. It never follows
 // a path that a file names, and it does not check that a model is valid: only
 // running it does that.
-//
-//	model, err := onnx.ReadFile("mobilenet.onnx")
-//	if err != nil {
-//		return err
-//	}
-//	c, err := onnx.Characterize(model, onnx.Settings{})
-//	fmt.Println(c.ConvLayers, c.MACs.Total, c.ParameterBytes)
 package onnx

@@ -230,3 +230,12 @@ func TestProducts(t *testing.T) {
 		}
 	}
 }
+
+// characterize counts a model as it stands.
+func characterize(m *Model, s Settings) (*Characteristics, error) {
+	a, err := Analyze(m, s)
+	if err != nil {
+		return nil, err
+	}
+	return a.Characteristics()
+}

@@ -23,7 +23,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		if _, err := Characterize(m, Settings{}); err != nil && !errors.Is(err, ErrGraph) {
+		if _, err := characterize(m, Settings{}); err != nil && !errors.Is(err, ErrGraph) {
 			t.Fatalf("untyped error: %v", err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestHostileModels(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := Read(bytes.NewReader(tt.data), int64(len(tt.data)))
 			if err == nil {
-				_, err = Characterize(m, Settings{})
+				_, err = characterize(m, Settings{})
 			}
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
@@ -178,7 +178,7 @@ func TestWriteAndRead(t *testing.T) {
 
 func TestCharacterize(t *testing.T) {
 	m := read(t, small(t))
-	c, err := Characterize(m, Settings{Sizes: map[string]int64{"N": 2}})
+	c, err := characterize(m, Settings{Sizes: map[string]int64{"N": 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func TestRealConformance(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		c, err := Characterize(m, Settings{})
+		c, err := characterize(m, Settings{})
 		if err != nil {
 			t.Errorf("%s: %v", want.Path, err)
 			continue

@@ -93,14 +93,9 @@ type Measurement struct {
 	Seconds  float64
 }
 
-// Calibrate fits rates to measurements and finds their interval by leaving out
-// one family at a time. The error matches [ErrTooFew].
-func Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
-	return (&Model{}).Calibrate(ms, facts)
-}
-
-// Calibrate is [Calibrate] for a device on which the model's trees refine what
-// the rates say.
+// Calibrate fits rates to measurements of a device, refined by the model's trees
+// as far as that helps, and finds their interval by leaving out one family at a
+// time. The error matches [ErrTooFew].
 func (m *Model) Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
 	cases := make([]Case, len(ms))
 	for i := range ms {

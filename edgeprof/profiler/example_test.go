@@ -27,7 +27,7 @@ func Example() {
 			measured = append(measured, m)
 		}
 	}
-	cal, err := profiler.Calibrate(measured, profiler.Facts{Runtime: "go", UUID: "here"})
+	cal, err := (&profiler.Model{}).Calibrate(measured, profiler.Facts{Runtime: "go", UUID: "here"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -55,7 +55,7 @@ func measurements(t testing.TB, noise float64) []Measurement {
 // Without noise the rates come back, those that a family alone shows included;
 // the left-out predictions are exact, and so is the interval.
 func TestCalibrateRecoversRates(t *testing.T) {
-	c, err := Calibrate(measurements(t, 0), Facts{Runtime: "go"})
+	c, err := (&Model{}).Calibrate(measurements(t, 0), Facts{Runtime: "go"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +73,11 @@ func TestCalibrateRecoversRates(t *testing.T) {
 }
 
 func TestIntervalWidensWithNoise(t *testing.T) {
-	quiet, err := Calibrate(measurements(t, 0.05), Facts{Runtime: "go"})
+	quiet, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	noisy, err := Calibrate(measurements(t, 0.8), Facts{Runtime: "go"})
+	noisy, err := (&Model{}).Calibrate(measurements(t, 0.8), Facts{Runtime: "go"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestIntervalWidensWithNoise(t *testing.T) {
 }
 
 func TestPredict(t *testing.T) {
-	c, err := Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", MaxMHz: 2000, Threads: 1})
+	c, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", MaxMHz: 2000, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestPredict(t *testing.T) {
 // Rates are of another device unless what the device says of itself agrees; ids
 // decide only where it says nothing.
 func TestForeign(t *testing.T) {
-	c, err := Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", Device: "EPYC", Cores: 4, MaxMHz: 2000, Threads: 1})
+	c, err := (&Model{}).Calibrate(measurements(t, 0.05), Facts{Runtime: "go", UUID: "here", Device: "EPYC", Cores: 4, MaxMHz: 2000, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,14 +157,14 @@ func has(errs []error, target error) bool {
 }
 
 func TestErrors(t *testing.T) {
-	if _, err := Calibrate(nil, Facts{}); !errors.Is(err, ErrTooFew) {
+	if _, err := (&Model{}).Calibrate(nil, Facts{}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("no measurements: %v", err)
 	}
 	one := measurements(t, 0)[:2]
 	for len(one) < 30 {
 		one = append(one, one[0])
 	}
-	if _, err := Calibrate(one, Facts{}); !errors.Is(err, ErrTooFew) {
+	if _, err := (&Model{}).Calibrate(one, Facts{}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("one family: %v", err)
 	}
 	if err := (&Calibration{}).Check(); !errors.Is(err, ErrCalibration) {

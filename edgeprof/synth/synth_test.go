@@ -72,7 +72,11 @@ func TestPublishedCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := onnx.Characterize(m, onnx.Settings{})
+		a, err := onnx.Analyze(m, onnx.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := a.Characteristics()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ func Flow() map[string]Order {
 		"allox-est": order("python yardstick jobspec burner jobs journal runner sampling estimate backtest follow schedule/workload schedule/matching schedule report"),
 		"chamtool":  order("abi ring cpufreq symbol logdir host task tasklog perfmodel kept config forecast balance report job session evaluation replay simulate"),
 		"deft":      order("cc python gpu session hook simcuda simcuda/simcudatest experiment workload jct predictor policy simulator supervisor daemon report trial doctor sweep plot"),
-		"edgeprof":  order("onnx device synth runtime runtime/native runtime/worker kernel measurement exporter prom prom/promtest collection joblib profiler placement split counts httpapi page"),
+		"edgeprof":  order("onnx ncnn device synth runtime runtime/native runtime/worker kernel measurement exporter prom prom/promtest collection joblib transfer profiler placement split counts httpapi page"),
 		"mirage":    order("trace trace/synth backtest cluster scheduler simulator checker calibrate chain samples policy model network validation report slurm"),
 	}
 }
