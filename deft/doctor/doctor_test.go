@@ -24,7 +24,7 @@ func TestJudge(t *testing.T) {
 		{"past the hook", []session.Client{{Paths: session.PathLoaded}}, doctor.Bypassed, "--shim"},
 		{"deepbind", []session.Client{{Paths: session.PathLoaded | session.PathDeepbind}}, doctor.Bypassed, "DEFT_DEEPBIND=strip"},
 		{"seen", []session.Client{{}, {Launches: 3, Paths: session.PathLinked | session.PathLoaded}}, doctor.Seen, ""},
-		{"seen, and a private table", []session.Client{{Launches: 3, Paths: session.PathExportTable}}, doctor.Seen, "private table"},
+		{"nothing but a private table", []session.Client{{Paths: session.PathExportTable | session.PathGetProcV2}}, doctor.NoLaunch, "private table"},
 		{"seen in one process", []session.Client{{Launches: 1}, {Paths: session.PathDeepbind}}, doctor.Seen, "RTLD_DEEPBIND"},
 	}
 	for _, tt := range tests {

@@ -101,7 +101,7 @@ func (r *Report) explain(paths session.Paths) {
 	} else if r.Verdict == Bypassed {
 		say("libcuda.so.1 was loaded, and no launch came through the hook: put the folder of deft build-hook --shim first in LD_LIBRARY_PATH")
 	}
-	if paths&session.PathExportTable != 0 {
+	if paths&session.PathExportTable != 0 && r.Verdict != Seen { // every program of the CUDA runtime asks for one
 		say("the program asked the driver for a private table, as profilers and the CUDA runtime do: calls through it are not seen")
 	}
 }

@@ -158,7 +158,7 @@ def load(model, where, compiled):
     module, inputs = build(model, torch, torchvision)
     module = module.eval().to(device)
     inputs = to_device(inputs, device)
-    wait = torch.cuda.synchronize if on_gpu else lambda: None
+    wait = (lambda: torch.cuda.synchronize(device)) if on_gpu else lambda: None
     if model["sync_level"] == "layer":
         for part in module.modules():
             if not list(part.children()):

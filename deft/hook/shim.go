@@ -15,8 +15,9 @@ import (
 	"github.com/foretime/foretime/deft/cc"
 )
 
-// ErrNoDriver is returned when no driver library is found.
-var ErrNoDriver = errors.New("no libcuda.so.1 found")
+// ErrNoDriver is returned when no driver library is found, and for a file that
+// is none.
+var ErrNoDriver = errors.New("no CUDA driver")
 
 // driverFolders are where installations put the driver's library.
 var driverFolders = []string{
@@ -33,7 +34,7 @@ func FindDriver(folders ...string) (string, error) {
 			return filepath.Abs(path)
 		}
 	}
-	return "", fmt.Errorf("%w in %s", ErrNoDriver, strings.Join(append(slices.Clone(folders), driverFolders...), ", "))
+	return "", fmt.Errorf("%w: no libcuda.so.1 in %s", ErrNoDriver, strings.Join(append(slices.Clone(folders), driverFolders...), ", "))
 }
 
 // BuildShim compiles a libcuda.so.1 that stands in the place of the driver
@@ -90,7 +91,7 @@ func shimSources(exports []string) (fs.FS, error) {
 	return sources, err
 }
 
-// exported lists the functions that a library exports, in order.
+// exported lists the functions that a driver exports, in order.
 func exported(path string) ([]string, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -108,6 +109,9 @@ func exported(path string) ([]string, error) {
 		}
 	}
 	slices.Sort(names)
+	if !slices.Contains(names, "cuInit") {
+		return nil, fmt.Errorf("%w: it does not export cuInit", ErrNoDriver)
+	}
 	return slices.Compact(names), nil
 }
 

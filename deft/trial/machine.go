@@ -86,6 +86,9 @@ func CUDA(hook, python, script, scratch string, environ []string) Machine {
 				script, file, strconv.Itoa(x.DeviceID), strconv.FormatFloat(x.Duration.Seconds(), 'f', -1, 64),
 				"--sync-model-load", "--min-jobs", strconv.Itoa(x.MinJobs),
 			}
+			if m.Deadline > 0 {
+				args = append(args, "--slo-ms", strconv.FormatFloat(milliseconds(m.Deadline), 'f', -1, 64))
+			}
 			return Program{Path: python, Args: args}, nil
 		},
 	}

@@ -278,7 +278,7 @@ func (r *run) finish(ctx context.Context) error {
 // outcome collects the logs that the processes wrote and what the supervisor saw.
 func (r *run) outcome(seconds float64) (*Outcome, error) {
 	o := &Outcome{
-		Run:    &report.Run{Policy: PolicyName(r.x), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x)},
+		Run:    &report.Run{Policy: PolicyName(r.x), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
 		Queue:  r.depths.all(),
 		models: r.x.Models,
 	}

@@ -26,7 +26,7 @@ func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
 		return nil, err
 	}
 	o := &Outcome{
-		Run:    &report.Run{Policy: PolicyName(x), Device: "sim", Clock: "virtual", Warnings: warnings(x)},
+		Run:    &report.Run{Policy: PolicyName(x), Device: "sim", Clock: "virtual", Warnings: warnings(x, "sim")},
 		PIDs:   make([]int, len(x.Models)),
 		Queue:  q.all(),
 		models: x.Models,

@@ -6,13 +6,17 @@ import (
 	"github.com/foretime/foretime/deft/experiment"
 )
 
-// warnings are what a configuration asks for that does not count here.
-func warnings(x *experiment.Experiment) []string {
+// warnings are what a configuration asks for that does not count on a device.
+func warnings(x *experiment.Experiment, device string) []string {
 	var all []string
 	for _, w := range x.Warnings {
 		all = append(all, w.Error())
 	}
 	for _, m := range x.Models {
+		if device == "cuda" {
+			all = append(all, unknownToGPU(&m)...)
+			continue
+		}
 		if m.SyncLevel == "layer" {
 			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers: ignored here", m.OutputName))
 		}
@@ -22,6 +26,20 @@ func warnings(x *experiment.Experiment) []string {
 		}
 		if m.Kernels == 0 && m.Height == 0 {
 			all = append(all, fmt.Sprintf("%s: no resize_size: the kernels of an input of %dx%d", m.OutputName, defaultHeight, defaultWidth))
+		}
+	}
+	return all
+}
+
+// unknownToGPU are the fields of a model that only a simulated device has.
+func unknownToGPU(m *experiment.Model) []string {
+	var all []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"period_ms", m.Period > 0}, {"kernels", m.Kernels > 0}, {"graph", m.Graph > 0}, {"launch_ns", m.LaunchCost > 0}} {
+		if f.set {
+			all = append(all, fmt.Sprintf("%s: %s does not count on a GPU: ignored here", m.OutputName, f.name))
 		}
 	}
 	return all

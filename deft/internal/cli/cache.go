@@ -6,13 +6,19 @@ import (
 	"path/filepath"
 
 	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/daemon"
 )
 
-// compiler builds what is embedded, into the user's cache: $CC or cc.
+// compiler builds what is embedded, into the user's cache, with $CC or cc.
 func compiler() (cc.Compiler, error) {
 	dir, err := os.UserCacheDir()
-	if err != nil {
-		return cc.Compiler{}, fmt.Errorf("cache folder: %w", err)
+	if err == nil {
+		return cc.Compiler{Path: os.Getenv("CC"), Cache: filepath.Join(dir, "foretime", "deft")}, nil
 	}
-	return cc.Compiler{Path: os.Getenv("CC"), Cache: filepath.Join(dir, "foretime", "deft")}, nil
+	// without HOME: beside the sessions, in a folder of this user alone
+	at, err := daemon.At(sessions(), "cache")
+	if err != nil {
+		return cc.Compiler{}, fmt.Errorf("cache folder: neither HOME nor XDG_CACHE_HOME is set: %w", err)
+	}
+	return cc.Compiler{Path: os.Getenv("CC"), Cache: filepath.Join(filepath.Dir(at.Session()), "cache")}, nil
 }

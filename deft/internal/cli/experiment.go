@@ -21,6 +21,8 @@ type setting struct {
 	duration                         time.Duration
 	seed                             int64
 	json                             bool
+	given                            func(flag string) bool
+	told                             map[string]bool // warnings that were printed
 }
 
 func (s *setting) flags(c *cobra.Command, withPolicy bool) {
@@ -36,6 +38,7 @@ func (s *setting) flags(c *cobra.Command, withPolicy bool) {
 		f.StringVar(&s.policy, "policy", "", fmt.Sprintf("in place of every control: %v", policy.Policies.Names()))
 	}
 	cli.Require(c, "file")
+	s.given = f.Changed
 }
 
 // load reads the experiment and applies the flags.
@@ -54,7 +57,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		return nil, err
 	}
 	for _, w := range x.Warnings {
-		env.Log.Warn(w)
+		s.warn(env, w.Error())
 	}
 	if s.policy != "" {
 		x.Policy = s.policy
@@ -64,6 +67,9 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 			return nil, cli.Usagef("--policy: %w", err)
 		}
 		return nil, fmt.Errorf("%s: policy: %w", s.file, err)
+	}
+	if s.given("duration") && s.duration <= 0 {
+		return nil, cli.Usagef("--duration %v: want more than 0", s.duration)
 	}
 	if s.duration > 0 {
 		x.Duration = s.duration
@@ -80,6 +86,17 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		}
 	}
 	return x, nil
+}
+
+// warn prints a warning once.
+func (s *setting) warn(env *cli.Env, w string) {
+	if s.told == nil {
+		s.told = map[string]bool{}
+	}
+	if !s.told[w] {
+		env.Log.Warn(w)
+	}
+	s.told[w] = true
 }
 
 // play runs the experiment once and leaves its files, also of a run that failed in

@@ -34,10 +34,8 @@ func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experimen
 		if o == nil {
 			return nil, err
 		}
-		for _, m := range o.Run.Models {
-			if m.Launches == 0 {
-				env.Log.Warnf("%s: the hook saw no launch: nothing was controlled; see deft doctor", m.Output)
-			}
+		for _, w := range o.Run.Warnings {
+			s.warn(env, w)
 		}
 		return o, err
 	}

@@ -50,7 +50,7 @@ Policies:
 // show prints a run.
 func (s *setting) show(env *cli.Env, r *report.Run) error {
 	for _, w := range r.Warnings {
-		env.Log.Debug(w)
+		s.warn(env, w)
 	}
 	if s.json {
 		return env.WriteJSON(r)
