@@ -240,7 +240,9 @@ func (m *Model) trend(logs []float64, known int) float64 {
 	if len(added) == 0 {
 		return before
 	}
-	return before + stats.Median(added)
+	// As with the autoregression, no forecast leaves what was seen by more than a
+	// factor of e.
+	return min(max(before+stats.Median(added), slices.Min(logs[:known])-1), slices.Max(logs[:known])+1)
 }
 
 // seasonal is the median of the last known loads whole periods before the next

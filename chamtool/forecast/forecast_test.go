@@ -123,7 +123,7 @@ func TestDegenerate(t *testing.T) {
 func TestNeverExplodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		history := rapid.SliceOfN(rapid.Float64Range(1e-3, 1e3), 2, 60).Draw(t, "history")
-		kind := Kind(rapid.IntRange(0, 3).Draw(t, "kind"))
+		kind := Kind(rapid.IntRange(0, len(kindNames)-1).Draw(t, "kind"))
 		m, err := Fit(history, Options{Kind: kind, Recursive: rapid.Bool().Draw(t, "recursive")})
 		if err != nil {
 			t.Fatal(err)

@@ -373,10 +373,17 @@ func (e *Entry) observeInterval(predicted, seconds float64) {
 	m := e.model
 	_ = m.interval.Observe(predicted, seconds) // all are above zero
 	_ = e.interval.Observe(predicted, seconds)
+	if e.steady() && e.learned%weighEvery != 0 {
+		return
+	}
+	e.moved++
 	if e.factors = e.interval.Predict(1); !e.factors.Bounded() {
 		e.factors = m.interval.Predict(1)
 	}
 }
+
+// steady reports whether so much is known that what one more run tells can wait.
+func (e *Entry) steady() bool { return e.n >= window/4 && e.doubt <= doubtful }
 
 // alone reports whether the first run tells as much as the tenth: where there are
 // no sizes, and other functions have taught what to make of it.
@@ -443,7 +450,11 @@ func (e *Entry) learn(f *Footprint, m Moment, y float64, plain bool) {
 // judge compares every model's answer with a run that none of them has seen,
 // and reports whether the run is like the others.
 func (e *Entry) judge(f *Footprint, m Moment, y float64) bool {
-	answers := e.answers(f, m)
+	e.ask(f)
+	answers := f.answers
+	if !e.steady() || e.mixture(f).momentary || e.learned%4 == 0 {
+		answers = e.answers(f, m)
+	}
 	mix, all := &e.mix[seen], &e.model.mix[seen]
 	if e.mixture(f) != mix {
 		mix, all = &e.mix[unseen], &e.model.mix[unseen]
@@ -452,7 +463,6 @@ func (e *Entry) judge(f *Footprint, m Moment, y float64) bool {
 	if all.runs < 4*memory || e.model.learned%weighEvery == 0 {
 		all.judge(answers[:len(e.laws)], y)
 	}
-	e.moved++
 	r := y - f.answers[fallback] // how far from what was fitted, whatever serves
 	e.residual[e.residuals%len(e.residual)] = r
 	e.residuals++

@@ -240,6 +240,30 @@ func BenchmarkTask(b *testing.B) {
 	}
 }
 
+// The same with two threads at once, whose runs are told in the order of time, and
+// as many tasks between two readings as there are in a running program.
+func BenchmarkLanes(b *testing.B) {
+	c, _ := config.Read(func(string) (string, bool) { return "", false })
+	now := uint64(1000)
+	s := session.New(session.Options{
+		Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
+		Create: func(string) (io.WriteCloser, error) { return &discard{}, nil },
+	})
+	rings := []*ring.Ring{ring.New(1 << 14), ring.New(1 << 14)}
+	at := []uint64{10_000, 60_000}
+	b.ReportAllocs()
+	i := uint64(0)
+	for b.Loop() {
+		i++
+		lane := i % 2
+		ns := 95_000 + i*7%11*1000 + i%97*5
+		write(rings[lane], (lane+1)<<40|i, at[lane], ns, int64(100*(1+i*7%11)))
+		if at[lane] += ns + 200; i%6000 == 0 {
+			s.Drain(rings)
+		}
+	}
+}
+
 type discard struct{}
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
