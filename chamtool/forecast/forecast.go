@@ -173,6 +173,10 @@ const (
 	// lately is how many of the last loads choose the kind, and fading how much
 	// less each counts than the one after it.
 	lately, fading = 12, 0.8
+	// surprise is how far off, as a logarithm, the best kind must have been for
+	// the last load, beside less than a quarter of that for all before, to stand
+	// for a step.
+	surprise = 0.1
 	// worthwhile is how much closer a kind must be than a simpler one.
 	worthwhile = 0.95
 )
@@ -183,18 +187,22 @@ func (m *Model) kind(logs []float64) Kind {
 	if m.Kind != Auto {
 		return m.Kind
 	}
-	best, least := Last, math.Inf(1)
+	best, least, surprised := Last, math.Inf(1), false
 	for _, k := range choices {
 		if m.b == nil && (k == AR || k == Average) {
 			continue
 		}
-		sum := 0.0
+		sum, miss := 0.0, 0.0
 		for i := max(1, len(logs)-lately); i < len(logs); i++ {
-			sum = fading*sum + math.Abs(m.next(k, logs[:i], i)-logs[i])
+			miss = math.Abs(m.next(k, logs[:i], i) - logs[i])
+			sum = fading*sum + miss
 		}
 		if sum < worthwhile*least {
-			best, least = k, sum
+			best, least, surprised = k, sum, miss > surprise && miss > 0.8*sum
 		}
+	}
+	if surprised { // a step, as far as anybody knows: what was before it tells nothing
+		return Last
 	}
 	return best
 }

@@ -147,7 +147,7 @@ func TestNeverExplodes(t *testing.T) {
 // One step ahead, on loads that grow, step, repeat themselves or only scatter,
 // the automatic choice is at most a tenth worse than the last load.
 func TestNeverFarBehindTheLastLoad(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
+	var r *rand.Rand
 	noise := func() float64 { return math.Exp(0.02 * r.NormFloat64()) }
 	for name, load := range map[string]func(i int) float64{
 		"growth of 2 %":   func(i int) float64 { return math.Pow(1.02, float64(i)) * noise() },
@@ -158,7 +158,9 @@ func TestNeverFarBehindTheLastLoad(t *testing.T) {
 		"noise":           func(int) float64 { return math.Exp(0.2 * r.NormFloat64()) },
 		"periodic growth": func(i int) float64 { return []float64{1, 2}[i%2] * math.Pow(1.01, float64(i)) * noise() },
 	} {
-		for _, fitted := range []int{14, 50} {
+		for draw := range 40 {
+			r = rand.New(rand.NewPCG(2, uint64(draw)))
+			fitted := []int{14, 50}[draw%2]
 			series := make([]float64, 120)
 			for i := range series {
 				series[i] = load(i)
@@ -176,7 +178,7 @@ func TestNeverFarBehindTheLastLoad(t *testing.T) {
 				ours += math.Abs(y-series[i]) / series[i]
 				last += math.Abs(series[i-1]-series[i]) / series[i]
 			}
-			if n := float64(len(series) - fitted); ours > 1.1*last {
+			if n := float64(len(series) - fitted); ours > 1.1*last+1e-9 {
 				t.Errorf("%s after %d loads: %.2f %%, the last load %.2f %%", name, fitted, 100*ours/n, 100*last/n)
 			}
 		}
