@@ -66,9 +66,24 @@ func placesOf(g *onnx.Graph) places {
 
 var affixes = regexp.MustCompile(`(_new_reshape|_token_\d+|_nchwc|_bn|_transformed)$`)
 
-// find is the node of a kernel, or -1.
+// find is the node of a kernel, or -1. What follows a slash may be ONNX Runtime's,
+// or part of the name that an exporter gave.
 func (p places) find(kernel string) int {
-	name, _, _ := strings.Cut(strings.TrimPrefix(kernel, "fused "), "/")
+	name := strings.TrimPrefix(kernel, "fused ")
+	for {
+		if i := p.affixed(name); i >= 0 {
+			return i
+		}
+		cut := strings.LastIndexByte(name, '/')
+		if cut < 0 {
+			return -1
+		}
+		name = name[:cut]
+	}
+}
+
+// affixed is the node of a name, with or without affixes, or -1.
+func (p places) affixed(name string) int {
 	for {
 		if i, ok := p[name]; ok {
 			return i

@@ -17,6 +17,7 @@ func New(env *cli.Env) *cobra.Command {
 		newSynthCommand(env),
 		newCalibrateCommand(env),
 		newRankCommand(env),
+		newLayersCommand(env),
 		newTimeCommand(env),
 		newSplitCommand(env),
 		newServeCommand(env),

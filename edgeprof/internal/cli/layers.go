@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// layer is a kernel as it is shown.
+type layer struct {
+	Name     string   `json:"name"`
+	Op       string   `json:"op"`
+	Class    string   `json:"class"`
+	Shape    []int64  `json:"shape"` // of its result
+	Times    int64    `json:"times"` // that it runs
+	MACs     int64    `json:"macs"`  // of all times, as what follows
+	Bytes    int64    `json:"bytes"`
+	Seconds  float64  `json:"predicted_seconds"`
+	Share    float64  `json:"share"`
+	Measured *float64 `json:"measured_seconds,omitempty"`
+}
+
+// layered is a model by its kernels.
+type layered struct {
+	Model    string                 `json:"model"`
+	Runtime  string                 `json:"runtime"`
+	Layers   []layer                `json:"layers"`
+	MACs     int64                  `json:"macs"`
+	Seconds  uncertainty.Prediction `json:"predicted_seconds"`
+	Measured *float64               `json:"measured_seconds,omitempty"`
+	Warnings []string               `json:"warnings"`
+}
+
+// newLayersCommand shows where a model's time goes.
+func newLayersCommand(env *cli.Env) *cobra.Command {
+	var calibration, of string
+	var measure, asJSON bool
+	with := running{threads: 1, quota: 1}
+	c := &cobra.Command{
+		Use:   "layers MODEL",
+		Short: "Show every kernel of a model: shape, work, predicted time and, with --measure, the measured one",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, err := analyzed(args[0], with.sizes)
+			if err != nil {
+				return err
+			}
+			l, err := layersOf(cmd.Context(), args[0], a, calibration, of)
+			if err != nil {
+				return err
+			}
+			if measure {
+				with.runtime = l.Runtime
+				if err := l.measure(cmd.Context(), a, with); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return env.WriteJSON(l)
+			}
+			return printLayers(env, l)
+		},
+	}
+	f := c.Flags()
+	dimFlag(c, &with.sizes)
+	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or built in)")
+	f.StringVar(&of, "runtime", "", "run time: go or ort (default: that of the rates)")
+	f.BoolVar(&measure, "measure", false, "run the model and show the time of each kernel beside")
+	f.StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --measure")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func layersOf(ctx context.Context, path string, a *onnx.Analysis, calibration, of string) (*layered, error) {
+	here, err := thisMachine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cal, err := ratesFor(calibration, of, here)
+	if err != nil {
+		return nil, err
+	}
+	kernels, seconds, p := cal.Layers(a, here)
+	l := &layered{Model: path, Runtime: cal.Facts.Runtime, Layers: []layer{}, Seconds: p.Seconds, Warnings: texts(p.Warnings)}
+	for i, k := range kernels {
+		one := layer{
+			Op: k.Op, Class: string(k.Class), Times: k.Times, MACs: k.MACs * k.Times, Bytes: (k.ParameterBytes + k.ReadBytes + k.WrittenBytes) * k.Times,
+			Seconds: seconds[i], Share: seconds[i] / p.Seconds.Value,
+		}
+		if last := k.Nodes[len(k.Nodes)-1]; last < len(a.Model.Graph.Nodes) {
+			n := &a.Model.Graph.Nodes[last]
+			one.Name = a.Model.Graph.Nodes[k.Nodes[0]].Name
+			if len(n.Outputs) > 0 {
+				one.Shape = a.Tensors[n.Outputs[0]].Shape
+			}
+		}
+		l.MACs += one.MACs
+		l.Layers = append(l.Layers, one)
+	}
+	return l, nil
+}
+
+// profiled inferences, after some that warm up.
+const (
+	profiledRuns = 9
+	warmingRuns  = 3
+)
+
+// measure adds the median time of each kernel. A body's kernels share the time of
+// the node around them, which no run time parts.
+func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) error {
+	session, err := with.start(ctx, l.Model)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Model, err)
+	}
+	defer session.Close()
+	inputs := collection.Inputs(session.Inputs())
+	profiles, err := session.Profile(ctx, inputs, warmingRuns+profiledRuns)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Model, err)
+	}
+	kernels := a.Kernels(kernel.FusionOf(l.Runtime))
+	times := make([][]float64, len(kernels))
+	for _, p := range profiles[warmingRuns:] {
+		for k, t := range kernel.Times(kernels, p) {
+			times[k] = append(times[k], t)
+		}
+	}
+	sum := 0.0
+	for k := range kernels {
+		t := stats.Median(times[k])
+		l.Layers[k].Measured = &t
+		sum += t
+	}
+	l.Measured = &sum
+	return nil
+}
+
+func printLayers(env *cli.Env, l *layered) error {
+	header := []string{"kernel", "operator", "shape", "multiply-accumulates", "bytes", "predicted ms", "share %"}
+	if l.Measured != nil {
+		header = append(header, "measured ms")
+	}
+	table := cli.Table{Header: header}
+	ms := func(s float64) string { return fmt.Sprintf("%.4f", 1000*s) }
+	bytes := int64(0)
+	for i, k := range l.Layers {
+		op := k.Op
+		if k.Times > 1 {
+			op = fmt.Sprintf("%d x %s", k.Times, op)
+		}
+		cells := []any{i + 1, op, strings.Trim(strings.ReplaceAll(fmt.Sprint(k.Shape), " ", "x"), "[]"), k.MACs, k.Bytes, ms(k.Seconds), fmt.Sprintf("%.1f", 100*k.Share)}
+		if k.Measured != nil {
+			cells = append(cells, ms(*k.Measured))
+		}
+		table.Add(cells...)
+		bytes += k.Bytes
+	}
+	total := []any{"", "all", "", l.MACs, bytes, ms(l.Seconds.Value), "100.0"}
+	if l.Measured != nil {
+		total = append(total, ms(*l.Measured))
+	}
+	table.Add(total...)
+	if _, err := table.WriteTo(env.Stdout); err != nil {
+		return err
+	}
+	for _, w := range l.Warnings {
+		env.Log.Warn(w)
+	}
+	_, err := fmt.Fprintf(env.Stdout, "\n%s run time, 9 times of 10 from %s to %s ms\n", l.Runtime, ms(l.Seconds.Low), ms(l.Seconds.High))
+	return err
+}
