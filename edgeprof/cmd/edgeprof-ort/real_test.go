@@ -257,10 +257,11 @@ func TestNoLibrary(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	p := placesOf(&onnx.Graph{Nodes: []onnx.Node{{Name: "Conv_0", Outputs: []string{"Conv_0_out"}}, {Outputs: []string{"Relu_1_out"}}}})
+	p := placesOf(&onnx.Graph{Nodes: []onnx.Node{{Name: "Conv_0", Outputs: []string{"Conv_0_out"}}, {Outputs: []string{"Relu_1_out"}}, {Name: "/model.0/conv/Conv", Outputs: []string{"/model.0/conv/Conv_output_0"}}}})
 	for kernel, want := range map[string]int{
 		"Conv_0": 0, "fused Conv_0": 0, "Relu_1_out_nchwc": 1, "Conv_0_out_bn_nchwc": 0, "Conv_0/MatMulAddFusion": 0, "Conv_0_new_reshape": 0,
 		"gemm_input_reshape_token_12": -1, "ReorderOutput": -1, "": -1,
+		"/model.0/conv/Conv": 2, "fused /model.0/conv/Conv": 2, "/model.0/conv/Conv_nchwc": 2, "/model.0/conv/Conv/MatMulAddFusion": 2, "/model.0/conv/Conv_output_0_nchwc": 2, "/model.0/other": -1, "/": -1,
 	} {
 		if got := p.find(kernel); got != want {
 			t.Errorf("%s: node %d, want %d", kernel, got, want)
