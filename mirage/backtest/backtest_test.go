@@ -53,8 +53,8 @@ func foretell(t *testing.T, jobs []trace.Job, s Settings) []uncertainty.Predicti
 // TestNothingLater: whatever happens at an instant or after it, forecasts up to
 // then stay what they are: jobs that start, end or come later, or never come.
 func TestNothingLater(t *testing.T) {
-	jobs := queue(700, 1)
-	cuts := []int{0, 150, 400, 699}
+	jobs := queue(400, 1)
+	cuts := []int{0, 150, 399}
 	for _, cut := range cuts[1:] { // some start and end in that very second
 		at := jobs[cut].Submit
 		for i := range cut {
@@ -95,14 +95,14 @@ func TestNothingLater(t *testing.T) {
 // TestRun: what users' waits have been tells what they will be, intervals hold
 // what they promise, and neither threads nor a second run change anything.
 func TestRun(t *testing.T) {
-	jobs := queue(1500, 2)
-	from, to := jobs[500].Submit, jobs[1400].Submit
+	jobs := queue(800, 2)
+	from, to := jobs[300].Submit, jobs[750].Submit
 	oracle := make([]float64, len(jobs))
 	for i := range jobs {
 		oracle[i] = float64(jobs[i].Wait())
 	}
-	oracle[600] = math.NaN()
-	jobs[700].NoStart = true
+	oracle[400] = math.NaN()
+	jobs[500].NoStart = true
 	run := func(threads int) *Report {
 		r, err := Run(t.Context(), jobs, from, to, Settings{Seed: 1, Threads: threads}, oracle, nil)
 		if err != nil {
@@ -111,7 +111,7 @@ func TestRun(t *testing.T) {
 		return r
 	}
 	r := run(1)
-	if r.Jobs != 899 || r.Unknown != 1 || r.BlockDays != 1 {
+	if r.Jobs != 449 || r.Unknown != 1 || r.BlockDays != 1 {
 		t.Errorf("%d jobs, %d unknown, blocks of %d days", r.Jobs, r.Unknown, r.BlockDays)
 	}
 	// A wait is even within half of its user's mean, of 3.06 h on average: to
@@ -119,7 +119,7 @@ func TestRun(t *testing.T) {
 	if r.MAEHours > 1 || r.Spearman < .85 || r.MAEHours > r.Baselines["last_100"].MAEHours {
 		t.Errorf("%+v, baselines %+v", r.Figures, r.Baselines)
 	}
-	if r.Coverage < .87 || r.Interval == nil || r.MeanWidthHours <= 0 || !r.Gain.Bounded() || r.MAE.Value != r.MAEHours && math.Abs(r.MAE.Value-r.MAEHours) > 1e-9 {
+	if r.Coverage < .85 || r.Interval == nil || r.MeanWidthHours <= 0 || !r.Gain.Bounded() || r.MAE.Value != r.MAEHours && math.Abs(r.MAE.Value-r.MAEHours) > 1e-9 {
 		t.Errorf("coverage %v, width %v, gain %v, error %v", r.Coverage, r.MeanWidthHours, r.Gain, r.MAE)
 	}
 	if o := r.Oracles["perfect_lengths"]; o.MAEHours != 0 || o.Spearman < .999 {
