@@ -193,7 +193,7 @@ func (a *answered) compare(f *backtest.Forecaster, job trace.Job, partitions []s
 			return err
 		}
 		hours := other.Times(1. / 3600)
-		if earlier := a.Wait.Value - hours.Value; earlier > 0 {
+		if earlier := a.Wait.Value - hours.Value; earlier > 1./60 {
 			a.Alternatives = append(a.Alternatives, alternative{shape, hours, earlier})
 		}
 		return nil
