@@ -156,7 +156,7 @@ func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
 
 // predictor is a model of train, or rates of calibrate. A device's own rates
 // come before those that a model was trained on.
-func (s *serving) predictor(ctx context.Context, data []byte) (*httpapi.Calibrated, error) {
+func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, error) {
 	own := &calibrations{}
 	var what struct {
 		Kind string `json:"kind"`
@@ -177,6 +177,9 @@ func (s *serving) predictor(ctx context.Context, data []byte) (*httpapi.Calibrat
 	if err != nil {
 		return nil, err
 	}
+	if len(trained.Settings) == 0 && s.runtime == "" { // of rows without kernels
+		return httpapi.NewWhole(trained), nil
+	}
 	of := cmp.Or(s.runtime, runtimeGo)
 	usual, err := httpapi.Setting(trained.Settings, device.Device{}, of)
 	if err != nil {
@@ -188,10 +191,11 @@ func (s *serving) predictor(ctx context.Context, data []byte) (*httpapi.Calibrat
 		}
 		return httpapi.Setting(trained.Settings, d, of)
 	})
-	if err == nil {
-		m.Trained = &trained.Facts
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	m.Trained = &trained.Facts
+	return m, nil
 }
 
 // calibrationBytes is the content of the named file, of the user's own, or of

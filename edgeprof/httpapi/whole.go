@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"context"
+	"strings"
+
+	"github.com/foretime/foretime/edgeprof/counts"
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/measurement"
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/placement"
+	"github.com/foretime/foretime/edgeprof/profiler"
+)
+
+// Whole is a [Model] trained on counts of whole models alone, as rows of the
+// original collector have them. The device's kind, its load and the use of its
+// disk take part.
+type Whole struct{ model *profiler.Model }
+
+var _ Model = Whole{}
+
+// NewWhole takes a trained model without measurements of kernels.
+func NewWhole(m *profiler.Model) Whole { return Whole{m} }
+
+// Facts are the training's.
+func (m Whole) Facts() Facts {
+	return Facts{Kind: "a trained model of counts", Models: m.model.Facts.Models, Level: profiler.Level, Trained: &m.model.Facts}
+}
+
+// On binds the model to devices.
+func (m Whole) On(_ context.Context, devices []device.Device, excluded []device.Excluded) (Fleet, error) {
+	return wholeFleet{m.model, devices, excluded}, nil
+}
+
+type wholeFleet struct {
+	model    *profiler.Model
+	devices  []device.Device
+	excluded []device.Excluded
+}
+
+// Rank goes by the counts of the graph.
+func (f wholeFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
+	c, err := counts.Of(a)
+	if err != nil {
+		return nil, err
+	}
+	return f.Profile(c)
+}
+
+// Profile predicts each device's row.
+func (f wholeFleet) Profile(c counts.Counts) (*placement.Ranking, error) {
+	return placement.Rank(f.devices, f.excluded, f.estimate(c))
+}
+
+// Fastest is the first of Profile's candidates.
+func (f wholeFleet) Fastest(c counts.Counts) (placement.Candidate, error) {
+	return placement.Fastest(f.devices, f.excluded, f.estimate(c))
+}
+
+func (f wholeFleet) estimate(c counts.Counts) placement.Estimator {
+	return func(i int) (placement.Estimate, error) {
+		row := rowOf(c, &f.devices[i]).Completed()
+		a, err := f.model.PredictRow(&row, nil)
+		if err != nil {
+			return placement.Estimate{}, err
+		}
+		return placement.Estimate{Seconds: a.Seconds, Reasons: []string{"as " + row.Device + " was measured, by counts, load and disk"}, Warnings: a.Warnings}, nil
+	}
+}
+
+// rowOf is what the original collector would write of a model on a device.
+func rowOf(c counts.Counts, d *device.Device) measurement.Row {
+	number := func(v uint64) *float64 { return measurement.Number(float64(v)) }
+	return measurement.Row{
+		ConvLayers: number(c.ConvLayers), PoolLayers: number(c.PoolLayers), FCLayers: number(c.FCLayers), FilterDetails: number(c.FilterDetails),
+		TotalParameters: number(c.TotalParameters), ReadBytes: number(c.ModelInputSize), WrittenBytes: number(c.ModelOutputSize),
+		LoadPercent: measurement.Number(d.Load.CPUPercent), DiskPercent: measurement.Number(d.Load.DiskPercent), Device: kindOf(d.Model),
+	}
+}
+
+// kindOf is a device's kind as the original collector names them.
+func kindOf(model string) string {
+	switch {
+	case strings.Contains(model, "Raspberry"):
+		return "raspberrypi"
+	case strings.Contains(model, "Jetson"):
+		return "jetson"
+	}
+	return "desktop"
+}
