@@ -21,10 +21,12 @@ func BenchmarkLaunch(b *testing.B) {
 		name   string
 		joined bool
 		d      session.Directive
+		args   []string
 	}{
-		{"asked=nothing", true, session.Directive{}},
-		{"asked=sync", true, session.Directive{SyncEvery: 1 << 30}},
-		{"session=none", false, session.Directive{}},
+		{"asked=nothing", true, session.Directive{}, nil},
+		{"asked=sync", true, session.Directive{SyncEvery: 1 << 30}, nil},
+		{"session=none", false, session.Directive{}, nil},
+		{"graph", true, session.Directive{}, []string{"graph"}},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			w := newWorld(b, session.Options{OwnerTimeout: time.Hour})
@@ -32,7 +34,7 @@ func BenchmarkLaunch(b *testing.B) {
 			bench := compileTest(b, "bench", "bench.c")
 			driver, hook := 1e9, 1e9
 			for b.Loop() {
-				cmd := w.command(bench, "1000000", "15")
+				cmd := w.command(bench, append([]string{"1000000", "15"}, tt.args...)...)
 				w.session.Direct(0, tt.d)
 				if !tt.joined {
 					cmd.Env = append(cmd.Env, "DEFT_SESSION=")

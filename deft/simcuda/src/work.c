@@ -73,6 +73,7 @@ API CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUhandle f, void **a
 
 static CUresult graph_launch(struct stream *s, CUhandle exec) {
     struct graph *g = graph_of(exec);
+    if (set.noop) return CUDA_SUCCESS;
     NEED_DRIVER;
     NEED(g, CUDA_ERROR_INVALID_VALUE);
     CUresult r = launching();
