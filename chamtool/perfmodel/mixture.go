@@ -27,8 +27,8 @@ const (
 	// proven is how many runs must judge a model before it counts.
 	proven = 4
 	// worthwhile is how much better a model must be that has to be asked for every
-	// task: a fifth of a percent.
-	worthwhile = 0.002
+	// task, besides a tenth: a percent.
+	worthwhile = 0.01
 	// inherited is how many runs of the process's other functions count for a
 	// function that has none.
 	inherited = 2 * proven
@@ -88,7 +88,7 @@ func (m *mixture) weigh(n int) {
 			others = math.Min(others, m.loss[k])
 		}
 	}
-	m.momentary = of+worthwhile < 0.95*others
+	m.momentary = of+worthwhile < 0.9*others
 }
 
 // middle is the weighted median of the answers, NaN where no model with a
