@@ -1,8 +1,10 @@
 package replay
 
 import (
+	"math"
 	"slices"
 
+	"github.com/foretime/foretime/chamtool/evaluation"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -17,6 +19,24 @@ type baselines struct {
 
 func newBaselines() *baselines {
 	return &baselines{map[any][]float64{}, map[any]float64{}}
+}
+
+// run is one run with what was predicted for it.
+type run struct {
+	footprint *perfmodel.Footprint
+	predicted perfmodel.Prediction
+	seconds   float64
+}
+
+func (r run) pair(known *baselines) evaluation.Pair {
+	return evaluation.Pair{Predicted: r.predicted.Value, Actual: r.seconds, Low: r.predicted.Low, High: r.predicted.High, Unseen: !known.knows(r.footprint)}
+}
+
+// judge adds what each rule would have said of a run.
+func (b *baselines) judge(r run, to map[string][]evaluation.Pair) {
+	for name, value := range b.answers(r.footprint) {
+		to[name] = append(to[name], evaluation.Pair{Predicted: value, Actual: r.seconds, Low: math.NaN(), High: math.NaN(), Unseen: !b.knows(r.footprint)})
+	}
 }
 
 func (b *baselines) knows(f *perfmodel.Footprint) bool { return len(b.runs[f]) > 0 }

@@ -62,23 +62,13 @@ func Run(ctx context.Context, logs []*tasklog.Log, o Options) (*Result, error) {
 		}
 		one := newFeed(l.Rows)
 		plain := newBaselines()
-		place := 0
+		var heard []run
 		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
 		s := session.New(session.Options{
 			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: abi.Upstream, Model: perfmodel.New(o.Model),
 			Clock: one.clock, Symbol: one.symbol,
 			Each: func(f *perfmodel.Footprint, p perfmodel.Prediction, seconds float64) {
-				place++
-				if p.Value > 0 {
-					pair := evaluation.Pair{Predicted: p.Value, Actual: seconds, Low: p.Low, High: p.High, Unseen: !plain.knows(f)}
-					r.Pairs = append(r.Pairs, pair)
-					order = append(order, place)
-					for name, value := range plain.answers(f) {
-						pair.Predicted, pair.Low, pair.High = value, math.NaN(), math.NaN()
-						judged[name] = append(judged[name], pair)
-					}
-				}
-				plain.learn(f, seconds)
+				heard = append(heard, run{f, p, seconds})
 			},
 		})
 		started := o.Now()
@@ -86,6 +76,14 @@ func Run(ctx context.Context, logs []*tasklog.Log, o Options) (*Result, error) {
 		busy += o.Now().Sub(started)
 		if err != nil {
 			return nil, err
+		}
+		for place, one := range heard {
+			if one.predicted.Value > 0 {
+				r.Pairs = append(r.Pairs, one.pair(plain))
+				order = append(order, place+1)
+				plain.judge(one, judged)
+			}
+			plain.learn(one.footprint, one.seconds)
 		}
 		sum := s.Close()
 		events += n

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +45,9 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 			if err := resultTable(env, &r.Result); err != nil {
 				return err
 			}
+			if err := baselineTable(env, r); err != nil {
+				return err
+			}
 			fmt.Fprintf(env.Stdout, "\n%d fits, %d drifts, %.0f ns an event\n\n", r.Fits, r.Drifts, r.NsPerEvent)
 			t := cli.Table{Header: []string{"tasks seen", "judged", "MAPE %", "median %"}}
 			for _, p := range r.Curve {
@@ -58,4 +63,17 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 	flags.StringVar(&mlp, "mlp", "", "network written by chamtool train")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// baselineTable is what plain rules came to on the same tasks.
+func baselineTable(env *cli.Env, r *replay.Result) error {
+	fmt.Fprintln(env.Stdout)
+	t := cli.Table{Header: []string{"predicted by", "MAPE %", "median %", "WAPE %"}}
+	t.Add(r.Model, figure(r.MAPE), figure(r.MedianAPE), figure(r.WAPE))
+	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) {
+		b := r.Baselines[name]
+		t.Add(name, figure(b.MAPE), figure(b.MedianAPE), figure(b.WAPE))
+	}
+	_, err := t.WriteTo(env.Stdout)
+	return err
 }
