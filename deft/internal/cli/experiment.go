@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ type setting struct {
 	json                             bool
 	given                            func(flag string) bool
 	told                             map[string]bool // warnings that were printed
+	folder                           *os.File        // --out, locked
 }
 
 func (s *setting) flags(c *cobra.Command, withPolicy bool) {
@@ -78,7 +80,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		x.Seed = uint64(s.seed)
 	}
 	if s.out != "" {
-		if err := os.MkdirAll(s.out, 0o755); err != nil {
+		if err := s.hold(); err != nil {
 			return nil, err
 		}
 		if err := x.Into(s.out); err != nil {
@@ -86,6 +88,26 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		}
 	}
 	return x, nil
+}
+
+// errBusy is returned for a folder into which another run writes.
+var errBusy = errors.New("another run writes into it")
+
+// hold makes the folder of --out this run's until the process ends.
+func (s *setting) hold() error {
+	if err := os.MkdirAll(s.out, 0o755); err != nil {
+		return err
+	}
+	f, err := os.Open(s.out)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return fmt.Errorf("--out %s: %w", s.out, errBusy)
+	}
+	s.folder = f
+	return nil
 }
 
 // warn prints a warning once.
