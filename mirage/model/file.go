@@ -23,6 +23,9 @@ type Model struct {
 	// hours; nil where that is not known.
 	Band *uncertainty.Band
 
+	// Origin is what the model was made from; nil where its file does not say.
+	Origin *Origin
+
 	view   View
 	scorer Scorer
 }
@@ -64,6 +67,7 @@ type modelFile struct {
 	FromHours   float64           `json:"from_hours"`
 	OverlapCost float64           `json:"overlap_cost"`
 	Band        *uncertainty.Band `json:"wait_band,omitempty"`
+	Origin      *Origin           `json:"trained_on,omitempty"`
 	Features    []string          `json:"features"`
 	Fitted      json.RawMessage   `json:"fitted"`
 }
@@ -75,7 +79,7 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	return file.Write(path, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.Band, m.view.Names(), fitted})
+		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.Band, m.Origin, m.view.Names(), fitted})
 	})
 }
 
@@ -110,5 +114,5 @@ func Load(path string, learners registry.List[Learner]) (*Model, error) {
 	if _, err := fitted.Hours(make([]float64, len(names))); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, Band: f.Band, view: l.View, scorer: fitted}, nil
+	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, Band: f.Band, Origin: f.Origin, view: l.View, scorer: fitted}, nil
 }

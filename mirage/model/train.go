@@ -68,7 +68,7 @@ func Train(ctx context.Context, kind string, l Learner, sets []*samples.Set, s S
 	if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 		return nil, Report{}, fmt.Errorf("%w: overlap cost %v", ErrSamples, s.OverlapCost)
 	}
-	m := &Model{Kind: kind, OverlapCost: s.OverlapCost, view: l.View}
+	m := &Model{Kind: kind, OverlapCost: s.OverlapCost, Origin: originOf(sets, s.Until), view: l.View}
 	m.view.forecast = s.Forecast
 	var r Report
 	var err error

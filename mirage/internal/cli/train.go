@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"strings"
@@ -76,9 +77,7 @@ Kinds of models:
 					Seconds float64 `json:"wall_seconds"`
 				}{report, time.Since(begin).Seconds()})
 			}
-			_, err = fmt.Fprintf(env.Stdout, "%s (%s): %d samples to learn from, %d to judge by, %d left out\nmean absolute error %.2f h of waits of %.2f h on average, Spearman %.3f; submits from an expected reward of %+.2f h\n",
-				report.Model, report.Detail, report.Rows, report.HeldOutRows, report.LeftOut, report.MAEHours, report.MeanHours, report.Spearman, report.FromHours)
-			return err
+			return printTraining(env.Stdout, report)
 		},
 	}
 	f := c.Flags()
@@ -93,6 +92,16 @@ Kinds of models:
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Require(c, "out")
 	return c
+}
+
+func printTraining(w io.Writer, r model.Report) error {
+	fmt.Fprintf(w, "%s (%s): %d samples to learn from, %d to judge by, %d left out\n", r.Model, r.Detail, r.Rows, r.HeldOutRows, r.LeftOut)
+	if r.MeanHours == 0 { // it learns to decide, and foretells no wait
+		_, err := fmt.Fprintf(w, "its decisions cost %.2f h on those to judge by\n", r.CostHours)
+		return err
+	}
+	_, err := fmt.Fprintf(w, "mean absolute error %.2f h of waits of %.2f h on average, Spearman %.3f; submits from an expected reward of %+.2f h\n", r.MAEHours, r.MeanHours, r.Spearman, r.FromHours)
+	return err
 }
 
 // learners are all kinds of models, the experimental ones last.

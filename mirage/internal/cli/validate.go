@@ -15,6 +15,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/report"
 	"github.com/foretime/foretime/mirage/samples"
@@ -191,7 +192,23 @@ func (v *validate) player(ctx context.Context, name string) (validation.Player, 
 	if err != nil {
 		return nil, nil, err
 	}
+	v.doubt(trained)
 	return validation.With(trained.Policy()), map[string]any{"kind": trained.Kind, "from_hours": trained.FromHours}, nil
+}
+
+// doubt warns of a model that was made from what it is judged by, or for
+// another service.
+func (v *validate) doubt(m *model.Model) {
+	o, p := m.Origin, v.plan
+	if o == nil {
+		return
+	}
+	if o.Saw(p.Submit(0), p.Submit(p.Episodes-1)+2*p.Service.Limit) {
+		v.env.Log.Warnf("the model has seen %s to %s, which these episodes overlap: it is judged by what it learnt from", clock(v.t, o.From), clock(v.t, o.To))
+	}
+	if o.Service.Nodes != p.Service.Nodes || o.Service.Limit != p.Service.Limit {
+		v.env.Log.Warnf("the model was made for a service of %d nodes and %.3g h, this one is of %d nodes and %.3g h", o.Service.Nodes, float64(o.Service.Limit)/3600, p.Service.Nodes, float64(p.Service.Limit)/3600)
+	}
 }
 
 // baseline sets a baseline as its flag says, or tunes it.
