@@ -12,6 +12,6 @@
 //	if err != nil {
 //		return err
 //	}
-//	ranks, err := program.Run(ctx, host.Run{Tool: "libchamtool.so", Args: []string{"--threads", "4"}})
-//	fmt.Println(ranks[0].Created)
+//	stdout, _, err := program.Output(ctx, host.Run{Tool: "libchamtool.so", Args: []string{"--threads", "4"}})
+//	fmt.Println(stdout) // a JSON object for each rank
 package host

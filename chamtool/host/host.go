@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -159,30 +158,6 @@ func (p *Program) Output(ctx context.Context, r Run) (stdout, stderr string, err
 		err = fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, tail(errs.String()))
 	}
 	return out.String(), errs.String(), err
-}
-
-// Run runs the program and returns what each rank did, in order.
-func (p *Program) Run(ctx context.Context, r Run) ([]Rank, error) {
-	stdout, _, err := p.Output(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return ParseRanks(stdout)
-}
-
-// ParseRanks reads the host's output, one JSON object a rank.
-func ParseRanks(stdout string) ([]Rank, error) {
-	var ranks []Rank
-	dec := json.NewDecoder(strings.NewReader(stdout))
-	for dec.More() {
-		var one Rank
-		if err := dec.Decode(&one); err != nil {
-			return nil, fmt.Errorf("the host's output: %w", err)
-		}
-		ranks = append(ranks, one)
-	}
-	slices.SortFunc(ranks, func(a, b Rank) int { return cmp.Compare(a.Rank, b.Rank) })
-	return ranks, nil
 }
 
 // Costs measures what the tool's callbacks cost, with a rival beside them that

@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,10 +83,19 @@ func run(t *testing.T, p *host.Program, r host.Run) []host.Rank {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	ranks, err := p.Run(ctx, r)
+	stdout, _, err := p.Output(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var ranks []host.Rank
+	for dec := json.NewDecoder(strings.NewReader(stdout)); dec.More(); {
+		var one host.Rank
+		if err := dec.Decode(&one); err != nil {
+			t.Fatalf("the host's output: %v", err)
+		}
+		ranks = append(ranks, one)
+	}
+	slices.SortFunc(ranks, func(a, b host.Rank) int { return cmp.Compare(a.Rank, b.Rank) })
 	return ranks
 }
 

@@ -251,26 +251,12 @@ func (s *Session) SetFrequency(f cpufreq.Sample) {
 	s.freq = f
 }
 
-// Events is the number of events taken.
-func (s *Session) Events() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.events
-}
-
 // Learned is what the session's models learned since the last call, kept now.
 func (s *Session) Learned(now time.Time) *perfmodel.Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.spend()()
 	return s.model.Learned(now)
-}
-
-// Errors returns the errors of the predictions so far.
-func (s *Session) Errors() report.Errors {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.errors
 }
 
 // Summary is what the run came to so far.

@@ -30,33 +30,19 @@ func Blocks(plan samples.Plan, reactive []Played) []int {
 	return blocks
 }
 
-// blockMean is the mean of values with the interval of a Student distribution
-// over blocks: the variance of the mean is that of the blocks' sums of
-// deviations (the ratio estimator of Cochran, "Sampling Techniques", 1977,
-// section 6.3, with the block as the unit). The interval is unknown for fewer
-// than two blocks. deviation is the standard error.
+// blockMean is the mean of values with Student's interval over blocks, unknown
+// for fewer than two; deviation is its standard error.
 func blockMean(values []float64, blocks []int) (mean uncertainty.Prediction, deviation float64, n int) {
-	mean = uncertainty.Point(stat.Mean(values, nil))
-	sums := map[int]float64{}
-	for i, v := range values {
-		sums[blocks[i]] += v - mean.Value
+	distinct := map[int]bool{}
+	for _, b := range blocks {
+		distinct[b] = true
 	}
-	n = len(sums)
-	if n < 2 {
-		return mean, math.NaN(), n
+	n = len(distinct)
+	mean, err := uncertainty.Student(values, blocks, level)
+	if err != nil {
+		return uncertainty.Point(stat.Mean(values, nil)), math.NaN(), n
 	}
-	square := 0.0
-	for i := range blocks { // in order, so that rounding is always the same
-		if s, ok := sums[blocks[i]]; ok {
-			square += s * s
-			delete(sums, blocks[i])
-		}
-	}
-	b := float64(n)
-	deviation = math.Sqrt(b/(b-1)*square) / float64(len(values))
-	half := student(n).Quantile((1+level)/2) * deviation
-	mean.Low, mean.High, mean.Level = mean.Value-half, mean.Value+half, level
-	return mean, deviation, n
+	return mean, mean.Width() / 2 / student(n).Quantile((1+level)/2), n
 }
 
 func student(blocks int) distuv.StudentsT {

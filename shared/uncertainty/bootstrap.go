@@ -92,17 +92,54 @@ func Blocks[T any, K comparable](values []T, block func(T) K) [][]T {
 }
 
 // Student is the mean of values and the interval that holds the mean of all
-// that they are drawn from: exact for independent normal values, few or many.
-// At least 2 are needed; the error wraps [ErrTooFew], [ErrLevel] or [ErrValue].
-func Student(values []float64, level float64) (Prediction, error) {
+// that they are drawn from, by Student's t over independent blocks: blocks[i] is
+// that of values[i], and nil makes each value its own, for which the interval is
+// exact where values are normal, few or many. The variance of the mean is that of
+// the blocks' sums of deviations (the ratio estimator of Cochran, "Sampling
+// Techniques", 1977, section 6.3, with the block as the unit).
+//
+// At least 2 blocks are needed; the error wraps [ErrTooFew], [ErrLength],
+// [ErrLevel] or [ErrValue].
+func Student(values []float64, blocks []int, level float64) (Prediction, error) {
 	if err := checkLevel(level); err != nil {
 		return Prediction{}, err
 	}
 	if err := checkValues("value", values, 2); err != nil {
 		return Prediction{}, err
 	}
-	n := float64(len(values))
-	mean, deviation := stat.MeanStdDev(values, nil)
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+level)/2) * deviation / math.Sqrt(n)
+	if blocks != nil && len(blocks) != len(values) {
+		return Prediction{}, fmt.Errorf("%w: %d values, %d blocks", ErrLength, len(values), len(blocks))
+	}
+	mean := stat.Mean(values, nil)
+	sums := sumsOf(values, blocks, mean)
+	n := float64(len(sums))
+	if n < 2 {
+		return Prediction{}, fmt.Errorf("%w: %v block, want 2 or more", ErrTooFew, n)
+	}
+	var square float64
+	for _, s := range sums {
+		square += s * s
+	}
+	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+level)/2) * math.Sqrt(n/(n-1)*square) / float64(len(values))
 	return Prediction{Value: mean, Low: mean - half, High: mean + half, Level: level}, nil
+}
+
+// sumsOf adds up what the values of each block are above the mean, blocks in the
+// order in which they first come.
+func sumsOf(values []float64, blocks []int, mean float64) []float64 {
+	var sums []float64
+	at := map[int]int{}
+	for i, v := range values {
+		block := i
+		if blocks != nil {
+			block = blocks[i]
+		}
+		k, seen := at[block]
+		if !seen {
+			k = len(sums)
+			at[block], sums = k, append(sums, 0)
+		}
+		sums[k] += v - mean
+	}
+	return sums
 }

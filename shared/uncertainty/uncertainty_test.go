@@ -197,7 +197,7 @@ func TestBootstrap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := uncertainty.Student(values, 0.95)
+	s, err := uncertainty.Student(values, nil, 0.95)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,12 +232,29 @@ func TestBootstrap(t *testing.T) {
 // TestStudent: R 4.3, t.test(c(1, 2, 4, 7), conf.level = 0.9)$conf.int is
 // 0.3852 6.6148 (mean 3.5, sd 2.6458, t 2.3534 on 3 degrees).
 func TestStudent(t *testing.T) {
-	p, err := uncertainty.Student([]float64{1, 2, 4, 7}, 0.9)
+	p, err := uncertainty.Student([]float64{1, 2, 4, 7}, nil, 0.9)
 	if err != nil || p.Value != 3.5 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	near(t, "low", p.Low, 3.5-2.3533634*2.6457513/2, 1e-6)
 	near(t, "high", p.High, 3.5+2.3533634*2.6457513/2, 1e-6)
+	// Each value three times over, in its block, tells no more than once.
+	var values []float64
+	var blocks []int
+	for range 3 {
+		values, blocks = append(values, 1, 2, 4, 7), append(blocks, 1, 2, 3, 4)
+	}
+	b, err := uncertainty.Student(values, blocks, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "low over blocks", b.Low, p.Low, 1e-12)
+	if _, err := uncertainty.Student(values, make([]int, 12), 0.9); !errors.Is(err, uncertainty.ErrTooFew) {
+		t.Errorf("one block: %v", err)
+	}
+	if _, err := uncertainty.Student(values, blocks[1:], 0.9); !errors.Is(err, uncertainty.ErrLength) {
+		t.Errorf("a block short: %v", err)
+	}
 }
 
 func TestResamplingErrors(t *testing.T) {
@@ -258,7 +275,7 @@ func TestResamplingErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 		if c.r.Replicates == 0 {
-			if _, err := uncertainty.Student(c.values, c.r.Level+0.5*missing(c.r.Level)); !errors.Is(err, c.want) {
+			if _, err := uncertainty.Student(c.values, nil, c.r.Level+0.5*missing(c.r.Level)); !errors.Is(err, c.want) {
 				t.Errorf("Student, %s: %v, want %v", c.name, err, c.want)
 			}
 		}
@@ -330,7 +347,7 @@ func TestJudgeMedian(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := uncertainty.Student(widths, 0.5)
+		b, err := uncertainty.Student(widths, nil, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -379,7 +396,7 @@ func TestPromises(t *testing.T) {
 		{Name: "bootstrap of 40", Level: 0.9, Run: meanOf(40, func(v []float64) (prediction, error) {
 			return uncertainty.Bootstrap(v, func(v []float64) float64 { return stat.Mean(v, nil) }, uncertainty.Resampling{Replicates: 200, Level: 0.9})
 		})},
-		{Name: "Student of 4", Level: 0.9, Run: meanOf(4, func(v []float64) (prediction, error) { return uncertainty.Student(v, 0.9) })},
+		{Name: "Student of 4", Level: 0.9, Run: meanOf(4, func(v []float64) (prediction, error) { return uncertainty.Student(v, nil, 0.9) })},
 	})
 }
 
