@@ -69,7 +69,6 @@ type Session struct {
 	tooShort   int             // of them, runs that began and ended at one reading of the clock
 	seconds    float64         // in task bodies
 	cpu        time.Duration
-	events     uint64
 	rounds     int
 	warnings   []string
 	closed     bool
@@ -215,7 +214,6 @@ func (s *Session) drain(rings []*ring.Ring) int {
 		return 0 // its rate is known in a moment
 	}
 	n := s.tracker.Drain(rings)
-	s.events += uint64(n)
 	return n
 }
 
