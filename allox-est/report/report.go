@@ -31,8 +31,9 @@ type Report struct {
 	Devices  map[string]*Device `json:"devices"`
 	Warnings []string           `json:"warnings"` // those about a device begin with its name
 
-	order []string
-	spec  *jobspec.Spec
+	order  []string
+	unsure []string // of Warnings, those that stand first
+	spec   *jobspec.Spec
 }
 
 // Device is what samples say about a job on one device: an estimate, or the
@@ -150,13 +151,16 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 		SampledFraction:     float64(e.Epochs) / float64(r.spec.Epochs),
 		SampledTimeFraction: e.Seconds / e.Wall.Value,
 		Conditions:          conditions(runs),
-		NotEnough:           slices.ContainsFunc(e.Warnings, func(w error) bool { return errors.Is(w, estimate.ErrUnsure) }),
 	}
 	if left, err := estimate.LeaveOneOut(runs, job, s); err == nil {
 		d.LeaveOneOut = &left
 	}
 	for _, w := range e.Warnings {
 		r.warn(name, w.Error())
+		if errors.Is(w, estimate.ErrUnsure) {
+			d.NotEnough = true
+			r.unsure = append(r.unsure, name+": "+w.Error())
+		}
 	}
 	for _, run := range runs {
 		if run.Failed() {

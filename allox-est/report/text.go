@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -54,11 +53,9 @@ func Header() []string {
 // WriteHead prints what comes before the table: which devices' samples do not
 // tell enough.
 func (r *Report) WriteHead(w io.Writer) error {
-	for _, warning := range r.Warnings {
-		if strings.Contains(warning, estimate.ErrUnsure.Error()) {
-			if _, err := fmt.Fprintln(w, warning); err != nil {
-				return err
-			}
+	for _, warning := range r.unsure {
+		if _, err := fmt.Fprintln(w, warning); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -81,7 +78,7 @@ func (r *Report) WriteNotes(w io.Writer) error {
 		}
 	}
 	for _, warning := range r.Warnings {
-		if strings.Contains(warning, estimate.ErrUnsure.Error()) {
+		if slices.Contains(r.unsure, warning) {
 			continue
 		}
 		if _, err := fmt.Fprintf(w, "warning: %s\n", warning); err != nil {

@@ -143,9 +143,9 @@ func (meanFitter) Fit(_ context.Context, s Samples) (Model, error) {
 
 func (m meanModel) Features() int { return m.features }
 
-func (m meanModel) Predict(x []float64) (Prediction, error) {
+func (m meanModel) Predict(x []float64) (uncertainty.Prediction, error) {
 	if err := CheckRow(x, m.features, false); err != nil {
-		return Prediction{}, err
+		return uncertainty.Prediction{}, err
 	}
 	return uncertainty.Point(m.value), nil
 }

@@ -15,7 +15,7 @@ type Model interface {
 	// Predict answers for one row. The error matches [ErrDimension] or
 	// [ErrNotFinite]; NaN features are allowed only where the model's own
 	// documentation says so. Predict does not keep x.
-	Predict(x []float64) (Prediction, error)
+	Predict(x []float64) (uncertainty.Prediction, error)
 }
 
 // Fitter is a recipe with its settings: it learns a model of its own kind from
@@ -28,13 +28,9 @@ type Fitter[M Model] interface {
 	Fit(ctx context.Context, s Samples) (M, error)
 }
 
-// Prediction is the answer of a model. Its level is 0 where the model has no
-// interval.
-type Prediction = uncertainty.Prediction
-
 // PredictAll asks m for every row of s. An error names the row.
-func PredictAll(m Model, s Samples) ([]Prediction, error) {
-	out := make([]Prediction, s.Len())
+func PredictAll(m Model, s Samples) ([]uncertainty.Prediction, error) {
+	out := make([]uncertainty.Prediction, s.Len())
 	for i := range out {
 		p, err := m.Predict(s.Row(i))
 		if err != nil {
