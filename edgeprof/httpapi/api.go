@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"mime"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/placement"
 	"github.com/foretime/foretime/edgeprof/split"
 )
 
@@ -106,84 +104,6 @@ func texts(errs []error) []string {
 		out[i] = err.Error()
 	}
 	return out
-}
-
-// placed is the answer of postPlacements.
-type placed struct {
-	*placement.Ranking
-	Manifest        string   `json:"manifest"`                  // YAML
-	Characteristics *counted `json:"characteristics,omitempty"` // of a model that was sent
-}
-
-// postPlacements ranks the devices for a model, or for its counts as JSON, and
-// writes the manifest that runs it there. With Accept: application/yaml the
-// answer is the manifest alone.
-func (s *Service) postPlacements(w http.ResponseWriter, r *http.Request) {
-	workload, err := workloadOf(r)
-	if err != nil {
-		refusal(err).write(w, r)
-		return
-	}
-	ranking, counts, refused := s.rank(w, r)
-	if refused != nil {
-		refused.write(w, r)
-		return
-	}
-	text, err := manifest(workload, ranking)
-	if err != nil {
-		refusal(err).write(w, r)
-		return
-	}
-	if strings.Contains(r.Header.Get("Accept"), "yaml") {
-		w.Header().Set("Content-Type", "application/yaml")
-		_, _ = w.Write(text)
-		return
-	}
-	send(w, placed{ranking, string(text), counts})
-}
-
-// rank reads the model or the counts, then asks for devices.
-func (s *Service) rank(w http.ResponseWriter, r *http.Request) (*placement.Ranking, *counted, *Problem) {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/json" {
-		ranking, refused := s.rankCounts(w, r)
-		return ranking, nil, refused
-	}
-	u, err := s.upload(w, r, false)
-	if err != nil {
-		return nil, nil, refusal(err)
-	}
-	defer u.close()
-	c, err := u.analysis.Characteristics()
-	if err != nil {
-		return nil, nil, refusal(err)
-	}
-	bound, err := s.fleet(r.Context())
-	if err != nil {
-		return nil, nil, refusal(err)
-	}
-	ranking, err := bound.fleet.Rank(u.analysis)
-	if err != nil {
-		return nil, nil, refusal(err)
-	}
-	return ranking, &counted{c, texts(c.Warnings)}, nil
-}
-
-func (s *Service) rankCounts(w http.ResponseWriter, r *http.Request) (*placement.Ranking, *Problem) {
-	b := buffers.Get().(*buffer)
-	defer buffers.Put(b)
-	request, refused := s.profilingRequest(w, r, b)
-	if refused != nil {
-		return nil, refused
-	}
-	bound, err := s.fleet(r.Context())
-	if err != nil {
-		return nil, refusal(err)
-	}
-	ranking, err := bound.fleet.Profile(request.Counts)
-	if err != nil {
-		return nil, refusal(err)
-	}
-	return ranking, nil
 }
 
 // postSplits cuts a model and sends its parts in one archive.

@@ -121,20 +121,23 @@ func manifest(w workload, r *placement.Ranking) ([]byte, error) {
 			fastest = c
 		}
 		names = append(names, c.Node)
-		weight := int(math.Round(100 * fastest.Seconds.Value / c.Seconds.Value))
+		weight := int(math.Round(100 * fastest.Done() / c.Done()))
 		preferred = append(preferred, preferredTerm{max(1, min(100, weight)), nodeTerm{[]expression{{hostname, "In", []string{c.Node}}}}})
 	}
 	if names == nil {
 		return nil, fmt.Errorf("%w: no node has a name that a label can have", placement.ErrNoDevice)
 	}
 	seconds := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	notes := map[string]string{
+		"edgeprof.foretime/fastest-node":                     fastest.Node,
+		"edgeprof.foretime/predicted-execution-time-seconds": seconds(fastest.Seconds.Value),
+	}
+	if fastest.Seconds.Bounded() {
+		notes["edgeprof.foretime/interval-seconds"] = seconds(fastest.Seconds.Low) + " to " + seconds(fastest.Seconds.High)
+	}
 	d := deployment{
 		APIVersion: "apps/v1", Kind: "Deployment",
-		Metadata: metadata{Name: w.name, Namespace: w.namespace, Labels: labels, Annotations: map[string]string{
-			"edgeprof.foretime/fastest-node":                     fastest.Node,
-			"edgeprof.foretime/predicted-execution-time-seconds": seconds(fastest.Seconds.Value),
-			"edgeprof.foretime/interval-seconds":                 seconds(fastest.Seconds.Low) + " to " + seconds(fastest.Seconds.High),
-		}},
+		Metadata: metadata{Name: w.name, Namespace: w.namespace, Labels: labels, Annotations: notes},
 		Spec: deploymentSpec{Replicas: 1, Selector: selector{labels}, Template: template{metadata{Labels: labels}, podSpec{
 			affinity{nodeAffinity{nodeSelector{[]nodeTerm{{[]expression{{hostname, "In", names}}}}}, preferred}},
 			[]container{{w.name, w.image}},

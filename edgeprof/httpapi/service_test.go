@@ -300,17 +300,25 @@ func lenet(t testing.TB) []byte {
 // form is a model as a browser's form sends it.
 func form(t *testing.T, field, name string, content []byte) (io.Reader, string) {
 	t.Helper()
+	return forms(t, field, content, name)
+}
+
+// forms is a form with a model several times, under several names.
+func forms(t *testing.T, field string, content []byte, names ...string) (io.Reader, string) {
+	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	if err := w.WriteField("model_input_size", "1"); err != nil {
 		t.Fatal(err)
 	}
-	f, err := w.CreateFormFile(field, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Write(content); err != nil {
-		t.Fatal(err)
+	for _, name := range names {
+		f, err := w.CreateFormFile(field, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(content); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -417,6 +425,49 @@ func TestGraphTooLarge(t *testing.T) {
 	for range 5 { // more than there may be at once: each makes room again
 		refused(t, r.ask(http.MethodPost, "/api/v1/models", bytes.NewReader(lenet(t))), 413, "graph-too-large", "4000 bytes")
 		refused(t, r.ask(http.MethodPost, "/api/v1/splits", bytes.NewReader(lenet(t))), 413, "graph-too-large", "4000 bytes")
+	}
+}
+
+// Several models of one form are spread over the devices, a manifest each.
+func TestPlacementsOfSeveral(t *testing.T) {
+	r := newRig(t, nil)
+	place := func(headers ...string) *httptest.ResponseRecorder {
+		body, kind := forms(t, "file", lenet(t), "le net.onnx", "le-net.onnx", "b.onnx")
+		return r.ask(http.MethodPost, "/api/v1/placements?namespace=edge", body, append(headers, "Content-Type", kind)...)
+	}
+	w := place()
+	var got struct {
+		Placements []placed `json:"placements"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || len(got.Placements) != 3 {
+		t.Fatalf("%d %v %s", w.Code, err, w.Body)
+	}
+	nodes := map[string]int{}
+	all := ""
+	for i, p := range got.Placements {
+		var d deployment
+		if err := yaml.Unmarshal([]byte(p.Manifest), &d); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"le-net", "le-net-2", "b"}[i]; d.Metadata.Name != want || d.Metadata.Namespace != "edge" || d.Spec.Template.Spec.Containers[0].Image != want+":latest" || p.Characteristics == nil {
+			t.Errorf("%s: %+v", p.File, d)
+		}
+		if first := d.Spec.Template.Spec.Affinity.NodeAffinity.Preferred[0]; first.Weight != 100 || first.Preference.Expressions[0].Values[0] != p.Candidates[0].Node {
+			t.Errorf("%s prefers %+v, not %s", p.File, first, p.Candidates[0].Node)
+		}
+		nodes[p.Candidates[0].Node]++
+		all += []string{"", "---\n", "---\n"}[i] + p.Manifest
+	}
+	if len(nodes) != 2 {
+		t.Errorf("all on one of two devices: %v", nodes)
+	}
+	if w := place("Accept", "application/yaml"); w.Body.String() != all {
+		t.Errorf("%s, want\n%s", w.Body, all)
+	}
+	body, kind := forms(t, "file", lenet(t), make([]string, maxPlaced+1)...)
+	refused(t, r.ask(http.MethodPost, "/api/v1/placements", body, "Content-Type", kind), 413, "too-large", "64 models")
+	if files, err := os.ReadDir(r.Folder); err != nil || len(files) != 0 {
+		t.Errorf("left behind: %v, %v", files, err)
 	}
 }
 

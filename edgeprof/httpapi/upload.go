@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"strings"
@@ -71,14 +72,22 @@ type uploaded struct {
 	name     string   // of its file, without a folder; "" where none was given
 	file     *os.File // the whole model, where it was asked for
 	uploads  chan struct{}
+	form     *multipart.Reader // nil for a body that is the model
+	settings onnx.Settings
 }
 
 // close removes the file and makes room for another upload.
 func (u *uploaded) close() {
 	<-u.uploads
+	u.forget()
+}
+
+// forget removes the file.
+func (u *uploaded) forget() {
 	if u.file != nil {
 		u.file.Close()
 		os.Remove(u.file.Name())
+		u.file = nil
 	}
 }
 
@@ -105,8 +114,8 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 	until := s.Now().Add(s.UploadTimeout)
 	_ = control.SetReadDeadline(until) // servers without deadlines have none to extend
 	_ = control.SetWriteDeadline(until.Add(time.Minute))
-	settings, err := onnx.ParseSizes(r.URL.Query()["dim"])
-	if err != nil {
+	var err error
+	if u.settings, err = onnx.ParseSizes(r.URL.Query()["dim"]); err != nil {
 		return err
 	}
 	if r.ContentLength > s.MaxModelBytes {
@@ -117,10 +126,15 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case kind == "multipart/form-data":
-		if body, u.name, err = part(r, body); err != nil {
+		r.Body = io.NopCloser(body)
+		if u.form, err = r.MultipartReader(); err != nil {
+			return fmt.Errorf("%w: %w", errMedia, err)
+		}
+		if err := s.next(u); errors.Is(err, io.EOF) {
+			return fmt.Errorf("%w: the form has no part %q", errParameter, "file")
+		} else {
 			return err
 		}
-		size = -1
 	case kind == "application/json" || strings.HasPrefix(kind, "text/"):
 		return fmt.Errorf("%w: %s, want the bytes of an ONNX model", errMedia, kind)
 	}
@@ -133,7 +147,32 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 	if err != nil {
 		return err
 	}
-	u.analysis, err = onnx.Analyze(m, settings)
+	u.analysis, err = onnx.Analyze(m, u.settings)
+	return err
+}
+
+// next reads the next model of a form in place of the one before; [io.EOF] says
+// that there is none.
+func (s *Service) next(u *uploaded) error {
+	u.forget()
+	if u.form == nil {
+		return io.EOF
+	}
+	p, err := u.form.NextPart()
+	for ; err == nil && p.FormName() != "file"; p, err = u.form.NextPart() {
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err != nil:
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	u.name = p.FileName()
+	m, err := s.spool(u, p)
+	if err != nil {
+		return broken(err)
+	}
+	u.analysis, err = onnx.Analyze(m, u.settings)
 	return err
 }
 
@@ -179,25 +218,4 @@ func (s *Service) spool(u *uploaded, body io.Reader) (*onnx.Model, error) {
 		return nil, err
 	}
 	return onnx.ReadWithin(u.file, size, s.MaxGraphBytes)
-}
-
-// part finds the part "file" of a form.
-func part(r *http.Request, body io.Reader) (io.Reader, string, error) {
-	r.Body = io.NopCloser(body)
-	form, err := r.MultipartReader()
-	if err != nil {
-		return nil, "", fmt.Errorf("%w: %w", errMedia, err)
-	}
-	for {
-		p, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			return nil, "", fmt.Errorf("%w: the form has no part %q", errParameter, "file")
-		}
-		if err != nil {
-			return nil, "", fmt.Errorf("%w: %w", errBroken, err)
-		}
-		if p.FormName() == "file" {
-			return p, p.FileName(), nil
-		}
-	}
 }

@@ -6,34 +6,48 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/counts"
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/placement"
 	"github.com/foretime/foretime/edgeprof/profiler"
 )
 
-// Whole is a [Model] trained on counts of whole models alone, as rows of the
-// original collector have them. The device's kind, its load and the use of its
-// disk take part.
-type Whole struct{ model *profiler.Model }
+// Rows predicts rows of the original collector.
+type Rows interface {
+	PredictRow(r *measurement.Row, kernels []kernel.Row) (profiler.Answer, error)
+}
+
+// Whole is a [Model] of counts of whole models alone, as rows of the original
+// collector have them. The device's kind, its load and the use of its disk take
+// part.
+type Whole struct {
+	rows  Rows
+	facts Facts
+}
 
 var _ Model = Whole{}
 
 // NewWhole takes a trained model without measurements of kernels.
-func NewWhole(m *profiler.Model) Whole { return Whole{m} }
+func NewWhole(m *profiler.Model) Whole {
+	return Whole{m, Facts{Kind: "a trained model of counts", Models: m.Facts.Models, Level: profiler.Level, Trained: &m.Facts}}
+}
+
+// NewImported takes a booster of the original profiler.
+func NewImported(m *profiler.Imported) Whole {
+	return Whole{m, Facts{Kind: "a booster of the original profiler, without intervals"}}
+}
 
 // Facts are the training's.
-func (m Whole) Facts() Facts {
-	return Facts{Kind: "a trained model of counts", Models: m.model.Facts.Models, Level: profiler.Level, Trained: &m.model.Facts}
-}
+func (m Whole) Facts() Facts { return m.facts }
 
 // On binds the model to devices.
 func (m Whole) On(_ context.Context, devices []device.Device, excluded []device.Excluded) (Fleet, error) {
-	return wholeFleet{m.model, devices, excluded}, nil
+	return wholeFleet{m.rows, devices, excluded}, nil
 }
 
 type wholeFleet struct {
-	model    *profiler.Model
+	rows     Rows
 	devices  []device.Device
 	excluded []device.Excluded
 }
@@ -60,7 +74,7 @@ func (f wholeFleet) Fastest(c counts.Counts) (placement.Candidate, error) {
 func (f wholeFleet) estimate(c counts.Counts) placement.Estimator {
 	return func(i int) (placement.Estimate, error) {
 		row := rowOf(c, &f.devices[i]).Completed()
-		a, err := f.model.PredictRow(&row, nil)
+		a, err := f.rows.PredictRow(&row, nil)
 		if err != nil {
 			return placement.Estimate{}, err
 		}

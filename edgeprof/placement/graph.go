@@ -27,7 +27,7 @@ func Graph(a *onnx.Analysis, devices []device.Device, rates func(i int) (*profil
 			return Estimate{}, err
 		}
 		p := c.Predict(a, *d)
-		return Estimate{p.Seconds, c.Facts.Runtime, reasons(&p, d), p.Warnings}, nil
+		return Estimate{p.Seconds, c.Facts.Runtime, need, reasons(&p, d), p.Warnings}, nil
 	}, nil
 }
 

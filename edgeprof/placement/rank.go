@@ -25,7 +25,11 @@ type Candidate struct {
 	// Seconds of one inference; its members are written as
 	// predicted_execution_time, low, high and level.
 	Seconds uncertainty.Prediction `json:"-"`
-	Reasons []string               `json:"reasons"`
+	// Wait is the time of the models that were placed there before, in seconds.
+	Wait    float64  `json:"wait_seconds,omitempty"`
+	Reasons []string `json:"reasons"`
+
+	need, free int64 // bytes of memory; 0 for unknown
 }
 
 // plain is a Candidate without its methods.
@@ -34,23 +38,30 @@ type plain Candidate
 // candidateJSON is a Candidate as JSON.
 type candidateJSON struct {
 	*plain
-	Value float64 `json:"predicted_execution_time"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-	Level float64 `json:"level"`
+	Value float64  `json:"predicted_execution_time"`
+	Low   *float64 `json:"low"` // null where it is not known
+	High  *float64 `json:"high"`
+	Level float64  `json:"level"`
 }
 
 // MarshalJSON writes the time beside the rest.
 func (c Candidate) MarshalJSON() ([]byte, error) {
 	p := c.Seconds
-	return json.Marshal(candidateJSON{(*plain)(&c), p.Value, p.Low, p.High, p.Level})
+	w := candidateJSON{plain: (*plain)(&c), Value: p.Value, Level: p.Level}
+	if p.Bounded() {
+		w.Low, w.High = &p.Low, &p.High
+	}
+	return json.Marshal(w)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (c *Candidate) UnmarshalJSON(data []byte) error {
 	w := candidateJSON{plain: (*plain)(c)}
 	err := json.Unmarshal(data, &w)
-	c.Seconds = uncertainty.Prediction{Value: w.Value, Low: w.Low, High: w.High, Level: w.Level}
+	c.Seconds = uncertainty.Point(w.Value)
+	if w.Low != nil && w.High != nil {
+		c.Seconds = uncertainty.Prediction{Value: w.Value, Low: *w.Low, High: *w.High, Level: w.Level}
+	}
 	return err
 }
 
@@ -66,6 +77,7 @@ type Ranking struct {
 type Estimate struct {
 	Seconds  uncertainty.Prediction
 	Runtime  string // that the time is of
+	Bytes    int64  // of memory that the model needs; 0 for unknown
 	Reasons  []string
 	Warnings []error
 }
@@ -116,12 +128,17 @@ func Fastest(devices []device.Device, excluded []device.Excluded, estimate Estim
 func candidate(d *device.Device, e *Estimate) Candidate {
 	return Candidate{
 		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Runtime: e.Runtime, Seconds: e.Seconds, Reasons: e.Reasons,
+		need: e.Bytes, free: d.Load.MemoryAvailableBytes,
 	}
 }
 
+// Done is when the model's first inference ends, those placed before it done: in
+// seconds.
+func (c *Candidate) Done() float64 { return c.Wait + c.Seconds.Value }
+
 // order is by time, then by name.
 func order(x, y Candidate) int {
-	return cmp.Or(cmp.Compare(x.Seconds.Value, y.Seconds.Value), strings.Compare(x.Node, y.Node))
+	return cmp.Or(cmp.Compare(x.Done(), y.Done()), strings.Compare(x.Node, y.Node))
 }
 
 // warn adds each warning once.

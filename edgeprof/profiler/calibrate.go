@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
@@ -168,7 +171,8 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 			break
 		}
 	}
-	return best, best.bound()
+	best.bound()
+	return best, nil
 }
 
 // beliefs are tried where a model's trees, which may know other machines alone,
@@ -201,27 +205,39 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibra
 }
 
 // bound sets the interval from the errors.
-func (c *Calibration) bound() error {
-	band, err := bandOf(c.Errors)
+func (c *Calibration) bound() {
+	band := bandOf(c.Errors)
 	c.Low, c.High = band.Low, band.High
-	return err
 }
 
 // band is the interval about the predicted times.
 func (c *Calibration) band() uncertainty.Band { return bandBetween(c.Low, c.High) }
 
-// bandOf is the interval that errors lead to. The error matches [ErrTooFew].
-func bandOf(errors []Error) (uncertainty.Band, error) {
+// bandOf is the interval that errors lead to: split conformal where there are
+// enough for that, else Student's for one more error, the factors being
+// lognormal; of fewer than two nothing is known but what other devices are off
+// by. It holds the prediction.
+func bandOf(errors []Error) uncertainty.Band {
 	predicted, measured := make([]float64, len(errors)), make([]float64, len(errors))
+	factors := make([]float64, len(errors))
 	for i, e := range errors {
-		predicted[i], measured[i] = e.Predicted, e.Measured
+		predicted[i], measured[i], factors[i] = e.Predicted, e.Measured, math.Log(e.Ratio())
 	}
-	band, err := uncertainty.NewBand(uncertainty.Factor, Level, predicted, measured)
-	if err != nil {
-		return band, fmt.Errorf("%w: %w", ErrTooFew, err)
+	if band, err := uncertainty.NewBand(uncertainty.Factor, Level, predicted, measured); err == nil {
+		return band
 	}
-	return band, nil
+	half, mean := math.Log(Elsewhere), 0.0
+	if n := float64(len(factors)); n > 1 {
+		var spread float64
+		mean, spread = stat.MeanStdDev(factors, nil)
+		half = spread * math.Sqrt(1+1/n) * distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+Level)/2)
+	}
+	return bandBetween(min(1, math.Exp(mean-half)), max(1, math.Exp(min(mean+half, widest))))
 }
+
+// widest is the logarithm of the widest factor that an interval of few errors
+// may have: files hold finite numbers.
+const widest = 100
 
 // bandBetween is the interval of two factors, as files keep it.
 func bandBetween(low, high float64) uncertainty.Band {

@@ -27,6 +27,7 @@ func TestCoverage(t *testing.T) {
 		{Name: "calibration", Level: Level, Run: calibrationCases, Above: 0.02},
 		{Name: "trained, kernel by kernel", Level: Level, Run: kernelCases, Above: 0.02},
 		{Name: "trained, whole models", Level: Level, Run: wholeCases, Above: 0.02},
+		{Name: "of five errors", Level: Level, Run: fewCases, Above: 0.02},
 	})
 }
 
@@ -45,9 +46,7 @@ func calibrationCases(seed uint64) []uncertainty.Case {
 	for range 59 {
 		c.Errors = append(c.Errors, Error{Predicted: 1e-3, Measured: 1e-3 * skewed(rng)})
 	}
-	if err := c.bound(); err != nil {
-		panic(err)
-	}
+	c.bound()
 	cases := make([]uncertainty.Case, 100)
 	for i := range cases {
 		model := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, MACs: int64(1+rng.IntN(9)) * 1e6}}}
@@ -69,9 +68,7 @@ func judged(rng *rand.Rand) *Model {
 			j.predicted[method] = append(j.predicted[method], 1e-3)
 		}
 	}
-	if err := m.bound(j); err != nil {
-		panic(err)
-	}
+	m.bound(j)
 	return m
 }
 
@@ -96,6 +93,20 @@ func wholeCases(seed uint64) []uncertainty.Case {
 	for i := range cases {
 		p := m.Whole.band.Predict(1e-3)
 		cases[i] = uncertainty.Case{Prediction: p, Actual: p.Value * skewed(rng)}
+	}
+	return cases
+}
+
+func fewCases(seed uint64) []uncertainty.Case {
+	rng := rand.New(rand.NewPCG(seed, 6))
+	factor := func() float64 { return math.Exp(0.3 * rng.NormFloat64()) }
+	cases := make([]uncertainty.Case, 100)
+	for i := range cases {
+		var errors []Error
+		for range 5 {
+			errors = append(errors, Error{Predicted: 1, Measured: factor()})
+		}
+		cases[i] = uncertainty.Case{Prediction: bandOf(errors).Predict(1), Actual: factor()}
 	}
 	return cases
 }

@@ -130,7 +130,7 @@ func foldsOf(cases []Case, v Validation) ([]fold, error) {
 // new device is calibrated with.
 func groups(cases []Case, names []string, group func(*Case) string, what string) ([]fold, error) {
 	if len(names) < 2 {
-		return nil, fmt.Errorf("%w: %d %s, want 2 at least", ErrTooFew, len(names), what)
+		return nil, fmt.Errorf("%w: %d %s, want 2 at least; rows can be left out instead (--cv row)", ErrTooFew, len(names), what)
 	}
 	var folds []fold
 	for _, name := range names {
@@ -172,7 +172,7 @@ func rowFolds(cases []Case) ([]fold, error) {
 			places = append(places, place{i, r})
 		}
 	}
-	parts, err := regression.RowFolds(len(places), 10, 42)
+	parts, err := regression.RowFolds(len(places), min(10, len(places)), 42)
 	if err != nil {
 		return nil, err
 	}

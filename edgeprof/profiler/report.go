@@ -246,12 +246,11 @@ func (j *judgement) coverage(predicted []float64) *float64 {
 				others = append(others, Error{Measured: u.actual, Predicted: predicted[k]})
 			}
 		}
-		band, err := bandOf(others)
-		if err != nil || !(predicted[i] > 0) {
+		if len(others) < smallest || !(predicted[i] > 0) {
 			continue
 		}
 		n++
-		if band.Predict(predicted[i]).Contains(t.actual) {
+		if bandOf(others).Predict(predicted[i]).Contains(t.actual) {
 			inside++
 		}
 	}

@@ -3,7 +3,6 @@ package profiler
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/foretime/foretime/edgeprof/kernel"
@@ -123,9 +122,7 @@ func Train(ctx context.Context, d *measurement.Data, o Options) (*Model, *Report
 	if bounds == nil { // too few families: the asked ones must do
 		bounds = asked
 	}
-	if err := m.bound(bounds); err != nil {
-		return nil, nil, err
-	}
+	m.bound(bounds)
 	m.Facts = Training{
 		Rows: len(d.Rows), Models: report.Models, Families: report.Families, Devices: report.Devices, Kernels: len(d.Kernels), Validation: string(v), MAPE: report.Methods[report.Method].MAPE,
 	}
@@ -134,7 +131,7 @@ func Train(ctx context.Context, d *measurement.Data, o Options) (*Model, *Report
 
 // bound gives every setting the interval of its errors on what was left out, or,
 // with too few of its own, of all settings' errors.
-func (m *Model) bound(j *judgement) error {
+func (m *Model) bound(j *judgement) {
 	var all []Error
 	own := map[string][]Error{}
 	for i, t := range j.tests {
@@ -150,9 +147,7 @@ func (m *Model) bound(j *judgement) error {
 		if len(c.Errors) < smallest {
 			c.Errors = all
 		}
-		if err := c.bound(); err != nil {
-			return fmt.Errorf("%s: %w", c.Facts.Setting, err)
-		}
+		c.bound()
 	}
 	var whole []Error
 	for i, p := range j.predicted[MethodWhole] {
@@ -160,9 +155,7 @@ func (m *Model) bound(j *judgement) error {
 			whole = append(whole, Error{Measured: j.tests[i].actual, Predicted: p})
 		}
 	}
-	var err error
-	m.Whole.band, err = bandOf(whole)
-	return err
+	m.Whole.band = bandOf(whole)
 }
 
 // smallest is how many errors an interval of [Level] needs.

@@ -76,8 +76,11 @@ func learnWhole(ctx context.Context, rows []measurement.Row) (*ModelTrees, error
 			s.Y = append(s.Y, rows[i].Time.Value)
 		}
 	}
-	if s.Len() < 2 {
+	if s.Len() == 0 {
 		return nil, fmt.Errorf("%w: %d rows with a time above 0", ErrTooFew, s.Len())
+	}
+	if s.Len() == 1 { // trees want two
+		s.X, s.Y = append(s.X, s.X...), append(s.Y, s.Y...)
 	}
 	categorical := make([]bool, len(rowColumns))
 	for i, name := range rowColumns {

@@ -98,14 +98,15 @@ function range(c, low, high) {
 }
 
 function showRanking(file, answer) {
-  const low = Math.min(...answer.candidates.map((c) => c.low));
-  const high = Math.max(...answer.candidates.map((c) => c.high));
+  const known = answer.candidates.filter((c) => c.low !== null);
+  const low = Math.min(...known.map((c) => c.low));
+  const high = Math.max(...known.map((c) => c.high));
   at("model-name").textContent = `${file.name}, ${bytes(file.size)}`;
   at("ranking").replaceChildren(
     ...answer.candidates.map((c, i) => make("li", i === 0 ? "card first" : "card",
       make("div", "head", make("span", "name", `${i + 1}. ${c.node}`), make("span", "time", seconds(c.predicted_execution_time))),
-      make("div", "quiet", `${c.device_model} · ${c.runtime} run time · 9 times of 10 from ${seconds(c.low)} to ${seconds(c.high)}`),
-      range(c, low, high),
+      make("div", "quiet", `${c.device_model} · ${c.runtime} run time · ` + (c.low === null ? "no interval is known" : `9 times of 10 from ${seconds(c.low)} to ${seconds(c.high)}`)),
+      c.low === null ? "" : range(c, low, high),
       make("ul", "quiet", ...c.reasons.map((r) => make("li", "", r))))),
     ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", `left out: ${e.reason}`))),
   );
