@@ -1,15 +1,12 @@
 package joblib
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
+	"github.com/foretime/foretime/shared/pickle"
 	"github.com/foretime/foretime/shared/regression/tree"
 )
 
@@ -29,177 +26,201 @@ type Column struct {
 
 // Pipeline is a model file.
 type Pipeline struct {
-	// Columns are the scaled features, in the booster's order.
-	Columns []Column
-	// Devices are the categories of the one-hot features after them.
-	Devices []string
-	// Plain are the features after these, which were not scaled.
-	Plain []string
+	Columns []Column // the scaled features
+	Devices []string // the categories of the one-hot features
+	Plain   []string // the features that are passed on as they are
 	// Booster takes all of them unscaled, under their names; those of the devices
 	// are device_NAME, 0 or 1.
 	Booster *tree.Ensemble
-}
 
-// The columns and categories of the original training.
-var (
-	columns = []string{
-		"conv_layers", "device_load_percent", "disk_io_read_bytes", "disk_io_write_bytes", "device_disk_usage_percent", "filter_details", "fully_conn_layers", "pool_layers", "total_parameters",
-	}
-	devices = []string{"desktop", "jetson", "raspberrypi"}
-)
+	// What the booster takes, in its order.
+	names         []string
+	center, scale []float64
+}
 
 // maxFile bounds the size of a file that is read.
 const maxFile = 256 << 20
 
-// Read reads a model file. The error matches [ErrFormat] or [tree.ErrModel], or
-// is the reader's own.
+// Read reads a model file. The error matches [ErrFormat], [pickle.ErrFormat] or
+// [tree.ErrModel], or is the reader's own.
 func Read(r io.Reader) (*Pipeline, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("%w: larger than %d MiB", ErrFormat, maxFile>>20)
-	}
-	booster, rest, err := readBooster(data)
+	d := pickle.Decoder{Globals: globals(), Built: built}
+	v, err := d.Decode(io.LimitReader(r, maxFile))
 	if err != nil {
 		return nil, err
 	}
 	p := &Pipeline{}
-	center, err := array(rest, "center_")
-	if err != nil {
+	if err := steps(v, p.step); err != nil {
 		return nil, err
 	}
-	scale, err := array(rest, "scale_")
+	if p.Booster == nil {
+		return nil, fmt.Errorf("%w: no booster", ErrFormat)
+	}
+	if p.Booster.Features() != len(p.names) {
+		return nil, fmt.Errorf("%w: the booster has %d features, the pipeline %d", ErrFormat, p.Booster.Features(), len(p.names))
+	}
+	if p.Booster, err = p.Booster.Unscaled(p.center, p.scale); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return p, p.Booster.SetNames(p.names)
+}
+
+// steps hands on what a pipeline consists of, one after the other.
+func steps(v any, do func(*pickle.Object) error) error {
+	o, ok := v.(*pickle.Object)
+	if !ok || o.Class != pipeline {
+		return fmt.Errorf("%w: %T where a pipeline belongs", ErrFormat, v)
+	}
+	list, err := objects(o.Attribute("steps"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	means, err := array(rest, "statistics_")
+	for _, v := range list {
+		named, _ := v.(pickle.Tuple)
+		if len(named) != 2 {
+			return fmt.Errorf("%w: a step that is %T", ErrFormat, v)
+		}
+		step, ok := named[1].(*pickle.Object)
+		if !ok {
+			return fmt.Errorf("%w: step %v is %T", ErrFormat, named[0], named[1])
+		}
+		if err := do(step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step takes in what prepares the columns, and the regressor.
+func (p *Pipeline) step(o *pickle.Object) (err error) {
+	if o.Class != transformer {
+		return p.regressor(o)
+	}
+	list, err := objects(o.Attribute("transformers_"))
 	if err != nil {
-		means = nil // no imputer
+		return err
 	}
-	names := inOrder(rest, columns)
-	if len(center) != len(scale) || len(center) > len(names) || means != nil && len(means) != len(center) {
-		return nil, fmt.Errorf("%w: %d centers, %d scales, %d means, %d columns", ErrFormat, len(center), len(scale), len(means), len(names))
+	for _, v := range list {
+		named, _ := v.(pickle.Tuple)
+		if len(named) != 3 {
+			return fmt.Errorf("%w: a transformer that is %T", ErrFormat, v)
+		}
+		if err := p.transformer(named[1], named[2]); err != nil {
+			return err
+		}
 	}
-	for i := range center {
-		c := Column{names[i], center[i], scale[i], math.NaN()}
+	return nil
+}
+
+// regressor reads the booster, which XGBoost serializes as UBJSON.
+func (p *Pipeline) regressor(o *pickle.Object) (err error) {
+	booster, ok := o.Attribute("_Booster").(*pickle.Object)
+	if !ok {
+		return fmt.Errorf("%w: a step %s without a booster", ErrFormat, o.Class)
+	}
+	handle := booster.Attribute("handle")
+	if called, ok := handle.(*pickle.Object); ok && len(called.Args) > 0 { // bytearray(bytes)
+		handle = called.Args[0]
+	}
+	data, ok := handle.([]byte)
+	if !ok {
+		return fmt.Errorf("%w: a booster that is %T", ErrFormat, handle)
+	}
+	p.Booster, err = tree.DecodeModel(data)
+	return err
+}
+
+// transformer takes in the features that one of the transformers makes.
+func (p *Pipeline) transformer(v, columns any) error {
+	if v == "drop" {
+		return nil
+	}
+	if v == "passthrough" {
+		return p.passed(columns)
+	}
+	o, ok := v.(*pickle.Object)
+	if !ok {
+		return fmt.Errorf("%w: a transformer that is %T", ErrFormat, v)
+	}
+	if o.Class == encoder {
+		return p.encoded(o)
+	}
+	return p.scaled(o, columns)
+}
+
+func (p *Pipeline) passed(columns any) error {
+	names, err := texts(columns)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		p.Plain = append(p.Plain, name)
+		p.feature(name, 0, 1)
+	}
+	return nil
+}
+
+func (p *Pipeline) encoded(o *pickle.Object) error {
+	list, err := objects(o.Attribute("categories_"))
+	if err != nil {
+		return err
+	}
+	for _, v := range list {
+		categories, err := texts(v)
+		if err != nil {
+			return err
+		}
+		for _, category := range categories {
+			p.Devices = append(p.Devices, category)
+			p.feature("device_"+category, 0, 1)
+		}
+	}
+	return nil
+}
+
+// scaled takes in columns that are scaled, by themselves or after missing values
+// were replaced.
+func (p *Pipeline) scaled(o *pickle.Object, columns any) error {
+	names, err := texts(columns)
+	if err != nil {
+		return err
+	}
+	center, scale, means := values(nil), values(nil), values(nil)
+	read := func(o *pickle.Object) error {
+		switch o.Class {
+		case scaler:
+			center, _ = o.Attribute("center_").(values)
+			scale, _ = o.Attribute("scale_").(values)
+		case imputer:
+			means, _ = o.Attribute("statistics_").(values)
+		default:
+			return fmt.Errorf("%w: a transformer %s", ErrFormat, o.Class)
+		}
+		return nil
+	}
+	if o.Class == pipeline {
+		err = steps(o, read)
+	} else {
+		err = read(o)
+	}
+	if err != nil {
+		return err
+	}
+	if len(center) != len(names) || len(scale) != len(names) || means != nil && len(means) != len(names) {
+		return fmt.Errorf("%w: %d centers, %d scales, %d means, %d columns", ErrFormat, len(center), len(scale), len(means), len(names))
+	}
+	for i, name := range names {
+		c := Column{name, center[i], scale[i], math.NaN()}
 		if means != nil {
 			c.Mean = means[i]
 		}
 		p.Columns = append(p.Columns, c)
+		p.feature(name, c.Center, c.Scale)
 	}
-	p.Plain = names[len(center):]
-	p.Devices = inOrder(rest, devices)
-	slices.Sort(p.Devices) // as the encoder has its categories
-	if want := len(names) + len(p.Devices); booster.Features() != want {
-		return nil, fmt.Errorf("%w: the booster has %d features, the pipeline %d", ErrFormat, booster.Features(), want)
-	}
-	if p.Booster, err = booster.Unscaled(center, scale); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	return p, p.Booster.SetNames(p.names())
+	return nil
 }
 
-func (p *Pipeline) names() []string {
-	var names []string
-	for _, c := range p.Columns {
-		names = append(names, c.Name)
-	}
-	for _, d := range p.Devices {
-		names = append(names, "device_"+d)
-	}
-	return append(names, p.Plain...)
-}
-
-// serialized begins a booster with its configuration as XGBoost serializes it.
-var serialized = []byte("{L\x00\x00\x00\x00\x00\x00\x00\x06Config")
-
-// readBooster finds the booster by its first bytes; the pickle opcode before it
-// tells its length (BINBYTES and BINBYTES8, or BYTEARRAY8: Lib/pickletools.py).
-// The rest is the file without it.
-func readBooster(data []byte) (*tree.Ensemble, []byte, error) {
-	at := bytes.Index(data, serialized)
-	if at < 0 {
-		return nil, nil, fmt.Errorf("%w: no booster", ErrFormat)
-	}
-	size := uint64(0)
-	switch {
-	case at >= 9 && (data[at-9] == 0x96 || data[at-9] == 0x8e):
-		size = binary.LittleEndian.Uint64(data[at-8:])
-	case at >= 5 && data[at-5] == 'B':
-		size = uint64(binary.LittleEndian.Uint32(data[at-4:]))
-	}
-	if size == 0 || size > uint64(len(data)-at) {
-		return nil, nil, fmt.Errorf("%w: a booster of %d bytes at %d in %d", ErrFormat, size, at, len(data))
-	}
-	end := at + int(size)
-	e, err := tree.DecodeModel(data[at:end])
-	if err != nil {
-		return nil, nil, err
-	}
-	return e, slices.Concat(data[:at], data[end:]), nil
-}
-
-// array is the float64 array that an attribute holds. joblib writes, after the
-// pickled description of an array (its shape as a tuple of one small number, its
-// dtype, and BUILD), one byte with the length of the padding, the padding of
-// 0xff, and the values (joblib/numpy_pickle.py, NumpyArrayWrapper).
-func array(data []byte, name string) ([]float64, error) {
-	at := find(data, name)
-	if at < 0 {
-		return nil, fmt.Errorf("%w: no %s", ErrFormat, name)
-	}
-	description := data[at+len(name):][:min(512, len(data)-at-len(name))]
-	shape := bytes.Index(description, []byte("\x85")) // TUPLE1
-	if shape < 2 || description[shape-2] != 'K' {     // BININT1
-		return nil, fmt.Errorf("%w: %s has no shape", ErrFormat, name)
-	}
-	n := int(description[shape-1])
-	for i := shape; i+1 < len(description); i++ {
-		pad := int(description[i+1])
-		values := i + 2 + pad
-		if description[i] != 'b' || pad < 1 || pad > 16 || values+8*n > len(data)-at-len(name) || values > len(description) {
-			continue
-		}
-		if len(bytes.Trim(description[i+2:values], "\xff")) > 0 {
-			continue
-		}
-		out := make([]float64, n)
-		for k := range out {
-			out[k] = math.Float64frombits(binary.LittleEndian.Uint64(data[at+len(name)+values+8*k:]))
-			if math.IsNaN(out[k]) || math.IsInf(out[k], 0) {
-				return nil, fmt.Errorf("%w: %s holds %v", ErrFormat, name, out[k])
-			}
-		}
-		return out, nil
-	}
-	return nil, fmt.Errorf("%w: %s has no values", ErrFormat, name)
-}
-
-// find is where a string begins, or -1: before it come its length in one byte
-// (SHORT_BINUNICODE) or, from older protocols, in four (BINUNICODE).
-func find(data []byte, text string) int {
-	short := append([]byte{0x8c, byte(len(text))}, text...)
-	long := append(binary.LittleEndian.AppendUint32([]byte{'X'}, uint32(len(text))), text...)
-	first := -1
-	for _, pattern := range [][]byte{short, long} {
-		if at := bytes.Index(data, pattern); at >= 0 && (first < 0 || at < first) {
-			first = at + len(pattern) - len(text)
-		}
-	}
-	return first
-}
-
-// inOrder are those of some strings that the pickle holds, in the order in which
-// they first come: later uses refer back.
-func inOrder(data []byte, texts []string) []string {
-	var found []string
-	for _, text := range texts {
-		if find(data, text) >= 0 {
-			found = append(found, text)
-		}
-	}
-	slices.SortFunc(found, func(a, b string) int { return cmp.Compare(find(data, a), find(data, b)) })
-	return found
+// feature is one of the booster's, and how it is scaled.
+func (p *Pipeline) feature(name string, center, scale float64) {
+	p.names, p.center, p.scale = append(p.names, name), append(p.center, center), append(p.scale, scale)
 }

@@ -10,31 +10,62 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/foretime/foretime/shared/pickle"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/tree"
 )
 
-// text is a string in a pickle.
-func text(s string) []byte { return append([]byte{0x8c, byte(len(s))}, s...) }
+// What Python pickles by protocol 4, without its memo.
+func text(s string) string { return "\x8c" + string(byte(len(s))) + s }
 
-// arrayOf is an attribute with an array, as joblib writes it.
-func arrayOf(name string, values ...float64) []byte {
-	b := append(text(name), "\x94h[)\x81\x94}\x94(h^h`haK"...)
-	b = append(b, byte(len(values)))
-	b = append(b, "\x85\x94hchdhGh\x88hk\x88hlK\x10ub\x03\xff\xff\xff"...)
+func list(items ...string) string { return "](" + strings.Join(items, "") + "e" }
+
+func tuple(items ...string) string { return "(" + strings.Join(items, "") + "t" }
+
+func object(class pickle.Global, state string) string {
+	return text(class.Module) + text(class.Name) + "\x93)\x81" + state + "b"
+}
+
+// with is a state of attributes and values by turns.
+func with(attributes ...string) string {
+	for i := 0; i < len(attributes); i += 2 {
+		attributes[i] = text(attributes[i])
+	}
+	return "}(" + strings.Join(attributes, "") + "u"
+}
+
+func number(n int) string { return "K" + string([]byte{byte(n)}) }
+
+func typeOf(kind, order string) string {
+	return text(dtype.Module) + text(dtype.Name) + "\x93" + text(kind) + "\x89\x88\x87R" + tuple(number(3), text(order), "N") + "b"
+}
+
+// arrayOf is an array as joblib writes it.
+func arrayOf(values ...float64) string {
+	b := []byte(object(wrapper, with("dtype", typeOf("f8", "<"), "shape", number(len(values))+"\x85", "numpy_array_alignment_bytes", number(16))) + "\x03\xff\xff\xff")
 	for _, v := range values {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 	}
-	return b
+	return string(b)
 }
 
-// booster is trees on scaled rows of 2 columns and 2 devices, and the rows
+// namesOf is an array of text, which is a pickle in the pickle.
+func namesOf(names ...string) string {
+	for i := range names {
+		names[i] = text(names[i])
+	}
+	inner := object(pickle.Global{Module: "numpy", Name: "ndarray"}, tuple(number(1), number(len(names))+"\x85", typeOf("O8", "|"), "\x89", list(names...)))
+	return object(wrapper, with("dtype", typeOf("O8", "|"), "shape", number(len(names))+"\x85")) + "\x80\x02" + inner + "."
+}
+
+// trees is a booster on scaled rows of 2 columns and 2 devices, and the rows
 // unscaled with their answers.
-func booster(t *testing.T) (ubjson []byte, rows [][]float64, answers []float64) {
+func trees(t *testing.T) (ubjson string, rows [][]float64, answers []float64) {
 	t.Helper()
 	var scaled [][]float64
 	for i := range 200 {
@@ -64,24 +95,32 @@ func booster(t *testing.T) (ubjson []byte, rows [][]float64, answers []float64) 
 		t.Fatal(err)
 	}
 	b.WriteString("}")
-	return b.Bytes(), rows, answers
+	return b.String(), rows, answers
 }
 
-// pickled is a model file that holds the booster as BYTEARRAY8.
-func pickled(ubjson []byte) []byte {
-	b := []byte("\x80\x04\x95")
-	for _, part := range [][]byte{
-		text("conv_layers"), text("total_parameters"), arrayOf("center_", 20, 250), arrayOf("scale_", 11, 70), text("raspberrypi"), []byte("X\x06\x00\x00\x00jetson"),
-		binary.LittleEndian.AppendUint64([]byte{0x96}, uint64(len(ubjson))), ubjson, text("scale_"), []byte("u."),
-	} {
-		b = append(b, part...)
+// parts of a model file.
+type parts struct{ center, scale, columns, devices, handle string }
+
+func whole(ubjson string) parts {
+	return parts{
+		center: arrayOf(20, 250), scale: arrayOf(11, 70), columns: list(text("conv_layers"), text("total_parameters")), devices: namesOf("jetson", "raspberrypi"),
+		handle: string(binary.LittleEndian.AppendUint64([]byte{0x96}, uint64(len(ubjson)))) + ubjson,
 	}
-	return b
+}
+
+func (p parts) String() string {
+	prepare := object(transformer, with("transformers_", list(
+		tuple(text("num"), object(scaler, with("center_", p.center, "scale_", p.scale)), p.columns),
+		tuple(text("cat"), object(encoder, with("categories_", list(p.devices))), list(text("device"))),
+		tuple(text("remainder"), text("drop"), list()),
+	)))
+	regress := object(regressor, with("_Booster", object(booster, with("handle", p.handle))))
+	return "\x80\x04" + object(pipeline, with("steps", list(tuple(text("prepare"), prepare), tuple(text("regress"), regress)))) + "."
 }
 
 func TestRead(t *testing.T) {
-	ubjson, rows, answers := booster(t)
-	p, err := Read(bytes.NewReader(pickled(ubjson)))
+	ubjson, rows, answers := trees(t)
+	p, err := Read(strings.NewReader(whole(ubjson).String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,32 +139,49 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	ubjson, _, _ := booster(t)
-	whole := pickled(ubjson)
-	without := func(part string) []byte { return bytes.Replace(whole, []byte(part), []byte("xxxxxxx"), 1) }
-	for name, data := range map[string][]byte{
-		"nothing": {}, "no booster": without("Config"), "no center": without("center_"), "no scale": bytes.ReplaceAll(whole, []byte("scale_"), []byte("sc_le_")),
-		"a column less": without("total_parameters"), "a device less": without("jetson"), "cut": whole[:len(whole)-len(ubjson)],
-		"a length beyond the file": bytes.Replace(whole, binary.LittleEndian.AppendUint64([]byte{0x96}, uint64(len(ubjson))), binary.LittleEndian.AppendUint64([]byte{0x96}, 1<<60), 1),
-		"a scale of 0":             bytes.Replace(whole, arrayOf("scale_", 11, 70), arrayOf("scale_", 0, 70), 1),
-		"a center that is NaN":     bytes.Replace(whole, arrayOf("center_", 20, 250), arrayOf("center_", math.NaN(), 250), 1),
-		"other lengths":            bytes.Replace(whole, arrayOf("center_", 20, 250), arrayOf("center_", 20), 1),
+	ubjson, _, _ := trees(t)
+	change := func(do func(*parts)) string {
+		p := whole(ubjson)
+		do(&p)
+		return p.String()
+	}
+	good := whole(ubjson).String()
+	for name, data := range map[string]string{
+		"a number":           "\x80\x04K\x01.",
+		"no center":          change(func(p *parts) { p.center = "N" }),
+		"no booster":         strings.Replace(good, "_Booster", "_Bxxster", 1),
+		"a column less":      change(func(p *parts) { p.columns = list(text("conv_layers")) }),
+		"columns by number":  change(func(p *parts) { p.columns = list(number(0), number(1)) }),
+		"a device less":      change(func(p *parts) { p.devices = namesOf("jetson") }),
+		"devices by number":  change(func(p *parts) { p.devices = arrayOf(1, 2) }),
+		"a scale of 0":       change(func(p *parts) { p.scale = arrayOf(0, 70) }),
+		"a center of NaN":    change(func(p *parts) { p.center = arrayOf(math.NaN(), 250) }),
+		"a center too few":   change(func(p *parts) { p.center = arrayOf(20) }),
+		"big-endian numbers": strings.Replace(good, typeOf("f8", "<"), typeOf("f8", ">"), 1),
+		"endless numbers":    strings.Replace(good, typeOf("f8", "<"), typeOf("f0", "<"), 1),
+		"a booster of None":  change(func(p *parts) { p.handle = "N" }),
 	} {
-		if _, err := Read(bytes.NewReader(data)); !errors.Is(err, ErrFormat) {
+		if _, err := Read(strings.NewReader(data)); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Read(bytes.NewReader(bytes.Replace(whole, []byte("reg:squarederror"), []byte("bin:squarederror"), 1))); !errors.Is(err, tree.ErrModel) {
+	for name, data := range map[string]string{
+		"nothing": "", "cut": good[:len(good)/2], "another class": strings.Replace(good, "RobustScaler", "RobustXcaler", 1),
+	} {
+		if _, err := Read(strings.NewReader(data)); !errors.Is(err, pickle.ErrFormat) || !strings.Contains(err.Error(), "offset") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Read(strings.NewReader(strings.Replace(good, "reg:squarederror", "bin:squarederror", 1))); !errors.Is(err, tree.ErrModel) {
 		t.Errorf("a booster that is not read: %v", err)
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte{})
-	f.Add(append(arrayOf("center_", 1, 2), serialized...))
-	f.Add(append([]byte("B\x10\x00\x00\x00"), serialized...))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := Read(bytes.NewReader(data)); err == nil && p.Booster == nil {
+	f.Add("")
+	f.Add(whole("{L\x00\x00\x00\x00\x00\x00\x00\x06Config").String())
+	f.Fuzz(func(t *testing.T, data string) {
+		if p, err := Read(strings.NewReader(data)); err == nil && p.Booster == nil {
 			t.Error("neither a model nor an error")
 		}
 	})
@@ -173,7 +229,7 @@ func compareWith(t *testing.T, p *Pipeline, path string) {
 	for i, name := range rows[0] {
 		at[name] = i
 	}
-	number := func(row []string, name string) float64 {
+	cell := func(row []string, name string) float64 {
 		v, err := strconv.ParseFloat(row[at[name]], 64)
 		if err != nil {
 			t.Fatal(err)
@@ -183,10 +239,10 @@ func compareWith(t *testing.T, p *Pipeline, path string) {
 	for _, row := range rows[1:] {
 		var x []float64
 		for _, name := range p.Booster.Names() {
-			x = append(x, number(row, name))
+			x = append(x, cell(row, name))
 		}
 		got, err := p.Booster.Predict(x)
-		if want := number(row, "want"); err != nil || math.Abs(got.Value-want) > 1e-5*math.Abs(want) {
+		if want := cell(row, "want"); err != nil || math.Abs(got.Value-want) > 1e-5*math.Abs(want) {
 			t.Fatalf("%v: %v, %v; want %v", row, got.Value, err, want)
 		}
 	}
