@@ -24,7 +24,7 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 		Use:   "inspect MODEL.onnx",
 		Short: "Count a model's layers, parameters, operations and memory",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			a, err := analyzed(args[0], sizes)
 			if err != nil {
 				return err
@@ -49,7 +49,7 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 				}{counts, texts(counts.Warnings)})
 			}
 			return inspection(env, counts)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	dimFlag(c, &sizes)

@@ -49,7 +49,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 		Use:   "layers MODEL",
 		Short: "Show every kernel of a model: shape, work, predicted time and, with --measure, the measured one",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			a, err := analyzed(args[0], with.sizes)
 			if err != nil {
 				return err
@@ -68,7 +68,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 				return env.WriteJSON(l)
 			}
 			return printLayers(env, l)
-		},
+		}),
 	}
 	f := c.Flags()
 	dimFlag(c, &with.sizes)

@@ -22,7 +22,7 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 		Use:   "rank MODEL.onnx",
 		Short: "Rank devices by the predicted time of one inference",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			from, err := source.devices()
 			if err != nil {
 				return err
@@ -49,7 +49,7 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 				return env.WriteJSON(r)
 			}
 			return ranking(env, r)
-		},
+		}),
 	}
 	source.flags(c, "local", "")
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices that name none (default: those of edgeprof calibrate, or built in)")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 	edgeprof "github.com/foretime/foretime/edgeprof/internal/cli"
 	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 func TestMain(m *testing.M) {
@@ -54,7 +56,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ORIGINAL", original)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"request": request},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"request": request, "pipe": pipe},
 	})
 }
 
@@ -88,4 +90,18 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := io.ReadAll(response.Body)
 	ts.Check(err)
 	fmt.Fprintf(ts.Stdout(), "%s\n%s", response.Status, text)
+}
+
+// pipe FILE writes the file into a FIFO named pipe, as soon as it is read.
+func pipe(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: pipe FILE")
+	}
+	path := ts.MkAbs("pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil && !os.IsExist(err) {
+		ts.Fatalf("%v", err)
+	}
+	text, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	crash.Go(func() { _ = os.WriteFile(path, text, 0o600) }) // a reader that is gone
 }

@@ -37,12 +37,15 @@ func newSplitCommand(env *cli.Env) *cobra.Command {
 far, into parts MODEL_part1.onnx, MODEL_part2.onnx and so on that run one after
 the other.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: piped(func(_ *cobra.Command, args []string) error {
 			if distance < 1 {
 				return cli.Usagef("--min-distance %d: want 1 or more", distance)
 			}
 			parts, err := splitFile(args[0], out, split.Settings{MinDistance: distance})
 			if err != nil {
+				return err
+			}
+			if err := removeOlder(env, args[0], out, len(parts)); err != nil {
 				return err
 			}
 			if asJSON {
@@ -54,7 +57,7 @@ the other.`,
 			}
 			_, err = table.WriteTo(env.Stdout)
 			return err
-		},
+		}),
 	}
 	c.Flags().IntVar(&distance, "min-distance", 6, "least number of operators between two cuts")
 	c.Flags().StringVar(&out, "out", ".", "folder to write the parts to")
@@ -85,11 +88,31 @@ func splitFile(path, folder string, s split.Settings) ([]splitPart, error) {
 	}
 	var written []splitPart
 	for i, p := range parts {
-		name := filepath.Join(folder, fmt.Sprintf("%s_part%d.onnx", strings.TrimSuffix(filepath.Base(path), ".onnx"), i+1))
+		name := partName(path, folder, i+1)
 		if err := file.Write(name, func(w io.Writer) error { return p.Write(w, source) }); err != nil {
 			return nil, err
 		}
 		written = append(written, splitPart{name, len(p.Operators), p.MACs, p.ParameterBytes, p.Input, max(0, p.BridgeBytes)})
 	}
 	return written, nil
+}
+
+func partName(path, folder string, number int) string {
+	return filepath.Join(folder, fmt.Sprintf("%s_part%d.onnx", strings.TrimSuffix(filepath.Base(path), ".onnx"), number))
+}
+
+// removeOlder removes what an older split into more parts left behind: the old
+// parts would follow the new ones.
+func removeOlder(env *cli.Env, path, folder string, parts int) error {
+	for n := parts + 1; ; n++ {
+		name := partName(path, folder, n)
+		err := os.Remove(name)
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		env.Log.Warnf("%s, of an older split into more parts, is removed", name)
+	}
 }

@@ -32,7 +32,7 @@ func newTimeCommand(env *cli.Env) *cobra.Command {
 		Use:   "time MODEL.onnx",
 		Short: "Time real inferences of a model on this machine",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			if runs < 1 || warmup < 0 {
 				return cli.Usagef("--runs %d --warmup %d: want at least 1 and 0", runs, warmup)
 			}
@@ -45,7 +45,7 @@ func newTimeCommand(env *cli.Env) *cobra.Command {
 			}
 			_, err = fmt.Fprintf(env.Stdout, "%s: %d inferences by the %s run time: min %.3f, p50 %.3f, p90 %.3f ms\n", t.Model, t.Runs, t.Runtime, 1000*t.Min, 1000*t.P50, 1000*t.P90)
 			return err
-		},
+		}),
 	}
 	c.Flags().IntVar(&runs, "runs", 20, "counted inferences")
 	c.Flags().IntVar(&warmup, "warmup", 2, "inferences before them")

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/file"
+)
+
+// piped is a command on a model file that may be a pipe: models are read more
+// than once, here and there, and not from the first byte to the last, so that
+// the command sees a copy.
+func piped(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		info, err := os.Stat(args[0])
+		if err != nil || info.Mode().IsRegular() || info.IsDir() {
+			return run(cmd, args) // which says what is wrong
+		}
+		dir, err := os.MkdirTemp("", "edgeprof-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		path := filepath.Join(dir, filepath.Base(args[0]))
+		if err := file.Write(path, func(w io.Writer) error { return copyFrom(w, args[0]) }); err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		return run(cmd, append([]string{path}, args[1:]...))
+	}
+}
+
+func copyFrom(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
