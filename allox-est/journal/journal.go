@@ -26,13 +26,17 @@ const (
 
 // Run is one run of a job. Times are in seconds.
 type Run struct {
-	Job     string    `json:"job"` // hash of what was executed
-	Name    string    `json:"name"`
-	Kind    string    `json:"kind"` // Sample or Full
-	Device  string    `json:"device"`
-	Threads int       `json:"threads"` // of the CPU, as the job was told
-	Epochs  int       `json:"epochs"`
-	Start   time.Time `json:"start"`
+	Job     string `json:"job"` // hash of what was executed
+	Name    string `json:"name"`
+	Kind    string `json:"kind"` // Sample or Full
+	Device  string `json:"device"`
+	Threads int    `json:"threads"` // of the CPU, as the job was told
+	// GPUs is how many the job was told to use, on a GPU; Params are its other
+	// parameters. Older journals hold neither.
+	GPUs   int               `json:"gpus,omitempty"`
+	Params map[string]string `json:"params,omitempty"`
+	Epochs int               `json:"epochs"`
+	Start  time.Time         `json:"start"`
 
 	Identity
 

@@ -188,3 +188,16 @@ func meanReading(readings []yardstick.Reading) float64 {
 	}
 	return math.Round(1e10*sum/float64(max(1, len(readings)))) / 1e10
 }
+
+// configure says in what configuration of the job a run was made.
+func configure(run *journal.Run, spec *jobspec.Spec) {
+	if run.Device == jobspec.GPU {
+		run.GPUs = spec.Device(run.Device).Count
+	}
+	for name, value := range spec.Params {
+		if run.Params == nil {
+			run.Params = map[string]string{}
+		}
+		run.Params[name] = string(value)
+	}
+}

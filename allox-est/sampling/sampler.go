@@ -152,6 +152,7 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs,
 		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
 	}
+	configure(run, s.Spec)
 	if err != nil {
 		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()
 	} else {

@@ -32,6 +32,7 @@ type jobFlags struct {
 	seed    uint64
 	method  string
 	json    bool
+	set     map[string]string
 }
 
 func (f *jobFlags) register(flags *pflag.FlagSet) {
@@ -42,6 +43,7 @@ func (f *jobFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order of samples")
 	flags.StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("how to estimate, one of %v", estimate.Methods()))
+	flags.StringToStringVar(&f.set, "set", nil, "parameters of the job, NAME=VALUE, in place of the file's")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 }
 
@@ -65,6 +67,9 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 			Command: args, Epochs: f.epochs, Devices: map[string]jobspec.Device{jobspec.CPU: {Threads: f.threads}},
 			Progress: jobspec.Progress{Pattern: f.pattern},
 		}
+		if err := params(spec, f.set); err != nil {
+			return nil, err
+		}
 		if err := spec.Check(); err != nil {
 			return nil, &cli.UsageError{Err: err}
 		}
@@ -82,7 +87,10 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 	if cmd.Flags().Changed("epochs") {
 		spec.Epochs = f.epochs
 	}
-	for _, name := range []string{"epochs", "threads", "pattern"} {
+	if err := params(spec, f.set); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"epochs", "threads", "pattern", "set"} {
 		if !cmd.Flags().Changed(name) {
 			continue
 		}

@@ -18,6 +18,7 @@ func New(env *cli.Env) *cobra.Command {
 		newValidateCommand(env),
 		newParseCommand(env),
 		newFollowCommand(env), newBacktestCommand(env), newExportCommand(env),
+		newPredictCommand(env),
 		newPlotCommand(env),
 		newScheduleCommand(env),
 		newJobsCommand(env),

@@ -20,12 +20,15 @@ type NNLS struct {
 
 var _ regression.Fitter[*Model] = NNLS{}
 
-// Fit fits. As many samples as coefficients are needed. The error matches
-// [regression.ErrTooFew], [regression.ErrConstant] (beside an intercept),
-// [regression.ErrNotFinite] or [regression.ErrDimension]. Of features that are
-// collinear one is used and the others are left at zero.
+// Fit fits. One sample is enough, two beside an intercept: of features that are collinear, or more than
+// the samples can tell apart, some are used and the others left at zero. The
+// error matches [regression.ErrTooFew], [regression.ErrConstant] (beside an
+// intercept), [regression.ErrNotFinite] or [regression.ErrDimension].
 func (n NNLS) Fit(_ context.Context, s regression.Samples) (*Model, error) {
-	needs := regression.Needs{MinRows: coefficients(s, n.NoIntercept), Varying: !n.NoIntercept}
+	needs := regression.Needs{MinRows: 1}
+	if !n.NoIntercept {
+		needs = regression.Needs{MinRows: 2, Varying: true}
+	}
 	if err := checkSamples(s, n.NoIntercept, needs); err != nil {
 		return nil, err
 	}
@@ -135,6 +138,9 @@ func leastSquares(a *mat.Dense, y *mat.VecDense, free []bool) (x []float64, ok b
 	}
 	if len(columns) == 0 {
 		return x, true
+	}
+	if len(columns) > rows {
+		return nil, false
 	}
 	part := mat.NewDense(rows, len(columns), nil)
 	for at, j := range columns {
