@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/regression"
@@ -67,6 +68,9 @@ const bandLevel = .9
 func Train(ctx context.Context, kind string, l Learner, sets []*samples.Set, s Settings) (*Model, Report, error) {
 	if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 		return nil, Report{}, fmt.Errorf("%w: overlap cost %v", ErrSamples, s.OverlapCost)
+	}
+	if s.Forecast && slices.ContainsFunc(sets, func(set *samples.Set) bool { return set.Original }) {
+		return nil, Report{}, fmt.Errorf("%w: those of the original program hold no forecasts", ErrSamples)
 	}
 	m := &Model{Kind: kind, OverlapCost: s.OverlapCost, Origin: originOf(sets, s.Until), view: l.View}
 	m.view.forecast = s.Forecast

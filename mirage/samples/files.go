@@ -162,6 +162,7 @@ func (p Plan) block(ctx context.Context, w *simulator.Workload, dir string, bloc
 type Set struct {
 	Manifest Manifest
 	Samples  []Sample
+	Original bool // made by the original program: see LoadOriginal
 }
 
 // LoadManifest reads plan.json.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/network"
-	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/registry"
@@ -21,13 +20,18 @@ import (
 func newTrainCommand(env *cli.Env) *cobra.Command {
 	var kind, out, until, zone string
 	var s model.Settings
+	var in batches
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "train DIR...",
+		Use:   "train DIR|BATCH.pickle...",
 		Short: "learn from samples how long a successor will wait",
 		Long: `Learn from samples how long a successor will wait. Of each folder the later
 part judges the model. Folders made with other --nodes or --load show it more
 kinds of weeks than the log has.
+
+A file is a batch that the original program pickled (data_0.pickle, or several
+merged), of which nothing is executed; --start and --interval are those of the
+run that made it.
 
 Kinds of models:
 
@@ -51,18 +55,10 @@ Kinds of models:
 			if err != nil {
 				return cli.Usagef("--model: %w", err)
 			}
-			bar := env.Progress("read samples", int64(len(args)))
-			var sets []*samples.Set
-			for _, dir := range args {
-				set, err := samples.Load(dir, learner.View.Reduce)
-				if err != nil {
-					bar.Done()
-					return err
-				}
-				sets = append(sets, set)
-				bar.Add(1)
+			sets, err := in.load(env, args, learner.View.Reduce, zone)
+			if err != nil {
+				return err
 			}
-			bar.Done()
 			begin := time.Now()
 			trained, report, err := model.Train(cmd.Context(), kind, learner, sets, s)
 			if err != nil {
@@ -89,6 +85,8 @@ Kinds of models:
 	f.BoolVar(&s.Forecast, "forecast", false, "let the model see what the queue itself foretells, by simulating it with time limits")
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
 	f.IntVar(&s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the model does not depend on it")
+	f.StringVar(&in.start, "start", "", "of batches of the original program: when the first predecessor was submitted")
+	f.StringVar(&in.interval, "interval", "6h", "of batches of the original program: time between two predecessors")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Require(c, "out")
 	return c
