@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -62,40 +63,70 @@ func TestRealRuntimesAskForNothingUnknown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := 0
+		asked, works, wraps := 0, 0, 0
 		body = []byte(strings.ReplaceAll(string(body), "\x00", "\x00\x00"))
 		for _, m := range entryName.FindAllSubmatch(body, -1) {
 			name := string(m[1])
+			asked++
+			if have[name] {
+				wraps++
+			}
 			if !worksOn.MatchString(name) {
 				continue
 			}
-			asked++
+			works++
 			if _, known := passed()[suffixes.ReplaceAllString(name, "")]; !known && !have[name] {
 				t.Errorf("%s asks for %s, which is neither wrapped nor passed on purpose", filepath.Base(lib), name)
 			}
 		}
-		if asked < 50 {
-			t.Errorf("%s names %d entry points: this test reads it wrongly", lib, asked)
+		if works < 50 {
+			t.Errorf("%s names %d entry points that give work or memory: this test reads it wrongly", lib, works)
 		}
-		t.Logf("%s: %d names that give work or memory", lib, asked)
+		t.Logf("%s: %d names asked for, %d that give work or memory; %d wrapped, %d passed", filepath.Base(lib), asked, works, wraps, asked-wraps)
 	}
 }
 
-// A run-time library over the simulated driver says the same under the hook as
-// without it, and the hook sees how it asks.
-func TestRealRuntimesStartUnderTheHook(t *testing.T) {
+// What a run-time library of CUDA 12 or 13 has looked up, called as the cuda.h
+// beside it declares it, does the same without the hook, with it, and with it
+// in a session; where the library holds the hook's address, the hook counts.
+func TestRealRuntimesCallTheSame(t *testing.T) {
 	for _, lib := range runtimes(t) {
+		lib, err := filepath.Abs(lib)
+		if err != nil {
+			t.Fatal(err)
+		}
+		include := "-I" + filepath.Join(filepath.Dir(lib), "..", "include")
 		w := newWorld(t, session.Options{})
-		program := compileTest(t, "runtime", "runtime.c", "-ldl")
-		plain := w.command(program, lib)
-		plain.Env = append(plain.Env, "LD_PRELOAD=")
-		want := w.run(plain)
-		if got := w.run(w.command(program, lib)); got != want || !strings.HasPrefix(got, "version 0 ") {
-			t.Errorf("%s: %q under the hook, %q without", lib, got, want)
+		program := compileTest(t, "runtime", "runtime.c", "-ldl", include)
+		outside := w.command(program, lib)
+		outside.Env = append(outside.Env, "LD_PRELOAD=")
+		want := w.run(outside)
+		if !strings.HasSuffix(want, "\nok\n") || strings.Count(want, ", held 1\n") < 25 {
+			t.Fatalf("%s: without the hook:\n%s", lib, want)
+		}
+		alone := w.command(program, lib)
+		alone.Env = append(alone.Env, "DEFT_SESSION=")
+		if got := w.run(alone); got != want {
+			t.Errorf("%s: without a session:\n%s\nwant:\n%s", lib, got, want)
+		}
+		if got := w.run(w.command(program, lib)); got != want {
+			t.Errorf("%s: in a session:\n%s\nwant:\n%s", lib, got, want)
 		}
 		gone := w.reap()
-		if len(gone) != 1 || gone[0].Paths&session.PathGetProcV2 == 0 || !slices.Contains(gone[0].Paths.Names(), "dlopen") {
+		if len(gone) != 1 || gone[0].Launches != 3+1+5 || gone[0].Paths&session.PathGetProcV2 == 0 || !slices.Contains(gone[0].Paths.Names(), "dlopen") {
 			t.Errorf("%s: the hook saw %+v", lib, gone)
+		}
+	}
+}
+
+// What this project declares of the driver is what NVIDIA's headers say.
+func TestRealHeadersAgree(t *testing.T) {
+	needCompiler(t)
+	for _, lib := range runtimes(t) {
+		include := filepath.Join(filepath.Dir(lib), "..", "include")
+		out, err := exec.CommandContext(t.Context(), "cc", "-fsyntax-only", "-I"+include, filepath.Join("..", "simcuda", "src", "layout_check.c")).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", include, err, out)
 		}
 	}
 }
