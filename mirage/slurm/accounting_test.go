@@ -8,28 +8,30 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/foretime/foretime/shared/slurmtest"
 )
 
 // TestRealAccounting reads the accounting log of a real Slurm, as sacct prints
 // it, and simulates it.
 func TestRealAccounting(t *testing.T) {
-	c := startCluster(t, (*cluster).keepAccounts)
+	c := slurmtest.Start(t, keepAccounts)
 	const jobs = 30
 	l := newLoad(3)
 	for range jobs {
 		_, _, nodes := l.next()
-		if _, err := c.run("sbatch", "--parsable", "--time=1", "--output=/dev/null", fmt.Sprintf("--nodes=%d", nodes), "--wrap=sleep 1"); err != nil {
+		if _, err := c.Run("sbatch", "--parsable", "--time=1", "--output=/dev/null", fmt.Sprintf("--nodes=%d", nodes), "--wrap=sleep 1"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// One that never starts.
-	if _, err := c.run("sbatch", "--parsable", "--time=1", "--hold", "--wrap=true"); err != nil {
+	if _, err := c.Run("sbatch", "--parsable", "--time=1", "--hold", "--wrap=true"); err != nil {
 		t.Fatal(err)
 	}
 	columns := "JobID,JobName,User,Partition,QOS,Submit,Start,End,Priority,Timelimit,ExitCode,State,NNodes"
 	var log string
-	c.await("the accounts of all jobs", func() bool {
-		out, err := c.run("env", "TZ=UTC", "sacct", "--allusers", "--parsable2", "--starttime=now-1hour", "--format="+columns)
+	c.Await("the accounts of all jobs", func() bool {
+		out, err := c.Run("env", "TZ=UTC", "sacct", "--allusers", "--parsable2", "--starttime=now-1hour", "--format="+columns)
 		log = out
 		return err == nil && strings.Count(out, "|COMPLETED|") == 2*jobs // each with its step
 	})
@@ -71,21 +73,21 @@ func unmarshal(t *testing.T, text string, v any) {
 
 // keepAccounts starts a database and Slurm's daemon in front of it, and has the
 // cluster send its accounts there.
-func (c *cluster) keepAccounts() {
+func keepAccounts(c *slurmtest.Cluster) {
 	me, err := user.Current()
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	at := func(name string) string { return filepath.Join(c.dir, name) }
-	ports := c.ports(2)
-	if _, err := c.run(program(c.t, "mariadb-install-db"), "--no-defaults", "--user="+me.Username, "--datadir="+at("db"),
+	at := func(name string) string { return filepath.Join(c.Dir, name) }
+	ports := c.Ports(2)
+	if _, err := c.Run(slurmtest.Program(c.T, "mariadb-install-db"), "--no-defaults", "--user="+me.Username, "--datadir="+at("db"),
 		"--auth-root-authentication-method=normal", "--skip-test-db"); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	c.spawn("mariadbd", "--no-defaults", "--user="+me.Username, "--datadir="+at("db"), "--socket="+at("db.socket"), "--pid-file="+at("db.pid"),
+	c.Spawn("mariadbd", "--no-defaults", "--user="+me.Username, "--datadir="+at("db"), "--socket="+at("db.socket"), "--pid-file="+at("db.pid"),
 		"--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", ports[0]), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0", "--innodb-lock-wait-timeout=900")
-	c.await("the database", func() bool { _, err := os.Stat(at("db.socket")); return err == nil })
-	conf := strings.NewReplacer("DIR", c.dir, "USER", me.Username, "STORE", fmt.Sprint(ports[0]), "PORT", fmt.Sprint(ports[1])).Replace(`AuthType=auth/munge
+	c.Await("the database", func() bool { _, err := os.Stat(at("db.socket")); return err == nil })
+	conf := strings.NewReplacer("DIR", c.Dir, "USER", me.Username, "STORE", fmt.Sprint(ports[0]), "PORT", fmt.Sprint(ports[1])).Replace(`AuthType=auth/munge
 AuthInfo=socket=DIR/munge.socket
 DbdHost=localhost
 DbdAddr=127.0.0.1
@@ -100,11 +102,11 @@ StorageUser=root
 StorageLoc=accounts
 `)
 	if err := os.WriteFile(at("slurmdbd.conf"), []byte(conf), 0o600); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	c.spawn("slurmdbd", "-D")
+	c.Spawn("slurmdbd", "-D")
 	// AccountingStoragePass is where munge listens, for those who write to
 	// slurmdbd (slurm.conf(5)).
-	c.configure(fmt.Sprintf("AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort=%d\nAccountingStoragePass=%s\n", ports[1], at("munge.socket")))
-	c.await("a registered cluster", func() bool { _, err := c.run("sacctmgr", "--immediate", "add", "cluster", "t"); return err == nil })
+	c.Configure(fmt.Sprintf("AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort=%d\nAccountingStoragePass=%s\n", ports[1], at("munge.socket")))
+	c.Await("a registered cluster", func() bool { _, err := c.Run("sacctmgr", "--immediate", "add", "cluster", "t"); return err == nil })
 }

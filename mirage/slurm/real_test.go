@@ -23,6 +23,7 @@ import (
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/slurmtest"
 )
 
 // On the real Slurm an hour of the policy is six seconds.
@@ -50,9 +51,7 @@ func (l load) next() (gap, seconds float64, nodes int) {
 // competing load, reactively and with a model trained at that scale; and one
 // whose process is killed again and again.
 func TestRealProvision(t *testing.T) {
-	for name := range packages {
-		program(t, name)
-	}
+	slurmtest.Need(t)
 	dir := t.TempDir()
 	mirage := filepath.Join(dir, "mirage")
 	run(t, nil, "go", "build", "-o", mirage, "../cmd/mirage")
@@ -136,22 +135,22 @@ func provision(mirage, state, model string, seconds, services int, script string
 // chainOf keeps one chain going to its end and checks it against the
 // controller and the log of completed jobs.
 func chainOf(t *testing.T, mirage, model string, more ...string) Summary {
-	c := startCluster(t)
+	c := slurmtest.Start(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	wg.Go(func() { c.compete(ctx, newLoad(2)) })
-	state := filepath.Join(c.dir, "chain")
-	port := c.ports(1)[0]
+	wg.Go(func() { compete(c, ctx, newLoad(2)) })
+	state := filepath.Join(c.Dir, "chain")
+	port := c.Ports(1)[0]
 	var sum Summary
-	argv := provision(mirage, state, model, serviceSeconds, services, service(t, c.dir, serviceSeconds), append(more, "--metrics", fmt.Sprintf("127.0.0.1:%d", port))...)
+	argv := provision(mirage, state, model, serviceSeconds, services, service(t, c.Dir, serviceSeconds), append(more, "--metrics", fmt.Sprintf("127.0.0.1:%d", port))...)
 	scraped := make(chan string, 1)
 	go func() {
 		time.Sleep(20 * time.Second)
 		scraped <- scrape(port)
 	}()
-	out := run(t, c.env(), argv...)
+	out := run(t, c.Env(), argv...)
 	if err := json.Unmarshal([]byte(out), &sum); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -161,7 +160,7 @@ func chainOf(t *testing.T, mirage, model string, more ...string) Summary {
 	if sum.Links != services || sum.Ended != services || sum.Submissions != services || sum.HandOvers != services-1 {
 		t.Errorf("%+v", sum)
 	}
-	c.once(state, services)
+	once(c, state, services)
 	b, err := os.ReadFile(filepath.Join(state, "decisions.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +169,7 @@ func chainOf(t *testing.T, mirage, model string, more ...string) Summary {
 	if early := bytes.Count(b, []byte(`"why":"policy"`)); model == "reactive" && early > 0 || model != "reactive" && early < services/2 {
 		t.Errorf("%d successors of %d submitted early", early, services-1)
 	}
-	t.Logf("%d decisions, %d other jobs, %+v", bytes.Count(b, []byte("\n")), len(c.queue())-services, sum)
+	t.Logf("%d decisions, %d other jobs, %+v", bytes.Count(b, []byte("\n")), len(queue(c))-services, sum)
 	return sum
 }
 
@@ -185,7 +184,7 @@ func scrape(port int) string {
 }
 
 // compete submits the load until the context is done.
-func (c *cluster) compete(ctx context.Context, l load) {
+func compete(c *slurmtest.Cluster, ctx context.Context, l load) {
 	next := time.Now()
 	for {
 		gap, seconds, nodes := l.next()
@@ -193,42 +192,42 @@ func (c *cluster) compete(ctx context.Context, l load) {
 		if (Wall{}).Sleep(ctx, time.Until(next)) != nil {
 			return
 		}
-		if _, err := c.run("sbatch", "--parsable", "--time=1", "--output=/dev/null", fmt.Sprintf("--nodes=%d", nodes), fmt.Sprintf("--wrap=sleep %.1f", seconds)); err != nil {
-			c.t.Error(err)
+		if _, err := c.Run("sbatch", "--parsable", "--time=1", "--output=/dev/null", fmt.Sprintf("--nodes=%d", nodes), fmt.Sprintf("--wrap=sleep %.1f", seconds)); err != nil {
+			c.T.Error(err)
 		}
 	}
 }
 
 // once checks that each link has exactly one job, by the controller and by
 // the log of completed jobs, each on its own.
-func (c *cluster) once(state string, links int) {
-	c.t.Helper()
+func once(c *slurmtest.Cluster, state string, links int) {
+	c.T.Helper()
 	l, err := OpenLedger(filepath.Join(state, "journal.jsonl"))
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	defer l.Close()
 	known := map[string]int{}
-	for _, j := range c.queue() {
+	for _, j := range queue(c) {
 		known[j.Comment]++
 		if strings.HasPrefix(j.Comment, "foretime/") && j.State != "COMPLETED" {
-			c.t.Errorf("job %d of %s is %s", j.ID, j.Comment, j.State)
+			c.T.Errorf("job %d of %s is %s", j.ID, j.Comment, j.State)
 		}
 	}
-	completed, err := os.ReadFile(filepath.Join(c.dir, "jobcomp.log"))
+	completed, err := os.ReadFile(filepath.Join(c.Dir, "jobcomp.log"))
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	for i := range links {
 		if n := known[l.Token(i)]; n != 1 {
-			c.t.Errorf("the controller knows %d jobs for link %d", n, i)
+			c.T.Errorf("the controller knows %d jobs for link %d", n, i)
 		}
 		if n := bytes.Count(completed, fmt.Appendf(nil, " Name=service-%s-%d ", l.Chain, i)); n != 1 {
-			c.t.Errorf("%d jobs of link %d have completed", n, i)
+			c.T.Errorf("%d jobs of link %d have completed", n, i)
 		}
 	}
 	if n := bytes.Count(completed, fmt.Appendf(nil, " Name=service-%s-", l.Chain)); n != links {
-		c.t.Errorf("%d services have completed, want %d", n, links)
+		c.T.Errorf("%d services have completed, want %d", n, links)
 	}
 }
 
@@ -249,16 +248,16 @@ esac
 // lets it go on each time.
 func killed(t *testing.T, mirage string) {
 	const kills, seconds = 50, 3
-	c := startCluster(t)
-	bin, fates := filepath.Join(c.dir, "bin"), filepath.Join(c.dir, "fates")
+	c := slurmtest.Start(t)
+	bin, fates := filepath.Join(c.Dir, "bin"), filepath.Join(c.Dir, "fates")
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte(murderous), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	env := append(c.env(bin), "SBATCH="+program(t, "sbatch"), "FATES="+fates)
-	state, script := filepath.Join(c.dir, "chain"), service(t, c.dir, seconds)
+	env := append(c.Env(), "PATH="+bin+":"+os.Getenv("PATH"), "SBATCH="+slurmtest.Program(t, "sbatch"), "FATES="+fates)
+	state, script := filepath.Join(c.Dir, "chain"), service(t, c.Dir, seconds)
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 3))
 	died, stopped, lives, links := 0, 0, 0, 0 // links 0: the chain has no end yet
 	var stderr bytes.Buffer
@@ -303,7 +302,7 @@ func killed(t *testing.T, mirage string) {
 			t.Fatalf("%v\n%s", cmd.ProcessState, stderr.Bytes())
 		}
 	}
-	c.once(state, links)
+	once(c, state, links)
 	b, _ := os.ReadFile(fates)
 	tries := 0
 	for _, k := range readLinks(t, state) {
@@ -330,4 +329,14 @@ func readLinks(t *testing.T, state string) []Link {
 	}
 	defer l.Close()
 	return l.Links
+}
+
+// queue is what the cluster's controller holds.
+func queue(c *slurmtest.Cluster) []Job {
+	c.T.Helper()
+	jobs, err := (&Client{Runner: Exec{Env: c.Env()}}).Queue(context.Background())
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return jobs
 }

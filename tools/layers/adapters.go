@@ -10,6 +10,7 @@ func adapters() map[string]string {
 		"allox-est/follow/log.go":       "reads a log as it grows",
 		"allox-est/jobs/job.go":         "an example job tells its own time",
 		"allox-est/runner":              "runs a job and says what it cost",
+		"allox-est/slurm/submit.go":     "runs Slurm's commands",
 		"chamtool/host":                 "builds and runs a program in C",
 		"deft/cc":                       "runs the C compiler",
 		"deft/daemon":                   "owns a session for as long as it is needed",
@@ -23,6 +24,7 @@ func adapters() map[string]string {
 		"mirage/slurm/lock.go":          "the clock of a real Slurm",
 		"mirage/slurm/runner.go":        "runs Slurm's commands",
 		"shared/file/log.go":            "waits for another process's lock",
+		"shared/slurmtest":              "runs a real Slurm",
 		"shared/timing/laps.go":         "the clock that laps are given where none is",
 	}
 }

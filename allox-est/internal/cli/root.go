@@ -19,6 +19,7 @@ func New(env *cli.Env) *cobra.Command {
 		newParseCommand(env),
 		newFollowCommand(env), newBacktestCommand(env), newExportCommand(env),
 		newPredictCommand(env),
+		newSlurmCommand(env),
 		newPlotCommand(env),
 		newScheduleCommand(env),
 		newJobsCommand(env),

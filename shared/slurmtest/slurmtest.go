@@ -1,4 +1,4 @@
-package slurm
+package slurmtest
 
 import (
 	"bytes"
@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // packages are the programs a real Slurm needs and where they come from.
@@ -26,8 +28,8 @@ var packages = map[string]string{
 	"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core", "my_print_defaults": "mariadb-client-core",
 }
 
-// program finds a program of the system, those for its keeper included.
-func program(t *testing.T, name string) string {
+// Program finds a program of the system, those for its keeper included.
+func Program(t *testing.T, name string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {
 		return path
@@ -39,77 +41,84 @@ func program(t *testing.T, name string) string {
 	return ""
 }
 
-// cluster is a Slurm of four nodes with four pretended GPUs each, on
+// Need skips a test where Slurm is not installed.
+func Need(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
+		Program(t, name)
+	}
+}
+
+// Cluster is a Slurm of four nodes with four pretended GPUs each, on
 // loopback, in a folder of its own.
-type cluster struct {
-	t     *testing.T
-	dir   string
+type Cluster struct {
+	T     *testing.T
+	Dir   string      // of its settings and state
 	procs []*exec.Cmd // in the order of their start
 	start chan func()
 }
 
-// startCluster starts a Slurm and sees to its end. What more starts comes
+// Start starts a Slurm and sees to its end. What more starts comes
 // before the controller.
-func startCluster(t *testing.T, more ...func(*cluster)) *cluster {
-	for name := range packages {
-		program(t, name)
-	}
+func Start(t *testing.T, more ...func(*Cluster)) *Cluster {
+	t.Helper()
+	Need(t)
 	dir, err := os.MkdirTemp("", "slurm") // t.TempDir is too long a name for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, dir: dir, start: make(chan func())}
+	c := &Cluster{T: t, Dir: dir, start: make(chan func())}
 	// The children die with the thread that started them, so that nothing is
 	// left even when this process is killed.
-	go func() {
+	crash.Go(func() {
 		runtime.LockOSThread()
 		for f := range c.start {
 			f()
 		}
-	}()
+	})
 	t.Cleanup(c.stop)
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	c.write()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	c.spawn("munged", "--foreground", "--force", "--key-file="+at("munge.key"), "--socket="+at("munge.socket"),
+	c.Spawn("munged", "--foreground", "--force", "--key-file="+at("munge.key"), "--socket="+at("munge.socket"),
 		"--pid-file="+at("munge.pid"), "--log-file="+at("munge.log"), "--seed-file="+at("munge.seed"))
-	c.await("munge", func() bool { _, err := os.Stat(at("munge.socket")); return err == nil })
+	c.Await("munge", func() bool { _, err := os.Stat(at("munge.socket")); return err == nil })
 	for _, start := range more {
 		start(c)
 	}
-	c.spawn("slurmctld", "-D", "-f", at("slurm.conf"))
+	c.Spawn("slurmctld", "-D", "-f", at("slurm.conf"))
 	for i := range 4 {
-		c.spawn("slurmd", "-D", "-N", fmt.Sprintf("n%d", i), "-f", at("slurm.conf"))
+		c.Spawn("slurmd", "-D", "-N", fmt.Sprintf("n%d", i), "-f", at("slurm.conf"))
 	}
-	c.await("four idle nodes", func() bool {
-		out, err := c.run("sinfo", "--noheader", "--Node", "--format=%T")
+	c.Await("four idle nodes", func() bool {
+		out, err := c.Run("sinfo", "--noheader", "--Node", "--format=%T")
 		return err == nil && strings.Count(out, "idle\n") == 4
 	})
 	return c
 }
 
-func (c *cluster) write() {
+func (c *Cluster) write() {
 	key := make([]byte, 1024)
 	if _, err := rand.Read(key); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	host, _, _ = strings.Cut(host, ".")
 	me, err := user.Current()
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	ports := c.ports(5)
+	ports := c.Ports(5)
 	var nodes strings.Builder
 	for i, port := range ports[1:] {
 		fmt.Fprintf(&nodes, "NodeName=n%d NodeHostname=%s NodeAddr=127.0.0.1 Port=%d CPUs=1 Gres=gpu:4\n", i, host, port)
 	}
-	conf := strings.NewReplacer("DIR", c.dir, "HOST", host, "USER", me.Username, "PORT", fmt.Sprint(ports[0])).Replace(`ClusterName=t
+	conf := strings.NewReplacer("DIR", c.Dir, "HOST", host, "USER", me.Username, "PORT", fmt.Sprint(ports[0])).Replace(`ClusterName=t
 SlurmctldHost=HOST(127.0.0.1)
 SlurmUser=USER
 SlurmdUser=USER
@@ -143,36 +152,36 @@ PartitionName=gpu Nodes=n[0-3] Default=YES MaxTime=INFINITE State=UP
 		"munge.key": key, "slurm.conf": []byte(conf),
 		"gres.conf": []byte("NodeName=n[0-3] Name=gpu File=/dev/null,/dev/zero,/dev/full,/dev/urandom\n"),
 	} {
-		if err := os.WriteFile(filepath.Join(c.dir, name), content, 0o600); err != nil {
-			c.t.Fatal(err)
+		if err := os.WriteFile(filepath.Join(c.Dir, name), content, 0o600); err != nil {
+			c.T.Fatal(err)
 		}
 	}
 	for _, name := range []string{"state", "spool"} {
-		if err := os.Mkdir(filepath.Join(c.dir, name), 0o755); err != nil {
-			c.t.Fatal(err)
+		if err := os.Mkdir(filepath.Join(c.Dir, name), 0o755); err != nil {
+			c.T.Fatal(err)
 		}
 	}
 }
 
-// configure adds to the settings of the cluster.
-func (c *cluster) configure(text string) {
-	f, err := os.OpenFile(filepath.Join(c.dir, "slurm.conf"), os.O_APPEND|os.O_WRONLY, 0)
+// Configure adds to the settings of the cluster.
+func (c *Cluster) Configure(text string) {
+	f, err := os.OpenFile(filepath.Join(c.Dir, "slurm.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
 		_, err = f.WriteString(text)
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 }
 
-// ports finds ports that nobody listens on.
-func (c *cluster) ports(n int) []int {
+// Ports finds ports that nobody listens on.
+func (c *Cluster) Ports(n int) []int {
 	ports := make([]int, n)
 	for i := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		defer l.Close()
 		ports[i] = l.Addr().(*net.TCPAddr).Port
@@ -180,46 +189,47 @@ func (c *cluster) ports(n int) []int {
 	return ports
 }
 
-// spawn starts a daemon in the foreground.
-func (c *cluster) spawn(name string, args ...string) {
-	cmd := exec.Command(program(c.t, name), args...)
-	out, err := os.Create(filepath.Join(c.dir, fmt.Sprintf("%s.%d.out", name, len(c.procs))))
+// Spawn starts a daemon in the foreground.
+func (c *Cluster) Spawn(name string, args ...string) {
+	cmd := exec.Command(Program(c.T, name), args...)
+	out, err := os.Create(filepath.Join(c.Dir, fmt.Sprintf("%s.%d.out", name, len(c.procs))))
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	defer out.Close()
-	cmd.Env, cmd.Stdout, cmd.Stderr = c.env(), out, out
+	cmd.Env, cmd.Stdout, cmd.Stderr = c.Env(), out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error)
 	c.start <- func() { started <- cmd.Start() }
 	if err := <-started; err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	c.procs = append(c.procs, cmd)
 }
 
-// env is the environment in which Slurm's commands find the cluster.
-func (c *cluster) env(path ...string) []string {
-	return append(os.Environ(), "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"), "PATH="+strings.Join(append(path, os.Getenv("PATH")), ":"))
+// Env is the environment in which Slurm's commands find the cluster.
+func (c *Cluster) Env() []string {
+	return append((&exec.Cmd{}).Environ(), "SLURM_CONF="+filepath.Join(c.Dir, "slurm.conf"))
 }
 
-func (c *cluster) run(argv ...string) (string, error) {
-	b, err := Exec{Env: c.env(), Timeout: 30 * time.Second}.Run(context.Background(), argv, nil)
-	return string(b), err
-}
-
-func (c *cluster) queue() []Job {
-	c.t.Helper()
-	jobs, err := (&Client{Runner: Exec{Env: c.env()}}).Queue(context.Background())
+// Run runs one of Slurm's commands for half a minute at most and returns what it
+// prints.
+func (c *Cluster) Run(argv ...string) (string, error) {
+	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	defer stop()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	var stderr bytes.Buffer
+	cmd.Env, cmd.Stderr = c.Env(), &stderr
+	out, err := cmd.Output()
 	if err != nil {
-		c.t.Fatal(err)
+		err = fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, bytes.TrimSpace(stderr.Bytes()))
 	}
-	return jobs
+	return string(out), err
 }
 
-// await waits for something to come true, for a minute at most.
-func (c *cluster) await(what string, ok func() bool) {
-	c.t.Helper()
+// Await waits for something to come true, for a minute at most.
+func (c *Cluster) Await(what string, ok func() bool) {
+	c.T.Helper()
 	for range 600 {
 		if ok() {
 			return
@@ -227,25 +237,25 @@ func (c *cluster) await(what string, ok func() bool) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	c.logs()
-	c.t.Fatalf("waited in vain for %s", what)
+	c.T.Fatalf("waited in vain for %s", what)
 }
 
-func (c *cluster) logs() {
-	paths, _ := filepath.Glob(filepath.Join(c.dir, "*.out"))
+func (c *Cluster) logs() {
+	paths, _ := filepath.Glob(filepath.Join(c.Dir, "*.out"))
 	for _, path := range paths {
 		if b, err := os.ReadFile(path); err == nil && len(b) > 0 {
-			c.t.Logf("%s:\n%s", filepath.Base(path), b[max(0, len(b)-2000):])
+			c.T.Logf("%s:\n%s", filepath.Base(path), b[max(0, len(b)-2000):])
 		}
 	}
 }
 
 // stop ends the jobs, the daemons and the folder, and looks for whatever is
 // left over.
-func (c *cluster) stop() {
-	_, _ = c.run("scancel", "--state=PENDING", "--partition=gpu")
-	_, _ = c.run("scancel", "--partition=gpu")
+func (c *Cluster) stop() {
+	_, _ = c.Run("scancel", "--state=PENDING", "--partition=gpu")
+	_, _ = c.Run("scancel", "--partition=gpu")
 	for range 100 {
-		if out, err := c.run("squeue", "--noheader", "--states=RUNNING,COMPLETING"); err != nil || out == "" {
+		if out, err := c.Run("squeue", "--noheader", "--states=RUNNING,COMPLETING"); err != nil || out == "" {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -259,17 +269,17 @@ func (c *cluster) stop() {
 	}
 	close(c.start)
 	for _, pid := range c.left() {
-		c.t.Errorf("process %d is left over", pid)
+		c.T.Errorf("process %d is left over", pid)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	if err := os.RemoveAll(c.dir); err != nil {
-		c.t.Error(err)
+	if err := os.RemoveAll(c.Dir); err != nil {
+		c.T.Error(err)
 	}
 }
 
 // left are the processes that still have to do with the folder, a while after
 // the end.
-func (c *cluster) left() []int {
+func (c *Cluster) left() []int {
 	var pids []int
 	for range 50 {
 		pids = pids[:0]
@@ -279,7 +289,7 @@ func (c *cluster) left() []int {
 			env, _ := os.ReadFile(path + "/environ")
 			var pid int
 			if _, err := fmt.Sscanf(filepath.Base(path), "%d", &pid); err == nil && pid != os.Getpid() &&
-				(bytes.Contains(line, []byte(c.dir)) || bytes.Contains(env, []byte(c.dir))) {
+				(bytes.Contains(line, []byte(c.Dir)) || bytes.Contains(env, []byte(c.Dir))) {
 				pids = append(pids, pid)
 			}
 		}

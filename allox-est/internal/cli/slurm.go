@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/allox-est/estimate"
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/report"
+	"github.com/foretime/foretime/allox-est/slurm"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// newSlurmCommand returns "slurm": the time limit of a batch job.
+func newSlurmCommand(env *cli.Env) *cobra.Command {
+	b := batch{env: env}
+	cmd := &cobra.Command{
+		Use:   "slurm --epochs N -- SCRIPT ... {epochs} ...",
+		Short: "Sample a batch job on its cluster, and ask for the time it needs",
+		Long: `Sample a batch job where it will run, as one short job with the script's own
+#SBATCH lines, and say which --time it needs; --submit submits it. The script takes
+its length as an argument. allox-est and the journal must be found on the nodes at
+the same paths. The samples of an earlier call are used again.`,
+		Example: `  allox-est slurm --epochs 500 -- train.sbatch --epochs {epochs}
+  allox-est slurm --epochs 500 --quantile 0.99 --submit -- train.sbatch --epochs {epochs}`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
+				return errors.New("want -- SCRIPT with {epochs} among its arguments")
+			}
+			return nil
+		},
+		RunE: b.run,
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&b.epochs, "epochs", 0, "length of the job")
+	flags.Float64Var(&b.quantile, "quantile", 0.95, "share of such jobs that the limit is to suffice for")
+	flags.StringVar(&b.journal, "journal", "", "journal of the runs (default: SCRIPT.jsonl)")
+	flags.StringVar(&b.device, "device", jobspec.CPU, "what the job computes on, cpu or gpu")
+	flags.DurationVar(&b.sampleTime, "sample-time", 30*time.Minute, "time limit of the job that makes the samples")
+	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch, for both jobs; may be given several times")
+	flags.BoolVar(&b.fresh, "fresh", false, "make new samples, whatever the journal holds")
+	flags.BoolVar(&b.submit, "submit", false, "submit the job")
+	flags.BoolVar(&b.json, "json", false, "print JSON")
+	cli.Require(cmd, "epochs")
+	return cmd
+}
+
+// batch is what the command line asks of "slurm".
+type batch struct {
+	env             *cli.Env
+	epochs          int
+	quantile        float64
+	journal, device string
+	sampleTime      time.Duration
+	options         []string
+	fresh, submit   bool
+	json            bool
+}
+
+func (b *batch) run(cmd *cobra.Command, args []string) error {
+	if !(b.quantile > 0.5 && b.quantile < 1) {
+		return cli.Usagef("--quantile %v: want a share above 0.5 and below 1", b.quantile)
+	}
+	script, err := slurm.Read(args[0])
+	if err != nil {
+		return err
+	}
+	spec := &jobspec.Spec{Command: script.Command(args[1:]...), Epochs: b.epochs}
+	if err := spec.Check(); err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	if b.journal == "" {
+		b.journal = name(script) + ".jsonl"
+	}
+	estimated, err := b.known(spec)
+	if b.fresh || errors.Is(err, fs.ErrNotExist) || err == nil && estimated.Estimate == nil {
+		if err := b.sample(cmd, script, spec); err != nil {
+			return err
+		}
+		estimated, err = b.known(spec)
+	}
+	if err != nil {
+		return err
+	}
+	if estimated.Estimate == nil {
+		return fmt.Errorf("%s: no estimate: %s", b.journal, estimated.Error)
+	}
+	return b.ask(cmd, script, args[1:], estimated.Estimate)
+}
+
+func name(script *slurm.Script) string {
+	name := filepath.Base(script.Path)
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// known is the estimate of the journal's samples.
+func (b *batch) known(spec *jobspec.Spec) (*report.Device, error) {
+	flags := jobFlags{journal: b.journal, devices: []string{b.device}}
+	j, err := flags.newest(b.env, spec)
+	if err != nil {
+		return nil, err
+	}
+	r := report.New(spec, flags.devices, j, estimate.Settings{Level: 2*b.quantile - 1})
+	for _, w := range r.Warnings {
+		b.env.Log.Warn(w)
+	}
+	for _, run := range j.Of(journal.Key{Job: spec.Hash(b.device), Device: b.device}, journal.Sample) {
+		b.env.Log.Debugf("sample of %s, %d epochs on %s", run.Start.Format(time.DateTime), run.Epochs, run.Host)
+	}
+	return r.Devices[b.device], nil
+}
+
+// sample runs the sampler as a batch job.
+func (b *batch) sample(cmd *cobra.Command, script *slurm.Script, spec *jobspec.Spec) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	journalPath, err := filepath.Abs(b.journal)
+	if err != nil {
+		return err
+	}
+	argv := []string{self, "run", "--epochs", fmt.Sprint(b.epochs), "--device", b.device, "--journal", journalPath}
+	if b.fresh {
+		argv = append(argv, "--fresh")
+	}
+	argv = append(append(argv, "--"), spec.Command...)
+	options := append([]string{"--job-name=" + name(script) + "-sample", "--time=" + slurm.Limit(b.sampleTime.Seconds()), "--output=" + journalPath + ".%j.out"}, b.options...)
+	err = script.Run(cmd.Context(), options, argv, func(job string) {
+		b.env.Log.Infof("job %s makes the samples; its output: %s.%s.out", job, b.journal, job)
+	})
+	if errors.Is(err, slurm.ErrSlurm) {
+		return fmt.Errorf("%w; see %s.*.out", err, b.journal)
+	}
+	return err
+}
+
+// ask prints the limit that follows from an estimate, or submits the job with it.
+func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *report.Estimate) error {
+	if math.IsInf(e.Wall.High, 0) {
+		return fmt.Errorf("%s: the samples bound no time", b.journal)
+	}
+	for i, word := range args {
+		args[i] = strings.ReplaceAll(word, "{epochs}", fmt.Sprint(b.epochs))
+	}
+	a := asked{b.epochs, b.quantile, e.Wall.Value, e.Wall.High, slurm.Limit(e.Wall.High), ""}
+	if b.submit {
+		var err error
+		if a.Job, err = script.Submit(cmd.Context(), append([]string{"--time=" + a.Limit}, b.options...), args); err != nil {
+			return err
+		}
+	}
+	if b.json {
+		return b.env.WriteJSON(a)
+	}
+	line := strings.Join(append(append([]string{"sbatch --time=" + a.Limit}, b.options...), append([]string{script.Path}, args...)...), " ")
+	if a.Job != "" {
+		line += "\nsubmitted as job " + a.Job
+	}
+	_, err := fmt.Fprintf(b.env.Stdout, "%s in the middle, %s for %g %% of such jobs\n%s\n", duration(a.Seconds), duration(a.Upper), 100*b.quantile, line)
+	return err
+}
+
+// asked is a time limit and what it rests on.
+type asked struct {
+	Epochs   int     `json:"epochs"`
+	Quantile float64 `json:"quantile"`
+	Seconds  float64 `json:"wall_seconds"`
+	Upper    float64 `json:"wall_seconds_at_quantile"`
+	Limit    string  `json:"time_limit"`
+	Job      string  `json:"job,omitempty"`
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/shared/slurmtest"
+)
+
+// TestRealSlurm asks a real Slurm for the time of forty batch jobs, runs them
+// and compares: how many would have been cut off, and how much was asked in vain,
+// beside a limit of twice the time that the job takes.
+func TestRealSlurm(t *testing.T) {
+	byName(t)
+	slurmtest.Need(t)
+	command(t)
+	c := slurmtest.Start(t)
+	script := filepath.Join(c.Dir, "train.sbatch")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n#SBATCH --ntasks=1\nexec allox-est jobs burner \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	const jobs, quantile = 40, 0.95
+	var mutex sync.Mutex
+	var wait sync.WaitGroup
+	free := make(chan bool, 4) // one a node
+	cut, askedFor, took := 0, 0.0, 0.0
+	for i := range jobs {
+		epochs := 40 + random.IntN(60)
+		args := []string{"--setup", "0.3", "--epoch", fmt.Sprintf("%.3f", 0.02+0.04*random.Float64()), "--noise", "0.1", "--seed", fmt.Sprint(i)}
+		wait.Go(func() {
+			free <- true
+			defer func() { <-free }()
+			limit, actual, err := ask(c, script, filepath.Join(c.Dir, fmt.Sprintf("%d.jsonl", i)), epochs, quantile, args)
+			mutex.Lock()
+			defer mutex.Unlock()
+			if err != nil {
+				t.Errorf("job %d: %v", i, err)
+				return
+			}
+			if actual > limit {
+				cut++
+			}
+			askedFor, took = askedFor+limit, took+actual
+		})
+	}
+	wait.Wait()
+	t.Logf("%d of %d jobs longer than asked at %g; %.1f %% asked beyond what %.0f s of jobs took; twice the time cuts none and asks 100 %%", cut, jobs, quantile, 100*(askedFor/took-1), took)
+	if cut > 6 { // the chance of so many of 40 at 5 % is 1 in 70
+		t.Errorf("%d of %d cut off", cut, jobs)
+	}
+}
+
+// ask has allox-est find the limit of a job, then runs the whole job and returns
+// both in seconds.
+func ask(c *slurmtest.Cluster, script, journal string, epochs int, quantile float64, args []string) (limit, actual float64, err error) {
+	run := func(argv ...string) ([]byte, error) {
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Env, cmd.Dir = c.Env(), c.Dir
+		out, err := cmd.Output()
+		if exit, ok := err.(*exec.ExitError); ok {
+			err = fmt.Errorf("%s: %w: %s", argv[0], err, exit.Stderr)
+		}
+		return out, err
+	}
+	asked := append([]string{"allox-est", "slurm", "--json", "--epochs", fmt.Sprint(epochs), "--quantile", fmt.Sprint(quantile), "--journal", journal, "--", script, "--epochs", "{epochs}"}, args...)
+	out, err := run(asked...)
+	if err != nil {
+		return 0, 0, err
+	}
+	var answer struct {
+		Limit float64 `json:"wall_seconds_at_quantile"`
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return 0, 0, fmt.Errorf("%w: %s", err, out)
+	}
+	stamps := journal + ".time"
+	timed := fmt.Sprintf("date +%%s.%%N >%s; %s --epochs %d %s >/dev/null; date +%%s.%%N >>%s", stamps, script, epochs, strings.Join(args, " "), stamps)
+	if _, err := run("sbatch", "--time=5", "--output=/dev/null", "--wrap="+timed); err != nil {
+		return 0, 0, err
+	}
+	for range 3000 { // sbatch --wait looks every few seconds only
+		text, _ := os.ReadFile(stamps)
+		var begin, end float64
+		if n, _ := fmt.Sscan(string(text), &begin, &end); n == 2 && strings.HasSuffix(string(text), "\n") {
+			return answer.Limit, end - begin, nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return 0, 0, fmt.Errorf("%s: the job did not end", stamps)
+}
+
+// A batch job that is submitted gets the limit that was found; samples are used
+// again, and a partition that is none is told in Slurm's words.
+func TestRealSlurmSubmit(t *testing.T) {
+	byName(t)
+	slurmtest.Need(t)
+	command(t)
+	c := slurmtest.Start(t)
+	script := filepath.Join(c.Dir, "train.sbatch")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n#SBATCH --job-name=train\n#SBATCH --time=7-0\nexec allox-est jobs burner --setup 0.1 --epoch 0.02 \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) (string, error) {
+		cmd := exec.Command("allox-est", append([]string{"slurm", "--epochs", "60", "--journal", filepath.Join(c.Dir, "j.jsonl")}, args...)...)
+		cmd.Env, cmd.Dir = c.Env(), c.Dir
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	out, err := run("--submit", "--", script, "--epochs", "{epochs}")
+	if err != nil || !strings.Contains(out, "sbatch --time=00:01:00 "+script+" --epochs 60") || !strings.Contains(out, "submitted as job ") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, job, _ := strings.Cut(strings.TrimSpace(out), "submitted as job ")
+	shown, err := c.Run("scontrol", "show", "job", job)
+	if err != nil || !strings.Contains(shown, "TimeLimit=00:01:00") || !strings.Contains(shown, "JobName=train") {
+		t.Errorf("%v\n%s", err, shown)
+	}
+	begin := time.Now()
+	if out, err = run("--", script, "--epochs", "{epochs}"); err != nil || strings.Contains(out, "makes the samples") {
+		t.Errorf("again: %v after %v\n%s", err, time.Since(begin), out)
+	}
+	out, err = run("--fresh", "--sbatch-option=--partition=nope", "--", script, "--epochs", "{epochs}")
+	if err == nil || !strings.Contains(out, "invalid partition specified: nope") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
