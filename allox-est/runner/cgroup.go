@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -21,20 +22,27 @@ type cgroup struct {
 	weighted bool
 }
 
-// newCgroup makes a cgroup below each of the given folders that allows it.
-func newCgroup(v2, v1 string, weight int) *cgroup {
+// newCgroup makes a cgroup below the first of the folders of v2 that allows it,
+// the first that can weigh it where a weight is asked for, and one below v1 where
+// that alone can.
+func newCgroup(v2 []string, v1 string, weight int) *cgroup {
 	g := &cgroup{}
-	if v2 != "" {
-		g.path, g.dir = makeCgroup(v2)
+	for _, root := range v2 {
+		path, dir := makeCgroup(root)
+		if path == "" {
+			continue
+		}
+		g.abandon()
+		g.path, g.dir = path, dir
+		if weight == 0 {
+			break
+		}
+		if os.WriteFile(filepath.Join(path, "cpu.weight"), []byte(strconv.Itoa(weight)), 0) == nil {
+			g.weighted = true
+			break
+		}
 	}
-	if weight == 0 {
-		return g
-	}
-	if g.path != "" && os.WriteFile(filepath.Join(g.path, "cpu.weight"), []byte(strconv.Itoa(weight)), 0) == nil {
-		g.weighted = true
-		return g
-	}
-	if v1 == "" {
+	if weight == 0 || g.weighted || v1 == "" {
 		return g
 	}
 	removeStale(v1)
@@ -168,12 +176,16 @@ func (g *cgroup) remove() {
 }
 
 // Cgroups returns the folders of this machine that Settings.Cgroup and
-// Settings.Shares name: the cgroup v2 root and the v1 cpu hierarchy, each
-// empty where it is not mounted.
-func Cgroups() (v2, shares string) {
+// Settings.Shares name: this process's own cgroup, which a service manager may
+// have delegated to it, and the root of cgroup v2; and the v1 cpu hierarchy. Each
+// is empty where it is not mounted.
+func Cgroups() (v2 []string, shares string) {
 	for _, path := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
 		if _, err := os.Stat(filepath.Join(path, "cgroup.controllers")); err == nil {
-			v2 = path
+			if own := ownCgroup(); own != "" && own != "/" {
+				v2 = append(v2, filepath.Join(path, own))
+			}
+			v2 = append(v2, path)
 			break
 		}
 	}
@@ -184,4 +196,16 @@ func Cgroups() (v2, shares string) {
 		}
 	}
 	return v2, shares
+}
+
+// ownCgroup is the path of this process's cgroup v2 below its root (cgroups(7));
+// empty where the kernel does not say.
+func ownCgroup() string {
+	b, _ := os.ReadFile("/proc/self/cgroup")
+	for line := range strings.Lines(string(b)) {
+		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return path
+		}
+	}
+	return ""
 }

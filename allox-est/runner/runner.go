@@ -42,10 +42,10 @@ func (e *ExitError) Error() string {
 
 // Settings of a Runner. The zero value works.
 type Settings struct {
-	// Cgroup is a cgroup v2 folder below which a cgroup is made for each run,
-	// such as /sys/fs/cgroup. Empty, or where none can be made, processes are
+	// Cgroup are cgroup v2 folders, such as /sys/fs/cgroup: below the first that
+	// allows it a cgroup is made for each run. Where none does, processes are
 	// found by group and parentage alone.
-	Cgroup string
+	Cgroup []string
 	// Shares is a folder of the v1 cpu hierarchy, for Command.Weight where
 	// Cgroup has no cpu controller.
 	Shares string
@@ -57,6 +57,10 @@ type Settings struct {
 	// GPUDevices are patterns of the device files of GPUs; nil means those of
 	// Linux's drivers.
 	GPUDevices []string
+	// Guard is a program, with its first arguments, that calls [Guard] with its
+	// standard input and its last two arguments: it ends a run whose Runner was
+	// killed. Nil leaves it out.
+	Guard []string
 	// Grace is how long after the end of a run its processes and pipes may
 	// take to go away; 1 s if 0.
 	Grace time.Duration
@@ -150,6 +154,11 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	}
 	group := newCgroup(r.settings.Cgroup, r.settings.Shares, c.Weight)
 	defer group.remove()
+	guard, err := startGuard(r.settings.Guard, scratch, group)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	defer guard.stop()
 	family := newFamily()
 	out, err := newCapture(c)
 	if err != nil {

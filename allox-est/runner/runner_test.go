@@ -254,7 +254,7 @@ func TestRunWeight(t *testing.T) {
 	if after, _ := os.ReadFile("/proc/thread-self/cgroup"); !bytes.Equal(before, after) {
 		t.Errorf("the Runner moved to\n%s", after)
 	}
-	for _, root := range []string{v2, v1} {
+	for _, root := range append(v2, v1) {
 		if left, _ := filepath.Glob(filepath.Join(root, cgroupName(os.Getpid())+"*")); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}

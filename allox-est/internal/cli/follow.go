@@ -126,7 +126,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 	}
 	f.tracker = follow.New(f.epochs, 0)
 	var failed error
-	res, err := runner.New(runner.Settings{}).Run(ctx, runner.Command{
+	res, err := runner.New(runner.Settings{Guard: guardCommand()}).Run(ctx, runner.Command{
 		Args: args, Dir: spec.WorkDir(), Env: append(os.Environ(), "PYTHONUNBUFFERED=1"), Marks: pattern, Output: f.env.Stderr,
 		Marked: func(at time.Duration) {
 			u, err := f.tracker.Mark(at)

@@ -180,7 +180,7 @@ func (f *sampleFlags) check() error {
 
 // sampler returns a Sampler for this machine, and what ends its progress bar.
 func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal, seed uint64) (s *sampling.Sampler, done func()) {
-	var settings runner.Settings
+	settings := runner.Settings{Guard: guardCommand()}
 	if f.cgroup {
 		settings.Cgroup, settings.Shares = runner.Cgroups()
 	}

@@ -22,7 +22,7 @@ func New(env *cli.Env) *cobra.Command {
 		newSlurmCommand(env),
 		newPlotCommand(env),
 		newScheduleCommand(env),
-		newJobsCommand(env),
+		newJobsCommand(env), newGuardCommand(env),
 	)
 	return root
 }
