@@ -96,7 +96,7 @@ func TestResume(t *testing.T) {
 	f := fake{times: &times, broken: 6}
 	c := Collector{
 		Dir: dir, Host: host(), Clock: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC) },
-		Open: func(context.Context, string, measurement.Setting) (runtime.Session, error) { opened++; return f, nil },
+		Open: func(context.Context, Job) (runtime.Session, error) { opened++; return f, nil },
 	}
 	job := Job{Model: lenet(t, dir), Setting: measurement.Setting{Device: "desktop", Runtime: "go", Threads: 1, Quota: 1}, Iterations: 5, Warmup: 1, Profiles: 2}
 	if _, err := c.Collect(t.Context(), job); !errors.Is(err, errBroken) {

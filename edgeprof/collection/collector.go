@@ -26,7 +26,7 @@ import (
 type Collector struct {
 	Dir string
 	// Open loads a model in a setting.
-	Open func(ctx context.Context, path string, s measurement.Setting) (runtime.Session, error)
+	Open func(ctx context.Context, job Job) (runtime.Session, error)
 	// Host tells the state of this machine; its Sleep is not used.
 	Host device.Local
 	// Clock dates the rows.
@@ -72,8 +72,8 @@ const (
 	longestBurst = 100
 )
 
-// profileWarmup is how many profiled inferences are not counted: the first
-// touch the memory of a session of their own.
+// profileWarmup is how many profiled inferences of ONNX Runtime are not counted:
+// the first touch the memory of a session of their own.
 const profileWarmup = 3
 
 // profileSeconds is how long models are profiled that are fast, up to ten times
@@ -176,7 +176,7 @@ func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool)
 	if err := r.describe(a); err != nil {
 		return err
 	}
-	session, err := r.Open(ctx, r.job.Model, r.job.Setting)
+	session, err := r.Open(ctx, r.job)
 	if err != nil {
 		return err
 	}
@@ -312,14 +312,18 @@ func (r *run) describe(a *onnx.Analysis) error {
 // profile adds the kernels' times.
 func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, a *onnx.Analysis, shortest float64) error {
 	runs := max(r.job.Profiles, min(10*r.job.Profiles, int(profileSeconds/shortest)))
-	profiles, err := session.Profile(ctx, inputs, profileWarmup+runs)
+	warming := 0
+	if r.job.Setting.Runtime == "ort" {
+		warming = profileWarmup
+	}
+	profiles, err := session.Profile(ctx, inputs, warming+runs)
 	if err != nil {
 		return err
 	}
 	kernels := a.Kernels(kernel.FusionOf(r.job.Setting.Runtime))
 	rows := kernel.Rows(kernels)
 	times := make([][]float64, len(kernels))
-	for _, p := range profiles[profileWarmup:] {
+	for _, p := range profiles[warming:] {
 		for k, t := range kernel.Times(kernels, p) {
 			times[k] = append(times[k], t)
 		}

@@ -54,12 +54,12 @@ func write(path string) error {
 }
 
 // open loads the model in this process; the command does so in a worker.
-func open(_ context.Context, path string, _ measurement.Setting) (runtime.Session, error) {
-	m, err := onnx.ReadFile(path)
+func open(_ context.Context, job collection.Job) (runtime.Session, error) {
+	m, err := onnx.ReadFile(job.Model)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(job.Model)
 	if err != nil {
 		return nil, err
 	}

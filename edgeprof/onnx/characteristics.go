@@ -120,12 +120,13 @@ const (
 	ClassNormalize Class = "normalization" // of layers and instances, whose statistics are computed
 	ClassMove      Class = "move"          // only moves data
 	ClassOther     Class = "other"         // arithmetic element by element
+	ClassResponse  Class = "response"      // local response normalization: a power for each value
 )
 
 // Classes are all of them, in a fixed order.
 func Classes() []Class {
 	return []Class{
-		ClassConv, ClassDepthwise, ClassDense, ClassVector, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther,
+		ClassConv, ClassDepthwise, ClassDense, ClassVector, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther, ClassResponse,
 	}
 }
 
@@ -306,7 +307,9 @@ func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
 		return ClassErf, 0
 	case "Softmax", "LogSoftmax":
 		return ClassSoftmax, 0
-	case "LRN", "MeanVarianceNormalization", "LpNormalization", "RMSNormalization", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare":
+	case "LRN":
+		return ClassResponse, 0
+	case "MeanVarianceNormalization", "LpNormalization", "RMSNormalization", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare":
 		return ClassNormalize, 0
 	case "LayerNormalization", "InstanceNormalization", "GroupNormalization", "ReduceMean", "ReduceSum", "ReduceMax":
 		return ClassNormalize, 0

@@ -36,8 +36,9 @@ const (
 	// Unfused runs every node by itself.
 	Unfused Fusion = "none"
 	// Fused joins what ONNX Runtime joins on processors with all optimisations:
-	// convolutions and matrix products with the normalization, bias, sum and
-	// activation that alone follow them, a matrix product with a constant factor,
+	// convolutions and matrix products with the normalization, factor and bias of
+	// each channel, sum and activation that alone follow them, a matrix product with
+	// a constant factor,
 	// a product with one's own sigmoid, and a sum with the normalization of layers.
 	Fused Fusion = "all"
 )
@@ -89,9 +90,8 @@ type stage int
 const (
 	closed     stage = iota
 	activation       // an activation
-	sum              // the sum with another tensor, then an activation
 	bias             // a constant bias or factor, then an activation
-	scaling          // a normalization first
+	scaling          // a normalization, factors and biases, and the sum with another tensor first
 	skipping         // the normalization of layers
 )
 
@@ -178,9 +178,11 @@ func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
 	case o.next == skipping:
 		return closed, n.Op == "LayerNormalization" && i == 0
 	case n.Op == "BatchNormalization":
-		return sum, o.next == scaling && i == 0
-	case n.Op == "Add" && o.kernel.Op == "Conv":
-		return activation, (o.next == scaling || o.next == sum) && !constant && slices.Equal(c.Inputs[0].Shape, c.Inputs[1].Shape)
+		return scaling, o.next == scaling && i == 0
+	case (n.Op == "Mul" || n.Op == "Add") && o.kernel.Op == "Conv" && o.next == scaling && constant && perChannel(c, 1-i):
+		return scaling, true
+	case (n.Op == "Add" || n.Op == "Sum" && len(c.Inputs) == 2) && o.kernel.Op == "Conv":
+		return activation, o.next == scaling && !constant && slices.Equal(c.Inputs[0].Shape, c.Inputs[1].Shape)
 	case n.Op == "Add":
 		return activation, o.next == bias && constant
 	case n.Op == "Mul":
@@ -189,6 +191,16 @@ func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
 		return closed, o.next != closed && (n.Op != "Clip" || o.kernel.Class == ClassConv || o.kernel.Class == ClassDepthwise)
 	}
 	return closed, false
+}
+
+// perChannel says that an input has one value for each channel of the other, as
+// a normalization that was folded into a factor and a bias has.
+func perChannel(c *Cost, i int) bool {
+	of, values := c.Inputs[1-i].Shape, c.Inputs[i].Shape
+	if len(of) < 3 || len(values) > len(of) || len(values) < len(of)-1 || c.Inputs[i].Elements() != of[1] {
+		return false
+	}
+	return values[len(values)-len(of)+1] == of[1]
 }
 
 // measure fills the kernel's shape.

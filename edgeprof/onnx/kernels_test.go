@@ -9,7 +9,7 @@ import (
 )
 
 // chain builds a graph of nodes "op input,input > output"; names that start with
-// w are initializers of a 4x4x1x1 or 4 shape, by their length.
+// w are initializers of a 4x4x1x1, 4, 1, 4x4 or 4x1x1 shape, by their length.
 func chain(t *testing.T, nodes ...string) *Analysis {
 	t.Helper()
 	m := &Model{IRVersion: 8, Opsets: map[string]int64{"": 17}}
@@ -22,7 +22,7 @@ func chain(t *testing.T, nodes ...string) *Analysis {
 		for _, name := range n.Inputs {
 			if name[0] == 'w' && !seen[name] {
 				seen[name] = true
-				dims := map[int][]int64{1: {4, 4, 1, 1}, 2: {4}, 3: {1}, 4: {4, 4}}[len(name)]
+				dims := map[int][]int64{1: {4, 4, 1, 1}, 2: {4}, 3: {1}, 4: {4, 4}, 5: {4, 1, 1}}[len(name)]
 				m.Graph.Initializers = append(m.Graph.Initializers, Tensor{Name: name, Type: Float32, Dims: dims, Stored: 64})
 			}
 		}
@@ -45,6 +45,9 @@ func TestKernels(t *testing.T) {
 		{"nothing", nil, ""},
 		{"convolution, normalization, activation", []string{"Conv x,w>a", "BatchNormalization a,ww,ww,ww,ww>b", "Relu b>y"}, "[0 1 2]"},
 		{"a second user keeps it apart", []string{"Conv x,w>a", "Relu a>b", "Add a,b>y"}, "[0] [1] [2]"},
+		{"a factor and a bias for each channel", []string{"Conv x,w>a", "Mul a,wwwww>b", "Add wwwww,b>c", "Relu c>y"}, "[0 1 2 3]"},
+		{"and after a normalization", []string{"Conv x,w>a", "BatchNormalization a,ww,ww,ww,ww>b", "Mul b,wwwww>c", "Sum c,x>d", "Relu d>y"}, "[0 1 2 3 4]"},
+		{"a factor along the columns", []string{"Conv x,w>a", "Mul a,ww>b", "Relu b>y"}, "[0] [1] [2]"},
 		{"a sum of two convolutions", []string{"Conv x,w>a", "Conv x,w>b", "Add a,b>c", "Relu c>y"}, "[0] [1 2 3]"},
 		{"swish", []string{"Conv x,w>a", "Sigmoid a>b", "Mul a,b>y"}, "[0] [1 2]"},
 		{"bias and activation", []string{"MatMul x,wwww>a", "Add a,ww>b", "Relu b>y"}, "[0 1 2]"},

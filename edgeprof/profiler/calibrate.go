@@ -11,7 +11,6 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -22,6 +21,11 @@ const Level = 0.9
 // Operators is the family whose models are made to measure operators by. It is
 // never left out to judge predictions, and never judged.
 const Operators = "operators"
+
+// Own is the family of the user's own models that a calibration is made for.
+// Their kernels correct those like them; they have no part in the rates, and each
+// is judged by itself.
+const Own = "own"
 
 // Errors and warnings of this package.
 var (
@@ -60,6 +64,8 @@ type Calibration struct {
 	// Belief is the power that the factor of a model's trees on the rates is raised
 	// to: 0 is the rates alone.
 	Belief float64 `json:"belief"`
+	// Near are kernels of the user's own models, which correct those like them.
+	Near []Near `json:"near,omitempty"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
 	Scale float64 `json:"scale,omitempty"`
 	// Low and High are the factors on a predicted time that bound the interval.
@@ -72,7 +78,8 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	trees *KernelTrees // nil is the rates alone
+	trees      *KernelTrees // nil is the rates alone
+	neighbours neighbours   // of Near
 }
 
 // Error is one model's measured time beside its prediction.
@@ -86,41 +93,12 @@ type Error struct {
 // Ratio is measured over predicted.
 func (e Error) Ratio() float64 { return e.Measured / e.Predicted }
 
-// Measurement is one model with the time of each of its nodes, and of the whole
-// inference.
-type Measurement struct {
-	Model    string
-	Family   string
-	Analysis *onnx.Analysis
-	Nodes    []runtime.NodeTime
-	Seconds  float64
-}
-
 // Calibrate fits rates to measurements of a device, refined by the model's trees
 // as far as that helps, and finds their interval by leaving out one family at a
-// time. The error matches [ErrTooFew].
-func (m *Model) Calibrate(ms []Measurement, facts Facts) (*Calibration, error) {
-	cases := make([]Case, len(ms))
-	for i := range ms {
-		cases[i] = ms[i].measured(facts)
-	}
-	settle(cases)
+// time. Models of family [Own] have no part in the rates. The error matches
+// [ErrTooFew].
+func (m *Model) Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 	return calibrated(cases, facts, m.Kernels[facts.Runtime])
-}
-
-// measured is a measurement as the training has it.
-func (m *Measurement) measured(f Facts) Case {
-	kernels := m.Analysis.Kernels(kernel.FusionOf(f.Runtime))
-	rows := kernel.Rows(kernels)
-	for k, t := range kernel.Times(kernels, runtime.Profile{Nodes: m.Nodes}) {
-		if t > 0 {
-			rows[k].Seconds = &t
-		}
-	}
-	return Case{
-		Model: m.Model, Family: m.Family, Setting: f.Setting, Runtime: f.Runtime, Threads: f.Threads, Quota: f.quota(), Seconds: m.Seconds,
-		Kernels: rows,
-	}
 }
 
 func (f Facts) quota() float64 {
@@ -134,7 +112,7 @@ func (f Facts) quota() float64 {
 func families(cases []Case) []string {
 	var out []string
 	for _, c := range cases {
-		if c.Family != Operators && !slices.Contains(out, c.Family) {
+		if c.Family != Operators && c.Family != Own && !slices.Contains(out, c.Family) {
 			out = append(out, c.Family)
 		}
 	}
@@ -146,21 +124,22 @@ func without(cases []Case, family string) []Case {
 	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.Family == family })
 }
 
-// calibrated fits a setting's rates and judges them by families left out.
+// calibrated fits a setting's rates and judges them by families left out, and by
+// each of the user's own models left out.
 func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, error) {
-	judged := len(without(cases, Operators))
+	judged := len(without(without(cases, Operators), Own))
 	all := families(cases)
-	if need := int(math.Ceil(2/(1-Level))) - 1; judged < need || len(all) < 3 {
-		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, judged, len(all), need)
+	if judged < smallest || len(all) < 3 {
+		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, judged, len(all), smallest)
 	}
 	var best *Calibration
 	for _, belief := range beliefs {
-		c := fit(cases, facts, trees, belief)
+		c := local(cases, facts, trees, belief)
 		for _, family := range all {
-			left := fit(without(cases, family), facts, trees, belief)
+			left := local(without(cases, family), facts, trees, belief)
 			for _, m := range cases {
 				if m.Family == family {
-					c.Errors = append(c.Errors, Error{Model: m.Model, Family: family, Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
+					c.judge(&m, left)
 				}
 			}
 		}
@@ -171,8 +150,34 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 			break
 		}
 	}
+	best.judgeOwn(cases)
 	best.bound()
 	return best, nil
+}
+
+// local is fit without the user's own models, whose kernels are neighbours.
+func local(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibration {
+	c := fit(without(cases, Own), facts, trees, belief)
+	c.learnNear(cases)
+	return c
+}
+
+// judge notes how far off a calibration that a model had no part in is.
+func (c *Calibration) judge(m *Case, left *Calibration) {
+	c.Errors = append(c.Errors, Error{Model: m.Model, Family: m.Family, Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
+}
+
+// judgeOwn leaves out the kernels of each of the user's own models in turn.
+func (c *Calibration) judgeOwn(cases []Case) {
+	for i := range cases {
+		if m := &cases[i]; m.Family == Own {
+			left := *c
+			left.learnNear(slices.Delete(slices.Clone(cases), i, i+1))
+			c.judge(m, &left)
+			c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
+			c.Models++
+		}
+	}
 }
 
 // beliefs are tried where a model's trees, which may know other machines alone,
@@ -250,10 +255,42 @@ func (c *Calibration) kernels(kernels []kernel.Row) []float64 {
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
 		k := &kernels[i]
-		r := c.Rates[onnx.Class(k.Class)]
-		seconds[i] = r.seconds(k) * math.Pow(c.trees.factor(k, r, at), c.Belief) * c.scale() * float64(max(1, k.Times))
+		seconds[i] = c.once(k, at) * c.neighbours.factor(k) * c.scale() * float64(max(1, k.Times))
 	}
 	return seconds
+}
+
+// once is what rates and trees say of a kernel.
+func (c *Calibration) once(k *kernel.Row, at conditions) float64 {
+	r := c.Rates[onnx.Class(k.Class)]
+	return r.seconds(k) * math.Pow(c.trees.factor(k, r, at), c.Belief)
+}
+
+// learnNear notes how far the kernels of the user's own models are from what
+// rates and trees say of them.
+func (c *Calibration) learnNear(cases []Case) {
+	c.Near = nil
+	for _, m := range cases {
+		if m.Family != Own {
+			continue
+		}
+		at := conditionsOf(c.Facts.Threads, c.Facts.quota(), m.Kernels)
+		for i := range m.Kernels {
+			k := &m.Kernels[i]
+			if p := c.once(k, at); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
+				c.Near = append(c.Near, Near{k.Op, near(k), math.Exp(bounded(math.Log(*k.Seconds / p)))})
+			}
+		}
+	}
+	c.index()
+}
+
+// index sorts Near by operator.
+func (c *Calibration) index() {
+	c.neighbours = neighbours{}
+	for _, n := range c.Near {
+		c.neighbours[n.Op] = append(c.neighbours[n.Op], n)
+	}
 }
 
 // idle is the predicted time of a model's kernels on the idle device.
@@ -272,7 +309,8 @@ func (c *Calibration) scale() float64 {
 	return c.Scale
 }
 
-// Check reports a calibration that cannot be used. The error matches
+// Check reports a calibration that cannot be used, and gives one from before a
+// class of operators the rates of its kin for it. The error matches
 // [ErrCalibration].
 func (c *Calibration) Check() error {
 	if c.Facts.Runtime == "" || c.Models < 1 || !(c.Low > 0) || !(c.High >= c.Low) || math.IsInf(c.High, 0) || !(c.Belief >= 0 && c.Belief <= 1) {
@@ -280,6 +318,10 @@ func (c *Calibration) Check() error {
 	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]
+		if kin, has := c.Rates[kin[class]]; !ok && has { // a file from before that class
+			kin.Nodes = 0
+			c.Rates[class], r, ok = kin, kin, true
+		}
 		if !ok || !(r.Start >= 0) || !(r.MAC >= 0) || !(r.Byte >= 0) {
 			return fmt.Errorf("%w: rates of class %s: %+v", ErrCalibration, class, r)
 		}

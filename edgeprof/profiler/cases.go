@@ -55,6 +55,7 @@ func Cases(d *measurement.Data) []Case {
 	for _, c := range byKey {
 		c.Repeat = c.repeat()
 		slices.SortFunc(c.Kernels, func(a, b kernel.Row) int { return cmp.Compare(a.Index, b.Index) })
+		c.untangle()
 		cases = append(cases, *c)
 	}
 	settle(cases)
@@ -87,6 +88,17 @@ func (c *Case) merge(k kernel.Row) {
 		}
 	}
 	c.Kernels = append(c.Kernels, k)
+}
+
+// untangle forgets the times of kernels of a model with control flow: a run time
+// tells a node with all that its body took.
+func (c *Case) untangle() {
+	if !slices.ContainsFunc(c.Kernels, func(k kernel.Row) bool { return k.Op == "If" || k.Op == "Loop" || k.Op == "Scan" }) {
+		return
+	}
+	for i := range c.Kernels {
+		c.Kernels[i].Seconds = nil
+	}
 }
 
 func (c *Case) repeat() float64 {

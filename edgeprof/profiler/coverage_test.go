@@ -35,7 +35,7 @@ func TestCoverage(t *testing.T) {
 func bare() *Calibration {
 	c := &Calibration{Facts: Facts{Setting: "here", Runtime: "go", UUID: "here"}, Rates: map[onnx.Class]Rates{}, Longest: 1}
 	for _, class := range classes {
-		c.Rates[class] = Rates{MAC: 1e-9}
+		c.Rates[class] = Rates{MAC: 1e-9, Nodes: 1}
 	}
 	return c
 }

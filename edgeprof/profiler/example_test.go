@@ -7,21 +7,20 @@ import (
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
-	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/synth"
 )
 
 // A machine of which a multiply-accumulate takes 0.1 ns and a byte 0.2 ns, and
 // the start of a kernel 1 us: what calibrating finds out, and what it predicts.
 func Example() {
-	var measured []profiler.Measurement
+	var measured []profiler.Case
 	for _, family := range []string{"alexnet", "densenet", "googlenet", "mobilenetv2", "resnet", "vgg", "mlp"} {
 		for _, width := range []float64{0.25, 0.5, 0.75} {
-			a := analyse(family, width)
-			m := profiler.Measurement{Model: family, Family: family, Analysis: a}
-			for i, k := range kernel.Rows(a.Kernels(onnx.Unfused)) {
+			m := profiler.Case{Model: family, Family: family, Kernels: kernel.Rows(analyse(family, width).Kernels(onnx.Unfused))}
+			for i := range m.Kernels {
+				k := &m.Kernels[i]
 				seconds := 1e-6 + 1e-10*float64(k.MACs) + 2e-10*float64(k.ParameterBytes+k.ReadBytes+k.WrittenBytes)
-				m.Nodes = append(m.Nodes, runtime.NodeTime{Node: i, Seconds: seconds})
+				k.Seconds = &seconds
 				m.Seconds += seconds
 			}
 			measured = append(measured, m)

@@ -61,7 +61,10 @@ func (m *Model) setting(name string) *Calibration {
 }
 
 // Use has a calibration of a device refined by the model's trees.
-func (m *Model) Use(c *Calibration) { c.trees = m.Kernels[c.Facts.Runtime] }
+func (m *Model) Use(c *Calibration) {
+	c.trees = m.Kernels[c.Facts.Runtime]
+	c.index()
+}
 
 // file is a model as JSON.
 type file struct {

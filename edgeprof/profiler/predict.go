@@ -71,12 +71,14 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	}
 	p.Warnings = append(p.Warnings, a.Warnings...)
 	p.Warnings = append(p.Warnings, c.unlike(p.Idle)...)
+	guessed := 0.0
 	for _, class := range classes {
 		if unmeasured[class] {
+			guessed += byClass[class] / max(p.Idle, least)
 			p.Warnings = append(p.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
 		}
 	}
-	if a.Doubtful() {
+	if a.Doubtful() || guessed > tolerated {
 		band.Low, band.High = band.Low/uncounted, band.High*uncounted
 	}
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
@@ -89,6 +91,10 @@ const least = 1e-7
 // uncounted is how many times longer an inference may be where the file does not
 // say what all of it costs.
 const uncounted = 10
+
+// tolerated is the share of a time in operators of classes that were not
+// measured up to which the interval stays as it is.
+const tolerated = 0.02
 
 // Elsewhere is how many times longer or shorter a model takes on another device
 // than its clock says: 9 pairs of boards in 10 of those in Tencent/ncnn's table are

@@ -9,7 +9,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/synth"
 )
 
@@ -17,7 +16,7 @@ import (
 var truth = map[onnx.Class]Rates{
 	onnx.ClassConv: {Start: 5e-6, MAC: 1e-10, Byte: 1e-11}, onnx.ClassDepthwise: {Start: 3e-6, MAC: 5e-10}, onnx.ClassDense: {Start: 2e-6, MAC: 2e-10, Byte: 5e-11},
 	onnx.ClassVector: {Start: 1e-6, Byte: 2e-10}, onnx.ClassRecurrent: {Start: 1e-5, MAC: 3e-10}, onnx.ClassPool: {Start: 1e-6, Byte: 1e-9}, onnx.ClassFunction: {Start: 1e-6, Byte: 4e-9}, onnx.ClassOther: {Start: 1e-6, Byte: 2e-10},
-	onnx.ClassErf: {Start: 1e-6, Byte: 9e-9}, onnx.ClassSoftmax: {Start: 2e-6, Byte: 3e-9}, onnx.ClassNormalize: {Start: 2e-6, Byte: 1e-9}, onnx.ClassMove: {Start: 1e-6, Byte: 1e-10},
+	onnx.ClassErf: {Start: 1e-6, Byte: 9e-9}, onnx.ClassSoftmax: {Start: 2e-6, Byte: 3e-9}, onnx.ClassNormalize: {Start: 2e-6, Byte: 1e-9}, onnx.ClassMove: {Start: 1e-6, Byte: 1e-10}, onnx.ClassResponse: {Start: 1e-6, Byte: 4e-9},
 }
 
 func analysis(t testing.TB, family string, size synth.Size) *onnx.Analysis {
@@ -34,16 +33,16 @@ func analysis(t testing.TB, family string, size synth.Size) *onnx.Analysis {
 }
 
 // measurements of the made-up machine, with noise of a relative size.
-func measurements(t testing.TB, noise float64) []Measurement {
+func measurements(t testing.TB, noise float64) []Case {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var ms []Measurement
+	var ms []Case
 	for _, family := range []string{"alexnet", "densenet", "efficientnet", "googlenet", "lenet", "mlp", "mobilenetv2", "operators", "resnet", "transformer", "vgg"} {
 		for _, width := range []float64{0.5, 0.75} {
-			m := Measurement{Model: family, Family: family, Analysis: analysis(t, family, synth.Size{Width: width})}
-			kernels := m.Analysis.Kernels(onnx.Unfused)
-			for i, k := range kernel.Rows(kernels) {
-				s := truth[onnx.Class(k.Class)].seconds(&k) * math.Exp(noise*rng.NormFloat64())
-				m.Nodes = append(m.Nodes, runtime.NodeTime{Node: kernels[i].Nodes[0], Seconds: s})
+			m := Case{Model: family, Family: family, Runtime: "go", Threads: 1, Quota: 1, Kernels: kernel.Rows(analysis(t, family, synth.Size{Width: width}).Kernels(onnx.Unfused))}
+			for i := range m.Kernels {
+				k := &m.Kernels[i]
+				s := truth[onnx.Class(k.Class)].seconds(k) * math.Exp(noise*rng.NormFloat64())
+				k.Seconds = &s
 				m.Seconds += s
 			}
 			ms = append(ms, m)

@@ -29,7 +29,7 @@ var classes = onnx.Classes()
 
 // kin is the class whose rates serve for one that was not measured.
 var kin = map[onnx.Class]onnx.Class{
-	onnx.ClassVector: onnx.ClassDense, onnx.ClassErf: onnx.ClassFunction, onnx.ClassSoftmax: onnx.ClassFunction, onnx.ClassNormalize: onnx.ClassFunction, onnx.ClassMove: onnx.ClassOther,
+	onnx.ClassVector: onnx.ClassDense, onnx.ClassErf: onnx.ClassFunction, onnx.ClassSoftmax: onnx.ClassFunction, onnx.ClassNormalize: onnx.ClassFunction, onnx.ClassMove: onnx.ClassOther, onnx.ClassResponse: onnx.ClassFunction,
 }
 
 // ratesFor finds the rates of each class from kernels with their times. A class

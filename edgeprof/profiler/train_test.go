@@ -277,7 +277,7 @@ func TestCalibrateWithModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := c.Predict(ms[0].Analysis, device.Device{Node: "n", UUID: "new", Cores: 2})
+	p := c.Predict(analysis(t, "alexnet", synth.Size{Width: 0.5}), device.Device{Node: "n", UUID: "new", Cores: 2})
 	if ratio := p.Idle / ms[0].Seconds; ratio < 0.85 || ratio > 1.15 {
 		t.Errorf("predicted %v of %v", p.Idle, ms[0].Seconds)
 	}

@@ -44,6 +44,7 @@ var families = map[string]family{
 	"mobilenetv2":         {Size{Resolution: 224}, mobileNetV2},
 	"operators":           {Size{Resolution: 64, Depth: 2}, operators},
 	"operators-images":    {Size{Resolution: 64, Depth: 20}, imageChain},
+	"operators-responses": {Size{Resolution: 28, Depth: 3}, responses},
 	"operators-sequences": {Size{Resolution: 64, Depth: 12}, sequenceChain},
 	"operators-vectors":   {Size{Resolution: 28, Depth: 6}, vectorChain},
 	"resnet":              {Size{Resolution: 224, Depth: 18}, resNet},
@@ -399,4 +400,15 @@ func (b *builder) sequence(x tensor, s Size, width int64) tensor {
 	y = b.add("LSTM", []int64{s.Resolution, 1, s.Batch, width}, inputs, integer("hidden_size", width))
 	y = b.transpose(b.reshape(y, s.Resolution, s.Batch, width), 1, 0, 2)
 	return b.add("Slice", y.shape, []string{y.name, b.whole(0), b.whole(s.Resolution), b.whole(1)})
+}
+
+// responses is a chain of local response normalizations, each over as many
+// channels as the convolution before it has.
+func responses(b *builder, s Size) tensor {
+	x := s.image(b, 3)
+	for range s.Depth {
+		x = b.relu(b.conv(x, s.scaled(64), window{1, 1, 0}))
+		x = b.add("LRN", x.shape, []string{x.name}, integer("size", 5), number("alpha", 1e-4), number("beta", 0.75))
+	}
+	return b.softmax(b.dense(b.flatten(b.globalPool(x)), s.Classes))
 }

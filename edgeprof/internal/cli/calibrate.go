@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,6 +66,7 @@ func calibrationModels() []sized {
 		{"operators", synth.Size{Width: 0.5, Resolution: 32}}, {"operators", synth.Size{Width: 1, Resolution: 64}}, {"operators", synth.Size{Width: 2, Depth: 1, Resolution: 128}},
 		{"operators-images", synth.Size{Width: 0.06, Resolution: 32}}, {"operators-images", synth.Size{Width: 0.12, Resolution: 48}}, {"operators-images", synth.Size{Width: 0.25, Resolution: 64}},
 		{"operators-images", synth.Size{Width: 0.25, Resolution: 128}}, {"operators-images", synth.Size{Width: 0.5, Resolution: 64}}, {"operators-images", synth.Size{Width: 0.5, Resolution: 128}},
+		{"operators-responses", synth.Size{Width: 0.5, Resolution: 14}}, {"operators-responses", synth.Size{Width: 1, Resolution: 28}}, {"operators-responses", synth.Size{Width: 1.5, Resolution: 56}},
 		{"operators-sequences", synth.Size{Width: 0.5, Resolution: 32}}, {"operators-sequences", synth.Size{Width: 1, Resolution: 64}},
 		{"operators-vectors", synth.Size{Width: 0.25, Resolution: 28}}, {"operators-vectors", synth.Size{Width: 0.5, Resolution: 64}}, {"operators-vectors", synth.Size{Width: 1, Resolution: 48}},
 		{"resnet", synth.Size{Width: 0.25, Resolution: 64}}, {"resnet", synth.Size{Width: 0.5, Depth: 34, Resolution: 96}},
@@ -75,131 +80,215 @@ type sized struct {
 	size   synth.Size
 }
 
+// calibrating is what `calibrate` is asked to do.
+type calibrating struct {
+	with running
+	out  string
+	own  []string // the user's models
+	runs int
+	size float64 // factor on the width of the models made here
+}
+
 // newCalibrateCommand measures this machine's rates.
 func newCalibrateCommand(env *cli.Env) *cobra.Command {
-	var out string
-	var runs int
-	var with running
+	var o calibrating
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Measure how fast this machine runs what models are made of",
 		Long: `Measure how fast this machine runs what models are made of: small models of
-every family run a few times each, and each class of operator gets its rates.`,
+every family run a few times each, and each class of operator gets its rates.
+The kernels of models named by --for are measured too, as they run in these
+models; they correct the rates for kernels like them. A run with --for that was
+broken off goes on where it stopped.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runs < 1 {
-				return cli.Usagef("--runs %d: want 1 or more", runs)
-			}
-			path, err := calibrationPath(out)
+			cal, err := o.calibrate(cmd.Context(), env)
 			if err != nil {
-				return err
-			}
-			here, err := thisMachine(cmd.Context())
-			if err != nil {
-				return err
-			}
-			cal, err := calibrate(cmd.Context(), env, with, here, runs)
-			if err != nil {
-				return err
-			}
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				return err
-			}
-			if err := writeCalibration(path, cal); err != nil {
 				return err
 			}
 			if asJSON {
 				return env.WriteJSON(cal)
 			}
-			table := cli.Table{Header: []string{"model", "measured ms", "predicted ms", "ratio"}}
-			for _, e := range cal.Errors {
-				table.Add(e.Model, fmt.Sprintf("%.3f", 1000*e.Measured), fmt.Sprintf("%.3f", 1000*e.Predicted), fmt.Sprintf("%.2f", e.Ratio()))
-			}
-			if _, err := table.WriteTo(env.Stdout); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(env.Stdout, "\npredictions by rates that the model's family had no part in; interval %.2f to %.2f times\n%s\n", cal.Low, cal.High, path)
-			return err
+			return calibrated(env, cal, o.out)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "file to write (default: where rank looks for it)")
-	c.Flags().IntVar(&runs, "runs", 5, "counted inferences of each model, after one to warm up")
-	with.flags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f := c.Flags()
+	f.StringVar(&o.out, "out", "", "file to write (default: where rank looks for it)")
+	f.StringSliceVar(&o.own, "for", nil, "an .onnx file, or a folder of them, that predictions shall be good for; may be given many times")
+	f.IntVar(&o.runs, "runs", 6, "bursts of counted inferences of each model, in three rounds")
+	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
+	o.with.flags(c)
+	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func calibrate(ctx context.Context, env *cli.Env, with running, here device.Device, runs int) (*profiler.Calibration, error) {
-	if err := with.settle(ctx, env); err != nil {
+func calibrated(env *cli.Env, cal *profiler.Calibration, path string) error {
+	table := cli.Table{Header: []string{"model", "measured ms", "predicted ms", "ratio"}}
+	for _, e := range cal.Errors {
+		table.Add(e.Model, fmt.Sprintf("%.3f", 1000*e.Measured), fmt.Sprintf("%.3f", 1000*e.Predicted), fmt.Sprintf("%.2f", e.Ratio()))
+	}
+	if _, err := table.WriteTo(env.Stdout); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(env.Stdout, "\npredictions by rates that the model's family had no part in; interval %.2f to %.2f times\n%s\n", cal.Low, cal.High, path)
+	return err
+}
+
+// calibrate measures, fits and writes.
+func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Calibration, error) {
+	if o.runs < 1 || !(o.size > 0 && o.size <= 1) {
+		return nil, cli.Usagef("--runs %d --size %v: want 1 or more, and above 0 to 1", o.runs, o.size)
+	}
+	var err error
+	if o.out, err = calibrationPath(o.out); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "edgeprof-")
+	if err := o.with.settle(ctx, env); err != nil {
+		return nil, err
+	}
+	here, err := thisMachine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	models := calibrationModels()
-	bar := env.Progress("calibrate", int64(len(models)))
-	defer bar.Done()
-	var ms []profiler.Measurement
-	for _, s := range models {
-		m, err := measure(ctx, with, dir, s, runs)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.family, err)
-		}
-		ms = append(ms, m)
-		bar.Add(1)
+	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
+		return nil, err
+	}
+	data, err := o.measured(ctx, env)
+	if err != nil {
+		return nil, err
 	}
 	m, err := builtin()
 	if err != nil {
 		return nil, err
 	}
-	return m.Calibrate(ms, profiler.Facts{
+	with := o.with
+	cal, err := m.Calibrate(profiler.Cases(data), profiler.Facts{
 		Runtime: with.runtime, Threads: with.threads, Quota: with.quota, UUID: here.UUID, Device: here.Model, Cores: here.Cores, MaxMHz: here.MaxMHz,
 		When: time.Now().UTC().Format(time.RFC3339),
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := writeCalibration(o.out, cal); err != nil {
+		return nil, err
+	}
+	return cal, os.RemoveAll(o.rows())
 }
 
-// measure runs a model, made in a folder; the times are the shortest of the runs,
-// those that other work on the machine disturbed least.
-func measure(ctx context.Context, with running, dir string, s sized, runs int) (profiler.Measurement, error) {
-	m, err := synth.New(s.family, s.size)
+// rows is the folder of what is measured for the user's own models. Its name
+// tells how they were run, so that nothing else goes on from it.
+func (o *calibrating) rows() string {
+	w := o.with
+	sum := sha256.Sum256(fmt.Append(nil, o.size, w.runtime, w.threads, w.cpus, w.quota, w.ortLibrary, slices.Sorted(slices.Values(w.sizes))))
+	return fmt.Sprintf("%s.measured-%x", strings.TrimSuffix(o.out, ".json"), sum[:4])
+}
+
+// measured are rows and kernels of small models of every family, and of the
+// user's.
+func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.Data, error) {
+	dir, err := os.MkdirTemp("", "edgeprof-")
 	if err != nil {
-		return profiler.Measurement{}, err
+		return nil, err
 	}
-	path := filepath.Join(dir, "model.onnx")
-	if err := writeModel(path, m, 1); err != nil {
-		return profiler.Measurement{}, err
-	}
-	a, err := onnx.Analyze(m, onnx.Settings{})
+	defer os.RemoveAll(dir)
+	jobs, err := o.jobs(dir)
 	if err != nil {
-		return profiler.Measurement{}, err
+		return nil, err
 	}
-	session, err := with.start(ctx, path)
+	rows := filepath.Join(dir, "rows")
+	if len(o.own) > 0 {
+		rows = o.rows()
+	}
+	if err := os.MkdirAll(rows, 0o755); err != nil {
+		return nil, err
+	}
+	rounds := min(3, o.runs)
+	bar := env.Progress("calibrate", int64(len(jobs)*o.runs))
+	defer bar.Done()
+	c, err := newCollector(&o.with, rows)
 	if err != nil {
-		return profiler.Measurement{}, err
+		return nil, err
 	}
-	defer session.Close()
-	inputs := collection.Inputs(session.Inputs())
-	wholes, err := session.Time(ctx, inputs, runs+1)
-	if err != nil {
-		return profiler.Measurement{}, err
-	}
-	profiles, err := session.Profile(ctx, inputs, runs+1)
-	if err != nil {
-		return profiler.Measurement{}, err
-	}
-	out := profiler.Measurement{
-		Model: fmt.Sprintf("%s width %g at %d", s.family, s.size.Width, s.size.Resolution), Family: measurement.FamilyOf(s.family), Analysis: a, Seconds: slices.Min(wholes[1:]),
-		Nodes: slices.Clone(profiles[1].Nodes),
-	}
-	for _, p := range profiles[2:] {
-		for i := range min(len(out.Nodes), len(p.Nodes)) {
-			out.Nodes[i].Seconds = min(out.Nodes[i].Seconds, p.Nodes[i].Seconds)
+	c.Step = func() { bar.Add(1) }
+	for round := range rounds {
+		for _, job := range jobs {
+			job.Round, job.Iterations = round, (o.runs+rounds-1-round)/rounds
+			if _, err := c.Collect(ctx, job); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return out, nil
+	return measurement.ReadDir(rows)
+}
+
+// jobs are all models to measure; those made here lie in the folder.
+func (o *calibrating) jobs(dir string) ([]collection.Job, error) {
+	plain := collection.Job{Setting: o.with.setting("desktop"), Warmup: 1, Profiles: o.runs}
+	var jobs []collection.Job
+	for _, s := range calibrationModels() {
+		s.size.Width *= o.size
+		m, err := synth.New(s.family, s.size)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.family, err)
+		}
+		job := plain
+		job.Model = filepath.Join(dir, fmt.Sprintf("%s width %g at %d.onnx", s.family, s.size.Width, s.size.Resolution))
+		jobs = append(jobs, job)
+		if err := writeModel(job.Model, m, 1); err != nil {
+			return nil, err
+		}
+	}
+	files, err := modelFiles(o.own)
+	if err != nil {
+		return nil, err
+	}
+	own, err := ownJobs(plain, files, o.with.sizes)
+	return append(jobs, own...), err
+}
+
+// errSameName is returned for models that cannot be told apart by their names.
+var errSameName = errors.New("two models of one name")
+
+// ownJobs are the user's models, each with those of the given sizes that it
+// leaves open. FILE.onnx:NAME=SIZE is for that file alone.
+func ownJobs(plain collection.Job, files, sizes []string) ([]collection.Job, error) {
+	var jobs []collection.Job
+	used := map[string]bool{}
+	names := map[string]string{}
+	for _, path := range files {
+		name := filepath.Base(path)
+		if other, ok := names[name]; ok {
+			return nil, fmt.Errorf("%s, %s: %w", other, path, errSameName)
+		}
+		names[name] = path
+		m, err := onnx.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		job := plain
+		job.Model, job.Family, job.Sizes = path, profiler.Own, map[string]int64{}
+		for _, text := range sizes {
+			s, err := dimensions([]string{strings.TrimPrefix(text, name+":")})
+			if err != nil {
+				return nil, err
+			}
+			if _, err := onnx.Analyze(m, s); errors.Is(err, onnx.ErrDimension) {
+				continue
+			} else if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			maps.Copy(job.Sizes, s.Sizes)
+			used[text] = true
+		}
+		jobs = append(jobs, job)
+	}
+	for _, text := range sizes {
+		if !used[text] {
+			return nil, cli.Usagef("--dim %s: no model of --for leaves it open", text)
+		}
+	}
+	return jobs, nil
 }
 
 func writeCalibration(path string, c *profiler.Calibration) error {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -120,20 +119,16 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	if err != nil {
 		return nil, err
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		return nil, err
-	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return nil, err
 	}
-	c := collection.Collector{
-		Dir: o.out, Clock: time.Now, Seed: o.seed,
-		Host: device.Local{Root: os.DirFS("/"), Host: host, Disk: rootUsage},
-		Open: func(ctx context.Context, path string, _ measurement.Setting) (runtime.Session, error) {
-			return o.with.start(ctx, path)
-		},
+	c, err := newCollector(&o.with, o.out)
+	if err != nil {
+		return nil, err
 	}
+	c.Seed = o.seed
+	setting := o.with.setting(o.deviceType)
+	setting.Stress = o.load == "stress"
 	if o.images != "" {
 		if c.Images, err = collection.Images(o.images); err != nil {
 			return nil, err
@@ -148,9 +143,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 			s, err := c.Collect(ctx, collection.Job{
 				Model: model, Family: o.family, Sizes: sizes.Sizes, Warmup: o.warmup, Round: round, Profiles: o.profiles,
 				Iterations: (o.iterations + o.rounds - 1 - round) / o.rounds,
-				Setting: measurement.Setting{
-					Device: o.deviceType, Runtime: o.with.runtime, Threads: o.with.threads, CPUs: o.with.cpus, Quota: o.with.quota, Stress: o.load == "stress",
-				},
+				Setting:    setting,
 			})
 			if err != nil {
 				return nil, err
@@ -159,6 +152,17 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 		}
 	}
 	return summaries, nil
+}
+
+// newCollector measures on this machine, into a folder.
+func newCollector(with *running, dir string) (*collection.Collector, error) {
+	host, err := os.Hostname()
+	return &collection.Collector{
+		Dir: dir, Clock: time.Now, Host: device.Local{Root: os.DirFS("/"), Host: host, Disk: rootUsage},
+		Open: func(ctx context.Context, job collection.Job) (runtime.Session, error) {
+			return with.load(ctx, job.Model, job.Sizes)
+		},
+	}, err
 }
 
 // modelFiles lists the .onnx files that are named, or lie in folders that are.

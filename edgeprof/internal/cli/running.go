@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/runtime/native"
@@ -98,11 +99,16 @@ func (r *running) settle(ctx context.Context, env *cli.Env) error {
 // start loads a model in a worker process: this program again, or the one that
 // drives ONNX Runtime.
 func (r *running) start(ctx context.Context, path string) (*worker.Session, error) {
-	if err := r.check(); err != nil {
-		return nil, err
-	}
 	settings, err := dimensions(r.sizes)
 	if err != nil {
+		return nil, err
+	}
+	return r.load(ctx, path, settings.Sizes)
+}
+
+// load is start with sizes of the caller's.
+func (r *running) load(ctx context.Context, path string, sizes map[string]int64) (*worker.Session, error) {
+	if err := r.check(); err != nil {
 		return nil, err
 	}
 	self, err := os.Executable()
@@ -119,7 +125,12 @@ func (r *running) start(ctx context.Context, path string) (*worker.Session, erro
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	return worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: settings.Sizes, Library: r.ortLibrary})
+	return worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: sizes, Library: r.ortLibrary})
+}
+
+// setting is what rows say of how models are run.
+func (r *running) setting(device string) measurement.Setting {
+	return measurement.Setting{Device: device, Runtime: r.runtime, Threads: r.threads, CPUs: r.cpus, Quota: r.quota}
 }
 
 // ortWorker is the program that drives ONNX Runtime.

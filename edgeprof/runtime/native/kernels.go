@@ -35,7 +35,7 @@ func unsupported(format string, args ...any) error {
 var kernels = map[string]func(site) (kernel, error){
 	"Conv": conv, "MaxPool": pooling, "AveragePool": pooling, "GlobalAveragePool": globalAverage,
 	"Gemm": gemm, "MatMul": matMul, "LSTM": lstm,
-	"BatchNormalization": batchNormalization, "LayerNormalization": layerNormalization, "Softmax": softmax, "ReduceMean": reduceMean,
+	"BatchNormalization": batchNormalization, "LayerNormalization": layerNormalization, "Softmax": softmax, "ReduceMean": reduceMean, "LRN": localResponse,
 	"Flatten": same, "Reshape": same, "Squeeze": same, "Unsqueeze": same, "Identity": same, "Dropout": same,
 	"Transpose": transpose, "Concat": concat, "Slice": slice, "Constant": constant,
 	"Relu":      each(func(x float32) float32 { return max(x, 0) }),
@@ -432,6 +432,42 @@ func softmax(s site) (kernel, error) {
 				}
 				for k := range n {
 					y[o+k*inner+i] = float32(float64(y[o+k*inner+i]) / sum)
+				}
+			}
+		}
+	}, nil
+}
+
+// float is an attribute's number.
+func (s site) float(name string, otherwise float32) float32 {
+	if a := s.node.Attribute(name); a != nil {
+		return a.Float
+	}
+	return otherwise
+}
+
+// localResponse divides each value by a power of the squares of its neighbours
+// among the channels.
+func localResponse(s site) (kernel, error) {
+	shape := s.in(0)
+	if len(shape) < 3 {
+		return nil, unsupported("rank %d", len(shape))
+	}
+	size := int(s.node.Int("size", 1))
+	alpha, beta, bias := float64(s.float("alpha", 1e-4))/float64(size), float64(s.float("beta", 0.75)), float64(s.float("bias", 1))
+	channels, plane := shape[1], volume(shape[2:])
+	before, after := (size-1)/2, size/2
+	return func(in, out []array, _ *scratch) {
+		for image := 0; image < len(in[0].data); image += channels * plane {
+			x, y := in[0].data[image:], out[0].data[image:]
+			for c := range channels {
+				for i := range plane {
+					sum := 0.0
+					for k := max(0, c-before); k <= min(channels-1, c+after); k++ {
+						v := float64(x[k*plane+i])
+						sum += v * v
+					}
+					y[c*plane+i] = float32(float64(x[c*plane+i]) / math.Pow(bias+alpha*sum, beta))
 				}
 			}
 		}
