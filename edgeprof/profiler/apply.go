@@ -22,7 +22,7 @@ type Answer struct {
 func (m *Model) PredictRow(r *measurement.Row, kernels []kernel.Row) (Answer, error) {
 	if c := m.setting(r.Setting); c != nil && len(kernels) > 0 {
 		v := c.idle(kernels)
-		a := Answer{Seconds: c.band().Predict(v), Method: MethodKernels}
+		a := Answer{Seconds: c.band(v).Predict(v), Method: MethodKernels}
 		for _, class := range unseen(c.Rates, kernels) {
 			a.Warnings = append(a.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
 		}

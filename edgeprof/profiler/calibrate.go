@@ -68,9 +68,12 @@ type Calibration struct {
 	Near []Near `json:"near,omitempty"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
 	Scale float64 `json:"scale,omitempty"`
-	// Low and High are the factors on a predicted time that bound the interval.
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
+	// Low and High are the factors on the predicted time of a long inference that
+	// bound the interval; Dispatch is the time in seconds at which their logarithms
+	// are twice as far, 0 where they are the same for all.
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Dispatch float64 `json:"dispatch_seconds,omitempty"`
 	// Errors are measured over predicted time of each model by rates that its
 	// family had no part in.
 	Errors []Error `json:"errors"`
@@ -151,6 +154,7 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 		}
 	}
 	best.judgeOwn(cases)
+	best.Dispatch = dispatch
 	best.bound()
 	return best, nil
 }
@@ -209,14 +213,36 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibra
 	return c
 }
 
-// bound sets the interval from the errors.
+// bound sets the interval from the errors, each drawn to what it would be of a
+// long inference.
 func (c *Calibration) bound() {
-	band := bandOf(c.Errors)
+	long := make([]Error, len(c.Errors))
+	for i, e := range c.Errors {
+		long[i] = Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))}
+	}
+	band := bandOf(long)
 	c.Low, c.High = band.Low, band.High
 }
 
-// band is the interval about the predicted times.
-func (c *Calibration) band() uncertainty.Band { return bandBetween(c.Low, c.High) }
+// band is the interval about a predicted time of an inference.
+func (c *Calibration) band(seconds float64) uncertainty.Band {
+	w := c.doubt(seconds)
+	return bandBetween(math.Pow(c.Low, w), math.Pow(c.High, w))
+}
+
+// dispatch is the time, in seconds, at which starting kernels makes predictions
+// twice as doubtful.
+const dispatch = 50e-6
+
+// doubt is how many times as far off the logarithm of a predicted time is as that
+// of a long one: short inferences are starts of kernels above all (normalized
+// conformal prediction: Papadopoulos and others, 2002).
+func (c *Calibration) doubt(seconds float64) float64 {
+	if c.Dispatch == 0 || !(seconds > 0) {
+		return 1
+	}
+	return 1 + math.Sqrt(c.Dispatch/seconds)
+}
 
 // bandOf is the interval that errors lead to: split conformal where there are
 // enough for that, else Student's for one more error, the factors being

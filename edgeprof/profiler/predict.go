@@ -63,7 +63,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		}
 		return strings.Compare(string(x.Class), string(y.Class))
 	})
-	band := c.band()
+	band := c.band(p.Idle)
 	if why := c.Facts.foreign(&d); why != "" {
 		p.Idle *= c.clock(d)
 		band.Low, band.High = band.Low/Elsewhere, band.High*Elsewhere

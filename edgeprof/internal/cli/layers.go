@@ -36,6 +36,7 @@ type layered struct {
 	Layers   []layer                `json:"layers"`
 	MACs     int64                  `json:"macs"`
 	Seconds  uncertainty.Prediction `json:"predicted_seconds"`
+	Idle     float64                `json:"idle_seconds"` // predicted, but for the machine's load now
 	Measured *float64               `json:"measured_seconds,omitempty"`
 	Warnings []string               `json:"warnings"`
 }
@@ -90,7 +91,7 @@ func layersOf(ctx context.Context, path string, a *onnx.Analysis, calibration, o
 		return nil, err
 	}
 	kernels, seconds, p := cal.Layers(a, here)
-	l := &layered{Model: path, Runtime: cal.Facts.Runtime, Layers: []layer{}, Seconds: p.Seconds, Warnings: texts(p.Warnings)}
+	l := &layered{Model: path, Runtime: cal.Facts.Runtime, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
 	for i, k := range kernels {
 		one := layer{
 			Op: k.Op, Class: string(k.Class), Times: k.Times, MACs: k.MACs * k.Times, Bytes: (k.ParameterBytes + k.ReadBytes + k.WrittenBytes) * k.Times,

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+var predict = flag.Bool("predictions", false, "hold predictions against measured times of models that people ship; minutes, on a machine that should be idle")
+
+// foretold is a model's predicted time beside the measured one, in seconds.
+type foretold struct {
+	name             string
+	measured         float64
+	value, low, high float64
+	repeated         float64 // the shortest of one round over that of the others
+}
+
+// rig runs the commands as they are built.
+type rig struct {
+	t      *testing.T
+	folder string
+}
+
+func (r *rig) run(args ...string) []byte {
+	r.t.Helper()
+	c := exec.CommandContext(r.t.Context(), filepath.Join(r.folder, "edgeprof"), args...)
+	c.Env = append(os.Environ(), "XDG_CONFIG_HOME="+r.folder, "HOME="+r.folder)
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		r.t.Fatalf("edgeprof %v: %v", args, err)
+	}
+	return out
+}
+
+// model is a file with its sizes as flags.
+type model struct {
+	path  string
+	sizes []string
+}
+
+func (r *rig) shortest(m model) float64 {
+	var took struct {
+		Min float64 `json:"min_seconds"`
+	}
+	if err := json.Unmarshal(r.run(slices.Concat([]string{"time", m.path, "--runtime", "ort", "--runs", "30", "--json"}, m.sizes)...), &took); err != nil {
+		r.t.Fatal(err)
+	}
+	return took.Min
+}
+
+// foretell is what rates in a file, or the built-in ones, say of the idle machine.
+func (r *rig) foretell(m model, rates string) foretold {
+	args := slices.Concat([]string{"layers", m.path, "--runtime", "ort", "--json"}, m.sizes)
+	if rates != "" {
+		args = append(args, "--calibration", rates)
+	}
+	var p struct {
+		Seconds uncertainty.Prediction `json:"predicted_seconds"`
+		Idle    float64                `json:"idle_seconds"`
+	}
+	if err := json.Unmarshal(r.run(args...), &p); err != nil {
+		r.t.Fatal(err)
+	}
+	load := p.Seconds.Value / p.Idle
+	return foretold{value: p.Idle, low: p.Seconds.Low / load, high: p.Seconds.High / load}
+}
+
+// Predicted against measured times with one thread: as it comes, after calibrate,
+// and after calibrate --for the other half of the models. A measured time is the
+// shortest of three rounds, in which all models take turns.
+func TestRealPredictions(t *testing.T) {
+	if !*predict {
+		t.Skip("run with -predictions")
+	}
+	r := &rig{t, t.TempDir()}
+	for _, command := range []string{".", "../edgeprof"} {
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", r.folder+"/", command).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	var models []model
+	for _, w := range wheels {
+		m := model{path: filepath.Join(installed(t, w.wheel), w.file)}
+		for _, name := range slices.Sorted(maps.Keys(w.sizes)) {
+			m.sizes = append(m.sizes, "--dim", fmt.Sprintf("%s=%d", name, w.sizes[name]))
+		}
+		models = append(models, m)
+	}
+	rates := [2]string{filepath.Join(r.folder, "even.json"), filepath.Join(r.folder, "odd.json")}
+	plain := filepath.Join(r.folder, "plain.json")
+	r.run("calibrate", "--runtime", "ort", "--out", plain)
+	for half, out := range rates {
+		args := []string{"calibrate", "--runtime", "ort", "--out", out}
+		for i, m := range models {
+			if i%2 == half {
+				args = append(args, "--for", m.path)
+				for k := 1; k < len(m.sizes); k += 2 {
+					args = append(args, "--dim", filepath.Base(m.path)+":"+m.sizes[k])
+				}
+			}
+		}
+		r.run(args...)
+	}
+	rounds := make([][]float64, len(models))
+	for range 3 {
+		for i, m := range models {
+			rounds[i] = append(rounds[i], r.shortest(m))
+		}
+	}
+	ways := []string{"as it comes", "after calibrate", "after calibrate --for the other half"}
+	all := map[string][]foretold{}
+	for i, m := range models {
+		for k, file := range []string{"", plain, rates[1-i%2]} {
+			f := r.foretell(m, file)
+			f.name, f.measured, f.repeated = filepath.Base(m.path), slices.Min(rounds[i]), rounds[i][0]/min(rounds[i][1], rounds[i][2])
+			all[ways[k]] = append(all[ways[k]], f)
+		}
+	}
+	for i := range models {
+		line := ""
+		for _, way := range ways {
+			f := all[way][i]
+			line += fmt.Sprintf("  %9.3f (%.3f to %.3f)", 1000*f.value, 1000*f.low, 1000*f.high)
+		}
+		f := all[ways[0]][i]
+		t.Logf("%-40s %9.3f ms, repeated %.2f%s", f.name, 1000*f.measured, f.repeated, line)
+	}
+	t.Log("| prediction | models | MAPE | within 10 % | within 25 % | held by 90 % intervals | median width, of the value |")
+	for _, way := range ways {
+		long := slices.DeleteFunc(slices.Clone(all[way]), func(f foretold) bool { return f.measured < 1e-3 })
+		t.Log(row(way+", above 1 ms", long))
+		t.Log(row(way+", all", all[way]))
+	}
+}
+
+// row of a table in Markdown.
+func row(name string, fs []foretold) string {
+	n, off, ten, quarter, held := float64(len(fs)), 0.0, 0.0, 0.0, 0.0
+	var widths []float64
+	count := func(yes bool, to *float64) {
+		if yes {
+			*to++
+		}
+	}
+	for _, f := range fs {
+		e := math.Abs(f.value/f.measured - 1)
+		off += e
+		count(e <= 0.10, &ten)
+		count(e <= 0.25, &quarter)
+		count(f.low <= f.measured && f.measured <= f.high, &held)
+		widths = append(widths, (f.high-f.low)/f.value)
+	}
+	return fmt.Sprintf("| %s | %.0f | %.1f %% | %.0f %% | %.0f %% | %.0f %% | %.2f |", name, n, 100*off/n, 100*ten/n, 100*quarter/n, 100*held/n, stats.Median(widths))
+}
