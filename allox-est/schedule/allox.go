@@ -24,12 +24,13 @@ type allox struct {
 
 // userPlan is the plan of the jobs of one set of users, kept between matches.
 type userPlan struct {
-	plan *matching.Plan
-	held []*Job // the jobs in the plan
-	id   map[*Job]int
-	job  []*Job // by id
-	seen []int  // by Job.index: the last sync that named the job
-	turn int    // number of this sync
+	plan  *matching.Plan
+	types int    // of machines in the plan
+	held  []*Job // the jobs in the plan
+	id    map[*Job]int
+	job   []*Job // by id
+	seen  []int  // by Job.index: the last sync that named the job
+	turn  int    // number of this sync
 }
 
 // mostPlans bounds the sets of users whose plans are kept.
@@ -78,7 +79,7 @@ func (p *allox) match(s *State, users []*User) (*Job, *Node, bool) {
 	}
 	jobs := p.limit(s, users)
 	up.sync(jobs)
-	for _, d := range []workload.Device{workload.GPU, workload.CPU} {
+	for _, d := range slices.Backward(s.devices) {
 		for _, n := range s.Nodes {
 			if n.Device != d || n.used >= 1 {
 				continue
@@ -121,13 +122,13 @@ func (p *allox) planOf(s *State, users []*User) *userPlan {
 		clear(p.plans)
 	}
 	p.slots = s.most
-	ready := make([][]float64, workload.Devices)
-	for d := range workload.Device(workload.Devices) {
+	ready := make([][]float64, s.devices[len(s.devices)-1]+1) // none of a device without nodes
+	for _, d := range s.devices {
 		ready[d] = make([]float64, s.Cluster.Nodes(d)*p.slots[d])
 	}
 	plan, err := matching.New(ready)
 	must(err)
-	up := &userPlan{plan: plan, id: make(map[*Job]int)}
+	up := &userPlan{plan: plan, types: len(ready), id: make(map[*Job]int)}
 	p.plans[string(key)] = up
 	return up
 }
@@ -154,7 +155,7 @@ func (up *userPlan) sync(jobs []*Job) {
 		return true
 	})
 	for _, j := range added {
-		id, err := up.plan.Add(j.Reported[:])
+		id, err := up.plan.Add(j.Reported[:up.types])
 		must(err)
 		for id >= len(up.job) {
 			up.job = append(up.job, nil)
@@ -180,14 +181,14 @@ func (p *allox) limit(s *State, users []*User) []*Job {
 		return jobs
 	}
 	var order [workload.Devices][]*Job
-	for d := range order {
+	for _, d := range s.devices {
 		order[d] = slices.Clone(jobs)
 		slices.SortStableFunc(order[d], func(a, b *Job) int { return cmp.Compare(a.Reported[d], b.Reported[d]) })
 	}
 	taken := make(map[*Job]bool)
 	jobs = nil
 	for i := 0; len(jobs) < p.maxJobs; i++ {
-		for _, d := range []workload.Device{workload.GPU, workload.CPU} {
+		for _, d := range slices.Backward(s.devices) {
 			if j := order[d][i]; !taken[j] && len(jobs) < p.maxJobs {
 				taken[j] = true
 				jobs = append(jobs, j)

@@ -15,16 +15,17 @@ import (
 // greatest of three bounds:
 //
 //   - every job takes at least its time on its fastest device;
-//   - the pooled bound: price a second of a CPU node at 1-q and of a GPU node
-//     at q. Whatever devices a job uses, it costs at least w = the cheaper of
-//     its two ways, and the cluster earns at most R a second. So no schedule
+//   - the pooled bound: price a second of a node of each device, such as a CPU
+//     node at 1-q and a GPU node at q. Whatever devices a job uses, it costs at
+//     least w = the cheapest of its ways, and the cluster earns at most R a
+//     second. So no schedule
 //     ends jobs sooner than one machine of speed R with works w, on which
 //     shortest remaining work first is best;
 //   - the mean busy time bound: on that one machine the sum of mean busy times
 //     M is least when the smallest w goes first (Goemans 1997), and a job ends
 //     at least half its fastest time after its mean busy time.
 //
-// The last two are taken at the price q where they are greatest, as found by
+// The last two are taken at the prices where they are greatest, as found by
 // a search. DESIGN.md has the proof.
 func (s *Schedule) LowerBound() float64 {
 	var b bound
@@ -39,16 +40,20 @@ func (s *Schedule) LowerBound() float64 {
 		b.tasks = append(b.tasks, t)
 		b.base += t.fastest
 	}
-	b.nodes = [workload.Devices]float64{float64(s.Cluster.CPUNodes), float64(s.Cluster.GPUNodes)}
+	b.devices = s.Cluster.devices()
+	for _, d := range b.devices {
+		b.nodes[d] = float64(s.Cluster.Nodes(d))
+	}
 	slices.SortStableFunc(b.tasks, func(x, y task) int { return cmp.Compare(x.arrival, y.arrival) })
 	return b.best() / float64(len(b.tasks))
 }
 
 // bound is the search for the best price.
 type bound struct {
-	tasks []task // by arrival
-	nodes [workload.Devices]float64
-	base  float64 // sum of fastest times
+	tasks   []task // by arrival
+	devices []workload.Device
+	nodes   [workload.Devices]float64
+	base    float64 // sum of fastest times
 }
 
 type task struct {
@@ -57,34 +62,62 @@ type task struct {
 	work             float64                   // at the price in question
 }
 
+// prices of a second of a node of each device.
+type prices [workload.Devices]float64
+
 // best returns the greatest bound on the sum of completion times found.
-// Every price gives a valid bound, so the search need not be exact: it is a
-// grid with a finer one about its best price.
+// Every price gives a valid bound, so the search need not be exact: for each
+// device in turn it is a grid of the share of its price, the others keeping
+// theirs to one another, with a finer one about the best.
 func (b *bound) best() float64 {
-	most, at := b.base, 0.5
-	try := func(q float64) {
-		if x := b.at(q); x > most {
-			most, at = x, q
+	most := b.base
+	var at prices
+	for _, d := range b.devices {
+		at[d] = 1 / float64(len(b.devices))
+	}
+	try := func(p prices) {
+		if x := b.at(p); x > most {
+			most, at = x, p
 		}
 	}
+	try(at)
 	const steps = 24
-	for i := range steps + 1 {
-		try(float64(i) / steps)
-	}
-	for width := 1.0 / steps; width > 1e-3; width /= 4 {
-		middle := at
-		for _, k := range []float64{-0.75, -0.5, -0.25, 0.25, 0.5, 0.75} {
-			if q := middle + k*width; q >= 0 && q <= 1 {
-				try(q)
+	for _, d := range b.devices[min(1, len(b.devices)-1):] { // the first has the rest
+		from := at
+		for i := range steps + 1 {
+			try(from.with(d, float64(i)/steps))
+		}
+		for width := 1.0 / steps; width > 1e-3; width /= 4 {
+			middle := at
+			for _, k := range []float64{-0.75, -0.5, -0.25, 0.25, 0.5, 0.75} {
+				if q := middle[d] + k*width; q >= 0 && q <= 1 {
+					try(middle.with(d, q))
+				}
 			}
 		}
 	}
 	return most
 }
 
-// at returns the bound on the sum of completion times at price q.
-func (b *bound) at(q float64) float64 {
-	price := [workload.Devices]float64{1 - q, q}
+// with returns the prices with that of one device set to a share of all.
+func (p prices) with(d workload.Device, share float64) prices {
+	rest := 0.0
+	for other, x := range p {
+		if other != int(d) {
+			rest += x
+		}
+	}
+	for other := range p {
+		if other != int(d) && rest > 0 {
+			p[other] *= (1 - share) / rest
+		}
+	}
+	p[d] = share
+	return p
+}
+
+// at returns the bound on the sum of completion times at some prices.
+func (b *bound) at(price prices) float64 {
 	speed := 0.0
 	for d, n := range b.nodes {
 		speed += n * price[d]
@@ -95,7 +128,7 @@ func (b *bound) at(q float64) float64 {
 	for i := range b.tasks {
 		t := &b.tasks[i]
 		t.work = math.Inf(1)
-		for d := range price {
+		for _, d := range b.devices {
 			if !math.IsInf(t.area[d], 1) {
 				t.work = min(t.work, price[d]*t.area[d]/speed)
 			}

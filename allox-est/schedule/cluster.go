@@ -34,11 +34,45 @@ type Cluster struct {
 	// ask for fit. 0 means that a node runs one job at a time, whatever it
 	// asks for.
 	CPUsPerNode, GPUsPerNode float64
+	// Others are the nodes of the devices from workload.Other on, which run one
+	// job at a time.
+	Others []Kind
+}
+
+// Kind is the nodes of one device.
+type Kind struct {
+	Name  string
+	Nodes int
+}
+
+// devices are those that there are nodes of, ascending.
+func (c Cluster) devices() []workload.Device {
+	var there []workload.Device
+	for d := range workload.Device(workload.Devices) {
+		if c.Nodes(d) > 0 {
+			there = append(there, d)
+		}
+	}
+	return there
+}
+
+// Name returns what a device is called.
+func (c Cluster) Name(d workload.Device) string {
+	if d < workload.Other {
+		return d.String()
+	}
+	return c.Others[d-workload.Other].Name
 }
 
 // Nodes returns how many nodes of a device there are.
 func (c Cluster) Nodes(d workload.Device) int {
-	return [...]int{c.CPUNodes, c.GPUNodes}[d]
+	switch at := int(d - workload.Other); {
+	case at < 0:
+		return [...]int{c.CPUNodes, c.GPUNodes}[d]
+	case at < len(c.Others):
+		return c.Others[at].Nodes
+	}
+	return 0
 }
 
 // share returns the part of a node that a job takes, and false where it does
@@ -47,7 +81,7 @@ func (c Cluster) share(j *workload.Job, d workload.Device) (float64, bool) {
 	if c.Nodes(d) == 0 || math.IsInf(j.Seconds(d), 1) {
 		return 0, false
 	}
-	capacity := [...]float64{c.CPUsPerNode, c.GPUsPerNode}[d]
+	capacity := [workload.Devices]float64{c.CPUsPerNode, c.GPUsPerNode}[d]
 	if capacity == 0 {
 		return 1, true
 	}
@@ -59,11 +93,19 @@ func (c Cluster) share(j *workload.Job, d workload.Device) (float64, bool) {
 const mostNodes = 1_000_000
 
 func (c Cluster) check() error {
-	if c.CPUNodes < 0 || c.GPUNodes < 0 || c.CPUNodes+c.GPUNodes == 0 {
-		return fmt.Errorf("%d CPU nodes and %d GPU nodes: %w", c.CPUNodes, c.GPUNodes, ErrCluster)
+	if len(c.Others) > workload.Devices-int(workload.Other) {
+		return fmt.Errorf("%d kinds of nodes: %w (at most %d)", int(workload.Other)+len(c.Others), ErrCluster, workload.Devices)
 	}
-	if max(c.CPUNodes, c.GPUNodes) > mostNodes {
-		return fmt.Errorf("%d CPU nodes and %d GPU nodes: %w (at most %d of each)", c.CPUNodes, c.GPUNodes, ErrCluster, mostNodes)
+	all := 0
+	for d := range workload.Device(int(workload.Other) + len(c.Others)) {
+		n := c.Nodes(d)
+		if n < 0 || n > mostNodes {
+			return fmt.Errorf("%d %s nodes: %w (at most %d of each)", n, c.Name(d), ErrCluster, mostNodes)
+		}
+		all += n
+	}
+	if all == 0 {
+		return fmt.Errorf("no nodes: %w", ErrCluster)
 	}
 	for _, x := range []float64{c.CPUsPerNode, c.GPUsPerNode} {
 		if !(x >= 0) || math.IsInf(x, 0) {

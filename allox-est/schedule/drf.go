@@ -3,8 +3,6 @@ package schedule
 import (
 	"cmp"
 	"slices"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // drf is dominant resource fairness (Ghodsi et al., NSDI 2011): the user with
@@ -21,7 +19,7 @@ func (p drf) Name() string { return p.name }
 func (p drf) Next(s *State) (*Job, *Node, bool) {
 	for _, u := range byShare(s.Active(), func(u *User) float64 {
 		share := 0.0
-		for d := range workload.Device(workload.Devices) {
+		for _, d := range s.devices {
 			share = max(share, u.Held[d]/float64(max(s.Cluster.Nodes(d), 1)))
 		}
 		return share

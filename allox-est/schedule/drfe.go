@@ -1,6 +1,6 @@
 package schedule
 
-import "github.com/foretime/foretime/allox-est/schedule/workload"
+import "slices"
 
 // drfe is DRF extended to interchangeable devices: GPU nodes count as many
 // CPU nodes as the mean speed-up says, and the user with the smallest share of
@@ -11,11 +11,14 @@ type drfe struct{}
 func (drfe) Name() string { return "drfe" }
 
 func (drfe) Next(s *State) (*Job, *Node, bool) {
-	worth := s.Speedup()
 	for _, u := range byShare(s.Active(), func(u *User) float64 {
-		return u.Held[workload.CPU] + worth*u.Held[workload.GPU]
+		held := 0.0
+		for _, d := range s.devices {
+			held += s.Speedup(d) * u.Held[d]
+		}
+		return held
 	}) {
-		for _, d := range []workload.Device{workload.GPU, workload.CPU} {
+		for _, d := range slices.Backward(s.devices) {
 			if j := shortest(s, d, u); j != nil {
 				return j, s.Free(d, j), true
 			}

@@ -1,6 +1,11 @@
 package schedule
 
-import "github.com/foretime/foretime/allox-est/schedule/workload"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/schedule/workload"
+)
 
 // fifo starts jobs in order of arrival, each on the device it reports faster
 // of those with a free node. Nothing overtakes the first waiting job.
@@ -13,7 +18,11 @@ func (fifo) Next(s *State) (*Job, *Node, bool) {
 		return nil, nil, false
 	}
 	j := s.Waiting[0]
-	for _, d := range []workload.Device{j.Faster(), 1 - j.Faster()} {
+	order := slices.Clone(s.devices)
+	slices.SortStableFunc(order, func(a, b workload.Device) int {
+		return cmp.Or(cmp.Compare(j.Reported[a], j.Reported[b]), cmp.Compare(b, a))
+	})
+	for _, d := range order {
 		if n := s.Free(d, j); n != nil {
 			return j, n, true
 		}

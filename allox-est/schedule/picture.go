@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"github.com/foretime/foretime/shared/chart"
@@ -12,10 +13,10 @@ import (
 func (s *Schedule) Gantt() chart.Gantt {
 	g := chart.Gantt{Frame: chart.Frame{Title: fmt.Sprintf("Schedule of %d jobs under %s", len(s.Runs), s.Policy), X: "time (s)"}}
 	row := [workload.Devices]int{}
-	for _, d := range []workload.Device{workload.GPU, workload.CPU} {
+	for _, d := range slices.Backward(s.Cluster.devices()) {
 		row[d] = len(g.Rows)
 		for i := range s.Cluster.Nodes(d) {
-			g.Rows = append(g.Rows, fmt.Sprintf("%s%d", d, i))
+			g.Rows = append(g.Rows, fmt.Sprintf("%s%d", s.Cluster.Name(d), i))
 		}
 	}
 	group := make(map[string]int)

@@ -80,10 +80,11 @@ func newReplay(jobs []workload.Job, c Cluster, p Policy) (*replay, error) {
 	}
 	r := &replay{
 		policy:   p,
-		state:    State{Cluster: c, most: [workload.Devices]int{1, 1}},
+		state:    State{Cluster: c, devices: c.devices()},
 		schedule: &Schedule{Policy: p.Name(), Cluster: c, Runs: make([]Run, len(jobs))},
 	}
-	for d := range workload.Device(workload.Devices) {
+	for _, d := range r.state.devices {
+		r.state.most[d] = 1
 		for i := range c.Nodes(d) {
 			r.state.Nodes = append(r.state.Nodes, &Node{Device: d, Index: i})
 		}
@@ -133,6 +134,9 @@ func (r *replay) admit(from *workload.Job, i int, users map[string]*User) (*Job,
 
 // next advances to the next time at which jobs end or arrive.
 func (r *replay) next() bool {
+	for len(r.ends) > 0 && r.ends[0].stale() {
+		heap.Pop(&r.ends)
+	}
 	s := &r.state
 	now := math.Inf(1)
 	if len(r.ends) > 0 {
@@ -146,8 +150,7 @@ func (r *replay) next() bool {
 	}
 	s.Now = now
 	for len(r.ends) > 0 && r.ends[0].at == now {
-		e := heap.Pop(&r.ends).(end)
-		if e.job.Node != nil && e.job.end == now { // else it was stopped meanwhile
+		if e := heap.Pop(&r.ends).(end); !e.stale() {
 			r.leave(e.job)
 			r.done++
 		}
@@ -194,6 +197,9 @@ type end struct {
 	at  float64
 	job *Job
 }
+
+// stale says that the job was stopped meanwhile.
+func (e end) stale() bool { return e.job.Node == nil || e.job.end != e.at }
 
 // ends is a heap: the earliest end first, and of equal ones the job that came
 // first.

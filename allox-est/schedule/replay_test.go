@@ -59,7 +59,7 @@ func audit(s *Schedule) error {
 	nodes := make(map[[2]int][]change)
 	sum := 0.0
 	for _, r := range s.Runs {
-		if len(r.Parts) == 0 || len(r.Parts) > 1 && s.Policy != "srpt" {
+		if len(r.Parts) == 0 || len(r.Parts) > 1 && s.Policy != "srpt" && s.Policy != "max-min" {
 			return fmt.Errorf("job %d ran in %d parts", r.Job.ID, len(r.Parts))
 		}
 		done, last := 0.0, r.Job.Arrival
@@ -70,7 +70,7 @@ func audit(s *Schedule) error {
 			last = p.End
 			done += (p.End - p.Start) / r.Job.Seconds(p.Device)
 			share := 1.0
-			if capacity := [...]float64{s.Cluster.CPUsPerNode, s.Cluster.GPUsPerNode}[p.Device]; capacity > 0 {
+			if capacity := [workload.Devices]float64{s.Cluster.CPUsPerNode, s.Cluster.GPUsPerNode}[p.Device]; capacity > 0 {
 				share = r.Job.Units(p.Device) / capacity
 			}
 			if p.End > p.Start {

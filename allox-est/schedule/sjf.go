@@ -11,7 +11,7 @@ func (sjf) Name() string { return "sjf" }
 func (sjf) Next(s *State) (*Job, *Node, bool) {
 	var best *Job
 	var on workload.Device
-	for d := range workload.Device(workload.Devices) {
+	for _, d := range s.devices {
 		if j := shortest(s, d, nil); j != nil && (best == nil || j.Reported[d] < best.Reported[on]) {
 			best, on = j, d
 		}

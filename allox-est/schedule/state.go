@@ -14,9 +14,9 @@ type State struct {
 	Cluster Cluster
 	Waiting []*Job // in order of arrival, preempted jobs last
 	Nodes   []*Node
-	Users   []*User               // in order of their first job
-	speedup float64               // sum over arrived jobs of reported CPU time over GPU time
-	sped    int                   // jobs in that sum
+	Users   []*User           // in order of their first job
+	devices []workload.Device // those that there are nodes of, ascending
+	worth   [workload.Devices]worth
 	most    [workload.Devices]int // jobs that a node may hold at once
 }
 
@@ -74,13 +74,16 @@ func (j *Job) Remaining(d workload.Device, now float64) float64 {
 	return max(left, 0) * j.Reported[d]
 }
 
-// Faster returns the device on which the job reports the shorter time; the
-// GPU where both are equal.
+// Faster returns the device on which the job reports the shortest time; of equal
+// ones the last, as the GPU is after the CPU.
 func (j *Job) Faster() workload.Device {
-	if j.Reported[workload.CPU] < j.Reported[workload.GPU] {
-		return workload.CPU
+	best := workload.Device(0)
+	for d, seconds := range j.Reported {
+		if seconds <= j.Reported[best] && !math.IsInf(seconds, 1) {
+			best = workload.Device(d)
+		}
 	}
-	return workload.GPU
+	return best
 }
 
 // fitSlack forgives the rounding of sums of shares.
@@ -105,13 +108,21 @@ func (s *State) Free(d workload.Device, j *Job) *Node {
 	return nil
 }
 
-// Speedup returns how many times faster a GPU is than a CPU for the mean job
-// that has arrived, by its reported times; 1 where no job tells.
-func (s *State) Speedup() float64 {
-	if s.sped == 0 {
-		return 1
+// worth is the sum over jobs that have arrived of the reported time on the first
+// device over that on this one.
+type worth struct {
+	sum  float64
+	jobs int
+}
+
+// Speedup returns how many times faster a device is than the first there are
+// nodes of, for the mean job that has arrived, by its reported times; 1 where no
+// job tells.
+func (s *State) Speedup(d workload.Device) float64 {
+	if w := s.worth[d]; w.jobs > 0 {
+		return w.sum / float64(w.jobs)
 	}
-	return s.speedup / float64(s.sped)
+	return 1
 }
 
 // Active returns the users who have jobs waiting.
@@ -129,9 +140,12 @@ func (s *State) Active() []*User {
 func (s *State) arrive(j *Job) {
 	s.Waiting = append(s.Waiting, j)
 	j.User.waiting++
-	if c, g := j.Reported[workload.CPU], j.Reported[workload.GPU]; !math.IsInf(c, 1) && !math.IsInf(g, 1) {
-		s.speedup += c / g
-		s.sped++
+	first := j.Reported[s.devices[0]]
+	for _, d := range s.devices {
+		if x := j.Reported[d]; !math.IsInf(first, 1) && !math.IsInf(x, 1) {
+			s.worth[d].sum += first / x
+			s.worth[d].jobs++
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,9 +42,10 @@ Policies:
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs, - for standard input; may be given several times")
-	flags.StringVar(&s.policy, "policy", "allox", "one of "+strings.Join(schedule.Policies.Names(), ", ")+", or all to compare them")
+	flags.StringVar(&s.policy, "policy", "allox", "one of "+strings.Join(schedule.Policies.Names(), ", ")+", several of them with commas, or all")
 	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "CPU nodes")
 	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
+	flags.StringVar(&s.nodes, "nodes", "", "nodes of further kinds, as v100=4,p100=4: the devices of that name in reports")
 	flags.Float64Var(&s.cluster.CPUsPerNode, "cpus-per-node", 0, "CPUs of a CPU node, shared by jobs; 0: a node runs one job at a time")
 	flags.Float64Var(&s.cluster.GPUsPerNode, "gpus-per-node", 0, "GPUs of a GPU node, shared by jobs; 0: a node runs one job at a time")
 	flags.Float64Var(&s.settings.Alpha, "alpha", 1, "allox: share of the users, the least served ones, whose jobs are matched")
@@ -65,6 +67,7 @@ type scheduling struct {
 	env                *cli.Env
 	inputs             []string
 	policy             string
+	nodes              string
 	cluster            schedule.Cluster
 	settings           schedule.Settings
 	perturb            bool
@@ -78,7 +81,10 @@ func (s *scheduling) run(ctx context.Context) error {
 	if s.settings.Alpha == 0 { // which Settings take for unset
 		return cli.Usagef("--alpha 0: no user's jobs would be matched")
 	}
-	names := []string{s.policy}
+	if err := s.further(); err != nil {
+		return err
+	}
+	names := strings.Split(s.policy, ",")
 	if s.policy == "all" {
 		names = schedule.Policies.Names()
 	}
@@ -103,12 +109,47 @@ func (s *scheduling) run(ctx context.Context) error {
 	return s.print(schedules)
 }
 
+// further takes the further kinds of nodes, in the order given.
+func (s *scheduling) further() error {
+	if s.nodes == "" {
+		return nil
+	}
+	for _, one := range strings.Split(s.nodes, ",") {
+		name, text, _ := strings.Cut(one, "=")
+		n, err := strconv.Atoi(text)
+		if err != nil || name == "" || n < 0 {
+			return cli.Usagef("--nodes %s: want NAME=NUMBER", one)
+		}
+		switch name {
+		case workload.CPU.String():
+			s.cluster.CPUNodes = n
+		case workload.GPU.String():
+			s.cluster.GPUNodes = n
+		default:
+			if slices.Contains(s.others(), name) {
+				return cli.Usagef("--nodes: %s occurs twice", name)
+			}
+			s.cluster.Others = append(s.cluster.Others, schedule.Kind{Name: name, Nodes: n})
+		}
+	}
+	return nil
+}
+
+// others are the names of the further kinds.
+func (s *scheduling) others() []string {
+	var names []string
+	for _, kind := range s.cluster.Others {
+		names = append(names, kind.Name)
+	}
+	return names
+}
+
 // workload reads one input; - is standard input.
 func (s *scheduling) workload(path string) (*workload.Workload, error) {
 	if path == "-" {
-		return workload.From(s.env.Stdin, "standard input")
+		return workload.From(s.env.Stdin, "standard input", s.others()...)
 	}
-	return workload.Load(path)
+	return workload.Load(path, s.others()...)
 }
 
 // load reads the inputs and says what became of their records.
@@ -184,7 +225,7 @@ func parts(s *schedule.Schedule) []jobPart {
 	var rows []jobPart
 	for _, r := range s.Runs {
 		for _, p := range r.Parts {
-			rows = append(rows, jobPart{r.Job.ID, r.Job.User, r.Job.Arrival, p.Device.String(), p.Node, p.Start, p.End})
+			rows = append(rows, jobPart{r.Job.ID, r.Job.User, r.Job.Arrival, s.Cluster.Name(p.Device), p.Node, p.Start, p.End})
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b jobPart) int { return cmp.Compare(a.Start, b.Start) })
@@ -203,7 +244,7 @@ func (s *scheduling) print(schedules []*schedule.Schedule) error {
 		rows[i] = namedSummary{done.Policy, done.Summary()}
 	}
 	switch {
-	case s.json && s.policy == "all":
+	case s.json && len(rows) > 1:
 		return s.env.WriteJSON(map[string]any{"schedules": rows})
 	case s.json:
 		return s.env.WriteJSON(rows[0].Summary)

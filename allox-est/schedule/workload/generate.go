@@ -129,6 +129,9 @@ func Perturb(jobs []Job, mean, sd float64, seed uint64) error {
 	for i := range jobs {
 		for s := range jobs[i].Stages {
 			for d := range jobs[i].Stages[s].On {
+				if jobs[i].Stages[s].absent(Device(d)) {
+					continue
+				}
 				jobs[i].Stages[s].On[d].Error = g.error(rng)
 			}
 		}

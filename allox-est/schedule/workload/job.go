@@ -13,15 +13,22 @@ import (
 // Device is a kind of machine a job can run on.
 type Device int
 
-// The devices.
+// The devices. Those after GPU are further kinds of nodes, which whoever builds
+// the workload names.
 const (
 	CPU Device = iota
 	GPU
-	Devices = 2 // how many there are
+	Other       // the first further kind
+	Devices = 8 // how many there are at most
 )
 
-// String returns "cpu" or "gpu".
-func (d Device) String() string { return [...]string{"cpu", "gpu"}[d] }
+// String returns "cpu" or "gpu", and "kind" with a number for the others.
+func (d Device) String() string {
+	if d < Other {
+		return [...]string{"cpu", "gpu"}[d]
+	}
+	return fmt.Sprintf("kind%d", int(d))
+}
 
 // Job is a unit of work of one user. It runs on one node of one device, its
 // stages and their tasks one after the other.
@@ -43,8 +50,18 @@ type Job struct {
 type Stage struct {
 	Name  string
 	Tasks int
-	On    [Devices]Demand
+	On    [Devices]Demand // of 0 s from Other on: it cannot run there
 }
+
+// seconds is the true time of one task on a device.
+func (s *Stage) seconds(d Device) float64 {
+	if s.absent(d) {
+		return math.Inf(1)
+	}
+	return s.On[d].Seconds
+}
+
+func (s *Stage) absent(d Device) bool { return d >= Other && s.On[d].Seconds == 0 }
 
 // Demand is what one task of a stage takes on one device.
 type Demand struct {
@@ -64,7 +81,7 @@ type Edge struct{ From, To, Pattern string }
 func (j *Job) Seconds(d Device) float64 {
 	sum := 0.0
 	for _, s := range j.Stages {
-		sum += float64(s.Tasks) * s.On[d].Seconds
+		sum += float64(s.Tasks) * s.seconds(d)
 	}
 	return sum
 }
@@ -74,7 +91,7 @@ func (j *Job) Seconds(d Device) float64 {
 func (j *Job) Reported(d Device) float64 {
 	sum := 0.0
 	for _, s := range j.Stages {
-		sum += float64(s.Tasks) * s.On[d].Seconds * (1 + s.On[d].Error)
+		sum += float64(s.Tasks) * s.seconds(d) * (1 + s.On[d].Error)
 	}
 	return sum
 }
@@ -116,7 +133,10 @@ func (j *Job) Check() error {
 		if s.Tasks < 1 || s.Name == "" {
 			return wrap(ErrNoStage)
 		}
-		for _, d := range s.On {
+		for at, d := range s.On {
+			if s.absent(Device(at)) {
+				continue
+			}
 			if !(d.Seconds > 0) || !(d.Seconds*(1+d.Error) > 0) {
 				return wrap(ErrTime)
 			}
@@ -125,10 +145,12 @@ func (j *Job) Check() error {
 			}
 		}
 	}
-	if math.IsInf(j.Seconds(CPU), 1) && math.IsInf(j.Seconds(GPU), 1) {
-		return wrap(ErrNowhere)
+	for d := range Device(Devices) {
+		if !math.IsInf(j.Seconds(d), 1) {
+			return nil
+		}
 	}
-	return nil
+	return wrap(ErrNowhere)
 }
 
 // Workload is the jobs of one or more sources in order of arrival.

@@ -11,25 +11,26 @@ import (
 )
 
 // Load reads a file, or a pipe, with From.
-func Load(path string) (*Workload, error) {
+func Load(path string, others ...string) (*Workload, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return From(f, path)
+	return From(f, path, others...)
 }
 
 // From reads simulator records or reports of allox-est; which of them it is, the
-// first character tells. Name stands for the source in errors.
-func From(in io.Reader, name string) (*Workload, error) {
+// first character tells. Name stands for the source in errors; others are the names
+// that reports have for the devices from [Other] on.
+func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	r := bufio.NewReader(in)
 	head, err := r.Peek(4096)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if text := bytes.TrimLeftFunc(head, unicode.IsSpace); bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) {
-		return ReadReport(r, name)
+		return ReadReport(r, name, others...)
 	}
 	return Read(r, name)
 }

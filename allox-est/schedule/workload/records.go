@@ -298,6 +298,11 @@ func (j *Job) writable() error {
 	words := []string{j.User}
 	for _, s := range j.Stages {
 		words = append(words, s.Name)
+		for d := Other; d < Devices; d++ {
+			if !s.absent(d) {
+				return fmt.Errorf("job %d: records hold cpu and gpu alone", j.ID)
+			}
+		}
 	}
 	for _, e := range j.Edges {
 		words = append(words, e.From, e.To, e.Pattern)

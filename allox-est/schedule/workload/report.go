@@ -36,9 +36,13 @@ var ErrUnproven = errors.New("no full run: the estimate stands for the true time
 // what a scheduler is told; the mean of the report's full runs, where it has
 // any, is the true time. Jobs are numbered in the order read; "user" and
 // "arrival_seconds" may be added to a report, and are "default" and 0
-// otherwise. A report without a usable device is a diagnostic whose line is
+// otherwise. Others are the names of the devices from [Other] on. A report without a usable device is a diagnostic whose line is
 // the number of the report.
-func ReadReport(r io.Reader, file string) (*Workload, error) {
+func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
+	names := append([]string{CPU.String(), GPU.String()}, others...)
+	if len(names) > Devices {
+		return nil, fmt.Errorf("%d kinds of devices: at most %d", len(names), Devices)
+	}
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -62,7 +66,7 @@ func ReadReport(r io.Reader, file string) (*Workload, error) {
 	w := &Workload{}
 	for i, one := range all {
 		w.Counts.Read++
-		job, warning, err := parseReport(one, i+1)
+		job, warning, err := parseReport(one, i+1, names)
 		if err != nil {
 			w.drop(file, i+1, err)
 			continue
@@ -77,7 +81,7 @@ func ReadReport(r io.Reader, file string) (*Workload, error) {
 	return w, nil
 }
 
-func parseReport(raw []byte, id int) (job Job, warning, err error) {
+func parseReport(raw []byte, id int, names []string) (job Job, warning, err error) {
 	var r report
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return job, nil, fmt.Errorf("not a report: %w", err)
@@ -90,9 +94,9 @@ func parseReport(raw []byte, id int) (job Job, warning, err error) {
 		job.User = "default"
 	}
 	stage := Stage{Name: "stage", Tasks: 1}
-	for d := range Device(Devices) {
+	for d, name := range names {
 		demand := Demand{Units: 1, Seconds: math.Inf(1)}
-		if device, ok := r.Devices[d.String()]; ok && device.Wall != nil && device.Error == "" {
+		if device, ok := r.Devices[name]; ok && device.Wall != nil && device.Error == "" {
 			if demand.Seconds = device.Wall.Value; len(device.Actual) == 0 {
 				warning = fmt.Errorf("job %q: %w", r.Job, ErrUnproven)
 			} else {

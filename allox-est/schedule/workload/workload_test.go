@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -163,7 +164,7 @@ func drawJob(id int) *rapid.Generator[Job] {
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "stages") {
 			s := Stage{Name: fmt.Sprintf("s%d", i), Tasks: rapid.IntRange(1, 3).Draw(t, "tasks")}
-			for d := range s.On {
+			for d := range s.On[:Other] {
 				s.On[d] = Demand{rapid.Float64Range(0, 64).Draw(t, "units"), rapid.Float64Range(0, 64).Draw(t, "memory"), seconds.Draw(t, "seconds"), rapid.Float64Range(-0.9, 2).Draw(t, "error")}
 			}
 			j.Stages = append(j.Stages, s)
@@ -351,5 +352,13 @@ func TestPerturb(t *testing.T) {
 	}
 	if err := Perturb(w.Jobs, 0, -1, 7); err == nil {
 		t.Error("a negative spread was taken")
+	}
+}
+
+// The records know two kinds of devices: a job of another is not written.
+func TestWriteRefusesOthers(t *testing.T) {
+	j := Job{ID: 1, User: "u", Stages: []Stage{{Name: "s", Tasks: 1, On: [Devices]Demand{{Seconds: 1}, {Seconds: 1}, {Seconds: 2}}}}}
+	if err := Write(io.Discard, []Job{j}); err == nil || !strings.Contains(err.Error(), "job 1: records hold cpu and gpu alone") {
+		t.Error(err)
 	}
 }
