@@ -223,3 +223,10 @@ func (s Service) ForecastWaits(sim *simulator.Simulator, shares []float64) ([]fl
 	}
 	return out, nil
 }
+
+// WaitIn is how long a service job submitted now to a simulation, which stays as
+// it is, would wait in a future, in seconds, at most the bound.
+func (s Service) WaitIn(sim *simulator.Simulator, f simulator.Future, bound int64) (float64, error) {
+	wait, err := sim.In(f, s.job(), bound)
+	return float64(wait), err
+}

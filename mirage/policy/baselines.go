@@ -29,6 +29,9 @@ type Knob struct {
 	Required bool      // there is no default
 	Choices  []float64 // what tuning chooses from
 	Hours    bool      // choices longer than the service are left out
+	// AtCost, where set, follows from what an hour of overlap costs, in hours of
+	// interruption, and takes the place of tuning.
+	AtCost func(overlap float64) float64
 }
 
 // Check returns an error that wraps ErrKnob where the setting is below 0 or
@@ -60,6 +63,7 @@ func Baselines() registry.List[Baseline] {
 		{Name: "quantile", Help: "a quantile of the last 500 waits ahead", New: quantile()},
 		{Name: "fixed", Help: "a fixed lead", New: fixed()},
 		{Name: "forecast", Help: "what simulating the queue forward with time limits foretells", New: foretold()},
+		{Name: "futures", Help: "what costs least over futures drawn from how long users' jobs ran and who came before", New: futures()},
 		{Name: "never-late", Help: "when the predecessor starts", New: neverLate()},
 	}
 }

@@ -20,6 +20,8 @@ type State struct {
 	// for a successor submitted now (samples.ForecastShares); nil where there
 	// is nothing to simulate the queue with.
 	Forecast func() ([]float64, error)
+	// Draw returns such waits in futures that are drawn; nil like Forecast.
+	Draw func() (Draws, error)
 }
 
 // RemainingSeconds is how long the predecessor will run on.

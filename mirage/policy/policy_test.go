@@ -2,8 +2,10 @@ package policy
 
 import (
 	"errors"
+	"math"
 	"testing"
 
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -51,14 +53,29 @@ func TestDecide(t *testing.T) {
 		})
 	}
 	s := at(5)
-	if _, err := (Foretold{}).Decide(s); !errors.Is(err, ErrForecast) {
-		t.Errorf("no forecast: error %v", err)
+	for _, p := range []Policy{Foretold{}, Futures{}} {
+		if _, err := p.Decide(s); !errors.Is(err, ErrForecast) {
+			t.Errorf("%T, no forecast: error %v", p, err)
+		}
 	}
 	s.Forecast = func() ([]float64, error) { return []float64{6 * 3600, 2 * 3600}, nil }
 	for full, want := range map[float64]Decision{1: expecting(true, 1), 0: expecting(false, -3), 0.75: expecting(true, 0)} {
 		if d, err := (Foretold{full}).Decide(s); err != nil || d != want {
 			t.Errorf("full %v: %+v, %v; want %+v", full, d, err, want)
 		}
+	}
+	s.Draw = func() (Draws, error) { return Draws{stats.Sorted{3600, 3 * 3600}, stats.Sorted{0, 8 * 3600}}, nil }
+	// Two fifths foretell two hours, the medians are two and four.
+	if d, err := (Futures{.5}).Decide(s); err != nil || d.Submit || math.Abs(d.Expected.Value-((2+2+4)/3.-5)) > 1e-9 {
+		t.Errorf("futures: %+v, %v", d, err)
+	}
+	if d, err := (Futures{1}).Decide(s); err != nil || d.Submit || math.Abs(d.Expected.Value-((2+3+8)/3.-5)) > 1e-9 {
+		t.Errorf("the longest futures: %+v, %v", d, err)
+	}
+	far := at(25)
+	far.Forecast, far.Draw = s.Forecast, func() (Draws, error) { t.Error("drawn long before it matters"); return Draws{}, nil }
+	if d, err := (Futures{.5}).Decide(far); err != nil || d.Submit {
+		t.Errorf("%+v, %v", d, err)
 	}
 	for _, p := range []Policy{Average{}, Quantile{0.9}} {
 		if d, err := p.Decide(&State{PredEnd: 3600}); err != nil || d.Submit {

@@ -28,7 +28,10 @@ type Simulator struct {
 	dirty    bool // something happened since the last backfill pass
 	edge     int  // next of the workload's edges
 	waits    waits
-	share    float64 // of its limit that a job uses, in a forecast; 0 otherwise
+	length   func(job int32, ran int64) int64 // of jobs, in a future; nil otherwise
+	shift    int64                            // between a submission and its repetition, in a future
+	stop     int                              // the first job of the workload that will not be submitted
+	ended    []int32                          // jobs of the workload that have ended, in order
 
 	// OnStart, where set, is told of every start. A fork does not inherit it.
 	OnStart func(job int32, at int64)
@@ -76,6 +79,7 @@ func (w *Workload) NewFrom(from int64) *Simulator {
 		running:  make([]int32, w.users, w.users+2),
 		lastPass: math.MinInt64 / 2,
 	}
+	s.stop = len(w.jobs)
 	for s.next < len(w.jobs) && w.jobs[s.next].submit < from {
 		s.next++
 	}
@@ -110,6 +114,7 @@ func (s *Simulator) Fork() *Simulator {
 	c.queue = s.queue.Clone()
 	c.usage = s.usage.Clone()
 	c.running = append(make([]int32, 0, len(s.running)+2), s.running...)
+	c.ended = s.ended[:len(s.ended):len(s.ended)]
 	c.held = append([]hold(nil), s.held...)
 	c.OnStart = nil
 	c.open()
@@ -188,8 +193,8 @@ func (s *Simulator) LimitOf(job int32) int64 { return s.job(job).limit }
 // nextEvent is when something will happen next.
 func (s *Simulator) nextEvent() int64 {
 	at := int64(never)
-	if s.next < len(s.w.jobs) {
-		at = s.w.jobs[s.next].submit
+	if s.next < s.stop {
+		at = s.w.jobs[s.next].submit + s.shift
 	}
 	if end, ok := s.nodes.NextEnd(); ok {
 		at = min(at, end)
@@ -238,7 +243,7 @@ func (s *Simulator) happen(at int64) {
 		changed = true
 	}
 	changed = s.release(at) || changed
-	for s.next < len(s.w.jobs) && s.w.jobs[s.next].submit <= at {
+	for s.next < s.stop && s.w.jobs[s.next].submit+s.shift <= at {
 		s.submit(int32(s.next))
 		s.next++
 		changed = true
@@ -256,16 +261,20 @@ func (s *Simulator) happen(at int64) {
 func (s *Simulator) submit(i int32) {
 	j := &s.w.jobs[i]
 	if !j.rejected && int(j.after) < s.first {
-		s.enqueue(i, j.submit)
+		s.enqueue(i, j.submit+s.shift)
 	}
 }
 
 func (s *Simulator) enqueue(i int32, eligible int64) {
 	j := s.job(i)
+	submit := j.submit
+	if !s.IsExtra(i) {
+		submit += s.shift
+	}
 	s.usage.Submitted(j.user)
 	s.queue.Add(scheduler.Request{
 		Job: i, Nodes: j.nodes, User: j.user, Limit: j.limit,
-		Submit: j.submit, Eligible: eligible, Static: j.static,
+		Submit: submit, Eligible: eligible, Static: j.static,
 	})
 }
 
@@ -292,6 +301,9 @@ func (s *Simulator) end() {
 	if s.IsExtra(a.Job) {
 		s.extra[int(a.Job)-len(s.w.jobs)].Finished = true
 		return
+	}
+	if s.length == nil { // futures end with their question
+		s.ended = append(s.ended, a.Job)
 	}
 	s.finish(a.Job, a.End)
 }
@@ -328,8 +340,8 @@ func (s *Simulator) backfill(at int64) {
 func (s *Simulator) start(r *scheduler.Request, outOfTurn bool) {
 	j := s.job(r.Job)
 	duration := j.duration
-	if s.share > 0 && !s.IsExtra(r.Job) {
-		duration = int64(math.Ceil(s.share * float64(j.limit)))
+	if s.length != nil && !s.IsExtra(r.Job) {
+		duration = min(s.length(r.Job, 0), j.limit)
 	}
 	s.nodes.Take(cluster.Allocation{
 		Job: r.Job, Nodes: r.Nodes, User: r.User,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/scheduler"
@@ -18,6 +19,23 @@ const unlimited = 365 * 86400
 // forecast foretells the waits of a successor submitted now, in policy time,
 // by simulating the queue as it was last seen.
 func (p *Provisioner) forecast(s *policy.State) ([]float64, error) {
+	service, sim, err := p.resume(s)
+	if err != nil {
+		return nil, err
+	}
+	return service.ForecastWaits(sim, samples.ForecastShares())
+}
+
+// draw is the same in futures that are drawn.
+func (p *Provisioner) draw(s *policy.State) (policy.Draws, error) {
+	service, sim, err := p.resume(s)
+	if err != nil {
+		return policy.Draws{}, err
+	}
+	return policy.Drawn(service, sim)
+}
+
+func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
 	m := p.scale()
 	st := standing(p.queue, s.Now, m, p.ledger.used)
 	ageless(st.Pending, s.Now, &p.s.Rules.Rules)
@@ -25,12 +43,9 @@ func (p *Provisioner) forecast(s *policy.State) ([]float64, error) {
 		st.Own[i].Limit = s.Service.Limit
 	}
 	sim, err := p.s.Rules.Resume(st)
-	if err != nil {
-		return nil, err
-	}
 	service := s.Service
 	service.Priority = trace.MedianPriority(st.Pending)
-	return service.ForecastWaits(sim, samples.ForecastShares())
+	return service, sim, err
 }
 
 // ageless takes the points for age out of the priorities that Slurm tells, where

@@ -65,6 +65,7 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 	}
 	if p.s.Rules != nil {
 		s.Forecast = func() ([]float64, error) { return p.forecast(&s) }
+		s.Draw = func() (policy.Draws, error) { return p.draw(&s) }
 	}
 	return s
 }

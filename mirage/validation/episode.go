@@ -67,5 +67,6 @@ func stateOf(pair *chain.Pair, camera *samples.Camera) (policy.State, error) {
 		Now: pair.Now(), PredStart: start, PredEnd: end, Service: pair.Service,
 		Waits: pair.Simulation().LastWaits(waitsSeen), History: h,
 		Forecast: func() ([]float64, error) { return pair.ForecastWaits(samples.ForecastShares()) },
+		Draw:     func() (policy.Draws, error) { return policy.Drawn(pair.Service, pair.Simulation()) },
 	}, nil
 }

@@ -211,7 +211,7 @@ func TestKnobs(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"avg", "quantile", "fixed", "forecast"}; !slices.Equal(rivals(), want) {
+	if want := []string{"avg", "quantile", "fixed", "forecast", "futures"}; !slices.Equal(rivals(), want) {
 		t.Errorf("comparisons play %v, want %v", rivals(), want)
 	}
 }

@@ -45,7 +45,7 @@ The --state folder holds journal.jsonl (what was intended and what came of
 it), history.jsonl (the queue as it was seen) and decisions.jsonl (every
 decision with its features); it must not be on a file system without real
 locks. --model is the file of a trained model, or one of the baselines, of which
-fixed needs --lead and forecast --config:
+fixed needs --lead, forecast and futures --config:
 
 ` + policy.Baselines().Help(),
 		Example: "  mirage provision --state chain --model boost.json --service-limit 48h --sbatch-option=--partition=gpu service.sh",
@@ -57,7 +57,7 @@ fixed needs --lead and forecast --config:
 	f := c.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&p.state, "state", "", "folder of the chain")
-	f.StringVar(&p.model, "model", "avg", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", "))
+	f.StringVar(&p.model, "model", "", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures with --config, else avg)")
 	f.StringVar(&p.config, "config", "", "settings file of the cluster, as calibrate writes it, for forecasts")
 	p.knobs.flags(f, "")
 	f.IntVar(&p.s.Request.Nodes, "service-nodes", 1, "nodes of the service")
@@ -188,6 +188,11 @@ func (p *provision) tell(e slurm.Entry) {
 
 // policy is the one that --model names.
 func (p *provision) policy() (policy.Policy, error) {
+	if p.model == "" && p.s.Rules == nil {
+		p.model = "avg"
+	} else if p.model == "" {
+		p.model = "futures"
+	}
 	b, err := policy.Baselines().Find(p.model)
 	if err != nil {
 		return p.trained()

@@ -85,7 +85,7 @@ the given --service-nodes, where no flag sets them.`,
 	v.m.flags(c)
 	v.e.flags(c, 156, "4h")
 	f := c.Flags()
-	f.StringVar(&v.model, "model", "reactive", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+", "+oracle)
+	f.StringVar(&v.model, "model", "futures", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+", "+oracle)
 	f.StringVar(&v.out, "out", "", "write reward.log to this file")
 	f.StringVar(&v.plots, "plots", "", "draw distributions of interruption and overlap into this folder, as SVG")
 	v.knobs.flags(f, "instead of tuning")
@@ -218,7 +218,11 @@ func (v *validate) baseline(ctx context.Context, name string, b policy.Baseline)
 	}
 	setting, given, err := v.knobs.setting(b.Knob)
 	settings := map[string]any{}
-	if err == nil && !given {
+	switch {
+	case err != nil || given:
+	case b.Knob.AtCost != nil:
+		setting = b.Knob.AtCost(v.overlap)
+	default:
 		setting, settings["training_cost_hours"], err = v.tune(ctx, name, b)
 	}
 	settings[b.Knob.Result] = setting

@@ -1,0 +1,46 @@
+package simulator
+
+import (
+	"sort"
+
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+// Future is one way in which things may go on.
+type Future struct {
+	// Length is how long a job will have run in all, in seconds, that has run for
+	// ran seconds by now.
+	Length func(job int32, ran int64) int64
+	// Back lets those jobs come, again, that came from so many seconds ago on; 0
+	// lets nobody come.
+	Back int64
+}
+
+// In returns how long a job submitted now would wait in a future, in seconds, and
+// at most the bound. Jobs submitted from outside, whose length is known, run as
+// long as they run. The simulation stays as it is.
+func (s *Simulator) In(future Future, t trace.Job, bound int64) (int64, error) {
+	f := s.Fork()
+	f.length = future.Length
+	f.nodes.Reschedule(func(job int32, until, end int64) int64 {
+		if s.IsExtra(job) {
+			return end
+		}
+		start := until - s.job(job).limit
+		return max(start+min(future.Length(job, s.now-start), s.job(job).limit), s.now)
+	})
+	// Those that came by now come again; who really comes is not known.
+	f.shift, f.stop = future.Back, s.next
+	f.next = s.next
+	if future.Back > 0 && s.first < len(s.w.jobs) { // what merely stands tells of nobody who came
+		f.next = sort.Search(s.next, func(i int) bool { return s.w.jobs[i].submit+future.Back > s.now })
+	}
+	number, err := f.Submit(t)
+	if err != nil {
+		return 0, err
+	}
+	if !f.RunUntilStarted(number, s.now+bound) {
+		return bound, nil
+	}
+	return f.extra[number].Start - s.now, nil
+}

@@ -1,0 +1,123 @@
+package simulator
+
+import (
+	"math"
+	"testing"
+
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/trace"
+)
+
+// TestUses holds the quantiles against the product-limit estimate by hand, with
+// two of five still running: after .1 the share left is 4/5, after .4 (of three)
+// 8/15, and .9 is the last and takes the rest.
+func TestUses(t *testing.T) {
+	u := uses{{.1, false}, {.2, true}, {.4, false}, {.5, true}, {.9, false}}
+	for p, want := range map[float64]float64{0: .1, .19: .1, .21: .4, .46: .4, .47: .9, .99: .9} {
+		if got := u.quantile(p); got != want {
+			t.Errorf("quantile %v is %v, want %v", p, got, want)
+		}
+	}
+	if got := (uses{{.2, false}, {.6, true}}).quantile(.7); got != 1 {
+		t.Errorf("beyond the last that ended: %v, want the limit", got)
+	}
+	if got := len(u.above(.2)); got != 3 {
+		t.Errorf("%d above .2, want 3", got)
+	}
+	if got := (uses{}).quantile(.5); got != 1 {
+		t.Errorf("of none: %v", got)
+	}
+}
+
+// steady is a machine of one node on which each job of ten minutes comes when
+// the one before ends, each with a limit of an hour.
+func steady(t *testing.T, jobs int) *Simulator {
+	t.Helper()
+	var table []trace.Job
+	for i := range int64(jobs) {
+		table = append(table, trace.Job{User: "u", Nodes: 1, Submit: i * 600, Start: i * 600, End: i*600 + 600, Limit: 3600})
+	}
+	w, err := NewWorkload(table, Config{Machine: cluster.Machine{Nodes: 1}, Rules: scheduler.Defaults(scheduler.FCFS)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.New()
+}
+
+// TestLengths: a user whose jobs all used a sixth of their limits goes on so but
+// for the few that count as anybody's, who is the same; before one has ended two
+// fifths of what is left are used.
+func TestLengths(t *testing.T) {
+	s := steady(t, 100)
+	s.RunUntil(300)
+	if got := s.Lengths().Draw(0)(0, 300); got != 300+1320+1 {
+		t.Errorf("before any has ended: %d s", got)
+	}
+	s.RunUntil(50*600 + 300)
+	for number := range 20 {
+		draw := s.Lengths().Draw(number)
+		if got := draw(60, 0); got < 600 || got > 601 {
+			t.Errorf("draw %d: %d s, want 600", number, got)
+		}
+		if a, b := draw(60, 100), s.Lengths().Draw(number)(60, 100); a != b {
+			t.Errorf("draw %d: %d, then %d", number, a, b)
+		}
+	}
+	if sum := uniform(1, 2) + uniform(2, 1); sum <= 0 || sum >= 2 || uniform(1, 2) == uniform(2, 1) {
+		t.Error("uniform", sum)
+	}
+}
+
+// TestIn: a job that has run for five minutes holds the machine until its length
+// in the future, or the bound, and the simulation stays as it is.
+func TestIn(t *testing.T) {
+	s := steady(t, 100)
+	s.RunUntil(50*600 + 300)
+	full := Future{Length: func(int32, int64) int64 { return math.MaxInt32 }}
+	service := trace.Job{User: "s", Nodes: 1, End: 60, Limit: 60}
+	for _, tt := range []struct {
+		future Future
+		bound  int64
+		want   int64
+	}{
+		{full, 1e6, 3300}, {Future{Length: full.Length, Back: 3600}, 1e6, 3300}, {full, 1000, 1000},
+		{Future{Length: func(_ int32, ran int64) int64 { return ran }}, 1e6, 0},
+	} {
+		if got, err := s.In(tt.future, service, tt.bound); err != nil || got != tt.want {
+			t.Errorf("%+v: %d s, %v; want %d", tt, got, err, tt.want)
+		}
+	}
+	if s.Now() != 50*600+300 || s.Queue().Len() != 0 {
+		t.Error("the simulation has moved")
+	}
+	if _, err := s.In(full, trace.Job{Nodes: 2}, 1); err == nil {
+		t.Error("two nodes of one")
+	}
+}
+
+// TestFed: three more important jobs that came in the last half hour come again
+// while the machine is taken for an hour, and are served before.
+func TestFed(t *testing.T) {
+	rules := scheduler.Defaults(scheduler.Slurm)
+	rules.LoggedPriority = true
+	var table []trace.Job
+	for _, at := range []int64{0, 600, 1700} {
+		table = append(table, trace.Job{User: "u", Nodes: 1, Priority: 1e6, Submit: at, Start: at, End: at + 300, Limit: 3600})
+	}
+	table = append(table, trace.Job{User: "late", Nodes: 1, Priority: 1e6, Submit: 2000, Start: 2000, End: 5000, Limit: 3600})
+	w, err := NewWorkload(table, Config{Machine: cluster.Machine{Nodes: 1}, Rules: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.New()
+	s.RunUntil(1750)
+	future := Future{Length: func(int32, int64) int64 { return 3600 }}
+	service := trace.Job{User: "s", Nodes: 1, End: 60, Limit: 60}
+	for back, want := range map[int64]int64{0: 3550, 1800: 3550 + 3*3600} {
+		future.Back = back
+		if got, err := s.In(future, service, 1e6); err != nil || got < want || got > want+3*rules.Backfill.IntervalSeconds {
+			t.Errorf("from %d s ago on: %d s, %v; want %d", back, got, err, want)
+		}
+	}
+}
