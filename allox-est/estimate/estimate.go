@@ -56,6 +56,8 @@ type Job struct {
 	// Device is "cpu" or "gpu": only on a CPU does processor time tell what
 	// slowed an epoch.
 	Device string
+	// Every are costs that are known to come again every so many epochs, by name.
+	Every map[string]int
 }
 
 // Settings of an estimate. The zero value is Auto at 95 %.
@@ -89,6 +91,15 @@ type Segments struct {
 	Epoch    float64 `json:"epoch_seconds"` // of a steady epoch, recurring costs included
 	Teardown float64 `json:"teardown_seconds"`
 	Period   int     `json:"period_epochs,omitempty"` // of a recurring cost; 0 if none was seen
+	Costs    []Cost  `json:"costs,omitempty"`         // those of Job.Every
+}
+
+// Cost is a cost that comes again with a known period.
+type Cost struct {
+	Name  string `json:"name"`
+	Every int    `json:"every_epochs"`
+	// Seconds is what it adds to an epoch; nil where no sample has met it.
+	Seconds *float64 `json:"seconds"`
 }
 
 // Reference is an estimate for a machine whose yardstick takes Yardstick

@@ -3,6 +3,7 @@ package estimate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -32,7 +33,7 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	t := split(told, job)
 	settled := t.settle()
 	pace := paceOf(told, t, shape{})
-	shape := look(pace.level(told, t))
+	shape := look(pace.level(told, t), job.Every)
 	pace = paceOf(told, t, shape)
 	method := s.Method
 	if method == Auto {
@@ -64,7 +65,12 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 		e.Wall.High = max(e.Wall.High, (1+busy(&t)*(crowd-1))*e.Uncontended.Value)
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: the load was %.1f times the processors, yet the samples waited little; the upper end allows for a fair share", ErrContention, crowd))
 	}
-	e.Segments = &Segments{Setup: wall.setup, WarmUp: shape.warm, Epoch: wall.epoch, Teardown: wall.teardown, Period: shape.period}
+	e.Segments = &Segments{Setup: wall.setup, WarmUp: shape.warm, Epoch: wall.epoch, Teardown: wall.teardown, Period: shape.period, Costs: m.costs(settled)}
+	for _, c := range e.Segments.Costs {
+		if c.Seconds == nil {
+			e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %w: %s, every %d epochs; the upper end allows it an epoch's time", ErrUnsure, ErrUnmet, c.Name, c.Every))
+		}
+	}
 	e.reference(told, t, m, pace)
 	if pace.useless {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: no correction by it", ErrYardstick))
@@ -268,6 +274,9 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 	for i, t := range ts {
 		var plain []float64
 		for k := min(warm, len(t.epochs)-1); k < len(t.epochs); k++ {
+			if m.shape.has(t.first + k) {
+				continue
+			}
 			seen++
 			if m.keepsOutliers() && m.shape.out[i][k] {
 				high = append(high, t.epochs[k])
@@ -290,6 +299,13 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 		{0, count * count * (l.between + l.spread), l.spreadDF},
 	}
 	extra.again = m.again(ts, l.mean)
+	for _, c := range m.shape.named {
+		if math.IsNaN(m.excess(ts, c)) { // it may take an epoch's time
+			extra.again += float64(c.among(warm, m.epochs)) * l.mean
+			continue
+		}
+		parts = append(parts, m.named(ts, c, l))
+	}
 	if len(high) == 0 {
 		return parts, rare, extra
 	}
@@ -307,6 +323,82 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 	rare.mean = count * excess * k / n
 	extra.low, extra.high = max(0, count*excess*low/n), count*excess*up/n
 	return parts, rare, extra
+}
+
+// named is what a cost with a known period adds to the job.
+func (m model) named(ts []track, c named, plain location) part {
+	high := m.met(ts, c)
+	times := float64(c.among(m.shape.warm, m.epochs))
+	if times == 0 {
+		return part{}
+	}
+	// An epoch with the cost is believed to be as noisy, relatively, as a plain one.
+	v, df := relative(plain).moderate(mean(high), variance(high), float64(len(high)-1))
+	return part{times * (mean(high) - plain.mean), v * (times + times*times/float64(len(high))), df}
+}
+
+// met are the epochs after the warm-up that have a cost, less what those of
+// shorter periods add to them; those that have one of a longer period too only
+// where there are no others.
+func (m model) met(ts []track, c named) []float64 {
+	var alone, shared []float64
+	for _, t := range ts {
+		for k := m.shape.warm; k < len(t.epochs); k++ {
+			number := t.first + k
+			if !c.in(number) {
+				continue
+			}
+			x, longer := t.epochs[k], false
+			for _, other := range m.shape.named {
+				switch {
+				case other == c || !other.in(number):
+				case other.period < c.period:
+					x -= m.excess(ts, other)
+				default:
+					longer = true
+				}
+			}
+			if longer {
+				shared = append(shared, x)
+			} else {
+				alone = append(alone, x)
+			}
+		}
+	}
+	if len(alone) == 0 {
+		return shared
+	}
+	return alone
+}
+
+// excess is what a cost adds to an epoch; NaN where no sample has met it.
+func (m model) excess(ts []track, c named) float64 {
+	var plain []float64
+	for _, t := range ts {
+		for k := min(m.shape.warm, len(t.epochs)); k < len(t.epochs); k++ {
+			if !m.shape.has(t.first + k) {
+				plain = append(plain, t.epochs[k])
+			}
+		}
+	}
+	high := m.met(ts, c)
+	if len(high) == 0 || len(plain) == 0 {
+		return math.NaN()
+	}
+	return mean(high) - mean(plain)
+}
+
+// costs are the named costs as the samples show them.
+func (m model) costs(ts []track) []Cost {
+	var costs []Cost
+	for _, c := range m.shape.named {
+		cost := Cost{Name: c.name, Every: c.period}
+		if x := m.excess(ts, c); !math.IsNaN(x) {
+			cost.Seconds = &x
+		}
+		costs = append(costs, cost)
+	}
+	return costs
 }
 
 // again is what a slow first epoch would add if it were no warm-up but an

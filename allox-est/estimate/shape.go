@@ -2,7 +2,9 @@ package estimate
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -15,12 +17,31 @@ type shape struct {
 	// period of those that stand out, 0 if they have none: they are the epochs
 	// whose number leaves the remainder offset.
 	period, offset int
+	named          []named
+}
+
+// named is a cost with a known period: it comes in the epochs whose number leaves
+// the remainder offset.
+type named struct {
+	name           string
+	period, offset int
+}
+
+func (c named) in(number int) bool { return number%c.period == c.offset }
+
+// among is how many of the epochs after the warm-up, to number n, have the cost.
+func (c named) among(warm, n int) int {
+	s := shape{warm: warm, period: c.period, offset: c.offset}
+	return s.costly(n)
 }
 
 // look finds the warm-up, then the epochs that stand out after it. A job that
 // evaluates in epochs 1, 1+p, 1+2p... begins with one that looks like warm-up
-// and comes again.
-func look(ts []track) shape {
+// and comes again. Costs with a known period are taken out before.
+func look(ts []track, every map[string]int) shape {
+	if len(every) > 0 {
+		return lookBeside(ts, every)
+	}
 	s := mark(ts, warmUp(ts))
 	if s.warm == 1 {
 		if z := mark(ts, 0); z.period > 0 && z.offset == 1 && z.alike(ts) {
@@ -28,6 +49,73 @@ func look(ts []track) shape {
 		}
 	}
 	return s
+}
+
+// lookBeside looks at the epochs without named costs: those that have one are
+// taken to be like the others, and stand out by their number.
+func lookBeside(ts []track, every map[string]int) shape {
+	var costs []named
+	for _, name := range slices.Sorted(maps.Keys(every)) {
+		same := slices.IndexFunc(costs, func(c named) bool { return c.period == every[name] })
+		if same >= 0 { // nothing tells one from the other
+			costs[same].name += "+" + name
+			continue
+		}
+		costs = append(costs, named{name, every[name], offset(ts, every[name])})
+	}
+	has := func(number int) bool {
+		return slices.ContainsFunc(costs, func(c named) bool { return c.in(number) })
+	}
+	var plain []float64
+	for _, t := range ts {
+		for k, x := range t.epochs {
+			if !has(t.first + k) {
+				plain = append(plain, x)
+			}
+		}
+	}
+	if len(plain) == 0 {
+		return mark(ts, warmUp(ts))
+	}
+	level := stats.Median(plain)
+	without := slices.Clone(ts)
+	for i, t := range ts {
+		without[i].epochs = slices.Clone(t.epochs)
+		for k := range t.epochs {
+			if has(t.first + k) {
+				without[i].epochs[k] = level
+			}
+		}
+	}
+	s := mark(without, warmUp(without))
+	s.named = costs
+	return s
+}
+
+// offset is where a cost with a known period falls, by the epochs that are
+// slower: those whose number it divides, or, in a job that counts from 0, the
+// ones after. Where none of the first is among the samples the others must stand
+// out.
+func offset(ts []track, period int) int {
+	var at [2][]float64
+	var rest []float64
+	for _, t := range ts {
+		for k, x := range t.epochs {
+			if r := (t.first + k) % period; r < 2 {
+				at[r] = append(at[r], x)
+			} else {
+				rest = append(rest, x)
+			}
+		}
+	}
+	beside := at[0]
+	if len(at[0]) == 0 {
+		beside = rest
+	}
+	if len(at[1]) > 0 && len(beside) > 0 && mean(at[1]) > 1.3*mean(beside) {
+		return 1 % period
+	}
+	return 0
 }
 
 // mark finds the epochs that stand out after a warm-up.
@@ -151,6 +239,11 @@ func (s shape) costly(n int) int {
 	}
 	upTo := func(n int) int { return max(0, (n-first+s.period)/s.period) }
 	return max(0, upTo(n)-upTo(s.warm))
+}
+
+// has says that an epoch has a named cost.
+func (s shape) has(number int) bool {
+	return slices.ContainsFunc(s.named, func(c named) bool { return c.in(number) })
 }
 
 func (s shape) warnings(ts []track) []error {

@@ -34,6 +34,9 @@ var (
 	// ErrYardstick warns that the job's epochs do not follow the yardstick, so
 	// that nothing is corrected by it.
 	ErrYardstick = errors.New("the yardstick does not tell the job's speed")
+	// ErrUnmet warns that a cost that was named is in none of the samples, and
+	// not in the estimate.
+	ErrUnmet = errors.New("a named cost that no sample has met")
 	// ErrUntold warns that laps are missing and whole runs were used.
 	ErrUntold = errors.New("no laps used")
 	// ErrUnbounded warns that there are too few runs for an interval.

@@ -42,6 +42,9 @@ type Spec struct {
 	Epochs  int               `yaml:"epochs" json:"-"`
 	Devices map[string]Device `yaml:"devices" json:"-"`
 	Sample  Sample            `yaml:"sample" json:"-"`
+	// Every names costs that come again every so many epochs, as an evaluation or
+	// a checkpoint.
+	Every map[string]int `yaml:"every" json:"-"`
 
 	// TimeWriter says whether the job prints a time-writer report:
 	// "required", "optional" (the default) or "none".
@@ -197,6 +200,11 @@ func (s *Spec) Check() error {
 			return invalid("devices: %s: negative", name)
 		}
 	}
+	for name, period := range s.Every {
+		if period < 2 {
+			return invalid("every: %s: %d epochs, want at least 2", name, period)
+		}
+	}
 	if !slices.Contains([]string{"", "required", "optional", "none"}, s.TimeWriter) {
 		return invalid("time_writer: %q, want required, optional or none", s.TimeWriter)
 	}
@@ -330,7 +338,8 @@ func (s *Spec) Hash(device string) string {
 }
 
 // Lengths returns the epochs of a short and of a long sample. They are equal
-// only where the job itself is shorter than the long one.
+// only where the job itself is shorter than the long one. The long one is
+// stretched to meet every named cost, up to a tenth of the job.
 func (s *Spec) Lengths() (short, long int) {
 	fractions, least := s.Sample.Fractions, s.Sample.MinEpochs
 	if len(fractions) == 0 {
@@ -342,5 +351,15 @@ func (s *Spec) Lengths() (short, long int) {
 	length := func(i int) int {
 		return min(s.Epochs, max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9)))
 	}
-	return length(0), length(1)
+	short, long = length(0), length(1)
+	for _, period := range s.Every {
+		if reach := period + 1; reach <= s.Epochs/mostStretch {
+			long = max(long, reach)
+		}
+	}
+	return short, long
 }
+
+// mostStretch is the part of a job, 1 in so many epochs, that the long sample may
+// grow to so that it meets a named cost.
+const mostStretch = 10

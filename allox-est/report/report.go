@@ -136,7 +136,7 @@ func (r *Report) key(device string) journal.Key {
 
 func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *Device {
 	d := &Device{SpecHash: r.spec.Hash(name)}
-	job := estimate.Job{Epochs: r.spec.Epochs, Device: name}
+	job := estimate.Job{Epochs: r.spec.Epochs, Device: name, Every: r.spec.Every}
 	e, err := estimate.New(runs, job, s)
 	if err == nil && e.Samples < pair {
 		err = fmt.Errorf("%w: %d, want a pair", estimate.ErrTooFew, e.Samples)

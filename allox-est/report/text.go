@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -72,6 +73,7 @@ func (r *Report) WriteNotes(w io.Writer) error {
 		} else {
 			_, err = fmt.Fprintf(w, "%s: %d samples, %.1f %% of %d epochs and %.1f %% of the time; method %s; 95 %% intervals\n",
 				name, d.Samples, 100*d.SampledFraction, r.Epochs, 100*d.SampledTimeFraction, d.Method)
+			err = errors.Join(err, d.writeCosts(w, name))
 		}
 		if err != nil {
 			return err
@@ -86,6 +88,21 @@ func (r *Report) WriteNotes(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// writeCosts prints what the named costs add.
+func (d *Device) writeCosts(w io.Writer, device string) error {
+	if d.Segments == nil {
+		return nil
+	}
+	var err error
+	for _, c := range d.Segments.Costs {
+		if c.Seconds != nil {
+			_, one := fmt.Fprintf(w, "%s: %s adds %s s every %d epochs\n", device, c.Name, seconds(*c.Seconds), c.Every)
+			err = errors.Join(err, one)
+		}
+	}
+	return err
 }
 
 // seconds prints four significant digits; a bound that is not known is a dash.

@@ -189,7 +189,7 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 		Spec: spec, Journal: j, Runner: runner.New(settings),
 		Limits: sampling.Limits{Budget: f.budget, Target: f.target}, Seed: seed,
 		HalfWidth: func(samples []journal.Run, device string) float64 {
-			e, err := estimate.New(samples, estimate.Job{Epochs: spec.Epochs, Device: device}, estimate.Settings{})
+			e, err := estimate.New(samples, estimate.Job{Epochs: spec.Epochs, Device: device, Every: spec.Every}, estimate.Settings{})
 			if err != nil {
 				return math.Inf(1)
 			}
