@@ -113,8 +113,8 @@ type Tensor struct {
 	// Data is the raw little-endian data when it is at most 4 KiB, or the
 	// values of a typed field; nil otherwise.
 	Data []byte
-	// Offset is where raw data of any length begins in the file; 0 if it is in
-	// a typed field.
+	// Offset is where raw data of any length begins in the file, or packed numbers
+	// that are laid out like it; 0 if it is in another field.
 	Offset int64
 }
 

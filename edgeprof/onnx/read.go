@@ -243,6 +243,9 @@ func (c *cursor) tensor(t *Tensor, f field) error {
 // raw little-endian data.
 func (c *cursor) typed(t *Tensor, f field) error {
 	if f.kind == protowire.BytesType {
+		if t.Offset = 0; t.Stored == 0 && len(t.Data) == 0 && (f.number == 4 || f.number == 10) {
+			t.Offset = c.at // packed numbers of fixed width are raw data
+		}
 		t.Stored += f.end - c.at
 		if f.end-c.at > keptData {
 			t.Data = nil

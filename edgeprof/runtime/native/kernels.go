@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -14,6 +15,23 @@ type site struct {
 	node   *onnx.Node
 	cost   onnx.Cost
 	values [][]int64 // contents of inputs of whole numbers
+	opset  int64
+	file   io.ReaderAt // of the model
+}
+
+// kind is an input's type.
+func (s site) kind(i int) onnx.DataType {
+	if i < len(s.cost.Inputs) {
+		return s.cost.Inputs[i].Type
+	}
+	return 0
+}
+
+func truth(yes bool) float32 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 func (s site) in(i int) []int {
@@ -33,23 +51,45 @@ func unsupported(format string, args ...any) error {
 
 // kernels make an operator's kernel for a node.
 var kernels = map[string]func(site) (kernel, error){
-	"Conv": conv, "MaxPool": pooling, "AveragePool": pooling, "GlobalAveragePool": globalAverage,
+	"Conv": conv, "ConvTranspose": convTranspose, "MaxPool": pooling, "AveragePool": pooling, "GlobalAveragePool": globalAverage, "GlobalMaxPool": globalMaximum,
 	"Gemm": gemm, "MatMul": matMul, "LSTM": lstm,
-	"BatchNormalization": batchNormalization, "LayerNormalization": layerNormalization, "Softmax": softmax, "ReduceMean": reduceMean, "LRN": localResponse,
-	"Flatten": same, "Reshape": same, "Squeeze": same, "Unsqueeze": same, "Identity": same, "Dropout": same,
-	"Transpose": transpose, "Concat": concat, "Slice": slice, "Constant": constant,
-	"Relu":      each(func(x float32) float32 { return max(x, 0) }),
-	"Sigmoid":   each(func(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }),
-	"Tanh":      each(func(x float32) float32 { return float32(math.Tanh(float64(x))) }),
-	"Erf":       each(func(x float32) float32 { return float32(math.Erf(float64(x))) }),
-	"Sqrt":      each(func(x float32) float32 { return float32(math.Sqrt(float64(x))) }),
-	"Exp":       each(func(x float32) float32 { return float32(math.Exp(float64(x))) }),
-	"Neg":       each(func(x float32) float32 { return -x }),
-	"LeakyRelu": leakyRelu, "Clip": clip,
+	"BatchNormalization": batchNormalization, "LayerNormalization": layerNormalization, "InstanceNormalization": instanceNormalization, "LRN": localResponse,
+	"Softmax": softmax, "LogSoftmax": softmax, "ArgMax": argument, "ArgMin": argument,
+	"ReduceMean": reduce(mean), "ReduceSum": reduce(total), "ReduceMax": reduce(greatest), "ReduceMin": reduce(least), "ReduceProd": reduce(product), "ReduceL2": reduce(length), "ReduceSumSquare": reduce(squares),
+	"Flatten": same, "Reshape": reshape, "Squeeze": same, "Unsqueeze": same, "Identity": same, "Dropout": dropout,
+	"Transpose": transpose, "Concat": concat, "Slice": slice, "Split": split, "Expand": expand, "Tile": tile, "Pad": pad, "Gather": gather, "Resize": resize, "Upsample": resize, "DepthToSpace": depthToSpace,
+	"Constant": constant, "ConstantOfShape": constantOfShape, "Range": sequence, "Cast": cast, "Where": where,
+	"Equal": elementwise(func(a, b float32) float32 { return truth(a == b) }), "Less": elementwise(func(a, b float32) float32 { return truth(a < b) }), "Greater": elementwise(func(a, b float32) float32 { return truth(a > b) }),
+	"LessOrEqual": elementwise(func(a, b float32) float32 { return truth(a <= b) }), "GreaterOrEqual": elementwise(func(a, b float32) float32 { return truth(a >= b) }),
+	"And": elementwise(func(a, b float32) float32 { return a * b }), "Or": elementwise(func(a, b float32) float32 { return max(a, b) }), "Not": each(func(x float32) float32 { return 1 - x }),
+	"Relu":       each(func(x float32) float32 { return max(x, 0) }),
+	"Sigmoid":    real(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
+	"Tanh":       real(math.Tanh),
+	"Erf":        real(math.Erf),
+	"Sqrt":       real(math.Sqrt),
+	"Exp":        real(math.Exp),
+	"Log":        real(math.Log),
+	"Sin":        real(math.Sin),
+	"Cos":        real(math.Cos),
+	"Abs":        real(math.Abs),
+	"Floor":      real(math.Floor),
+	"Ceil":       real(math.Ceil),
+	"Round":      real(math.RoundToEven),
+	"Reciprocal": real(func(x float64) float64 { return 1 / x }),
+	"Softplus":   real(func(x float64) float64 { return math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) }),
+	"HardSwish":  real(func(x float64) float64 { return x * max(0, min(1, x/6+0.5)) }),
+	"Neg":        each(func(x float32) float32 { return -x }),
+	"LeakyRelu":  leakyRelu, "Elu": elu, "Clip": clip, "HardSigmoid": hardSigmoid, "Gelu": gelu, "PRelu": elementwise(func(x, slope float32) float32 { return max(x, 0) + slope*min(x, 0) }),
 	"Add": elementwise(func(a, b float32) float32 { return a + b }), "Sub": elementwise(func(a, b float32) float32 { return a - b }),
-	"Mul": elementwise(func(a, b float32) float32 { return a * b }), "Div": elementwise(func(a, b float32) float32 { return a / b }),
+	"Mul": elementwise(func(a, b float32) float32 { return a * b }), "Div": divide,
 	"Pow": elementwise(func(a, b float32) float32 { return float32(math.Pow(float64(a), float64(b))) }),
 	"Max": elementwise(func(a, b float32) float32 { return max(a, b) }), "Min": elementwise(func(a, b float32) float32 { return min(a, b) }),
+	"Sum": elementwise(func(a, b float32) float32 { return a + b }),
+}
+
+// real computes in double precision.
+func real(f func(float64) float64) func(site) (kernel, error) {
+	return each(func(x float32) float32 { return float32(f(float64(x))) })
 }
 
 func each(f func(float32) float32) func(site) (kernel, error) {
@@ -100,22 +140,158 @@ func clip(s site) (kernel, error) {
 	}, nil
 }
 
+// told checks numbers that decide over a shape and that are known only when they
+// come: they have to say what the shapes say that the model was prepared for.
+func (s site) told(i int, kernel kernel, fits func(axis, v int) bool) kernel {
+	if !s.given(i) || s.values[i] != nil {
+		return kernel
+	}
+	return func(in, out []array, scratch *scratch) {
+		for axis, v := range in[i].data {
+			if !fits(axis, int(v)) {
+				panic(fmt.Sprintf("%v in input %q: the model was prepared for other shapes", in[i].data, s.node.Inputs[i]))
+			}
+		}
+		kernel(in, out, scratch)
+	}
+}
+
+// reshape copies; 0 and -1 stand for what is left to say.
+func reshape(s site) (kernel, error) {
+	kernel, err := same(s)
+	shape := s.out(0)
+	return s.told(1, kernel, func(axis, v int) bool { return axis < len(shape) && (v == shape[axis] || v == 0 || v == -1) }), err
+}
+
 // same copies: the elements keep their order.
 func same(site) (kernel, error) {
 	return func(in, out []array, _ *scratch) { copy(out[0].data, in[0].data) }, nil
 }
 
-func constant(s site) (kernel, error) {
-	a := s.node.Attribute("value")
-	if a == nil || a.Tensor == nil || a.Tensor.Type != onnx.Float32 || a.Tensor.Data == nil {
-		return nil, unsupported("a constant that is not a short float32 tensor")
+// dropout copies: it drops nothing but in training.
+func dropout(s site) (kernel, error) {
+	if s.given(2) && !slices.Equal(s.values[2], []int64{0}) {
+		return nil, unsupported("training")
 	}
-	t := &Session{weights: map[string]array{}, constants: map[string]bool{}}
-	if err := t.weight(a.Tensor, nil); err != nil {
+	return func(in, out []array, _ *scratch) {
+		copy(out[0].data, in[0].data)
+		if len(out) > 1 {
+			fill(out[1].data, 1) // all are kept
+		}
+	}, nil
+}
+
+func constant(s site) (kernel, error) {
+	if a := s.node.Attribute("value_float"); a != nil {
+		return func(_, out []array, _ *scratch) { out[0].data[0] = a.Float }, nil
+	}
+	a := s.node.Attribute("value")
+	if a == nil || a.Tensor == nil {
+		return nil, unsupported("a constant that is not a tensor")
+	}
+	value, err := read(a.Tensor, s.file)
+	if err != nil {
 		return nil, err
 	}
-	value := t.weights[a.Tensor.Name]
 	return func(_, out []array, _ *scratch) { copy(out[0].data, value.data) }, nil
+}
+
+// constantOfShape repeats one value.
+func constantOfShape(s site) (kernel, error) {
+	v := float32(0)
+	if a := s.node.Attribute("value"); a != nil && a.Tensor != nil {
+		one, err := read(a.Tensor, nil)
+		if err != nil || len(one.data) != 1 {
+			return nil, unsupported("a value that is not one number")
+		}
+		v = one.data[0]
+	}
+	shape := s.out(0)
+	kernel := func(_, out []array, _ *scratch) { fill(out[0].data, v) }
+	return s.told(0, kernel, func(axis, v int) bool { return axis < len(shape) && v == shape[axis] }), nil
+}
+
+// sequence is as long as the analysis worked out.
+func sequence(site) (kernel, error) {
+	return func(in, out []array, _ *scratch) {
+		start, end, step := in[0].data[0], in[1].data[0], in[2].data[0]
+		if n := math.Ceil(float64(end-start) / float64(step)); n != float64(len(out[0].data)) {
+			panic(fmt.Sprintf("%v numbers, %d were worked out", n, len(out[0].data)))
+		}
+		for i := range out[0].data {
+			out[0].data[i] = start + float32(i)*step
+		}
+	}, nil
+}
+
+func hardSigmoid(s site) (kernel, error) {
+	alpha, beta := s.float("alpha", 0.2), s.float("beta", 0.5)
+	return each(func(x float32) float32 { return max(0, min(1, alpha*x+beta)) })(s)
+}
+
+func elu(s site) (kernel, error) {
+	alpha := float64(s.float("alpha", 1))
+	return real(func(x float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)) })(s)
+}
+
+func gelu(s site) (kernel, error) {
+	if s.node.Text("approximate") == "tanh" {
+		return real(func(x float64) float64 {
+			return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+		})(s)
+	}
+	return real(func(x float64) float64 { return x / 2 * (1 + math.Erf(x/math.Sqrt2)) })(s)
+}
+
+// divide truncates whole numbers.
+func divide(s site) (kernel, error) {
+	if wholes(s.kind(0)) {
+		return elementwise(func(a, b float32) float32 {
+			if b == 0 {
+				panic("a division of whole numbers by 0")
+			}
+			return float32(math.Trunc(float64(a) / float64(b)))
+		})(s)
+	}
+	return elementwise(func(a, b float32) float32 { return a / b })(s)
+}
+
+// cast rounds towards zero to whole numbers.
+func cast(s site) (kernel, error) {
+	switch to := onnx.DataType(s.node.Int("to", 0)); to {
+	case onnx.Float32, onnx.Float64:
+		return same(s)
+	case onnx.Bool:
+		return each(func(x float32) float32 { return truth(x != 0) })(s)
+	case onnx.Int64, onnx.Int32, onnx.Int16, onnx.Int8, onnx.Uint8, onnx.Uint16, onnx.Uint32:
+		return real(math.Trunc)(s)
+	default:
+		return nil, unsupported("a cast to %v", to)
+	}
+}
+
+// where takes values of one tensor or the other.
+func where(s site) (kernel, error) {
+	shape := s.out(0)
+	sc, sa, sb := broadcastStrides(s.in(0), shape), broadcastStrides(s.in(1), shape), broadcastStrides(s.in(2), shape)
+	return func(in, out []array, scratch *scratch) {
+		chosen := scratch.get(0, volume(shape))
+		walk(shape, sc, sc, func(i, at, _, n, step, _ int) {
+			for k := range n {
+				chosen[i+k] = in[0].data[at+k*step]
+			}
+		})
+		a, b, y := in[1].data, in[2].data, out[0].data
+		walk(shape, sa, sb, func(i, ia, ib, n, da, db int) {
+			for k := range n {
+				if chosen[i+k] != 0 {
+					y[i+k] = a[ia+k*da]
+				} else {
+					y[i+k] = b[ib+k*db]
+				}
+			}
+		})
+	}, nil
 }
 
 // strides of a row-major shape.
@@ -148,7 +324,7 @@ func elementwise(f func(a, b float32) float32) func(site) (kernel, error) {
 	return func(s site) (kernel, error) {
 		shape := s.out(0)
 		if len(s.node.Inputs) != 2 {
-			return nil, unsupported("%d inputs", len(s.node.Inputs))
+			return many(s, f), nil
 		}
 		sa, sb := broadcastStrides(s.in(0), shape), broadcastStrides(s.in(1), shape)
 		equal := slices.Equal(s.in(0), shape) && slices.Equal(s.in(1), shape)
@@ -173,6 +349,30 @@ func elementwise(f func(a, b float32) float32) func(site) (kernel, error) {
 				})
 			}
 		}, nil
+	}
+}
+
+// many joins one tensor or several, the first with each other in turn.
+func many(s site, f func(a, b float32) float32) kernel {
+	shape := s.out(0)
+	var steps [][]int
+	for i := range s.node.Inputs {
+		steps = append(steps, broadcastStrides(s.in(i), shape))
+	}
+	return func(in, out []array, _ *scratch) {
+		y := out[0].data
+		for j := range in {
+			x := in[j].data
+			walk(shape, steps[j], steps[j], func(i, at, _, n, step, _ int) {
+				for k := range n {
+					if v := x[at+k*step]; j == 0 {
+						y[i+k] = v
+					} else {
+						y[i+k] = f(y[i+k], v)
+					}
+				}
+			})
+		}
 	}
 }
 
@@ -249,7 +449,7 @@ func concat(s site) (kernel, error) {
 	}, nil
 }
 
-// slice with positive steps; starts, ends and axes are known ahead.
+// slice by starts, ends and axes that are known ahead.
 func slice(s site) (kernel, error) {
 	get := func(i int, name string) []int64 {
 		if s.given(i) {
@@ -276,13 +476,14 @@ func slice(s site) (kernel, error) {
 		if i < len(steps) {
 			step = int(steps[i])
 		}
-		if step < 1 {
-			return nil, unsupported("a step of %d", step)
-		}
 		if start < 0 {
 			start += int64(from[axis])
 		}
-		begin += int(min(max(start, 0), int64(from[axis]))) * own[axis]
+		last := int64(from[axis])
+		if step < 0 {
+			last--
+		}
+		begin += int(min(max(start, 0), last)) * own[axis]
 		moves[axis] = own[axis] * step
 	}
 	return func(in, out []array, _ *scratch) {
@@ -292,51 +493,6 @@ func slice(s site) (kernel, error) {
 				y[i+k] = x[begin+at+k*step]
 			}
 		})
-	}, nil
-}
-
-// reduceMean over axes that stand next to each other.
-func reduceMean(s site) (kernel, error) {
-	from := s.in(0)
-	axes := s.node.Ints("axes")
-	if s.given(1) {
-		axes = s.values[1]
-	}
-	if len(axes) == 0 {
-		for i := range from {
-			axes = append(axes, int64(i))
-		}
-	}
-	reduced := make([]bool, len(from))
-	for _, a := range axes {
-		if a < 0 {
-			a += int64(len(from))
-		}
-		reduced[a] = true
-	}
-	first := slices.Index(reduced, true)
-	last := first
-	for last < len(from) && reduced[last] {
-		last++
-	}
-	if slices.Contains(reduced[last:], true) {
-		return nil, unsupported("axes %v apart from each other", axes)
-	}
-	outer, middle, inner := volume(from[:first]), volume(from[first:last]), volume(from[last:])
-	return func(in, out []array, _ *scratch) {
-		x, y := in[0].data, out[0].data
-		for o := range outer {
-			row := y[o*inner:][:inner]
-			clear(row)
-			for m := range middle {
-				for i, v := range x[(o*middle+m)*inner:][:inner] {
-					row[i] += v
-				}
-			}
-			for i := range row {
-				row[i] /= float32(middle)
-			}
-		}
 	}, nil
 }
 
@@ -411,10 +567,15 @@ func moments(x []float32, epsilon float64) (mean, inverse float64) {
 	return mean, 1 / math.Sqrt(square/float64(len(x))+epsilon)
 }
 
-// softmax along one axis.
+// softmax along one axis; before opset 13 along all from the axis on.
 func softmax(s site) (kernel, error) {
 	shape := s.in(0)
+	logarithm := s.node.Op == "LogSoftmax"
 	at := axisOf(s, "axis", -1, len(shape))
+	if s.opset < 13 {
+		at = axisOf(s, "axis", 1, len(shape))
+		shape = append(slices.Clone(shape[:at]), volume(shape[at:]))
+	}
 	n, inner := shape[at], volume(shape[at+1:])
 	return func(in, out []array, _ *scratch) {
 		x, y := in[0].data, out[0].data
@@ -431,7 +592,10 @@ func softmax(s site) (kernel, error) {
 					sum += e
 				}
 				for k := range n {
-					y[o+k*inner+i] = float32(float64(y[o+k*inner+i]) / sum)
+					at := o + k*inner + i
+					if y[at] = float32(float64(y[at]) / sum); logarithm {
+						y[at] = float32(float64(x[at]-top) - math.Log(sum))
+					}
 				}
 			}
 		}

@@ -30,6 +30,54 @@ type step struct {
 	frees   []string // tensors that nobody needs after this step
 }
 
+// input is what the model wants of one input. Whole numbers and truth values are
+// float32 as all else: a value in [0, 1) that is given stands for that part of
+// the numbers from 0 to below, so that random input is valid input.
+type input struct {
+	shape []int
+	kind  onnx.DataType
+	below int64
+}
+
+// valid are the values as the model takes them.
+func (in *input) valid(data []float32) []float32 {
+	if !wholes(in.kind) {
+		return data
+	}
+	out := make([]float32, len(data))
+	for i, v := range data {
+		switch {
+		case in.kind == onnx.Bool:
+			out[i] = truth(v >= 0.5)
+		case v > 0 && v < 1:
+			out[i] = float32(math.Trunc(float64(v) * float64(in.below)))
+		default:
+			out[i] = float32(math.Trunc(float64(v)))
+		}
+	}
+	return out
+}
+
+// wholes says that a type is of whole numbers or truth values.
+func wholes(t onnx.DataType) bool {
+	switch t {
+	case onnx.Float32, onnx.Float16, onnx.BFloat16, onnx.Float64:
+		return false
+	}
+	return true
+}
+
+// arithmetic are the operators whose results may be beyond a short type.
+var arithmetic = map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true, "Pow": true, "Sum": true, "Neg": true, "Cast": true, "ReduceSum": true, "ReduceProd": true}
+
+// wraps says that what is beyond a type begins anew at its other end.
+func wraps(t onnx.DataType) bool {
+	return wholes(t) && t.Bits() < 32 && t != onnx.Bool || t == onnx.Uint32
+}
+
+// exact bounds the whole numbers that float32 holds.
+const exact = 1 << 24
+
 // kernel computes a node: its inputs are there, its outputs have their shape.
 type kernel func(in []array, out []array, scratch *scratch)
 
@@ -37,7 +85,7 @@ type kernel func(in []array, out []array, scratch *scratch)
 type Session struct {
 	steps     []step
 	weights   map[string]array
-	inputs    map[string][]int
+	inputs    map[string]input
 	outputs   []string
 	clock     runtime.Clock
 	times     []runtime.NodeTime
@@ -56,7 +104,7 @@ func Load(m *onnx.Model, file io.ReaderAt, settings onnx.Settings, clock runtime
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{weights: map[string]array{}, inputs: map[string][]int{}, clock: clock, constants: map[string]bool{}}
+	s := &Session{weights: map[string]array{}, inputs: map[string]input{}, clock: clock, constants: map[string]bool{}}
 	for i := range m.Graph.Initializers {
 		if err := s.weight(&m.Graph.Initializers[i], file); err != nil {
 			return nil, err
@@ -67,16 +115,16 @@ func Load(m *onnx.Model, file io.ReaderAt, settings onnx.Settings, clock runtime
 		if t.Constant {
 			continue
 		}
-		if t.Type != onnx.Float32 || !t.Known {
+		if !held(t.Type) || t.Type == onnx.Float16 || t.Type == onnx.BFloat16 || !t.Known {
 			return nil, fmt.Errorf("%w: input %q is %v of shape %v", runtime.ErrUnsupported, v.Name, t.Type, t.Shape)
 		}
-		s.inputs[v.Name] = lengths(t.Shape)
+		s.inputs[v.Name] = input{lengths(t.Shape), t.Type, a.Below(v.Name)}
 	}
 	for _, v := range m.Graph.Outputs {
 		s.outputs = append(s.outputs, v.Name)
 	}
 	for _, cost := range a.Costs {
-		if err := s.prepare(&m.Graph.Nodes[cost.Node], cost, a); err != nil {
+		if err := s.prepare(&m.Graph.Nodes[cost.Node], cost, a, file); err != nil {
 			return nil, err
 		}
 	}
@@ -100,54 +148,118 @@ func volume(shape []int) int {
 	return n
 }
 
-// weight reads one float32 initializer; whole numbers are known to the analysis.
+// held says that float32 can hold a type's values: whole numbers as far as they
+// are below 2^24, which is checked where they are known.
+func held(t onnx.DataType) bool {
+	switch t {
+	case onnx.Float32, onnx.Float16, onnx.BFloat16, onnx.Float64, onnx.Int64, onnx.Int32, onnx.Int16, onnx.Int8, onnx.Uint8, onnx.Uint16, onnx.Uint32, onnx.Bool:
+		return true
+	}
+	return false
+}
+
+// weight reads one initializer.
 func (s *Session) weight(t *onnx.Tensor, file io.ReaderAt) error {
 	s.constants[t.Name] = true
-	if t.Type == onnx.Int64 || t.Type == onnx.Int32 {
-		return nil
-	}
-	shape := lengths(t.Dims)
-	n := volume(shape)
-	if t.Type != onnx.Float32 || t.External {
-		return fmt.Errorf("%w: initializer %q is %v (external %v)", runtime.ErrUnsupported, t.Name, t.Type, t.External)
-	}
-	raw := t.Data
-	if raw == nil {
-		if t.Offset == 0 || t.Stored != int64(4*n) {
-			return fmt.Errorf("%w: initializer %q has %d bytes of data in its file, want %d", runtime.ErrUnsupported, t.Name, t.Stored, 4*n)
-		}
-		raw = make([]byte, t.Stored)
-		if _, err := file.ReadAt(raw, t.Offset); err != nil {
-			return fmt.Errorf("initializer %q: %w", t.Name, err)
-		}
-	}
-	if len(raw) != 4*n {
-		return fmt.Errorf("%w: initializer %q has %d bytes of data, want %d", runtime.ErrUnsupported, t.Name, len(raw), 4*n)
-	}
-	a := array{shape, make([]float32, n)}
-	for i := range a.data {
-		a.data[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	a, err := read(t, file)
+	if err != nil {
+		return err
 	}
 	s.weights[t.Name] = a
 	return nil
 }
 
+// read is a tensor's values.
+func read(t *onnx.Tensor, file io.ReaderAt) (array, error) {
+	a := array{shape: lengths(t.Dims)}
+	n := volume(a.shape)
+	width := int(t.Type.Bits() / 8)
+	if !held(t.Type) || t.External {
+		return a, fmt.Errorf("%w: initializer %q is %v (external %v)", runtime.ErrUnsupported, t.Name, t.Type, t.External)
+	}
+	raw := t.Data
+	if raw == nil && n > 0 {
+		if t.Offset == 0 || t.Stored != int64(width*n) {
+			return a, fmt.Errorf("%w: initializer %q has %d bytes of data in its file, want %d", runtime.ErrUnsupported, t.Name, t.Stored, width*n)
+		}
+		raw = make([]byte, t.Stored)
+		if _, err := file.ReadAt(raw, t.Offset); err != nil {
+			return a, fmt.Errorf("initializer %q: %w", t.Name, err)
+		}
+	}
+	if len(raw) != width*n {
+		return a, fmt.Errorf("%w: initializer %q has %d bytes of data, want %d", runtime.ErrUnsupported, t.Name, len(raw), width*n)
+	}
+	a.data = make([]float32, n)
+	for i := range a.data {
+		a.data[i] = number(t.Type, raw[width*i:])
+	}
+	return a, nil
+}
+
+// number is the value at the start of raw data.
+func number(t onnx.DataType, raw []byte) float32 {
+	order := binary.LittleEndian
+	switch t {
+	case onnx.Float16:
+		return half(order.Uint16(raw))
+	case onnx.BFloat16:
+		return math.Float32frombits(uint32(order.Uint16(raw)) << 16)
+	case onnx.Float64:
+		return float32(math.Float64frombits(order.Uint64(raw)))
+	case onnx.Int64:
+		return float32(int64(order.Uint64(raw)))
+	case onnx.Int32:
+		return float32(int32(order.Uint32(raw)))
+	case onnx.Uint32:
+		return float32(order.Uint32(raw))
+	case onnx.Int16:
+		return float32(int16(order.Uint16(raw)))
+	case onnx.Uint16:
+		return float32(order.Uint16(raw))
+	case onnx.Int8:
+		return float32(int8(raw[0]))
+	case onnx.Uint8, onnx.Bool:
+		return float32(raw[0])
+	}
+	return math.Float32frombits(order.Uint32(raw))
+}
+
+// half is a number of 16 bits (IEEE 754 binary16).
+func half(b uint16) float32 {
+	sign, exponent, fraction := uint32(b>>15), int(b>>10&31), float64(b&1023)/1024
+	v := math.Ldexp(1+fraction, exponent-15)
+	switch {
+	case exponent == 0:
+		v = math.Ldexp(fraction, -14)
+	case exponent == 31 && fraction == 0:
+		v = math.Inf(1)
+	case exponent == 31:
+		v = math.NaN()
+	}
+	if sign == 1 {
+		v = -v
+	}
+	return float32(v)
+}
+
 // prepare chooses a node's kernel. Nodes that compute shapes were computed by
 // the analysis and need none.
-func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis) error {
+func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file io.ReaderAt) error {
 	whole := true
 	for _, out := range cost.Outputs {
-		whole = whole && out.Constant && out.Value != nil && out.Type != onnx.Float32
+		whole = whole && out.Value != nil && wholes(out.Type)
 	}
 	if whole && len(cost.Outputs) > 0 {
-		for _, name := range n.Outputs {
+		for i, name := range n.Outputs {
 			s.constants[name] = true
+			s.known(name, cost.Outputs[i])
 		}
 		return nil
 	}
 	st := step{node: cost.Node, op: n.Op, name: n.Name, inputs: slices.Clone(n.Inputs), outputs: n.Outputs}
 	for i, out := range cost.Outputs {
-		if n.Outputs[i] != "" && (!out.Known || out.Type != onnx.Float32) {
+		if n.Outputs[i] != "" && (!out.Known || !held(out.Type) || wraps(out.Type) && arithmetic[n.Op]) {
 			return fmt.Errorf("%w: node %d (%s): output %q is %v of shape %v", runtime.ErrUnsupported, cost.Node, n.Op, n.Outputs[i], out.Type, out.Shape)
 		}
 		st.shapes = append(st.shapes, lengths(out.Shape))
@@ -161,11 +273,23 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis) error 
 		return fmt.Errorf("%w: node %d: operator %s %s", runtime.ErrUnsupported, cost.Node, n.Domain, n.Op)
 	}
 	var err error
-	if st.kernel, err = make(site{node: n, cost: cost, values: values}); err != nil {
+	if st.kernel, err = make(site{opset: a.Model.Opsets[""], file: file, node: n, cost: cost, values: values}); err != nil {
 		return fmt.Errorf("node %d (%s): %w", cost.Node, n.Op, err)
 	}
 	s.steps = append(s.steps, st)
 	return nil
+}
+
+// known keeps whole numbers that the analysis worked out.
+func (s *Session) known(name string, t onnx.Shaped) {
+	a := array{lengths(t.Shape), make([]float32, len(t.Value))}
+	for i, v := range t.Value {
+		if v > exact || v < -exact {
+			v = max(-exact, min(exact, v)) // an end of a slice: further than any tensor is long
+		}
+		a.data[i] = float32(v)
+	}
+	s.weights[name] = a
 }
 
 // plan notes after which step each tensor is free.
@@ -191,15 +315,15 @@ func (s *Session) plan() {
 // a model that contradicts itself can cause, is an error.
 func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (out map[string]runtime.Tensor, err error) {
 	live := map[string]array{}
-	for name, shape := range s.inputs {
+	for name, in := range s.inputs {
 		t, ok := inputs[name]
 		if !ok {
 			return nil, fmt.Errorf("%w: input %q is missing", runtime.ErrInput, name)
 		}
-		if !slices.Equal(lengths(t.Shape), shape) || len(t.Data) != volume(shape) {
-			return nil, fmt.Errorf("%w: input %q has shape %v and %d values, want %v", runtime.ErrInput, name, t.Shape, len(t.Data), shape)
+		if !slices.Equal(lengths(t.Shape), in.shape) || len(t.Data) != volume(in.shape) {
+			return nil, fmt.Errorf("%w: input %q has shape %v and %d values, want %v", runtime.ErrInput, name, t.Shape, len(t.Data), in.shape)
 		}
-		live[name] = array{shape, t.Data}
+		live[name] = array{in.shape, in.valid(t.Data)}
 	}
 	at := 0
 	defer func() {
@@ -291,8 +415,9 @@ func (s *Session) Close() error { return nil }
 // Inputs are the shapes the model wants, by name.
 func (s *Session) Inputs() map[string][]int64 {
 	out := map[string][]int64{}
-	for name, shape := range s.inputs {
-		for _, n := range shape {
+	for name, in := range s.inputs {
+		out[name] = []int64{}
+		for _, n := range in.shape {
 			out[name] = append(out[name], int64(n))
 		}
 	}

@@ -17,28 +17,22 @@ type plane struct {
 	top, left           int // padding
 }
 
-// planeOf reads the window of a node over four-dimensional images.
+// planeOf reads the window of a node over images of two dimensions, or of one,
+// which are one value high.
 func planeOf(s site, kernel []int) (plane, error) {
 	in, out := s.in(0), s.out(0)
-	if len(in) != 4 {
+	if len(in) != 3 && len(in) != 4 {
 		return plane{}, unsupported("rank %d", len(in))
 	}
-	p := plane{height: in[2], width: in[3], outHeight: out[2], outWidth: out[3], sh: 1, sw: 1, dh: 1, dw: 1}
-	if k := s.node.Ints("kernel_shape"); len(k) == 2 {
+	if k := s.node.Ints("kernel_shape"); k != nil {
 		kernel = lengths(k)
 	}
-	if len(kernel) != 2 {
-		return p, unsupported("a kernel of %d axes", len(kernel))
-	}
-	p.kh, p.kw = kernel[0], kernel[1]
-	if v := s.node.Ints("strides"); len(v) == 2 {
-		p.sh, p.sw = int(v[0]), int(v[1])
-	}
-	if v := s.node.Ints("dilations"); len(v) == 2 {
-		p.dh, p.dw = int(v[0]), int(v[1])
-	}
-	if v := s.node.Ints("pads"); len(v) == 4 {
-		p.top, p.left = int(v[0]), int(v[1])
+	size, outSize := pair(in[2:], 1), pair(out[2:], 1)
+	k, strides, dilations, pads := pair(kernel, 1), pair(lengths(s.node.Ints("strides")), 1), pair(lengths(s.node.Ints("dilations")), 1), s.node.Ints("pads")
+	p := plane{height: size[0], width: size[1], outHeight: outSize[0], outWidth: outSize[1], kh: k[0], kw: k[1], sh: strides[0], sw: strides[1], dh: dilations[0], dw: dilations[1]}
+	if len(pads) > 0 {
+		begin := pair(lengths(pads[:len(pads)/2]), 0)
+		p.top, p.left = begin[0], begin[1]
 	}
 	switch auto := s.node.Text("auto_pad"); auto {
 	case "SAME_UPPER", "SAME_LOWER":
@@ -54,6 +48,18 @@ func planeOf(s site, kernel []int) (plane, error) {
 		p.top, p.left = 0, 0
 	}
 	return p, nil
+}
+
+// pair is something of two dimensions, of the last alone where it has one, or
+// neither.
+func pair(v []int, otherwise int) [2]int {
+	switch len(v) {
+	case 0:
+		return [2]int{otherwise, otherwise}
+	case 1:
+		return [2]int{otherwise, v[0]}
+	}
+	return [2]int{v[0], v[1]}
 }
 
 // span is the outputs whose window cell lies inside the image: those from first
@@ -73,7 +79,7 @@ func span(offset, step, size, count int) (first, last int) {
 // image's columns, or, with one channel a group, a direct sum.
 func conv(s site) (kernel, error) {
 	x, w, shape := s.in(0), s.in(1), s.out(0)
-	if len(w) != 4 {
+	if len(w) != len(x) || len(w) < 3 {
 		return nil, unsupported("weights of rank %d", len(w))
 	}
 	p, err := planeOf(s, w[2:])
