@@ -84,7 +84,7 @@ type Estimate struct {
 }
 
 // Segments are the parts of a job as the samples show them, in wall seconds
-// with transient contention corrected.
+// with transient contention corrected, at the speed that they met.
 type Segments struct {
 	Setup    float64 `json:"setup_seconds"`
 	WarmUp   int     `json:"warm_up_epochs"`

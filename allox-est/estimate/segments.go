@@ -39,17 +39,19 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	if method == Auto {
 		method = decide(&t, shape)
 	}
-	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: pace.prior(told)}
+	drawn := pace.past(told)
+	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: pace.prior(told).widened(drawn.prior)}
 	m.blur = blur(told)
 	onCPU := m // processor time varies with the machine's speed as a whole
 	m.speed.sd *= busy(&t)
-	e.Uncontended = m.predict(t.quiet).Prediction
-	e.CPU = onCPU.predict(t.cpu).Prediction
+	share := busy(&t)
+	e.Uncontended = m.predict(t.quiet).Times(1 + share*(drawn.factor-1))
+	e.CPU = onCPU.predict(t.cpu).Times(drawn.factor)
 	lasting := contended(settled, t.quiet)
 	asNow := m
 	asNow.speed, asNow.blur = m.speed.with(lasting), 0 // wall times are the job's own
 	wall := asNow.predict(settled)
-	e.Wall = wall.Prediction
+	e.Wall = wall.Times(1 + share*(drawn.factor-1))
 	e.Wall.Low = max(e.Wall.Low, min(e.Uncontended.Low, e.Wall.Value)) // no contention is the least
 	if t.contended > 0 {
 		// What slowed the samples for a while may slow the job as often.

@@ -237,6 +237,50 @@ func (p pace) prior(runs []journal.Run) prior {
 	return prior{sd: math.Hypot(steadyMachine.sd, p.sensitivity*speed), df: df}
 }
 
+// drawn is what a host's past says of a run to come: its speed is drawn from the
+// host's towards the mean, as far as that of the samples does not last.
+type drawn struct {
+	factor float64 // of processor time, from the samples' speed to the expected one
+	prior  prior   // of the difference
+}
+
+// fewestPast is how many runs a past must have to be believed.
+const fewestPast = 8
+
+// past looks at the speeds of earlier runs on the host of the newest of runs. A
+// run's speed follows the one before as a first-order process.
+func (p pace) past(runs []journal.Run) drawn {
+	none := drawn{factor: 1}
+	newest := slices.MaxFunc(runs, func(a, b journal.Run) int { return a.Start.Compare(b.Start) })
+	past := newest.Past
+	if past == nil || past.Runs < fewestPast || p.older || p.useless {
+		return none
+	}
+	away, n := 0.0, 0.0
+	for _, r := range runs {
+		if y := Speed(r); y > 0 && r.YardstickWork == newest.YardstickWork {
+			away += math.Log(y / past.Seconds)
+			n++
+		}
+	}
+	if n == 0 {
+		return none
+	}
+	r := past.Lasting
+	return drawn{
+		factor: math.Exp(-p.sensitivity * (1 - r) * away / n),
+		prior:  prior{sd: p.sensitivity * past.SD * math.Sqrt(1-r*r), df: float64(past.Runs - 1)},
+	}
+}
+
+// widened is the wider of two priors.
+func (p prior) widened(q prior) prior {
+	if q.sd > p.sd {
+		return q
+	}
+	return p
+}
+
 // machine is by how much runs as short as these differ in their mean yardstick
 // from a long run, as a share of it, and how well that is known: the standard
 // error of a mean of readings that follow each other, or, where that is more,

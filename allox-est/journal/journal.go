@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -76,9 +77,12 @@ type Run struct {
 	Yardstick     []float64 `json:"yardstick,omitempty"`
 	LapYardstick  []float64 `json:"lap_yardstick,omitempty"`
 	YardstickWork string    `json:"yardstick_work,omitempty"`
-	PeakBytes     int64     `json:"peak_bytes"`
-	Load          float64   `json:"load"` // load average over one minute at the start
-	CPUs          int       `json:"cpus"` // processors of the machine
+	// Past is what earlier runs said of this host's speed; nil where nothing did.
+	Past *yardstick.Past `json:"yardstick_past,omitempty"`
+
+	PeakBytes int64   `json:"peak_bytes"`
+	Load      float64 `json:"load"` // load average over one minute at the start
+	CPUs      int     `json:"cpus"` // processors of the machine
 
 	Exit   int    `json:"exit"`             // exit code; -1 if killed
 	Error  string `json:"error,omitempty"`  // why the run cannot be used

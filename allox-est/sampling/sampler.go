@@ -16,6 +16,7 @@ import (
 	"github.com/foretime/foretime/allox-est/runner"
 	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/timing"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Runner executes a command; *runner.Runner does.
@@ -52,6 +53,8 @@ type Sampler struct {
 	// Yardstick begins to watch the speed of the processors beside a run; nil
 	// leaves it out.
 	Yardstick func() Yardstick
+	// History keeps the speeds of runs on this host; nil keeps none.
+	History *yardstick.History
 	// Progress, if not nil, is told of every run that begins and ends.
 	Progress func(Event)
 }
@@ -158,12 +161,29 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 	} else {
 		record(run, s.Spec, s.Weight, result)
 		recordSpeed(run, readings)
+		s.remember(run)
 	}
 	if run.Failed() && step.Device == jobspec.GPU && !s.Machine.GPU {
 		run.Unavailable = true
 		run.Error = "device unavailable: no GPU on this machine: " + run.Error
 	}
 	return run, nil
+}
+
+// remember puts a run beside those before it on this host. A history that cannot
+// be read or written tells nothing, and is no fault of the run's.
+func (s *Sampler) remember(run *journal.Run) {
+	if s.History == nil || run.Failed() || len(run.Yardstick) == 0 {
+		return
+	}
+	past, err := s.History.Past(run.Processor, run.Start)
+	if err == nil {
+		run.Past = past
+		err = s.History.Add(yardstick.Entry{Yardstick: run.YardstickWork, Processor: run.Processor, At: run.Start, Seconds: stat.Mean(run.Yardstick, nil)})
+	}
+	if err != nil {
+		run.Warnings = append(run.Warnings, fmt.Sprintf("the history of this host's speed is not kept: %v", err))
+	}
 }
 
 func (s *Sampler) command(step Step) (runner.Command, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -156,6 +157,7 @@ type sampleFlags struct {
 	cgroup  bool
 	fresh   bool
 	keyEnv  []string
+	history string
 }
 
 func (f *sampleFlags) register(flags *pflag.FlagSet) {
@@ -165,6 +167,7 @@ func (f *sampleFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.weight, "cpu-weight", 0, "weight of the job's cgroup on the processor, 1 to 10000, to shield it from other work (default: as any other)")
 	flags.BoolVar(&f.fresh, "fresh", false, "make new runs, whatever the journal holds")
 	flags.StringSliceVar(&f.keyEnv, "key-env", nil, "variables that change how long the job takes: runs made with other values do not count (those that the command mentions, and OMP_NUM_THREADS and the like, are held anyway)")
+	flags.StringVar(&f.history, "speed-history", "", "log of this host's speed in all runs, none for none (default: allox-est/speeds-HOST.jsonl in the user's cache folder)")
 	flags.BoolVar(&f.cgroup, "cgroup", true, "hold each run in a cgroup where one can be made")
 }
 
@@ -197,8 +200,27 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 		},
 		Env: os.Environ(), Weight: f.weight, Timeout: f.timeout,
 		Machine: sampling.FindMachine("/", runtime.NumCPU()), Now: time.Now, Progress: progress,
+		History:   history(env, f.history),
 		Yardstick: func() sampling.Yardstick { return yardstick.Start() },
 	}, done
+}
+
+// history is the log of this host's speed; nil where none is wanted or there is
+// no place for it.
+func history(env *cli.Env, path string) *yardstick.History {
+	switch path {
+	case "none":
+		return nil
+	case "":
+		cache, err := os.UserCacheDir()
+		host, err2 := os.Hostname()
+		if err := errors.Join(err, err2); err != nil {
+			env.Log.Debugf("no history of this host's speed: %v", err)
+			return nil
+		}
+		path = filepath.Join(cache, "allox-est", "speeds-"+host+".jsonl")
+	}
+	return &yardstick.History{Path: path}
 }
 
 // watch draws what is left of the budget, and logs runs that failed.

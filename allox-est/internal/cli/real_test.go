@@ -32,6 +32,7 @@ func byName(t *testing.T) {
 func command(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", dir)
 	build := exec.Command("go", "build", "-o", dir, "github.com/foretime/foretime/allox-est/cmd/allox-est")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
