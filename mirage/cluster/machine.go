@@ -3,6 +3,8 @@ package cluster
 import (
 	"errors"
 	"fmt"
+
+	"github.com/foretime/foretime/mirage/trace"
 )
 
 // Returned when a machine or a job cannot be.
@@ -23,8 +25,11 @@ type Window struct {
 
 // Machine is the description of a cluster.
 type Machine struct {
-	Nodes int      `json:"nodes"`
-	Down  []Window `json:"down,omitempty"`
+	// Nodes is how many there are, of the Unit. Jobs that share nodes are counted
+	// in what of these runs out first, without regard to which node has it.
+	Nodes int        `json:"nodes"`
+	Unit  trace.Unit `json:"unit,omitempty"` // "" is nodes
+	Down  []Window   `json:"down,omitempty"`
 }
 
 // Check returns an error that wraps ErrMachine where the machine has no nodes
@@ -32,6 +37,9 @@ type Machine struct {
 func (m Machine) Check() error {
 	if m.Nodes < 1 || m.Nodes > 1<<30 {
 		return fmt.Errorf("%w: %d nodes", ErrMachine, m.Nodes)
+	}
+	if _, err := trace.ParseUnit(string(m.Unit)); err != nil {
+		return fmt.Errorf("%w: %w", ErrMachine, err)
 	}
 	for _, w := range m.Down {
 		if w.To <= w.From || w.Nodes < 1 || w.Nodes > m.Nodes {
@@ -44,7 +52,7 @@ func (m Machine) Check() error {
 // Resized is the machine with more or fewer nodes. While some are down, as
 // many are up as before.
 func (m Machine) Resized(nodes int) Machine {
-	r := Machine{Nodes: nodes}
+	r := Machine{Nodes: nodes, Unit: m.Unit}
 	for _, w := range m.Down {
 		if w.Nodes += nodes - m.Nodes; w.Nodes > 0 {
 			r.Down = append(r.Down, w)

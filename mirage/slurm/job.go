@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/foretime/foretime/mirage/trace"
 )
 
 // ErrAnswer is returned when a Slurm command's answer cannot be understood.
@@ -41,6 +44,7 @@ type Job struct {
 	Partition string
 	State     State
 	Nodes     int
+	TRES      string        // trackable resources: allocated, or else asked for
 	Limit     time.Duration // 0 where there is none
 	Submit    int64         // Unix seconds
 	Start     int64         // 0 if it has not started; expected while pending
@@ -58,6 +62,21 @@ func (j *Job) Started() bool {
 // In says that the job is in a partition, or waits for it; every job is in "".
 func (j *Job) In(partition string) bool {
 	return partition == "" || slices.Contains(strings.Split(j.Partition, ","), partition)
+}
+
+// counted are the jobs with their nodes counted in a unit. Those that hold none
+// of it are left out.
+func counted(jobs []Job, u trace.Unit) []Job {
+	if u == "" || u == trace.Nodes {
+		return jobs
+	}
+	var out []Job
+	for _, j := range jobs {
+		if j.Nodes = u.In(j.TRES); j.Nodes > 0 {
+			out = append(out, j)
+		}
+	}
+	return out
 }
 
 // number is an integer as Slurm's JSON has it: plain, null, or, in newer
@@ -122,6 +141,8 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Priority  number  `json:"priority"`
 			Reason    string  `json:"state_reason"`
 			Array     string  `json:"array_task_string"`
+			Allocated string  `json:"tres_alloc_str"`
+			Asked     string  `json:"tres_req_str"`
 		}
 		Errors []json.RawMessage
 	}
@@ -147,7 +168,7 @@ func ParseQueue(b []byte) ([]Job, error) {
 			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: State(j.State),
 			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
 			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
-			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
+			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks, TRES: cmp.Or(j.Allocated, j.Asked),
 		})
 	}
 	return jobs, nil

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/mirage/trace"
 )
 
 const (
@@ -249,4 +251,21 @@ func FuzzParseAccounting(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCounted: what jobs hold is counted by the strings of a real Slurm 22.05,
+// and what holds nothing of it is left out.
+func TestCounted(t *testing.T) {
+	jobs := []Job{
+		{ID: 1, Nodes: 1, TRES: "cpu=1,node=1,billing=1,gres/gpu=2"}, {ID: 2, Nodes: 3, TRES: "cpu=3,mem=3G,node=3,gres/gpu:a100=3,gres/gpu:v100=1"}, {ID: 3, Nodes: 1, TRES: "cpu=1,node=1"},
+	}
+	if got := counted(jobs, trace.GPUs); len(got) != 2 || got[0].Nodes != 2 || got[1].Nodes != 4 {
+		t.Errorf("%+v", got)
+	}
+	if got := counted(jobs, trace.CPUs); len(got) != 3 || got[1].Nodes != 3 {
+		t.Errorf("%+v", got)
+	}
+	if got := counted(jobs, ""); len(got) != 3 || got[0].Nodes != 1 {
+		t.Errorf("%+v", got)
+	}
 }

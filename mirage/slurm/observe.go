@@ -18,7 +18,10 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.In(p.s.Partition) })
 	}
 	p.queue = jobs
-	if err := p.history.see(jobs, seconds(now), p.scale(), p.ledger.used, due); err != nil {
+	if p.s.Rules != nil {
+		p.queue = counted(jobs, p.s.Rules.Unit)
+	}
+	if err := p.history.see(p.queue, seconds(now), p.scale(), p.ledger.used, due); err != nil {
 		return err
 	}
 	if due {
@@ -48,14 +51,14 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 	at := m.unix(seconds(now))
 	start := m.unix(float64(last.Start))
 	limit := int64(m.span(p.s.Service.Seconds()))
-	minutes, nodes := float64(limit)/60, float64(p.s.Request.Nodes)
+	minutes, nodes := float64(limit)/60, float64(p.s.Units)
 	wait := 0.0
 	if !last.Intent.IsZero() {
 		wait = max(m.span(float64(last.Start)-seconds(last.Intent)), 0)
 	}
 	s := policy.State{
 		Now: at, PredStart: start, PredEnd: start + limit,
-		Service: chain.Service{Nodes: p.s.Request.Nodes, Limit: limit},
+		Service: chain.Service{Nodes: p.s.Units, Limit: limit},
 		Waits:   p.history.waits(),
 		History: samples.History{
 			Moments:     p.history.window(at),

@@ -44,6 +44,9 @@ type Settings struct {
 	// Rules are the cluster and its scheduler, as far as they are known, for
 	// policies that ask for a forecast of the queue; nil is none.
 	Rules *simulator.Config
+	// Units is how many of what Rules count each service holds; 0 is the nodes of
+	// the Request.
+	Units int
 	// Warn is told of what went wrong and did not end the run; nil is told
 	// nothing.
 	Warn func(error)
@@ -68,6 +71,9 @@ func (s *Settings) complete() error {
 	if s.Service == 0 {
 		s.Service = s.Request.Limit
 	}
+	if s.Units == 0 {
+		s.Units = s.Request.Nodes
+	}
 	if s.Warn == nil {
 		s.Warn = func(error) {}
 	}
@@ -79,6 +85,8 @@ func (s *Settings) complete() error {
 		return fmt.Errorf("%w: no client or no policy", ErrSettings)
 	case s.Request.Nodes < 1 || s.Request.Limit <= 0:
 		return fmt.Errorf("%w: a service of %d nodes and %v", ErrSettings, s.Request.Nodes, s.Request.Limit)
+	case s.Units < 1:
+		return fmt.Errorf("%w: a service of %d units", ErrSettings, s.Units)
 	case s.Service <= 0 || s.Service > s.Request.Limit:
 		return fmt.Errorf("%w: a service runs %v, its limit is %v", ErrSettings, s.Service, s.Request.Limit)
 	case s.Interval <= 0 || s.Poll <= 0 || s.Settle < 0 || s.Links < 0 || !(s.Scale > 0):
@@ -92,7 +100,7 @@ func (s *Settings) complete() error {
 		if _, err := s.Rules.Resume(simulator.Standing{}); err != nil {
 			return fmt.Errorf("%w: %w", ErrSettings, err)
 		}
-		if err := s.Rules.Accepts(s.Request.Nodes); err != nil {
+		if err := s.Rules.Accepts(s.Units); err != nil {
 			return fmt.Errorf("%w: %w", ErrSettings, err)
 		}
 	}

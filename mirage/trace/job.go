@@ -24,7 +24,7 @@ type Job struct {
 	NoStart   bool   // the log does not say when it started: Start is Submit
 	End       int64  // Unix seconds
 	Limit     int64  // seconds the job may run
-	Nodes     int    // whole nodes, or processors: see Trace.Unit
+	Nodes     int    // or processors, or GPUs: see Trace.Unit
 	Priority  float64
 	ExitCode  string
 }
@@ -39,8 +39,7 @@ func (j *Job) Duration() int64 { return j.End - j.Start }
 // within a second, as they stood in the file.
 type Trace struct {
 	Jobs []Job
-	// Unit is what jobs are counted in: "nodes", or "processors".
-	Unit string
+	Unit Unit // what jobs are counted in
 	// Size is how many of them the machine has, as the log or the file of
 	// machines beside it says; 0 where neither does.
 	Size int

@@ -50,6 +50,9 @@ type Options struct {
 	// ProcsPerNode turns the processors of an SWF file into nodes; 0 takes
 	// MaxProcs/MaxNodes of its header, or 1.
 	ProcsPerNode int
+	// Unit is what to count jobs of a sacct log in, by their AllocTRES or else
+	// ReqTRES; "" is nodes.
+	Unit Unit
 	// Partition keeps only the jobs of one partition; "" keeps all.
 	Partition string
 }
@@ -102,7 +105,10 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 			o.Zone = zone
 		}
 	}
-	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: "nodes", Skipped: map[string]int{}}
+	if o.counted() && o.Layout != SACCT {
+		return nil, fmt.Errorf("%s: %w with %s: only sacct's layout has them", file, ErrColumn, o.Unit)
+	}
+	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: Nodes, Skipped: map[string]int{}}
 	p := &parser{trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}}
 	if err := p.read(buffered); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

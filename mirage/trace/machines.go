@@ -79,6 +79,6 @@ func (t *Trace) describe(groups []Machines, procsPerNode int) {
 	}
 	t.Size = cpus / procsPerNode
 	if procsPerNode == 1 {
-		t.Unit = "processors"
+		t.Unit = Processors
 	}
 }

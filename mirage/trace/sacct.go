@@ -3,6 +3,7 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -35,6 +36,12 @@ func (p *parser) sacct(r *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
+	if p.o.counted() {
+		if max(columns.allocated, columns.asked) < 0 {
+			return fmt.Errorf("%w AllocTRES or ReqTRES, to count %s", ErrColumn, p.o.Unit)
+		}
+		p.trace.Unit = p.o.Unit
+	}
 	for {
 		line, err := p.next(r)
 		if errors.Is(err, io.EOF) {
@@ -53,7 +60,7 @@ func (p *parser) sacct(r *bufio.Reader) error {
 type sacctColumns struct {
 	id, submit, start, end, limit, rawLimit, nodes      int
 	user, name, partition, qos, priority, exit, comment int
-	state, eligible                                     int
+	state, eligible, allocated, asked                   int
 }
 
 func newSacctColumns(header []string) (sacctColumns, error) {
@@ -71,6 +78,7 @@ func newSacctColumns(header []string) (sacctColumns, error) {
 		user: find("User", "UID"), name: find("JobName"), partition: find("Partition"),
 		qos: find("QOS"), priority: find("Priority"), exit: find("ExitCode"), comment: find("Comment"),
 		state: find("State"), eligible: find("Eligible"),
+		allocated: find("AllocTRES"), asked: find("ReqTRES"),
 	}
 	for _, needed := range []struct {
 		at   int
@@ -127,6 +135,13 @@ func (p *parser) sacctRow(fields [][]byte, width int, c sacctColumns) {
 	nodes, ok := p.integer(cell(c.nodes), "NNodes")
 	if !ok {
 		return
+	}
+	if p.o.counted() {
+		nodes = int64(cmp.Or(p.o.Unit.In(string(cell(c.allocated))), p.o.Unit.In(string(cell(c.asked)))))
+		if nodes == 0 {
+			p.skip("holds no " + string(p.o.Unit))
+			return
+		}
 	}
 	if nodes > math.MaxInt32 {
 		p.bad("column NNodes: %d is out of range", nodes)

@@ -28,9 +28,9 @@ func (p *parser) swf(r *bufio.Reader) error {
 	for {
 		line, err := p.next(r)
 		if errors.Is(err, io.EOF) {
-			p.trace.Size, p.trace.Unit = header.size(), "nodes"
+			p.trace.Size, p.trace.Unit = header.size(), Nodes
 			if header.perNode() == 1 && header.procsPerNode == 0 {
-				p.trace.Unit = "processors"
+				p.trace.Unit = Processors
 			}
 			return nil
 		}

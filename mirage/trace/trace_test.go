@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -358,5 +359,37 @@ func TestBeside(t *testing.T) {
 	}
 	if _, err := Open(log, Options{}); !errors.Is(err, ErrMachines) {
 		t.Errorf("many nodes: %v", err)
+	}
+}
+
+// TestUnit: jobs of a log that share nodes are counted by what they hold.
+func TestUnit(t *testing.T) {
+	const log = `JobID|Submit|Start|End|Timelimit|NNodes|AllocTRES|ReqTRES
+1|2023-01-01T00:00:00|2023-01-01T00:00:00|2023-01-01T01:00:00|60|1|billing=8,cpu=8,gres/gpu=2,mem=64G,node=1|cpu=8
+2|2023-01-01T00:00:00|2023-01-01T00:00:00|2023-01-01T01:00:00|60|2||cpu=4,gres/gpu:a100=3,gres/gpu:v100=1,node=2
+3|2023-01-01T00:00:00|2023-01-01T00:00:00|2023-01-01T01:00:00|60|1|cpu=1,node=1|
+`
+	for unit, want := range map[Unit][]int{Nodes: {1, 2, 1}, CPUs: {8, 4, 1}, GPUs: {2, 4}} {
+		tr, err := Read(strings.NewReader(log), "sacct", Options{Unit: unit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, j := range tr.Jobs {
+			got = append(got, j.Nodes)
+		}
+		if !slices.Equal(got, want) || tr.Unit != unit || unit == GPUs && tr.Skipped["holds no gpus"] != 1 {
+			t.Errorf("%s: %v, want %v; %v skipped", unit, got, want, tr.Skipped)
+		}
+	}
+	without := strings.ReplaceAll(log, "TRES", "Resources")
+	if _, err := Read(strings.NewReader(without), "sacct", Options{Unit: GPUs}); !errors.Is(err, ErrColumn) {
+		t.Errorf("no column: %v", err)
+	}
+	if _, err := Read(strings.NewReader("1 0 0 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n"), "swf", Options{Unit: GPUs}); !errors.Is(err, ErrColumn) {
+		t.Errorf("SWF: %v", err)
+	}
+	if _, err := ParseUnit("racks"); err == nil {
+		t.Error("racks")
 	}
 }

@@ -15,7 +15,7 @@ import (
 func newCalibrateCommand(env *cli.Env) *cobra.Command {
 	var in input
 	var from, to, held, out string
-	var workers int
+	var workers, nodes int
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "calibrate FILE",
@@ -46,11 +46,18 @@ figures are told beside.`,
 			}
 			bar := env.Progress("calibrate", -1)
 			defer bar.Done()
-			found, err := calibrate.Search(cmd.Context(), t.Jobs, lo, hi, calibrate.GridFor(t.Between(lo, hi)), workers, func() { bar.Add(1) })
+			grid := calibrate.GridFor(t.Between(lo, hi))
+			if nodes > 0 {
+				grid.Nodes = []int{nodes}
+			}
+			found, err := calibrate.Search(cmd.Context(), t.Jobs, lo, hi, grid, workers, func() { bar.Add(1) })
 			if err != nil {
 				return err
 			}
 			file := &calibrate.File{Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss}
+			if t.Unit == trace.CPUs || t.Unit == trace.GPUs {
+				file.Unit = t.Unit
+			}
 			if err := file.Judge(cmd.Context(), t.Jobs, end); err != nil {
 				return err
 			}
@@ -69,6 +76,7 @@ figures are told beside.`,
 	f.StringVar(&to, "to", "", "day before which the training range ends")
 	f.StringVar(&held, "held-to", "", "day before which the held-out range ends; it begins at --to")
 	f.StringVar(&out, "out", "", "settings file to write")
+	f.IntVar(&nodes, "nodes", 0, "nodes of the cluster, where they are known (default: searched for)")
 	f.IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "simulations at once")
 	f.BoolVar(&asJSON, "json", false, "print the settings file")
 	cli.Require(c, "out")

@@ -17,6 +17,7 @@ type input struct {
 	layout, zone, partition string
 	before                  string
 	procsPerNode            int
+	unit                    string
 	load                    float64
 }
 
@@ -26,6 +27,7 @@ func (in *input) flags(c *cobra.Command) {
 	f.StringVar(&in.zone, "zone", "", "time zone of wall-clock times and of dates (default: "+trace.DefaultZone+" for the Mirage layouts, else UTC)")
 	f.StringVar(&in.partition, "partition", "", "keep the jobs of one partition only")
 	f.IntVar(&in.procsPerNode, "procs-per-node", 0, "processors of a node, for SWF (default: as the header says, or 1)")
+	f.StringVar(&in.unit, "unit", "", "what a sacct log's jobs are counted in: nodes, or cpus or gpus by AllocTRES, where jobs share nodes")
 	f.StringVar(&in.before, "before", "", "forget the jobs submitted on that day or later, before --load is applied")
 	f.Float64Var(&in.load, "load", 1, "scale the load: 1.1 brings the submissions 10 % closer together")
 }
@@ -33,6 +35,10 @@ func (in *input) flags(c *cobra.Command) {
 // open reads a trace and tells what could not be used.
 func (in *input) open(env *cli.Env, path string) (*trace.Trace, error) {
 	o := trace.Options{Layout: trace.Layout(in.layout), ProcsPerNode: in.procsPerNode, Partition: in.partition}
+	var err error
+	if o.Unit, err = trace.ParseUnit(in.unit); err != nil {
+		return nil, cli.Usagef("--unit: %w", err)
+	}
 	if in.zone != "" {
 		zone, err := time.LoadLocation(in.zone)
 		if err != nil {

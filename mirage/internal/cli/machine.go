@@ -65,6 +65,11 @@ func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, err
 			c.Rules = rules
 		}
 	}
+	if counted := t.Unit == trace.CPUs || t.Unit == trace.GPUs; file == nil && counted {
+		c.Unit = t.Unit
+	} else if counted && c.Unit != t.Unit || !counted && c.Unit != "" && c.Unit != trace.Nodes {
+		return c, file, cli.Usagef("--config: its machine is counted in %s, the log in %s: see --unit", cmp.Or(c.Unit, trace.Nodes), t.Unit)
+	}
 	if m.changed("nodes") {
 		c.Machine = c.Resized(m.nodes)
 	} else if c.Nodes == 0 {

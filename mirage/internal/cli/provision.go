@@ -61,6 +61,7 @@ fixed needs --lead, forecast and futures --config:
 	f.StringVar(&p.config, "config", "", "settings file of the cluster, as calibrate writes it, for forecasts")
 	p.knobs.flags(f, "")
 	f.IntVar(&p.s.Request.Nodes, "service-nodes", 1, "nodes of the service")
+	f.IntVar(&p.s.Units, "service-units", 0, "what the service holds of what --config counts, such as its GPUs (default: --service-nodes)")
 	f.StringVar(&p.limit, "service-limit", "48h", "time limit of each service job")
 	f.StringVar(&p.service, "service-time", "", "how long a service job runs (default: its limit)")
 	f.StringVar(&p.s.Request.Name, "name", "service", "beginning of the job names")

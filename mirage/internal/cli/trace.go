@@ -58,7 +58,7 @@ func newTraceStats(t *trace.Trace) traceStats {
 		NodeHours: s.NaiveNodeHours, ZoneNodeHours: s.NodeHours, Layout: t.Layout, Zone: t.Zone.String(),
 		Users: s.Users, MaxNodes: s.MaxNodes, MeanWaitHours: s.MeanWaitHours, MedianPriority: trace.MedianPriority(t.Jobs),
 		FirstSubmit: clock(t, s.FirstSubmit), LastSubmit: clock(t, s.LastSubmit), Skipped: t.Skipped,
-		Unit: cmp.Or(t.Unit, "nodes"), MachineSize: t.Size, UnknownWaits: s.UnknownWaits, HeldJobs: s.Held, HeldHours: s.HeldHours,
+		Unit: string(cmp.Or(t.Unit, trace.Nodes)), MachineSize: t.Size, UnknownWaits: s.UnknownWaits, HeldJobs: s.Held, HeldHours: s.HeldHours,
 	}
 	for _, b := range t.Bad {
 		out.Bad = append(out.Bad, badRow{b.Line, b.Msg})
