@@ -82,6 +82,22 @@ func (s *Sampler) Sample(ctx context.Context, devices []string) error {
 	}
 }
 
+// Lengths makes samples of the given epochs, as far as the journal lacks them.
+func (s *Sampler) Lengths(ctx context.Context, device string, epochs []int) error {
+	for i, n := range epochs {
+		for {
+			runs := s.Journal.Of(s.key(device), journal.Sample)
+			if GivenUp(runs) || len(succeeded(runs)) > i {
+				break
+			}
+			if err := s.make(ctx, Step{device, journal.Sample, n}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Full makes whole runs until there are count of each device that succeeded,
 // in turn.
 func (s *Sampler) Full(ctx context.Context, devices []string, count int) error {

@@ -20,6 +20,7 @@ func New(env *cli.Env) *cobra.Command {
 		newFollowCommand(env), newBacktestCommand(env), newExportCommand(env),
 		newPredictCommand(env),
 		newSlurmCommand(env),
+		newExperimentCommand(env),
 		newPlotCommand(env),
 		newScheduleCommand(env),
 		newJobsCommand(env), newGuardCommand(env),

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/allox-est/experiment"
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// newExperimentCommand returns "experiment": methods and samples compared.
+func newExperimentCommand(env *cli.Env) *cobra.Command {
+	t := trials{env: env}
+	cmd := &cobra.Command{
+		Use:   "experiment FILE",
+		Short: "Compare methods and sizes of samples on several jobs against whole runs",
+		Long: `Compare methods and sizes of samples on several jobs against whole runs. The file is
+
+  jobs: [lenet.yaml, mlp.yaml]   # job files
+  samples: [[2, 5], [1, 1]]      # epochs of the samples of one estimate
+  methods: [ratio, line, auto]   # all by default
+  devices: [cpu]
+  repeats: 10                    # estimates of each
+  full: 3                        # whole runs
+
+Every run is kept in a journal below --dir; stopped, it goes on where it was.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), args[0]) },
+	}
+	t.sample.register(cmd.Flags())
+	cmd.Flags().StringVar(&t.dir, "dir", "", "folder of the journals (default: the file's name without its extension)")
+	cmd.Flags().BoolVar(&t.json, "json", false, "print JSON")
+	return cmd
+}
+
+// trials are what the command line asks of "experiment".
+type trials struct {
+	env    *cli.Env
+	sample sampleFlags
+	dir    string
+	json   bool
+}
+
+func (t *trials) run(ctx context.Context, path string) error {
+	if err := t.sample.check(); err != nil {
+		return err
+	}
+	e, err := experiment.Load(path)
+	if err != nil {
+		return err
+	}
+	specs, err := e.Specs()
+	if err != nil {
+		return err
+	}
+	if t.dir == "" {
+		t.dir = path[:len(path)-len(filepath.Ext(path))]
+	}
+	if err := os.MkdirAll(t.dir, 0o755); err != nil {
+		return err
+	}
+	var all []experiment.Outcome
+	for _, spec := range specs {
+		for _, device := range e.Devices {
+			outcomes, err := t.compare(ctx, e, spec, device)
+			if err != nil {
+				return err
+			}
+			all = append(all, outcomes...)
+		}
+	}
+	if t.json {
+		return t.env.WriteJSON(all)
+	}
+	return t.print(all)
+}
+
+// compare makes the runs of one job on a device, and judges every method on them.
+func (t *trials) compare(ctx context.Context, e *experiment.Experiment, spec *jobspec.Spec, device string) ([]experiment.Outcome, error) {
+	full, err := t.runs(ctx, spec, device, "full", nil, e.Full)
+	if err != nil {
+		return nil, err
+	}
+	if len(full) == 0 {
+		return nil, fmt.Errorf("%s on %s: no whole run succeeded", spec.Name, device)
+	}
+	var outcomes []experiment.Outcome
+	for _, lengths := range e.Samples {
+		var sets [][]journal.Run
+		for i := range e.Repeats {
+			samples, err := t.runs(ctx, spec, device, fmt.Sprintf("%s.%d", dashed(lengths), i+1), lengths, 0)
+			if err != nil {
+				return nil, err
+			}
+			sets = append(sets, samples)
+		}
+		for _, method := range e.Methods {
+			o := experiment.Outcome{Job: spec.Name, Device: device, Samples: lengths, Method: method}
+			outcomes = append(outcomes, experiment.Judge(o, spec.Epochs, sets, full))
+		}
+	}
+	return outcomes, nil
+}
+
+// runs makes what a journal of its own lacks of samples of the given lengths, or
+// of whole runs, and returns all that succeeded.
+func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, name string, lengths []int, full int) ([]journal.Run, error) {
+	j, err := journal.Open(filepath.Join(t.dir, fmt.Sprintf("%s.%s.%s.jsonl", spec.Name, device, name)))
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	s, done := t.sample.sampler(t.env, spec, j, 1)
+	defer done()
+	if s.Identity, err = t.sample.reuse(t.env, spec, j, []string{device}); err != nil {
+		return nil, err
+	}
+	kind := journal.Sample
+	if full > 0 {
+		kind = journal.Full
+		err = s.Full(ctx, []string{device}, full)
+	} else {
+		err = s.Lengths(ctx, device, lengths)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var good []journal.Run
+	for _, r := range j.Of(journal.Key{Job: spec.Hash(device), Device: device}, kind) {
+		if !r.Failed() {
+			good = append(good, r)
+		}
+	}
+	return good, nil
+}
+
+func dashed(lengths []int) string {
+	text := ""
+	for i, n := range lengths {
+		if i > 0 {
+			text += "-"
+		}
+		text += fmt.Sprint(n)
+	}
+	return text
+}
+
+func (t *trials) print(all []experiment.Outcome) error {
+	table := cli.Table{Header: []string{"job", "device", "samples", "method", "estimates", "error %", "worst %", "CPU error %", "covered %", "width %"}}
+	for _, o := range all {
+		cells := []any{"-", "-", "-", "-", "-"}
+		if o.Failed < o.Estimates {
+			cells = []any{percent(o.Error), percent(o.Worst), percent(o.CPU), percent(o.Covered), "-"}
+			if o.Width != nil {
+				cells[4] = percent(*o.Width)
+			}
+		}
+		table.Add(append([]any{o.Job, o.Device, dashed(o.Samples), o.Method, fmt.Sprint(o.Estimates - o.Failed)}, cells...)...)
+		if o.Failed > 0 {
+			t.env.Log.Warnf("%s on %s, samples %s, method %s: %d of %d estimates could not be made: %s", o.Job, o.Device, dashed(o.Samples), o.Method, o.Failed, o.Estimates, o.Reason)
+		}
+	}
+	_, err := table.WriteTo(t.env.Stdout)
+	return err
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
