@@ -2,7 +2,9 @@ package sampling
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,12 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/runner"
 	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/timing"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Runner executes a command; *runner.Runner does.
@@ -55,6 +58,8 @@ type Sampler struct {
 	Yardstick func() Yardstick
 	// History keeps the speeds of runs on this host; nil keeps none.
 	History *yardstick.History
+	// Logs is a folder for what each run prints; empty keeps none.
+	Logs string
 	// Progress, if not nil, is told of every run that begins and ends.
 	Progress func(Event)
 }
@@ -161,8 +166,18 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 		command.Seen = w.See
 		stop = func() { readings = w.Stop() }
 	}
+	output, err := s.output(step)
+	if err != nil {
+		return nil, err
+	}
+	if output != nil {
+		command.Output = output
+	}
 	result, err := s.Runner.Run(ctx, command)
 	stop()
+	if output != nil {
+		err = errors.Join(err, output.Close())
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -184,6 +199,23 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 		run.Error = "device unavailable: no GPU on this machine: " + run.Error
 	}
 	return run, nil
+}
+
+// output opens a new file for what a run prints; nil where that is not kept.
+func (s *Sampler) output(step Step) (*os.File, error) {
+	if s.Logs == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(s.Logs, 0o755); err != nil {
+		return nil, err
+	}
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s-%s-%s-%d-epochs-%d.log", s.Spec.Name, step.Device, step.Kind, step.Epochs, n)
+		f, err := os.OpenFile(filepath.Join(s.Logs, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 // remember puts a run beside those before it on this host. A history that cannot

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/foretime/foretime/allox-est/follow"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/runner"
+	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -39,6 +41,7 @@ stderr. It warns once when the run leaves the interval that was first given.`,
 	flags.StringVar(&f.log, "log", "", "log of a run that is under way")
 	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that mark epochs (default: the file's, or "+epochLine+")")
 	flags.StringVar(&f.device, "device", jobspec.CPU, "device that {hw} names")
+	flags.StringVar(&f.plot, "plot", "", "draw the estimate over the run to this .svg or .png file")
 	flags.BoolVar(&f.json, "json", false, "print a line of JSON for every epoch")
 	return cmd
 }
@@ -49,6 +52,8 @@ type following struct {
 	log, pattern    string
 	device          string
 	json            bool
+	plot            string
+	updates         []follow.Update
 	bar             *cli.Progress
 	tracker         *follow.Tracker
 	shown           int // percent at which a line was printed last
@@ -88,9 +93,24 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 	f.bar = f.env.Progress("", int64(f.epochs))
 	defer f.bar.Done()
 	if spec == nil {
-		return f.read(cmd.Context(), pattern)
+		err = f.read(cmd.Context(), pattern)
+	} else {
+		err = f.start(cmd.Context(), spec, pattern)
 	}
-	return f.start(cmd.Context(), spec, pattern)
+	return errors.Join(err, f.draw())
+}
+
+// draw draws what was told on the way, where that is wanted.
+func (f *following) draw() error {
+	if f.plot == "" {
+		return nil
+	}
+	picture := follow.Picture(cmp.Or(f.log, "run"), f.updates)
+	if picture == nil {
+		f.env.Log.Warnf("%s: nothing was known on the way, nothing to draw", f.plot)
+		return nil
+	}
+	return chart.Save(f.plot, picture)
 }
 
 // read follows a log that another program writes.
@@ -157,6 +177,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 // show tells of an update: every one as JSON, else one in twenty.
 func (f *following) show(u follow.Update) error {
 	f.bar.Set(int64(u.Done))
+	f.updates = append(f.updates, u)
 	if f.json {
 		return json.NewEncoder(f.env.Stdout).Encode(u)
 	}

@@ -158,6 +158,7 @@ type sampleFlags struct {
 	fresh   bool
 	keyEnv  []string
 	history string
+	logs    string
 }
 
 func (f *sampleFlags) register(flags *pflag.FlagSet) {
@@ -167,6 +168,7 @@ func (f *sampleFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.weight, "cpu-weight", 0, "weight of the job's cgroup on the processor, 1 to 10000, to shield it from other work (default: as any other)")
 	flags.BoolVar(&f.fresh, "fresh", false, "make new runs, whatever the journal holds")
 	flags.StringSliceVar(&f.keyEnv, "key-env", nil, "variables that change how long the job takes: runs made with other values do not count (those that the command mentions, and OMP_NUM_THREADS and the like, are held anyway)")
+	flags.StringVar(&f.logs, "logs", "", "folder for what each run prints, a file a run")
 	flags.StringVar(&f.history, "speed-history", "", "log of this host's speed in all runs, none for none (default: allox-est/speeds-HOST.jsonl in the user's cache folder)")
 	flags.BoolVar(&f.cgroup, "cgroup", true, "hold each run in a cgroup where one can be made")
 }
@@ -200,7 +202,7 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 		},
 		Env: os.Environ(), Weight: f.weight, Timeout: f.timeout,
 		Machine: sampling.FindMachine("/", runtime.NumCPU()), Now: time.Now, Progress: progress,
-		History:   history(env, f.history),
+		History: history(env, f.history), Logs: f.logs,
 		Yardstick: func() sampling.Yardstick { return yardstick.Start() },
 	}, done
 }
