@@ -579,7 +579,7 @@ func TestSplits(t *testing.T) {
 	if w := r.ask(http.MethodPost, "/api/v1/splits", body, "Content-Type", kind); w.Header().Get("Content-Disposition") != `attachment; filename="model_parts.zip"` {
 		t.Errorf("%v", w.Header())
 	}
-	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=100", bytes.NewReader(model)), 422, "no-bridge", "none after 100")
+	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=100", bytes.NewReader(model)), 422, "no-bridge", "want more than 100")
 	refused(t, r.ask(http.MethodPost, "/api/v1/splits?min_distance=0", bytes.NewReader(model)), 422, "parameter", "min_distance=0")
 	left, err := os.ReadDir(r.Folder)
 	if err != nil || len(left) > 0 {

@@ -204,6 +204,9 @@ func encodeAttribute(a *Attribute) []byte {
 
 func encodeValue(v Value) []byte {
 	b := appendText(nil, 1, v.Name)
+	if v.Type == 0 {
+		return b // a value of no stated type
+	}
 	kind := appendNumberField(nil, 1, uint64(v.Type))
 	if v.Known {
 		var shape []byte

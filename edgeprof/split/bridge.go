@@ -1,17 +1,21 @@
 package split
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/foretime/foretime/edgeprof/onnx"
 )
 
-// Bridge is a tensor that alone carries everything computed so far.
-type Bridge struct {
-	Tensor string
-	// After is how many operators come before it in [order].
-	After int
+// cut is a place between two operators, with the tensors that carry everything
+// computed so far over it: one is a bridge.
+type cut struct {
+	tensors []string
+	after   int // operators before it, in order
 }
+
+// widest is how many tensors may cross one cut.
+const widest = 8
 
 // flow is a graph as its operators run: those that only make constants are left
 // out, as they are copied to where they are needed.
@@ -104,10 +108,10 @@ func (f *flow) visit(root int, done map[int]bool) {
 	}
 }
 
-// bridges are the tensors that are alive alone after some operator, in order.
-// A tensor whose type and number of dimensions do not follow from the file cannot
-// be declared, and is none.
-func (f *flow) bridges() []Bridge {
+// cuts are the places that few tensors cross. A tensor whose type and number of
+// dimensions do not follow from the file cannot be declared: the places that it
+// crosses are none, and the first such is named.
+func (f *flow) cuts() (found []cut, undeclared string) {
 	users := map[string]int{}
 	for _, i := range f.order {
 		for _, name := range f.flowing(i) {
@@ -115,7 +119,6 @@ func (f *flow) bridges() []Bridge {
 		}
 	}
 	alive := map[string]bool{}
-	var found []Bridge
 	for at, i := range f.order[:max(0, len(f.order)-1)] {
 		for _, name := range f.flowing(i) {
 			if users[name]--; users[name] == 0 {
@@ -127,15 +130,18 @@ func (f *flow) bridges() []Bridge {
 				alive[name] = true
 			}
 		}
-		if len(alive) == 1 {
-			for name := range alive {
-				if v := f.value(name); v.Type != 0 && v.Known {
-					found = append(found, Bridge{name, at + 1})
-				}
-			}
+		if len(alive) == 0 || len(alive) > widest {
+			continue
+		}
+		tensors := slices.Sorted(maps.Keys(alive))
+		unknown := slices.IndexFunc(tensors, func(name string) bool { v := f.value(name); return v.Type == 0 || !v.Known })
+		if unknown < 0 {
+			found = append(found, cut{tensors, at + 1})
+		} else if undeclared == "" {
+			undeclared = tensors[unknown]
 		}
 	}
-	return found
+	return found, undeclared
 }
 
 // flowing are the tensors that a node needs of other operators, each once.

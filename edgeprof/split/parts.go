@@ -33,72 +33,96 @@ type Settings struct {
 // Part is a model of its own: some operators of the whole, in their order.
 type Part struct {
 	Model *onnx.Model
-	// Input is the tensor from the part before; "" for the first part.
-	Input string
+	// Carried are the tensors from the part before: none for the first part, one
+	// at a bridge.
+	Carried []string
 	// Operators are the nodes of the whole, but for those that make constants.
 	Operators []int
 	// ParameterBytes is the size of the part's weights.
 	ParameterBytes int64
 	// MACs are the part's multiply-accumulates of one inference.
 	MACs int64
-	// BridgeBytes is the size of Input, or -1 when it is not known.
-	BridgeBytes int64
+	// CarriedBytes is their size, or -1 when it is not known.
+	CarriedBytes int64
 }
 
-// Parts splits a model. Operators that no output depends on are left out. The
-// error matches [ErrNoBridge], [ErrTooMany] or [ErrUnsupported].
+// Parts splits a model at its bridges; where there are none far enough from each
+// other, at the places that the fewest tensors cross. Operators that no output
+// depends on are left out. The error matches [ErrNoBridge], [ErrTooMany] or
+// [ErrUnsupported].
 func Parts(a *onnx.Analysis, s Settings) ([]Part, error) {
-	if err := carriable(&a.Model.Graph, a.Model.Functions, true); err != nil {
+	if err := carriable(&a.Model.Graph, a.Model.Functions); err != nil {
 		return nil, err
 	}
 	f := newFlow(a)
-	bridges := f.bridges()
-	var cuts []Bridge
-	last := 0
-	for _, b := range bridges {
-		if b.After-last >= max(1, s.MinDistance) {
-			cuts = append(cuts, b)
-			last = b.After
-		}
-	}
-	if len(cuts) == 0 {
-		if len(bridges) > 0 {
-			return nil, fmt.Errorf("%w: none after %d or more operators, %d before that", ErrNoBridge, s.MinDistance, len(bridges))
-		}
-		return nil, fmt.Errorf("%w: %d operators", ErrNoBridge, len(f.order))
-	}
-	if s.MaxParts > 0 && len(cuts) >= s.MaxParts {
+	all, undeclared := f.cuts()
+	cuts := narrowest(all, max(1, s.MinDistance))
+	switch {
+	case len(cuts) == 0 && undeclared != "":
+		return nil, fmt.Errorf("%w: %q cannot cross: its type and shape do not follow from the file", ErrNoBridge, undeclared)
+	case len(cuts) == 0 && len(f.order) > s.MinDistance+1:
+		return nil, fmt.Errorf("%w: more than %d tensors cross everywhere after %d operators", ErrNoBridge, widest, s.MinDistance)
+	case len(cuts) == 0:
+		return nil, fmt.Errorf("%w: %d operators, want more than %d", ErrNoBridge, len(f.order), max(1, s.MinDistance))
+	case s.MaxParts > 0 && len(cuts) >= s.MaxParts:
 		return nil, fmt.Errorf("%w: %d, at most %d; ask for a greater distance than %d", ErrTooMany, len(cuts)+1, s.MaxParts, s.MinDistance)
 	}
 	var parts []Part
-	from, input := 0, ""
-	for _, cut := range append(cuts, Bridge{"", len(f.order)}) {
-		parts = append(parts, f.part(len(parts)+1, f.order[from:cut.After], input, cut.Tensor))
-		from, input = cut.After, cut.Tensor
+	from := cut{}
+	for _, to := range append(cuts, cut{nil, len(f.order)}) {
+		parts = append(parts, f.part(len(parts)+1, f.order[from.after:to.after], from.tensors, to.tensors))
+		from = to
 	}
 	return parts, nil
 }
 
-// part builds the model of some operators, between two bridges.
-func (f *flow) part(number int, operators []int, input, output string) Part {
+// narrowest are cuts some operators apart that no more tensors cross than need be.
+func narrowest(all []cut, distance int) []cut {
+	for width := 1; width <= widest; width++ {
+		var cuts []cut
+		last := 0
+		for _, c := range all {
+			if len(c.tensors) <= width && c.after-last >= distance {
+				cuts = append(cuts, c)
+				last = c.after
+			}
+		}
+		if len(cuts) > 0 {
+			return cuts
+		}
+	}
+	return nil
+}
+
+// part builds the model of some operators, between two cuts; the last gives
+// nothing on.
+func (f *flow) part(number int, operators []int, inputs, outputs []string) Part {
 	whole := f.analysis.Model
-	p := Part{Input: input, Operators: operators, BridgeBytes: -1}
+	last := outputs == nil
+	p := Part{Carried: inputs, Operators: operators, CarriedBytes: -1}
 	p.Model = &onnx.Model{IRVersion: whole.IRVersion, Producer: whole.Producer, Opsets: whole.Opsets}
 	g := &p.Model.Graph
 	g.Name = fmt.Sprintf("%s part %d", whole.Graph.Name, number)
 	var extra []string // constants that the model gives out, in the last part
-	if output == "" {
+	if last {
 		for _, v := range whole.Graph.Outputs {
 			extra = append(extra, v.Name)
 		}
 	}
 	made, needed := map[string]bool{}, map[string]bool{}
+	var old []string // weights that were constants; inputs too before IR version 4
 	for _, i := range append(f.constants(operators, extra), operators...) {
 		n := whole.Graph.Nodes[i]
-		g.Nodes = append(g.Nodes, n)
+		if t := long(&n); t != nil {
+			g.Initializers = append(g.Initializers, *t)
+			p.ParameterBytes += t.Stored
+			old = append(old, t.Name)
+		} else {
+			g.Nodes = append(g.Nodes, n)
+		}
 		for _, name := range n.Outputs {
 			made[name] = true
-			if v, ok := f.stated[name]; ok && name != output && !f.given(name) {
+			if v, ok := f.stated[name]; ok && !slices.Contains(outputs, name) && !f.given(name) && long(&n) == nil {
 				g.Values = append(g.Values, v)
 			}
 		}
@@ -113,9 +137,11 @@ func (f *flow) part(number int, operators []int, input, output string) Part {
 		p.ParameterBytes += f.analysis.Tensors[t.Name].Bytes()
 		made[t.Name] = true
 	}
-	if input != "" {
-		g.Inputs = append(g.Inputs, f.value(input))
-		p.BridgeBytes = f.analysis.Tensors[input].Bytes()
+	for _, name := range inputs {
+		g.Inputs = append(g.Inputs, f.value(name))
+		if n := f.analysis.Tensors[name].Bytes(); n >= 0 {
+			p.CarriedBytes = max(0, p.CarriedBytes) + n
+		}
 	}
 	for _, v := range whole.Graph.Inputs {
 		// before IR version 4 weights are inputs too (ONNX, IR.md)
@@ -123,15 +149,32 @@ func (f *flow) part(number int, operators []int, input, output string) Part {
 			g.Inputs = append(g.Inputs, v)
 		}
 	}
-	if output != "" {
-		g.Outputs = append(g.Outputs, f.value(output))
+	for _, name := range old {
+		if whole.IRVersion < 4 {
+			g.Inputs = append(g.Inputs, f.value(name))
+		}
+	}
+	for _, name := range outputs {
+		g.Outputs = append(g.Outputs, f.value(name))
 	}
 	for _, v := range whole.Graph.Outputs {
-		if made[v.Name] && v.Name != output && (output == "" || !f.constant(v.Name)) {
+		if made[v.Name] && !slices.Contains(outputs, v.Name) && (last || !f.constant(v.Name)) {
 			g.Outputs = append(g.Outputs, v)
 		}
 	}
 	return p
+}
+
+// long is the tensor of a Constant that lies in the file alone, as the weight that
+// it can be instead; nil for any other node.
+func long(n *onnx.Node) *onnx.Tensor {
+	a := n.Attribute("value")
+	if n.Op != "Constant" || len(n.Outputs) != 1 || a == nil || a.Tensor == nil || !inFile(a.Tensor) {
+		return nil
+	}
+	t := *a.Tensor
+	t.Name = n.Outputs[0]
+	return &t
 }
 
 // given reports an output of the whole.
@@ -204,9 +247,8 @@ func (f *flow) value(name string) onnx.Value {
 	return v
 }
 
-// carriable reports what [onnx.Write] would lose of a graph, whose weights may
-// be in the file or have to be in memory.
-func carriable(g *onnx.Graph, functions int, inFile bool) error {
+// carriable reports what [onnx.Write] would lose of a graph.
+func carriable(g *onnx.Graph, functions int) error {
 	if functions > 0 {
 		return fmt.Errorf("%w: it has functions of its own", ErrUnsupported)
 	}
@@ -214,7 +256,7 @@ func carriable(g *onnx.Graph, functions int, inFile bool) error {
 		return fmt.Errorf("%w: it has sparse weights", ErrUnsupported)
 	}
 	for i := range g.Initializers {
-		if err := whole(&g.Initializers[i], inFile); err != nil {
+		if err := whole(&g.Initializers[i]); err != nil {
 			return err
 		}
 	}
@@ -236,10 +278,10 @@ func attribute(a *onnx.Attribute) error {
 		if a.Tensor == nil {
 			return fmt.Errorf("%w: no tensor", ErrUnsupported)
 		}
-		return whole(a.Tensor, false)
+		return whole(a.Tensor)
 	case onnx.KindGraph, onnx.KindGraphs:
 		for i := range a.Graphs {
-			if err := carriable(&a.Graphs[i], 0, false); err != nil {
+			if err := carriable(&a.Graphs[i], 0); err != nil {
 				return err
 			}
 		}
@@ -249,9 +291,9 @@ func attribute(a *onnx.Attribute) error {
 	return nil
 }
 
-// whole reports a tensor whose data is not at hand: in memory or, where it may
-// be, in one piece of the file.
-func whole(t *onnx.Tensor, inFile bool) error {
+// whole reports a tensor whose data is not at hand: in memory, or in one piece of
+// the file.
+func whole(t *onnx.Tensor) error {
 	n := int64(1)
 	for _, d := range t.Dims {
 		n *= d
@@ -262,17 +304,72 @@ func whole(t *onnx.Tensor, inFile bool) error {
 		return fmt.Errorf("%w: tensor %q lies in another file", ErrUnsupported, t.Name)
 	case t.Type.Bits() == 0:
 		return fmt.Errorf("%w: tensor %q is of %v", ErrUnsupported, t.Name, t.Type)
-	case t.Data != nil && int64(len(t.Data)) == size, size == 0, inFile && t.Data == nil && t.Offset > 0 && t.Stored == size:
+	case t.Data != nil && int64(len(t.Data)) == size, size == 0, inFile(t) && t.Stored == size:
 		return nil
 	}
 	return fmt.Errorf("%w: tensor %q of %v is not stored as %d raw bytes", ErrUnsupported, t.Name, t.Type, size)
 }
 
+func inFile(t *onnx.Tensor) bool { return t.Data == nil && t.Offset > 0 && t.Stored > 0 }
+
 // Write writes the part as an .onnx file; weights are copied from the file of
-// the whole and never held.
+// the whole and never held, but for those in bodies of control flow.
 func (p Part) Write(w io.Writer, file io.ReaderAt) error {
-	return onnx.Write(w, p.Model, func(w io.Writer, t *onnx.Tensor) error {
-		_, err := io.Copy(w, io.NewSectionReader(file, t.Offset, t.Stored))
+	m := *p.Model
+	var err error
+	if m.Graph.Nodes, err = filled(m.Graph.Nodes, file); err != nil {
+		return err
+	}
+	return onnx.Write(w, &m, func(w io.Writer, t *onnx.Tensor) error {
+		_, err := io.Copy(w, section(t, file))
 		return err
 	})
+}
+
+func section(t *onnx.Tensor, file io.ReaderAt) io.Reader {
+	return io.NewSectionReader(file, t.Offset, t.Stored)
+}
+
+// filled are nodes with the tensors of their bodies in memory.
+func filled(nodes []onnx.Node, file io.ReaderAt) ([]onnx.Node, error) {
+	nodes = slices.Clone(nodes)
+	for i := range nodes {
+		n := &nodes[i]
+		n.Attributes = slices.Clone(n.Attributes)
+		for k := range n.Attributes {
+			a := &n.Attributes[k]
+			a.Graphs = slices.Clone(a.Graphs)
+			var err error
+			if a.Tensor != nil && inFile(a.Tensor) {
+				t := *a.Tensor
+				a.Tensor = &t
+				t.Data, err = io.ReadAll(section(&t, file))
+			}
+			for j := range a.Graphs {
+				if err == nil {
+					err = fill(&a.Graphs[j], file)
+				}
+			}
+			if err != nil {
+				return nil, fmt.Errorf("node %q: attribute %q: %w", n.Name, a.Name, err)
+			}
+		}
+	}
+	return nodes, nil
+}
+
+// fill reads the tensors of a body.
+func fill(g *onnx.Graph, file io.ReaderAt) error {
+	g.Initializers = slices.Clone(g.Initializers)
+	for i := range g.Initializers {
+		if t := &g.Initializers[i]; inFile(t) {
+			var err error
+			if t.Data, err = io.ReadAll(section(t, file)); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	g.Nodes, err = filled(g.Nodes, file)
+	return err
 }

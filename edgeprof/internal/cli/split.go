@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/split"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -21,13 +20,14 @@ type splitPart struct {
 	Operators      int    `json:"operators"`
 	MACs           int64  `json:"macs"`
 	ParameterBytes int64  `json:"parameter_bytes"`
-	Input          string `json:"input,omitempty"` // the tensor from the part before
+	Input          string `json:"input,omitempty"` // the tensors from the part before, with commas between
 	InputBytes     int64  `json:"input_bytes,omitempty"`
 }
 
 // newSplitCommand cuts a model into parts that run one after the other.
 func newSplitCommand(env *cli.Env) *cobra.Command {
 	var distance int
+	var sizes []string
 	var out string
 	var asJSON bool
 	c := &cobra.Command{
@@ -35,13 +35,14 @@ func newSplitCommand(env *cli.Env) *cobra.Command {
 		Short: "Cut a model at its bridges into parts that run one after the other",
 		Long: `Cut a model at its bridges, tensors that alone carry everything computed so
 far, into parts MODEL_part1.onnx, MODEL_part2.onnx and so on that run one after
-the other.`,
+the other. A model without a bridge far enough from its beginning is cut where
+the fewest tensors cross.`,
 		Args: cobra.ExactArgs(1),
 		RunE: piped(func(_ *cobra.Command, args []string) error {
 			if distance < 1 {
 				return cli.Usagef("--min-distance %d: want 1 or more", distance)
 			}
-			parts, err := splitFile(args[0], out, split.Settings{MinDistance: distance})
+			parts, err := splitFile(args[0], out, sizes, split.Settings{MinDistance: distance})
 			if err != nil {
 				return err
 			}
@@ -60,19 +61,16 @@ the other.`,
 		}),
 	}
 	c.Flags().IntVar(&distance, "min-distance", 6, "least number of operators between two cuts")
+	dimFlag(c, &sizes)
 	c.Flags().StringVar(&out, "out", ".", "folder to write the parts to")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func splitFile(path, folder string, s split.Settings) ([]splitPart, error) {
-	m, err := onnx.ReadFile(path)
+func splitFile(path, folder string, sizes []string, s split.Settings) ([]splitPart, error) {
+	a, err := analyzed(path, sizes)
 	if err != nil {
 		return nil, err
-	}
-	a, err := onnx.Analyze(m, onnx.Settings{})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	parts, err := split.Parts(a, s)
 	if err != nil {
@@ -92,7 +90,7 @@ func splitFile(path, folder string, s split.Settings) ([]splitPart, error) {
 		if err := file.Write(name, func(w io.Writer) error { return p.Write(w, source) }); err != nil {
 			return nil, err
 		}
-		written = append(written, splitPart{name, len(p.Operators), p.MACs, p.ParameterBytes, p.Input, max(0, p.BridgeBytes)})
+		written = append(written, splitPart{name, len(p.Operators), p.MACs, p.ParameterBytes, strings.Join(p.Carried, ","), max(0, p.CarriedBytes)})
 	}
 	return written, nil
 }
