@@ -28,7 +28,7 @@ func Files() []string {
 // flags are those of every build; the Makefile has the same.
 func flags() []string {
 	return []string{
-		"-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
+		"-std=gnu11", "-Os", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
 		"-fno-strict-aliasing", "-fno-plt", "-pthread",
 	}
 }

@@ -70,7 +70,7 @@ func TestNeedsLibcAlone(t *testing.T) {
 	if err != nil || len(needed) != 1 || !strings.HasPrefix(needed[0], "libc.so") {
 		t.Errorf("needs %v, %v", needed, err)
 	}
-	if info, err := os.Stat(w.lib); err != nil || info.Size() > 80<<10 {
+	if info, err := os.Stat(w.lib); err != nil || info.Size() > 76<<10 {
 		t.Errorf("%d bytes, %v", info.Size(), err)
 	}
 }

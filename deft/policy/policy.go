@@ -38,14 +38,19 @@ type Terms struct {
 
 // Client is a client at an instant. Times are on the clock of the question.
 type Client struct {
-	ID int // stays while the client is registered
+	ID     int    // stays while the client is registered
+	Device uint64 // tells devices apart
+	Gang   uint64 // of clients that wait for one another; 0 none
 	Terms
 	Active   bool          // a job is running
 	Begin    time.Duration // of the running job, or the last one
 	Launches uint64        // kernels launched since it registered, those of graphs included
 	InFlight int           // kernels launched and not known to be done
 	GPU      time.Duration // device time it has had
-	Drained  bool          // stands at its closed gate with nothing in flight
+	Job      uint64        // number of the running job, or the last one, from 1
+	Started  bool          // that job has launched something
+	Held     bool          // stands at its closed gate
+	Drained  bool          // stands there with nothing in flight
 	Jobs     int           // done since it registered
 	LastJob  Job           // the last one done
 }
@@ -60,9 +65,10 @@ type Job struct {
 
 // Directive is what is asked of a client. The zero value asks nothing.
 type Directive struct {
-	Closed    bool // launch nothing
-	SyncEvery int  // wait for the queue to empty after so many kernels; 0 never
-	InFlight  int  // launch only while fewer kernels are in flight; 0 no bound
+	Closed    bool   // launch nothing
+	Until     uint64 // but for the jobs up to this one; 0 nothing at all
+	SyncEvery int    // wait for the queue to empty after so many kernels; 0 never
+	InFlight  int    // launch only while fewer kernels are in flight; 0 no bound
 	// Bound is the device time that SyncEvery or InFlight kernels stand for
 	// together. A CUDA graph is launched whole: it counts by its share of this
 	// time where its time is known, by its kernels where not, or where this is 0.
@@ -97,14 +103,17 @@ var Policies = registry.List[func(Settings) Policy]{
 	{Name: "quota", Help: "at most a share of the device time for each client that has one", New: func(Settings) Policy { return NewQuota() }},
 }
 
-// New returns a policy by its name, at the beginning of its memory. The error
-// matches ErrUnknown.
+// New returns a policy by its name, at the beginning of its memory, for any
+// number of devices and for gangs (see [Devices]). The error matches ErrUnknown.
 func New(name string, s Settings) (Policy, error) {
 	make, err := Policies.Find(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	return make(s), nil
+	if p, ok := make(s).(None); ok {
+		return p, nil
+	}
+	return NewDevices(func() Policy { return make(s) }), nil
 }
 
 // or is d, or fallback where d is not above 0.

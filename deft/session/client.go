@@ -16,6 +16,8 @@ type Client struct {
 	Name     string
 	Priority int32  // larger is more urgent
 	Weight   uint32 // share of the device, at least 1
+	Device   uint64 // tells devices apart; 0 unknown
+	Gang     uint64 // of ranks that wait for one another; 0 none
 	Epoch    uint32 // how many clients have held the slot
 
 	Launches       uint64        // kernels and graphs given to the driver
@@ -109,6 +111,8 @@ func (sl *slot) read() Client {
 		Name:     read(&sl.name),
 		Priority: sl.priority.Load(),
 		Weight:   max(sl.weight.Load(), 1),
+		Device:   sl.device.Load(),
+		Gang:     sl.gang.Load(),
 		Epoch:    sl.epoch.Load(),
 
 		Launches:       launches,

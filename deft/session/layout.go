@@ -98,7 +98,9 @@ type slot struct {
 	graphKernels    atomic.Uint64
 	emptiedKernels  atomic.Uint64
 	jobKernels      atomic.Uint64
-	_               [4]uint64
+	device          atomic.Uint64
+	gang            atomic.Uint64
+	_               [2]uint64
 
 	gate             atomic.Uint32
 	directiveEpoch   atomic.Uint32
@@ -106,7 +108,8 @@ type slot struct {
 	inFlightBound    atomic.Uint32
 	memoryQuotaBytes atomic.Uint64
 	boundNs          atomic.Uint64
-	_                [4]uint64
+	untilJob         atomic.Uint64
+	_                [3]uint64
 }
 
 // counters are the slot's 64-bit words that a new client sets to 0.

@@ -8,6 +8,7 @@ import (
 // Directive is what the owner asks of one client. The zero value asks nothing.
 type Directive struct {
 	Closed    bool   // stop before the next launch, drain, and wait
+	UntilJob  uint64 // a closed gate lets jobs up to this one go on; 0 none
 	SyncEvery uint32 // synchronize after so many kernels; 0 never
 	InFlight  uint32 // keep at most so many kernels queued; 0 any number
 	// Bound is the device time of SyncEvery or InFlight kernels together: a
@@ -93,13 +94,16 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 	sl.inFlightBound.Store(d.InFlight)
 	sl.memoryQuotaBytes.Store(d.MemoryQuotaBytes)
 	sl.boundNs.Store(uint64(d.Bound))
+	sl.untilJob.Store(d.UntilJob)
 	sl.directiveEpoch.Add(1)
+	var gate uint32
 	if d.Closed {
-		sl.gate.Store(1)
-		return true
+		gate = 1
 	}
-	sl.gate.Store(0)
-	futexWakeAll(&sl.gate)
+	sl.gate.Store(gate)
+	if !d.Closed || d.UntilJob > 0 {
+		futexWakeAll(&sl.gate)
+	}
 	return true
 }
 
@@ -132,6 +136,7 @@ func (s *Session) Directive(slot int) Directive {
 	sl := &s.slots[slot]
 	return Directive{
 		Closed:           sl.gate.Load() != 0,
+		UntilJob:         sl.untilJob.Load(),
 		SyncEvery:        sl.syncEvery.Load(),
 		InFlight:         sl.inFlightBound.Load(),
 		MemoryQuotaBytes: sl.memoryQuotaBytes.Load(),

@@ -68,7 +68,7 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 		o.terms = policy.Terms{Name: c.Name, Priority: int(c.Priority), Weight: float64(c.Weight)}
 	}
 	p := policy.Client{
-		ID: ID(c), Terms: o.terms,
+		ID: ID(c), Device: c.Device, Gang: c.Gang, Terms: o.terms, Job: c.Job, Started: c.Kernels > c.JobKernels, Held: c.Waiting > 0,
 		Active: c.State == session.Active, Begin: time.Duration(c.JobBeginNs - began),
 		Launches: c.Kernels - o.first.Kernels, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
 		Jobs: int(c.JobsEnded - o.first.JobsEnded), LastJob: o.lastJob,

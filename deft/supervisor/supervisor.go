@@ -162,6 +162,7 @@ func (v *Supervisor) decide(now int64) {
 		d := session.Directive{
 			Closed: directives[i].Closed, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
 			Bound:            directives[i].Bound,
+			UntilJob:         directives[i].Until,
 			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,
 		}
 		if v.session.Direct(c.Slot, d) && d.Closed && !c.Directive.Closed {

@@ -177,7 +177,7 @@ func TestWhatThePolicySees(t *testing.T) {
 	w.clients[0].Queued = 12
 	w.v.look()
 	got := r.seen[0]
-	want := policy.Client{ID: 1 << 8, Terms: terms, Active: true, Begin: 5 * time.Millisecond, Launches: 30, InFlight: 12}
+	want := policy.Client{ID: 1 << 8, Terms: terms, Active: true, Begin: 5 * time.Millisecond, Launches: 30, Job: 1, Started: true, InFlight: 12}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

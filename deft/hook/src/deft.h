@@ -1,7 +1,7 @@
 /*
  * Inside libdeft: what its files share.
  *
- *   member.c   joins the session, keeps the slot, tells whether the owner lives
+ *   here->c   joins the session, keeps the slot, tells whether the owner lives
  *   gate.c     obeys directives before and after a launch
  *   entry.c    the wrappers of the driver's entry points
  *   lookup.c   dlsym, dlopen and the driver's own lookup, where the wrappers
@@ -43,19 +43,28 @@
 #define DEFT_NAP_NS 20000000ull   /* longest sleep without a look at the owner */
 #define DEFT_TRUST_NS 10000000ull /* a look at the owner's process holds so long */
 
-/* -- member.c -- */
+/* -- here->c -- */
 
 /* Why a launch must take the long way; 0 in the ordinary case. */
 enum {
-    ATTEND_JOIN = 1,    /* not yet tried to join a session */
-    ATTEND_EMPTY = 2,   /* the queue became empty: note when it fills again */
-    ATTEND_CAPTURE = 4  /* times the number of open captures */
+    ATTEND_JOIN = 1,   /* not yet tried to join a session */
+    ATTEND_CAPTURE = 2 /* times the number of open captures */
 };
+HIDDEN extern uint32_t attend;
+HIDDEN extern uint64_t lost_contexts; /* counts contexts that went away */
+HIDDEN extern uint32_t forks;      /* between the program's start and this process */
 
+enum { DEVICES = 16, CONTEXTS = 8 };
+
+/* The process on one device. */
 struct member {
     struct deft_slot *slot; /* never NULL: without a session, one that nobody reads */
-    void *stream;           /* of the last launch, as stream_key */
-    uint32_t attend;        /* ATTEND_... */
+    word stream;            /* of the last launch, as stream_key */
+    word at;                /* its context */
+    word with[CONTEXTS];    /* contexts launched in since emptied */
+    uint32_t contexts;      /* how many; more than CONTEXTS: too many to tell */
+    uint32_t fresh;         /* the queue became empty: note when it fills again */
+    uint64_t device;        /* as in its slot; 0: none yet */
     uint32_t many;          /* launches went to several streams since emptied */
     uint64_t busy_ns;       /* since when the queue is not empty */
     uint64_t synced;        /* value of launches at the last synchronization */
@@ -64,16 +73,18 @@ struct member {
     void *sole;             /* graph that was launched into an empty queue ... */
     uint64_t sole_launches; /* ... value of launches with it */
     uint64_t sole_ns;       /* ... and when */
-    uint64_t generation;    /* counts contexts that went away */
-    uint32_t forks;         /* between the program's start and this process */
 };
 
-HIDDEN extern struct member member;
+/* The calling thread's: of the device of its current context. */
+HIDDEN extern struct member members[DEVICES]; /* by first use */
+HIDDEN extern __thread struct member *here __attribute__((tls_model("initial-exec")));
+HIDDEN extern __thread word context __attribute__((tls_model("initial-exec")));
+HIDDEN void member_here(void); /* the current context may be another one now */
 HIDDEN extern struct deft_slot nobody; /* the slot outside of any session */
 
 HIDDEN void member_join(void);
 static inline void member_seen(void) {
-    if (unlikely(load(&member.attend) & ATTEND_JOIN))
+    if (unlikely(load(&attend) & ATTEND_JOIN))
         member_join();
 }
 HIDDEN void member_path(uint32_t path);
@@ -98,20 +109,21 @@ HIDDEN enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels, uint
 HIDDEN void gate_after(void *stream, bool per_thread, uint64_t weight);
 HIDDEN enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *weight);
 
-/* Tells streams apart: each thread's default stream is one of its own. */
-static inline void *stream_key(void *stream, bool per_thread) {
-    return per_thread && !stream ? (void *)&inside : stream;
+/* Tells streams apart: each thread's default stream is one of its own, each
+   context's another. */
+static inline word stream_key(void *stream, bool per_thread) {
+    return (per_thread && !stream ? (word)&inside : (word)stream) ^ context;
 }
 enum { EVERY_THREADS = 2 }; /* the handle by which each thread names its own */
 
 /* 0 where a launch may go on without another look. */
 static inline uint64_t gate_ask(struct deft_slot *s, void *stream, bool per_thread) {
-    return load((uint64_t *)&s->sync_every) | load(&s->gate) | load(&member.attend) |
-                   (load(&s->state) ^ DEFT_ACTIVE) | ((word)stream_key(stream, per_thread) ^ (word)load(&member.stream));
+    return load((uint64_t *)&s->sync_every) | load(&s->gate) | load(&attend) | load(&here->fresh) |
+           (load(&s->state) ^ DEFT_ACTIVE) | (stream_key(stream, per_thread) ^ load(&here->stream));
 }
 
 static inline enum pass gate_launch(void *stream, bool per_thread) {
-    struct deft_slot *s = acquire(&member.slot);
+    struct deft_slot *s = acquire(&here->slot);
     if (likely(gate_ask(s, stream, per_thread) == 0)) {
         add(&s->launches, 1);
         return PASS_PLAIN;
@@ -171,6 +183,7 @@ HIDDEN void lookup_wrap(const char *name, void **f, int version, uint64_t flags,
 struct deft_row {
     uint64_t kernels, ns; /* of a graph: nodes, device time or 0 */
     uint64_t bytes;       /* of an allocation */
+    void *of;             /* ... the member that holds it */
 };
 struct table {
     pthread_mutex_t lock;
@@ -196,7 +209,7 @@ HIDDEN void graphs_forget(void);
 /* -- memory.c -- */
 
 HIDDEN bool memory_reserve(uint64_t bytes);           /* false: beyond the quota */
-HIDDEN void memory_cancel(uint64_t bytes);            /* the driver refused */
+HIDDEN void memory_cancel(uint64_t bytes);             /* the driver refused */
 HIDDEN void memory_took(uint64_t key, uint64_t bytes); /* the driver gave key */
 HIDDEN void memory_gave(uint64_t key);
 HIDDEN void memory_info(size_t *free_bytes, size_t *total_bytes);

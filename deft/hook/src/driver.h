@@ -79,6 +79,15 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LONG(cuGraphExecUpdate) \
     LONG(cuGraphExecUpdate_v2) \
     LONG(cuGraphExecDestroy) \
+    LONG(cuCtxSetCurrent) \
+    LONG(cuCtxPushCurrent) \
+    LONG(cuCtxPushCurrent_v2) \
+    LONG(cuCtxPopCurrent) \
+    LONG(cuCtxPopCurrent_v2) \
+    LONG(cuCtxCreate) \
+    LONG(cuCtxCreate_v2) \
+    LONG(cuCtxCreate_v3) \
+    LONG(cuCtxCreate_v4) \
     LONG(cuLaunchHostFunc) \
     LONG(cuLaunchHostFunc_ptsz) \
     LONG(cuLaunchHostFunc_v2) \

@@ -155,7 +155,7 @@ BODY(copy) {
     bool skip = true;
     if (!inside) {
         gate_copy(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
-        add(&acquire(&member.slot)->copies, 1);
+        add(&acquire(&here->slot)->copies, 1);
     }
     struct mark before = gate_mark();
     int r = call_six(id, a, &skip);
@@ -166,6 +166,8 @@ BODY(copy) {
 
 BODY(synced) {
     bool skip = true;
+    if (id == E_cuCtxSynchronize_v2 && a[0] && a[0] != context)
+        arg = NO; /* another context than the thread's */
     member_seen();
     struct mark before = gate_mark();
     int r = call_six(id, a, &skip);
@@ -188,13 +190,24 @@ BODY(capture) {
 
 BODY(lose) {
     bool skip = true;
-    bool open = arg != ALL && !inside && load(&member.attend) >= ATTEND_CAPTURE &&
+    bool open = arg != ALL && !inside && load(&attend) >= ATTEND_CAPTURE &&
                 gate_capturing((void *)a[0], per_thread);
     int r = call_six(id, a, &skip);
     if (arg == ALL && !skip)
         gate_lose_contexts();
     else if (open && r == CU_SUCCESS)
         gate_capture(false);
+    return r;
+}
+
+/* The thread's context changes. */
+BODY(enter) {
+    bool skip = true;
+    (void)arg, (void)per_thread;
+    member_seen();
+    int r = call_six(id, a, &skip);
+    if (r == CU_SUCCESS && !skip)
+        member_here();
     return r;
 }
 
@@ -205,7 +218,7 @@ BODY(lose) {
         if (unlikely(inside)) \
             return next(GIVEN, a6, a7, a8); \
         gate_copy((void *)last, PER_THREAD(#name)); \
-        add(&acquire(&member.slot)->copies, 1); \
+        add(&acquire(&here->slot)->copies, 1); \
         int r; \
         CALL(r, next(GIVEN, a6, a7, a8)); \
         return r; \
@@ -231,6 +244,16 @@ BODY(graph) {
         graph_made(arg == UPDATES ? (void *)a[0] : *(void **)a[0], (void *)a[1]);
     return r;
 }
+#define CONTEXTS_OF(ROW) \
+    ROW(cuCtxSetCurrent, 0) \
+    ROW(cuCtxPushCurrent, 0) \
+    ROW(cuCtxPushCurrent_v2, 0) \
+    ROW(cuCtxPopCurrent, 0) \
+    ROW(cuCtxPopCurrent_v2, 0) \
+    ROW(cuCtxCreate, 0) \
+    ROW(cuCtxCreate_v2, 0) \
+    ROW(cuCtxCreate_v3, 0) \
+    ROW(cuCtxCreate_v4, 0)
 #define GRAPHS(ROW) \
     ROW(cuGraphInstantiate, INSTANTIATES) \
     ROW(cuGraphInstantiate_v2, INSTANTIATES) \
@@ -246,9 +269,10 @@ BODY(graph) {
 #define WRAPPER(name, x) BY(name)
 DEFT_ENTRIES(NOTHING, LAUNCH, WRAPPER, WRAPPER, WRAPPER, WRAPPER)
 GRAPHS(WRAPPER)
+CONTEXTS_OF(WRAPPER)
 
 static int shared(WORDS, enum entry_id id) {
-    enum { COPIES = 1, SYNCS, CAPTURES, LOSES, GRAPHED };
+    enum { COPIES = 1, SYNCS, CAPTURES, LOSES, GRAPHED, ENTERS };
     static const struct {
         signed char kind, arg;
     } shapes[ENTRIES] = {
@@ -257,7 +281,8 @@ static int shared(WORDS, enum entry_id id) {
 #define R(name, x) [E_##name] = {CAPTURES, x},
 #define L(name, x) [E_##name] = {LOSES, x},
 #define G(name, x) [E_##name] = {GRAPHED, x},
-        DEFT_ENTRIES(NOTHING, IGNORED, C, S, R, L) GRAPHS(G)
+#define E(name, x) [E_##name] = {ENTERS, x},
+        DEFT_ENTRIES(NOTHING, IGNORED, C, S, R, L) GRAPHS(G) CONTEXTS_OF(E)
     };
     const word a[] = {GIVEN};
     long arg = shapes[id].arg;
@@ -271,6 +296,8 @@ static int shared(WORDS, enum entry_id id) {
         return capture(id, arg, per_thread, a);
     case LOSES:
         return lose(id, arg, per_thread, a);
+    case ENTERS:
+        return enter(id, arg, per_thread, a);
     default:
         return graph(id, arg, per_thread, a);
     }

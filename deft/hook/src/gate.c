@@ -17,6 +17,8 @@
 #include "deft.h"
 
 __thread int inside __attribute__((tls_model("initial-exec")));
+__thread struct member *here __attribute__((tls_model("initial-exec"))) = members;
+__thread word context __attribute__((tls_model("initial-exec")));
 
 /* -- calls of the driver -- */
 
@@ -32,7 +34,7 @@ bool gate_capturing(void *stream, bool per_thread) {
     }
     int status = CU_CAPTURE_NONE;
     if (!f)
-        return load(&member.attend) >= ATTEND_CAPTURE;
+        return load(&attend) >= ATTEND_CAPTURE;
     inside++;
     int r = ((int (*)(void *, int *))f)(stream, &status);
     inside--;
@@ -40,40 +42,73 @@ bool gate_capturing(void *stream, bool per_thread) {
 }
 
 struct mark gate_mark(void) {
-    struct deft_slot *s = acquire(&member.slot);
-    return (struct mark){load(&s->launches), load(&s->graph_kernels), load(&member.heavy)};
+    struct deft_slot *s = acquire(&here->slot);
+    return (struct mark){load(&s->launches), load(&s->graph_kernels), load(&here->heavy)};
 }
 
 /* The queue was empty at this mark. */
 static void emptied(struct deft_slot *s, struct mark at) {
-    uint64_t now = now_ns(), busy = load(&member.busy_ns), launches = at.launches;
-    if (load(&member.sole) && load(&member.sole_launches) == launches)
-        graph_ran(load(&member.sole), now - load(&member.sole_ns));
-    store(&member.sole, NULL);
+    uint64_t now = now_ns(), busy = load(&here->busy_ns), launches = at.launches;
+    if (load(&here->sole) && load(&here->sole_launches) == launches)
+        graph_ran(load(&here->sole), now - load(&here->sole_ns));
+    store(&here->sole, NULL);
     if (launches > load(&s->emptied)) {
         store(&s->emptied_kernels, at.kernels);
         store(&s->emptied, launches);
         if (busy != 0 && now > busy)
             add(&s->gpu_ns, now - busy);
     }
-    store(&member.busy_ns, now);
-    store(&member.synced, launches);
-    store(&member.heavy_synced, at.heavy);
-    if (load(&s->launches) == launches && load(&member.stream) != (void *)EVERY_THREADS)
-        store(&member.many, 0);
+    store(&here->busy_ns, now);
+    store(&here->synced, launches);
+    store(&here->heavy_synced, at.heavy);
+    if (load(&s->launches) == launches && load(&here->stream) != (EVERY_THREADS ^ load(&here->at))) {
+        store(&here->many, 0);
+        store(&here->with[0], load(&here->at));
+        store(&here->contexts, 1);
+    }
 }
 
-/* Waits until what this process has launched is done. */
+/* Notes a launch in a context. */
+static void launched_in(word c) {
+    uint32_t n = load(&here->contexts);
+    store(&here->at, c);
+    for (uint32_t i = 0; i < n && i < CONTEXTS; i++)
+        if (load(&here->with[i]) == c)
+            return;
+    if (n < CONTEXTS)
+        store(&here->with[n], c);
+    store(&here->contexts, n + 1);
+}
+
+/* Waits for every context that has been launched in. */
+static int synchronize_contexts(int (*wait)(void)) {
+    int (*push)(word) = (int (*)(word))driver_symbol("cuCtxPushCurrent_v2");
+    int (*pop)(word *) = (int (*)(word *))driver_symbol("cuCtxPopCurrent_v2");
+    uint32_t n = load(&here->contexts);
+    if (n <= 1 && load(&here->at) == context)
+        return wait();
+    int r = !push || !pop || n > CONTEXTS;
+    for (uint32_t i = 0; i < n && !r; i++) {
+        word back;
+        if (!(r = push(load(&here->with[i])))) {
+            r = wait();
+            pop(&back);
+        }
+    }
+    return r;
+}
+
+/* Waits until what this process has launched on the device is done. */
 static bool synchronize(struct deft_slot *s, void *stream, bool per_thread) {
     struct mark at = gate_mark();
-    bool all = load(&member.many);
+    bool all = load(&here->many);
     void *f = entry_raw(all          ? E_cuCtxSynchronize
                         : per_thread ? E_cuStreamSynchronize_ptsz
                                      : E_cuStreamSynchronize);
     if (!f || gate_capturing(stream, per_thread))
         return false;
     inside++;
-    int r = all ? ((int (*)(void))f)() : ((stream_fn)f)(stream);
+    int r = all ? synchronize_contexts((int (*)(void))f) : ((stream_fn)f)(stream);
     inside--;
     if (r != CU_SUCCESS)
         return false;
@@ -93,7 +128,7 @@ static bool job_begin(struct deft_slot *s, uint64_t slo) {
     store(&s->job_launches, load(&s->launches));
     store(&s->job_kernels, load(&s->graph_kernels));
     if (load(&s->emptied) == load(&s->launches))
-        store(&member.busy_ns, now);
+        store(&here->busy_ns, now);
     __atomic_fetch_add(&s->job, 1, __ATOMIC_RELEASE);
     member_ring();
     return true;
@@ -117,7 +152,7 @@ static void job_detect(struct deft_slot *s) {
 
 EXPORT int deft_job_begin(uint64_t slo) {
     member_seen();
-    struct deft_slot *s = acquire(&member.slot);
+    struct deft_slot *s = acquire(&here->slot);
     if (s == &nobody)
         return -1;
     store(&s->job_marked, 1);
@@ -127,7 +162,7 @@ EXPORT int deft_job_begin(uint64_t slo) {
 }
 
 EXPORT int deft_job_end(void) {
-    struct deft_slot *s = acquire(&member.slot);
+    struct deft_slot *s = acquire(&here->slot);
     if (s == &nobody)
         return -1;
     job_end(s);
@@ -135,6 +170,12 @@ EXPORT int deft_job_end(void) {
 }
 
 /* -- the gate -- */
+
+/* Whether the present job may not go on. */
+static bool closed(struct deft_slot *s) {
+    uint64_t until = load(&s->until_job);
+    return acquire(&s->gate) != DEFT_GATE_OPEN && (until == 0 || load(&s->job) > until);
+}
 
 /* Drains, says so, and sleeps until the gate opens or no owner is left to keep
    it closed. */
@@ -145,7 +186,7 @@ COLD static void stop(struct deft_slot *s, void *stream, bool per_thread) {
     add(&s->stops, 1);
     add(&s->waiting, 1);
     synchronize(s, stream, per_thread);
-    while (acquire(&s->gate) != DEFT_GATE_OPEN) {
+    while (closed(s)) {
         uint32_t epoch = acquire(&s->directive_epoch);
         if (load(&s->drained) != epoch) {
             store(&s->drained_ns, now_ns());
@@ -162,22 +203,22 @@ COLD static void stop(struct deft_slot *s, void *stream, bool per_thread) {
     add(&s->waiting, -1);
     uint64_t now = now_ns();
     add(&s->gate_ns, now - begin);
-    store(&member.busy_ns, now);
+    store(&here->busy_ns, now);
 }
 
 /* Whether this launch would make more than so many since the last
    synchronization, each counted by its weight. One by itself never does. */
 static bool beyond(struct deft_slot *s, uint32_t every, uint64_t weight) {
-    uint64_t launches = load(&s->launches) - load(&member.synced);
-    uint64_t heavy = load(&member.heavy) - load(&member.heavy_synced);
+    uint64_t launches = load(&s->launches) - load(&here->synced);
+    uint64_t heavy = load(&here->heavy) - load(&here->heavy_synced);
     return every && launches && launches + heavy + weight > every;
 }
 
 /* A synchronization point before a launch that goes beyond. The first thread to
    notice makes it. */
 static void sync_point(struct deft_slot *s, void *stream, bool per_thread, uint32_t every, uint64_t weight) {
-    uint64_t launches = load(&s->launches), last = load(&member.synced);
-    if (!beyond(s, every, weight) || !swap_if(&member.synced, &last, launches))
+    uint64_t launches = load(&s->launches), last = load(&here->synced);
+    if (!beyond(s, every, weight) || !swap_if(&here->synced, &last, launches))
         return;
     uint64_t begin = now_ns();
     if (!synchronize(s, stream, per_thread))
@@ -191,9 +232,11 @@ static void sync_point(struct deft_slot *s, void *stream, bool per_thread, uint3
 
 enum { GROUPS = 8 };
 
-/* Launches of one thread, oldest first, in groups that end with an event each.
+/* Launches of one thread in one context, oldest first, in groups that end with an event each.
    A bound of M makes groups of a quarter of M. */
 struct ring {
+    struct ring *next;
+    word context;
     uint64_t generation;
     uint64_t queued; /* weight in closed groups and in the open one */
     uint64_t open;   /* weight in the open group */
@@ -213,37 +256,46 @@ static void ring_reset(struct ring *r) {
 /* Forgets the launches and their events. */
 static void ring_drop(struct ring *r) {
     int (*destroy)(void *) = (int (*)(void *))driver_symbol("cuEventDestroy_v2");
-    if (destroy && r->generation == load(&member.generation)) {
+    if (destroy && r->generation == load(&lost_contexts)) {
         inside++;
         for (int i = 0; i < GROUPS; i++)
             if (r->event[i])
                 destroy(r->event[i]);
         inside--;
     }
-    *r = (struct ring){.generation = r->generation};
+    *r = (struct ring){.next = r->next, .context = r->context, .generation = r->generation};
 }
 
 static void ring_free(void *p) {
-    ring_drop(p);
     ring = NULL;
-    free(p);
+    for (struct ring *r = p, *next; r; r = next) {
+        next = r->next;
+        ring_drop(r);
+        free(r);
+    }
 }
 
 static void ring_init(void) { pthread_key_create(&ring_key, ring_free); }
 
-/* This thread's ring; its events are forgotten where their context is gone. */
+/* This thread's ring of the present context; its events are forgotten where
+   contexts are gone. */
 static struct ring *ring_get(void) {
-    if (!ring) {
+    struct ring *r = ring;
+    while (r && r->context != context)
+        r = r->next;
+    uint64_t generation = load(&lost_contexts);
+    if (!r) {
         pthread_once(&ring_once, ring_init);
-        ring = calloc(1, sizeof *ring);
-        if (ring)
-            pthread_setspecific(ring_key, ring);
+        r = calloc(1, sizeof *r);
+        if (!r)
+            return NULL;
+        *r = (struct ring){.next = ring, .context = context, .generation = generation};
+        ring = r;
+        pthread_setspecific(ring_key, ring);
     }
-    uint64_t generation = load(&member.generation);
-    if (ring && ring->generation != generation) {
-        *ring = (struct ring){.generation = generation};
-    }
-    return ring;
+    if (r->generation != generation)
+        *r = (struct ring){.next = r->next, .context = context, .generation = generation};
+    return r;
 }
 
 static void ring_wait(struct deft_slot *s, struct ring *r) {
@@ -272,7 +324,7 @@ static enum pass in_flight(struct deft_slot *s, uint32_t bound, uint64_t weight)
 
 void gate_after(void *stream, bool per_thread, uint64_t weight) {
     static void *create, *plain, *own;
-    struct deft_slot *s = acquire(&member.slot);
+    struct deft_slot *s = acquire(&here->slot);
     uint32_t bound = load(&s->in_flight_bound);
     struct ring *r = ring_get();
     if (!r || bound == 0)
@@ -312,36 +364,39 @@ static inline void launched(struct deft_slot *s, uint64_t kernels, uint64_t weig
     if (kernels > 1)
         add(&s->graph_kernels, kernels - 1);
     if (weight > 1)
-        add(&member.heavy, weight - 1);
+        add(&here->heavy, weight - 1);
 }
 
 COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels, uint64_t weight) {
     member_seen();
-    struct deft_slot *s = acquire(&member.slot);
-    if (load(&member.attend) >= ATTEND_CAPTURE) {
-        if (gate_capturing(stream, per_thread))
+    struct deft_slot *s = acquire(&here->slot);
+    if (load(&attend) >= ATTEND_CAPTURE) {
+        if (gate_capturing(stream, per_thread)) {
             add(&s->captured, 1);
-        else
+        } else {
+            launched_in(context);
             launched(s, kernels, weight);
+        }
         return PASS_PLAIN;
     }
     uint64_t launches = load(&s->launches);
-    void *key = stream_key(stream, per_thread);
-    if (key != load(&member.stream)) {
-        if (launches != load(&s->emptied) || key == (void *)EVERY_THREADS)
-            store(&member.many, 1);
-        store(&member.stream, key);
+    word key = stream_key(stream, per_thread);
+    if (key != load(&here->stream)) {
+        if (launches != load(&s->emptied) || stream == (void *)EVERY_THREADS)
+            store(&here->many, 1);
+        store(&here->stream, key);
+        launched_in(context);
     }
     job_detect(s);
-    if (load(&member.attend) & ATTEND_EMPTY) {
-        __atomic_fetch_and(&member.attend, ~(uint32_t)ATTEND_EMPTY, __ATOMIC_RELAXED);
-        store(&member.busy_ns, now_ns());
+    if (load(&here->fresh)) {
+        store(&here->fresh, 0);
+        store(&here->busy_ns, now_ns());
     }
     enum pass pass = PASS_PLAIN;
     uint32_t every = load(&s->sync_every), bound = load(&s->in_flight_bound);
     bool due = beyond(s, every, weight);
     if ((acquire(&s->gate) | due | bound) && member_obeys()) {
-        if (load(&s->gate) != DEFT_GATE_OPEN)
+        if (closed(s))
             stop(s, stream, per_thread);
         if (every)
             sync_point(s, stream, per_thread, every, weight);
@@ -361,7 +416,7 @@ static uint64_t weigh(struct deft_slot *s, struct deft_row cost) {
 
 enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *weight) {
     member_seen();
-    struct deft_slot *s = acquire(&member.slot);
+    struct deft_slot *s = acquire(&here->slot);
     struct deft_row cost = graph_cost(exec);
     enum pass pass = PASS_PLAIN;
     *weight = cost.kernels;
@@ -374,52 +429,54 @@ enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *weight
     add(&s->graph_launches, 1);
     uint64_t launches = load(&s->launches);
     if (launches == load(&s->emptied) + 1) {
-        store(&member.sole_launches, launches);
-        store(&member.sole_ns, now_ns());
-        store(&member.sole, exec);
+        store(&here->sole_launches, launches);
+        store(&here->sole_ns, now_ns());
+        store(&here->sole, exec);
     }
     return pass;
 }
 
 void gate_copy(void *stream, bool per_thread) {
-    struct deft_slot *s = acquire(&member.slot);
-    if (likely((load(&s->gate) | (load(&member.attend) & ~(uint32_t)ATTEND_EMPTY) |
-                (load(&s->state) ^ DEFT_ACTIVE)) == 0))
+    struct deft_slot *s = acquire(&here->slot);
+    if (likely((load(&s->gate) | load(&attend) | (load(&s->state) ^ DEFT_ACTIVE)) == 0))
         return;
     member_seen();
-    s = acquire(&member.slot);
-    if (load(&member.attend) >= ATTEND_CAPTURE)
+    s = acquire(&here->slot);
+    if (load(&attend) >= ATTEND_CAPTURE)
         return;
     job_detect(s);
-    if (load(&s->gate) != DEFT_GATE_OPEN && member_obeys())
+    if (closed(s) && member_obeys())
         stop(s, stream, per_thread);
 }
 
 void gate_synced(long kind, void *stream, bool per_thread, struct mark before) {
-    struct deft_slot *s = acquire(&member.slot);
+    struct deft_slot *s = acquire(&here->slot);
     add(&s->own_syncs, 1);
-    if (kind == ALL || (kind >= 0 && !load(&member.many) && stream_key(stream, per_thread) == load(&member.stream))) {
+    bool sole = load(&here->contexts) <= 1 && load(&here->at) == context;
+    if ((kind == ALL && sole) || (kind >= 0 && !load(&here->many) && stream_key(stream, per_thread) == load(&here->stream))) {
         emptied(s, before);
-        if (ring)
-            ring_reset(ring);
+        for (struct ring *r = ring; r; r = r->next)
+            if (kind != ALL || r->context == context)
+                ring_reset(r);
         if (s != &nobody)
-            __atomic_fetch_or(&member.attend, ATTEND_EMPTY, __ATOMIC_RELAXED);
+            store(&here->fresh, 1);
     }
     if (!load(&s->job_marked) && member_job_mode() == DEFT_JOB_SYNC)
         job_end(s);
 }
 
 void gate_capture(bool opens) {
-    uint32_t attend = load(&member.attend);
+    uint32_t now = load(&attend);
     do {
-        if (!opens && attend < ATTEND_CAPTURE)
+        if (!opens && now < ATTEND_CAPTURE)
             return;
-    } while (!swap_if(&member.attend, &attend, opens ? attend + ATTEND_CAPTURE : attend - ATTEND_CAPTURE));
+    } while (!swap_if(&attend, &now, opens ? now + ATTEND_CAPTURE : now - ATTEND_CAPTURE));
 }
 
 void gate_lose_contexts(void) {
-    add(&member.generation, 1);
-    __atomic_fetch_and(&member.attend, ATTEND_CAPTURE - 1, __ATOMIC_RELAXED);
+    add(&lost_contexts, 1);
+    __atomic_fetch_and(&attend, ATTEND_CAPTURE - 1, __ATOMIC_RELAXED);
+    member_here();
 }
 
 void gate_child(void) { ring = NULL; }

@@ -318,7 +318,7 @@ static int second_since(const char *name) {
         {"cuGetProcAddress", 12000}, {"cuLaunchHostFunc", 13010}, {"cuMemcpyBatchAsync", 13000},
         {"cuMemcpy3DBatchAsync", 13000}, {"cuMemPrefetchAsync", 12020}, {"cuStreamBeginCapture", 10010}, {"cuCtxSynchronize", 13000},
         {"cuGraphInstantiate", 11000}, {"cuGraphExecUpdate", 12000}, {"cuCtxDestroy", 4000}, {"cuStreamDestroy", 4000},
-        {"cuDevicePrimaryCtxRelease", 11000}, {"cuDevicePrimaryCtxReset", 11000},
+        {"cuCtxPushCurrent", 4000}, {"cuCtxPopCurrent", 4000}, {"cuDevicePrimaryCtxRelease", 11000}, {"cuDevicePrimaryCtxReset", 11000},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, name) == 0)

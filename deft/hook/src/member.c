@@ -23,12 +23,15 @@
    is counted here and goes on. */
 struct deft_slot nobody __attribute__((aligned(64))) = {.state = DEFT_ACTIVE};
 
-struct member member = {.slot = &nobody, .attend = ATTEND_JOIN};
+struct member members[DEVICES] = {[0 ... DEVICES - 1] = {.slot = &nobody}};
+uint32_t attend = ATTEND_JOIN;
+uint64_t lost_contexts;
+uint32_t forks;
 
 static struct deft_session *session;
 static deft_identity self;
 static uint64_t pidns;
-static uint64_t slo_ns, quota_bytes;
+static uint64_t slo_ns, quota_bytes, gang;
 static uint32_t joining; /* 1 while a thread joins; the others do not wait for it */
 
 /* The last look at the owner's process. */
@@ -194,7 +197,7 @@ static uint64_t number(const char *name, uint64_t otherwise) {
     return errno || *end ? otherwise : (uint64_t)v;
 }
 
-static void fill(struct deft_slot *s) {
+static void fill(struct deft_slot *s, uint64_t device) {
     char name[DEFT_NAME] = {0};
     const char *given = secure_getenv("DEFT_NAME");
     if (given && *given) {
@@ -223,9 +226,19 @@ static void fill(struct deft_slot *s) {
     uint64_t *from = &s->launches, *to = (uint64_t *)(void *)&s->gate;
     while (from < to)
         store(from++, 0);
-    store(&s->children, member.forks);
+    store(&s->children, forks);
+    store(&s->device, device);
+    store(&s->gang, gang);
     if (load(&session->header.arrivals) == DEFT_GATE_CLOSED)
         store(&s->gate, DEFT_GATE_CLOSED);
+}
+
+/* FNV-1a; 0 of nothing. */
+static uint64_t hash(const char *text) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (const char *p = text; p && *p; p++)
+        h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+    return text && *text ? h : 0;
 }
 
 /* Takes a free slot or, if there is none, that of a dead client. */
@@ -243,27 +256,94 @@ static struct deft_slot *claim(void) {
 }
 
 static void leave(void) {
-    struct deft_slot *s = member.slot;
-    if (s == &nobody || (pid_t)(self >> 32) != getpid())
-        return;
-    release(&member.slot, &nobody);
-    release(&s->state, DEFT_LEFT);
-    deft_identity me = self;
-    swap_if(&s->claim, &me, self | DEFT_HAS_LEFT);
-    member_ring();
+    for (int i = 0; i < DEVICES && (pid_t)(self >> 32) == getpid(); i++) {
+        struct deft_slot *s = members[i].slot;
+        if (s == &nobody)
+            continue;
+        release(&members[i].slot, &nobody);
+        release(&s->state, DEFT_LEFT);
+        deft_identity me = self;
+        swap_if(&s->claim, &me, self | DEFT_HAS_LEFT);
+        member_ring();
+    }
 }
 
 static void forked(void) {
-    release(&member.slot, &nobody);
-    member.forks++;
-    member.many = 0;
-    member.stream = NULL;
+    for (int i = 0; i < DEVICES; i++)
+        members[i] = (struct member){.slot = &nobody};
+    here = members;
+    context = 0;
+    forks++;
     joining = 0;
     looked_ns = 0;
     gate_child();
     memory_forget();
     graphs_forget();
-    release(&member.attend, ATTEND_JOIN);
+    release(&attend, ATTEND_JOIN);
+}
+
+/* Takes a slot for the process on a device. */
+static void join(struct member *m, uint64_t device) {
+    struct deft_slot *s = claim();
+    if (!s) {
+        warn("of this program", "all slots are taken");
+        return;
+    }
+    release(&s->state, DEFT_CLAIMED);
+    fill(s, device);
+    release(&s->state, DEFT_IDLE);
+    release(&m->slot, s);
+    member_ring();
+}
+
+/* What tells a device from others in every process, whatever its number there. */
+static uint64_t device_id(int ordinal) {
+    static uint64_t known[64];
+    bool keep = ordinal >= 0 && ordinal < 64;
+    uint64_t id = keep ? load(&known[ordinal]) : 0;
+    if (id)
+        return id;
+    uint64_t uuid[2] = {0};
+    int (*get)(void *, int) = (int (*)(void *, int))driver_symbol("cuDeviceGetUuid_v2");
+    if (!get)
+        get = (int (*)(void *, int))driver_symbol("cuDeviceGetUuid");
+    id = get && get(uuid, ordinal) == CU_SUCCESS && (uuid[0] ^ uuid[1]) ? uuid[0] ^ uuid[1] : (uint64_t)ordinal + 1;
+    if (keep)
+        store(&known[ordinal], id);
+    return id;
+}
+
+/* The process on a device: what it was before it had named one, or anew. */
+static struct member *member_of(uint64_t device) {
+    for (int i = 0; i < DEVICES; i++) {
+        uint64_t has = acquire(&members[i].device);
+        if (has == 0 && swap_if(&members[i].device, &has, device)) {
+            struct deft_slot *s = acquire(&members[i].slot);
+            if (s != &nobody) { /* the owner's first word was for no device */
+                store(&s->device, device);
+                if (load(&session->header.arrivals) == DEFT_GATE_CLOSED)
+                    store(&s->gate, DEFT_GATE_CLOSED);
+                member_ring();
+            } else if (session && self)
+                join(&members[i], device);
+            return &members[i];
+        }
+        if (has == device)
+            return &members[i];
+    }
+    return members;
+}
+
+COLD void member_here(void) {
+    int (*get)(word *) = (int (*)(word *))driver_symbol("cuCtxGetCurrent");
+    int (*of)(int *) = (int (*)(int *))driver_symbol("cuCtxGetDevice");
+    word now = 0;
+    int ordinal;
+    inside++;
+    if (get && of && get(&now) == CU_SUCCESS && now != context && now && of(&ordinal) == CU_SUCCESS)
+        here = member_of(device_id(ordinal));
+    inside--;
+    context = now;
 }
 
 /* Joins once; a thread that comes meanwhile waits a little, so that its launch
@@ -272,7 +352,7 @@ COLD void member_join(void) {
     uint32_t no = 0;
     if (!swap_if(&joining, &no, 1)) {
         struct timespec nap = {0, 50000};
-        for (int i = 0; i < 400 && (acquire(&member.attend) & ATTEND_JOIN); i++)
+        for (int i = 0; i < 400 && (acquire(&attend) & ATTEND_JOIN); i++)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
         return;
     }
@@ -282,6 +362,7 @@ COLD void member_join(void) {
         prepared = 1;
         slo_ns = number("DEFT_SLO_MS", 0) * 1000000;
         quota_bytes = number("DEFT_MEMORY_QUOTA", 0);
+        gang = hash(secure_getenv("DEFT_GANG"));
         pthread_atfork(NULL, NULL, forked);
         find();
     }
@@ -290,20 +371,9 @@ COLD void member_join(void) {
     pidns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
     if (session && start_ticks(getpid(), &start) >= 0) {
         self = identity(getpid(), start);
-        struct deft_slot *s = claim();
-        if (s) {
-            release(&s->state, DEFT_CLAIMED);
-            fill(s);
-            member.synced = member.heavy = member.heavy_synced = 0;
-            member.sole = NULL;
-            release(&s->state, DEFT_IDLE);
-            release(&member.slot, s);
-            member_ring();
-        } else {
-            warn("of this program", "all slots are taken");
-        }
+        join(members, members[0].device);
     }
-    __atomic_fetch_and(&member.attend, ~(uint32_t)ATTEND_JOIN, __ATOMIC_RELEASE);
+    __atomic_fetch_and(&attend, ~(uint32_t)ATTEND_JOIN, __ATOMIC_RELEASE);
     errno = saved;
 }
 
@@ -316,7 +386,7 @@ __attribute__((constructor)) static void loaded(void) {
 }
 
 __attribute__((destructor)) static void ended(void) {
-    if (member.slot != &nobody && driver_loaded())
+    if (members[0].slot != &nobody && driver_loaded())
         member_path(DEFT_PATH_LOADED);
     leave();
 }
@@ -324,7 +394,7 @@ __attribute__((destructor)) static void ended(void) {
 /* Notes how the program reached the driver. */
 void member_path(uint32_t path) {
     member_seen();
-    struct deft_slot *s = acquire(&member.slot);
+    struct deft_slot *s = acquire(&here->slot);
     if ((load(&s->paths) & path) != path)
         __atomic_fetch_or(&s->paths, path, __ATOMIC_RELAXED);
 }
@@ -345,7 +415,7 @@ uint32_t member_job_mode(void) { return session ? load(&session->header.job_mode
 uint64_t member_slo_ns(void) { return slo_ns; }
 
 uint64_t member_quota_bytes(void) {
-    uint64_t own = quota_bytes, asked = load(&acquire(&member.slot)->memory_quota_bytes);
+    uint64_t own = quota_bytes, asked = load(&acquire(&here->slot)->memory_quota_bytes);
     return own == 0 || (asked != 0 && asked < own) ? asked : own;
 }
 

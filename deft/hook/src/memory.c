@@ -8,7 +8,7 @@ static struct table held = TABLE; /* by address or handle */
 
 bool memory_reserve(uint64_t bytes) {
     member_seen();
-    struct deft_slot *s = acquire(&member.slot);
+    struct deft_slot *s = acquire(&here->slot);
     uint64_t quota = member_quota_bytes();
     uint64_t before = add(&s->memory_bytes, bytes);
     if (quota != 0 && (before > quota || bytes > quota - before)) {
@@ -22,20 +22,20 @@ bool memory_reserve(uint64_t bytes) {
     return true;
 }
 
-void memory_cancel(uint64_t bytes) { add(&acquire(&member.slot)->memory_bytes, -bytes); }
+void memory_cancel(uint64_t bytes) { add(&acquire(&here->slot)->memory_bytes, -bytes); }
 
 void memory_took(uint64_t key, uint64_t bytes) {
-    table_put(&held, key, (struct deft_row){.bytes = bytes}); /* else it stays counted */
+    table_put(&held, key, (struct deft_row){.bytes = bytes, .of = here}); /* else it stays counted */
 }
 
 void memory_gave(uint64_t key) {
     struct deft_row row;
     if (table_take(&held, key, &row))
-        memory_cancel(row.bytes);
+        add(&acquire(&((struct member *)row.of)->slot)->memory_bytes, -row.bytes);
 }
 
 void memory_info(size_t *free_bytes, size_t *total_bytes) {
-    uint64_t quota = member_quota_bytes(), used = load(&acquire(&member.slot)->memory_bytes);
+    uint64_t quota = member_quota_bytes(), used = load(&acquire(&here->slot)->memory_bytes);
     if (quota == 0)
         return;
     uint64_t left = used < quota ? quota - used : 0;

@@ -1,6 +1,6 @@
 /*
  * The deft session: one page-aligned region of shared memory through which a
- * policy owner (deft run, deft daemon, deft doctor) and the clients on one GPU (processes
+ * policy owner (deft run, deft daemon, deft doctor) and the clients on the GPUs (processes
  * under libdeft.so) talk.
  *
  * Who writes what:
@@ -136,7 +136,10 @@ struct deft_slot {
                                    and these are the kernels given to the driver */
     uint64_t emptied_kernels;   /* value of graph_kernels when emptied was set */
     uint64_t job_kernels;       /* value of graph_kernels at the begin of job */
-    uint64_t reserved0[4];
+    uint64_t device;            /* which one: the first half of its UUID; 0 unknown */
+    uint64_t gang;              /* of ranks that wait for one another: hash of
+                                   DEFT_GANG; 0 none */
+    uint64_t reserved0[2];
 
     /* line 5: directives, written by the owner */
     uint32_t gate;               /* DEFT_GATE_...; futex */
@@ -147,7 +150,8 @@ struct deft_slot {
     uint64_t bound_ns;           /* device time of so many kernels together: a graph
                                     whose time is known counts by its share of it,
                                     others by their kernels; 0: all do */
-    uint64_t reserved1[4];
+    uint64_t until_job;          /* a closed gate lets jobs up to this one go on */
+    uint64_t reserved1[3];
 };
 
 struct deft_header {

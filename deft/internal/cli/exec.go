@@ -32,6 +32,7 @@ const lingering = 10 * time.Second
 type program struct {
 	joined
 	name, policy string
+	gang         string
 	priority     int32
 	weight       uint32
 	slo          time.Duration
@@ -73,10 +74,11 @@ ended it). A program whose exec is killed goes on.`,
 	f := c.Flags()
 	f.StringVar(&p.name, "name", "", "name of the program in the session (default: the command's)")
 	f.StringVar(&p.policy, "policy", "", "policy of the session (default: as it is; priority for a new one)")
+	f.StringVar(&p.gang, "gang", "", "one name for all ranks that wait for one another, as those of NCCL do")
 	f.Int32Var(&p.priority, "priority", 0, "larger is more urgent")
 	f.Uint32Var(&p.weight, "weight", 1, "share of the device under fair")
 	f.Float64Var(&sloMS, "slo-ms", 0, "time that a job may take, under edf (0: any)")
-	f.Int64Var(&p.quota, "memory-quota", 0, "bytes of device memory that it may hold (0: any)")
+	f.Int64Var(&p.quota, "memory-quota", 0, "bytes of memory that it may hold on each device (0: any)")
 	return c
 }
 
@@ -138,7 +140,7 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 		return nil, err
 	}
 	set := map[string]string{
-		"DEFT_SESSION": at.Session(), "DEFT_NAME": p.name,
+		"DEFT_SESSION": at.Session(), "DEFT_NAME": p.name, "DEFT_GANG": p.gang,
 		"DEFT_PRIORITY": strconv.Itoa(int(p.priority)), "DEFT_WEIGHT": strconv.FormatUint(uint64(p.weight), 10),
 		"DEFT_SLO_MS": strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA": strconv.FormatInt(p.quota, 10),
 		"LD_PRELOAD": strings.TrimPrefix(hook.Preload(lib, os.Getenv("LD_PRELOAD")), "LD_PRELOAD="),

@@ -1,0 +1,268 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Devices asks a policy of its own for each device, and makes one client of the
+// ranks of a gang.
+//
+// The ranks of a gang wait for one another inside their kernels. Two of them
+// stopped at different places, or two gangs whose kernels meet in another order
+// on each of two devices, would wait for ever. So where gangs span devices
+//   - those devices have one policy together,
+//   - a gang stops between jobs alone, all ranks after the same one: the last
+//     that any of them had begun,
+//   - one gang runs at a time: another is let in when the last has stopped.
+//
+// A gang whose jobs do not end is therefore not stopped.
+type Devices struct {
+	make   func() Policy
+	groups map[uint64]*group // by the smallest of their devices
+}
+
+// NewDevices returns a policy that asks those that make returns.
+func NewDevices(make func() Policy) *Devices {
+	return &Devices{make, map[uint64]*group{}}
+}
+
+// group is devices that gangs couple, or one device.
+type group struct {
+	policy Policy
+	gangs  map[uint64]*gang
+	inside uint64 // the gang that runs; 0 none
+}
+
+// gang is what is remembered of ranks.
+type gang struct {
+	ranks    []int          // in the present question
+	quiet    bool           // none of them keeps another from ending
+	closed   bool           // as the last answer said
+	from     map[int]uint64 // job of each rank, by its ID, when all had stopped
+	until    map[int]uint64 // to which they may go
+	launches uint64
+	moved    time.Duration // when launches last changed
+}
+
+// rankPatience is how long ranks may wait at their gates for one that waits
+// for them, before they are let on by a job.
+const rankPatience = 5 * time.Millisecond
+
+// Decide implements [Policy].
+func (d *Devices) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
+	if len(clients) == 0 || !slices.ContainsFunc(clients, func(c Client) bool { return c.Device != clients[0].Device || c.Gang != 0 }) {
+		return d.group(clients).policy.Decide(now, clients, directives)
+	}
+	next := Never
+	for _, members := range couple(clients) {
+		own := make([]Client, len(members))
+		for i, m := range members {
+			own[i] = clients[m]
+		}
+		answers := make([]Directive, len(own))
+		next = min(next, d.group(own).decide(now, own, answers))
+		for i, m := range members {
+			directives[m] = answers[i]
+		}
+	}
+	return next
+}
+
+// group is that of the clients' devices.
+func (d *Devices) group(clients []Client) *group {
+	var key uint64
+	for i, c := range clients {
+		if i == 0 || c.Device < key {
+			key = c.Device
+		}
+	}
+	if d.groups[key] == nil {
+		d.groups[key] = &group{policy: d.make(), gangs: map[uint64]*gang{}}
+	}
+	return d.groups[key]
+}
+
+// couple puts clients together whose devices gangs couple, in order.
+func couple(clients []Client) [][]int {
+	of := map[uint64]uint64{} // device -> a device of the same group
+	root := func(device uint64) uint64 {
+		for of[device] != device {
+			device = of[device]
+		}
+		return device
+	}
+	first := map[uint64]uint64{} // gang -> device of its first rank
+	for _, c := range clients {
+		if _, known := of[c.Device]; !known {
+			of[c.Device] = c.Device
+		}
+		if c.Gang == 0 {
+			continue
+		}
+		if _, known := first[c.Gang]; !known {
+			first[c.Gang] = c.Device
+		}
+		of[root(c.Device)] = root(first[c.Gang])
+	}
+	at := map[uint64]int{}
+	var groups [][]int
+	for i, c := range clients {
+		r := root(c.Device)
+		if _, known := at[r]; !known {
+			at[r] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[r]] = append(groups[at[r]], i)
+	}
+	return groups
+}
+
+// decide asks the policy, with one client for each gang.
+func (g *group) decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
+	units, of := g.fold(clients)
+	answers := make([]Directive, len(units))
+	next := g.policy.Decide(now, units, answers)
+	g.admit(units, answers)
+	for i := range clients {
+		directives[i] = answers[of[i]]
+	}
+	for _, w := range g.gangs {
+		unit := units[of[w.ranks[0]]]
+		if w.quiet || w.from == nil {
+			w.from, w.until = map[int]uint64{}, map[int]uint64{}
+			for _, r := range w.ranks {
+				w.from[clients[r].ID] = clients[r].begun()
+			}
+		}
+		if w.closed = answers[of[w.ranks[0]]].Closed; !w.closed {
+			clear(w.until)
+			continue
+		}
+		w.stop(now, clients, unit.Launches, directives)
+		if !w.quiet {
+			next = min(next, now+rankPatience)
+		}
+	}
+	return next
+}
+
+// fold makes one client of each gang's ranks, and says which one each client is.
+func (g *group) fold(clients []Client) (units []Client, of []int) {
+	at := map[uint64]int{}
+	for _, w := range g.gangs {
+		w.ranks, w.quiet = w.ranks[:0], true
+	}
+	for i, c := range clients {
+		u, known := at[c.Gang]
+		if c.Gang == 0 || !known {
+			u = len(units)
+			at[c.Gang] = u
+			units = append(units, c)
+		} else {
+			units[u] = units[u].with(c)
+		}
+		of = append(of, u)
+		if c.Gang != 0 {
+			if g.gangs[c.Gang] == nil {
+				g.gangs[c.Gang] = &gang{quiet: true}
+			}
+			w := g.gangs[c.Gang]
+			w.ranks, w.quiet = append(w.ranks, i), w.quiet && c.stopped()
+		}
+	}
+	for id, w := range g.gangs {
+		if len(w.ranks) == 0 {
+			delete(g.gangs, id)
+		}
+	}
+	return units, of
+}
+
+// stopped says that a rank cannot keep another from ending: it has no job, or
+// is at its gate before the first launch of one, with nothing in flight.
+func (c Client) stopped() bool { return c.Drained && !c.Started || !c.Active && c.InFlight == 0 }
+
+// with is the client that two ranks are together.
+func (c Client) with(rank Client) Client {
+	if rank.Active && (!c.Active || rank.Begin < c.Begin) {
+		c.Begin = rank.Begin
+	}
+	c.Priority = max(c.Priority, rank.Priority)
+	c.Active = c.Active || rank.Active
+	c.Held = c.Held || rank.Held
+	c.Drained = c.Drained && rank.stopped() || rank.Drained && c.stopped()
+	c.Launches += rank.Launches
+	c.InFlight += rank.InFlight
+	c.GPU = max(c.GPU, rank.GPU)
+	c.Jobs = min(c.Jobs, rank.Jobs)
+	return c
+}
+
+// admit closes all gangs but the one inside, and lets the next in when that one
+// has stopped: the most urgent, then the one that has waited longest.
+func (g *group) admit(units []Client, answers []Directive) {
+	if len(g.gangs) < 2 {
+		g.inside = 0
+		return
+	}
+	var waiting *Client
+	for i := range units {
+		u := &units[i]
+		if u.Gang == 0 || u.Gang == g.inside || !u.Held || answers[i].Closed {
+			continue
+		}
+		if waiting == nil || cmp.Or(cmp.Compare(waiting.Priority, u.Priority), cmp.Compare(u.Begin, waiting.Begin)) < 0 {
+			waiting = u
+		}
+	}
+	i := slices.IndexFunc(units, func(u Client) bool { return u.Gang != 0 && u.Gang == g.inside })
+	leaves := i < 0 || g.gangs[g.inside].quiet && g.gangs[g.inside].closed
+	if leaves {
+		g.inside = 0
+		if waiting != nil {
+			g.inside = waiting.Gang
+		}
+	}
+	for i, u := range units {
+		if u.Gang == 0 {
+			continue
+		}
+		idle := !leaves && waiting != nil && g.gangs[u.Gang].quiet
+		if u.Gang != g.inside || idle {
+			answers[i].Closed = true
+		}
+	}
+}
+
+// stop says after which job each rank stops. Ranks need not number their jobs
+// alike: they are counted from where all had stopped.
+func (w *gang) stop(now time.Duration, clients []Client, launches uint64, directives []Directive) {
+	if w.quiet || launches != w.launches {
+		w.launches, w.moved = launches, now
+	}
+	last, waits := uint64(0), false
+	for _, r := range w.ranks {
+		c := clients[r]
+		last = max(last, c.begun()-min(w.from[c.ID], c.begun()))
+		waits = waits || c.Started && !c.stopped()
+	}
+	stuck := waits && now-w.moved >= rankPatience
+	for _, r := range w.ranks {
+		c := clients[r]
+		w.until[c.ID] = max(w.until[c.ID], w.from[c.ID]+last)
+		if stuck && c.Held {
+			w.until[c.ID], w.moved = max(w.until[c.ID], c.Job), now
+		}
+		directives[r].Until = w.until[c.ID]
+	}
+}
+
+// begun is the number of the last job that has launched something.
+func (c Client) begun() uint64 {
+	if c.Active && !c.Started {
+		return c.Job - 1
+	}
+	return c.Job
+}
