@@ -48,14 +48,13 @@ func (k *known) simple(j *trace.Job) (o opinions) {
 	return o
 }
 
-// withDrain leans what the trees say towards the backlog of the same shape,
+// with leans what the trees say towards the backlog of the same shape,
 // which they cannot foretell to be longer than any they have seen.
-func (k *known) withDrain(j *trace.Job, trees float64) float64 {
-	_, same := k.drains(j)
-	if same.slots <= trees {
+func (d drain) with(trees float64) float64 {
+	if d.slots <= trees {
 		return trees
 	}
-	return (trees + min(same.slots, 5*trees+3600)) / 2
+	return (trees + min(d.slots, 5*trees+3600)) / 2
 }
 
 // eased is the scale on which opinions are averaged and trees are fitted:

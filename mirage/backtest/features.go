@@ -25,8 +25,8 @@ type row []float64
 func (r *row) add(values ...float64) { *r = append(*r, values...) }
 
 // features are what is known about a job when it is submitted, before it is in
-// the queue, on a machine of a size.
-func (k *known) features(j *trace.Job, size float64) []float64 {
+// the queue, on a machine of a size, behind what of its user's is pending.
+func (k *known) features(j *trace.Job, size float64, user, same drain) []float64 {
 	r := make(row, 0, 128)
 	r.add(float64(j.Nodes), math.Log1p(float64(j.Limit)), hourOf(j.Submit), weekdayOf(j.Submit), j.Priority)
 	for _, p := range k.parties(j) {
@@ -34,7 +34,6 @@ func (k *known) features(j *trace.Job, size float64) []float64 {
 	}
 	k.queued(&r, j)
 	k.machine(&r, j, size)
-	user, same := k.drains(j)
 	r.add(logged(user.rate), logged(user.slots), logged(same.rate), logged(same.slots))
 	return r
 }
@@ -139,7 +138,8 @@ func (l *line) features(r *row) {
 		r.add(-1, -1, -1)
 		return
 	}
-	s := stats.Sort(l.ages)
+	slices.Reverse(l.ages) // they came in the order of submission
+	s := stats.Sorted(l.ages)
 	r.add(logged(s[len(s)-1]), logged(s[0]), logged(s.Median()))
 }
 

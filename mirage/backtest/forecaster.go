@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/regression"
@@ -25,6 +26,10 @@ type Settings struct {
 	// Warm seconds before, 0 being two weeks.
 	From int64
 	Warm int64
+	// Rows is how many of the jobs before From are foretold, to learn from: the
+	// latest and others spread evenly. 0 is all of them, which takes as many times
+	// longer as there are jobs.
+	Rows int
 }
 
 // How the trees are fitted: how often, on how many jobs at most and at least.
@@ -90,11 +95,26 @@ func (f *Forecaster) Next(ctx context.Context) (uncertainty.Prediction, error) {
 		return uncertainty.Prediction{}, err
 	}
 	p := f.bands.about(value)
-	f.rows, f.said, f.values = append(f.rows, x), append(f.said, o), append(f.values, value)
-	f.high, f.told = append(f.high, p.High), append(f.told, false)
-	f.known.submit(i)
-	f.next++
+	f.admit(x, o, value, p.High)
 	return p, nil
+}
+
+// admit submits the next job of the log, with what was known and foretold of it;
+// nothing where x is nil.
+func (f *Forecaster) admit(x []float64, o opinions, value, high float64) {
+	f.rows, f.said, f.values = append(f.rows, x), append(f.said, o), append(f.values, value)
+	f.high, f.told = append(f.high, high), append(f.told, x == nil)
+	f.known.submit(f.next)
+	f.next++
+}
+
+// spared says that the next job need not be foretold.
+func (f *Forecaster) spared() bool {
+	if f.s.Rows == 0 {
+		return false
+	}
+	last := sort.Search(len(f.known.jobs), func(i int) bool { return f.known.jobs[i].Submit >= f.s.From })
+	return f.next < last-f.s.Rows/2 && f.next%max(2*last/f.s.Rows, 1) > 0
 }
 
 // Ask foretells the wait in seconds of a job that is not in the log, submitted
@@ -108,6 +128,11 @@ func (f *Forecaster) Ask(j trace.Job) (Answer, error) {
 // queue, what started or ended before it has.
 func (f *Forecaster) Reach(ctx context.Context, at int64) error {
 	for !f.Done() && f.known.jobs[f.next].Submit < at {
+		if f.spared() {
+			f.known.advance(f.known.jobs[f.next].Submit, f.learn)
+			f.admit(nil, opinions{}, 0, 0)
+			continue
+		}
 		if _, err := f.Next(ctx); err != nil {
 			return err
 		}
@@ -129,7 +154,7 @@ func (f *Forecaster) reach(ctx context.Context, at int64) error {
 // learn takes in a job that has started.
 func (f *Forecaster) learn(i int) {
 	j := &f.known.jobs[i]
-	if j.NoStart {
+	if j.NoStart || f.rows[i] == nil {
 		return
 	}
 	f.mixture.learn(j, f.said[i])
@@ -163,7 +188,8 @@ func (f *Forecaster) size() float64 {
 // ask returns what is known of a job, what the experts say and what they say
 // together.
 func (f *Forecaster) ask(j *trace.Job) (x []float64, o opinions, value float64, err error) {
-	x = f.known.features(j, f.size())
+	user, same := f.known.drains(j)
+	x = f.known.features(j, f.size(), user, same)
 	o = f.known.simple(j)
 	o[byTrees] = o[byUser]
 	if f.trees != nil {
@@ -173,7 +199,7 @@ func (f *Forecaster) ask(j *trace.Job) (x []float64, o opinions, value float64, 
 		}
 		o[byTrees] = plain(p.Value)
 	}
-	o[byDrain] = f.known.withDrain(j, o[byTrees])
+	o[byDrain] = same.with(o[byTrees])
 	value = f.mixture.of(j, o)
 	if f.short != nil && value < shortest {
 		p, err := f.short.Predict(x)
@@ -199,6 +225,8 @@ func (f *Forecaster) fit(ctx context.Context) error {
 		j := &f.known.jobs[i]
 		wait := float64(j.Wait())
 		switch {
+		case f.rows[i] == nil:
+			continue
 		case j.Start >= f.known.now:
 			wait = max(censored*float64(f.known.now-j.Submit), f.values[i])
 		case j.NoStart:

@@ -3,6 +3,7 @@ package backtest
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/foretime/foretime/mirage/trace"
@@ -51,7 +52,7 @@ func shapeOf(j *trace.Job) shape { return shape{j.User, j.Partition, j.Nodes, j.
 // classOf puts sizes and limits that differ by less than a factor of two in one
 // class.
 func classOf(j *trace.Job) class {
-	return class{j.Partition, int(math.Log2(float64(max(j.Nodes, 1)))), int(math.Log2(float64(max(j.Limit, 60))))}
+	return class{j.Partition, bits.Len(uint(max(j.Nodes, 1))), bits.Len64(uint64(max(j.Limit, 60)))}
 }
 
 func newKnown(jobs []trace.Job) *known {

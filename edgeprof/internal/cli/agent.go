@@ -18,7 +18,7 @@ import (
 
 // newAgentCommand reports what this machine is, for Prometheus to scrape.
 func newAgentCommand(env *cli.Env) *cobra.Command {
-	var at listener
+	var at cli.Listener
 	var node, model, root string
 	var place exporter.Location
 	c := &cobra.Command{
@@ -49,10 +49,10 @@ node_exporter's to tell.`,
 			mux := http.NewServeMux()
 			mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 8, Timeout: 10 * time.Second}))
 			mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-			return at.serve(cmd.Context(), env, bounded(env, mux))
+			return at.Serve(cmd.Context(), env, cli.Bounded(env, mux))
 		},
 	}
-	at.flags(c, ":5001")
+	at.Flags(c, ":5001")
 	c.Flags().StringVar(&node, "node", "", "name of this node (default: NODE_NAME of the environment, or the host's name)")
 	c.Flags().StringVar(&model, "device-model", "", "what this device is (default: DEVICE_MODEL of the environment, or what the machine says)")
 	c.Flags().StringVar(&root, "root", "/", "root of the machine's file system, as a container sees it")

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,7 +28,7 @@ import (
 
 // serving is what the flags of serve say.
 type serving struct {
-	at        listener
+	at        cli.Listener
 	from      sourcing
 	model     string
 	runtime   string
@@ -70,14 +69,14 @@ and Ctrl-C end it when the requests under way are answered.`,
 				defer close(reloading)
 				s.reload(ctx, env, service, hangup)
 			})
-			s.at.drained = service.Drain
-			err = s.at.serve(cmd.Context(), env, bounded(env, service.Handler()))
+			s.at.Drained = service.Drain
+			err = s.at.Serve(cmd.Context(), env, cli.Bounded(env, service.Handler()))
 			cancel()
 			<-reloading
 			return err
 		},
 	}
-	s.at.flags(c, ":7001")
+	s.at.Flags(c, ":7001")
 	s.from.flags(c, "", " (default: prometheus where its address is given, else local)")
 	f := c.Flags()
 	f.DurationVar(&s.refresh, "refresh", time.Second, "how long a reading of the devices is used")
@@ -102,15 +101,8 @@ func (s *serving) prepare(env *cli.Env) error {
 	if s.refresh < 0 || s.watch < 0 || s.settings.Rate < 0 || s.settings.MaxModelBytes < 1 || s.settings.MaxGraphBytes < 1 || s.settings.MaxUploads < 1 {
 		return cli.Usagef("a time or limit below zero")
 	}
-	s.settings.Token = os.Getenv("EDGEPROF_TOKEN")
-	if s.tokenFile != "" {
-		text, err := os.ReadFile(s.tokenFile)
-		if err != nil {
-			return err
-		}
-		if s.settings.Token = strings.TrimSpace(string(text)); s.settings.Token == "" {
-			return fmt.Errorf("%s: no token in it", s.tokenFile)
-		}
+	if s.settings.Token, err = cli.Token(s.tokenFile, "EDGEPROF_TOKEN"); err != nil {
+		return err
 	}
 	s.settings.Devices = &device.Recent{Source: source, MaxAge: s.refresh, Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
 	s.settings.Now = time.Now

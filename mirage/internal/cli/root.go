@@ -16,6 +16,7 @@ func New(env *cli.Env) *cobra.Command {
 		newTraceCommand(env),
 		newBacktestCommand(env),
 		newWhenCommand(env),
+		newServeCommand(env),
 		newSimulateCommand(env),
 		newExplainCommand(env),
 		newCalibrateCommand(env),

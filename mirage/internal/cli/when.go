@@ -46,8 +46,12 @@ type when struct {
 	s                         backtest.Settings
 }
 
-// whenWarm is how long before the instant trees are fitted daily, in seconds.
-const whenWarm = 3 * 86400
+// Trees are fitted daily from so many seconds before the instant on, on so many
+// jobs: an answer is wanted at once.
+const (
+	whenWarm = 86400
+	whenRows = 1200
+)
 
 func newWhenCommand(env *cli.Env) *cobra.Command {
 	var w when
@@ -66,7 +70,15 @@ start earlier.`,
 			if err != nil {
 				return err
 			}
-			a, err := w.ask(cmd.Context(), t)
+			q, err := w.asked()
+			if err != nil {
+				return err
+			}
+			k, err := w.learn(cmd.Context(), t)
+			if err != nil {
+				return err
+			}
+			a, err := k.ask(q)
 			if err != nil {
 				return err
 			}
@@ -76,8 +88,7 @@ start earlier.`,
 			return a.print(env.Stdout)
 		},
 	}
-	w.in.flags(c)
-	w.m.flags(c)
+	w.flags(c)
 	f := c.Flags()
 	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is)")
 	f.StringVar(&w.by, "by", "", "a time: how likely does the job start by then?")
@@ -85,47 +96,80 @@ start earlier.`,
 	f.StringVar(&w.limit, "job-limit", "24h", "time limit of the job")
 	f.StringVar(&w.part, "job-partition", "", "partition of the job")
 	f.StringVar(&w.user, "user", "", "who submits it, as the log names users")
-	f.Float64Var(&w.s.Level, "level", .8, "level of the interval")
-	f.Uint64Var(&w.s.Seed, "seed", 1, "seed of whatever is random")
-	f.IntVar(&w.s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the answer does not depend on it")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func (w *when) ask(ctx context.Context, t *trace.Trace) (*answered, error) {
+// flags are those that say how a log is read and learnt from.
+func (w *when) flags(c *cobra.Command) {
+	w.in.flags(c)
+	w.m.flags(c)
+	f := c.Flags()
+	f.Float64Var(&w.s.Level, "level", .8, "level of the interval")
+	f.Uint64Var(&w.s.Seed, "seed", 1, "seed of whatever is random")
+	f.IntVar(&w.s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the answer does not depend on it")
+}
+
+// question is a job that may be submitted.
+type question struct {
+	nodes           int
+	limit           int64 // seconds
+	partition, user string
+	by              string // a time, or ""
+}
+
+// asked is the question of the flags.
+func (w *when) asked() (question, error) {
+	limit, err := seconds("job-limit", w.limit)
+	return question{w.nodes, limit, w.part, w.user, w.by}, err
+}
+
+// known is a log at an instant, ready to answer.
+type known struct {
+	t          *trace.Trace
+	f          *backtest.Forecaster
+	at         int64
+	size       int // of the machine; 0 where it is not known
+	priority   float64
+	partitions []string
+}
+
+// learn reads a log up to the instant.
+func (w *when) learn(ctx context.Context, t *trace.Trace) (*known, error) {
 	at, err := w.instant(t)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := seconds("job-limit", w.limit)
-	if err != nil {
-		return nil, err
-	}
-	if w.nodes < 1 || limit < 60 {
-		return nil, cli.Usagef("a job of %d nodes and %d s", w.nodes, limit)
-	}
 	if err := w.machine(t); err != nil {
 		return nil, err
 	}
-	w.s.From, w.s.Warm = at, whenWarm
+	w.s.From, w.s.Warm, w.s.Rows = at, whenWarm, whenRows
 	f, err := backtest.NewForecaster(t.Jobs, w.s)
 	if err != nil {
 		return nil, cli.Usagef("%w", err)
 	}
-	if err := f.Reach(ctx, at); err != nil {
-		return nil, err
-	}
 	before := t.Between(math.MinInt64, at)
-	job := trace.Job{User: w.user, Partition: w.part, Nodes: w.nodes, Limit: limit, Submit: at, Priority: trace.MedianPriority(before)}
-	answer, err := f.Ask(job)
+	return &known{t, f, at, w.s.Size, trace.MedianPriority(before), partitions(before)}, f.Reach(ctx, at)
+}
+
+// ask answers a question. The error is one of usage where the job cannot be.
+func (k *known) ask(q question) (*answered, error) {
+	if q.nodes < 1 || q.limit < 60 {
+		return nil, cli.Usagef("a job of %d nodes and %d s", q.nodes, q.limit)
+	}
+	if k.size > 0 && q.nodes > k.size {
+		return nil, cli.Usagef("a job of %d nodes: the machine has %d, so that it would never start", q.nodes, k.size)
+	}
+	job := trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: q.limit, Submit: k.at, Priority: k.priority}
+	answer, err := k.f.Ask(job)
 	if err != nil {
 		return nil, err
 	}
-	a := &answered{At: clock(t, at), Wait: answer.Times(1. / 3600), Start: clock(t, at+int64(answer.Value)), Alternatives: []alternative{}}
-	if err := w.chance(t, a, answer, at); err != nil {
+	a := &answered{At: clock(k.t, k.at), Wait: answer.Times(1. / 3600), Start: clock(k.t, k.at+int64(answer.Value)), Alternatives: []alternative{}}
+	if err := k.chance(a, answer, q.by); err != nil {
 		return nil, err
 	}
-	return a, a.compare(f, job, partitions(before))
+	return a, a.compare(k.f, job, k.partitions)
 }
 
 // machine sets the size of the machine, as far as it is known.
@@ -137,9 +181,6 @@ func (w *when) machine(t *trace.Trace) error {
 			return err
 		}
 		w.s.Size = config.Nodes
-	}
-	if w.s.Size > 0 && w.nodes > w.s.Size {
-		return cli.Usagef("--job-nodes %d: the machine has %d, so that it would never start", w.nodes, w.s.Size)
 	}
 	return nil
 }
@@ -158,16 +199,16 @@ func (w *when) instant(t *trace.Trace) (int64, error) {
 	return at, nil
 }
 
-func (w *when) chance(t *trace.Trace, a *answered, answer backtest.Answer, at int64) error {
-	if w.by == "" {
+func (k *known) chance(a *answered, answer backtest.Answer, text string) error {
+	if text == "" {
 		return nil
 	}
-	by, err := t.Date(w.by)
-	if err != nil || by < at {
-		return cli.Usagef("--by %s: want a time after --at", w.by)
+	by, err := k.t.Date(text)
+	if err != nil || by < k.at {
+		return cli.Usagef("a start by %s: want a time after %s", text, clock(k.t, k.at))
 	}
-	a.By = clock(t, by)
-	if chance, known := answer.Chance(float64(by - at)); known {
+	a.By = clock(k.t, by)
+	if chance, known := answer.Chance(float64(by - k.at)); known {
 		a.Chance = &chance
 	}
 	return nil

@@ -9,26 +9,30 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/file"
 )
 
-// listener says where and how a server listens.
-type listener struct {
+// Listener says where and how a server listens.
+type Listener struct {
 	addr      string
 	file      string        // to write the address to once it listens; "" for none
 	cert, key string        // files of TLS; "" for none
 	drain     time.Duration // for requests under way when the server is told to end
-	drained   func()        // called when the server is told to end, before it drains; may be nil
+
+	// Drained is called when the server is told to end, before it drains; may be nil.
+	Drained func()
 }
 
-func (l *listener) flags(c *cobra.Command, addr string) {
+// Flags are how a command is told; addr is where it listens by default.
+func (l *Listener) Flags(c *cobra.Command, addr string) {
 	c.Flags().StringVar(&l.addr, "addr", addr, "address to listen at")
 	c.Flags().StringVar(&l.file, "address-file", "", "file to write the URL to once it listens, for a port that the system chose")
 	c.Flags().StringVar(&l.cert, "tls-cert", "", "certificate (PEM), to serve HTTPS")
@@ -36,11 +40,11 @@ func (l *listener) flags(c *cobra.Command, addr string) {
 	c.Flags().DurationVar(&l.drain, "drain", 30*time.Second, "time for requests under way when told to end")
 }
 
-// serve answers until ctx is cancelled, then lets requests under way finish.
+// Serve answers until ctx is cancelled, then lets requests under way finish.
 // It prints the address that it listens at.
-func (l listener) serve(ctx context.Context, env *cli.Env, s *http.Server) error {
+func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	if (l.cert == "") != (l.key == "") {
-		return cli.Usagef("--tls-cert and --tls-key go together")
+		return Usagef("--tls-cert and --tls-key go together")
 	}
 	scheme := "http"
 	if l.cert != "" {
@@ -79,8 +83,8 @@ func (l listener) serve(ctx context.Context, env *cli.Env, s *http.Server) error
 		return err
 	case <-ctx.Done():
 	}
-	if l.drained != nil {
-		l.drained()
+	if l.Drained != nil {
+		l.Drained()
 	}
 	env.Log.Info("draining")
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.drain)
@@ -95,11 +99,28 @@ func (l listener) serve(ctx context.Context, env *cli.Env, s *http.Server) error
 	return nil
 }
 
-// bounded is a server that no slow client can hold; handlers of what takes long
+// Bounded is a server that no slow client can hold; handlers of what takes long
 // extend their own deadlines.
-func bounded(env *cli.Env, h http.Handler) *http.Server {
+func Bounded(env *Env, h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(env.Log.WriterLevel(logrus.DebugLevel), "", 0),
 	}
+}
+
+// Token is the bearer token that a file holds, or a variable of the environment
+// where none is named; "" is none.
+func Token(path, variable string) (string, error) {
+	if path == "" {
+		return os.Getenv(variable), nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", fmt.Errorf("%s: no token in it", path)
+	}
+	return token, nil
 }
