@@ -58,10 +58,22 @@ func (l *Law) Error(c Counts) float64 { return l.of(c).Error }
 
 // Unlike are the names of counts far beyond those of the models that the law was
 // fitted to; a prediction for them is extrapolated.
-func (l *Law) Unlike(c Counts) []string {
+func (l *Law) Unlike(c Counts) []string { return l.beyond(c, 10) }
+
+// outside is how many times the most that was fitted a count may be before the
+// law says nothing of it.
+const outside = 100
+
+// Outside are the names of counts of which the law can say nothing.
+func (l *Law) Outside(c Counts) []string {
+	c.ModelOutputSize = 0 // which has no part in the law
+	return l.beyond(c, outside)
+}
+
+func (l *Law) beyond(c Counts, times uint64) []string {
 	var names []string
 	for i, name := range Fields {
-		if *c.field(i)/10 > *l.Most.field(i) {
+		if *c.field(i)/times > *l.Most.field(i) {
 			names = append(names, name)
 		}
 	}
@@ -181,10 +193,21 @@ func row(c Counts) [5]float64 {
 	return [5]float64{math.Log1p(float64(c.FilterDetails)), math.Log1p(float64(c.TotalParameters)), math.Log1p(float64(c.ModelInputSize)), 1, -1}
 }
 
-// Predict is the time of one inference on the calibrated machine, idle.
+// Predict is the time of one inference on the calibrated machine, idle. Of counts
+// that are [Law.Outside] it is that of the largest that are not, without an
+// interval: it takes that long at least.
 func (l *Law) Predict(c Counts) uncertainty.Prediction {
+	far := l.Outside(c) != nil
+	for i := range Fields {
+		if most := *l.Most.field(i); *c.field(i)/outside > most {
+			*c.field(i) = outside * most
+		}
+	}
 	p, x := l.of(c), row(c)
 	v := p.Factor * math.Exp(p.Filters*x[0]+p.Parameters*x[1]+p.Input*x[2])
+	if far {
+		return uncertainty.Point(v)
+	}
 	return uncertainty.Band{Scale: uncertainty.Factor, Level: profiler.Level, Low: p.Low, High: p.High}.Predict(v)
 }
 

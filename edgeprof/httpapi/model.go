@@ -188,6 +188,9 @@ func (f *calibratedFleet) Profile(c counts.Counts) (*placement.Ranking, error) {
 
 // coarse says what a law cannot know.
 func (m *machine) coarse(c counts.Counts) []string {
+	if far := m.law.Outside(c); far != nil {
+		return []string{fmt.Sprintf("far outside: more than a hundred times as many as in any model that was fitted: %s; it takes as long at least as the largest that are not", strings.Join(far, ", "))}
+	}
 	warnings := []string{fmt.Sprintf("predicted from counts alone: off by a factor of %.1f at the median on families of models that were left out", m.law.Error(c))}
 	if unlike := m.law.Unlike(c); unlike != nil {
 		warnings = append(warnings, fmt.Sprintf("%v: more than ten times as many as in any model that was fitted: %s", profiler.ErrUnlike, strings.Join(unlike, ", ")))

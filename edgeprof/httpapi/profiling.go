@@ -21,7 +21,8 @@ type buffer struct {
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 // postProfiling answers as the original does. With ?candidates=all the answer
-// has all devices beside the fastest.
+// has all devices beside the fastest; of counts far outside what is known it says
+// so.
 func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 	b := buffers.Get().(*buffer)
 	defer buffers.Put(b)
@@ -42,16 +43,10 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var extras []counts.Extra
-	if all {
-		ranking, err := bound.fleet.Profile(request.Counts)
-		if err != nil {
+	if all || !fastest.Seconds.Bounded() {
+		if extras, err = said(bound.fleet, request.Counts, all); err != nil {
 			refusal(err).write(w, r)
 			return
-		}
-		extras = []counts.Extra{
-			{Name: "profiling_candidates", Value: ranking.Candidates},
-			{Name: "profiling_excluded", Value: ranking.Excluded},
-			{Name: "profiling_warnings", Value: ranking.Warnings},
 		}
 	}
 	b.out, err = counts.Append(b.out[:0], request, counts.Prediction{
@@ -65,6 +60,23 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(b.out)))
 	_, _ = w.Write(b.out) // a client that is gone
+}
+
+// said is what the original does not say: all candidates where they are asked for,
+// and else what is wrong with a time that has no interval.
+func said(f Fleet, c counts.Counts, all bool) ([]counts.Extra, error) {
+	ranking, err := f.Profile(c)
+	if err != nil {
+		return nil, err
+	}
+	warnings := counts.Extra{Name: "profiling_warnings", Value: ranking.Warnings}
+	switch {
+	case all:
+		return []counts.Extra{{Name: "profiling_candidates", Value: ranking.Candidates}, {Name: "profiling_excluded", Value: ranking.Excluded}, warnings}, nil
+	case len(ranking.Warnings) > 0:
+		return []counts.Extra{warnings}, nil
+	}
+	return nil, nil
 }
 
 // profilingRequest reads and checks the body.

@@ -156,16 +156,19 @@ func TestTheManualsExample(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Replace(answered, "14.74413776397705", got.Prediction.Time.String(), 1), w.Body.String()); diff != "" || w.Code != 200 || w.Header().Get("Content-Type") != "application/json" {
+	// Its counts are no model's: what the original does not say goes into a member of its own.
+	body, after, _ := strings.Cut(w.Body.String(), ",\n  \"profiling_warnings\": [\n    \"far outside: ")
+	_, after, _ = strings.Cut(after, "\n  ]")
+	if diff := cmp.Diff(strings.Replace(answered, "14.74413776397705", got.Prediction.Time.String(), 1), body+after); diff != "" || w.Code != 200 || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("status %d %s (-want +got):\n%s", w.Code, w.Header().Get("Content-Type"), diff)
 	}
 	w = r.ask(http.MethodPost, "/api/profiling?candidates=all", strings.NewReader(asked), "Content-Type", "application/json; charset=utf-8")
 	var all struct {
 		Candidates []struct {
-			Node    string  `json:"node"`
-			Seconds float64 `json:"predicted_execution_time"`
-			Low     float64 `json:"low"`
-			High    float64 `json:"high"`
+			Node    string   `json:"node"`
+			Seconds float64  `json:"predicted_execution_time"`
+			Low     *float64 `json:"low"`
+			High    *float64 `json:"high"`
 		} `json:"profiling_candidates"`
 		Excluded []device.Excluded `json:"profiling_excluded"`
 		Warnings []string          `json:"profiling_warnings"`
@@ -175,7 +178,7 @@ func TestTheManualsExample(t *testing.T) {
 	}
 	first, _ := got.Prediction.Time.Float64()
 	c := all.Candidates
-	if len(c) != 2 || c[0].Node != "rpi-1" || c[0].Seconds != first || !(c[0].Low < first && first < c[0].High) || c[1].Seconds <= first || len(all.Excluded) != 1 || !strings.Contains(strings.Join(all.Warnings, "; "), "conv_layers, pool_layers, fc_layers, total_parameters") {
+	if len(c) != 2 || c[0].Node != "rpi-1" || c[0].Seconds != first || c[0].Low != nil || c[0].High != nil || c[1].Seconds <= first || len(all.Excluded) != 1 || !strings.Contains(strings.Join(all.Warnings, "; "), "far outside: more than a hundred times as many as in any model that was fitted: conv_layers, pool_layers, fc_layers, total_parameters") {
 		t.Errorf("%+v", all)
 	}
 }
