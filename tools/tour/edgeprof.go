@@ -1,8 +1,11 @@
 package tour
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // edgeProf makes models of three families, predicts their time on this machine
@@ -34,6 +37,11 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 		}
 		c.Measures = append(c.Measures, ms...)
 	}
+	layers, err := s.layers(ctx, runtimes[len(runtimes)-1])
+	if err != nil {
+		return Chapter{}, err
+	}
+	c.Measures = append(c.Measures, layers...)
 	served, err := s.serveProfiling(ctx, 100)
 	if err != nil {
 		return Chapter{}, err
@@ -41,6 +49,36 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	c.Measures = append(c.Measures, served)
 	c.Commands = *s.commands
 	return c, nil
+}
+
+// layers are the dearest kernels of a small network, as they were measured, beside
+// what was predicted.
+func (s *Stage) layers(ctx context.Context, runtime string) ([]Measure, error) {
+	if _, err := s.run(ctx, "edgeprof", "synth", "alexnet", "--width", "0.5", "--resolution", "96", "--out", "layers.onnx"); err != nil {
+		return nil, err
+	}
+	var found struct {
+		Layers []layer `json:"layers"`
+	}
+	if err := s.runJSON(ctx, &found, "edgeprof", "layers", "layers.onnx", "--measure", "--calibration", rates(runtime), "--json"); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found.Layers, func(a, b layer) int { return cmp.Compare(b.Measured, a.Measured) })
+	var ms []Measure
+	for _, l := range found.Layers[:min(5, len(found.Layers))] {
+		name := fmt.Sprintf("a layer of alexnet in %s, %s to %s", runtime, l.Op, strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", "x"), "[]"))
+		ms = append(ms, Measure{name, 1000 * l.Measured, "ms", fmt.Sprintf("predicted %s ms; %s million multiply-accumulates", number(1000*l.Seconds), number(l.MACs/1e6))})
+	}
+	return ms, nil
+}
+
+// layer is a kernel as edgeprof shows it.
+type layer struct {
+	Op       string  `json:"op"`
+	Shape    []int64 `json:"shape"`
+	Seconds  float64 `json:"predicted_seconds"`
+	Measured float64 `json:"measured_seconds"`
+	MACs     float64 `json:"macs"`
 }
 
 // rates is the file with a run time's rates.
