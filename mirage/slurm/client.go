@@ -21,6 +21,7 @@ type Controller struct {
 	MessageTimeout time.Duration // how long a request may be under way
 	MinJobAge      time.Duration // how long a finished job is remembered; 0 is for ever
 	Accounting     bool          // sacct can be asked
+	Private        bool          // users see only their own jobs
 }
 
 // Request is a job to submit.
@@ -135,6 +136,9 @@ func ParseController(b []byte) (Controller, error) {
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		var span *time.Duration
 		switch key {
+		case "PrivateData":
+			k.Private = slices.Contains(strings.Split(value, ","), "jobs")
+			continue
 		case "MessageTimeout":
 			span = &k.MessageTimeout
 		case "MinJobAge":

@@ -40,6 +40,7 @@ func (p *Provisioner) note(k *Link, j *Job) error {
 		}
 		p.decision = time.Time{} // the first one is due at the start
 	}
+	p.stuck(k, j)
 	switch {
 	case !j.State.Over():
 		return nil

@@ -30,6 +30,7 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 		if err != nil {
 			p.s.Warn(err)
 		}
+		p.tooFew(total)
 		p.Metrics.queue(jobs, total, unavailable)
 	}
 	p.Metrics.polled(now)

@@ -46,6 +46,7 @@ type Provisioner struct {
 
 	futile   int                 // jobs in a row that came to nothing, since Open
 	quiet    time.Time           // since then no sbatch of an open link is running; zero if unknown
+	doubted  map[string]bool     // what was warned of
 	missing  map[int64]time.Time // job of a link -> not in the queue since
 	snapshot time.Time           // next one due
 	decision time.Time           // next one due
@@ -61,7 +62,7 @@ func Open(dir string, s Settings) (*Provisioner, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	p := &Provisioner{Metrics: &Metrics{}, s: s, dir: dir, missing: map[int64]time.Time{}}
+	p := &Provisioner{Metrics: &Metrics{}, s: s, dir: dir, doubted: map[string]bool{}, missing: map[int64]time.Time{}}
 	opened := false
 	defer func() {
 		if !opened {
@@ -185,6 +186,9 @@ func (p *Provisioner) step(ctx context.Context) (done bool, err error) {
 		}
 		if p.s.Settle == 0 {
 			p.s.Settle = 2 * p.k.MessageTimeout
+		}
+		if p.k.Private {
+			p.doubt(ErrPrivate)
 		}
 		p.knows = true
 	}

@@ -28,11 +28,19 @@ type provision struct {
 	interval, poll, settle, metrics       string
 	config                                string
 	s                                     slurm.Settings
+	chains                                string
+	name                                  string // before what is told, where there are several
 	asJSON                                bool
 	knobs                                 knobs
 }
 
 func newProvisionCommand(env *cli.Env) *cobra.Command {
+	_, c := newProvision(env)
+	return c
+}
+
+// newProvision is the command and what its flags set.
+func newProvision(env *cli.Env) (*provision, *cobra.Command) {
 	p := &provision{env: env}
 	c := &cobra.Command{
 		Use:   "provision SCRIPT [ARG...]",
@@ -51,6 +59,12 @@ fixed needs --lead, forecast and futures --config:
 		Example: "  mirage provision --state chain --model boost.json --service-limit 48h --sbatch-option=--partition=gpu service.sh",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if p.chains != "" {
+				return p.all(cmd.Context(), args)
+			}
+			if p.state == "" {
+				return cli.Usagef("--state, the folder of the chain, is needed, or --chains")
+			}
 			return p.run(cmd.Context(), args)
 		},
 	}
@@ -77,36 +91,64 @@ fixed needs --lead, forecast and futures --config:
 	f.StringVar(&p.resolve, "resolve", "", "where it could not be known whether a job was submitted: its id, or none")
 	f.BoolVar(&p.s.DryRun, "dry-run", false, "decide and log for --predecessor, submit nothing")
 	f.StringVar(&p.metrics, "metrics", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9118")
+	f.StringVar(&p.chains, "chains", "", "file of several services to keep going at once: a list, services, each with script, args and flags of this command by name")
 	f.BoolVar(&p.asJSON, "json", false, "print JSON at the end")
-	cli.Require(c, "state")
-	return c
+	return p, c
+}
+
+// all keeps the services of the --chains file going.
+func (p *provision) all(ctx context.Context, args []string) error {
+	if len(args) > 0 || p.state != "" {
+		return cli.Usagef("--chains goes without a script and without --state")
+	}
+	sums, err := several(ctx, p.env, p.chains)
+	if sums == nil {
+		return err
+	}
+	if p.asJSON {
+		return errors.Join(err, p.env.WriteJSON(sums))
+	}
+	for _, sum := range sums {
+		err = errors.Join(err, p.print(sum))
+	}
+	return err
 }
 
 func (p *provision) run(ctx context.Context, args []string) error {
 	if err := p.settings(args); err != nil {
 		return err
 	}
-	provisioner, err := slurm.Open(p.state, p.s)
-	if errors.Is(err, slurm.ErrSettings) {
-		return &cli.UsageError{Err: err}
-	}
+	sum, err := p.keep(ctx)
 	if err != nil {
 		return err
+	}
+	if p.asJSON {
+		return p.env.WriteJSON(sum)
+	}
+	return p.print(sum)
+}
+
+// keep keeps the chain going to its end.
+func (p *provision) keep(ctx context.Context) (sum slurm.Summary, err error) {
+	provisioner, err := slurm.Open(p.state, p.s)
+	if errors.Is(err, slurm.ErrSettings) {
+		return sum, &cli.UsageError{Err: err}
+	}
+	if err != nil {
+		return sum, err
 	}
 	defer provisioner.Close()
 	stop, err := p.serve(provisioner.Metrics)
 	if err != nil {
-		return err
+		return sum, err
 	}
 	defer stop()
-	if err := provisioner.Run(ctx); err != nil {
-		return err
-	}
-	sum := provisioner.Ledger().Summary()
-	if p.asJSON {
-		return p.env.WriteJSON(sum)
-	}
-	_, err = fmt.Fprintf(p.env.Stdout, "%d services, %d submissions; %d hand-overs, %d interrupted: %.0f s without a service, %.0f s with two\n",
+	err = provisioner.Run(ctx)
+	return provisioner.Ledger().Summary(), err
+}
+
+func (p *provision) print(sum slurm.Summary) error {
+	_, err := fmt.Fprintf(p.env.Stdout, "%d services, %d submissions; %d hand-overs, %d interrupted: %.0f s without a service, %.0f s with two\n",
 		sum.Links, sum.Submissions, sum.HandOvers, sum.Interrupted, sum.Interruption, sum.Overlap)
 	return err
 }
@@ -162,7 +204,7 @@ func (p *provision) settings(args []string) (err error) {
 		}
 	}
 	p.s.Client = &slurm.Client{Runner: slurm.Exec{}}
-	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
+	p.s.Warn = func(err error) { p.env.Log.Warnf("%s%v", p.name, err) }
 	p.s.Tell = p.tell
 	if p.config != "" {
 		file, err := calibrate.Load(p.config)
@@ -179,11 +221,11 @@ func (p *provision) settings(args []string) (err error) {
 func (p *provision) tell(e slurm.Entry) {
 	switch e.Kind {
 	case slurm.Accepted:
-		p.env.Log.Infof("service %d: job %d was submitted", e.Link, e.Job)
+		p.env.Log.Infof("%sservice %d: job %d was submitted", p.name, e.Link, e.Job)
 	case slurm.Started:
-		p.env.Log.Infof("service %d: job %d has started", e.Link, e.Job)
+		p.env.Log.Infof("%sservice %d: job %d has started", p.name, e.Link, e.Job)
 	case slurm.Ended:
-		p.env.Log.Infof("service %d: job %d has ended (%s)", e.Link, e.Job, e.Reason)
+		p.env.Log.Infof("%sservice %d: job %d has ended (%s)", p.name, e.Link, e.Job, e.Reason)
 	}
 }
 

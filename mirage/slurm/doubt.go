@@ -1,0 +1,44 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Doubts, in warnings, each told once.
+var (
+	// ErrPrivate says that squeue hides other users' jobs.
+	ErrPrivate = errors.New("PrivateData of slurm.conf holds jobs: unless this user is an operator, squeue shows only its own jobs, and waits and forecasts are of these alone")
+	// ErrNeverStarts says that a job pends for a reason that time does not mend.
+	ErrNeverStarts = errors.New("it will not start as it is")
+)
+
+// never are the reasons, as Slurm prints them, for which a pending job will never
+// start, unless the job or the cluster is changed.
+var never = []string{
+	"PartitionNodeLimit", "PartitionTimeLimit", "PartitionConfig", "BadConstraints", "AccountNotAllowed", "InvalidAccount",
+	"InvalidQOS", "QOSNotAllowed", "DependencyNeverSatisfied",
+}
+
+// doubt warns once.
+func (p *Provisioner) doubt(err error) {
+	if !p.doubted[err.Error()] {
+		p.doubted[err.Error()] = true
+		p.s.Warn(err)
+	}
+}
+
+// stuck doubts a service's job that will never start.
+func (p *Provisioner) stuck(k *Link, j *Job) {
+	if j.State.Pending() && slices.Contains(never, j.Reason) {
+		p.doubt(fmt.Errorf("job %d of link %d pends: %w: Slurm says %s", j.ID, k.Number, ErrNeverStarts, j.Reason))
+	}
+}
+
+// tooFew doubts a service that asks for more nodes than there are.
+func (p *Provisioner) tooFew(nodes int) {
+	if nodes > 0 && p.s.Request.Nodes > nodes {
+		p.doubt(fmt.Errorf("a service of %d nodes: %w: there are %d", p.s.Request.Nodes, ErrNeverStarts, nodes))
+	}
+}
