@@ -470,8 +470,10 @@ func (s *Session) log(t *task.Task[mark], r task.Run) {
 		first = tasklog.SecondsText(first, m.first)
 		s.first = first
 	}
+	with := tasklog.Texts{Entry: m.function.text, Predicted: text.predicted, First: first}
 	for _, l := range s.logs {
-		l.w.Add(&row, tasklog.Texts{Entry: m.function.text, Sizes: text.sizes[l.layout], Predicted: text.predicted, First: first})
+		with.Sizes = text.sizes[l.layout]
+		l.w.Add(&row, &with)
 	}
 }
 

@@ -119,7 +119,8 @@ func (t *Tracker[M]) step(c *cursor, r *ring.Ring) bool {
 	}
 	s := r.Slot(c.at)
 	if s.Kind() == abi.Run && !c.begun {
-		if task := t.tasks.get(s[abi.WordToken]); task != nil {
+		task := t.tasks.get(s[abi.WordToken])
+		if t.started[c.lane] = task; task != nil {
 			t.begin(task, c.when)
 		}
 		c.begun, c.when = true, s[abi.WordEnd]

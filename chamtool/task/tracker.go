@@ -73,8 +73,9 @@ type Tracker[M any] struct {
 	tasks     open[M]
 	announced map[uint64]announcements // by the task's address
 	lanes     []lane
-	queue     queue  // of lanes, by what comes next in time
-	told      uint64 // latest tick at which a run ended that was told
+	started   []*Task[M] // by lane, the task of the run whose start was told
+	queue     queue      // of lanes, by what comes next in time
+	told      uint64     // latest tick at which a run ended that was told
 	counts    Counts
 	arrivals  uint64
 	left      int // most taskwaits that one worker left
@@ -84,6 +85,7 @@ type Tracker[M any] struct {
 
 // lane is one thread's part of the tracker.
 type lane struct {
+	number     int
 	named      uint64 // slots before it had their creations taken
 	namedWaits int    // taskwaits left before that slot
 	waits      int    // taskwaits left
@@ -143,7 +145,8 @@ func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks.get(token) }
 // events up to the first reading, and no start lacks its creation.
 func (t *Tracker[M]) Drain(rings []*ring.Ring) (events int) {
 	for len(t.lanes) < len(rings) {
-		t.lanes = append(t.lanes, lane{})
+		t.lanes = append(t.lanes, lane{number: len(t.lanes)})
+		t.started = append(t.started, nil)
 	}
 	limits := make([]uint64, len(rings))
 	for i, r := range rings {
@@ -278,12 +281,12 @@ func (t *Tracker[M]) ran(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
 	token, start, end := s[abi.WordToken], s[abi.WordTicks], s[abi.WordEnd]
 	span := t.clock.Between(start, end)
 	nested := l.nest(s.Depth(), span)
-	task := t.tasks.get(token)
+	task := t.started[l.number] // open until its end, which is now
 	if task == nil {
 		t.counts.Incomplete++
 		return
 	}
-	t.begin(task, start)
+	t.started[l.number] = nil
 	t.told = max(t.told, end)
 	out := Run{
 		Lane: r.Lane(), Iteration: l.waits,

@@ -82,7 +82,7 @@ func TestRoundTrip(t *testing.T) {
 				MHz: optional("mhz"), Start: when.Draw(t, "start"), Queue: optional("queue"), Seconds: when.Draw(t, "seconds"),
 				CPU: optional("cpu"), Predicted: optional("predicted"),
 			}
-			w.Add(&r, Texts{EntryText(r.Entry), SizesText(r.Sizes, CSV), PredictedText(nil, &r), nil})
+			w.Add(&r, &Texts{EntryText(r.Entry), SizesText(r.Sizes, CSV), PredictedText(nil, &r), nil})
 			want = append(want, r)
 		}
 		if err := w.Flush(); err != nil {
@@ -102,8 +102,8 @@ func TestRoundTrip(t *testing.T) {
 func TestTabLayout(t *testing.T) {
 	var out bytes.Buffer
 	w := NewWriter(&out, Tab)
-	w.Add(&Row{Task: 7, MHz: ptr(2599.966), Seconds: 0.418714}, Texts{Sizes: SizesText([]int64{8, 16}, Tab)})
-	w.Add(&Row{Task: 8, Seconds: 0.25, Predicted: ptr(0.125)}, Texts{Sizes: SizesText([]int64{8, 16}, Tab)})
+	w.Add(&Row{Task: 7, MHz: ptr(2599.966), Seconds: 0.418714}, &Texts{Sizes: SizesText([]int64{8, 16}, Tab)})
+	w.Add(&Row{Task: 8, Seconds: 0.25, Predicted: ptr(0.125)}, &Texts{Sizes: SizesText([]int64{8, 16}, Tab)})
 	w.Iteration(167.927926, 0)
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestFullDisk(t *testing.T) {
 	row := &Row{Seconds: 1}
 	failures := 0
 	for range 10 {
-		w.Add(row, Texts{[]byte("e"), []byte("8"), PredictedText(nil, row), nil})
+		w.Add(row, &Texts{[]byte("e"), []byte("8"), PredictedText(nil, row), nil})
 		if w.Flush() != nil {
 			failures++
 		}
@@ -198,7 +198,7 @@ func BenchmarkAdd(b *testing.B) {
 	entry, sizes := []byte("app:dgemm"), []byte("80000 80000 80000")
 	b.ReportAllocs()
 	for b.Loop() {
-		w.Add(row, Texts{entry, sizes, PredictedText(nil, row), nil})
+		w.Add(row, &Texts{entry, sizes, PredictedText(nil, row), nil})
 	}
 }
 
@@ -210,7 +210,7 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 func TestBufferedRowsAreLost(t *testing.T) {
 	w := NewWriter(&full{}, CSV)
 	for range 5 {
-		w.Add(&Row{Seconds: 1}, Texts{[]byte("e"), []byte("8"), nil, nil})
+		w.Add(&Row{Seconds: 1}, &Texts{[]byte("e"), []byte("8"), nil, nil})
 	}
 	if w.Flush() == nil || w.Lost() != 5 {
 		t.Errorf("%d lost, want 5", w.Lost())

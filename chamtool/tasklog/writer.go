@@ -59,13 +59,13 @@ type Texts struct {
 }
 
 // Add writes a row.
-func (w *Writer) Add(r *Row, t Texts) {
+func (w *Writer) Add(r *Row, t *Texts) {
 	if w.failed != nil {
 		w.lost++
 		return
 	}
 	if w.layout == CSV {
-		w.csv(r, &t)
+		w.csv(r, t)
 	} else {
 		w.tab(r, t.Sizes)
 	}
@@ -76,12 +76,12 @@ func (w *Writer) Add(r *Row, t Texts) {
 }
 
 func (w *Writer) csv(r *Row, t *Texts) {
-	b := strconv.AppendInt(w.buf, int64(r.Iteration), 10)
-	b = strconv.AppendInt(append(b, ','), int64(r.Lane), 10)
+	b := appendInt(w.buf, r.Iteration)
+	b = appendInt(append(b, ','), r.Lane)
 	b = append(append(b, ','), r.Flag...)
 	b = append(append(b, ','), t.Entry...)
 	b = append(append(b, ','), t.Sizes...)
-	b = strconv.AppendInt(append(b, ','), int64(r.Core), 10)
+	b = appendInt(append(b, ','), r.Core)
 	b = append(append(b, ','), w.frequency(r.MHz)...)
 	b = appendSeconds(append(b, ','), r.Start)
 	b = appendOptional(append(b, ','), r.Queue)
@@ -197,14 +197,29 @@ func appendOptional(b []byte, p *float64) []byte {
 	return appendSeconds(b, *p)
 }
 
+// appendInt writes a number; one digit, as most have, costs no call.
+func appendInt(b []byte, n int) []byte {
+	if uint(n) < 10 {
+		return append(b, byte('0'+n))
+	}
+	return strconv.AppendInt(b, int64(n), 10)
+}
+
 // appendSeconds writes a number with nine decimals, a nanosecond.
 func appendSeconds(b []byte, x float64) []byte {
 	if !(x >= 0 && x < 1e6) {
 		return appendOdd(b, x, 9)
 	}
 	n := uint64(x*1e9 + 0.5)
-	b = append(strconv.AppendUint(b, n/1e9, 10), '.', byte('0'+n%1e9/1e8))
-	return binary.LittleEndian.AppendUint64(b, eightDigits(n%1e8))
+	whole := n / 1e9
+	n -= whole * 1e9
+	tenths := n / 1e8
+	if whole < 10 { // as nearly all are
+		b = append(b, byte('0'+whole), '.', byte('0'+tenths))
+	} else {
+		b = append(strconv.AppendUint(b, whole, 10), '.', byte('0'+tenths))
+	}
+	return binary.LittleEndian.AppendUint64(b, eightDigits(n-tenths*1e8))
 }
 
 // appendMicro writes a number as %f does.
