@@ -19,7 +19,7 @@ const (
 // shares it. The first of them makes it, with these settings. The zero value
 // of a field leaves the driver's own default, which src/process.c states.
 type Device struct {
-	File        string        // the device's shared memory; best in /dev/shm
+	File        string        // the device's shared memory, best in /dev/shm; several with a colon between
 	Order       Order         // FIFO by default
 	Slice       time.Duration // Sliced: length of a turn
 	Switch      time.Duration // Sliced: idle time at a change of turn

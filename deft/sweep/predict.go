@@ -27,16 +27,23 @@ type Candidate struct {
 	predictor.Delay
 	TotalMS    float64  `json:"total_ms"`
 	MeasuredMS *float64 `json:"measured_delay_ms,omitempty"`
+	// Of one kind: TotalMS less the models' times alone, and MeasuredMS less
+	// their time at the closed gate, which no interval changes.
+	OverMS         float64  `json:"delay_ms_over_alone"`
+	MeasuredOverMS *float64 `json:"measured_ms_over_alone,omitempty"`
 }
 
 // Predict fits the predictor to the sweep and picks one of the candidates; nil
 // stands for the intervals of the sweep.
 func (s *Sweep) Predict(candidates []int) (*Prediction, error) {
 	p := &Prediction{MeasuredDelayMS: math.Inf(1)}
-	measured := map[int]float64{}
+	measured, gates := map[int]float64{}, map[int]float64{}
 	own := candidates == nil
 	for _, point := range s.Points {
 		measured[point.Sync] = point.DelayMS
+		for _, i := range s.yielding() {
+			gates[point.Sync] += point.Models[i].GateMS / float64(max(point.Models[i].Jobs, 1))
+		}
 		if point.DelayMS < p.MeasuredDelayMS {
 			p.MeasuredSync, p.MeasuredDelayMS = point.Sync, point.DelayMS
 		}
@@ -56,8 +63,10 @@ func (s *Sweep) Predict(candidates []int) (*Prediction, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.OverMS = c.TotalMS - s.alone()
 		if ms, ok := measured[n]; ok {
-			c.MeasuredMS = &ms
+			over := ms - gates[n]
+			c.MeasuredMS, c.MeasuredOverMS = &ms, &over
 		}
 		p.Candidates = append(p.Candidates, c)
 		if i == 0 || c.TotalMS < p.Best.TotalMS {
@@ -87,6 +96,14 @@ func (p *Prediction) candidate(n int) (Candidate, error) {
 	}
 	c.TotalMS = c.Delay.TotalMS()
 	return c, nil
+}
+
+// alone is the sum of the yielding models' times alone.
+func (s *Sweep) alone() (ms float64) {
+	for _, i := range s.yielding() {
+		ms += s.Alone[i].JCT.Mean
+	}
+	return ms
 }
 
 // yielding are the models that the interval is for.

@@ -41,6 +41,7 @@
     __atomic_compare_exchange_n((p), (old), (new), 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
 
 #define DEFT_NAP_NS 20000000ull   /* longest sleep without a look at the owner */
+#define DEFT_WAIT_NS 20000000ull  /* longest wait for a queue that may wait for this thread */
 #define DEFT_TRUST_NS 10000000ull /* a look at the owner's process holds so long */
 
 /* -- here->c -- */
@@ -64,6 +65,7 @@ struct member {
     word with[CONTEXTS];    /* contexts launched in since emptied */
     uint32_t contexts;      /* how many; more than CONTEXTS: too many to tell */
     uint32_t fresh;         /* the queue became empty: note when it fills again */
+    uint32_t hosted;        /* a host function was launched since emptied */
     uint64_t device;        /* as in its slot; 0: none yet */
     uint32_t many;          /* launches went to several streams since emptied */
     uint64_t busy_ns;       /* since when the queue is not empty */
@@ -131,7 +133,8 @@ static inline enum pass gate_launch(void *stream, bool per_thread) {
     return gate_slow(stream, per_thread, 1, 1);
 }
 
-HIDDEN void gate_copy(void *stream, bool per_thread); /* before a copy or host function */
+HIDDEN void gate_copy(void *stream, bool per_thread); /* before a copy */
+HIDDEN void gate_host(void *stream, bool per_thread); /* before a host function */
 /* After the program's own wait for a stream (kind 0), ALL of them, or an event
    (NO); before is how far the process had come. */
 struct mark {

@@ -12,7 +12,8 @@ typedef uintptr_t word; /* any argument that travels in an integer register */
 enum {
     CU_SUCCESS = 0,
     CU_OUT_OF_MEMORY = 2,
-    CU_STUB_LIBRARY = 34
+    CU_STUB_LIBRARY = 34,
+    CU_NOT_READY = 600
 };
 
 /* The newest CUDA version (major * 1000 + minor * 10) whose signatures the table

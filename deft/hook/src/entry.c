@@ -103,7 +103,7 @@ GRAPH(cuGraphLaunch_ptsz)
         NEXT(name, void *, void *, void *) \
         if (unlikely(inside)) \
             return next(stream, f, data); \
-        gate_copy(stream, PER_THREAD(#name)); \
+        gate_host(stream, PER_THREAD(#name)); \
         int r; \
         CALL(r, next(stream, f, data)); \
         return r; \
@@ -116,7 +116,7 @@ HOST(cuLaunchHostFunc_ptsz)
         NEXT(name, void *, void *, void *, unsigned) \
         if (unlikely(inside)) \
             return next(stream, f, data, mode); \
-        gate_copy(stream, PER_THREAD(#name)); \
+        gate_host(stream, PER_THREAD(#name)); \
         int r; \
         CALL(r, next(stream, f, data, mode)); \
         return r; \

@@ -63,6 +63,7 @@ static void emptied(struct deft_slot *s, struct mark at) {
     store(&here->heavy_synced, at.heavy);
     if (load(&s->launches) == launches && load(&here->stream) != (EVERY_THREADS ^ load(&here->at))) {
         store(&here->many, 0);
+        store(&here->hosted, 0);
         store(&here->with[0], load(&here->at));
         store(&here->contexts, 1);
     }
@@ -98,22 +99,37 @@ static int synchronize_contexts(int (*wait)(void)) {
     return r;
 }
 
+/* Asks until something is done: a host function in the queue may wait for what
+   this thread does next, so not for long. */
+static int poll(const char *query, void *what) {
+    stream_fn ask = (stream_fn)driver_symbol(query);
+    uint64_t end = now_ns() + DEFT_WAIT_NS;
+    int r = CU_NOT_READY;
+    while (ask && (r = ask(what)) == CU_NOT_READY && now_ns() < end)
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, 20000}, NULL);
+    return r;
+}
+
+enum waited { DONE, NOT_YET, UNKNOWN };
+
 /* Waits until what this process has launched on the device is done. */
-static bool synchronize(struct deft_slot *s, void *stream, bool per_thread) {
+static enum waited synchronize(struct deft_slot *s, void *stream, bool per_thread) {
     struct mark at = gate_mark();
-    bool all = load(&here->many);
+    bool all = load(&here->many), hosted = load(&here->hosted);
     void *f = entry_raw(all          ? E_cuCtxSynchronize
                         : per_thread ? E_cuStreamSynchronize_ptsz
                                      : E_cuStreamSynchronize);
-    if (!f || gate_capturing(stream, per_thread))
-        return false;
+    if (!f || (hosted && all) || gate_capturing(stream, per_thread))
+        return UNKNOWN;
     inside++;
-    int r = all ? synchronize_contexts((int (*)(void))f) : ((stream_fn)f)(stream);
+    int r = hosted ? poll(per_thread ? "cuStreamQuery_ptsz" : "cuStreamQuery", stream)
+            : all  ? synchronize_contexts((int (*)(void))f)
+                   : ((stream_fn)f)(stream);
     inside--;
     if (r != CU_SUCCESS)
-        return false;
+        return r == CU_NOT_READY ? NOT_YET : UNKNOWN;
     emptied(s, at);
-    return true;
+    return DONE;
 }
 
 /* -- jobs -- */
@@ -185,10 +201,12 @@ COLD static void stop(struct deft_slot *s, void *stream, bool per_thread) {
     uint64_t begin = now_ns();
     add(&s->stops, 1);
     add(&s->waiting, 1);
-    synchronize(s, stream, per_thread);
+    enum waited queue = synchronize(s, stream, per_thread);
     while (closed(s)) {
         uint32_t epoch = acquire(&s->directive_epoch);
-        if (load(&s->drained) != epoch) {
+        if (queue == NOT_YET)
+            queue = synchronize(s, stream, per_thread);
+        if (queue != NOT_YET && load(&s->drained) != epoch) {
             store(&s->drained_ns, now_ns());
             release(&s->drained, epoch);
             member_ring();
@@ -221,7 +239,7 @@ static void sync_point(struct deft_slot *s, void *stream, bool per_thread, uint3
     if (!beyond(s, every, weight) || !swap_if(&here->synced, &last, launches))
         return;
     uint64_t begin = now_ns();
-    if (!synchronize(s, stream, per_thread))
+    if (synchronize(s, stream, per_thread) != DONE)
         return;
     add(&s->stall_ns, now_ns() - begin);
     add(&s->syncs, 1);
@@ -302,7 +320,7 @@ static void ring_wait(struct deft_slot *s, struct ring *r) {
     stream_fn wait = (stream_fn)entry_raw(E_cuEventSynchronize);
     uint64_t begin = now_ns();
     inside++;
-    int failed = !wait || wait(r->event[r->oldest]) != CU_SUCCESS;
+    int failed = !wait || (load(&here->hosted) ? poll("cuEventQuery", r->event[r->oldest]) : wait(r->event[r->oldest])) != CU_SUCCESS;
     inside--;
     add(&s->stall_ns, now_ns() - begin);
     r->queued -= r->size[r->oldest];
@@ -447,6 +465,11 @@ void gate_copy(void *stream, bool per_thread) {
     job_detect(s);
     if (closed(s) && member_obeys())
         stop(s, stream, per_thread);
+}
+
+void gate_host(void *stream, bool per_thread) {
+    gate_copy(stream, per_thread);
+    store(&here->hosted, 1);
 }
 
 void gate_synced(long kind, void *stream, bool per_thread, struct mark before) {

@@ -19,6 +19,9 @@
  *   fetch         copy 8 bytes of it to the host
  *   free          free the last allocation
  *   info          total and free memory, after "ok"
+ *   device N      the thread's context is now that of device N
+ *   context       ... a new one of the same device
+ *   hostwait      a host function that returns once "release" was said
  *   fork N        launch N in a child that starts anew, and wait for it
  *   threads N     launch N in each of 4 threads
  *   exit          end in good order
@@ -154,6 +157,23 @@ static int forked(long n) {
     return waitpid(child, &status, 0) != child || status;
 }
 
+static int released;
+static void wait_for_release(void *unused) {
+    (void)unused;
+    while (!__atomic_load_n(&released, __ATOMIC_ACQUIRE))
+        usleep(100);
+}
+
+static int enter(long device) {
+    int r = CALL(cuDevicePrimaryCtxRetain, (void **, int), &context, (int)device);
+    return r ? r : CALL(cuCtxSetCurrent, (void *), context);
+}
+
+static int another_context(void) {
+    int device, r = CALL(cuCtxGetDevice, (int *), &device);
+    return r ? r : CALL(cuCtxCreate_v2, (void **, unsigned, int), &context, 0, device);
+}
+
 static int mark(const char *which, uint64_t ns) {
     int (*f)(uint64_t) = (int (*)(uint64_t))dlsym(RTLD_DEFAULT, which);
     return f ? f(ns) : -2;
@@ -226,7 +246,15 @@ int main(void) {
                 printf("ok %zu %zu\n", total, left);
                 continue;
             }
-        } else if (!strcmp(what, "fork"))
+        } else if (!strcmp(what, "device"))
+            r = enter(n);
+        else if (!strcmp(what, "context"))
+            r = another_context();
+        else if (!strcmp(what, "hostwait"))
+            r = CALL(cuLaunchHostFunc, (void *, void (*)(void *), void *), NULL, wait_for_release, NULL);
+        else if (!strcmp(what, "release"))
+            __atomic_store_n(&released, 1, __ATOMIC_RELEASE);
+        else if (!strcmp(what, "fork"))
             r = forked(n);
         else if (!strcmp(what, "threads"))
             r = threads(n);

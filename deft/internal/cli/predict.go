@@ -55,13 +55,13 @@ func bound(v float64) string {
 }
 
 func printPrediction(env *cli.Env, p *sweep.Prediction) error {
-	t := cli.Table{Header: []string{"sync", "execution ms", "preemption ms", "sum ms", "low", "high", "measured delay ms"}}
+	t := cli.Table{Header: []string{"sync", "execution ms", "preemption ms", "sum ms", "low", "high", "over alone ms", "measured over alone ms"}}
 	for _, c := range p.Candidates {
 		measured := ""
-		if c.MeasuredMS != nil {
-			measured = ms(*c.MeasuredMS)
+		if c.MeasuredOverMS != nil {
+			measured = ms(*c.MeasuredOverMS)
 		}
-		t.Add(c.Sync, ms(c.ExecMS), ms(c.PreemptMS), ms(c.TotalMS), bound(c.Delay.Delay.Low), bound(c.Delay.Delay.High), measured)
+		t.Add(c.Sync, ms(c.ExecMS), ms(c.PreemptMS), ms(c.TotalMS), bound(c.Delay.Delay.Low), bound(c.Delay.Delay.High), ms(c.OverMS), measured)
 	}
 	if _, err := t.WriteTo(env.Stdout); err != nil {
 		return err

@@ -103,7 +103,7 @@ func printReport(env *cli.Env, c *report.Comparison) error {
 		}
 	}
 	if p := c.Preemption; p != nil {
-		_, err := fmt.Fprintf(env.Stdout, "preemption latency, ms: mean %.3f, p99 %.3f, most %.3f\n", p.Mean, p.P99, p.Max)
+		_, err := fmt.Fprintf(env.Stdout, "until those stopped were drained, ms: mean %.3f, p99 %.3f, most %.3f\n", p.Mean, p.P99, p.Max)
 		return err
 	}
 	return nil

@@ -1,4 +1,4 @@
-/* Devices, contexts and modules: one device, and names for it. */
+/* Devices, contexts and modules. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,28 +7,32 @@
 
 enum { MULTIPROCESSORS = 132, CONTEXT_MAGIC = 0x63747831 };
 
-static struct context primary = {CONTEXT_MAGIC, NULL};
+static struct context primary[DEVICES] = {{CONTEXT_MAGIC, 0, NULL}, {CONTEXT_MAGIC, 1, NULL}, {CONTEXT_MAGIC, 2, NULL}, {CONTEXT_MAGIC, 3, NULL}};
 static __thread struct context *current;
+
+#define EXISTS(ordinal) ((ordinal) >= 0 && (ordinal) < me.devices)
+
+static int is_primary(const struct context *c) { return c >= primary && c < primary + DEVICES; }
 
 API CUresult cuDeviceGetCount(int *count) {
     NEED_DRIVER;
     NEED(count, CUDA_ERROR_INVALID_VALUE);
-    *count = 1;
+    *count = me.devices;
     return CUDA_SUCCESS;
 }
 
 API CUresult cuDeviceGet(CUdevice *device, int ordinal) {
     NEED_DRIVER;
     NEED(device, CUDA_ERROR_INVALID_VALUE);
-    NEED(ordinal == 0, CUDA_ERROR_INVALID_DEVICE);
-    *device = 0;
+    NEED(EXISTS(ordinal), CUDA_ERROR_INVALID_DEVICE);
+    *device = ordinal;
     return CUDA_SUCCESS;
 }
 
 API CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
     NEED_DRIVER;
     NEED(name && size > 0, CUDA_ERROR_INVALID_VALUE);
-    NEED(device == 0, CUDA_ERROR_INVALID_DEVICE);
+    NEED(EXISTS(device), CUDA_ERROR_INVALID_DEVICE);
     snprintf(name, (size_t)size, "simulated device");
     return CUDA_SUCCESS;
 }
@@ -36,8 +40,9 @@ API CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
 API CUresult cuDeviceGetUuid_v2(unsigned char uuid[16], CUdevice device) {
     NEED_DRIVER;
     NEED(uuid, CUDA_ERROR_INVALID_VALUE);
-    NEED(device == 0, CUDA_ERROR_INVALID_DEVICE);
+    NEED(EXISTS(device), CUDA_ERROR_INVALID_DEVICE);
     memcpy(uuid, "simcuda-device-0", 16);
+    uuid[15] = (unsigned char)('0' + device);
     return CUDA_SUCCESS;
 }
 API CUresult cuDeviceGetUuid(unsigned char uuid[16], CUdevice device) { return cuDeviceGetUuid_v2(uuid, device); }
@@ -46,8 +51,8 @@ API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
     uint64_t unused, total;
     NEED_DRIVER;
     NEED(bytes, CUDA_ERROR_INVALID_VALUE);
-    NEED(device == 0, CUDA_ERROR_INVALID_DEVICE);
-    device_memory_info(me.device, &unused, &total);
+    NEED(EXISTS(device), CUDA_ERROR_INVALID_DEVICE);
+    device_memory_info(me.at[device].device, &unused, &total);
     *bytes = total;
     return CUDA_SUCCESS;
 }
@@ -55,7 +60,7 @@ API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
 API CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
     NEED_DRIVER;
     NEED(value, CUDA_ERROR_INVALID_VALUE);
-    NEED(device == 0, CUDA_ERROR_INVALID_DEVICE);
+    NEED(EXISTS(device), CUDA_ERROR_INVALID_DEVICE);
     switch (attribute) {
     case 1: *value = 1024; break;             /* threads per block */
     case 10: *value = 32; break;              /* warp */
@@ -71,13 +76,13 @@ API CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
 API CUresult cuDevicePrimaryCtxRetain(CUhandle *context, CUdevice device) {
     NEED_DRIVER;
     NEED(context, CUDA_ERROR_INVALID_VALUE);
-    NEED(device == 0, CUDA_ERROR_INVALID_DEVICE);
-    *context = &primary;
+    NEED(EXISTS(device), CUDA_ERROR_INVALID_DEVICE);
+    *context = &primary[device];
     return CUDA_SUCCESS;
 }
 API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     NEED_DRIVER;
-    return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return EXISTS(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 API CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
     (void)flags;
@@ -95,15 +100,17 @@ struct context *context_of(CUhandle h) {
     return c && c->magic == CONTEXT_MAGIC ? c : NULL;
 }
 
-CUhandle context_current(void) { return current ? current : &primary; }
+CUhandle context_current(void) { return current ? current : &primary[0]; }
+int context_device(void) { return current ? current->device : 0; }
 
 static CUresult create_context(CUhandle *context, CUdevice device) {
     NEED_DRIVER;
     NEED(context, CUDA_ERROR_INVALID_VALUE);
-    NEED(device == 0, CUDA_ERROR_INVALID_DEVICE);
+    NEED(EXISTS(device), CUDA_ERROR_INVALID_DEVICE);
     struct context *c = calloc(1, sizeof *c);
     NEED(c, CUDA_ERROR_OUT_OF_MEMORY);
     c->magic = CONTEXT_MAGIC;
+    c->device = device;
     c->below = current;
     *context = current = c;
     return CUDA_SUCCESS;
@@ -124,7 +131,7 @@ API CUresult cuCtxCreate_v4(CUhandle *context, void *parameters, unsigned flags,
 API CUresult cuCtxDestroy_v2(CUhandle context) {
     struct context *c = context_of(context);
     NEED_DRIVER;
-    NEED(c && c != &primary, CUDA_ERROR_INVALID_CONTEXT);
+    NEED(c && !is_primary(c), CUDA_ERROR_INVALID_CONTEXT);
     if (current == c) current = c->below;
     c->magic = 0;
     free(c);
@@ -146,7 +153,7 @@ API CUresult cuCtxPushCurrent_v2(CUhandle context) {
     struct context *c = context_of(context);
     NEED_DRIVER;
     NEED(c, CUDA_ERROR_INVALID_CONTEXT);
-    if (c != &primary) c->below = current;
+    if (!is_primary(c)) c->below = current;
     current = c;
     return CUDA_SUCCESS;
 }
@@ -161,7 +168,7 @@ API CUresult cuCtxGetDevice(CUdevice *device) {
     NEED_DRIVER;
     NEED(device, CUDA_ERROR_INVALID_VALUE);
     NEED(current, CUDA_ERROR_INVALID_CONTEXT);
-    *device = 0;
+    *device = current->device;
     return CUDA_SUCCESS;
 }
 API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {

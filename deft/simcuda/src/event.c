@@ -8,6 +8,7 @@ enum { EVENT_MAGIC = 0x65767431 };
 struct event {
     int magic;
     int timed;
+    int device;
     uint64_t number;       /* of the command that stands for it, plus 1 */
     uint64_t end;          /* when that was done, once somebody has asked */
     struct graph *graph;   /* it was recorded into this capture */
@@ -48,6 +49,7 @@ static CUresult record(struct stream *s, CUhandle event) {
     e->graph = s->graph;
     e->origin = s->origin;
     e->end = 0;
+    e->device = s->device;
     e->number = s->graph ? 0 : __atomic_load_n(&s->last, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&local);
     return CUDA_SUCCESS;
@@ -78,7 +80,7 @@ API CUresult cuEventQuery(CUhandle event) {
     NEED_DRIVER;
     CUresult r = recorded(e, &number);
     if (r || !number) return r;
-    if (!device_done(me.device, me.client, number - 1, &end)) return CUDA_ERROR_NOT_READY;
+    if (!device_done(ON(e->device), number - 1, &end)) return CUDA_ERROR_NOT_READY;
     keep_end(e, number, end);
     return CUDA_SUCCESS;
 }
@@ -90,7 +92,7 @@ API CUresult cuEventSynchronize(CUhandle event) {
     CUresult r = recorded(e, &number);
     if (!r) r = disturb();
     if (r || !number) return r;
-    keep_end(e, number, device_wait(me.device, me.client, number - 1));
+    keep_end(e, number, device_wait(ON(e->device), number - 1));
     return CUDA_SUCCESS;
 }
 API CUresult cuEventElapsedTime_v2(float *ms, CUhandle from, CUhandle to) {

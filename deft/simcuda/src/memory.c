@@ -9,7 +9,7 @@
 struct allocation {
     CUdeviceptr at;
     size_t bytes;
-    int device; /* counts as device memory */
+    int device; /* whose memory it is; -1 the host's */
     struct allocation *next;
 };
 
@@ -22,13 +22,13 @@ static CUresult allocate(CUdeviceptr *at, size_t bytes, int device) {
     NEED(bytes < (1ull << 46), CUDA_ERROR_OUT_OF_MEMORY);
     struct allocation *a = malloc(sizeof *a);
     NEED(a, CUDA_ERROR_OUT_OF_MEMORY);
-    if (device && device_memory(me.device, me.client, (int64_t)bytes)) {
+    if (device >= 0 && device_memory(ON(device), (int64_t)bytes)) {
         free(a);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
-        if (device) device_memory(me.device, me.client, -(int64_t)bytes);
+        if (device >= 0) device_memory(ON(device), -(int64_t)bytes);
         free(a);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -51,14 +51,14 @@ static CUresult release(CUdeviceptr at) {
     pthread_mutex_unlock(&local);
     NEED(a, CUDA_ERROR_INVALID_VALUE);
     munmap((void *)(uintptr_t)a->at, a->bytes);
-    if (a->device) device_memory(me.device, me.client, -(int64_t)a->bytes);
+    if (a->device >= 0) device_memory(ON(a->device), -(int64_t)a->bytes);
     free(a);
     return CUDA_SUCCESS;
 }
 
 API CUresult cuMemAlloc_v2(CUdeviceptr *at, size_t bytes) {
     CUresult r = disturb();
-    return r ? r : allocate(at, bytes, 1);
+    return r ? r : allocate(at, bytes, context_device());
 }
 API CUresult cuMemAllocManaged(CUdeviceptr *at, size_t bytes, unsigned flags) {
     (void)flags;
@@ -77,7 +77,7 @@ API CUresult cuMemFree_v2(CUdeviceptr at) {
 API CUresult cuMemAllocHost_v2(void **at, size_t bytes) {
     CUdeviceptr p = 0;
     NEED(at, CUDA_ERROR_INVALID_VALUE);
-    CUresult r = allocate(&p, bytes, 0);
+    CUresult r = allocate(&p, bytes, -1);
     *at = (void *)(uintptr_t)p;
     return r;
 }
@@ -89,7 +89,7 @@ API CUresult cuMemFreeHost(void *at) { return release((CUdeviceptr)(uintptr_t)at
 
 static CUresult alloc_async(struct stream *s, CUdeviceptr *at, size_t bytes) {
     CUresult r = submit(s, 0, 0);
-    return r ? r : allocate(at, bytes, 1);
+    return r ? r : allocate(at, bytes, s->device);
 }
 BOTH(cuMemAllocAsync, cuMemAllocAsync_ptsz, (CUdeviceptr * at, size_t bytes, CUhandle stream), alloc_async, at, bytes)
 
@@ -102,7 +102,7 @@ BOTH(cuMemFreeAsync, cuMemFreeAsync_ptsz, (CUdeviceptr at, CUhandle stream), fre
 API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     NEED_DRIVER;
     NEED(free_bytes && total, CUDA_ERROR_INVALID_VALUE);
-    device_memory_info(me.device, free_bytes, total);
+    device_memory_info(me.at[context_device()].device, free_bytes, total);
     return CUDA_SUCCESS;
 }
 
@@ -132,7 +132,7 @@ static CUresult copy(struct stream *s, void *to, const void *from, size_t bytes,
     if (!r) r = submit(s, (bytes * set.ns_per_kib + 1023) / 1024, 0);
     if (r) return r;
     if (!s->graph && bytes) memmove(to, from, bytes);
-    if (when == AT_ONCE) device_wait(me.device, me.client, __atomic_load_n(&s->last, __ATOMIC_RELAXED) - 1);
+    if (when == AT_ONCE) device_wait(ON(s->device), __atomic_load_n(&s->last, __ATOMIC_RELAXED) - 1);
     return CUDA_SUCCESS;
 }
 

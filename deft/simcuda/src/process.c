@@ -5,7 +5,8 @@
  * take their time in the queue.
  *
  * Settings, read from the environment once:
- *   SIMCUDA_DEVICE        file of the device (/dev/shm/simcuda-UID)
+ *   SIMCUDA_DEVICE        files of the devices, at most four, with a colon
+ *                         between (/dev/shm/simcuda-UID)
  *   SIMCUDA_ORDER         fifo (default) or sliced
  *   SIMCUDA_SLICE_NS      turn of a client when sliced (2000000)
  *   SIMCUDA_SWITCH_NS     idle time at a change of turn (0)
@@ -52,7 +53,7 @@ static void read_faults(const char *s) {
 static void in_child(void) {
     pthread_mutex_init(&local, NULL);
     me.orphan = me.ready && !set.after_fork;
-    me.ready = 0;
+    me.ready = me.devices = 0;
     me.launches = me.kernels = me.graphs = me.syncs = me.copies = 0;
 }
 
@@ -66,9 +67,25 @@ __attribute__((constructor)) static void load(void) {
     pthread_atfork(NULL, NULL, in_child);
 }
 
+static CUresult join_device(const char *file, const struct device_settings *s) {
+    struct device *d = device_open(file, s);
+    if (!d) {
+        fprintf(stderr, "simcuda: %s: %s\n", file, strerror(errno));
+        return CUDA_ERROR_NO_DEVICE;
+    }
+    int client = device_join(d);
+    if (client < 0) {
+        fprintf(stderr, "simcuda: %s: all %d places for processes are taken\n", file, DEVICE_CLIENTS);
+        return CUDA_ERROR_NO_DEVICE;
+    }
+    me.at[me.devices].device = d;
+    me.at[me.devices++].client = client;
+    return CUDA_SUCCESS;
+}
+
 static CUresult join(void) {
-    char path[64];
-    const char *file = getenv("SIMCUDA_DEVICE"), *order = getenv("SIMCUDA_ORDER");
+    char paths[4096], *rest = NULL;
+    const char *files = getenv("SIMCUDA_DEVICE"), *order = getenv("SIMCUDA_ORDER");
     struct device_settings s = {
         .order = order && !strcmp(order, "sliced") ? DEVICE_SLICED : DEVICE_FIFO,
         .slice_ns = number_from("SIMCUDA_SLICE_NS", 2000000),
@@ -78,21 +95,15 @@ static CUresult join(void) {
     };
     if (s.slice_ns < 1000) s.slice_ns = 1000;
     if (s.queue < 1 || s.queue > DEVICE_QUEUE) s.queue = DEVICE_QUEUE;
-    if (!file || !*file) {
-        snprintf(path, sizeof path, "/dev/shm/simcuda-%u", (unsigned)getuid());
-        file = path;
-    }
-    if (!me.device) me.device = device_open(file, &s);
-    if (!me.device) {
-        fprintf(stderr, "simcuda: %s: %s\n", file, strerror(errno));
-        return CUDA_ERROR_NO_DEVICE;
-    }
-    me.client = device_join(me.device);
-    if (me.client < 0) {
-        fprintf(stderr, "simcuda: %s: all %d places for processes are taken\n", file, DEVICE_CLIENTS);
-        return CUDA_ERROR_NO_DEVICE;
-    }
-    return CUDA_SUCCESS;
+    if (files && *files)
+        snprintf(paths, sizeof paths, "%s", files);
+    else
+        snprintf(paths, sizeof paths, "/dev/shm/simcuda-%u", (unsigned)getuid());
+    CUresult r = CUDA_SUCCESS;
+    me.devices = 0;
+    for (char *file = strtok_r(paths, ":", &rest); file && !r; file = strtok_r(NULL, ":", &rest))
+        r = me.devices < DEVICES ? join_device(file, &s) : CUDA_ERROR_INVALID_VALUE;
+    return r;
 }
 
 static void write_counts(void) {
@@ -109,7 +120,7 @@ static void write_counts(void) {
 __attribute__((destructor)) static void unload(void) {
     if (!__atomic_exchange_n(&me.ready, 0, __ATOMIC_ACQ_REL)) return;
     write_counts();
-    device_leave(me.device, me.client);
+    for (int i = 0; i < me.devices; i++) device_leave(ON(i));
 }
 
 CUresult usable(void) {

@@ -30,9 +30,14 @@ struct settings {
     int look_up, noop, after_fork;
 };
 
+enum { DEVICES = 4 };
+
 struct process {
-    struct device *device;
-    int client;
+    struct {
+        struct device *device;
+        int client;
+    } at[DEVICES];
+    int devices;
     int ready;    /* cuInit has been called here */
     int orphan;   /* a forked child of a process that had called cuInit */
     int failed;   /* a launch has failed: every call does from now on */
@@ -47,6 +52,9 @@ extern struct process me;
 extern pthread_mutex_t local;
 
 #define COUNT(what) __atomic_add_fetch(&me.what, 1, __ATOMIC_RELAXED)
+/* The process's place on a device: two arguments of device.h. */
+#define ON(ordinal) me.at[ordinal].device, me.at[ordinal].client
+
 #define READ(what) __atomic_load_n(&me.what, __ATOMIC_RELAXED)
 
 /* CUDA_SUCCESS, or why no call can succeed. */
@@ -65,12 +73,13 @@ CUresult usable(void);
 /* ---- context.c ---- */
 
 struct context {
-    int magic;
+    int magic, device;
     struct context *below; /* of the calling thread's stack */
 };
 
 struct context *context_of(CUhandle h); /* NULL for none */
 CUhandle context_current(void);
+int context_device(void); /* of the current one */
 
 /* ---- stream.c ---- */
 
@@ -85,10 +94,12 @@ struct graph *graph_of(CUhandle h); /* NULL for none */
 enum { CAPTURE_GLOBAL, CAPTURE_THREAD_LOCAL, CAPTURE_RELAXED };
 
 struct stream {
-    int magic;
+    int magic, device;
+    enum { MADE, LEGACY, THREADS } kind;
     unsigned flags;
     int priority;
     uint64_t last;         /* number of its last command, plus 1 */
+    int hosting;           /* host functions that have not returned */
     struct graph *graph;   /* what is being captured; NULL for none */
     struct stream *origin; /* where that capture began */
     int mode, broken;
@@ -96,9 +107,6 @@ struct stream {
     pthread_t by;
     struct stream *next;
 };
-
-extern struct stream legacy;
-extern __thread struct stream per_thread;
 
 struct stream *stream_of(CUhandle h, int ptsz); /* NULL for none */
 
@@ -117,8 +125,8 @@ CUresult implicit(const struct stream *s);
 
 /* The same for calls that take no stream: they mean the default one. */
 #define DEFAULT(name, second, parameters, f, ...)                                  \
-    API CUresult name parameters { return f(&legacy __VA_OPT__(, ) __VA_ARGS__); } \
-    API CUresult second parameters { return f(&per_thread __VA_OPT__(, ) __VA_ARGS__); }
+    API CUresult name parameters { return f(stream_of(NULL, 0) __VA_OPT__(, ) __VA_ARGS__); } \
+    API CUresult second parameters { return f(stream_of(NULL, 1) __VA_OPT__(, ) __VA_ARGS__); }
 
 /* ---- work.c ---- */
 
@@ -126,5 +134,7 @@ CUresult implicit(const struct stream *s);
 CUresult submit(struct stream *s, uint64_t ns, uint64_t nodes);
 
 API CUresult cuCtxSynchronize(void);
+API CUresult cuCtxPushCurrent_v2(CUhandle context);
+API CUresult cuCtxPopCurrent_v2(CUhandle *context);
 
 #endif

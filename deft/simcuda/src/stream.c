@@ -56,15 +56,17 @@ API CUresult cuGraphInstantiateWithFlags(CUhandle *exec, CUhandle graph, uint64_
 
 
 enum { NONBLOCKING = 1 };
-struct stream legacy = {.magic = STREAM_MAGIC};
-__thread struct stream per_thread = {.magic = STREAM_MAGIC};
+#define ONE_OF(which, n) {.magic = STREAM_MAGIC, .device = n, .kind = which}
+#define DEFAULTS(which) {ONE_OF(which, 0), ONE_OF(which, 1), ONE_OF(which, 2), ONE_OF(which, 3)}
+static struct stream legacy[DEVICES] = DEFAULTS(LEGACY);
+static __thread struct stream per_thread[DEVICES] = DEFAULTS(THREADS);
 static __thread int thread_mode = CAPTURE_GLOBAL;
 static struct stream *streams; /* made by cuStreamCreate */
 
 struct stream *stream_of(CUhandle h, int ptsz) {
     struct stream *s = h;
-    if (h == CU_STREAM_PER_THREAD || (!h && ptsz)) return &per_thread;
-    if (h == CU_STREAM_LEGACY || !h) return &legacy;
+    if (h == CU_STREAM_PER_THREAD || (!h && ptsz)) return &per_thread[context_device()];
+    if (h == CU_STREAM_LEGACY || !h) return &legacy[context_device()];
     return s->magic == STREAM_MAGIC ? s : NULL;
 }
 
@@ -84,7 +86,7 @@ CUresult disturb(void) {
 
 CUresult implicit(const struct stream *s) {
     CUresult r = CUDA_SUCCESS;
-    if (s != &legacy || !READ(captures)) return r;
+    if (s->kind != LEGACY || !READ(captures)) return r;
     pthread_mutex_lock(&local);
     for (struct stream *o = streams; o; o = o->next) {
         if (!o->graph || o->flags & NONBLOCKING) continue;
@@ -101,6 +103,7 @@ static CUresult create_stream(CUhandle *stream, unsigned flags, int priority) {
     struct stream *s = calloc(1, sizeof *s);
     NEED(s, CUDA_ERROR_OUT_OF_MEMORY);
     s->magic = STREAM_MAGIC;
+    s->device = context_device();
     s->flags = flags;
     s->priority = priority;
     pthread_mutex_lock(&local);
@@ -116,21 +119,21 @@ API CUresult cuStreamCreateWithPriority(CUhandle *stream, unsigned flags, int pr
 API CUresult cuStreamDestroy_v2(CUhandle stream) {
     struct stream *s = stream_of(stream, 0);
     NEED_DRIVER;
-    NEED(s && s != &legacy && s != &per_thread, CUDA_ERROR_INVALID_HANDLE);
+    NEED(s && s->kind == MADE, CUDA_ERROR_INVALID_HANDLE);
     pthread_mutex_lock(&local);
     struct stream **p = &streams;
     while (*p && *p != s) p = &(*p)->next;
     if (*p) *p = s->next;
     pthread_mutex_unlock(&local);
     s->magic = 0;
-    free(s);
+    if (!__atomic_load_n(&s->hosting, __ATOMIC_ACQUIRE)) free(s); /* else its host functions have it */
     return CUDA_SUCCESS;
 }
 
 static CUresult begin_capture(struct stream *s, struct graph *into, int mode) {
     NEED_DRIVER;
     NEED(s, CUDA_ERROR_INVALID_HANDLE);
-    NEED(s != &legacy && !s->graph, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    NEED(s->kind != LEGACY && !s->graph, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     NEED(mode >= CAPTURE_GLOBAL && mode <= CAPTURE_RELAXED, CUDA_ERROR_INVALID_VALUE);
     struct graph *g = into ? into : new_graph(0, 0);
     NEED(g, CUDA_ERROR_OUT_OF_MEMORY);

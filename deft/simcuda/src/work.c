@@ -22,7 +22,7 @@ CUresult submit(struct stream *s, uint64_t ns, uint64_t nodes) {
         return CUDA_SUCCESS;
     }
     __atomic_add_fetch(&me.kernels, nodes, __ATOMIC_RELAXED);
-    device_push(me.device, me.client, ns, &s->last);
+    device_push(ON(s->device), ns, &s->last);
     return CUDA_SUCCESS;
 }
 
@@ -88,7 +88,17 @@ static CUresult graph_upload(struct stream *s, CUhandle exec) {
 }
 BOTH(cuGraphUpload, cuGraphUpload_ptsz, (CUhandle exec, CUhandle stream), graph_upload, exec)
 
-/* Waits for the stream's last command. */
+/* Host functions that have not returned, by device. */
+static int hosting[DEVICES];
+
+/* Those of a stream; a thread's own goes with it, so all of the device. */
+static int *hosts(struct stream *s) { return s->kind == THREADS ? &hosting[s->device] : &s->hosting; }
+
+static void await_host(int *left) {
+    while (__atomic_load_n(left, __ATOMIC_ACQUIRE)) sleep_until(now_ns() + 20000);
+}
+
+/* Waits for the stream's last command and its host functions. */
 static CUresult synchronize(struct stream *s) {
     NEED_DRIVER;
     NEED(s, CUDA_ERROR_INVALID_HANDLE);
@@ -102,8 +112,9 @@ static CUresult synchronize(struct stream *s) {
     CUresult r = disturb();
     if (!r) r = implicit(s);
     uint64_t last = __atomic_load_n(&s->last, __ATOMIC_RELAXED);
-    if (s == &legacy) last = device_tail(me.device, me.client);
-    if (!r && last) device_wait(me.device, me.client, last - 1);
+    if (s->kind == LEGACY) last = device_tail(ON(s->device));
+    if (!r && last) device_wait(ON(s->device), last - 1);
+    if (!r) await_host(hosts(s));
     return r;
 }
 BOTH(cuStreamSynchronize, cuStreamSynchronize_ptsz, (CUhandle stream), synchronize)
@@ -112,34 +123,52 @@ API CUresult cuCtxSynchronize(void) {
     NEED_DRIVER;
     COUNT(syncs);
     CUresult r = disturb();
-    uint64_t tail = device_tail(me.device, me.client);
-    if (!r && tail) device_wait(me.device, me.client, tail - 1);
+    int o = context_device();
+    uint64_t tail = device_tail(ON(o));
+    if (!r && tail) device_wait(ON(o), tail - 1);
+    if (!r) await_host(&hosting[o]);
     return r;
 }
-API CUresult cuCtxSynchronize_v2(CUhandle context) { return context_of(context) ? cuCtxSynchronize() : CUDA_ERROR_INVALID_CONTEXT; }
+API CUresult cuCtxSynchronize_v2(CUhandle context) {
+    CUhandle before;
+    NEED(context_of(context), CUDA_ERROR_INVALID_CONTEXT);
+    CUresult r = cuCtxPushCurrent_v2(context);
+    if (!r) r = cuCtxSynchronize();
+    (void)cuCtxPopCurrent_v2(&before);
+    return r;
+}
 
 static CUresult query(struct stream *s) {
     NEED_DRIVER;
     NEED(s, CUDA_ERROR_INVALID_HANDLE);
     CUresult r = s->graph ? synchronize(s) : implicit(s);
     uint64_t last = __atomic_load_n(&s->last, __ATOMIC_RELAXED);
-    if (r || !last || device_done(me.device, me.client, last - 1, NULL)) return r;
+    if (r || ((!last || device_done(ON(s->device), last - 1, NULL)) && !__atomic_load_n(hosts(s), __ATOMIC_ACQUIRE))) return r;
     return CUDA_ERROR_NOT_READY;
 }
 BOTH(cuStreamQuery, cuStreamQuery_ptsz, (CUhandle stream), query)
 
-/* Host functions run in a thread of their own once all before them is done. */
+/* Host functions run in a thread of their own once all before them is done, and
+ * the stream is not done before they are; what follows them in it is not held
+ * back. */
 struct host_call {
+    int device, *left; /* of the stream, where that is not the device's */
     uint64_t after;
     CUhostFn f;
     void *data;
 };
 
+static void hosted(int device, int *left, int by) {
+    __atomic_add_fetch(&hosting[device], by, __ATOMIC_RELEASE);
+    if (left) __atomic_add_fetch(left, by, __ATOMIC_RELEASE);
+}
+
 static void *host_call(void *p) {
     struct host_call c = *(struct host_call *)p;
     free(p);
-    device_wait(me.device, me.client, c.after);
+    device_wait(ON(c.device), c.after);
     c.f(c.data);
+    hosted(c.device, c.left, -1);
     return NULL;
 }
 
@@ -151,8 +180,11 @@ static CUresult host_function(struct stream *s, CUhostFn f, void *data) {
     pthread_t thread;
     struct host_call *c = malloc(sizeof *c);
     NEED(c, CUDA_ERROR_OUT_OF_MEMORY);
-    *c = (struct host_call){__atomic_load_n(&s->last, __ATOMIC_RELAXED) - 1, f, data};
+    int *left = s->kind == THREADS ? NULL : &s->hosting;
+    *c = (struct host_call){s->device, left, __atomic_load_n(&s->last, __ATOMIC_RELAXED) - 1, f, data};
+    hosted(s->device, left, 1);
     if (pthread_create(&thread, NULL, host_call, c)) {
+        hosted(s->device, left, -1);
         free(c);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
