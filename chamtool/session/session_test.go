@@ -22,7 +22,7 @@ type memory struct{ bytes.Buffer }
 
 func (*memory) Close() error { return nil }
 
-func settings(t *testing.T, values map[string]string) *config.Config {
+func settings(t testing.TB, values map[string]string) *config.Config {
 	c, warnings := config.Read(func(name string) (string, bool) { v, ok := values[name]; return v, ok })
 	if len(warnings) > 0 {
 		t.Fatal(warnings)

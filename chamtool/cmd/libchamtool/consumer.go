@@ -101,6 +101,7 @@ func start(process, settings unsafe.Pointer) bool {
 		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
 		Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Create: c.create,
 	})
+	c.decisions.queue.Session = c.session
 	for _, w := range c.session.Warnings() {
 		c.say("%s", w)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/chamtool/balance"
+	"github.com/foretime/foretime/chamtool/session"
 )
 
 // The decisions that the library asks for, on its communication thread. Loads
@@ -25,9 +26,11 @@ func loadOf(own, came []uint64) int {
 		return len(own) + len(came)
 	}
 	sum := 0.0
-	for _, s := range c.session.Seconds(own, c.attach) {
+	c.decisions.mu.Lock()
+	for _, s := range c.decisions.queue.Seconds(own, time.Now(), c.attach) {
 		sum += s
 	}
+	c.decisions.mu.Unlock()
 	for _, word := range came {
 		s := math.Float64frombits(word)
 		if !(s > 0 && s < 1e6) { // it has started, or came without
@@ -51,6 +54,7 @@ type decisions struct {
 	mu    sync.Mutex
 	began time.Time
 	way   balance.Way
+	queue session.Queue
 }
 
 // transfers is what this rank is to give now. The lock is the caller's.
@@ -98,9 +102,9 @@ func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	if c == nil || c.rank >= len(load) {
 		return 0
 	}
-	times := c.session.Seconds(tokens, c.attach)
 	c.decisions.mu.Lock()
 	defer c.decisions.mu.Unlock()
+	times := c.decisions.queue.Seconds(tokens, time.Now(), c.attach)
 	now := c.decisions.now()
 	moves := balance.Moves(times, c.transfers(load, now), c.config.MigrationCost.Seconds(), c.config.MovesAtOnce)
 	for n, m := range moves {
