@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -91,17 +90,15 @@ func several(ctx context.Context, env *cli.Env, path string) ([]slurm.Summary, e
 		states[provisions[i].state] = true
 	}
 	sums, errs := make([]slurm.Summary, len(chains)), make([]error, len(chains))
-	var all sync.WaitGroup
+	var all crash.Group
 	for i, p := range provisions {
-		all.Add(1)
-		crash.Go(func() {
-			defer all.Done()
+		all.Go(func() error {
 			if sums[i], errs[i] = p.keep(ctx); errs[i] != nil {
 				errs[i] = fmt.Errorf("%s: %w", p.state, errs[i])
 				env.Log.Warn(errs[i])
 			}
+			return nil
 		})
 	}
-	all.Wait()
-	return sums, errors.Join(errs...)
+	return sums, errors.Join(all.Wait(), errors.Join(errs...))
 }
