@@ -40,6 +40,9 @@ type Product struct {
 type Compiler struct {
 	Path  string // the compiler's name or path; "cc" where empty
 	Cache string // folder of the products; made where absent
+	// Made is a folder of products that were made elsewhere, for a machine
+	// without a compiler: one that it has under its name is taken as it is.
+	Made string
 }
 
 // Build returns the absolute path of the product, compiling it unless the
@@ -47,6 +50,11 @@ type Compiler struct {
 func (c Compiler) Build(ctx context.Context, p Product) (string, error) {
 	if p.Name == "" || p.Name != filepath.Base(p.Name) {
 		return "", fmt.Errorf("cc: product name %q: want a plain file name", p.Name)
+	}
+	if made := filepath.Join(c.Made, p.Name); c.Made != "" {
+		if _, err := os.Stat(made); err == nil {
+			return filepath.Abs(made)
+		}
 	}
 	if c.Cache == "" {
 		return "", fmt.Errorf("cc: %s: no cache folder given", p.Name)

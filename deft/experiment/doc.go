@@ -28,5 +28,6 @@
 // one for each kernel), graph (so many kernels are launched as one CUDA graph,
 // simulated devices and virtual clock), launch_ns (host time of a launch, virtual clock),
 // period_ms (jobs begin this far apart where the one before is done; 0: only
-// sleep_time counts), start_ms (wait before the first job).
+// sleep_time counts), compile (through torch.compile, on a GPU), start_ms (wait
+// before the first job). python_path and repo_path are those of codegen and bloom.
 package experiment

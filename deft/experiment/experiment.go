@@ -55,6 +55,7 @@ type Model struct {
 	Graph       int           // kernels that are launched together, as one CUDA graph; 0 none are
 	LaunchCost  time.Duration // host time of a launch, virtual clock; 0 the default
 	Period      time.Duration
+	Compile     bool // by torch.compile, on a GPU
 	Start       time.Duration
 }
 

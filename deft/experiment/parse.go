@@ -315,6 +315,7 @@ func (o *object) own(m *Model) {
 	m.Graph = o.whole("graph", 1, 0)
 	m.LaunchCost = o.duration("launch_ns", time.Nanosecond)
 	m.Period = o.duration("period_ms", time.Millisecond)
+	m.Compile = o.flag("compile")
 	m.Start = o.duration("start_ms", time.Millisecond)
 	o.kernels(m)
 }

@@ -1,12 +1,13 @@
 """Programs for the checks of README.md that need a GPU.
 
-usage: checks.py launches {eager,compiled,graph,cublas,cudnn} | crash | loader | loop
+usage: checks.py launches {eager,compiled,graph,cublas,cudnn} | crash | loader | loop [SECONDS]
 
 launches   runs one kind of work and prints how often the CUDA API launched, as
            PyTorch's profiler counts it; to be run under deft doctor
 crash      works for 5 s, then reads past the end of a tensor on the device
 loader     feeds the GPU from a DataLoader with forked workers
-loop       times ResNet-50, batch 8, and prints the mean milliseconds of a job
+loop       times ResNet-50, batch 8, for 22 seconds or as many as are said, and
+           prints the mean milliseconds of a job
 """
 
 import json
@@ -89,8 +90,8 @@ def loader():
     print(f"batches {n}")
 
 
-def loop():
-    """Prints the mean time of a job over about 20 s."""
+def loop(seconds=22):
+    """Prints the mean time of a job, the first tenth of them left out."""
     import torch
     import torchvision
 
@@ -98,7 +99,7 @@ def loop():
     x = torch.rand(8, 3, 224, 224, device="cuda")
     times = []
     with torch.no_grad():
-        until = time.monotonic() + 22
+        until = time.monotonic() + seconds
         while time.monotonic() < until:
             begin = time.perf_counter()
             model(x)
@@ -112,6 +113,8 @@ def main(argv):
     """Calls one of the programs."""
     if len(argv) == 2 and argv[0] == "launches" and argv[1] in ("eager", "compiled", "graph", "cublas", "cudnn"):
         launches(argv[1])
+    elif len(argv) == 2 and argv[0] == "loop" and argv[1].isdigit() and int(argv[1]) > 0:
+        loop(int(argv[1]))
     elif len(argv) == 1 and argv[0] in ("crash", "loader", "loop"):
         {"crash": crash, "loader": loader, "loop": loop}[argv[0]]()
     else:

@@ -16,12 +16,26 @@ import (
 //go:embed run_model.py
 var program []byte
 
+//go:embed checks.py
+var checks []byte
+
+//go:embed pair.json
+var pair []byte
+
+// Pair is the experiment of check 15: two detectors, one of them urgent.
+func Pair() []byte { return bytes.Clone(pair) }
+
 // Write puts run_model.py into a folder of its own below cache, unless it is
 // there already, and returns its absolute path. Any number of processes may
 // call it at once.
-func Write(cache string) (string, error) {
+func Write(cache string) (string, error) { return write(cache, "run_model.py", program) }
+
+// WriteChecks does the same with checks.py.
+func WriteChecks(cache string) (string, error) { return write(cache, "checks.py", checks) }
+
+func write(cache, name string, program []byte) (string, error) {
 	sum := sha256.Sum256(program)
-	path, err := filepath.Abs(filepath.Join(cache, hex.EncodeToString(sum[:8]), "run_model.py"))
+	path, err := filepath.Abs(filepath.Join(cache, hex.EncodeToString(sum[:8]), name))
 	if err != nil {
 		return "", fmt.Errorf("gpu: %w", err)
 	}

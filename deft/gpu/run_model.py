@@ -1,6 +1,7 @@
 """One DNN model as a client of a shared GPU, for deft run --device cuda.
 
-usage: run_model.py FILE DEVICE DUR [--sync-model-load] [--min-jobs N] [--slo-ms MS] [--compile]
+usage: run_model.py FILE DEVICE DUR [--sync-model-load] [--min-jobs N] [--slo-ms MS]
+                    [--period-ms MS] [--compile]
 
 FILE is one entry of "models" in an experiment's configuration, as JSON; DEVICE a
 CUDA ordinal, or cpu; DUR the seconds for which jobs begin. The weights are random
@@ -85,15 +86,25 @@ def wait_for_run(stdin, stdout):
         raise Refused(f'standard input: {line!r}, want "run"')
 
 
-def run_jobs(job, duration_s, min_jobs, pause_s, now=time.perf_counter, sleep=time.sleep):
-    """Calls job until both limits are reached, with a pause after each."""
+def run_jobs(job, duration_s, min_jobs, pause_s, period_s=0, now=time.perf_counter, sleep=time.sleep):
+    """Calls job until both limits are reached, with a pause after each, or, with
+    a period, from the begin of one to that of the next where it is done by then."""
     until, jobs = now() + duration_s, 0
     while jobs < min_jobs or now() < until:
+        begin = now()
         job()
         jobs += 1
-        if pause_s:
-            sleep(pause_s)
+        rest = begin + period_s - now() if period_s else pause_s
+        if rest > 0:
+            sleep(rest)
     return jobs
+
+
+def detections(outputs):
+    """Returns how many boxes a detector found, None for other models."""
+    if isinstance(outputs, (list, tuple)) and outputs and all(isinstance(o, dict) and "scores" in o for o in outputs):
+        return sum(len(o["scores"]) for o in outputs)
+    return None
 
 
 def marks():
@@ -116,11 +127,16 @@ class Text:
         return nn.Sequential(nn.Embedding(50257, 768), nn.TransformerEncoder(layer, 12), nn.Linear(768, 50257, bias=False))
 
 
+def is_text(name):
+    """Says whether a name is one of upstream's language models; all are of one size here."""
+    return any(known in name.lower() for known in ("gpt2", "codegen", "bloom"))
+
+
 def build(model, torch, torchvision):
     """Returns a module with random weights and the input of one job."""
     name, batch = model["name"], model["batch"]
     height, width = model["size"]
-    if name == "gpt2":
+    if is_text(name):
         return Text(torch), (torch.randint(0, 50257, (batch, TOKENS)),)
     image = torch.rand(3, height, width)
     for family in (torchvision.models.detection, torchvision.models.segmentation, torchvision.models):
@@ -135,7 +151,7 @@ def build(model, torch, torchvision):
         if model["resize"] and not name.startswith("ssd"):  # ssd models have one size, their own
             options.update(min_size=min(height, width), max_size=max(height, width))
         return make(**options), ([image.clone() for _ in range(batch)],)
-    raise Refused(f"model_name: torchvision has no {name!r}, and it is not gpt2")
+    raise Refused(f"model_name: torchvision has no {name!r}, and it is not gpt2, codegen or bloom")
 
 
 def to_device(value, device):
@@ -168,8 +184,9 @@ def load(model, where, compiled):
 
     def job():
         with torch.no_grad():
-            module(*inputs)
+            outputs = module(*inputs)
         wait()
+        return detections(outputs)
 
     def memory():
         if not on_gpu:
@@ -188,6 +205,7 @@ def arguments(argv):
     parser.add_argument("--sync-model-load", action="store_true", help="wait for a line run on standard input")
     parser.add_argument("--min-jobs", type=int, default=10, help="jobs at least (%(default)s)")
     parser.add_argument("--slo-ms", type=float, default=0, help="time within which a job should be done, told to the hook")
+    parser.add_argument("--period-ms", type=float, default=0, help="from the begin of a job to that of the next, in place of sleep_time")
     parser.add_argument("--compile", action="store_true", help="run the model through torch.compile")
     return parser.parse_args(argv)
 
@@ -198,6 +216,7 @@ def run(args):
     job, memory = load(model, args.device, args.compile)
     begin, end = marks()
     slo_ns = int(args.slo_ms * 1e6)
+    found = []
     os.makedirs(model["directory"], exist_ok=True)
     with open(csv_path(model), "w", encoding="ascii") as rows:
         print(HEADER, file=rows, flush=True)
@@ -205,15 +224,17 @@ def run(args):
         def timed():
             start_ns = time.perf_counter_ns()
             begin(slo_ns)
-            job()
+            found.append(job())
             end()
             print(csv_row(start_ns, time.perf_counter_ns(), *memory()), file=rows, flush=True)
 
         timed()
         if args.sync_model_load:
             wait_for_run(sys.stdin, sys.stdout)
-        jobs = run_jobs(timed, args.duration, args.min_jobs, model["sleep_s"])
+        jobs = run_jobs(timed, args.duration, args.min_jobs, model["sleep_s"], args.period_ms / 1e3)
     print(f"jobs {jobs}", flush=True)
+    if found[-1] is not None:  # with random weights the heads may have had nothing to do
+        print(f"run_model.py: {sum(found)} detections in {len(found)} jobs", file=sys.stderr, flush=True)
 
 
 def main():

@@ -76,7 +76,7 @@ class Protocol(unittest.TestCase):
         self.assertEqual(len(run_model.HEADER.split(",")), 5)
 
     def test_jobs_until_both_limits(self):
-        for duration, minimum, pause, want in ((10, 3, 0, 10), (2, 5, 0, 5), (0, 0, 0, 0), (10, 1, 1.5, 4), (0, 1, 9, 1)):
+        for duration, minimum, pause, period, want in ((10, 3, 0, 0, 10), (2, 5, 0, 0, 5), (0, 0, 0, 0, 0), (10, 1, 1.5, 0, 4), (0, 1, 9, 0, 1), (10, 1, 1.5, 4, 3), (10, 1, 0, .5, 10)):
             clock = [100.0]
 
             def job():
@@ -85,8 +85,16 @@ class Protocol(unittest.TestCase):
             def sleep(seconds):
                 clock[0] += seconds
 
-            got = run_model.run_jobs(job, duration, minimum, pause, now=lambda: clock[0], sleep=sleep)
-            self.assertEqual(got, want, (duration, minimum, pause))
+            got = run_model.run_jobs(job, duration, minimum, pause, period, now=lambda: clock[0], sleep=sleep)
+            self.assertEqual(got, want, (duration, minimum, pause, period))
+
+    def test_detections(self):
+        self.assertEqual(run_model.detections([{"scores": [1, 2]}, {"scores": []}]), 2)
+        for other in ([], [1], {"out": 1}, None):
+            self.assertIsNone(run_model.detections(other))
+
+    def test_language_models(self):
+        self.assertEqual([run_model.is_text(n) for n in ("gpt2", "codegen-350M-mono", "bloom-560m", "resnet50")], [True, True, True, False])
 
     def test_marks_without_the_hook(self):
         begin, end = run_model.marks()

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -89,9 +90,31 @@ func CUDA(hook, python, script, scratch string, environ []string) Machine {
 			if m.Deadline > 0 {
 				args = append(args, "--slo-ms", strconv.FormatFloat(milliseconds(m.Deadline), 'f', -1, 64))
 			}
-			return Program{Path: python, Args: args}, nil
+			if m.Period > 0 {
+				args = append(args, "--period-ms", strconv.FormatFloat(milliseconds(m.Period), 'f', -1, 64))
+			}
+			if m.Compile {
+				args = append(args, "--compile")
+			}
+			if !external(m.ModelName) {
+				return Program{Path: python, Args: args}, nil
+			}
+			return Program{Path: cmp.Or(m.PythonPath, python), Args: args, Env: modules(m.RepoPath, environ)}, nil
 		},
 	}
+}
+
+// modules puts a folder before those where Python looks for modules.
+func modules(folder string, environ []string) []string {
+	if folder == "" {
+		return nil
+	}
+	for _, e := range environ {
+		if before, ok := strings.CutPrefix(e, "PYTHONPATH="); ok && before != "" {
+			return []string{"PYTHONPATH=" + folder + ":" + before}
+		}
+	}
+	return []string{"PYTHONPATH=" + folder}
 }
 
 // writeEntry writes a model as an entry of "models", the fields of Deft alone.

@@ -37,7 +37,7 @@ func unknownToGPU(m *experiment.Model) []string {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"period_ms", m.Period > 0}, {"kernels", m.Kernels > 0}, {"graph", m.Graph > 0}, {"launch_ns", m.LaunchCost > 0}} {
+	}{{"kernels", m.Kernels > 0}, {"graph", m.Graph > 0}, {"launch_ns", m.LaunchCost > 0}} {
 		if f.set {
 			all = append(all, fmt.Sprintf("%s: %s does not count on a GPU: ignored here", m.OutputName, f.name))
 		}

@@ -9,16 +9,20 @@ import (
 	"github.com/foretime/foretime/deft/daemon"
 )
 
-// compiler builds what is embedded, into the user's cache, with $CC or cc.
+// compiler builds what is embedded, into the user's cache, with $CC or cc, but
+// for what lies in $DEFT_MADE.
 func compiler() (cc.Compiler, error) {
+	c := cc.Compiler{Path: os.Getenv("CC"), Made: os.Getenv("DEFT_MADE")}
 	dir, err := os.UserCacheDir()
 	if err == nil {
-		return cc.Compiler{Path: os.Getenv("CC"), Cache: filepath.Join(dir, "foretime", "deft")}, nil
+		c.Cache = filepath.Join(dir, "foretime", "deft")
+		return c, nil
 	}
 	// without HOME: beside the sessions, in a folder of this user alone
 	at, err := daemon.At(sessions(), "cache")
 	if err != nil {
 		return cc.Compiler{}, fmt.Errorf("cache folder: neither HOME nor XDG_CACHE_HOME is set: %w", err)
 	}
-	return cc.Compiler{Path: os.Getenv("CC"), Cache: filepath.Join(filepath.Dir(at.Session()), "cache")}, nil
+	c.Cache = filepath.Join(filepath.Dir(at.Session()), "cache")
+	return c, nil
 }

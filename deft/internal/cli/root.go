@@ -22,6 +22,9 @@ func New(env *cli.Env) *cobra.Command {
 
 		// experiments
 		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPredictCommand(env), newReportCommand(env), newPlotCommand(env),
+
+		// what only a GPU can tell
+		newGPUCheckCommand(env),
 	)
 	return root
 }
