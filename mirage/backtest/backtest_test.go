@@ -205,3 +205,45 @@ func TestScales(t *testing.T) {
 		}
 	}
 }
+
+// TestLists: on two nodes one job runs an hour more, three of an hour each wait
+// for one, two and one nodes, the last of them the most important. In the order of
+// submission the first starts now and the third when both have ended, an hour from
+// now, beside none; a fourth of one node follows when that of two nodes has ended.
+// Of those more important there is one, which takes the free node.
+func TestLists(t *testing.T) {
+	job := func(nodes int, submit, start, end int64, priority float64) trace.Job {
+		return trace.Job{User: "u", Nodes: nodes, Limit: 3600, Submit: submit, Start: start, End: end, Priority: priority}
+	}
+	jobs := []trace.Job{
+		job(1, 0, 0, 3600, 0), job(1, 3600, 3600, 7200, 0), // an hour is what they take
+		job(1, 7200, 7200, 10800, 0),
+		job(1, 7201, 90000, 93600, 1), job(2, 7202, 90000, 93600, 1), job(1, 7203, 90000, 93600, 9),
+	}
+	k := newKnown(jobs)
+	for i := range jobs {
+		k.advance(jobs[i].Submit, func(int) {})
+		k.submit(i)
+	}
+	k.advance(7204, func(int) {})
+	j := job(1, 7204, 0, 0, 5)
+	// In the order of submission: now the first; at 3596 s that running ends and the
+	// third fits, which the one of two nodes lets pass; at 3600 s the first has ended
+	// and this one fits.
+	got := k.lists(&j, 2)
+	if math.Abs(got[0]-3600) > 5 || math.Abs(got[1]-3596) > 5 {
+		t.Errorf("%v", got)
+	}
+	// A long list counts as work: that of the running, and 400 hours of one node.
+	many := make([]*trace.Job, 400)
+	for i := range many {
+		many[i] = &jobs[3]
+	}
+	if got, want := k.served(&j, many, 2), (400*3600.+3596)/2; math.Abs(got-want) > 1 {
+		t.Errorf("a long list: %v s, want %v", got, want)
+	}
+	k.partitions["other"] = true
+	if got := k.lists(&j, 2); !math.IsNaN(got[0]) || !math.IsNaN(got[1]) {
+		t.Errorf("several partitions: %v", got)
+	}
+}

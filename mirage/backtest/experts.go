@@ -14,6 +14,7 @@ const (
 	byUser          // median of the user's latest waits
 	byShape         // of the user's latest jobs of that shape
 	byClass         // of anybody's jobs of such size and limit
+	byList          // when it would start if the queue were served as a list
 	byLatest        // the user's latest wait
 	experts
 )
@@ -90,6 +91,9 @@ const (
 
 func (r *record) add(o opinions, seconds, forget float64) {
 	for e, s := range o {
+		if math.IsNaN(s) {
+			continue
+		}
 		r.loss[e] = r.loss[e]*forget + min(math.Abs(s-seconds)/3600, mostLoss)
 		r.count[e] = r.count[e]*forget + 1
 	}
@@ -116,11 +120,17 @@ func (m *mixture) of(j *trace.Job, o opinions) float64 {
 	least := math.Inf(1)
 	for e := range losses {
 		all := m.all.loss[e] / max(m.all.count[e], 1)
+		if math.IsNaN(o[e]) {
+			continue
+		}
 		losses[e] = (own.loss[e] + prior*all) / (own.count[e] + prior)
 		least = min(least, losses[e])
 	}
 	sum, weights := 0.0, 0.0
 	for e, l := range losses {
+		if math.IsNaN(o[e]) {
+			continue
+		}
 		w := math.Exp((least - l) / (tolerance*least + .02))
 		sum += w * eased(o[e])
 		weights += w

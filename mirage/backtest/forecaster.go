@@ -189,8 +189,10 @@ func (f *Forecaster) size() float64 {
 // together.
 func (f *Forecaster) ask(j *trace.Job) (x []float64, o opinions, value float64, err error) {
 	user, same := f.known.drains(j)
-	x = f.known.features(j, f.size(), user, same)
+	list := f.known.lists(j, f.size())
+	x = f.known.features(j, f.size(), user, same, list)
 	o = f.known.simple(j)
+	o[byList] = list[0]
 	o[byTrees] = o[byUser]
 	if f.trees != nil {
 		p, err := f.trees.Predict(x)
