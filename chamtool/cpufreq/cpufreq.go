@@ -36,6 +36,9 @@ func (s Sample) MHz(core int) (float64, bool) {
 	return s.mhz[core], true
 }
 
+// Of is the sample of given frequencies, by core; 0 is unknown.
+func Of(mhz []float64) Sample { return Sample{mhz: mhz} }
+
 // Cores is the number of cores the sample covers.
 func (s Sample) Cores() int { return len(s.mhz) }
 

@@ -27,6 +27,9 @@ type Footprint struct {
 	near     []neighbour // the last runs learned, with their creation
 	nearNext int
 
+	mhz     float64 // logarithm of the core's frequency, mean of the last runs
+	clocked int     // runs of which it is known
+
 	fit     int                 // of the entry, that made the answers below; 0 is none
 	answers [mostModels]float64 // logarithms of seconds, NaN where there is none
 	best    Prediction          // what is served

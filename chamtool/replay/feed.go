@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/abi"
+	"github.com/foretime/foretime/chamtool/cpufreq"
 	"github.com/foretime/foretime/chamtool/ring"
 	"github.com/foretime/foretime/chamtool/session"
 	"github.com/foretime/foretime/chamtool/tasklog"
@@ -27,6 +28,7 @@ type feed struct {
 	tokens  []uint64        // of each row, in the order of creation
 	last    uint64          // token
 	rings   []*ring.Ring    // the creator's first
+	mhz     []float64       // of each core, as the log told it last
 }
 
 // lane is a thread that runs one task at a time.
@@ -136,6 +138,10 @@ func (f *feed) play(ctx context.Context, s *session.Session) (events int, err er
 		case isCreated:
 			f.create(m)
 		case starts:
+			if f.clocks(m) { // what began before ran at what it was
+				events += s.Drain(f.rings)
+				s.SetFrequency(cpufreq.Of(slices.Clone(f.mhz)))
+			}
 			f.start(m)
 		case ends:
 			f.end(m)
@@ -188,6 +194,33 @@ func (f *feed) start(m moment) {
 	f.of[m.row] = l
 }
 
+// clocks takes the frequency at which a row's core ran, and reports whether it is
+// another one than before.
+func (f *feed) clocks(m moment) bool {
+	row := &f.rows[m.row]
+	core := core(row)
+	if row.MHz == nil || *row.MHz <= 0 || core >= mostCores {
+		return false
+	}
+	for len(f.mhz) <= core {
+		f.mhz = append(f.mhz, 0)
+	}
+	changed := f.mhz[core] != *row.MHz
+	f.mhz[core] = *row.MHz
+	return changed
+}
+
+// mostCores bounds what a log may name.
+const mostCores = 1 << 14
+
+// core is where a row ran; a log that does not say has a core for each lane.
+func core(r *tasklog.Row) int {
+	if r.Core >= 0 {
+		return r.Core
+	}
+	return max(0, r.Lane)
+}
+
 // lane is a ring of a lane that is free at a tick.
 func (f *feed) lane(number int, at uint64) *lane {
 	for _, l := range f.lanes[number] {
@@ -204,7 +237,7 @@ func (f *feed) lane(number int, at uint64) *lane {
 func (f *feed) end(m moment) {
 	row, l := &f.rows[m.row], f.of[m.row]
 	var s abi.Slot
-	s.SetHeader(abi.Run, abi.Local, 0, abi.Place(row.Core, 0))
+	s.SetHeader(abi.Run, abi.Local, 0, abi.Place(core(row), 0))
 	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEnd] = m.at-max(1, uint64(row.Seconds*1e9)), f.tokens[m.row], m.at
 	l.ring.Push(&s, nil)
 	l.ring.Begin(0, 0)

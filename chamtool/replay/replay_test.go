@@ -3,6 +3,7 @@ package replay_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -49,5 +50,31 @@ func TestNoRuns(t *testing.T) {
 	l := log(t, "1.5\t0\n")
 	if _, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now}); !errors.Is(err, replay.ErrNoRuns) {
 		t.Error(err)
+	}
+}
+
+// Cores that change their frequency: times that follow it are predicted by it,
+// and those that do not are left as they are.
+func TestFrequency(t *testing.T) {
+	median := func(follows bool) (speed, history float64) {
+		var b strings.Builder
+		for i := range 2000 {
+			mhz, seconds := []float64{1200, 3000, 2000}[i%37%3], 0.010*float64(1+i%2)
+			if follows {
+				seconds *= 3000 / mhz
+			}
+			fmt.Fprintf(&b, "%d\t%d\t%f\t%.6f\t0\n", i, 1000*(1+i%2), mhz, seconds*(1+0.02*math.Sin(float64(i))))
+		}
+		r, err := replay.Run(t.Context(), []*tasklog.Log{log(t, b.String())}, replay.Options{Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(*r.MedianAPE), float64(*r.Baselines["history"].MedianAPE)
+	}
+	if speed, history := median(true); speed > 6 || history < 20 {
+		t.Errorf("median error %.1f %%, of the plain median %.1f %%", speed, history)
+	}
+	if speed, history := median(false); speed > history+0.5 {
+		t.Errorf("median error %.1f %% where times do not follow, of the plain median %.1f %%", speed, history)
 	}
 }

@@ -393,7 +393,8 @@ func (s *Session) predictTask(t *task.Task[mark]) {
 
 // moment is what is known of a task besides its function and sizes.
 func (s *Session) moment(t *task.Task[mark]) perfmodel.Moment {
-	return perfmodel.Moment{Created: t.Created, Same: s.places.same(t.Token, &t.Mark, t.Iteration)}
+	mhz, _ := s.freq.MHz(t.Core) // 0 where it is not known
+	return perfmodel.Moment{Created: t.Created, Same: s.places.same(t.Token, &t.Mark, t.Iteration), MHz: mhz}
 }
 
 // Ended scores what was predicted of the run, learns from the run and logs it.
