@@ -44,6 +44,12 @@ func (w *world) probeOf(program string, env ...string) *probe {
 	w.t.Helper()
 	cmd := w.command(program)
 	cmd.Env = append(cmd.Env, env...)
+	return w.started(cmd)
+}
+
+// started starts a command that ends up as a probe.
+func (w *world) started(cmd *exec.Cmd) *probe {
+	w.t.Helper()
 	cmd.Stderr = os.Stderr
 	p := &probe{t: w.t, cmd: cmd, lines: make(chan string, 100)}
 	var out io.ReadCloser

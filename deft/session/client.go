@@ -56,7 +56,7 @@ type Client struct {
 	MemoryRefused uint64 // allocations refused by the quota
 	Directive     Directive
 
-	foreign bool // of another pid namespace: whether it lives cannot be told
+	foreign bool // of another pid namespace, and no lock that is gone tells that it has ended
 }
 
 // PID is the client's process id.
@@ -96,6 +96,7 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 		c.Slot, c.Identity, c.State = i, Identity(claim&^hasLeft), state
 		c.Directive = s.Directive(i)
 		c.Drained = c.Directive.Closed && c.Waiting > 0 && sl.drained.Load() == sl.directiveEpoch.Load()
+		c.foreign = sl.pidns.Load() != pidNamespace() && !s.unlocked(i)
 		if sl.claim.Load() == claim && sl.epoch.Load() == c.Epoch {
 			return c, true
 		}
@@ -146,8 +147,6 @@ func (sl *slot) read() Client {
 		MemoryBytes:   sl.memoryBytes.Load(),
 		MemoryPeak:    sl.memoryPeakBytes.Load(),
 		MemoryRefused: sl.memoryRefused.Load(),
-
-		foreign: sl.pidns.Load() != pidNamespace(),
 	}
 }
 

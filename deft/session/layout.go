@@ -100,7 +100,8 @@ type slot struct {
 	jobKernels      atomic.Uint64
 	device          atomic.Uint64
 	gang            atomic.Uint64
-	_               [2]uint64
+	locked          atomic.Uint64
+	_               [1]uint64
 
 	gate             atomic.Uint32
 	directiveEpoch   atomic.Uint32
@@ -119,6 +120,7 @@ func (sl *slot) counters() []*atomic.Uint64 {
 		&sl.job, &sl.jobBeginNs, &sl.jobEndNs, &sl.deadlineNs, &sl.jobLaunches, &sl.drainedNs, &sl.jobsEnded,
 		&sl.ownSyncs, &sl.graphLaunches, &sl.memoryBytes, &sl.memoryPeakBytes, &sl.memoryRefused,
 		&sl.syncedLaunches, &sl.failedOpen, &sl.copies, &sl.graphKernels, &sl.emptiedKernels, &sl.jobKernels,
+		&sl.device, &sl.gang, &sl.locked,
 	}
 }
 

@@ -26,7 +26,7 @@ func (s *Session) Join(m Member) (*Member, error) {
 	for i := range s.slots {
 		sl := &s.slots[i]
 		claim := sl.claim.Load()
-		if claim != 0 && !sl.abandoned(claim) || !sl.claim.CompareAndSwap(claim, uint64(self)) {
+		if claim != 0 && !s.abandoned(i, claim) || !sl.claim.CompareAndSwap(claim, uint64(self)) {
 			continue
 		}
 		sl.state.Store(uint32(Claimed))

@@ -3,6 +3,8 @@ package session
 import (
 	"fmt"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Directive is what the owner asks of one client. The zero value asks nothing.
@@ -180,8 +182,8 @@ func (s *Session) EndIdle(slot int, job uint64) bool {
 }
 
 // Reap frees the slots of clients that have left or died and returns what
-// they were. A client in another pid namespace counts as alive until it
-// leaves. In a process that is not the owner it does nothing; it is called
+// they were. A client in another pid namespace counts as alive until it leaves
+// or, where it opened the session by its path, its lock is gone. In a process that is not the owner it does nothing; it is called
 // from one goroutine at a time.
 func (s *Session) Reap() []Client {
 	if s.self == 0 {
@@ -191,7 +193,7 @@ func (s *Session) Reap() []Client {
 	for i := range s.slots {
 		sl := &s.slots[i]
 		claim := sl.claim.Load()
-		if claim == 0 || !sl.abandoned(claim) {
+		if claim == 0 || !s.abandoned(i, claim) {
 			continue
 		}
 		c, registered := s.Client(i)
@@ -201,6 +203,7 @@ func (s *Session) Reap() []Client {
 			continue
 		}
 		s.Direct(i, Directive{})
+		sl.locked.Store(0)
 		sl.state.Store(uint32(Free))
 		sl.claim.Store(0)
 		if registered {
@@ -214,9 +217,22 @@ func (s *Session) Reap() []Client {
 // Between the claim and the other words of a new client lie microseconds; a
 // client of another pid namespace that is looked at just then may be taken
 // for dead, and goes on uncounted.
-func (sl *slot) abandoned(claim uint64) bool {
-	if claim&hasLeft != 0 {
+func (s *Session) abandoned(i int, claim uint64) bool {
+	if claim&hasLeft != 0 || s.unlocked(i) {
 		return true
 	}
+	sl := &s.slots[i]
 	return sl.pidns.Load() == pidNamespace() && !Identity(claim).Alive()
+}
+
+// unlocked says that a client of another pid namespace has held a lock on its
+// slot and holds it no more: it has ended, or closed what it had open.
+func (s *Session) unlocked(i int) bool {
+	sl := &s.slots[i]
+	if sl.locked.Load() == 0 || sl.pidns.Load() == pidNamespace() {
+		return false
+	}
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(i), Len: 1}
+	err := unix.FcntlFlock(s.file.Fd(), unix.F_OFD_GETLK, &lock)
+	return err == nil && lock.Type == unix.F_UNLCK
 }

@@ -29,6 +29,7 @@ uint64_t lost_contexts;
 uint32_t forks;
 
 static struct deft_session *session;
+static int session_fd = -1; /* where it was opened here */
 static deft_identity self;
 static uint64_t pidns;
 static uint64_t slo_ns, quota_bytes, gang;
@@ -172,7 +173,9 @@ static bool find(void) {
             } else {
                 int fd = open(one, O_RDWR | O_CLOEXEC);
                 why = fd < 0 ? "cannot be opened" : map(fd);
-                if (fd >= 0)
+                if (!why)
+                    session_fd = fd;
+                else if (fd >= 0)
                     close(fd);
             }
             if (!why)
@@ -261,6 +264,7 @@ static void leave(void) {
         if (s == &nobody)
             continue;
         release(&members[i].slot, &nobody);
+        store(&s->locked, 0);
         release(&s->state, DEFT_LEFT);
         deft_identity me = self;
         swap_if(&s->claim, &me, self | DEFT_HAS_LEFT);
@@ -291,6 +295,8 @@ static void join(struct member *m, uint64_t device) {
     }
     release(&s->state, DEFT_CLAIMED);
     fill(s, device);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = s - session->slots, .l_len = 1};
+    store(&s->locked, session_fd >= 0 && fcntl(session_fd, F_OFD_SETLK, &lock) == 0);
     release(&s->state, DEFT_IDLE);
     release(&m->slot, s);
     member_ring();

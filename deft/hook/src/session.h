@@ -139,7 +139,11 @@ struct deft_slot {
     uint64_t device;            /* which one: the first half of its UUID; 0 unknown */
     uint64_t gang;              /* of ranks that wait for one another: hash of
                                    DEFT_GANG; 0 none */
-    uint64_t reserved0[2];
+    uint64_t locked;            /* 1: the client holds a lock (F_OFD_SETLK) on the
+                                   byte of the session's file that has the slot's
+                                   number, by which other pid namespaces tell
+                                   whether it lives */
+    uint64_t reserved0[1];
 
     /* line 5: directives, written by the owner */
     uint32_t gate;               /* DEFT_GATE_...; futex */
