@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +43,7 @@ type process struct {
 	loaded chan struct{} // closed at the line
 	done   chan struct{} // closed when it has ended
 	err    error         // why; only after done
-	file   *os.File
+	output *output
 }
 
 // loadedLine is what a process says before the barrier, runLine what it is told.
@@ -60,12 +59,12 @@ func start(ctx context.Context, name, log string, p Program, extra ...*os.File) 
 	if err != nil {
 		return nil, err
 	}
-	q := &process{name: name, log: log, file: file, loaded: make(chan struct{}), done: make(chan struct{})}
+	q := &process{name: name, log: log, output: &output{file: file}, loaded: make(chan struct{}), done: make(chan struct{})}
 	cmd := exec.CommandContext(ctx, p.Path, p.Args...)
 	cmd.Env = p.Env
 	cmd.ExtraFiles = extra
-	cmd.Stderr = file
-	cmd.Stdout = &lines{out: file, seen: q.loaded}
+	cmd.Stderr = q.output
+	cmd.Stdout = &lines{out: q.output, seen: q.loaded}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = grace
@@ -84,10 +83,10 @@ func start(ctx context.Context, name, log string, p Program, extra ...*os.File) 
 func (q *process) wait() {
 	err := q.cmd.Wait()
 	q.kill() // children of its own
-	_ = q.file.Close()
 	if err != nil {
 		q.err = fmt.Errorf("%s: %w: %w%s", q.name, ErrDied, err, q.tail())
 	}
+	q.err = errors.Join(q.err, q.output.close())
 	close(q.done)
 }
 
@@ -108,12 +107,49 @@ const tailLines = 5
 
 // tail is the end of what the process wrote.
 func (q *process) tail() string {
-	text, err := os.ReadFile(q.log)
-	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+	text := q.output.end()
+	if text == "" {
 		return "; it wrote nothing to " + q.log
 	}
-	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	all := strings.Split(text, "\n")
 	return fmt.Sprintf("; the end of %s:\n%s", q.log, strings.Join(all[max(0, len(all)-tailLines):], "\n"))
+}
+
+// output is a log that takes in what is written though its disk be full: a
+// process does not die of its log, and its last words are kept.
+type output struct {
+	mu   sync.Mutex
+	file *os.File
+	last []byte
+	err  error // of the file, the first
+}
+
+// kept is how much of the last words is.
+const kept = 8 << 10
+
+// Write takes in a piece.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last = append(o.last, p...)
+	o.last = o.last[max(0, len(o.last)-kept):]
+	if o.err == nil {
+		_, o.err = o.file.Write(p)
+	}
+	return len(p), nil
+}
+
+func (o *output) end() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return strings.TrimSpace(string(o.last))
+}
+
+// close returns what went wrong with the file.
+func (o *output) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return errors.Join(o.err, o.file.Close())
 }
 
 // lines copies what it is given and closes seen at the first line loadedLine.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/python"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -19,7 +20,7 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 	var shim, asJSON bool
 	c := &cobra.Command{
 		Use:   "build-hook",
-		Short: "Build libdeft.so, the library for LD_PRELOAD",
+		Short: "Build libdeft.so, the library for LD_PRELOAD, with deft.py beside it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cc, err := compiler()
@@ -39,6 +40,11 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !shim {
+				if err := beside(path, "deft.py", python.Module()); err != nil {
+					return err
+				}
+			}
 			if asJSON {
 				return env.WriteJSON(map[string]string{"path": path})
 			}
@@ -51,6 +57,14 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 	c.Flags().StringVar(&driver, "driver", "", "with --shim: the driver's libcuda.so.1 (default: the one that the loader finds)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// beside writes a file into the folder of another.
+func beside(path, name string, text []byte) error {
+	return file.Write(filepath.Join(filepath.Dir(path), name), func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
 }
 
 // driverPath is the driver that the loader would find, or the one named.

@@ -355,7 +355,7 @@ int main(int argc, char **argv) {
         if (want.period_ns) sleep_until(begin + want.period_ns);
         if (want.sleep_ns) sleep_until(now_ns() + want.sleep_ns);
     }
-    if (csv && fclose(csv)) stop(1, "%s: %s", want.csv, strerror(errno));
+    if (csv && (ferror(csv) | fclose(csv))) stop(1, "%s: %s", want.csv, strerror(errno));
     printf("jobs %lu launches %lu\n", jobs, launches);
     return 0;
 }
