@@ -234,12 +234,12 @@ func TestLists(t *testing.T) {
 	if math.Abs(got[0]-3600) > 5 || math.Abs(got[1]-3596) > 5 {
 		t.Errorf("%v", got)
 	}
-	// A long list counts as work: that of the running, and 400 hours of one node.
-	many := make([]*trace.Job, 400)
+	// A long list counts as work: that of the running, and 1,200 hours of one node.
+	many := make([]*trace.Job, 1200)
 	for i := range many {
 		many[i] = &jobs[3]
 	}
-	if got, want := k.served(&j, many, 2), (400*3600.+3596)/2; math.Abs(got-want) > 1 {
+	if got, want := k.served(&j, many, 2), (1200*3600.+3596)/2; math.Abs(got-want) > 1 {
 		t.Errorf("a long list: %v s, want %v", got, want)
 	}
 	k.partitions["other"] = true

@@ -12,7 +12,7 @@ import (
 // a list that is served one by one; a longer one counts as work to be done.
 const (
 	scanned = 100
-	longest = 300
+	longest = 1000
 )
 
 // lists are when a job would start if the queue were served as a list, in the order
