@@ -27,7 +27,7 @@ func (r *row) add(values ...float64) { *r = append(*r, values...) }
 // features are what is known about a job when it is submitted, before it is in
 // the queue, on a machine of a size, behind what of its user's is pending,
 // and behind the whole queue as lists.
-func (k *known) features(j *trace.Job, size float64, user, same drain, lists [2]float64) []float64 {
+func (k *known) features(j *trace.Job, size float64, user, same drain, lists []float64) []float64 {
 	r := make(row, 0, 128)
 	r.add(float64(j.Nodes), math.Log1p(float64(j.Limit)), hourOf(j.Submit), weekdayOf(j.Submit), j.Priority)
 	for _, p := range k.parties(j) {
@@ -36,7 +36,7 @@ func (k *known) features(j *trace.Job, size float64, user, same drain, lists [2]
 	k.queued(&r, j)
 	k.machine(&r, j, size)
 	for _, seconds := range lists {
-		r.add(math.Log1p(seconds / 60))
+		r.add(logged(seconds))
 	}
 	r.add(logged(user.rate), logged(user.slots), logged(same.rate), logged(same.slots))
 	return r

@@ -22,6 +22,9 @@ type Settings struct {
 	Level   float64 // of the intervals; 0 is .9
 	Seed    uint64
 	Threads int // the outcome does not depend on it
+	// Partitioned says that the machine has several partitions, whose jobs do not
+	// wait in one list.
+	Partitioned bool
 	// From is when forecasts begin to matter, Unix seconds: trees are fitted from
 	// Warm seconds before, 0 being two weeks.
 	From int64
@@ -189,10 +192,15 @@ func (f *Forecaster) size() float64 {
 // together.
 func (f *Forecaster) ask(j *trace.Job) (x []float64, o opinions, value float64, err error) {
 	user, same := f.known.drains(j)
-	list := f.known.lists(j, f.size())
-	x = f.known.features(j, f.size(), user, same, list)
+	var lists []float64
+	if !f.s.Partitioned {
+		lists = f.known.lists(j, f.size())
+	}
+	x = f.known.features(j, f.size(), user, same, lists)
 	o = f.known.simple(j)
-	o[byList] = list[0]
+	if o[byList] = unknown; len(lists) > 0 {
+		o[byList] = lists[0]
+	}
 	o[byTrees] = o[byUser]
 	if f.trees != nil {
 		p, err := f.trees.Predict(x)

@@ -24,8 +24,6 @@ type known struct {
 	classes map[class]*party
 	all     party
 	used    int // nodes
-	// partitions are those of jobs that have been submitted.
-	partitions map[string]bool
 }
 
 // party is what jobs that have something in common have come to.
@@ -60,7 +58,7 @@ func classOf(j *trace.Job) class {
 func newKnown(jobs []trace.Job) *known {
 	k := &known{
 		jobs: jobs, now: math.MinInt64,
-		partitions: map[string]bool{}, users: map[string]*party{}, shapes: map[shape]*party{}, classes: map[class]*party{},
+		users: map[string]*party{}, shapes: map[shape]*party{}, classes: map[class]*party{},
 	}
 	k.starts, k.ends = make([]int, len(jobs)), make([]int, len(jobs))
 	for i := range jobs {
@@ -149,7 +147,6 @@ func (k *known) end(i int) {
 func (k *known) submit(i int) {
 	j := &k.jobs[i]
 	k.pending = append(k.pending, i)
-	k.partitions[j.Partition] = true
 	for _, p := range k.parties(j) {
 		p.submitted = append(p.submitted, j.Submit)
 	}

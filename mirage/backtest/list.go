@@ -16,12 +16,8 @@ const (
 )
 
 // lists are when a job would start if the queue were served as a list, in the order
-// of submission and by priority; unknown where there are several partitions, whose
-// jobs are not in one.
-func (k *known) lists(j *trace.Job, size float64) [2]float64 {
-	if len(k.partitions) > 1 {
-		return [2]float64{unknown, unknown}
-	}
+// of submission and by priority.
+func (k *known) lists(j *trace.Job, size float64) []float64 {
 	all := make([]*trace.Job, len(k.pending))
 	for i, p := range k.pending {
 		all[i] = &k.jobs[p]
@@ -30,7 +26,7 @@ func (k *known) lists(j *trace.Job, size float64) [2]float64 {
 	if len(first) <= longest {
 		slices.SortStableFunc(first, func(a, b *trace.Job) int { return cmp.Compare(b.Priority, a.Priority) })
 	}
-	return [2]float64{k.served(j, all, size), k.served(j, first, size)}
+	return []float64{k.served(j, all, size), k.served(j, first, size)}
 }
 
 // served is after how many seconds a job would start behind a list, of whose first

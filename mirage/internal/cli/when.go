@@ -174,7 +174,7 @@ func (k *known) ask(q question) (*answered, error) {
 
 // machine sets the size of the machine, as far as it is known.
 func (w *when) machine(t *trace.Trace) error {
-	w.s.Size = t.Size
+	w.s.Size, w.s.Partitioned = t.Size, len(partitions(t.Jobs)) > 1
 	if w.m.file != "" || w.m.changed("nodes") {
 		config, _, err := w.m.config(t)
 		if err != nil {
