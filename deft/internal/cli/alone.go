@@ -28,15 +28,19 @@ func newAloneCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			last := x.Models[len(x.Models)-1].OutputDir
-			if err := r.Save(filepath.Join(last, "alone.json")); err != nil {
+			if err := r.Save(aloneFile(x)); err != nil {
 				return err
 			}
-			return s.show(env, r)
+			return s.show(env, r, r.Alone())
 		},
 	}
 	s.flags(c, false)
 	return c
+}
+
+// aloneFile is where the results of the models alone are kept.
+func aloneFile(x *experiment.Experiment) string {
+	return filepath.Join(x.Models[len(x.Models)-1].OutputDir, "alone.json")
 }
 
 // player is play for a sweep.

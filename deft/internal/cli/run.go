@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/shared/cli"
@@ -22,7 +23,9 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 		Long: `Run an experiment: its models side by side on one device, under a policy.
 
 Policies:
-` + policy.Policies.Help(),
+` + policy.Policies.Help() + `
+The inflation is told where deft alone has been run before with the same --out.
+`,
 		Example: `  deft run -f input.json                                     with processes on a simulated device
   deft run -f input.json --clock virtual --policy priority   in a simulation, in a blink
   deft run -f input.json --device cuda --policy auto         on a GPU`,
@@ -39,7 +42,7 @@ Policies:
 			if queue != "" {
 				err = errors.Join(err, o.SaveQueue(queue))
 			}
-			return errors.Join(err, s.show(env, o.Run))
+			return errors.Join(err, s.show(env, o.Run, beforehand(x, o.Run)))
 		},
 	}
 	s.flags(c, true)
@@ -47,15 +50,29 @@ Policies:
 	return c
 }
 
-// show prints a run.
-func (s *setting) show(env *cli.Env, r *report.Run) error {
+// beforehand sets a run beside the same models alone, where deft alone has left
+// its results in the same folder on the same kind of device and clock.
+func beforehand(x *experiment.Experiment, r *report.Run) *report.Comparison {
+	alone, err := report.Load(aloneFile(x))
+	if err != nil || alone.Device != r.Device || alone.Clock != r.Clock {
+		return r.Alone()
+	}
+	c, err := r.Compare(alone)
+	if err != nil {
+		return r.Alone()
+	}
+	return c
+}
+
+// show prints a run, as compared.
+func (s *setting) show(env *cli.Env, r *report.Run, compared *report.Comparison) error {
 	for _, w := range r.Warnings {
 		s.warn(env, w)
 	}
 	if s.json {
 		return env.WriteJSON(r)
 	}
-	if err := table(env.Stdout, r.Alone()); err != nil {
+	if err := table(env.Stdout, compared); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(env.Stdout, "\npolicy %s, device %s, %s clock, %.1f s\n", r.Policy, r.Device, r.Clock, r.Seconds)
