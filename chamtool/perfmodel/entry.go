@@ -86,13 +86,28 @@ func (e *Entry) inherit() { e.mix = [2]mixture{e.model.mix[seen].heir(), e.model
 // The mixtures of an entry: for footprints that ran, and for those that did not.
 const seen, unseen = 0, 1
 
-// mixture is the footprint's of the two.
-func (e *Entry) mixture(f *Footprint) *mixture {
+// which is the footprint's of the two.
+func (e *Entry) which(f *Footprint) int {
 	if f.runs == 0 || f.epoch != e.epoch {
-		return &e.mix[unseen]
+		return unseen
 	}
-	return &e.mix[seen]
+	return seen
 }
+
+// mixture is what serves the footprint: a young function has that of all
+// functions, for what has been learned since it appeared counts for it too.
+func (e *Entry) mixture(f *Footprint) *mixture {
+	if e.young() {
+		return &e.model.mix[e.which(f)]
+	}
+	return &e.mix[e.which(f)]
+}
+
+// lent is how many runs a function must have learned from before its own errors
+// choose.
+const lent = 32
+
+func (e *Entry) young() bool { return e.learned < lent }
 
 // maxFootprints bounds the histories of one entry. Beyond it those of a single
 // run are dropped.
@@ -224,7 +239,7 @@ func (e *Entry) PredictAt(f *Footprint, m Moment) (Prediction, error) {
 		return e.Predict(f)
 	}
 	y, model := e.serve(f, m)
-	return Prediction{e.factors.Times(math.Exp(y)), e.model.laws[model].Name}, nil
+	return Prediction{e.about().Times(math.Exp(y)), e.model.laws[model].Name}, nil
 }
 
 // Now is the answer for a footprint, valid until the next run is observed; nil
@@ -234,6 +249,14 @@ func (e *Entry) Now(f *Footprint) *Prediction {
 		return nil
 	}
 	return e.prediction(f)
+}
+
+// about is the interval about a value of 1: that of all functions for a young one.
+func (e *Entry) about() uncertainty.Prediction {
+	if m := e.model; e.young() {
+		return m.interval.Predict(1)
+	}
+	return e.factors
 }
 
 // momentarily reports whether what serves depends on the moment.
@@ -247,13 +270,13 @@ func (e *Entry) momentarily(f *Footprint) bool {
 // prediction is the answer for a footprint, made anew once the entry was fitted
 // or has learned from a run of the footprint.
 func (e *Entry) prediction(f *Footprint) *Prediction {
-	if f.fit != e.fits || f.stale {
+	if f.fit != e.fits || f.stale || e.young() {
 		y, model := e.served(f)
 		s := math.Exp(y)
 		f.best.Value, f.best.Model, f.stale, f.moved = s, e.model.laws[model].Name, false, -1
 	}
 	if f.moved != e.moved {
-		f.best.Prediction, f.moved = e.factors.Times(f.best.Value), e.moved
+		f.best.Prediction, f.moved = e.about().Times(f.best.Value), e.moved
 	}
 	return &f.best
 }
@@ -455,10 +478,8 @@ func (e *Entry) judge(f *Footprint, m Moment, y float64) bool {
 	if !e.steady() || e.mixture(f).momentary || e.learned%4 == 0 {
 		answers = e.answers(f, m)
 	}
-	mix, all := &e.mix[seen], &e.model.mix[seen]
-	if e.mixture(f) != mix {
-		mix, all = &e.mix[unseen], &e.model.mix[unseen]
-	}
+	which := e.which(f)
+	mix, all := &e.mix[which], &e.model.mix[which]
 	mix.judge(answers[:len(e.laws)], y)
 	if all.runs < 4*memory || e.model.learned%weighEvery == 0 {
 		all.judge(answers[:len(e.laws)], y)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -76,5 +77,42 @@ func TestFrequency(t *testing.T) {
 	}
 	if speed, history := median(false); speed > history+0.5 {
 		t.Errorf("median error %.1f %% where times do not follow, of the plain median %.1f %%", speed, history)
+	}
+}
+
+// Objects that each have a load of their own and are seen once a phase, with no
+// size that tells them apart: what all objects taught of the models holds for
+// each, so that ours is as good as the best plain rule, whichever that is.
+func TestManyObjects(t *testing.T) {
+	const objects, phases = 300, 4
+	for _, growth := range []float64{0, 0.1} {
+		random := rand.New(rand.NewPCG(1, 1))
+		loads := make([]float64, objects)
+		for i := range loads {
+			loads[i] = 0.01 * math.Exp(0.8*random.NormFloat64())
+		}
+		var b strings.Builder
+		b.WriteString(tasklog.Header)
+		at := 0.0
+		for phase := range phases {
+			begun := at
+			for i := range objects {
+				seconds := loads[i] * math.Exp(0.05*random.NormFloat64()) * math.Pow(1+growth, float64(phase))
+				fmt.Fprintf(&b, "%d,0,local,object%d,,0,,%.9f,%.9f,%.9f,,,,,\n", phase, i, at, at-begun, seconds)
+				at += seconds
+			}
+		}
+		l, err := tasklog.Read(strings.NewReader(b.String()), "log", tasklog.FormatCSV)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := min(float64(*r.Baselines["history"].MedianAPE), float64(*r.Baselines["last_value"].MedianAPE))
+		if got := float64(*r.MedianAPE); got > 1.05*best || r.Coverage == nil || float64(*r.Coverage) < 0.85 || float64(*r.Coverage) > 0.97 {
+			t.Errorf("growth %v: median error %.2f %%, the better plain rule %.2f %%, coverage %v", growth, got, best, r.Coverage)
+		}
 	}
 }
