@@ -88,9 +88,13 @@ func (j job) setUp(o Options) (*training, error) {
 		return nil, err
 	}
 	t := &training{job: j, options: o, backend: b, store: model.NewStore(), rng: rand.New(rand.NewPCG(o.Seed, 0x6f72646572))}
-	im := newImages(j.side, j.channels, o.Seed)
-	t.known, t.unseen = im.draw(j.train), im.draw(j.heldOut)
-	t.order = t.rng.Perm(j.train)
+	if o.Data == "" {
+		im := newImages(j.side, j.channels, o.Seed)
+		t.known, t.unseen = im.draw(j.train), im.draw(j.heldOut)
+	} else if t.known, t.unseen, err = j.load(o.Data); err != nil {
+		return nil, err
+	}
+	t.order = t.rng.Perm(len(t.known.class))
 	if err := t.store.SetRNGStateFromSeed(int64(o.Seed)); err != nil {
 		return nil, err
 	}
@@ -174,9 +178,9 @@ func (t *training) accuracy() (float64, error) {
 		return 0, err
 	}
 	size, right, scored := t.options.BatchSize, 0, 0
-	for at := 0; at < t.heldOut; at += size {
+	for at := 0; at < len(t.unseen.class); at += size {
 		which := make([]int, size) // the last batch is filled up with image 0
-		rows := min(size, t.heldOut-at)
+		rows := min(size, len(t.unseen.class)-at)
 		for i := range rows {
 			which[i] = at + i
 		}
