@@ -80,7 +80,7 @@ func (r *rig) foretell(m model, rates string) foretold {
 // Predicted against measured times with one thread: as it comes, after calibrate,
 // and after calibrate --for the other half of the models. A measured time is the
 // shortest of three rounds, in which all models take turns.
-func TestRealPredictions(t *testing.T) {
+func TestPredictedTimes(t *testing.T) {
 	if !*predict {
 		t.Skip("run with -predictions")
 	}
