@@ -18,7 +18,7 @@ import (
 
 // slurmJobs is how many jobs TestRealSlurm asks for; each takes some seconds of
 // waiting for the queue.
-var slurmJobs = flag.Int("jobs", 8, "batch jobs of TestRealSlurm")
+var slurmJobs = flag.Int("slurm-jobs", 8, "batch jobs of TestRealSlurm")
 
 // TestRealSlurm asks a real Slurm for the time of batch jobs, runs them and
 // compares: how many would have been cut off, and how much was asked in vain,
