@@ -63,9 +63,7 @@ func lookBeside(ts []track, every map[string]int) shape {
 		}
 		costs = append(costs, named{name, every[name], offset(ts, every[name])})
 	}
-	has := func(number int) bool {
-		return slices.ContainsFunc(costs, func(c named) bool { return c.in(number) })
-	}
+	has := shape{named: costs}.has
 	var plain []float64
 	for _, t := range ts {
 		for k, x := range t.epochs {

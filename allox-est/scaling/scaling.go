@@ -191,11 +191,11 @@ func (l *law) seconds(c Cell) float64 {
 }
 
 func (l *law) sum(numbers []float64) float64 {
-	sum := math.SmallestNonzeroFloat64
+	sum := 0.0
 	for k, x := range l.terms(numbers) {
 		sum += l.costs[k] * x
 	}
-	return max(sum, 1e-300)
+	return max(sum, 1e-300) // a time of 0 has no logarithm
 }
 
 // terms are the products of 1, 1/x, x and log x over the numbers, each relative

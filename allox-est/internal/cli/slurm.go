@@ -81,12 +81,12 @@ func (b *batch) run(cmd *cobra.Command, args []string) error {
 	if b.journal == "" {
 		b.journal = name(script) + ".jsonl"
 	}
-	estimated, err := b.known(spec)
+	estimated, err := b.known(spec, script)
 	if b.fresh || errors.Is(err, fs.ErrNotExist) || err == nil && estimated.Estimate == nil {
 		if err := b.sample(cmd, script, spec); err != nil {
 			return err
 		}
-		estimated, err = b.known(spec)
+		estimated, err = b.known(spec, nil)
 	}
 	if err != nil {
 		return err
@@ -102,8 +102,10 @@ func name(script *slurm.Script) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// known is the estimate of the journal's samples.
-func (b *batch) known(spec *jobspec.Spec) (*report.Device, error) {
+// known is the estimate of the journal's samples. Where a script is given the
+// samples are of an earlier call: their age is told, and those of a script that
+// has changed since do not count.
+func (b *batch) known(spec *jobspec.Spec, script *slurm.Script) (*report.Device, error) {
 	flags := jobFlags{journal: b.journal, devices: []string{b.device}}
 	j, err := flags.newest(b.env, spec)
 	if err != nil {
@@ -113,9 +115,20 @@ func (b *batch) known(spec *jobspec.Spec) (*report.Device, error) {
 	for _, w := range r.Warnings {
 		b.env.Log.Warn(w)
 	}
-	for _, run := range j.Of(journal.Key{Job: spec.Hash(b.device), Device: b.device}, journal.Sample) {
-		b.env.Log.Debugf("sample of %s, %d epochs on %s", run.Start.Format(time.DateTime), run.Epochs, run.Host)
+	runs := j.Of(journal.Key{Job: spec.Hash(b.device), Device: b.device}, journal.Sample)
+	if script == nil || b.fresh || len(runs) == 0 {
+		return r.Devices[b.device], nil
 	}
+	info, err := os.Stat(script.Path)
+	if err != nil {
+		return nil, err
+	}
+	newest := runs[len(runs)-1].Start
+	if info.ModTime().After(newest) {
+		b.env.Log.Infof("%s is newer than its samples", script.Path)
+		return &report.Device{}, nil
+	}
+	b.env.Log.Infof("%d samples of %s are used again, the newest %v old; --fresh makes new ones", len(runs), b.journal, time.Since(newest).Round(time.Second))
 	return r.Devices[b.device], nil
 }
 
