@@ -5,8 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/shared/timing"
@@ -41,6 +46,9 @@ type Config struct {
 	Report string
 	// Lines prints "epoch I/N" at the end of every epoch.
 	Lines bool
+	// Checkpoint is a folder in which the number of the last epoch is kept, and
+	// from which a later run goes on after it; empty keeps none.
+	Checkpoint string
 }
 
 // Check says what is wrong with a Config. Errors wrap ErrConfig.
@@ -118,11 +126,21 @@ func Run(ctx context.Context, c Config, m Machine, out io.Writer) error {
 	w.Start()
 	m.Begin()
 	segments := c.Segments()
+	done, err := c.done()
+	if err != nil {
+		return err
+	}
 	for i, seconds := range segments {
+		if i > 0 && i <= done {
+			continue
+		}
 		if err := m.Spend(ctx, time.Duration(seconds*float64(time.Second))); err != nil {
 			return err
 		}
 		if err := w.LogUpdate(); err != nil {
+			return err
+		}
+		if err := c.save(i, i == len(segments)-1); err != nil {
 			return err
 		}
 		if err := c.tell(w, out, i, i == len(segments)-1); err != nil {
@@ -131,6 +149,35 @@ func Run(ctx context.Context, c Config, m Machine, out io.Writer) error {
 	}
 	return nil
 }
+
+// done is the last epoch of a run before.
+func (c Config) done() (int, error) {
+	if c.Checkpoint == "" {
+		return 0, nil
+	}
+	text, err := os.ReadFile(c.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	done, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || done < 0 || done > c.Epochs {
+		return 0, fmt.Errorf("%w: %s: %q is none of %d epochs", ErrConfig, c.file(), text, c.Epochs)
+	}
+	return done, nil
+}
+
+// save keeps the number of an epoch.
+func (c Config) save(i int, last bool) error {
+	if c.Checkpoint == "" || i == 0 || last {
+		return nil
+	}
+	return os.WriteFile(c.file(), []byte(fmt.Sprintln(i)), 0o666)
+}
+
+func (c Config) file() string { return filepath.Join(c.Checkpoint, "epoch") }
 
 // tell prints what is due after segment i.
 func (c Config) tell(w *timing.TimeWriter, out io.Writer, i int, last bool) error {

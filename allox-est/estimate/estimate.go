@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -53,12 +54,16 @@ func Methods() []Method { return []Method{Auto, Ratio, Line, Mean, Median, Huber
 // Job is what is to be estimated.
 type Job struct {
 	Epochs int
+	// Unit is what Epochs counts, in the singular; "epoch" if empty.
+	Unit string
 	// Device is "cpu" or "gpu": only on a CPU does processor time tell what
 	// slowed an epoch.
 	Device string
 	// Every are costs that are known to come again every so many epochs, by name.
 	Every map[string]int
 }
+
+func (j Job) unit() string { return cmp.Or(j.Unit, "epoch") }
 
 // Settings of an estimate. The zero value is Auto at 95 %.
 type Settings struct {
@@ -94,10 +99,10 @@ type Segments struct {
 	Costs    []Cost  `json:"costs,omitempty"`         // those of Job.Every
 }
 
-// Cost is a cost that comes again with a known period.
+// Cost is a cost by name: one of Job.Every, or one that the job told.
 type Cost struct {
 	Name  string `json:"name"`
-	Every int    `json:"every_epochs"`
+	Every int    `json:"every_epochs,omitempty"` // 0 where that is not known
 	// Seconds is what it adds to an epoch; nil where no sample has met it.
 	Seconds *float64 `json:"seconds"`
 }
@@ -165,8 +170,8 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	}
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
 	if e.unsure() {
-		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d epochs leave anything from %.4g to %.4g s; about %d would halve that",
-			ErrUnsure, e.Epochs, e.Wall.Low, e.Wall.High, min(job.Epochs, 4*e.Epochs)))
+		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; about %d would halve that",
+			ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High, min(job.Epochs, 4*e.Epochs)))
 	}
 	return e, nil
 }
@@ -225,7 +230,7 @@ func check(r journal.Run) error {
 		values []float64
 	}{
 		{"time", []float64{r.Wall, r.CPU, r.Wait, r.Before, r.After, r.Gap}},
-		{"lap", r.Laps}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait}, {"yardstick", r.Yardstick}, {"lap's yardstick", r.LapYardstick},
+		{"lap", r.Laps}, {"cost", seconds(r.Costs)}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait}, {"yardstick", r.Yardstick}, {"lap's yardstick", r.LapYardstick},
 	} {
 		for _, x := range times.values {
 			if !(x >= 0) || math.IsInf(x, 0) {
@@ -240,8 +245,18 @@ func check(r journal.Run) error {
 		return fmt.Errorf("%w: %d laps of %d epochs", ErrBadRun, n, r.Epochs)
 	case len(r.LapCPU) != 0 && len(r.LapCPU) != n, len(r.LapWait) != 0 && len(r.LapWait) != n:
 		return fmt.Errorf("%w: CPU or wait of other laps", ErrBadRun)
+	case slices.ContainsFunc(r.Costs, func(c journal.Cost) bool { return c.Lap < 0 || c.Lap >= n }):
+		return fmt.Errorf("%w: a cost of no lap", ErrBadRun)
 	case len(r.LapYardstick) != 0 && len(r.LapYardstick) != n:
 		return fmt.Errorf("%w: yardstick of other laps", ErrBadRun)
 	}
 	return nil
+}
+
+func seconds(costs []journal.Cost) []float64 {
+	xs := make([]float64, len(costs))
+	for i, c := range costs {
+		xs[i] = c.Seconds
+	}
+	return xs
 }

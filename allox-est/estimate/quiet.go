@@ -35,7 +35,7 @@ func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 
 // threads is how many of a run's threads could run at a time: as many as were
 // seen to want a processor, or, in older journals, as many as the job was told,
-// and no more than there are processors.
+// and no more than there are processors, or than the job was limited to.
 func threads(r journal.Run) float64 {
 	n := r.Parallel
 	if n == 0 {
@@ -43,6 +43,9 @@ func threads(r journal.Run) float64 {
 	}
 	if r.CPUs > 0 {
 		n = min(n, float64(r.CPUs))
+	}
+	if r.CPULimit > 0 {
+		n = min(n, r.CPULimit)
 	}
 	return n
 }

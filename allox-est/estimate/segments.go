@@ -56,10 +56,10 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	if t.contended > 0 {
 		// What slowed the samples for a while may slow the job as often.
 		e.Wall.High = max(e.Wall.High, e.Wall.Value+t.slowdown(settled, s.Level)*float64(job.Epochs))
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: other work slowed %d of %d epochs for a while; corrected, the upper end allows for as much again", ErrContention, t.contended, t.all))
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: other work slowed %d of %d %ss for a while; corrected, the upper end allows for as much again", ErrContention, t.contended, t.all, job.unit()))
 	}
 	if lasting > 0.1 {
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %.0f %% of the epochs' time was spent waiting for a processor; the job's will be as long only if the machine stays as busy", ErrContention, 100*lasting))
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %.0f %% of the %ss' time was spent waiting for a processor; the job's will be as long only if the machine stays as busy", ErrContention, 100*lasting, job.unit()))
 	}
 	if crowd := crowd(told); job.Device == "cpu" && crowd > 1.2 && lasting < 1-1/crowd {
 		// The samples were lucky; a fair share of the processors is less. A job
@@ -70,7 +70,7 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	e.Segments = &Segments{Setup: wall.setup, WarmUp: shape.warm, Epoch: wall.epoch, Teardown: wall.teardown, Period: shape.period, Costs: m.costs(settled)}
 	for _, c := range e.Segments.Costs {
 		if c.Seconds == nil {
-			e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %w: %s, every %d epochs; the upper end allows it an epoch's time", ErrUnsure, ErrUnmet, c.Name, c.Every))
+			e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %w: %s, every %d %ss; the upper end allows it the time of one", ErrUnsure, ErrUnmet, c.Name, c.Every, job.unit()))
 		}
 	}
 	e.reference(told, t, m, pace)
@@ -78,7 +78,7 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: no correction by it", ErrYardstick))
 	}
 	e.Method = m.name(s.Method)
-	e.Warnings = append(e.Warnings, shape.warnings(pace.level(told, t))...)
+	e.Warnings = append(e.Warnings, shape.warnings(pace.level(told, t), job.unit())...)
 	return nil
 }
 
@@ -208,6 +208,11 @@ func (m model) predict(ts []track) total {
 	steady, rare, extra := m.steady(ts, warm)
 
 	parts := append([]part{setup, teardown, warmUp}, steady...)
+	below, above := rare.mean-extra.low, extra.high-rare.mean
+	for _, o := range m.shape.told {
+		p, less, more := m.occurring(ts, o)
+		parts, below, above = append(parts, p), below+less, above+more
+	}
 	value, v, weight := rare.mean, 0.0, 0.0
 	for _, p := range parts {
 		value += p.mean
@@ -222,8 +227,8 @@ func (m model) predict(ts []track) total {
 	}
 	half := student(m.level, df) * math.Sqrt(v)
 	p := uncertainty.Prediction{Value: value, Level: m.level}
-	p.Low = max(0, value-math.Hypot(half, rare.mean-extra.low))
-	p.High = value + math.Hypot(half, extra.high-rare.mean) + extra.again
+	p.Low = max(0, value-math.Hypot(half, below))
+	p.High = value + math.Hypot(half, above) + extra.again
 	count := float64(m.epochs - warm - hidden(ts))
 	epoch := steady[0].mean + rare.mean
 	if count > 0 {
@@ -291,7 +296,7 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 		}
 	}
 	if len(groups) == 0 { // every epoch stands out: none does
-		m.shape = shape{warm: m.shape.warm, out: blank(m.shape.out)}
+		m.shape = shape{warm: m.shape.warm, out: blank(m.shape.out), told: m.shape.told}
 		return m.steady(ts, warm)
 	}
 	count := float64(max(0, m.epochs-warm-hidden(ts)))
@@ -399,6 +404,10 @@ func (m model) costs(ts []track) []Cost {
 			cost.Seconds = &x
 		}
 		costs = append(costs, cost)
+	}
+	for _, o := range m.shape.told {
+		seconds := mean(o.spent(ts))
+		costs = append(costs, Cost{Name: o.name, Every: o.period, Seconds: &seconds})
 	}
 	return costs
 }

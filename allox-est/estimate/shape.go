@@ -18,6 +18,7 @@ type shape struct {
 	// whose number leaves the remainder offset.
 	period, offset int
 	named          []named
+	told           []occurrence // by the job itself, and not in the epochs
 }
 
 // named is a cost with a known period: it comes in the epochs whose number leaves
@@ -39,6 +40,17 @@ func (c named) among(warm, n int) int {
 // evaluates in epochs 1, 1+p, 1+2p... begins with one that looks like warm-up
 // and comes again. Costs with a known period are taken out before.
 func look(ts []track, every map[string]int) shape {
+	told := byName(ts, every)
+	every = maps.Clone(every)
+	for _, c := range told {
+		delete(every, c.name)
+	}
+	s := lookAt(ts, every)
+	s.told = told
+	return s
+}
+
+func lookAt(ts []track, every map[string]int) shape {
 	if len(every) > 0 {
 		return lookBeside(ts, every)
 	}
@@ -244,14 +256,15 @@ func (s shape) has(number int) bool {
 	return slices.ContainsFunc(s.named, func(c named) bool { return c.in(number) })
 }
 
-func (s shape) warnings(ts []track) []error {
+func (s shape) warnings(ts []track, unit string) []error {
 	var w []error
 	switch {
 	case s.period > 0:
-		w = append(w, fmt.Errorf("%w: a cost every %d epochs, from %d seen", ErrPeriod, s.period, s.outliers))
+		w = append(w, fmt.Errorf("%w: a cost every %d %ss, from %d seen", ErrPeriod, s.period, unit, s.outliers))
 	case s.outliers > 0:
 		w = append(w, fmt.Errorf("%w: %d seen", ErrRecurring, s.outliers))
 	}
+	w = append(w, s.unknown(ts)...)
 	var plain [][]float64
 	for i, t := range ts {
 		var g []float64
@@ -265,7 +278,7 @@ func (s shape) warnings(ts []track) []error {
 		}
 	}
 	if slope, t := trend(plain); math.Abs(t) > 4 && math.Abs(slope) > 0.001 {
-		w = append(w, fmt.Errorf("%w: %+.1f %% an epoch", ErrTrend, 100*slope))
+		w = append(w, fmt.Errorf("%w: %+.1f %% from one %s to the next", ErrTrend, 100*slope, unit))
 	}
 	return w
 }

@@ -218,6 +218,10 @@ func (t track) times(fs []float64) track {
 	for k, x := range t.epochs {
 		out.epochs[k] = x * fs[k+1]
 	}
+	out.costs = slices.Clone(t.costs)
+	for i, c := range out.costs {
+		out.costs[i].seconds *= fs[c.number-t.first+1]
+	}
 	return out
 }
 

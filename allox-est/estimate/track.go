@@ -15,6 +15,7 @@ type track struct {
 	epochs          []float64
 	first           int // number of the first epoch, from 1
 	run             int // epochs of the run, those in set-up or teardown included
+	costs           []told
 }
 
 // tracks are the quantities of all runs with laps.
@@ -40,9 +41,9 @@ func split(runs []journal.Run, job Job) tracks {
 		for i := range r.LapWait {
 			quiet[i] = withoutWait(r, wall[i], cpu[i], r.LapWait[i])
 		}
-		t.wall = append(t.wall, cut(r, wall))
-		t.quiet = append(t.quiet, cut(r, quiet))
-		t.cpu = append(t.cpu, cut(r, cpu))
+		t.wall = append(t.wall, cut(r, wall, wall))
+		t.quiet = append(t.quiet, cut(r, quiet, wall))
+		t.cpu = append(t.cpu, cut(r, cpu, wall))
 	}
 	if t.evidence && job.Device == "cpu" {
 		t.stolen()
@@ -59,9 +60,12 @@ func laps(r journal.Run) []float64 {
 	return xs
 }
 
-func cut(r journal.Run, xs []float64) track {
+// cut splits a quantity of a run's laps into the segments.
+func cut(r journal.Run, xs, wall []float64) track {
 	n := len(xs) - 1
-	return track{setup: xs[0], epochs: xs[1:n], teardown: xs[n], first: max(1, r.FirstEpoch), run: r.Epochs}
+	t := track{setup: xs[0], epochs: xs[1:n], teardown: xs[n], first: max(1, r.FirstEpoch), run: r.Epochs}
+	t.takeCosts(r, wall)
+	return t
 }
 
 func scaled(xs []float64, f float64) []float64 {

@@ -58,10 +58,10 @@ func doubts(runs []journal.Run, job Job, e *Estimate) []error {
 		cpus, threads = max(cpus, r.CPUs), max(threads, r.Threads)
 	}
 	if e.Epochs < fewEpochs && reach < job.Epochs {
-		w = append(w, fmt.Errorf("%w: %d epochs sampled; a cost in fewer than 1 of %d epochs may not show", ErrFewEpochs, e.Epochs, max(1, e.Epochs/3)))
+		w = append(w, fmt.Errorf("%w: %d %ss sampled; a cost in fewer than 1 of %d %[3]ss may not show", ErrFewEpochs, e.Epochs, job.unit(), max(1, e.Epochs/3)))
 	}
 	if reach*2 < job.Epochs {
-		w = append(w, fmt.Errorf("%w: the longest sample ends at epoch %d of %d", ErrDriftUnseen, reach, job.Epochs))
+		w = append(w, fmt.Errorf("%w: the longest sample ends at %s %d of %d", ErrDriftUnseen, job.unit(), reach, job.Epochs))
 	}
 	if job.Device == "cpu" && threads > cpus && cpus > 0 {
 		w = append(w, fmt.Errorf("%w: %d on %d", ErrOversubscribed, threads, cpus))

@@ -3,7 +3,10 @@ package follow
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -19,7 +22,8 @@ var ErrOrder = errors.New("not the end of the next epoch")
 // Tracker follows one run. Its zero value has no epochs; use New.
 type Tracker struct {
 	epochs int
-	from   int // epochs that had ended when it began to look
+	from   int       // epochs that had ended when it began to look
+	seed   []float64 // laps of the epochs before, where they are known
 	marks  []float64
 	first  *uncertainty.Prediction
 }
@@ -27,6 +31,12 @@ type Tracker struct {
 // New follows a run of so many epochs, of which done had ended before anybody
 // looked.
 func New(epochs, done int) *Tracker { return &Tracker{epochs: epochs, from: done} }
+
+// Resume follows a run that goes on from one of done epochs, whose laps, in
+// seconds, are known.
+func Resume(epochs, done int, laps []float64) *Tracker {
+	return &Tracker{epochs: epochs, from: done, seed: laps}
+}
 
 // Update is what is known when an epoch has ended. Times are in seconds.
 type Update struct {
@@ -64,7 +74,7 @@ func (t *Tracker) add(seconds float64) error {
 func (t *Tracker) now() (Update, error) {
 	seconds := t.marks[len(t.marks)-1]
 	u := Update{Done: t.from + len(t.marks), Epochs: t.epochs, Elapsed: seconds}
-	laps := t.laps()
+	laps := append(slices.Clone(t.seed), t.laps()...)
 	total, unsure, err := estimate.Total(laps, len(laps)+t.epochs-u.Done, Level)
 	if errors.Is(err, estimate.ErrTooFew) {
 		return u, nil
@@ -72,7 +82,7 @@ func (t *Tracker) now() (Update, error) {
 	if err != nil {
 		return u, err
 	}
-	before := t.marks[0]
+	before := t.marks[0] - floats.Sum(t.seed)
 	total.Value, total.Low, total.High = before+total.Value, before+total.Low, before+total.High
 	left := total
 	left.Value, left.Low, left.High = total.Value-seconds, total.Low-seconds, total.High-seconds

@@ -2,6 +2,7 @@ package jobspec
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,10 +10,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,21 +34,31 @@ const (
 	GPU = "gpu"
 )
 
+// Units of a job's length.
+const (
+	Epoch = "epoch"
+	Step  = "step"
+)
+
 // Spec is a training job.
 type Spec struct {
 	Name    string            `yaml:"name" json:"name"`
 	Dir     string            `yaml:"dir" json:"dir,omitempty"` // working folder, relative to Folder
 	Folder  string            `yaml:"-" json:"-"`               // of the description's file
-	Command []string          `yaml:"command" json:"command"`   // template: {epochs}, {hw}, {scratch}, any parameter; ${name} is the shell's
+	Command []string          `yaml:"command" json:"command"`   // template: {epochs} or {steps}, {hw}, {scratch}, {checkpoint}, any parameter; ${name} is the shell's
 	Params  map[string]Scalar `yaml:"params" json:"params,omitempty"`
 	Env     map[string]Scalar `yaml:"env" json:"env,omitempty"`
 	Epochs  int               `yaml:"epochs" json:"-"`
 	Devices map[string]Device `yaml:"devices" json:"-"`
 	Sample  Sample            `yaml:"sample" json:"-"`
+	// Unit is what Epochs and all other lengths count: "epoch" (the default), or
+	// "step" where an epoch is too long to sample.
+	Unit string `yaml:"unit" json:"unit,omitempty"`
 	// Every names costs that come again every so many epochs, as an evaluation or
 	// a checkpoint.
 	Every map[string]int `yaml:"every" json:"-"`
 
+	Limits Limits `yaml:"limits" json:"limits,omitzero"` // of every run
 	// TimeWriter says whether the job prints a time-writer report:
 	// "required", "optional" (the default) or "none".
 	TimeWriter string `yaml:"time_writer" json:"time_writer,omitempty"`
@@ -59,7 +72,44 @@ type Spec struct {
 type Device struct {
 	Threads int `yaml:"threads" json:"threads,omitempty"` // of the CPU; 0 means 1
 	Count   int `yaml:"count" json:"count,omitempty"`     // of GPUs; 0 means 1
+
+	Machine `yaml:",inline" json:"-"`
 }
+
+// Limits are the most that the job's processes may use together; 0 is no limit.
+type Limits struct {
+	Memory Bytes   `yaml:"memory,omitempty" json:"memory,omitempty"`
+	CPUs   float64 `yaml:"cpus,omitempty" json:"cpus,omitempty"`
+}
+
+// Bytes is an amount of memory, written as a number with K, M, G or T (powers of
+// 1024) or none.
+type Bytes int64
+
+// UnmarshalYAML reads an amount.
+func (b *Bytes) UnmarshalYAML(n *yaml.Node) error {
+	number, shift := n.Value, 0
+	if i := strings.IndexAny(number, "KMGT"); i >= 0 && i == len(number)-1 {
+		number, shift = number[:i], 10*(1+strings.IndexByte("KMGT", n.Value[i]))
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	if x *= float64(int64(1) << shift); err != nil || !(x >= 0) || x > 1<<60 {
+		return fmt.Errorf("line %d: %q is no amount of memory, such as 4G", n.Line, n.Value)
+	}
+	*b = Bytes(x)
+	return nil
+}
+
+// Machine is where a device is, if not here. At most one of SSH and Slurm is
+// given; the job's files and the program are found there at the same paths.
+type Machine struct {
+	SSH     string `yaml:"ssh,omitempty"`     // a host of ssh's
+	Slurm   string `yaml:"slurm,omitempty"`   // options of srun that choose a node, such as --constraint=v100 --gpus=1
+	Program string `yaml:"program,omitempty"` // allox-est there; the one on its path if empty
+}
+
+// ProgramName is the program to run on the machine.
+func (m Machine) ProgramName() string { return cmp.Or(m.Program, "allox-est") }
 
 // Progress reads epochs off the lines of a job that cannot be edited.
 type Progress struct {
@@ -75,7 +125,7 @@ type Progress struct {
 // Sample is how the job is sampled. Its zero value is one pair of 1 % and 2 %.
 type Sample struct {
 	Fractions []float64     `yaml:"fractions"`  // of the epochs, ascending; 1 % and 2 % by default
-	MinEpochs []int         `yaml:"min_epochs"` // per fraction; 2 and 5 by default
+	MinEpochs []int         `yaml:"min_epochs"` // per fraction; 2 and 5 by default, of steps 20 and 50
 	Repeats   int           `yaml:"repeats"`    // most repeats of each length; 0 means as the budget allows
 	Budget    float64       `yaml:"budget"`     // share of the epochs; 0 means 3 %
 	Target    float64       `yaml:"target"`     // relative half-width at which sampling stops; 0 means 5 %
@@ -170,15 +220,18 @@ func (s *Spec) Check() error {
 			return invalid("command: word %d: {hw} must stand alone, it becomes several words", i)
 		}
 	}
-	if !used["epochs"] {
+	if !used["epochs"] && !used["steps"] {
 		return invalid("command: no {epochs}: the job's length cannot be set")
+	}
+	if !slices.Contains([]string{"", Epoch, Step}, s.Unit) {
+		return invalid("unit: %q, want %s or %s", s.Unit, Epoch, Step)
 	}
 	for name := range s.Params {
 		if !used[name] {
 			return invalid("params: %s: not used by the command", name)
 		}
 	}
-	for _, name := range []string{"epochs", "hw", "scratch"} {
+	for _, name := range []string{"epochs", "steps", "hw", "scratch", "checkpoint"} {
 		if _, given := s.Params[name]; given {
 			return invalid("params: %s: has a meaning of its own", name)
 		}
@@ -199,11 +252,20 @@ func (s *Spec) Check() error {
 		if d.Threads < 0 || d.Count < 0 {
 			return invalid("devices: %s: negative", name)
 		}
+		if d.SSH != "" && d.Slurm != "" {
+			return invalid("devices: %s: on one machine, by ssh or by slurm", name)
+		}
+		if strings.HasPrefix(d.SSH, "-") || strings.ContainsAny(d.SSH, " \t") {
+			return invalid("devices: %s: ssh: %q is no host", name, d.SSH)
+		}
 	}
 	for name, period := range s.Every {
 		if period < 2 {
-			return invalid("every: %s: %d epochs, want at least 2", name, period)
+			return invalid("every: %s: %d %ss, want at least 2", name, period, cmp.Or(s.Unit, Epoch))
 		}
+	}
+	if !(s.Limits.CPUs >= 0) || math.IsInf(s.Limits.CPUs, 0) {
+		return invalid("limits: cpus: %v, want a number of processors", s.Limits.CPUs)
 	}
 	if !slices.Contains([]string{"", "required", "optional", "none"}, s.TimeWriter) {
 		return invalid("time_writer: %q, want required, optional or none", s.TimeWriter)
@@ -271,9 +333,31 @@ func (s *Spec) Marks() (*regexp.Regexp, error) {
 	return re, nil
 }
 
+// Folders are those that a run has for itself.
+type Folders struct {
+	Scratch    string // for {scratch}
+	Checkpoint string // for {checkpoint}, from which the job goes on where it finds one
+}
+
+// KeepsCheckpoints says that the command names a folder for checkpoints.
+func (s *Spec) KeepsCheckpoints() bool {
+	return slices.ContainsFunc(s.Command, func(word string) bool { return slices.Contains(parameter.FindAllString(word, -1), "{checkpoint}") })
+}
+
+// Environ is an environment, NAME=VALUE, with the job's own settings after it.
+func (s *Spec) Environ(env []string) []string {
+	env = slices.Clone(env)
+	if s.Progress.Pattern != "" {
+		env = append(env, "PYTHONUNBUFFERED=1") // lines must come when they are printed
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		env = append(env, name+"="+string(s.Env[name]))
+	}
+	return env
+}
+
 // Args returns the command line for a run of the given length on a device.
-// Scratch replaces {scratch}.
-func (s *Spec) Args(device string, epochs int, scratch string) ([]string, error) {
+func (s *Spec) Args(device string, epochs int, folders Folders) ([]string, error) {
 	hw, err := s.hardware(device)
 	if err != nil {
 		return nil, err
@@ -292,10 +376,12 @@ func (s *Spec) Args(device string, epochs int, scratch string) ([]string, error)
 				return m[1 : len(m)-1]
 			}
 			switch name := m[1 : len(m)-1]; name {
-			case "epochs":
+			case "epochs", "steps":
 				return fmt.Sprint(epochs)
 			case "scratch":
-				return scratch
+				return folders.Scratch
+			case "checkpoint":
+				return folders.Checkpoint
 			default:
 				return string(s.Params[name])
 			}
@@ -347,6 +433,9 @@ func (s *Spec) Lengths() (short, long int) {
 	}
 	if len(least) == 0 {
 		least = []int{2, 5}
+		if s.Unit == Step {
+			least = []int{20, 50}
+		}
 	}
 	length := func(i int) int {
 		return min(s.Epochs, max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9)))

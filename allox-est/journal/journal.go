@@ -80,9 +80,23 @@ type Run struct {
 	// Past is what earlier runs said of this host's speed; nil where nothing did.
 	Past *yardstick.Past `json:"yardstick_past,omitempty"`
 
+	// Costs are the parts of laps that the job told by name.
+	Costs []Cost `json:"costs,omitempty"`
+
+	// Checkpoint is the folder of what the run left to go on from; empty where it
+	// was not kept.
+	Checkpoint string `json:"checkpoint,omitempty"`
+
+	// LapGPU is how busy the GPUs were in each lap on which the run took memory,
+	// in percent; GPUBytes is how much of it.
+	LapGPU   []float64 `json:"lap_gpu_percent,omitempty"`
+	GPUBytes int64     `json:"gpu_bytes,omitempty"`
+
 	PeakBytes int64   `json:"peak_bytes"`
 	Load      float64 `json:"load"` // load average over one minute at the start
 	CPUs      int     `json:"cpus"` // processors of the machine
+	// CPULimit is how many of them the job might use at a time; 0 is all.
+	CPULimit float64 `json:"cpu_limit,omitempty"`
 
 	Exit   int    `json:"exit"`             // exit code; -1 if killed
 	Error  string `json:"error,omitempty"`  // why the run cannot be used
@@ -90,6 +104,14 @@ type Run struct {
 	// Unavailable says that it failed because the machine has no such device.
 	Unavailable bool     `json:"unavailable,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// Cost is a part of a lap that the job gave a name, as an evaluation or a
+// checkpoint.
+type Cost struct {
+	Name    string  `json:"name"`
+	Lap     int     `json:"lap"` // index in Laps
+	Seconds float64 `json:"seconds"`
 }
 
 // Identity says where and with what a run was made. Older journals hold none.

@@ -28,6 +28,7 @@ type Report struct {
 	Schema   int                `json:"schema"`
 	Job      string             `json:"job"`
 	Epochs   int                `json:"epochs"`
+	Unit     string             `json:"unit,omitempty"` // of Epochs, where it is not the epoch
 	Devices  map[string]*Device `json:"devices"`
 	Warnings []string           `json:"warnings"` // those about a device begin with its name
 
@@ -123,7 +124,7 @@ type Spread struct {
 
 // New reports on the samples of a job in a journal.
 func New(spec *jobspec.Spec, devices []string, j *journal.Journal, s estimate.Settings) *Report {
-	r := &Report{Schema: Schema, Job: spec.Name, Epochs: spec.Epochs, Devices: map[string]*Device{}, Warnings: texts(j.Warnings), order: devices, spec: spec}
+	r := &Report{Schema: Schema, Job: spec.Name, Epochs: spec.Epochs, Unit: spec.Unit, Devices: map[string]*Device{}, Warnings: texts(j.Warnings), order: devices, spec: spec}
 	for _, name := range devices {
 		r.Devices[name] = r.device(name, j.Of(r.key(name), journal.Sample), s)
 	}
@@ -136,7 +137,7 @@ func (r *Report) key(device string) journal.Key {
 
 func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *Device {
 	d := &Device{SpecHash: r.spec.Hash(name)}
-	job := estimate.Job{Epochs: r.spec.Epochs, Device: name, Every: r.spec.Every}
+	job := estimate.Job{Epochs: r.spec.Epochs, Unit: r.Unit, Device: name, Every: r.spec.Every}
 	e, err := estimate.New(runs, job, s)
 	if err == nil && e.Samples < pair {
 		err = fmt.Errorf("%w: %d, want a pair", estimate.ErrTooFew, e.Samples)

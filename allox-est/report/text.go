@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -65,15 +67,16 @@ func (r *Report) WriteHead(w io.Writer) error {
 // WriteNotes prints what the table leaves out: how each estimate was made,
 // devices without one, and warnings.
 func (r *Report) WriteNotes(w io.Writer) error {
+	unit := cmp.Or(r.Unit, jobspec.Epoch)
 	for _, name := range r.order {
 		d := r.Devices[name]
 		var err error
 		if d.Estimate == nil {
 			_, err = fmt.Fprintf(w, "%s: %s\n", name, d.Error)
 		} else {
-			_, err = fmt.Fprintf(w, "%s: %d samples, %.1f %% of %d epochs and %.1f %% of the time; method %s; 95 %% intervals\n",
-				name, d.Samples, 100*d.SampledFraction, r.Epochs, 100*d.SampledTimeFraction, d.Method)
-			err = errors.Join(err, d.writeCosts(w, name))
+			_, err = fmt.Fprintf(w, "%s: %d samples, %.1f %% of %d %ss and %.1f %% of the time; method %s; 95 %% intervals\n",
+				name, d.Samples, 100*d.SampledFraction, r.Epochs, unit, 100*d.SampledTimeFraction, d.Method)
+			err = errors.Join(err, d.writeCosts(w, name, unit))
 		}
 		if err != nil {
 			return err
@@ -91,16 +94,21 @@ func (r *Report) WriteNotes(w io.Writer) error {
 }
 
 // writeCosts prints what the named costs add.
-func (d *Device) writeCosts(w io.Writer, device string) error {
+func (d *Device) writeCosts(w io.Writer, device, unit string) error {
 	if d.Segments == nil {
 		return nil
 	}
 	var err error
 	for _, c := range d.Segments.Costs {
-		if c.Seconds != nil {
-			_, one := fmt.Fprintf(w, "%s: %s adds %s s every %d epochs\n", device, c.Name, seconds(*c.Seconds), c.Every)
-			err = errors.Join(err, one)
+		if c.Seconds == nil {
+			continue
 		}
+		when := ""
+		if c.Every > 0 {
+			when = fmt.Sprintf(" every %d %ss", c.Every, unit)
+		}
+		_, one := fmt.Fprintf(w, "%s: %s adds %s s%s\n", device, c.Name, seconds(*c.Seconds), when)
+		err = errors.Join(err, one)
 	}
 	return err
 }

@@ -79,6 +79,7 @@ type stream struct {
 	r, w   *os.File
 	done   chan struct{}
 	parser timing.Parser
+	costs  costs
 	at     time.Duration // when the report that counts was complete
 	tail   tail
 	bytes  int64
@@ -99,6 +100,7 @@ func (s *stream) follow(start time.Time, m *marks) {
 			s.copy(buf[:n])
 		}
 		_, _ = s.parser.Write(buf[:n])
+		s.costs.write(buf[:n])
 		if k := s.parser.Completed(); k > complete {
 			complete, s.at = k, now
 		}
@@ -134,7 +136,7 @@ func (s *stream) lines(b []byte, now time.Duration, m *marks) {
 // marks collects when lines that mark an epoch came.
 type marks struct {
 	pattern *regexp.Regexp
-	told    func(at time.Duration)
+	told    func(at time.Duration, group string)
 
 	mu   sync.Mutex // both streams mark
 	last string
@@ -159,7 +161,7 @@ func (m *marks) match(line []byte, now time.Duration) {
 	}
 	m.at = append(m.at, now)
 	if m.told != nil {
-		m.told(now)
+		m.told(now, m.last)
 	}
 }
 

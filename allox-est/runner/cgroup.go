@@ -15,52 +15,66 @@ import (
 // cgroup is the kernel's own list of a run's processes: none escapes it. All
 // its methods do nothing where no cgroup could be made.
 type cgroup struct {
-	path     string // cgroup v2; empty if none
-	dir      *os.File
-	shares   string // v1 cpu hierarchy; empty if not in use
-	parent   string // v1 cgroup that the thread came from
-	weighted bool
+	path string // cgroup v2; empty if none
+	dir  *os.File
+	old  []oldCgroup
+	asks control
+	done control // of it, what took effect
+	inV2 control // of that, what path did
 }
 
+// oldCgroup is one of a hierarchy of cgroup v1.
+type oldCgroup struct{ path, parent string }
+
 // newCgroup makes a cgroup below the first of the folders of v2 that allows it,
-// the first that can weigh it where a weight is asked for, and one below v1 where
-// that alone can.
-func newCgroup(v2 []string, v1 string, weight int) *cgroup {
-	g := &cgroup{}
-	for _, root := range v2 {
-		path, dir := makeCgroup(root)
+// the first that takes the weight and the limits where any are asked for, and
+// those of v1 for what is left.
+func newCgroup(s Settings, c Command) *cgroup {
+	g := &cgroup{asks: c.control()}
+	for _, root := range s.Cgroup {
+		path, dir := makeCgroup(root, g.asks)
 		if path == "" {
 			continue
 		}
 		g.abandon()
 		g.path, g.dir = path, dir
-		if weight == 0 {
-			break
-		}
-		if os.WriteFile(filepath.Join(path, "cpu.weight"), []byte(strconv.Itoa(weight)), 0) == nil {
-			g.weighted = true
-			break
+		g.inV2 = g.asks.apply(path, files{"cpu.weight", "memory.max", "cpu.max"})
+		g.done = g.inV2
+		if g.done == g.asks {
+			return g
 		}
 	}
-	if weight == 0 || g.weighted || v1 == "" {
-		return g
+	if left := g.asks.less(g.done); left.weight > 0 || left.cpus > 0 {
+		g.addOld(s.Shares, control{weight: left.weight, cpus: left.cpus})
 	}
-	removeStale(v1)
-	path, err := os.MkdirTemp(v1, cgroupName(os.Getpid()))
-	if err != nil {
-		return g
+	if left := g.asks.less(g.done); left.memory > 0 {
+		g.addOld(s.Memory, control{memory: left.memory})
 	}
-	// The default of shares is 1024 where that of weight is 100.
-	if os.WriteFile(filepath.Join(path, "cpu.shares"), []byte(strconv.Itoa(max(2, weight*1024/100))), 0) != nil {
-		os.Remove(path)
-		return g
-	}
-	g.shares, g.parent, g.weighted = path, v1, true
 	return g
 }
 
-func makeCgroup(root string) (string, *os.File) {
+// addOld makes a cgroup of v1 below root; one that does not take what is asked is
+// none.
+func (g *cgroup) addOld(root string, c control) {
+	if root == "" {
+		return
+	}
 	removeStale(root)
+	path, err := os.MkdirTemp(root, cgroupName(os.Getpid()))
+	if err != nil {
+		return
+	}
+	if c.apply(path, files{"cpu.shares", "memory.limit_in_bytes", "cpu.cfs_quota_us"}) != c {
+		os.Remove(path)
+		return
+	}
+	g.old = append(g.old, oldCgroup{path, root})
+	g.done = g.done.and(c)
+}
+
+func makeCgroup(root string, asks control) (string, *os.File) {
+	removeStale(root)
+	asks.enable(root)
 	path, err := os.MkdirTemp(root, cgroupName(os.Getpid()))
 	if err != nil {
 		return "", nil
@@ -101,21 +115,20 @@ func (g *cgroup) attach(cmd *exec.Cmd) {
 	}
 }
 
-// enter moves the calling thread into the v1 cgroup, which a child it forks
+// enter moves the calling thread into the cgroups of v1, which a child it forks
 // inherits; leave moves it back.
 func (g *cgroup) enter() error {
-	if g.shares == "" {
-		return nil
-	}
-	if err := os.WriteFile(filepath.Join(g.shares, "tasks"), []byte("0"), 0); err != nil {
-		return fmt.Errorf("cpu shares: %w", err)
+	for _, o := range g.old {
+		if err := os.WriteFile(filepath.Join(o.path, "tasks"), []byte("0"), 0); err != nil {
+			return fmt.Errorf("cgroup: %w", err)
+		}
 	}
 	return nil
 }
 
 func (g *cgroup) leave() {
-	if g.shares != "" {
-		_ = os.WriteFile(filepath.Join(g.parent, "tasks"), []byte("0"), 0)
+	for _, o := range g.old {
+		_ = os.WriteFile(filepath.Join(o.parent, "tasks"), []byte("0"), 0)
 	}
 }
 
@@ -159,27 +172,47 @@ func (g *cgroup) empty() bool {
 	return err != nil || len(bytes.TrimSpace(b)) == 0
 }
 
+// killedForMemory says that the kernel ended a process at the memory limit.
+func (g *cgroup) killedForMemory() bool {
+	var paths []string
+	if g.path != "" {
+		paths = append(paths, filepath.Join(g.path, "memory.events"))
+	}
+	for _, o := range g.old {
+		paths = append(paths, filepath.Join(o.path, "memory.oom_control"))
+	}
+	for _, path := range paths {
+		b, _ := os.ReadFile(path)
+		for line := range strings.Lines(string(b)) {
+			if n, ok := strings.CutPrefix(line, "oom_kill "); ok && strings.TrimSpace(n) != "0" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // abandon gives up the v2 cgroup.
 func (g *cgroup) abandon() {
 	if g.path != "" {
 		g.dir.Close()
 		os.Remove(g.path)
-		g.path, g.weighted = "", g.shares != ""
+		g.path, g.done, g.inV2 = "", g.done.less(g.inV2), control{}
 	}
 }
 
 func (g *cgroup) remove() {
 	g.abandon()
-	if g.shares != "" {
-		os.Remove(g.shares)
+	for _, o := range g.old {
+		os.Remove(o.path)
 	}
 }
 
-// Cgroups returns the folders of this machine that Settings.Cgroup and
-// Settings.Shares name: this process's own cgroup, which a service manager may
-// have delegated to it, and the root of cgroup v2; and the v1 cpu hierarchy. Each
-// is empty where it is not mounted.
-func Cgroups() (v2 []string, shares string) {
+// Hierarchies returns the folders of this machine that Settings.Cgroup,
+// Settings.Shares and Settings.Memory name: this process's own cgroup, which a
+// service manager may have delegated to it, and the root of cgroup v2; and the v1
+// hierarchies of cpu and memory. Each is empty where it is not mounted.
+func Hierarchies() (v2 []string, shares, memory string) {
 	for _, path := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
 		if _, err := os.Stat(filepath.Join(path, "cgroup.controllers")); err == nil {
 			if own := ownCgroup(); own != "" && own != "/" {
@@ -189,13 +222,18 @@ func Cgroups() (v2 []string, shares string) {
 			break
 		}
 	}
-	for _, path := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"} {
-		if _, err := os.Stat(filepath.Join(path, "cpu.shares")); err == nil {
-			shares = path
-			break
+	return v2, hierarchy("cpu.shares", "cpu", "cpu,cpuacct"), hierarchy("memory.limit_in_bytes", "memory")
+}
+
+// hierarchy is the first folder of cgroup v1 that has a file.
+func hierarchy(file string, names ...string) string {
+	for _, name := range names {
+		path := filepath.Join("/sys/fs/cgroup", name)
+		if _, err := os.Stat(filepath.Join(path, file)); err == nil {
+			return path
 		}
 	}
-	return v2, shares
+	return ""
 }
 
 // ownCgroup is the path of this process's cgroup v2 below its root (cgroups(7));

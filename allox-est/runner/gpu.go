@@ -17,6 +17,7 @@ const (
 	NoGPU     Evidence = iota // no process went near one
 	GPULoaded                 // a process has a GPU's library loaded, and no device open
 	GPUOpen                   // a process has a GPU open
+	GPUUsed                   // and nvidia-smi shows its memory, or the GPU busy
 )
 
 // gpuDevices are the device files of which a process that computes on a GPU has
@@ -26,9 +27,10 @@ var (
 	gpuLibraries = []string{"/libcuda.so", "/libamdhip64.so", "/libze_loader.so"}
 )
 
-// gpuWatch looks for a GPU in the hands of a run's processes, until it finds
-// one.
+// gpuWatch looks for a GPU in the hands of a run's processes, until nothing is
+// left to find.
 type gpuWatch struct {
+	smi     *smi
 	proc    string   // the proc file system
 	devices []string // patterns
 	found   Evidence
@@ -41,10 +43,18 @@ const gpuEvery = 200 * time.Millisecond
 
 // look takes in the processes at a time of the run.
 func (w *gpuWatch) look(at time.Duration, pids []int) {
-	if w == nil || w.found == GPUOpen || at < w.next {
+	if w == nil || w.found == GPUUsed || at < w.next {
 		return
 	}
 	w.next = at + gpuEvery
+	defer func() {
+		if w.found == GPUOpen && w.smi.shows(pids) {
+			w.found = GPUUsed
+		}
+	}()
+	if w.found == GPUOpen {
+		return
+	}
 	for _, pid := range pids {
 		dir := filepath.Join(w.proc, fmt.Sprint(pid))
 		if w.opens(dir) {
@@ -54,6 +64,18 @@ func (w *gpuWatch) look(at time.Duration, pids []int) {
 		if loads(dir) {
 			w.found = GPULoaded
 		}
+	}
+}
+
+// tell puts what was found in a result.
+func (w *gpuWatch) tell(res *Result) {
+	if w.found == GPUOpen && w.smi.shows(nil) {
+		w.found = GPUUsed
+	}
+	res.GPU = w.found
+	if w.smi != nil {
+		res.GPUWatched = true
+		res.GPUBytes, res.GPUTrace = w.smi.used()
 	}
 }
 

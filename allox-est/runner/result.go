@@ -23,11 +23,14 @@ type Result struct {
 	PeakBytes int64 // most memory the tree was seen to hold at once
 	// Trace is CPU and Wait over the run, ending with their sums.
 	Trace      []Point
-	Err        error    // *ExitError or ErrTimeout; nil if the job succeeded
-	LeftBehind int      // processes that outlived the first one and were killed
-	Cgroup     bool     // a cgroup held the run
-	Weighted   bool     // Command.Weight took effect
-	GPU        Evidence // of a GPU, where Command.GPU asked
+	Err        error      // *ExitError or ErrTimeout; nil if the job succeeded
+	LeftBehind int        // processes that outlived the first one and were killed
+	Cgroup     bool       // a cgroup held the run
+	Weighted   bool       // Command.Weight took effect
+	GPU        Evidence   // of a GPU, where Command.GPU asked
+	GPUWatched bool       // nvidia-smi told of the machine's GPUs
+	GPUBytes   int64      // memory of GPUs that was taken since the run began, as far as it was seen
+	GPUTrace   []GPUPoint // of those GPUs
 	Marks      []time.Duration
 	Bytes      int64 // printed on both streams
 
@@ -104,6 +107,15 @@ func (r *Result) Output() (*timing.Output, time.Duration, error) {
 		return out, r.out.stderr.at, nil
 	}
 	return nil, 0, err
+}
+
+// Costs returns what stands between the tags of the costs by name, the last time
+// they were printed; nil if they were not.
+func (r *Result) Costs() []byte {
+	if last := r.out.stdout.costs.last; last != nil {
+		return last
+	}
+	return r.out.stderr.costs.last
 }
 
 // Stderr returns the last KiBs of stderr, made valid UTF-8.

@@ -49,6 +49,12 @@ type Settings struct {
 	// Shares is a folder of the v1 cpu hierarchy, for Command.Weight where
 	// Cgroup has no cpu controller.
 	Shares string
+	// Memory is a folder of the v1 memory hierarchy, for Command.MemoryBytes where
+	// Cgroup has no memory controller.
+	Memory string
+	// SystemdRun is a command line that runs the one after it in a scope of its
+	// own, for what no cgroup here can do; nil where there is none.
+	SystemdRun []string
 	// Scratch is the folder in which each run gets a folder of its own, removed
 	// after it; empty means the system's.
 	Scratch string
@@ -57,6 +63,8 @@ type Settings struct {
 	// GPUDevices are patterns of the device files of GPUs; nil means those of
 	// Linux's drivers.
 	GPUDevices []string
+	// SMI is the program nvidia-smi; empty means the one on the path.
+	SMI string
 	// Guard is a program, with its first arguments, that calls [Guard] with its
 	// standard input and its last two arguments: it ends a run whose Runner was
 	// killed. Nil leaves it out.
@@ -81,6 +89,9 @@ func New(s Settings) *Runner {
 	if s.GPUDevices == nil {
 		s.GPUDevices = gpuDevices
 	}
+	if s.SMI == "" {
+		s.SMI = "nvidia-smi"
+	}
 	if s.Grace == 0 {
 		s.Grace = time.Second
 	}
@@ -100,13 +111,18 @@ type Command struct {
 	Choice timing.Choice
 	// Marks, if not nil, marks epochs among the lines of the output.
 	Marks *regexp.Regexp
-	// Marked, if not nil, is told of each mark as it comes; one at a time.
-	Marked func(at time.Duration)
+	// Marked, if not nil, is told of each mark as it comes, and of what the
+	// pattern's group holds; one at a time.
+	Marked func(at time.Duration, group string)
 	// Output, if not nil, gets what the job prints on both its streams.
 	Output io.Writer
 	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves
 	// the default, 100. It needs a cgroup.
 	Weight int
+	// MemoryBytes and CPUs are the most that the job's processes may use together;
+	// 0 sets no limit. Run refuses, with ErrLimit, where nothing can hold them to it.
+	MemoryBytes int64
+	CPUs        float64
 	// GPU asks whether the job's processes use one: see Result.GPU.
 	GPU bool
 	// Seen, if not nil, is told at every reading of the processes how long the
@@ -114,6 +130,8 @@ type Command struct {
 	// not known. It must return at once.
 	Seen func(at time.Duration, processor int)
 }
+
+func (c Command) control() control { return control{c.Weight, c.MemoryBytes, c.CPUs} }
 
 // Run executes a command to its end, its timeout or the end of ctx, and leaves
 // no process behind. The error wraps ErrStart, or is ctx's; a job that started
@@ -152,13 +170,26 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("%w: adopting orphans: %w", ErrStart, err)
 	}
-	group := newCgroup(r.settings.Cgroup, r.settings.Shares, c.Weight)
+	group := newCgroup(r.settings, c)
 	defer group.remove()
+	left := group.asks.less(group.done)
+	switch err := left.missing(); {
+	case err == nil: // a weight without effect is told by Result.Weighted
+	case r.settings.SystemdRun == nil:
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	default:
+		c.Args, group.done = append(left.scope(r.settings.SystemdRun), c.Args...), group.asks
+	}
 	guard, err := startGuard(r.settings.Guard, scratch, group)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	defer guard.stop()
+	var smi *smi
+	if c.GPU {
+		smi = startSMI(r.settings.SMI)
+		defer smi.stop()
+	}
 	family := newFamily()
 	out, err := newCapture(c)
 	if err != nil {
@@ -171,7 +202,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	}
 	start := time.Now()
 	cmd, err := launch(c, scratch, out, group)
-	if err != nil && group.path != "" {
+	if err != nil && group.path != "" && group.inV2.missing() == nil {
 		// Not every kernel and container lets a process begin in a cgroup.
 		group.abandon()
 		start = time.Now()
@@ -182,18 +213,22 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 		return nil, fmt.Errorf("%w %s: %w", ErrStart, c.Args[0], err)
 	}
 	out.follow(start)
+	smi.begin(start)
 
-	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.weighted}
+	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.done.weight > 0}
 	ended := make(chan *os.ProcessState, 1)
 	crash.Go(func() {
 		state, _ := cmd.Process.Wait()
 		ended <- state
 	})
-	state := r.watch(ctx, c, res, group, family, cmd.Process.Pid, ended)
+	state := r.watch(ctx, c, res, group, family, smi, cmd.Process.Pid, ended)
 	res.Wall = time.Since(start)
 	r.cleanUp(res, group, family, cmd.Process.Pid)
 	out.wait(r.settings.Grace)
 	res.finish(state, group)
+	if res.Err != nil && group.killedForMemory() {
+		res.Err = fmt.Errorf("%w of %d bytes: %w", ErrMemory, c.MemoryBytes, res.Err)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -201,7 +236,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 }
 
 // watch reads the processes from time to time until the first one ends.
-func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgroup, family *family, pid int, ended <-chan *os.ProcessState) *os.ProcessState {
+func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgroup, family *family, smi *smi, pid int, ended <-chan *os.ProcessState) *os.ProcessState {
 	var expired <-chan time.Time
 	if c.Timeout > 0 {
 		timer := time.NewTimer(c.Timeout)
@@ -214,8 +249,8 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgrou
 	var meter timing.Meter
 	var gpu *gpuWatch
 	if c.GPU {
-		gpu = &gpuWatch{proc: "/proc", devices: r.settings.GPUDevices}
-		defer func() { res.GPU = gpu.found }()
+		gpu = &gpuWatch{smi: smi, proc: "/proc", devices: r.settings.GPUDevices}
+		defer gpu.tell(res)
 	}
 	var kept time.Duration // when the last reading was kept
 	for {

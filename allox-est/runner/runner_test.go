@@ -24,8 +24,8 @@ import (
 func ways(t *testing.T, f func(t *testing.T, r *Runner)) {
 	t.Run("no cgroup", func(t *testing.T) { f(t, New(Settings{Scratch: t.TempDir()})) })
 	t.Run("cgroup", func(t *testing.T) {
-		v2, _ := Cgroups()
-		probe := newCgroup(v2, "", 0)
+		v2, _, _ := Hierarchies()
+		probe := newCgroup(Settings{Cgroup: v2}, Command{})
 		probe.remove()
 		if probe.path == "" {
 			t.Skip("needs a cgroup v2 folder that can be written")
@@ -181,8 +181,8 @@ func TestRunCountsOrphans(t *testing.T) {
 }
 
 func TestCgroup(t *testing.T) {
-	v2, v1 := Cgroups()
-	g := newCgroup(v2, v1, 200)
+	v2, v1, _ := Hierarchies()
+	g := newCgroup(Settings{Cgroup: v2, Shares: v1}, Command{Weight: 200})
 	defer g.remove()
 	if g.path == "" {
 		t.Skip("needs a cgroup v2 folder that can be written")
@@ -235,7 +235,7 @@ func TestAbandonedCgroup(t *testing.T) {
 
 // A weight puts the job, and not the Runner, in a cgroup with that share.
 func TestRunWeight(t *testing.T) {
-	v2, v1 := Cgroups()
+	v2, v1, _ := Hierarchies()
 	r := New(Settings{Cgroup: v2, Shares: v1})
 	before, err := os.ReadFile("/proc/thread-self/cgroup")
 	if err != nil {

@@ -52,7 +52,7 @@ func Identify(spec *jobspec.Spec, m Machine, env, named []string) (journal.Ident
 		}
 	}
 	for _, device := range []string{jobspec.CPU, jobspec.GPU} {
-		args, err := spec.Args(device, 1, runner.ScratchWord)
+		args, err := spec.Args(device, 1, jobspec.Folders{Scratch: runner.ScratchWord})
 		if err != nil {
 			continue // the job does not run there
 		}

@@ -1,6 +1,8 @@
 package sampling
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -44,11 +46,17 @@ func record(run *journal.Run, spec *jobspec.Spec, weight int, res *runner.Result
 			return
 		case runner.GPULoaded:
 			warn("a GPU's library was loaded, but no process was seen with a GPU open")
+		case runner.GPUOpen:
+			if res.GPUWatched {
+				warn("a GPU was open, but nvidia-smi showed neither memory nor work of the job on it")
+			}
 		}
+		run.GPUBytes = res.GPUBytes
 	}
 	if err := recordLaps(run, spec, res, warn); err != nil {
 		run.Error, run.Stderr = err.Error(), res.Stderr()
 	}
+	recordGPU(run, res.GPUTrace)
 }
 
 // recordLaps takes the laps from the marks or from the time-writer report.
@@ -86,11 +94,49 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn f
 		return fmt.Errorf("time-writer report of %.3f s in a run of %.3f s", total, run.Wall)
 	}
 	run.Laps = out.Laps()
+	recordCosts(run, res.Costs(), warn)
 	// On a busy machine the report may be read after the run has ended.
 	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
 	run.After = max(0, run.Wall-run.Before-total)
 	recordTrace(run, res)
 	return nil
+}
+
+// recordCosts takes the costs by name: a JSON list of [name, lap, seconds].
+func recordCosts(run *journal.Run, text []byte, warn func(string, ...any)) {
+	if text == nil {
+		return
+	}
+	costs, err := parseCosts(text, run.Laps)
+	if err != nil {
+		warn("costs by name: %v: left out", err)
+		return
+	}
+	run.Costs = costs
+}
+
+// parseCosts checks that costs fit in their laps.
+func parseCosts(text []byte, laps []float64) ([]journal.Cost, error) {
+	var rows [][3]any
+	if err := json.Unmarshal(text, &rows); err != nil {
+		return nil, err
+	}
+	var costs []journal.Cost
+	left := slices.Clone(laps)
+	for i, row := range rows {
+		name, named := row[0].(string)
+		lap, placed := row[1].(float64)
+		seconds, timed := row[2].(float64)
+		n := int(lap)
+		if !named || name == "" || !placed || float64(n) != lap || n < 0 || n >= len(laps) || !timed || seconds < 0 {
+			return nil, fmt.Errorf("row %d: want a name, one of the laps 0 to %d and seconds, not %v", i, len(laps)-1, row)
+		}
+		if left[n] -= seconds; left[n] < -0.01*laps[n]-0.001 {
+			return nil, fmt.Errorf("row %d: more than the %v s of lap %d", i, laps[n], n)
+		}
+		costs = append(costs, journal.Cost{Name: name, Lap: n, Seconds: seconds})
+	}
+	return costs, nil
 }
 
 // recordMarks takes the lines that mark epochs. Whether they mark beginnings
@@ -189,8 +235,32 @@ func meanReading(readings []yardstick.Reading) float64 {
 	return math.Round(1e10*sum/float64(max(1, len(readings)))) / 1e10
 }
 
+// recordGPU takes how busy the GPUs were, as the mean of the readings in each lap;
+// a lap without one has that of the next reading.
+func recordGPU(run *journal.Run, trace []runner.GPUPoint) {
+	if len(trace) == 0 {
+		return
+	}
+	slices.SortFunc(trace, func(a, b runner.GPUPoint) int { return cmp.Compare(a.At, b.At) })
+	end, next := run.Before, 0
+	for _, lap := range run.Laps {
+		end += lap
+		from := min(next, len(trace)-1)
+		for next < len(trace) && trace[next].At.Seconds() <= end {
+			next++
+		}
+		var sum float64
+		seen := trace[from:max(next, from+1)]
+		for _, p := range seen {
+			sum += p.Utilisation
+		}
+		run.LapGPU = append(run.LapGPU, math.Round(10*sum/float64(len(seen)))/10)
+	}
+}
+
 // configure says in what configuration of the job a run was made.
 func configure(run *journal.Run, spec *jobspec.Spec) {
+	run.CPULimit = spec.Limits.CPUs
 	if run.Device == jobspec.GPU {
 		run.GPUs = spec.Device(run.Device).Count
 	}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +36,12 @@ type Yardstick interface {
 
 var _ Yardstick = (*yardstick.Watch)(nil)
 
+// Remote makes runs on another machine; a *remote.Device does. Here is this
+// machine's identity, of which only the inputs hold there.
+type Remote interface {
+	Run(ctx context.Context, step Step, here journal.Identity) (*journal.Run, error)
+}
+
 // Sampler executes runs and writes them to a journal.
 type Sampler struct {
 	Spec    *jobspec.Spec
@@ -58,8 +62,13 @@ type Sampler struct {
 	Yardstick func() Yardstick
 	// History keeps the speeds of runs on this host; nil keeps none.
 	History *yardstick.History
+	// Remotes make the runs of devices on other machines, by the device's name.
+	Remotes map[string]Remote
 	// Logs is a folder for what each run prints; empty keeps none.
 	Logs string
+	// Checkpoints is a folder for the checkpoint of the longest sample, of a job
+	// that keeps them.
+	Checkpoints string
 	// Progress, if not nil, is told of every run that begins and ends.
 	Progress func(Event)
 }
@@ -154,7 +163,33 @@ func (s *Sampler) tell(step Step, run *journal.Run) {
 }
 
 func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
-	command, err := s.command(step)
+	if remote := s.Remotes[step.Device]; remote != nil {
+		return remote.Run(ctx, step, s.Identity)
+	}
+	checkpoint, err := s.checkpoint(step)
+	if err != nil {
+		return nil, err
+	}
+	run, err := s.execute(ctx, step, checkpoint)
+	if err != nil || run.Failed() {
+		return run, errors.Join(err, s.discard(checkpoint))
+	}
+	return run, s.keep(run, checkpoint)
+}
+
+// Once makes a run and returns it, in the journal or not; what it leaves behind is
+// removed.
+func (s *Sampler) Once(ctx context.Context, step Step) (*journal.Run, error) {
+	checkpoint, err := s.checkpoint(step)
+	if err != nil {
+		return nil, err
+	}
+	run, err := s.execute(ctx, step, checkpoint)
+	return run, errors.Join(err, s.discard(checkpoint))
+}
+
+func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*journal.Run, error) {
+	command, err := s.command(step, checkpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -234,8 +269,8 @@ func (s *Sampler) remember(run *journal.Run) {
 	}
 }
 
-func (s *Sampler) command(step Step) (runner.Command, error) {
-	args, err := s.Spec.Args(step.Device, step.Epochs, runner.ScratchWord)
+func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) {
+	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: checkpoint})
 	if err != nil {
 		return runner.Command{}, err
 	}
@@ -247,20 +282,13 @@ func (s *Sampler) command(step Step) (runner.Command, error) {
 	if err != nil {
 		return runner.Command{}, err
 	}
-	env := slices.Clone(s.Env)
-	if marks != nil {
-		env = append(env, "PYTHONUNBUFFERED=1") // lines must come when they are printed
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Spec.Env)) {
-		env = append(env, name+"="+string(s.Spec.Env[name]))
-	}
 	timeout := s.Timeout
 	if timeout == 0 && step.Kind == journal.Sample {
 		timeout = s.Spec.Sample.Timeout
 	}
 	return runner.Command{
-		Args: args, Dir: s.Spec.WorkDir(), Env: env, Timeout: timeout,
-		Choice: choice, Marks: marks, Weight: s.Weight, GPU: step.Device == jobspec.GPU,
+		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout,
+		Choice: choice, Marks: marks, Weight: s.Weight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
 	}, nil
 }
 

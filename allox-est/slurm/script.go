@@ -68,9 +68,12 @@ func (s *Script) wrap(argv []string) string {
 	return "#!/bin/sh\n" + strings.Join(s.Directives, "\n") + "\nexec " + strings.Join(quoted, " ") + "\n"
 }
 
+// Minutes is a number of seconds in the minutes in which Slurm counts, rounded up.
+func Minutes(seconds float64) int64 { return int64(max(1, math.Ceil(seconds/60))) }
+
 // Limit is a number of seconds as sbatch takes a time limit, rounded up to the
 // minutes in which Slurm counts: HOURS:MINUTES:SECONDS.
 func Limit(seconds float64) string {
-	minutes := int64(max(1, math.Ceil(seconds/60)))
+	minutes := Minutes(seconds)
 	return fmt.Sprintf("%02d:%02d:00", minutes/60, minutes%60)
 }

@@ -1,12 +1,14 @@
 package slurm
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -18,51 +20,96 @@ var ErrSlurm = errors.New("slurm")
 // returns the job's number. The error wraps ErrSlurm and holds what sbatch says.
 func (s *Script) Submit(ctx context.Context, options, args []string) (string, error) {
 	argv := append(append([]string{"--parsable"}, options...), s.Path)
-	cmd := exec.CommandContext(ctx, "sbatch", append(argv, args...)...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", failed(err, stderr.String())
-	}
-	return number(string(out)), nil
+	out, err := output(exec.CommandContext(ctx, "sbatch", append(argv, args...)...))
+	return number(string(out)), err
 }
 
 // Run submits a command with the script's directives and waits for its end;
 // started is told the job's number. When ctx ends the job is cancelled. The error
 // wraps ErrSlurm.
 func (s *Script) Run(ctx context.Context, options, argv []string, started func(job string)) error {
-	cmd := exec.Command("sbatch", append([]string{"--parsable", "--wait"}, options...)...)
+	cmd := exec.CommandContext(ctx, "sbatch", append([]string{"--parsable"}, options...)...)
 	cmd.Stdin = strings.NewReader(s.wrap(argv))
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.StdoutPipe()
+	out, err := output(cmd)
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("%w: %w", ErrSlurm, err)
-	}
-	line, _ := bufio.NewReader(out).ReadString('\n')
-	job := number(line)
-	if job != "" {
-		started(job)
-	}
-	stop := context.AfterFunc(ctx, func() {
-		if job != "" {
+	job := number(string(out))
+	started(job)
+	if err := await(ctx, job); err != nil {
+		if ctx.Err() != nil {
 			cancel(job)
 		}
-		_ = cmd.Process.Kill()
-	})
-	err = cmd.Wait()
-	stop()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return failed(err, stderr.String())
+		return err
 	}
 	return nil
+}
+
+// Bounds of the time between two looks at the queue, and how many looks in a row
+// may fail.
+const (
+	soonest  = 200 * time.Millisecond
+	latest   = 10 * time.Second
+	failures = 10
+)
+
+// await waits for a job's end. sbatch --wait looks more and more rarely, up to
+// half a minute apart; this one after a tenth of the time that has passed.
+func await(ctx context.Context, job string) error {
+	failed, begin := 0, time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(latest, max(soonest, time.Since(begin)/10))):
+		}
+		out, err := output(exec.CommandContext(ctx, "squeue", "--noheader", "--states=all", "--format=%T", "--jobs="+job))
+		state := strings.TrimSpace(string(out))
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil && (state == "" || state == "COMPLETED"), err != nil && strings.Contains(err.Error(), "Invalid job id"):
+			return nil // or forgotten already: what it left behind tells how it went
+		case err == nil && slices.Contains(ended, state):
+			return fmt.Errorf("%w: job %s: %s", ErrSlurm, job, state)
+		case err == nil:
+			failed = 0
+		default:
+			if failed++; failed == failures {
+				return err
+			}
+		}
+	}
+}
+
+// ended are the states of a job that did not complete (squeue(1)).
+var ended = []string{"BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "TIMEOUT"}
+
+// Took is how a job of the past ended.
+type Took struct {
+	Seconds float64
+	Cut     bool // at its time limit
+}
+
+// Past asks Slurm's accounting how jobs that completed, or were cut at their time
+// limit, ended, by their numbers. The error wraps ErrSlurm.
+func Past(ctx context.Context, jobs []string) (map[string]Took, error) {
+	out, err := output(exec.CommandContext(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--format=JobIDRaw,State,ElapsedRaw", "--jobs="+strings.Join(jobs, ",")))
+	if err != nil {
+		return nil, err
+	}
+	took := map[string]Took{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Split(strings.TrimSpace(line), "|")
+		if len(fields) != 3 {
+			continue
+		}
+		seconds, err := strconv.ParseFloat(fields[2], 64)
+		if cut := fields[1] == "TIMEOUT"; err == nil && (cut || fields[1] == "COMPLETED") {
+			took[fields[0]] = Took{seconds, cut}
+		}
+	}
+	return took, nil
 }
 
 // patience is how long a command of Slurm's may take when the user has had
@@ -81,9 +128,17 @@ func number(line string) string {
 	return n
 }
 
-func failed(err error, stderr string) error {
-	if text := strings.Join(strings.Fields(stderr), " "); text != "" {
-		return fmt.Errorf("%w: sbatch: %s", ErrSlurm, text)
+// output is what one of Slurm's commands prints; an error holds what it says.
+func output(cmd *exec.Cmd) ([]byte, error) {
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err == nil {
+		return out, nil
 	}
-	return fmt.Errorf("%w: sbatch: %w", ErrSlurm, err)
+	name := filepath.Base(cmd.Args[0])
+	if text := strings.Join(strings.Fields(stderr.String()), " "); text != "" {
+		return nil, fmt.Errorf("%w: %s: %s", ErrSlurm, name, text)
+	}
+	return nil, fmt.Errorf("%w: %s: %w", ErrSlurm, name, err)
 }

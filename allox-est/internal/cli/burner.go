@@ -63,6 +63,7 @@ on every machine.`,
 	flags.Uint64Var(&config.Seed, "seed", 1, "seed of noise and rare epochs")
 	flags.StringVar(&config.Report, "report", "end", "when to print the time-writer report: end, epoch or none")
 	flags.BoolVar(&config.Lines, "lines", false, "print a line at the end of each epoch")
+	flags.StringVar(&config.Checkpoint, "checkpoint", "", "folder to keep the number of the last epoch in, and to go on from")
 	flags.StringVar(&spend, "spend", "sleep", "how to spend the time: sleep or cpu")
 	return cmd
 }

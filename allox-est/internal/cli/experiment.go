@@ -118,7 +118,7 @@ func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, name stri
 	defer j.Close()
 	s, done := t.sample.sampler(t.env, spec, j, 1)
 	defer done()
-	if s.Identity, err = t.sample.reuse(t.env, spec, j, []string{device}); err != nil {
+	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, []string{device}, nil); err != nil {
 		return nil, err
 	}
 	kind := journal.Sample

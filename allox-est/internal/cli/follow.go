@@ -9,13 +9,17 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/follow"
 	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/runner"
+	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -42,6 +46,8 @@ stderr. It warns once when the run leaves the interval that was first given.`,
 	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that mark epochs (default: the file's, or "+epochLine+")")
 	flags.StringVar(&f.device, "device", jobspec.CPU, "device that {hw} names")
 	flags.StringVar(&f.plot, "plot", "", "draw the estimate over the run to this .svg or .png file")
+	flags.BoolVar(&f.resume, "resume-from-sample", false, "go on from the checkpoint of the longest sample in the journal, so that sampling cost nothing; the command names its folder as {checkpoint}")
+	flags.StringVar(&f.journal, "journal", "", "journal of the samples (default: NAME.jsonl)")
 	flags.BoolVar(&f.json, "json", false, "print a line of JSON for every epoch")
 	return cmd
 }
@@ -51,8 +57,8 @@ type following struct {
 	epochs          int
 	log, pattern    string
 	device          string
-	json            bool
-	plot            string
+	json, resume    bool
+	plot, journal   string
 	updates         []follow.Update
 	bar             *cli.Progress
 	tracker         *follow.Tracker
@@ -70,15 +76,18 @@ func (f *following) args(cmd *cobra.Command, args []string) error {
 func (f *following) run(cmd *cobra.Command, args []string) error {
 	var spec *jobspec.Spec
 	if f.log == "" {
-		job := jobFlags{epochs: f.epochs, pattern: f.pattern, devices: []string{f.device}, method: "auto"}
+		job := jobFlags{epochs: f.epochs, pattern: f.pattern, devices: []string{f.device}, method: "auto", journal: f.journal}
 		var err error
 		if spec, err = job.spec(cmd, args); err != nil {
 			return err
 		}
-		f.epochs = spec.Epochs
+		f.epochs, f.journal = spec.Epochs, job.journal
 		if f.pattern == "" {
 			f.pattern = spec.Progress.Pattern
 		}
+	}
+	if f.resume && (spec == nil || !spec.KeepsCheckpoints()) {
+		return cli.Usagef("--resume-from-sample: the command has no {checkpoint}, the folder that the job saves to and goes on from")
 	}
 	if f.epochs < 1 {
 		return cli.Usagef("--epochs %d: want at least 1", f.epochs)
@@ -140,15 +149,19 @@ func (f *following) read(ctx context.Context, pattern *regexp.Regexp) error {
 
 // start follows a job of its own.
 func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *regexp.Regexp) error {
-	args, err := spec.Args(f.device, spec.Epochs, runner.ScratchWord)
+	from, err := f.origin(spec)
 	if err != nil {
 		return err
 	}
-	f.tracker = follow.New(f.epochs, 0)
+	args, err := spec.Args(f.device, spec.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: from.folder})
+	if err != nil {
+		return err
+	}
 	var failed error
 	res, err := runner.New(runner.Settings{Guard: guardCommand()}).Run(ctx, runner.Command{
-		Args: args, Dir: spec.WorkDir(), Env: append(os.Environ(), "PYTHONUNBUFFERED=1"), Marks: pattern, Output: f.env.Stderr,
-		Marked: func(at time.Duration) {
+		Args: args, Dir: spec.WorkDir(), Env: append(spec.Environ(os.Environ()), "PYTHONUNBUFFERED=1"), Marks: pattern, Output: f.env.Stderr,
+		Marked: func(at time.Duration, group string) {
+			from.check(f, group)
 			u, err := f.tracker.Mark(at)
 			if err == nil {
 				err = f.show(u)
@@ -172,6 +185,86 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 	}
 	_, err = fmt.Fprintf(f.env.Stdout, "took %s\n", duration(res.Wall.Seconds()))
 	return err
+}
+
+// origin is where a run begins: at its first epoch, or after those of a sample.
+type origin struct {
+	folder  string // of the checkpoints
+	done    int
+	checked bool
+}
+
+// origin prepares the tracker, and the folder of the checkpoints where the job
+// keeps them: the sample's, under another name, or a new one.
+func (f *following) origin(spec *jobspec.Spec) (*origin, error) {
+	f.tracker = follow.New(f.epochs, 0)
+	switch {
+	case f.resume:
+		return f.goOn(spec)
+	case !spec.KeepsCheckpoints():
+		return &origin{}, nil
+	}
+	parent, err := checkpoints(f.journal)
+	if err == nil {
+		err = os.MkdirAll(parent, 0o755)
+	}
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp(parent, fmt.Sprintf("%s-%s-run-", spec.Name, f.device))
+	f.env.Log.Infof("checkpoints: %s", folder)
+	return &origin{folder: folder}, err
+}
+
+// goOn begins where the longest sample ended.
+func (f *following) goOn(spec *jobspec.Spec) (*origin, error) {
+	sample, err := f.sample(spec)
+	if err != nil {
+		return nil, err
+	}
+	folder := sample.Checkpoint + "-run"
+	if err := os.Rename(sample.Checkpoint, folder); err != nil {
+		return nil, err
+	}
+	f.env.Log.Infof("goes on after epoch %d of %d, from %s", sample.Epochs, f.epochs, folder)
+	var laps []float64
+	if n := len(sample.Laps); n > 2 {
+		laps = sample.Laps[1 : n-1]
+	}
+	f.tracker = follow.Resume(f.epochs, sample.Epochs, laps)
+	return &origin{folder: folder, done: sample.Epochs}, nil
+}
+
+// sample is the one to go on from: made as the run will be.
+func (f *following) sample(spec *jobspec.Spec) (*journal.Run, error) {
+	j, err := journal.Read(f.journal)
+	if err != nil {
+		return nil, err
+	}
+	now, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), nil)
+	if err != nil {
+		return nil, err
+	}
+	setAside(f.env, spec, j, []string{f.device}, now, false)
+	run := sampling.Resumable(j.Of(journal.Key{Job: spec.Hash(f.device), Device: f.device}, journal.Sample))
+	switch {
+	case run == nil:
+		return nil, fmt.Errorf("%s: no sample with a checkpoint that is still there", f.journal)
+	case run.Epochs >= f.epochs:
+		return nil, fmt.Errorf("%s: the sample of %d epochs is the whole run", f.journal, run.Epochs)
+	}
+	return run, nil
+}
+
+// check sees at the first epoch whether the job did go on.
+func (o *origin) check(f *following, group string) {
+	first := !o.checked
+	o.checked = true
+	if n, err := strconv.Atoi(group); !first || err != nil || n >= o.done {
+		return
+	}
+	f.env.Log.Warnf("the job began again at epoch %s: it did not go on from the checkpoint", group)
+	f.tracker = follow.New(f.epochs, 0)
 }
 
 // show tells of an update: every one as JSON, else one in twenty.

@@ -26,6 +26,7 @@ import (
 // jobFlags name a job, by a file or on the command line, and its journal.
 type jobFlags struct {
 	epochs  int
+	unit    string
 	threads int
 	pattern string
 	devices []string
@@ -38,6 +39,7 @@ type jobFlags struct {
 
 func (f *jobFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.epochs, "epochs", 0, "length of the job, in place of the file's; needed for a command without a file")
+	flags.StringVar(&f.unit, "unit", jobspec.Epoch, "what --epochs and the laps count: epoch, or step where an epoch is too long to sample ({steps} in the command)")
 	flags.IntVar(&f.threads, "threads", 1, "threads that {hw} asks for, in place of the file's")
 	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that end an epoch, in place of the file's")
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to estimate, cpu and gpu (default: those of the job)")
@@ -65,7 +67,7 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 	var err error
 	if cmd.ArgsLenAtDash() == 0 {
 		spec = &jobspec.Spec{
-			Command: args, Epochs: f.epochs, Devices: map[string]jobspec.Device{jobspec.CPU: {Threads: f.threads}},
+			Command: args, Epochs: f.epochs, Unit: unit(f.unit), Devices: map[string]jobspec.Device{jobspec.CPU: {Threads: f.threads}},
 			Progress: jobspec.Progress{Pattern: f.pattern},
 		}
 		if err := params(spec, f.set); err != nil {
@@ -85,13 +87,16 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 	if cmd.Flags().Changed("pattern") {
 		spec.Progress = jobspec.Progress{Pattern: f.pattern}
 	}
+	if cmd.Flags().Changed("unit") {
+		spec.Unit = unit(f.unit)
+	}
 	if cmd.Flags().Changed("epochs") {
 		spec.Epochs = f.epochs
 	}
 	if err := params(spec, f.set); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"epochs", "threads", "pattern", "set"} {
+	for _, name := range []string{"epochs", "unit", "threads", "pattern", "set"} {
 		if !cmd.Flags().Changed(name) {
 			continue
 		}
@@ -148,17 +153,26 @@ func (f *jobFlags) print(env *cli.Env, r *report.Report) error {
 	return r.Err()
 }
 
+// unit is a unit as a description holds it, which says nothing of epochs.
+func unit(name string) string {
+	if name == jobspec.Epoch {
+		return ""
+	}
+	return name
+}
+
 // sampleFlags say how runs are made.
 type sampleFlags struct {
-	budget  float64
-	target  float64
-	timeout time.Duration
-	weight  int
-	cgroup  bool
-	fresh   bool
-	keyEnv  []string
-	history string
-	logs    string
+	budget      float64
+	target      float64
+	timeout     time.Duration
+	weight      int
+	cgroup      bool
+	fresh       bool
+	keyEnv      []string
+	history     string
+	checkpoints string // folder
+	logs        string
 }
 
 func (f *sampleFlags) register(flags *pflag.FlagSet) {
@@ -187,7 +201,8 @@ func (f *sampleFlags) check() error {
 func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal, seed uint64) (s *sampling.Sampler, done func()) {
 	settings := runner.Settings{Guard: guardCommand()}
 	if f.cgroup {
-		settings.Cgroup, settings.Shares = runner.Cgroups()
+		settings.Cgroup, settings.Shares, settings.Memory = runner.Hierarchies()
+		settings.SystemdRun = runner.SystemdRun()
 	}
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
@@ -202,7 +217,7 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 		},
 		Env: os.Environ(), Weight: f.weight, Timeout: f.timeout,
 		Machine: sampling.FindMachine("/", runtime.NumCPU()), Now: time.Now, Progress: progress,
-		History: history(env, f.history), Logs: f.logs,
+		History: history(env, f.history), Logs: f.logs, Checkpoints: f.checkpoints,
 		Yardstick: func() sampling.Yardstick { return yardstick.Start() },
 	}, done
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"maps"
 	"os"
 	"runtime"
@@ -9,18 +10,28 @@ import (
 
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/remote"
 	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
 
 // reuse sets aside the runs of a journal that do not stand for the job as it
 // would run now, and says what became of them and how old the others are.
-func (f *sampleFlags) reuse(env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string) (journal.Identity, error) {
+func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string, remotes map[string]*remote.Device) (journal.Identity, error) {
 	now, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), f.keyEnv)
 	if err != nil {
 		return now, err
 	}
-	left := setAside(env, spec, j, devices, now, f.fresh)
+	var left []journal.Run
+	for _, name := range devices {
+		id := now
+		if device := remotes[name]; device != nil {
+			if id, err = device.Identity(ctx, now); err != nil {
+				return now, err
+			}
+		}
+		left = append(left, setAside(env, spec, j, []string{name}, id, f.fresh)...)
+	}
 	if len(left) == 0 {
 		return now, nil
 	}

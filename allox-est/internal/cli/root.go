@@ -23,7 +23,7 @@ func New(env *cli.Env) *cobra.Command {
 		newExperimentCommand(env),
 		newPlotCommand(env),
 		newScheduleCommand(env),
-		newJobsCommand(env), newGuardCommand(env),
+		newJobsCommand(env), newGuardCommand(env), newRemoteCommand(env),
 	)
 	return root
 }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
+	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -25,6 +28,9 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
+// checkpoints is the folder beside a journal for those of its runs.
+func checkpoints(journal string) (string, error) { return filepath.Abs(journal + ".checkpoints") }
+
 // sampled makes the samples that are missing and the given number of whole
 // runs, and prints the report.
 func sampled(cmd *cobra.Command, args []string, env *cli.Env, job *jobFlags, sample *sampleFlags, full int) error {
@@ -40,12 +46,19 @@ func sampled(cmd *cobra.Command, args []string, env *cli.Env, job *jobFlags, sam
 		return err
 	}
 	defer j.Close()
-	identity, err := sample.reuse(env, spec, j, job.devices)
+	remotes := sample.remotes(spec, job.devices)
+	identity, err := sample.reuse(cmd.Context(), env, spec, j, job.devices, remotes)
 	if err != nil {
 		return err
 	}
+	if sample.checkpoints, err = checkpoints(job.journal); err != nil {
+		return err
+	}
 	s, done := sample.sampler(env, spec, j, job.seed)
-	s.Identity = identity
+	s.Identity, s.Remotes = identity, map[string]sampling.Remote{}
+	for name, device := range remotes {
+		s.Remotes[name] = device
+	}
 	defer done()
 	if err := s.Sample(cmd.Context(), job.devices); err != nil {
 		return err

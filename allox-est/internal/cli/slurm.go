@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -165,11 +166,19 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 	for i, word := range args {
 		args[i] = strings.ReplaceAll(word, "{epochs}", fmt.Sprint(b.epochs))
 	}
-	a := asked{b.epochs, b.quantile, e.Wall.Value, e.Wall.High, slurm.Limit(e.Wall.High), ""}
+	factor, jobs, err := b.past(cmd.Context())
+	if err != nil {
+		return err
+	}
+	upper := e.Wall.High * factor
+	a := asked{b.epochs, b.quantile, e.Wall.Value, upper, slurm.Limit(upper), jobs, factor, ""}
 	if b.submit {
-		var err error
 		if a.Job, err = script.Submit(cmd.Context(), append([]string{"--time=" + a.Limit}, b.options...), args); err != nil {
 			return err
+		}
+		one := slurm.Asked{Job: a.Job, Upper: e.Wall.High, Limit: 60 * float64(slurm.Minutes(upper))}
+		if err := one.Append(b.asked()); err != nil {
+			return fmt.Errorf("job %s is submitted, but not remembered: %w", a.Job, err)
 		}
 	}
 	if b.json {
@@ -179,8 +188,32 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 	if a.Job != "" {
 		line += "\nsubmitted as job " + a.Job
 	}
-	_, err := fmt.Fprintf(b.env.Stdout, "%s in the middle, %s for %g %% of such jobs\n%s\n", duration(a.Seconds), duration(a.Upper), 100*b.quantile, line)
+	_, err = fmt.Fprintf(b.env.Stdout, "%s in the middle, %s for %g %% of such jobs\n%s\n", duration(a.Seconds), duration(a.Upper), 100*b.quantile, line)
 	return err
+}
+
+// asked is the log of the jobs that were submitted, beside the journal.
+func (b *batch) asked() string { return b.journal + ".asked" }
+
+// past is how the jobs went that were submitted before: the factor that they
+// would have needed, and how many have ended.
+func (b *batch) past(ctx context.Context) (factor float64, jobs int, err error) {
+	before, err := slurm.ReadAsked(b.asked())
+	if err != nil || len(before) == 0 {
+		return 1, 0, err
+	}
+	numbers := make([]string, len(before))
+	for i, a := range before {
+		numbers[i] = a.Job
+	}
+	took, err := slurm.Past(ctx, numbers)
+	if err != nil {
+		b.env.Log.Warnf("jobs submitted before tell nothing: %v", err)
+		return 1, 0, nil
+	}
+	factor, jobs = slurm.Calibrate(before, took, b.quantile)
+	b.env.Log.Infof("%d jobs submitted before have ended: the time asked for is %.3g times the estimate's", jobs, factor)
+	return factor, jobs, nil
 }
 
 // asked is a time limit and what it rests on.
@@ -190,5 +223,7 @@ type asked struct {
 	Seconds  float64 `json:"wall_seconds"`
 	Upper    float64 `json:"wall_seconds_at_quantile"`
 	Limit    string  `json:"time_limit"`
+	Past     int     `json:"past_jobs"` // that were looked at, and what they made of the time
+	Factor   float64 `json:"factor"`
 	Job      string  `json:"job,omitempty"`
 }

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/remote"
+	"github.com/foretime/foretime/allox-est/sampling"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// newRemoteCommand returns "remote", which another machine's allox-est calls.
+func newRemoteCommand(env *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:    "remote",
+		Short:  "Make one run for another machine's allox-est, as its standard input asks",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return remote.Answer(cmd.Context(), env.Stdin, env.Stdout, func(ctx context.Context, r *remote.Request) (*remote.Reply, error) {
+				return makeRun(ctx, env, r)
+			})
+		},
+	}
+}
+
+// makeRun makes the run of a request.
+func makeRun(ctx context.Context, env *cli.Env, r *remote.Request) (*remote.Reply, error) {
+	spec, err := r.Spec()
+	if err != nil {
+		return nil, err
+	}
+	id, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), r.KeyEnv)
+	if err != nil || r.Epochs == 0 {
+		return &remote.Reply{Identity: id}, err
+	}
+	flags := sampleFlags{cgroup: true, weight: r.Weight, timeout: r.Timeout}
+	if flags.checkpoints, err = os.MkdirTemp("", "allox-est-checkpoints-"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(flags.checkpoints)
+	s, done := flags.sampler(env, spec, nil, 0)
+	defer done()
+	s.Identity = id
+	run, err := s.Once(ctx, sampling.Step{Device: r.Device, Kind: r.Kind, Epochs: r.Epochs})
+	return &remote.Reply{Identity: id, Run: run}, err
+}
+
+// remotes are the devices of a job that are on other machines.
+func (f *sampleFlags) remotes(spec *jobspec.Spec, devices []string) map[string]*remote.Device {
+	found := map[string]*remote.Device{}
+	for _, name := range devices {
+		if device := remote.New(spec, name, remote.Settings{KeyEnv: f.keyEnv, Weight: f.weight, Timeout: f.timeout}); device != nil {
+			found[name] = device
+		}
+	}
+	return found
+}

@@ -1,0 +1,173 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/foretime/foretime/allox-est/jobspec"
+	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/sampling"
+	"github.com/foretime/foretime/shared/crash"
+)
+
+// ErrRemote is returned when another machine gives no answer that can be used.
+var ErrRemote = errors.New("remote")
+
+// Request is what another machine is asked for: one run, or, of no epochs, who it
+// is.
+type Request struct {
+	Job    string `json:"job"`    // description, in YAML
+	Folder string `json:"folder"` // of the description
+	Device string `json:"device"`
+	Kind   string `json:"kind"`
+	Epochs int    `json:"epochs"`
+	Settings
+}
+
+// Settings of a run.
+type Settings struct {
+	KeyEnv  []string      `json:"key_env,omitempty"` // see sampling.Identify
+	Weight  int           `json:"weight,omitempty"`  // see runner.Command
+	Timeout time.Duration `json:"timeout,omitempty"`
+}
+
+// Reply is the answer.
+type Reply struct {
+	Identity journal.Identity `json:"identity"`
+	Run      *journal.Run     `json:"run,omitempty"`
+	Error    string           `json:"error,omitempty"`
+}
+
+// Spec is the job of a request, on its device alone, which is here.
+func (r *Request) Spec() (*jobspec.Spec, error) {
+	spec, err := jobspec.Parse(strings.NewReader(r.Job))
+	if err != nil {
+		return nil, err
+	}
+	spec.Folder = r.Folder
+	d := spec.Devices[r.Device]
+	d.Machine = jobspec.Machine{}
+	spec.Devices = map[string]jobspec.Device{r.Device: d}
+	return spec, nil
+}
+
+// Answer reads a request, does what it asks and writes the reply. Do is stopped
+// when the asker goes away, which in's end tells.
+func Answer(ctx context.Context, in io.Reader, out io.Writer, do func(context.Context, *Request) (*Reply, error)) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	lines := bufio.NewReader(in)
+	line, err := lines.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("%w: no request: %w", ErrRemote, err)
+	}
+	var request Request
+	if err := json.Unmarshal(line, &request); err != nil {
+		return fmt.Errorf("%w: request: %w", ErrRemote, err)
+	}
+	crash.Go(func() {
+		_, _ = io.Copy(io.Discard, lines)
+		stop()
+	})
+	reply, err := do(ctx, &request)
+	if err != nil {
+		reply = &Reply{Error: err.Error()}
+	}
+	return json.NewEncoder(out).Encode(reply)
+}
+
+// Device is a device on another machine.
+type Device struct {
+	spec     *jobspec.Spec
+	name     string
+	settings Settings
+	argv     []string
+	pool     string // of machines that stand for one another; empty for a single one
+}
+
+var _ sampling.Remote = (*Device)(nil)
+
+// New returns a device of a job that names a machine; nil if it is here.
+func New(spec *jobspec.Spec, name string, settings Settings) *Device {
+	d := &Device{spec: spec, name: name, settings: settings}
+	m := spec.Devices[name].Machine
+	switch program := m.ProgramName(); {
+	case m.SSH != "":
+		d.argv = []string{"ssh", "-o", "BatchMode=yes", m.SSH, program + " remote"}
+	case m.Slurm != "":
+		d.pool = "slurm " + m.Slurm
+		d.argv = append(append([]string{"srun", "--quiet", "--ntasks=1"}, strings.Fields(m.Slurm)...), program, "remote")
+	default:
+		return nil
+	}
+	return d
+}
+
+// Identity is that of the runs that the device makes: of the machine, or of the
+// nodes that Slurm may choose.
+func (d *Device) Identity(ctx context.Context, here journal.Identity) (journal.Identity, error) {
+	if d.pool != "" {
+		return journal.Identity{Host: d.pool, Inputs: here.Inputs}, nil
+	}
+	reply, err := d.ask(ctx, sampling.Step{Device: d.name})
+	if err != nil {
+		return journal.Identity{}, err
+	}
+	return reply.Identity, nil
+}
+
+// Run makes a run.
+func (d *Device) Run(ctx context.Context, step sampling.Step, here journal.Identity) (*journal.Run, error) {
+	reply, err := d.ask(ctx, step)
+	if err != nil {
+		return nil, err
+	}
+	if reply.Run == nil {
+		return nil, fmt.Errorf("%w: %s: no run in the reply", ErrRemote, d)
+	}
+	if d.pool != "" {
+		reply.Run.Identity = journal.Identity{Host: d.pool, Inputs: here.Inputs}
+	}
+	return reply.Run, nil
+}
+
+// String names the machine for messages.
+func (d *Device) String() string { return strings.Join(d.argv, " ") }
+
+func (d *Device) ask(ctx context.Context, step sampling.Step) (*Reply, error) {
+	job, err := yaml.Marshal(d.spec)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(d.spec.Folder)
+	if err != nil {
+		return nil, err
+	}
+	request, err := json.Marshal(Request{string(job), folder, step.Device, step.Kind, step.Epochs, d.settings})
+	if err != nil {
+		return nil, err
+	}
+	out, err := converse(ctx, d.argv, append(request, '\n'))
+	if err != nil {
+		return nil, err
+	}
+	var reply Reply
+	last := out[bytes.LastIndexByte(bytes.TrimRight(out, "\n"), '\n')+1:] // after what a login prints
+	if err := json.Unmarshal(last, &reply); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w in %.80q", ErrRemote, d, err, last)
+	}
+	if reply.Error != "" {
+		return nil, fmt.Errorf("%w: %s: %s", ErrRemote, d, reply.Error)
+	}
+	return &reply, nil
+}
