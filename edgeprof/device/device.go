@@ -19,6 +19,7 @@ type Device struct {
 	UUID  string `json:"node_uuid"`
 
 	Arch        string  `json:"arch,omitempty"`
+	Processor   string  `json:"processor,omitempty"` // such as "Cortex-A72"
 	Cores       int     `json:"cores"`
 	MaxMHz      float64 `json:"max_mhz,omitempty"` // 0 when unknown
 	MemoryBytes int64   `json:"memory_bytes,omitempty"`
@@ -32,6 +33,14 @@ type Device struct {
 type Load struct {
 	CPUPercent  float64 `json:"cpu_percent"`  // of all cores, time not idle
 	DiskPercent float64 `json:"disk_percent"` // of the root file system, used
+	// Load1 is the kernel's mean number of tasks that run, wait for a processor or
+	// for a disk, over about a minute; 0 when unknown.
+	Load1 float64 `json:"load1,omitempty"`
+	// WaitingPercent is the share of time that some task waited for a processor;
+	// nil when unknown.
+	WaitingPercent *float64 `json:"waiting_percent,omitempty"`
+	// Running is how many tasks run or wait for a processor now; 0 when unknown.
+	Running float64 `json:"running,omitempty"`
 	// MemoryAvailableBytes is what new programs can have; 0 when unknown.
 	MemoryAvailableBytes int64 `json:"memory_available_bytes,omitempty"`
 }
@@ -47,10 +56,29 @@ func (d Device) Check() error {
 		return fmt.Errorf("%w: %s: CPU load of %v %%", ErrInvalid, d.Node, d.Load.CPUPercent)
 	case !percent(d.Load.DiskPercent):
 		return fmt.Errorf("%w: %s: disk usage of %v %%", ErrInvalid, d.Node, d.Load.DiskPercent)
+	case d.Load.WaitingPercent != nil && !percent(*d.Load.WaitingPercent):
+		return fmt.Errorf("%w: %s: tasks waiting %v %% of the time", ErrInvalid, d.Node, *d.Load.WaitingPercent)
+	case !(d.Load.Load1 >= 0 && d.Load.Running >= 0) || math.IsInf(d.Load.Load1+d.Load.Running, 0):
+		return fmt.Errorf("%w: %s: a load of %v, %v tasks running", ErrInvalid, d.Node, d.Load.Load1, d.Load.Running)
 	case d.MaxMHz < 0 || math.IsNaN(d.MaxMHz) || d.MemoryBytes < 0 || d.Load.MemoryAvailableBytes < 0:
 		return fmt.Errorf("%w: %s: a negative size", ErrInvalid, d.Node)
 	}
 	return nil
+}
+
+// Others is how many tasks want a processor beside the one that is to come: those
+// that keep processors busy, and those that wait for one. Tasks of the load
+// average that wait for a disk do not count where the kernel tells how much of the
+// time one waited for a processor (its pressure stall information).
+func (l *Load) Others(cores int) float64 {
+	busy := l.CPUPercent / 100 * float64(cores)
+	queue := l.Load1
+	if l.Running > 0 {
+		queue = l.Running
+	} else if l.WaitingPercent != nil {
+		queue = busy + *l.WaitingPercent/100*(queue-busy)
+	}
+	return max(busy, queue)
 }
 
 func percent(v float64) bool { return v >= 0 && v <= 100 }

@@ -18,8 +18,10 @@ func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(tex
 // pi is a Raspberry Pi of two processors; stat changes between the readings.
 func pi() fstest.MapFS {
 	return fstest.MapFS{
-		"proc/stat":              file("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 50 0 25 400 25 0 0 0 0 0\n"),
-		"proc/cpuinfo":           file("processor : 0\nmodel name : ARMv8\nflags : fp asimd\n"),
+		"proc/stat":              file("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 50 0 25 400 25 0 0 0 0 0\nprocs_running 2\n"),
+		"proc/cpuinfo":           file("processor : 0\nmodel name : ARMv8\nflags : fp asimd\nCPU part : 0xd03\n\nprocessor : 1\nCPU part : 0xd08\n"),
+		"proc/loadavg":           file("0.75 0.50 0.25 2/300 999\n"),
+		"proc/pressure/cpu":      file("some avg10=12.50 avg60=3.00 avg300=1.00 total=12\nfull avg10=0.00\n"),
 		"proc/device-tree/model": file("Raspberry Pi 4 Model B Rev 1.4\x00"),
 		"proc/meminfo":           file("MemTotal: 4000000 kB\nMemFree: 1 kB\nMemAvailable: 3000000 kB\n"),
 		"etc/machine-id":         file("0123456789abcdef0123456789abcdef\n"),
@@ -31,16 +33,17 @@ func TestLocal(t *testing.T) {
 	root := pi()
 	l := Local{Root: root, Host: "rpi-1", Disk: func() (float64, error) { return 42, nil }, Sleep: func(context.Context, time.Duration) error {
 		// 200 ticks: 30 user, 20 system, 100 idle, 50 waiting for the disk
-		root["proc/stat"] = file("cpu  130 0 70 900 100 0 0 0 7 0\ncpu0 1\ncpu1 1\n")
+		root["proc/stat"] = file("cpu  130 0 70 900 100 0 0 0 7 0\ncpu0 1\ncpu1 1\nprocs_running 4\n")
 		return nil
 	}}
 	got, excluded, err := l.Devices(t.Context())
 	if err != nil || excluded != nil {
 		t.Fatal(err, excluded)
 	}
+	waiting := 12.5
 	want := Device{
-		Node: "rpi-1", Class: "Computer", Model: "Raspberry Pi 4 Model B Rev 1.4", UUID: got[0].UUID, Arch: got[0].Arch, Cores: 2, MaxMHz: 1500,
-		MemoryBytes: 4000000 << 10, Load: Load{CPUPercent: 25, DiskPercent: 42, MemoryAvailableBytes: 3000000 << 10},
+		Node: "rpi-1", Class: "Computer", Model: "Raspberry Pi 4 Model B Rev 1.4", UUID: got[0].UUID, Arch: got[0].Arch, Processor: "Cortex-A72", Cores: 2, MaxMHz: 1500,
+		MemoryBytes: 4000000 << 10, Load: Load{CPUPercent: 25, DiskPercent: 42, MemoryAvailableBytes: 3000000 << 10, Load1: 0.75, WaitingPercent: &waiting, Running: 2},
 	}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -113,6 +116,44 @@ func TestFile(t *testing.T) {
 		write(text)
 		if _, _, err := (File{path}).Devices(t.Context()); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q: %v, want %q", text, err, part)
+		}
+	}
+}
+
+// Tasks that wait for a disk, by which the load average grows too, do not count
+// where the kernel says that none waits for a processor.
+func TestOthers(t *testing.T) {
+	none, half := 0.0, 50.0
+	for name, tt := range map[string]struct {
+		load Load
+		want float64
+	}{
+		"by the processors alone": {Load{CPUPercent: 50}, 2},
+		"a queue":                 {Load{CPUPercent: 100, Load1: 9}, 9},
+		"a queue for the disk":    {Load{CPUPercent: 50, Load1: 9, WaitingPercent: &none}, 2},
+		"half of the time":        {Load{CPUPercent: 100, Load1: 8, WaitingPercent: &half}, 6},
+		"as it is now":            {Load{CPUPercent: 100, Load1: 1, Running: 7}, 7},
+		"a load that is over":     {Load{CPUPercent: 25, Load1: 9, Running: 1}, 1},
+	} {
+		if got := tt.load.Others(4); got != tt.want {
+			t.Errorf("%s: %v others, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// A processor's kind is known by its own name or the board's; that of several cores
+// is the fastest's.
+func TestCost(t *testing.T) {
+	for _, tt := range []struct {
+		names []string
+		want  float64
+	}{
+		{[]string{"AMD EPYC 7742 64-Core Processor"}, 1}, {[]string{"AMD EPYC 7601 32-Core Processor"}, one}, {[]string{"Intel(R) Core(TM) i7-7700K CPU @ 4.20GHz"}, 1},
+		{[]string{"", "Raspberry Pi 4 Model B Rev 1.4"}, one}, {[]string{"Cortex-A53", "Raspberry Pi 4 Model B"}, 5.7}, {[]string{"Cortex-A73 2.4GHz x 4 + Cortex-A53 1.8GHz x 4"}, one},
+		{[]string{"", "NVIDIA Jetson Orin Nano"}, 1}, {[]string{"", "NVIDIA Jetson Nano Developer Kit"}, one}, {[]string{"Apple M1"}, 0.57}, {[]string{"Intel(R) Atom(TM) x5-Z8350"}, 8.2}, {[]string{"riscv", "Board"}, 0},
+	} {
+		if got, ok := Cost(tt.names...); got != tt.want || ok != (tt.want > 0) {
+			t.Errorf("%q: %v, %v, want %v", tt.names, got, ok, tt.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package device
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -44,11 +45,12 @@ func Sleep(ctx context.Context, d time.Duration) error {
 
 // Devices is this one machine.
 func (l Local) Devices(ctx context.Context) ([]Device, []Excluded, error) {
-	d := Device{Node: l.Host, Class: l.class(), Model: l.model(), UUID: l.uuid(), Arch: runtime.GOARCH}
+	d := Device{Node: l.Host, Class: l.class(), Model: l.model(), Processor: l.processor(), UUID: l.uuid(), Arch: runtime.GOARCH}
 	var err error
-	if d.Cores, d.Load.CPUPercent, err = l.processors(ctx); err != nil {
+	if err = l.processors(ctx, &d); err != nil {
 		return nil, nil, err
 	}
+	d.Load.Load1, d.Load.WaitingPercent = l.queue()
 	d.MaxMHz = l.megahertz()
 	d.MemoryBytes, d.Load.MemoryAvailableBytes = l.memory()
 	if l.Disk != nil {
@@ -59,34 +61,53 @@ func (l Local) Devices(ctx context.Context) ([]Device, []Excluded, error) {
 	return []Device{d}, nil, d.Check()
 }
 
-// times are the busy and all ticks of the processors since the start.
+// times are the busy and all ticks of the processors since the start, and the
+// tasks that run or wait for one.
 type times struct {
 	cores     int
 	busy, all uint64
+	running   float64
 }
 
 // processors watches /proc/stat over the window. Idle and waiting for a disk
 // are not busy (proc(5)).
-func (l Local) processors(ctx context.Context) (cores int, percent float64, err error) {
+func (l Local) processors(ctx context.Context, d *Device) error {
 	window := l.Window
 	if window == 0 {
 		window = 200 * time.Millisecond
 	}
 	before, err := l.ticks()
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	if err := l.Sleep(ctx, window); err != nil {
-		return 0, 0, err
+		return err
 	}
 	after, err := l.ticks()
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	if after.all > before.all && after.busy >= before.busy {
-		percent = 100 * float64(after.busy-before.busy) / float64(after.all-before.all)
+		d.Load.CPUPercent = min(100, 100*float64(after.busy-before.busy)/float64(after.all-before.all))
 	}
-	return after.cores, min(percent, 100), nil
+	d.Cores, d.Load.Running = after.cores, max(0, (before.running+after.running)/2-1) // but for who asks
+	return nil
+}
+
+// queue is the load average and the share of time that some task waited for a
+// processor, of the last ten seconds (Linux, Documentation/accounting/psi.rst).
+func (l Local) queue() (load1 float64, waiting *float64) {
+	first, _, _ := strings.Cut(l.read("proc/loadavg"), " ")
+	load1, _ = strconv.ParseFloat(first, 64) // 0 where it is not told
+	some, _, _ := strings.Cut(l.read("proc/pressure/cpu"), "\n")
+	for field := range strings.FieldsSeq(some) {
+		if text, ok := strings.CutPrefix(field, "avg10="); ok {
+			if v, err := strconv.ParseFloat(text, 64); err == nil {
+				waiting = &v
+			}
+		}
+	}
+	return load1, waiting
 }
 
 func (l Local) ticks() (times, error) {
@@ -112,6 +133,8 @@ func (l Local) ticks() (times, error) {
 			}
 		case len(fields) > 0 && strings.HasPrefix(fields[0], "cpu"):
 			t.cores++
+		case len(fields) == 2 && fields[0] == "procs_running":
+			t.running, _ = strconv.ParseFloat(fields[1], 64) // 0 where it is no number
 		}
 	}
 	if t.all == 0 || t.cores == 0 {
@@ -150,6 +173,18 @@ func (l Local) cpuinfo(key string) string {
 		}
 	}
 	return ""
+}
+
+// processor is its name; of an Arm chip that of the last core, since it lists its
+// big ones last.
+func (l Local) processor() string {
+	name := ""
+	for line := range strings.Lines(l.read("proc/cpuinfo")) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "CPU part" {
+			name = cmp.Or(parts[strings.TrimSpace(value)], name)
+		}
+	}
+	return cmp.Or(name, l.cpuinfo("model name"))
 }
 
 // class tells a virtual machine by the flag its processors show.

@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"math"
@@ -80,7 +81,7 @@ func (e *Exporter) Collect(metrics chan<- prometheus.Metric) {
 		}
 		metrics <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help[name], keys, nil), prometheus.GaugeValue, v, values...)
 	}
-	processor := []string{"char_node_brand", e.files.brand(), "char_node_arch", e.settings.Arch, "char_node_bits", strconv.Itoa(strconv.IntSize)}
+	processor := []string{"char_node_brand", cmp.Or(d.Processor, e.files.brand()), "char_node_arch", e.settings.Arch, "char_node_bits", strconv.Itoa(strconv.IntSize)}
 	send("char_node_device_model", 1, "char_node_device_model_name", d.Model)
 	send("char_node_cpu_total_cores", float64(d.Cores), processor...)
 	send("char_node_ram_total_bytes", float64(d.MemoryBytes))

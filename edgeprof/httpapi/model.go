@@ -35,6 +35,9 @@ type Fleet interface {
 	Profile(c counts.Counts) (*placement.Ranking, error)
 	// Fastest is the first of Profile's candidates, without its reasons.
 	Fastest(c counts.Counts) (placement.Candidate, error)
+	// Layers are a model's kernels on the device of a name; nil where the model
+	// that predicts knows nothing of kernels.
+	Layers(a *onnx.Analysis, node string) []profiler.Layer
 }
 
 // Facts say what a model is and where it comes from.
@@ -98,6 +101,7 @@ type machine struct {
 	rates   *profiler.Calibration
 	law     *counts.Law
 	slower  float64 // than the calibrated machine, idle
+	away    profiler.Away
 	foreign []error // warnings
 }
 
@@ -131,7 +135,7 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 			continue
 		}
 		fleet.devices = append(fleet.devices, d)
-		fleet.machines = append(fleet.machines, machine{rates, used[rates], factor, foreign(judged.Warnings)})
+		fleet.machines = append(fleet.machines, machine{rates, used[rates], factor, rates.Away(&d), foreign(judged.Warnings)})
 	}
 	m.laws = used
 	slices.SortStableFunc(fleet.excluded, func(a, b device.Excluded) int { return strings.Compare(a.Node, b.Node) })
@@ -145,6 +149,16 @@ func (f *calibratedFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
 		return nil, err
 	}
 	return placement.Rank(f.devices, f.excluded, estimate)
+}
+
+// Layers are predicted with the rates of the device.
+func (f *calibratedFleet) Layers(a *onnx.Analysis, node string) []profiler.Layer {
+	i := slices.IndexFunc(f.devices, func(d device.Device) bool { return d.Node == node })
+	if i < 0 {
+		return nil
+	}
+	layers, _ := f.machines[i].rates.Layers(a, f.devices[i])
+	return layers
 }
 
 // Fastest estimates by each device's law, without saying why.
@@ -163,10 +177,7 @@ func (f *calibratedFleet) byLaw(c counts.Counts) placement.Estimator {
 			law, idle = m.law, m.law.Predict(c)
 		}
 		at := idle.Times(m.slower)
-		if len(m.foreign) > 0 {
-			at.Low, at.High = at.Low/profiler.Elsewhere, at.High*profiler.Elsewhere
-		}
-		return placement.Estimate{Seconds: at, Runtime: m.rates.Facts.Runtime}, nil
+		return placement.Estimate{Seconds: m.away.Widen(at), Runtime: m.rates.Facts.Runtime}, nil
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/placement"
+	"github.com/foretime/foretime/edgeprof/profiler"
 )
 
 // placed is the answer of postPlacements for one model.
@@ -20,6 +21,8 @@ type placed struct {
 	*placement.Ranking
 	Manifest        string   `json:"manifest"`                  // YAML
 	Characteristics *counted `json:"characteristics,omitempty"` // of a model that was sent
+	// Layers are its kernels on the first device, where ?layers=true asks for them.
+	Layers []profiler.Layer `json:"layers,omitempty"`
 }
 
 // maxPlaced bounds the models of one request.
@@ -152,7 +155,14 @@ func (s *Service) placed(r *http.Request, u *uploaded) (placed, error) {
 		return placed{}, err
 	}
 	ranking, err := bound.fleet.Rank(u.analysis)
-	return placed{File: u.name, Ranking: ranking, Characteristics: &counted{c, texts(c.Warnings)}}, err
+	if err != nil {
+		return placed{}, err
+	}
+	p := placed{File: u.name, Ranking: ranking, Characteristics: &counted{c, texts(c.Warnings)}}
+	if r.URL.Query().Get("layers") == "true" {
+		p.Layers = bound.fleet.Layers(u.analysis, ranking.Candidates[0].Node)
+	}
+	return p, nil
 }
 
 func (s *Service) rankCounts(w http.ResponseWriter, r *http.Request) (*placement.Ranking, *Problem) {

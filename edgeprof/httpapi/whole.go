@@ -71,6 +71,9 @@ func (f wholeFleet) Fastest(c counts.Counts) (placement.Candidate, error) {
 	return placement.Fastest(f.devices, f.excluded, f.estimate(c))
 }
 
+// Layers are not known.
+func (f wholeFleet) Layers(*onnx.Analysis, string) []profiler.Layer { return nil }
+
 func (f wholeFleet) estimate(c counts.Counts) placement.Estimator {
 	return func(i int) (placement.Estimate, error) {
 		row := rowOf(c, &f.devices[i]).Completed()

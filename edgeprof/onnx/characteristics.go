@@ -83,8 +83,20 @@ type Cost struct {
 	// Inside is what control flow runs, so many times.
 	Inside []Cost
 	Times  int64
+	// Bodies are all that it may run: of If the branch for true and that for false,
+	// where both may be taken, else the one that is.
+	Bodies []Body
 
 	node *Node
+}
+
+// Body is a graph inside control flow, with its nodes' costs in order.
+type Body struct {
+	Graph *Graph
+	Costs []Cost
+	// When is the condition that it runs under, for the only branch of an If that is
+	// ever taken, or for the first of two; true for all others.
+	When bool
 }
 
 // each calls f for the cost and those inside it, with how often they come.

@@ -23,6 +23,7 @@ type body struct {
 	outputs  []Shaped
 	costs    []Cost // of one trip
 	times    int64
+	bodies   []Body
 	constant bool // what it says depends on no input
 }
 
@@ -91,7 +92,7 @@ func (in *inference) inside(g *Graph, inputs []Shaped) (*body, error) {
 	if err := inner.walk(g); err != nil {
 		return nil, err
 	}
-	b := &body{costs: inner.costs, times: 1, constant: true}
+	b := &body{costs: inner.costs, times: 1, constant: true, bodies: []Body{{Graph: g, Costs: inner.costs, When: true}}}
 	for _, v := range g.Outputs {
 		s := inner.look(v.Name)
 		b.outputs, b.constant = append(b.outputs, s), b.constant && s.Constant
@@ -119,6 +120,7 @@ func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
 	otherwise, then := both[0], both[1]
 	switch {
 	case then == nil:
+		otherwise.bodies[0].When = false
 		return otherwise, nil
 	case otherwise == nil:
 		return then, nil
@@ -130,6 +132,8 @@ func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
 		dearer = otherwise
 	}
 	dearer.constant = false
+	otherwise.bodies[0].When = false
+	dearer.bodies = append(then.bodies, otherwise.bodies...)
 	for i := range dearer.outputs {
 		dearer.outputs[i].Value, dearer.outputs[i].Real = nil, nil
 	}

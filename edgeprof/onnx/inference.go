@@ -134,7 +134,7 @@ func (in *inference) node(index int, n *Node) error {
 			in.bodies += len(a.Graphs)
 		}
 	} else {
-		cost.Inside, cost.Times, cost.ReadBytes, cost.WrittenBytes = inside.costs, inside.times, 0, 0
+		cost.Inside, cost.Times, cost.Bodies, cost.ReadBytes, cost.WrittenBytes = inside.costs, inside.times, inside.bodies, 0, 0
 	}
 	in.costs = append(in.costs, cost)
 	return nil

@@ -62,15 +62,16 @@ type Node struct {
 
 // Attribute is one named setting of a node; the field that Kind names is set.
 type Attribute struct {
-	Name   string
-	Kind   AttributeKind
-	Float  float32
-	Int    int64
-	String string
-	Floats []float32
-	Ints   []int64
-	Tensor *Tensor
-	Graphs []Graph // of GRAPH and GRAPHS
+	Name    string
+	Kind    AttributeKind
+	Float   float32
+	Int     int64
+	String  string
+	Floats  []float32
+	Ints    []int64
+	Strings []string
+	Tensor  *Tensor
+	Graphs  []Graph // of GRAPH and GRAPHS
 }
 
 // AttributeKind is AttributeProto.AttributeType.
@@ -78,14 +79,15 @@ type AttributeKind int32
 
 // The kinds of attribute that are read; others keep their number and no value.
 const (
-	KindFloat  AttributeKind = 1
-	KindInt    AttributeKind = 2
-	KindString AttributeKind = 3
-	KindTensor AttributeKind = 4
-	KindGraph  AttributeKind = 5
-	KindFloats AttributeKind = 6
-	KindInts   AttributeKind = 7
-	KindGraphs AttributeKind = 10
+	KindFloat   AttributeKind = 1
+	KindInt     AttributeKind = 2
+	KindString  AttributeKind = 3
+	KindTensor  AttributeKind = 4
+	KindGraph   AttributeKind = 5
+	KindFloats  AttributeKind = 6
+	KindInts    AttributeKind = 7
+	KindStrings AttributeKind = 8
+	KindGraphs  AttributeKind = 10
 )
 
 // Value is a named tensor with its stated type.

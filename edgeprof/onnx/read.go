@@ -182,6 +182,10 @@ func (c *cursor) attribute(a *Attribute, f field) error {
 			a.Floats, err = c.floats(a.Floats, f)
 		case 8:
 			a.Ints, err = c.numbers(a.Ints, f)
+		case 9:
+			var text string
+			text, err = c.text(f)
+			a.Strings = append(a.Strings, text)
 		case 20:
 			a.Kind = AttributeKind(f.value)
 		}
@@ -204,6 +208,8 @@ func (a *Attribute) guess() AttributeKind {
 		return KindInts
 	case a.Floats != nil:
 		return KindFloats
+	case a.Strings != nil:
+		return KindStrings
 	case a.String != "":
 		return KindString
 	case a.Float != 0:

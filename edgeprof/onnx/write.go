@@ -185,6 +185,10 @@ func encodeAttribute(a *Attribute) []byte {
 		b = appendBytes(b, 7, packed)
 	case KindInts:
 		b = appendPacked(b, 8, a.Ints)
+	case KindStrings:
+		for _, text := range a.Strings {
+			b = appendText(b, 9, text)
+		}
 	case KindGraph, KindGraphs:
 		n := protowire.Number(6)
 		if a.Kind == KindGraphs {

@@ -51,9 +51,11 @@ type Facts struct {
 	Quota   float64 `json:"quota,omitempty"` // share of time that a model may run; 0 is all of it
 	UUID    string  `json:"node_uuid"`
 	Device  string  `json:"device_model"`
-	Cores   int     `json:"cores"`
-	MaxMHz  float64 `json:"max_mhz"`
-	When    string  `json:"when"` // RFC 3339
+	// Processor is its name; "" in files from before.
+	Processor string  `json:"processor,omitempty"`
+	Cores     int     `json:"cores"`
+	MaxMHz    float64 `json:"max_mhz"`
+	When      string  `json:"when"` // RFC 3339
 }
 
 // Calibration is how fast a device runs what models are made of.
@@ -66,6 +68,13 @@ type Calibration struct {
 	Belief float64 `json:"belief"`
 	// Near are kernels of the user's own models, which correct those like them.
 	Near []Near `json:"near,omitempty"`
+	// Carry is how much of what these say of kinds of kernels is believed of others:
+	// 0 to 1.
+	Carry float64 `json:"carry,omitempty"`
+	// Call is what an inference takes whatever it computes, in seconds.
+	Call float64 `json:"call_seconds,omitempty"`
+	// Load is how times grow with what else runs; nil where it was not measured.
+	Load *Slowdown `json:"load,omitempty"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
 	Scale float64 `json:"scale,omitempty"`
 	// Low and High are the factors on the predicted time of a long inference that
@@ -146,7 +155,7 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 				}
 			}
 		}
-		if best == nil || c.off() < best.off() {
+		if best == nil || off(c.Errors) < off(best.Errors) {
 			best = c
 		}
 		if trees == nil {
@@ -171,13 +180,29 @@ func (c *Calibration) judge(m *Case, left *Calibration) {
 	c.Errors = append(c.Errors, Error{Model: m.Model, Family: m.Family, Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
 }
 
-// judgeOwn leaves out the kernels of each of the user's own models in turn.
+// judgeOwn leaves out the kernels of each of the user's own models in turn, and
+// carries what they say to other kernels as far as that helps.
 func (c *Calibration) judgeOwn(cases []Case) {
-	for i := range cases {
-		if m := &cases[i]; m.Family == Own {
-			left := *c
-			left.learnNear(slices.Delete(slices.Clone(cases), i, i+1))
-			c.judge(m, &left)
+	families := len(c.Errors)
+	best := c.Errors
+	for _, carry := range []float64{0, 0.5, 1} {
+		tried := *c
+		tried.Carry, tried.Errors = carry, slices.Clip(c.Errors[:families])
+		for i := range cases {
+			if m := &cases[i]; m.Family == Own {
+				left := tried
+				left.learnNear(slices.Delete(slices.Clone(cases), i, i+1))
+				tried.judge(m, &left)
+			}
+		}
+		if len(best) == families || off(tried.Errors[families:]) < off(best[families:]) {
+			c.Carry, best = carry, tried.Errors
+		}
+	}
+	c.Errors = best
+	c.learnNear(cases)
+	for _, m := range cases {
+		if m.Family == Own {
 			c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
 			c.Models++
 		}
@@ -189,12 +214,12 @@ func (c *Calibration) judgeOwn(cases []Case) {
 var beliefs = []float64{0, 0.5, 1}
 
 // off is how far off predictions were, as the mean logarithm of the factor.
-func (c *Calibration) off() float64 {
+func off(errors []Error) float64 {
 	sum := 0.0
-	for _, e := range c.Errors {
+	for _, e := range errors {
 		sum += math.Abs(math.Log(e.Ratio()))
 	}
-	return sum / float64(len(c.Errors))
+	return sum / float64(len(errors))
 }
 
 // fit finds the rates of one setting and the scale of their sums.
@@ -202,9 +227,10 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibra
 	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), Belief: belief, trees: trees}
 	var ratios []float64
 	for _, m := range cases {
+		c.Call = m.Call
 		c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
-		if p := c.idle(m.Kernels); p > 0 {
-			ratios = append(ratios, m.Seconds/p)
+		if p := c.idle(m.Kernels) - c.Call; p > 0 {
+			ratios = append(ratios, m.work()/p)
 		}
 	}
 	if len(ratios) > 0 {
@@ -213,11 +239,19 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibra
 	return c
 }
 
+// enoughOwn of the user's own models make the interval by themselves: it is for
+// models like them.
+const enoughOwn = 5
+
 // bound sets the interval from the errors, each drawn to what it would be of a
 // long inference.
 func (c *Calibration) bound() {
-	long := make([]Error, len(c.Errors))
-	for i, e := range c.Errors {
+	errors := slices.DeleteFunc(slices.Clone(c.Errors), func(e Error) bool { return e.Family != Own })
+	if len(errors) < enoughOwn {
+		errors = c.Errors
+	}
+	long := make([]Error, len(errors))
+	for i, e := range errors {
 		long[i] = Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))}
 	}
 	band := bandOf(long)
@@ -257,7 +291,7 @@ func bandOf(errors []Error) uncertainty.Band {
 	if band, err := uncertainty.NewBand(uncertainty.Factor, Level, predicted, measured); err == nil {
 		return band
 	}
-	half, mean := math.Log(Elsewhere), 0.0
+	half, mean := math.Log(single), 0.0
 	if n := float64(len(factors)); n > 1 {
 		var spread float64
 		mean, spread = stat.MeanStdDev(factors, nil)
@@ -265,6 +299,9 @@ func bandOf(errors []Error) uncertainty.Band {
 	}
 	return bandBetween(min(1, math.Exp(mean-half)), max(1, math.Exp(min(mean+half, widest))))
 }
+
+// single is how many times as far on either side an interval of one error is.
+const single = 10
 
 // widest is the logarithm of the widest factor that an interval of few errors
 // may have: files hold finite numbers.
@@ -303,25 +340,21 @@ func (c *Calibration) learnNear(cases []Case) {
 		at := conditionsOf(c.Facts.Threads, c.Facts.quota(), m.Kernels)
 		for i := range m.Kernels {
 			k := &m.Kernels[i]
-			if p := c.once(k, at); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
-				c.Near = append(c.Near, Near{k.Op, near(k), math.Exp(bounded(math.Log(*k.Seconds / p)))})
+			if p := c.once(k, at) * c.scale(); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
+				c.Near = append(c.Near, Near{k.Op, near(k), math.Exp(bounded(math.Log(*k.Seconds / p))), kindOf(k), m.Model, p * float64(max(1, k.Times))})
 			}
 		}
 	}
 	c.index()
 }
 
-// index sorts Near by operator.
-func (c *Calibration) index() {
-	c.neighbours = neighbours{}
-	for _, n := range c.Near {
-		c.neighbours[n.Op] = append(c.neighbours[n.Op], n)
-	}
-}
+// index sorts Near.
+func (c *Calibration) index() { c.neighbours = neighboursOf(c.Near, c.Carry) }
 
-// idle is the predicted time of a model's kernels on the idle device.
+// idle is the predicted time of a model's kernels on the idle device, the call
+// included.
 func (c *Calibration) idle(kernels []kernel.Row) float64 {
-	sum := 0.0
+	sum := c.Call
 	for _, t := range c.kernels(kernels) {
 		sum += t
 	}
@@ -339,8 +372,11 @@ func (c *Calibration) scale() float64 {
 // class of operators the rates of its kin for it. The error matches
 // [ErrCalibration].
 func (c *Calibration) Check() error {
-	if c.Facts.Runtime == "" || c.Models < 1 || !(c.Low > 0) || !(c.High >= c.Low) || math.IsInf(c.High, 0) || !(c.Belief >= 0 && c.Belief <= 1) {
-		return fmt.Errorf("%w: no run time, no models, bounds %v to %v, or trees believed by %v", ErrCalibration, c.Low, c.High, c.Belief)
+	if c.Facts.Runtime == "" || c.Models < 1 || !(c.Low > 0) || !(c.High >= c.Low) || math.IsInf(c.High, 0) || !(c.Carry >= 0 && c.Carry <= 1) || !(c.Call >= 0) || !(c.Belief >= 0 && c.Belief <= 1) {
+		return fmt.Errorf("%w: no run time, no models, bounds %v to %v, trees believed by %v, kinds by %v, or a call of %v s", ErrCalibration, c.Low, c.High, c.Belief, c.Carry, c.Call)
+	}
+	if l := c.Load; l != nil && !(l.Beside >= 0 && l.Waiting >= 0 && l.Spread >= 0 && !math.IsInf(l.Beside+l.Waiting+l.Spread, 0)) {
+		return fmt.Errorf("%w: slowdown %+v", ErrCalibration, *l)
 	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]

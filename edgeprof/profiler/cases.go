@@ -21,6 +21,9 @@ type Case struct {
 	// Seconds is the shortest of the measured inferences: other work on the
 	// machine only makes them longer.
 	Seconds float64
+	// Call is the part of Seconds that an inference takes whatever it computes: 0
+	// where no model of a single small kernel was measured in the setting.
+	Call float64
 	// Repeat is the shortest of every other round (or row, of one round) over the
 	// shortest of the rest: how well the same measurement repeats. NaN when there
 	// was only one.
@@ -58,6 +61,7 @@ func Cases(d *measurement.Data) []Case {
 		c.untangle()
 		cases = append(cases, *c)
 	}
+	cases = withCalls(cases)
 	settle(cases)
 	slices.SortFunc(cases, func(a, b Case) int {
 		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Setting, b.Setting))
@@ -101,6 +105,29 @@ func (c *Case) untangle() {
 	}
 }
 
+// CallModel is the name of the model that measures what a call takes: one kernel
+// of one value.
+const CallModel = "call"
+
+// withCalls takes the models that measure calls away, and notes in the other cases
+// of the setting what they took.
+func withCalls(cases []Case) []Case {
+	calls := map[string]float64{}
+	for _, c := range cases {
+		if c.Family == Operators && c.Model == CallModel {
+			calls[c.Setting] = c.Seconds
+		}
+	}
+	rest := slices.DeleteFunc(cases, func(c Case) bool { return c.Family == Operators && c.Model == CallModel })
+	for i := range rest {
+		rest[i].Call = calls[rest[i].Setting]
+	}
+	return rest
+}
+
+// work is the time of the case's kernels: a tenth of the whole at least.
+func (c *Case) work() float64 { return max(c.Seconds-c.Call, c.Seconds/10) }
+
 func (c *Case) repeat() float64 {
 	rounds := map[int]bool{}
 	for _, r := range c.Rows {
@@ -133,8 +160,8 @@ func settle(cases []Case) {
 	bySetting := map[string][]float64{}
 	for i := range cases {
 		if c := &cases[i]; c.Runtime == "ort" {
-			if sum, n := c.sum(0); sum > plainly*c.Seconds {
-				bySetting[c.Setting] = append(bySetting[c.Setting], (sum-c.Seconds)/float64(n))
+			if sum, n := c.sum(0); sum > plainly*c.work() {
+				bySetting[c.Setting] = append(bySetting[c.Setting], (sum-c.work())/float64(n))
 			}
 		}
 	}
@@ -147,7 +174,7 @@ func settle(cases []Case) {
 		if all := bySetting[c.Setting]; len(all) > 0 {
 			noting = stats.Median(all)
 		}
-		if sum, _ := c.sum(0); sum > plainly*c.Seconds {
+		if sum, _ := c.sum(0); sum > plainly*c.work() {
 			noting = c.noting()
 		}
 		noting = min(noting, mostNoting)
@@ -158,7 +185,7 @@ func settle(cases []Case) {
 				k.Seconds = &t
 			}
 		}
-		c.Kernels = scaled(out, c.Seconds)
+		c.Kernels = scaled(out, c.work())
 	}
 }
 
@@ -189,7 +216,7 @@ func (c *Case) noting() float64 {
 	}
 	for range 50 {
 		middle := (low + high) / 2
-		if sum, _ := c.sum(middle); sum > c.Seconds {
+		if sum, _ := c.sum(middle); sum > c.work() {
 			low = middle
 		} else {
 			high = middle

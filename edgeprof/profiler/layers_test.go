@@ -20,11 +20,11 @@ func TestLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []device.Device{{UUID: "here", Cores: 4}, {UUID: "other", Cores: 2, MaxMHz: 1000, Load: device.Load{CPUPercent: 100}}} {
-		kernels, seconds, p := c.Layers(a, d)
+		layers, p := c.Layers(a, d)
 		sum, macs := 0.0, int64(0)
-		for i, k := range kernels {
-			sum += seconds[i]
-			macs += k.MACs * k.Times
+		for _, l := range layers {
+			sum += l.Seconds
+			macs += l.MACs
 		}
 		if math.Abs(sum/p.Seconds.Value-1) > 1e-9 || macs != counts.MACs.Total || p.Seconds != c.Predict(a, d).Seconds {
 			t.Errorf("%v s of %v, %d multiply-accumulates of %d", sum, p.Seconds.Value, macs, counts.MACs.Total)

@@ -12,6 +12,11 @@ type Near struct {
 	Op     string    `json:"op"`
 	Sizes  nearSizes `json:"sizes"` // logarithms of base 2; see [near]
 	Factor float64   `json:"factor"`
+	// Kind, Model and Seconds, of all times that it runs, are missing in files from
+	// before.
+	Kind    string  `json:"kind,omitempty"`
+	Model   string  `json:"model,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // nearSizes place a kernel among those of its operator.
@@ -24,25 +29,84 @@ func near(k *kernel.Row) nearSizes {
 	}
 }
 
+// kindOf tells kernels of one operator apart that run by other code.
+func kindOf(k *kernel.Row) string {
+	if k.Window > 1 {
+		return k.Op + " " + k.Class + " of windows"
+	}
+	return k.Op + " " + k.Class
+}
+
 // The neighbourhood of a kernel: how many doublings of one size apart two are
 // that tell half as much of each other as of themselves, and how many measured
-// kernels what rates and trees say is worth. Of 19 models that people ship, half
-// of them known, the rest is 7.7 to 10 % off either way: kernels tell little but
-// of their like, so that neighbourhoods are small.
+// kernels what is said of the kind is worth.
 const (
 	reach = 0.5
 	prior = 0.3
 )
 
-// neighbours correct a kernel's time by those of kernels near it: a weighted mean
-// of logarithms (Nadaraya and Watson's), drawn towards no correction where none
-// is near.
-type neighbours map[string][]Near
+// strangers is how many models say as much of a kind as rates and trees do.
+const strangers = 2
 
-func (n neighbours) factor(k *kernel.Row) float64 {
-	at, sum, weight := near(k), 0.0, prior
-	for i := range n[k.Op] {
-		known := &n[k.Op][i]
+// neighbours correct a kernel's time by those of kernels near it: a weighted mean
+// of logarithms (Nadaraya and Watson's), drawn towards that of its kind where none
+// is near, and this towards that of all.
+type neighbours struct {
+	near  map[string][]Near  // by operator
+	kinds map[string]float64 // logarithms of factors
+	all   float64
+}
+
+// neighboursOf index kernels. What is known of kinds is carried to other kernels of
+// theirs by a part, 0 to 1.
+func neighboursOf(known []Near, carry float64) neighbours {
+	n := neighbours{near: map[string][]Near{}, kinds: map[string]float64{}}
+	byKind, everything := map[string]*mean{}, newMean()
+	for i := range known {
+		k := &known[i]
+		n.near[k.Op] = append(n.near[k.Op], *k)
+		if byKind[k.Kind] == nil {
+			byKind[k.Kind] = newMean()
+		}
+		byKind[k.Kind].add(k)
+		everything.add(k)
+	}
+	n.all = carry * everything.towards(0)
+	for name, m := range byKind {
+		n.kinds[name] = carry * m.towards(everything.towards(0))
+	}
+	return n
+}
+
+// mean is that of the logarithms of factors in each model, by time: kernels of one
+// model tell little more than one.
+type mean struct{ sum, weight map[string]float64 }
+
+func newMean() *mean { return &mean{map[string]float64{}, map[string]float64{}} }
+
+func (m *mean) add(k *Near) {
+	w := max(k.Seconds, math.SmallestNonzeroFloat64)
+	m.sum[k.Model] += w * math.Log(k.Factor)
+	m.weight[k.Model] += w
+}
+
+// towards is the mean of the models, drawn to what is known without them.
+func (m *mean) towards(otherwise float64) float64 {
+	sum := strangers * otherwise
+	for _, model := range sortedKeys(m.sum) { // in a fixed order: sums of floats depend on it
+		sum += m.sum[model] / m.weight[model]
+	}
+	return sum / float64(strangers+len(m.sum))
+}
+
+func (n *neighbours) factor(k *kernel.Row) float64 {
+	of, ok := n.kinds[kindOf(k)]
+	if !ok {
+		of = n.all
+	}
+	at, sum, weight := near(k), prior*of, prior
+	for i := range n.near[k.Op] {
+		known := &n.near[k.Op][i]
 		d := 0.0
 		for j := range at {
 			d += (at[j] - known.Sizes[j]) * (at[j] - known.Sizes[j])

@@ -33,11 +33,12 @@ type Share struct {
 // that was calibrated, rates are scaled by clock frequency, and a warning says
 // so.
 func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
-	p := Prediction{Slowdown: slowdown(d, c.Facts.Threads)}
+	slower, doubt := c.slowdown(&d)
+	p := Prediction{Slowdown: math.Exp(slower)}
 	byClass := map[onnx.Class]float64{}
 	unmeasured := map[onnx.Class]bool{}
 	kernels := kernel.Rows(a.Kernels(kernel.FusionOf(c.Facts.Runtime)))
-	for i, seconds := range c.kernels(kernels) {
+	for i, seconds := range c.called(c.kernels(kernels)) {
 		class := onnx.Class(kernels[i].Class)
 		byClass[class] += seconds
 		unmeasured[class] = unmeasured[class] || c.Rates[class].Nodes == 0
@@ -49,7 +50,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		}
 	}
 	if len(kernels) == 0 {
-		p.Idle = least
+		p.Idle = max(least, c.Call)
 	}
 	for i := range p.Shares {
 		p.Shares[i].Part /= max(p.Idle, math.SmallestNonzeroFloat64)
@@ -64,11 +65,12 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		return strings.Compare(string(x.Class), string(y.Class))
 	})
 	band := c.band(p.Idle)
-	if why := c.Facts.foreign(&d); why != "" {
-		p.Idle *= c.clock(d)
-		band.Low, band.High = band.Low/Elsewhere, band.High*Elsewhere
-		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %s is judged by rates of %s: %s; the interval is %d times as far on either side", ErrForeign, d.Node, c.Facts.Device, why, Elsewhere))
+	if away := c.Away(&d); away.Why != "" {
+		p.Idle *= away.Factor
+		band = away.widen(band)
+		p.Warnings = append(p.Warnings, away.warning(d.Node, c.Facts.Device))
 	}
+	band = Away{Spread: doubt}.widen(band)
 	p.Warnings = append(p.Warnings, a.Warnings...)
 	p.Warnings = append(p.Warnings, c.unlike(p.Idle)...)
 	guessed := 0.0
@@ -85,6 +87,20 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	return p
 }
 
+// called are the times of kernels with their parts of the call.
+func (c *Calibration) called(seconds []float64) []float64 {
+	sum := 0.0
+	for _, t := range seconds {
+		sum += t
+	}
+	for i := range seconds {
+		if sum > 0 {
+			seconds[i] *= 1 + c.Call/sum
+		}
+	}
+	return seconds
+}
+
 // least is the time of a model in which nothing is left to compute: a call.
 const least = 1e-7
 
@@ -95,45 +111,3 @@ const uncounted = 10
 // tolerated is the share of a time in operators of classes that were not
 // measured up to which the interval stays as it is.
 const tolerated = 0.02
-
-// Elsewhere is how many times longer or shorter a model takes on another device
-// than its clock says: 9 pairs of boards in 10 of those in Tencent/ncnn's table are
-// within 0.09 and 10.7, with one thread in single precision.
-const Elsewhere = 10
-
-// sameClock is the factor that clocks may differ by: what a kernel says
-// of a processor's clock varies from moment to moment.
-const sameClock = 1.25
-
-// foreign says why rates were not measured on a device; "" when they were. Ids
-// are cloned with the images of machines: they decide only where a device does
-// not say what it is.
-func (f *Facts) foreign(d *device.Device) string {
-	told := d.Model != "" && f.Device != "" && d.Cores > 0 && f.Cores > 0
-	switch {
-	case d.Model != "" && f.Device != "" && d.Model != f.Device:
-		return fmt.Sprintf("it is a %s", d.Model)
-	case told && d.Cores != f.Cores:
-		return fmt.Sprintf("%d cores, not %d", d.Cores, f.Cores)
-	case d.MaxMHz > 0 && f.MaxMHz > 0 && (d.MaxMHz > sameClock*f.MaxMHz || f.MaxMHz > sameClock*d.MaxMHz):
-		return fmt.Sprintf("%.0f MHz, not %.0f", d.MaxMHz, f.MaxMHz)
-	case !told && d.UUID != f.UUID:
-		return "another machine"
-	}
-	return ""
-}
-
-// clock is how much slower a device is by its clock alone.
-func (c *Calibration) clock(d device.Device) float64 {
-	if d.MaxMHz <= 0 || c.Facts.MaxMHz <= 0 {
-		return 1
-	}
-	return c.Facts.MaxMHz / d.MaxMHz
-}
-
-// slowdown is what a fair scheduler leaves of the cores that the run time wants:
-// with b cores busy and t threads more, each gets cores/(b+t) of one.
-func slowdown(d device.Device, threads int) float64 {
-	busy := d.Load.CPUPercent / 100 * float64(d.Cores)
-	return max(1, (busy+float64(max(1, threads)))/float64(d.Cores))
-}

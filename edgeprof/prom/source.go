@@ -55,12 +55,16 @@ const (
 	known        = "known"
 	memoryTotal  = "memory_bytes"
 	architecture = "architecture"
+	load1        = "load1"
+	waiting      = "waiting_percent"
+	running      = "running"
 )
 
 // expressions are the queries: processors, agents, and the rest of the system.
 func (s Source) expressions() [3]string {
 	by := "by (" + s.label() + ") "
 	idle := `node_cpu_seconds_total{mode="idle"}`
+	window := "[" + promDuration(cmp.Or(s.Window, time.Minute)) + "]"
 	root := `{mountpoint="/",fstype!="rootfs"}`
 	join := func(rows ...[2]string) string {
 		parts := make([]string, len(rows))
@@ -71,7 +75,7 @@ func (s Source) expressions() [3]string {
 	}
 	return [3]string{
 		join(
-			[2]string{busyPercent, "100 * (1 - avg " + by + "(rate(" + idle + "[" + promDuration(cmp.Or(s.Window, time.Minute)) + "])))"},
+			[2]string{busyPercent, "100 * (1 - avg " + by + "(rate(" + idle + window + ")))"},
 			[2]string{cores, "count " + by + "(" + idle + ")"},
 			[2]string{ageSeconds, "time() - max " + by + "(timestamp(" + idle + "))"},
 			[2]string{maxHertz, "max " + by + "(node_cpu_frequency_max_hertz)"},
@@ -85,6 +89,9 @@ func (s Source) expressions() [3]string {
 		join(
 			[2]string{diskPercent, "100 * (1 - max " + by + "(node_filesystem_avail_bytes" + root + ") / max " + by + "(node_filesystem_size_bytes" + root + "))"},
 			[2]string{memoryFree, "max " + by + "(node_memory_MemAvailable_bytes)"},
+			[2]string{load1, "max " + by + "(node_load1)"},
+			[2]string{waiting, "100 * max " + by + "(rate(node_pressure_cpu_waiting_seconds_total" + window + "))"},
+			[2]string{running, "max " + by + "(avg_over_time(node_procs_running" + window + "))"},
 			[2]string{uname, "max by (" + s.label() + ", nodename) (node_uname_info)"},
 		),
 	}
@@ -161,7 +168,7 @@ func newNodes(agents []sample) map[string]*node {
 		case memoryTotal:
 			n.device.MemoryBytes = bytes(a.value)
 		case architecture:
-			n.device.Arch = a.labels["char_node_arch"]
+			n.device.Arch, n.device.Processor = a.labels["char_node_arch"], a.labels["char_node_brand"]
 		}
 	}
 	return nodes
@@ -179,6 +186,14 @@ func bytes(v float64) int64 {
 		return 0
 	}
 	return int64(v)
+}
+
+// number is 0, unknown, for what is none.
+func number(v float64) float64 {
+	if !(v >= 0) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
 }
 
 // assemble joins node_exporter's rows to the agents' nodes by name.
@@ -259,6 +274,14 @@ func (n *node) complete(maxAge time.Duration) error {
 		n.device.MaxMHz = hertz / 1e6
 	}
 	load.MemoryAvailableBytes = bytes(n.seen[memoryFree])
+	load.Load1, load.Running = number(n.seen[load1]), number(n.seen[running]-1) // but for the exporter
+	if has(n.seen, waiting) {
+		share, err := n.percent(waiting, "share of waiting")
+		if err != nil {
+			return err
+		}
+		load.WaitingPercent = &share
+	}
 	return n.device.Check()
 }
 

@@ -37,12 +37,12 @@ type Row struct {
 // Config is a board in one setting, with the natural logarithm of milliseconds
 // of each model; NaN where it was not measured.
 type Config struct {
-	Board, Chip, Run string
-	Threads          int
-	PowerSave        int
-	GPU              int     // -1 is the processor
-	Clock            float64 // GHz of the fastest core that the row names; NaN where it names none
-	Log              []float64
+	Board, SoC, Chip, Run string
+	Threads               int
+	PowerSave             int
+	GPU                   int     // -1 is the processor
+	Clock                 float64 // GHz of the fastest core that the row names; NaN where it names none
+	Log                   []float64
 }
 
 // name tells configurations apart.
@@ -102,7 +102,7 @@ func (t *Table) fill(rows []Row) {
 			continue
 		}
 		c := Config{
-			Board: r.Board, Chip: cmp.Or(r.Chip, r.Board), Run: r.Run, Threads: max(1, otherwise(r.Threads, 1)), PowerSave: otherwise(r.PowerSave, 0),
+			Board: r.Board, SoC: r.SoC, Chip: cmp.Or(r.Chip, r.Board), Run: r.Run, Threads: max(1, otherwise(r.Threads, 1)), PowerSave: otherwise(r.PowerSave, 0),
 			GPU: max(-1, otherwise(r.GPU, -1)), Clock: clock(r.SoC),
 		}
 		at, ok := byName[c.name()]

@@ -5,12 +5,16 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/synth"
 )
 
 // browser is a headless Chromium, driven through a pipe (Chrome DevTools
@@ -183,6 +187,25 @@ const fleet = `[
 {"node": "zero-1", "class": "Computer", "device_model": "Raspberry Pi Zero 2 W", "cores": 4, "max_mhz": 1000, "memory_bytes": 512000000, "load": {"cpu_percent": 5, "disk_percent": 30, "memory_available_bytes": 9000000}},
 {"node": "<img src=x onerror=alert(1)>", "cores": 0, "load": {"cpu_percent": 0, "disk_percent": 0}}]`
 
+// openModel writes a product of [x, 4] and [4, 4].
+func openModel(t *testing.T, path string) {
+	t.Helper()
+	of := func(name string) onnx.Value {
+		return onnx.Value{Name: name, Type: onnx.Float32, Known: true, Shape: []onnx.Dim{{Size: -1}, {Size: 4}}}
+	}
+	m := &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
+		Name: "open", Inputs: []onnx.Value{of("x")}, Outputs: []onnx.Value{of("y")}, Nodes: []onnx.Node{{Op: "MatMul", Inputs: []string{"x", "w"}, Outputs: []string{"y"}}},
+		Initializers: []onnx.Tensor{{Name: "w", Type: onnx.Float32, Dims: []int64{4, 4}, Stored: 64}},
+	}}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(onnx.Write(f, m, synth.Weights(1)), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A person opens the page, drops a file that is no model, then a model, on a
 // wide screen and on a phone. The pictures stay in out/real.
 func TestRealPage(t *testing.T) {
@@ -197,6 +220,8 @@ func TestRealPage(t *testing.T) {
 	if out, err := exec.Command("edgeprof", "synth", "mobilenetv2", "--resolution", "160", "--out", model).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
+	open := filepath.Join(folder, "open.onnx")
+	openModel(t, open)
 	r := start(t, "serve", "--source", "file:"+devices)
 	b.size(1000, 1000, false)
 	b.call("Page.navigate", map[string]any{"url": r.url + "/"}, nil)
@@ -226,6 +251,8 @@ func TestRealPage(t *testing.T) {
 		`document.querySelectorAll("#ranking .card.first li").length > 0`:                                                                               true,
 		`document.querySelector("#ranking").textContent.includes("bytes of memory")`:                                                                    true,
 		`document.querySelector("#manifest").textContent.includes("name: mobilenet-v2")`:                                                                true,
+		`document.querySelectorAll("#layers tr").length > 50 && document.querySelector("#layers").textContent.includes("Conv")`:                         true,
+		`document.querySelector("#open").hidden`:                                                                                                        true,
 		`document.querySelector("#counts").textContent.includes("convolution layers52")`:                                                                true,
 		`performance.getEntriesByType("resource").every(e => new URL(e.name).origin === location.origin)`:                                               true,
 		`document.querySelectorAll("img:not([src^='/page/'])").length`:                                                                                  0.0,
@@ -236,6 +263,14 @@ func TestRealPage(t *testing.T) {
 			t.Errorf("%s is %v, want %v", expression, got, want)
 		}
 	}
+	// the same file again, then a model with an open dimension
+	b.choose("#file", model)
+	b.until(`!document.querySelector("#result").hidden`)
+	b.choose("#file", open)
+	b.until(`document.querySelectorAll("#open input").length === 1 && document.querySelector("#model-name").textContent.includes("open.onnx")`)
+	b.value(`document.querySelector("#open input").value = 8; document.querySelector("#open button").click()`)
+	b.until(`!document.querySelector("#result").hidden && document.querySelector("#dims").value === "x:0=8" && document.querySelector("#counts").textContent.includes("multiply-accumulates128")`)
+	b.value(`document.querySelector("#dims").value = ""`)
 	pictures := filepath.Join("..", "..", "..", "out", "real")
 	// the same without the hostile name, for the picture
 	tidy := fleet[:strings.LastIndex(fleet, ",\n")] + "]"

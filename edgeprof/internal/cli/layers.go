@@ -10,6 +10,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/collection"
 	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -17,15 +18,7 @@ import (
 
 // layer is a kernel as it is shown.
 type layer struct {
-	Name     string   `json:"name"`
-	Op       string   `json:"op"`
-	Class    string   `json:"class"`
-	Shape    []int64  `json:"shape"` // of its result
-	Times    int64    `json:"times"` // that it runs
-	MACs     int64    `json:"macs"`  // of all times, as what follows
-	Bytes    int64    `json:"bytes"`
-	Seconds  float64  `json:"predicted_seconds"`
-	Share    float64  `json:"share"`
+	profiler.Layer
 	Measured *float64 `json:"measured_seconds,omitempty"`
 }
 
@@ -90,22 +83,11 @@ func layersOf(ctx context.Context, path string, a *onnx.Analysis, calibration, o
 	if err != nil {
 		return nil, err
 	}
-	kernels, seconds, p := cal.Layers(a, here)
+	layers, p := cal.Layers(a, here)
 	l := &layered{Model: path, Runtime: cal.Facts.Runtime, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
-	for i, k := range kernels {
-		one := layer{
-			Op: k.Op, Class: string(k.Class), Times: k.Times, MACs: k.MACs * k.Times, Bytes: (k.ParameterBytes + k.ReadBytes + k.WrittenBytes) * k.Times,
-			Seconds: seconds[i], Share: seconds[i] / p.Seconds.Value,
-		}
-		if last := k.Nodes[len(k.Nodes)-1]; last < len(a.Model.Graph.Nodes) {
-			n := &a.Model.Graph.Nodes[last]
-			one.Name = a.Model.Graph.Nodes[k.Nodes[0]].Name
-			if len(n.Outputs) > 0 {
-				one.Shape = a.Tensors[n.Outputs[0]].Shape
-			}
-		}
+	for _, one := range layers {
 		l.MACs += one.MACs
-		l.Layers = append(l.Layers, one)
+		l.Layers = append(l.Layers, layer{Layer: one})
 	}
 	return l, nil
 }

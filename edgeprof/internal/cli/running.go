@@ -61,6 +61,15 @@ func (r *running) check() error {
 	return nil
 }
 
+// oneNode is a model that computes next to nothing.
+func oneNode() *onnx.Model {
+	x := onnx.Value{Name: "x", Type: onnx.Float32, Known: true, Shape: []onnx.Dim{{Size: 1}}}
+	return &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
+		Name: "one", Nodes: []onnx.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}}, Inputs: []onnx.Value{x},
+		Outputs: []onnx.Value{{Name: "y", Type: onnx.Float32, Known: true, Shape: x.Shape}},
+	}}
+}
+
 // settle decides between the run times where that is left to it: a model of one
 // node tells whether ONNX Runtime is there.
 func (r *running) settle(ctx context.Context, env *cli.Env) error {
@@ -72,13 +81,8 @@ func (r *running) settle(ctx context.Context, env *cli.Env) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	x := onnx.Value{Name: "x", Type: onnx.Float32, Known: true, Shape: []onnx.Dim{{Size: 1}}}
-	one := &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
-		Name: "one", Nodes: []onnx.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}}, Inputs: []onnx.Value{x},
-		Outputs: []onnx.Value{{Name: "y", Type: onnx.Float32, Known: true, Shape: x.Shape}},
-	}}
 	path := filepath.Join(dir, "one.onnx")
-	if err := writeModel(path, one, 1); err != nil {
+	if err := writeModel(path, oneNode(), 1); err != nil {
 		return err
 	}
 	probe := *r

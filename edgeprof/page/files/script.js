@@ -56,7 +56,7 @@ function showProblem(p) {
 function send(file) {
   const request = new XMLHttpRequest();
   const progress = at("progress");
-  request.open("POST", "/api/v1/placements?workload=" + workload(file.name) + sizes());
+  request.open("POST", "/api/v1/placements?layers=true&workload=" + workload(file.name) + sizes());
   for (const [name, value] of Object.entries(headers({ "Content-Type": "application/octet-stream" }))) request.setRequestHeader(name, value);
   request.upload.onprogress = (e) => { if (e.lengthComputable) progress.value = e.loaded / e.total; };
   request.onload = () => {
@@ -78,6 +78,37 @@ function send(file) {
 // sizes are the open dimensions' as the page's field has them.
 function sizes() {
   return at("dims").value.split(/[\s,;]+/).filter(Boolean).map((d) => "&dim=" + encodeURIComponent(d)).join("");
+}
+
+// showOpen gives each dimension that a model leaves open a field.
+function showOpen(file, open) {
+  const field = (d) => {
+    const input = make("input");
+    input.type = "number"; input.min = 1; input.required = true; input.value = d.size;
+    const name = `${d.input}:${d.axis}`;
+    input.name = name;
+    return make("label", "", d.name ? `${name} (${d.name})` : name, input);
+  };
+  const again = make("button", "", "Rank with these");
+  at("open").replaceChildren(...open.map(field), again);
+  at("open").hidden = open.length === 0;
+  at("open").onsubmit = (e) => {
+    e.preventDefault();
+    at("dims").value = [...at("open").querySelectorAll("input")].map((i) => `${i.name}=${i.value}`).join(", ");
+    send(file);
+  };
+}
+
+// showLayers lists the kernels, the longest part of the time as it is.
+function showLayers(layers) {
+  const row = (cell, values) => make("tr", "", ...values.map((v) => make(cell, "", v)));
+  const number = (v) => v.toLocaleString("en");
+  const sum = (of) => layers.reduce((s, l) => s + of(l), 0);
+  at("layers").replaceChildren(
+    row("th", ["operator", "shape", "multiply-accumulates", "bytes", "time", "share"]),
+    ...layers.map((l) => row("td", [l.times > 1 ? `${l.times} × ${l.op}` : l.op, l.shape.join("×"), number(l.macs), number(l.bytes), seconds(l.predicted_seconds), `${(100 * l.share).toFixed(1)} %`])),
+    row("td", ["all", "", number(sum((l) => l.macs)), number(sum((l) => l.bytes)), seconds(sum((l) => l.predicted_seconds)), "100 %"]),
+  );
 }
 
 // workload is a file's name as Kubernetes takes one.
@@ -117,6 +148,9 @@ function showRanking(file, answer) {
     ["parameters", c.total_parameters], ["parameter memory", bytes(c.parameter_bytes)], ["multiply-accumulates", c.macs.total],
     ["peak activation memory", bytes(c.peak_activation_bytes)], ["input", bytes(c.model_input_size)], ["output", bytes(c.model_output_size)], ["operators", c.nodes],
   ].map(([name, v]) => make("tr", "", make("td", "", name), make("td", "", typeof v === "number" ? v.toLocaleString("en") : v))));
+  showOpen(file, c.open_dimensions || []);
+  at("layers-of").hidden = !answer.layers;
+  if (answer.layers) showLayers(answer.layers);
   at("manifest").textContent = answer.manifest;
   at("result").hidden = false;
   at("result").scrollIntoView({ behavior: "smooth", block: "nearest" });

@@ -52,39 +52,68 @@ func unsupported(format string, args ...any) error {
 // kernels make an operator's kernel for a node.
 var kernels = map[string]func(site) (kernel, error){
 	"Conv": conv, "ConvTranspose": convTranspose, "MaxPool": pooling, "AveragePool": pooling, "GlobalAveragePool": globalAverage, "GlobalMaxPool": globalMaximum,
-	"Gemm": gemm, "MatMul": matMul, "LSTM": lstm,
+	"Gemm": gemm, "MatMul": matMul,
+	"LSTM": recurrent(4, []string{"Sigmoid", "Tanh", "Tanh"}, lstm), "GRU": recurrent(3, []string{"Sigmoid", "Tanh"}, gru), "RNN": recurrent(1, []string{"Tanh"}, rnn),
+	"QuantizeLinear": quantizeLinear, "DequantizeLinear": dequantizeLinear, "DynamicQuantizeLinear": dynamicQuantize,
+	"ConvInteger": wholeProduct, "MatMulInteger": wholeProduct, "QLinearConv": quantizedProduct, "QLinearMatMul": quantizedProduct,
+	"GatherElements": gatherElements, "ScatterElements": scatterElements, "Scatter": scatterElements, "GatherND": gatherND, "ScatterND": scatterND, "TopK": topK, "CumSum": cumulative, "Trilu": triangle,
 	"BatchNormalization": batchNormalization, "LayerNormalization": layerNormalization, "InstanceNormalization": instanceNormalization, "LRN": localResponse,
 	"Softmax": softmax, "LogSoftmax": softmax, "ArgMax": argument, "ArgMin": argument,
 	"ReduceMean": reduce(mean), "ReduceSum": reduce(total), "ReduceMax": reduce(greatest), "ReduceMin": reduce(least), "ReduceProd": reduce(product), "ReduceL2": reduce(length), "ReduceSumSquare": reduce(squares),
+	"ReduceL1": reduce(absolute), "ReduceLogSum": reduce(logarithm), "ReduceLogSumExp": reduce(exponentials),
 	"Flatten": same, "Reshape": reshape, "Squeeze": same, "Unsqueeze": same, "Identity": same, "Dropout": dropout,
-	"Transpose": transpose, "Concat": concat, "Slice": slice, "Split": split, "Expand": expand, "Tile": tile, "Pad": pad, "Gather": gather, "Resize": resize, "Upsample": resize, "DepthToSpace": depthToSpace,
+	"Transpose": transpose, "Concat": concat, "Slice": slice, "Split": split, "Expand": expand, "Tile": tile, "Pad": pad, "Gather": gather, "Resize": resize, "Upsample": resize, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
 	"Constant": constant, "ConstantOfShape": constantOfShape, "Range": sequence, "Cast": cast, "Where": where,
 	"Equal": elementwise(func(a, b float32) float32 { return truth(a == b) }), "Less": elementwise(func(a, b float32) float32 { return truth(a < b) }), "Greater": elementwise(func(a, b float32) float32 { return truth(a > b) }),
 	"LessOrEqual": elementwise(func(a, b float32) float32 { return truth(a <= b) }), "GreaterOrEqual": elementwise(func(a, b float32) float32 { return truth(a >= b) }),
-	"And": elementwise(func(a, b float32) float32 { return a * b }), "Or": elementwise(func(a, b float32) float32 { return max(a, b) }), "Not": each(func(x float32) float32 { return 1 - x }),
-	"Relu":       each(func(x float32) float32 { return max(x, 0) }),
-	"Sigmoid":    real(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
-	"Tanh":       real(math.Tanh),
-	"Erf":        real(math.Erf),
-	"Sqrt":       real(math.Sqrt),
-	"Exp":        real(math.Exp),
-	"Log":        real(math.Log),
-	"Sin":        real(math.Sin),
-	"Cos":        real(math.Cos),
-	"Abs":        real(math.Abs),
-	"Floor":      real(math.Floor),
-	"Ceil":       real(math.Ceil),
-	"Round":      real(math.RoundToEven),
-	"Reciprocal": real(func(x float64) float64 { return 1 / x }),
-	"Softplus":   real(func(x float64) float64 { return math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) }),
-	"HardSwish":  real(func(x float64) float64 { return x * max(0, min(1, x/6+0.5)) }),
-	"Neg":        each(func(x float32) float32 { return -x }),
-	"LeakyRelu":  leakyRelu, "Elu": elu, "Clip": clip, "HardSigmoid": hardSigmoid, "Gelu": gelu, "PRelu": elementwise(func(x, slope float32) float32 { return max(x, 0) + slope*min(x, 0) }),
+	"And": elementwise(func(a, b float32) float32 { return a * b }), "Or": elementwise(func(a, b float32) float32 { return max(a, b) }), "Xor": elementwise(func(a, b float32) float32 { return truth(a != b) }), "Not": each(func(x float32) float32 { return 1 - x }),
+	"Relu":            each(func(x float32) float32 { return max(x, 0) }),
+	"Sigmoid":         real(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
+	"Tanh":            real(math.Tanh),
+	"Erf":             real(math.Erf),
+	"Sqrt":            real(math.Sqrt),
+	"Exp":             real(math.Exp),
+	"Log":             real(math.Log),
+	"Sin":             real(math.Sin),
+	"Cos":             real(math.Cos),
+	"Abs":             real(math.Abs),
+	"Floor":           real(math.Floor),
+	"Ceil":            real(math.Ceil),
+	"Round":           real(math.RoundToEven),
+	"Reciprocal":      real(func(x float64) float64 { return 1 / x }),
+	"Softplus":        real(func(x float64) float64 { return math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) }),
+	"HardSwish":       real(func(x float64) float64 { return x * max(0, min(1, x/6+0.5)) }),
+	"Tan":             real(math.Tan),
+	"Asin":            real(math.Asin),
+	"Acos":            real(math.Acos),
+	"Atan":            real(math.Atan),
+	"Sinh":            real(math.Sinh),
+	"Cosh":            real(math.Cosh),
+	"Asinh":           real(math.Asinh),
+	"Acosh":           real(math.Acosh),
+	"Atanh":           real(math.Atanh),
+	"Softsign":        real(func(x float64) float64 { return x / (1 + math.Abs(x)) }),
+	"Mish":            real(func(x float64) float64 { return x * math.Tanh(math.Log1p(math.Exp(-math.Abs(x)))+max(x, 0)) }),
+	"Selu":            selu,
+	"Celu":            celu,
+	"ThresholdedRelu": thresholdedRelu,
+	"Sign":            each(func(x float32) float32 { return truth(x > 0) - truth(x < 0) }),
+	"IsNaN":           each(func(x float32) float32 { return truth(x != x) }),
+	"Neg":             each(func(x float32) float32 { return -x }),
+	"LeakyRelu":       leakyRelu, "Elu": elu, "Clip": clip, "HardSigmoid": hardSigmoid, "Gelu": gelu, "PRelu": elementwise(func(x, slope float32) float32 { return max(x, 0) + slope*min(x, 0) }),
 	"Add": elementwise(func(a, b float32) float32 { return a + b }), "Sub": elementwise(func(a, b float32) float32 { return a - b }),
 	"Mul": elementwise(func(a, b float32) float32 { return a * b }), "Div": divide,
 	"Pow": elementwise(func(a, b float32) float32 { return float32(math.Pow(float64(a), float64(b))) }),
 	"Max": elementwise(func(a, b float32) float32 { return max(a, b) }), "Min": elementwise(func(a, b float32) float32 { return min(a, b) }),
 	"Sum": elementwise(func(a, b float32) float32 { return a + b }),
+}
+
+// microsoft are those of ONNX Runtime's own operators (docs/ContribOperators.md),
+// which its tools write into files.
+var microsoft = map[string]func(site) (kernel, error){
+	"QuantizeLinear": quantizeLinear, "DequantizeLinear": dequantizeLinear, "Gelu": gelu,
+	"QLinearAdd": asReals("Add", 2, false), "QLinearMul": asReals("Mul", 2, false), "QLinearSigmoid": asReals("Sigmoid", 1, false), "QLinearLeakyRelu": asReals("LeakyRelu", 1, false),
+	"QLinearGlobalAveragePool": asReals("GlobalAveragePool", 1, false), "QLinearAveragePool": asReals("AveragePool", 1, false), "QLinearConcat": asReals("Concat", 0, true),
 }
 
 // real computes in double precision.
@@ -232,6 +261,21 @@ func hardSigmoid(s site) (kernel, error) {
 func elu(s site) (kernel, error) {
 	alpha := float64(s.float("alpha", 1))
 	return real(func(x float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)) })(s)
+}
+
+func selu(s site) (kernel, error) {
+	alpha, gamma := float64(s.float("alpha", 1.6732632)), float64(s.float("gamma", 1.050701))
+	return real(func(x float64) float64 { return gamma * (max(x, 0) + alpha*math.Expm1(min(x, 0))) })(s)
+}
+
+func celu(s site) (kernel, error) {
+	alpha := float64(s.float("alpha", 1))
+	return real(func(x float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)/alpha) })(s)
+}
+
+func thresholdedRelu(s site) (kernel, error) {
+	alpha := s.float("alpha", 1)
+	return each(func(x float32) float32 { return x * truth(x > alpha) })(s)
 }
 
 func gelu(s site) (kernel, error) {

@@ -1,8 +1,6 @@
 package native
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -76,64 +74,4 @@ func matMul(s site) (kernel, error) {
 			}
 		})
 	}, nil
-}
-
-// lstm is one forward layer in ONNX's layout 0: gates in the order input,
-// output, forget, cell; sigmoid and tanh; no peepholes, no clipping.
-func lstm(s site) (kernel, error) {
-	if direction := s.node.Text("direction"); direction != "" && direction != "forward" {
-		return nil, unsupported("direction %s", direction)
-	}
-	if s.given(4) || s.given(7) || s.node.Int("layout", 0) != 0 || s.node.Attribute("activations") != nil || s.node.Attribute("clip") != nil {
-		return nil, unsupported("sequence lengths, peepholes, layout 1, clipping or other activations")
-	}
-	x := s.in(0)
-	steps, batch, width, hidden := x[0], x[1], x[2], s.in(2)[2]
-	return func(in, out []array, scratch *scratch) {
-		gates := scratch.get(0, steps*batch*4*hidden)
-		state := scratch.get(1, 2*batch*hidden)
-		h, c := state[:batch*hidden], state[batch*hidden:]
-		clear(state)
-		if s.given(5) {
-			copy(h, in[5].data)
-		}
-		if s.given(6) {
-			copy(c, in[6].data)
-		}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, general(in[0].data, steps*batch, width), general(in[1].data, 4*hidden, width), 0, general(gates, steps*batch, 4*hidden))
-		if s.given(3) {
-			bias := in[3].data
-			for start := 0; start < len(gates); start += 4 * hidden {
-				for i := range 4 * hidden {
-					gates[start+i] += bias[i] + bias[4*hidden+i]
-				}
-			}
-		}
-		for t := range steps {
-			g := gates[t*batch*4*hidden:][:batch*4*hidden]
-			blas32.Gemm(blas.NoTrans, blas.Trans, 1, general(h, batch, hidden), general(in[2].data, 4*hidden, hidden), 1, general(g, batch, 4*hidden))
-			for b := range batch {
-				cell(g[b*4*hidden:][:4*hidden], h[b*hidden:][:hidden], c[b*hidden:][:hidden])
-			}
-			if out[0].data != nil {
-				copy(out[0].data[t*batch*hidden:], h)
-			}
-		}
-		for i, last := range [][]float32{h, c} {
-			if len(out) > i+1 && out[i+1].data != nil {
-				copy(out[i+1].data, last)
-			}
-		}
-	}, nil
-}
-
-// cell advances one LSTM state by its summed gates.
-func cell(g, h, c []float32) {
-	n := len(h)
-	sigmoid := func(x float32) float64 { return 1 / (1 + math.Exp(-float64(x))) }
-	for i := range n {
-		keep := sigmoid(g[2*n+i])*float64(c[i]) + sigmoid(g[i])*math.Tanh(float64(g[3*n+i]))
-		c[i] = float32(keep)
-		h[i] = float32(sigmoid(g[n+i]) * math.Tanh(keep))
-	}
 }

@@ -16,13 +16,16 @@ func asIs(sum float64, _ int) float64 { return sum }
 
 // The reductions; greatest and least begin with the first value.
 var (
-	total    = fold{0, func(sum, v float64) float64 { return sum + v }, asIs}
-	mean     = fold{0, total.add, func(sum float64, n int) float64 { return sum / float64(n) }}
-	product  = fold{1, func(sum, v float64) float64 { return sum * v }, asIs}
-	squares  = fold{0, func(sum, v float64) float64 { return sum + v*v }, asIs}
-	length   = fold{0, squares.add, func(sum float64, _ int) float64 { return math.Sqrt(sum) }}
-	greatest = fold{math.Inf(-1), func(sum, v float64) float64 { return max(sum, v) }, asIs}
-	least    = fold{math.Inf(1), func(sum, v float64) float64 { return min(sum, v) }, asIs}
+	total        = fold{0, func(sum, v float64) float64 { return sum + v }, asIs}
+	mean         = fold{0, total.add, func(sum float64, n int) float64 { return sum / float64(n) }}
+	product      = fold{1, func(sum, v float64) float64 { return sum * v }, asIs}
+	squares      = fold{0, func(sum, v float64) float64 { return sum + v*v }, asIs}
+	length       = fold{0, squares.add, func(sum float64, _ int) float64 { return math.Sqrt(sum) }}
+	absolute     = fold{0, func(sum, v float64) float64 { return sum + math.Abs(v) }, asIs}
+	logarithm    = fold{0, total.add, func(sum float64, _ int) float64 { return math.Log(sum) }}
+	exponentials = fold{0, func(sum, v float64) float64 { return sum + math.Exp(v) }, logarithm.end}
+	greatest     = fold{math.Inf(-1), func(sum, v float64) float64 { return max(sum, v) }, asIs}
+	least        = fold{math.Inf(1), func(sum, v float64) float64 { return min(sum, v) }, asIs}
 )
 
 // reduce reduces some axes, or all.

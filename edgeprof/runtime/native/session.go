@@ -268,8 +268,22 @@ func (s *Session) prepare(n *onnx.Node, cost onnx.Cost, a *onnx.Analysis, file i
 	for _, in := range cost.Inputs {
 		values = append(values, in.Value)
 	}
+	if cost.Times > 0 || len(cost.Bodies) > 0 {
+		if err := s.control(&st, n, cost, a, file); err != nil {
+			return fmt.Errorf("node %d (%s): %w", cost.Node, n.Op, err)
+		}
+		s.steps = append(s.steps, st)
+		return nil
+	}
 	make, ok := kernels[n.Op]
-	if !ok || n.Domain != "" && n.Domain != "ai.onnx" {
+	switch n.Domain {
+	case "", "ai.onnx":
+	case "com.microsoft":
+		make, ok = microsoft[n.Op]
+	default:
+		ok = false
+	}
+	if !ok {
 		return fmt.Errorf("%w: node %d: operator %s %s", runtime.ErrUnsupported, cost.Node, n.Domain, n.Op)
 	}
 	var err error
