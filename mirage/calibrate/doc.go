@@ -12,10 +12,4 @@
 // It searches nodes and user limit first and weights then, one at a time,
 // until nothing gets better, and reports the held-out range beside the
 // training range; it refuses to look at the held-out range before.
-//
-//	found, err := calibrate.Search(ctx, jobs, from, to, calibrate.GridFor(jobs), 2, nil)
-//	if err != nil {
-//		return err
-//	}
-//	fmt.Println(found.Config.Nodes, found.Loss)
 package calibrate

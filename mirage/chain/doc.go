@@ -9,11 +9,4 @@
 // the predecessor's end: above zero the service was interrupted, below zero
 // both ran at once. The package decides what happened and refuses to judge
 // it: costs are [Cost]'s, and choosing the moment is a policy's.
-//
-//	pair, err := chain.Begin(background, submit, chain.Service{Nodes: 8, Limit: 48 * 3600})
-//	if err != nil {
-//		return err
-//	}
-//	outcome, err := pair.SubmitNow()
-//	fmt.Println(outcome.InterruptionHours(), outcome.OverlapHours())
 package chain

@@ -2,19 +2,27 @@ package checker
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
 // Check recomputes invariants 1 to 9 and 11 of one schedule.
 func Check(t Table, outcomes []Outcome) Report {
 	r := &Report{}
+	t.room = newRoom(t.Machine)
 	ran, ok := join(r, t, outcomes)
 	if !ok { // without a sound table nothing else can be said
 		return *r
 	}
-	capacity(r, t, ran)
+	if t.room != nil {
+		t.room.placed(r, t, ran)
+	} else {
+		capacity(r, t, ran)
+	}
 	userLimit(r, t, ran)
 	fcfs(r, t, ran)
 	identical(r, t, ran)
@@ -31,6 +39,7 @@ type run struct {
 	start, end int64
 	eligible   int64
 	follows    bool // another job
+	on         []int
 }
 
 // until is when the job's limit runs out.
@@ -62,7 +71,7 @@ func join(r *Report, t Table, outcomes []Outcome) ([]*run, bool) {
 		if o.User != j.User || o.Nodes != j.Nodes || o.Submit != j.Submit || o.LimitSeconds != j.Limit || o.DurationSeconds != j.Duration() || o.ActualStart != j.Start {
 			r.breach(2, j.ID, j.Submit, "the output's input columns differ from the input")
 		}
-		fits := j.Nodes >= 1 && j.Nodes <= t.Machine.Nodes
+		fits := t.accepts(j)
 		if fits != (o.Status == "started") || !fits != (o.Status == "rejected") || fits != (o.Start != nil) || fits != (o.End != nil) {
 			r.breach(2, j.ID, j.Submit, "status %q with %d of %d nodes", o.Status, j.Nodes, t.Machine.Nodes)
 			continue
@@ -79,6 +88,9 @@ func join(r *Report, t Table, outcomes []Outcome) ([]*run, bool) {
 		}
 		if want := run.start + min(j.Duration(), j.Limit); run.end != want {
 			r.breach(2, j.ID, run.start, "ends at %d, want %d", run.end, want)
+		}
+		if t.room != nil {
+			run.on = t.room.place(o.On)
 		}
 		ends[j.ID] = run.end
 		ran = append(ran, run)
@@ -165,16 +177,21 @@ func fcfs(r *Report, t Table, ran []*run) {
 		return
 	}
 	r.checked(4)
-	var latest *run
+	last := map[string]*run{} // by partition, each of which has its turns
 	for _, j := range ran {
 		if j.follows { // its turn comes with its eligibility
 			continue
 		}
+		queue := ""
+		if t.room != nil {
+			queue = strings.Join(t.room.allowed(j.Job), ",")
+		}
+		latest := last[queue]
 		if latest != nil && j.start < latest.start {
 			r.breach(4, j.ID, j.start, "starts before job %s, which was submitted earlier", latest.ID)
 		}
 		if latest == nil || j.start > latest.start {
-			latest = j
+			last[queue] = j
 		}
 	}
 }
@@ -187,18 +204,27 @@ func identical(r *Report, t Table, ran []*run) {
 		nodes                int
 		limit                int64
 		priority             float64
+		need                 string
 	}
 	last := map[kind]*run{}
 	for _, j := range ran {
 		if j.follows {
 			continue
 		}
-		k := kind{j.User, j.Partition, j.QOS, j.Nodes, j.Limit, j.Priority}
+		k := kind{j.User, j.Partition, j.QOS, j.Nodes, j.Limit, j.Priority, needed(j.Job)}
 		if before := last[k]; before != nil && j.start < before.start {
 			r.breach(8, j.ID, j.start, "overtakes the identical job %s", before.ID)
 		}
 		last[k] = j
 	}
+}
+
+// needed spells what a job needs of shared nodes.
+func needed(j *trace.Job) string {
+	if j.Need == nil {
+		return ""
+	}
+	return fmt.Sprint(j.Need.CPUs, j.Need.GPUs, j.Need.MemoryMB, j.Need.Exclusive)
 }
 
 // roomForAll checks invariant 11.
@@ -211,6 +237,9 @@ func roomForAll(r *Report, t Table, ran []*run) {
 		capped = capped || t.Rules.UserLimit > 0 && jobs[j.User] > t.Rules.UserLimit
 	}
 	switch {
+	case t.room != nil:
+		r.skip(11, "nodes are of kinds")
+		return
 	case nodes > t.Machine.Nodes:
 		r.skip(11, "the machine has no room for all jobs at once")
 		return
@@ -241,7 +270,7 @@ func conservative(r *Report, t Table, ran []*run) {
 	case !t.Rules.Promises().AllReserved:
 		r.skip(6, "the scheduler does not reserve for every job")
 		return
-	case t.Rules.UserLimit > 0 || len(t.Machine.Down) > 0 || t.Rules.LoggedPriority || w.Age+w.Size+w.FairShare+w.Partition+w.QOS > 0:
+	case t.Rules.UserLimit > 0 || len(t.Machine.Down) > 0 || t.Rules.LoggedPriority || w.Age+w.Size+w.FairShare+w.Partition+w.QOS > 0 || tiered(t.Machine):
 		r.skip(6, "a limit, a down window or a priority moves reservations")
 		return
 	case slices.ContainsFunc(ran, func(j *run) bool { return j.Duration() < max(j.Limit, 1) || j.follows }):
@@ -250,10 +279,30 @@ func conservative(r *Report, t Table, ran []*run) {
 	}
 	r.checked(6)
 	for i, j := range ran {
-		if at := earliest(t.Machine.Nodes, ran[:i], j); j.start > at {
+		at := t.earliest(ran[:i], j)
+		if j.start > at {
 			r.breach(6, j.ID, j.start, "starts after its reservation at %d", at)
 		}
 	}
+}
+
+// accepts says that a job will ever fit.
+func (t *Table) accepts(j *trace.Job) bool {
+	if t.room != nil {
+		return t.room.accepts(j)
+	}
+	return j.Nodes >= 1 && j.Nodes <= t.Machine.Nodes
+}
+
+func (t *Table) earliest(others []*run, j *run) int64 {
+	if t.room != nil {
+		return t.room.earliest(j, others)
+	}
+	return earliest(t.Machine.Nodes, others, j)
+}
+
+func tiered(m cluster.Machine) bool {
+	return slices.ContainsFunc(m.Partitions, func(p cluster.Partition) bool { return p.Tier > 0 })
 }
 
 // earliest is the first moment from j's submission on at which j fits beside

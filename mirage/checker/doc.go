@@ -23,11 +23,4 @@
 // It decides which invariants the settings allow to be checked and says why
 // it left one out; it refuses to call a schedule good because a check did not
 // apply.
-//
-//	outcomes, err := checker.ReadOutcomes("jobs.csv")
-//	...
-//	report := checker.Check(checker.Table{Jobs: t.Jobs, Machine: m, Rules: r}, outcomes)
-//	for _, v := range report.Violations {
-//		fmt.Println(v)
-//	}
 package checker

@@ -110,6 +110,9 @@ func (f *floor) walk(ran []*run) {
 func (f *floor) priority(j *run, now int64) float64 {
 	w := f.t.Rules.Weights
 	p := w.Size*float64(j.Nodes)/float64(f.t.Machine.Nodes) + w.Partition*w.Partitions[j.Partition] + w.QOS*w.QOSs[j.QOS]
+	if f.t.room != nil {
+		p += 1e9 * float64(f.t.room.tier(j.Job))
+	}
 	if f.t.Rules.LoggedPriority {
 		p += w.Logged * j.Priority
 	}
@@ -142,7 +145,23 @@ func (f *floor) instant(now int64, begun []*run, startedNow map[string]int) {
 	if head != nil && f.fits(head, now) {
 		f.r.breach(7, head.ID, now, "is first in the queue, fits in the %d free nodes, and does not start", f.t.Machine.Nodes-f.used)
 	}
+	if f.t.room != nil && f.t.Rules.UserLimit == 0 && (f.t.Rules.QueueDepth == 0 || len(begun)+len(f.pending) <= f.t.Rules.QueueDepth) {
+		f.apart(now)
+	}
 	f.watch(head, now)
+}
+
+// apart checks that whoever shares no node with anybody ahead of it starts if it
+// fits.
+func (f *floor) apart(now int64) {
+	for _, j := range f.pending {
+		alone := !slices.ContainsFunc(f.pending, func(o *run) bool {
+			return o != j && !f.ahead(j, o, now) && f.t.room.meet(j.Job, o.Job)
+		})
+		if alone && f.fits(j, now) {
+			f.r.breach(7, j.ID, now, "is first for its nodes, fits, and does not start")
+		}
+	}
 }
 
 // first is the first job in the queue whose user may run more jobs, or nil
@@ -176,6 +195,9 @@ func (f *floor) first(now int64, begun int, startedNow map[string]int) *run {
 
 // fits reports whether a job could start now and run to its limit.
 func (f *floor) fits(j *run, now int64) bool {
+	if f.t.room != nil {
+		return f.t.room.fits(j, f.running, f.t.Machine.Down, now)
+	}
 	if f.t.Machine.Nodes-f.used < j.Nodes {
 		return false
 	}
@@ -228,6 +250,9 @@ func (f *floor) watch(head *run, now int64) {
 // reservation is when so many nodes will be free if running jobs go to their
 // limits.
 func (f *floor) reservation(j *run, now int64) int64 {
+	if f.t.room != nil {
+		return f.t.room.reservation(j, f.running, now)
+	}
 	free := f.t.Machine.Nodes - f.used
 	ends := slices.Clone(f.running)
 	slices.SortFunc(ends, func(a, b *run) int { return cmp.Compare(a.until(), b.until()) })

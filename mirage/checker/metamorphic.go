@@ -63,9 +63,20 @@ func doubled(t Table) Table {
 	jobs := append([]trace.Job(nil), t.Jobs...)
 	for i := range jobs {
 		jobs[i].Nodes *= 2
+		if n := jobs[i].Need; n != nil {
+			jobs[i].Need = &trace.Need{CPUs: 2 * n.CPUs, GPUs: 2 * n.GPUs, MemoryMB: 2 * n.MemoryMB, Exclusive: n.Exclusive}
+		}
 	}
 	t.Jobs = jobs
 	t.Machine.Nodes *= 2
+	t.Machine.Kinds = append(t.Machine.Kinds[:0:0], t.Machine.Kinds...)
+	for i := range t.Machine.Kinds {
+		t.Machine.Kinds[i].Nodes *= 2
+	}
+	t.Machine.Partitions = append(t.Machine.Partitions[:0:0], t.Machine.Partitions...)
+	for i := range t.Machine.Partitions {
+		t.Machine.Partitions[i].MaxNodes *= 2
+	}
 	down := append(t.Machine.Down[:0:0], t.Machine.Down...)
 	for i := range down {
 		down[i].Nodes *= 2

@@ -22,6 +22,7 @@ type Outcome struct {
 	DurationSeconds int64  `dataset:"duration_seconds"`
 	ActualStart     int64  `dataset:"actual_start"`
 	Status          string `dataset:"status"`
+	On              string `dataset:"on,optional"` // numbers of its nodes, where they are of kinds
 }
 
 // ReadOutcomes reads a jobs.csv. A row that cannot be read is an error.
@@ -42,6 +43,8 @@ type Table struct {
 	Jobs    []trace.Job
 	Machine cluster.Machine
 	Rules   scheduler.Rules
+
+	room *room // of the machine, while it is checked
 }
 
 // Violation is a breach of an invariant.

@@ -8,12 +8,5 @@
 // run. Windows in which nodes are down are known in advance, so no job is
 // placed where its limit reaches into one that it does not fit in.
 //
-//	var p cluster.Profile
-//	p.Reset(0, 2)         // two nodes are free
-//	p.Release(3600, 6)    // six more in an hour
-//	at := p.Earliest(4, 7200)
-//	p.Reserve(at, at+7200, 4)
-//	fmt.Println(at) // 3600
-//
 // Times are Unix seconds, spans are half-open: [from, to).
 package cluster

@@ -30,6 +30,10 @@ type Machine struct {
 	Nodes int        `json:"nodes"`
 	Unit  trace.Unit `json:"unit,omitempty"` // "" is nodes
 	Down  []Window   `json:"down,omitempty"`
+	// Kinds, where set, are the nodes as they are, which jobs share: each job is
+	// placed on some of them. A window takes the last nodes then.
+	Kinds      []Kind      `json:"kinds,omitempty"`
+	Partitions []Partition `json:"partitions,omitempty"`
 }
 
 // Check returns an error that wraps ErrMachine where the machine has no nodes
@@ -46,7 +50,7 @@ func (m Machine) Check() error {
 			return fmt.Errorf("%w: down window of %d nodes from %d to %d", ErrMachine, w.Nodes, w.From, w.To)
 		}
 	}
-	return nil
+	return m.checkKinds()
 }
 
 // Resized is the machine with more or fewer nodes. While some are down, as

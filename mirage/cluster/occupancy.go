@@ -12,8 +12,18 @@ type Allocation struct {
 	Nodes int32
 	User  int32
 	Start int64
-	Until int64 // start + limit: what a scheduler plans with
-	End   int64 // what only time shows
+	Until int64  // start + limit: what a scheduler plans with
+	End   int64  // what only time shows
+	Place *Place // where nodes are of kinds
+}
+
+// Charge is what the use of a job is counted by: nodes, or CPUs where they are
+// shared.
+func (a *Allocation) Charge() int32 {
+	if a.Place != nil {
+		return a.Place.CPUs
+	}
+	return a.Nodes
 }
 
 // Occupancy says who holds the nodes. Its zero value is no machine; see
@@ -23,6 +33,8 @@ type Occupancy struct {
 	running []Allocation // by Until, then Job
 	ends    []ending     // heap
 	down    []Window
+	layout  *Layout  // nil where nodes are only counted
+	idle    []Amount // free on each node
 }
 
 type ending struct {
@@ -36,7 +48,13 @@ func (e ending) before(f ending) bool {
 
 // NewOccupancy returns an idle machine.
 func NewOccupancy(m Machine) *Occupancy {
-	return &Occupancy{free: m.Nodes, down: m.Down}
+	o := &Occupancy{free: m.Nodes, down: m.Down, layout: m.Layout()}
+	if o.layout != nil {
+		for _, n := range o.layout.nodes {
+			o.idle = append(o.idle, n.has)
+		}
+	}
+	return o
 }
 
 // Clone returns an independent copy.
@@ -44,33 +62,39 @@ func (o *Occupancy) Clone() *Occupancy {
 	c := *o
 	c.running = append(make([]Allocation, 0, len(o.running)+8), o.running...)
 	c.ends = append(make([]ending, 0, len(o.ends)+8), o.ends...)
+	c.idle = slices.Clone(o.idle)
 	return &c
 }
 
-// Free is the number of nodes that no job holds, whether up or down.
+// Free is the number of nodes that no job holds, whether up or down; where nodes
+// are of kinds, those with a CPU that no job holds.
 func (o *Occupancy) Free() int { return o.free }
 
 // Running are the allocations in the order in which their limits run out. The
 // slice is the occupancy's own and changes with it.
 func (o *Occupancy) Running() []Allocation { return o.running }
 
-// Planned reports whether nodes are down now or later, so that fitting in what
-// no job holds is not all there is to fitting.
+// Planned reports whether nodes are down now or later, or of
+// kinds, so that fitting in what no job holds is not all there is to fitting.
 func (o *Occupancy) Planned(now int64) bool {
-	return slices.ContainsFunc(o.down, func(w Window) bool { return w.To > now })
+	return o.layout != nil || slices.ContainsFunc(o.down, func(w Window) bool { return w.To > now })
 }
 
 func order(a, b Allocation) int {
 	return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Job, b.Job))
 }
 
-// Take gives nodes to a job. It panics when there are not enough: the caller
-// decides what fits.
+// Take gives nodes to a job. It panics when there are not enough of those that
+// are only counted: the caller decides what fits.
 func (o *Occupancy) Take(a Allocation) {
-	if int(a.Nodes) > o.free {
+	switch {
+	case a.Place != nil:
+		o.hold(a.Place, -1)
+	case int(a.Nodes) > o.free:
 		panic("cluster: more nodes taken than are free")
+	default:
+		o.free -= int(a.Nodes)
 	}
-	o.free -= int(a.Nodes)
 	i, _ := slices.BinarySearchFunc(o.running, a, order)
 	o.running = slices.Insert(o.running, i, a)
 	o.await(ending{a.End, a.Job})
@@ -132,22 +156,110 @@ func (o *Occupancy) Release() Allocation {
 	i := slices.IndexFunc(o.running, func(a Allocation) bool { return a.Job == first.job })
 	a := o.running[i]
 	o.running = slices.Delete(o.running, i, i+1)
-	o.free += int(a.Nodes)
+	if a.Place != nil {
+		o.hold(a.Place, 1)
+	} else {
+		o.free += int(a.Nodes)
+	}
 	return a
+}
+
+// hold gives what a place takes back to its nodes, or takes it.
+func (o *Occupancy) hold(p *Place, times int64) {
+	for _, n := range p.On {
+		before := o.idle[n][cpus] > 0
+		o.idle[n].add(o.layout.take(p.Share, n), times)
+		switch after := o.idle[n][cpus] > 0; {
+		case before && !after:
+			o.free--
+		case after && !before:
+			o.free++
+		}
+	}
+}
+
+// PlaceOf is where a running job runs; nil where nodes are only counted.
+func (o *Occupancy) PlaceOf(job int32) *Place {
+	if o.layout == nil {
+		return nil
+	}
+	i := slices.IndexFunc(o.running, func(a Allocation) bool { return a.Job == job })
+	return o.running[i].Place
+}
+
+// Settle is a place for a job that runs already: on those nodes where they are
+// known; else on the first that take it now and, where there are not enough, on
+// those with the most CPUs free. It is nil where nodes are only counted.
+func (o *Occupancy) Settle(nodes int, share *Share, on []int32) *Place {
+	if o.layout == nil {
+		return nil
+	}
+	if len(on) != nodes || slices.ContainsFunc(on, func(n int32) bool { return n < 0 || int(n) >= len(o.idle) }) {
+		var p Profile
+		p.plan(o, 0)
+		if on = p.board.choose(nodes, share, 0, 1); on == nil {
+			on = o.roomiest(nodes)
+		}
+	}
+	place := &Place{On: on, Share: share}
+	for _, n := range on {
+		place.CPUs += int32(o.layout.take(share, n)[cpus])
+	}
+	return place
+}
+
+func (o *Occupancy) roomiest(nodes int) []int32 {
+	on := make([]int32, len(o.idle))
+	for n := range on {
+		on[n] = int32(n)
+	}
+	slices.SortStableFunc(on, func(a, b int32) int { return cmp.Compare(o.idle[b][cpus], o.idle[a][cpus]) })
+	return on[:min(nodes, len(on))]
 }
 
 // Plan fills p with the nodes that will be free from now on if every job runs
 // to its limit. Times of release are rounded up to multiples of resolution
 // seconds after now; 0 keeps them exact.
 func (o *Occupancy) Plan(p *Profile, now, resolution int64) {
-	p.Reset(now, o.free)
+	p.plan(o, now)
 	for _, a := range o.running {
-		p.Release(RoundUp(max(a.Until, now+1), now, resolution), int(a.Nodes))
+		at := RoundUp(max(a.Until, now+1), now, resolution)
+		if a.Place == nil {
+			p.Release(at, int(a.Nodes))
+			continue
+		}
+		for _, n := range a.Place.On {
+			p.board.rows[n].change(at, forever, o.layout.take(a.Place.Share, n), 1)
+		}
 	}
 	for _, w := range o.down {
 		if w.To > now {
-			p.Reserve(max(w.From, now), RoundUp(w.To, now, resolution), w.Nodes)
+			p.lose(w, max(w.From, now), RoundUp(w.To, now, resolution))
 		}
+	}
+}
+
+// plan fills p with what no job holds, for ever.
+func (p *Profile) plan(o *Occupancy, now int64) {
+	p.Reset(now, o.free)
+	if o.layout == nil {
+		p.board = nil
+		return
+	}
+	if p.board == nil {
+		p.board = new(board)
+	}
+	p.board.reset(o.layout, now, o.idle)
+}
+
+// lose takes the nodes of a window.
+func (p *Profile) lose(w Window, from, to int64) {
+	if p.board == nil {
+		p.reserve(from, to, w.Nodes)
+		return
+	}
+	for _, n := range p.board.layout.downed(w) {
+		p.board.rows[n].change(from, to, p.board.layout.nodes[n].has, -1)
 	}
 }
 

@@ -8,9 +8,13 @@ import (
 // Profile is a step function of time: how many nodes are free from now on, if
 // every running job ends at its limit and every reservation is kept. After
 // the last step it is constant.
+//
+// Where nodes are of kinds it is such a function for each node, and a share says
+// what a job takes of each of its nodes; elsewhere that is nil.
 type Profile struct {
-	at   []int64 // start of each step, ascending
-	free []int   // nodes free during the step
+	at    []int64 // start of each step, ascending
+	free  []int   // nodes free during the step
+	board *board  // nil where nodes are only counted
 }
 
 // Reset makes the profile constant from now on.
@@ -31,12 +35,21 @@ func (p *Profile) Release(at int64, nodes int) {
 	p.free = append(p.free, p.free[last]+nodes)
 }
 
-// Now is the number of nodes free at the profile's first moment.
-func (p *Profile) Now() int { return p.free[0] }
+// Now is the number of nodes free at the profile's first moment, in part at
+// least.
+func (p *Profile) Now() int {
+	if p.board != nil {
+		return p.board.idle()
+	}
+	return p.free[0]
+}
 
 // Earliest is the first moment from which nodes are free for so many seconds,
 // at least one. The profile must have them free in the end.
-func (p *Profile) Earliest(nodes int, seconds int64) int64 {
+func (p *Profile) Earliest(nodes int, share *Share, seconds int64) int64 {
+	if p.board != nil {
+		return p.board.earliest(nodes, share, seconds)
+	}
 	seconds = max(seconds, 1)
 	start := 0
 	for i := 0; i < len(p.at); i++ {
@@ -53,7 +66,10 @@ func (p *Profile) Earliest(nodes int, seconds int64) int64 {
 
 // Fits reports whether nodes are free from the first moment on for so many
 // seconds, at least one.
-func (p *Profile) Fits(nodes int, seconds int64) bool {
+func (p *Profile) Fits(nodes int, share *Share, seconds int64) bool {
+	if p.board != nil {
+		return p.board.choose(nodes, share, p.at[0], seconds) != nil
+	}
 	end := p.at[0] + max(seconds, 1)
 	for i := 0; i < len(p.at) && p.at[i] < end; i++ {
 		if p.free[i] < nodes {
@@ -63,9 +79,38 @@ func (p *Profile) Fits(nodes int, seconds int64) bool {
 	return true
 }
 
-// Reserve takes nodes from from until to. Free nodes may become negative
-// where more is down than was free.
-func (p *Profile) Reserve(from, to int64, nodes int) {
+// Reserve takes nodes from from until to and says which, where nodes are of
+// kinds: the first ones that are free for so long, of which there must be
+// enough.
+func (p *Profile) Reserve(from, to int64, nodes int, share *Share) *Place {
+	if p.board == nil {
+		p.reserve(from, to, nodes)
+		return nil
+	}
+	place := &Place{On: p.board.choose(nodes, share, from, to-from), Share: share}
+	for _, n := range place.On {
+		by := p.board.layout.take(share, n)
+		p.board.rows[n].change(from, to, by, -1)
+		place.CPUs += int32(by[cpus])
+	}
+	return place
+}
+
+// Close lets nobody else have the nodes that a job waits for, until the profile
+// is made anew. It reports whether there are others.
+func (p *Profile) Close(share *Share) bool {
+	if p.board == nil {
+		return false
+	}
+	for n := range p.board.shut {
+		p.board.shut[n] = p.board.shut[n] || p.board.layout.nodes[n].in&share.In != 0
+	}
+	return p.board.idle() > 0
+}
+
+// reserve takes nodes from from until to. Free nodes may become negative where
+// more is down than was free.
+func (p *Profile) reserve(from, to int64, nodes int) {
 	if to <= from {
 		return
 	}

@@ -4,9 +4,4 @@
 // interruption and overlap by method ([Distributions]), nodes in use over
 // time ([Utilisation]), which job held which nodes ([Gantt]), and why one job
 // waited ([Explain]). It refuses to draw more jobs than can be told apart.
-//
-//	charts := report.Distributions([]report.Method{{"reactive", reactive}, {"boost", played}})
-//	for name, c := range charts {
-//		err := chart.Save(name+".svg", c)
-//	}
 package report

@@ -45,7 +45,7 @@ func Explain(ctx context.Context, w *simulator.Workload, id string) (*Explanatio
 		return nil, fmt.Errorf("%w: %s", ErrNoJob, id)
 	}
 	job := &w.Jobs[index]
-	if err := w.Config.Accepts(job.Nodes); err != nil {
+	if err := w.Accepts(job); err != nil {
 		return nil, fmt.Errorf("%w: %s was rejected: %w", ErrNoJob, id, err)
 	}
 	e := &Explanation{ID: id, Nodes: job.Nodes, Submit: job.Submit}
@@ -98,6 +98,8 @@ func why(s *simulator.Simulator, job int32) Reason {
 		r.What = "no node is free"
 	case r.Free < int(mine.Nodes):
 		r.What = "too few nodes are free"
+	case mine.Share != nil:
+		r.What = "its nodes have too little free, or it would delay a job before it in the queue"
 	case head != nil && rules.Promises().InOrder:
 		r.What = "a job before it in the queue does not fit"
 	case head != nil:

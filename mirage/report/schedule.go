@@ -66,8 +66,19 @@ func Utilisation(r *simulator.Result) chart.Chart {
 	return chart.Lines{Frame: chart.Frame{Title: "Utilisation", X: "time since the first start (days)", Y: "nodes"}, Steps: true, Series: []chart.Series{used}}
 }
 
-// Gantt is a chart of which job held which node when. Nodes are
-// interchangeable to the simulator; here each job gets the lowest free ones.
+// free are the lowest nodes that a job finds free.
+func free(busy []int64, s span) (on []int32) {
+	for n := 0; n < len(busy) && len(on) < s.nodes; n++ {
+		if busy[n] <= s.start {
+			on = append(on, int32(n))
+		}
+	}
+	return on
+}
+
+// Gantt is a chart of which job held which node when. Where nodes are
+// interchangeable to the simulator, each job gets the lowest free ones here; where
+// jobs share nodes, bars lie upon each other.
 // The error wraps ErrCrowded.
 func Gantt(r *simulator.Result) (chart.Chart, error) {
 	ran, origin := spans(r)
@@ -92,14 +103,13 @@ func Gantt(r *simulator.Result) (chart.Chart, error) {
 			group = len(groups) % 8
 			groups[job.User] = group
 		}
-		left := s.nodes
-		for n := 0; n < nodes && left > 0; n++ {
-			if busy[n] > s.start {
-				continue
-			}
+		on := free(busy, s)
+		if r.Places != nil {
+			on = r.Places[s.index].On
+		}
+		for _, n := range on {
 			busy[n] = s.end
-			left--
-			g.Tasks = append(g.Tasks, chart.Task{Row: n, Start: float64(s.start-origin) / 3600, End: float64(s.end-origin) / 3600, Group: group, Label: job.ID})
+			g.Tasks = append(g.Tasks, chart.Task{Row: int(n), Start: float64(s.start-origin) / 3600, End: float64(s.end-origin) / 3600, Group: group, Label: job.ID})
 		}
 	}
 	for i := range min(len(groups), 8) {

@@ -199,8 +199,12 @@ func TestGenerate(t *testing.T) {
 	if diff := cmp.Diff(want, files(t, sharded)); diff != "" {
 		t.Error("shards differ from the whole")
 	}
-	// As a kill in the middle leaves it: a block whose histories are there
-	// and whose samples are not, and a temporary file.
+	// As a kill in the middle leaves it: a block whose histories are there and
+	// whose samples are not, a temporary file, and a block cut short.
+	left := filepath.Join(whole, "."+filepath.Base(historiesFile(whole, 2))+"123")
+	if err := errors.Join(os.WriteFile(left, nil, 0o600), os.Truncate(historiesFile(whole, 0), 1000)); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{samplesFile(whole, 1), samplesFile(whole, 2), historiesFile(whole, 2)} {
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)

@@ -13,10 +13,11 @@ func easy() Way {
 	}
 }
 
-// easy starts jobs in turn; the first that does not fit gets a reservation,
-// and later ones start if they fit beside it.
+// easy starts jobs in turn; the first that does not fit gets a reservation, in
+// each partition where nodes are of kinds, and later ones start if they fit
+// beside it.
 func (p *Plan) easy(f *Floor) {
-	reserved, outOfTurn := false, false
+	reserved, outOfTurn := uint64(0), false
 	f.Nodes.Plan(&p.profile, f.Now, 0)
 	w := walk{q: f.Queue, now: f.Now}
 	for r := w.next(); r != nil; r = w.next() {
@@ -24,13 +25,13 @@ func (p *Plan) easy(f *Floor) {
 		switch {
 		case p.blocked(f, r):
 			outOfTurn = true
-		case p.profile.Fits(nodes, r.Limit):
-			p.profile.Reserve(f.Now, f.Now+max(r.Limit, 1), nodes)
+		case p.profile.Fits(nodes, r.Share, r.Limit):
+			p.take(f, r, max(r.Limit, 1))
 			p.begin(f, r, outOfTurn)
-		case !reserved:
-			at := p.profile.Earliest(nodes, r.Limit)
-			p.profile.Reserve(at, at+max(r.Limit, 1), nodes)
-			reserved, outOfTurn = true, true
+		case r.partitions()&^reserved != 0:
+			at := p.profile.Earliest(nodes, r.Share, r.Limit)
+			p.profile.Reserve(at, at+max(r.Limit, 1), nodes, r.Share)
+			reserved, outOfTurn = reserved|r.partitions(), true
 		}
 		if f.Nodes.Free() == 0 {
 			return

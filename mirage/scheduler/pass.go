@@ -57,7 +57,14 @@ func (p *Plan) begin(f *Floor, r *Request, outOfTurn bool) {
 	f.Queue.take(r)
 }
 
-// strict starts jobs in turn until one does not fit.
+// take reserves for a request from now on.
+func (p *Plan) take(f *Floor, r *Request, seconds int64) {
+	r.Place = p.profile.Reserve(f.Now, f.Now+seconds, int(r.Nodes), r.Share)
+}
+
+// strict starts jobs in turn until one does not fit. Where nodes are of kinds,
+// those that it could have had are kept from the jobs behind it, and others go
+// on (Slurm's main loop leaves a partition at the first job that cannot start).
 func (p *Plan) strict(f *Floor) {
 	planned := f.Nodes.Planned(f.Now)
 	if planned {
@@ -73,11 +80,14 @@ func (p *Plan) strict(f *Floor) {
 			outOfTurn = true
 			continue
 		}
-		if int(r.Nodes) > f.Nodes.Free() || planned && !p.profile.Fits(int(r.Nodes), r.Limit) {
+		if int(r.Nodes) > f.Nodes.Free() || planned && !p.profile.Fits(int(r.Nodes), r.Share, r.Limit) {
+			if outOfTurn = true; planned && p.profile.Close(r.Share) {
+				continue
+			}
 			return
 		}
 		if planned {
-			p.profile.Reserve(f.Now, f.Now+max(r.Limit, 1), int(r.Nodes))
+			p.take(f, r, max(r.Limit, 1))
 		}
 		p.begin(f, r, outOfTurn)
 		if f.Nodes.Free() == 0 {
@@ -113,13 +123,13 @@ func (p *Plan) reserving(f *Floor, depth int, window, resolution int64) {
 			continue
 		}
 		nodes, seconds := int(r.Nodes), cluster.RoundUp(max(r.Limit, 1), 0, resolution)
-		at := p.profile.Earliest(nodes, seconds)
+		at := p.profile.Earliest(nodes, r.Share, seconds)
 		switch {
 		case at == f.Now:
-			p.profile.Reserve(at, at+seconds, nodes)
+			p.take(f, r, seconds)
 			p.begin(f, r, outOfTurn)
 		case window == 0 || at < f.Now+window:
-			p.profile.Reserve(at, at+seconds, nodes)
+			p.profile.Reserve(at, at+seconds, nodes, r.Share)
 			outOfTurn = true
 		default:
 			outOfTurn = true

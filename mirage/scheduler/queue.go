@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/foretime/foretime/mirage/cluster"
 )
 
 // Request is a pending job as a scheduler sees it.
@@ -11,12 +13,22 @@ type Request struct {
 	Job      int32
 	Nodes    int32
 	User     int32
-	Limit    int64   // seconds
-	Submit   int64   // Unix seconds
-	Eligible int64   // Unix seconds from which its age counts
-	Static   float64 // priority without age and fair share
-	Share    float64 // fair-share points, as last reckoned
-	key      float64 // orders requests whose age still grows
+	Limit    int64          // seconds
+	Submit   int64          // Unix seconds
+	Eligible int64          // Unix seconds from which its age counts
+	Static   float64        // priority without age and fair share
+	Points   float64        // for the fair share, as last computed
+	key      float64        // orders requests whose age still grows
+	Share    *cluster.Share // of each node, where nodes are of kinds
+	Place    *cluster.Place // as Floor.Start finds it, there
+}
+
+// partitions are those that the request may start in, a bit each.
+func (r *Request) partitions() uint64 {
+	if r.Share == nil {
+		return 1
+	}
+	return r.Share.In
 }
 
 // Queue holds the pending jobs in the order of priority; equal ones in the
@@ -57,11 +69,11 @@ func (q *Queue) Len() int { return len(q.young) + len(q.old) }
 
 // Priority is a request's priority at a moment.
 func (q *Queue) Priority(r *Request, now int64) float64 {
-	return r.Static + r.Share + q.rate*float64(min(max(now-r.Eligible, 0), q.maxAge))
+	return r.Static + r.Points + q.rate*float64(min(max(now-r.Eligible, 0), q.maxAge))
 }
 
 func (q *Queue) rekey(r *Request) {
-	r.key = r.Static + r.Share - q.rate*float64(r.Eligible-q.origin)
+	r.key = r.Static + r.Points - q.rate*float64(r.Eligible-q.origin)
 }
 
 func ties(a, b *Request) int {
@@ -71,7 +83,7 @@ func ties(a, b *Request) int {
 func byKey(a, b Request) int { return cmp.Or(cmp.Compare(b.key, a.key), ties(&a, &b)) }
 
 func byStatic(a, b Request) int {
-	return cmp.Or(cmp.Compare(b.Static+b.Share, a.Static+a.Share), ties(&a, &b))
+	return cmp.Or(cmp.Compare(b.Static+b.Points, a.Static+a.Points), ties(&a, &b))
 }
 
 // Add puts a request in its place.
@@ -105,7 +117,7 @@ func (q *Queue) Advance(now int64) {
 func (q *Queue) Reshare(points func(user int32) float64) {
 	for _, list := range [][]Request{q.young, q.old} {
 		for i := range list {
-			list[i].Share = points(list[i].User)
+			list[i].Points = points(list[i].User)
 			q.rekey(&list[i])
 		}
 	}
@@ -128,7 +140,7 @@ func (w *walk) next() *Request {
 		a, b := &q.young[w.i], &q.old[w.j]
 		// Both sides are priorities less the age points of a job that became
 		// eligible at origin.
-		d := cmp.Compare(a.key+q.rate*float64(w.now-q.origin), b.Static+b.Share+q.rate*float64(q.maxAge))
+		d := cmp.Compare(a.key+q.rate*float64(w.now-q.origin), b.Static+b.Points+q.rate*float64(q.maxAge))
 		if d > 0 || d == 0 && ties(a, b) < 0 {
 			w.i++
 			return a

@@ -1,8 +1,10 @@
 package simulator_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/scheduler"
@@ -24,6 +26,8 @@ type reference struct {
 	end           map[int]int64
 	eligible      map[int]int64
 	planned       []held // of the pass in progress
+	room          *refRoom
+	places        map[int]string
 }
 
 // held is a job on nodes for a span.
@@ -32,6 +36,7 @@ type held struct {
 	from, to   int64 // planned span
 	end        int64
 	user       string
+	on         []int // where nodes are of kinds
 }
 
 // fault is a bug planted in the reference.
@@ -48,6 +53,13 @@ const (
 	newestFirst
 	startsBeforeDependency
 	restsWithIdleNodes
+	forgetsGPUs
+	forgetsMemory
+	sharesExclusive
+	leavesPartition
+	ignoresTiers
+	ignoresDown
+	holdsUpOthers
 )
 
 func (f *reference) simulate() []checker.Outcome {
@@ -96,7 +108,7 @@ func (f *reference) simulate() []checker.Outcome {
 		}
 		for ; arrived < len(f.Jobs) && f.Jobs[arrived].Submit <= f.now; arrived++ {
 			changed = true
-			if f.Jobs[arrived].Nodes > f.Machine.Nodes || f.fault == losesJobs && arrived%17 == 5 {
+			if !f.accepted(arrived) || f.fault == losesJobs && arrived%17 == 5 {
 				continue
 			}
 			waiting = append(waiting, arrived)
@@ -126,7 +138,7 @@ func (f *reference) simulate() []checker.Outcome {
 func (f *reference) ready(i int) (int64, bool) {
 	j := f.Jobs[i]
 	k := slices.IndexFunc(f.Jobs, func(o trace.Job) bool { return o.ID == j.After })
-	if j.After == "" || k < 0 || f.Jobs[k].Nodes > f.Machine.Nodes || f.fault == startsBeforeDependency {
+	if j.After == "" || k < 0 || !f.accepted(k) || f.fault == startsBeforeDependency {
 		return j.Submit, true
 	}
 	end, ok := f.end[k]
@@ -139,6 +151,9 @@ func (f *reference) ready(i int) (int64, bool) {
 func (f *reference) priority(i int) float64 {
 	j, w := f.Jobs[i], f.Rules.Weights
 	p := w.Size * float64(j.Nodes) / float64(f.Machine.Nodes)
+	if _, tier := f.partitionsOf(i); f.fault != ignoresTiers {
+		p += 1e9 * float64(tier)
+	}
 	if f.Rules.LoggedPriority {
 		p += w.Logged * j.Priority
 	}
@@ -158,9 +173,9 @@ func (f *reference) queue() []int {
 	slices.SortFunc(q, func(a, b int) int {
 		pa, pb := f.priority(a), f.priority(b)
 		switch {
-		case math.Abs(pa-pb) > 1e-7 && pa > pb:
+		case math.Abs(pa-pb) > 1e-6 && pa > pb:
 			return -1
-		case math.Abs(pa-pb) > 1e-7:
+		case math.Abs(pa-pb) > 1e-6:
 			return 1
 		case f.fault == newestFirst:
 			return b - a
@@ -204,6 +219,9 @@ func (f *reference) used(at int64) int {
 
 // fits reports whether a job can have its nodes from at to its limit.
 func (f *reference) fits(i int, at int64) bool {
+	if len(f.Machine.Kinds) > 0 {
+		return f.choice(i, at) != nil
+	}
 	moments := []int64{at}
 	for _, h := range f.planned {
 		moments = append(moments, h.from)
@@ -250,31 +268,43 @@ func (f *reference) begin(i int) {
 	if f.fault == runsOverLimit {
 		end = f.now + j.Duration()
 	}
-	f.running = append(f.running, held{i, j.Nodes, f.now, f.now + j.Limit, end, j.User})
+	f.running = append(f.running, held{i, j.Nodes, f.now, f.now + j.Limit, end, j.User, f.on(i, f.now)})
 	f.start[i], f.end[i] = f.now, end
 	f.pending = slices.DeleteFunc(f.pending, func(k int) bool { return k == i })
 }
 
 func (f *reference) plan(i int, at int64) {
 	j := f.Jobs[i]
-	f.planned = append(f.planned, held{i, j.Nodes, at, at + max(j.Limit, 1), 0, j.User})
+	f.planned = append(f.planned, held{i, j.Nodes, at, at + max(j.Limit, 1), 0, j.User, f.on(i, at)})
+}
+
+func (f *reference) on(i int, at int64) []int {
+	if len(f.Machine.Kinds) == 0 {
+		return nil
+	}
+	on := f.choice(i, at)
+	if f.places == nil {
+		f.places = map[int]string{}
+	}
+	f.places[i] = strings.Trim(fmt.Sprint(on), "[]")
+	return on
 }
 
 func (f *reference) event() {
 	f.planned = nil
+	f.nodes().closed = nil
 	switch f.Rules.Discipline {
 	case scheduler.Conservative:
 		f.reserving(0, 0)
 		return
 	case scheduler.EASY:
-		reserved := false
+		reserved := map[string]bool{}
 		for _, i := range f.queue() {
 			switch {
 			case f.blocked(i):
 			case f.fits(i, f.now):
 				f.begin(i)
-			case !reserved && f.fault != backfillIgnoresReservations:
-				reserved = true
+			case f.unreserved(i, reserved) && f.fault != backfillIgnoresReservations:
 				f.plan(i, f.earliest(i))
 			}
 		}
@@ -288,14 +318,35 @@ func (f *reference) event() {
 			continue
 		}
 		if !f.fits(i, f.now) {
+			if f.close(i) {
+				continue
+			}
 			return
 		}
 		f.begin(i)
 	}
 }
 
+// unreserved says that nobody has a reservation yet in one of a job's partitions,
+// and that it has one from now on.
+func (f *reference) unreserved(i int, reserved map[string]bool) bool {
+	names := []string{"any"}
+	if len(f.Machine.Kinds) > 0 {
+		if names, _ = f.partitionsOf(i); names == nil {
+			names = []string{"a", "b", "any"}
+		}
+	}
+	first := false
+	for _, name := range names {
+		first = first || !reserved[name]
+		reserved[name] = true
+	}
+	return first
+}
+
 func (f *reference) reserving(depth int, window int64) {
 	f.planned = nil
+	f.nodes().closed = nil
 	if f.fault == restsWithIdleNodes {
 		return
 	}
@@ -324,7 +375,7 @@ func (f *reference) outcomes() []checker.Outcome {
 		}
 		if start, ok := f.start[i]; ok {
 			end := f.end[i]
-			out[i].Start, out[i].End, out[i].Status = &start, &end, "started"
+			out[i].Start, out[i].End, out[i].Status, out[i].On = &start, &end, "started", f.places[i]
 		}
 	}
 	return out

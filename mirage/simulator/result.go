@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/shared/regression"
 )
 
@@ -13,6 +14,8 @@ import (
 type Result struct {
 	Workload *Workload
 	Starts   []int64 // by index of the job; notStarted for rejected ones
+	// Places are where jobs ran, by index too; nil where nodes are only counted.
+	Places []*cluster.Place
 }
 
 const notStarted = math.MinInt64
@@ -22,10 +25,21 @@ func newResult(w *Workload) *Result {
 	for i := range r.Starts {
 		r.Starts[i] = notStarted
 	}
+	if w.layout != nil {
+		r.Places = make([]*cluster.Place, len(w.jobs))
+	}
 	return r
 }
 
-func (r *Result) record(job int32, at int64) { r.Starts[job] = at }
+// recorder takes down the starts of a simulation.
+func (r *Result) recorder(s *Simulator) func(job int32, at int64) {
+	return func(job int32, at int64) {
+		r.Starts[job] = at
+		if r.Places != nil {
+			r.Places[job] = s.nodes.PlaceOf(job)
+		}
+	}
+}
 
 // check makes sure that no job was lost.
 func (r *Result) check() error {
@@ -53,11 +67,16 @@ const (
 
 // WriteCSV writes jobs.csv, one row a job in the order of the workload: id,
 // user, nodes, submit, start, end, limit_seconds, duration_seconds (as in the
-// trace), actual_start and status (started or rejected). Times are Unix
-// seconds; a rejected job has neither start nor end.
+// trace), actual_start and status (started or rejected); where nodes are of
+// kinds also on, the numbers of its nodes from 0, spaces between them. Times are
+// Unix seconds; a rejected job has neither start nor end.
 func (r *Result) WriteCSV(w io.Writer) error {
 	b := make([]byte, 0, 1<<16)
-	b = append(b, "id,user,nodes,submit,start,end,limit_seconds,duration_seconds,actual_start,status\n"...)
+	b = append(b, "id,user,nodes,submit,start,end,limit_seconds,duration_seconds,actual_start,status"...)
+	if r.Places != nil {
+		b = append(b, ",on"...)
+	}
+	b = append(b, '\n')
 	comma := func(n int64) { b = append(strconv.AppendInt(b, n, 10), ',') }
 	for i := range r.Starts {
 		j := &r.Workload.Jobs[i]
@@ -80,6 +99,9 @@ func (r *Result) WriteCSV(w io.Writer) error {
 		} else {
 			b = append(b, statusRejected...)
 		}
+		if r.Places != nil {
+			b = r.appendPlace(append(b, ','), i)
+		}
 		b = append(b, '\n')
 		if len(b) > 1<<16-512 {
 			if _, err := w.Write(b); err != nil {
@@ -90,6 +112,19 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	}
 	_, err := w.Write(b)
 	return err
+}
+
+func (r *Result) appendPlace(b []byte, i int) []byte {
+	if r.Places[i] == nil {
+		return b
+	}
+	for k, n := range r.Places[i].On {
+		if k > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return b
 }
 
 // quoted appends a cell, in quotes where CSV needs them.
@@ -127,7 +162,8 @@ type Metrics struct {
 	MAEHours float64 `json:"mae_hours"`
 	// BoundedSlowdown is the mean of max(1, (wait+run)/max(run, 10 s)).
 	BoundedSlowdown float64 `json:"bounded_slowdown"`
-	// Utilisation is the node time used over nodes times makespan.
+	// Utilisation is the node time used over nodes times makespan, or that of CPUs
+	// where nodes are of kinds.
 	Utilisation float64 `json:"utilisation"`
 	// MakespanDays runs from the first submission to the last end.
 	MakespanDays float64 `json:"makespan_days"`
@@ -159,7 +195,7 @@ func (r *Result) MetricsBetween(from, to int64) Metrics {
 			simulated, actual = append(simulated, wait/3600), append(actual, float64(t.Wait())/3600)
 		}
 		m.BoundedSlowdown += max(1, (wait+run)/max(run, 10))
-		busy += run * float64(t.Nodes)
+		busy += run * r.held(i)
 		first, last = min(first, t.Submit), max(last, end)
 	}
 	if m.Jobs == 0 {
@@ -180,7 +216,27 @@ func (r *Result) MetricsBetween(from, to int64) Metrics {
 	}
 	if span := float64(last - first); span > 0 {
 		m.MakespanDays = span / 86400
-		m.Utilisation = busy / (span * float64(r.Workload.Config.Nodes))
+		m.Utilisation = busy / (span * r.Workload.size())
 	}
 	return m
+}
+
+// held is what a job held: nodes, or CPUs where nodes are of kinds.
+func (r *Result) held(i int) float64 {
+	if r.Places != nil {
+		return float64(r.Places[i].CPUs)
+	}
+	return float64(r.Workload.Jobs[i].Nodes)
+}
+
+// size is how much of it there is.
+func (w *Workload) size() float64 {
+	if w.layout == nil {
+		return float64(w.Config.Nodes)
+	}
+	cpus := 0
+	for _, k := range w.Config.Kinds {
+		cpus += k.Nodes * k.CPUs
+	}
+	return float64(cpus)
 }

@@ -154,7 +154,7 @@ func (s *Simulator) job(i int32) *job {
 func (s *Simulator) Submit(t trace.Job) (int, error) {
 	t.Start, t.End = s.now, s.now+t.Duration()
 	t.Submit = s.now
-	if err := s.w.Config.Accepts(t.Nodes); err != nil {
+	if _, _, err := s.w.accepts(&t); err != nil {
 		return 0, err
 	}
 	j, err := s.w.prepare(&t, s.outsider())
@@ -274,7 +274,7 @@ func (s *Simulator) enqueue(i int32, eligible int64) {
 	s.usage.Submitted(j.user)
 	s.queue.Add(scheduler.Request{
 		Job: i, Nodes: j.nodes, User: j.user, Limit: j.limit,
-		Submit: submit, Eligible: eligible, Static: j.static,
+		Submit: submit, Eligible: eligible, Static: j.static, Share: j.share,
 	})
 }
 
@@ -297,7 +297,7 @@ func (s *Simulator) release(at int64) bool {
 func (s *Simulator) end() {
 	a := s.nodes.Release()
 	s.running[a.User]--
-	s.usage.Ended(a.User, a.Nodes, a.End)
+	s.usage.Ended(a.User, a.Charge(), a.End)
 	if s.IsExtra(a.Job) {
 		s.extra[int(a.Job)-len(s.w.jobs)].Finished = true
 		return
@@ -343,12 +343,13 @@ func (s *Simulator) start(r *scheduler.Request, outOfTurn bool) {
 	if s.length != nil && !s.IsExtra(r.Job) {
 		duration = min(s.length(r.Job, 0), j.limit)
 	}
-	s.nodes.Take(cluster.Allocation{
+	a := cluster.Allocation{
 		Job: r.Job, Nodes: r.Nodes, User: r.User,
-		Start: s.now, Until: s.now + r.Limit, End: s.now + duration,
-	})
+		Start: s.now, Until: s.now + r.Limit, End: s.now + duration, Place: r.Place,
+	}
+	s.nodes.Take(a)
 	s.running[r.User]++
-	s.usage.Started(r.User, r.Nodes, s.now)
+	s.usage.Started(r.User, a.Charge(), s.now)
 	if s.IsExtra(r.Job) {
 		e := &s.extra[int(r.Job)-len(s.w.jobs)]
 		e.Started, e.Start, e.Backfilled = true, s.now, outOfTurn
@@ -387,7 +388,7 @@ func (s *Simulator) RunUntilStarted(number int, until int64) bool {
 func (w *Workload) Simulate(ctx context.Context, progress func(submitted int)) (*Result, error) {
 	r := newResult(w)
 	s := w.New()
-	s.OnStart = r.record
+	s.OnStart = r.recorder(s)
 	for steps := 1; s.Step(); steps++ {
 		if steps%4096 > 0 {
 			continue
@@ -408,11 +409,11 @@ func (w *Workload) Simulate(ctx context.Context, progress func(submitted int)) (
 func (w *Workload) SimulateForked(ctx context.Context, at int64) (*Result, error) {
 	r := newResult(w)
 	s := w.New()
-	s.OnStart = r.record
+	s.OnStart = r.recorder(s)
 	s.RunUntil(at)
 	fork := s.Fork()
 	s.OnStart = nil
-	fork.OnStart = r.record
+	fork.OnStart = r.recorder(fork)
 	for steps := 1; fork.Step(); steps++ {
 		s.Step()
 		if steps%4096 == 0 && ctx.Err() != nil {

@@ -21,12 +21,16 @@ type Standing struct {
 	Pending []trace.Job // in any order; what can never start here is left out
 	// Own are running jobs whose whole limit will be used.
 	Own []trace.Job
+	// Ended are jobs that ended before, from which [Simulator.Lengths] learns.
+	Ended []trace.Job
 }
 
 // Resume returns a simulation of nothing but what stands, at that instant,
 // ready for a [Simulator.Forecast]. Where more nodes are in use than the
 // machine has, it has as many as are in use: the settings are of a machine
-// that is larger by now. Usage from before, and with it fair shares, is not
+// that is larger by now. Where nodes are of kinds they remain as they are, and
+// running jobs are on the nodes that their need names, or on some that have
+// room. Usage from before, and with it fair shares, is not
 // known. The error wraps ErrStanding, ErrWorkload, cluster.ErrMachine or
 // scheduler.ErrRules.
 func (c Config) Resume(st Standing) (*Simulator, error) {
@@ -40,7 +44,9 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 			used += j.Nodes
 		}
 	}
-	c.Nodes = max(c.Nodes, used)
+	if len(c.Kinds) == 0 {
+		c.Nodes = max(c.Nodes, used)
+	}
 	jobs := slices.Clone(st.Running)
 	for i := range jobs {
 		jobs[i].End = jobs[i].Start + jobs[i].Limit
@@ -53,6 +59,8 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 		j.Start, j.End = j.Submit, j.Submit+j.Limit
 		jobs = append(jobs, j)
 	}
+	standing := len(jobs)
+	jobs = append(jobs, st.Ended...)
 	order := make([]int, len(jobs))
 	for i := range order {
 		order[i] = i
@@ -72,7 +80,9 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 	for at, i := range order {
 		switch j := &w.jobs[at]; {
 		case i < running:
-			s.resume(int32(at), j, sorted[at].Start)
+			s.resume(int32(at), j, &sorted[at])
+		case i >= standing:
+			s.ended = append(s.ended, int32(at))
 		case !j.rejected:
 			s.enqueue(int32(at), j.submit)
 		}
@@ -84,18 +94,25 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 			return nil, err
 		}
 		s.extra = append(s.extra, Extra{job: j, Started: true, Start: t.Start})
-		s.resume(int32(len(w.jobs)+len(s.extra)-1), &j, t.Start)
+		s.resume(int32(len(w.jobs)+len(s.extra)-1), &j, &t)
 	}
+	slices.SortStableFunc(s.ended, func(a, b int32) int { return cmp.Compare(sorted[a].End, sorted[b].End) })
 	s.pass(st.Now)
 	return s, nil
 }
 
 // resume takes nodes for a job that has been running since start. One that is
 // past its limit ends now.
-func (s *Simulator) resume(i int32, j *job, start int64) {
-	until := max(start+j.limit, s.now)
-	s.nodes.Take(cluster.Allocation{Job: i, Nodes: j.nodes, User: j.user, Start: start, Until: until, End: until})
+func (s *Simulator) resume(i int32, j *job, t *trace.Job) {
+	until := max(t.Start+j.limit, s.now)
+	a := cluster.Allocation{Job: i, Nodes: j.nodes, User: j.user, Start: t.Start, Until: until, End: until}
+	var on []int32
+	if t.Need != nil {
+		on = t.Need.On
+	}
+	a.Place = s.nodes.Settle(int(j.nodes), j.share, on)
+	s.nodes.Take(a)
 	s.running[j.user]++
 	s.usage.Submitted(j.user)
-	s.usage.Started(j.user, j.nodes, s.now)
+	s.usage.Started(j.user, a.Charge(), s.now)
 }

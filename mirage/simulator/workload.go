@@ -34,6 +34,7 @@ type job struct {
 	rejected bool
 	static   float64
 	think    int64
+	share    *cluster.Share // of each node, where nodes are of kinds
 }
 
 // Workload is a table of jobs made ready for a machine and its rules. It does
@@ -48,6 +49,7 @@ type Workload struct {
 	origin     int64
 	rejected   int
 	edges      []int64 // instants at which nodes go down or come up
+	layout     *cluster.Layout
 }
 
 // maxTime bounds all times, so that sums of them cannot overflow.
@@ -62,7 +64,7 @@ func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
 	if _, err := c.Rules.Plan(); err != nil {
 		return nil, err
 	}
-	w := &Workload{Config: c, Jobs: jobs, jobs: make([]job, len(jobs))}
+	w := &Workload{Config: c, Jobs: jobs, jobs: make([]job, len(jobs)), layout: c.Layout()}
 	if len(jobs) > math.MaxInt32-1024 {
 		return nil, fmt.Errorf("%w: %d jobs are too many", ErrWorkload, len(jobs))
 	}
@@ -104,14 +106,33 @@ func (w *Workload) prepare(t *trace.Job, user int32) (job, error) {
 		submit: t.Submit, limit: t.Limit, duration: min(t.Duration(), t.Limit),
 		user: user, after: -1, think: t.Think,
 	}
-	if w.Config.Accepts(t.Nodes) != nil {
+	share, tier, err := w.accepts(t)
+	if err != nil {
 		j.rejected = true
 		return j, nil
 	}
-	j.nodes = int32(t.Nodes)
-	share := float64(t.Nodes) / float64(w.Config.Nodes)
-	j.static = w.Config.Static(share, t.Priority, t.Partition, t.QOS)
+	j.nodes, j.share = int32(t.Nodes), share
+	j.static = float64(tier)*tierPoints + w.Config.Static(float64(t.Nodes)/float64(w.Config.Nodes), t.Priority, t.Partition, t.QOS)
 	return j, nil
+}
+
+// tierPoints is more than any sum of points that is not of a tier.
+const tierPoints = 1e9
+
+// Accepts returns an error that wraps cluster.ErrOversize where a job can never
+// start.
+func (w *Workload) Accepts(t *trace.Job) error {
+	_, _, err := w.accepts(t)
+	return err
+}
+
+// accepts is what a job takes of each node, where nodes are of kinds, and the
+// tier of its partition. The error wraps cluster.ErrOversize.
+func (w *Workload) accepts(t *trace.Job) (*cluster.Share, int, error) {
+	if w.layout == nil {
+		return nil, 0, w.Config.Accepts(t.Nodes)
+	}
+	return w.layout.Share(t)
 }
 
 // link resolves dependencies. One on a job that is not in the workload, or
@@ -148,6 +169,9 @@ func (w *Workload) Hash() string {
 		for _, v := range [...]uint64{uint64(j.submit), uint64(j.limit), uint64(j.duration), uint64(j.nodes), uint64(j.user), uint64(j.after), uint64(j.think), math.Float64bits(j.static)} {
 			binary.LittleEndian.PutUint64(b[:], v)
 			h.Write(b[:])
+		}
+		if j.share != nil {
+			fmt.Fprint(h, *j.share)
 		}
 	}
 	return fmt.Sprintf("%016x", h.Sum64())

@@ -22,6 +22,9 @@ type Controller struct {
 	MinJobAge      time.Duration // how long a finished job is remembered; 0 is for ever
 	Accounting     bool          // sacct can be asked
 	Private        bool          // users see only their own jobs
+	Linear         bool          // jobs have whole nodes
+	Memory         bool          // memory is given out like CPUs
+	Parameters     string        // of the scheduler
 }
 
 // Request is a job to submit.
@@ -33,12 +36,36 @@ type Request struct {
 	Options []string      // more options of sbatch, such as --partition=gpu
 	Name    string
 	Comment string
+	// Notice is how long before its limit a job is sent SIGTERM, to hand over in;
+	// 0 is never. Slurm may send it up to a minute before.
+	Notice time.Duration
+	// After is a job that has to end before this one starts; 0 is none.
+	After int64
+}
+
+// chose says that the user's own options hold one of these.
+func (r *Request) chose(names ...string) bool {
+	return slices.ContainsFunc(r.Options, func(o string) bool {
+		name, _, _ := strings.Cut(o, "=")
+		return slices.Contains(names, name) || len(name) > 2 && name[1] != '-' && slices.Contains(names, name[:2])
+	})
+}
+
+// own are the options of the hand-over that the user has not chosen.
+func (r *Request) own() (argv []string) {
+	if r.Notice > 0 && !r.chose("--signal") {
+		argv = append(argv, fmt.Sprintf("--signal=B:TERM@%d", int(r.Notice.Seconds())))
+	}
+	if r.After > 0 && !r.chose("--dependency", "-d") {
+		argv = append(argv, fmt.Sprintf("--dependency=afterany:%d", r.After))
+	}
+	return argv
 }
 
 func (r *Request) argv() []string {
 	minutes := (r.Limit + time.Minute - 1) / time.Minute
 	argv := []string{"sbatch", "--parsable"}
-	argv = append(argv, r.Options...)
+	argv = append(append(argv, r.Options...), r.own()...)
 	argv = append(argv,
 		"--job-name="+r.Name, "--comment="+r.Comment, "--nodes="+strconv.Itoa(r.Nodes),
 		"--time="+strconv.Itoa(int(minutes)), "--no-requeue", "--", r.Script)
@@ -138,6 +165,15 @@ func ParseController(b []byte) (Controller, error) {
 		switch key {
 		case "PrivateData":
 			k.Private = slices.Contains(strings.Split(value, ","), "jobs")
+			continue
+		case "SelectType":
+			k.Linear = value == "select/linear"
+			continue
+		case "SelectTypeParameters":
+			k.Memory = strings.Contains(value, "MEMORY")
+			continue
+		case "SchedulerParameters":
+			k.Parameters = value
 			continue
 		case "MessageTimeout":
 			span = &k.MessageTimeout

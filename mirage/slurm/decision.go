@@ -18,7 +18,7 @@ type Verdict struct {
 	Job       int64     `json:"job"`
 	Remaining float64   `json:"remaining_seconds"`
 	Submit    bool      `json:"submit"`
-	Why       string    `json:"why"` // first, policy, wait, end of predecessor
+	Why       string    `json:"why"` // first, policy, wait, end of predecessor, stop
 	// ExpectedHours is the reward the policy expects of submitting now, in
 	// policy time; absent where it expects nothing.
 	ExpectedHours *float64 `json:"expected_hours,omitempty"`

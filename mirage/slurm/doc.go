@@ -12,15 +12,4 @@
 // submission ([ErrUnsure]), to submit for ever what does not last
 // ([ErrFailing]), to run twice on one folder ([ErrInUse]), and to
 // take an unreadable answer for an empty queue ([ErrAnswer]).
-//
-//	p, err := slurm.Open("state", slurm.Settings{
-//		Client:  &slurm.Client{Runner: slurm.Exec{}},
-//		Policy:  policy.Average{},
-//		Request: slurm.Request{Script: "service.sh", Nodes: 1, Limit: 48 * time.Hour},
-//	})
-//	if err != nil {
-//		return err
-//	}
-//	defer p.Close()
-//	err = p.Run(ctx)
 package slurm

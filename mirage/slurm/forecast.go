@@ -37,7 +37,7 @@ func (p *Provisioner) draw(s *policy.State) (policy.Draws, error) {
 
 func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
 	m := p.scale()
-	st := standing(p.queue, s.Now, m, p.ledger.used)
+	st := standing(p.queue, s.Now, m, p.ledger.used, func(*trace.Job, *Job) {})
 	ageless(st.Pending, s.Now, &p.s.Rules.Rules)
 	for i := range st.Own {
 		st.Own[i].Limit = s.Service.Limit
@@ -64,8 +64,9 @@ func ageless(pending []trace.Job, now int64, r *scheduler.Rules) {
 
 // standing is a queue as the simulator takes it up: the running jobs, those
 // that would start if there were room, each task of an array on its own, and
-// the chain's own running ones apart. Times are the policy's.
-func standing(jobs []Job, now int64, m scale, own func(int64) bool) simulator.Standing {
+// the chain's own running ones apart. Times are the policy's. What is not the
+// same for all that look, detail adds.
+func standing(jobs []Job, now int64, m scale, own func(int64) bool, detail func(*trace.Job, *Job)) simulator.Standing {
 	st := simulator.Standing{Now: now}
 	for i := range jobs {
 		j := &jobs[i]
@@ -77,6 +78,7 @@ func standing(jobs []Job, now int64, m scale, own func(int64) bool) simulator.St
 			User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
 			Submit: min(m.unix(float64(j.Submit)), now), Limit: max(int64(m.span(limit)), 1),
 		}
+		detail(&row, j)
 		switch {
 		case j.State.Running():
 			row.Start = min(m.unix(float64(j.Start)), now)

@@ -45,6 +45,8 @@ type Job struct {
 	State     State
 	Nodes     int
 	TRES      string        // trackable resources: allocated, or else asked for
+	On        string        // list of the nodes it holds
+	Exclusive bool          // shares nodes with nobody
 	Limit     time.Duration // 0 where there is none
 	Submit    int64         // Unix seconds
 	Start     int64         // 0 if it has not started; expected while pending
@@ -123,6 +125,15 @@ func (s *state) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(s))
 }
 
+// shared says that a job shares its nodes with nobody; Slurm's JSON has a word of
+// it, or a list of words.
+type shared bool
+
+func (s *shared) UnmarshalJSON(b []byte) error {
+	*s = shared(bytes.Contains(b, []byte(`"none"`)) || bytes.Contains(b, []byte("exclusive")))
+	return nil
+}
+
 // ParseQueue reads what squeue --json prints. The error wraps ErrAnswer.
 func ParseQueue(b []byte) ([]Job, error) {
 	var answer struct {
@@ -143,6 +154,8 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Array     string  `json:"array_task_string"`
 			Allocated string  `json:"tres_alloc_str"`
 			Asked     string  `json:"tres_req_str"`
+			On        string  `json:"nodes"`
+			Shared    shared  `json:"shared"`
 		}
 		Errors []json.RawMessage
 	}
@@ -169,6 +182,7 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
 			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
 			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks, TRES: cmp.Or(j.Allocated, j.Asked),
+			On: j.On, Exclusive: bool(j.Shared),
 		})
 	}
 	return jobs, nil

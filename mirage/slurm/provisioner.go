@@ -147,7 +147,7 @@ func (p *Provisioner) Run(ctx context.Context) error {
 		done, err := p.step(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return p.leave(ctx)
 		case errors.Is(err, ErrCommand) || errors.Is(err, ErrAnswer):
 			p.Metrics.add(&p.Metrics.pollErrors)
 			p.s.Warn(err)
@@ -158,9 +158,27 @@ func (p *Provisioner) Run(ctx context.Context) error {
 		}
 		p.Metrics.chain(p.ledger)
 		if err := p.s.Clock.Sleep(ctx, p.pause()); err != nil {
-			return err
+			return p.leave(ctx)
 		}
 	}
+}
+
+// leave says why the run was stopped and, where that is wanted, leaves a successor
+// behind that starts when the running service has ended.
+func (p *Provisioner) leave(ctx context.Context) error {
+	last := p.ledger.Last()
+	more := p.s.Links == 0 || len(p.ledger.Links) < p.s.Links
+	if !p.s.Leave || p.s.DryRun || !more || last == nil || !last.Started || last.Ended {
+		return ctx.Err()
+	}
+	defer func() { p.s.Request.After = 0 }()
+	p.s.Request.After = last.Job
+	v := Verdict{Why: "stop", Link: last.Number, Job: last.Job, Remaining: p.end(last).Sub(p.s.Clock.Now()).Seconds()}
+	// It is to be submitted although, and because, the run is over.
+	if err := p.submit(context.WithoutCancel(ctx), v, last.Number+1); err != nil {
+		p.s.Warn(fmt.Errorf("no successor was left: %w", err))
+	}
+	return ctx.Err()
 }
 
 // pause is the time to the next look at the queue: Poll, or less when the

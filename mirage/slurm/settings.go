@@ -39,6 +39,9 @@ type Settings struct {
 	Release bool
 	// Resolve answers ErrUnsure: the job that was submitted, or -1 for none.
 	Resolve int64
+	// Leave submits a successor that waits for its predecessor's end where the run
+	// is stopped while a service runs that has none.
+	Leave bool
 	// DryRun decides and submits nothing.
 	DryRun bool
 	// Rules are the cluster and its scheduler, as far as they are known, for
@@ -85,6 +88,8 @@ func (s *Settings) complete() error {
 		return fmt.Errorf("%w: no client or no policy", ErrSettings)
 	case s.Request.Nodes < 1 || s.Request.Limit <= 0:
 		return fmt.Errorf("%w: a service of %d nodes and %v", ErrSettings, s.Request.Nodes, s.Request.Limit)
+	case s.Request.Notice < 0 || s.Request.Notice >= s.Request.Limit:
+		return fmt.Errorf("%w: notice of %v in a limit of %v", ErrSettings, s.Request.Notice, s.Request.Limit)
 	case s.Units < 1:
 		return fmt.Errorf("%w: a service of %d units", ErrSettings, s.Units)
 	case s.Service <= 0 || s.Service > s.Request.Limit:

@@ -27,6 +27,29 @@ type row struct {
 	ExitCode  string  `dataset:"exit_code,optional"`
 	Held      int64   `dataset:"held_seconds,optional"`
 	NoStart   bool    `dataset:"start_unknown,optional"`
+	CPUs      *int    `dataset:"cpus"` // these four: see Need
+	GPUs      *int    `dataset:"gpus"`
+	MemoryMB  *int64  `dataset:"memory_mb"`
+	Exclusive *bool   `dataset:"exclusive"`
+}
+
+// need is nil where the row says nothing of it.
+func (r *row) need() *Need {
+	if r.CPUs == nil && r.GPUs == nil && r.MemoryMB == nil && r.Exclusive == nil {
+		return nil
+	}
+	n := &Need{}
+	set(&n.CPUs, r.CPUs)
+	set(&n.GPUs, r.GPUs)
+	set(&n.MemoryMB, r.MemoryMB)
+	set(&n.Exclusive, r.Exclusive)
+	return n
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
 }
 
 func (p *parser) csv(r *bufio.Reader) error {
@@ -41,6 +64,7 @@ func (p *parser) csv(r *bufio.Reader) error {
 			ID: v.ID, Name: v.Name, User: p.intern([]byte(v.User)), Partition: v.Partition, QOS: v.QOS,
 			After: v.After, Think: v.Think, Submit: v.Submit, Start: v.Start, End: v.End,
 			Limit: v.Limit, Nodes: v.Nodes, Priority: v.Priority, ExitCode: v.ExitCode, Held: v.Held, NoStart: v.NoStart,
+			Need: v.need(),
 		})
 	}
 	p.trace.Bad = append(p.trace.Bad, rows.Diagnostics()...)
@@ -59,12 +83,15 @@ func WriteCSV(w io.Writer, jobs []Job) error {
 	}
 	for i := range jobs {
 		j := &jobs[i]
-		err := out.Write(row{
+		r := row{
 			ID: j.ID, User: j.User, Nodes: j.Nodes, Submit: j.Submit, Start: j.Start, End: j.End,
 			Limit: j.Limit, Priority: j.Priority, Name: j.Name, Partition: j.Partition, QOS: j.QOS,
 			After: j.After, Think: j.Think, ExitCode: j.ExitCode, Held: j.Held, NoStart: j.NoStart,
-		})
-		if err != nil {
+		}
+		if n := j.Need; n != nil {
+			r.CPUs, r.GPUs, r.MemoryMB, r.Exclusive = &n.CPUs, &n.GPUs, &n.MemoryMB, &n.Exclusive
+		}
+		if err := out.Write(r); err != nil {
 			return err
 		}
 	}

@@ -7,18 +7,5 @@
 // [dataset.SyntaxError] with file and line, a row that is not a job that ran
 // is counted by reason, and a file without any usable row is an error.
 //
-//	func main() {
-//		t, err := trace.Open("ls6-a100.log", trace.Options{})
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		for _, bad := range t.Bad {
-//			log.Print(bad)
-//		}
-//		stats := t.Stats()
-//		fmt.Printf("%d jobs of %d users, %.0f node-hours, at most %d nodes at once\n",
-//			stats.Rows, stats.Users, stats.NodeHours, stats.PeakNodes)
-//	}
-//
 // All times are Unix seconds in UTC, all durations seconds.
 package trace

@@ -27,6 +27,17 @@ type Job struct {
 	Nodes     int    // or processors, or GPUs: see Trace.Unit
 	Priority  float64
 	ExitCode  string
+	Need      *Need // of nodes that it shares with others; nil is whole nodes
+}
+
+// Need is what a job has, or asks, of the nodes that it shares with others, on all
+// of them together.
+type Need struct {
+	CPUs      int
+	GPUs      int
+	MemoryMB  int64
+	Exclusive bool    // shares with nobody, whatever it asks
+	On        []int32 // the nodes that it runs on, by number, where they are known
 }
 
 // Wait is how long the job was pending, in seconds.

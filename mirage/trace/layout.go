@@ -256,6 +256,7 @@ type parser struct {
 	clock    *clock
 	o        Options
 	interned map[string]string
+	needs    map[string]*Need
 	runs     map[string]int64 // of a job id, the end of its latest run
 	requeued int              // runs after a job's first
 	open     int              // jobs without a time limit

@@ -15,7 +15,8 @@ import (
 // sacct reads what `sacct --parsable2` prints: fields between bars, found by
 // the header. Needed are JobID (or JobIDRaw), Submit, Start, End, Timelimit
 // (or TimelimitRaw) and NNodes (or AllocNodes, ReqNodes); read where present
-// are User (or UID), JobName, Partition, QOS, Priority and ExitCode. Rows of
+// are User (or UID), JobName, Partition, QOS, Priority and ExitCode, and, for
+// machines whose nodes are shared, AllocTRES, ReqTRES and SubmitLine. Rows of
 // job steps and of jobs that never started or still run are skipped and
 // counted.
 func (p *parser) sacct(r *bufio.Reader) error {
@@ -60,7 +61,7 @@ func (p *parser) sacct(r *bufio.Reader) error {
 type sacctColumns struct {
 	id, submit, start, end, limit, rawLimit, nodes      int
 	user, name, partition, qos, priority, exit, comment int
-	state, eligible, allocated, asked                   int
+	state, eligible, allocated, asked, command          int
 }
 
 func newSacctColumns(header []string) (sacctColumns, error) {
@@ -78,7 +79,7 @@ func newSacctColumns(header []string) (sacctColumns, error) {
 		user: find("User", "UID"), name: find("JobName"), partition: find("Partition"),
 		qos: find("QOS"), priority: find("Priority"), exit: find("ExitCode"), comment: find("Comment"),
 		state: find("State"), eligible: find("Eligible"),
-		allocated: find("AllocTRES"), asked: find("ReqTRES"),
+		allocated: find("AllocTRES"), asked: find("ReqTRES"), command: find("SubmitLine"),
 	}
 	for _, needed := range []struct {
 		at   int
@@ -180,6 +181,7 @@ func (p *parser) sacctRow(fields [][]byte, width int, c sacctColumns) {
 		Partition: p.intern(cell(c.partition)), QOS: p.intern(cell(c.qos)),
 		Submit: submit, Start: start, End: end, Limit: limit, Nodes: int(nodes),
 		Priority: priority, ExitCode: p.intern(cell(c.exit)),
+		Need: p.need(cell(c.allocated), cell(c.asked), cell(c.command)),
 	})
 }
 
@@ -201,16 +203,16 @@ func (p *parser) sacctLimit(text, raw []byte, duration int64) (int64, bool) {
 		}
 		return (max(duration, 0) + 59) / 60 * 60, true
 	}
-	limit, ok := slurmSeconds(s)
+	limit, ok := SlurmSeconds(s)
 	if !ok {
 		p.bad("column Timelimit: %q is not a time limit", clip(s))
 	}
 	return limit, ok
 }
 
-// slurmSeconds reads Slurm's forms of a span: M, M:S, H:M:S, D-H, D-H:M,
+// SlurmSeconds reads Slurm's forms of a span: M, M:S, H:M:S, D-H, D-H:M,
 // D-H:M:S.
-func slurmSeconds(s string) (int64, bool) {
+func SlurmSeconds(s string) (int64, bool) {
 	days, rest, hasDays := strings.Cut(s, "-")
 	if !hasDays {
 		rest, days = s, "0"

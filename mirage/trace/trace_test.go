@@ -196,7 +196,7 @@ func TestNaiveSeconds(t *testing.T) {
 func TestSlurmSeconds(t *testing.T) {
 	// Forms and units: sbatch(1), option --time.
 	for s, want := range map[string]int64{"5": 300, "5:30": 330, "1:00:00": 3600, "2-0": 172800, "2-01:30": 178200, "1-00:00:01": 86401, "": -1, "x": -1, "1:2:3:4": -1, "-5": -1} {
-		got, ok := slurmSeconds(s)
+		got, ok := SlurmSeconds(s)
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %d, %v; want %d", s, got, ok, want)
 		}

@@ -1,7 +1,9 @@
 package trace
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -48,6 +50,59 @@ func (u Unit) In(tres string) int {
 		}
 	}
 	return sum
+}
+
+// NeedOf is what a list of trackable resources says of shared nodes; nil where it
+// names neither CPUs, GPUs nor memory.
+func NeedOf(tres string) *Need {
+	n := Need{CPUs: CPUs.In(tres), GPUs: GPUs.In(tres), MemoryMB: megabytes(tres)}
+	if n.CPUs == 0 && n.GPUs == 0 && n.MemoryMB == 0 {
+		return nil
+	}
+	return &n
+}
+
+// megabytes is the memory in a list of trackable resources, in MB, upwards: a
+// number, with decimals or not, and K, M, G or T (MB without one).
+func megabytes(tres string) int64 {
+	for part := range strings.SplitSeq(tres, ",") {
+		value, ok := strings.CutPrefix(part, "mem=")
+		if !ok || value == "" {
+			continue
+		}
+		factor := 1.
+		if i := strings.IndexByte("KMGT", value[len(value)-1]); i >= 0 {
+			factor, value = math.Pow(1024, float64(i-1)), value[:len(value)-1]
+		}
+		if n, err := strconv.ParseFloat(value, 64); err == nil && n >= 0 && n*factor < 1<<50 {
+			return int64(math.Ceil(n * factor))
+		}
+	}
+	return 0
+}
+
+// need is what a row of sacct's layout has of its nodes, one for all rows that say
+// the same.
+func (p *parser) need(allocated, asked, command []byte) *Need {
+	if len(allocated)+len(asked)+len(command) == 0 {
+		return nil
+	}
+	exclusive := bytes.Contains(command, []byte("--exclusive"))
+	key := fmt.Sprintf("%s|%s|%v", allocated, asked, exclusive)
+	n, ok := p.needs[key]
+	if !ok {
+		if n = NeedOf(string(allocated)); n == nil {
+			n = NeedOf(string(asked))
+		}
+		if n != nil {
+			n.Exclusive = exclusive
+		}
+		if p.needs == nil {
+			p.needs = map[string]*Need{}
+		}
+		p.needs[key] = n
+	}
+	return n
 }
 
 // counted says that jobs are to be counted by their trackable resources.

@@ -71,6 +71,9 @@ func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, err
 		return c, file, cli.Usagef("--config: its machine is counted in %s, the log in %s: see --unit", cmp.Or(c.Unit, trace.Nodes), t.Unit)
 	}
 	if m.changed("nodes") {
+		if len(c.Kinds) > 0 {
+			return c, file, cli.Usagef("--nodes: the nodes of --config are of kinds")
+		}
 		c.Machine = c.Resized(m.nodes)
 	} else if c.Nodes == 0 {
 		c.Nodes = cmp.Or(t.Size, t.PeakNodes())

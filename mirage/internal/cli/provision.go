@@ -26,6 +26,7 @@ type provision struct {
 	env                                   *cli.Env
 	state, model, limit, service, resolve string
 	interval, poll, settle, metrics       string
+	notice                                string
 	config                                string
 	s                                     slurm.Settings
 	chains                                string
@@ -88,6 +89,8 @@ fixed needs --lead, forecast and futures --config:
 	f.Float64Var(&p.s.Scale, "time-scale", 1, "for tests: the policy sees every time multiplied by this, and --interval and --poll are divided by it")
 	f.Int64Var(&p.s.Predecessor, "predecessor", 0, "job that runs already and is the first service")
 	f.BoolVar(&p.s.Release, "release", false, "cancel a predecessor when its successor runs")
+	f.BoolVar(&p.s.Leave, "leave-successor", false, "when stopped while a service runs without a successor, leave one that waits for its end (sbatch --dependency)")
+	f.StringVar(&p.notice, "notice", "", "send each service SIGTERM so long before its limit, such as 5m (sbatch --signal)")
 	f.StringVar(&p.resolve, "resolve", "", "where it could not be known whether a job was submitted: its id, or none")
 	f.BoolVar(&p.s.DryRun, "dry-run", false, "decide and log for --predecessor, submit nothing")
 	f.StringVar(&p.metrics, "metrics", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9118")
@@ -144,7 +147,19 @@ func (p *provision) keep(ctx context.Context) (sum slurm.Summary, err error) {
 	}
 	defer stop()
 	err = provisioner.Run(ctx)
+	p.remains(provisioner.Ledger())
 	return provisioner.Ledger().Summary(), err
+}
+
+// remains tells what is queued or runs when this command ends.
+func (p *provision) remains(l *slurm.Ledger) {
+	s := statusOf(l)
+	for _, job := range s.Running {
+		p.env.Log.Warnf("%sjob %d runs on; scancel %d ends it", p.name, job, job)
+	}
+	for _, job := range s.Queued {
+		p.env.Log.Warnf("%sjob %d remains queued; scancel %d takes it back", p.name, job, job)
+	}
 }
 
 func (p *provision) print(sum slurm.Summary) error {
@@ -179,6 +194,7 @@ func (p *provision) settings(args []string) (err error) {
 		{"interval", p.interval, true, &p.s.Interval},
 		{"poll", p.poll, true, &p.s.Poll},
 		{"settle", p.settle, false, &p.s.Settle},
+		{"notice", p.notice, false, &p.s.Request.Notice},
 	} {
 		if span.text == "" {
 			continue

@@ -25,7 +25,9 @@ type answered struct {
 	Start string                 `json:"start"`
 	// By and Chance are how likely the job starts by a time, where one was given
 	// and can be told of.
-	By           string        `json:"by,omitempty"`
+	By string `json:"by,omitempty"`
+	// TestOnly is what sbatch --test-only says, where a real Slurm was asked.
+	TestOnly     string        `json:"test_only,omitempty"`
 	Chance       *float64      `json:"chance,omitempty"`
 	Alternatives []alternative `json:"alternatives"`
 }
@@ -44,6 +46,7 @@ type when struct {
 	at, by, limit, part, user string
 	nodes                     int
 	s                         backtest.Settings
+	l                         live
 }
 
 // Trees are fitted daily from so many seconds before the instant on, on so many
@@ -57,28 +60,25 @@ func newWhenCommand(env *cli.Env) *cobra.Command {
 	var w when
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "when FILE",
-		Short: "foretell when a job submitted at an instant of a log would start",
+		Use:   "when [FILE]",
+		Short: "foretell when a job would start, submitted now or at an instant of a log",
 		Long: `Foretell when a job of a shape would start if it were submitted at an instant of
 a log, from what the log shows by then, with an interval, the chance of a start
 by a given time, and which shorter or smaller shape, or other partition, would
-start earlier.`,
-		Example: "  mirage when ls6-a100.log --at 2023-02-10T12:00 --job-nodes 4 --job-limit 12h --user 00312 --by 2023-02-11",
-		Args:    cobra.ExactArgs(1),
+start earlier.
+
+Without a log a real Slurm is asked, as it is now: its nodes, its queue, and how
+long jobs ran lately, beside what sbatch --test-only says. With --config the
+rules of that file take the place of the priorities that Slurm tells.`,
+		Example: `  mirage when ls6-a100.log --at 2023-02-10T12:00 --job-nodes 4 --job-limit 12h --user 00312 --by 2023-02-11
+  mirage when --job-gpus 2 --job-limit 4h`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := w.in.open(env, args[0])
-			if err != nil {
-				return err
-			}
 			q, err := w.asked()
 			if err != nil {
 				return err
 			}
-			k, err := w.learn(cmd.Context(), t)
-			if err != nil {
-				return err
-			}
-			a, err := k.ask(q)
+			a, err := w.answer(cmd.Context(), env, args, q)
 			if err != nil {
 				return err
 			}
@@ -89,6 +89,7 @@ start earlier.`,
 		},
 	}
 	w.flags(c)
+	w.l.flags(c)
 	f := c.Flags()
 	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is)")
 	f.StringVar(&w.by, "by", "", "a time: how likely does the job start by then?")
@@ -98,6 +99,25 @@ start earlier.`,
 	f.StringVar(&w.user, "user", "", "who submits it, as the log names users")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// answer is of the log that is named, or of a real Slurm.
+func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q question) (*answered, error) {
+	if len(args) == 0 {
+		return w.live(ctx, env, q)
+	}
+	if w.l.given() {
+		return nil, cli.Usagef("--job-cpus, --job-gpus, --job-memory and --job-exclusive are for a real Slurm: what a log counts is --unit's to say")
+	}
+	t, err := w.in.open(env, args[0])
+	if err != nil {
+		return nil, err
+	}
+	k, err := w.learn(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return k.ask(q)
 }
 
 // flags are those that say how a log is read and learnt from.
@@ -239,16 +259,9 @@ func (a *answered) compare(f *backtest.Forecaster, job trace.Job, partitions []s
 		}
 		return nil
 	}
-	for _, part := range []int64{2, 4} {
-		shorter, smaller := job, job
-		shorter.Limit /= part
-		if err := try(fmt.Sprintf("a limit of %.3g h", float64(shorter.Limit)/3600), shorter); err != nil {
+	for _, c := range cheaper(job) {
+		if err := try(c.name, c.job); err != nil {
 			return err
-		}
-		if smaller.Nodes /= int(part); smaller.Nodes > 0 {
-			if err := try(fmt.Sprintf("%d nodes", smaller.Nodes), smaller); err != nil {
-				return err
-			}
 		}
 	}
 	for _, p := range partitions {
@@ -267,6 +280,9 @@ func (a *answered) print(w io.Writer) error {
 	fmt.Fprintf(w, "submitted at %s it would wait %s h and start at %s\n", a.At, shown(a.Wait), a.Start)
 	if a.Chance != nil {
 		fmt.Fprintf(w, "it starts by %s with a chance of %s\n", a.By, percent(*a.Chance))
+	}
+	if a.TestOnly != "" {
+		fmt.Fprintf(w, "Slurm itself says %s\n", a.TestOnly)
 	}
 	for _, x := range a.Alternatives {
 		fmt.Fprintf(w, "with %s it would start %.2f h earlier\n", x.Shape, x.EarlierHours)

@@ -10,6 +10,4 @@
 // The package decides nothing about waits: its jobs start when they are
 // submitted, until a simulation says otherwise. It refuses to draw without a
 // seed; the same profile, settings and seed give the same jobs.
-//
-//	jobs, err := synth.Default().Generate(synth.Settings{Jobs: 5000, Start: 1700000000, Zone: time.UTC, Seed: 1})
 package synth

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/mirage/calibrate"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/slurm"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/stats"
+)
+
+// live are the flags of a job on a real Slurm.
+type live struct {
+	cpus, gpus int
+	memory     int64
+	exclusive  bool
+}
+
+func (l *live) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.IntVar(&l.cpus, "job-cpus", 0, "live: CPUs of the job, on all its nodes (default: one a node, or whole nodes without GPUs)")
+	f.IntVar(&l.gpus, "job-gpus", 0, "live: GPUs of the job, on all its nodes")
+	f.Int64Var(&l.memory, "job-memory", 0, "live: memory of the job in MB, on all its nodes")
+	f.BoolVar(&l.exclusive, "job-exclusive", false, "live: the job shares its nodes with nobody")
+}
+
+// given says that a flag was given that only a real Slurm understands.
+func (l *live) given() bool { return *l != live{} }
+
+// need is what the job takes of its nodes; nil is whole ones.
+func (l *live) need(nodes int) *trace.Need {
+	if l.exclusive || l.cpus == 0 && l.gpus == 0 && l.memory == 0 {
+		return nil
+	}
+	return &trace.Need{CPUs: cmp.Or(l.cpus, nodes), GPUs: l.gpus, MemoryMB: l.memory}
+}
+
+// live foretells from the queue of a real Slurm.
+func (w *when) live(ctx context.Context, env *cli.Env, q question) (*answered, error) {
+	if q.nodes < 1 || q.limit < 60 {
+		return nil, cli.Usagef("a job of %d nodes and %d s", q.nodes, q.limit)
+	}
+	if w.at != "" {
+		return nil, cli.Usagef("--at needs a log")
+	}
+	var rules *scheduler.Rules
+	if w.m.file != "" {
+		file, err := calibrate.Load(w.m.file)
+		if err != nil {
+			return nil, err
+		}
+		rules = &file.Rules
+	}
+	client := &slurm.Client{Runner: slurm.Exec{}}
+	v, err := client.Look(ctx, time.Now(), rules)
+	if err != nil {
+		return nil, err
+	}
+	if v.Private {
+		env.Log.Warn(slurm.ErrPrivate)
+	}
+	job := trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: q.limit, Need: w.l.need(q.nodes)}
+	a, waits, err := w.foretell(v, job)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.byThen(v, waits, q.by); err != nil {
+		return nil, err
+	}
+	if at, err := client.TestOnly(ctx, slurm.Options(&job)); err != nil {
+		env.Log.Warnf("Slurm's own answer: %v", err)
+	} else {
+		a.TestOnly = local(at)
+	}
+	return a, nil
+}
+
+// foretell asks a view of a job and of cheaper shapes of it.
+func (w *when) foretell(v *slurm.View, job trace.Job) (*answered, stats.Sorted, error) {
+	waits, err := v.Waits(job)
+	if err != nil {
+		return nil, nil, cli.Usagef("it would never start: %w", err)
+	}
+	p := slurm.Expect(waits, w.s.Level)
+	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Alternatives: []alternative{}}
+	if p.Value < 60 { // nothing would start a minute earlier
+		return a, waits, nil
+	}
+	for _, shape := range cheaper(job) {
+		if waits, err := v.Waits(shape.job); err == nil { // one that can never start is none
+			hours := slurm.Expect(waits, w.s.Level).Times(1. / 3600)
+			if earlier := a.Wait.Value - hours.Value; earlier > 1./60 {
+				a.Alternatives = append(a.Alternatives, alternative{shape.name, hours, earlier})
+			}
+		}
+	}
+	slices.SortStableFunc(a.Alternatives, func(x, y alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
+	return a, waits, nil
+}
+
+// shape is a job that asks for less.
+type shape struct {
+	name string
+	job  trace.Job
+}
+
+// cheaper are a half and a quarter of a job's limit, and of its nodes.
+func cheaper(job trace.Job) (shapes []shape) {
+	for _, part := range []int64{2, 4} {
+		shorter, smaller := job, job
+		shorter.Limit /= part
+		shapes = append(shapes, shape{fmt.Sprintf("a limit of %.3g h", float64(shorter.Limit)/3600), shorter})
+		if smaller.Nodes /= int(part); smaller.Nodes > 0 {
+			if n := job.Need; n != nil {
+				smaller.Need = &trace.Need{CPUs: n.CPUs / int(part), GPUs: n.GPUs / int(part), MemoryMB: n.MemoryMB / part}
+			}
+			shapes = append(shapes, shape{fmt.Sprintf("%d nodes", smaller.Nodes), smaller})
+		}
+	}
+	return shapes
+}
+
+// byThen tells the chance of a start by a time of this machine's clock.
+func (a *answered) byThen(v *slurm.View, waits stats.Sorted, text string) error {
+	if text == "" {
+		return nil
+	}
+	by, err := trace.ParseDate(text, time.Local)
+	if err != nil || by < v.Now {
+		return cli.Usagef("a start by %s: want a time after now", text)
+	}
+	n, _ := slices.BinarySearch(waits, float64(by-v.Now)+.5)
+	chance := float64(n) / float64(len(waits))
+	a.By, a.Chance = local(by), &chance
+	return nil
+}
+
+func local(unix int64) string { return time.Unix(unix, 0).Format(time.DateTime) }

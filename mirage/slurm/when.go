@@ -1,0 +1,190 @@
+package slurm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// View is a Slurm at an instant, of which can be asked when a job would start.
+type View struct {
+	Now      int64 // Unix seconds
+	Hardware *Hardware
+	Private  bool // only this user's jobs are seen
+	sim      *simulator.Simulator
+	lowest   float64 // priority of those pending
+	pending  int
+}
+
+// How far the accounting is asked back for how long jobs run.
+const pastDays = 14
+
+// Look takes in a Slurm as it is: nodes, queue, and how long jobs ran lately. The
+// rules, where they are not nil, take the place of what the controller tells.
+func (c *Client) Look(ctx context.Context, now time.Time, rules *scheduler.Rules) (*View, error) {
+	k, err := c.Controller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.Hardware(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := c.Queue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &View{Now: now.Unix(), Hardware: h, Private: k.Private, lowest: math.Inf(1)}
+	st := v.standing(jobs)
+	if k.Accounting {
+		if st.Ended, err = c.past(ctx, now); err != nil {
+			return nil, err
+		}
+	}
+	config := simulator.Config{Machine: h.Machine, Rules: liveRules(k.Parameters)}
+	if rules != nil {
+		config.Rules = *rules
+	}
+	ageless(st.Pending, v.Now, &config.Rules)
+	for i := range st.Pending {
+		v.lowest = min(v.lowest, st.Pending[i].Priority)
+	}
+	v.pending = len(st.Pending)
+	v.sim, err = config.Resume(st)
+	return v, err
+}
+
+// past are the jobs of the accounting that ended lately.
+func (c *Client) past(ctx context.Context, now time.Time) ([]trace.Job, error) {
+	b, err := c.Runner.Run(ctx, []string{
+		"env", "TZ=UTC", "sacct", "--allusers", "--allocations", "--parsable2",
+		"--starttime=" + now.AddDate(0, 0, -pastDays).UTC().Format("2006-01-02T15:04:05"),
+		"--format=JobID,User,Partition,Submit,Start,End,Timelimit,State,NNodes",
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	t, err := trace.Read(bytes.NewReader(b), "sacct", trace.Options{Layout: trace.SACCT})
+	if errors.Is(err, trace.ErrNoJobs) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.Jobs, nil
+}
+
+// standing is the queue with each job on its nodes, and the jobs that ended and
+// that the controller still knows.
+func (v *View) standing(jobs []Job) simulator.Standing {
+	st := standing(jobs, v.Now, scale{v.Now, 1}, func(int64) bool { return false }, v.detail)
+	for i := range jobs {
+		j := &jobs[i]
+		if j.State.Over() && j.Start > 0 && j.End >= j.Start && j.Limit > 0 {
+			st.Ended = append(st.Ended, trace.Job{User: j.User, Nodes: max(j.Nodes, 1), Submit: min(j.Submit, j.Start), Start: j.Start, End: j.End, Limit: int64(j.Limit.Seconds())})
+		}
+	}
+	return st
+}
+
+// detail adds what a job has of its nodes to a row of it.
+func (v *View) detail(row *trace.Job, j *Job) {
+	need := trace.NeedOf(j.TRES)
+	if need != nil && j.Exclusive {
+		need.Exclusive = true
+	}
+	row.Partition = j.Partition
+	row.Need = v.Hardware.need(need, j.Partition, v.Hardware.numbers(j.On))
+}
+
+// drawnFor is how many futures are drawn for a queue of so many jobs: more where
+// each costs less.
+func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
+
+// Waits are the waits, in seconds, of a job submitted now in drawn futures, in
+// which jobs run as long as their users' lately did, and nobody else comes. Where
+// the job has no priority it stands behind all that wait. The error wraps
+// cluster.ErrOversize where it can never start.
+func (v *View) Waits(job trace.Job) (stats.Sorted, error) {
+	job.Partition = cmp.Or(job.Partition, v.Hardware.Default)
+	job.Need = v.Hardware.need(job.Need, job.Partition, nil)
+	if job.Priority == 0 && !math.IsInf(v.lowest, 0) {
+		job.Priority = v.lowest - 1
+	}
+	job.End = job.Start + job.Limit
+	lengths := v.sim.Lengths()
+	waits := make([]float64, drawnFor(v.pending))
+	for i := range waits {
+		w, err := v.sim.In(simulator.Future{Length: lengths.Draw(i)}, job, longest)
+		if err != nil {
+			return nil, err
+		}
+		waits[i] = float64(w)
+	}
+	return stats.Sort(waits), nil
+}
+
+// longest is how long a wait may be, in seconds: a year.
+const longest = 366 * 86400
+
+// Expect is a wait in seconds with an interval of a level, of drawn ones.
+func Expect(waits stats.Sorted, level float64) uncertainty.Prediction {
+	return uncertainty.Prediction{Value: waits.Median(), Low: waits.Quantile((1 - level) / 2), High: waits.Quantile((1 + level) / 2), Level: level}
+}
+
+// ErrTestOnly is returned when sbatch --test-only says something else than when a
+// job would start.
+var ErrTestOnly = errors.New("no time of start")
+
+// TestOnly is when Slurm itself says that a job would start, in Unix seconds. The
+// error wraps ErrTestOnly or ErrCommand.
+func (c *Client) TestOnly(ctx context.Context, options []string) (int64, error) {
+	argv := append([]string{"sh", "-c", `exec "$0" "$@" 2>&1`, "env", "TZ=UTC", "sbatch", "--test-only", "--wrap=true"}, options...)
+	b, err := c.Runner.Run(ctx, argv, nil)
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(string(b), " to start at ")
+	text, _, _ := strings.Cut(after, " ")
+	at, err := time.Parse("2006-01-02T15:04:05", text)
+	if err != nil {
+		return 0, fmt.Errorf("sbatch: %w: %s", ErrTestOnly, bytes.TrimSpace(b))
+	}
+	return at.Unix(), nil
+}
+
+// Options are sbatch's options for a job.
+func Options(j *trace.Job) []string {
+	o := []string{"--nodes=" + strconv.Itoa(j.Nodes), "--time=" + strconv.FormatInt((j.Limit+59)/60, 10)}
+	if j.Partition != "" {
+		o = append(o, "--partition="+j.Partition)
+	}
+	n := j.Need
+	if n == nil {
+		return append(o, "--exclusive")
+	}
+	each := func(total int) string { return strconv.Itoa((total + j.Nodes - 1) / j.Nodes) }
+	if n.CPUs > 0 {
+		o = append(o, "--ntasks-per-node=1", "--cpus-per-task="+each(n.CPUs))
+	}
+	if n.GPUs > 0 {
+		o = append(o, "--gres=gpu:"+each(n.GPUs))
+	}
+	if n.MemoryMB > 0 {
+		o = append(o, "--mem="+each(int(n.MemoryMB)))
+	}
+	return slices.Clip(o)
+}
