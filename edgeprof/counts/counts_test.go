@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
@@ -314,7 +316,7 @@ func powersCases(seed uint64) []uncertainty.Case {
 	draw := func(i int) sample {
 		c := Counts{ConvLayers: 1, FilterDetails: 1 + rng.Uint64N(1e4), TotalParameters: 1 + rng.Uint64N(1e7), ModelInputSize: 1 + rng.Uint64N(1e6)}
 		x := row(c)
-		return sample{fmt.Sprint(i / 9), c, 0.4*x[0] + 0.3*x[1] + 0.2*x[2] - 9 + 0.5*rng.NormFloat64()}
+		return sample{fmt.Sprint(i / 9), c, 0.4*x[0] + 0.3*x[1] + 0.2*x[2] - 9 + 0.5*rng.NormFloat64(), false}
 	}
 	samples := make([]sample, 99)
 	for i := range samples {
@@ -337,4 +339,37 @@ func powersCases(seed uint64) []uncertainty.Case {
 // noise parts the models from the law.
 func TestCoverage(t *testing.T) {
 	coveragetest.Check(t, []coveragetest.Predictor{{Name: "law of counts", Level: profiler.Level, Run: powersCases, Above: 0.02}})
+}
+
+// Models that people ship are held by the interval of a law that they had no part
+// in, nor the others of their package, but for onnx's, which are networks by
+// different people.
+func TestShipped(t *testing.T) {
+	c := calibration()
+	c.Low, c.High = 0.8, 1.3 // as `calibrate` has it of one machine
+	samples, err := samplesOf(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, n := 0, 0
+	var off, width []float64
+	for _, m := range shipped() {
+		law, err := lawOf(t.Context(), slices.DeleteFunc(slices.Clone(samples), func(s sample) bool {
+			return s.real && (s.counts == m.Counts || s.family == m.Family && !strings.HasPrefix(m.Model, "onnx"))
+		}), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, actual := law.Predict(m.Counts), c.Predict(m.analysis(), calibrated(c)).Idle
+		n++
+		if p.Bounded() && p.Contains(actual) {
+			held++
+		}
+		off, width = append(off, math.Abs(math.Log(p.Value/actual))), append(width, p.High/p.Low)
+		t.Logf("%-60s %9.3f ms, predicted %9.3f (%.3f to %.3f)", m.Model, 1000*actual, 1000*p.Value, 1000*p.Low, 1000*p.High)
+	}
+	t.Logf("%d of %d held, median factor %.2f, high over low %.1f", held, n, math.Exp(stats.Median(off)), stats.Median(width))
+	if float64(held) < 0.85*float64(n) {
+		t.Errorf("%d of %d held", held, n)
+	}
 }

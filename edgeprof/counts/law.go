@@ -91,44 +91,70 @@ type sample struct {
 	family string
 	counts Counts
 	log    float64 // of seconds
+	real   bool    // of a model that people ship
 }
 
 // Fit finds the law that a calibration follows.
 func Fit(ctx context.Context, c *profiler.Calibration) (*Law, error) {
-	law := &Law{}
-	var all, convolutional []sample
+	samples, err := samplesOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return lawOf(ctx, samples, c)
+}
+
+// samplesOf are models of every family in some sizes, and models that people ship,
+// with what a calibration says of them.
+func samplesOf(c *profiler.Calibration) ([]sample, error) {
+	var all []sample
 	for _, family := range synth.Families() {
 		if strings.HasPrefix(family, profiler.Operators) {
 			continue // made to measure operators, and like no model
 		}
 		for _, size := range sizes {
-			m, err := synth.New(family, size)
+			one, err := made(family, size, c)
 			if err != nil {
 				return nil, fmt.Errorf("%s %+v: %w", family, size, err)
 			}
-			a, err := onnx.Analyze(m, onnx.Settings{})
-			if err != nil {
-				return nil, fmt.Errorf("%s %+v: %w", family, size, err)
-			}
-			counts, err := Of(a)
-			if err != nil {
-				return nil, fmt.Errorf("%s %+v: %w", family, size, err)
-			}
-			for i := range Fields {
-				*law.Most.field(i) = max(*law.Most.field(i), *counts.field(i))
-			}
-			all = append(all, sample{family, counts, math.Log(c.Predict(a, calibrated(c)).Idle)})
-			if counts.ConvLayers > 0 {
-				convolutional = append(convolutional, all[len(all)-1])
-			}
+			all = append(all, one)
 		}
 	}
-	law.Models = len(all)
+	for _, m := range shipped() {
+		all = append(all, sample{m.Family, m.Counts, math.Log(c.Predict(m.analysis(), calibrated(c)).Idle), true})
+	}
+	return all, nil
+}
+
+func made(family string, size synth.Size, c *profiler.Calibration) (sample, error) {
+	m, err := synth.New(family, size)
+	if err != nil {
+		return sample{}, err
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{})
+	if err != nil {
+		return sample{}, err
+	}
+	counts, err := Of(a)
+	return sample{family, counts, math.Log(c.Predict(a, calibrated(c)).Idle), false}, err
+}
+
+// lawOf fits the law to samples.
+func lawOf(ctx context.Context, samples []sample, c *profiler.Calibration) (*Law, error) {
+	law := &Law{Models: len(samples)}
+	var convolutional []sample
+	for _, one := range samples {
+		for i := range Fields {
+			*law.Most.field(i) = max(*law.Most.field(i), *one.counts.field(i))
+		}
+		if one.counts.ConvLayers > 0 {
+			convolutional = append(convolutional, one)
+		}
+	}
 	var err error
 	if law.Convolutional, err = fit(ctx, convolutional, func(Counts) bool { return true }, c); err != nil {
 		return nil, err
 	}
-	law.Other, err = fit(ctx, all, func(c Counts) bool { return c.ConvLayers == 0 }, c)
+	law.Other, err = fit(ctx, samples, func(c Counts) bool { return c.ConvLayers == 0 }, c)
 	return law, err
 }
 
@@ -148,7 +174,7 @@ func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *prof
 	}
 	k := m.Coefficients
 	p := Powers{Filters: k[0], Parameters: k[1], Input: k[2], Factor: math.Exp(k[3] - k[4])}
-	folds, err := regression.GroupFolds(families, len(slices.Compact(slices.Clone(families))), 1)
+	folds, err := regression.GroupFolds(families, len(slices.Compact(slices.Sorted(slices.Values(families)))), 1)
 	if err != nil {
 		return p, err
 	}
