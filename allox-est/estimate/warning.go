@@ -19,7 +19,7 @@ var (
 	// ErrDriftUnseen warns that the samples show only the beginning of the job.
 	ErrDriftUnseen = errors.New("drift unseen")
 	// ErrTrend warns that the epochs grow or shrink within the samples.
-	ErrTrend = errors.New("epochs change along the samples")
+	ErrTrend = errors.New("times change along the samples")
 	// ErrContention warns that other work slowed the samples.
 	ErrContention = errors.New("contention")
 	// ErrOversubscribed warns that the job has more threads than there are
@@ -28,7 +28,7 @@ var (
 	// ErrPeriod warns that a recurring cost was taken to be periodic.
 	ErrPeriod = errors.New("period inferred")
 	// ErrRecurring warns that costly epochs were seen without a period.
-	ErrRecurring = errors.New("costly epochs without a period")
+	ErrRecurring = errors.New("costs without a period")
 	// ErrSpeed warns that the machine's own speed changed.
 	ErrSpeed = errors.New("machine speed changed")
 	// ErrYardstick warns that the job's epochs do not follow the yardstick, so

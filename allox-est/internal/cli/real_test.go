@@ -32,11 +32,11 @@ func byName(t *testing.T) {
 func command(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", dir)
 	build := exec.Command("go", "build", "-o", dir, "github.com/foretime/foretime/allox-est/cmd/allox-est")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	t.Setenv("XDG_CACHE_HOME", dir) // not before: the compiler's own cache is there too
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
