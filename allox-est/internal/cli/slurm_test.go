@@ -8,11 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/foretime/foretime/allox-est/slurm"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
@@ -35,10 +39,9 @@ func TestRealSlurm(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	const quantile = 0.95
 	jobs := *slurmJobs
-	var mutex sync.Mutex
 	var wait sync.WaitGroup
 	free := make(chan bool, 4) // one a node
-	cut, askedFor, took := 0, 0.0, 0.0
+	limits, times := make([]float64, jobs), make([]float64, jobs)
 	for i := range jobs {
 		epochs := 40 + random.IntN(60)
 		args := []string{"--setup", "0.3", "--epoch", fmt.Sprintf("%.3f", 0.02+0.04*random.Float64()), "--noise", "0.1", "--seed", fmt.Sprint(i)}
@@ -46,23 +49,42 @@ func TestRealSlurm(t *testing.T) {
 			free <- true
 			defer func() { <-free }()
 			limit, actual, err := ask(c, script, filepath.Join(c.Dir, fmt.Sprintf("%d.jsonl", i)), epochs, quantile, args)
-			mutex.Lock()
-			defer mutex.Unlock()
 			if err != nil {
 				t.Errorf("job %d: %v", i, err)
 				return
 			}
-			if actual > limit {
-				cut++
-			}
-			askedFor, took = askedFor+limit, took+actual
+			limits[i], times[i] = limit, actual
 		})
 	}
 	wait.Wait()
-	t.Logf("%d of %d jobs longer than asked at %g; %.1f %% asked beyond what %.0f s of jobs took; twice the time cuts none and asks 100 %%", cut, jobs, quantile, 100*(askedFor/took-1), took)
+	cut, vain := judge(limits, times)
+	t.Logf("%d of %d jobs longer than asked at %g; %.1f %% asked beyond what %.0f s of jobs took; twice the time cuts none and asks 100 %%", cut, jobs, quantile, 100*vain, floats.Sum(times))
+	half := jobs / 2
+	var before []slurm.Asked
+	took := map[string]slurm.Took{}
+	for i := range half {
+		before = append(before, slurm.Asked{Job: fmt.Sprint(i), Upper: limits[i]})
+		took[fmt.Sprint(i)] = slurm.Took{Seconds: times[i]}
+	}
+	factor, n := slurm.Calibrate(before, took, quantile)
+	later := slices.Clone(limits[half:])
+	floats.Scale(factor, later)
+	lateCut, lateVain := judge(later, times[half:])
+	t.Logf("the later %d calibrated by the first %d, factor %.3f: %d longer, %.1f %% in vain", jobs-half, n, factor, lateCut, 100*lateVain)
 	if often := 3 + jobs/10; cut > often { // the chance of that many at 5 % is below 1 in 200
 		t.Errorf("%d of %d cut off", cut, jobs)
 	}
+}
+
+// judge counts the jobs that took longer than their limits, and what these ask
+// beyond the times, as a share of them.
+func judge(limits, times []float64) (cut int, vain float64) {
+	for i, limit := range limits {
+		if times[i] > limit {
+			cut++
+		}
+	}
+	return cut, floats.Sum(limits)/floats.Sum(times) - 1
 }
 
 // ask has allox-est find the limit of a job, then runs the whole job and returns
