@@ -35,6 +35,8 @@ type Fleet interface {
 	Profile(c counts.Counts) (*placement.Ranking, error)
 	// Fastest is the first of Profile's candidates, without its reasons.
 	Fastest(c counts.Counts) (placement.Candidate, error)
+	// Warnings are those of Profile that are of the counts, whatever the device.
+	Warnings(c counts.Counts) ([]string, error)
 	// Layers are a model's kernels on the device of a name; nil where the model
 	// that predicts knows nothing of kernels.
 	Layers(a *onnx.Analysis, node string) []profiler.Layer
@@ -92,17 +94,17 @@ func (m *Calibrated) Facts() Facts {
 
 // calibratedFleet is devices with the rates and the slowdown of each.
 type calibratedFleet struct {
+	foreign  []string // warnings of devices that were not calibrated
 	devices  []device.Device
 	machines []machine // of each device
 	excluded []device.Excluded
 }
 
 type machine struct {
-	rates   *profiler.Calibration
-	law     *counts.Law
-	slower  float64 // than the calibrated machine, idle
-	away    profiler.Away
-	foreign []error // warnings
+	rates  *profiler.Calibration
+	law    *counts.Law
+	slower float64 // than the calibrated machine, idle
+	away   profiler.Away
 }
 
 // On finds each device's rates and how much slower it is.
@@ -135,7 +137,12 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 			continue
 		}
 		fleet.devices = append(fleet.devices, d)
-		fleet.machines = append(fleet.machines, machine{rates, used[rates], factor, rates.Away(&d), foreign(judged.Warnings)})
+		for _, w := range judged.Warnings {
+			if errors.Is(w, profiler.ErrForeign) {
+				fleet.foreign = append(fleet.foreign, w.Error())
+			}
+		}
+		fleet.machines = append(fleet.machines, machine{rates, used[rates], factor, rates.Away(&d)})
 	}
 	m.laws = used
 	slices.SortStableFunc(fleet.excluded, func(a, b device.Excluded) int { return strings.Compare(a.Node, b.Node) })
@@ -188,13 +195,17 @@ func (f *calibratedFleet) Profile(c counts.Counts) (*placement.Ranking, error) {
 		e, err := law(i)
 		m := &f.machines[i]
 		e.Reasons = []string{fmt.Sprintf("%.2f times the time on an idle %s, at a CPU load of %.0f %%", m.slower, m.rates.Facts.Device, f.devices[i].Load.CPUPercent)}
-		e.Warnings = m.foreign
 		return e, err
 	})
 	if err == nil {
-		r.Warnings = append(f.machines[0].coarse(c), r.Warnings...)
+		r.Warnings = append(f.machines[0].coarse(c), f.foreign...)
 	}
 	return r, err
+}
+
+// Warnings say what a law cannot know.
+func (f *calibratedFleet) Warnings(c counts.Counts) ([]string, error) {
+	return f.machines[0].coarse(c), nil
 }
 
 // coarse says what a law cannot know.
@@ -207,9 +218,4 @@ func (m *machine) coarse(c counts.Counts) []string {
 		warnings = append(warnings, fmt.Sprintf("%v: more than ten times as many as in any model that was fitted: %s", profiler.ErrUnlike, strings.Join(unlike, ", ")))
 	}
 	return warnings
-}
-
-// foreign are those warnings that are of a device whatever the model.
-func foreign(warnings []error) []error {
-	return slices.DeleteFunc(slices.Clone(warnings), func(w error) bool { return !errors.Is(w, profiler.ErrForeign) })
 }

@@ -65,18 +65,18 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 // said is what the original does not say: all candidates where they are asked for,
 // and else what is wrong with a time that has no interval.
 func said(f Fleet, c counts.Counts, all bool) ([]counts.Extra, error) {
-	ranking, err := f.Profile(c)
-	if err != nil {
+	if all {
+		r, err := f.Profile(c)
+		if err != nil {
+			return nil, err
+		}
+		return []counts.Extra{{Name: "profiling_candidates", Value: r.Candidates}, {Name: "profiling_excluded", Value: r.Excluded}, {Name: "profiling_warnings", Value: r.Warnings}}, nil
+	}
+	warnings, err := f.Warnings(c)
+	if err != nil || len(warnings) == 0 {
 		return nil, err
 	}
-	warnings := counts.Extra{Name: "profiling_warnings", Value: ranking.Warnings}
-	switch {
-	case all:
-		return []counts.Extra{{Name: "profiling_candidates", Value: ranking.Candidates}, {Name: "profiling_excluded", Value: ranking.Excluded}, warnings}, nil
-	case len(ranking.Warnings) > 0:
-		return []counts.Extra{warnings}, nil
-	}
-	return nil, nil
+	return []counts.Extra{{Name: "profiling_warnings", Value: warnings}}, nil
 }
 
 // profilingRequest reads and checks the body.

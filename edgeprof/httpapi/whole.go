@@ -71,6 +71,15 @@ func (f wholeFleet) Fastest(c counts.Counts) (placement.Candidate, error) {
 	return placement.Fastest(f.devices, f.excluded, f.estimate(c))
 }
 
+// Warnings are those of the ranking.
+func (f wholeFleet) Warnings(c counts.Counts) ([]string, error) {
+	r, err := f.Profile(c)
+	if err != nil {
+		return nil, err
+	}
+	return r.Warnings, nil
+}
+
 // Layers are not known.
 func (f wholeFleet) Layers(*onnx.Analysis, string) []profiler.Layer { return nil }
 
