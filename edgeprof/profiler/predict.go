@@ -64,15 +64,17 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		}
 		return strings.Compare(string(x.Class), string(y.Class))
 	})
-	band := c.band(p.Idle)
-	if away := c.Away(&d); away.Why != "" {
-		p.Idle *= away.Factor
-		band = away.widen(band)
+	away := c.Away(&d)
+	band := Away{Spread: math.Hypot(away.Spread, doubt)}.widen(c.band(p.Idle))
+	if away.Why != "" {
 		p.Warnings = append(p.Warnings, away.warning(d.Node, c.Facts.Device))
 	}
-	band = Away{Spread: doubt}.widen(band)
 	p.Warnings = append(p.Warnings, a.Warnings...)
 	p.Warnings = append(p.Warnings, c.unlike(p.Idle)...)
+	if types := c.precisions(a); len(types) > 0 {
+		band = Away{Spread: roundedSpread}.widen(band)
+		p.Warnings = append(p.Warnings, fmt.Errorf("%w: it multiplies in %s, and rates are of float32", ErrUnlike, strings.Join(types, ", ")))
+	}
 	guessed := 0.0
 	for _, class := range classes {
 		if unmeasured[class] {
@@ -83,6 +85,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	if a.Doubtful() || guessed > tolerated {
 		band.Low, band.High = band.Low/uncounted, band.High*uncounted
 	}
+	p.Idle *= away.Factor
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
 	return p
 }
