@@ -168,13 +168,16 @@ func TestRealModels(t *testing.T) {
 			if err != nil || len(shapes) == 0 {
 				t.Fatal(len(shapes), err)
 			}
+			compared := 0
 			for _, s := range shapes {
 				for i, shape := range s.Outputs {
+					compared++
 					if name := m.Graph.Nodes[s.Node].Outputs[i]; name != "" && !slices.Equal(a.Tensors[name].Shape, shape) {
 						t.Errorf("%q: %v, ONNX Runtime has %v", name, a.Tensors[name].Shape, shape)
 					}
 				}
 			}
+			t.Logf("%d tensors, %d multiply-accumulates, %d parameters", compared, c.MACs.Total, c.TotalParameters)
 		})
 	}
 }

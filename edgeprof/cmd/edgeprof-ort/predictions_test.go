@@ -12,8 +12,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/foretime/foretime/edgeprof/placement"
 	"github.com/foretime/foretime/shared/stats"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 var predict = flag.Bool("predictions", false, "hold predictions against measured times of models that people ship; minutes, on a machine that should be idle")
@@ -60,26 +60,51 @@ func (r *rig) shortest(m model) float64 {
 	return took.Min
 }
 
+// idle writes a list of one device: this machine, as a calibration of it says, with
+// nothing else to do.
+func (r *rig) idle(calibration string) string {
+	r.t.Helper()
+	text, err := os.ReadFile(calibration)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var c struct{ Facts map[string]any }
+	if err := json.Unmarshal(text, &c); err != nil {
+		r.t.Fatal(err)
+	}
+	here := map[string]any{"node": "here", "load": map[string]any{"cpu_percent": 0, "disk_percent": 0}}
+	for _, name := range []string{"node_uuid", "device_model", "processor", "cores", "max_mhz"} {
+		here[name] = c.Facts[name]
+	}
+	list, err := json.Marshal([]any{here})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	path := filepath.Join(r.folder, "here.json")
+	if err := os.WriteFile(path, list, 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+	return "file:" + path
+}
+
 // foretell is what rates in a file, or the built-in ones, say of the idle machine.
-func (r *rig) foretell(m model, rates string) foretold {
-	args := slices.Concat([]string{"layers", m.path, "--runtime", "ort", "--json"}, m.sizes)
+func (r *rig) foretell(m model, idle, rates string) foretold {
+	args := slices.Concat([]string{"rank", m.path, "--runtime", "ort", "--json", "--source", idle}, m.sizes)
 	if rates != "" {
 		args = append(args, "--calibration", rates)
 	}
-	var p struct {
-		Seconds uncertainty.Prediction `json:"predicted_seconds"`
-		Idle    float64                `json:"idle_seconds"`
-	}
-	if err := json.Unmarshal(r.run(args...), &p); err != nil {
+	var ranking placement.Ranking
+	if err := json.Unmarshal(r.run(args...), &ranking); err != nil {
 		r.t.Fatal(err)
 	}
-	load := p.Seconds.Value / p.Idle
-	return foretold{value: p.Idle, low: p.Seconds.Low / load, high: p.Seconds.High / load}
+	p := ranking.Candidates[0].Seconds
+	return foretold{value: p.Value, low: p.Low, high: p.High}
 }
 
 // Predicted against measured times with one thread: as it comes, after calibrate,
 // and after calibrate --for the other half of the models. A measured time is the
-// shortest of three rounds, in which all models take turns.
+// shortest of three rounds, in which all models take turns; their layers are
+// measured too.
 func TestPredictedTimes(t *testing.T) {
 	if !*predict {
 		t.Skip("run with -predictions")
@@ -119,11 +144,15 @@ func TestPredictedTimes(t *testing.T) {
 			rounds[i] = append(rounds[i], r.shortest(m))
 		}
 	}
+	idle := r.idle(plain)
+	for _, m := range models { // refused by none
+		r.run(slices.Concat([]string{"layers", m.path, "--runtime", "ort", "--measure", "--json"}, m.sizes)...)
+	}
 	ways := []string{"as it comes", "after calibrate", "after calibrate --for the other half"}
 	all := map[string][]foretold{}
 	for i, m := range models {
 		for k, file := range []string{"", plain, rates[1-i%2]} {
-			f := r.foretell(m, file)
+			f := r.foretell(m, idle, file)
 			f.name, f.measured, f.repeated = filepath.Base(m.path), slices.Min(rounds[i]), rounds[i][0]/min(rounds[i][1], rounds[i][2])
 			all[ways[k]] = append(all[ways[k]], f)
 		}
