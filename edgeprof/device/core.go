@@ -1,6 +1,9 @@
 package device
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // grade is a kind of core: those whose names match take about as many cycles for
 // the same models.
@@ -42,6 +45,22 @@ func Cost(names ...string) (float64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// named are cores that their makers sell to others, and so stand in many chips.
+var named = regexp.MustCompile(`(?i)(cortex-[ax]\d+|neoverse[ -]\w\d)`)
+
+// Core is the fastest core that some names tell; "" where none does.
+func Core(names ...string) string {
+	best, cost := "", 0.0
+	for _, name := range names {
+		for _, core := range named.FindAllString(name, -1) {
+			if c, ok := Cost(core); ok && (best == "" || c < cost) {
+				best, cost = strings.ToLower(core), c
+			}
+		}
+	}
+	return best
 }
 
 // parts are the cores of Arm Ltd by the number that /proc/cpuinfo tells (MIDR_EL1).

@@ -157,3 +157,11 @@ func TestCost(t *testing.T) {
 		}
 	}
 }
+
+func TestCore(t *testing.T) {
+	for name, want := range map[string]string{"Cortex-A73 2.4GHz x 4 + Cortex-A53 1.8GHz x 4": "cortex-a73", "Rockchip RK3399 (Cortex-A53 x 4 + Cortex-A72 x 2)": "cortex-a72", "AMD EPYC": "", "Neoverse-N1": "neoverse-n1"} {
+		if got := Core("", name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -23,6 +23,10 @@ type Away struct {
 // part in the costs of cores, one thread in single precision.
 var spreads = map[[2]bool]float64{{true, true}: 0.65, {true, false}: 0.85, {false, true}: 2.45, {false, false}: 3.4}
 
+// sameCore is the spread between chips whose cores have one name, both clocks being
+// known.
+const sameCore = 0.35
+
 // Away says how a device differs from the one that was calibrated.
 func (c *Calibration) Away(d *device.Device) Away {
 	f := &c.Facts
@@ -39,7 +43,11 @@ func (c *Calibration) Away(d *device.Device) Away {
 	there, known := d.Cost()
 	alike := d.Model != "" && d.Model == f.Device
 	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks}]}
-	if !alike && ok && known {
+	if core := device.Core(d.Processor, d.Model); clocks && (alike || core != "" && core == device.Core(f.Processor, f.Device)) {
+		a.Spread = sameCore
+		return a
+	}
+	if ok && known {
 		a.kinds(math.Log(there/here), f.Runtime)
 	}
 	return a

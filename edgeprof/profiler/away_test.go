@@ -19,7 +19,8 @@ import (
 // is. Costs are those of device.Cost.
 func TestAway(t *testing.T) {
 	epyc := Facts{Runtime: "ort", UUID: "here", Device: "Server", Processor: "AMD EPYC 7B13", Cores: 4, MaxMHz: 3000}
-	goTime, unnamed := epyc, epyc
+	goTime, unnamed, arm := epyc, epyc, epyc
+	arm.Processor, arm.MaxMHz = "Cortex-A53", 1200
 	goTime.Runtime, unnamed.Processor = "go", ""
 	pi := device.Device{Node: "pi", Model: "Raspberry Pi 4 Model B Rev 1.4", Cores: 4, MaxMHz: 1500}
 	old := device.Device{Node: "old", Model: "Board", Processor: "Cortex-A53", Cores: 4}
@@ -32,7 +33,8 @@ func TestAway(t *testing.T) {
 		"no clock":             {epyc, old, 5.7, spreads[[2]bool{true, false}]},
 		"the clock alone":      {unnamed, pi, 2, spreads[[2]bool{false, true}]},
 		"nothing":              {unnamed, device.Device{Node: "x", Model: "x"}, 1, spreads[[2]bool{false, false}]},
-		"the same, more cores": {unnamed, device.Device{Model: "Server", Cores: 8, MaxMHz: 3000}, 1, spreads[[2]bool{true, true}]},
+		"the same, more cores": {unnamed, device.Device{Model: "Server", Cores: 8, MaxMHz: 3000}, 1, sameCore},
+		"a core by its name":   {arm, device.Device{Model: "Board", Processor: "Cortex-A53", Cores: 4, MaxMHz: 1500}, 0.8, sameCore},
 		"scalar code":          {goTime, pi, 2 * math.Sqrt(3.4), math.Hypot(spreads[[2]bool{true, true}], math.Log(3.4)/2)},
 		"itself":               {epyc, device.Device{Model: "Server", Cores: 4, MaxMHz: 3000}, 1, 0},
 	} {
@@ -143,6 +145,22 @@ func residuals(from, to []board, costs map[float64]float64) []float64 {
 	return out
 }
 
+// quantileOfOneCore is how far latencies are from what the clock says on chips with
+// cores of one name.
+func quantileOfOneCore(all []board) float64 {
+	byCore := map[string][]board{}
+	for _, b := range all {
+		if core := device.Core(b.device.Processor, b.device.Model); core != "" {
+			byCore[core] = append(byCore[core], b)
+		}
+	}
+	var off []float64
+	for _, boards := range byCore {
+		off = append(off, residuals(boards, boards, nil)...)
+	}
+	return stats.Quantile(off, Level)
+}
+
 func within(off []float64, spread float64) float64 {
 	n := 0.0
 	for _, d := range off {
@@ -188,6 +206,11 @@ func TestElsewhereOnBoards(t *testing.T) {
 	t.Logf("%d boards, %d chips; spread without each %.2f (by clock alone %.2f), holds %.1f %% of the left out", len(all), len(chips), stats.Median(spread), stats.Median(clockAlone), 100*own)
 	for i, s := range grid {
 		t.Logf("spread %.2f: %.2f to %.2f times, width %.2f, holds %.1f %%", s, math.Exp(-s), math.Exp(s), math.Exp(s)-math.Exp(-s), 100*held[i])
+	}
+	same := quantileOfOneCore(all)
+	t.Logf("chips of one core: spread %.2f", same)
+	if math.Abs(sameCore/same-1) > 0.1 {
+		t.Errorf("of one core the spread is %v, the boards say %.2f", sameCore, same)
 	}
 	for known, want := range map[bool]float64{true: stats.Median(spread), false: stats.Median(clockAlone)} {
 		if got := spreads[[2]bool{known, true}]; math.Abs(got/want-1) > 0.1 {

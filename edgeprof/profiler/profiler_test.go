@@ -139,7 +139,7 @@ func TestForeign(t *testing.T) {
 		d := same
 		tt.change(&d)
 		p := c.Predict(a, d)
-		wider := p.Seconds.High/p.Seconds.Value > 1.5*own.High/own.Value && p.Seconds.Low/p.Seconds.Value < own.Low/own.Value/1.5
+		wider := p.Seconds.High/p.Seconds.Value > 1.2*own.High/own.Value && p.Seconds.Low/p.Seconds.Value < own.Low/own.Value/1.2
 		if has(p.Warnings, ErrForeign) != tt.foreign || wider != tt.foreign {
 			t.Errorf("%s: %v, warnings %v", name, p.Seconds, p.Warnings)
 		}
