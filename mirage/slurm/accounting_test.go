@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 // TestRealAccounting reads the accounting log of a real Slurm, as sacct prints
 // it, and simulates it.
 func TestRealAccounting(t *testing.T) {
-	c := slurmtest.Start(t, keepAccounts)
+	c := slurmtest.Start(t, slurmtest.KeepAccounts)
 	const jobs = 30
 	l := newLoad(3)
 	for range jobs {
@@ -69,44 +68,4 @@ func unmarshal(t *testing.T, text string, v any) {
 	if err := json.Unmarshal([]byte(text), v); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-}
-
-// keepAccounts starts a database and Slurm's daemon in front of it, and has the
-// cluster send its accounts there.
-func keepAccounts(c *slurmtest.Cluster) {
-	me, err := user.Current()
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	at := func(name string) string { return filepath.Join(c.Dir, name) }
-	ports := c.Ports(2)
-	if _, err := c.Run(slurmtest.Program(c.T, "mariadb-install-db"), "--no-defaults", "--user="+me.Username, "--datadir="+at("db"),
-		"--auth-root-authentication-method=normal", "--skip-test-db"); err != nil {
-		c.T.Fatal(err)
-	}
-	c.Spawn("mariadbd", "--no-defaults", "--user="+me.Username, "--datadir="+at("db"), "--socket="+at("db.socket"), "--pid-file="+at("db.pid"),
-		"--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", ports[0]), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0", "--innodb-lock-wait-timeout=900")
-	c.Await("the database", func() bool { _, err := os.Stat(at("db.socket")); return err == nil })
-	conf := strings.NewReplacer("DIR", c.Dir, "USER", me.Username, "STORE", fmt.Sprint(ports[0]), "PORT", fmt.Sprint(ports[1])).Replace(`AuthType=auth/munge
-AuthInfo=socket=DIR/munge.socket
-DbdHost=localhost
-DbdAddr=127.0.0.1
-DbdPort=PORT
-SlurmUser=USER
-LogFile=DIR/slurmdbd.log
-PidFile=DIR/slurmdbd.pid
-StorageType=accounting_storage/mysql
-StorageHost=127.0.0.1
-StoragePort=STORE
-StorageUser=root
-StorageLoc=accounts
-`)
-	if err := os.WriteFile(at("slurmdbd.conf"), []byte(conf), 0o600); err != nil {
-		c.T.Fatal(err)
-	}
-	c.Spawn("slurmdbd", "-D")
-	// AccountingStoragePass is where munge listens, for those who write to
-	// slurmdbd (slurm.conf(5)).
-	c.Configure(fmt.Sprintf("AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort=%d\nAccountingStoragePass=%s\n", ports[1], at("munge.socket")))
-	c.Await("a registered cluster", func() bool { _, err := c.Run("sacctmgr", "--immediate", "add", "cluster", "t"); return err == nil })
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -124,6 +125,51 @@ func ask(c *slurmtest.Cluster, script, journal string, epochs int, quantile floa
 		time.Sleep(100 * time.Millisecond)
 	}
 	return 0, 0, fmt.Errorf("%s: the job did not end", stamps)
+}
+
+// TestRealSlurmPast: what a real Slurm's accounting says of jobs that were
+// submitted before changes what is asked for the next one.
+func TestRealSlurmPast(t *testing.T) {
+	byName(t)
+	slurmtest.Need(t)
+	command(t)
+	c := slurmtest.Start(t, slurmtest.KeepAccounts)
+	script := filepath.Join(c.Dir, "train.sbatch")
+	// The job takes four seconds more than its samples show.
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n[ $2 -lt 60 ] || sleep 4\nexec allox-est jobs burner --setup 0.1 --epoch 0.02 \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(more ...string) (factor float64, past int, job string) {
+		t.Helper()
+		argv := append([]string{"slurm", "--json", "--epochs", "60", "--quantile", "0.6", "--journal", filepath.Join(c.Dir, "j.jsonl")}, more...)
+		cmd := exec.Command("allox-est", append(argv, "--", script, "--epochs", "{epochs}")...)
+		cmd.Env, cmd.Dir = c.Env(), c.Dir
+		out, err := cmd.Output()
+		var a struct {
+			Factor float64
+			Past   int `json:"past_jobs"`
+			Job    string
+		}
+		if err = errors.Join(err, json.Unmarshal(out, &a)); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return a.Factor, a.Past, a.Job
+	}
+	var jobs []string
+	for range 3 {
+		factor, _, job := ask("--submit")
+		if factor != 1 {
+			t.Errorf("factor %v of too few jobs", factor)
+		}
+		jobs = append(jobs, job)
+	}
+	c.Await("the accounts of all jobs", func() bool {
+		out, err := c.Run("sacct", "--noheader", "--parsable2", "--allocations", "--format=State", "--jobs="+strings.Join(jobs, ","))
+		return err == nil && strings.Count(out, "COMPLETED") == len(jobs)
+	})
+	if factor, past, _ := ask(); past != 3 || factor < 1.5 {
+		t.Errorf("%d jobs, factor %v, want 3 and 2 or more", past, factor)
+	}
 }
 
 // A batch job that is submitted gets the limit that was found; samples are used
