@@ -30,6 +30,7 @@ type Entry struct {
 	drifts     int
 	outliers   int
 	epoch      int
+	era        int  // what the median of all runs is of; begins anew when kept runs did not hold
 	held       bool // no fit yet, whatever n
 	trial      trial
 	overturned bool // kept runs did not hold
@@ -145,7 +146,7 @@ func (e *Entry) Outliers() int { return e.outliers }
 func (e *Entry) Error(model string) float64 {
 	for k, m := range e.model.laws {
 		if m.Name == model && e.mix[seen].judged[k] > 0 {
-			return e.mix[seen].loss[k]
+			return e.mix[seen].ways[0].loss[k]
 		}
 	}
 	return math.NaN()
@@ -370,11 +371,12 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p Prediction, seconds float64)
 	if e.onTrial() && e.fits > 0 {
 		e.try(f, seconds)
 	}
+	y := math.Log(seconds)
 	if e.repeats(f, &p, seconds) {
-		e.pass(f, m, seconds)
+		f.remember(y, e.era)
+		e.pass(f, m, y)
 		return
 	}
-	y := math.Log(seconds)
 	plain := true
 	if e.fits > 0 {
 		plain = e.judge(f, m, y)
@@ -382,6 +384,7 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p Prediction, seconds float64)
 			e.observeInterval(p.Value, seconds)
 		}
 	}
+	f.remember(y, e.era)
 	f.observe(y, e.epoch)
 	e.learn(f, m, y, plain)
 	e.model.learned++
@@ -447,11 +450,10 @@ func (e *Entry) repeats(f *Footprint, p *Prediction, seconds float64) bool {
 
 // pass takes a run that is not learned: where what serves depends on the moment,
 // it tells of the moment all the same.
-func (e *Entry) pass(f *Footprint, m Moment, seconds float64) {
+func (e *Entry) pass(f *Footprint, m Moment, y float64) {
 	if !e.mix[seen].momentary {
 		return
 	}
-	y := math.Log(seconds)
 	for _, k := range e.moments {
 		e.laws[k].learn(f, m, y, true)
 	}

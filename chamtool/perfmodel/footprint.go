@@ -24,6 +24,11 @@ type Footprint struct {
 	last   [recent]float64 // logarithms of seconds, the n-th run at n modulo recent
 	sorted [recent]float64 // the same in ascending order
 
+	all  []float32 // a sample of all of them, in ascending order
+	thin uint8     // it is of every 2^thin-th run
+	seen int       // runs that it is of
+	era  int       // of the entry, when they were taken
+
 	near     []neighbour // the last runs learned, with their creation
 	nearNext int
 
@@ -81,6 +86,35 @@ func (f *Footprint) observe(y float64, epoch int) {
 	f.sorted[i], f.last[slot] = y, y
 	f.runs++
 	f.stale = true
+}
+
+// remember keeps the run for the median of all of them: each one at first, then
+// one in two, in four and so on, so that every part of the past counts alike.
+func (f *Footprint) remember(y float64, era int) {
+	if f.era != era {
+		f.era, f.seen, f.thin, f.all = era, 0, 0, f.all[:0]
+	}
+	if f.seen++; f.seen&(1<<f.thin-1) != 0 {
+		return
+	}
+	i, _ := slices.BinarySearch(f.all, float32(y))
+	if f.all = slices.Insert(f.all, i, float32(y)); len(f.all) < mostKept {
+		return
+	}
+	for i := range len(f.all) / 2 {
+		f.all[i] = f.all[2*i+int(f.thin&1)]
+	}
+	f.all = f.all[:len(f.all)/2]
+	f.thin++
+}
+
+// mostKept is how many runs of a footprint are kept for the median of all.
+const mostKept = 256
+
+// middleOfAll is the median logarithm of all runs.
+func (f *Footprint) middleOfAll() float64 {
+	n := len(f.all)
+	return float64(f.all[(n-1)/2]+f.all[n/2]) / 2
 }
 
 // median is the median logarithm of the last runs; ok is false without any.

@@ -37,7 +37,7 @@ func Models() registry.List[func(*Entry) law] {
 		{Name: "power", Help: "a product of powers of the sizes, fitted to logarithms", New: newPower},
 		{Name: "ridge", Help: "a polynomial of the total size, fitted to relative errors", New: newRidge},
 		{Name: "mlp", Help: "a small network that chamtool train made", New: newMLP},
-		{Name: "median", Help: "the median of the last runs of equal sizes, as it is", New: newMedian},
+		{Name: "median", Help: "the median of all runs of equal sizes", New: newMedian},
 		{Name: "last", Help: "the last run of equal sizes", New: newLast},
 		{Name: "near", Help: "the run of equal sizes that was created next to this one", New: newNear},
 		{Name: "place", Help: "the task that was created at the same place in the iteration before", New: newPlace},

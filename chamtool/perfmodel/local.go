@@ -12,10 +12,10 @@ const (
 	knotsMost = 64
 	// neighboursMost is the most runs that one knot looks at.
 	neighboursMost = 121
-	// middle is the quantile that serves. A relative error counts an answer
+	// quantile is the one that serves. A relative error counts an answer
 	// that is too high in full and one that is too low as at most 1, so the
 	// answer that keeps it small lies a little under the median.
-	middle = 0.475
+	quantile = 0.475
 )
 
 // sample is one run in the window.
@@ -122,7 +122,7 @@ func (h *histogram) middle(at, off []float64, place float64) float64 {
 		h.bins[min(int((off[i]-h.low)*step), histogramBins-1)] += w
 		sum += w
 	}
-	target, below := middle*sum, 0.0
+	target, below := quantile*sum, 0.0
 	for i, w := range h.bins {
 		if below+w >= target && w > 0 {
 			return h.low + (float64(i)+(target-below)/w)*h.step

@@ -9,21 +9,44 @@ import (
 // falls exponentially with how far its error of late lies above the least one's,
 // as a share of it: what serves is near the best model where one is clearly
 // best, and steadier than any where they are alike.
+//
+// Errors are of logarithms, for which too much and too little are alike; or, once
+// those weights have answered worse than the plain median by relative error, as
+// after stalls that they expect again, relative ones. Where these do not help
+// either, the plain median answers alone.
 type mixture struct {
-	loss      [mostModels]float64 // rolling mean of |answer - what came|, of logarithms, at most mostLoss
 	judged    [mostModels]int
-	weight    [mostModels]float64
-	moments   []int // models that answer for one moment
-	momentary bool  // one of them is clearly better than all others: else they are not worth their time
+	way       int    // of the ways below, what serves
+	ways      [2]way // by errors of logarithms, by relative errors
+	moments   []int  // models that answer for one moment
+	momentary bool   // one of them is clearly better than all others: else they are not worth their time
 	runs      int
+}
+
+// way is one way to weigh the models, with what it earned.
+type way struct {
+	loss   [mostModels]float64 // rolling mean error
+	weight [mostModels]float64
+	runs   int     // of which the means below are
+	off    float64 // rolling mean of the relative error of the weighted middle
+	plain  float64 // that of the plain median
+	nearer float64 // share of the runs that the weighted middle was nearer to
 }
 
 const (
 	// mostLoss bounds one run's part of a loss, so that a stall does not choose
 	// the model.
 	mostLoss = 6
-	// memory is about how many judged runs a loss stands on.
-	memory = 256
+	// mostOff bounds one run's relative error.
+	mostOff = 100
+	// memory is about how many judged runs a loss stands on, and record those of
+	// what a way earned: too few misses are far off for a short memory.
+	memory, record = 256, 1024
+	// earnest is by how much, in sum, a way has to be nearer than the plain median
+	// before it serves: by the time of one run.
+	earnest = 1
+	// often is the least share of the runs that it has to be nearer to besides.
+	often = 0.45
 	// proven is how many runs must judge a model before it counts.
 	proven = 4
 	// worthwhile is how much better a model must be that has to be asked for every
@@ -39,18 +62,62 @@ const (
 	contrast = 30
 )
 
+// plainMedian is the model that no choice may lose to, and alone its weights.
+const plainMedian = 5 // median
+
+var alone = [mostModels]float64{plainMedian: 1}
+
 // judge takes one run that the models answered for before it was learned.
 func (m *mixture) judge(answers []float64, y float64) {
+	for i := range m.ways {
+		m.ways[i].judge(answers, y)
+	}
 	for k, a := range answers {
 		if math.IsNaN(a) {
 			continue
 		}
 		m.judged[k]++
-		m.loss[k] += (math.Min(math.Abs(a-y), mostLoss) - m.loss[k]) / float64(min(m.judged[k], memory))
+		n := float64(min(m.judged[k], memory))
+		m.ways[0].loss[k] += (math.Min(math.Abs(a-y), mostLoss) - m.ways[0].loss[k]) / n
+		m.ways[1].loss[k] += (relative(a, y) - m.ways[1].loss[k]) / n
 	}
 	if m.runs++; m.runs < memory/4 || m.runs%weighEvery == 0 {
 		m.weigh(len(answers))
 	}
+}
+
+// relative is the relative error of an answer.
+func relative(a, y float64) float64 { return math.Min(math.Abs(math.Expm1(a-y)), mostOff) }
+
+// judge compares the way with the plain median, where both answer.
+func (w *way) judge(answers []float64, y float64) {
+	a, model := middle(answers, &w.weight)
+	if model < 0 || math.IsNaN(answers[plainMedian]) {
+		return
+	}
+	w.runs++
+	n := float64(min(w.runs, record))
+	w.off += (relative(a, y) - w.off) / n
+	w.plain += (relative(answers[plainMedian], y) - w.plain) / n
+	w.nearer += (nearer(math.Abs(a-y), math.Abs(answers[plainMedian]-y)) - w.nearer) / n
+}
+
+// nearer is 1 where the first distance is the shorter one, and a half where they
+// are alike.
+func nearer(d, other float64) float64 {
+	switch {
+	case d < other:
+		return 1
+	case d > other:
+		return 0
+	}
+	return 0.5
+}
+
+// earned reports whether the way was better than the plain median: in the sum of
+// relative errors, and about as often as not.
+func (w *way) earned() bool {
+	return (w.plain-w.off)*float64(min(w.runs, record)) >= earnest && w.nearer >= often
 }
 
 // heir is a mixture that begins with what this one knows, as if it had judged
@@ -64,41 +131,65 @@ func (m *mixture) heir() mixture {
 	return out
 }
 
-// weigh makes the weights of n models from their losses.
+// weigh makes the weights of n models from their losses, and chooses the way.
 func (m *mixture) weigh(n int) {
-	least := math.Inf(1)
-	for k := range n {
-		if m.judged[k] >= proven {
-			least = math.Min(least, m.loss[k])
-		}
-	}
-	for k := range n {
-		m.weight[k] = 0
-		if m.judged[k] >= proven {
-			m.weight[k] = math.Exp(-contrast * (m.loss[k] - least) / (least + 1e-3))
+	m.way = len(m.ways)
+	for i := range m.ways {
+		w := &m.ways[i]
+		w.weigh(m.judged[:n])
+		if w.earned() {
+			m.way = min(m.way, i)
 		}
 	}
 	of, others := math.Inf(1), math.Inf(1)
+	loss := &m.ways[0].loss
 	for k := range n {
 		switch {
 		case m.judged[k] < proven:
 		case slices.Contains(m.moments, k):
-			of = math.Min(of, m.loss[k])
+			of = math.Min(of, loss[k])
 		default:
-			others = math.Min(others, m.loss[k])
+			others = math.Min(others, loss[k])
 		}
 	}
 	m.momentary = of+worthwhile < 0.9*others
 }
 
-// middle is the weighted median of the answers, NaN where no model with a
-// weight has one, and the model whose answer it is. Between two neighbours it
-// lies where half of the weight is below.
+func (w *way) weigh(judged []int) {
+	least := math.Inf(1)
+	for k, n := range judged {
+		if n >= proven {
+			least = math.Min(least, w.loss[k])
+		}
+	}
+	for k, n := range judged {
+		w.weight[k] = 0
+		if n >= proven {
+			w.weight[k] = math.Exp(-contrast * (w.loss[k] - least) / (least + 1e-3))
+		}
+	}
+}
+
+// weights are those that serve.
+func (m *mixture) weights() *[mostModels]float64 {
+	if m.way == len(m.ways) {
+		return &alone
+	}
+	return &m.ways[m.way].weight
+}
+
+// middle is the answer that serves, see the function of this name.
 func (m *mixture) middle(answers []float64) (y float64, model int) {
+	return middle(answers, m.weights())
+}
+
+// middle is the weighted median of the answers, NaN where no model with a
+// weight has one, and the model whose answer it is, or -1.
+func middle(answers []float64, weight *[mostModels]float64) (y float64, model int) {
 	var order [mostModels]int
 	n, sum := 0, 0.0
 	for k, a := range answers {
-		if math.IsNaN(a) || m.weight[k] == 0 {
+		if math.IsNaN(a) || weight[k] == 0 {
 			continue
 		}
 		i := n
@@ -107,11 +198,11 @@ func (m *mixture) middle(answers []float64) (y float64, model int) {
 		}
 		order[i] = k
 		n++
-		sum += m.weight[k]
+		sum += weight[k]
 	}
 	below := 0.0
 	for _, k := range order[:n] {
-		w := m.weight[k]
+		w := weight[k]
 		if below+w < sum/2 {
 			below += w
 			continue
@@ -123,9 +214,9 @@ func (m *mixture) middle(answers []float64) (y float64, model int) {
 
 // heaviest is the model with the most weight; the fallback before any has some.
 func (m *mixture) heaviest(n int) int {
-	best := fallback
+	best, weight := fallback, m.weights()
 	for k := range n {
-		if m.weight[k] > m.weight[best] {
+		if weight[k] > weight[best] {
 			best = k
 		}
 	}

@@ -332,6 +332,9 @@ func TestKinds(t *testing.T) {
 	if Models()[fallback].Name != "local" {
 		t.Errorf("the fallback is %s", Models()[fallback].Name)
 	}
+	if Models()[plainMedian].Name != "median" {
+		t.Errorf("the plain median is %s", Models()[plainMedian].Name)
+	}
 }
 
 // twice is a network that answers log(1+size)·1 + 0: seconds = 1 + size.

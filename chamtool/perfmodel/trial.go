@@ -44,6 +44,7 @@ func (e *Entry) try(f *Footprint, seconds float64) {
 // program run stay.
 func (e *Entry) overturn() {
 	e.overturned, e.anew = true, true
+	e.era++
 	e.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, e.options.Level)
 	e.forgetAllBut(func(s sample) bool { return s.order > uint64(e.taught) })
 }

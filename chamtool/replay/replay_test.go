@@ -116,3 +116,42 @@ func TestManyObjects(t *testing.T) {
 		}
 	}
 }
+
+// Threads that share a core are stopped amid a task, for many times its length,
+// and often amid the next one too. Whoever expects the next stall is right half of
+// the time, and answers fifty times too much in the other half; no choice of
+// models may lose to the plain median there by more than half (three to eight times
+// without the guard).
+func TestStalls(t *testing.T) {
+	for seed := range uint64(5) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var b strings.Builder
+		b.WriteString(tasklog.Header)
+		at, slow, stall := 0.0, 1.0, 1.0
+		for i := range 2000 {
+			if random.Float64() < 0.03 { // the core's other thread came or went
+				slow = []float64{1, 1.3}[random.IntN(2)]
+			}
+			if again := stall > 1; random.Float64() < 0.08 || again && random.Float64() < 0.5 {
+				stall = 10 * math.Exp(2*random.Float64())
+			} else {
+				stall = 1
+			}
+			seconds := 0.0005 * slow * stall * math.Exp(0.02*random.NormFloat64())
+			fmt.Fprintf(&b, "%d,0,local,f,80000,0,,%.9f,%.9f,%.9f,,,,,\n", i/100, at, at, seconds)
+			at += seconds
+		}
+		l, err := tasklog.Read(strings.NewReader(b.String()), "log", tasklog.FormatCSV)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := r.Baselines["history"]
+		if r.MAPE == nil || float64(*r.MAPE) > 1.5*float64(*plain.MAPE) || float64(*r.MedianAPE) > 1.1*float64(*plain.MedianAPE) {
+			t.Errorf("seed %d: MAPE %.1f, median %.2f %%; the plain median %.1f, %.2f %%", seed, *r.MAPE, *r.MedianAPE, *plain.MAPE, *plain.MedianAPE)
+		}
+	}
+}
