@@ -124,7 +124,7 @@ type Progress struct {
 
 // Sample is how the job is sampled. Its zero value is one pair of 1 % and 2 %.
 type Sample struct {
-	Fractions []float64     `yaml:"fractions"`  // of the epochs, ascending; 1 % and 2 % by default
+	Fractions []float64     `yaml:"fractions"`  // of the epochs, of a short and a long sample; 1 % and 2 % by default
 	MinEpochs []int         `yaml:"min_epochs"` // per fraction; 2 and 5 by default, of steps 20 and 50
 	Repeats   int           `yaml:"repeats"`    // most repeats of each length; 0 means as the budget allows
 	Budget    float64       `yaml:"budget"`     // share of the epochs; 0 means 3 %
@@ -287,13 +287,13 @@ func (s *Sample) check() error {
 		return fmt.Errorf("%w: sample: want two fractions and two min_epochs", ErrInvalid)
 	}
 	for i, f := range s.Fractions {
-		if !(f > 0 && f <= 1) || i > 0 && f <= s.Fractions[i-1] {
-			return fmt.Errorf("%w: sample: fractions: want two ascending shares of the epochs", ErrInvalid)
+		if !(f > 0 && f <= 1) || i > 0 && f < s.Fractions[i-1] {
+			return fmt.Errorf("%w: sample: fractions: want two shares of the epochs, the first no larger", ErrInvalid)
 		}
 	}
 	for i, n := range s.MinEpochs {
-		if n < 1 || i > 0 && n <= s.MinEpochs[i-1] {
-			return fmt.Errorf("%w: sample: min_epochs: want two ascending counts", ErrInvalid)
+		if n < 1 || i > 0 && n < s.MinEpochs[i-1] {
+			return fmt.Errorf("%w: sample: min_epochs: want two counts, the first no larger", ErrInvalid)
 		}
 	}
 	for name, x := range map[string]float64{"budget": s.Budget, "target": s.Target} {
@@ -424,7 +424,7 @@ func (s *Spec) Hash(device string) string {
 }
 
 // Lengths returns the epochs of a short and of a long sample. They are equal
-// only where the job itself is shorter than the long one. The long one is
+// where the job itself is shorter than the long one, or is so described. The long one is
 // stretched to meet every named cost, up to a tenth of the job.
 func (s *Spec) Lengths() (short, long int) {
 	fractions, least := s.Sample.Fractions, s.Sample.MinEpochs

@@ -92,7 +92,7 @@ func TestParseErrors(t *testing.T) {
 		"at":                 "command: [a, '{epochs}']\nepochs: 1\nprogress: {pattern: x, at: middle}",
 		"fractions":          "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2, 0.1]}",
 		"one fraction":       "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2]}",
-		"min epochs":         "command: [a, '{epochs}']\nepochs: 1\nsample: {min_epochs: [5, 5]}",
+		"min epochs":         "command: [a, '{epochs}']\nepochs: 1\nsample: {min_epochs: [5, 4]}",
 		"budget":             "command: [a, '{epochs}']\nepochs: 1\nsample: {budget: 3}",
 		"nan target":         "command: [a, '{epochs}']\nepochs: 1\nsample: {target: .nan}",
 		"repeats":            "command: [a, '{epochs}']\nepochs: 1\nsample: {repeats: -1}",
