@@ -467,3 +467,16 @@ func TestPersistenceOfShortGroups(t *testing.T) {
 		}
 	}
 }
+
+// A job that is held to half a processor waits for the other half: that is its
+// own time, and no contention.
+func TestQuietOfLimited(t *testing.T) {
+	r := journal.Run{Device: "cpu", Wall: 10, CPU: 5, Wait: 5, Parallel: 1, CPUs: 4}
+	if got := QuietWall(r); math.Abs(got-5) > 1e-9 {
+		t.Errorf("%v s without a limit, want 5", got)
+	}
+	r.CPULimit = 0.5
+	if got := QuietWall(r); math.Abs(got-10) > 1e-9 {
+		t.Errorf("%v s at half a processor, want 10", got)
+	}
+}

@@ -148,3 +148,12 @@ func TestCoverageOnTheWay(t *testing.T) {
 		}
 	}
 }
+
+// A run that goes on from a sample knows the sample's epochs from its first one.
+func TestResume(t *testing.T) {
+	tr := Resume(20, 5, []float64{1, 1, 1, 1, 1})
+	u, err := tr.Mark(3 * time.Second) // two of them set-up
+	if err != nil || u.Done != 6 || u.Total == nil || u.Total.Value != 17 || u.Left.Value != 14 {
+		t.Errorf("%+v, total %+v, left %+v, %v", u, u.Total, u.Left, err)
+	}
+}
