@@ -25,6 +25,9 @@ type Grid struct {
 	Logged     []float64 // weight of the logged priority; 0 is off
 	Size       []float64
 	Age        []float64
+	// Kinds are the nodes where they are known, as many as Nodes has them: then no
+	// outages are inferred.
+	Kinds []cluster.Kind
 }
 
 // GridFor returns the grid for a log: nodes from four fifths of the most that
@@ -73,7 +76,9 @@ func Search(ctx context.Context, jobs []trace.Job, from, to int64, g Grid, worke
 		return nil, fmt.Errorf("%w: the grid has an empty list", ErrRange)
 	}
 	for _, n := range g.Nodes {
-		s.outages[n] = Outages(train, n, to)
+		if s.kinds = g.Kinds; s.kinds == nil {
+			s.outages[n] = Outages(train, n, to)
+		}
 	}
 	best := point{g.Nodes[0], g.UserLimits[0], g.Logged[0], g.Size[0], g.Age[0]}
 	machine := func(p point) (around []point) {
@@ -125,7 +130,7 @@ func (s *search) config(p point) simulator.Config {
 		rules.Weights.Logged = 1
 	}
 	rules.Weights.Size, rules.Weights.Age = p.size, p.age
-	return simulator.Config{Machine: cluster.Machine{Nodes: p.nodes, Down: s.outages[p.nodes]}, Rules: rules}
+	return simulator.Config{Machine: cluster.Machine{Nodes: p.nodes, Down: s.outages[p.nodes], Kinds: s.kinds}, Rules: rules}
 }
 
 type search struct {
@@ -136,6 +141,7 @@ type search struct {
 	progress func()
 	known    map[point]float64
 	outages  map[int][]cluster.Window // by number of nodes
+	kinds    []cluster.Kind
 }
 
 // best evaluates points and returns the first of those with the least loss.

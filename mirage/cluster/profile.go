@@ -96,6 +96,19 @@ func (p *Profile) Reserve(from, to int64, nodes int, share *Share) *Place {
 	return place
 }
 
+// Promise takes nodes like Reserve, for a job that is yet to start; where nodes are
+// of kinds, nobody shares them with it until it has started, as Slurm's backfill
+// plans whole nodes.
+func (p *Profile) Promise(from, to int64, nodes int, share *Share) {
+	if p.board == nil {
+		p.reserve(from, to, nodes)
+		return
+	}
+	for _, n := range p.board.choose(nodes, share, from, to-from) {
+		p.board.rows[n].change(from, to, p.board.layout.nodes[n].has, -1)
+	}
+}
+
 // Close lets nobody else have the nodes that a job waits for, until the profile
 // is made anew. It reports whether there are others.
 func (p *Profile) Close(share *Share) bool {

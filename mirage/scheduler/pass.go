@@ -96,10 +96,14 @@ func (p *Plan) strict(f *Floor) {
 	}
 }
 
+// reserver takes nodes out of a profile, from from until to.
+type reserver func(p *cluster.Profile, from, to int64, nodes int, share *cluster.Share)
+
 // reserving gives every job it looks at the earliest place beside those
 // before it, and starts those whose place is now. It looks at depth jobs and
-// keeps places that begin within window seconds; 0 is no bound.
-func (p *Plan) reserving(f *Floor, depth int, window, resolution int64) {
+// keeps places that begin within window seconds; 0 is no bound. promise reserves
+// for a job that is yet to start.
+func (p *Plan) reserving(f *Floor, depth int, window, resolution int64, promise reserver) {
 	// Only a job that fits now can start now; without one the pass would
 	// change nothing, and after the last one neither.
 	free, hopefuls, last := f.Nodes.Free(), 0, 0
@@ -129,7 +133,7 @@ func (p *Plan) reserving(f *Floor, depth int, window, resolution int64) {
 			p.take(f, r, seconds)
 			p.begin(f, r, outOfTurn)
 		case window == 0 || at < f.Now+window:
-			p.profile.Reserve(at, at+seconds, nodes, r.Share)
+			promise(&p.profile, at, at+seconds, nodes, r.Share)
 			outOfTurn = true
 		default:
 			outOfTurn = true

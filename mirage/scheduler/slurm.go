@@ -1,5 +1,7 @@
 package scheduler
 
+import "github.com/foretime/foretime/mirage/cluster"
+
 // Slurm is a strict pass on events and a backfill pass on an interval
 // (sched_config of Slurm's documents).
 const Slurm Discipline = "slurm"
@@ -11,7 +13,7 @@ func slurm() Way {
 		Event: (*Plan).strict,
 		Periodic: func(p *Plan, f *Floor) {
 			b := p.Rules.Backfill
-			p.reserving(f, b.MaxJobTest, b.WindowMinutes*60, b.ResolutionSeconds)
+			p.reserving(f, b.MaxJobTest, b.WindowMinutes*60, b.ResolutionSeconds, (*cluster.Profile).Promise)
 		},
 		Defaults: func(r *Rules) {
 			r.Weights.Age, r.Weights.Size = 7000, 100

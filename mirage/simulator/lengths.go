@@ -2,13 +2,15 @@ package simulator
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 )
 
 // How many jobs that ended tell how long a user's, and anybody's, will run; how
-// many of a user's count as much as all of anybody's; and the share used of what
-// is left of the limit where none has ended (that of samples.ForecastShares).
+// many of a user's count as much as all of anybody's; and the mean share used of
+// what is left of the limit where none has ended (that of samples.ForecastShares),
+// which counts as much as usesPrior of those that have while these are few.
 const (
 	usesOfUser = 30
 	usesOfAll  = 1000
@@ -96,6 +98,12 @@ func (u uses) quantile(p float64) float64 {
 	return 1
 }
 
+// Error is the standard error of the mean share that a user's jobs are taken to use,
+// relative to it: that of so many shares spread evenly.
+func (l *Lengths) Error() float64 {
+	return 1 / math.Sqrt(3*float64(min(len(l.s.ended), usesOfUser)+1))
+}
+
 // Draw is a length for each job, as a Future takes it. The same number draws the
 // same quantile for a job at whatever instant it is asked.
 func (l *Lengths) Draw(number int) func(job int32, ran int64) int64 {
@@ -107,9 +115,10 @@ func (l *Lengths) Draw(number int) func(job int32, ran int64) int64 {
 		if n := float64(len(of)); whose >= n/(n+usesPrior) {
 			of = l.all.above(from)
 		}
-		share := from + usualShare*(1-from)
-		if len(l.s.ended) > 0 {
-			share = of.quantile(uniform(job, 2*number+1))
+		u := uniform(job, 2*number+1)
+		share := from + math.Pow(u, 1/usualShare-1)*(1-from)
+		if n := len(l.s.ended); n >= usesOfUser || n > 0 && uniform(job, -number-1) < float64(n)/float64(n+usesPrior) {
+			share = of.quantile(u)
 		}
 		return int64(share*limit) + 1
 	}

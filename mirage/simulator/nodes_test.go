@@ -197,7 +197,9 @@ func (f *reference) takesAt(i, n int, at int64) bool {
 	for _, list := range [][]held{f.running, f.planned} {
 		for _, h := range list {
 			if h.from <= at && at < max(h.to, f.now+1) && slices.Contains(h.on, n) {
-				beside = true
+				if beside = true; h.alone {
+					return false
+				}
 				for r, x := range f.takes(h.job, n) {
 					sum[r] += x
 				}

@@ -37,6 +37,7 @@ type held struct {
 	end        int64
 	user       string
 	on         []int // where nodes are of kinds
+	alone      bool  // shares them with nobody
 }
 
 // fault is a bug planted in the reference.
@@ -268,14 +269,14 @@ func (f *reference) begin(i int) {
 	if f.fault == runsOverLimit {
 		end = f.now + j.Duration()
 	}
-	f.running = append(f.running, held{i, j.Nodes, f.now, f.now + j.Limit, end, j.User, f.on(i, f.now)})
+	f.running = append(f.running, held{i, j.Nodes, f.now, f.now + j.Limit, end, j.User, f.on(i, f.now), false})
 	f.start[i], f.end[i] = f.now, end
 	f.pending = slices.DeleteFunc(f.pending, func(k int) bool { return k == i })
 }
 
 func (f *reference) plan(i int, at int64) {
 	j := f.Jobs[i]
-	f.planned = append(f.planned, held{i, j.Nodes, at, at + max(j.Limit, 1), 0, j.User, f.on(i, at)})
+	f.planned = append(f.planned, held{i, j.Nodes, at, at + max(j.Limit, 1), 0, j.User, f.on(i, at), false})
 }
 
 func (f *reference) on(i int, at int64) []int {
@@ -362,6 +363,7 @@ func (f *reference) reserving(depth int, window int64) {
 			f.begin(i)
 		} else if (window == 0 || at < f.now+window) && f.fault != backfillIgnoresReservations {
 			f.plan(i, at)
+			f.planned[len(f.planned)-1].alone = f.Rules.Discipline == scheduler.Slurm
 		}
 	}
 }

@@ -125,6 +125,36 @@ func (s *state) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(s))
 }
 
+// withGPUs adds the GPUs that a job asked for where its trackable resources do not
+// hold them, as AccountingStorageTRES of slurm.conf has to name them.
+func withGPUs(tres string, gpus int) string {
+	if gpus == 0 || trace.GPUs.In(tres) > 0 {
+		return tres
+	}
+	return fmt.Sprintf("%s,gres/gpu=%d", tres, gpus)
+}
+
+// gpusOf counts the GPUs of a list of generic resources, such as
+// "gpu:a100:4(S:0-1),shard:8", "gres:gpu:2" or "gres/gpu"; one without a number is
+// one.
+func gpusOf(gres string) int {
+	sum := 0
+	for part := range strings.SplitSeq(gres, ",") {
+		part, _, _ = strings.Cut(part, "(")
+		part = strings.TrimPrefix(strings.TrimPrefix(part, "gres:"), "gres/")
+		words := strings.FieldsFunc(part, func(r rune) bool { return r == ':' || r == '=' })
+		if len(words) == 0 || words[0] != "gpu" {
+			continue
+		}
+		n, err := strconv.Atoi(words[len(words)-1])
+		if err != nil {
+			n = 1
+		}
+		sum += max(n, 0)
+	}
+	return sum
+}
+
 // shared says that a job shares its nodes with nobody; Slurm's JSON has a word of
 // it, or a list of words.
 type shared bool
@@ -154,6 +184,10 @@ func ParseQueue(b []byte) ([]Job, error) {
 			Array     string  `json:"array_task_string"`
 			Allocated string  `json:"tres_alloc_str"`
 			Asked     string  `json:"tres_req_str"`
+			PerJob    string  `json:"tres_per_job"`
+			PerNode   string  `json:"tres_per_node"`
+			PerTask   string  `json:"tres_per_task"`
+			Tasks     number  `json:"tasks"`
 			On        string  `json:"nodes"`
 			Shared    shared  `json:"shared"`
 		}
@@ -181,8 +215,9 @@ func ParseQueue(b []byte) ([]Job, error) {
 			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: State(j.State),
 			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
 			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
-			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks, TRES: cmp.Or(j.Allocated, j.Asked),
-			On: j.On, Exclusive: bool(j.Shared),
+			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
+			TRES: withGPUs(cmp.Or(j.Allocated, j.Asked), gpusOf(j.PerJob)+int(max(j.Nodes, 1))*gpusOf(j.PerNode)+int(max(j.Tasks, 1))*gpusOf(j.PerTask)),
+			On:   j.On, Exclusive: bool(j.Shared),
 		})
 	}
 	return jobs, nil

@@ -139,20 +139,6 @@ func outOfService(state string) bool {
 	})
 }
 
-// gpusOf counts the GPUs of a list of generic resources, "gpu:a100:4(S:0-1),shard:8".
-func gpusOf(gres string) int {
-	sum := 0
-	for part := range strings.SplitSeq(gres, ",") {
-		part, _, _ = strings.Cut(part, "(")
-		if words := strings.Split(part, ":"); words[0] == "gpu" {
-			if n, err := strconv.Atoi(words[len(words)-1]); err == nil && n > 0 {
-				sum += n
-			}
-		}
-	}
-	return sum
-}
-
 func (h *Hardware) partition(f map[string]string) {
 	p := cluster.Partition{Name: f["PartitionName"]}
 	p.MaxSeconds, _ = trace.SlurmSeconds(f["MaxTime"])

@@ -94,3 +94,19 @@ func TestOwnOptions(t *testing.T) {
 		}
 	}
 }
+
+func TestGPUsOf(t *testing.T) {
+	for gres, want := range map[string]int{
+		"": 0, "(null)": 0, "gpu:4": 4, "gpu:a100:4(S:0-1),shard:8": 4, "gres:gpu:2": 2, "gres/gpu=3": 3, "gres/gpu:a100:1,gres/gpu:h100:2": 3,
+		"gres:gpu": 1, "gpu:a100": 1, "craynetwork:2": 0,
+	} {
+		if got := gpusOf(gres); got != want {
+			t.Errorf("%s: %d, want %d", gres, got, want)
+		}
+	}
+	jobs, err := ParseQueue([]byte(`{"jobs":[{"job_id":2,"job_state":"PENDING","node_count":2,"tres_req_str":"cpu=4","tres_per_node":"gres:gpu:3"},
+		{"job_id":3,"job_state":"RUNNING","node_count":1,"tres_alloc_str":"cpu=4,gres/gpu=2","tres_per_node":"gres:gpu:2"}]}`))
+	if err != nil || jobs[0].TRES != "cpu=4,gres/gpu=6" || jobs[1].TRES != "cpu=4,gres/gpu=2" {
+		t.Errorf("%v, %v", jobs, err)
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
@@ -128,13 +130,23 @@ func (v *View) Waits(job trace.Job) (stats.Sorted, error) {
 	lengths := v.sim.Lengths()
 	waits := make([]float64, drawnFor(v.pending))
 	for i := range waits {
-		w, err := v.sim.In(simulator.Future{Length: lengths.Draw(i)}, job, longest)
+		w, err := v.sim.In(simulator.Future{Length: tilted(lengths, i, len(waits))}, job, longest)
 		if err != nil {
 			return nil, err
 		}
 		waits[i] = float64(w)
 	}
 	return stats.Sort(waits), nil
+}
+
+// tilted are the lengths of draw i of n, in which all are longer, or shorter, than
+// known jobs say, as may be with so few known: by the normal error of their mean.
+func tilted(l *simulator.Lengths, i, n int) func(job int32, ran int64) int64 {
+	z := distuv.UnitNormal.Quantile((float64(i) + .5) / float64(n))
+	factor, length := math.Exp(z*l.Error()), l.Draw(i)
+	return func(job int32, ran int64) int64 {
+		return ran + max(int64(float64(length(job, ran)-ran)*factor), 1)
+	}
 }
 
 // longest is how long a wait may be, in seconds: a year.

@@ -38,6 +38,10 @@ type Need struct {
 	MemoryMB  int64
 	Exclusive bool    // shares with nobody, whatever it asks
 	On        []int32 // the nodes that it runs on, by number, where they are known
+	// Nodes and Kind are how many nodes, and of which kind, where the job is counted
+	// in something else and the log tells both: see [Trace.OnNodes].
+	Nodes int
+	Kind  string
 }
 
 // Wait is how long the job was pending, in seconds.
@@ -54,6 +58,9 @@ type Trace struct {
 	// Size is how many of them the machine has, as the log or the file of
 	// machines beside it says; 0 where neither does.
 	Size int
+	// Machines are the nodes, as the file beside the log says; nil where there is
+	// none.
+	Machines []Machines
 	// Zone is the time zone that the log's wall-clock times were read in, and
 	// that dates on a command line are meant in.
 	Zone *time.Location
@@ -72,6 +79,30 @@ func (t *Trace) sort() {
 	bySubmit := func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) }
 	if !slices.IsSortedFunc(t.Jobs, bySubmit) {
 		slices.SortStableFunc(t.Jobs, bySubmit)
+	}
+}
+
+// Placed says that the log tells the nodes of jobs that it counts in something else.
+func (t *Trace) Placed() bool {
+	return len(t.Machines) > 0 && slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.Need != nil && j.Need.Nodes > 0 })
+}
+
+// OnNodes counts the jobs of such a log in nodes; what kind of node they ask for
+// takes the place of their partition, and a partition that of their quality of
+// service. Jobs that say nothing of nodes are left as they are.
+func (t *Trace) OnNodes() {
+	if !t.Placed() {
+		return
+	}
+	t.Unit, t.Size = Nodes, 0
+	for _, m := range t.Machines {
+		t.Size += m.Nodes
+	}
+	t.Jobs = slices.Clone(t.Jobs)
+	for i := range t.Jobs {
+		if j := &t.Jobs[i]; j.Need != nil && j.Need.Nodes > 0 {
+			j.Nodes, j.QOS, j.Partition = j.Need.Nodes, j.Partition, j.Need.Kind
+		}
 	}
 }
 

@@ -18,6 +18,8 @@ type Machines struct {
 	Name  string
 	Nodes int
 	CPUs  int // of a node
+	// MemoryMB is that of a node; 0 where it is not told.
+	MemoryMB int64
 }
 
 // machinesOf reads the file of machines beside a log: LOG.machines, or else the
@@ -43,8 +45,8 @@ func machinesOf(log string) ([]Machines, error) {
 }
 
 // ReadMachines reads a file with a line for each group of equal nodes, tabs
-// between its columns: number, name, nodes, CPUs of a node, and more that is not
-// used. The error wraps ErrMachines.
+// between its columns: number, name, nodes, CPUs of a node, speed, memory of a node
+// in KB, the last two of which may be missing. The error wraps ErrMachines.
 func ReadMachines(path string) (groups []Machines, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -66,7 +68,12 @@ func ReadMachines(path string) (groups []Machines, err error) {
 		if err1 != nil || err2 != nil || nodes < 1 || cpus < 1 || nodes > 1<<24 || cpus > 1<<16 {
 			return nil, fmt.Errorf("%s:%d: %w: %s nodes of %s CPUs", path, n, ErrMachines, field[2], field[3])
 		}
-		groups = append(groups, Machines{field[1], nodes, cpus})
+		g := Machines{Name: field[1], Nodes: nodes, CPUs: cpus}
+		if len(field) > 5 {
+			kb, _ := strconv.ParseInt(field[5], 10, 64)
+			g.MemoryMB = max(kb, 0) >> 10
+		}
+		groups = append(groups, g)
 	}
 	return groups, lines.Err()
 }
@@ -77,7 +84,7 @@ func (t *Trace) describe(groups []Machines, procsPerNode int) {
 	for _, g := range groups {
 		cpus += g.Nodes * g.CPUs
 	}
-	t.Size = cpus / procsPerNode
+	t.Size, t.Machines = cpus/procsPerNode, groups
 	if procsPerNode == 1 {
 		t.Unit = Processors
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -116,6 +117,8 @@ const (
 	swfAfter      = 16
 	swfThink      = 17
 	swfQueueName  = 19
+	swfNodes      = 20
+	swfMemory     = 9 // bytes, in logs that have the nodes too
 )
 
 // The values of the status of a part of a job (2: to be continued; 3 and 4:
@@ -151,6 +154,31 @@ func (p *parser) swfNumbers(fields [][]byte) (v [swfFields]int64, ok bool) {
 }
 
 var swfUsed = []int{swfID, swfSubmit, swfWait, swfRun, swfProcs, swfProcsAsked, swfLimit, swfStatus, swfUser, swfPartition, swfAfter, swfThink}
+
+// swfNeed reads what was asked of the nodes, as PBS has it: how many, or their
+// names with + between them, and properties, such as 2:ppn=8:cl_zegox#excl. A
+// property that begins with cl_ is the kind of node; what is for one node says so
+// little that it is not looked at.
+func (p *parser) swfNeed(asked string, procs, bytes int64) *Need {
+	key := fmt.Sprintf("%s|%d|%d", asked, procs, bytes)
+	if n, ok := p.needs[key]; ok {
+		return n
+	}
+	asked, exclusive := strings.CutSuffix(asked, "#excl")
+	parts := strings.Split(asked, ":")
+	nodes, err := strconv.Atoi(parts[0])
+	if err != nil {
+		nodes = strings.Count(parts[0], "+") + 1
+	}
+	n := &Need{Nodes: max(nodes, 1), CPUs: int(procs), MemoryMB: (max(bytes, 0) + 1<<20 - 1) >> 20, Exclusive: exclusive}
+	for _, property := range parts[1:] {
+		if kind, ok := strings.CutPrefix(property, "cl_"); ok {
+			n.Kind = kind
+		}
+	}
+	p.remember(key, n)
+	return n
+}
 
 func (p *parser) swfRow(fields [][]byte, h *swfHeader) {
 	v, ok := p.swfNumbers(fields)
@@ -191,6 +219,9 @@ func (p *parser) swfRow(fields [][]byte, h *swfHeader) {
 	}
 	if len(fields) > swfQueueName {
 		j.Partition = p.intern(fields[swfQueueName])
+	}
+	if len(fields) > swfNodes {
+		j.Need = p.swfNeed(string(fields[swfNodes]), procs, v[swfMemory])
 	}
 	if v[swfAfter] > 0 {
 		j.After, j.Think = strconv.FormatInt(v[swfAfter], 10), max(v[swfThink], 0)

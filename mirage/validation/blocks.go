@@ -13,19 +13,26 @@ import (
 // level is that of all intervals of figures.
 const level = .95
 
+// mostBlocks is how many spans the time of the episodes is cut into at most. Queues
+// are busy for days on end, so that neighbouring short spans tell the same: see
+// DESIGN.md.
+const mostBlocks = 4
+
 // Blocks puts the episodes of a plan that see the same queue into one block
-// each: it cuts the time of their beginnings into spans of whole days, as many
-// as an episode takes on average from its beginning to the start of its
-// reactive successor. The i-th number is the block of episode i.
+// each: it cuts the time of their beginnings into equal spans, four or as many
+// fewer as leave each as long as an episode takes on average from its beginning
+// to the start of its reactive successor. The i-th number is the block of
+// episode i.
 func Blocks(plan samples.Plan, reactive []Played) []int {
 	blocks := make([]int, len(reactive))
 	span := 0.0
 	for i := range reactive {
 		span += float64(reactive[i].SuccStart-plan.Submit(i)) / float64(len(reactive))
 	}
-	days := max(int64(math.Ceil(span/86400)), 1)
+	all := float64(len(reactive)) * float64(plan.Interval)
+	n := int64(min(max(all/max(span, 1), 1), mostBlocks))
 	for i := range blocks {
-		blocks[i] = int((plan.Submit(i) - plan.Submit(0)) / (days * 86400))
+		blocks[i] = int(int64(i) * n / int64(len(reactive)))
 	}
 	return blocks
 }

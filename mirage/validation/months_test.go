@@ -81,7 +81,7 @@ func TestMonths(t *testing.T) {
 		return n / float64(len(of))
 	}
 	t.Logf("%d months, mean cost %.2f h, between months %.2f: intervals hold %.3f, those of episodes taken for independent %.3f", *months, truth, stat.StdDev(means, nil), share(blocked), share(naive))
-	if share(blocked) < share(naive) {
-		t.Error("to take episodes for independent holds more often")
+	if share(blocked) < share(naive)+.1 {
+		t.Error("to take episodes for independent holds as often")
 	}
 }

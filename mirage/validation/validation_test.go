@@ -126,7 +126,7 @@ func TestInterval(t *testing.T) {
 		}
 		found = append(found, p)
 	}
-	if r := found[1].Difference.Width() / found[0].Difference.Width(); r < .8 || r > 1.25 || found[0].Verdict != found[1].Verdict || found[0].Blocks != 20 {
+	if r := found[1].Difference.Width() / found[0].Difference.Width(); r < .8 || r > 1.25 || found[0].Verdict != found[1].Verdict || found[0].Blocks != mostBlocks {
 		t.Errorf("every two hours %+v, every hour %+v", found[0], found[1])
 	}
 }

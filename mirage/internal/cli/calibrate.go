@@ -46,10 +46,7 @@ figures are told beside.`,
 			}
 			bar := env.Progress("calibrate", -1)
 			defer bar.Done()
-			grid := calibrate.GridFor(t.Between(lo, hi))
-			if nodes > 0 {
-				grid.Nodes = []int{nodes}
-			}
+			grid := gridOf(t, lo, hi, nodes)
 			found, err := calibrate.Search(cmd.Context(), t.Jobs, lo, hi, grid, workers, func() { bar.Add(1) })
 			if err != nil {
 				return err
@@ -81,6 +78,23 @@ figures are told beside.`,
 	f.BoolVar(&asJSON, "json", false, "print the settings file")
 	cli.Require(c, "out")
 	return c
+}
+
+// gridOf is what is searched: the nodes are known where they are given, or where
+// the log tells each job's and a file beside it theirs.
+func gridOf(t *trace.Trace, from, to int64, nodes int) calibrate.Grid {
+	placed := nodes == 0 && t.Placed()
+	if placed {
+		t.OnNodes()
+	}
+	grid := calibrate.GridFor(t.Between(from, to))
+	switch {
+	case placed:
+		grid.Nodes, grid.Kinds = []int{t.Size}, kindsOf(t.Machines)
+	case nodes > 0:
+		grid.Nodes = []int{nodes}
+	}
+	return grid
 }
 
 func printCalibration(w io.Writer, t *trace.Trace, f *calibrate.File, tried int) error {

@@ -70,6 +70,12 @@ func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, err
 	} else if counted && c.Unit != t.Unit || !counted && c.Unit != "" && c.Unit != trace.Nodes {
 		return c, file, cli.Usagef("--config: its machine is counted in %s, the log in %s: see --unit", cmp.Or(c.Unit, trace.Nodes), t.Unit)
 	}
+	if file == nil && !m.changed("nodes") && t.Placed() {
+		c.Kinds = kindsOf(t.Machines)
+	}
+	if len(c.Kinds) > 0 {
+		t.OnNodes()
+	}
 	if m.changed("nodes") {
 		if len(c.Kinds) > 0 {
 			return c, file, cli.Usagef("--nodes: the nodes of --config are of kinds")
@@ -114,6 +120,14 @@ func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, err
 	return c, file, nil
 }
 
+// kindsOf are the nodes that a file of machines beside a log tells of.
+func kindsOf(machines []trace.Machines) (kinds []cluster.Kind) {
+	for _, g := range machines {
+		kinds = append(kinds, cluster.Kind{Name: g.Name, Nodes: g.Nodes, CPUs: g.CPUs, MemoryMB: g.MemoryMB, Partitions: []string{g.Name}})
+	}
+	return kinds
+}
+
 func downWindow(t *trace.Trace, spec string) (cluster.Window, error) {
 	parts := strings.Split(spec, ",")
 	if len(parts) != 3 {
@@ -142,11 +156,11 @@ func (m *machine) workload(env *cli.Env, in *input, path, from, to string, histo
 	if err != nil {
 		return nil, nil, simulator.Config{}, err
 	}
-	jobs, err := selected(t, from, to, history)
+	config, _, err := m.config(t)
 	if err != nil {
 		return nil, nil, simulator.Config{}, err
 	}
-	config, _, err := m.config(t)
+	jobs, err := selected(t, from, to, history)
 	if err != nil {
 		return nil, nil, simulator.Config{}, err
 	}

@@ -1,0 +1,84 @@
+package slurm
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/mirage/calibrate"
+	machine "github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/shared/slurmtest"
+)
+
+// walk is the block of commands below a headline of the README.
+func walk(t *testing.T, headline string) string {
+	b, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(b), "\n"+headline+"\n")
+	_, block, fenced := strings.Cut(after, "\n```\n")
+	commands, _, closed := strings.Cut(block, "```")
+	if !ok || !fenced || !closed {
+		t.Fatalf("README has no commands below %q", headline)
+	}
+	return commands
+}
+
+// TestRealWalk does what the README shows of a chain, and what else may befall one:
+// a partition that there is not, and an array of which one task may run at a time,
+// which leaves room.
+func TestRealWalk(t *testing.T) {
+	slurmtest.Need(t)
+	c := slurmtest.Start(t)
+	run(t, nil, "go", "build", "-o", filepath.Join(c.Dir, "mirage"), "../cmd/mirage")
+	env := append(c.Env(), "PATH="+c.Dir+":"+os.Getenv("PATH"))
+	shell := func(commands string) (string, error) {
+		cmd := exec.Command("sh", "-ec", commands)
+		cmd.Dir, cmd.Env = c.Dir, env
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	out, err := shell(walk(t, "### A chain, step by step"))
+	for _, want := range []string{"it would wait 0.00", "Slurm itself says", "service 1: job ", "2 services, 2 submissions; 1 hand-overs", " ended "} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%v: %q is missing in:\n%s", err, want, out)
+		}
+	}
+	out, err = shell("mirage provision --state refused --model avg --service-limit 1m --sbatch-option=--partition=nope service.sh")
+	if err == nil || !strings.Contains(out, "invalid partition specified: nope") || !strings.Contains(out, "Batch job submission failed") {
+		t.Errorf("a partition that there is not: %v\n%s", err, out)
+	}
+	throttled(t, c, shell)
+}
+
+// throttled keeps a chain going beside an array that holds one node of four: its
+// fifty-nine other tasks are no competition, so that nothing is submitted early.
+func throttled(t *testing.T, c *slurmtest.Cluster, shell func(string) (string, error)) {
+	settings := calibrate.File{Config: simulator.Config{Machine: machine.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.Slurm)}, Zone: "UTC"}
+	if err := settings.Save(filepath.Join(c.Dir, "config.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run("sbatch", "--parsable", "--exclusive", "--array=1-60%1", "--time=10", "--output=/dev/null", "--wrap=sleep 600"); err != nil {
+		t.Fatal(err)
+	}
+	c.Await("a task that runs", func() bool {
+		out, err := c.Run("squeue", "--noheader", "--states=R", "--format=%i")
+		return err == nil && strings.Contains(out, "_1")
+	})
+	out, err := shell("mirage provision --state beside --config config.json --service-limit 1m --service-time 5s --time-scale 600 --services 3 --json --sbatch-option=--output=/dev/null service.sh 2> /dev/null")
+	var sum Summary
+	if err != nil || json.Unmarshal([]byte(out), &sum) != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	decisions, err := os.ReadFile(filepath.Join(c.Dir, "beside", "decisions.jsonl"))
+	if err != nil || sum.HandOvers != 2 || bytes.Contains(decisions, []byte(`"why":"policy"`)) {
+		t.Errorf("%v, %+v: a successor was submitted before it was time:\n%s", err, sum, decisions)
+	}
+}

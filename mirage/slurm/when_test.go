@@ -1,0 +1,132 @@
+package slurm
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/slurmtest"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+var whenJobs = flag.Int("when-jobs", 8, "jobs whose starts are foretold on a real Slurm; 50 make a table")
+
+// asked is a job whose start was foretold.
+type asked struct {
+	id       int64
+	at       float64 // Unix seconds of the question
+	foretold uncertainty.Prediction
+	own      float64 // wait in seconds that Slurm itself foretold
+	pending  int
+}
+
+// TestRealWhen submits jobs of one to four GPUs to a busy Slurm of sixteen, after
+// asking when each would start, and holds the answers, and Slurm's own, against
+// when it did.
+func TestRealWhen(t *testing.T) {
+	slurmtest.Need(t)
+	c := slurmtest.Start(t, sharing)
+	client := &Client{Runner: Exec{Env: c.Env()}}
+	rng := rand.New(rand.NewPCG(3, 4))
+	var all []asked
+	const before = 14 // jobs that fill the cluster and tell how long they run
+	for i := range before + *whenJobs {
+		gpus, limit := 1+rng.IntN(4), 1+rng.IntN(3)
+		a := asked{at: seconds(time.Now())}
+		if i >= before {
+			job := trace.Job{User: "root", Nodes: 1, Limit: int64(60 * limit), Need: &trace.Need{CPUs: 1, GPUs: gpus}}
+			v, err := client.Look(t.Context(), time.Now(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waits, err := v.Waits(job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			own, err := client.TestOnly(t.Context(), Options(&job))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.foretold, a.own, a.pending = Expect(waits, .8), max(float64(own)-a.at, 0), v.pending
+		}
+		run := float64(60*limit) * (.1 + .5*rng.Float64())
+		out, err := c.Run("sbatch", "--parsable", "--time="+strconv.Itoa(limit), "--ntasks-per-node=1", "--cpus-per-task=1", "--nodes=1",
+			"--gres=gpu:"+strconv.Itoa(gpus), "--output=/dev/null", fmt.Sprintf("--wrap=sleep %.1f", run))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.id, err = strconv.ParseInt(strings.TrimSpace(out), 10, 64); err != nil {
+			t.Fatal(err)
+		}
+		if i >= before {
+			all = append(all, a)
+			time.Sleep(time.Duration(rng.ExpFloat64() * 6 * float64(time.Second)))
+		}
+	}
+	judgeWhen(t, all, started(c, all))
+}
+
+// started are the starts of jobs, once all have started.
+func started(c *slurmtest.Cluster, all []asked) map[int64]int64 {
+	for {
+		starts := map[int64]int64{}
+		for _, j := range queue(c) {
+			if j.Started() {
+				starts[j.ID] = j.Start
+			}
+		}
+		left := 0
+		for _, a := range all {
+			if starts[a.id] == 0 {
+				left++
+			}
+		}
+		if left == 0 || c.T.Context().Err() != nil {
+			return starts
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// judgeWhen tells how far off the answers were. A start is seen by the second, and
+// Slurm takes one or two from a job's coming, or another's end, to a start.
+func judgeWhen(t *testing.T, all []asked, starts map[int64]int64) {
+	const slack = 2
+	var held, loose, waited float64
+	var ours, theirs, widths []float64
+	for _, a := range all {
+		wait := max(float64(starts[a.id])-a.at, 0)
+		t.Logf("job %d, %d pending: waited %4.0f s, foretold %4.0f [%.0f, %.0f], Slurm %4.0f", a.id, a.pending, wait, a.foretold.Value, a.foretold.Low, a.foretold.High, a.own)
+		if a.foretold.Contains(wait) {
+			held++
+		}
+		if wait >= a.foretold.Low-slack && wait <= a.foretold.High+slack {
+			loose++
+		}
+		if wait > slack {
+			waited++
+		}
+		ours, theirs = append(ours, math.Abs(wait-a.foretold.Value)), append(theirs, math.Abs(wait-a.own))
+		widths = append(widths, a.foretold.Width())
+	}
+	n := float64(len(all))
+	mean := func(x []float64) float64 {
+		sum := 0.
+		for _, v := range x {
+			sum += v / n
+		}
+		return sum
+	}
+	t.Logf("%v jobs, %v of which waited: 80 %% intervals hold %.2f, within %d s of them %.2f, mean width %.0f s; absolute error mean %.1f, median %.1f s; Slurm's --test-only %.1f, %.1f s",
+		n, waited, held/n, slack, loose/n, mean(widths), mean(ours), stats.Median(ours), mean(theirs), stats.Median(theirs))
+	if n >= 40 && loose/n < .6 {
+		t.Errorf("the 80 %% intervals hold %.2f", loose/n)
+	}
+}
