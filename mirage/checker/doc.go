@@ -4,7 +4,7 @@
 // output (jobs.csv) alone it recomputes what every correct schedule obeys, by
 // the plainest means, and reports each breach with the job and the moment:
 //
-//	 1 no more nodes in use than there are
+//	 1 no more nodes in use than there are, no more of a node than it has
 //	 2 every job accounted for, no start before submission, exact ends
 //	 3 no user runs more jobs than allowed
 //	 4 first come first served keeps the order

@@ -10,7 +10,8 @@
 //
 // A job runs for its duration in the trace or its limit, whichever is
 // shorter. A job that asks for more nodes than the machine has is rejected
-// and counted. A job that follows another becomes eligible when that one has
+// and counted. Where the machine has kinds of nodes, jobs are placed on them and may
+// share them. A job that follows another becomes eligible when that one has
 // ended. The package refuses to guess a job's duration from anything but the
-// trace, and knows one pool of nodes, not partitions of them.
+// trace.
 package simulator

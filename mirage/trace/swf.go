@@ -170,7 +170,10 @@ func (p *parser) swfNeed(asked string, procs, bytes int64) *Need {
 	if err != nil {
 		nodes = strings.Count(parts[0], "+") + 1
 	}
-	n := &Need{Nodes: max(nodes, 1), CPUs: int(procs), MemoryMB: (max(bytes, 0) + 1<<20 - 1) >> 20, Exclusive: exclusive}
+	n := &Need{Nodes: max(nodes, 1), CPUs: int(procs), Exclusive: exclusive}
+	if bytes > 0 && bytes < 1<<50 { // what is more is a mistake
+		n.MemoryMB = (bytes + 1<<20 - 1) >> 20
+	}
 	for _, property := range parts[1:] {
 		if kind, ok := strings.CutPrefix(property, "cl_"); ok {
 			n.Kind = kind

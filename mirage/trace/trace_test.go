@@ -88,9 +88,9 @@ func TestRead(t *testing.T) {
 				"2 60 5 30 4 -1 -1 4 120 -1 3 3 -1 -1 -1 1 -1 -1 {1,1,1,1} long 1:ppn=4\n" +
 				"3 30 5 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 1 -1 -1 {1,1,1,1} long 1:ppn=4\n",
 			want: []Job{
-				{ID: "1", User: "3", Partition: "long", Submit: 10, Start: 15, End: 75, Limit: 120, Nodes: 4},
-				{ID: "2", User: "3", Partition: "long", After: "1", Think: 7, Submit: 20, Start: 25, End: 85, Limit: 120, Nodes: 4},
-				{ID: "3", User: "3", Partition: "long", Submit: 30, Start: 35, End: 95, Limit: 120, Nodes: 4},
+				{ID: "1", User: "3", Partition: "long", Submit: 10, Start: 15, End: 75, Limit: 120, Nodes: 4, Need: &Need{CPUs: 4, Nodes: 1}},
+				{ID: "2", User: "3", Partition: "long", After: "1", Think: 7, Submit: 20, Start: 25, End: 85, Limit: 120, Nodes: 4, Need: &Need{CPUs: 4, Nodes: 1}},
+				{ID: "3", User: "3", Partition: "long", Submit: 30, Start: 35, End: 95, Limit: 120, Nodes: 4, Need: &Need{CPUs: 4, Nodes: 1}},
 			},
 			warnings: 1,
 		},
@@ -391,5 +391,51 @@ func TestUnit(t *testing.T) {
 	}
 	if _, err := ParseUnit("racks"); err == nil {
 		t.Error("racks")
+	}
+}
+
+// TestNeeds: what rows say of shared nodes.
+func TestNeeds(t *testing.T) {
+	for tres, want := range map[string]*Need{
+		"":                                    nil,
+		"node=2,billing=4":                    nil,
+		"cpu=8,mem=4G,node=2,gres/gpu=2":      {CPUs: 8, GPUs: 2, MemoryMB: 4096},
+		"cpu=1,mem=1500.5M":                   {CPUs: 1, MemoryMB: 1501},
+		"mem=1T,gres/gpu:a100=1,gres/gpu:h=2": {GPUs: 3, MemoryMB: 1 << 20},
+		"cpu=2,mem=,gres/gpu=x":               {CPUs: 2},
+		"cpu=2,mem=9999999999999G":            {CPUs: 2},
+	} {
+		if diff := cmp.Diff(want, NeedOf(tres)); diff != "" {
+			t.Errorf("%s: %s", tres, diff)
+		}
+	}
+	p := parser{}
+	for asked, want := range map[string]*Need{
+		"2:ppn=8:x86_64:cl_zegox#excl": {Nodes: 2, CPUs: 16, MemoryMB: 1, Kind: "zegox", Exclusive: true},
+		"a.example+b.example:ppn=8":    {Nodes: 2, CPUs: 16, MemoryMB: 1},
+		"0":                            {Nodes: 1, CPUs: 16, MemoryMB: 1},
+	} {
+		if diff := cmp.Diff(want, p.swfNeed(asked, 16, 5)); diff != "" {
+			t.Errorf("%s: %s", asked, diff)
+		}
+	}
+}
+
+// TestNeedsInCSV: what is written is read.
+func TestNeedsInCSV(t *testing.T) {
+	jobs := []Job{
+		{ID: "a", User: "u", Nodes: 2, End: 5, Limit: 9, Need: &Need{CPUs: 4, GPUs: 1, MemoryMB: 7, Exclusive: true}},
+		{ID: "b", User: "u", Nodes: 1, End: 5, Limit: 9},
+	}
+	var b bytes.Buffer
+	if err := WriteCSV(&b, jobs); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(&b, "jobs.csv", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(jobs, got.Jobs); diff != "" {
+		t.Error(diff)
 	}
 }
