@@ -150,6 +150,7 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
+	used, job, lap := inLaps(used, job)
 	e := &Estimate{Samples: len(used), Warnings: warnings}
 	for _, r := range used {
 		e.Epochs += r.Epochs
@@ -173,6 +174,7 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; about %d would halve that",
 			ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High, min(job.Epochs, 4*e.Epochs)))
 	}
+	e.inEpochs(lap)
 	return e, nil
 }
 

@@ -120,6 +120,8 @@ type Progress struct {
 	// At says what a mark means: the "end" of an epoch (the default) or its
 	// "start".
 	At string `yaml:"at" json:"at,omitempty"`
+	// Each is how many epochs, or steps, come from one mark to the next; 0 means 1.
+	Each int `yaml:"each" json:"each,omitempty"`
 }
 
 // Sample is how the job is sampled. Its zero value is one pair of 1 % and 2 %.
@@ -279,8 +281,19 @@ func (s *Spec) Check() error {
 	if !slices.Contains([]string{"", "start", "end"}, s.Progress.At) {
 		return invalid("progress: at: %q, want start or end", s.Progress.At)
 	}
+	for name, period := range s.Every {
+		if period%s.Lap() != 0 {
+			return invalid("every: %s: %d is no multiple of the %d from one mark to the next", name, period, s.Lap())
+		}
+	}
+	if s.Progress.Each < 0 || s.Lap() > s.Epochs {
+		return invalid("progress: each: %d of %d", s.Progress.Each, s.Epochs)
+	}
 	return s.Sample.check()
 }
+
+// Lap is how many epochs, or steps, a lap holds.
+func (s *Spec) Lap() int { return max(1, s.Progress.Each) }
 
 func (s *Sample) check() error {
 	if len(s.Fractions) != 0 && len(s.Fractions) != 2 || len(s.MinEpochs) != 0 && len(s.MinEpochs) != 2 {
@@ -437,12 +450,17 @@ func (s *Spec) Lengths() (short, long int) {
 			least = []int{20, 50}
 		}
 	}
+	lap, fewest := s.Lap(), []int{1, 1}
+	if lap > 1 && len(s.Sample.MinEpochs) == 0 {
+		fewest = []int{2, 5} // laps
+	}
 	length := func(i int) int {
-		return min(s.Epochs, max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9)))
+		n := max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9))
+		return min(s.Epochs/lap, max(fewest[i], (n+lap-1)/lap)) * lap
 	}
 	short, long = length(0), length(1)
 	for _, period := range s.Every {
-		if reach := period + 1; reach <= s.Epochs/mostStretch {
+		if reach := period + lap; reach <= s.Epochs/mostStretch {
 			long = max(long, reach)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 )
 
 const whole = `name: lenet
@@ -95,6 +96,15 @@ func TestParseErrors(t *testing.T) {
 		"min epochs":         "command: [a, '{epochs}']\nepochs: 1\nsample: {min_epochs: [5, 4]}",
 		"budget":             "command: [a, '{epochs}']\nepochs: 1\nsample: {budget: 3}",
 		"nan target":         "command: [a, '{epochs}']\nepochs: 1\nsample: {target: .nan}",
+		"unit":               "command: [a, '{epochs}']\nepochs: 1\nunit: batch",
+		"two machines":       "command: [a, '{epochs}']\nepochs: 1\ndevices: {cpu: {ssh: a, slurm: b}}",
+		"an option of ssh":   "command: [a, '{epochs}']\nepochs: 1\ndevices: {cpu: {ssh: -oProxyCommand=x}}",
+		"memory":             "command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: 4Q}",
+		"negative memory":    "command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: -4}",
+		"much memory":        "command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: 9999999T}",
+		"processors":         "command: [a, '{epochs}']\nepochs: 1\nlimits: {cpus: -1}",
+		"each":               "command: [a, '{epochs}']\nepochs: 9\nprogress: {pattern: x, each: 10}",
+		"every other":        "command: [a, '{epochs}']\nepochs: 90\nprogress: {pattern: x, each: 10}\nevery: {evaluate: 15}",
 		"repeats":            "command: [a, '{epochs}']\nepochs: 1\nsample: {repeats: -1}",
 	} {
 		if _, err := Parse(strings.NewReader(text)); !errors.Is(err, ErrInvalid) {
@@ -127,6 +137,10 @@ func TestHash(t *testing.T) {
 		return s
 	}
 	s := parse(whole)
+	// Journals that people have are keyed by these.
+	if s.Hash(CPU) != "7c69e6688b6ab7b3" || s.Hash(GPU) != "419e33c3f20068ef" {
+		t.Errorf("hashes %s, %s", s.Hash(CPU), s.Hash(GPU))
+	}
 	if s.Hash(CPU) == s.Hash(GPU) {
 		t.Error("the same on both devices")
 	}
@@ -148,6 +162,45 @@ func TestLengths(t *testing.T) {
 		s := Spec{Epochs: tt.epochs}
 		if short, long := s.Lengths(); short != tt.short || long != tt.long {
 			t.Errorf("%d epochs: %d and %d, want %d and %d", tt.epochs, short, long, tt.short, tt.long)
+		}
+	}
+}
+
+// Steps are sampled twenty and fifty at a time at least; laps of several are
+// whole, two and five of them.
+func TestStepLengths(t *testing.T) {
+	for _, tt := range []struct {
+		spec        Spec
+		short, long int
+	}{
+		{Spec{Epochs: 10}, 2, 5},
+		{Spec{Epochs: 100, Unit: Step}, 20, 50},
+		{Spec{Epochs: 30000, Unit: Step}, 300, 600},
+		{Spec{Epochs: 30000, Unit: Step, Progress: Progress{Each: 250}}, 500, 1250},
+		{Spec{Epochs: 30000, Unit: Step, Progress: Progress{Each: 7}}, 301, 602},
+		{Spec{Epochs: 30000, Unit: Step, Progress: Progress{Each: 50}, Every: map[string]int{"evaluate": 2000}}, 300, 2050},
+		{Spec{Epochs: 320, Unit: Step, Progress: Progress{Each: 100}}, 200, 300},
+	} {
+		if short, long := tt.spec.Lengths(); short != tt.short || long != tt.long {
+			t.Errorf("%+v: %d and %d, want %d and %d", tt.spec, short, long, tt.short, tt.long)
+		}
+	}
+}
+
+// An amount of memory is read as it is written, and as this package writes it.
+func TestBytes(t *testing.T) {
+	for text, want := range map[string]Bytes{"4G": 4 << 30, "1.5K": 1536, "64M": 64 << 20, "2T": 2 << 40, "1000": 1000, "0": 0} {
+		s, err := Parse(strings.NewReader("command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: " + text + ", cpus: 0.5}"))
+		if err != nil || s.Limits != (Limits{want, 0.5}) {
+			t.Errorf("%s: %+v, %v", text, s, err)
+			continue
+		}
+		again, err := yaml.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := Parse(strings.NewReader(string(again))); err != nil || back.Limits != s.Limits {
+			t.Errorf("%s: %+v, %v in\n%s", text, back, err, again)
 		}
 	}
 }

@@ -63,6 +63,9 @@ type Run struct {
 	// Gap is the mean time between the readings of CPU and Wait that were cut
 	// at the laps; 0 in older journals. On a busy machine they come late.
 	Gap float64 `json:"gap_seconds,omitempty"`
+	// PerLap is how many epochs, or steps, each lap holds but for the first and the
+	// last; 0 means 1.
+	PerLap int `json:"epochs_per_lap,omitempty"`
 	// FirstEpoch is the number, from 1, of the epoch in the second lap; 0
 	// means 1. Epochs that no lap of their own tells are in the first or the
 	// last lap.

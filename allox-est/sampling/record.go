@@ -65,6 +65,9 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn f
 		if spec.Progress.At != "start" {
 			run.FirstEpoch = 2
 		}
+		if lap := spec.Lap(); lap > 1 {
+			run.PerLap = lap
+		}
 		return recordMarks(run, res, warn)
 	}
 	if spec.TimeWriter == "none" {
@@ -143,8 +146,8 @@ func parseCosts(text []byte, laps []float64) ([]journal.Cost, error) {
 // or ends, the k marks of k epochs bound k-1 of them; the other is in the
 // first or the last lap.
 func recordMarks(run *journal.Run, res *runner.Result, warn func(string, ...any)) error {
-	if len(res.Marks) != run.Epochs {
-		return fmt.Errorf("%d lines mark epochs, want %d", len(res.Marks), run.Epochs)
+	if want := run.Epochs / max(1, run.PerLap); len(res.Marks) != want {
+		return fmt.Errorf("%d lines mark epochs, want %d", len(res.Marks), want)
 	}
 	var last time.Duration
 	for _, at := range res.Marks {

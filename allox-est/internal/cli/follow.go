@@ -81,7 +81,7 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		if spec, err = job.spec(cmd, args); err != nil {
 			return err
 		}
-		f.epochs, f.journal = spec.Epochs, job.journal
+		f.epochs, f.journal = spec.Epochs/spec.Lap(), job.journal
 		if f.pattern == "" {
 			f.pattern = spec.Progress.Pattern
 		}
@@ -190,7 +190,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 // origin is where a run begins: at its first epoch, or after those of a sample.
 type origin struct {
 	folder  string // of the checkpoints
-	done    int
+	done    int    // its number in the job's lines
 	checked bool
 }
 
@@ -226,12 +226,12 @@ func (f *following) goOn(spec *jobspec.Spec) (*origin, error) {
 	if err := os.Rename(sample.Checkpoint, folder); err != nil {
 		return nil, err
 	}
-	f.env.Log.Infof("goes on after epoch %d of %d, from %s", sample.Epochs, f.epochs, folder)
+	f.env.Log.Infof("goes on after epoch %d of %d, from %s", sample.Epochs, spec.Epochs, folder)
 	var laps []float64
 	if n := len(sample.Laps); n > 2 {
 		laps = sample.Laps[1 : n-1]
 	}
-	f.tracker = follow.Resume(f.epochs, sample.Epochs, laps)
+	f.tracker = follow.Resume(f.epochs, sample.Epochs/spec.Lap(), laps)
 	return &origin{folder: folder, done: sample.Epochs}, nil
 }
 
@@ -250,7 +250,7 @@ func (f *following) sample(spec *jobspec.Spec) (*journal.Run, error) {
 	switch {
 	case run == nil:
 		return nil, fmt.Errorf("%s: no sample with a checkpoint that is still there", f.journal)
-	case run.Epochs >= f.epochs:
+	case run.Epochs >= spec.Epochs:
 		return nil, fmt.Errorf("%s: the sample of %d epochs is the whole run", f.journal, run.Epochs)
 	}
 	return run, nil
