@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,7 +74,7 @@ func TestLog(t *testing.T) {
 		f.Close()
 	}
 	seen, before := 0, -1
-	err := Log(t.Context(), path, regexp.MustCompile(`Epoch (\d+)`), time.Millisecond, func(n int) error {
+	err := Log(t.Context(), path, regexp.MustCompile(`Epoch (\d+)`), 5, time.Millisecond, func(n int) error {
 		before = n
 		write("Epoch 3/5\r\nEpo")
 		return nil
@@ -92,11 +93,11 @@ func TestLog(t *testing.T) {
 		t.Errorf("%d before, %d seen: %v", before, seen, err)
 	}
 	cut := func(int) error { return os.Truncate(path, 3) }
-	if err := Log(t.Context(), path, regexp.MustCompile("x"), time.Millisecond, cut, nil); !errors.Is(err, ErrEnded) {
+	if err := Log(t.Context(), path, regexp.MustCompile("x"), 5, time.Millisecond, cut, nil); !errors.Is(err, ErrEnded) {
 		t.Errorf("a log that was cut: %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	if err := Log(ctx, path, regexp.MustCompile("x"), time.Millisecond, func(int) error { stop(); return nil }, nil); !errors.Is(err, context.Canceled) {
+	if err := Log(ctx, path, regexp.MustCompile("x"), 5, time.Millisecond, func(int) error { stop(); return nil }, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -155,5 +156,27 @@ func TestResume(t *testing.T) {
 	u, err := tr.Mark(3 * time.Second) // two of them set-up
 	if err != nil || u.Done != 6 || u.Total == nil || u.Total.Value != 17 || u.Left.Value != 14 {
 		t.Errorf("%+v, total %+v, left %+v, %v", u, u.Total, u.Left, err)
+	}
+}
+
+// Reports mark the epochs that are new in each, whenever they are printed; the
+// set-up and the teardown are none.
+func TestReports(t *testing.T) {
+	var r Reports
+	at := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+	for _, tt := range []struct {
+		at   float64
+		laps []float64
+		want []time.Duration
+	}{
+		{5, []float64{5}, nil},
+		{6, []float64{5, 1}, []time.Duration{at(6)}},
+		{6.5, []float64{5, 1}, nil},
+		{9, []float64{5, 1, 2, 1}, []time.Duration{at(8), at(9)}},
+		{13, []float64{5, 1, 2, 1, 3, 1}, []time.Duration{at(12)}},
+	} {
+		if got := r.Ended(at(tt.at), tt.laps, 4); !slices.Equal(got, tt.want) {
+			t.Errorf("%v at %v: %v, want %v", tt.laps, tt.at, got, tt.want)
+		}
 	}
 }

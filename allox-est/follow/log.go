@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // ErrEnded is returned where a log ends, removed or cut, before the run does.
@@ -18,14 +20,15 @@ var ErrEnded = errors.New("the log was removed or cut")
 // of its lines marked epochs when it was first read, then mark for each that
 // comes, with the time since then; an error of either ends the reading, io.EOF as
 // its good end. Of lines with the same first group of the pattern, one after the other, the
-// first counts.
-func Log(ctx context.Context, path string, pattern *regexp.Regexp, every time.Duration, old func(n int) error, mark func(at time.Duration) error) error {
+// first counts. Where time-writer reports come before any such line they mark the
+// epochs, of which the run has so many.
+func Log(ctx context.Context, path string, pattern *regexp.Regexp, epochs int, every time.Duration, old func(n int) error, mark func(at time.Duration) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	in, part, m, n := bufio.NewReader(f), "", marker{pattern: pattern}, 0
+	in, part, m, n := bufio.NewReader(f), "", marker{pattern: pattern, epochs: epochs}, 0
 	begin, live := time.Now(), false
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -34,17 +37,16 @@ func Log(ctx context.Context, path string, pattern *regexp.Regexp, every time.Du
 		part += line
 		switch {
 		case err == nil:
-			marks := m.marks(strings.TrimRight(part, "\r\n"))
+			ends := m.ends(strings.TrimRight(part, "\r\n"), time.Since(begin))
 			part = ""
-			if !marks {
-				continue
-			}
 			if !live {
-				n++
+				n += len(ends)
 				continue
 			}
-			if err := mark(time.Since(begin)); err != nil {
-				return ended(err)
+			for _, at := range ends {
+				if err := mark(at); err != nil {
+					return ended(err)
+				}
 			}
 		case !errors.Is(err, io.EOF):
 			return err
@@ -94,8 +96,33 @@ func gone(f *os.File, path string) error {
 // marker finds the lines that mark epochs.
 type marker struct {
 	pattern *regexp.Regexp
+	epochs  int
 	last    string
-	any     bool
+	lines   bool // mark, not the reports
+	reports Reports
+	at      time.Duration // of the last mark
+}
+
+// ends are the times at which epochs ended that a line tells, none before those
+// of the lines before it.
+func (m *marker) ends(line string, now time.Duration) []time.Duration {
+	if m.marks(line) {
+		m.at = now
+		return []time.Duration{now}
+	}
+	if m.lines || !strings.Contains(line, timing.CloseTag) {
+		return nil
+	}
+	out, err := timing.ParseOutput(strings.NewReader(line), timing.Last)
+	if err != nil {
+		return nil
+	}
+	ends := m.reports.Ended(now, out.Laps(), m.epochs)
+	for i := range ends {
+		m.at = max(m.at, ends[i])
+		ends[i] = m.at
+	}
+	return ends
 }
 
 func (m *marker) marks(line string) bool {
@@ -104,10 +131,11 @@ func (m *marker) marks(line string) bool {
 		return false
 	}
 	if len(found) > 1 {
-		if m.any && found[1] == m.last {
+		if m.lines && found[1] == m.last {
 			return false
 		}
-		m.last, m.any = found[1], true
+		m.last = found[1]
 	}
+	m.lines = true
 	return true
 }

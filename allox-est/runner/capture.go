@@ -24,7 +24,7 @@ type capture struct {
 }
 
 func newCapture(c Command) (*capture, error) {
-	out := &capture{marks: marks{pattern: c.Marks, told: c.Marked}}
+	out := &capture{marks: marks{pattern: c.Marks, told: c.Marked, reported: c.Reported}}
 	var copied sync.Mutex
 	for _, s := range []*stream{&out.stdout, &out.stderr} {
 		var err error
@@ -103,6 +103,7 @@ func (s *stream) follow(start time.Time, m *marks) {
 		s.costs.write(buf[:n])
 		if k := s.parser.Completed(); k > complete {
 			complete, s.at = k, now
+			m.report(now, &s.parser)
 		}
 		if m.pattern != nil {
 			s.lines(buf[:n], now, m)
@@ -138,6 +139,8 @@ type marks struct {
 	pattern *regexp.Regexp
 	told    func(at time.Duration, group string)
 
+	reported func(at time.Duration, laps []float64)
+
 	mu   sync.Mutex // both streams mark
 	last string
 	at   []time.Duration
@@ -162,6 +165,18 @@ func (m *marks) match(line []byte, now time.Duration) {
 	m.at = append(m.at, now)
 	if m.told != nil {
 		m.told(now, m.last)
+	}
+}
+
+// report tells of a complete report.
+func (m *marks) report(now time.Duration, p *timing.Parser) {
+	if m.reported == nil {
+		return
+	}
+	if out, err := p.Output(); err == nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.reported(now, out.Laps())
 	}
 }
 

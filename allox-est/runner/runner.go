@@ -114,6 +114,9 @@ type Command struct {
 	// Marked, if not nil, is told of each mark as it comes, and of what the
 	// pattern's group holds; one at a time.
 	Marked func(at time.Duration, group string)
+	// Reported, if not nil, is told the laps of each time-writer report as it is
+	// complete; not while Marked is.
+	Reported func(at time.Duration, laps []float64)
 	// Output, if not nil, gets what the job prints on both its streams.
 	Output io.Writer
 	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves

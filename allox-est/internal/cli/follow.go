@@ -132,7 +132,7 @@ func (f *following) read(ctx context.Context, pattern *regexp.Regexp) error {
 		f.env.Log.Infof("%s: all %d epochs had ended", f.log, f.epochs)
 		return io.EOF
 	}
-	return follow.Log(ctx, f.log, pattern, 200*time.Millisecond, old, func(at time.Duration) error {
+	return follow.Log(ctx, f.log, pattern, f.epochs, 200*time.Millisecond, old, func(at time.Duration) error {
 		u, err := f.tracker.Mark(at)
 		if errors.Is(err, follow.ErrOrder) {
 			return io.EOF
@@ -158,16 +158,29 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 		return err
 	}
 	var failed error
+	var reports follow.Reports
+	lines := false // they mark the epochs, not the reports
+	mark := func(at time.Duration) {
+		u, err := f.tracker.Mark(at)
+		if err == nil {
+			err = f.show(u)
+		}
+		if err != nil && failed == nil && !errors.Is(err, follow.ErrOrder) {
+			failed = err
+		}
+	}
 	res, err := runner.New(runner.Settings{Guard: guardCommand()}).Run(ctx, runner.Command{
 		Args: args, Dir: spec.WorkDir(), Env: append(spec.Environ(os.Environ()), "PYTHONUNBUFFERED=1"), Marks: pattern, Output: f.env.Stderr,
 		Marked: func(at time.Duration, group string) {
+			lines = true
 			from.check(f, group)
-			u, err := f.tracker.Mark(at)
-			if err == nil {
-				err = f.show(u)
-			}
-			if err != nil && failed == nil && !errors.Is(err, follow.ErrOrder) {
-				failed = err
+			mark(at)
+		},
+		Reported: func(at time.Duration, laps []float64) {
+			for _, end := range reports.Ended(at, laps, f.epochs-from.done) {
+				if !lines {
+					mark(end)
+				}
 			}
 		},
 	})
@@ -177,8 +190,8 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 	if err := errors.Join(res.Err, failed); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if len(res.Marks) == 0 {
-		f.env.Log.Warnf("no line of the job's output marks an epoch: %s", pattern)
+	if len(f.updates) == 0 {
+		f.env.Log.Warnf("no line of the job's output marks an epoch, and no time-writer report: %s", pattern)
 	}
 	if f.json {
 		return nil
