@@ -43,18 +43,22 @@ func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spe
 	return now, nil
 }
 
-// newest reads a journal and sets aside the runs of a job that were made
-// otherwise than its last one, here or on another host.
+// newest reads a journal and sets aside the runs of a job on each device that were
+// made otherwise than the last one there, on this host or another.
 func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, error) {
 	j, err := journal.Read(f.journal)
 	if err != nil {
 		return nil, err
 	}
-	hashes := hashes(spec, f.devices)
-	for _, r := range slices.Backward(j.Runs) {
-		if hashes[r.Job] {
-			setAside(env, spec, j, f.devices, r.Identity, false)
-			break
+	for _, device := range f.devices {
+		last := -1
+		for i, r := range j.Runs {
+			if r.Job == spec.Hash(device) {
+				last = i
+			}
+		}
+		if last >= 0 {
+			setAside(env, spec, j, []string{device}, j.Runs[last].Identity, false)
 		}
 	}
 	return j, nil
