@@ -72,18 +72,10 @@ func (r *row) until(i int) int64 {
 	return forever
 }
 
-// takes says that a node has what a job needs, that much being free.
-func (b *board) takes(n int, s *Share, free Amount) bool {
-	if s.Whole {
-		return free == b.layout.nodes[n].has
-	}
-	return free.covers(s.Per)
-}
+func (b *board) takes(n int, s *Share, free Amount) bool { return b.layout.takes(int32(n), s, free) }
 
-// may says that a job may be placed on a node at all.
-func (b *board) may(n int, s *Share) bool {
-	return !b.shut[n] && b.layout.nodes[n].in&s.In != 0 && b.layout.nodes[n].has.covers(s.Per)
-}
+// may says that a job may be placed on a node in this pass.
+func (b *board) may(n int, s *Share) bool { return !b.shut[n] && b.layout.admits(int32(n), s) }
 
 // choose returns the first nodes that take a job from at for so many seconds, or
 // nil where there are not enough.
@@ -112,6 +104,9 @@ func (b *board) holds(n int, s *Share, from, to int64) bool {
 
 // earliest is the first moment from which enough nodes take a job.
 func (b *board) earliest(nodes int, s *Share, seconds int64) int64 {
+	if nodes == 1 {
+		return b.earliestOne(s, max(seconds, 1))
+	}
 	b.open = b.open[:0]
 	for n := range b.rows {
 		if b.may(n, s) {
@@ -134,6 +129,30 @@ func (b *board) earliest(nodes int, s *Share, seconds int64) int64 {
 		}
 	}
 	panic("cluster: no room on the nodes, ever")
+}
+
+// earliestOne is the first moment from which some node takes a job.
+func (b *board) earliestOne(s *Share, seconds int64) int64 {
+	best := int64(forever)
+	for n := range b.rows {
+		if !b.may(n, s) {
+			continue
+		}
+		r := &b.rows[n]
+		for i := 0; i < len(r.at) && r.at[i] < best; i++ {
+			if !b.takes(n, s, r.free[i]) {
+				continue
+			}
+			from := r.at[i]
+			for i+1 < len(r.at) && r.at[i+1] < from+seconds && b.takes(n, s, r.free[i+1]) {
+				i++
+			}
+			if r.until(i) == forever || r.until(i)-seconds >= from {
+				best = from
+			}
+		}
+	}
+	return best
 }
 
 // openings notes from when until when a job could begin on a node.

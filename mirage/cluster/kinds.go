@@ -202,6 +202,19 @@ func (l *Layout) allowed(j *trace.Job) (*Share, int, error) {
 	return s, tier, nil
 }
 
+// takes says that a node has what a job needs of it, that much being free.
+func (l *Layout) takes(n int32, s *Share, free Amount) bool {
+	if s.Whole {
+		return free == l.nodes[n].has
+	}
+	return free.covers(s.Per)
+}
+
+// admits says that a job may be placed on a node, were it idle.
+func (l *Layout) admits(n int32, s *Share) bool {
+	return l.nodes[n].in&s.In != 0 && l.nodes[n].has.covers(s.Per)
+}
+
 // downed are the nodes that a window takes: the last ones.
 func (l *Layout) downed(w Window) []int32 {
 	var on []int32

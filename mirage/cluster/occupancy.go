@@ -164,6 +164,22 @@ func (o *Occupancy) Release() Allocation {
 	return a
 }
 
+// Room says that so many nodes have now what a job takes of them, whatever is
+// planned.
+func (o *Occupancy) Room(nodes int, share *Share) bool {
+	if o.layout == nil {
+		return nodes <= o.free
+	}
+	for n := range o.idle {
+		if o.layout.admits(int32(n), share) && o.layout.takes(int32(n), share, o.idle[n]) {
+			if nodes--; nodes == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // hold gives what a place takes back to its nodes, or takes it.
 func (o *Occupancy) hold(p *Place, times int64) {
 	for _, n := range p.On {
@@ -217,6 +233,18 @@ func (o *Occupancy) roomiest(nodes int) []int32 {
 	return on[:min(nodes, len(on))]
 }
 
+// PlanNow fills p with the nodes that are free now and will go on to be, as if no
+// job ended: what fits from now on fits in that, as nodes that go down have to be
+// empty.
+func (o *Occupancy) PlanNow(p *Profile, now int64) {
+	if o.layout == nil {
+		o.Plan(p, now, 0)
+		return
+	}
+	p.plan(o, now)
+	o.windows(p, now, 0)
+}
+
 // Plan fills p with the nodes that will be free from now on if every job runs
 // to its limit. Times of release are rounded up to multiples of resolution
 // seconds after now; 0 keeps them exact.
@@ -232,6 +260,11 @@ func (o *Occupancy) Plan(p *Profile, now, resolution int64) {
 			p.board.rows[n].change(at, forever, o.layout.take(a.Place.Share, n), 1)
 		}
 	}
+	o.windows(p, now, resolution)
+}
+
+// windows takes what goes down out of p.
+func (o *Occupancy) windows(p *Profile, now, resolution int64) {
 	for _, w := range o.down {
 		if w.To > now {
 			p.lose(w, max(w.From, now), RoundUp(w.To, now, resolution))

@@ -68,7 +68,7 @@ func (p *Plan) take(f *Floor, r *Request, seconds int64) {
 func (p *Plan) strict(f *Floor) {
 	planned := f.Nodes.Planned(f.Now)
 	if planned {
-		f.Nodes.Plan(&p.profile, f.Now, 0)
+		f.Nodes.PlanNow(&p.profile, f.Now)
 	}
 	w := walk{q: f.Queue, now: f.Now}
 	seen, outOfTurn := 0, false
@@ -109,7 +109,7 @@ func (p *Plan) reserving(f *Floor, depth int, window, resolution int64, promise 
 	free, hopefuls, last := f.Nodes.Free(), 0, 0
 	w := walk{q: f.Queue, now: f.Now}
 	for n, r := 1, w.next(); r != nil && (depth == 0 || n <= depth); n, r = n+1, w.next() {
-		if int(r.Nodes) <= free && !p.blocked(f, r) {
+		if int(r.Nodes) <= free && !p.blocked(f, r) && f.Nodes.Room(int(r.Nodes), r.Share) {
 			hopefuls++
 			last = n
 		}

@@ -167,10 +167,24 @@ func (q *Queue) sweep() {
 	if q.started == 0 {
 		return
 	}
-	taken := func(r Request) bool { return r.Nodes < 0 }
-	q.young = slices.DeleteFunc(q.young, taken)
-	q.old = slices.DeleteFunc(q.old, taken)
-	q.started = 0
+	q.young = q.without(q.young)
+	q.old = q.without(q.old)
+}
+
+// without is a list without the requests that were taken, of which most stand at
+// its head.
+func (q *Queue) without(list []Request) []Request {
+	for len(list) > 0 && list[0].Nodes < 0 {
+		list = list[1:]
+		q.started--
+	}
+	if q.started == 0 {
+		return list
+	}
+	before := len(list)
+	list = slices.DeleteFunc(list, func(r Request) bool { return r.Nodes < 0 })
+	q.started -= before - len(list)
+	return list
 }
 
 // Each calls f for the pending jobs in the order of priority until it returns

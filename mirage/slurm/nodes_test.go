@@ -2,13 +2,16 @@ package slurm
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	machine "github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -108,5 +111,50 @@ func TestGPUsOf(t *testing.T) {
 		{"job_id":3,"job_state":"RUNNING","node_count":1,"tres_alloc_str":"cpu=4,gres/gpu=2","tres_per_node":"gres:gpu:2"}]}`))
 	if err != nil || jobs[0].TRES != "cpu=4,gres/gpu=6" || jobs[1].TRES != "cpu=4,gres/gpu=2" {
 		t.Errorf("%v, %v", jobs, err)
+	}
+}
+
+// BenchmarkWaits asks when a job of two GPUs would start behind so many pending
+// ones, on a hundred nodes of eight GPUs.
+func BenchmarkWaits(b *testing.B) {
+	for _, pending := range []int{100, 1000, 10000} {
+		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			st := simulator.Standing{Now: 1_700_000_000}
+			row := func(i int) trace.Job {
+				gpus := 1 + rng.IntN(8)
+				return trace.Job{
+					User: fmt.Sprint(i % 40), Nodes: 1, Submit: st.Now - 1000, Limit: int64(3600 * (1 + rng.IntN(48))), Priority: float64(rng.IntN(1000)),
+					Need: &trace.Need{CPUs: 8 * gpus, GPUs: gpus},
+				}
+			}
+			for i := range 170 {
+				j := row(i)
+				j.Start = st.Now - int64(rng.IntN(900))
+				st.Running = append(st.Running, j)
+			}
+			for i := range pending {
+				st.Pending = append(st.Pending, row(i))
+			}
+			v := View{Now: st.Now, Hardware: &Hardware{}, pending: pending}
+			m := machine.Machine{Nodes: 100, Kinds: []machine.Kind{{Name: "g", Nodes: 100, CPUs: 64, GPUs: 8}}}
+			config := simulator.Config{Machine: m, Rules: liveRules("")}
+			spare(&config, st.Pending)
+			var err error
+			if v.sim, err = config.Resume(st); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				job := trace.Job{User: "0", Nodes: 1, Limit: 7200, Need: &trace.Need{CPUs: 16, GPUs: 2}}
+				_, err := v.Waits(job)
+				for range 4 { // cheaper shapes
+					_, e := v.Sketch(job)
+					err = errors.Join(err, e)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

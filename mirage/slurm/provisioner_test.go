@@ -32,7 +32,7 @@ func life(dir string, s Settings) (l *Ledger, crashed bool, err error) {
 	var p *Provisioner
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ok := r.(crash); !ok {
+			if _, ok := r.(died); !ok {
 				panic(r)
 			}
 			crashed = true

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -60,6 +62,7 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *scheduler.Rules
 	if rules != nil {
 		config.Rules = *rules
 	}
+	spare(&config, st.Pending)
 	ageless(st.Pending, v.Now, &config.Rules)
 	for i := range st.Pending {
 		v.lowest = min(v.lowest, st.Pending[i].Priority)
@@ -67,6 +70,36 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *scheduler.Rules
 	v.pending = len(st.Pending)
 	v.sim, err = config.Resume(st)
 	return v, err
+}
+
+// Queues of more than so many jobs are planned by fewer backfill passes over fewer
+// jobs, so many of each, so that an answer is there at once.
+const (
+	longQueue   = 300
+	sparePasses = 100
+	spareJobs   = 100
+)
+
+// spare plans a long queue more coarsely.
+func spare(c *simulator.Config, pending []trace.Job) {
+	if len(pending) <= longQueue {
+		return
+	}
+	var cpus, gpus float64 // seconds of them that the queue asks for
+	for i := range pending {
+		j := &pending[i]
+		cpus += float64(j.Need.CPUs) * float64(j.Limit)
+		gpus += float64(j.Need.GPUs) * float64(j.Limit)
+	}
+	var haveCPUs, haveGPUs float64
+	for _, k := range c.Kinds {
+		haveCPUs += float64(k.Nodes * k.CPUs)
+		haveGPUs += float64(k.Nodes * k.GPUs)
+	}
+	drain := max(cpus/max(haveCPUs, 1), gpus/max(haveGPUs, 1))
+	b := &c.Backfill
+	b.IntervalSeconds = max(b.IntervalSeconds, int64(drain/sparePasses))
+	b.MaxJobTest = min(cmp.Or(b.MaxJobTest, spareJobs), spareJobs)
 }
 
 // past are the jobs of the accounting that ended lately.
@@ -121,6 +154,15 @@ func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
 // the job has no priority it stands behind all that wait. The error wraps
 // cluster.ErrOversize where it can never start.
 func (v *View) Waits(job trace.Job) (stats.Sorted, error) {
+	return v.waits(job, drawnFor(v.pending))
+}
+
+// Sketch is Waits in a quarter as many futures, for a comparison.
+func (v *View) Sketch(job trace.Job) (stats.Sorted, error) {
+	return v.waits(job, max(drawnFor(v.pending)/4, 4))
+}
+
+func (v *View) waits(job trace.Job, draws int) (stats.Sorted, error) {
 	job.Partition = cmp.Or(job.Partition, v.Hardware.Default)
 	job.Need = v.Hardware.need(job.Need, job.Partition, nil)
 	if job.Priority == 0 && !math.IsInf(v.lowest, 0) {
@@ -128,13 +170,18 @@ func (v *View) Waits(job trace.Job) (stats.Sorted, error) {
 	}
 	job.End = job.Start + job.Limit
 	lengths := v.sim.Lengths()
-	waits := make([]float64, drawnFor(v.pending))
+	waits := make([]float64, draws)
+	var group crash.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range waits {
-		w, err := v.sim.In(simulator.Future{Length: tilted(lengths, i, len(waits))}, job, longest)
-		if err != nil {
-			return nil, err
-		}
-		waits[i] = float64(w)
+		group.Go(func() error {
+			w, err := v.sim.In(simulator.Future{Length: tilted(lengths, i, len(waits))}, job, longest)
+			waits[i] = float64(w)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	return stats.Sort(waits), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,6 +37,7 @@ func TestRealWhen(t *testing.T) {
 	client := &Client{Runner: Exec{Env: c.Env()}}
 	rng := rand.New(rand.NewPCG(3, 4))
 	var all []asked
+	starts := map[int64]int64{}
 	const before = 14 // jobs that fill the cluster and tell how long they run
 	for i := range before + *whenJobs {
 		gpus, limit := 1+rng.IntN(4), 1+rng.IntN(3)
@@ -67,32 +69,25 @@ func TestRealWhen(t *testing.T) {
 		}
 		if i >= before {
 			all = append(all, a)
+			note(c, all, starts)
 			time.Sleep(time.Duration(rng.ExpFloat64() * 6 * float64(time.Second)))
 		}
 	}
-	judgeWhen(t, all, started(c, all))
-}
-
-// started are the starts of jobs, once all have started.
-func started(c *slurmtest.Cluster, all []asked) map[int64]int64 {
-	for {
-		starts := map[int64]int64{}
-		for _, j := range queue(c) {
-			if j.Started() {
-				starts[j.ID] = j.Start
-			}
-		}
-		left := 0
-		for _, a := range all {
-			if starts[a.id] == 0 {
-				left++
-			}
-		}
-		if left == 0 || c.T.Context().Err() != nil {
-			return starts
-		}
+	for !note(c, all, starts) && t.Context().Err() == nil {
 		time.Sleep(time.Second)
 	}
+	judgeWhen(t, all, starts)
+}
+
+// note takes down the starts that the controller tells of, which it forgets later,
+// and says whether all jobs have started.
+func note(c *slurmtest.Cluster, all []asked, starts map[int64]int64) bool {
+	for _, j := range queue(c) {
+		if j.Started() {
+			starts[j.ID] = j.Start
+		}
+	}
+	return !slices.ContainsFunc(all, func(a asked) bool { return starts[a.id] == 0 })
 }
 
 // judgeWhen tells how far off the answers were. A start is seen by the second, and

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// crash is the end of a process at the point where it is thrown.
-type crash struct{}
+// died is the end of a process at the point where it is thrown.
+type died struct{}
 
 // world is a Slurm in memory, on a time of its own, that loses replies, lets
 // requests linger, forgets finished jobs, and ends the process that talks to
@@ -72,7 +72,7 @@ func (w *world) fault(probability float64) bool {
 func (w *world) crash(probability float64, where string) {
 	if w.fault(probability) {
 		w.counts["crash "+where]++
-		panic(crash{})
+		panic(died{})
 	}
 }
 
@@ -194,10 +194,10 @@ func (w *world) sbatch(argv []string, held *os.File, failed error) ([]byte, erro
 		w.pending = append(w.pending, late{within(2*w.message - time.Second), argv, -1, true})
 		return nil, failed
 	case 4: // the process ends before
-		panic(crash{})
+		panic(died{})
 	case 5: // and after
 		w.submit(argv)
-		panic(crash{})
+		panic(died{})
 	case 6, 7, 10: // it ends during sbatch, which goes on alone, for long
 		fd, err := syscall.Dup(int(held.Fd()))
 		if err != nil {
@@ -207,7 +207,7 @@ func (w *world) sbatch(argv []string, held *os.File, failed error) ([]byte, erro
 		if fate == 10 { // or only a wrapper of sbatch ends
 			return nil, failed
 		}
-		panic(crash{})
+		panic(died{})
 	case 8: // tells twice
 		id := w.submit(argv)
 		return fmt.Appendf(nil, "%d;t\n%d;t\n", id, id), nil

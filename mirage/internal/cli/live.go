@@ -95,7 +95,7 @@ func (w *when) foretell(v *slurm.View, job trace.Job) (*answered, stats.Sorted, 
 		return a, waits, nil
 	}
 	for _, shape := range cheaper(job) {
-		if waits, err := v.Waits(shape.job); err == nil { // one that can never start is none
+		if waits, err := v.Sketch(shape.job); err == nil { // one that can never start is none
 			hours := slurm.Expect(waits, w.s.Level).Times(1. / 3600)
 			if earlier := a.Wait.Value - hours.Value; earlier > 1./60 {
 				a.Alternatives = append(a.Alternatives, alternative{shape.name, hours, earlier})
