@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -90,8 +91,9 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	trees      *KernelTrees // nil is the rates alone
-	neighbours neighbours   // of Near
+	trees      *KernelTrees            // nil is the rates alone
+	neighbours neighbours              // of Near
+	known      map[*kernel.Row]float64 // what trees said of kernels; nil notes nothing
 }
 
 // Error is one model's measured time beside its prediction.
@@ -144,33 +146,38 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 	if judged < smallest || len(all) < 3 {
 		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, judged, len(all), smallest)
 	}
-	var best *Calibration
-	for _, belief := range beliefs {
-		c := local(cases, facts, trees, belief)
-		for _, family := range all {
-			left := local(without(cases, family), facts, trees, belief)
+	tried := beliefs
+	if trees == nil {
+		tried = beliefs[:1]
+	}
+	found := make([]*Calibration, len(tried))
+	for _, family := range append([]string{""}, all...) {
+		known := map[*kernel.Row]float64{}
+		for i, belief := range tried {
+			left := local(without(cases, family), facts, trees, belief, known)
+			if family == "" {
+				found[i] = left
+				continue
+			}
 			for _, m := range cases {
 				if m.Family == family {
-					c.judge(&m, left)
+					found[i].judge(&m, left)
 				}
 			}
 		}
-		if best == nil || off(c.Errors) < off(best.Errors) {
-			best = c
-		}
-		if trees == nil {
-			break
-		}
 	}
+	best := slices.MinFunc(found, func(x, y *Calibration) int { return cmp.Compare(off(x.Errors), off(y.Errors)) })
+	best.known = nil
 	best.judgeOwn(cases)
 	best.Dispatch = dispatch
 	best.bound()
 	return best, nil
 }
 
-// local is fit without the user's own models, whose kernels are neighbours.
-func local(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibration {
-	c := fit(without(cases, Own), facts, trees, belief)
+// local is fit without the user's own models, whose kernels are neighbours. What
+// trees say of kernels with the same rates is noted in known.
+func local(cases []Case, facts Facts, trees *KernelTrees, belief float64, known map[*kernel.Row]float64) *Calibration {
+	c := fit(without(cases, Own), facts, trees, belief, known)
 	c.learnNear(cases)
 	return c
 }
@@ -223,8 +230,8 @@ func off(errors []Error) float64 {
 }
 
 // fit finds the rates of one setting and the scale of their sums.
-func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64) *Calibration {
-	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), Belief: belief, trees: trees}
+func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64, known map[*kernel.Row]float64) *Calibration {
+	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), Belief: belief, trees: trees, known: known}
 	var ratios []float64
 	for _, m := range cases {
 		c.Call = m.Call
@@ -326,7 +333,17 @@ func (c *Calibration) kernels(kernels []kernel.Row) []float64 {
 // once is what rates and trees say of a kernel.
 func (c *Calibration) once(k *kernel.Row, at conditions) float64 {
 	r := c.Rates[onnx.Class(k.Class)]
-	return r.seconds(k) * math.Pow(c.trees.factor(k, r, at), c.Belief)
+	if c.Belief == 0 {
+		return r.seconds(k)
+	}
+	factor, ok := c.known[k]
+	if !ok {
+		factor = c.trees.factor(k, r, at)
+		if c.known != nil {
+			c.known[k] = factor
+		}
+	}
+	return r.seconds(k) * math.Pow(factor, c.Belief)
 }
 
 // learnNear notes how far the kernels of the user's own models are from what

@@ -85,7 +85,7 @@ func (j *judgement) add(ctx context.Context, f fold, rounds int) error {
 				own = append(own, t)
 			}
 		}
-		plain[c.Facts.Setting] = fit(own, c.Facts, nil, 0)
+		plain[c.Facts.Setting] = fit(own, c.Facts, nil, 0, nil)
 	}
 	baselines := map[string]baseline{BaselineMean: meanPerDevice(f.train), BaselineNearest: nearest(f.train), BaselineRoofline: roofline(f.train)}
 	best := majority(f.train)

@@ -51,7 +51,7 @@ func learn(ctx context.Context, cases []Case, rounds int) (*Model, error) {
 				return nil, err
 			}
 		}
-		m.Settings = append(m.Settings, fit(parts[name], parts[name][0].facts(), m.Kernels[runtime], 1))
+		m.Settings = append(m.Settings, fit(parts[name], parts[name][0].facts(), m.Kernels[runtime], 1, nil))
 	}
 	return m, nil
 }
