@@ -70,7 +70,7 @@ func two() cluster {
 			{known, "1", a},
 			{ageSeconds, "2", a},
 			{memoryTotal, "4e9", a},
-			{architecture, "4", append(slices.Clone(a), "char_node_arch", "aarch64")},
+			{architecture, "4", append(slices.Clone(a), "char_node_arch", "aarch64", "char_node_brand", "Cortex-A72")},
 			{known, "1", b},
 			{ageSeconds, "2", b},
 		},
@@ -78,6 +78,9 @@ func two() cluster {
 			{uname, "1", []string{"instance", "10.0.0.1:9100", "nodename", "a"}},
 			{diskPercent, "58", []string{"instance", "10.0.0.1:9100"}},
 			{memoryFree, "3e9", []string{"instance", "10.0.0.1:9100"}},
+			{load1, "6.5", []string{"instance", "10.0.0.1:9100"}},
+			{waiting, "40", []string{"instance", "10.0.0.1:9100"}},
+			{running, "4", []string{"instance", "10.0.0.1:9100"}}, // the exporter among them
 			{diskPercent, "40", []string{"instance", "b:9100"}},
 		},
 	}
@@ -115,10 +118,11 @@ func ask(t *testing.T, c cluster) ([]device.Device, []device.Excluded) {
 }
 
 func TestDevices(t *testing.T) {
+	waited := 40.0
 	want := []device.Device{
 		{
-			Node: "a", Class: "Computer", Model: "Raspberry Pi 4B", UUID: "ua", Arch: "aarch64", Cores: 4, MaxMHz: 1500, MemoryBytes: 4e9,
-			Load: device.Load{CPUPercent: 25, DiskPercent: 58, MemoryAvailableBytes: 3e9},
+			Node: "a", Class: "Computer", Model: "Raspberry Pi 4B", UUID: "ua", Arch: "aarch64", Processor: "Cortex-A72", Cores: 4, MaxMHz: 1500, MemoryBytes: 4e9,
+			Load: device.Load{CPUPercent: 25, DiskPercent: 58, MemoryAvailableBytes: 3e9, Load1: 6.5, WaitingPercent: &waited, Running: 3},
 		},
 		{Node: "b", Class: "Computer", Model: "Jetson Nano", UUID: "ub", Cores: 4, Load: device.Load{DiskPercent: 40}},
 	}

@@ -229,7 +229,7 @@ func (o *calibrating) slowdowns(ctx context.Context, path string, s sized, most 
 		return nil, err
 	}
 	defer session.Close()
-	return collection.Slowdowns(ctx, session, most, loadedRounds)
+	return collection.Slowdowns(ctx, session, most, min(loadedRounds, o.runs))
 }
 
 // rows is the folder of what is measured for the user's own models. Its name

@@ -101,11 +101,14 @@ func (c *Cluster) Busy(name string, share float64) {
 func (c *Cluster) exporter(name string) string {
 	c.t.Helper()
 	n := c.nodes[name]
-	if err := os.MkdirAll(filepath.Join(n.proc, "1"), 0o755); err != nil {
-		c.t.Fatal(err)
+	for _, folder := range []string{"1", "pressure"} {
+		if err := os.MkdirAll(filepath.Join(n.proc, folder), 0o755); err != nil {
+			c.t.Fatal(err)
+		}
 	}
 	for file, text := range map[string]string{
-		"meminfo": "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n", "1/mounts": "/dev/root / ext4 rw 0 0\n",
+		"loadavg": "2.50 2.00 1.00 3/100 9\n",
+		"meminfo": "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n", "pressure/memory": pressure(0), "pressure/io": pressure(0), "1/mounts": "/dev/root / ext4 rw 0 0\n",
 	} {
 		if err := os.WriteFile(filepath.Join(n.proc, file), []byte(text), 0o644); err != nil {
 			c.t.Fatal(err)
@@ -129,12 +132,13 @@ func (c *Cluster) exporter(name string) string {
 	})
 	address := free(c.t)
 	n.exporter = c.run("http://"+address+"/metrics", "prometheus-node-exporter", "--web.listen-address="+address, "--path.procfs="+n.proc,
-		"--collector.disable-defaults", "--collector.cpu", "--collector.meminfo", "--collector.filesystem", "--collector.uname")
+		"--collector.disable-defaults", "--collector.cpu", "--collector.meminfo", "--collector.filesystem", "--collector.uname", "--collector.loadavg", "--collector.stat", "--collector.pressure")
 	return address
 }
 
 // write moves the processors' times on, 100 ticks a second, and writes them
-// with all the modes that a kernel counts (proc(5)).
+// with all the modes that a kernel counts (proc(5)); tasks wait as long as the
+// processors are busy.
 func (n *node) write(from, to time.Time) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
@@ -145,9 +149,22 @@ func (n *node) write(from, to time.Time) {
 	for _, name := range []string{"cpu ", "cpu0", "cpu1"} {
 		fmt.Fprintf(&b, "%s %d 0 %d %d 0 0 0 0 0 0\n", name, int(n.busyTick/2), int(n.busyTick/2), int(n.idleTick))
 	}
-	b.WriteString("btime 1\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n")
-	path := filepath.Join(n.proc, "stat")
-	if os.WriteFile(path+".new", []byte(b.String()), 0o644) == nil {
+	b.WriteString("btime 1\nprocesses 1\nprocs_running 3\nprocs_blocked 0\n")
+	n.replace("stat", b.String())
+	n.replace("pressure/cpu", pressure(n.busyTick/100))
+}
+
+// pressure is what the kernel says of tasks that waited for some seconds
+// (Documentation/accounting/psi.rst).
+func pressure(seconds float64) string {
+	line := fmt.Sprintf("avg10=0.00 avg60=0.00 avg300=0.00 total=%d\n", int(seconds*1e6))
+	return "some " + line + "full " + line
+}
+
+// replace writes a file so that a reader sees the old one or the new one.
+func (n *node) replace(name, text string) {
+	path := filepath.Join(n.proc, name)
+	if os.WriteFile(path+".new", []byte(text), 0o644) == nil {
 		_ = os.Rename(path+".new", path)
 	}
 }
