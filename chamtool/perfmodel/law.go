@@ -42,6 +42,7 @@ func Models() registry.List[func(*Entry) law] {
 		{Name: "near", Help: "the run of equal sizes that was created next to this one", New: newNear},
 		{Name: "place", Help: "the task that was created at the same place in the iteration before", New: newPlace},
 		{Name: "pace", Help: "history, times how much slower the last runs of all sizes were than their own", New: newPace},
+		{Name: "worker", Help: "history, times how much slower the last runs of the same worker were than their own", New: newWorker},
 		{Name: "speed", Help: "history, times how much slower the core is clocked than in the footprint's runs, as far as times follow", New: newSpeed},
 	}
 }

@@ -28,6 +28,7 @@ type Moment struct {
 	Created uint64  // when, on a clock of the caller's; 0 is not known
 	Same    float64 // seconds of the task at the same place in the last iteration; 0 is not known
 	MHz     float64 // frequency of the core that runs it; 0 is not known
+	Worker  int     // thread that runs it, from 1; 0 is not known
 }
 
 // Model is what a process knows about its task functions. It belongs, with its

@@ -155,3 +155,35 @@ func TestStalls(t *testing.T) {
 		}
 	}
 }
+
+// Threads whose cores differ, as a mobile processor's do: a task's time is told by
+// which of them runs it.
+func TestWorkers(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	var b strings.Builder
+	b.WriteString(tasklog.Header)
+	var free [4]float64 // when each thread is done
+	for i := range 2000 {
+		lane := 0
+		for k, at := range free {
+			if at < free[lane] {
+				lane = k
+			}
+		}
+		size := []int{10_000, 40_000, 90_000}[random.IntN(3)]
+		seconds := 1e-8 * float64(size) * []float64{1, 1, 1.8, 0.7}[lane] * math.Exp(0.03*random.NormFloat64())
+		fmt.Fprintf(&b, "%d,%d,local,f,%d,0,,%.9f,%.9f,%.9f,,,,,\n", i/200, lane, size, free[lane], free[lane], seconds)
+		free[lane] += seconds
+	}
+	l, err := tasklog.Read(strings.NewReader(b.String()), "log", tasklog.FormatCSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, plain := float64(*r.MedianAPE), float64(*r.Baselines["history"].MedianAPE); got > 5 || plain < 8 {
+		t.Errorf("median error %.1f %%, of the plain median %.1f %%", got, plain)
+	}
+}

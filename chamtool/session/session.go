@@ -394,7 +394,7 @@ func (s *Session) predictTask(t *task.Task[mark]) {
 // moment is what is known of a task besides its function and sizes.
 func (s *Session) moment(t *task.Task[mark]) perfmodel.Moment {
 	mhz, _ := s.freq.MHz(t.Core) // 0 where it is not known
-	return perfmodel.Moment{Created: t.Created, Same: s.places.same(t.Token, &t.Mark, t.Iteration), MHz: mhz}
+	return perfmodel.Moment{Created: t.Created, Same: s.places.same(t.Token, &t.Mark, t.Iteration), MHz: mhz, Worker: t.Lane + 1}
 }
 
 // Ended scores what was predicted of the run, learns from the run and logs it.

@@ -121,7 +121,7 @@ func (t *Tracker[M]) step(c *cursor, r *ring.Ring) bool {
 	if s.Kind() == abi.Run && !c.begun {
 		task := t.tasks.get(s[abi.WordToken])
 		if t.started[c.lane] = task; task != nil {
-			task.Core = s.Core()
+			task.Core, task.Lane = s.Core(), c.lane
 			t.begin(task, c.when)
 		}
 		c.begun, c.when = true, s[abi.WordEnd]

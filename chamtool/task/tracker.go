@@ -16,6 +16,7 @@ type Task[M any] struct {
 	Mark      M      // the observer's own
 	Created   uint64 // when, in ticks; 0 where it was not created here
 	Core      int    // that runs it; -1 before it is known
+	Lane      int    // of the thread that runs it; -1 before it is known
 	begun     bool   // its observer was told that it started
 }
 
@@ -209,7 +210,7 @@ func (t *Tracker[M]) creations(l *lane, r *ring.Ring) {
 // add makes the task of a Create or Arrive event.
 func (t *Tracker[M]) add(s *abi.Slot, iteration int) *Task[M] {
 	task := t.tasks.add(s[abi.WordToken])
-	*task = Task[M]{Token: s[abi.WordToken], Flag: s.Flag(), Entry: s[abi.WordEntry], Iteration: iteration, Core: -1}
+	*task = Task[M]{Token: s[abi.WordToken], Flag: s.Flag(), Entry: s[abi.WordEntry], Iteration: iteration, Core: -1, Lane: -1}
 	return task
 }
 
