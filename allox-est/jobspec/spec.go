@@ -108,6 +108,9 @@ type Machine struct {
 	Program string `yaml:"program,omitempty"` // allox-est there; the one on its path if empty
 }
 
+// Elsewhere says that the machine is not this one.
+func (m Machine) Elsewhere() bool { return m.SSH != "" || m.Slurm != "" }
+
 // ProgramName is the program to run on the machine.
 func (m Machine) ProgramName() string { return cmp.Or(m.Program, "allox-est") }
 

@@ -35,10 +35,12 @@ func TestMemoryLimit(t *testing.T) {
 	if res.Err != nil || strings.TrimSpace(res.Stdout()) != "8000000" {
 		t.Errorf("within the limit: %v, %s", res.Err, res.Stdout())
 	}
-	hold[2] = "head -c $BYTES /dev/zero | tail -c $BYTES >/dev/null"
-	res = limited(t, Command{Args: hold, Env: append(os.Environ(), "BYTES=400000000"), MemoryBytes: 64 << 20})
-	if !errors.Is(res.Err, ErrMemory) {
-		t.Errorf("beyond the limit: %v", res.Err)
+	for _, end := range []string{"", "; true"} { // also where nobody asks how it ended
+		hold[2] = "head -c $BYTES /dev/zero | tail -c $BYTES >/dev/null" + end
+		res = limited(t, Command{Args: hold, Env: append(os.Environ(), "BYTES=400000000"), MemoryBytes: 64 << 20})
+		if !errors.Is(res.Err, ErrMemory) {
+			t.Errorf("beyond the limit%s: %v", end, res.Err)
+		}
 	}
 }
 

@@ -229,8 +229,8 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	r.cleanUp(res, group, family, cmd.Process.Pid)
 	out.wait(r.settings.Grace)
 	res.finish(state, group)
-	if res.Err != nil && group.killedForMemory() {
-		res.Err = fmt.Errorf("%w of %d bytes: %w", ErrMemory, c.MemoryBytes, res.Err)
+	if c.MemoryBytes > 0 && group.killedForMemory() {
+		res.Err = fmt.Errorf("%w of %d MiB", ErrMemory, c.MemoryBytes>>20)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -111,11 +111,18 @@ func (t *trials) compare(ctx context.Context, e *experiment.Experiment, spec *jo
 // runs makes what a journal of its own lacks of samples of the given lengths, or
 // of whole runs, and returns all that succeeded.
 func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, name string, lengths []int, full int) ([]journal.Run, error) {
-	j, err := journal.Open(filepath.Join(t.dir, fmt.Sprintf("%s.%s.%s.jsonl", spec.Name, device, name)))
+	if spec.Devices[device].Elsewhere() {
+		return nil, fmt.Errorf("%s: %s is on another machine, and experiments are made here", spec.Name, device)
+	}
+	path := filepath.Join(t.dir, fmt.Sprintf("%s.%s.%s.jsonl", spec.Name, device, name))
+	j, err := journal.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer j.Close()
+	if t.sample.checkpoints, err = checkpoints(path); err != nil {
+		return nil, err
+	}
 	s, done := t.sample.sampler(t.env, spec, j, 1)
 	defer done()
 	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, []string{device}, nil); err != nil {

@@ -81,6 +81,9 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		if spec, err = job.spec(cmd, args); err != nil {
 			return err
 		}
+		if spec.Devices[f.device].Elsewhere() {
+			return cli.Usagef("--device %s: it is on another machine, and follow starts jobs here; --log FILE follows one of there", f.device)
+		}
 		f.epochs, f.journal = spec.Epochs/spec.Lap(), job.journal
 		if f.pattern == "" {
 			f.pattern = spec.Progress.Pattern
@@ -177,7 +180,11 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 			mark(at)
 		},
 		Reported: func(at time.Duration, laps []float64) {
-			for _, end := range reports.Ended(at, laps, f.epochs-from.done) {
+			left := f.epochs - from.done/spec.Lap()
+			if len(laps) == left+3 && !lines {
+				f.env.Log.Warnf("more epochs are reported than the %d left: the job did not go on from the checkpoint", left)
+			}
+			for _, end := range reports.Ended(at, laps, left) {
 				if !lines {
 					mark(end)
 				}

@@ -47,6 +47,9 @@ func sampled(cmd *cobra.Command, args []string, env *cli.Env, job *jobFlags, sam
 	}
 	defer j.Close()
 	remotes := sample.remotes(spec, job.devices)
+	if sample.logs != "" && len(remotes) > 0 {
+		env.Log.Warn("--logs: what runs print on other machines is not kept")
+	}
 	identity, err := sample.reuse(cmd.Context(), env, spec, j, job.devices, remotes)
 	if err != nil {
 		return err
