@@ -58,6 +58,9 @@ type Share struct {
 	In    uint64 // the partitions, a bit each, in one of which its nodes are
 }
 
+// WholeNodes is the share of a job that has nodes of any kind for itself.
+func WholeNodes() *Share { return &Share{Whole: true, In: math.MaxUint64} }
+
 // Place is where a job runs.
 type Place struct {
 	On    []int32 // nodes, by number in the order of the kinds

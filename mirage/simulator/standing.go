@@ -110,6 +110,10 @@ func (s *Simulator) resume(i int32, j *job, t *trace.Job) {
 	if t.Need != nil {
 		on = t.Need.On
 	}
+	if j.rejected && s.w.layout != nil { // it runs, whatever the description says
+		a.Nodes = int32(min(t.Nodes, s.w.Config.Nodes))
+		j.nodes, j.share = a.Nodes, cluster.WholeNodes()
+	}
 	a.Place = s.nodes.Settle(int(j.nodes), j.share, on)
 	s.nodes.Take(a)
 	s.running[j.user]++

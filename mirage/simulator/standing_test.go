@@ -103,3 +103,27 @@ func TestResumeRefuses(t *testing.T) {
 		t.Errorf("six nodes in %d s, %v; want 100", wait, err)
 	}
 }
+
+// TestResumePlaced: on two nodes of four CPUs one job runs on the second, where it
+// is known to be; one that the description would not have runs all the same, and
+// what has no room left is taken to have it. A job of three CPUs waits for the
+// first two to end.
+func TestResumePlaced(t *testing.T) {
+	c := simulator.Config{
+		Machine: cluster.Machine{Nodes: 2, Kinds: []cluster.Kind{{Name: "k", Nodes: 2, CPUs: 4, Partitions: []string{"p"}}}},
+		Rules:   scheduler.Defaults(scheduler.Slurm),
+	}
+	st := simulator.Standing{Now: 1000, Running: []trace.Job{
+		{ID: "a", User: "u", Nodes: 1, Submit: 0, Start: 900, Limit: 600, Partition: "p", Need: &trace.Need{CPUs: 2, On: []int32{1}}},
+		{ID: "b", User: "u", Nodes: 1, Submit: 0, Start: 900, Limit: 400, Partition: "gone", Need: &trace.Need{CPUs: 2, On: []int32{0}}},
+		{ID: "c", User: "u", Nodes: 1, Submit: 0, Start: 900, Limit: 3600, Need: &trace.Need{CPUs: 3}},
+	}}
+	s, err := c.Resume(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Forecast(trace.Job{User: "v", Nodes: 1, Limit: 60, End: 60, Partition: "p", Need: &trace.Need{CPUs: 3}}, 1)
+	if err != nil || got != 300 {
+		t.Errorf("%d s, %v; want 300", got, err)
+	}
+}

@@ -33,10 +33,10 @@ func walk(t *testing.T, headline string) string {
 
 // TestRealWalk does what the README shows of a chain, and what else may befall one:
 // a partition that there is not, and an array of which one task may run at a time,
-// which leaves room.
+// which leaves room. Others' jobs are hidden there, which is told.
 func TestRealWalk(t *testing.T) {
 	slurmtest.Need(t)
-	c := slurmtest.Start(t)
+	c := slurmtest.Start(t, func(c *slurmtest.Cluster) { c.Configure("PrivateData=jobs\n") })
 	run(t, nil, "go", "build", "-o", filepath.Join(c.Dir, "mirage"), "../cmd/mirage")
 	env := append(c.Env(), "PATH="+c.Dir+":"+os.Getenv("PATH"))
 	shell := func(commands string) (string, error) {
@@ -46,7 +46,7 @@ func TestRealWalk(t *testing.T) {
 		return string(out), err
 	}
 	out, err := shell(walk(t, "### A chain, step by step"))
-	for _, want := range []string{"it would wait 0.00", "Slurm itself says", "service 1: job ", "2 services, 2 submissions; 1 hand-overs", " ended "} {
+	for _, want := range []string{"it would wait 0.00", "Slurm itself says", "PrivateData of slurm.conf holds jobs", "service 1: job ", "2 services, 2 submissions; 1 hand-overs", " ended "} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("%v: %q is missing in:\n%s", err, want, out)
 		}
