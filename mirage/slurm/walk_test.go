@@ -3,10 +3,13 @@ package slurm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/foretime/foretime/mirage/calibrate"
@@ -56,6 +59,41 @@ func TestRealWalk(t *testing.T) {
 		t.Errorf("a partition that there is not: %v\n%s", err, out)
 	}
 	throttled(t, c, shell)
+	left(t, c, env)
+}
+
+// left stops a run while its first service runs alone: the successor that it leaves
+// behind waits for that one's end, and it says how to take it back.
+func left(t *testing.T, c *slurmtest.Cluster, env []string) {
+	cmd := exec.Command(filepath.Join(c.Dir, "mirage"), "provision", "--state", "left", "--model", "reactive", "--leave-successor", "--notice", "10s", "--service-limit", "5m",
+		"--poll", "1s", "--interval", "5s", "--sbatch-option=--output=/dev/null", "long.sh")
+	var told bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stderr = c.Dir, env, &told
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := errors.Join(os.WriteFile(filepath.Join(c.Dir, "long.sh"), []byte("#!/bin/sh\nexec sleep 600\n"), 0o755), cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	c.Await("a service that runs", func() bool {
+		b, _ := os.ReadFile(filepath.Join(c.Dir, "left", "journal.jsonl"))
+		return bytes.Contains(b, []byte(`"kind":"started"`))
+	})
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	jobs, err := c.Run("squeue", "--noheader", "--states=PD", "--format=%r %E", "--name="+successor(t, c))
+	if err != nil || !strings.Contains(jobs, "Dependency afterany:") || !strings.Contains(told.String(), " remains queued; scancel ") || !strings.Contains(told.String(), " runs on; scancel ") {
+		t.Errorf("%v: pending %q\n%s", err, jobs, told.Bytes())
+	}
+}
+
+// successor is the job name of the second service in the folder left.
+func successor(t *testing.T, c *slurmtest.Cluster) string {
+	l, err := ReadLedger(filepath.Join(c.Dir, "left", "journal.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("service-%s-1", l.Chain)
 }
 
 // throttled keeps a chain going beside an array that holds one node of four: its
