@@ -16,34 +16,34 @@ import (
 const loadedSeconds = 0.15
 
 // Slowdowns times a model beside others, 1 up to most tasks that keep a core busy
-// each, and returns by how many times longer its inferences took in the mean than
-// alone. Rounds take turns, the median of which counts.
-func Slowdowns(ctx context.Context, session runtime.Session, most, rounds int) ([]float64, error) {
+// each, and returns the median seconds of its inferences alone, and by how many
+// times longer they are beside each number of others. Rounds take turns, the median
+// of which counts.
+func Slowdowns(ctx context.Context, session runtime.Session, most, rounds int) (alone float64, factors []float64, err error) {
 	inputs := Inputs(session.Inputs())
 	warm, err := session.Time(ctx, inputs, 5)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	runs := int(max(3, min(2000, math.Ceil(loadedSeconds/max(1e-6, slices.Min(warm))))))
-	means := make([][]float64, most+1)
+	medians := make([][]float64, most+1)
 	for range rounds {
-		for others := range means {
-			mean, err := beside(ctx, session, inputs, runs, others)
+		for others := range medians {
+			median, err := beside(ctx, session, inputs, runs, others)
 			if err != nil {
-				return nil, err
+				return 0, nil, err
 			}
-			means[others] = append(means[others], mean)
+			medians[others] = append(medians[others], median)
 		}
 	}
-	alone := stats.Median(means[0])
-	factors := make([]float64, most)
-	for others := 1; others <= most; others++ {
-		factors[others-1] = stats.Median(means[others]) / alone
+	alone = stats.Median(medians[0])
+	for _, beside := range medians[1:] {
+		factors = append(factors, stats.Median(beside)/alone)
 	}
-	return factors, nil
+	return alone, factors, nil
 }
 
-// beside is the mean time of inferences while others run.
+// beside is the median time of inferences while others run.
 func beside(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, runs, others int) (float64, error) {
 	if others > 0 {
 		// Each keeps a thread, however many cores there are.
@@ -57,9 +57,5 @@ func beside(ctx context.Context, session runtime.Session, inputs map[string]runt
 	if err != nil {
 		return 0, err
 	}
-	sum := 0.0
-	for _, s := range seconds {
-		sum += s
-	}
-	return sum / float64(len(seconds)), nil
+	return stats.Median(seconds), nil
 }

@@ -528,7 +528,7 @@ spec:
                   - key: kubernetes.io/hostname
                     operator: In
                     values: [rpi-1]
-            - weight: 80
+            - weight: 100
               preference:
                 matchExpressions:
                   - key: kubernetes.io/hostname

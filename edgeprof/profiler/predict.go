@@ -33,8 +33,7 @@ type Share struct {
 // that was calibrated, rates are scaled by clock frequency, and a warning says
 // so.
 func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
-	slower, doubt := c.slowdown(&d)
-	p := Prediction{Slowdown: math.Exp(slower)}
+	p := Prediction{}
 	byClass := map[onnx.Class]float64{}
 	unmeasured := map[onnx.Class]bool{}
 	kernels := kernel.Rows(a.Kernels(kernel.FusionOf(c.Facts.Runtime)))
@@ -65,6 +64,8 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		return strings.Compare(string(x.Class), string(y.Class))
 	})
 	away := c.Away(&d)
+	slower, doubt := c.slowdown(&d, p.Idle*away.Factor)
+	p.Slowdown = math.Exp(slower)
 	band := Away{Spread: math.Hypot(away.Spread, doubt)}.widen(c.band(p.Idle))
 	if away.Why != "" {
 		p.Warnings = append(p.Warnings, away.warning(d.Node, c.Facts.Device))

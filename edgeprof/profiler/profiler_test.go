@@ -104,8 +104,8 @@ func TestPredict(t *testing.T) {
 		t.Errorf("slowdown %v with a core free", p.Slowdown)
 	}
 	here.Load.CPUPercent = 100
-	if p := c.Predict(a, here); p.Slowdown != 1.25 || p.Seconds.Value != 1.25*idle.Seconds.Value {
-		t.Errorf("slowdown %v with all four cores busy, want 5/4", p.Slowdown)
+	if p := c.Predict(a, here); math.Abs(p.Slowdown/math.Pow(1.25, p.Idle/(p.Idle+slice))-1) > 1e-9 || p.Seconds.Value != p.Slowdown*idle.Seconds.Value {
+		t.Errorf("slowdown %v with all four cores busy, want 5/4 as far as %v s feel it", p.Slowdown, p.Idle)
 	}
 	slow := c.Predict(a, device.Device{Node: "slow", UUID: "other", Cores: 4, MaxMHz: 1000})
 	if !has(slow.Warnings, ErrForeign) || math.Abs(slow.Idle/idle.Idle-2) > 1e-9 {

@@ -135,7 +135,7 @@ func calibrated(env *cli.Env, cal *profiler.Calibration, path string) error {
 		return err
 	}
 	if l := cal.Load; l != nil {
-		if _, err := fmt.Fprintf(env.Stdout, "\nbeside work on every core %.2f times as long, where tasks wait the number of them for each core to the power of %.2f; within %.2f times\n", math.Exp(l.Beside), l.Waiting, math.Exp(l.Spread)); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "\nbeside work on every core %.2f times as long, where tasks wait the number of them for each core to the power of %.2f, as far as that is felt; within %.2f times\n", math.Exp(l.Beside), l.Waiting, math.Exp(l.Spread)); err != nil {
 			return err
 		}
 	}
@@ -195,8 +195,8 @@ const (
 	loadedRounds = 3
 )
 
-// loaded has the calibration learn from two models, one of convolutions and one of
-// products, beside other work.
+// loaded has the calibration learn from two models, one of which takes several times
+// as long, beside other work.
 func (o *calibrating) loaded(ctx context.Context, cal *profiler.Calibration) error {
 	dir, err := os.MkdirTemp("", "edgeprof-")
 	if err != nil {
@@ -204,29 +204,29 @@ func (o *calibrating) loaded(ctx context.Context, cal *profiler.Calibration) err
 	}
 	defer os.RemoveAll(dir)
 	var measured []profiler.Loaded
-	for _, s := range []sized{{"mobilenetv2", synth.Size{Width: 0.75 * o.size, Resolution: 128}}, {"transformer", synth.Size{Width: o.size, Depth: 3, Resolution: 96}}} {
-		factors, err := o.slowdowns(ctx, filepath.Join(dir, s.family+".onnx"), s, min(mostOthers, 2*cal.Facts.Cores))
+	for _, s := range []sized{{"mobilenetv2", synth.Size{Width: 0.75 * o.size, Resolution: 128}}, {"resnet", synth.Size{Width: o.size, Resolution: 160}}} {
+		alone, factors, err := o.slowdowns(ctx, filepath.Join(dir, s.family+".onnx"), s, min(mostOthers, 2*cal.Facts.Cores))
 		if err != nil {
 			return err
 		}
 		for i, f := range factors {
-			measured = append(measured, profiler.Loaded{Others: i + 1, Factor: f})
+			measured = append(measured, profiler.Loaded{Others: i + 1, Seconds: alone, Factor: f})
 		}
 	}
 	return cal.LearnLoad(measured)
 }
 
-func (o *calibrating) slowdowns(ctx context.Context, path string, s sized, most int) ([]float64, error) {
+func (o *calibrating) slowdowns(ctx context.Context, path string, s sized, most int) (float64, []float64, error) {
 	m, err := synth.New(s.family, s.size)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if err := writeModel(path, m, 1); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	session, err := o.with.load(ctx, path, nil)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer session.Close()
 	return collection.Slowdowns(ctx, session, most, min(loadedRounds, o.runs))

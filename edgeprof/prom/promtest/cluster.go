@@ -3,6 +3,7 @@ package promtest
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -149,7 +150,7 @@ func (n *node) write(from, to time.Time) {
 	for _, name := range []string{"cpu ", "cpu0", "cpu1"} {
 		fmt.Fprintf(&b, "%s %d 0 %d %d 0 0 0 0 0 0\n", name, int(n.busyTick/2), int(n.busyTick/2), int(n.idleTick))
 	}
-	b.WriteString("btime 1\nprocesses 1\nprocs_running 3\nprocs_blocked 0\n")
+	fmt.Fprintf(&b, "btime 1\nprocesses 1\nprocs_running %d\nprocs_blocked 0\n", 1+int(math.Ceil(2*n.busy))) // the exporter is one
 	n.replace("stat", b.String())
 	n.replace("pressure/cpu", pressure(n.busyTick/100))
 }
