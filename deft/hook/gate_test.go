@@ -318,6 +318,40 @@ func TestMemoryQuotaOfManyAllocations(t *testing.T) {
 	p.exit()
 }
 
+// Memory by handle counts until its handle is released and nothing is mapped to it,
+// in whatever order.
+func TestMemoryQuotaOfMappedMemory(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	p := w.probe("DEFT_MEMORY_QUOTA=1000000")
+	for _, step := range []struct {
+		say   string
+		bytes uint64
+	}{
+		{"create 600000", 600000}, {"map 300000 0", 600000}, {"map 300000 300000", 600000},
+		{"let", 600000}, {"retain", 600000}, {"unmap 300000", 600000}, {"let", 600000},
+		{"create 400000", 1000000}, {"let", 600000},
+	} {
+		p.do("%s", step.say)
+		if got := w.client(p).MemoryBytes; got != step.bytes {
+			t.Errorf("after %s: %d bytes, want %d", step.say, got, step.bytes)
+		}
+	}
+	p.exit()
+
+	p = w.probe("DEFT_MEMORY_QUOTA=1000000")
+	p.do("create 600000")
+	p.do("map 300000 0")
+	p.do("map 300000 300000")
+	p.do("let")
+	p.send("alloc 600000")
+	if got := p.answer(); got != "error 2" {
+		t.Errorf("beyond the quota: %s", got)
+	}
+	p.do("unmap 600000") // both at once
+	p.do("alloc 600000")
+	p.exit()
+}
+
 // Arrays are memory too, and the device seems to have as much as the quota.
 func TestMemoryQuotaOfArrays(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})

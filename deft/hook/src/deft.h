@@ -187,6 +187,7 @@ struct deft_row {
     uint64_t kernels, ns; /* of a graph: nodes, device time or 0 */
     uint64_t bytes;       /* of an allocation */
     void *of;             /* ... the member that holds it */
+    uint64_t holders;     /* ... handles and mappings; or a mapping's handle */
 };
 struct table {
     pthread_mutex_t lock;
@@ -197,6 +198,7 @@ struct table {
 HIDDEN bool table_put(struct table *t, uint64_t key, struct deft_row row); /* false: no memory */
 HIDDEN bool table_get(struct table *t, uint64_t key, struct deft_row *row);
 HIDDEN bool table_take(struct table *t, uint64_t key, struct deft_row *row);
+HIDDEN bool table_hold(struct table *t, uint64_t key, int more, struct deft_row *row); /* true: none holds it any more, and it is taken */
 HIDDEN void table_forget(struct table *t); /* in a forked child */
 
 /* -- graph.c -- */
@@ -215,6 +217,9 @@ HIDDEN bool memory_reserve(uint64_t bytes);           /* false: beyond the quota
 HIDDEN void memory_cancel(uint64_t bytes);             /* the driver refused */
 HIDDEN void memory_took(uint64_t key, uint64_t bytes); /* the driver gave key */
 HIDDEN void memory_gave(uint64_t key);
+HIDDEN void memory_held(uint64_t key, int more); /* a handle by one more or less */
+HIDDEN void memory_mapped(uint64_t at, uint64_t bytes, uint64_t key);
+HIDDEN void memory_unmapped(uint64_t at, uint64_t bytes);
 HIDDEN void memory_info(size_t *free_bytes, size_t *total_bytes);
 HIDDEN void memory_forget(void);
 

@@ -108,6 +108,9 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LONG(cuMemFreeAsync) \
     LONG(cuMemFreeAsync_ptsz) \
     LONG(cuMemRelease) \
+    LONG(cuMemMap) \
+    LONG(cuMemUnmap) \
+    LONG(cuMemRetainAllocationHandle) \
     LONG(cuMemGetInfo_v2) \
     LONG(cuDeviceTotalMem_v2) \
     LONG(cuArrayCreate_v2) \

@@ -412,6 +412,34 @@ GIVE(cuMemFreeAsync, a0)
 GIVE(cuMemFreeAsync_ptsz, a0)
 GIVE(cuMemRelease, HANDLE(a0))
 
+/* Memory stays while it is mapped, whoever released its handle. */
+WRAP(cuMemMap, (uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64_t flags)) {
+    NEXT(cuMemMap, uint64_t, size_t, size_t, uint64_t, uint64_t)
+    int r;
+    CALL(r, next(at, bytes, offset, handle, flags));
+    if (r == CU_SUCCESS && !inside)
+        memory_mapped(at, bytes, HANDLE(handle));
+    return r;
+}
+
+WRAP(cuMemUnmap, (uint64_t at, size_t bytes)) {
+    NEXT(cuMemUnmap, uint64_t, size_t)
+    int r;
+    CALL(r, next(at, bytes));
+    if (r == CU_SUCCESS && !inside)
+        memory_unmapped(at, bytes);
+    return r;
+}
+
+WRAP(cuMemRetainAllocationHandle, (uint64_t * handle, void *at)) {
+    NEXT(cuMemRetainAllocationHandle, uint64_t *, void *)
+    int r;
+    CALL(r, next(handle, at));
+    if (r == CU_SUCCESS && !inside)
+        memory_held(HANDLE(*handle), 1);
+    return r;
+}
+
 WRAP(cuMemGetInfo_v2, (size_t * free_bytes, size_t *total_bytes)) {
     NEXT(cuMemGetInfo_v2, size_t *, size_t *)
     int r;

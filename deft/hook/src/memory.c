@@ -4,7 +4,8 @@
  */
 #include "deft.h"
 
-static struct table held = TABLE; /* by address or handle */
+static struct table held = TABLE;   /* by address or handle */
+static struct table mapped = TABLE; /* by address, of what handles are mapped to */
 
 bool memory_reserve(uint64_t bytes) {
     member_seen();
@@ -25,13 +26,26 @@ bool memory_reserve(uint64_t bytes) {
 void memory_cancel(uint64_t bytes) { add(&acquire(&here->slot)->memory_bytes, -bytes); }
 
 void memory_took(uint64_t key, uint64_t bytes) {
-    table_put(&held, key, (struct deft_row){.bytes = bytes, .of = here}); /* else it stays counted */
+    table_put(&held, key, (struct deft_row){.bytes = bytes, .of = here, .holders = 1}); /* else it stays counted */
 }
 
-void memory_gave(uint64_t key) {
+void memory_gave(uint64_t key) { memory_held(key, -1); }
+
+void memory_held(uint64_t key, int more) {
     struct deft_row row;
-    if (table_take(&held, key, &row))
+    if (table_hold(&held, key, more, &row))
         add(&acquire(&((struct member *)row.of)->slot)->memory_bytes, -row.bytes);
+}
+
+void memory_mapped(uint64_t at, uint64_t bytes, uint64_t key) {
+    if (table_put(&mapped, at, (struct deft_row){.bytes = bytes, .holders = key}))
+        memory_held(key, 1);
+}
+
+void memory_unmapped(uint64_t at, uint64_t bytes) {
+    struct deft_row row;
+    for (uint64_t end = at + bytes; at < end && table_take(&mapped, at, &row); at += row.bytes)
+        memory_held(row.holders, -1);
 }
 
 void memory_info(size_t *free_bytes, size_t *total_bytes) {
@@ -45,4 +59,7 @@ void memory_info(size_t *free_bytes, size_t *total_bytes) {
         *total_bytes = quota;
 }
 
-void memory_forget(void) { table_forget(&held); }
+void memory_forget(void) {
+    table_forget(&held);
+    table_forget(&mapped);
+}

@@ -95,6 +95,19 @@ bool table_take(struct table *t, uint64_t key, struct deft_row *row) {
     return p != NULL;
 }
 
+bool table_hold(struct table *t, uint64_t key, int more, struct deft_row *row) {
+    pthread_mutex_lock(&t->lock);
+    struct place *p = key > GONE ? find(t, key) : NULL;
+    bool last = p && (p->row.holders += more) == 0;
+    if (last) {
+        *row = p->row;
+        p->key = GONE;
+        t->rows--;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return last;
+}
+
 void table_forget(struct table *t) {
     static const struct table empty = TABLE;
     *t = empty;

@@ -15,6 +15,9 @@
  *   alloc BYTES   allocate; "error 2" is out of memory
  *   allocs N BYTES  N allocations, kept
  *   array W H     an array of W times H elements of 4 bytes, kept
+ *   create BYTES  memory by handle, and addresses for it
+ *   map BYTES OFFSET, unmap BYTES, retain, let   map it there, from the first on
+ *                 unmap, take its handle once more, release it once
  *   total         the device's memory, after "ok"
  *   fetch         copy 8 bytes of it to the host
  *   free          free the last allocation
@@ -58,6 +61,7 @@ static void *symbol(const char *name) {
 typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 static launch_fn launch;
 static void *context, *stream, *allocation;
+static uint64_t handle, reserved;
 
 static void start(void) {
     if (!driver)
@@ -227,7 +231,19 @@ int main(void) {
             } d = {(size_t)n, (size_t)k, 0x20, 1};
             void *array;
             r = CALL(cuArrayCreate_v2, (void **, void *), &array, &d);
-        } else if (!strcmp(what, "total")) {
+        } else if (!strcmp(what, "create")) {
+            char properties[64] = {0};
+            r = CALL(cuMemCreate, (uint64_t *, size_t, const void *, uint64_t), &handle, (size_t)n, properties, 0ull);
+            if (!r) r = CALL(cuMemAddressReserve, (uint64_t *, size_t, size_t, uint64_t, uint64_t), &reserved, (size_t)n, (size_t)0, 0ull, 0ull);
+        } else if (!strcmp(what, "map"))
+            r = CALL(cuMemMap, (uint64_t, size_t, size_t, uint64_t, uint64_t), reserved + (uint64_t)k, (size_t)n, (size_t)k, handle, 0ull);
+        else if (!strcmp(what, "unmap"))
+            r = CALL(cuMemUnmap, (uint64_t, size_t), reserved, (size_t)n);
+        else if (!strcmp(what, "retain"))
+            r = CALL(cuMemRetainAllocationHandle, (uint64_t *, void *), &handle, (void *)(uintptr_t)reserved);
+        else if (!strcmp(what, "let"))
+            r = CALL(cuMemRelease, (uint64_t), handle);
+        else if (!strcmp(what, "total")) {
             size_t total;
             r = CALL(cuDeviceTotalMem_v2, (size_t *, int), &total, 0);
             if (!r) {

@@ -9,7 +9,8 @@
 struct allocation {
     CUdeviceptr at;
     size_t bytes;
-    int device; /* whose memory it is; -1 the host's */
+    int device;  /* whose memory it is; -1 the host's */
+    int holders; /* of cuMemCreate's: its handle, retained ones, mappings */
     struct allocation *next;
 };
 
@@ -33,7 +34,7 @@ static CUresult allocate(CUdeviceptr *at, size_t bytes, int device) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     pthread_mutex_lock(&local);
-    *a = (struct allocation){(CUdeviceptr)(uintptr_t)p, bytes, device, allocations};
+    *a = (struct allocation){(CUdeviceptr)(uintptr_t)p, bytes, device, 1, allocations};
     allocations = a;
     pthread_mutex_unlock(&local);
     *at = a->at;
@@ -98,6 +99,86 @@ static CUresult free_async(struct stream *s, CUdeviceptr at) {
     return r ? r : release(at);
 }
 BOTH(cuMemFreeAsync, cuMemFreeAsync_ptsz, (CUdeviceptr at, CUhandle stream), free_async, at)
+
+/* Memory by handle. Mappings of one handle do not share their bytes here. */
+struct mapping {
+    CUdeviceptr at, handle;
+    size_t bytes;
+    struct mapping *next;
+};
+
+static struct mapping *mappings;
+
+/* Adds to what holds a handle's memory; the last one gone frees it. */
+static CUresult hold(CUdeviceptr handle, int more) {
+    pthread_mutex_lock(&local);
+    struct allocation *a = allocations;
+    while (a && a->at != handle) a = a->next;
+    int left = a ? a->holders += more : -1;
+    pthread_mutex_unlock(&local);
+    NEED(left >= 0, CUDA_ERROR_INVALID_VALUE);
+    return left > 0 ? CUDA_SUCCESS : release(handle);
+}
+
+API CUresult cuMemCreate(uint64_t *handle, size_t bytes, const void *properties, uint64_t flags) {
+    CUresult r = disturb();
+    NEED(properties && !flags, CUDA_ERROR_INVALID_VALUE);
+    return r ? r : allocate(handle, bytes, context_device());
+}
+API CUresult cuMemRelease(uint64_t handle) { return hold(handle, -1); }
+API CUresult cuMemAddressReserve(CUdeviceptr *at, size_t bytes, size_t alignment, CUdeviceptr wanted, uint64_t flags) {
+    (void)alignment, (void)wanted, (void)flags;
+    return allocate(at, bytes, -1);
+}
+API CUresult cuMemAddressFree(CUdeviceptr at, size_t bytes) {
+    (void)bytes;
+    return release(at);
+}
+API CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, uint64_t handle, uint64_t flags) {
+    (void)offset, (void)flags;
+    NEED(at && bytes, CUDA_ERROR_INVALID_VALUE);
+    struct mapping *m = malloc(sizeof *m);
+    NEED(m, CUDA_ERROR_OUT_OF_MEMORY);
+    CUresult r = hold(handle, 1);
+    if (r) {
+        free(m);
+        return r;
+    }
+    pthread_mutex_lock(&local);
+    *m = (struct mapping){at, handle, bytes, mappings};
+    mappings = m;
+    pthread_mutex_unlock(&local);
+    return CUDA_SUCCESS;
+}
+API CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
+    for (CUdeviceptr end = at + bytes; at < end;) {
+        pthread_mutex_lock(&local);
+        struct mapping **p = &mappings;
+        while (*p && (*p)->at != at) p = &(*p)->next;
+        struct mapping *m = *p;
+        if (m) *p = m->next;
+        pthread_mutex_unlock(&local);
+        NEED(m, CUDA_ERROR_INVALID_VALUE);
+        at += m->bytes;
+        CUresult r = hold(m->handle, -1);
+        free(m);
+        if (r) return r;
+    }
+    return CUDA_SUCCESS;
+}
+API CUresult cuMemRetainAllocationHandle(uint64_t *handle, void *at) {
+    pthread_mutex_lock(&local);
+    struct mapping *m = mappings;
+    while (m && ((CUdeviceptr)(uintptr_t)at < m->at || (CUdeviceptr)(uintptr_t)at >= m->at + m->bytes)) m = m->next;
+    pthread_mutex_unlock(&local);
+    NEED(handle && m, CUDA_ERROR_INVALID_VALUE);
+    *handle = m->handle;
+    return hold(m->handle, 1);
+}
+API CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const void *access, size_t count) {
+    NEED(at && bytes && access && count, CUDA_ERROR_INVALID_VALUE);
+    return CUDA_SUCCESS;
+}
 
 API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     NEED_DRIVER;
