@@ -26,10 +26,12 @@ type Service struct {
 	Nodes    int
 	Limit    int64   // seconds
 	Priority float64 // as the log would hold it
+	// Need is what it takes of its nodes, where these are of kinds; nil is all.
+	Need *trace.Need `json:",omitempty"`
 }
 
 func (s Service) job() trace.Job {
-	return trace.Job{User: "service", End: s.Limit, Limit: s.Limit, Nodes: s.Nodes, Priority: s.Priority}
+	return trace.Job{User: "service", End: s.Limit, Limit: s.Limit, Nodes: s.Nodes, Priority: s.Priority, Need: s.Need}
 }
 
 // Pair is a predecessor in a simulation in progress.

@@ -37,15 +37,26 @@ func (p *Provisioner) draw(s *policy.State) (policy.Draws, error) {
 
 func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
 	m := p.scale()
-	st := standing(p.queue, s.Now, m, p.ledger.used, func(*trace.Job, *Job) {})
+	st := standing(p.queue, s.Now, m, p.ledger.used, p.detail)
 	ageless(st.Pending, s.Now, &p.s.Rules.Rules)
 	for i := range st.Own {
-		st.Own[i].Limit = s.Service.Limit
+		st.Own[i].Limit, st.Own[i].Need = s.Service.Limit, s.Service.Need
 	}
 	sim, err := p.s.Rules.Resume(st)
 	service := s.Service
 	service.Priority = trace.MedianPriority(st.Pending)
 	return service, sim, err
+}
+
+// detail adds what a job has of its nodes, where those of the rules are of kinds.
+func (p *Provisioner) detail(row *trace.Job, j *Job) {
+	if len(p.s.Rules.Kinds) == 0 {
+		return
+	}
+	row.Partition = j.Partition
+	if row.Need = trace.NeedOf(j.TRES); row.Need != nil {
+		row.Need.Exclusive = j.Exclusive
+	}
 }
 
 // ageless takes the points for age out of the priorities that Slurm tells, where

@@ -59,7 +59,7 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 	}
 	s := policy.State{
 		Now: at, PredStart: start, PredEnd: start + limit,
-		Service: chain.Service{Nodes: p.s.Units, Limit: limit},
+		Service: chain.Service{Nodes: p.s.Units, Limit: limit, Need: p.s.Need},
 		Waits:   p.history.waits(),
 		History: samples.History{
 			Moments:     p.history.window(at),

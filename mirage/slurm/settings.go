@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
 )
 
 // Settings say what a provisioner keeps alive and how.
@@ -50,6 +51,9 @@ type Settings struct {
 	// Units is how many of what Rules count each service holds; 0 is the nodes of
 	// the Request.
 	Units int
+	// Need is what a service takes of its nodes, where those of Rules are of kinds;
+	// nil is all.
+	Need *trace.Need
 	// Warn is told of what went wrong and did not end the run; nil is told
 	// nothing.
 	Warn func(error)

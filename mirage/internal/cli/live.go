@@ -17,19 +17,20 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// live are the flags of a job on a real Slurm.
+// live are the flags that say what a job takes of the nodes of a real Slurm.
 type live struct {
 	cpus, gpus int
 	memory     int64
 	exclusive  bool
 }
 
-func (l *live) flags(c *cobra.Command) {
+// flags are named with a word before them; where says when they count.
+func (l *live) flags(c *cobra.Command, word, where string) {
 	f := c.Flags()
-	f.IntVar(&l.cpus, "job-cpus", 0, "live: CPUs of the job, on all its nodes (default: one a node, or whole nodes without GPUs)")
-	f.IntVar(&l.gpus, "job-gpus", 0, "live: GPUs of the job, on all its nodes")
-	f.Int64Var(&l.memory, "job-memory", 0, "live: memory of the job in MB, on all its nodes")
-	f.BoolVar(&l.exclusive, "job-exclusive", false, "live: the job shares its nodes with nobody")
+	f.IntVar(&l.cpus, word+"-cpus", 0, where+": CPUs of the "+word+", on all its nodes (default: one a node, or whole nodes without GPUs and memory)")
+	f.IntVar(&l.gpus, word+"-gpus", 0, where+": GPUs of the "+word+", on all its nodes")
+	f.Int64Var(&l.memory, word+"-memory", 0, where+": memory of the "+word+" in MB, on all its nodes")
+	f.BoolVar(&l.exclusive, word+"-exclusive", false, where+": the "+word+" shares its nodes with nobody")
 }
 
 // given says that a flag was given that only a real Slurm understands.

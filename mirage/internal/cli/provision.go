@@ -27,6 +27,7 @@ type provision struct {
 	state, model, limit, service, resolve string
 	interval, poll, settle, metrics       string
 	notice                                string
+	need                                  live
 	config                                string
 	s                                     slurm.Settings
 	chains                                string
@@ -77,6 +78,7 @@ fixed needs --lead, forecast and futures --config:
 	p.knobs.flags(f, "")
 	f.IntVar(&p.s.Request.Nodes, "service-nodes", 1, "nodes of the service")
 	f.IntVar(&p.s.Units, "service-units", 0, "what the service holds of what --config counts, such as its GPUs (default: --service-nodes)")
+	p.need.flags(c, "service", "with kinds of nodes in --config")
 	f.StringVar(&p.limit, "service-limit", "48h", "time limit of each service job")
 	f.StringVar(&p.service, "service-time", "", "how long a service job runs (default: its limit)")
 	f.StringVar(&p.s.Request.Name, "name", "service", "beginning of the job names")
@@ -228,6 +230,12 @@ func (p *provision) settings(args []string) (err error) {
 			return err
 		}
 		p.s.Rules = &file.Config
+	}
+	if p.need.given() {
+		if p.s.Rules == nil || len(p.s.Rules.Kinds) == 0 {
+			return cli.Usagef("--service-cpus, --service-gpus, --service-memory and --service-exclusive need kinds of nodes in --config; sbatch is told by --sbatch-option")
+		}
+		p.s.Need = p.need.need(p.s.Request.Nodes)
 	}
 	p.s.Policy, err = p.policy()
 	return err

@@ -89,7 +89,7 @@ rules of that file take the place of the priorities that Slurm tells.`,
 		},
 	}
 	w.flags(c)
-	w.l.flags(c)
+	w.l.flags(c, "job", "live")
 	f := c.Flags()
 	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is)")
 	f.StringVar(&w.by, "by", "", "a time: how likely does the job start by then?")
