@@ -164,12 +164,9 @@ func (o *Occupancy) Release() Allocation {
 	return a
 }
 
-// Room says that so many nodes have now what a job takes of them, whatever is
-// planned.
+// Room says that so many nodes, which are of kinds, have now what a job takes of
+// them, whatever is planned.
 func (o *Occupancy) Room(nodes int, share *Share) bool {
-	if o.layout == nil {
-		return nodes <= o.free
-	}
 	for n := range o.idle {
 		if o.layout.admits(int32(n), share) && o.layout.takes(int32(n), share, o.idle[n]) {
 			if nodes--; nodes == 0 {

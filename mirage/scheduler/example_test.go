@@ -25,7 +25,7 @@ func Example() {
 	plan.Event(&scheduler.Floor{
 		Now: 0, Queue: queue, Nodes: nodes,
 		Running: func(user int32) int { return 0 },
-		Start: func(r *scheduler.Request, outOfTurn bool) {
+		Start: func(r *scheduler.Request, _ *cluster.Place, outOfTurn bool) {
 			fmt.Printf("job %d starts, out of turn: %v\n", r.Job, outOfTurn)
 		},
 	})

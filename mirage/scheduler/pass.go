@@ -12,14 +12,15 @@ type Plan struct {
 
 // Floor is what a pass works on: the pending jobs, the machine, how many jobs
 // each user runs, and how to start one. Start must take the nodes at once and
-// count the job as running; outOfTurn says that some job before it in the
+// count the job as running; place is where it runs, where nodes are of kinds, and
+// outOfTurn says that some job before it in the
 // queue stays behind, which is what backfill means.
 type Floor struct {
 	Now     int64
 	Queue   *Queue
 	Nodes   *cluster.Occupancy
 	Running func(user int32) int
-	Start   func(r *Request, outOfTurn bool)
+	Start   func(r *Request, place *cluster.Place, outOfTurn bool)
 }
 
 // blocked reports whether a request's user runs as many jobs as allowed.
@@ -52,14 +53,14 @@ func (p *Plan) Periodically(f *Floor) {
 }
 
 // begin starts a request and keeps the books of the pass.
-func (p *Plan) begin(f *Floor, r *Request, outOfTurn bool) {
-	f.Start(r, outOfTurn)
+func (p *Plan) begin(f *Floor, r *Request, place *cluster.Place, outOfTurn bool) {
+	f.Start(r, place, outOfTurn)
 	f.Queue.take(r)
 }
 
 // take reserves for a request from now on.
-func (p *Plan) take(f *Floor, r *Request, seconds int64) {
-	r.Place = p.profile.Reserve(f.Now, f.Now+seconds, int(r.Nodes), r.Share)
+func (p *Plan) take(f *Floor, r *Request, seconds int64) *cluster.Place {
+	return p.profile.Reserve(f.Now, f.Now+seconds, int(r.Nodes), r.Share)
 }
 
 // strict starts jobs in turn until one does not fit. Where nodes are of kinds,
@@ -86,10 +87,11 @@ func (p *Plan) strict(f *Floor) {
 			}
 			return
 		}
+		var place *cluster.Place
 		if planned {
-			p.take(f, r, max(r.Limit, 1))
+			place = p.take(f, r, max(r.Limit, 1))
 		}
-		p.begin(f, r, outOfTurn)
+		p.begin(f, r, place, outOfTurn)
 		if f.Nodes.Free() == 0 {
 			return
 		}
@@ -109,7 +111,7 @@ func (p *Plan) reserving(f *Floor, depth int, window, resolution int64, promise 
 	free, hopefuls, last := f.Nodes.Free(), 0, 0
 	w := walk{q: f.Queue, now: f.Now}
 	for n, r := 1, w.next(); r != nil && (depth == 0 || n <= depth); n, r = n+1, w.next() {
-		if int(r.Nodes) <= free && !p.blocked(f, r) && f.Nodes.Room(int(r.Nodes), r.Share) {
+		if int(r.Nodes) <= free && !p.blocked(f, r) && (r.Share == nil || f.Nodes.Room(int(r.Nodes), r.Share)) {
 			hopefuls++
 			last = n
 		}
@@ -130,8 +132,7 @@ func (p *Plan) reserving(f *Floor, depth int, window, resolution int64, promise 
 		at := p.profile.Earliest(nodes, r.Share, seconds)
 		switch {
 		case at == f.Now:
-			p.take(f, r, seconds)
-			p.begin(f, r, outOfTurn)
+			p.begin(f, r, p.take(f, r, seconds), outOfTurn)
 		case window == 0 || at < f.Now+window:
 			promise(&p.profile, at, at+seconds, nodes, r.Share)
 			outOfTurn = true

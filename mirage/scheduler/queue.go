@@ -20,7 +20,6 @@ type Request struct {
 	Points   float64        // for the fair share, as last computed
 	key      float64        // orders requests whose age still grows
 	Share    *cluster.Share // of each node, where nodes are of kinds
-	Place    *cluster.Place // as Floor.Start finds it, there
 }
 
 // partitions are those that the request may start in, a bit each.

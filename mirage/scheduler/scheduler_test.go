@@ -26,7 +26,7 @@ func room(t *testing.T, rules Rules, requests ...Request) (*Plan, *Floor, *[]int
 		return 0
 	}}
 	started := &[]int32{}
-	f.Start = func(r *Request, outOfTurn bool) {
+	f.Start = func(r *Request, _ *cluster.Place, outOfTurn bool) {
 		*started = append(*started, r.Job)
 		nodes.Take(cluster.Allocation{Job: r.Job, Nodes: r.Nodes, Until: f.Now + r.Limit, End: f.Now + r.Limit})
 	}
@@ -125,7 +125,7 @@ func TestDown(t *testing.T) {
 		}
 		nodes := cluster.NewOccupancy(cluster.Machine{Nodes: 4, Down: []cluster.Window{{From: 50, To: 90, Nodes: 3}}})
 		var started []int32
-		f := &Floor{Queue: NewQueue(&rules, 0), Nodes: nodes, Running: func(int32) int { return 0 }, Start: func(r *Request, _ bool) {
+		f := &Floor{Queue: NewQueue(&rules, 0), Nodes: nodes, Running: func(int32) int { return 0 }, Start: func(r *Request, _ *cluster.Place, _ bool) {
 			started = append(started, r.Job)
 			nodes.Take(cluster.Allocation{Job: r.Job, Nodes: r.Nodes, Until: r.Limit, End: r.Limit})
 		}}

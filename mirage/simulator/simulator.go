@@ -337,7 +337,7 @@ func (s *Simulator) backfill(at int64) {
 }
 
 // start takes nodes for a request.
-func (s *Simulator) start(r *scheduler.Request, outOfTurn bool) {
+func (s *Simulator) start(r *scheduler.Request, place *cluster.Place, outOfTurn bool) {
 	j := s.job(r.Job)
 	duration := j.duration
 	if s.length != nil && !s.IsExtra(r.Job) {
@@ -345,7 +345,7 @@ func (s *Simulator) start(r *scheduler.Request, outOfTurn bool) {
 	}
 	a := cluster.Allocation{
 		Job: r.Job, Nodes: r.Nodes, User: r.User,
-		Start: s.now, Until: s.now + r.Limit, End: s.now + duration, Place: r.Place,
+		Start: s.now, Until: s.now + r.Limit, End: s.now + duration, Place: place,
 	}
 	s.nodes.Take(a)
 	s.running[r.User]++
