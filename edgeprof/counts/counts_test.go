@@ -284,7 +284,7 @@ func TestLaw(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if law.Models < 60 {
+	if law.Models != 77+len(shipped()) {
 		t.Errorf("fitted to %d models", law.Models)
 	}
 	if got := strings.Join(law.Unlike(Counts{ConvLayers: 66666666, TotalParameters: 1e19, FilterDetails: 66}), " "); got != "conv_layers total_parameters" {

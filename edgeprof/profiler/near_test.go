@@ -1,0 +1,60 @@
+package profiler
+
+import (
+	"math"
+	"testing"
+
+	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
+)
+
+// Kernels of one kind carry what was learnt of them to others of the kind, in full
+// to their like, by the number of models that say so to the rest, and not at all
+// where that did not help.
+func TestNeighbours(t *testing.T) {
+	measured := kernel.Row{Op: "Conv", Class: "conv", MACs: 1e6, Rows: 64, Depth: 576, Columns: 196, Window: 9}
+	far := measured
+	far.MACs, far.Columns = 1e9, 12544
+	other := kernel.Row{Op: "Softmax", Class: "softmax", WrittenBytes: 4000}
+	var known []Near
+	for _, model := range []string{"a", "b", "c", "d"} {
+		known = append(known, Near{Op: "Conv", Sizes: near(&measured), Factor: 2, Kind: kindOf(&measured), Model: model, Seconds: 1e-3})
+	}
+	all := 4 * math.Log(2) / (strangers + 4)
+	kind := (strangers*all + 4*math.Log(2)) / (strangers + 4)
+	for _, tt := range []struct {
+		name  string
+		carry float64
+		of    kernel.Row
+		want  float64
+	}{
+		{"its like", 0, measured, 4 * math.Log(2) / (4 + prior)}, {"not carried", 0, far, 0},
+		{"carried to its kind", 1, far, kind}, {"by half", 0.5, far, kind / 2}, {"to all", 1, other, all}, {"not to all", 0, other, 0},
+	} {
+		n := neighboursOf(known, tt.carry)
+		if got := math.Log(n.factor(&tt.of)); math.Abs(got-tt.want) > 1e-6 {
+			t.Errorf("%s: a factor of %v, want %v", tt.name, math.Exp(got), math.Exp(tt.want))
+		}
+	}
+}
+
+// What a call takes is told by a model of next to nothing, which is no case itself,
+// and is no kernel's.
+func TestCall(t *testing.T) {
+	row := func(model, family string, seconds float64) measurement.Row {
+		return measurement.Row{ModelName: model, Family: family, Setting: "s", Runtime: "ort", Time: measurement.Took(seconds)}
+	}
+	d := &measurement.Data{Rows: []measurement.Row{row(CallModel, Operators, 10e-6), row("m", "vgg", 50e-6)}}
+	for i := range 4 {
+		seconds := 10e-6
+		d.Kernels = append(d.Kernels, kernel.Row{ModelName: "m", Setting: "s", Runtime: "ort", Index: i, Op: "Conv", Class: "conv", MACs: 1000, Seconds: &seconds})
+	}
+	cases := Cases(d)
+	if len(cases) != 1 || cases[0].Call != 10e-6 || math.Abs(*cases[0].Kernels[0].Seconds-10e-6) > 1e-12 {
+		t.Fatalf("%+v", cases)
+	}
+	c := fit(cases, Facts{}, nil, 0, nil)
+	if c.Call != 10e-6 || math.Abs(c.idle(cases[0].Kernels)/50e-6-1) > 1e-6 {
+		t.Errorf("a call of %v s, in all %v s", c.Call, c.idle(cases[0].Kernels))
+	}
+}
