@@ -124,10 +124,11 @@ func save(t *testing.T, path string, write func(io.Writer) error) {
 	}
 }
 
-// inOrt runs a model on those of the tensors that it takes, or on random ones.
+// inOrt runs a model on those of the tensors that it takes, or on random ones; in
+// this process, since there are many.
 func inOrt(t *testing.T, path string, tensors map[string]runtime.Tensor, sizes map[string]int64) (in, out map[string]runtime.Tensor) {
 	t.Helper()
-	s, err := worker.Start(t.Context(), worker.Command{Path: os.Args[0], Env: append(os.Environ(), role+"=1")}, worker.Model{Path: path, Threads: 1, Sizes: sizes})
+	s, err := load(worker.Model{Path: path, Threads: 1, Sizes: sizes})
 	if err != nil {
 		t.Fatal(err)
 	}
