@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -57,6 +58,9 @@ type board struct {
 	chip   string
 	device device.Device
 	log    []float64 // of milliseconds; NaN for none
+	cost   float64
+	id     string
+	from   map[string][]float64 // how far its models are from those of another board, in cycles
 }
 
 func boards(t *testing.T) []board {
@@ -89,8 +93,14 @@ func boards(t *testing.T) []board {
 			}
 			b.log = append(b.log, v)
 		}
-		if _, ok := b.device.Cost(); ok {
+		if cost, ok := b.device.Cost(); ok {
+			b.id, b.cost, b.from = fmt.Sprint(len(out)), cost, map[string][]float64{}
 			out = append(out, b)
+		}
+	}
+	for i := range out {
+		for j := range out {
+			out[j].from[out[i].id] = apart(&out[i], &out[j])
 		}
 	}
 	return out
@@ -111,12 +121,9 @@ func apart(a, b *board) []float64 {
 func costs(boards []board) map[float64]float64 {
 	apartBy := map[float64][]float64{}
 	for i := range boards {
-		c, _ := boards[i].device.Cost()
 		for j := range boards {
-			if to, _ := boards[j].device.Cost(); to == 1 && i != j {
-				if each := apart(&boards[j], &boards[i]); len(each) > 0 {
-					apartBy[c] = append(apartBy[c], stat.Mean(each, nil))
-				}
+			if each := boards[i].from[boards[j].id]; boards[j].cost == 1 && i != j && len(each) > 0 {
+				apartBy[boards[i].cost] = append(apartBy[boards[i].cost], stat.Mean(each, nil))
 			}
 		}
 	}
@@ -135,10 +142,8 @@ func residuals(from, to []board, costs map[float64]float64) []float64 {
 			if from[i].chip == to[j].chip {
 				continue
 			}
-			a, _ := from[i].device.Cost()
-			b, _ := to[j].device.Cost()
-			for _, d := range apart(&from[i], &to[j]) {
-				out = append(out, math.Abs(d-costs[b]+costs[a]))
+			for _, d := range to[j].from[from[i].id] {
+				out = append(out, math.Abs(d-costs[to[j].cost]+costs[from[i].cost]))
 			}
 		}
 	}
