@@ -179,6 +179,9 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 		return nil, err
 	}
 	if o.load {
+		if others := here.Load.Others(here.Cores); others >= 1 {
+			env.Log.Warnf("--load: %.1f other tasks run or wait here already; what is learnt beside them is not what they do to an idle machine", others)
+		}
 		if err := o.loaded(ctx, cal); err != nil {
 			return nil, err
 		}
