@@ -80,6 +80,20 @@ func TestFrequency(t *testing.T) {
 	}
 }
 
+// play replays a log in the CSV layout.
+func play(t *testing.T, text string) *replay.Result {
+	t.Helper()
+	l, err := tasklog.Read(strings.NewReader(text), "log", tasklog.FormatCSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // Objects that each have a load of their own and are seen once a phase, with no
 // size that tells them apart: what all objects taught of the models holds for
 // each, so that ours is as good as the best plain rule, whichever that is.
@@ -102,14 +116,7 @@ func TestManyObjects(t *testing.T) {
 				at += seconds
 			}
 		}
-		l, err := tasklog.Read(strings.NewReader(b.String()), "log", tasklog.FormatCSV)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := play(t, b.String())
 		best := min(float64(*r.Baselines["history"].MedianAPE), float64(*r.Baselines["last_value"].MedianAPE))
 		if got := float64(*r.MedianAPE); got > 1.05*best || r.Coverage == nil || float64(*r.Coverage) < 0.85 || float64(*r.Coverage) > 0.97 {
 			t.Errorf("growth %v: median error %.2f %%, the better plain rule %.2f %%, coverage %v", growth, got, best, r.Coverage)
@@ -141,14 +148,7 @@ func TestStalls(t *testing.T) {
 			fmt.Fprintf(&b, "%d,0,local,f,80000,0,,%.9f,%.9f,%.9f,,,,,\n", i/100, at, at, seconds)
 			at += seconds
 		}
-		l, err := tasklog.Read(strings.NewReader(b.String()), "log", tasklog.FormatCSV)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := play(t, b.String())
 		plain := r.Baselines["history"]
 		if r.MAPE == nil || float64(*r.MAPE) > 1.5*float64(*plain.MAPE) || float64(*r.MedianAPE) > 1.1*float64(*plain.MedianAPE) {
 			t.Errorf("seed %d: MAPE %.1f, median %.2f %%; the plain median %.1f, %.2f %%", seed, *r.MAPE, *r.MedianAPE, *plain.MAPE, *plain.MedianAPE)
@@ -175,14 +175,7 @@ func TestWorkers(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%d,local,f,%d,0,,%.9f,%.9f,%.9f,,,,,\n", i/200, lane, size, free[lane], free[lane], seconds)
 		free[lane] += seconds
 	}
-	l, err := tasklog.Read(strings.NewReader(b.String()), "log", tasklog.FormatCSV)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := play(t, b.String())
 	if got, plain := float64(*r.MedianAPE), float64(*r.Baselines["history"].MedianAPE); got > 5 || plain < 8 {
 		t.Errorf("median error %.1f %%, of the plain median %.1f %%", got, plain)
 	}
