@@ -64,12 +64,7 @@ func TestSharedNodes(t *testing.T) {
 
 // TestPlantedSharingFaults shows that the checker notices bugs of placement.
 func TestPlantedSharingFaults(t *testing.T) {
-	for _, tt := range []struct {
-		name       string
-		fault      fault
-		discipline scheduler.Discipline
-		invariant  int
-	}{
+	for _, p := range []planted{
 		{"forgets GPUs", forgetsGPUs, scheduler.Slurm, 1},
 		{"forgets memory", forgetsMemory, scheduler.EASY, 1},
 		{"shares exclusive nodes", sharesExclusive, scheduler.Conservative, 1},
@@ -81,17 +76,7 @@ func TestPlantedSharingFaults(t *testing.T) {
 		{"backfill ignores reservations", backfillIgnoresReservations, scheduler.Conservative, 6},
 		{"one partition holds up another", holdsUpOthers, scheduler.FCFS, 7},
 	} {
-		t.Run(fmt.Sprintf("%s/%s", tt.name, tt.discipline), func(t *testing.T) {
-			draw := rapid.Custom(func(t *rapid.T) checker.Table { return sharedWorkload(t, tt.discipline) })
-			for seed := range 1000 {
-				table := draw.Example(seed)
-				report := checker.Check(table, (&reference{Table: table, fault: tt.fault}).simulate())
-				if slices.ContainsFunc(report.Violations, func(v checker.Violation) bool { return v.Invariant == tt.invariant }) {
-					return
-				}
-			}
-			t.Errorf("no breach of invariant %d in 1000 workloads", tt.invariant)
-		})
+		p.notice(t, 1000, sharedWorkload)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,14 +133,36 @@ func againstReference(t *rapid.T, table checker.Table) {
 	}
 }
 
+// planted is a bug that the checker has to notice, as a breach of an invariant.
+type planted struct {
+	name       string
+	fault      fault
+	discipline scheduler.Discipline
+	invariant  int
+}
+
+// notice looks for a workload in which the checker notices the bug; without the
+// bug it may find nothing.
+func (p planted) notice(t *testing.T, seeds int, workload func(*rapid.T, scheduler.Discipline) checker.Table) {
+	t.Run(fmt.Sprintf("%s/%s", p.name, p.discipline), func(t *testing.T) {
+		draw := rapid.Custom(func(t *rapid.T) checker.Table { return workload(t, p.discipline) })
+		for seed := range seeds {
+			table := draw.Example(seed)
+			if sound := checker.Check(table, (&reference{Table: table}).simulate()); sound.Total > 0 {
+				t.Fatalf("seed %d: false alarm: %v", seed, sound.Err())
+			}
+			report := checker.Check(table, (&reference{Table: table, fault: p.fault}).simulate())
+			if slices.ContainsFunc(report.Violations, func(v checker.Violation) bool { return v.Invariant == p.invariant }) {
+				return
+			}
+		}
+		t.Errorf("no breach of invariant %d in %d workloads", p.invariant, seeds)
+	})
+}
+
 // TestPlantedFaults shows that the checker notices each of nine bugs.
 func TestPlantedFaults(t *testing.T) {
-	for _, tt := range []struct {
-		name       string
-		fault      fault
-		discipline scheduler.Discipline
-		invariant  int
-	}{
+	for _, p := range []planted{
 		{"one node too many", oneNodeTooMany, scheduler.EASY, 1},
 		{"user limit off by one", userLimitOffByOne, scheduler.Slurm, 3},
 		{"runs over its limit", runsOverLimit, scheduler.Conservative, 2},
@@ -152,22 +175,7 @@ func TestPlantedFaults(t *testing.T) {
 		{"starts before its dependency", startsBeforeDependency, scheduler.Slurm, 2},
 		{"rests with idle nodes", restsWithIdleNodes, scheduler.Slurm, 7},
 	} {
-		t.Run(fmt.Sprintf("%s/%s", tt.name, tt.discipline), func(t *testing.T) {
-			draw := rapid.Custom(func(t *rapid.T) checker.Table { return workload(t, tt.discipline) })
-			for seed := range 400 {
-				table := draw.Example(seed)
-				if sound := checker.Check(table, (&reference{Table: table}).simulate()); sound.Total > 0 {
-					t.Fatalf("seed %d: false alarm: %v", seed, sound.Err())
-				}
-				report := checker.Check(table, (&reference{Table: table, fault: tt.fault}).simulate())
-				for _, v := range report.Violations {
-					if v.Invariant == tt.invariant {
-						return
-					}
-				}
-			}
-			t.Errorf("no breach of invariant %d in 400 workloads", tt.invariant)
-		})
+		p.notice(t, 400, workload)
 	}
 }
 
