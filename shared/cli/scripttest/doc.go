@@ -8,4 +8,5 @@
 // real data in FORETIME_DATA), [race] (built with the race detector) and
 // [PROGRAM] (installed here), and a HOME of its own. With -update, cmp writes
 // what was printed into the script. It refuses a folder without scripts.
+// [Guide] does what a Markdown file tells a reader to type.
 package scripttest
