@@ -86,6 +86,8 @@ type Estimate struct {
 	Seconds         float64
 	Segments        *Segments // nil where the job tells no laps
 	Warnings        []error
+
+	hostDoubt string // what is not known of the host's speed; empty if nothing is
 }
 
 // Segments are the parts of a job as the samples show them, in wall seconds
@@ -171,8 +173,11 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	}
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
 	if e.unsure() {
-		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; about %d would halve that",
-			ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High, min(job.Epochs, 4*e.Epochs)))
+		needed := fmt.Sprintf("about %d would halve that", min(job.Epochs, 4*e.Epochs))
+		if e.hostDoubt != "" {
+			needed = "most of that is the machine's own speed, " + e.hostDoubt
+		}
+		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; %s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High, needed))
 	}
 	e.inEpochs(lap)
 	return e, nil

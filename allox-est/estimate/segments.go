@@ -45,6 +45,7 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	onCPU := m // processor time varies with the machine's speed as a whole
 	m.speed.sd *= busy(&t)
 	share := busy(&t)
+	e.hostDoubt = drawn.doubt(share)
 	e.Uncontended = m.predict(t.quiet).Times(1 + share*(drawn.factor-1))
 	e.CPU = onCPU.predict(t.cpu).Times(drawn.factor)
 	lasting := contended(settled, t.quiet)
@@ -74,6 +75,9 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 		}
 	}
 	e.reference(told, t, m, pace)
+	if e.hostDoubt != "" {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %s; the intervals allow for it", ErrVirtual, e.hostDoubt))
+	}
 	if pace.useless {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: no correction by it", ErrYardstick))
 	}

@@ -31,6 +31,9 @@ var (
 	ErrRecurring = errors.New("costs without a period")
 	// ErrSpeed warns that the machine's own speed changed.
 	ErrSpeed = errors.New("machine speed changed")
+	// ErrVirtual warns that the machine is a virtual one about whose speed little
+	// is known.
+	ErrVirtual = errors.New("speed of a virtual machine hardly known")
 	// ErrYardstick warns that the job's epochs do not follow the yardstick, so
 	// that nothing is corrected by it.
 	ErrYardstick = errors.New("the yardstick does not tell the job's speed")

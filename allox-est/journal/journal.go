@@ -82,6 +82,9 @@ type Run struct {
 	YardstickWork string    `json:"yardstick_work,omitempty"`
 	// Past is what earlier runs said of this host's speed; nil where nothing did.
 	Past *yardstick.Past `json:"yardstick_past,omitempty"`
+	// Virtual says that the machine is a virtual one, whose processors neighbours
+	// may share. Older journals do not say.
+	Virtual bool `json:"virtual,omitempty"`
 
 	// Costs are the parts of laps that the job told by name.
 	Costs []Cost `json:"costs,omitempty"`

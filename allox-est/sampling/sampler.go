@@ -219,7 +219,7 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 	run := &journal.Run{
 		Job: s.Spec.Hash(step.Device), Name: s.Spec.Name, Kind: step.Kind, Device: step.Device,
 		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs,
-		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
+		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity, Virtual: s.Machine.virtual(),
 	}
 	configure(run, s.Spec)
 	if err != nil {

@@ -220,3 +220,23 @@ func TestRecordSpeed(t *testing.T) {
 		t.Errorf("%d readings, laps %v", len(long.Yardstick), long.LapYardstick)
 	}
 }
+
+// A flag of the first processor tells a virtual machine, as a word of its own.
+func TestVirtual(t *testing.T) {
+	for text, want := range map[string]bool{
+		"processor\t: 0\nmodel name\t: EPYC\nflags\t\t: fpu hypervisor sse\n\nprocessor\t: 1\n": true,
+		"model name\t: hypervisor\nflags\t\t: fpu nohypervisor sse\n":                           false,
+		"processor\t: 0\nFeatures\t: fp asimd\n":                                                false,
+	} {
+		proc := t.TempDir()
+		if err := os.WriteFile(filepath.Join(proc, "cpuinfo"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := (Machine{Proc: proc}).virtual(); got != want {
+			t.Errorf("%q: virtual is %v", text, got)
+		}
+	}
+	if (Machine{Proc: t.TempDir()}).virtual() {
+		t.Error("virtual without cpuinfo")
+	}
+}

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/shared/cli"
 )
 
 // byName skips a test that reads the real clock unless it is asked for by name,
@@ -51,20 +50,23 @@ type outcome struct {
 	} `json:"actual"`
 }
 
-// estimated runs the command with --json and returns the CPU's part and the
-// warnings.
+// estimated runs the command that was built, with --json, and returns the CPU's
+// part and the warnings. (The test binary as the guard of a run would run all tests
+// beside it.)
 func estimated(t *testing.T, args ...string) (outcome, string) {
 	t.Helper()
-	var out, stderr bytes.Buffer
-	env := cli.NewEnv(nil, &out, &stderr)
-	if code := cli.Run(context.Background(), env, New(env), args); code != cli.ExitDone {
-		t.Fatalf("%v: exit code %d\n%s", args, code, stderr.String())
+	var stderr bytes.Buffer
+	cmd := exec.Command("allox-est", args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, stderr.String())
 	}
 	var r struct {
 		Devices  map[string]outcome
 		Warnings []string
 	}
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatal(err)
 	}
 	return r.Devices["cpu"], strings.Join(r.Warnings, "\n")
