@@ -175,7 +175,7 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	if e.unsure() {
 		needed := fmt.Sprintf("about %d would halve that", min(job.Epochs, 4*e.Epochs))
 		if e.hostDoubt != "" {
-			needed = "most of that is the machine's own speed, " + e.hostDoubt
+			needed = "of this machine's speed " + e.hostDoubt
 		}
 		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; %s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High, needed))
 	}

@@ -92,7 +92,8 @@ func locate(groups [][]float64, method Method, speed prior, blur float64) locati
 // process, in [0, 0.8]. In groups as short as samples are, deviations from the
 // group's own mean hide a part of it, (1+3r)/n to first order (Marriott and Pope
 // 1954, Biometrika 41), which is put back with a quarter more: what hides in so few
-// epochs is more often too little than too much.
+// epochs is more often too little than too much. Where epochs differ by more than
+// 3 %, so that it counts, up to 3.75/n is put back (DESIGN.md).
 func persistence(groups [][]float64) float64 {
 	var product, square, size, pairs, n float64
 	for _, g := range groups {
@@ -112,7 +113,8 @@ func persistence(groups [][]float64) float64 {
 	}
 	r := product / square * (pairs + float64(len(groups))) / pairs
 	length := n / (pairs + float64(len(groups))) // mean length of the group of an epoch
-	return min(0.8, max(0, (r+1.25/length)/max(0.25, 1-3/length)))
+	noisy := min(1, max(0, (math.Sqrt(square/size)-0.03)/0.015))
+	return min(0.8, max(0, (r+(1.25+2.5*noisy)/length)/max(0.25, 1-3/length)))
 }
 
 // varianceOfMean is the variance of the mean of n values of a first-order

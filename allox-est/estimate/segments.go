@@ -39,20 +39,21 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	if method == Auto {
 		method = decide(&t, shape)
 	}
-	drawn := pace.past(told)
-	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: pace.prior(told).widened(drawn.prior)}
+	host := hostOf(told)
+	towards, left := host.drawn(pace, told)
+	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: pace.prior(told).widened(left)}
 	m.blur = blur(told)
 	onCPU := m // processor time varies with the machine's speed as a whole
 	m.speed.sd *= busy(&t)
 	share := busy(&t)
-	e.hostDoubt = drawn.doubt(share)
-	e.Uncontended = m.predict(t.quiet).Times(1 + share*(drawn.factor-1))
-	e.CPU = onCPU.predict(t.cpu).Times(drawn.factor)
+	e.hostDoubt = host.unknown(left, share)
+	e.Uncontended = m.predict(t.quiet).Times(1 + share*(towards-1))
+	e.CPU = onCPU.predict(t.cpu).Times(towards)
 	lasting := contended(settled, t.quiet)
 	asNow := m
 	asNow.speed, asNow.blur = m.speed.with(lasting), 0 // wall times are the job's own
 	wall := asNow.predict(settled)
-	e.Wall = wall.Times(1 + share*(drawn.factor-1))
+	e.Wall = wall.Times(1 + share*(towards-1))
 	e.Wall.Low = max(e.Wall.Low, min(e.Uncontended.Low, e.Wall.Value)) // no contention is the least
 	if t.contended > 0 {
 		// What slowed the samples for a while may slow the job as often.
@@ -74,7 +75,7 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 			e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %w: %s, every %d %ss; the upper end allows it the time of one", ErrUnsure, ErrUnmet, c.Name, c.Every, job.unit()))
 		}
 	}
-	e.reference(told, t, m, pace)
+	e.reference(told, t, m, pace, host)
 	if e.hostDoubt != "" {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %s; the intervals allow for it", ErrVirtual, e.hostDoubt))
 	}

@@ -1,12 +1,10 @@
 package estimate
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -152,15 +150,23 @@ func (ref *Reference) CPUOf(r journal.Run) float64 {
 
 // reference adds the estimates at the fastest speed that the yardstick showed:
 // the times of each lap are scaled by the speed beside it.
-func (e *Estimate) reference(runs []journal.Run, t tracks, m model, p pace) {
+func (e *Estimate) reference(runs []journal.Run, t tracks, m model, p pace, h host) {
 	fast, _, ok := speeds(runs)
 	if !ok {
 		return
 	}
 	m.speed = steadyMachine
-	if p.doubt > 0 { // what is not known of the sensitivity counts as far as runs differ in speed
-		speed, df := machine(runs)
-		m.speed = prior{sd: math.Hypot(m.speed.sd, p.doubt*speed), df: df}
+	doubt := p.doubt
+	if p.useless {
+		doubt = p.follows(h)
+	}
+	if doubt > 0 { // what is not known of the sensitivity counts as far as runs differ in speed
+		speed := prior{}
+		speed.sd, speed.df = machine(runs)
+		if h.virtual {
+			speed = speed.widened(h.spread)
+		}
+		m.speed = prior{sd: math.Hypot(m.speed.sd, doubt*speed.sd), df: speed.df}
 	}
 	e.Reference = &Reference{
 		Yardstick: fast, Sensitivity: p.sensitivity, work: runs[0].YardstickWork,
@@ -241,73 +247,6 @@ func (p pace) prior(runs []journal.Run) prior {
 	}
 	speed, df := machine(runs)
 	return prior{sd: math.Hypot(steadyMachine.sd, p.sensitivity*speed), df: df}
-}
-
-// drawn is what is believed of the host of a run to come: its speed is drawn from
-// the host's towards the mean, as far as that of the samples does not last.
-type drawn struct {
-	factor float64 // of processor time, from the samples' speed to the expected one
-	prior  prior   // of the difference
-	few    bool    // the host is a virtual machine with too short a past
-	runs   int     // of the past
-}
-
-// fewestPast is how many runs a past must have to be believed.
-const fewestPast = 8
-
-// virtualMachine is what is believed of how the mean speeds of runs on a virtual
-// machine differ (DESIGN.md).
-var virtualMachine = prior{sd: 0.15, df: 3}
-
-// past looks at the host of the newest of runs.
-func (p pace) past(runs []journal.Run) drawn {
-	newest := slices.MaxFunc(runs, func(a, b journal.Run) int { return a.Start.Compare(b.Start) })
-	past := newest.Past
-	if past == nil {
-		past = &yardstick.Past{}
-	}
-	d := drawn{factor: 1, runs: past.Runs, few: newest.Virtual && past.Runs < fewestPast}
-	if p.older || p.useless || past.Runs < fewestPast && !newest.Virtual {
-		return d
-	}
-	d.prior = prior{sd: past.SD, df: float64(past.Runs - 1)}
-	if newest.Virtual {
-		seen := 0.0 // runs whose spread is told
-		if past.SD > 0 {
-			seen = d.prior.df
-		}
-		v, df := virtualMachine.moderate(1, past.SD*past.SD, seen)
-		d.prior = prior{sd: math.Sqrt(v), df: df}
-	}
-	d.prior.sd *= p.sensitivity
-	if !d.few {
-		d.prior.sd *= math.Sqrt(1 - past.Lasting*past.Lasting)
-		d.factor = p.towards(newest, runs)
-	}
-	return d
-}
-
-// towards takes processor time to the mean speed of the host of newest, as far as
-// that of runs does not last: a run's speed follows the one before as a first-order
-// process.
-func (p pace) towards(newest journal.Run, runs []journal.Run) float64 {
-	away, n := 0.0, 0.0
-	for _, r := range runs {
-		if y := Speed(r); y > 0 && r.YardstickWork == newest.YardstickWork {
-			away += math.Log(y / newest.Past.Seconds)
-			n++
-		}
-	}
-	return math.Exp(-p.sensitivity * (1 - newest.Past.Lasting) * away / max(1, n))
-}
-
-// doubt says what is not known of the speed of the host of a job that computes for
-// a share of its time; empty where that does not count.
-func (d drawn) doubt(share float64) string {
-	if !d.few || share*d.prior.sd < 0.02 {
-		return ""
-	}
-	return fmt.Sprintf("%d earlier runs are known of %d that would tell it", d.runs, fewestPast)
 }
 
 // widened is the wider of two priors.

@@ -35,7 +35,7 @@ func command(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Setenv("XDG_CACHE_HOME", dir) // not before: the compiler's own cache is there too
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")) // not before: the compiler's own cache is there too
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
