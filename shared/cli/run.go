@@ -88,6 +88,9 @@ func prepare(env *Env, root *cobra.Command) {
 			env.Log.SetLevel(env.Log.Level + 1)
 		}
 	}
+	if root.HasSubCommands() {
+		root.AddCommand(newManCommand(root))
+	}
 	each(root, func(c *cobra.Command) {
 		c.Args = usageArgs(c)
 		if c.HasSubCommands() && !c.Runnable() {

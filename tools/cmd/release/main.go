@@ -1,0 +1,31 @@
+// Command release makes a release of the workspace, as tags of its repository,
+// and rehearses it: `make release-check` calls `release check VERSION`.
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/tools/release"
+)
+
+func main() { cli.Main(newRoot) }
+
+func newRoot(env *cli.Env) *cobra.Command {
+	root := &cobra.Command{Use: "release", Short: "make a release, or rehearse one"}
+	root.AddCommand(
+		&cobra.Command{
+			Use:   "tag VERSION",
+			Short: "tag the modules, at a commit that requires the tagged shared in place of the folder; nothing is pushed",
+			Args:  cobra.ExactArgs(1),
+			RunE:  func(c *cobra.Command, args []string) error { return release.Tag(c.Context(), ".", args[0]) },
+		},
+		&cobra.Command{
+			Use:   "check VERSION",
+			Short: "release the last commit in a clone below out/release, install it, and start each binary alone",
+			Args:  cobra.ExactArgs(1),
+			RunE:  func(c *cobra.Command, args []string) error { return check(c.Context(), env, args[0]) },
+		},
+	)
+	return root
+}

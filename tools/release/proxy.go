@@ -1,0 +1,102 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/module"
+
+	"github.com/foretime/foretime/tools/workspace"
+)
+
+const (
+	repository = "github.com/foretime/foretime"
+	prefix     = repository + "/"
+)
+
+// Downloaded is a module as the go command fetched it.
+type Downloaded struct {
+	Path, Version string
+	Sum, GoModSum string // as in go.sum
+	Error         string
+}
+
+// Download has the go command fetch a tagged module from the repository at root
+// as it would from the published one, into a module cache of its own. What that
+// has below cache/download is a folder of the module proxy protocol.
+func Download(ctx context.Context, root, cache string, m module.Version) (*Downloaded, error) {
+	fetch := command{dir: os.TempDir(), name: "go", env: []string{
+		"GOWORK=off", "GOFLAGS=-modcacherw", "GOMODCACHE=" + cache, "GOPROXY=direct", "GONOSUMDB=" + repository, "GOPRIVATE=",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + root + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + repository,
+	}}
+	out, err := fetch.run(ctx, "mod", "download", "-json", m.String())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m, err)
+	}
+	var d Downloaded
+	if err := json.Unmarshal(out, &d); err != nil {
+		return nil, fmt.Errorf("%s: what go mod download printed: %w", m, err)
+	}
+	return &d, nil
+}
+
+// Install installs packages, such as MODULE/cmd/NAME, of the release that is
+// tagged in the repository of ws into bin, from a module proxy of two folders:
+// the release's modules, and the others that the go command has kept so far.
+func Install(ctx context.Context, ws *workspace.Workspace, version, bin string, packages ...string) error {
+	work, err := os.MkdirTemp("", "release-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	published := filepath.Join(work, "published")
+	for _, m := range ws.Modules {
+		if _, err := Download(ctx, ws.Root, published, module.Version{Path: m.Path, Version: version}); err != nil {
+			return err
+		}
+	}
+	kept, err := command{dir: ws.Root, name: "go"}.run(ctx, "env", "GOMODCACHE")
+	if err != nil {
+		return err
+	}
+	install := command{dir: work, name: "go", env: []string{
+		"GOWORK=off", "GOBIN=" + bin, "GOSUMDB=off", "GOMODCACHE=" + filepath.Join(work, "used"),
+		"GOPROXY=" + folder(published) + "," + folder(strings.TrimSpace(string(kept))),
+		"GOFLAGS=-modcacherw -trimpath", // what was built before is found again, wherever work is
+	}}
+	for _, path := range packages {
+		if _, err := install.run(ctx, "install", path+"@"+version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folder is the module proxy that lies in a module cache.
+func folder(cache string) string { return "file://" + filepath.Join(cache, "cache", "download") }
+
+// command is a program in a folder, with variables beside the process's own.
+type command struct {
+	dir, name string
+	env       []string
+}
+
+// run returns what the program printed.
+func (c command) run(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, c.name, args...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), c.env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s%s", c.name, strings.Join(args, " "), err, out, stderr.Bytes())
+	}
+	return out, nil
+}
