@@ -8,7 +8,7 @@ comma := ,
 
 FUZZTIME ?= 1m
 
-.PHONY: help tour test check real bench bench-once fuzz readme modules clean
+.PHONY: help tour test check real bench bench-once fuzz readme release-check modules clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ fuzz: ## every fuzz target for FUZZTIME (1m)
 
 readme: ## write the measured block of README.md from the last tour and test
 	@$(GO) run ./tools/cmd/readme
+
+release-check: ## rehearse a release of the last commit below out/release
+	@$(GO) run ./tools/cmd/release check v0.1.0
 
 modules: ## the modules as a JSON list, for the CI matrix
 	@echo '[$(subst $(space),$(comma),$(patsubst %,"%",$(MODULES)))]'

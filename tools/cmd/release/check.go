@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -99,8 +98,11 @@ func (r *rehearsal) programs() []string {
 // start wants a program to say its version and to help.
 func (r *rehearsal) start(ctx context.Context, path string) error {
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil || !slices.Contains(strings.FieldsFunc(string(out), func(c rune) bool { return strings.ContainsRune(" ,\n", c) }), r.version) {
-		return fmt.Errorf("%s --version: %q, %w", path, out, err)
+	if err != nil {
+		return fmt.Errorf("%s --version: %w", path, err)
+	}
+	if want := filepath.Base(path) + " version " + r.version; !strings.HasPrefix(string(out), want) {
+		return fmt.Errorf("%s --version: %q, want %q", path, out, want)
 	}
 	return run(ctx, "", path, "-h")
 }
