@@ -36,8 +36,9 @@ func hostOf(runs []journal.Run) host {
 	}
 	shown := prior{sd: h.past.SD, df: float64(h.past.Runs - 1)}
 	switch {
-	case h.virtual && shown.sd > 0:
-		v, df := virtualMachine.moderate(1, shown.sd*shown.sd, shown.df)
+	case h.virtual && h.known():
+		r := h.past.Lasting // runs that follow each other are worth fewer
+		v, df := virtualMachine.moderate(1, shown.sd*shown.sd, shown.df*(1-r)/(1+r))
 		h.spread = prior{sd: math.Sqrt(v), df: df}
 	case h.virtual:
 		h.spread = virtualMachine
@@ -70,17 +71,17 @@ func (h host) drawn(p pace, runs []journal.Run) (factor float64, left prior) {
 	return math.Exp(-p.sensitivity * (1 - h.past.Lasting) * away / max(1, n)), left
 }
 
-// follows is how much of a change of the host's speed the job may show.
+// follows is how much of a change of the host's speed the job may show. The slope
+// over single epochs is too low where their few readings are not exact, so that on
+// a virtual machine it is no less than was believed before looking.
 func (p pace) follows(h host) float64 {
 	switch {
 	case p.older:
 		return 0
 	case !h.virtual:
 		return p.sensitivity
-	case p.useless:
-		return sensitivityPrior // neighbours slow more than the yardstick shows
 	}
-	return math.Hypot(p.sensitivity, p.doubt)
+	return max(sensitivityPrior, math.Hypot(p.sensitivity, p.doubt))
 }
 
 // unknown says what is not known of the speed of the host, of which left is left
