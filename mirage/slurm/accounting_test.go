@@ -14,6 +14,7 @@ import (
 // TestRealAccounting reads the accounting log of a real Slurm, as sacct prints
 // it, and simulates it.
 func TestRealAccounting(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.KeepAccounts)
 	const jobs = 30
 	l := newLoad(3)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -25,6 +26,15 @@ import (
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
+
+// TestMain has more real Slurms at once than there are cores: they mostly wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // On the real Slurm an hour of the policy is six seconds.
 const (
@@ -51,6 +61,7 @@ func (l load) next() (gap, seconds float64, nodes int) {
 // competing load, reactively and with a model trained at that scale; and one
 // whose process is killed again and again.
 func TestRealProvision(t *testing.T) {
+	t.Parallel()
 	slurmtest.Need(t)
 	dir := t.TempDir()
 	mirage := filepath.Join(dir, "mirage")

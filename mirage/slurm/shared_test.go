@@ -32,6 +32,7 @@ func sharing(c *slurmtest.Cluster) {
 // one each, so that there is room for a successor at once; who counts nodes sees
 // a full machine.
 func TestRealSharedNodes(t *testing.T) {
+	t.Parallel()
 	slurmtest.Need(t)
 	c := slurmtest.Start(t, sharing)
 	mirage := filepath.Join(c.Dir, "mirage")

@@ -38,6 +38,7 @@ func walk(t *testing.T, headline string) string {
 // a partition that there is not, and an array of which one task may run at a time,
 // which leaves room. Others' jobs are hidden there, which is told.
 func TestRealWalk(t *testing.T) {
+	t.Parallel()
 	slurmtest.Need(t)
 	c := slurmtest.Start(t, func(c *slurmtest.Cluster) { c.Configure("PrivateData=jobs\n") })
 	run(t, nil, "go", "build", "-o", filepath.Join(c.Dir, "mirage"), "../cmd/mirage")

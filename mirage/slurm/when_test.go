@@ -17,7 +17,10 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-var whenJobs = flag.Int("when-jobs", 8, "jobs whose starts are foretold on a real Slurm; 50 make a table")
+var (
+	whenJobs = flag.Int("when-jobs", 8, "jobs whose starts are foretold on a real Slurm; 50 make a table")
+	whenSeed = flag.Uint64("when-seed", 3, "seed of the jobs and of their coming")
+)
 
 // asked is a job whose start was foretold.
 type asked struct {
@@ -32,10 +35,11 @@ type asked struct {
 // asking when each would start, and holds the answers, and Slurm's own, against
 // when it did.
 func TestRealWhen(t *testing.T) {
+	t.Parallel()
 	slurmtest.Need(t)
 	c := slurmtest.Start(t, sharing)
 	client := &Client{Runner: Exec{Env: c.Env()}}
-	rng := rand.New(rand.NewPCG(3, 4))
+	rng := rand.New(rand.NewPCG(*whenSeed, 4))
 	var all []asked
 	starts := map[int64]int64{}
 	const before = 14 // jobs that fill the cluster and tell how long they run

@@ -33,7 +33,7 @@ func (l *live) flags(c *cobra.Command, word, where string) {
 	f.BoolVar(&l.exclusive, word+"-exclusive", false, where+": the "+word+" shares its nodes with nobody")
 }
 
-// given says that a flag was given that only a real Slurm understands.
+// given says that something was given that only a real Slurm understands.
 func (l *live) given() bool { return *l != live{} }
 
 // need is what the job takes of its nodes; nil is whole ones.
@@ -46,36 +46,19 @@ func (l *live) need(nodes int) *trace.Need {
 
 // live foretells from the queue of a real Slurm.
 func (w *when) live(ctx context.Context, env *cli.Env, q question) (*answered, error) {
-	if q.nodes < 1 || q.limit < 60 {
-		return nil, cli.Usagef("a job of %d nodes and %d s", q.nodes, q.limit)
-	}
 	if w.at != "" {
 		return nil, cli.Usagef("--at needs a log")
 	}
-	var rules *scheduler.Rules
-	if w.m.file != "" {
-		file, err := calibrate.Load(w.m.file)
-		if err != nil {
-			return nil, err
-		}
-		rules = &file.Rules
-	}
 	client := &slurm.Client{Runner: slurm.Exec{}}
-	v, err := client.Look(ctx, time.Now(), rules)
+	v, err := w.look(ctx, env, client)
 	if err != nil {
 		return nil, err
 	}
-	if v.Private {
-		env.Log.Warn(slurm.ErrPrivate)
-	}
-	job := trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: q.limit, Need: w.l.need(q.nodes)}
-	a, waits, err := w.foretell(v, job)
+	a, err := w.foretell(v, q)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.byThen(v, waits, q.by); err != nil {
-		return nil, err
-	}
+	job := q.job()
 	if at, err := client.TestOnly(ctx, slurm.Options(&job)); err != nil {
 		env.Log.Warnf("Slurm's own answer: %v", err)
 	} else {
@@ -84,17 +67,48 @@ func (w *when) live(ctx context.Context, env *cli.Env, q question) (*answered, e
 	return a, nil
 }
 
+// look takes in a real Slurm as it is now.
+func (w *when) look(ctx context.Context, env *cli.Env, client *slurm.Client) (*slurm.View, error) {
+	var rules *scheduler.Rules
+	if w.m.file != "" {
+		file, err := calibrate.Load(w.m.file)
+		if err != nil {
+			return nil, err
+		}
+		rules = &file.Rules
+	}
+	v, err := client.Look(ctx, time.Now(), rules)
+	if err == nil && v.Private {
+		env.Log.Warn(slurm.ErrPrivate)
+	}
+	return v, err
+}
+
+// job is the job of a question to a real Slurm.
+func (q question) job() trace.Job {
+	return trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: q.limit, Need: q.takes.need(q.nodes)}
+}
+
 // foretell asks a view of a job and of cheaper shapes of it.
-func (w *when) foretell(v *slurm.View, job trace.Job) (*answered, stats.Sorted, error) {
+func (w *when) foretell(v *slurm.View, q question) (*answered, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	job := q.job()
 	waits, err := v.Waits(job)
 	if err != nil {
-		return nil, nil, cli.Usagef("it would never start: %w", err)
+		return nil, cli.Usagef("it would never start: %w", err)
 	}
 	p := slurm.Expect(waits, w.s.Level)
 	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Alternatives: []alternative{}}
-	if p.Value < 60 { // nothing would start a minute earlier
-		return a, waits, nil
+	if p.Value >= 60 { // else nothing would start a minute earlier
+		w.sketch(a, v, job)
 	}
+	return a, a.byThen(v, waits, q.by)
+}
+
+// sketch adds the cheaper shapes that would start earlier, the earliest first.
+func (w *when) sketch(a *answered, v *slurm.View, job trace.Job) {
 	for _, shape := range cheaper(job) {
 		if waits, err := v.Sketch(shape.job); err == nil { // one that can never start is none
 			hours := slurm.Expect(waits, w.s.Level).Times(1. / 3600)
@@ -104,7 +118,6 @@ func (w *when) foretell(v *slurm.View, job trace.Job) (*answered, stats.Sorted, 
 		}
 	}
 	slices.SortStableFunc(a.Alternatives, func(x, y alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
-	return a, waits, nil
 }
 
 // shape is a job that asks for less.

@@ -6,8 +6,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"html/template"
 	"net/http"
-	"os"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,62 +16,87 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/shared/cli"
 )
 
 //go:embed serve.html
-var servePage []byte
+var servePage string
 
 // serve answers when over HTTP.
 type serve struct {
 	env   *cli.Env
-	w     when
-	log   string // file
 	token string
 
-	mutex    sync.Mutex // of what follows
-	known    *known
-	modified time.Time
-	size     int64
+	mutex  sync.Mutex // of the source, which answers one at a time
+	source source
+}
+
+// source answers questions of a queue as it is at the moment.
+type source interface {
+	ask(context.Context, question) (*answered, error)
 }
 
 func newServeCommand(env *cli.Env) *cobra.Command {
 	s := &serve{env: env}
+	var w when
 	var at cli.Listener
 	var tokenFile string
+	var every time.Duration
 	c := &cobra.Command{
-		Use:   "serve FILE",
+		Use:   "serve [FILE]",
 		Short: "answer over HTTP when a job would start, with a page at /",
-		Long: `Answer over HTTP when a job of a shape would start if it were submitted at the
-end of a log, as the when command does: GET /when?nodes=4&limit=12h, and where
-known user, partition and by, a time. The log is read again when its file has
-changed, so that a job that writes sacct's answer there every few minutes keeps
-it fresh. There is a page at /, and /healthz.`,
-		Example: "  mirage serve sacct.log --zone UTC --addr 127.0.0.1:7002",
-		Args:    cobra.ExactArgs(1),
+		Long: `Answer over HTTP when a job of a shape would start if it were submitted now, as
+the when command does: GET /when?nodes=4&limit=12h, and where known user,
+partition and by, a time. There is a page at /, and /healthz.
+
+With a log now is its end; it is read again when its file has changed, so that a
+job that writes sacct's answer there every few minutes keeps it fresh. Without
+one a real Slurm is asked, at most once in the time of --refresh, whoever asks;
+cpus, gpus, memory (MB) and exclusive=true say what the job takes of its nodes.
+What Slurm does not answer is an error of status 502 with its cause.`,
+		Example: `  mirage serve sacct.log --zone UTC --addr 127.0.0.1:7002
+  mirage serve --refresh 10s --token-file token`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if s.token, err = cli.Token(tokenFile, "MIRAGE_TOKEN"); err != nil {
 				return err
 			}
-			s.log = args[0]
-			if _, err := s.fresh(cmd.Context()); err != nil {
+			if s.source, err = open(cmd.Context(), env, &w, args, every); err != nil {
 				return err
 			}
 			return at.Serve(cmd.Context(), env, cli.Bounded(env, s.handler()))
 		},
 	}
-	s.w.flags(c)
+	w.flags(c)
 	at.Flags(c, "127.0.0.1:7002")
 	c.Flags().StringVar(&tokenFile, "token-file", "", "file with the bearer token that clients must send (default: MIRAGE_TOKEN of the environment, or none)")
+	c.Flags().DurationVar(&every, "refresh", 5*time.Second, "how old the view of a real Slurm may be")
 	return c
 }
+
+// open takes a first look at the log that is named, or at a real Slurm.
+func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.Duration) (source, error) {
+	if len(args) == 0 {
+		s := &watched{env: env, w: w, every: every}
+		_, err := s.fresh(ctx)
+		return s, err
+	}
+	s := &logged{env: env, w: w, file: args[0]}
+	_, err := s.fresh(ctx)
+	return s, err
+}
+
+// page shows what a job takes of its nodes where a real Slurm is asked.
+var page = template.Must(template.New("page").Parse(servePage))
 
 func (s *serve) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'")
-		_, _ = w.Write(servePage)
+		_, real := s.source.(*watched)
+		_ = page.Execute(w, real) // the client may have gone
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /when", s.when)
@@ -86,16 +112,22 @@ func (s *serve) when(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, err := s.ask(r)
+	if err == nil {
+		reply(w, http.StatusOK, a)
+		return
+	}
+	status := http.StatusInternalServerError
 	var wrong *cli.UsageError
 	switch {
 	case errors.As(err, &wrong):
-		reply(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-	case err != nil:
-		s.env.Log.Warn(err)
-		reply(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
+		status = http.StatusBadRequest
+	case errors.Is(err, slurm.ErrCommand) || errors.Is(err, slurm.ErrAnswer):
+		status = http.StatusBadGateway
+		fallthrough
 	default:
-		reply(w, http.StatusOK, a)
+		s.env.Log.Warn(err)
 	}
+	reply(w, status, map[string]string{"error": err.Error()})
 }
 
 func reply(w http.ResponseWriter, status int, v any) {
@@ -105,59 +137,43 @@ func reply(w http.ResponseWriter, status int, v any) {
 }
 
 func (s *serve) ask(r *http.Request) (*answered, error) {
-	q, err := questionOf(r)
+	q, err := questionOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	s.mutex.Lock() // a forecaster answers one at a time
+	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	k, err := s.fresh(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	return k.ask(q)
+	return s.source.ask(r.Context(), q)
 }
 
-// questionOf reads nodes (1), limit (24h), partition, user and by.
-func questionOf(r *http.Request) (q question, err error) {
-	v := r.URL.Query()
-	q = question{nodes: 1, limit: 86400, partition: v.Get("partition"), user: v.Get("user"), by: v.Get("by")}
-	if text := v.Get("nodes"); text != "" {
-		if q.nodes, err = strconv.Atoi(text); err != nil {
-			return q, cli.Usagef("nodes: %q is not a number", text)
+// questionOf reads nodes (1), limit (24h), partition, user and by, and cpus, gpus,
+// memory and exclusive.
+func questionOf(v url.Values) (question, error) {
+	q := question{nodes: 1, limit: 86400, partition: v.Get("partition"), user: v.Get("user"), by: v.Get("by")}
+	for name, to := range map[string]func(string) error{
+		"nodes": number(&q.nodes), "cpus": number(&q.takes.cpus), "gpus": number(&q.takes.gpus), "memory": number(&q.takes.memory),
+		"exclusive": func(text string) (err error) { q.takes.exclusive, err = strconv.ParseBool(text); return err },
+	} {
+		text := v.Get(name)
+		if text == "" {
+			continue
+		}
+		if err := to(text); err != nil {
+			return q, cli.Usagef("%s: %w", name, err)
 		}
 	}
+	var err error
 	if text := v.Get("limit"); text != "" {
 		q.limit, err = seconds("limit", text)
 	}
 	return q, err
 }
 
-// fresh is what the log tells, read again if its file has changed. A file that
-// cannot be read leaves what was known.
-func (s *serve) fresh(ctx context.Context) (*known, error) {
-	info, err := os.Stat(s.log)
-	if err == nil && s.known != nil && info.ModTime().Equal(s.modified) && info.Size() == s.size {
-		return s.known, nil
+// number reads a whole number.
+func number[N int | int64](to *N) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		*to = N(n)
+		return err
 	}
-	var k *known
-	if err == nil {
-		k, err = s.read(ctx)
-	}
-	if err != nil && s.known == nil {
-		return nil, err
-	} else if err != nil {
-		s.env.Log.Warn(err)
-		return s.known, nil
-	}
-	s.known, s.modified, s.size = k, info.ModTime(), info.Size()
-	return k, nil
-}
-
-func (s *serve) read(ctx context.Context) (*known, error) {
-	t, err := s.w.in.open(s.env, s.log)
-	if err != nil {
-		return nil, err
-	}
-	return s.w.learn(ctx, t)
 }

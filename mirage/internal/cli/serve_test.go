@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -23,9 +24,10 @@ func serving(t *testing.T, days int, token string) (*serve, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.csv")
 	writeLog(t, path, days)
-	s := &serve{env: cli.NewEnv(nil, io.Discard, io.Discard), log: path, token: token}
-	s.w.flags(&cobra.Command{})
-	s.w.s.Level = .8
+	env, w := cli.NewEnv(nil, io.Discard, io.Discard), &when{}
+	w.flags(&cobra.Command{})
+	w.s.Level = .8
+	s := &serve{env: env, token: token, source: &logged{env: env, w: w, file: path}}
 	return s, path
 }
 
@@ -75,7 +77,7 @@ func TestServe(t *testing.T) {
 	if r, _ := get(t, h, "/when", "wrong"); r.StatusCode != 401 {
 		t.Errorf("another token: %d", r.StatusCode)
 	}
-	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01"} {
+	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01", "/when?gpus=1", "/when?memory=-1"} {
 		if r, v := get(t, h, url, "secret"); r.StatusCode != 400 || v["error"] == "" {
 			t.Errorf("%s: %d, %v", url, r.StatusCode, v)
 		}
@@ -98,5 +100,47 @@ func TestServe(t *testing.T) {
 	}
 	if _, v := get(t, h, "/when", "secret"); v["at"] == first["at"] {
 		t.Error("the log has grown, and the answers are of before")
+	}
+}
+
+// TestServeSlurm asks one of shell scripts: whoever asks, it is looked at once in
+// the time, and what it says of itself is told.
+func TestServeSlurm(t *testing.T) {
+	dir := t.TempDir()
+	for name, script := range map[string]string{
+		"squeue": `echo .` + " >> " + dir + `/looks; [ -e ` + dir + `/broken ] && { echo controller is away >&2; exit 1; }; echo '{"jobs":[]}'`,
+		"scontrol": `case "$*" in
+*config) echo 'AccountingStorageType = accounting_storage/none
+MessageTimeout = 10 sec
+MinJobAge = 300 sec' ;;
+*nodes) echo 'NodeName=n0 CPUTot=8 Gres=gpu:4 State=IDLE Partitions=gpu' ;;
+*) echo 'PartitionName=gpu Default=YES MaxTime=1-00:00:00 PriorityTier=1' ;;
+esac`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	w := &when{}
+	w.flags(&cobra.Command{})
+	w.s.Level = .8
+	watch := &watched{env: cli.NewEnv(nil, io.Discard, io.Discard), w: w, every: time.Hour}
+	s := &serve{env: watch.env, source: watch}
+	h := s.handler()
+	for url, want := range map[string]int{"/when?gpus=2": 200, "/when?gpus=5": 400, "/when?nodes=1&cpus=4&memory=100": 200, "/when?exclusive=true": 200, "/when?exclusive=perhaps": 400, "/when?gpus=-1": 400} {
+		if r, v := get(t, h, url, ""); r.StatusCode != want {
+			t.Errorf("%s: %d, want %d: %v", url, r.StatusCode, want, v)
+		}
+	}
+	if looks, err := os.ReadFile(filepath.Join(dir, "looks")); err != nil || string(looks) != ".\n" {
+		t.Errorf("%v: looked %q, want once", err, looks)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "broken"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	watch.every = 0
+	if r, v := get(t, h, "/when", ""); r.StatusCode != 502 || !strings.Contains(fmt.Sprint(v["error"]), "controller is away") {
+		t.Errorf("%d, %v", r.StatusCode, v)
 	}
 }

@@ -106,9 +106,6 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	if len(args) == 0 {
 		return w.live(ctx, env, q)
 	}
-	if w.l.given() {
-		return nil, cli.Usagef("--job-cpus, --job-gpus, --job-memory and --job-exclusive are for a real Slurm: what a log counts is --unit's to say")
-	}
 	t, err := w.in.open(env, args[0])
 	if err != nil {
 		return nil, err
@@ -136,12 +133,24 @@ type question struct {
 	limit           int64 // seconds
 	partition, user string
 	by              string // a time, or ""
+	takes           live
 }
 
 // asked is the question of the flags.
 func (w *when) asked() (question, error) {
 	limit, err := seconds("job-limit", w.limit)
-	return question{w.nodes, limit, w.part, w.user, w.by}, err
+	return question{w.nodes, limit, w.part, w.user, w.by, w.l}, err
+}
+
+// check refuses what can be no job, with an error of usage.
+func (q *question) check() error {
+	if q.nodes < 1 || q.limit < 60 {
+		return cli.Usagef("a job of %d nodes and %d s", q.nodes, q.limit)
+	}
+	if t := q.takes; t.cpus < 0 || t.gpus < 0 || t.memory < 0 {
+		return cli.Usagef("a job of %d CPUs, %d GPUs and %d MB", t.cpus, t.gpus, t.memory)
+	}
+	return nil
 }
 
 // known is a log at an instant, ready to answer.
@@ -174,8 +183,11 @@ func (w *when) learn(ctx context.Context, t *trace.Trace) (*known, error) {
 
 // ask answers a question. The error is one of usage where the job cannot be.
 func (k *known) ask(q question) (*answered, error) {
-	if q.nodes < 1 || q.limit < 60 {
-		return nil, cli.Usagef("a job of %d nodes and %d s", q.nodes, q.limit)
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	if q.takes.given() {
+		return nil, cli.Usagef("CPUs, GPUs, memory and exclusive nodes of a job are for a real Slurm: what a log counts is --unit's to say")
 	}
 	if k.size > 0 && q.nodes > k.size {
 		return nil, cli.Usagef("a job of %d nodes: the machine has %d, so that it would never start", q.nodes, k.size)

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/foretime/foretime/mirage/slurm"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// logged is a log that may grow while it is asked.
+type logged struct {
+	env  *cli.Env
+	w    *when
+	file string
+
+	known    *known
+	modified time.Time
+	size     int64
+}
+
+var _ source = (*logged)(nil)
+
+func (s *logged) ask(ctx context.Context, q question) (*answered, error) {
+	k, err := s.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return k.ask(q)
+}
+
+// fresh is what the log tells, read again if its file has changed. A file that
+// cannot be read leaves what was known.
+func (s *logged) fresh(ctx context.Context) (*known, error) {
+	info, err := os.Stat(s.file)
+	if err == nil && s.known != nil && info.ModTime().Equal(s.modified) && info.Size() == s.size {
+		return s.known, nil
+	}
+	var k *known
+	if err == nil {
+		k, err = s.read(ctx)
+	}
+	if err != nil && s.known == nil {
+		return nil, err
+	} else if err != nil {
+		s.env.Log.Warn(err)
+		return s.known, nil
+	}
+	s.known, s.modified, s.size = k, info.ModTime(), info.Size()
+	return k, nil
+}
+
+func (s *logged) read(ctx context.Context) (*known, error) {
+	t, err := s.w.in.open(s.env, s.file)
+	if err != nil {
+		return nil, err
+	}
+	return s.w.learn(ctx, t)
+}
+
+// watched is a real Slurm, looked at no more often than every so often, whether it
+// answers or not.
+type watched struct {
+	env   *cli.Env
+	w     *when
+	every time.Duration
+
+	view *slurm.View
+	err  error
+	seen time.Time // when it was asked last
+}
+
+var _ source = (*watched)(nil)
+
+func (s *watched) ask(ctx context.Context, q question) (*answered, error) {
+	v, err := s.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.w.foretell(v, q)
+}
+
+// fresh is the Slurm as it was seen lately. A client that goes does not end a look
+// that others wait for too.
+func (s *watched) fresh(ctx context.Context) (*slurm.View, error) {
+	if s.seen.IsZero() || time.Since(s.seen) >= s.every {
+		s.view, s.err = s.w.look(context.WithoutCancel(ctx), s.env, &slurm.Client{Runner: slurm.Exec{}})
+		s.seen = time.Now()
+	}
+	return s.view, s.err
+}
