@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -175,16 +177,30 @@ func (c *Cluster) Configure(text string) {
 	}
 }
 
-// Ports finds ports that nobody listens on.
-func (c *Cluster) Ports(n int) []int {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+// The ports of all clusters of this process are taken one after another from a
+// random one on, below those that Linux gives to whoever asks for any, which may be
+// in use a moment after they were found free.
+const firstPort, endPort = 10000, 32000
+
+var nextPort = func() *atomic.Int64 {
+	var n atomic.Int64
+	n.Store(mathrand.Int64N(endPort - firstPort))
+	return &n
+}()
+
+// Ports finds ports that nobody listens on, each once in this process.
+func (c *Cluster) Ports(n int) (ports []int) {
+	for len(ports) < n {
+		port := firstPort + int(nextPort.Add(1))%(endPort-firstPort)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
 		if err != nil {
 			c.T.Fatal(err)
 		}
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		ports = append(ports, port)
 	}
 	return ports
 }
@@ -269,7 +285,8 @@ func (c *Cluster) stop() {
 	}
 	close(c.start)
 	for _, pid := range c.left() {
-		c.T.Errorf("process %d is left over", pid)
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		c.T.Errorf("process %d is left over: %q", pid, line)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	if err := os.RemoveAll(c.Dir); err != nil {
