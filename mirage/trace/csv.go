@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/shared/dataset"
@@ -51,6 +52,8 @@ func set[T any](to, from *T) {
 		*to = *from
 	}
 }
+
+func isCSV(line string) bool { return strings.HasPrefix(line, "id,") }
 
 func (p *parser) csv(r *bufio.Reader) error {
 	rows, err := dataset.NewReader[row](r, p.file, dataset.CSV, dataset.Options{})

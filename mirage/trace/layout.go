@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/registry"
 )
 
 // Returned when a file as a whole cannot be used. They arrive wrapped with
@@ -39,6 +40,25 @@ const (
 	SWF    Layout = "swf"
 	CSV    Layout = "csv"
 )
+
+// Format is how the files of a layout are recognised and read.
+type Format struct {
+	// Begins says that a file of this layout may begin with such a line, the first
+	// that is neither blank nor a number alone.
+	Begins func(line string) bool
+	read   func(*parser, *bufio.Reader) error
+}
+
+// Layouts are the layouts by name, in the order in which a file is held against
+// them; one more is a line here and a file.
+func Layouts() registry.List[Format] {
+	return registry.List[Format]{
+		{Name: string(SWF), Help: "Standard Workload Format", New: Format{isSWF, (*parser).swf}},
+		{Name: string(SACCT), Help: "sacct --parsable2", New: Format{isSACCT, (*parser).sacct}},
+		{Name: string(CSV), Help: "this project's own", New: Format{isCSV, (*parser).csv}},
+		{Name: string(Mirage), Help: "the published Mirage logs", New: Format{isMirage, (*parser).mirage}},
+	}
+}
 
 // Options say how to read a file. The zero value works.
 type Options struct {
@@ -207,21 +227,13 @@ func total(counts map[string]int) (n int) {
 func layoutOf(head []byte) (Layout, error) {
 	for line := range bytes.Lines(head) {
 		text := strings.TrimSpace(strings.TrimPrefix(string(line), "\ufeff"))
-		fields := strings.Fields(text)
-		_, notNumber := strconv.Atoi(text)
-		switch {
-		case text == "", notNumber == nil: // a count line, or nothing
+		if _, notNumber := strconv.Atoi(text); text == "" || notNumber == nil { // a count line, or nothing
 			continue
-		case strings.HasPrefix(text, ";"):
-			return SWF, nil
-		case strings.Contains(text, "|"):
-			return SACCT, nil
-		case strings.HasPrefix(text, "id,"):
-			return CSV, nil
-		case fields[0] == "JobID":
-			return Mirage, nil
-		case len(fields) >= 17 && allNumbers(fields[:17]):
-			return SWF, nil
+		}
+		for _, l := range Layouts() {
+			if l.New.Begins(text) {
+				return Layout(l.Name), nil
+			}
 		}
 		return "", fmt.Errorf("%w: the first line is %q", ErrLayout, clip(text))
 	}
@@ -229,15 +241,6 @@ func layoutOf(head []byte) (Layout, error) {
 		return "", fmt.Errorf("%w: the file is empty", ErrNoJobs)
 	}
 	return "", fmt.Errorf("%w: no header", ErrLayout)
-}
-
-func allNumbers(fields []string) bool {
-	for _, f := range fields {
-		if _, err := strconv.ParseFloat(f, 64); err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 func clip(s string) string {
@@ -263,17 +266,11 @@ type parser struct {
 }
 
 func (p *parser) read(r *bufio.Reader) error {
-	switch p.o.Layout {
-	case Mirage:
-		return p.mirage(r)
-	case SACCT:
-		return p.sacct(r)
-	case SWF:
-		return p.swf(r)
-	case CSV:
-		return p.csv(r)
+	f, err := Layouts().Find(string(p.o.Layout))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrLayout, err)
 	}
-	return fmt.Errorf("%w %q", ErrLayout, p.o.Layout)
+	return f.read(p, r)
 }
 
 // next returns the next line without its line end and any byte-order mark.

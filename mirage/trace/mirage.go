@@ -8,10 +8,13 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // mirageColumns are the columns of the Mirage layouts that are needed.
 var mirageColumns = [...]string{"JobID", "JobName", "UID", "Start", "Submit", "End", "Priority", "TimelimitR", "ExitCode", "NNodes"}
+
+func isMirage(line string) bool { return strings.Fields(line)[0] == "JobID" }
 
 // mirage reads the layouts of the Mirage logs: an optional count of lines, a
 // header, a rule of dashes, then one job a row with tabs or runs of spaces

@@ -12,6 +12,8 @@ import (
 	"strings"
 )
 
+func isSACCT(line string) bool { return strings.Contains(line, "|") }
+
 // sacct reads what `sacct --parsable2` prints: fields between bars, found by
 // the header. Needed are JobID (or JobIDRaw), Submit, Start, End, Timelimit
 // (or TimelimitRaw) and NNodes (or AllocNodes, ReqNodes); read where present

@@ -16,6 +16,18 @@ import (
 // swfFields is the width of a row of the Standard Workload Format.
 const swfFields = 18
 
+func isSWF(line string) bool {
+	fields := strings.Fields(line)
+	return strings.HasPrefix(line, ";") || len(fields) >= swfFields-1 && allNumbers(fields[:swfFields-1])
+}
+
+func allNumbers(fields []string) bool {
+	return !slices.ContainsFunc(fields, func(f string) bool {
+		_, err := strconv.ParseFloat(f, 64)
+		return err != nil
+	})
+}
+
 // swf reads the Standard Workload Format, version 2.2
 // (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html), with what real
 // files do to it: fractional seconds, unsorted ids, 17 fields or more than 18

@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -42,25 +39,5 @@ func TestRealHowLong(t *testing.T) {
 
 // TestExtend adds what the guide adds to a copy of the sources.
 func TestExtend(t *testing.T) {
-	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPATH", "GOTOOLCHAIN").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	vars := map[string]string{"GOWORK": "off", "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
-	if err := json.NewDecoder(bytes.NewReader(out)).Decode(&vars); err != nil {
-		t.Fatal(err)
-	}
-	shared, err := filepath.Abs("../../../shared")
-	if err != nil {
-		t.Fatal(err)
-	}
-	scripttest.Guide(t, "../../docs/extend.md", testscript.Params{Setup: func(env *testscript.Env) error {
-		for name, value := range vars {
-			env.Setenv(name, value)
-		}
-		if err := os.Symlink(shared, filepath.Join(env.WorkDir, "shared")); err != nil {
-			return err
-		}
-		return os.CopyFS(filepath.Join(env.WorkDir, "allox-est"), os.DirFS("../.."))
-	}})
+	scripttest.Guide(t, "../../docs/extend.md", testscript.Params{Setup: scripttest.Sources(t, "../..")})
 }

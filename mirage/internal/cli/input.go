@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ type input struct {
 
 func (in *input) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&in.layout, "layout", "", "layout of the trace: mirage, sacct, swf or csv (default: look at it)")
+	f.StringVar(&in.layout, "layout", "", "layout of the trace: "+strings.Join(trace.Layouts().Names(), ", ")+" (default: look at it)")
 	f.StringVar(&in.zone, "zone", "", "time zone of wall-clock times and of dates (default: "+trace.DefaultZone+" for the Mirage layouts, else UTC)")
 	f.StringVar(&in.partition, "partition", "", "keep the jobs of one partition only")
 	f.IntVar(&in.procsPerNode, "procs-per-node", 0, "processors of a node, for SWF (default: as the header says, or 1)")

@@ -1,9 +1,11 @@
 package scripttest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -38,6 +40,33 @@ func Guide(t *testing.T, file string, p testscript.Params, pairs ...string) {
 	p.Cmds = with(p.Cmds)
 	p.Cmds["guide"] = func(ts *testscript.TestScript, _ bool, _ []string) { walk(ts, file, steps) }
 	Run(t, p)
+}
+
+// Sources is a setup that gives a guide a copy of the module in a folder, under
+// its name, and a Go that builds it without the workspace and without a network.
+func Sources(t *testing.T, module string) func(*testscript.Env) error {
+	t.Helper()
+	root, err := filepath.Abs(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPATH", "GOTOOLCHAIN").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars := map[string]string{"GOWORK": "off", "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
+	if err := json.Unmarshal(out, &vars); err != nil {
+		t.Fatal(err)
+	}
+	return func(env *testscript.Env) error {
+		for name, value := range vars {
+			env.Setenv(name, value)
+		}
+		if err := os.Symlink(filepath.Join(root, "..", "shared"), filepath.Join(env.WorkDir, "shared")); err != nil {
+			return err
+		}
+		return os.CopyFS(filepath.Join(env.WorkDir, filepath.Base(root)), os.DirFS(root))
+	}
 }
 
 // step is a command of a guide and the output shown below it.
