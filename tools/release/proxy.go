@@ -46,40 +46,29 @@ func Download(ctx context.Context, root, cache string, m module.Version) (*Downl
 	return &d, nil
 }
 
-// Install installs packages, such as MODULE/cmd/NAME, of the release that is
-// tagged in the repository of ws into bin, from a module proxy of two folders:
-// the release's modules, and the others that the go command has kept so far.
-func Install(ctx context.Context, ws *workspace.Workspace, version, bin string, packages ...string) error {
-	work, err := os.MkdirTemp("", "release-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(work)
-	published := filepath.Join(work, "published")
+// Publish fills a module proxy below dir with the release that is tagged in the
+// repository of ws, and returns the settings of a go command that has this proxy
+// alone, and what the go command has kept of others' modules so far.
+func Publish(ctx context.Context, ws *workspace.Workspace, version, dir string) (env []string, err error) {
+	published := filepath.Join(dir, "published")
 	for _, m := range ws.Modules {
 		if _, err := Download(ctx, ws.Root, published, module.Version{Path: m.Path, Version: version}); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	kept, err := command{dir: ws.Root, name: "go"}.run(ctx, "env", "GOMODCACHE")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	install := command{dir: work, name: "go", env: []string{
-		"GOWORK=off", "GOBIN=" + bin, "GOSUMDB=off", "GOMODCACHE=" + filepath.Join(work, "used"),
-		"GOPROXY=" + folder(published) + "," + folder(strings.TrimSpace(string(kept))),
-		"GOFLAGS=-modcacherw -trimpath", // what was built before is found again, wherever work is
-	}}
-	for _, path := range packages {
-		if _, err := install.run(ctx, "install", path+"@"+version); err != nil {
-			return err
-		}
-	}
-	return nil
+	return []string{
+		"GOPROXY=" + proxyOf(published) + "," + proxyOf(strings.TrimSpace(string(kept))),
+		"GOMODCACHE=" + filepath.Join(dir, "used"), "GOSUMDB=off",
+		"GOFLAGS=-modcacherw -trimpath", // what was built before is found again, wherever dir is
+	}, nil
 }
 
-// folder is the module proxy that lies in a module cache.
-func folder(cache string) string { return "file://" + filepath.Join(cache, "cache", "download") }
+// proxyOf is the module proxy that lies in a module cache.
+func proxyOf(cache string) string { return "file://" + filepath.Join(cache, "cache", "download") }
 
 // command is a program in a folder, with variables beside the process's own.
 type command struct {

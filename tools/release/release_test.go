@@ -66,9 +66,15 @@ func TestInstallOfATag(t *testing.T) {
 	if err := release.Tag(t.Context(), ws.Root, "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
-	if err := release.Install(t.Context(), ws, "v0.1.0", bin, ws.Modules[0].Path+"/cmd/hello"); err != nil {
+	env, err := release.Publish(t.Context(), ws, "v0.1.0", t.TempDir())
+	if err != nil {
 		t.Fatal(err)
 	}
+	for _, setting := range append(env, "GOWORK=off", "GOBIN="+bin) {
+		name, value, _ := strings.Cut(setting, "=")
+		t.Setenv(name, value)
+	}
+	output(t, bin, "go", "install", ws.Modules[0].Path+"/cmd/hello@v0.1.0")
 	if got := output(t, bin, filepath.Join(bin, "hello")); got != "hello v0.1.0" {
 		t.Errorf("the installed command says %q", got)
 	}

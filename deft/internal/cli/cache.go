@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +11,9 @@ import (
 )
 
 // compiler builds what is embedded, into the user's cache, with $CC or cc, but
-// for what lies in $DEFT_MADE.
+// for what lies in $DEFT_MADE, or came with this program.
 func compiler() (cc.Compiler, error) {
-	c := cc.Compiler{Path: os.Getenv("CC"), Made: os.Getenv("DEFT_MADE")}
+	c := cc.Compiler{Path: os.Getenv("CC"), Made: cmp.Or(os.Getenv("DEFT_MADE"), packaged())}
 	dir, err := os.UserCacheDir()
 	if err == nil {
 		c.Cache = filepath.Join(dir, "foretime", "deft")
@@ -25,4 +26,13 @@ func compiler() (cc.Compiler, error) {
 	}
 	c.Cache = filepath.Join(filepath.Dir(at.Session()), "cache")
 	return c, nil
+}
+
+// packaged is where a package has the libraries that belong to this program.
+func packaged() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(self), "..", "lib", "foretime")
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,10 +18,11 @@ import (
 
 // rehearsal is a release in a clone.
 type rehearsal struct {
-	out     string               // folder of what it makes
-	version string               // such as v0.1.0
-	real    *workspace.Workspace // the checkout
+	root    string // of the checkout
+	out     string // folder of what it makes
+	version string // such as v0.1.0
 	clone   *workspace.Workspace
+	env     []string // of a go command that finds the release
 }
 
 // check rehearses a release of the last commit of the checkout.
@@ -28,13 +31,16 @@ func check(ctx context.Context, env *cli.Env, version string) error {
 	if err != nil {
 		return err
 	}
-	r := &rehearsal{out: filepath.Join(ws.Root, "out", "release"), version: version, real: ws}
+	r := &rehearsal{root: ws.Root, out: filepath.Join(ws.Root, "out", "release"), version: version}
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error
 	}{
 		{"tag", r.tag},
 		{"go install", r.install},
+		{"package", r.pack},
+		{"start", r.start},
+		{"papers", r.papers},
 	} {
 		start := time.Now()
 		if err := step.run(ctx); err != nil {
@@ -45,36 +51,41 @@ func check(ctx context.Context, env *cli.Env, version string) error {
 	return nil
 }
 
-// tag makes the clone and its tags.
+// tag makes the clone, its tags and a module proxy of them.
 func (r *rehearsal) tag(ctx context.Context) (err error) {
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
 	}
 	clone := filepath.Join(r.out, "source")
-	if err := run(ctx, "", "git", "clone", "--quiet", r.real.Root, clone); err != nil {
+	if err := run(ctx, "", nil, "git", "clone", "--quiet", r.root, clone); err != nil {
 		return err
 	}
 	for key, value := range map[string]string{"user.name": "rehearsal", "user.email": "rehearsal@example.org"} {
-		if err := run(ctx, clone, "git", "config", key, value); err != nil {
+		if err := run(ctx, clone, nil, "git", "config", key, value); err != nil {
 			return err
 		}
 	}
 	if r.clone, err = workspace.Find(clone); err != nil {
 		return err
 	}
-	return release.Tag(ctx, clone, r.version)
-}
-
-// install installs every command as users do, and starts it.
-func (r *rehearsal) install(ctx context.Context) error {
-	bin := filepath.Join(r.out, "installed")
-	programs := r.programs()
-	if err := release.Install(ctx, r.clone, r.version, bin, programs...); err != nil {
+	if err := release.Tag(ctx, clone, r.version); err != nil {
 		return err
 	}
-	for _, path := range programs {
-		if err := r.start(ctx, filepath.Join(bin, filepath.Base(path))); err != nil {
+	r.env, err = release.Publish(ctx, r.clone, r.version, filepath.Join(r.out, "modules"))
+	return err
+}
+
+// install installs every command as users do, and has it say its version.
+func (r *rehearsal) install(ctx context.Context) error {
+	bin := filepath.Join(r.out, "installed")
+	env := append(slices.Clone(r.env), "GOWORK=off", "GOBIN="+bin)
+	for _, path := range r.programs() {
+		if err := run(ctx, "", env, "go", "install", path+"@"+r.version); err != nil {
 			return err
+		}
+		out, err := exec.CommandContext(ctx, filepath.Join(bin, filepath.Base(path)), "--version").Output()
+		if err != nil || !strings.Contains(string(out), " version "+r.version+" ") {
+			return fmt.Errorf("the installed %s says %q (%v)", path, out, err)
 		}
 	}
 	return nil
@@ -95,22 +106,116 @@ func (r *rehearsal) programs() []string {
 	return paths
 }
 
-// start wants a program to say its version and to help.
-func (r *rehearsal) start(ctx context.Context, path string) error {
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
-		return fmt.Errorf("%s --version: %w", path, err)
+// pack makes the packages, and unpacks those for this processor.
+func (r *rehearsal) pack(ctx context.Context) error {
+	if err := r.goreleaser(ctx); err != nil {
+		return err
 	}
-	if want := filepath.Base(path) + " version " + r.version; !strings.HasPrefix(string(out), want) {
-		return fmt.Errorf("%s --version: %q, want %q", path, out, want)
+	dist := filepath.Join(r.out, "dist")
+	if err := os.Rename(filepath.Join(r.clone.Root, "out", "dist"), dist); err != nil {
+		return err
 	}
-	return run(ctx, "", path, "-h")
+	archives, _ := filepath.Glob(filepath.Join(dist, "*_linux_"+runtime.GOARCH+".tar.gz")) // the pattern is well formed
+	if len(archives) == 0 {
+		return fmt.Errorf("%s: no archive", dist)
+	}
+	if err := os.MkdirAll(r.prefix(), 0o755); err != nil {
+		return err
+	}
+	for _, archive := range archives {
+		if err := run(ctx, "", nil, "tar", "-C", r.prefix(), "-xzf", archive); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// run runs a program in a folder; its error has what the program wrote.
-func run(ctx context.Context, dir, name string, args ...string) error {
+// goreleaser builds it as its module pins it, and makes a snapshot in the clone.
+func (r *rehearsal) goreleaser(ctx context.Context) error {
+	bin := filepath.Join(r.root, "out", "bin")
+	pinned := filepath.Join(r.root, "tools", "release", "goreleaser")
+	if err := run(ctx, pinned, []string{"GOWORK=off"}, "go", "build", "-o", bin+string(filepath.Separator), "tool"); err != nil {
+		return err
+	}
+	env := append(slices.Clone(r.env), "GORELEASER_CURRENT_TAG="+r.version)
+	return run(ctx, r.clone.Root, env, filepath.Join(bin, "goreleaser"), "release", "--snapshot", "--clean", "--config", "tools/release/goreleaser/goreleaser.yaml")
+}
+
+// prefix is where the packages are unpacked.
+func (r *rehearsal) prefix() string { return filepath.Join(r.out, "unpacked") }
+
+// start starts each program from the packages, the static ones in a root that
+// has nothing else, without an environment.
+func (r *rehearsal) start(ctx context.Context) error {
+	for _, path := range r.programs() {
+		program := []string{filepath.Join(r.prefix(), "bin", filepath.Base(path))}
+		if filepath.Base(path) != "edgeprof-ort" { // which is linked to the C library
+			var err error
+			if program, err = r.alone(program[0]); err != nil {
+				return err
+			}
+		}
+		for _, flag := range []string{"-h", "--version"} {
+			cmd := exec.CommandContext(ctx, program[0], append(program[1:], flag)...)
+			cmd.Env = []string{}
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("%s: %w: %s", cmd, err, out)
+			}
+			if flag == "--version" && !strings.Contains(string(out), " version "+r.version+", commit ") {
+				return fmt.Errorf("%s: %q, want %s and its commit", cmd, out, r.version)
+			}
+		}
+	}
+	return nil
+}
+
+// alone copies a program into an empty root and returns the words that start it
+// there.
+func (r *rehearsal) alone(program string) ([]string, error) {
+	root := filepath.Join(r.out, "roots", filepath.Base(program))
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(root, filepath.Base(program)), data, 0o755); err != nil {
+		return nil, err
+	}
+	return []string{"unshare", "--map-root-user", "chroot", root, "/" + filepath.Base(program)}, nil
+}
+
+// papers wants completions and manual pages that bash and man can read, and a
+// library that needs no compiler.
+func (r *rehearsal) papers(ctx context.Context) error {
+	share := filepath.Join(r.prefix(), "share")
+	scripts, _ := filepath.Glob(filepath.Join(share, "bash-completion", "completions", "*")) // the patterns are well formed
+	pages, _ := filepath.Glob(filepath.Join(share, "man", "man1", "*.1"))
+	if len(scripts) < len(r.clone.Modules)-2 || len(pages) < 2*len(scripts) {
+		return fmt.Errorf("%s: %d completions, %d manual pages", share, len(scripts), len(pages))
+	}
+	for _, script := range scripts {
+		if err := run(ctx, "", nil, "bash", "-n", script); err != nil {
+			return err
+		}
+	}
+	for _, page := range pages {
+		if err := run(ctx, "", nil, "man", "--warnings", "--local-file", page); err != nil {
+			return err
+		}
+	}
+	hook := []string{"build-hook", "--out", filepath.Join(r.out, "hook")}
+	return run(ctx, "", []string{"CC=/nonexistent"}, filepath.Join(r.prefix(), "bin", "deft"), hook...)
+}
+
+// run runs a program in a folder, with variables beside the process's own; its
+// error has what the program wrote.
+func run(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, out)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/tools/release"
+	"github.com/foretime/foretime/tools/workspace"
 )
 
 func main() { cli.Main(newRoot) }
@@ -19,6 +20,18 @@ func newRoot(env *cli.Env) *cobra.Command {
 			Short: "tag the modules, at a commit that requires the tagged shared in place of the folder; nothing is pushed",
 			Args:  cobra.ExactArgs(1),
 			RunE:  func(c *cobra.Command, args []string) error { return release.Tag(c.Context(), ".", args[0]) },
+		},
+		&cobra.Command{
+			Use:   "parts DIR",
+			Short: "make what goes into the packages beside the programs: completions, manuals, licences, bills of materials, libraries",
+			Args:  cobra.ExactArgs(1),
+			RunE: func(c *cobra.Command, args []string) error {
+				ws, err := workspace.Find(".")
+				if err != nil {
+					return err
+				}
+				return release.Parts(c.Context(), ws, args[0])
+			},
 		},
 		&cobra.Command{
 			Use:   "check VERSION",

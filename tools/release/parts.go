@@ -1,0 +1,151 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/tools/workspace"
+)
+
+// architectures are the processors that packages are made for, under Linux.
+var architectures = []string{"amd64", "arm64"}
+
+// Parts writes what goes into the packages of each tool beside its program, as
+// trees of a prefix such as /usr: into/TOOL/ARCH/{bin,lib,share}. They have
+// completions, manual pages, the licence, those of the modules that the program
+// is made of, and its bill of materials; and what needs a C compiler, for the
+// processor of this machine alone.
+func Parts(ctx context.Context, ws *workspace.Workspace, into string) error {
+	into, err := filepath.Abs(into)
+	if err != nil {
+		return err
+	}
+	for _, m := range ws.Modules {
+		if _, err := os.Stat(filepath.Join(m.Dir, "cmd", m.Name)); err != nil {
+			continue // no tool
+		}
+		t := tool{Module: m, root: ws.Root, into: filepath.Join(into, m.Name)}
+		if err := t.parts(ctx); err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
+	return nil
+}
+
+// tool is a module whose program has the module's name.
+type tool struct {
+	workspace.Module
+	root, into string
+}
+
+func (t tool) parts(ctx context.Context) error {
+	built, err := os.MkdirTemp("", "release-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(built)
+	licences, err := Licences(ctx, t.Dir)
+	if err != nil {
+		return err
+	}
+	here := filepath.Join(built, runtime.GOARCH)
+	for _, arch := range architectures {
+		if err := t.build(ctx, "GOARCH="+arch, "-o", filepath.Join(built, arch), "./cmd/"+t.Name); err != nil {
+			return err
+		}
+	}
+	for _, arch := range architectures {
+		if err := t.manners(ctx, here, arch); err != nil {
+			return err
+		}
+		if err := t.papers(filepath.Join(built, arch), arch, licences); err != nil {
+			return err
+		}
+	}
+	return t.natives(ctx, here)
+}
+
+// build is a go build as goreleaser's, which finds what is built here.
+func (t tool) build(ctx context.Context, env string, args ...string) error {
+	build := command{dir: t.Dir, name: "go", env: []string{"GOWORK=off", "CGO_ENABLED=0", env}}
+	_, err := build.run(ctx, append([]string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w"}, args...)...)
+	return err
+}
+
+// manners writes completions and manual pages.
+func (t tool) manners(ctx context.Context, program, arch string) error {
+	for shell, path := range map[string]string{
+		"bash": "bash-completion/completions/" + t.Name,
+		"fish": "fish/vendor_completions.d/" + t.Name + ".fish",
+		"zsh":  "zsh/site-functions/_" + t.Name,
+	} {
+		script, err := command{name: program}.run(ctx, "completion", shell)
+		if err != nil {
+			return err
+		}
+		// Cobra takes the name of the file that it runs in.
+		if err := t.write(script, arch, "share", path); err != nil {
+			return err
+		}
+	}
+	pages := filepath.Join(t.into, arch, "share", "man", "man1")
+	if err := os.MkdirAll(pages, 0o755); err != nil {
+		return err
+	}
+	_, err := command{name: program}.run(ctx, "man", pages)
+	return err
+}
+
+// papers writes licences and the bill of materials.
+func (t tool) papers(program, arch string, licences map[string]Licence) error {
+	own, err := os.ReadFile(filepath.Join(t.root, "LICENSE"))
+	if err != nil {
+		return err
+	}
+	bill, err := ReadBill(program, licences)
+	if err != nil {
+		return err
+	}
+	var others strings.Builder
+	for _, c := range bill.Components {
+		fmt.Fprintf(&others, "%s %s\n\n%s\n\n", c.Name, c.Version, licences[c.Name].Text)
+	}
+	doc := filepath.Join(t.into, arch, "share", "doc", t.Name)
+	if err := t.write(own, arch, "share", "doc", t.Name, "copyright"); err != nil {
+		return err
+	}
+	if err := t.write([]byte(others.String()), arch, "share", "doc", t.Name, "licences.txt"); err != nil {
+		return err
+	}
+	return file.WriteJSON(filepath.Join(doc, "sbom.cdx.json"), bill)
+}
+
+// natives writes what needs a C compiler.
+func (t tool) natives(ctx context.Context, program string) error {
+	at := filepath.Join(t.into, runtime.GOARCH)
+	lib := filepath.Join(at, "lib", "foretime")
+	switch t.Name {
+	case "chamtool":
+		return t.build(ctx, "CGO_ENABLED=1", "-buildmode=c-shared", "-o", filepath.Join(lib, "libchamtool.so"), "./cmd/libchamtool")
+	case "deft":
+		_, err := command{name: program}.run(ctx, "build-hook", "--out", lib)
+		return err
+	case "edgeprof":
+		return t.build(ctx, "CGO_ENABLED=1", "-o", filepath.Join(at, "bin", "edgeprof-ort"), "./cmd/edgeprof-ort")
+	}
+	return nil
+}
+
+func (t tool) write(data []byte, path ...string) error {
+	at := filepath.Join(append([]string{t.into}, path...)...)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return err
+	}
+	return file.Write(at, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
