@@ -6,6 +6,10 @@ import (
 	"runtime/debug"
 )
 
+// release is that of a package, such as v0.1.0; those who make one set it by
+// the linker (-X), as go build does not tell it where modules share a repository.
+var release string
+
 // version names the release and the commit a binary was built from, as far as
 // they are known, Go and the platform.
 func version() string {
@@ -13,15 +17,15 @@ func version() string {
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
+	if release != "" {
+		info.Main.Version = release
+	}
 	return fmt.Sprintf("%s (%s, %s/%s)", origin(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // origin is such as "v0.1.0, commit 1234" or "commit 1234, changed since".
 func origin(info *debug.BuildInfo) string {
-	var release, commit, changed string
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		release = v
-	}
+	var commit, changed string
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
@@ -30,11 +34,12 @@ func origin(info *debug.BuildInfo) string {
 			changed = ", changed since"
 		}
 	}
+	tagged := info.Main.Version != "" && info.Main.Version != "(devel)"
 	switch {
-	case release != "" && commit != "":
-		return release + ", " + commit + changed
-	case release != "":
-		return release
+	case tagged && commit != "":
+		return info.Main.Version + ", " + commit + changed
+	case tagged:
+		return info.Main.Version
 	case commit != "":
 		return commit + changed
 	}

@@ -34,9 +34,9 @@ type Granted struct {
 	Expression string `json:"expression"`
 }
 
-// ReadBill reads from a Go program which modules it is made of, the Go
-// distribution among them.
-func ReadBill(program string, licences map[string]Licence) (*Bill, error) {
+// ReadBill reads from a Go program of a version which modules it is made of,
+// Go's standard library among them.
+func ReadBill(program, version string, licences map[string]Licence) (*Bill, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", program, err)
@@ -49,7 +49,7 @@ func ReadBill(program string, licences map[string]Licence) (*Bill, error) {
 		return c
 	}
 	b := &Bill{BOMFormat: "CycloneDX", SpecVersion: "1.5", Version: 1}
-	b.Metadata.Component = component("application", info.Path, info.Main.Version)
+	b.Metadata.Component = component("application", info.Path, version)
 	b.Components = []Component{component("library", "std", info.GoVersion)}
 	for _, m := range info.Deps {
 		b.Components = append(b.Components, component("library", m.Path, m.Version))

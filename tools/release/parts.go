@@ -21,7 +21,7 @@ var architectures = []string{"amd64", "arm64"}
 // completions, manual pages, the licence, those of the modules that the program
 // is made of, and its bill of materials; and what needs a C compiler, for the
 // processor of this machine alone.
-func Parts(ctx context.Context, ws *workspace.Workspace, into string) error {
+func Parts(ctx context.Context, ws *workspace.Workspace, version, into string) error {
 	into, err := filepath.Abs(into)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func Parts(ctx context.Context, ws *workspace.Workspace, into string) error {
 		if _, err := os.Stat(filepath.Join(m.Dir, "cmd", m.Name)); err != nil {
 			continue // no tool
 		}
-		t := tool{Module: m, root: ws.Root, into: filepath.Join(into, m.Name)}
+		t := tool{Module: m, root: ws.Root, version: version, into: filepath.Join(into, m.Name)}
 		if err := t.parts(ctx); err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
@@ -41,7 +41,8 @@ func Parts(ctx context.Context, ws *workspace.Workspace, into string) error {
 // tool is a module whose program has the module's name.
 type tool struct {
 	workspace.Module
-	root, into string
+	root, version string
+	into          string
 }
 
 func (t tool) parts(ctx context.Context) error {
@@ -50,7 +51,7 @@ func (t tool) parts(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(built)
-	licences, err := Licences(ctx, t.Dir)
+	licences, err := t.licences(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,10 +72,24 @@ func (t tool) parts(ctx context.Context) error {
 	return t.natives(ctx, here)
 }
 
+// licences are those of the modules that the tool uses, and of Go.
+func (t tool) licences(ctx context.Context) (map[string]Licence, error) {
+	licences, err := Licences(ctx, t.Dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := command{name: "go"}.run(ctx, "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	licences["std"], err = licenceIn(strings.TrimSpace(string(root)))
+	return licences, err
+}
+
 // build is a go build as goreleaser's, which finds what is built here.
 func (t tool) build(ctx context.Context, env string, args ...string) error {
 	build := command{dir: t.Dir, name: "go", env: []string{"GOWORK=off", "CGO_ENABLED=0", env}}
-	_, err := build.run(ctx, append([]string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w"}, args...)...)
+	_, err := build.run(ctx, append([]string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -X " + prefix + "shared/cli.release=" + t.version}, args...)...)
 	return err
 }
 
@@ -89,7 +104,6 @@ func (t tool) manners(ctx context.Context, program, arch string) error {
 		if err != nil {
 			return err
 		}
-		// Cobra takes the name of the file that it runs in.
 		if err := t.write(script, arch, "share", path); err != nil {
 			return err
 		}
@@ -108,12 +122,15 @@ func (t tool) papers(program, arch string, licences map[string]Licence) error {
 	if err != nil {
 		return err
 	}
-	bill, err := ReadBill(program, licences)
+	bill, err := ReadBill(program, t.version, licences)
 	if err != nil {
 		return err
 	}
 	var others strings.Builder
 	for _, c := range bill.Components {
+		if strings.HasPrefix(c.Name, prefix) {
+			continue
+		}
 		fmt.Fprintf(&others, "%s %s\n\n%s\n\n", c.Name, c.Version, licences[c.Name].Text)
 	}
 	doc := filepath.Join(t.into, arch, "share", "doc", t.Name)
@@ -132,7 +149,10 @@ func (t tool) natives(ctx context.Context, program string) error {
 	lib := filepath.Join(at, "lib", "foretime")
 	switch t.Name {
 	case "chamtool":
-		return t.build(ctx, "CGO_ENABLED=1", "-buildmode=c-shared", "-o", filepath.Join(lib, "libchamtool.so"), "./cmd/libchamtool")
+		if err := t.build(ctx, "CGO_ENABLED=1", "-buildmode=c-shared", "-o", filepath.Join(lib, "libchamtool.so"), "./cmd/libchamtool"); err != nil {
+			return err
+		}
+		return os.Remove(filepath.Join(lib, "libchamtool.h")) // nobody links to it
 	case "deft":
 		_, err := command{name: program}.run(ctx, "build-hook", "--out", lib)
 		return err

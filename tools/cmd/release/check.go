@@ -184,7 +184,7 @@ func (r *rehearsal) alone(program string) ([]string, error) {
 	if err := os.WriteFile(filepath.Join(root, filepath.Base(program)), data, 0o755); err != nil {
 		return nil, err
 	}
-	return []string{"unshare", "--map-root-user", "chroot", root, "/" + filepath.Base(program)}, nil
+	return []string{"unshare", "--map-root-user", "--root=" + root, "/" + filepath.Base(program)}, nil
 }
 
 // papers wants completions and manual pages that bash and man can read, and a

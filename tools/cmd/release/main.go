@@ -22,15 +22,15 @@ func newRoot(env *cli.Env) *cobra.Command {
 			RunE:  func(c *cobra.Command, args []string) error { return release.Tag(c.Context(), ".", args[0]) },
 		},
 		&cobra.Command{
-			Use:   "parts DIR",
+			Use:   "parts VERSION DIR",
 			Short: "make what goes into the packages beside the programs: completions, manuals, licences, bills of materials, libraries",
-			Args:  cobra.ExactArgs(1),
+			Args:  cobra.ExactArgs(2),
 			RunE: func(c *cobra.Command, args []string) error {
 				ws, err := workspace.Find(".")
 				if err != nil {
 					return err
 				}
-				return release.Parts(c.Context(), ws, args[0])
+				return release.Parts(c.Context(), ws, args[0], args[1])
 			},
 		},
 		&cobra.Command{
