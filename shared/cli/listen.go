@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"container/list"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -99,11 +100,17 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	return nil
 }
 
-// Bounded is a server that no slow client can hold; handlers of what takes long
-// extend their own deadlines.
+// mostWaiting is how many connections a server waits on at once.
+const mostWaiting = 4096
+
+// Bounded is a server that no slow client can hold: headers take ten seconds at
+// most, and where more than 4,096 connections wait for their clients, the one
+// that has waited longest is closed. Handlers of what takes long extend their
+// own deadlines.
 func Bounded(env *Env, h http.Handler) *http.Server {
+	w := &waiting{most: mostWaiting, at: map[net.Conn]*list.Element{}}
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
+		Handler: h, ConnState: w.state, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(env.Log.WriterLevel(logrus.DebugLevel), "", 0),
 	}
 }

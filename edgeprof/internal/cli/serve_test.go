@@ -3,16 +3,10 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -22,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
 // running is edgeprof as a process of its own.
@@ -201,43 +197,28 @@ func TestReadyAtOnce(t *testing.T) {
 	}
 }
 
-// HTTPS with a certificate of one's own.
+// HTTPS with a certificate of one's own, for those who have the token.
 func TestTLS(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
+	cert, key, trusted := scripttest.Certificate(t)
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
-	certificate, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	files := map[string]string{}
-	for kind, der := range map[string][]byte{"CERTIFICATE": certificate, "PRIVATE KEY": secret} {
-		files[kind] = filepath.Join(folder, kind)
-		if err := os.WriteFile(files[kind], pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+	r := start(t, "serve", "--source", "local", "--tls-cert", cert, "--tls-key", key, "--token-file", token)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
+	for authorization, want := range map[string]int{"": 401, "Bearer wrong": 401, "Bearer secret": 200} {
+		request, err := http.NewRequestWithContext(t.Context(), "GET", r.url+"/api/v1/model", nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	r := start(t, "serve", "--source", "local", "--tls-cert", files["CERTIFICATE"], "--tls-key", files["PRIVATE KEY"])
-	parsed, err := x509.ParseCertificate(certificate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trusted := x509.NewCertPool()
-	trusted.AddCert(parsed)
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
-	response, err := client.Get(r.url + "/healthz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if !strings.HasPrefix(r.url, "https://") || response.StatusCode != http.StatusOK || response.TLS == nil {
-		t.Errorf("%s: %d", r.url, response.StatusCode)
+		request.Header.Set("Authorization", authorization)
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if !strings.HasPrefix(r.url, "https://") || response.StatusCode != want || response.TLS == nil {
+			t.Errorf("%s, %q: %d, want %d", r.url, authorization, response.StatusCode, want)
+		}
 	}
 }

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"container/list"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// waiting are the connections on which a server waits for its client: for the
+// rest of a request's headers, or for the next request. Where there are more
+// than most, the one that was waited for longest is closed, so that clients who
+// only open connections keep nobody out, and cost no more memory than these.
+type waiting struct {
+	most  int
+	mutex sync.Mutex
+	order list.List // of net.Conn, longest first
+	at    map[net.Conn]*list.Element
+}
+
+// state is an http.Server's ConnState.
+func (w *waiting) state(c net.Conn, s http.ConnState) {
+	if oldest := w.moved(c, s == http.StateNew || s == http.StateIdle); oldest != nil {
+		_ = oldest.Close()
+	}
+}
+
+// moved notes whether a connection waits, and returns the one to close.
+func (w *waiting) moved(c net.Conn, waits bool) net.Conn {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.remove(c)
+	if !waits {
+		return nil
+	}
+	w.at[c] = w.order.PushBack(c)
+	if w.order.Len() <= w.most {
+		return nil
+	}
+	oldest := w.order.Front().Value.(net.Conn)
+	w.remove(oldest)
+	return oldest
+}
+
+func (w *waiting) remove(c net.Conn) {
+	if e, ok := w.at[c]; ok {
+		w.order.Remove(e)
+		delete(w.at, c)
+	}
+}
