@@ -15,8 +15,10 @@ import (
 var build = regexp.MustCompile(`\bgo build\b[^\n` + "`" + `]*? -o (\S+) (?:[^\n` + "`" + `]*? )?(\./\S+?)(?:[\s` + "`" + `]|$)`)
 
 // Builds returns one line, "file:line: what is wrong", for each go build of a
-// Markdown file that cannot be typed at the root of the project: its package
-// is not there, or its output is in the way of a folder.
+// Markdown file that cannot be typed at the root of the project (its package is
+// not there, or its output is in the way of a folder), and for each go test, there
+// or in the file's module, that would run nothing. What a guide, a file of a docs
+// folder, types at its prompt is left to the test that runs the guide.
 func Builds(ws *workspace.Workspace) ([]string, error) {
 	var findings []string
 	err := filepath.WalkDir(ws.Root, func(file string, d fs.DirEntry, err error) error {
@@ -32,14 +34,27 @@ func Builds(ws *workspace.Workspace) ([]string, error) {
 		if err != nil {
 			return err
 		}
+		rel, err := filepath.Rel(ws.Root, file)
+		if err != nil {
+			return err
+		}
+		module, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		roots := []string{ws.Root, filepath.Join(ws.Root, module)}
+		guide := filepath.Base(filepath.Dir(file)) == "docs"
 		for i, line := range strings.Split(string(text), "\n") {
+			if guide && strings.HasPrefix(line, "$ ") {
+				continue
+			}
+			var wrong []string
 			for _, m := range build.FindAllStringSubmatch(line, -1) {
-				if wrong := obstacle(ws.Root, m[1], m[2]); wrong != "" {
-					rel, err := filepath.Rel(ws.Root, file)
-					if err != nil {
-						return err
-					}
-					findings = append(findings, fmt.Sprintf("%s:%d: %s", filepath.ToSlash(rel), i+1, wrong))
+				wrong = append(wrong, obstacle(ws.Root, m[1], m[2]))
+			}
+			for _, m := range goTest.FindAllStringSubmatch(line, -1) {
+				wrong = append(wrong, untestable(roots, m[1]))
+			}
+			for _, w := range wrong {
+				if w != "" {
+					findings = append(findings, fmt.Sprintf("%s:%d: %s", filepath.ToSlash(rel), i+1, w))
 				}
 			}
 		}
