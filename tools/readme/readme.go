@@ -43,14 +43,20 @@ func Load(tourFile, testFile string) (*tour.Results, Tested, error) {
 	return toured, tested, nil
 }
 
-// Render returns the block's text: each command with what it printed.
+// Render returns the block's text: each command with what it printed, and all
+// figures of the tour below.
 func Render(toured *tour.Results, tested Tested) (string, error) {
 	var b bytes.Buffer
 	b.WriteString("```console\n$ make tour\n")
-	if err := toured.WriteTable(&b); err != nil {
+	if err := toured.WriteStory(&b); err != nil {
 		return "", err
 	}
 	fmt.Fprintf(&b, "\n$ make test\n...\n%.0f s\n%s\n```\n", tested.Seconds, tested.Summary)
+	b.WriteString("\n<details><summary>All figures of that tour</summary>\n\n```\n")
+	if err := toured.WriteMeasures(&b); err != nil {
+		return "", err
+	}
+	b.WriteString("```\n</details>\n")
 	return b.String(), nil
 }
 

@@ -3,19 +3,25 @@ package tour
 import (
 	"context"
 	"fmt"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// lenetJob trains LeNet on images drawn on the spot: 300 epochs of about a
+// lenetJob trains LeNet on images drawn on the spot: 240 epochs of about a
 // tenth of a second each.
 const lenetJob = `name: lenet
 command: [allox-est, jobs, lenet, --batches, "1", --epochs, "{epochs}", "{hw}"]
-epochs: 300
+epochs: 240
 devices:
   cpu: {threads: 1}
 `
 
 // estimated is one figure of an allox-est report.
 type estimated struct{ Value, Low, High float64 }
+
+func (e estimated) prediction() *uncertainty.Prediction {
+	return &uncertainty.Prediction{Value: e.Value, Low: e.Low, High: e.High, Level: 0.95}
+}
 
 type validation struct {
 	Devices map[string]struct {
@@ -55,8 +61,14 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 		return Chapter{}, err
 	}
 	return Chapter{
-		Title:    "LeNet training, estimated from samples of about 3 % of its epochs, then run whole; then a thousand estimated jobs placed on 8 nodes",
+		Title:    "a training job, and a thousand of them",
+		Why:      "Who books a node by a guess books too little, and loses the run, or far too much. LeNet is estimated here from two short samples of it, and then trained whole; a thousand estimated jobs are then placed on 8 nodes.",
 		Commands: *s.commands,
+		Story: []Line{
+			{Asked: "training LeNet, 240 epochs, from 3 % of them", Predicted: cpu.Wall.prediction(), Truth: cpu.Actual[0].Wall, Unit: "s", Note: "wall time, on this machine as busy as it is"},
+			{Asked: "its processor time", Predicted: cpu.CPU.prediction(), Truth: cpu.Actual[0].CPU, Unit: "s"},
+			{Asked: "1,000 jobs placed by estimates: mean completion", Truth: placed[3].Value, Unit: "s", Note: fmt.Sprintf("shortest first %s s, first come %s s", number(placed[1].Value), number(placed[0].Value))},
+		},
 		Measures: append([]Measure{
 			{"sampled share of the epochs", 100 * cpu.SampledFraction, "%", ""},
 			{"estimated completion time", cpu.Wall.Value, "s", fmt.Sprintf("95 %% interval %s to %s", number(cpu.Wall.Low), number(cpu.Wall.High))},
@@ -64,7 +76,10 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 			{"error of the wall time", 100 * cpu.RelativeError.Wall, "%", "method " + cpu.Method},
 			{"error of the CPU time", 100 * cpu.RelativeError.CPU, "%", fmt.Sprintf("%s s estimated, %s s measured", number(cpu.CPU.Value), number(cpu.Actual[0].CPU))},
 		}, placed...),
-		Plots: []string{"allox-est/lenet.svg", "allox-est/schedule.svg"},
+		Plots: []Plot{
+			{"allox-est/lenet.svg", "The time of each epoch, in the samples and in the whole run: the samples see the first epochs only."},
+			{"allox-est/schedule.svg", "The share of a thousand jobs that is done by a time: matching by estimates, shortest first, and first come."},
+		},
 	}, nil
 }
 

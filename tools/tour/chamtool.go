@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // chamTool runs a program of the Chameleon runtime's shape, matrix products of
@@ -47,15 +50,49 @@ func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
 		return Chapter{}, err
 	}
 	first, last := replay.Curve[0], replay.Curve[len(replay.Curve)-1]
+	task, err := s.typical(log)
+	if err != nil {
+		return Chapter{}, err
+	}
 	return Chapter{
-		Title:    "Matrix products of eighteen sizes as tasks, their times learned while the program runs",
+		Title:    "the tasks of an MPI program",
+		Why:      "A runtime that knows how long its tasks will take can move work to another rank before a rank falls behind. Matrix products of eighteen sizes run here as tasks, and their times are learned while the program runs.",
 		Commands: *s.commands,
+		Story: []Line{
+			task,
+			{Asked: "what foretelling costs the program", Truth: summary.Tool, Unit: "%", Note: "tool's share of the tasks' processor time"},
+		},
 		Measures: []Measure{
 			{"tasks run", float64(host.Created), "", fmt.Sprintf("in %s s; %d events dropped", number(host.Seconds), summary.Dropped)},
 			{"median error, the first tasks", first.Median, "%", fmt.Sprintf("before task %d, each predicted before it is learned", first.To)},
 			{"median error, the last tasks", last.Median, "%", fmt.Sprintf("tasks %d to %d", last.From, last.To)},
 			{"tool's CPU time", summary.Tool, "%", "of the tasks': reading, learning, logging"},
 		},
-		Plots: []string{"chamtool/error.svg"},
+		Plots: []Plot{{"chamtool/error.svg", "The error of the predictions over the tasks, each predicted before it is learned."}},
+	}, nil
+}
+
+// typical is the story of all tasks of a log that were predicted: their medians,
+// and how many lay inside their own interval.
+func (s *Stage) typical(log string) (Line, error) {
+	c, err := s.columns(log, "seconds", "predicted_seconds", "low_seconds", "high_seconds")
+	if err != nil {
+		return Line{}, err
+	}
+	if len(c[0]) == 0 {
+		return Line{}, fmt.Errorf("%s: no task was predicted", log)
+	}
+	inside := 0
+	for i, took := range c[0] {
+		if c[2][i] <= took && took <= c[3][i] {
+			inside++
+		}
+	}
+	ms := func(i int) float64 { return 1000 * stats.Median(c[i]) }
+	return Line{
+		Asked:     "each task, before it runs",
+		Predicted: &uncertainty.Prediction{Value: ms(1), Low: ms(2), High: ms(3), Level: 0.9},
+		Truth:     ms(0), Unit: "ms", Note: "the medians; each has an interval of its own",
+		Held: inside, Of: len(c[0]),
 	}, nil
 }

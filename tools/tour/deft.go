@@ -3,6 +3,9 @@ package tour
 import (
 	"context"
 	"fmt"
+
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // deftInput is two detectors that share a device: one runs without pause, one
@@ -44,6 +47,11 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	if _, err := s.write("input.json", deftInput); err != nil {
 		return Chapter{}, err
 	}
+	for _, policy := range []string{"none", "priority"} { // predictions first
+		if _, err := s.run(ctx, "deft", "run", "-f", "input.json", "--policy", policy, "--clock", "virtual", "--duration", "30s", "--out", "virtual-"+policy); err != nil {
+			return Chapter{}, err
+		}
+	}
 	var alone, free, gated deftRun
 	for _, run := range []struct {
 		into *deftRun
@@ -79,9 +87,24 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 		return Chapter{}, err
 	}
 	background, urgent := gated.Models[0], gated.Models[1]
+	var story []Line
+	for _, ask := range []struct{ asked, policy, of string }{
+		{"an urgent job, another in its way", "none", "urgent"},
+		{"the same behind the gate", "priority", "urgent"},
+		{"what the other job pays", "priority", "background"},
+	} {
+		line, err := s.foretold(ask.policy, ask.of)
+		if err != nil {
+			return Chapter{}, err
+		}
+		line.Asked = ask.asked
+		story = append(story, line)
+	}
 	return Chapter{
-		Title:    "Two detectors share a simulated GPU, without and with a gate for the urgent one",
+		Title:    "an urgent job on a shared GPU",
+		Why:      "Two programs share a GPU, and the urgent one waits behind the other's kernels unless somebody holds them back. Two detectors share a simulated GPU here; what their jobs take was played on a virtual clock first, and then run in real processes.",
 		Commands: *s.commands,
+		Story:    story,
 		Measures: []Measure{
 			{"urgent job alone", alone.Models[1].JCT.P50, "ms", "median completion time"},
 			{"urgent job, no gate", free.Models[1].JCT.P50 / alone.Models[1].JCT.P50, "x alone", fmt.Sprintf("%d jobs, p99 %s ms", free.Models[1].Jobs, number(free.Models[1].JCT.P99))},
@@ -89,6 +112,32 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 			{"background job, priority", background.JCT.P50 / alone.Models[0].JCT.P50, "x alone", fmt.Sprintf("%d launches, %d synchronization points", background.Launches, background.Syncs)},
 			{"best interval", float64(best.Sync), "launches", fmt.Sprintf("predicted from a sweep on the virtual clock; %s %% above the best measured", number(100*best.Regret))},
 		},
-		Plots: []string{"deft/none.svg", "deft/priority.svg", "deft/intervals.svg"},
+		Plots: []Plot{
+			{"deft/none.svg", "Without a gate: the urgent job's times beside the other's, job by job."},
+			{"deft/priority.svg", "The same behind a gate that lets the urgent job through."},
+			{"deft/intervals.svg", "What a synchronization point every so many launches costs both, and which is the best."},
+		},
 	}, nil
+}
+
+// foretold plays a policy on the virtual clock for half a minute, and holds what
+// single jobs took there against those of the real run.
+func (s *Stage) foretold(policy, name string) (Line, error) {
+	played, err := s.columns("virtual-"+policy+"/"+name+".csv", "jct_ms")
+	if err != nil {
+		return Line{}, err
+	}
+	ran, err := s.columns(policy+"/"+name+".csv", "jct_ms")
+	if err != nil {
+		return Line{}, err
+	}
+	made := stats.Sort(played[0])
+	p := uncertainty.Prediction{Value: made.Median(), Low: made.Quantile(0.05), High: made.Quantile(0.95), Level: 0.9}
+	inside := 0
+	for _, ms := range ran[0] {
+		if p.Contains(ms) {
+			inside++
+		}
+	}
+	return Line{Predicted: &p, Truth: stats.Median(ran[0]), Unit: "ms", Note: "one job; the median of all of them came true", Held: inside, Of: len(ran[0])}, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // edgeProf makes models of three families, predicts their time on this machine
@@ -27,15 +29,19 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 		*s.commands = (*s.commands)[:before]
 		fmt.Fprintf(s.Log, "without ONNX Runtime: %v\n", err)
 	}
-	c := Chapter{Title: "Models of three families, their time on this machine predicted, then measured"}
+	c := Chapter{
+		Title: "a model on this machine",
+		Why:   "Which board runs a model in time must be known before the boards are bought. Models of three families are made here, their time is predicted from rates measured with other sizes, and then they are run.",
+	}
 	for _, model := range [][]string{
 		{"mobilenetv2", "--resolution", "160"}, {"resnet", "--width", "0.75", "--resolution", "128"}, {"transformer", "--depth", "6"},
 	} {
-		ms, err := s.timeModel(ctx, runtimes, model[0], model[1:])
+		ms, line, err := s.timeModel(ctx, runtimes, model[0], model[1:])
 		if err != nil {
 			return Chapter{}, err
 		}
 		c.Measures = append(c.Measures, ms...)
+		c.Story = append(c.Story, line)
 	}
 	layers, err := s.layers(ctx, runtimes[len(runtimes)-1])
 	if err != nil {
@@ -85,14 +91,18 @@ type layer struct {
 func rates(runtime string) string { return "rates-" + runtime + ".json" }
 
 func (s *Stage) calibrate(ctx context.Context, runtime string) error {
-	_, err := s.run(ctx, "edgeprof", "calibrate", "--runtime", runtime, "--out", rates(runtime))
+	_, err := s.run(ctx, "edgeprof", "calibrate", "--runtime", runtime, "--runs", "3", "--out", rates(runtime))
 	return err
 }
 
-func (s *Stage) timeModel(ctx context.Context, runtimes []string, family string, size []string) ([]Measure, error) {
+// runtimeNames are the run times as people call them.
+var runtimeNames = map[string]string{"go": "plain Go", "ort": "ONNX Runtime"}
+
+// timeModel predicts and times a model in each run time; the line is of the last.
+func (s *Stage) timeModel(ctx context.Context, runtimes []string, family string, size []string) ([]Measure, Line, error) {
 	file := family + ".onnx"
 	if _, err := s.run(ctx, "edgeprof", append([]string{"synth", family, "--out", file}, size...)...); err != nil {
-		return nil, err
+		return nil, Line{}, err
 	}
 	var counts struct {
 		MACs struct {
@@ -100,31 +110,35 @@ func (s *Stage) timeModel(ctx context.Context, runtimes []string, family string,
 		} `json:"macs"`
 	}
 	if err := s.runJSON(ctx, &counts, "edgeprof", "inspect", file, "--json"); err != nil {
-		return nil, err
+		return nil, Line{}, err
 	}
 	var ms []Measure
+	var line Line
 	for _, runtime := range runtimes {
 		var ranking struct {
 			Candidates []struct {
 				Seconds float64 `json:"predicted_execution_time"`
 				Low     float64 `json:"low"`
 				High    float64 `json:"high"`
+				Level   float64 `json:"level"`
 			} `json:"candidates"`
 		}
 		if err := s.runJSON(ctx, &ranking, "edgeprof", "rank", file, "--calibration", rates(runtime), "--json"); err != nil {
-			return nil, err
+			return nil, Line{}, err
 		}
 		var took struct {
 			P50 float64 `json:"p50_seconds"`
 		}
 		if err := s.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", runtime, "--runs", "10", "--json"); err != nil {
-			return nil, err
+			return nil, Line{}, err
 		}
 		p := ranking.Candidates[0]
+		made := uncertainty.Prediction{Value: p.Seconds, Low: p.Low, High: p.High, Level: p.Level}.Times(1000)
+		line = Line{Asked: family + " in " + runtimeNames[runtime], Predicted: &made, Truth: 1000 * took.P50, Unit: "ms", Note: "one inference, the median of 10"}
 		ms = append(ms,
 			Measure{family + " in " + runtime + ", predicted", 1000 * p.Seconds, "ms", fmt.Sprintf("interval %s to %s", number(1000*p.Low), number(1000*p.High))},
 			Measure{family + " in " + runtime + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", number(counts.MACs.Total/1e6))},
 		)
 	}
-	return ms, nil
+	return ms, line, nil
 }

@@ -7,21 +7,23 @@ import (
 	"github.com/foretime/foretime/tools/tour"
 )
 
-// The results that a tour left behind, as a table.
+// What a tour left behind, as its story.
 func Example() {
 	results, err := tour.Load("testdata/results.json")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := results.WriteTable(os.Stdout); err != nil {
+	if err := results.WriteStory(os.Stdout); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// tool    measured                             value  unit  note
-	// ------  -----------------------------------  -----  ----  ---------------------------
-	// mirage  interruption, submitting at the end   5.84  h     mean of 60
-	//         overlap, boosted trees               0.432  h     nodes held twice, the price
+	// tool    asked                                             predicted  came true  inside  note
+	// ------  -------------------------------  --------------------------  ---------  ------  ---------------------------
+	// mirage  the wait of a job of one node    6.10 h, 0.500 to 21 (80 %)     5.20 h  yes
+	//         the wait of a job of four nodes          2 h, 1 to 3 (80 %)        4 h  no
+	//         an interruption                                                 2.87 h          submitted at the end 5.84 h
 	//
+	// 1 of 2 measurements lay inside their intervals; median width 218 %
 	// 12 s on 2 x AMD EPYC, go1.26.8, commit 4525b0d, load 0.6
 }

@@ -3,6 +3,13 @@ package tour
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // pairs is what became of the service pairs that a way of deciding was judged
@@ -37,14 +44,84 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 	if err := s.runJSON(ctx, &boost, "mirage", append(judge, "boost.json", "--plots", "plots")...); err != nil {
 		return Chapter{}, err
 	}
+	small, err := s.wait(ctx, "the wait of a job of one node", 1)
+	if err != nil {
+		return Chapter{}, err
+	}
+	large, err := s.wait(ctx, "the wait of a job of four nodes", 4)
+	if err != nil {
+		return Chapter{}, err
+	}
 	return Chapter{
-		Title:    "A service on a synthetic batch queue: a month to learn when to submit the successor, 60 service pairs of the next to judge it",
+		Title:    "a service longer than the queue's limit",
+		Why:      "A service that must go on when its job ends needs a successor that waited just long enough in the queue. On two months of a synthetic queue, waits are foretold from what the queue shows at an instant; then a month is learnt from, and 60 service pairs of the next judge when the successor is submitted.",
 		Commands: *s.commands,
+		Story: []Line{
+			small, large,
+			{Asked: "an interruption of the service, learnt trees", Truth: boost.Interruption.Mean, Unit: "h", Note: fmt.Sprintf("submitted at the end %s h; the price: %s h of overlap", number(reactive.Interruption.Mean), number(boost.Overlap.Mean))},
+		},
 		Measures: []Measure{
 			{"interruption, submitting at the end", reactive.Interruption.Mean, "h", fmt.Sprintf("mean of 60; 90 %% below %s h", number(reactive.Interruption.P90))},
 			{"interruption, boosted trees", boost.Interruption.Mean, "h", fmt.Sprintf("%s %% without any", number(100*boost.None))},
 			{"overlap, boosted trees", boost.Overlap.Mean, "h", "nodes held twice, the price"},
 		},
-		Plots: []string{"mirage/plots/interruption-cdf.svg"},
+		Plots: []Plot{{"mirage/plots/interruption-cdf.svg", "The share of 60 services whose interruption is below a time."}},
 	}, nil
+}
+
+// wait asks, a second before it was submitted, how long the first job of at least
+// so many nodes after an instant will wait, and holds that against the log.
+func (s *Stage) wait(ctx context.Context, asked string, nodes int) (Line, error) {
+	job, err := s.logged("2023-02-15T12:00:00", nodes)
+	if err != nil {
+		return Line{}, err
+	}
+	var told struct {
+		Wait uncertainty.Prediction `json:"wait_hours"`
+	}
+	if err := s.runJSON(ctx, &told, "mirage", "when", "month.log", "--nodes", "75", "--user-limit", "8", "--at", job.submit.Add(-time.Second).Format(instant),
+		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json"); err != nil {
+		return Line{}, err
+	}
+	return Line{Asked: asked, Predicted: &told.Wait, Truth: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "of " + job.user + ", with a limit of " + job.minutes + " min"}, nil
+}
+
+// logged is a job of the synthetic log.
+type logged struct {
+	user, minutes, nodes string
+	submit, start        time.Time
+}
+
+const instant = "2006-01-02T15:04:05"
+
+// logged finds the first job submitted from an instant on with at least so many
+// nodes.
+func (s *Stage) logged(from string, nodes int) (logged, error) {
+	text, err := os.ReadFile(filepath.Join(s.Out, s.module, "month.log"))
+	if err != nil {
+		return logged{}, err
+	}
+	var first logged
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line) // JobID JobName UID Start Submit End Priority Timelimit ExitCode NNodes
+		if len(f) != 10 || f[4] < from {
+			continue
+		}
+		n, err := strconv.Atoi(f[9])
+		if err != nil || n < nodes {
+			continue
+		}
+		submit, err := time.Parse(instant, f[4])
+		if err != nil || !first.submit.IsZero() && !submit.Before(first.submit) {
+			continue
+		}
+		start, err := time.Parse(instant, f[3])
+		if err == nil {
+			first = logged{f[2], f[7], f[9], submit, start}
+		}
+	}
+	if first.submit.IsZero() {
+		return logged{}, fmt.Errorf("month.log: no job of %d nodes from %s on", nodes, from)
+	}
+	return first, nil
 }

@@ -1,6 +1,7 @@
 package tour
 
 import (
+	_ "embed" // the page
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -14,8 +15,8 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// WriteTable prints the measures of all chapters as one table.
-func (r *Results) WriteTable(w io.Writer) error {
+// WriteMeasures prints the measures of all chapters as one table.
+func (r *Results) WriteMeasures(w io.Writer) error {
 	table := cli.Table{Header: []string{"tool", "measured", "value", "unit", "note"}}
 	for _, c := range r.Chapters {
 		name := c.Module
@@ -24,11 +25,7 @@ func (r *Results) WriteTable(w io.Writer) error {
 			name = ""
 		}
 	}
-	if _, err := table.WriteTo(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%.0f s on %d x %s, %s, commit %s, load %.1f\n",
-		r.Seconds, r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Machine.Load1)
+	_, err := table.WriteTo(w)
 	return err
 }
 
@@ -71,32 +68,7 @@ func Load(path string) (*Results, error) {
 	return r, nil
 }
 
-var page = template.Must(template.New("tour").Funcs(template.FuncMap{"number": number}).Parse(`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Foretime: the tour</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1, h2 { line-height: 1.2; }
-table { border-collapse: collapse; }
-th, td { padding: .25rem .75rem .25rem 0; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-pre { background: #f5f5f5; padding: .75rem; overflow-x: auto; }
-img { max-width: 100%; height: auto; }
-footer { color: #666; margin-top: 3rem; }
-</style>
-<h1>Foretime: the tour</h1>
-{{range .Chapters}}
-<h2>{{.Module}}</h2>
-<p>{{.Title}} ({{printf "%.0f" .Seconds}} s)</p>
-<pre>{{range .Commands}}$ {{.}}
-{{end}}</pre>
-<table>
-{{range .Measures}}<tr><td>{{.Name}}</td><td class="n">{{number .Value}}</td><td>{{.Unit}}</td><td>{{.Note}}</td></tr>
-{{end}}</table>
-{{range .Plots}}<p><img src="{{.}}" alt="{{.}}"></p>
-{{end}}{{end}}
-<footer>{{.Machine.Cores}} x {{.Machine.CPU}}, {{.Machine.MemoryGiB}} GiB, {{.Machine.OS}}, {{.Machine.Go}}, commit {{.Commit}}, load at start {{.Machine.Load1}}</footer>
-</html>
-`))
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("tour").Funcs(template.FuncMap{"number": number}).Parse(pageText))

@@ -2,14 +2,19 @@ package tour
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Stage is where a tour plays: the checkout it builds from and the folder its
@@ -61,10 +66,24 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, e
 	cmd.Env = append(append(os.Environ(), "PATH="+s.Bin+string(os.PathListSeparator)+os.Getenv("PATH")), s.env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	defer s.step(brief(line))()
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", line, err, tail(stderr.String()))
 	}
 	return stdout.Bytes(), nil
+}
+
+// step tells that something begins; the function returned tells how long it took.
+func (s *Stage) step(name string) func() {
+	fmt.Fprintf(s.Log, "  %s ... ", name)
+	start := time.Now()
+	return func() { fmt.Fprintf(s.Log, "%.1f s\n", time.Since(start).Seconds()) }
+}
+
+// brief is a command line as far as its first flag.
+func brief(line string) string {
+	name, _, _ := strings.Cut(line, " -")
+	return name
 }
 
 // runJSON is run with the tool's stdout decoded into v.
@@ -91,13 +110,47 @@ func (s *Stage) readJSON(v any, name string) error {
 	return nil
 }
 
+// columns reads columns of numbers from a CSV file in the chapter's folder, the
+// rows that have all of them.
+func (s *Stage) columns(name string, wanted ...string) ([][]float64, error) {
+	f, err := os.Open(filepath.Join(s.Out, s.module, name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	all := make([][]float64, len(wanted))
+	for _, row := range rows[1:] {
+		values := make([]float64, len(wanted))
+		complete := true
+		for i, column := range wanted {
+			j := slices.Index(rows[0], column)
+			if j < 0 {
+				return nil, fmt.Errorf("%s: no column %s", name, column)
+			}
+			v, err := strconv.ParseFloat(row[j], 64)
+			complete = complete && err == nil
+			values[i] = v
+		}
+		for i, v := range values {
+			if complete {
+				all[i] = append(all[i], v)
+			}
+		}
+	}
+	return all, nil
+}
+
 // build makes commands in the stage's bin folder.
 func (s *Stage) build(ctx context.Context, packages []string) error {
 	return s.goBuild(ctx, append([]string{"-o", s.Bin + string(filepath.Separator)}, packages...)...)
 }
 
 func (s *Stage) goBuild(ctx context.Context, args ...string) error {
-	fmt.Fprintf(s.Log, "go build %s\n", args[len(args)-1])
+	defer s.step("go build " + args[len(args)-1])()
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
 	cmd.Dir = s.Root
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -18,11 +18,19 @@ type Results struct {
 // Chapter is one tool's part of the tour.
 type Chapter struct {
 	Module   string    `json:"module"`
-	Title    string    `json:"title"`    // what was done, in one line
+	Title    string    `json:"title"`    // what was done, in a few words
+	Why      string    `json:"why"`      // why it matters, in a sentence
+	Story    []Line    `json:"story"`    // at most three
 	Commands []string  `json:"commands"` // as typed
 	Measures []Measure `json:"measures"`
-	Plots    []string  `json:"plots"` // files, relative to results.json
+	Plots    []Plot    `json:"plots"`
 	Seconds  float64   `json:"seconds"`
+}
+
+// Plot is a picture that a tool drew.
+type Plot struct {
+	File  string `json:"file"`  // relative to results.json
+	Shows string `json:"shows"` // what is seen, in a sentence
 }
 
 // Measure is one measured result.
@@ -69,7 +77,7 @@ func Run(ctx context.Context, stage *Stage, modules ...string) (*Results, error)
 	results := &Results{Commit: stage.commit(ctx), Machine: readMachine()}
 	for _, c := range picked {
 		start := time.Now()
-		fmt.Fprintf(stage.Log, "%s ...\n", c.module)
+		fmt.Fprintf(stage.Log, "%s\n", c.module)
 		done, err := c.run(ctx, stage.chapter(c.module))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.module, err)

@@ -2,10 +2,13 @@ package tour
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 func TestNumber(t *testing.T) {
@@ -22,10 +25,16 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-func TestSaveAndTable(t *testing.T) {
+func TestSaveAndWrite(t *testing.T) {
 	r := &Results{Commit: "abc", Machine: Machine{CPU: "Z80", Cores: 1, Go: "go1"}, Seconds: 2, Chapters: []Chapter{{
 		Module: "m", Title: "T <b>", Commands: []string{"m x"},
-		Measures: []Measure{{"a", 1.5, "s", "n"}, {"b", 2, "%", ""}}, Plots: []string{"m/p.svg"},
+		Story: []Line{
+			{Asked: "how long?", Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 4, Level: 0.9}, Truth: 3, Unit: "s", Note: "of one"},
+			{Asked: "and that?", Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 2, Level: 0.9}, Truth: 30, Unit: "s"},
+			{Asked: "and each?", Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 3, Level: 0.9}, Truth: 2, Unit: "s", Held: 7, Of: 10},
+			{Asked: "and then?", Truth: 7, Unit: "s"},
+		},
+		Measures: []Measure{{"a", 1.5, "s", "n"}, {"b", 2, "%", ""}}, Plots: []Plot{{"m/p.svg", "what is seen"}},
 	}}}
 	dir := t.TempDir()
 	if err := r.Save(dir); err != nil {
@@ -35,28 +44,62 @@ func TestSaveAndTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := back.WriteTable(&b); err != nil {
-		t.Fatal(err)
-	}
-	want := `tool  measured  value  unit  note
+	for _, c := range []struct {
+		write func(io.Writer) error
+		want  string
+	}{
+		{back.WriteMeasures, `tool  measured  value  unit  note
 ----  --------  -----  ----  ----
 m     a          1.50  s     n
       b             2  %
+`},
+		{back.WriteStory, `tool  asked               predicted  came true  inside   note
+----  ---------  ------------------  ---------  -------  ------
+m     how long?  2 s, 1 to 4 (90 %)        3 s  yes      of one
+      and that?  2 s, 1 to 2 (90 %)       30 s  no
+      and each?  2 s, 1 to 3 (90 %)        2 s  7 of 10
+      and then?                            7 s
 
+1 of 2 measurements lay inside their intervals, and 70 % of 10 tasks and jobs; median width 100 %
 2 s on 1 x Z80, go1, commit abc, load 0.0
-`
-	if b.String() != want {
-		t.Errorf("table:\n%s\nwant:\n%s", b.String(), want)
+`},
+	} {
+		var b bytes.Buffer
+		if err := c.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != c.want {
+			t.Errorf("table:\n%s\nwant:\n%s", b.String(), c.want)
+		}
 	}
 	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"T &lt;b&gt;", `src="m/p.svg"`, "$ m x"} {
+	for _, part := range []string{"T &lt;b&gt;", `src="m/p.svg"`, "what is seen", "m x", "1 of 2 measurements"} {
 		if !strings.Contains(string(html), part) {
 			t.Errorf("index.html lacks %q", part)
 		}
+	}
+}
+
+// Places on the axis are in order, and what is far beyond stands at its end.
+func TestPicture(t *testing.T) {
+	r := Results{Chapters: []Chapter{{Story: []Line{
+		{Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 4, Level: 0.9}, Truth: 3},
+		{Predicted: &uncertainty.Prediction{Value: 2, Low: 0, High: 4000, Level: 0.9}, Truth: 0},
+		{Truth: 1},
+	}}}}
+	p := r.Picture()
+	if len(p.Rows) != 2 {
+		t.Fatalf("%d rows, want those with a prediction", len(p.Rows))
+	}
+	a, b := p.Rows[0], p.Rows[1]
+	if !(0 < a.Left && a.Left < a.At && a.At < a.CameAt && a.CameAt < a.Left+a.Width && a.At == 50) {
+		t.Errorf("an inside case: %+v", a)
+	}
+	if b.Left != 0 || b.Left+b.Width != 100 || b.CameAt != 0 {
+		t.Errorf("one beyond the axis: %+v", b)
 	}
 }
 

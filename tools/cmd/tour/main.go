@@ -44,5 +44,5 @@ func run(ctx context.Context, env *cli.Env, modules []string) error {
 	if err := results.Save(out); err != nil {
 		return err
 	}
-	return results.WriteTable(env.Stdout)
+	return results.WriteStory(env.Stdout)
 }

@@ -1,0 +1,106 @@
+package tour
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Line is one line of a tour's story: what was asked, what was predicted, and
+// what came true.
+type Line struct {
+	Asked     string                  `json:"asked"`
+	Predicted *uncertainty.Prediction `json:"predicted,omitempty"` // in Unit, made before the measurement; nil where nothing was
+	Truth     float64                 `json:"came_true"`           // in Unit
+	Unit      string                  `json:"unit"`
+	Note      string                  `json:"note,omitempty"`
+
+	// Where each of many was predicted, Truth is their median.
+	Held int `json:"held,omitempty"` // how many of them lay inside
+	Of   int `json:"of,omitempty"`
+}
+
+// Inside says whether what came true lay inside the predicted interval: "yes" or
+// "no", how many did, or "" where nothing was predicted.
+func (l Line) Inside() string {
+	switch {
+	case l.Predicted == nil:
+		return ""
+	case l.Of > 0:
+		return fmt.Sprintf("%d of %d", l.Held, l.Of)
+	case l.Predicted.Contains(l.Truth):
+		return "yes"
+	}
+	return "no"
+}
+
+// Prediction is the predicted value with its interval and level, as text.
+func (l Line) Prediction() string {
+	if l.Predicted == nil {
+		return ""
+	}
+	p := l.Predicted
+	return fmt.Sprintf("%s %s, %s to %s (%.0f %%)", number(p.Value), l.Unit, number(p.Low), number(p.High), 100*p.Level)
+}
+
+// Story is the lines of all chapters, in order.
+func (r *Results) Story() []Line {
+	var lines []Line
+	for _, c := range r.Chapters {
+		lines = append(lines, c.Story...)
+	}
+	return lines
+}
+
+// Verdict says how many of the predictions held, and how wide they were.
+func (r *Results) Verdict() string {
+	var inside, of, held, many int
+	var widths []float64 // over the predicted value, in percent
+	for _, l := range r.Story() {
+		if l.Predicted == nil {
+			continue
+		}
+		widths = append(widths, 100*l.Predicted.Width()/l.Predicted.Value)
+		held, many = held+l.Held, many+l.Of
+		if l.Of == 0 {
+			of++
+		}
+		if l.Inside() == "yes" {
+			inside++
+		}
+	}
+	if len(widths) == 0 {
+		return "nothing was predicted"
+	}
+	text := fmt.Sprintf("%d of %d measurements lay inside their intervals", inside, of)
+	if many > 0 {
+		text += fmt.Sprintf(", and %.0f %% of %d tasks and jobs", 100*float64(held)/float64(many), many)
+	}
+	return fmt.Sprintf("%s; median width %.0f %%", text, stats.Median(widths))
+}
+
+// WriteStory prints the story as a table, with the verdict and where it was
+// measured below it.
+func (r *Results) WriteStory(w io.Writer) error {
+	table := cli.Table{Header: []string{"tool", "asked", "predicted", "came true", "inside", "note"}}
+	for _, c := range r.Chapters {
+		name := c.Module
+		for _, l := range c.Story {
+			table.Add(name, l.Asked, l.Prediction(), number(l.Truth)+" "+l.Unit, l.Inside(), l.Note)
+			name = ""
+		}
+	}
+	if _, err := table.WriteTo(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n%s\n", r.Verdict(), r.where())
+	return err
+}
+
+// where says on what, and how long, the tour ran.
+func (r *Results) where() string {
+	return fmt.Sprintf("%.0f s on %d x %s, %s, commit %s, load %.1f", r.Seconds, r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Machine.Load1)
+}
