@@ -12,29 +12,17 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/foretime/foretime/mirage/calibrate"
 	machine "github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/shared/cli/scripttest"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
-// walk is the block of commands below a headline of the README.
-func walk(t *testing.T, headline string) string {
-	b, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, ok := strings.Cut(string(b), "\n"+headline+"\n")
-	_, block, fenced := strings.Cut(after, "\n```\n")
-	commands, _, closed := strings.Cut(block, "```")
-	if !ok || !fenced || !closed {
-		t.Fatalf("README has no commands below %q", headline)
-	}
-	return commands
-}
-
-// TestRealWalk does what the README shows of a chain, and what else may befall one:
+// TestRealWalk does what the guide shows of a chain, and what else may befall one:
 // a partition that there is not, and an array of which one task may run at a time,
 // which leaves room. Others' jobs are hidden there, which is told.
 func TestRealWalk(t *testing.T) {
@@ -49,11 +37,15 @@ func TestRealWalk(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	out, err := shell(walk(t, "### A chain, step by step"))
-	for _, want := range []string{"it would wait 0.00", "Slurm itself says", "PrivateData of slurm.conf holds jobs", "service 1: job ", "2 services, 2 submissions; 1 hand-overs", " ended "} {
-		if err != nil || !strings.Contains(out, want) {
-			t.Errorf("%v: %q is missing in:\n%s", err, want, out)
-		}
+	t.Run("guide", func(t *testing.T) {
+		scripttest.Guide(t, "../docs/uninterrupted.md", testscript.Params{WorkdirRoot: c.Dir, Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, env...)
+			return nil
+		}})
+	})
+	out, err := shell(`printf '#!/bin/sh\nexec sleep 5\n' > service.sh; mirage when --job-nodes 1`)
+	if err != nil || !strings.Contains(out, "PrivateData of slurm.conf holds jobs") {
+		t.Errorf("%v: that jobs are hidden is not told:\n%s", err, out)
 	}
 	out, err = shell("mirage provision --state refused --model avg --service-limit 1m --sbatch-option=--partition=nope service.sh")
 	if err == nil || !strings.Contains(out, "invalid partition specified: nope") || !strings.Contains(out, "Batch job submission failed") {

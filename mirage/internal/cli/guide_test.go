@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"net"
+	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -11,4 +13,18 @@ import (
 // TestExtend adds what the guide adds to a copy of the sources.
 func TestExtend(t *testing.T) {
 	scripttest.Guide(t, "../../docs/extend.md", testscript.Params{Setup: scripttest.Sources(t, "../..")})
+}
+
+// TestWhen asks a Slurm of stand-ins, and a log.
+func TestWhen(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	slurm := standIns(t)
+	scripttest.Guide(t, "../../docs/when.md", testscript.Params{Setup: func(env *testscript.Env) error {
+		env.Setenv("PATH", slurm+string(os.PathListSeparator)+env.Getenv("PATH"))
+		return nil
+	}}, "127.0.0.1:7002", l.Addr().String())
 }
