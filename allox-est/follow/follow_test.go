@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/foretime/foretime/allox-est/backtest"
+	"github.com/foretime/foretime/allox-est/journal"
 )
 
 func TestTracker(t *testing.T) {
@@ -102,6 +106,49 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// onTheWay counts how often intervals held the whole, by the share of it done.
+type onTheWay struct {
+	shares, held, widths []float64
+	n                    float64
+}
+
+func newOnTheWay() *onTheWay {
+	shares := []float64{0.05, 0.1, 0.25, 0.5, 0.75}
+	return &onTheWay{shares: shares, held: make([]float64, len(shares)), widths: make([]float64, len(shares))}
+}
+
+// take follows one run, of which the ends of all epochs are known, in seconds.
+func (w *onTheWay) take(t *testing.T, ends []float64) {
+	t.Helper()
+	w.n++
+	whole, next := ends[len(ends)-1], 0
+	tr := New(len(ends), 0)
+	for i, end := range ends {
+		if err := tr.add(end); err != nil {
+			t.Fatal(err)
+		}
+		if next == len(w.shares) || float64(i+1) < w.shares[next]*float64(len(ends)) {
+			continue
+		}
+		u, err := tr.now()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.Total.Contains(whole) {
+			w.held[next]++
+		}
+		w.widths[next] += u.Total.Width() / whole
+		next++
+	}
+}
+
+func (w *onTheWay) show(t *testing.T) {
+	t.Helper()
+	for i, share := range w.shares {
+		t.Logf("%2.0f %% done: %.0f %% of %.0f held, mean width %.0f %%", 100*share, 100*w.held[i]/w.n, w.n, 100*w.widths[i]/w.n)
+	}
+}
+
 // On measured series the interval holds the whole at every share of the way, and
 // narrows.
 func TestCoverageOnTheWay(t *testing.T) {
@@ -109,45 +156,51 @@ func TestCoverageOnTheWay(t *testing.T) {
 	if data == "" {
 		t.Skip("needs the data that FORETIME_DATA names")
 	}
-	shares := []float64{0.05, 0.1, 0.25, 0.5, 0.75}
-	held, widths, n := make([]float64, len(shares)), make([]float64, len(shares)), 0.0
+	w := newOnTheWay()
 	for path, value := range map[string]string{"steps-pai/minibatch.csv": "batch_time_norm", "steps-azure/values.csv.gz": "value"} {
 		all, _, err := backtest.Load(filepath.Join(data, filepath.FromSlash(path)), "series", value)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range all {
-			n++
-			whole, at := 0.0, time.Duration(0)
-			for _, x := range s.Values {
-				whole += x
-			}
-			tr, next := New(len(s.Values), 0), 0
-			for i, x := range s.Values {
-				at += time.Duration(x * float64(time.Millisecond))
-				if err := tr.add(at.Seconds()); err != nil {
-					t.Fatal(err)
-				}
-				if next < len(shares) && float64(i+1) >= shares[next]*float64(len(s.Values)) {
-					u, err := tr.now()
-					if err != nil {
-						t.Fatal(err)
-					}
-					if u.Total.Contains(whole / 1000) {
-						held[next]++
-					}
-					widths[next] += u.Total.Width() / (whole / 1000)
-					next++
-				}
+			w.take(t, floats.CumSum(make([]float64, len(s.Values)), s.Values))
+		}
+	}
+	w.show(t)
+	for i, share := range w.shares {
+		if w.held[i]/w.n < 0.9 || i > 0 && w.widths[i] > w.widths[i-1] {
+			t.Errorf("%v done: %.2f held, width %.2f", share, w.held[i]/w.n, w.widths[i]/w.n)
+		}
+	}
+}
+
+var journals = flag.String("journals", "", "journals with whole runs that TestRunsOnTheWay follows, a pattern")
+
+// TestRunsOnTheWay shows the same of the whole runs in journals, and asserts
+// nothing.
+func TestRunsOnTheWay(t *testing.T) {
+	if *journals == "" {
+		t.Skip("needs journals: run with go test -run TestRunsOnTheWay -v ./allox-est/follow -journals PATTERN")
+	}
+	paths, err := filepath.Glob(*journals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newOnTheWay()
+	for _, path := range paths {
+		j, err := journal.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range j.Runs {
+			if r.Kind == journal.Full && !r.Failed() && len(r.Laps) == r.Epochs+2 {
+				ends := floats.CumSum(make([]float64, r.Epochs+1), r.Laps[:r.Epochs+1])
+				floats.AddConst(r.Before, ends)
+				w.take(t, ends[1:])
 			}
 		}
 	}
-	for i, share := range shares {
-		t.Logf("%2.0f %% done: %.0f %% held, mean width %.0f %%", 100*share, 100*held[i]/n, 100*widths[i]/n)
-		if held[i]/n < 0.9 || i > 0 && widths[i] > widths[i-1] {
-			t.Errorf("%v done: %.2f held, width %.2f", share, held[i]/n, widths[i]/n)
-		}
-	}
+	w.show(t)
 }
 
 // A run that goes on from a sample knows the sample's epochs from its first one.
