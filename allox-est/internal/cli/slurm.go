@@ -45,6 +45,7 @@ the same paths. The samples of an earlier call are used again.`,
 	flags.IntVar(&b.epochs, "epochs", 0, "length of the job")
 	flags.Float64Var(&b.quantile, "quantile", 0.95, "share of such jobs that the limit is to suffice for")
 	flags.StringVar(&b.journal, "journal", "", "journal of the runs (default: SCRIPT.jsonl)")
+	flags.StringVar(&b.pattern, "pattern", "", "regular expression of the lines of its output that end an epoch, where the job makes no time-writer report")
 	flags.StringVar(&b.device, "device", jobspec.CPU, "what the job computes on, cpu or gpu")
 	flags.DurationVar(&b.sampleTime, "sample-time", 30*time.Minute, "time limit of the job that makes the samples")
 	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch, for both jobs; may be given several times")
@@ -61,6 +62,7 @@ type batch struct {
 	epochs          int
 	quantile        float64
 	journal, device string
+	pattern         string
 	sampleTime      time.Duration
 	options         []string
 	fresh, submit   bool
@@ -75,7 +77,7 @@ func (b *batch) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	spec := &jobspec.Spec{Command: script.Command(args[1:]...), Epochs: b.epochs}
+	spec := &jobspec.Spec{Command: script.Command(args[1:]...), Epochs: b.epochs, Progress: jobspec.Progress{Pattern: b.pattern}}
 	if err := spec.Check(); err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -143,7 +145,7 @@ func (b *batch) sample(cmd *cobra.Command, script *slurm.Script, spec *jobspec.S
 	if err != nil {
 		return err
 	}
-	argv := []string{self, "run", "--epochs", fmt.Sprint(b.epochs), "--device", b.device, "--journal", journalPath}
+	argv := []string{self, "run", "--epochs", fmt.Sprint(b.epochs), "--device", b.device, "--pattern", b.pattern, "--journal", journalPath}
 	if b.fresh {
 		argv = append(argv, "--fresh")
 	}
