@@ -22,7 +22,7 @@ func TestPast(t *testing.T) {
 	speed := func() float64 { return map[bool]float64{true: 1, false: slow}[random.IntN(2) == 0] }
 	const unknown, virtual, known = "unknown", "virtual", "known"
 	covered, warned := map[string]int{}, map[string]int{}
-	off := map[string]float64{}
+	off, reference := map[string]float64{}, map[string]float64{}
 	for range trials {
 		at, then := speed(), speed()
 		truth := then * (0.6 + epochs)
@@ -56,12 +56,18 @@ func TestPast(t *testing.T) {
 			if slices.ContainsFunc(e.Warnings, func(w error) bool { return errors.Is(w, ErrVirtual) }) {
 				warned[host]++
 			}
+			if e.Reference != nil {
+				reference[host] += e.Reference.CPU.Width() / trials
+			}
 			off[host] += math.Abs(e.Wall.Value/truth-1) / trials
 		}
 	}
 	t.Logf("of %d: covered %v, off by %v, warned %v", trials, covered, off, warned)
 	if covered[known] < trials*90/100 || covered[virtual] < trials*90/100 || covered[unknown] > trials*70/100 {
 		t.Errorf("of %d are covered: %v", trials, covered)
+	}
+	if reference[virtual] <= reference[unknown] {
+		t.Errorf("widths at reference speed: %v", reference)
 	}
 	if warned[virtual] != trials || warned[known]+warned[unknown] != 0 {
 		t.Errorf("of %d are warned of: %v", trials, warned)
