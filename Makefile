@@ -8,7 +8,7 @@ comma := ,
 
 FUZZTIME ?= 1m
 
-.PHONY: help tour test check real bench bench-once fuzz readme release-check modules clean
+.PHONY: help tour test check real bench bench-short bench-once fuzz readme vuln release-check modules clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,13 @@ real: ## install the real components and run the tests that drive them
 bench: ## benchmarks, in the form that benchstat reads
 	$(GO) test -run '^$$' -bench . -benchmem work
 
+# The packages with short benchmarks: ten minutes for a machine of CI, with the builds.
+SHORT = allox-est/schedule/matching chamtool/perfmodel chamtool/ring chamtool/session chamtool/simulate chamtool/tasklog \
+	deft/simulator edgeprof/counts mirage/trace shared/pickle shared/regression/linear shared/timing shared/uncertainty
+
+bench-short: ## the short benchmarks six times, as benchstat wants them
+	@$(GO) test -run '^$$' -bench . -benchtime 100ms -count 6 $(addprefix ./,$(SHORT))
+
 bench-once: ## every benchmark once: they still run
 	$(GO) test -run '^$$' -bench . -benchtime 1x work
 
@@ -39,6 +46,10 @@ fuzz: ## every fuzz target for FUZZTIME (1m)
 
 readme: ## write the measured block of README.md from the last tour and test
 	@$(GO) run ./tools/cmd/readme
+
+vuln: ## known vulnerabilities in what the programs call; their database is fetched
+	cd tools/pinned && GOWORK=off $(GO) build -o ../../out/bin/ golang.org/x/vuln/cmd/govulncheck
+	$(foreach m,$(MODULES),cd $(CURDIR)/$(m) && $(CURDIR)/out/bin/govulncheck ./... &&) true
 
 release-check: ## rehearse a release of the last commit below out/release
 	@$(GO) run ./tools/cmd/release check v0.1.0

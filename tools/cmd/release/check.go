@@ -57,7 +57,7 @@ func (r *rehearsal) tag(ctx context.Context) (err error) {
 		return err
 	}
 	clone := filepath.Join(r.out, "source")
-	if err := run(ctx, "", nil, "git", "clone", "--quiet", r.root, clone); err != nil {
+	if err := run(ctx, "", nil, "git", "clone", "--quiet", "--no-tags", r.root, clone); err != nil {
 		return err
 	}
 	for key, value := range map[string]string{"user.name": "rehearsal", "user.email": "rehearsal@example.org"} {
