@@ -23,7 +23,7 @@ func TestHowLong(t *testing.T) {
 	scripttest.Guide(t, howLong, testscript.Params{Setup: func(env *testscript.Env) error {
 		env.Setenv("PATH", standIns+string(os.PathListSeparator)+env.Getenv("PATH"))
 		return nil
-	}})
+	}}, "sleep 0.5", "sleep 0.2", "sleep 0.1", "sleep 0.04")
 }
 
 func TestRealHowLong(t *testing.T) {
