@@ -28,3 +28,8 @@ func TestWhen(t *testing.T) {
 		return nil
 	}}, "127.0.0.1:7002", l.Addr().String())
 }
+
+// TestFirstSuccess does what the README shows first.
+func TestFirstSuccess(t *testing.T) {
+	scripttest.Guide(t, "../../README.md", testscript.Params{})
+}
