@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/foretime/foretime/tools/release"
 	"github.com/foretime/foretime/tools/workspace"
 )
@@ -77,6 +79,17 @@ func TestInstallOfATag(t *testing.T) {
 	output(t, bin, "go", "install", ws.Modules[0].Path+"/cmd/hello@v0.1.0")
 	if got := output(t, bin, filepath.Join(bin, "hello")); got != "hello v0.1.0" {
 		t.Errorf("the installed command says %q", got)
+	}
+	shared := ws.Modules[1].Path
+	bill, err := release.ReadBill(filepath.Join(bin, "hello"), "v0.1.0", map[string]release.Licence{shared: {ID: "MIT"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := release.Component{
+		Type: "library", Name: shared, Version: "v0.1.0", PURL: "pkg:golang/" + shared + "@v0.1.0", Licences: []release.Granted{{Expression: "MIT"}},
+	}
+	if diff := cmp.Diff(want, bill.Components[len(bill.Components)-1]); diff != "" {
+		t.Errorf("what the command is made of (- want):\n%s", diff)
 	}
 }
 

@@ -71,7 +71,12 @@ func (r *rehearsal) tag(ctx context.Context) (err error) {
 	if err := release.Tag(ctx, clone, r.version); err != nil {
 		return err
 	}
-	r.env, err = release.Publish(ctx, r.clone, r.version, filepath.Join(r.out, "modules"))
+	// Go remembers what is in a module by its folder and version.
+	modules, err := os.MkdirTemp(r.out, "modules-*")
+	if err != nil {
+		return err
+	}
+	r.env, err = release.Publish(ctx, r.clone, r.version, modules)
 	return err
 }
 
@@ -130,7 +135,8 @@ func (r *rehearsal) pack(ctx context.Context) error {
 	return nil
 }
 
-// goreleaser builds it as its module pins it, and makes a snapshot in the clone.
+// goreleaser builds it as its module pins it, and has it do all of a release in
+// the clone but publish it.
 func (r *rehearsal) goreleaser(ctx context.Context) error {
 	bin := filepath.Join(r.root, "out", "bin")
 	pinned := filepath.Join(r.root, "tools", "release", "goreleaser")
@@ -138,7 +144,7 @@ func (r *rehearsal) goreleaser(ctx context.Context) error {
 		return err
 	}
 	env := append(slices.Clone(r.env), "GORELEASER_CURRENT_TAG="+r.version)
-	return run(ctx, r.clone.Root, env, filepath.Join(bin, "goreleaser"), "release", "--snapshot", "--clean", "--config", "tools/release/goreleaser/goreleaser.yaml")
+	return run(ctx, r.clone.Root, env, filepath.Join(bin, "goreleaser"), "release", "--skip=publish", "--clean", "--config", "tools/release/goreleaser/goreleaser.yaml")
 }
 
 // prefix is where the packages are unpacked.
