@@ -68,6 +68,11 @@ func (r *rehearsal) tag(ctx context.Context) (err error) {
 	if r.clone, err = workspace.Find(clone); err != nil {
 		return err
 	}
+	for _, m := range r.clone.Modules { // to be kept; from there they are taken
+		if err := run(ctx, m.Dir, []string{"GOWORK=off"}, "go", "mod", "download"); err != nil {
+			return err
+		}
+	}
 	if err := release.Tag(ctx, clone, r.version); err != nil {
 		return err
 	}
