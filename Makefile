@@ -8,7 +8,7 @@ comma := ,
 
 FUZZTIME ?= 1m
 
-.PHONY: help tour test check real bench bench-short bench-once fuzz readme vuln release-check modules clean
+.PHONY: help tour test check real bench bench-short bench-once rivals fuzz readme vuln release-check modules clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ bench-short: ## the short benchmarks six times, as benchstat wants them
 
 bench-once: ## every benchmark once: they still run
 	$(GO) test -run '^$$' -bench . -benchtime 1x work
+
+rivals: ## install and run what else people use beside the tools, in turn; out/rivals.json
+	@$(GO) run ./tools/cmd/rivals
 
 fuzz: ## every fuzz target for FUZZTIME (1m)
 	@$(GO) run ./tools/cmd/suite fuzz $(FUZZTIME)

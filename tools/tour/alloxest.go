@@ -67,14 +67,14 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 		Story: []Line{
 			{Asked: "training LeNet, 240 epochs, from 3 % of them", Predicted: cpu.Wall.prediction(), Truth: cpu.Actual[0].Wall, Unit: "s", Note: "wall time, on this machine as busy as it is"},
 			{Asked: "its processor time", Predicted: cpu.CPU.prediction(), Truth: cpu.Actual[0].CPU, Unit: "s"},
-			{Asked: "1,000 jobs placed by estimates: mean completion", Truth: placed[3].Value, Unit: "s", Note: fmt.Sprintf("shortest first %s s, first come %s s", number(placed[1].Value), number(placed[0].Value))},
+			{Asked: "1,000 jobs placed by estimates: mean completion", Truth: placed[3].Value, Unit: "s", Note: fmt.Sprintf("shortest first %s s, first come %s s", Number(placed[1].Value), Number(placed[0].Value))},
 		},
 		Measures: append([]Measure{
 			{"sampled share of the epochs", 100 * cpu.SampledFraction, "%", ""},
-			{"estimated completion time", cpu.Wall.Value, "s", fmt.Sprintf("95 %% interval %s to %s", number(cpu.Wall.Low), number(cpu.Wall.High))},
+			{"estimated completion time", cpu.Wall.Value, "s", fmt.Sprintf("95 %% interval %s to %s", Number(cpu.Wall.Low), Number(cpu.Wall.High))},
 			{"measured completion time", cpu.Actual[0].Wall, "s", "the whole job"},
 			{"error of the wall time", 100 * cpu.RelativeError.Wall, "%", "method " + cpu.Method},
-			{"error of the CPU time", 100 * cpu.RelativeError.CPU, "%", fmt.Sprintf("%s s estimated, %s s measured", number(cpu.CPU.Value), number(cpu.Actual[0].CPU))},
+			{"error of the CPU time", 100 * cpu.RelativeError.CPU, "%", fmt.Sprintf("%s s estimated, %s s measured", Number(cpu.CPU.Value), Number(cpu.Actual[0].CPU))},
 		}, placed...),
 		Plots: []Plot{
 			{"allox-est/lenet.svg", "The time of each epoch, in the samples and in the whole run: the samples see the first epochs only."},
@@ -103,6 +103,6 @@ func (s *Stage) placement(ctx context.Context) ([]Measure, error) {
 		{"mean completion time, DRF+FIFO", of[0].Mean, "s", "1,000 jobs on 4 CPU and 4 GPU nodes"},
 		{"mean completion time, SJF", of[1].Mean, "s", "shortest reported time first"},
 		{"mean completion time, SRPT", of[2].Mean, "s", "may stop and move jobs at no cost"},
-		{"mean completion time, AlloX", of[3].Mean, "s", fmt.Sprintf("estimates off by 10 %% (sd); no schedule is below %s s", number(of[3].Bound))},
+		{"mean completion time, AlloX", of[3].Mean, "s", fmt.Sprintf("estimates off by 10 %% (sd); no schedule is below %s s", Number(of[3].Bound))},
 	}, nil
 }

@@ -63,7 +63,7 @@ func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
 			{Asked: "what foretelling costs the program", Truth: summary.Tool, Unit: "%", Note: "tool's share of the tasks' processor time"},
 		},
 		Measures: []Measure{
-			{"tasks run", float64(host.Created), "", fmt.Sprintf("in %s s; %d events dropped", number(host.Seconds), summary.Dropped)},
+			{"tasks run", float64(host.Created), "", fmt.Sprintf("in %s s; %d events dropped", Number(host.Seconds), summary.Dropped)},
 			{"median error, the first tasks", first.Median, "%", fmt.Sprintf("before task %d, each predicted before it is learned", first.To)},
 			{"median error, the last tasks", last.Median, "%", fmt.Sprintf("tasks %d to %d", last.From, last.To)},
 			{"tool's CPU time", summary.Tool, "%", "of the tasks': reading, learning, logging"},

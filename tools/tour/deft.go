@@ -107,10 +107,10 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 		Story:    story,
 		Measures: []Measure{
 			{"urgent job alone", alone.Models[1].JCT.P50, "ms", "median completion time"},
-			{"urgent job, no gate", free.Models[1].JCT.P50 / alone.Models[1].JCT.P50, "x alone", fmt.Sprintf("%d jobs, p99 %s ms", free.Models[1].Jobs, number(free.Models[1].JCT.P99))},
-			{"urgent job, priority", urgent.JCT.P50 / alone.Models[1].JCT.P50, "x alone", fmt.Sprintf("%d jobs, p99 %s ms", urgent.Jobs, number(urgent.JCT.P99))},
+			{"urgent job, no gate", free.Models[1].JCT.P50 / alone.Models[1].JCT.P50, "x alone", fmt.Sprintf("%d jobs, p99 %s ms", free.Models[1].Jobs, Number(free.Models[1].JCT.P99))},
+			{"urgent job, priority", urgent.JCT.P50 / alone.Models[1].JCT.P50, "x alone", fmt.Sprintf("%d jobs, p99 %s ms", urgent.Jobs, Number(urgent.JCT.P99))},
 			{"background job, priority", background.JCT.P50 / alone.Models[0].JCT.P50, "x alone", fmt.Sprintf("%d launches, %d synchronization points", background.Launches, background.Syncs)},
-			{"best interval", float64(best.Sync), "launches", fmt.Sprintf("predicted from a sweep on the virtual clock; %s %% above the best measured", number(100*best.Regret))},
+			{"best interval", float64(best.Sync), "launches", fmt.Sprintf("predicted from a sweep on the virtual clock; %s %% above the best measured", Number(100*best.Regret))},
 		},
 		Plots: []Plot{
 			{"deft/none.svg", "Without a gate: the urgent job's times beside the other's, job by job."},

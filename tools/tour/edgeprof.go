@@ -73,7 +73,7 @@ func (s *Stage) layers(ctx context.Context, runtime string) ([]Measure, error) {
 	var ms []Measure
 	for _, l := range found.Layers[:min(5, len(found.Layers))] {
 		name := fmt.Sprintf("a layer of alexnet in %s, %s to %s", runtime, l.Op, strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", "x"), "[]"))
-		ms = append(ms, Measure{name, 1000 * l.Measured, "ms", fmt.Sprintf("predicted %s ms; %s million multiply-accumulates", number(1000*l.Seconds), number(l.MACs/1e6))})
+		ms = append(ms, Measure{name, 1000 * l.Measured, "ms", fmt.Sprintf("predicted %s ms; %s million multiply-accumulates", Number(1000*l.Seconds), Number(l.MACs/1e6))})
 	}
 	return ms, nil
 }
@@ -136,8 +136,8 @@ func (s *Stage) timeModel(ctx context.Context, runtimes []string, family string,
 		made := uncertainty.Prediction{Value: p.Seconds, Low: p.Low, High: p.High, Level: p.Level}.Times(1000)
 		line = Line{Asked: family + " in " + runtimeNames[runtime], Predicted: &made, Truth: 1000 * took.P50, Unit: "ms", Note: "one inference, the median of 10"}
 		ms = append(ms,
-			Measure{family + " in " + runtime + ", predicted", 1000 * p.Seconds, "ms", fmt.Sprintf("interval %s to %s", number(1000*p.Low), number(1000*p.High))},
-			Measure{family + " in " + runtime + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", number(counts.MACs.Total/1e6))},
+			Measure{family + " in " + runtime + ", predicted", 1000 * p.Seconds, "ms", fmt.Sprintf("interval %s to %s", Number(1000*p.Low), Number(1000*p.High))},
+			Measure{family + " in " + runtime + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", Number(counts.MACs.Total/1e6))},
 		)
 	}
 	return ms, line, nil

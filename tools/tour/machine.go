@@ -17,9 +17,9 @@ type Machine struct {
 	Load1     float64 `json:"load_1min"` // run-queue length at the start
 }
 
-// readMachine reads what the running kernel tells; what it does not is left
+// ReadMachine reads what the running kernel tells; what it does not is left
 // empty.
-func readMachine() Machine {
+func ReadMachine() Machine {
 	m := Machine{CPU: "unknown", Cores: runtime.NumCPU(), OS: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version()}
 	if model := field("/proc/cpuinfo", "model name"); model != "" {
 		m.CPU = model

@@ -58,11 +58,11 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 		Commands: *s.commands,
 		Story: []Line{
 			small, large,
-			{Asked: "an interruption of the service, learnt trees", Truth: boost.Interruption.Mean, Unit: "h", Note: fmt.Sprintf("submitted at the end %s h; the price: %s h of overlap", number(reactive.Interruption.Mean), number(boost.Overlap.Mean))},
+			{Asked: "an interruption of the service, learnt trees", Truth: boost.Interruption.Mean, Unit: "h", Note: fmt.Sprintf("submitted at the end %s h; the price: %s h of overlap", Number(reactive.Interruption.Mean), Number(boost.Overlap.Mean))},
 		},
 		Measures: []Measure{
-			{"interruption, submitting at the end", reactive.Interruption.Mean, "h", fmt.Sprintf("mean of 60; 90 %% below %s h", number(reactive.Interruption.P90))},
-			{"interruption, boosted trees", boost.Interruption.Mean, "h", fmt.Sprintf("%s %% without any", number(100*boost.None))},
+			{"interruption, submitting at the end", reactive.Interruption.Mean, "h", fmt.Sprintf("mean of 60; 90 %% below %s h", Number(reactive.Interruption.P90))},
+			{"interruption, boosted trees", boost.Interruption.Mean, "h", fmt.Sprintf("%s %% without any", Number(100*boost.None))},
 			{"overlap, boosted trees", boost.Overlap.Mean, "h", "nodes held twice, the price"},
 		},
 		Plots: []Plot{{"mirage/plots/interruption-cdf.svg", "The share of 60 services whose interruption is below a time."}},

@@ -21,7 +21,7 @@ func (r *Results) WriteMeasures(w io.Writer) error {
 	for _, c := range r.Chapters {
 		name := c.Module
 		for _, m := range c.Measures {
-			table.Add(name, m.Name, number(m.Value), m.Unit, m.Note)
+			table.Add(name, m.Name, Number(m.Value), m.Unit, m.Note)
 			name = ""
 		}
 	}
@@ -29,8 +29,8 @@ func (r *Results) WriteMeasures(w io.Writer) error {
 	return err
 }
 
-// number prints three significant digits, and all of a whole number.
-func number(v float64) string {
+// Number prints three significant digits, and all of a whole number.
+func Number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
@@ -71,4 +71,4 @@ func Load(path string) (*Results, error) {
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("tour").Funcs(template.FuncMap{"number": number}).Parse(pageText))
+var page = template.Must(template.New("tour").Funcs(template.FuncMap{"number": Number}).Parse(pageText))

@@ -159,10 +159,10 @@ func (s *Stage) goBuild(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// commit names the state of the checkout, with -dirty where files differ.
-func (s *Stage) commit(ctx context.Context) string {
+// Commit names the state of a checkout, with -dirty where files differ.
+func Commit(ctx context.Context, root string) string {
 	cmd := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--exclude=*")
-	cmd.Dir = s.Root
+	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
 		return "unknown"

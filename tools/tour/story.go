@@ -43,7 +43,7 @@ func (l Line) Prediction() string {
 		return ""
 	}
 	p := l.Predicted
-	return fmt.Sprintf("%s %s, %s to %s (%.0f %%)", number(p.Value), l.Unit, number(p.Low), number(p.High), 100*p.Level)
+	return fmt.Sprintf("%s %s, %s to %s (%.0f %%)", Number(p.Value), l.Unit, Number(p.Low), Number(p.High), 100*p.Level)
 }
 
 // Story is the lines of all chapters, in order.
@@ -89,7 +89,7 @@ func (r *Results) WriteStory(w io.Writer) error {
 	for _, c := range r.Chapters {
 		name := c.Module
 		for _, l := range c.Story {
-			table.Add(name, l.Asked, l.Prediction(), number(l.Truth)+" "+l.Unit, l.Inside(), l.Note)
+			table.Add(name, l.Asked, l.Prediction(), Number(l.Truth)+" "+l.Unit, l.Inside(), l.Note)
 			name = ""
 		}
 	}

@@ -74,7 +74,7 @@ func Run(ctx context.Context, stage *Stage, modules ...string) (*Results, error)
 			return nil, err
 		}
 	}
-	results := &Results{Commit: stage.commit(ctx), Machine: readMachine()}
+	results := &Results{Commit: Commit(ctx, stage.Root), Machine: ReadMachine()}
 	for _, c := range picked {
 		start := time.Now()
 		fmt.Fprintf(stage.Log, "%s\n", c.module)

@@ -19,8 +19,8 @@ func TestNumber(t *testing.T) {
 		{0, "0"}, {3, "3"}, {-2, "-2"}, {123456, "123456"}, {1234.5, "1234"}, {123.45, "123"}, {12.345, "12.3"},
 		{1.2345, "1.23"}, {0.12345, "0.123"}, {0.00123456, "0.00123"}, {0.000012345, "1.23e-05"}, {-0.5, "-0.500"},
 	} {
-		if got := number(tt.v); got != tt.want {
-			t.Errorf("number(%v) = %q, want %q", tt.v, got, tt.want)
+		if got := Number(tt.v); got != tt.want {
+			t.Errorf("Number(%v) = %q, want %q", tt.v, got, tt.want)
 		}
 	}
 }

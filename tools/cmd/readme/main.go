@@ -1,16 +1,20 @@
 // Command readme writes the measured block of README.md from what the last
 // `make tour` and `make test` left in out/, and stores those results beside
-// the code. `make readme` runs it.
+// the code; so too the table of rivals, where `make rivals` ran. `make readme` runs
+// it.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/tools/readme"
+	"github.com/foretime/foretime/tools/rivals"
 	"github.com/foretime/foretime/tools/workspace"
 )
 
@@ -52,6 +56,42 @@ func run() error {
 	updated, err := readme.Replace(string(text), block)
 	if err != nil {
 		return err
+	}
+	if err := replace(path, []byte(updated)); err != nil {
+		return err
+	}
+	return beside(ws.Root)
+}
+
+// beside stores what `make rivals` left, if it ran, and writes its table.
+func beside(root string) error {
+	data, err := os.ReadFile(filepath.Join(root, "out", "rivals.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	docs := filepath.Join(root, "tools", "docs")
+	if err := os.MkdirAll(filepath.Join(docs, "results"), 0o755); err != nil {
+		return err
+	}
+	stored := filepath.Join(docs, "results", "rivals.json")
+	if err := replace(stored, data); err != nil {
+		return err
+	}
+	results, err := rivals.Load(stored)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(docs, "rivals.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	updated, err := readme.Replace(string(text), results.Markdown("results/rivals.json"))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return replace(path, []byte(updated))
 }

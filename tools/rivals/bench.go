@@ -1,0 +1,103 @@
+package rivals
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Rounds is how often each comparison is made.
+const Rounds = 3
+
+// Bench is where comparisons are made: the checkout that they build from, and a
+// folder for what they leave.
+type Bench struct {
+	Root string
+	Out  string
+	Log  io.Writer // progress
+}
+
+// python is the system's interpreter, for which Debian's packages are.
+const python = "/usr/bin/python3"
+
+// wheels is the folder of rivals from PyPI.
+func (b *Bench) wheels() string { return filepath.Join(b.Out, "pip") }
+
+// Install installs the rivals that can be: Debian's packages, as root, and
+// XGBoost's current wheel. What fails is told; its comparisons are left out.
+func (b *Bench) Install(ctx context.Context) {
+	for _, line := range [][]string{
+		{"apt-get", "install", "-y", "--no-install-recommends", "python3-xgboost", "python3-flask", "python3-scipy", "python3-pip", "wrk"},
+		{python, "-m", "pip", "install", "--only-binary=:all:", "--no-deps", "--upgrade", "--target", b.wheels(), "xgboost"},
+	} {
+		if _, err := b.run(ctx, nil, line[0], line[1:]...); err != nil {
+			fmt.Fprintf(b.Log, "not installed: %v\n", err)
+		}
+	}
+}
+
+// prepare builds the tools.
+func (b *Bench) prepare(ctx context.Context) error {
+	if err := os.MkdirAll(b.bin(), 0o755); err != nil {
+		return err
+	}
+	for _, p := range []string{"allox-est", "chamtool", "deft", "edgeprof"} {
+		if _, err := b.run(ctx, nil, "go", "build", "-o", b.bin()+string(filepath.Separator), "./"+p+"/cmd/"+p); err != nil {
+			return err
+		}
+	}
+	_, err := b.run(ctx, nil, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(b.bin(), "libchamtool.so"), "./chamtool/cmd/libchamtool")
+	return err
+}
+
+func (b *Bench) bin() string { return filepath.Join(b.Out, "bin") }
+
+// run executes a program at the root, with our binaries first on its path, and
+// returns its stdout.
+func (b *Bench) run(ctx context.Context, env []string, name string, args ...string) ([]byte, error) {
+	line := name + " " + strings.Join(args, " ")
+	fmt.Fprintf(b.Log, "  %s\n", line)
+	path := b.bin() + string(os.PathListSeparator) + os.Getenv("PATH")
+	if ours := filepath.Join(b.bin(), name); exists(ours) {
+		name = ours
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = b.Root
+	cmd.Env = append(append(os.Environ(), "PATH="+path), env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		lines := strings.Split(strings.TrimSpace(stderr.String()+stdout.String()), "\n")
+		return nil, fmt.Errorf("%s: %w: %s", line, err, lines[len(lines)-1])
+	}
+	return stdout.Bytes(), nil
+}
+
+// runJSON is run with what was printed decoded into v.
+func (b *Bench) runJSON(ctx context.Context, v any, name string, args ...string) error {
+	out, err := b.run(ctx, nil, name, args...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(out, v); err != nil {
+		return fmt.Errorf("%s: its JSON: %w", name, err)
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// version asks a Python package for its version.
+func (b *Bench) version(ctx context.Context, env []string, pkg string) (string, error) {
+	out, err := b.run(ctx, env, python, "-c", "import "+pkg+"; print("+pkg+".__version__)")
+	return strings.TrimSpace(string(out)), err
+}

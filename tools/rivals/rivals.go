@@ -1,0 +1,166 @@
+package rivals
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/tools/tour"
+)
+
+// Results is what a run of all comparisons measured, as kept in rivals.json.
+type Results struct {
+	Commit  string       `json:"commit"`
+	Machine tour.Machine `json:"machine"`
+	Date    string       `json:"date"` // of the day
+	Seconds float64      `json:"seconds"`
+	Rows    []Row        `json:"rows"`
+	Skipped []string     `json:"skipped,omitempty"` // comparisons that could not be made, and why
+}
+
+// Row is one figure of ours beside a rival's. Both have a value for each round.
+type Row struct {
+	Tool    string    `json:"tool"`
+	What    string    `json:"what"`
+	Unit    string    `json:"unit"`
+	Rival   string    `json:"rival"` // with its version
+	Ours    []float64 `json:"ours"`
+	Theirs  []float64 `json:"theirs"`
+	More    bool      `json:"more_is_better,omitempty"`
+	Command string    `json:"command"`
+}
+
+// Summary is what the rounds of a row come to.
+type Summary struct {
+	Ours, Theirs           float64 // medians
+	Ratio, Least, Greatest float64 // ours over the rival's: median, and of all rounds
+}
+
+// Summary sums the rounds up.
+func (r Row) Summary() Summary {
+	var all []float64
+	for i := range min(len(r.Ours), len(r.Theirs)) {
+		all = append(all, r.Ours[i]/r.Theirs[i])
+	}
+	ratios := stats.Sort(all)
+	return Summary{stats.Median(r.Ours), stats.Median(r.Theirs), ratios.Median(), ratios.Quantile(0), ratios.Quantile(1)}
+}
+
+// Lost says that the rival is better in the median of the rounds.
+func (r Row) Lost() bool {
+	ratio := r.Summary().Ratio
+	return ratio > 1 && !r.More || ratio < 1 && r.More
+}
+
+// comparison measures rows; it returns an error that matches errAbsent where its
+// rival is not installed.
+type comparison struct {
+	name string
+	run  func(context.Context, *Bench) ([]Row, error)
+}
+
+func comparisons() []comparison {
+	return []comparison{
+		{"xgboost", xgboost},
+		{"scipy", scipy},
+		{"servers", servers},
+		{"policies", policies},
+		{"models", models},
+		{"gate", gate},
+		{"inference", inference},
+		{"test-only", testOnly},
+	}
+}
+
+// Run makes the comparisons one after another.
+func Run(ctx context.Context, b *Bench) (*Results, error) {
+	start := time.Now()
+	results := &Results{Commit: tour.Commit(ctx, b.Root), Machine: tour.ReadMachine(), Date: start.UTC().Format(time.DateOnly)}
+	if err := b.prepare(ctx); err != nil {
+		return nil, err
+	}
+	for _, c := range comparisons() {
+		fmt.Fprintf(b.Log, "%s ...\n", c.name)
+		rows, err := c.run(ctx, b)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			results.Skipped = append(results.Skipped, fmt.Sprintf("%s: %v", c.name, err))
+		}
+		results.Rows = append(results.Rows, rows...)
+	}
+	results.Seconds = time.Since(start).Seconds()
+	return results, nil
+}
+
+// Save writes rivals.json: the rounds, what they come to, and where they ran.
+func (r *Results) Save(path string) error {
+	var shown []Summary
+	for _, row := range r.Rows {
+		shown = append(shown, row.Summary())
+	}
+	return file.WriteJSON(path, map[string]any{
+		"command": "make rivals", "machine": fmt.Sprintf("%d x %s, %s, load %.1f", r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Machine.Load1),
+		"commit": r.Commit, "date": r.Date, "count": fmt.Sprintf("%d comparisons, rounds as listed", len(r.Rows)), "stored": "by the command",
+		"figures": map[string]any{"measured": r, "shown": shown},
+	})
+}
+
+// Load reads a rivals.json.
+func Load(path string) (*Results, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var stored struct {
+		Figures struct{ Measured Results }
+	}
+	if err := json.Unmarshal(data, &stored); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &stored.Figures.Measured, nil
+}
+
+// Markdown is the table of all rows, with a link to the result.
+func (r *Results) Markdown(result string) string {
+	w := &strings.Builder{}
+	lost := 0
+	for _, row := range r.Rows {
+		if row.Lost() {
+			lost++
+		}
+	}
+	fmt.Fprintf(w, "%d comparisons, of which %d are lost (**bold**). Medians of the rounds; the ratio is ours over the rival's of each round, its median with the least and the greatest. %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
+		len(r.Rows), lost, r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Date, r.Machine.Load1, result)
+	fmt.Fprint(w, "| tool | what | ours | rival | its | ratio | rounds | better |\n|---|---|---|---|---|---|---|---|\n")
+	for _, row := range r.Rows {
+		s := row.Summary()
+		ratio := fmt.Sprintf("%s (%s to %s)", tour.Number(s.Ratio), tour.Number(s.Least), tour.Number(s.Greatest))
+		better := "less"
+		if row.More {
+			better = "more"
+		}
+		if row.Lost() {
+			ratio = "**" + ratio + "**"
+		}
+		fmt.Fprintf(w, "| %s | %s | %s %s | `%s` | %s %s | %s | %d | %s |\n", row.Tool, row.What, tour.Number(s.Ours), row.Unit, row.Rival, tour.Number(s.Theirs), row.Unit, ratio, len(row.Ours), better)
+	}
+	for _, s := range r.Skipped {
+		fmt.Fprintf(w, "\nNot compared: %s.\n", s)
+	}
+	fmt.Fprint(w, "\nThe commands:\n\n")
+	seen := map[string]bool{}
+	for _, row := range r.Rows {
+		if !seen[row.Command] {
+			fmt.Fprintf(w, "- `%s`\n", row.Command)
+		}
+		seen[row.Command] = true
+	}
+	return w.String()
+}

@@ -1,0 +1,53 @@
+package rivals
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/tools/tour"
+)
+
+func TestMetric(t *testing.T) {
+	const output = `goos: linux
+BenchmarkBesideX/rows=1-2   1   1.50 train-s   3.00 xgboost-train-s
+BenchmarkBesideX/rows=1-2   1   1.60 train-s   2.00 xgboost-train-s
+PASS
+`
+	for unit, want := range map[string][]float64{"train-s": {1.5, 1.6}, "xgboost-train-s": {3, 2}, "MB": nil} {
+		if diff := cmp.Diff(want, metric(output, unit)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", unit, diff)
+		}
+	}
+}
+
+func TestSaveAndWrite(t *testing.T) {
+	r := &Results{Commit: "abc", Date: "2026-01-02", Machine: tour.Machine{CPU: "Z80", Cores: 1, Go: "go1"}, Rows: []Row{
+		{Tool: "m", What: "a", Unit: "s", Rival: "X 1", Ours: []float64{1, 2, 3}, Theirs: []float64{2, 2, 2}, Command: "go test"},
+		{Tool: "m", What: "b", Unit: "MB", Rival: "Y 2", Ours: []float64{4, 4}, Theirs: []float64{2, 1}, Command: "go test"},
+		{Tool: "m", What: "c", Unit: "/s", Rival: "Z", Ours: []float64{4}, Theirs: []float64{2}, More: true, Command: "m c"},
+	}, Skipped: []string{"d: not here"}}
+	path := filepath.Join(t.TempDir(), "rivals.json")
+	if err := r.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := back.Markdown("results/rivals.json")
+	for _, want := range []string{
+		"3 comparisons, of which 1 are lost",
+		"| m | a | 2 s | `X 1` | 2 s | 1 (0.500 to 1.50) | 3 | less |\n",
+		"| m | b | 4 MB | `Y 2` | 1.50 MB | **3 (2 to 4)** | 2 | less |\n",
+		"| m | c | 4 /s | `Z` | 2 /s | 2 (2 to 2) | 1 | more |\n",
+		"Not compared: d: not here.\n",
+		"- `go test`\n- `m c`\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}

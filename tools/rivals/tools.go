@@ -1,0 +1,144 @@
+package rivals
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// policies places drawn jobs by estimates, and by rules that are simpler.
+func policies(ctx context.Context, b *Bench) ([]Row, error) {
+	names := []string{"sjf", "srpt", "drf-fifo"}
+	rows := make([]Row, len(names))
+	const command = "allox-est schedule --cpu-nodes 4 --gpu-nodes 4 --policy allox,sjf,srpt,drf-fifo"
+	for seed := range 10 {
+		jobs := filepath.Join(b.Out, fmt.Sprintf("jobs-%d.txt", seed))
+		if _, err := b.run(ctx, nil, "allox-est", "schedule", "generate", "--users", "5", "--jobs", "200", "--error-sd", "0.1", "--spread", "0.8", "--seed", strconv.Itoa(seed+1), "--output", jobs); err != nil {
+			return nil, err
+		}
+		var outcome struct {
+			Schedules []struct {
+				Mean float64 `json:"mean_jct_seconds"`
+			}
+		}
+		if err := b.runJSON(ctx, &outcome, "allox-est", "schedule", "--input", jobs, "--cpu-nodes", "4", "--gpu-nodes", "4", "--json", "--policy", "allox,sjf,srpt,drf-fifo"); err != nil {
+			return nil, err
+		}
+		for i, name := range names {
+			rows[i] = Row{
+				Tool: "allox-est", What: "mean completion of 1,000 jobs on 8 nodes, by AlloX", Unit: "s", Rival: name, Command: command,
+				Ours: append(rows[i].Ours, outcome.Schedules[0].Mean), Theirs: append(rows[i].Theirs, outcome.Schedules[i+1].Mean),
+			}
+		}
+	}
+	return rows, nil
+}
+
+// models foretells the tasks of a program, beside the rules of runtimes.
+func models(ctx context.Context, b *Bench) ([]Row, error) {
+	rules := []struct{ model, rival string }{
+		{"history", "mean of runs of the same size (StarPU's history rule)"},
+		{"last", "the last run"},
+		{"median", "a plain median"},
+	}
+	rows := make([]Row, len(rules))
+	for round := range Rounds {
+		logs := filepath.Join(b.Out, fmt.Sprintf("tasks-%d", round))
+		if err := os.RemoveAll(logs); err != nil { // of another run
+			return nil, err
+		}
+		if _, err := b.run(ctx, []string{"CHAMTOOL_HOME=" + filepath.Join(logs, "home"), "CHAMTOOL_LOG_DIR=" + logs, "CHAMTOOL_CALIBRATE=2"}, "chamtool", "host", "--tool", filepath.Join(b.bin(), "libchamtool.so"), "--",
+			"--threads", "1", "--tasks", "600", "--iterations", "5", "--work", "matrix", "--sizes", "24,32,40,48,56,64,72,80,88,96,104,112,120,128,136,144,152,160"); err != nil {
+			return nil, err
+		}
+		wape := func(model string) (float64, error) {
+			var replay struct{ WAPE float64 }
+			err := b.runJSON(ctx, &replay, "chamtool", "replay", "--format", "csv", filepath.Join(logs, "chamtool_rank_0.csv"), "--model", model, "--json")
+			return replay.WAPE, err
+		}
+		ours, err := wape("auto")
+		if err != nil {
+			return nil, err
+		}
+		for i, r := range rules {
+			theirs, err := wape(r.model)
+			if err != nil {
+				return nil, err
+			}
+			rows[i] = Row{
+				Tool: "chamtool", What: "error of foretold task times, weighted", Unit: "%", Rival: r.rival, Command: "chamtool replay LOG --model " + r.model,
+				Ours: append(rows[i].Ours, ours), Theirs: append(rows[i].Theirs, theirs),
+			}
+		}
+	}
+	return rows, nil
+}
+
+// pair is two detectors on one simulated GPU, one urgent.
+const pair = `{
+  "models": [
+    {"model_name": "fasterrcnn_resnet50_fpn", "resize": true, "resize_size": [1440, 2560], "batch_size": 1, "priority": 0, "sleep_time": 0, "output_file_path": "logs", "output_file_name": "background"},
+    {"model_name": "retinanet_resnet50_fpn", "resize": true, "resize_size": [480, 640], "batch_size": 1, "priority": 1, "sleep_time": 0.15, "output_file_path": "logs", "output_file_name": "urgent"}
+  ],
+  "exp_dur": 4, "jitter": 0.05, "discipline": %q
+}
+`
+
+// gate runs an urgent job beside another, with the gate and with what a GPU does by
+// itself: kernels of all programs first come first served, or in time slices.
+func gate(ctx context.Context, b *Bench) ([]Row, error) {
+	var rows []Row
+	for _, d := range []struct{ discipline, rival string }{
+		{"fifo", "first come first served, as under MPS"}, {"timeslice", "time slices, as without MPS"},
+	} {
+		input := filepath.Join(b.Out, d.discipline+".json")
+		if err := os.WriteFile(input, fmt.Appendf(nil, pair, d.discipline), 0o644); err != nil {
+			return nil, err
+		}
+		row := Row{Tool: "deft", What: "an urgent job beside another on a simulated GPU, median", Unit: "ms", Rival: d.rival, Command: "deft run -f FILE --policy priority, and none"}
+		for range Rounds {
+			for policy, to := range map[string]*[]float64{"priority": &row.Ours, "none": &row.Theirs} {
+				var run struct {
+					Models []struct {
+						JCT struct{ P50 float64 } `json:"jct_ms"`
+					} `json:"models"`
+				}
+				if err := b.runJSON(ctx, &run, "deft", "run", "-f", input, "--policy", policy, "--out", filepath.Join(b.Out, "deft"), "--json"); err != nil {
+					return rows, err
+				}
+				*to = append(*to, run.Models[1].JCT.P50)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// inference runs a model in our run time and in ONNX Runtime.
+func inference(ctx context.Context, b *Bench) ([]Row, error) {
+	if _, err := b.run(ctx, nil, "go", "build", "-o", b.bin()+string(filepath.Separator), "./edgeprof/cmd/edgeprof-ort"); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(b.Out, "resnet.onnx")
+	if _, err := b.run(ctx, nil, "edgeprof", "synth", "resnet", "--out", file, "--width", "0.75", "--resolution", "128"); err != nil {
+		return nil, err
+	}
+	row := Row{Tool: "edgeprof", What: "one inference of a resnet, in plain Go on one thread", Unit: "ms", Rival: "ONNX Runtime", Command: "edgeprof time FILE --runtime go, and ort"}
+	for range Rounds {
+		for _, r := range []struct {
+			runtime string
+			to      *[]float64
+		}{{"go", &row.Ours}, {"ort", &row.Theirs}} {
+			var took struct {
+				P50 float64 `json:"p50_seconds"`
+			}
+			if err := b.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", r.runtime, "--runs", "10", "--json"); err != nil {
+				return nil, err
+			}
+			*r.to = append(*r.to, 1000*took.P50)
+		}
+	}
+	return []Row{row}, nil
+}
