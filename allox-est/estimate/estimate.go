@@ -87,7 +87,7 @@ type Estimate struct {
 	Segments        *Segments // nil where the job tells no laps
 	Warnings        []error
 
-	hostDoubt string // what is not known of the host's speed; empty if nothing is
+	hostDoubt string // earlier runs, of those that would tell the host's speed; empty if they do
 }
 
 // Segments are the parts of a job as the samples show them, in wall seconds
@@ -175,7 +175,7 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	if e.unsure() {
 		needed := fmt.Sprintf("about %d would halve that", min(job.Epochs, 4*e.Epochs))
 		if e.hostDoubt != "" {
-			needed = "of this machine's speed " + e.hostDoubt
+			needed = "earlier runs that tell this machine's speed: " + e.hostDoubt
 		}
 		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; %s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High, needed))
 	}

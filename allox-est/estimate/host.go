@@ -84,12 +84,12 @@ func (p pace) follows(h host) float64 {
 	return max(sensitivityPrior, math.Hypot(p.sensitivity, p.doubt))
 }
 
-// unknown says what is not known of the speed of the host, of which left is left
-// open for a job that computes for a share of its time; empty where that does not
-// count.
+// unknown says how many earlier runs are known, of those that would tell the speed
+// of the host, of which left is left open for a job that computes for a share of its
+// time; empty where that does not count.
 func (h host) unknown(left prior, share float64) string {
 	if !h.virtual || h.known() || share*left.sd < 0.02 {
 		return ""
 	}
-	return fmt.Sprintf("%d earlier runs are known, %d would tell it", h.past.Runs, fewestPast)
+	return fmt.Sprintf("%d of %d", h.past.Runs, fewestPast)
 }

@@ -77,7 +77,7 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	}
 	e.reference(told, t, m, pace, host)
 	if e.hostDoubt != "" {
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %s; the intervals allow for it", ErrVirtual, e.hostDoubt))
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %s earlier runs; the intervals allow for it", ErrVirtual, e.hostDoubt))
 	}
 	if pace.useless {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: no correction by it", ErrYardstick))
