@@ -3,7 +3,6 @@ package cluster
 import (
 	"math"
 	"slices"
-	"sort"
 )
 
 // board is a profile of a machine whose nodes are of kinds: what will be free on
@@ -16,10 +15,7 @@ type board struct {
 }
 
 // row is a step function of time for one node.
-type row struct {
-	at   []int64
-	free []Amount
-}
+type row struct{ steps[Amount] }
 
 // opening is a moment from which one node more, or one less, could take a job.
 type opening struct {
@@ -51,17 +47,6 @@ func (r *row) change(from, to int64, by Amount, times int64) {
 	for i := first; i < last; i++ {
 		r.free[i].add(by, times)
 	}
-}
-
-// split makes a step begin at a moment and returns its index.
-func (r *row) split(at int64) int {
-	i := sort.Search(len(r.at), func(i int) bool { return r.at[i] >= at })
-	if i < len(r.at) && r.at[i] == at {
-		return i
-	}
-	r.at = slices.Insert(r.at, i, at)
-	r.free = slices.Insert(r.free, i, r.free[max(i-1, 0)])
-	return i
 }
 
 // until is the end of step i.

@@ -12,9 +12,24 @@ import (
 // Where nodes are of kinds it is such a function for each node, and a share says
 // what a job takes of each of its nodes; elsewhere that is nil.
 type Profile struct {
-	at    []int64 // start of each step, ascending
-	free  []int   // nodes free during the step
-	board *board  // nil where nodes are only counted
+	steps[int]        // nodes free
+	board      *board // nil where nodes are only counted
+}
+
+// steps are a step function of time.
+type steps[T any] struct {
+	at   []int64 // start of each step, ascending
+	free []T     // what is free during the step
+}
+
+// split makes a step begin at a moment and returns its index.
+func (s *steps[T]) split(at int64) int {
+	i := sort.Search(len(s.at), func(i int) bool { return s.at[i] >= at })
+	if i == len(s.at) || s.at[i] != at {
+		s.at = slices.Insert(s.at, i, at)
+		s.free = slices.Insert(s.free, i, s.free[max(i-1, 0)])
+	}
+	return i
 }
 
 // Reset makes the profile constant from now on.
@@ -132,15 +147,4 @@ func (p *Profile) reserve(from, to int64, nodes int) {
 	for i := first; i < last; i++ {
 		p.free[i] -= nodes
 	}
-}
-
-// split makes a step begin at a moment and returns its index.
-func (p *Profile) split(at int64) int {
-	i := sort.Search(len(p.at), func(i int) bool { return p.at[i] >= at })
-	if i < len(p.at) && p.at[i] == at {
-		return i
-	}
-	p.at = slices.Insert(p.at, i, at)
-	p.free = slices.Insert(p.free, i, p.free[max(i-1, 0)])
-	return i
 }
