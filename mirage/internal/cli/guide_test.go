@@ -3,6 +3,7 @@ package cli
 import (
 	"net"
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,6 +18,9 @@ func TestExtend(t *testing.T) {
 
 // TestWhen asks a Slurm of stand-ins, and a log.
 func TestWhen(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("needs curl: install with apt-get install curl")
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
