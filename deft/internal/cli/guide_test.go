@@ -1,0 +1,41 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/foretime/foretime/shared/cli/scripttest"
+)
+
+// TestGuides runs the guide in a session of its own and with fewer jobs, and the
+// experiments of README and reference for a shorter time. What is compiled is
+// compiled once.
+func TestGuides(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("needs cc: install with apt-get install gcc libc6-dev")
+	}
+	cache := t.TempDir()
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkout := testscript.Params{Setup: func(env *testscript.Env) error {
+		env.Setenv("XDG_CACHE_HOME", cache)
+		return os.CopyFS(filepath.Join(env.WorkDir, "deft", "examples"), os.DirFS(examples))
+	}}
+	session := fmt.Sprintf("guide-%d", os.Getpid())
+	for file, pairs := range map[string][]string{
+		"README.md":         {"input.json", "input.json --duration 200ms"},
+		"docs/reference.md": {"input.json", "input.json --duration 200ms"},
+		"docs/share.md":     {"--device sim", "--device sim --session " + session, "top sim", "top " + session, "--jobs 20", "--jobs 5"},
+	} {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			scripttest.Guide(t, filepath.Join("..", "..", file), checkout, pairs...)
+		})
+	}
+}
