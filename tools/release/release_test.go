@@ -72,7 +72,7 @@ func TestInstallOfATag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, setting := range append(env, "GOWORK=off", "GOBIN="+bin) {
+	for _, setting := range append(env, "GOWORK=off", "GOBIN="+bin, "GOFLAGS=-modcacherw") { // as the rest is built
 		name, value, _ := strings.Cut(setting, "=")
 		t.Setenv(name, value)
 	}

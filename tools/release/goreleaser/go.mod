@@ -2,6 +2,7 @@ module github.com/foretime/foretime/tools/release/goreleaser
 
 go 1.26.5
 
+// v2.18 needs a newer Go than go.work has.
 tool github.com/goreleaser/goreleaser/v2
 
 require (
