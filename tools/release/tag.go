@@ -32,8 +32,12 @@ func Tag(ctx context.Context, root, version string) error {
 		return err
 	}
 	git := command{dir: ws.Root, name: "git"}
-	if changed, err := git.run(ctx, "status", "--porcelain"); err != nil || len(changed) > 0 {
-		return errors.Join(err, fmt.Errorf("%s: %w", ws.Root, ErrChanged))
+	changed, err := git.run(ctx, "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if len(changed) > 0 {
+		return fmt.Errorf("%s: %w", ws.Root, ErrChanged)
 	}
 	if _, err := git.run(ctx, "tag", "shared/"+version); err != nil {
 		return err
