@@ -104,15 +104,15 @@ func TestAnyEnvironment(t *testing.T) {
 	})
 }
 
-// The manual names every variable.
-func TestReadmeNamesEveryVariable(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
+// The reference names every variable.
+func TestReferenceNamesEveryVariable(t *testing.T) {
+	text, err := os.ReadFile("../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range Variables() {
 		if !strings.Contains(string(text), "`"+v.Name+"`") && v.Name != "CHAMTOOL_VERBOSE" {
-			t.Errorf("README.md does not name %s", v.Name)
+			t.Errorf("docs/reference.md does not name %s", v.Name)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestRealMPI(t *testing.T) {
 	}
 }
 
-// The program of the README's makespans compiles against what it stands on.
+// The program of the measured makespans compiles against what it stands on.
 func TestRealMakespanCompiles(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "mpicc", "-fopenmp", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", "testdata/chameleon", "../examples/makespan.c").CombinedOutput()
 	if err != nil {

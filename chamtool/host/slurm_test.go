@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
-// TestRealSlurm submits the README's batch script, twice in one folder, to a real
+// TestRealSlurm submits the batch script of docs/reference.md, twice in one folder, to a real
 // Slurm: both jobs leave the logs of both ranks, the second in a folder of its own.
 func TestRealSlurm(t *testing.T) {
 	slurmtest.Need(t)
@@ -63,16 +63,16 @@ func TestRealSlurm(t *testing.T) {
 	}
 }
 
-// batchScript is the README's.
+// batchScript is that of docs/reference.md.
 func batchScript(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "docs", "reference.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := regexp.MustCompile("(?s)batch script: run by a test -->\n```sh\n(.*?)```").FindSubmatch(text)
 	if found == nil {
-		t.Fatal("no batch script in README.md")
+		t.Fatal("no batch script in docs/reference.md")
 	}
 	return string(found[1])
 }
