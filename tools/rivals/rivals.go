@@ -51,10 +51,17 @@ func (r Row) Summary() Summary {
 	return Summary{stats.Median(r.Ours), stats.Median(r.Theirs), ratios.Median(), ratios.Quantile(0), ratios.Quantile(1)}
 }
 
-// Lost says that the rival is better in the median of the rounds.
-func (r Row) Lost() bool {
-	ratio := r.Summary().Ratio
-	return ratio > 1 && !r.More || ratio < 1 && r.More
+// Verdict says who is better: "ahead" or "behind" where every round says so, and
+// "not told apart" else, or where there was one round only.
+func (r Row) Verdict() string {
+	s := r.Summary()
+	switch {
+	case len(r.Ours) < 2 || s.Least <= 1 && s.Greatest >= 1:
+		return "not told apart"
+	case s.Ratio > 1 == r.More:
+		return "ahead"
+	}
+	return "behind"
 }
 
 // comparison measures rows; it returns an error that matches errAbsent where its
@@ -130,15 +137,13 @@ func Load(path string) (*Results, error) {
 // Markdown is the table of all rows, with a link to the result.
 func (r *Results) Markdown(result string) string {
 	w := &strings.Builder{}
-	lost := 0
+	verdicts := map[string]int{}
 	for _, row := range r.Rows {
-		if row.Lost() {
-			lost++
-		}
+		verdicts[row.Verdict()]++
 	}
-	fmt.Fprintf(w, "%d comparisons, of which %d are lost (**bold**). Medians of the rounds; the ratio is ours over the rival's of each round, its median with the least and the greatest. %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
-		len(r.Rows), lost, r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Date, r.Machine.Load1, result)
-	fmt.Fprint(w, "| tool | what | ours | rival | its | ratio | rounds | better |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "%d comparisons: ahead in %d, behind in %d, not told apart in %d. Medians of the rounds; the ratio is ours over the rival's of each round, its median with the least and the greatest. %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
+		len(r.Rows), verdicts["ahead"], verdicts["behind"], verdicts["not told apart"], r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Date, r.Machine.Load1, result)
+	fmt.Fprint(w, "| tool | what | ours | rival | its | ratio | rounds | better is | we are |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		s := row.Summary()
 		ratio := fmt.Sprintf("%s (%s to %s)", tour.Number(s.Ratio), tour.Number(s.Least), tour.Number(s.Greatest))
@@ -146,10 +151,7 @@ func (r *Results) Markdown(result string) string {
 		if row.More {
 			better = "more"
 		}
-		if row.Lost() {
-			ratio = "**" + ratio + "**"
-		}
-		fmt.Fprintf(w, "| %s | %s | %s %s | `%s` | %s %s | %s | %d | %s |\n", row.Tool, row.What, tour.Number(s.Ours), row.Unit, row.Rival, tour.Number(s.Theirs), row.Unit, ratio, len(row.Ours), better)
+		fmt.Fprintf(w, "| %s | %s | %s %s | `%s` | %s %s | %s | %d | %s | %s |\n", row.Tool, row.What, tour.Number(s.Ours), row.Unit, row.Rival, tour.Number(s.Theirs), row.Unit, ratio, len(row.Ours), better, row.Verdict())
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(w, "\nNot compared: %s.\n", s)

@@ -51,6 +51,7 @@ func steps(tree []string) []step {
 		{"layers", layering},
 		{"docs", docs.Check},
 		{"builds", docs.Builds},
+		{"figures", docs.Figures},
 		{"tidy", tidy},
 		{"versions", versions},
 		{"vet", vet},

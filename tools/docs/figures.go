@@ -1,0 +1,204 @@
+package docs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/foretime/foretime/tools/workspace"
+)
+
+// Result is a stored measurement, a JSON file in a folder results beside the
+// documents that show it.
+type Result struct {
+	Command string          `json:"command"`
+	Machine string          `json:"machine"`
+	Commit  string          `json:"commit"`
+	Date    string          `json:"date"`
+	Count   string          `json:"count"`  // of what, how many
+	Stored  string          `json:"stored"` // by what
+	Figures json.RawMessage `json:"figures"`
+}
+
+// Figures returns one line, "file:line: what is wrong", for each measured figure
+// in a README.md, or in a document of a folder docs, that no stored result holds.
+//
+// A figure is a number with a unit or a decimal point, outside of code: what is
+// set, and not measured, stands as code. Its paragraph, its row, or the paragraph
+// before its table links to the results.
+func Figures(ws *workspace.Workspace) ([]string, error) {
+	_, findings, err := figures(ws.Root)
+	return findings, err
+}
+
+// figures counts the figures too.
+func figures(root string) (count int, findings []string, err error) {
+	var files []string
+	for _, pattern := range []string{"README.md", "*/README.md", "*/docs/*.md"} {
+		more, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return 0, nil, err
+		}
+		files = append(files, more...)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return 0, nil, err
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, p := range passages(string(text)) {
+			n, wrong := p.judge(filepath.Dir(file))
+			count += n
+			for _, w := range wrong {
+				findings = append(findings, fmt.Sprintf("%s:%d: %s", filepath.ToSlash(rel), p.line, w))
+			}
+		}
+	}
+	return count, findings, nil
+}
+
+// passage is a paragraph or the row of a table, with the results that it, or the
+// paragraph before its table, links to.
+type passage struct {
+	line    int
+	text    string
+	results []string
+}
+
+var (
+	link = regexp.MustCompile(`\]\(([^)]*)\)`)
+	code = regexp.MustCompile("(?s)``.*?``|`[^`]*`|<!--.*?-->")
+)
+
+// passages cuts a document up; blocks of code are left out.
+func passages(text string) []passage {
+	var all []passage
+	var before []string // results of the paragraph above
+	fenced, fresh := false, true
+	for i, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, "```") {
+			fenced, fresh = !fenced, true
+			continue
+		}
+		row := strings.HasPrefix(trimmed, "|")
+		switch {
+		case fenced:
+		case trimmed == "":
+			fresh = true
+		case row:
+			all = append(all, passage{i + 1, line, append(linked(line), before...)})
+			fresh = true
+		case fresh || strings.HasPrefix(trimmed, "#"):
+			all = append(all, passage{i + 1, line, linked(line)})
+			before = linked(line)
+			fresh = strings.HasPrefix(trimmed, "#")
+		default:
+			p := &all[len(all)-1]
+			p.text += "\n" + line
+			p.results = linked(p.text)
+			before = p.results
+		}
+	}
+	return all
+}
+
+// linked returns the results that a text links to.
+func linked(text string) []string {
+	var files []string
+	for _, m := range link.FindAllStringSubmatch(text, -1) {
+		if strings.HasSuffix(m[1], ".json") && strings.Contains(m[1], "results/") {
+			files = append(files, m[1])
+		}
+	}
+	return files
+}
+
+var figure = regexp.MustCompile(`(^-?|[^\w.-]-?)(\.\d+|\d[\d,]*(?:\.\d+)?)( ?(?:%|ms|µs|us|ns|s|min|h|kB|MB|GB|KiB|MiB|GiB|times)(?:$|[^\w]))?`)
+
+// shown returns the figures of a text as they stand there.
+func shown(text string) []string {
+	text = code.ReplaceAllString(link.ReplaceAllString(text, "]"), " ")
+	var numbers []string
+	for _, m := range figure.FindAllStringSubmatch(text, -1) {
+		if m[3] != "" || strings.Contains(m[2], ".") {
+			numbers = append(numbers, m[2])
+		}
+	}
+	return numbers
+}
+
+// judge counts the passage's figures and says which are in none of its results.
+func (p passage) judge(dir string) (count int, wrong []string) {
+	numbers := shown(p.text)
+	if len(numbers) == 0 {
+		return 0, nil
+	}
+	if len(p.results) == 0 {
+		return len(numbers), []string{strings.Join(numbers, " ") + ": no result is linked"}
+	}
+	var stored []float64
+	for _, name := range p.results {
+		values, err := readResult(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			wrong = append(wrong, err.Error())
+		}
+		stored = append(stored, values...)
+	}
+	for _, n := range numbers {
+		if !slices.ContainsFunc(stored, func(v float64) bool { return rounds(v, n) }) {
+			wrong = append(wrong, fmt.Sprintf("%s is not in %s", n, strings.Join(p.results, ", ")))
+		}
+	}
+	return len(numbers), wrong
+}
+
+// rounds says whether a stored value, or its percentage, is shown so, sign apart.
+func rounds(stored float64, shown string) bool {
+	shown = strings.ReplaceAll(shown, ",", "")
+	_, decimals, _ := strings.Cut(shown, ".")
+	want, err := strconv.ParseFloat(shown, 64)
+	half := 0.5000001 * math.Pow(10, -float64(len(decimals)))
+	v := math.Abs(stored)
+	return err == nil && (math.Abs(v-want) <= half || math.Abs(100*v-want) <= half)
+}
+
+var number = regexp.MustCompile(`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`)
+
+// errResult is of a stored result that does not say where it comes from.
+var errResult = errors.New("a stored result has command, machine, commit, date, count, stored and figures")
+
+// readResult returns all numbers of a result's figures.
+func readResult(file string) ([]float64, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var r Result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if slices.Contains([]string{r.Command, r.Machine, r.Commit, r.Date, r.Count, r.Stored, string(r.Figures)}, "") {
+		return nil, fmt.Errorf("%s: %w", file, errResult)
+	}
+	var values []float64
+	for _, text := range number.FindAllString(string(r.Figures), -1) {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
