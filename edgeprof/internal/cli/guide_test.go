@@ -26,8 +26,10 @@ func TestWhichBoard(t *testing.T) {
 		"127.0.0.1:7001", l.Addr().String())
 }
 
-// TestReadme runs the README's first success.
-func TestReadme(t *testing.T) { scripttest.Guide(t, "../../README.md", ownHome) }
+// TestReadme runs the README's first success, with a smaller model.
+func TestReadme(t *testing.T) {
+	scripttest.Guide(t, "../../README.md", ownHome, "--width 0.75 --resolution 128", "--width 0.25 --resolution 64")
+}
 
 // ownHome keeps calibrations of the one who tests out of the test.
 var ownHome = testscript.Params{Setup: func(env *testscript.Env) error {
