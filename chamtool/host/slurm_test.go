@@ -2,7 +2,6 @@ package host_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -16,11 +15,7 @@ import (
 // Slurm: both jobs leave the logs of both ranks, the second in a folder of its own.
 func TestRealSlurm(t *testing.T) {
 	slurmtest.Need(t)
-	for _, name := range []string{"mpicc", "mpirun"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skip("needs MPI: install with apt-get install openmpi-bin libopenmpi-dev")
-		}
-	}
+	needMPI(t)
 	tool, _ := need(t)
 	c := slurmtest.Start(t)
 	p, err := host.Build(t.Context(), c.Dir, host.Options{MPI: true})
