@@ -42,6 +42,7 @@ bench-once: ## every benchmark once: they still run
 	$(GO) test -run '^$$' -bench . -benchtime 1x work
 
 rivals: ## install and run what else people use beside the tools, in turn; out/rivals.json
+	-@$(GO) run ./tools/cmd/suite install tools/rivals.txt
 	@$(GO) run ./tools/cmd/rivals
 
 fuzz: ## every fuzz target for FUZZTIME (1m)

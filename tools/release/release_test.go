@@ -100,13 +100,13 @@ func TestTag(t *testing.T) {
 	if err := release.Tag(t.Context(), ws.Root, "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
-	main, released := git(t, ws.Root, "rev-parse", "main"), git(t, ws.Root, "rev-parse", "HEAD")
-	for tag, want := range map[string]string{"shared/v0.1.0": main, "hello/v0.1.0": released, "v0.1.0": released, "v0.1.0^": main} {
+	main, released := git(t, ws.Root, "rev-parse", "main"), git(t, ws.Root, "rev-parse", "v0.1.0")
+	for tag, want := range map[string]string{"HEAD": main, "shared/v0.1.0": main, "hello/v0.1.0": released, "v0.1.0^": main} {
 		if got := git(t, ws.Root, "rev-parse", tag); got != want {
 			t.Errorf("%s is %s, want %s", tag, got, want)
 		}
 	}
-	if got := git(t, ws.Root, "diff", "--name-only", "main"); got != "hello/go.mod\nhello/go.sum" {
+	if got := git(t, ws.Root, "diff", "--name-only", "main", "v0.1.0"); got != "hello/go.mod\nhello/go.sum" {
 		t.Errorf("the release changes %q", got)
 	}
 	if mod := git(t, ws.Root, "show", "v0.1.0:hello/go.mod"); strings.Contains(mod, "replace") || !strings.Contains(mod, "shared v0.1.0") {
@@ -129,5 +129,20 @@ func TestTagRefuses(t *testing.T) {
 	}
 	if tags := git(t, ws.Root, "tag"); tags != "" {
 		t.Errorf("left the tags %s", tags)
+	}
+}
+
+// A tag that is there already stays; all that were made before it go again.
+func TestTagFails(t *testing.T) {
+	ws := checkout(t)
+	git(t, ws.Root, "tag", "v0.1.0")
+	if err := release.Tag(t.Context(), ws.Root, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "already exists") {
+		t.Errorf("got %v", err)
+	}
+	if tags := git(t, ws.Root, "tag"); tags != "v0.1.0" {
+		t.Errorf("left the tags %s", tags)
+	}
+	if trees := git(t, ws.Root, "worktree", "list"); strings.Contains(trees, "\n") {
+		t.Errorf("left the work trees %s", trees)
 	}
 }

@@ -21,8 +21,9 @@ import (
 var ErrChanged = errors.New("the checkout differs from its commit")
 
 // Tag makes the release of a checkout as tags of its repository: shared/VERSION
-// where it is, NAME/VERSION for each other module and VERSION at the release
-// commit, which it checks out. VERSION is such as v0.1.0.
+// at its commit, NAME/VERSION for each other module and VERSION at the release
+// commit, which no branch has. The checkout stays as it is. Where anything fails,
+// none of the tags is left. VERSION is such as v0.1.0.
 func Tag(ctx context.Context, root, version string) error {
 	if semver.Canonical(version) != version {
 		return fmt.Errorf("version %q: want one such as v0.1.0", version)
@@ -39,40 +40,88 @@ func Tag(ctx context.Context, root, version string) error {
 	if len(changed) > 0 {
 		return fmt.Errorf("%s: %w", ws.Root, ErrChanged)
 	}
-	if _, err := git.run(ctx, "tag", "shared/"+version); err != nil {
-		return err
-	}
-	cache, err := os.MkdirTemp("", "release-*")
+	work, err := os.MkdirTemp("", "release-*")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(cache)
-	shared, err := Download(ctx, ws.Root, cache, module.Version{Path: prefix + "shared", Version: version})
-	if err != nil {
-		return err
+	defer os.RemoveAll(work)
+	r := &releasing{git: git, version: version, work: work}
+	if err := r.tagAll(ctx, ws); err != nil {
+		return errors.Join(err, r.undo(context.WithoutCancel(ctx)))
 	}
-	if _, err := git.run(ctx, "checkout", "--quiet", "--detach"); err != nil {
-		return err
+	return nil
+}
+
+// releasing is a release on its way.
+type releasing struct {
+	git           command
+	version, work string
+	tags          []string // so far
+}
+
+func (r *releasing) tag(ctx context.Context, name, commit string) error {
+	_, err := r.git.run(ctx, "tag", name, commit)
+	if err == nil {
+		r.tags = append(r.tags, name)
 	}
-	others := slices.DeleteFunc(ws.Modules, func(m workspace.Module) bool { return m.Name == "shared" })
-	for _, m := range others {
-		if err := require(m.Dir, shared); err != nil {
-			return err
-		}
-	}
-	if _, err := git.run(ctx, "add", "."); err != nil {
-		return err
-	}
-	if _, err := git.run(ctx, "commit", "--quiet", "--message", "release "+version); err != nil {
-		return err
-	}
-	for _, m := range others {
-		if _, err := git.run(ctx, "tag", m.Name+"/"+version); err != nil {
-			return err
-		}
-	}
-	_, err = git.run(ctx, "tag", version)
 	return err
+}
+
+// undo takes the tags back.
+func (r *releasing) undo(ctx context.Context) error {
+	if len(r.tags) == 0 {
+		return nil
+	}
+	_, err := r.git.run(ctx, append([]string{"tag", "--delete"}, r.tags...)...)
+	return err
+}
+
+// tagAll tags shared first, as the go command can fetch it only then.
+func (r *releasing) tagAll(ctx context.Context, ws *workspace.Workspace) error {
+	if err := r.tag(ctx, "shared/"+r.version, "HEAD"); err != nil {
+		return err
+	}
+	shared, err := Download(ctx, ws.Root, filepath.Join(r.work, "cache"), module.Version{Path: prefix + "shared", Version: r.version})
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(slices.Clone(ws.Modules), func(m workspace.Module) bool { return m.Name == "shared" })
+	commit, err := r.commit(ctx, others, shared)
+	if err != nil {
+		return err
+	}
+	for _, m := range others {
+		if err := r.tag(ctx, m.Name+"/"+r.version, commit); err != nil {
+			return err
+		}
+	}
+	return r.tag(ctx, r.version, commit)
+}
+
+// commit makes the release commit in a work tree of its own, which goes again.
+func (r *releasing) commit(ctx context.Context, modules []workspace.Module, shared *Downloaded) (hash string, err error) {
+	tree := filepath.Join(r.work, "tree")
+	if _, err := r.git.run(ctx, "worktree", "add", "--quiet", "--detach", tree); err != nil {
+		return "", err
+	}
+	defer func() {
+		_, failed := r.git.run(context.WithoutCancel(ctx), "worktree", "remove", "--force", tree)
+		err = errors.Join(err, failed)
+	}()
+	for _, m := range modules {
+		if err := require(filepath.Join(tree, m.Name), shared); err != nil {
+			return "", err
+		}
+	}
+	git := command{dir: tree, name: "git"}
+	if _, err := git.run(ctx, "add", "."); err != nil {
+		return "", err
+	}
+	if _, err := git.run(ctx, "commit", "--quiet", "--message", "release "+r.version); err != nil {
+		return "", err
+	}
+	out, err := git.run(ctx, "rev-parse", "HEAD")
+	return strings.TrimSpace(string(out)), err
 }
 
 // require makes the module in dir use a published version of another in place

@@ -26,21 +26,8 @@ type Bench struct {
 // python is the system's interpreter, for which Debian's packages are.
 const python = "/usr/bin/python3"
 
-// wheels is the folder of rivals from PyPI.
-func (b *Bench) wheels() string { return filepath.Join(b.Out, "pip") }
-
-// Install installs the rivals that can be: Debian's packages, as root, and
-// XGBoost's current wheel. What fails is told; its comparisons are left out.
-func (b *Bench) Install(ctx context.Context) {
-	for _, line := range [][]string{
-		{"apt-get", "install", "-y", "--no-install-recommends", "python3-xgboost", "python3-flask", "python3-scipy", "python3-pip", "wrk"},
-		{python, "-m", "pip", "install", "--only-binary=:all:", "--no-deps", "--upgrade", "--target", b.wheels(), "xgboost"},
-	} {
-		if _, err := b.run(ctx, nil, line[0], line[1:]...); err != nil {
-			fmt.Fprintf(b.Log, "not installed: %v\n", err)
-		}
-	}
-}
+// wheel is the folder of a package from PyPI, where rivals.txt puts it.
+func (b *Bench) wheel(name string) string { return filepath.Join(b.Root, "out", "real", "pip", name) }
 
 // prepare builds the tools.
 func (b *Bench) prepare(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +65,10 @@ func (r Row) Verdict() string {
 	return "behind"
 }
 
-// comparison measures rows; it returns an error that matches errAbsent where its
+// amount is a value with the row's unit, if it has one.
+func (r Row) amount(v float64) string { return strings.TrimSpace(tour.Number(v) + " " + r.Unit) }
+
+// comparison measures rows; it returns those that it could, and an error where a
 // rival is not installed.
 type comparison struct {
 	name string
@@ -80,18 +84,31 @@ func comparisons() []comparison {
 		{"models", models},
 		{"gate", gate},
 		{"inference", inference},
+		{"profile", profile},
 		{"test-only", testOnly},
 	}
 }
 
-// Run makes the comparisons one after another.
-func Run(ctx context.Context, b *Bench) (*Results, error) {
+// Names are the comparisons.
+func Names() []string {
+	var names []string
+	for _, c := range comparisons() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// Run makes the comparisons one after another: those named, or all.
+func Run(ctx context.Context, b *Bench, names ...string) (*Results, error) {
 	start := time.Now()
 	results := &Results{Commit: tour.Commit(ctx, b.Root), Machine: tour.ReadMachine(), Date: start.UTC().Format(time.DateOnly)}
 	if err := b.prepare(ctx); err != nil {
 		return nil, err
 	}
 	for _, c := range comparisons() {
+		if len(names) > 0 && !slices.Contains(names, c.name) {
+			continue
+		}
 		fmt.Fprintf(b.Log, "%s ...\n", c.name)
 		rows, err := c.run(ctx, b)
 		if ctx.Err() != nil {
@@ -151,7 +168,7 @@ func (r *Results) Markdown(result string) string {
 		if row.More {
 			better = "more"
 		}
-		fmt.Fprintf(w, "| %s | %s | %s %s | `%s` | %s %s | %s | %d | %s | %s |\n", row.Tool, row.What, tour.Number(s.Ours), row.Unit, row.Rival, tour.Number(s.Theirs), row.Unit, ratio, len(row.Ours), better, row.Verdict())
+		fmt.Fprintf(w, "| %s | %s | %s | `%s` | %s | %s | %d | %s | %s |\n", row.Tool, row.What, row.amount(s.Ours), row.Rival, row.amount(s.Theirs), ratio, len(row.Ours), better, row.Verdict())
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(w, "\nNot compared: %s.\n", s)

@@ -3,6 +3,7 @@ package rivals
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -116,29 +117,74 @@ func gate(ctx context.Context, b *Bench) ([]Row, error) {
 	return rows, nil
 }
 
+// ort is a folder's worker for ONNX Runtime, built, and a model to run in it.
+func (b *Bench) ort(ctx context.Context, family string, size ...string) (file string, err error) {
+	if _, err := b.run(ctx, nil, "go", "build", "-o", b.bin()+string(filepath.Separator), "./edgeprof/cmd/edgeprof-ort"); err != nil {
+		return "", err
+	}
+	file = filepath.Join(b.Out, family+".onnx")
+	_, err = b.run(ctx, nil, "edgeprof", append([]string{"synth", family, "--out", file}, size...)...)
+	return file, err
+}
+
+// timeModel is the median of ten inferences, in milliseconds.
+func (b *Bench) timeModel(ctx context.Context, file, runtime string) (float64, error) {
+	var took struct {
+		P50 float64 `json:"p50_seconds"`
+	}
+	err := b.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", runtime, "--runs", "10", "--json")
+	return 1000 * took.P50, err
+}
+
 // inference runs a model in our run time and in ONNX Runtime.
 func inference(ctx context.Context, b *Bench) ([]Row, error) {
-	if _, err := b.run(ctx, nil, "go", "build", "-o", b.bin()+string(filepath.Separator), "./edgeprof/cmd/edgeprof-ort"); err != nil {
-		return nil, err
-	}
-	file := filepath.Join(b.Out, "resnet.onnx")
-	if _, err := b.run(ctx, nil, "edgeprof", "synth", "resnet", "--out", file, "--width", "0.75", "--resolution", "128"); err != nil {
+	file, err := b.ort(ctx, "resnet", "--width", "0.75", "--resolution", "128")
+	if err != nil {
 		return nil, err
 	}
 	row := Row{Tool: "edgeprof", What: "one inference of a resnet, in plain Go on one thread", Unit: "ms", Rival: "ONNX Runtime", Command: "edgeprof time FILE --runtime go, and ort"}
 	for range Rounds {
-		for _, r := range []struct {
-			runtime string
-			to      *[]float64
-		}{{"go", &row.Ours}, {"ort", &row.Theirs}} {
-			var took struct {
-				P50 float64 `json:"p50_seconds"`
-			}
-			if err := b.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", r.runtime, "--runs", "10", "--json"); err != nil {
+		ours, err := b.timeModel(ctx, file, "go")
+		if err != nil {
+			return nil, err
+		}
+		theirs, err := b.timeModel(ctx, file, "ort")
+		if err != nil {
+			return nil, err
+		}
+		row.Ours, row.Theirs = append(row.Ours, ours), append(row.Theirs, theirs)
+	}
+	return []Row{row}, nil
+}
+
+// profile foretells models from rates of this machine, beside the sum of the kernels
+// that ONNX Runtime saw when it ran them; a round is a model.
+func profile(ctx context.Context, b *Bench) ([]Row, error) {
+	rates := filepath.Join(b.Out, "rates.json")
+	row := Row{Tool: "edgeprof", What: "error of the time of one inference, told before it runs", Unit: "%", Rival: "ONNX Runtime's own profile of a run", Command: "edgeprof layers FILE --measure, beside edgeprof time FILE --runtime ort"}
+	for i, family := range []string{"mobilenetv2", "resnet", "transformer", "alexnet"} {
+		file, err := b.ort(ctx, family)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			if _, err := b.run(ctx, nil, "edgeprof", "calibrate", "--runtime", "ort", "--runs", "3", "--out", rates); err != nil {
 				return nil, err
 			}
-			*r.to = append(*r.to, 1000*took.P50)
 		}
+		var told struct {
+			Predicted struct{ Value float64 } `json:"predicted_seconds"`
+			Profiled  float64                 `json:"measured_seconds"`
+		}
+		if err := b.runJSON(ctx, &told, "edgeprof", "layers", file, "--measure", "--calibration", rates, "--json"); err != nil {
+			return nil, err
+		}
+		truth, err := b.timeModel(ctx, file, "ort")
+		if err != nil {
+			return nil, err
+		}
+		off := func(seconds float64) float64 { return 100 * math.Abs(1000*seconds/truth-1) }
+		row.Ours, row.Theirs = append(row.Ours, off(told.Predicted.Value)), append(row.Theirs, off(told.Profiled))
 	}
 	return []Row{row}, nil
 }

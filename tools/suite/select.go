@@ -70,18 +70,20 @@ type Need struct {
 	Name string // package, for npm with @VERSION, for pip with ==VERSION
 }
 
-// Needs reads the real.txt of each module: a need a line, "apt NAME",
-// "npm NAME@VERSION" or "pip NAME==VERSION"; # starts a comment. Each need
-// comes once, in order.
-func Needs(ws *workspace.Workspace) ([]Need, error) {
+// Needs reads the real.txt of each module that has one, and more such files: a need
+// a line, "apt NAME", "npm NAME@VERSION" or "pip NAME==VERSION"; # starts a comment.
+// Each need comes once, in order.
+func Needs(ws *workspace.Workspace, more ...string) ([]Need, error) {
+	var files []string
+	for _, m := range ws.Modules {
+		if path := filepath.Join(m.Dir, "real.txt"); exists(path) {
+			files = append(files, path)
+		}
+	}
 	var needs []Need
 	seen := map[Need]bool{}
-	for _, m := range ws.Modules {
-		path := filepath.Join(m.Dir, "real.txt")
+	for _, path := range append(files, more...) {
 		data, err := os.ReadFile(path)
-		if os.IsNotExist(err) {
-			continue
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +100,11 @@ func Needs(ws *workspace.Workspace) ([]Need, error) {
 		}
 	}
 	return needs, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // versions is what stands between a package's name and its version.

@@ -161,6 +161,7 @@ func TestFoldersAndNeeds(t *testing.T) {
 		"m/b/b_test.go": "package b\n\nfunc FuzzX(f *testing.F) {}\n",
 		"m/b/b.go":      "package b\n\nfunc TestRealY() {}\n",
 		"m/real.txt":    "# tools\napt python3\nnpm left@1.0.0 # why\napt python3\npip wheel==0.45.1\n",
+		"m/more.txt":    "apt python3\napt wrk\n",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -185,12 +186,15 @@ func TestFoldersAndNeeds(t *testing.T) {
 	if diff := cmp.Diff([]Target{{"./m/b", "FuzzX"}}, targets); diff != "" {
 		t.Errorf("fuzz targets (-want +got):\n%s", diff)
 	}
-	needs, err := Needs(ws)
+	needs, err := Needs(ws, filepath.Join(root, "m/more.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Need{{"apt", "python3"}, {"npm", "left@1.0.0"}, {"pip", "wheel==0.45.1"}}, needs); diff != "" {
+	if diff := cmp.Diff([]Need{{"apt", "python3"}, {"npm", "left@1.0.0"}, {"pip", "wheel==0.45.1"}, {"apt", "wrk"}}, needs); diff != "" {
 		t.Errorf("needs (-want +got):\n%s", diff)
+	}
+	if _, err := Needs(ws, filepath.Join(root, "none.txt")); err == nil {
+		t.Error("a file that is not there names no needs, without a word")
 	}
 	for _, line := range []string{"yum x", "apt", "npm left", "npm @scope/left", "pip wheel", "pip wheel==", "pip ==1"} {
 		if err := os.WriteFile(filepath.Join(root, "m/real.txt"), []byte("\n"+line+"\n"), 0o644); err != nil {

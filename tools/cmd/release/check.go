@@ -76,6 +76,9 @@ func (r *rehearsal) tag(ctx context.Context) (err error) {
 	if err := release.Tag(ctx, clone, r.version); err != nil {
 		return err
 	}
+	if err := run(ctx, clone, nil, "git", "checkout", "--quiet", r.version); err != nil {
+		return err
+	}
 	// Go remembers what is in a module by its folder and version.
 	modules, err := os.MkdirTemp(r.out, "modules-*")
 	if err != nil {

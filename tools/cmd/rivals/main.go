@@ -1,5 +1,5 @@
-// Command rivals installs what else people use, measures the tools beside it, in
-// turn, and writes out/rivals.json. `make rivals` runs it.
+// Command rivals measures the tools beside what else people use, in turn, and writes
+// out/rivals.json. `make rivals` installs that first and runs it.
 package main
 
 import (
@@ -18,15 +18,15 @@ import (
 func main() {
 	cli.Main(func(env *cli.Env) *cobra.Command {
 		return &cobra.Command{
-			Use:   "rivals",
-			Short: "measure the tools beside what else people use",
-			Args:  cobra.NoArgs,
-			RunE:  func(c *cobra.Command, _ []string) error { return run(c.Context(), env) },
+			Use:   "rivals [NAME...]",
+			Short: "measure the tools beside what else people use; some comparisons are only printed",
+			Args:  cobra.OnlyValidArgs, ValidArgs: rivals.Names(),
+			RunE: func(c *cobra.Command, names []string) error { return run(c.Context(), env, names) },
 		}
 	})
 }
 
-func run(ctx context.Context, env *cli.Env) error {
+func run(ctx context.Context, env *cli.Env, names []string) error {
 	ws, err := workspace.Find(".")
 	if err != nil {
 		return err
@@ -35,13 +35,14 @@ func run(ctx context.Context, env *cli.Env) error {
 	if err := os.MkdirAll(b.Out, 0o755); err != nil {
 		return err
 	}
-	b.Install(ctx)
-	results, err := rivals.Run(ctx, b)
+	results, err := rivals.Run(ctx, b, names...)
 	if err != nil {
 		return err
 	}
-	if err := results.Save(filepath.Join(ws.Root, "out", "rivals.json")); err != nil {
-		return err
+	if len(names) == 0 {
+		if err := results.Save(filepath.Join(ws.Root, "out", "rivals.json")); err != nil {
+			return err
+		}
 	}
 	_, err = fmt.Fprint(env.Stdout, results.Markdown("rivals.json"))
 	return err

@@ -12,11 +12,11 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// install installs what the modules' real.txt name: Debian packages into the
-// system, the others below out/real, npm's in node_modules and each of pip's
-// in pip/NAME==VERSION.
-func install(ctx context.Context, ws *workspace.Workspace) error {
-	needs, err := suite.Needs(ws)
+// install installs what the modules' real.txt, and more such files, name: Debian
+// packages into the system, the others below out/real, npm's in node_modules and
+// each of pip's in pip/NAME==VERSION.
+func install(ctx context.Context, ws *workspace.Workspace, more ...string) error {
+	needs, err := suite.Needs(ws, more...)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // Command suite runs the project's tests. `make test` calls `suite test`,
 // `make real` `suite real` and `make fuzz` `suite fuzz TIME`; each ends with one
 // line that counts what passed, failed and was skipped, and exits 1 unless all
-// is well.
+// is well. `suite install` only installs what the tests drive.
 package main
 
 import (
@@ -35,6 +35,13 @@ func newRoot(env *cli.Env) *cobra.Command {
 	}
 	add("test", "every test, then each module alone", nil, func([]string) part { return test })
 	add("real", "install the real components and run the tests that drive them", nil, func([]string) part { return real })
+	root.AddCommand(&cobra.Command{Use: "install [FILE...]", Short: "install the real components, and those that more such files name", RunE: func(c *cobra.Command, files []string) error {
+		ws, err := workspace.Find(".")
+		if err != nil {
+			return err
+		}
+		return install(c.Context(), ws, files...)
+	}})
 	add("fuzz TIME", "every fuzz target for a time such as 1m", cobra.ExactArgs(1), func(args []string) part { return fuzz(args[0]) })
 	return root
 }
