@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -19,8 +20,8 @@ var architectures = []string{"amd64", "arm64"}
 // Parts writes what goes into the packages of each tool beside its program, as
 // trees of a prefix such as /usr: into/TOOL/ARCH/{bin,lib,share}. They have
 // completions, manual pages, the licence, those of the modules that the program
-// is made of, and its bill of materials; and what needs a C compiler, for the
-// processor of this machine alone.
+// is made of, and its bill of materials; and what needs a C compiler, for another
+// processor where its cross compiler is.
 func Parts(ctx context.Context, ws *workspace.Workspace, version, into string) error {
 	into, err := filepath.Abs(into)
 	if err != nil {
@@ -57,7 +58,7 @@ func (t tool) parts(ctx context.Context) error {
 	}
 	here := filepath.Join(built, runtime.GOARCH)
 	for _, arch := range architectures {
-		if err := t.build(ctx, "GOARCH="+arch, "-o", filepath.Join(built, arch), "./cmd/"+t.Name); err != nil {
+		if err := t.build(ctx, []string{"GOARCH=" + arch, "CGO_ENABLED=0"}, "-o", filepath.Join(built, arch), "./cmd/"+t.Name); err != nil {
 			return err
 		}
 	}
@@ -68,8 +69,11 @@ func (t tool) parts(ctx context.Context) error {
 		if err := t.papers(filepath.Join(built, arch), arch, licences); err != nil {
 			return err
 		}
+		if err := t.natives(ctx, here, arch); err != nil {
+			return err
+		}
 	}
-	return t.natives(ctx, here)
+	return nil
 }
 
 // licences are those of the modules that the tool uses, and of Go.
@@ -87,8 +91,8 @@ func (t tool) licences(ctx context.Context) (map[string]Licence, error) {
 }
 
 // build is a go build as goreleaser's, which finds what is built here.
-func (t tool) build(ctx context.Context, env string, args ...string) error {
-	build := command{dir: t.Dir, name: "go", env: []string{"GOWORK=off", "CGO_ENABLED=0", env}}
+func (t tool) build(ctx context.Context, env []string, args ...string) error {
+	build := command{dir: t.Dir, name: "go", env: append([]string{"GOWORK=off"}, env...)}
 	_, err := build.run(ctx, append([]string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -X " + prefix + "shared/cli.release=" + t.version}, args...)...)
 	return err
 }
@@ -143,21 +147,32 @@ func (t tool) papers(program, arch string, licences map[string]Licence) error {
 	return file.WriteJSON(filepath.Join(doc, "sbom.cdx.json"), bill)
 }
 
-// natives writes what needs a C compiler.
-func (t tool) natives(ctx context.Context, program string) error {
-	at := filepath.Join(t.into, runtime.GOARCH)
+// compilers are the C compilers for each processor, on a machine of any other.
+var compilers = map[string]string{"amd64": "x86_64-linux-gnu-gcc", "arm64": "aarch64-linux-gnu-gcc"}
+
+// natives writes what needs a C compiler, where there is one for the processor.
+func (t tool) natives(ctx context.Context, program, arch string) error {
+	cc := "cc"
+	if arch != runtime.GOARCH {
+		cc = compilers[arch]
+		if _, err := exec.LookPath(cc); err != nil {
+			return nil
+		}
+	}
+	at := filepath.Join(t.into, arch)
 	lib := filepath.Join(at, "lib", "foretime")
+	cgo := []string{"GOARCH=" + arch, "CGO_ENABLED=1", "CC=" + cc}
 	switch t.Name {
 	case "chamtool":
-		if err := t.build(ctx, "CGO_ENABLED=1", "-buildmode=c-shared", "-o", filepath.Join(lib, "libchamtool.so"), "./cmd/libchamtool"); err != nil {
+		if err := t.build(ctx, cgo, "-buildmode=c-shared", "-o", filepath.Join(lib, "libchamtool.so"), "./cmd/libchamtool"); err != nil {
 			return err
 		}
 		return os.Remove(filepath.Join(lib, "libchamtool.h")) // nobody links to it
 	case "deft":
-		_, err := command{name: program}.run(ctx, "build-hook", "--out", lib)
+		_, err := command{name: program, env: []string{"CC=" + cc}}.run(ctx, "build-hook", "--out", lib)
 		return err
 	case "edgeprof":
-		return t.build(ctx, "CGO_ENABLED=1", "-o", filepath.Join(at, "bin", "edgeprof-ort"), "./cmd/edgeprof-ort")
+		return t.build(ctx, cgo, "-o", filepath.Join(at, "bin", "edgeprof-ort"), "./cmd/edgeprof-ort")
 	}
 	return nil
 }

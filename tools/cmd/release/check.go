@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/mod/semver"
 
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/tools/release"
@@ -39,6 +42,7 @@ func check(ctx context.Context, env *cli.Env, version string) error {
 		{"tag", r.tag},
 		{"go install", r.install},
 		{"package", r.pack},
+		{"libraries", r.libraries},
 		{"start", r.start},
 		{"papers", r.papers},
 	} {
@@ -153,6 +157,47 @@ func (r *rehearsal) goreleaser(ctx context.Context) error {
 	}
 	env := append(slices.Clone(r.env), "GORELEASER_CURRENT_TAG="+r.version)
 	return run(ctx, r.clone.Root, env, filepath.Join(bin, "goreleaser"), "release", "--skip=publish", "--clean", "--config", "tools/release/goreleaser/goreleaser.yaml")
+}
+
+// glibc is the oldest C library that libraries may need: RHEL 9, Debian 12 and
+// Ubuntu 22.04 have it.
+const glibc = "v2.34"
+
+// libraries wants what a C compiler made to be for the processor of its folder, and
+// to need no newer C library.
+func (r *rehearsal) libraries(context.Context) error {
+	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
+		parts := filepath.Join(r.clone.Root, "out", "parts", "*", arch)
+		files, _ := filepath.Glob(filepath.Join(parts, "lib", "foretime", "*.so")) // the patterns are well formed
+		programs, _ := filepath.Glob(filepath.Join(parts, "bin", "*"))
+		for _, path := range append(files, programs...) {
+			if err := linked(path, machine); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
+	return nil
+}
+
+func linked(path string, machine elf.Machine) error {
+	f, err := elf.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if f.Machine != machine {
+		return fmt.Errorf("is for %v", f.Machine)
+	}
+	symbols, err := f.ImportedSymbols()
+	if err != nil {
+		return err
+	}
+	for _, s := range symbols {
+		if v, ok := strings.CutPrefix(s.Version, "GLIBC_"); ok && semver.Compare("v"+v, glibc) > 0 {
+			return fmt.Errorf("%s needs glibc %s", s.Name, v)
+		}
+	}
+	return nil
 }
 
 // prefix is where the packages are unpacked.
