@@ -39,7 +39,7 @@ func (s *Schedule) Gantt() chart.Gantt {
 // CDF returns the chart of the distribution of job completion times under
 // each schedule.
 func CDF(schedules []*Schedule) chart.CDF {
-	c := chart.CDF{Frame: chart.Frame{Title: "Job completion time", X: "job completion time (s)", Y: "share of jobs", LogX: true}}
+	c := chart.CDF{Frame: chart.Frame{Title: "Share of jobs done, by policy", X: "job completion time (s)", Y: "share of jobs", LogX: true}}
 	for _, s := range schedules {
 		sample := chart.Sample{Name: s.Policy}
 		for _, r := range s.Runs {

@@ -23,7 +23,7 @@ func logs() []Named {
 // The points are those of Deft's figure: end since the first start, and JCT.
 func TestTimeSeries(t *testing.T) {
 	want := []chart.Series{{Name: "A", X: []float64{2, 4}, Y: []float64{1000, 2000}}, {Name: "B", X: []float64{0.5}, Y: []float64{500}}}
-	if diff := cmp.Diff(want, TimeSeries(logs()).Series); diff != "" {
+	if diff := cmp.Diff(want, TimeSeries("jobs", logs()).Series); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -69,7 +69,7 @@ func TestDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]chart.Chart{
-		"series": TimeSeries(logs()), "cdf": CDF(logs()), "jct": Intervals(points(), JCT),
+		"series": TimeSeries("jobs", logs()), "cdf": CDF("jobs", logs()), "jct": Intervals(points(), JCT),
 		"inflation": Intervals(points(), Inflation), "scatter": scatter,
 		"queue": Queue([]trial.Depth{{AtMS: 1, Model: "A", InFlight: 5}}),
 	} {
@@ -78,7 +78,7 @@ func TestDrawn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, c := range map[string]chart.Chart{"series": TimeSeries(nil), "cdf": CDF(nil), "queue": Queue(nil)} {
+	for name, c := range map[string]chart.Chart{"series": TimeSeries("none", nil), "cdf": CDF("none", nil), "queue": Queue(nil)} {
 		if err := chart.SVG(&bytes.Buffer{}, c); !errors.Is(err, chart.ErrEmpty) {
 			t.Errorf("%s: %v", name, err)
 		}

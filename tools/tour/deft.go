@@ -68,10 +68,8 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 			return Chapter{}, fmt.Errorf("deft %s: %d models", run.args[0], len(run.into.Models))
 		}
 	}
-	for _, policy := range []string{"none", "priority"} {
-		if _, err := s.run(ctx, "deft", "plot", "jct-timeseries", "--model-A-jct-log", policy+"/background.csv", "--model-B-jct-log", policy+"/urgent.csv", "--out", policy+".svg"); err != nil {
-			return Chapter{}, err
-		}
+	if _, err := s.run(ctx, "deft", "plot", "jct-timeseries", "--title", "The urgent job, without a gate (none) and behind it (priority)", "--log", "none/urgent.csv,priority/urgent.csv", "--out", "urgent.svg"); err != nil {
+		return Chapter{}, err
 	}
 	var best struct {
 		Sync   int     `json:"sync"`
@@ -113,8 +111,7 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 			{"best interval", float64(best.Sync), "launches", fmt.Sprintf("predicted from a sweep on the virtual clock; %s %% above the best measured", Number(100*best.Regret))},
 		},
 		Plots: []Plot{
-			{"deft/none.svg", "Without a gate: the urgent job's times beside the other's, job by job."},
-			{"deft/priority.svg", "The same behind a gate that lets the urgent job through."},
+			{"deft/urgent.svg", "Each job of the urgent program: without a gate it waits behind the other's kernels, behind the gate it goes first."},
 			{"deft/intervals.svg", "What a synchronization point every so many launches costs both, and which is the best."},
 		},
 	}, nil

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +25,9 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 
 // logFlags name logs: two by Deft's flags, or any number.
 type logFlags struct {
-	a, b string
-	more []string
+	a, b  string
+	more  []string
+	title string
 }
 
 func (l *logFlags) flags(c *cobra.Command) {
@@ -32,29 +35,41 @@ func (l *logFlags) flags(c *cobra.Command) {
 	f.StringVar(&l.a, "model-A-jct-log", "", "log of the first model")
 	f.StringVar(&l.b, "model-B-jct-log", "", "log of the second model")
 	f.StringSliceVar(&l.more, "log", nil, "further logs")
+	f.StringVar(&l.title, "title", "Job completion time", "what the plot shows")
 }
 
 // load reads the logs and warns of rows that could not be read.
 func (l *logFlags) load(env *cli.Env) ([]plot.Named, error) {
+	paths := slices.DeleteFunc(append([]string{l.a, l.b}, l.more...), func(path string) bool { return path == "" })
 	var named []plot.Named
-	for _, path := range append([]string{l.a, l.b}, l.more...) {
-		if path == "" {
-			continue
-		}
-		log, err := jct.Load(path)
+	for i, name := range names(paths) {
+		log, err := jct.Load(paths[i])
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range log.Diagnostics {
 			env.Log.Warn(d)
 		}
-		base := filepath.Base(path)
-		named = append(named, plot.Named{Name: base[:len(base)-len(filepath.Ext(base))], Log: log})
+		named = append(named, plot.Named{Name: name, Log: log})
 	}
 	if len(named) == 0 {
 		return nil, cli.Usagef("no log given: --model-A-jct-log, --model-B-jct-log or --log")
 	}
 	return named, nil
+}
+
+// names are those of the files, with their folders where files are called alike.
+func names(paths []string) []string {
+	var names []string
+	for _, path := range paths {
+		base := filepath.Base(path)
+		alike := func(other string) bool { return other != path && filepath.Base(other) == base }
+		if slices.ContainsFunc(paths, alike) {
+			base = filepath.Join(filepath.Base(filepath.Dir(path)), base)
+		}
+		names = append(names, strings.TrimSuffix(base, filepath.Ext(base)))
+	}
+	return names
 }
 
 func newTimeSeriesCommand(env *cli.Env) *cobra.Command {
@@ -73,7 +88,7 @@ func newTimeSeriesCommand(env *cli.Env) *cobra.Command {
 			if out == "" {
 				out = filepath.Join(dir, "jct_vs_t.svg")
 			}
-			return chart.Save(out, plot.TimeSeries(logs))
+			return chart.Save(out, plot.TimeSeries(l.title, logs))
 		},
 	}
 	l.flags(c)
@@ -94,7 +109,7 @@ func newCDFCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return chart.Save(out, plot.CDF(logs))
+			return chart.Save(out, plot.CDF(l.title, logs))
 		},
 	}
 	l.flags(c)
