@@ -76,6 +76,9 @@ func NewForecaster(jobs []trace.Job, s Settings) (*Forecaster, error) {
 	if s.Size < 0 {
 		return nil, fmt.Errorf("%w: %d nodes", ErrSettings, s.Size)
 	}
+	if !(s.Level > 0 && s.Level < 1) {
+		return nil, fmt.Errorf("%w: level %g, want it between 0 and 1", ErrSettings, s.Level)
+	}
 	b, err := newBands(s.Level)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSettings, err)

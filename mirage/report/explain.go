@@ -27,8 +27,9 @@ type Explanation struct {
 	ID      string   `json:"id"`
 	Nodes   int      `json:"nodes"`
 	Submit  int64    `json:"submit"`
-	Start   int64    `json:"start"`
-	Reasons []Reason `json:"reasons"` // each holds until the next, or the start
+	Start   int64    `json:"start"`        // in the simulation
+	Logged  *int64   `json:"logged_start"` // null where it never started
+	Reasons []Reason `json:"reasons"`      // each holds until the next, or the start
 }
 
 // Explain simulates a workload up to the start of a job and tells why it
@@ -49,6 +50,9 @@ func Explain(ctx context.Context, w *simulator.Workload, id string) (*Explanatio
 		return nil, fmt.Errorf("%w: %s was rejected: %w", ErrNoJob, id, err)
 	}
 	e := &Explanation{ID: id, Nodes: job.Nodes, Submit: job.Submit}
+	if !job.NoStart {
+		e.Logged = &job.Start
+	}
 	s := w.New()
 	started := false
 	s.OnStart = func(j int32, at int64) {

@@ -134,7 +134,7 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if len(t.Jobs) == 0 {
-		return nil, fmt.Errorf("%s: %w: %d bad rows, %d skipped%s", file, ErrNoJobs, len(t.Bad), total(t.Skipped), firstBad(t.Bad))
+		return nil, fmt.Errorf("%s: %w: %d bad rows%s%s", file, ErrNoJobs, len(t.Bad), skipped(t.Skipped), firstBad(t.Bad))
 	}
 	t.sort()
 	p.untangle()
@@ -216,11 +216,12 @@ func firstBad(bad []*dataset.SyntaxError) string {
 	return "; the first bad one: " + bad[0].Error()
 }
 
-func total(counts map[string]int) (n int) {
-	for _, c := range counts {
-		n += c
+// skipped tells how many rows were left out, and why.
+func skipped(counts map[string]int) (text string) {
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		text += fmt.Sprintf(", %d skipped (%s)", counts[reason], reason)
 	}
-	return n
+	return text
 }
 
 // layoutOf finds the layout from the first lines of a file.

@@ -82,7 +82,7 @@ cluster, which knows every length and every arrival, is told too.`,
 // oracle sets the machine's size and, where there is a settings file, simulates
 // the log as one who knows the future would: the waits in seconds.
 func (m *machine) oracle(ctx context.Context, t *trace.Trace, s *backtest.Settings) ([]float64, error) {
-	s.Partitioned = len(partitions(t.Jobs)) > 1
+	s.Partitioned = len(showsOf(t.Jobs).names()) > 1
 	s.Size = t.Size // the most that the whole log shows in use would tell of the future
 	if m.changed("nodes") {
 		s.Size = m.nodes

@@ -45,13 +45,19 @@ func (e *episodes) flags(c *cobra.Command, count int, interval string) {
 	cli.Require(c, "start")
 }
 
-// seconds reads a span such as 90s, 4h, 14d or 1d12h.
+// seconds reads a span such as 90s, 4h, 14d or 1d12h, or as sbatch writes it,
+// such as 12:00:00 or 2-12:00:00.
 func seconds(flag, s string) (int64, error) {
+	if strings.Contains(s, ":") {
+		if n, ok := trace.SlurmSeconds(s); ok {
+			return n, nil
+		}
+	}
 	text, days := s, int64(0)
 	if d, rest, ok := strings.Cut(s, "d"); ok {
 		n, err := strconv.ParseInt(d, 10, 32)
 		if err != nil || n < 0 {
-			return 0, cli.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
+			return 0, noSpan(flag, s)
 		}
 		days, text = n, rest
 	}
@@ -60,9 +66,13 @@ func seconds(flag, s string) (int64, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return 0, cli.Usagef("--%s: %q is not a time such as 4h or 14d", flag, s)
+		return 0, noSpan(flag, s)
 	}
 	return days*86400 + int64(d.Seconds()), nil
+}
+
+func noSpan(flag, s string) error {
+	return cli.Usagef("--%s: %q is not a time such as 90m, 4h, 14d or 12:00:00", flag, s)
 }
 
 // plan builds the episodes of a trace. The priority of the service is the

@@ -31,7 +31,12 @@ func newExplainCommand(env *cli.Env) *cobra.Command {
 			if asJSON {
 				return env.WriteJSON(e)
 			}
-			fmt.Fprintf(env.Stdout, "job %s of %d nodes waited %v, from %s to %s\n", e.ID, e.Nodes, time.Duration(e.Start-e.Submit)*time.Second, clock(t, e.Submit), clock(t, e.Start))
+			wait := func(start int64) time.Duration { return time.Duration(start-e.Submit) * time.Second }
+			fmt.Fprintf(env.Stdout, "job %s of %s waited %v in the simulation, from %s to %s", e.ID, counted(e.Nodes, "node"), wait(e.Start), clock(t, e.Submit), clock(t, e.Start))
+			if e.Logged != nil {
+				fmt.Fprintf(env.Stdout, "; %v in the log", wait(*e.Logged))
+			}
+			fmt.Fprintln(env.Stdout)
 			var table cli.Table
 			table.Header = []string{"from", "free nodes", "jobs ahead", "because"}
 			for _, r := range e.Reasons {

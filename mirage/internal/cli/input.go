@@ -107,10 +107,15 @@ func between(t *trace.Trace, from, to string) (lo, hi int64, err error) {
 			return 0, 0, cli.Usagef("--to: %w", err)
 		}
 	}
-	if hi <= lo {
-		return 0, 0, cli.Usagef("--to is not after --from")
+	switch {
+	case hi > lo:
+		return lo, hi, nil
+	case to == "":
+		return 0, 0, cli.Usagef("--from %s: the last job of the log was submitted at %s", from, clock(t, hi-1))
+	case from == "":
+		return 0, 0, cli.Usagef("--to %s: the log begins at %s", to, clock(t, lo))
 	}
-	return lo, hi, nil
+	return 0, 0, cli.Usagef("--to is not after --from")
 }
 
 // selected returns the jobs submitted between two dates, and those submitted

@@ -50,7 +50,7 @@ func (w *when) live(ctx context.Context, env *cli.Env, q question) (*answered, e
 		return nil, cli.Usagef("--at needs a log")
 	}
 	client := &slurm.Client{Runner: slurm.Exec{}}
-	v, err := w.look(ctx, env, client)
+	v, err := w.look(ctx, client)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,10 @@ func (w *when) live(ctx context.Context, env *cli.Env, q question) (*answered, e
 }
 
 // look takes in a real Slurm as it is now.
-func (w *when) look(ctx context.Context, env *cli.Env, client *slurm.Client) (*slurm.View, error) {
+func (w *when) look(ctx context.Context, client *slurm.Client) (*slurm.View, error) {
+	if !(w.s.Level > 0 && w.s.Level < 1) {
+		return nil, cli.Usagef("--level %g: want it between 0 and 1", w.s.Level)
+	}
 	var rules *scheduler.Rules
 	if w.m.file != "" {
 		file, err := calibrate.Load(w.m.file)
@@ -77,11 +80,15 @@ func (w *when) look(ctx context.Context, env *cli.Env, client *slurm.Client) (*s
 		}
 		rules = &file.Rules
 	}
-	v, err := client.Look(ctx, time.Now(), rules)
-	if err == nil && v.Private {
-		env.Log.Warn(slurm.ErrPrivate)
+	return client.Look(ctx, time.Now(), rules)
+}
+
+// hidden says that others' jobs are not seen.
+func hidden(v *slurm.View) []string {
+	if !v.Private {
+		return nil
 	}
-	return v, err
+	return []string{slurm.ErrPrivate.Error()}
 }
 
 // job is the job of a question to a real Slurm.
@@ -100,7 +107,7 @@ func (w *when) foretell(v *slurm.View, q question) (*answered, error) {
 		return nil, cli.Usagef("it would never start: %w", err)
 	}
 	p := slurm.Expect(waits, w.s.Level)
-	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Alternatives: []alternative{}}
+	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Notes: hidden(v), Alternatives: []alternative{}}
 	if p.Value >= 60 { // else nothing would start a minute earlier
 		w.sketch(a, v, job)
 	}
@@ -136,7 +143,7 @@ func cheaper(job trace.Job) (shapes []shape) {
 			if n := job.Need; n != nil {
 				smaller.Need = &trace.Need{CPUs: n.CPUs / int(part), GPUs: n.GPUs / int(part), MemoryMB: n.MemoryMB / part}
 			}
-			shapes = append(shapes, shape{fmt.Sprintf("%d nodes", smaller.Nodes), smaller})
+			shapes = append(shapes, shape{counted(smaller.Nodes, "node"), smaller})
 		}
 	}
 	return shapes

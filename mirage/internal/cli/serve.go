@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -149,6 +151,12 @@ func (s *serve) ask(r *http.Request) (*answered, error) {
 // questionOf reads nodes (1), limit (24h), partition, user and by, and cpus, gpus,
 // memory and exclusive.
 func questionOf(v url.Values) (question, error) {
+	known := []string{"nodes", "limit", "partition", "user", "by", "cpus", "gpus", "memory", "exclusive"}
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if !slices.Contains(known, name) {
+			return question{}, cli.Usagef("%s is none of %s", name, strings.Join(known, ", "))
+		}
+	}
 	q := question{nodes: 1, limit: 86400, partition: v.Get("partition"), user: v.Get("user"), by: v.Get("by")}
 	for name, to := range map[string]func(string) error{
 		"nodes": number(&q.nodes), "cpus": number(&q.takes.cpus), "gpus": number(&q.takes.gpus), "memory": number(&q.takes.memory),
@@ -159,7 +167,7 @@ func questionOf(v url.Values) (question, error) {
 			continue
 		}
 		if err := to(text); err != nil {
-			return q, cli.Usagef("%s: %w", name, err)
+			return q, cli.Usagef("%s: %q: %w", name, text, errors.Unwrap(err))
 		}
 	}
 	var err error

@@ -77,7 +77,7 @@ func TestServe(t *testing.T) {
 	if r, _ := get(t, h, "/when", "wrong"); r.StatusCode != 401 {
 		t.Errorf("another token: %d", r.StatusCode)
 	}
-	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01", "/when?gpus=1", "/when?memory=-1"} {
+	for _, url := range []string{"/when?nodes=0", "/when?nodes=many", "/when?limit=soon", "/when?by=1969-01-01", "/when?gpus=1", "/when?memory=-1", "/when?node=4", "/when?partition=nope", "/when?nodes=4000"} {
 		if r, v := get(t, h, url, "secret"); r.StatusCode != 400 || v["error"] == "" {
 			t.Errorf("%s: %d, %v", url, r.StatusCode, v)
 		}

@@ -85,7 +85,7 @@ func (s *watched) ask(ctx context.Context, q question) (*answered, error) {
 // that others wait for too.
 func (s *watched) fresh(ctx context.Context) (*slurm.View, error) {
 	if s.seen.IsZero() || time.Since(s.seen) >= s.every {
-		s.view, s.err = s.w.look(context.WithoutCancel(ctx), s.env, &slurm.Client{Runner: slurm.Exec{}})
+		s.view, s.err = s.w.look(context.WithoutCancel(ctx), &slurm.Client{Runner: slurm.Exec{}})
 		s.seen = time.Now()
 	}
 	return s.view, s.err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -29,6 +28,7 @@ type answered struct {
 	// TestOnly is what sbatch --test-only says, where a real Slurm was asked.
 	TestOnly     string        `json:"test_only,omitempty"`
 	Chance       *float64      `json:"chance,omitempty"`
+	Notes        []string      `json:"notes,omitempty"` // in what it goes beyond what is known
 	Alternatives []alternative `json:"alternatives"`
 }
 
@@ -145,7 +145,7 @@ func (w *when) asked() (question, error) {
 // check refuses what can be no job, with an error of usage.
 func (q *question) check() error {
 	if q.nodes < 1 || q.limit < 60 {
-		return cli.Usagef("a job of %d nodes and %d s", q.nodes, q.limit)
+		return cli.Usagef("a job of %s and %d s", counted(q.nodes, "node"), q.limit)
 	}
 	if t := q.takes; t.cpus < 0 || t.gpus < 0 || t.memory < 0 {
 		return cli.Usagef("a job of %d CPUs, %d GPUs and %d MB", t.cpus, t.gpus, t.memory)
@@ -155,12 +155,13 @@ func (q *question) check() error {
 
 // known is a log at an instant, ready to answer.
 type known struct {
-	t          *trace.Trace
-	f          *backtest.Forecaster
-	at         int64
-	size       int // of the machine; 0 where it is not known
-	priority   float64
-	partitions []string
+	t        *trace.Trace
+	f        *backtest.Forecaster
+	at       int64
+	size     int // of the machine; 0 where it is not known
+	peak     int // the most nodes in use at once
+	priority float64
+	shows    *shows
 }
 
 // learn reads a log up to the instant.
@@ -178,7 +179,7 @@ func (w *when) learn(ctx context.Context, t *trace.Trace) (*known, error) {
 		return nil, cli.Usagef("%w", err)
 	}
 	before := t.Between(math.MinInt64, at)
-	return &known{t, f, at, w.s.Size, trace.MedianPriority(before), partitions(before)}, f.Reach(ctx, at)
+	return &known{t, f, at, w.s.Size, t.PeakNodes(), trace.MedianPriority(before), showsOf(before)}, f.Reach(ctx, at)
 }
 
 // ask answers a question. The error is one of usage where the job cannot be.
@@ -189,24 +190,43 @@ func (k *known) ask(q question) (*answered, error) {
 	if q.takes.given() {
 		return nil, cli.Usagef("CPUs, GPUs, memory and exclusive nodes of a job are for a real Slurm: what a log counts is --unit's to say")
 	}
-	if k.size > 0 && q.nodes > k.size {
-		return nil, cli.Usagef("a job of %d nodes: the machine has %d, so that it would never start", q.nodes, k.size)
+	if err := k.fits(q.nodes); err != nil {
+		return nil, err
 	}
-	job := trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: q.limit, Submit: k.at, Priority: k.priority}
+	partition, err := k.shows.partition(q.partition)
+	if err != nil {
+		return nil, err
+	}
+	job := trace.Job{User: q.user, Partition: partition, Nodes: q.nodes, Limit: q.limit, Submit: k.at, Priority: k.priority}
 	answer, err := k.f.Ask(job)
 	if err != nil {
 		return nil, err
 	}
-	a := &answered{At: clock(k.t, k.at), Wait: answer.Times(1. / 3600), Start: clock(k.t, k.at+int64(answer.Value)), Alternatives: []alternative{}}
+	a := &answered{At: clock(k.t, k.at), Wait: answer.Times(1. / 3600), Start: clock(k.t, k.at+int64(answer.Value)), Notes: k.shows.notes(q, job), Alternatives: []alternative{}}
+	if !answer.Bounded() {
+		a.Notes = append(a.Notes, "too few jobs have started for an interval")
+	}
 	if err := k.chance(a, answer, q.by); err != nil {
 		return nil, err
 	}
-	return a, a.compare(k.f, job, k.partitions)
+	return a, a.compare(k.f, job, k.shows.names())
+}
+
+// fits refuses a job that is larger than the machine, or than all that was ever
+// in use where its size is not known.
+func (k *known) fits(nodes int) error {
+	if k.size > 0 && nodes > k.size {
+		return cli.Usagef("a job of %d nodes: the machine has %d, so that it would never start", nodes, k.size)
+	}
+	if k.size == 0 && nodes > k.peak {
+		return cli.Usagef("a job of %d nodes: no more than %d were ever in use at once; where the machine has more, --nodes says so", nodes, k.peak)
+	}
+	return nil
 }
 
 // machine sets the size of the machine, as far as it is known.
 func (w *when) machine(t *trace.Trace) error {
-	w.s.Size, w.s.Partitioned = t.Size, len(partitions(t.Jobs)) > 1
+	w.s.Size, w.s.Partitioned = t.Size, len(showsOf(t.Jobs).names()) > 1
 	if w.m.file != "" || w.m.changed("nodes") {
 		config, _, err := w.m.config(t)
 		if err != nil {
@@ -246,17 +266,6 @@ func (k *known) chance(a *answered, answer backtest.Answer, text string) error {
 	return nil
 }
 
-// partitions are those of jobs, in order.
-func partitions(jobs []trace.Job) []string {
-	seen := map[string]bool{}
-	for i := range jobs {
-		if p := jobs[i].Partition; p != "" {
-			seen[p] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(seen))
-}
-
 // compare asks for cheaper shapes and keeps those that would start earlier, the
 // earliest first.
 func (a *answered) compare(f *backtest.Forecaster, job trace.Job, partitions []string) error {
@@ -289,15 +298,26 @@ func (a *answered) compare(f *backtest.Forecaster, job trace.Job, partitions []s
 }
 
 func (a *answered) print(w io.Writer) error {
-	fmt.Fprintf(w, "submitted at %s it would wait %s h and start at %s\n", a.At, shown(a.Wait), a.Start)
+	fmt.Fprintf(w, "submitted at %s it would wait %.2f h%s and start at %s\n", a.At, a.Wait.Value, interval(a.Wait), a.Start)
 	if a.Chance != nil {
 		fmt.Fprintf(w, "it starts by %s with a chance of %s\n", a.By, percent(*a.Chance))
 	}
 	if a.TestOnly != "" {
 		fmt.Fprintf(w, "Slurm itself says %s\n", a.TestOnly)
 	}
+	for _, note := range a.Notes {
+		fmt.Fprintln(w, "note:", note)
+	}
 	for _, x := range a.Alternatives {
 		fmt.Fprintf(w, "with %s it would start %.2f h earlier\n", x.Shape, x.EarlierHours)
 	}
 	return nil
+}
+
+// interval is that of a wait, with its level.
+func interval(p uncertainty.Prediction) string {
+	if !p.Bounded() {
+		return ""
+	}
+	return fmt.Sprintf(", %.2f to %.2f (%s),", p.Low, p.High, percent(p.Level))
 }

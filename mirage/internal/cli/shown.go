@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// shows is what a log shows of jobs, beyond which nothing can be foretold from it.
+type shows struct {
+	nodes      int   // the most of one job
+	limit      int64 // the longest, seconds
+	last       int64 // when a job was submitted last
+	users      map[string]bool
+	partitions map[string]int // jobs in each; "" is none
+}
+
+func showsOf(jobs []trace.Job) *shows {
+	s := &shows{users: map[string]bool{}, partitions: map[string]int{}}
+	for i := range jobs {
+		j := &jobs[i]
+		s.nodes, s.limit, s.last = max(s.nodes, j.Nodes), max(s.limit, j.Limit), max(s.last, j.Submit)
+		s.users[j.User] = true
+		s.partitions[j.Partition]++
+	}
+	return s
+}
+
+// names are those of the partitions, in order.
+func (s *shows) names() []string {
+	names := slices.Sorted(maps.Keys(s.partitions))
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// partition is the one that a question names, which the log must know, or else
+// that of most jobs.
+func (s *shows) partition(asked string) (string, error) {
+	names := s.names()
+	switch {
+	case asked == "":
+		return slices.MaxFunc(slices.Sorted(maps.Keys(s.partitions)), func(a, b string) int { return cmp.Compare(s.partitions[a], s.partitions[b]) }), nil
+	case slices.Contains(names, asked):
+		return asked, nil
+	case len(names) == 0:
+		return "", cli.Usagef("partition %q: the log tells of no partitions", asked)
+	}
+	return "", cli.Usagef("partition %q is none of the log's: %s", asked, strings.Join(names, ", "))
+}
+
+// notes say in what an answer goes beyond the log.
+func (s *shows) notes(q question, job trace.Job) (notes []string) {
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if q.partition == "" && len(s.partitions) > 1 {
+		note("in partition %s, where most jobs are; others are %s", job.Partition, strings.Join(slices.DeleteFunc(s.names(), func(p string) bool { return p == job.Partition }), ", "))
+	}
+	if job.Nodes > s.nodes {
+		note("no job had more than %s: foretold from smaller ones", counted(s.nodes, "node"))
+	}
+	if job.Limit > s.limit {
+		note("no job had a limit above %.3g h: foretold from shorter ones", float64(s.limit)/3600)
+	}
+	if job.User != "" && !s.users[job.User] {
+		note("user %s has no job in the log: foretold as for anybody", job.User)
+	}
+	if age := job.Submit - s.last; age > 3600 {
+		note("the last job is from %.1f h before: who came since is not known", float64(age)/3600)
+	}
+	return notes
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
