@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -21,6 +22,24 @@ var (
 type Tensor struct {
 	Shape []int64
 	Data  []float32
+}
+
+// Half is the number that 16 bits stand for (IEEE 754 binary16).
+func Half(bits uint16) float32 {
+	sign, exponent, fraction := bits>>15, int(bits>>10&31), float64(bits&1023)/1024
+	v := math.Ldexp(1+fraction, exponent-15)
+	switch {
+	case exponent == 0:
+		v = math.Ldexp(fraction, -14)
+	case exponent == 31 && fraction == 0:
+		v = math.Inf(1)
+	case exponent == 31:
+		v = math.NaN()
+	}
+	if sign == 1 {
+		v = -v
+	}
+	return float32(v)
 }
 
 // NodeTime is how long one node of a model took in one inference.

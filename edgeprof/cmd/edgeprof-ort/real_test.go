@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -285,5 +286,37 @@ func TestProfiles(t *testing.T) {
 	}, places{"a": 0})
 	if len(got) != 2 || len(got[0].Nodes) != 2 || got[0].Seconds != 7e-6 || got[0].Nodes[1] != (runtime.NodeTime{Node: -1, Name: "b", Op: "Relu", Seconds: 2e-6}) || got[0].Nodes[0].Node != 0 || len(got[1].Nodes) != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A model in half precision runs, and its answers are read.
+func TestRealHalf(t *testing.T) {
+	needLibrary(t)
+	half := func(name string) onnx.Value {
+		return onnx.Value{Name: name, Type: onnx.Float16, Known: true, Shape: []onnx.Dim{{Size: 1}, {Size: 3}}}
+	}
+	path := filepath.Join(t.TempDir(), "half.onnx")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
+		Name: "half", Inputs: []onnx.Value{half("x")}, Outputs: []onnx.Value{half("y")},
+		Nodes: []onnx.Node{{Op: "Neg", Inputs: []string{"x"}, Outputs: []string{"y"}}},
+	}}
+	if err := errors.Join(onnx.Write(file, m, nil), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := start(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := map[string]runtime.Tensor{"x": {Shape: []int64{1, 3}, Data: []float32{0.5, -2, 1024}}}
+	out, err := s.Run(t.Context(), in)
+	if want := []float32{-0.5, 2, -1024}; err != nil || !slices.Equal(out["y"].Data, want) {
+		t.Errorf("%v, %v, want %v", out["y"], err, want)
+	}
+	if seconds, err := s.Time(t.Context(), in, 3); err != nil || len(seconds) != 3 {
+		t.Errorf("%v, %v", seconds, err)
 	}
 }

@@ -21,6 +21,7 @@ type session struct {
 	inputs  map[string]*input
 	names   []string // of the inputs, in order
 	outputs []string
+	made    []onnx.Shaped // what is known of the outputs
 	places  places
 	native  *ort.DynamicAdvancedSession
 }
@@ -68,6 +69,7 @@ func (s *session) describe() error {
 	s.names = slices.Sorted(maps.Keys(s.inputs))
 	for _, v := range m.Graph.Outputs {
 		s.outputs = append(s.outputs, v.Name)
+		s.made = append(s.made, a.Tensors[v.Name])
 	}
 	if len(s.names) == 0 || len(s.outputs) == 0 {
 		return fmt.Errorf("%w: %d inputs and %d outputs", runtime.ErrUnsupported, len(s.names), len(s.outputs))
@@ -142,6 +144,20 @@ func destroy(values []ort.Value) {
 	}
 }
 
+// rooms are where one inference puts its outputs, nil where ONNX Runtime
+// allocates.
+func (s *session) rooms() ([]ort.Value, error) {
+	outputs := make([]ort.Value, len(s.made))
+	for i, t := range s.made {
+		var err error
+		if outputs[i], err = room(t); err != nil {
+			destroy(outputs)
+			return nil, fmt.Errorf("output %q: %w", s.outputs[i], err)
+		}
+	}
+	return outputs, nil
+}
+
 // infer makes some inferences and calls each after every one, with its seconds
 // and its outputs.
 func (s *session) infer(ctx context.Context, native *ort.DynamicAdvancedSession, inputs map[string]runtime.Tensor, runs int, each func(float64, []ort.Value) error) error {
@@ -154,9 +170,12 @@ func (s *session) infer(ctx context.Context, native *ort.DynamicAdvancedSession,
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		outputs := make([]ort.Value, len(s.outputs))
+		outputs, err := s.rooms()
+		if err != nil {
+			return err
+		}
 		start := time.Now()
-		err := native.Run(values, outputs)
+		err = native.Run(values, outputs)
 		seconds := time.Since(start).Seconds()
 		if err != nil { // outputs may be half made
 			return fmt.Errorf("%w: %w", runtime.ErrInput, err)

@@ -95,6 +95,23 @@ func half(v float32) uint16 {
 	return sign | uint16(exponent)<<10 | fraction
 }
 
+// halves are an output in half precision.
+type halves struct{ *ort.CustomDataTensor }
+
+// room is where an inference puts an output in half precision, which the binding
+// would copy half of; nil for others: ONNX Runtime allocates them.
+func room(t onnx.Shaped) (ort.Value, error) {
+	if t.Type != onnx.Float16 || !t.Known {
+		return nil, nil
+	}
+	shape := ort.NewShape(t.Shape...)
+	v, err := ort.NewCustomDataTensor(shape, make([]byte, 2*shape.FlattenedSize()), ort.TensorElementDataTypeFloat16)
+	if err != nil {
+		return nil, err
+	}
+	return &halves{v}, nil
+}
+
 // floats are a native tensor's values, whole numbers and truth values too; false
 // for what is no tensor of numbers.
 func floats(v ort.Value) (runtime.Tensor, bool) {
@@ -111,6 +128,12 @@ func floats(v ort.Value) (runtime.Tensor, bool) {
 		return numbers(t.GetShape(), t.GetData())
 	case *ort.Tensor[uint8]:
 		return numbers(t.GetShape(), t.GetData())
+	case *halves:
+		out := runtime.Tensor{Shape: slices.Clone(t.GetShape())}
+		for b := t.GetData(); len(b) > 0; b = b[2:] {
+			out.Data = append(out.Data, runtime.Half(binary.LittleEndian.Uint16(b)))
+		}
+		return out, true
 	case *ort.Tensor[bool]:
 		out := runtime.Tensor{Shape: slices.Clone(t.GetShape()), Data: make([]float32, len(t.GetData()))}
 		for i, v := range t.GetData() {

@@ -202,7 +202,7 @@ func number(t onnx.DataType, raw []byte) float32 {
 	order := binary.LittleEndian
 	switch t {
 	case onnx.Float16:
-		return half(order.Uint16(raw))
+		return runtime.Half(order.Uint16(raw))
 	case onnx.BFloat16:
 		return math.Float32frombits(uint32(order.Uint16(raw)) << 16)
 	case onnx.Float64:
@@ -223,24 +223,6 @@ func number(t onnx.DataType, raw []byte) float32 {
 		return float32(raw[0])
 	}
 	return math.Float32frombits(order.Uint32(raw))
-}
-
-// half is a number of 16 bits (IEEE 754 binary16).
-func half(b uint16) float32 {
-	sign, exponent, fraction := uint32(b>>15), int(b>>10&31), float64(b&1023)/1024
-	v := math.Ldexp(1+fraction, exponent-15)
-	switch {
-	case exponent == 0:
-		v = math.Ldexp(fraction, -14)
-	case exponent == 31 && fraction == 0:
-		v = math.Inf(1)
-	case exponent == 31:
-		v = math.NaN()
-	}
-	if sign == 1 {
-		v = -v
-	}
-	return float32(v)
 }
 
 // prepare chooses a node's kernel. Nodes that compute shapes were computed by
