@@ -60,7 +60,7 @@ func TestStream(t *testing.T) {
 		}
 	}
 	// cut in a field at the end that a reader steps over
-	long := append(bytes.Clone(file), append([]byte{14<<3 | 2, 0xa0, 0x8d, 0x06}, make([]byte, 100_000)...)...)
+	long := append(bytes.Clone(file), append([]byte{15<<3 | 2, 0xa0, 0x8d, 0x06}, make([]byte, 100_000)...)...)
 	if _, err := stream(bytes.NewReader(long), int64(len(long)), 1<<20); err != nil {
 		t.Error(err)
 	}

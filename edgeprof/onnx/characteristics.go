@@ -11,8 +11,7 @@ import (
 
 // Warnings of [Analyze].
 var (
-	// ErrDynamic warns that dimensions are open and were taken from the
-	// settings, or as 1.
+	// ErrDynamic warns that dimensions are open and were assumed.
 	ErrDynamic = errors.New("dynamic dimensions")
 	// ErrUnshaped warns that shapes of some tensors do not follow from the
 	// file, so that their cost is not counted.
@@ -211,7 +210,7 @@ func (a *Analysis) warn(in *inference) {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrOperator, strings.Join(names, ", ")))
 	}
 	a.Warnings = append(a.Warnings, in.doubts...)
-	if a.Dynamic {
+	if slices.ContainsFunc(in.dims.open, func(o Open) bool { return !o.Given }) {
 		a.Warnings = append(a.Warnings, fmt.Errorf("%w: %s", ErrDynamic, in.dims))
 	}
 }

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,15 +10,16 @@ import (
 	"strings"
 )
 
-// ErrDimension is returned for a size of a dimension that the model does not
-// leave open.
-var ErrDimension = errors.New("no such open dimension")
+// ErrDimension is returned for a size that cannot be read, or is of a dimension
+// that the model does not leave open.
+var ErrDimension = errors.New("wrong dimension")
 
 // Settings decide what a file leaves open. The zero value works.
 type Settings struct {
 	// Sizes of open dimensions of the inputs, by the dimension's name or by
 	// INPUT:AXIS, axes counted from 0; and numbers of trips of loops, by
-	// NODE:trips. A dimension without an entry is taken to be 1, and reported.
+	// NODE:trips. A dimension without an entry is assumed, and reported: a picture
+	// has the size that the exporter noted, or 224; text has 128 tokens; others are 1.
 	Sizes map[string]int64
 }
 
@@ -32,7 +34,7 @@ func ParseSizes(texts []string) (Settings, error) {
 		}
 		n, err := strconv.ParseInt(text[cut+1:], 10, 64)
 		if err != nil || n < 1 || cut < 1 {
-			return s, fmt.Errorf("%w: %q, want NAME=SIZE or INPUT:AXIS=SIZE, a size from 1", ErrDimension, text)
+			return s, fmt.Errorf("%w: %q: want NAME=SIZE or INPUT:AXIS=SIZE, a size from 1", ErrDimension, text)
 		}
 		s.Sizes[text[:cut]] = n
 	}
@@ -45,16 +47,20 @@ type Open struct {
 	Axis  int    `json:"axis"`
 	Name  string `json:"name,omitempty"` // "" where the file gives none
 	Size  int64  `json:"size"`           // that it was taken for
-	Given bool   `json:"given"`          // by the settings
+	Given bool   `json:"given"`          // by the settings, not assumed
 }
 
-// String names the dimension and its size: x:0 (batch) = 4.
+// String names the dimension and its size: x:0 (batch) = 4, or 1 assumed.
 func (o Open) String() string {
 	name := ""
 	if o.Name != "" {
 		name = " (" + o.Name + ")"
 	}
-	return fmt.Sprintf("%s:%d%s = %d", o.Input, o.Axis, name, o.Size)
+	assumed := ""
+	if !o.Given {
+		assumed = " assumed"
+	}
+	return fmt.Sprintf("%s:%d%s = %d%s", o.Input, o.Axis, name, o.Size, assumed)
 }
 
 // dimensions are the open ones, and what their names stand for.
@@ -62,6 +68,7 @@ type dimensions struct {
 	sizes map[string]int64
 	open  []Open
 	named map[string]int64
+	given map[string]bool // of the named ones
 	used  map[string]bool
 }
 
@@ -70,14 +77,14 @@ func at(input string, axis int) string { return fmt.Sprintf("%s:%d", input, axis
 
 // newDimensions finds the open dimensions of the inputs. Those of one name have
 // one size.
-func newDimensions(inputs []Value, sizes map[string]int64) *dimensions {
-	d := &dimensions{sizes: sizes, named: map[string]int64{}, used: map[string]bool{}}
+func newDimensions(inputs []Value, sizes map[string]int64, picture [2]int64) *dimensions {
+	d := &dimensions{sizes: sizes, named: map[string]int64{}, given: map[string]bool{}, used: map[string]bool{}}
 	for _, v := range inputs {
 		for i, dim := range v.Shape {
 			if dim.Size >= 0 {
 				continue
 			}
-			o := Open{Input: v.Name, Axis: i, Name: dim.Name, Size: 1}
+			o := Open{Input: v.Name, Axis: i, Name: dim.Name, Size: assumed(v, i, picture)}
 			if o.Name == "?" { // what some exporters write for no name
 				o.Name = ""
 			}
@@ -87,7 +94,7 @@ func newDimensions(inputs []Value, sizes map[string]int64) *dimensions {
 				}
 			}
 			if o.Given && o.Name != "" {
-				d.named[o.Name] = o.Size
+				d.named[o.Name], d.given[o.Name] = o.Size, true
 			}
 			d.open = append(d.open, o)
 		}
@@ -95,13 +102,40 @@ func newDimensions(inputs []Value, sizes map[string]int64) *dimensions {
 	for i := range d.open {
 		o := &d.open[i]
 		if size, ok := d.named[o.Name]; ok && !o.Given {
-			o.Size, o.Given = size, true
+			o.Size, o.Given = size, d.given[o.Name]
 		}
 		if _, ok := d.named[o.Name]; !ok && o.Name != "" {
 			d.named[o.Name] = o.Size
 		}
 	}
 	return d
+}
+
+// assumed is the size of an open axis that nobody gives: of a picture's heights
+// and widths, of a text's tokens, else 1.
+func assumed(v Value, axis int, picture [2]int64) int64 {
+	if first := space(v.Shape); first > 0 && (axis == first || axis == first+1) {
+		return cmp.Or(picture[axis-first], 224)
+	}
+	if len(v.Shape) == 2 && axis == 1 && (v.Type == Int64 || v.Type == Int32) {
+		return 128
+	}
+	return 1
+}
+
+// space is the first of a picture's two axes of space, beside one of three
+// channels, or of one where both are open; 0 where the shape is no picture's.
+func space(shape []Dim) int {
+	if len(shape) != 4 {
+		return 0
+	}
+	for _, at := range []struct{ first, channels int }{{2, 1}, {1, 3}} {
+		channels, open := shape[at.channels].Size, shape[at.first].Size < 0 && shape[at.first+1].Size < 0
+		if channels == 3 || channels == 1 && open {
+			return at.first
+		}
+	}
+	return 0
 }
 
 // of is the size of an input's axis.
@@ -139,7 +173,7 @@ func (d *dimensions) stated(dims []Dim) ([]int64, bool) {
 func (d *dimensions) check() error {
 	for _, name := range slices.Sorted(maps.Keys(d.sizes)) {
 		if !d.used[name] {
-			return fmt.Errorf("%w: %q; open are %s", ErrDimension, name, d)
+			return fmt.Errorf("%w: %q is not open; open are %s", ErrDimension, name, d)
 		}
 	}
 	return nil

@@ -36,7 +36,8 @@ type Model struct {
 	Producer  string
 	Opsets    map[string]int64 // version by domain; the default domain is ""
 	Graph     Graph
-	Functions int // model-local functions; their bodies are not read
+	Functions int      // model-local functions; their bodies are not read
+	Picture   [2]int64 // height and width of a picture, where the exporter noted them
 }
 
 // Graph is the nodes of a model, or of a branch or loop body within a node.

@@ -198,7 +198,7 @@ func TestCharacterize(t *testing.T) {
 	for _, w := range c.Warnings {
 		dynamic, unshaped, bodies = dynamic || errors.Is(w, ErrDynamic), unshaped || errors.Is(w, ErrUnshaped), bodies || errors.Is(w, ErrBodies)
 	}
-	if !dynamic || !unshaped || !bodies {
+	if dynamic || !unshaped || !bodies {
 		t.Errorf("warnings %v", c.Warnings)
 	}
 }

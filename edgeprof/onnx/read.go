@@ -50,6 +50,8 @@ func ReadWithin(file io.ReaderAt, size, most int64) (*Model, error) {
 			err = c.graph(&m.Graph, f)
 		case 8:
 			err = c.opset(m.Opsets, f)
+		case 14:
+			err = c.metadata(m, f)
 		case 25:
 			m.Functions++
 		}
@@ -90,6 +92,29 @@ func (c *cursor) opset(to map[string]int64, f field) error {
 		domain = ""
 	}
 	to[domain] = version
+	return err
+}
+
+// metadata reads what an exporter noted: Ultralytics writes imgsz, the height and
+// width of the pictures that a model was exported for, "[320, 320]".
+func (c *cursor) metadata(m *Model, f field) error {
+	if err := c.inside(f); err != nil {
+		return err
+	}
+	var key, value string
+	err := c.message("metadata_props", f.end, func(f field) (err error) {
+		switch short := f.end-c.at <= 64; {
+		case f.number == 1 && short:
+			key, err = c.text(f)
+		case f.number == 2 && short:
+			value, err = c.text(f)
+		}
+		return err
+	})
+	var height, width int64
+	if n, _ := fmt.Sscanf(value, "[%d, %d]", &height, &width); key == "imgsz" && n == 2 && height > 0 && width > 0 {
+		m.Picture = [2]int64{height, width}
+	}
 	return err
 }
 

@@ -414,8 +414,15 @@ func ratesFor(path, runtime string, d device.Device) (*profiler.Calibration, err
 // parseCalibration reads rates and has the built-in model refine them.
 func parseCalibration(data []byte) (*profiler.Calibration, error) {
 	c := &profiler.Calibration{}
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(c); err != nil {
+	read := struct {
+		Kind string `json:"kind"`
+		*profiler.Calibration
+	}{Calibration: c}
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&read); err != nil {
 		return nil, err
+	}
+	if read.Kind != "" {
+		return nil, fmt.Errorf("%w: it is a %s, whose rates train --calibrations writes", profiler.ErrCalibration, read.Kind)
 	}
 	if err := c.Check(); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 
 // dimFlag adds --dim.
 func dimFlag(c *cobra.Command, sizes *[]string) {
-	c.Flags().StringSliceVar(sizes, "dim", nil, "size of a dimension that the model leaves open, such as batch=4 or INPUT:AXIS=640 (default 1)")
+	c.Flags().StringSliceVar(sizes, "dim", nil, "size of a dimension that the model leaves open, such as batch=4 or INPUT:AXIS=640 (default: 224 for height and width of a picture, or what the exporter noted; 128 tokens of a text; else 1)")
 }
 
 // dimensions are the sizes that --dim gives.

@@ -177,7 +177,7 @@ func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, er
 	if len(trained.Settings) == 0 && s.runtime == "" { // of rows without kernels
 		return httpapi.NewWhole(trained), nil
 	}
-	of := cmp.Or(s.runtime, runtimeGo)
+	of := cmp.Or(s.runtime, usualRuntime(trained.Settings))
 	usual, err := httpapi.Setting(trained.Settings, device.Device{}, of)
 	if err != nil {
 		return nil, err
@@ -193,6 +193,17 @@ func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, er
 	}
 	m.Trained = &trained.Facts
 	return m, nil
+}
+
+// usualRuntime is the run time that a model was trained on: go where there are
+// several.
+func usualRuntime(settings []*profiler.Calibration) (of string) {
+	for _, c := range settings {
+		if of == "" || c.Facts.Runtime == runtimeGo {
+			of = c.Facts.Runtime
+		}
+	}
+	return of
 }
 
 // original is a booster of the original profiler: a joblib file, or XGBoost's JSON

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/collection"
+	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -55,6 +57,15 @@ func newTimeCommand(env *cli.Env) *cobra.Command {
 }
 
 func timeModel(ctx context.Context, env *cli.Env, path string, with running, warmup, runs int) (timed, error) {
+	a, err := analyzed(path, with.sizes)
+	if err != nil {
+		return timed{}, err
+	}
+	for _, w := range a.Warnings {
+		if errors.Is(w, onnx.ErrDynamic) {
+			env.Log.Warn(w)
+		}
+	}
 	if err := with.settle(ctx, env); err != nil {
 		return timed{}, err
 	}
