@@ -85,7 +85,7 @@ func TestLog(t *testing.T) {
 	}, func(time.Duration) error {
 		switch seen++; seen {
 		case 1:
-			write("ch 4/5\nnothing\n")
+			write("ch 4/5\rnothing\n")
 		case 2:
 			write("Epoch 5/5\n")
 		case 3:

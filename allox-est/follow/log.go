@@ -33,11 +33,11 @@ func Log(ctx context.Context, path string, pattern *regexp.Regexp, epochs int, e
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		line, err := in.ReadString('\n')
+		line, err := readLine(in)
 		part += line
 		switch {
 		case err == nil:
-			ends := m.ends(strings.TrimRight(part, "\r\n"), time.Since(begin))
+			ends := m.ends(part, time.Since(begin))
 			part = ""
 			if !live {
 				n += len(ends)
@@ -66,6 +66,19 @@ func Log(ctx context.Context, path string, pattern *regexp.Regexp, epochs int, e
 				return ctx.Err()
 			}
 		}
+	}
+}
+
+// readLine reads what is left of a line, which ends with a newline or, as a bar's
+// do, with a carriage return.
+func readLine(in *bufio.Reader) (string, error) {
+	var line []byte
+	for {
+		b, err := in.ReadByte()
+		if err != nil || b == '\n' || b == '\r' {
+			return string(line), err
+		}
+		line = append(line, b)
 	}
 }
 
@@ -131,10 +144,11 @@ func (m *marker) marks(line string) bool {
 		return false
 	}
 	if len(found) > 1 {
-		if m.lines && found[1] == m.last {
+		group := strings.Join(found[1:], "") // of alternatives one is there
+		if m.lines && group == m.last {
 			return false
 		}
-		m.last = found[1]
+		m.last = group
 	}
 	m.lines = true
 	return true

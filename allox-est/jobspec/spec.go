@@ -278,7 +278,7 @@ func (s *Spec) Check() error {
 	if _, err := s.Choice(); err != nil {
 		return err
 	}
-	if _, err := s.Marks(); err != nil {
+	if _, err := s.Marks(s.Epochs); err != nil {
 		return err
 	}
 	if !slices.Contains([]string{"", "start", "end"}, s.Progress.At) {
@@ -336,13 +336,24 @@ func (s *Spec) Choice() (timing.Choice, error) {
 	return 0, fmt.Errorf("%w: parse: %q, want extend, last or longest", ErrInvalid, s.Parse)
 }
 
-// Marks returns the expression that marks epochs among the output lines; nil
-// if there is none.
-func (s *Spec) Marks() (*regexp.Regexp, error) {
-	if s.Progress.Pattern == "" {
+// EpochLine is what marks an epoch where nothing is said: a line such as "Epoch
+// 3/90", whichever epoch it begins or ends, or a bar of tqdm over all epochs.
+func EpochLine(epochs int) string {
+	return fmt.Sprintf(`(?i)\bepoch\b[^0-9]*(\d+)(?:[^0-9%%]|$)|\| *([1-9]\d*)/%d \[`, epochs)
+}
+
+// marked says that epochs are read off the output lines where no report tells them.
+func (s *Spec) marked() bool {
+	return s.Progress.Pattern != "" || s.Unit == "" && (s.TimeWriter == "" || s.TimeWriter == "optional")
+}
+
+// Marks returns the expression that marks epochs among the output lines of a run
+// of so many; nil if there is none.
+func (s *Spec) Marks(epochs int) (*regexp.Regexp, error) {
+	if !s.marked() {
 		return nil, nil
 	}
-	re, err := regexp.Compile(s.Progress.Pattern)
+	re, err := regexp.Compile(cmp.Or(s.Progress.Pattern, EpochLine(epochs)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: progress: %w", ErrInvalid, err)
 	}
@@ -363,7 +374,7 @@ func (s *Spec) KeepsCheckpoints() bool {
 // Environ is an environment, NAME=VALUE, with the job's own settings after it.
 func (s *Spec) Environ(env []string) []string {
 	env = slices.Clone(env)
-	if s.Progress.Pattern != "" {
+	if s.marked() {
 		env = append(env, "PYTHONUNBUFFERED=1") // lines must come when they are printed
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {

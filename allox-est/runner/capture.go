@@ -157,10 +157,11 @@ func (m *marks) match(line []byte, now time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(found) > 1 {
-		if len(m.at) > 0 && string(found[1]) == m.last {
+		group := string(bytes.Join(found[1:], nil)) // of alternatives one is there
+		if len(m.at) > 0 && group == m.last {
 			return
 		}
-		m.last = string(found[1])
+		m.last = group
 	}
 	m.at = append(m.at, now)
 	if m.told != nil {

@@ -61,14 +61,15 @@ func record(run *journal.Run, spec *jobspec.Spec, weight int, res *runner.Result
 
 // recordLaps takes the laps from the marks or from the time-writer report.
 func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) error {
-	if spec.Progress.Pattern != "" {
-		if spec.Progress.At != "start" {
-			run.FirstEpoch = 2
-		}
+	if pattern := spec.Progress.Pattern; pattern != "" {
 		if lap := spec.Lap(); lap > 1 {
 			run.PerLap = lap
 		}
-		return recordMarks(run, res, warn)
+		if want := run.Epochs / spec.Lap(); len(res.Marks) != want {
+			return fmt.Errorf("%d lines match '%s', want one for each of %d", len(res.Marks), pattern, want)
+		}
+		recordMarks(run, spec, res, warn)
+		return nil
 	}
 	if spec.TimeWriter == "none" {
 		return nil
@@ -78,8 +79,11 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn f
 	case err == nil:
 	case spec.TimeWriter == "required" || !errors.Is(err, timing.ErrNoTag):
 		return fmt.Errorf("time-writer report: %w", err)
+	case len(res.Marks) == run.Epochs:
+		recordMarks(run, spec, res, warn)
+		return nil
 	default:
-		warn("no time-writer report: only whole runs count")
+		warn("no time-writer report, and %d lines that name an epoch: only whole runs count", len(res.Marks))
 		return nil
 	}
 	for _, w := range out.Warnings {
@@ -145,9 +149,9 @@ func parseCosts(text []byte, laps []float64) ([]journal.Cost, error) {
 // recordMarks takes the lines that mark epochs. Whether they mark beginnings
 // or ends, the k marks of k epochs bound k-1 of them; the other is in the
 // first or the last lap.
-func recordMarks(run *journal.Run, res *runner.Result, warn func(string, ...any)) error {
-	if want := run.Epochs / max(1, run.PerLap); len(res.Marks) != want {
-		return fmt.Errorf("%d lines mark epochs, want %d", len(res.Marks), want)
+func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) {
+	if spec.Progress.At != "start" {
+		run.FirstEpoch = 2
 	}
 	var last time.Duration
 	for _, at := range res.Marks {
@@ -159,10 +163,9 @@ func recordMarks(run *journal.Run, res *runner.Result, warn func(string, ...any)
 	if span := last - min(res.Marks[0], res.Wall); run.Epochs > 1 && span < res.Wall/1000 {
 		warn("all marks came within %v: the job buffers its output; only whole runs count", span)
 		run.Laps = nil
-		return nil
+		return
 	}
 	recordTrace(run, res)
-	return nil
 }
 
 // recordTrace cuts the trace of processor time and wait at the laps.

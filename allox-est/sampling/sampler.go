@@ -278,7 +278,7 @@ func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) 
 	if err != nil {
 		return runner.Command{}, err
 	}
-	marks, err := s.Spec.Marks()
+	marks, err := s.Spec.Marks(step.Epochs)
 	if err != nil {
 		return runner.Command{}, err
 	}

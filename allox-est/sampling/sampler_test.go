@@ -128,7 +128,10 @@ func TestSampleOutcomes(t *testing.T) {
 		{name: "leaves a child", script: "sleep 60 & " + tellLaps, warning: "1 processes outlived the job", laps: 7},
 		{name: "marks", script: mark, change: lines(""), laps: 6, first: 2},
 		{name: "marks at the start", script: mark, change: lines("start"), laps: 6},
-		{name: "marks missing", script: "echo epoch 1", change: lines("start"), err: "1 lines mark epochs, want"},
+		{name: "marks missing", script: "echo epoch 1", change: lines("start"), err: `1 lines match '^epoch (\d+)', want one for each of`},
+		{name: "lines of themselves", script: mark, laps: 6, first: 2},
+		{name: "bars of tqdm", script: strings.ReplaceAll(mark, `echo "epoch $i"`, `printf '\r%d%%|# | %d/%d [00:01<00:02]' $((100*i/$1)) $i $1; printf '\r | 7/9 ['`) + "; echo", laps: 6, first: 2},
+		{name: "too many lines", script: mark + "; echo 'the best was epoch 1'", warning: "lines that name an epoch: only whole runs count"},
 		{name: "marks all at once", script: `sleep 0.3; i=0; o=; while [ $i -lt $1 ]; do i=$((i+1)); o="${o}epoch $i\n"; done; printf "$o"`, change: lines("start"), warning: "the job buffers its output"},
 		{name: "environment", script: `[ "$GREETING" = hello ] && [ -n "$TMPDIR" ]`, change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
 	}

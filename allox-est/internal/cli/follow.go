@@ -24,10 +24,6 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// epochLine is what marks an epoch where nothing is said: a line such as "Epoch
-// 3/90", whichever epoch it begins or ends.
-const epochLine = `(?i)\bepoch\b[^0-9]*(\d+)`
-
 // newFollowCommand returns "follow": the estimate of a run under way.
 func newFollowCommand(env *cli.Env) *cobra.Command {
 	f := following{env: env}
@@ -43,7 +39,7 @@ stderr. It warns once when the run leaves the interval that was first given.`,
 	flags := cmd.Flags()
 	flags.IntVar(&f.epochs, "epochs", 0, "epochs of the run, in place of the file's")
 	flags.StringVar(&f.log, "log", "", "log of a run that is under way")
-	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that mark epochs (default: the file's, or "+epochLine+")")
+	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that mark epochs (default: the file's, or those that name an epoch and bars of tqdm)")
 	flags.StringVar(&f.device, "device", jobspec.CPU, "device that {hw} names")
 	flags.StringVar(&f.plot, "plot", "", "draw the estimate over the run to this .svg or .png file")
 	flags.BoolVar(&f.resume, "resume-from-sample", false, "go on from the checkpoint of the longest sample in the journal, so that sampling cost nothing; the command names its folder as {checkpoint}")
@@ -96,7 +92,7 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		return cli.Usagef("--epochs %d: want at least 1", f.epochs)
 	}
 	if f.pattern == "" {
-		f.pattern = epochLine
+		f.pattern = jobspec.EpochLine(f.epochs)
 	}
 	pattern, err := regexp.Compile(f.pattern)
 	if err != nil {
@@ -129,6 +125,9 @@ func (f *following) draw() error {
 func (f *following) read(ctx context.Context, pattern *regexp.Regexp) error {
 	old := func(n int) error {
 		f.tracker = follow.New(f.epochs, min(n, f.epochs))
+		if n == 0 {
+			f.env.Log.Warnf("%s: no line so far marks an epoch by %s: waiting for one", f.log, pattern)
+		}
 		if n < f.epochs {
 			return nil
 		}

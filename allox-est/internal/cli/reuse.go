@@ -44,9 +44,14 @@ func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spe
 }
 
 // newest reads a journal and sets aside the runs of a job on each device that were
-// made otherwise than the last one there, on this host or another.
+// made otherwise than the last one there, on this host or another. It says where
+// that one was made on this host otherwise than it would be now.
 func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, error) {
 	j, err := journal.Read(f.journal)
+	if err != nil {
+		return nil, err
+	}
+	now, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +63,11 @@ func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, e
 			}
 		}
 		if last >= 0 {
-			setAside(env, spec, j, []string{device}, j.Runs[last].Identity, false)
+			made := j.Runs[last].Identity
+			if made.Host == now.Host && made.Differs(now) != "" {
+				env.Log.Warnf("%s: the runs were made with %s than there are now (or with --key-env): run makes new ones", device, made.Differs(now))
+			}
+			setAside(env, spec, j, []string{device}, made, false)
 		}
 	}
 	return j, nil
