@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Errors returned where there is nothing to report on, or to compare.
@@ -56,6 +57,9 @@ type Model struct {
 	DeadlineMS float64     `json:"deadline_ms,omitempty"`
 	Missed     int         `json:"missed"` // jobs that ended after their deadline
 	CSV        string      `json:"csv,omitempty"`
+	// Job is what one job would take on a host that is not known, in ms; of a run on
+	// the virtual clock.
+	Job *uncertainty.Prediction `json:"job_ms,omitempty"`
 }
 
 // Measure fills in what follows from the completion times of a model's jobs, in

@@ -38,6 +38,7 @@ type deftRun struct {
 			P50  float64 `json:"p50"`
 			P99  float64 `json:"p99"`
 		} `json:"jct_ms"`
+		Job *uncertainty.Prediction `json:"job_ms"`
 	} `json:"models"`
 }
 
@@ -47,8 +48,9 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	if _, err := s.write("input.json", deftInput); err != nil {
 		return Chapter{}, err
 	}
+	played := map[string]*deftRun{"none": {}, "priority": {}}
 	for _, policy := range []string{"none", "priority"} { // predictions first
-		if _, err := s.run(ctx, "deft", "run", "-f", "input.json", "--policy", policy, "--clock", "virtual", "--duration", "30s", "--out", "virtual-"+policy); err != nil {
+		if err := s.runJSON(ctx, played[policy], "deft", "run", "-f", "input.json", "--policy", policy, "--clock", "virtual", "--duration", "30s", "--out", "virtual-"+policy, "--json"); err != nil {
 			return Chapter{}, err
 		}
 	}
@@ -91,7 +93,7 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 		{"the same behind the gate", "priority", "urgent"},
 		{"what the other job pays", "priority", "background"},
 	} {
-		line, err := s.foretold(ask.policy, ask.of)
+		line, err := s.foretold(played[ask.policy], ask.policy, ask.of)
 		if err != nil {
 			return Chapter{}, err
 		}
@@ -117,24 +119,24 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	}, nil
 }
 
-// foretold plays a policy on the virtual clock for half a minute, and holds what
-// single jobs took there against those of the real run.
-func (s *Stage) foretold(policy, name string) (Line, error) {
-	played, err := s.columns("virtual-"+policy+"/"+name+".csv", "jct_ms")
-	if err != nil {
-		return Line{}, err
-	}
+// foretold holds what single jobs would take, by the virtual clock, against those
+// of the real run.
+func (s *Stage) foretold(played *deftRun, policy, name string) (Line, error) {
 	ran, err := s.columns(policy+"/"+name+".csv", "jct_ms")
 	if err != nil {
 		return Line{}, err
 	}
-	made := stats.Sort(played[0])
-	p := uncertainty.Prediction{Value: made.Median(), Low: made.Quantile(0.05), High: made.Quantile(0.95), Level: 0.9}
-	inside := 0
-	for _, ms := range ran[0] {
-		if p.Contains(ms) {
-			inside++
+	for _, m := range played.Models {
+		if m.Output != name || m.Job == nil {
+			continue
 		}
+		inside := 0
+		for _, ms := range ran[0] {
+			if m.Job.Contains(ms) {
+				inside++
+			}
+		}
+		return Line{Predicted: m.Job, Truth: stats.Median(ran[0]), Unit: "ms", Note: "one job; the median of all of them came true", Held: inside, Of: len(ran[0])}, nil
 	}
-	return Line{Predicted: &p, Truth: stats.Median(ran[0]), Unit: "ms", Note: "one job; the median of all of them came true", Held: inside, Of: len(ran[0])}, nil
+	return Line{}, fmt.Errorf("deft run --clock virtual: no prediction for %s", name)
 }

@@ -69,7 +69,7 @@ func examine(tool string) []finding {
 	found := []finding{enabled()}
 	found = append(found, library(tool)...)
 	cfg, warnings := config.Read(os.LookupEnv)
-	for _, w := range warnings {
+	for _, w := range append(warnings, config.Unknown(os.Environ())...) {
 		found = append(found, finding{"configuration", "warn", w.Error()})
 	}
 	for _, s := range cfg.Effective() {

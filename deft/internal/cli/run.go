@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -39,6 +41,9 @@ The inflation is told where deft alone has been run before with the same --out.
 			if o == nil {
 				return err
 			}
+			if s.clock != "real" {
+				err = errors.Join(err, foretell(cmd.Context(), x, o))
+			}
 			if queue != "" {
 				err = errors.Join(err, o.SaveQueue(queue))
 			}
@@ -48,6 +53,15 @@ The inflation is told where deft alone has been run before with the same --out.
 	s.flags(c, true)
 	c.Flags().StringVar(&queue, "queue-log", "", "write how many launches were in flight, each millisecond, to this CSV file")
 	return c
+}
+
+// foretell adds what one job of each model would take on a host that is not known.
+func foretell(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) error {
+	jobs, err := trial.Foretell(ctx, x)
+	for i := range jobs {
+		o.Run.Models[i].Job = &jobs[i]
+	}
+	return errors.Join(err, o.Save())
 }
 
 // beforehand sets a run beside the same models alone, where deft alone has left
@@ -75,8 +89,18 @@ func (s *setting) show(env *cli.Env, r *report.Run, compared *report.Comparison)
 	if err := table(env.Stdout, compared); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(env.Stdout, "\npolicy %s, device %s, %s clock, %.1f s\n", r.Policy, r.Device, r.Clock, r.Seconds)
-	return err
+	if _, err := fmt.Fprintf(env.Stdout, "\npolicy %s, device %s, %s clock, %.1f s\n", r.Policy, r.Device, r.Clock, r.Seconds); err != nil {
+		return err
+	}
+	for _, m := range r.Models {
+		if m.Job == nil {
+			continue
+		}
+		if _, err := fmt.Fprintf(env.Stdout, "one job of %s in real time: %s ms, %s to %s (%.0f %%)\n", m.Output, ms(m.Job.Value), ms(m.Job.Low), ms(m.Job.High), 100*m.Job.Level); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // table prints a line a model.
