@@ -123,7 +123,7 @@ func data(t *testing.T, parts ...string) string {
 	return filepath.Join(append([]string{root}, parts...)...)
 }
 
-// The recorded run's own predictions were off by 1053 % (median 154 %, R2
+// The recorded run's own predictions were off by 1034 % (median 153 %, R2
 // .62); a local median over the nearest sizes, computed apart with numpy, by
 // 37.4 % (11.9 %, .668).
 func TestRecordedTasks(t *testing.T) {

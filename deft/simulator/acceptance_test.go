@@ -96,13 +96,13 @@ func TestPredictorFindsTheBestInterval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("total delay %.2v ms; model %+v picks %d: %.2f ms, the best is %.2f", total, m, picked.Sync, total[picked.Sync], best)
+	t.Logf("total delay %.2v ms; model %+v picks %d: %.1f %% over the best, %.2f ms", total, m, picked.Sync, 100*(total[picked.Sync]/best-1), best)
 	if total[picked.Sync] > 1.1*best {
 		t.Errorf("picks %d: %.3f ms of delay, the best has %.3f", picked.Sync, total[picked.Sync], best)
 	}
 	a, b := gated(t, 0, func() policy.Policy { return policy.NewAuto() }, 6*duration)
 	online := a - d.aloneA + b - d.aloneB
-	t.Logf("auto: %.2f ms", online)
+	t.Logf("auto: %.1f %% over the best", 100*(online/best-1))
 	if online > 1.1*best {
 		t.Errorf("auto: %.3f ms of delay, the best has %.3f", online, best)
 	}

@@ -87,6 +87,8 @@ func TestOutcomesOfARealGPU(t *testing.T) {
 	inference := outcomes(t, "priority_latency.csv", "latency_ms", "configuration")
 	training := outcomes(t, "colocated_time.csv", "time_ms", "case", "configuration", "job")
 	alone, trained := inference["standalone "].Median(), training["cotrain standalone alone "].Median()
+	queued := shared(t, alone, 514, 25*time.Millisecond, simulator.FIFO, policy.None{})
+	t.Logf("alone: inference %.2f ms, training %.2f; inference first come first served %.2f, quantile 0.99 %.2f", alone, trained, queued.Median(), queued.Quantile(.99))
 	for _, tt := range []struct {
 		name     string
 		got      stats.Sorted

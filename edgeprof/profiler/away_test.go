@@ -194,7 +194,7 @@ func TestElsewhereOnBoards(t *testing.T) {
 		}
 	}
 	grid := []float64{0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1}
-	held, own := make([]float64, len(grid)), 0.0
+	held, own, byClock := make([]float64, len(grid)), 0.0, 0.0
 	var spread, clockAlone []float64
 	for _, chip := range chips {
 		rest := slices.DeleteFunc(slices.Clone(all), func(b board) bool { return b.chip == chip })
@@ -204,16 +204,19 @@ func TestElsewhereOnBoards(t *testing.T) {
 		clockAlone = append(clockAlone, stats.Quantile(residuals(rest, rest, nil), Level))
 		there := residuals(rest, left, known)
 		own += within(there, spread[len(spread)-1]) / float64(len(chips))
+		byClock += within(residuals(rest, left, nil), clockAlone[len(clockAlone)-1]) / float64(len(chips))
 		for i, s := range grid {
 			held[i] += within(there, s) / float64(len(chips))
 		}
 	}
-	t.Logf("%d boards, %d chips; spread without each %.2f (by clock alone %.2f), holds %.1f %% of the left out", len(all), len(chips), stats.Median(spread), stats.Median(clockAlone), 100*own)
+	clock := stats.Median(clockAlone)
+	t.Logf("%d boards, %d chips; spread without each %.2f, holds %.1f %% of the left out", len(all), len(chips), stats.Median(spread), 100*own)
+	t.Logf("by clock alone %.2f: %.2f to %.1f times, holds %.1f %%", clock, math.Exp(-clock), math.Exp(clock), 100*byClock)
 	for i, s := range grid {
 		t.Logf("spread %.2f: %.2f to %.2f times, width %.2f, holds %.1f %%", s, math.Exp(-s), math.Exp(s), math.Exp(s)-math.Exp(-s), 100*held[i])
 	}
 	same := quantileOfOneCore(all)
-	t.Logf("chips of one core: spread %.2f", same)
+	t.Logf("chips of one core: spread %.2f: %.2f to %.2f times, %.2f to %.2f as it is taken", same, math.Exp(-same), math.Exp(same), math.Exp(-sameCore), math.Exp(sameCore))
 	if math.Abs(sameCore/same-1) > 0.1 {
 		t.Errorf("of one core the spread is %v, the boards say %.2f", sameCore, same)
 	}

@@ -1,31 +1,15 @@
 package docs
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/foretime/foretime/tools/workspace"
 )
-
-// Result is a stored measurement, a JSON file in a folder results beside the
-// documents that show it.
-type Result struct {
-	Command string          `json:"command"`
-	Machine string          `json:"machine"`
-	Commit  string          `json:"commit"`
-	Date    string          `json:"date"`
-	Count   string          `json:"count"`  // of what, how many
-	Stored  string          `json:"stored"` // by what
-	Figures json.RawMessage `json:"figures"`
-}
 
 // Figures returns one line, "file:line: what is wrong", for each measured figure
 // in a README.md, or in a document of a folder docs, that no stored result holds.
@@ -150,11 +134,11 @@ func (p passage) judge(dir string) (count int, wrong []string) {
 	}
 	var stored []float64
 	for _, name := range p.results {
-		values, err := readResult(filepath.Join(dir, filepath.FromSlash(name)))
+		r, err := readResult(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			wrong = append(wrong, err.Error())
 		}
-		stored = append(stored, values...)
+		stored = append(append(stored, numbersIn(string(r.Figures))...), numbersIn(string(r.Other))...)
 	}
 	for _, n := range numbers {
 		if !slices.ContainsFunc(stored, func(v float64) bool { return rounds(v, n) }) {
@@ -162,43 +146,4 @@ func (p passage) judge(dir string) (count int, wrong []string) {
 		}
 	}
 	return len(numbers), wrong
-}
-
-// rounds says whether a stored value, or its percentage, is shown so, sign apart.
-func rounds(stored float64, shown string) bool {
-	shown = strings.ReplaceAll(shown, ",", "")
-	_, decimals, _ := strings.Cut(shown, ".")
-	want, err := strconv.ParseFloat(shown, 64)
-	half := 0.5000001 * math.Pow(10, -float64(len(decimals)))
-	v := math.Abs(stored)
-	return err == nil && (math.Abs(v-want) <= half || math.Abs(100*v-want) <= half)
-}
-
-var number = regexp.MustCompile(`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`)
-
-// errResult is of a stored result that does not say where it comes from.
-var errResult = errors.New("a stored result has command, machine, commit, date, count, stored and figures")
-
-// readResult returns all numbers of a result's figures.
-func readResult(file string) ([]float64, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var r Result
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	if slices.Contains([]string{r.Command, r.Machine, r.Commit, r.Date, r.Count, r.Stored, string(r.Figures)}, "") {
-		return nil, fmt.Errorf("%s: %w", file, errResult)
-	}
-	var values []float64
-	for _, text := range number.FindAllString(string(r.Figures), -1) {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		values = append(values, v)
-	}
-	return values, nil
 }

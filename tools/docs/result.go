@@ -1,0 +1,76 @@
+package docs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Result is a stored measurement, a JSON file in a folder results beside the
+// documents that show it.
+type Result struct {
+	Command string          `json:"command"` // a line of a shell at the root of the checkout
+	Machine string          `json:"machine"`
+	Commit  string          `json:"commit"`
+	Date    string          `json:"date"`
+	Count   string          `json:"count"`  // of what, how many
+	Stored  string          `json:"stored"` // by what
+	Figures json.RawMessage `json:"figures"`
+
+	// Repeats is set where Command prints the figures of the result whenever and
+	// wherever it runs; no result of durations does.
+	Repeats bool `json:"repeats,omitempty"`
+	// Needs are the files and folders without which Command cannot run; a
+	// $VARIABLE stands for its value.
+	Needs []string `json:"needs,omitempty"`
+	// Other are figures that Command does not print: goals, what another program
+	// or an earlier version gave.
+	Other json.RawMessage `json:"other,omitempty"`
+}
+
+// errResult is of a stored result that does not say where it comes from.
+var errResult = errors.New("a stored result has command, machine, commit, date, count, stored and figures")
+
+func readResult(file string) (Result, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return Result{}, err
+	}
+	var r Result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", file, err)
+	}
+	if slices.Contains([]string{r.Command, r.Machine, r.Commit, r.Date, r.Count, r.Stored, string(r.Figures)}, "") {
+		return Result{}, fmt.Errorf("%s: %w", file, errResult)
+	}
+	return r, nil
+}
+
+var number = regexp.MustCompile(`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`)
+
+// numbersIn returns all numbers of a text, sign apart.
+func numbersIn(text string) []float64 {
+	var values []float64
+	for _, n := range number.FindAllString(text, -1) {
+		if v, err := strconv.ParseFloat(n, 64); err == nil { // else too large for a figure
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// rounds says whether a value, or its percentage, is shown so, sign apart.
+func rounds(value float64, shown string) bool {
+	shown = strings.ReplaceAll(shown, ",", "")
+	_, decimals, _ := strings.Cut(shown, ".")
+	want, err := strconv.ParseFloat(shown, 64)
+	half := 0.5000001 * math.Pow(10, -float64(len(decimals)))
+	v := math.Abs(value)
+	return err == nil && (math.Abs(v-want) <= half || math.Abs(100*v-want) <= half)
+}
