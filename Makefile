@@ -8,7 +8,7 @@ comma := ,
 
 FUZZTIME ?= 1m
 
-.PHONY: help tour test check real bench bench-short bench-once rivals fuzz readme vuln release-check modules clean
+.PHONY: help tour test check real bench bench-short bench-once rivals figures fuzz readme vuln release-check modules clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ bench-once: ## every benchmark once: they still run
 rivals: ## install and run what else people use beside the tools, in turn; out/rivals.json
 	-@$(GO) run ./tools/cmd/suite install tools/rivals.txt
 	@$(GO) run ./tools/cmd/rivals
+
+figures: ## run the commands of the stored results that repeat, or of RESULT, and look for their figures
+	@$(GO) run ./tools/cmd/figures $(RESULT)
 
 fuzz: ## every fuzz target for FUZZTIME (1m)
 	@$(GO) run ./tools/cmd/suite fuzz $(FUZZTIME)

@@ -22,6 +22,7 @@ func newRoot(env *cli.Env) *cobra.Command {
 		Short: "run the commands of the stored results again and look for their figures",
 		Example: `  figures
   figures allox-est/docs/results/steps-pai.json`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, files []string) error {
 			ws, err := workspace.Find(".")
 			if err != nil {
