@@ -110,7 +110,8 @@ type Tensor struct {
 	Name     string
 	Type     DataType
 	Dims     []int64
-	External bool // the data lies in another file
+	External bool   // the data lies in another file
+	Location string // of that file, beside the model's
 	// Stored is the length of the data in the file in bytes.
 	Stored int64
 	// Data is the raw little-endian data when it is at most 4 KiB, or the

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -98,12 +99,41 @@ func (c *cursor) opset(to map[string]int64, f field) error {
 // metadata reads what an exporter noted: Ultralytics writes imgsz, the height and
 // width of the pictures that a model was exported for, "[320, 320]".
 func (c *cursor) metadata(m *Model, f field) error {
-	if err := c.inside(f); err != nil {
+	key, value, err := c.entry("metadata_props", f)
+	var height, width int64
+	if n, _ := fmt.Sscanf(value, "[%d, %d]", &height, &width); key == "imgsz" && n == 2 && height > 0 && width > 0 {
+		m.Picture = [2]int64{height, width}
+	}
+	return err
+}
+
+// external reads where data in another file lies.
+func (c *cursor) external(t *Tensor, f field) error {
+	key, value, err := c.entry("external_data", f)
+	if err != nil {
 		return err
 	}
-	var key, value string
-	err := c.message("metadata_props", f.end, func(f field) (err error) {
-		switch short := f.end-c.at <= 64; {
+	switch key {
+	case "location":
+		t.Location = value
+	case "offset":
+		t.Offset, err = strconv.ParseInt(value, 10, 64)
+	case "length":
+		t.Stored, err = strconv.ParseInt(value, 10, 64)
+	}
+	if err != nil {
+		return c.fail("%s %q: %v", key, value, err)
+	}
+	return nil
+}
+
+// entry is a StringStringEntryProto; "" for what is longer than a path may be.
+func (c *cursor) entry(name string, f field) (key, value string, err error) {
+	if err := c.inside(f); err != nil {
+		return "", "", err
+	}
+	err = c.message(name, f.end, func(f field) (err error) {
+		switch short := f.end-c.at <= 4096; {
 		case f.number == 1 && short:
 			key, err = c.text(f)
 		case f.number == 2 && short:
@@ -111,11 +141,7 @@ func (c *cursor) metadata(m *Model, f field) error {
 		}
 		return err
 	})
-	var height, width int64
-	if n, _ := fmt.Sscanf(value, "[%d, %d]", &height, &width); key == "imgsz" && n == 2 && height > 0 && width > 0 {
-		m.Picture = [2]int64{height, width}
-	}
-	return err
+	return key, value, err
 }
 
 func (c *cursor) graph(g *Graph, f field) error {
@@ -252,6 +278,8 @@ func (c *cursor) tensor(t *Tensor, f field) error {
 			t.Type = DataType(f.value)
 		case 8:
 			t.Name, err = c.text(f)
+		case 13:
+			err = c.external(t, f)
 		case 14:
 			t.External = f.value == 1
 		case 9:

@@ -172,10 +172,10 @@ func loadNative(_ context.Context, m worker.Model) (runtime.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(m.Path)
+	weights, err := onnx.OpenWeights(m.Path, model)
 	if err != nil {
 		return nil, err
 	}
-	session, err := native.Load(model, file, onnx.Settings{Sizes: m.Sizes}, time.Now)
-	return session, errors.Join(err, file.Close())
+	session, err := native.Load(model, weights, onnx.Settings{Sizes: m.Sizes}, time.Now)
+	return session, errors.Join(err, weights.Close())
 }

@@ -1,0 +1,68 @@
+package onnx
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// External data is read where the model says, and nowhere else.
+func TestOpenWeights(t *testing.T) {
+	message := func(to []byte, field protowire.Number, inside []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(to, field, protowire.BytesType), inside)
+	}
+	whole := func(to []byte, field protowire.Number, v uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(to, field, protowire.VarintType), v)
+	}
+	model := func(location, offset, length string) []byte {
+		w := message(whole(whole(nil, 1, 2), 2, uint64(Float32)), 8, []byte("w")) // dims, type, name
+		for _, e := range [][2]string{{"location", location}, {"offset", offset}, {"length", length}} {
+			w = message(w, 13, message(message(nil, 1, []byte(e[0])), 2, []byte(e[1])))
+		}
+		return message(nil, 7, message(nil, 5, whole(w, 14, 1)))
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "m.onnx")
+	if err := os.WriteFile(filepath.Join(dir, "m.bin"), []byte("before12345678after"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, location, offset, length string
+		want                           error
+	}{
+		{"beside", "m.bin", "6", "8", nil},
+		{"above", "../m.bin", "6", "8", ErrWeights},
+		{"absolute", filepath.Join(dir, "m.bin"), "6", "8", ErrWeights},
+		{"missing", "none.bin", "6", "8", ErrWeights},
+		{"too long", "m.bin", "6", "800", ErrWeights},
+		{"before", "m.bin", "-6", "8", ErrWeights},
+		{"too far", "m.bin", "9223372036854775807", "9223372036854775807", ErrWeights},
+		{"no number", "m.bin", "six", "8", ErrSyntax},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := os.WriteFile(path, model(tt.location, tt.offset, tt.length), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			m, err := ReadFile(path)
+			var w *Weights
+			if err == nil {
+				w, err = OpenWeights(path, m)
+			}
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("%v, want %v", err, tt.want)
+			}
+			if err != nil {
+				return
+			}
+			defer w.Close()
+			got := make([]byte, 8)
+			if _, err := w.ReadAt(got, m.Graph.Initializers[0].Offset); err != nil || string(got) != "12345678" || !bytes.Equal(m.Graph.Initializers[0].Data, got) {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
