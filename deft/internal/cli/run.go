@@ -111,7 +111,11 @@ func table(w io.Writer, c *report.Comparison) error {
 		if m.Inflation != nil {
 			inflation = fmt.Sprintf("%.3f", *m.Inflation)
 		}
-		t.Add(m.Output, m.Jobs, ms(m.JCT.Mean), ms(m.JCT.P50), ms(m.JCT.P95), ms(m.JCT.P99), ms(m.Throughput), inflation, m.Launches, m.Syncs, ms(m.StallMS), ms(m.GateMS), m.Missed)
+		launches, syncs, stall, gate := fmt.Sprint(m.Launches), fmt.Sprint(m.Syncs), ms(m.StallMS), ms(m.GateMS)
+		if m.Launches == 0 { // logs do not tell
+			launches, syncs, stall, gate = "", "", "", ""
+		}
+		t.Add(m.Output, m.Jobs, ms(m.JCT.Mean), ms(m.JCT.P50), ms(m.JCT.P95), ms(m.JCT.P99), ms(m.Throughput), inflation, launches, syncs, stall, gate, m.Missed)
 	}
 	_, err := t.WriteTo(w)
 	return err
