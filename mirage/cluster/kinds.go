@@ -190,16 +190,20 @@ func (l *Layout) allowed(j *trace.Job) (*Share, int, error) {
 	if j.Partition == "" {
 		return &Share{In: math.MaxUint64}, 0, nil
 	}
-	s, tier := &Share{}, 0
+	s, tier, known := &Share{}, 0, false
 	for name := range strings.SplitSeq(j.Partition, ",") {
 		p := l.partitions[name]
+		known = known || l.bits[name] != 0
 		if p.MaxSeconds > 0 && j.Limit > p.MaxSeconds || p.MaxNodes > 0 && j.Nodes > p.MaxNodes {
 			continue
 		}
 		s.In |= l.bits[name]
 		tier = max(tier, p.Tier)
 	}
-	if s.In == 0 {
+	switch {
+	case s.In == 0 && !known:
+		return nil, 0, fmt.Errorf("%w: no nodes are in partition %s", ErrOversize, j.Partition)
+	case s.In == 0:
 		return nil, 0, fmt.Errorf("%w: no partition of %s takes %d nodes for %d s", ErrOversize, j.Partition, j.Nodes, j.Limit)
 	}
 	return s, tier, nil

@@ -45,7 +45,7 @@ func newProvisionCommand(env *cli.Env) *cobra.Command {
 func newProvision(env *cli.Env) (*provision, *cobra.Command) {
 	p := &provision{env: env}
 	c := &cobra.Command{
-		Use:   "provision SCRIPT [ARG...]",
+		Use:   "provision [flags] SCRIPT [ARG...]",
 		Short: "keep a chain of services running on a real Slurm",
 		Long: `Submit SCRIPT with sbatch, and its successor when a model or a baseline says
 so, exactly once each, for as long as this command runs. It may be stopped or
@@ -61,6 +61,9 @@ fixed needs --lead, forecast and futures --config:
 		Example: "  mirage provision --state chain --model boost.json --service-limit 48h --sbatch-option=--partition=gpu service.sh",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := misplaced(cmd, args); err != nil {
+				return err
+			}
 			if p.chains != "" {
 				return p.all(cmd.Context(), args)
 			}
@@ -70,6 +73,7 @@ fixed needs --lead, forecast and futures --config:
 			return p.run(cmd.Context(), args)
 		},
 	}
+	c.DisableFlagsInUseLine = true
 	f := c.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&p.state, "state", "", "folder of the chain")
@@ -99,6 +103,22 @@ fixed needs --lead, forecast and futures --config:
 	f.StringVar(&p.chains, "chains", "", "file of several services to keep going at once: a list, services, each with script, args and flags of this command by name")
 	f.BoolVar(&p.asJSON, "json", false, "print JSON at the end")
 	return p, c
+}
+
+// misplaced refuses flags of the command behind the script, whose arguments they
+// would be, unless -- stands before it.
+func misplaced(cmd *cobra.Command, args []string) error {
+	if cmd.ArgsLenAtDash() == 0 || len(args) == 0 {
+		return nil
+	}
+	for _, arg := range args[1:] {
+		name, flag := strings.CutPrefix(arg, "--")
+		name, _, _ = strings.Cut(name, "=")
+		if flag && cmd.Flags().Lookup(name) != nil {
+			return cli.Usagef("--%s stands behind the script, to whom it would be given: put it before, or -- before the script where it is the script's", name)
+		}
+	}
+	return nil
 }
 
 // all keeps the services of the --chains file going.

@@ -313,13 +313,19 @@ func (r validated) print(w io.Writer) error {
 	}
 	add("all", r.Figures)
 	for _, load := range []validation.Load{validation.Low, validation.Medium, validation.Heavy} {
-		add(string(load), r.ByLoad[load])
+		if f := r.ByLoad[load]; f.Episodes > 0 {
+			add(string(load), f)
+		}
 	}
 	fmt.Fprintf(w, "%s%s\n\n", r.Model, described(r.Settings))
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%d episodes in %d spans of time that do not overlap; they tell as much of the cost as %.0f independent ones\n", r.Episodes, r.Blocks, r.EffectiveEpisodes)
+	fmt.Fprintf(w, "\n%d episodes in %s of time that do not overlap", r.Episodes, counted(r.Blocks, "span"))
+	if r.EffectiveEpisodes > 0 {
+		fmt.Fprintf(w, "; they tell as much of the cost as %.0f independent ones", r.EffectiveEpisodes)
+	}
+	fmt.Fprintln(w)
 	if p := r.VersusReactive; p != nil {
 		versusLine(w, "reactive", *p)
 	}
