@@ -753,6 +753,15 @@ static void parse_sizes(char *list) {
     }
 }
 
+// whole is the whole number of an option.
+static long whole(const char *option, const char *text, long least, long most) {
+    char *end, why[100];
+    long n = strtol(text, &end, 10);
+    if (end != text && !*end && n >= least && n <= most) return n;
+    snprintf(why, sizeof why, "%.20s: want a whole number from %ld to %ld", text, least, most);
+    die(option, why);
+}
+
 static void parse(int argc, char **argv) {
     enum { THREADS = 1000, TASKS, ITERATIONS, SHAPE, WORK, SIZES, ARGS, BUFFERS, LITERAL_EVERY, DIALECT, MODE, TRAIN, DEATH, DEATH_AT, AWAIT, AWAIT_LINES, REFUSE, FORK, NEST, SKEW, SEED, COST, LOADS_APART, CHDIR };
     static const struct option long_options[] = {
@@ -764,15 +773,15 @@ static void parse(int argc, char **argv) {
     };
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
         switch (c) {
-        case THREADS: option.threads = atoi(optarg); break;
-        case TASKS: option.tasks = atol(optarg); break;
-        case ITERATIONS: option.iterations = atol(optarg); break;
+        case THREADS: option.threads = whole("--threads", optarg, 1, 1024); break;
+        case TASKS: option.tasks = whole("--tasks", optarg, 0, 1000000000); break;
+        case ITERATIONS: option.iterations = whole("--iterations", optarg, 0, 1000000000); break;
         case SHAPE: option.shape = optarg; break;
         case WORK: option.work = optarg; break;
         case SIZES: parse_sizes(optarg); break;
-        case ARGS: option.args = atoi(optarg); break;
-        case BUFFERS: option.buffers = atoi(optarg); break;
-        case LITERAL_EVERY: option.literal_every = atoi(optarg); break;
+        case ARGS: option.args = whole("--args", optarg, 0, MAX_ARGS); break;
+        case BUFFERS: option.buffers = whole("--buffers", optarg, 0, MAX_ARGS); break;
+        case LITERAL_EVERY: option.literal_every = whole("--literal-every", optarg, 0, MAX_ARGS); break;
         case DIALECT: option.dialect = optarg; break;
         case MODE: option.mode = atoi(optarg); break;
         case TRAIN: option.train = atoi(optarg); break;
@@ -782,7 +791,7 @@ static void parse(int argc, char **argv) {
         case AWAIT_LINES: option.await_lines = atoi(optarg); break;
         case REFUSE: option.refuse = atoi(optarg); break;
         case FORK: option.forks = 1; break;
-        case NEST: option.nest = atoi(optarg); break;
+        case NEST: option.nest = whole("--nest", optarg, 0, 1000000); break;
         case SKEW: option.skew = atof(optarg); break;
         case SEED: option.seed = strtoull(optarg, NULL, 10); break;
         case COST: option.cost = 1; break;
@@ -791,7 +800,6 @@ static void parse(int argc, char **argv) {
         default: exit(2);
         }
     }
-    if (option.threads < 1 || option.threads > 1024 || option.tasks < 0 || option.iterations < 0 || option.args < 0 || option.args > MAX_ARGS) die("options", "out of range");
     host.patched = !strcmp(option.dialect, "patched");
 #ifndef HOST_PATCHED
     if (host.patched) die("--dialect patched", "this host was built without a C++ compiler");
