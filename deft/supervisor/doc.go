@@ -6,8 +6,8 @@
 // that the policy named, and every 20 ms in any case, which is also its sign of
 // life to the clients. It refuses to supervise a client it was told nothing of:
 // such a client has the terms of its slot. Device time that the driver does not
-// tell is predicted, launches times the mean time of a kernel, where that is
-// known; else it is the hook's estimate.
+// tell is that of the kernels that are done, where their times are known; else it
+// is the hook's estimate.
 //
 //	s, err := session.Create(session.Options{JobMode: session.JobMarked})
 //	if err != nil {

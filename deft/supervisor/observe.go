@@ -10,8 +10,8 @@ import (
 // observed is what is remembered of a client between two looks.
 type observed struct {
 	terms  policy.Terms
-	known  bool          // terms are the settings'; else the slot's, which change
-	kernel time.Duration // mean device time of a kernel; 0 unknown
+	known  bool                               // terms are the settings'; else the slot's, which change
+	device func(kernels uint64) time.Duration // nil unknown
 	first  session.Client
 	last   session.Client // as of the last look
 
@@ -45,11 +45,10 @@ func (o *observed) totals(c session.Client) Totals {
 
 // gpu is the device time since the first look.
 func (o *observed) gpu(c session.Client) time.Duration {
-	if o.kernel == 0 {
+	if o.device == nil {
 		return c.GPU - o.first.GPU
 	}
-	done := int64(c.Kernels-c.Queued) - int64(o.first.Kernels-o.first.Queued)
-	return time.Duration(max(done, 0)) * o.kernel
+	return max(0, o.device(c.Kernels-c.Queued)-o.device(o.first.Kernels-o.first.Queued))
 }
 
 // observe is the client as the policy sees it. Times count from began.

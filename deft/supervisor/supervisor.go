@@ -31,9 +31,9 @@ type Settings struct {
 	// Terms are those of a client by the name in its slot; ok is false for one
 	// that is not known. nil knows nobody.
 	Terms func(name string) (t policy.Terms, ok bool)
-	// Kernel is the mean device time of a kernel by the client's name, 0 where
-	// it is not known. nil knows none.
-	Kernel func(name string) time.Duration
+	// Device is the device time of so many kernels of a client, by its name; nil
+	// where it is not known. nil knows none.
+	Device func(name string) func(kernels uint64) time.Duration
 	// Now is the session's clock, ns; nil is session.Now.
 	Now func() int64
 	// Queue, where not nil, is told how many launches of a client may be in
@@ -74,8 +74,8 @@ func New(s Session, p policy.Policy, settings Settings) *Supervisor {
 	if settings.Terms == nil {
 		settings.Terms = func(string) (policy.Terms, bool) { return policy.Terms{}, false }
 	}
-	if settings.Kernel == nil {
-		settings.Kernel = func(string) time.Duration { return 0 }
+	if settings.Device == nil {
+		settings.Device = func(string) func(uint64) time.Duration { return nil }
 	}
 	return &Supervisor{session: s, policy: p, settings: settings, observed: map[int]*observed{}}
 }
@@ -181,7 +181,7 @@ func (v *Supervisor) decide(now int64) {
 // meet begins to observe a client.
 func (v *Supervisor) meet(c session.Client) *observed {
 	terms, known := v.settings.Terms(c.Name)
-	return &observed{terms: terms, known: known, kernel: v.settings.Kernel(c.Name), first: c, last: c}
+	return &observed{terms: terms, known: known, device: v.settings.Device(c.Name), first: c, last: c}
 }
 
 // Clients are the totals of all clients since Begin, those that have gone

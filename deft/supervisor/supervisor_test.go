@@ -126,8 +126,8 @@ func TestTotals(t *testing.T) {
 	clients := two()
 	launch(&clients[0], 400)
 	clients[0].Syncs, clients[0].GPU, clients[0].JobsEnded = 9, time.Second, 1
-	w := newWorld(policy.None{}, Settings{Kernel: func(name string) time.Duration {
-		return map[string]time.Duration{"low": time.Millisecond}[name]
+	w := newWorld(policy.None{}, Settings{Device: func(name string) func(uint64) time.Duration {
+		return map[string]func(uint64) time.Duration{"low": func(n uint64) time.Duration { return time.Duration(n) * time.Millisecond }}[name]
 	}}, clients...)
 	w.v.Begin()
 	w.begin(0)

@@ -55,10 +55,7 @@ func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outc
 	}
 	defer s.Close()
 	r := &run{x: x, machine: machine, session: s, names: names(x), depths: newDepths(x)}
-	if r.kernels, err = r.meanKernels(); err != nil {
-		return nil, err
-	}
-	r.supervisor = supervisor.New(s, p, supervisor.Settings{Terms: r.terms, Kernel: r.kernel, Queue: r.queue})
+	r.supervisor = supervisor.New(s, p, supervisor.Settings{Terms: r.terms, Device: r.device, Queue: r.queue})
 	return r.play(ctx)
 }
 
@@ -68,8 +65,7 @@ type run struct {
 	machine    Machine
 	session    *session.Session
 	supervisor *supervisor.Supervisor
-	names      []string        // of the models in the session
-	kernels    []time.Duration // mean device time, where known
+	names      []string // of the models in the session
 	processes  []*process
 	depths     *depths // only the supervisor's goroutine writes
 	released   bool    // the barrier has fallen
@@ -88,22 +84,7 @@ func names(x *experiment.Experiment) []string {
 	return all
 }
 
-func (r *run) meanKernels() ([]time.Duration, error) {
-	all := make([]time.Duration, len(r.x.Models))
-	if !r.machine.KnownKernels {
-		return all, nil
-	}
-	for i := range r.x.Models {
-		p, err := profile(&r.x.Models[i])
-		if err != nil {
-			return nil, err
-		}
-		all[i] = p.MeanKernel()
-	}
-	return all, nil
-}
-
-// terms, kernel and queue answer the supervisor by a client's name.
+// terms, device and queue answer the supervisor by a client's name.
 func (r *run) terms(name string) (policy.Terms, bool) {
 	i := slices.Index(r.names, name)
 	if i < 0 {
@@ -112,11 +93,16 @@ func (r *run) terms(name string) (policy.Terms, bool) {
 	return terms(&r.x.Models[i]), true
 }
 
-func (r *run) kernel(name string) time.Duration {
-	if i := slices.Index(r.names, name); i >= 0 {
-		return r.kernels[i]
+func (r *run) device(name string) func(kernels uint64) time.Duration {
+	i := slices.Index(r.names, name)
+	if i < 0 || !r.machine.KnownKernels {
+		return nil
 	}
-	return 0
+	p, err := profile(&r.x.Models[i])
+	if err != nil {
+		return nil
+	}
+	return p.Elapsed
 }
 
 func (r *run) queue(name string, at time.Duration, inFlight int) {

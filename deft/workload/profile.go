@@ -48,12 +48,20 @@ func (p Profile) DeviceTime() time.Duration {
 	return sum
 }
 
-// MeanKernel is the mean time of one kernel; 0 for the zero Profile.
-func (p Profile) MeanKernel() time.Duration {
-	if n := p.Kernels(); n > 0 {
-		return p.DeviceTime() / time.Duration(n)
+// Elapsed is the device time of so many kernels of jobs one after another; 0 for
+// the zero Profile.
+func (p Profile) Elapsed(kernels uint64) time.Duration {
+	job := uint64(p.Kernels())
+	if job == 0 {
+		return 0
 	}
-	return 0
+	sum, left := time.Duration(kernels/job)*p.DeviceTime(), int(kernels%job)
+	for _, g := range p.Groups {
+		n := min(left, g.Kernels)
+		sum += time.Duration(n) * g.Each
+		left -= n
+	}
+	return sum
 }
 
 // check returns the first thing that makes p no job.

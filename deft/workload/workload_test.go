@@ -91,11 +91,16 @@ func TestImpossibleInputs(t *testing.T) {
 
 func TestSums(t *testing.T) {
 	p := Profile{Groups: []Group{{3, 10}, {1, 30}}}
-	if p.Kernels() != 4 || p.DeviceTime() != 60 || p.MeanKernel() != 15 {
-		t.Errorf("%d kernels, %v, mean %v", p.Kernels(), p.DeviceTime(), p.MeanKernel())
+	if p.Kernels() != 4 || p.DeviceTime() != 60 {
+		t.Errorf("%d kernels, %v", p.Kernels(), p.DeviceTime())
 	}
-	if (Profile{}).MeanKernel() != 0 {
-		t.Error("mean of no kernels")
+	for kernels, want := range map[uint64]time.Duration{0: 0, 2: 20, 3: 30, 4: 60, 9: 130} {
+		if got := p.Elapsed(kernels); got != want {
+			t.Errorf("%d kernels: %v, want %v", kernels, got, want)
+		}
+	}
+	if (Profile{}).Elapsed(7) != 0 {
+		t.Error("device time of no kernels")
 	}
 }
 
