@@ -27,9 +27,11 @@ func newScheduleCommand(env *cli.Env) *cobra.Command {
 		Short: "Place jobs on CPU and GPU nodes and measure their completion times",
 		Long: `Place jobs on CPU and GPU nodes under a policy and measure the outcome.
 
-The input is a file of simulator records (see "schedule generate") or of
-reports of allox-est. Policies decide with the reported times, and jobs take
-their true times.
+The input is a file of simulator records (see "schedule generate"), of reports
+of allox-est (run --json), or a CSV with a row a job and the columns job, user,
+arrival (seconds), cpu and gpu: the estimated seconds there, empty where it
+cannot run; cpu_actual and gpu_actual where the true ones are known. Policies
+decide with the estimated times, and jobs take their true times.
 
 Policies:
 ` + schedule.Policies.Help(),
@@ -41,11 +43,11 @@ Policies:
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs, - for standard input; may be given several times")
+	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs: records, reports or CSV, - for standard input; may be given several times")
 	flags.StringVar(&s.policy, "policy", "allox", "one of "+strings.Join(schedule.Policies.Names(), ", ")+", several of them with commas, or all")
 	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "CPU nodes")
 	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
-	flags.StringVar(&s.nodes, "nodes", "", "nodes of further kinds, as v100=4,p100=4: the devices of that name in reports")
+	flags.StringVar(&s.nodes, "nodes", "", "nodes of further kinds, as v100=4,p100=4: the devices of that name in reports, the columns in a CSV")
 	flags.Float64Var(&s.cluster.CPUsPerNode, "cpus-per-node", 0, "CPUs of a CPU node, shared by jobs; 0: a node runs one job at a time")
 	flags.Float64Var(&s.cluster.GPUsPerNode, "gpus-per-node", 0, "GPUs of a GPU node, shared by jobs; 0: a node runs one job at a time")
 	flags.Float64Var(&s.settings.Alpha, "alpha", 1, "allox: share of the users, the least served ones, whose jobs are matched")

@@ -20,8 +20,8 @@ func Load(path string, others ...string) (*Workload, error) {
 	return From(f, path, others...)
 }
 
-// From reads simulator records or reports of allox-est; which of them it is, the
-// first character tells. Name stands for the source in errors; others are the names
+// From reads simulator records, reports of allox-est or a CSV table; which of them it
+// is, the first line tells. Name stands for the source in errors; others are the names
 // that reports have for the devices from [Other] on.
 func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	r := bufio.NewReader(in)
@@ -29,8 +29,12 @@ func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if text := bytes.TrimLeftFunc(head, unicode.IsSpace); bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) {
+	text := bytes.TrimLeftFunc(head, unicode.IsSpace)
+	if bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) {
 		return ReadReport(r, name, others...)
+	}
+	if line, _, _ := bytes.Cut(text, []byte("\n")); bytes.ContainsRune(line, ',') && text[0] != '#' && text[0] != '%' {
+		return ReadTable(r, name, others...)
 	}
 	return Read(r, name)
 }

@@ -39,9 +39,9 @@ var ErrUnproven = errors.New("no full run: the estimate stands for the true time
 // otherwise. Others are the names of the devices from [Other] on. A report without a usable device is a diagnostic whose line is
 // the number of the report.
 func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
-	names := append([]string{CPU.String(), GPU.String()}, others...)
-	if len(names) > Devices {
-		return nil, fmt.Errorf("%d kinds of devices: at most %d", len(names), Devices)
+	names, err := deviceNames(others)
+	if err != nil {
+		return nil, err
 	}
 	raw, err := io.ReadAll(r)
 	if err != nil {
@@ -79,6 +79,15 @@ func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
 	}
 	w.sort()
 	return w, nil
+}
+
+// deviceNames are those of the devices, in their order.
+func deviceNames(others []string) ([]string, error) {
+	names := append([]string{CPU.String(), GPU.String()}, others...)
+	if len(names) > Devices {
+		return nil, fmt.Errorf("%d kinds of devices: at most %d", len(names), Devices)
+	}
+	return names, nil
 }
 
 func parseReport(raw []byte, id int, names []string) (job Job, warning, err error) {
