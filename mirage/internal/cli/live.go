@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // live are the flags that say what a job takes of the nodes of a real Slurm.
@@ -109,22 +111,18 @@ func (w *when) foretell(v *slurm.View, q question) (*answered, error) {
 	p := slurm.Expect(waits, w.s.Level)
 	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Notes: hidden(v), Alternatives: []alternative{}}
 	if p.Value >= 60 { // else nothing would start a minute earlier
-		w.sketch(a, v, job)
-	}
-	return a, a.byThen(v, waits, q.by)
-}
-
-// sketch adds the cheaper shapes that would start earlier, the earliest first.
-func (w *when) sketch(a *answered, v *slurm.View, job trace.Job) {
-	for _, shape := range cheaper(job) {
-		if waits, err := v.Sketch(shape.job); err == nil { // one that can never start is none
-			hours := slurm.Expect(waits, w.s.Level).Times(1. / 3600)
-			if earlier := a.Wait.Value - hours.Value; earlier > 1./60 {
-				a.Alternatives = append(a.Alternatives, alternative{shape.name, hours, earlier})
+		err = a.compare(cheaper(job), func(j trace.Job) (uncertainty.Prediction, error) {
+			waits, err := v.Sketch(j)
+			if err != nil { // it can never start
+				return uncertainty.Prediction{Value: math.Inf(1)}, nil
 			}
+			return slurm.Expect(waits, w.s.Level).Times(1. / 3600), nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	slices.SortStableFunc(a.Alternatives, func(x, y alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
+	return a, a.byThen(v, waits, q.by)
 }
 
 // shape is a job that asks for less.

@@ -28,11 +28,17 @@ type machine struct {
 	changed                             func(string) bool
 }
 
-func (m *machine) flags(c *cobra.Command) {
+// sizeFlags are those of commands that simulate nothing.
+func (m *machine) sizeFlags(c *cobra.Command) {
 	f := c.Flags()
-	m.changed = f.Changed
+	m.changed, m.scheduler = f.Changed, string(scheduler.Slurm)
 	f.StringVar(&m.file, "config", "", "settings file, as calibrate writes it; other flags override it")
 	f.IntVar(&m.nodes, "nodes", 0, "nodes of the cluster, or processors where the trace counts those (default: as the trace says, or the most in use at once)")
+}
+
+func (m *machine) flags(c *cobra.Command) {
+	m.sizeFlags(c)
+	f := c.Flags()
 	f.StringVar(&m.scheduler, "scheduler", string(scheduler.Slurm), "discipline of the queue: "+strings.Join(scheduler.Disciplines().Names(), ", "))
 	f.IntVar(&m.userLimit, "user-limit", 0, "jobs a user may run at once (0: no limit)")
 	f.BoolVar(&m.logged, "logged-priority", false, "add the priority in the log to each job's own")

@@ -120,7 +120,7 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 // flags are those that say how a log is read and learnt from.
 func (w *when) flags(c *cobra.Command) {
 	w.in.flags(c)
-	w.m.flags(c)
+	w.m.sizeFlags(c)
 	f := c.Flags()
 	f.Float64Var(&w.s.Level, "level", .8, "level of the interval")
 	f.Uint64Var(&w.s.Seed, "seed", 1, "seed of whatever is random")
@@ -209,7 +209,17 @@ func (k *known) ask(q question) (*answered, error) {
 	if err := k.chance(a, answer, q.by); err != nil {
 		return nil, err
 	}
-	return a, a.compare(k.f, job, k.shows.names())
+	shapes := cheaper(job)
+	for _, p := range k.shows.names() {
+		if other := job; p != job.Partition {
+			other.Partition = p
+			shapes = append(shapes, shape{"partition " + p, other})
+		}
+	}
+	return a, a.compare(shapes, func(j trace.Job) (uncertainty.Prediction, error) {
+		other, err := k.f.Ask(j)
+		return other.Times(1. / 3600), err
+	})
 }
 
 // fits refuses a job that is larger than the machine, or than all that was ever
@@ -266,31 +276,16 @@ func (k *known) chance(a *answered, answer backtest.Answer, text string) error {
 	return nil
 }
 
-// compare asks for cheaper shapes and keeps those that would start earlier, the
-// earliest first.
-func (a *answered) compare(f *backtest.Forecaster, job trace.Job, partitions []string) error {
-	try := func(shape string, j trace.Job) error {
-		other, err := f.Ask(j)
+// compare asks for the waits of other shapes, in hours, and keeps those that would
+// start earlier, the earliest first.
+func (a *answered) compare(shapes []shape, wait func(trace.Job) (uncertainty.Prediction, error)) error {
+	for _, s := range shapes {
+		hours, err := wait(s.job)
 		if err != nil {
 			return err
 		}
-		hours := other.Times(1. / 3600)
 		if earlier := a.Wait.Value - hours.Value; earlier > 1./60 {
-			a.Alternatives = append(a.Alternatives, alternative{shape, hours, earlier})
-		}
-		return nil
-	}
-	for _, c := range cheaper(job) {
-		if err := try(c.name, c.job); err != nil {
-			return err
-		}
-	}
-	for _, p := range partitions {
-		if other := job; p != job.Partition {
-			other.Partition = p
-			if err := try("partition "+p, other); err != nil {
-				return err
-			}
+			a.Alternatives = append(a.Alternatives, alternative{s.name, hours, earlier})
 		}
 	}
 	slices.SortStableFunc(a.Alternatives, func(x, y alternative) int { return cmp.Compare(y.EarlierHours, x.EarlierHours) })
