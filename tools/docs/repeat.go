@@ -101,10 +101,12 @@ func (r Result) lacks(root string) string {
 	return ""
 }
 
-// shell runs a line and returns what it prints.
+// shell runs a line and returns what it prints. Tests run anew in it: what Go
+// keeps of an earlier run does not know that files outside their module changed.
 func shell(ctx context.Context, dir, line string, stderr io.Writer) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-ec", line)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -count=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // what the shell started too
 	var stdout bytes.Buffer
