@@ -292,7 +292,7 @@ func (o *calibrating) jobs(dir string) ([]collection.Job, error) {
 			return nil, fmt.Errorf("%s: %w", s.family, err)
 		}
 		job := plain
-		job.Model = filepath.Join(dir, fmt.Sprintf("%s width %g at %d.onnx", s.family, s.size.Width, s.size.Resolution))
+		job.Model = filepath.Join(dir, fmt.Sprintf("%s width %.4g at %d.onnx", s.family, s.size.Width, s.size.Resolution))
 		jobs = append(jobs, job)
 		if err := writeModel(job.Model, m, 1); err != nil {
 			return nil, err
