@@ -66,43 +66,30 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 	var spec *jobspec.Spec
 	var err error
 	if cmd.ArgsLenAtDash() == 0 {
-		spec = &jobspec.Spec{
-			Command: args, Epochs: f.epochs, Unit: unit(f.unit), Devices: map[string]jobspec.Device{jobspec.CPU: {Threads: f.threads}},
-			Progress: jobspec.Progress{Pattern: f.pattern},
-		}
-		if err := params(spec, f.set); err != nil {
-			return nil, err
-		}
-		if err := spec.Check(); err != nil {
-			return nil, &cli.UsageError{Err: err}
-		}
+		spec = &jobspec.Spec{Command: args, Devices: map[string]jobspec.Device{jobspec.CPU: {Threads: f.threads}}}
 	} else if spec, err = jobspec.Load(args[0]); err != nil {
 		return nil, err
 	}
-	if cmd.Flags().Changed("threads") {
+	changed := cmd.Flags().Changed
+	if changed("threads") {
 		cpu := spec.Device(jobspec.CPU)
 		cpu.Threads = f.threads
 		spec.Devices[jobspec.CPU] = cpu
 	}
-	if cmd.Flags().Changed("pattern") {
+	if changed("pattern") {
 		spec.Progress = jobspec.Progress{Pattern: f.pattern}
 	}
-	if cmd.Flags().Changed("unit") {
+	if changed("unit") {
 		spec.Unit = unit(f.unit)
 	}
-	if cmd.Flags().Changed("epochs") {
+	if changed("epochs") {
 		spec.Epochs = f.epochs
 	}
 	if err := params(spec, f.set); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"epochs", "unit", "threads", "pattern", "set"} {
-		if !cmd.Flags().Changed(name) {
-			continue
-		}
-		if err := spec.Check(); err != nil {
-			return nil, &cli.UsageError{Err: err}
-		}
+	if err := spec.Check(); err != nil {
+		return nil, &cli.UsageError{Err: err}
 	}
 	if len(f.devices) == 0 {
 		for _, name := range []string{jobspec.CPU, jobspec.GPU} {
