@@ -162,6 +162,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 	var failed error
 	var reports follow.Reports
 	lines := false // they mark the epochs, not the reports
+	more := false  // epochs than are left, which is told
 	mark := func(at time.Duration) {
 		u, err := f.tracker.Mark(at)
 		if err == nil {
@@ -180,7 +181,8 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 		},
 		Reported: func(at time.Duration, laps []float64) {
 			left := f.epochs - from.done/spec.Lap()
-			if len(laps) == left+3 && !lines {
+			if len(laps) > left+2 && !lines && !more {
+				more = true
 				f.env.Log.Warnf("more epochs are reported than the %d left: the job did not go on from the checkpoint", left)
 			}
 			for _, end := range reports.Ended(at, laps, left) {
