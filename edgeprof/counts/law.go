@@ -34,7 +34,7 @@ type Law struct {
 // Powers are one law.
 type Powers struct {
 	// Exponents of one plus filters, parameters and input bytes: the counts that
-	// foretell families which were left out best.
+	// predict families which were left out best.
 	Filters, Parameters, Input float64
 	// Factor is the seconds of a model with no counts.
 	Factor float64

@@ -46,13 +46,13 @@ type Report struct {
 	Gain uncertainty.Prediction `json:"gain"`
 }
 
-// judged is a job with what was foretold of it, in hours.
+// judged is a job with what was predicted of it, in hours.
 type judged struct {
-	block    int64
-	wait     float64
-	foretold uncertainty.Prediction
-	simple   [baselines]float64
-	oracle   float64
+	block     int64
+	wait      float64
+	predicted uncertainty.Prediction
+	simple    [baselines]float64
+	oracle    float64
 }
 
 // The baselines: what a person would look at.
@@ -68,8 +68,8 @@ func baselineNames() [baselines]string {
 	return [baselines]string{"last_100", "user_median", "shape_median", "class_median"}
 }
 
-// Run foretells every job of a log that was submitted from from on and before
-// to, and judges what was foretold. oracle, which may be nil, holds for each job
+// Run predicts every job of a log that was submitted from from on and before
+// to, and judges what was predicted. oracle, which may be nil, holds for each job
 // the wait in seconds by one who knows the future; NaN where it knows none.
 // progress, which may be nil, is told of every job. The error wraps ErrRange or
 // ErrSettings.
@@ -90,7 +90,7 @@ func Run(ctx context.Context, jobs []trace.Job, from, to int64, s Settings, orac
 			return nil, err
 		}
 		c := judged{simple: f.known.baselines(j)}
-		if c.foretold, err = f.Next(ctx); err != nil {
+		if c.predicted, err = f.Next(ctx); err != nil {
 			return nil, err
 		}
 		if progress != nil {
@@ -103,7 +103,7 @@ func Run(ctx context.Context, jobs []trace.Job, from, to int64, s Settings, orac
 			r.Unknown++
 			continue
 		}
-		c.foretold = c.foretold.Times(1. / 3600)
+		c.predicted = c.predicted.Times(1. / 3600)
 		c.wait, c.oracle = float64(j.Wait())/3600, math.NaN()
 		c.block = (j.Submit - from) / (int64(r.BlockDays) * 86400)
 		if oracle != nil {
@@ -135,7 +135,7 @@ func (k *known) baselines(j *trace.Job) (b [baselines]float64) {
 
 func (r *Report) judge(cases []judged, level float64) error {
 	r.Jobs = len(cases)
-	r.Figures = figures(cases, func(c judged) float64 { return c.foretold.Value })
+	r.Figures = figures(cases, func(c judged) float64 { return c.predicted.Value })
 	r.Baselines = map[string]Figures{}
 	best := 0
 	for b, name := range baselineNames() {
@@ -150,13 +150,13 @@ func (r *Report) judge(cases []judged, level float64) error {
 	promised := make([]uncertainty.Case, len(cases))
 	for i, c := range cases {
 		r.MeanWaitHours += c.wait / float64(len(cases))
-		promised[i] = uncertainty.Case{Prediction: c.foretold, Actual: c.wait, Block: strconv.FormatInt(c.block, 10)}
-		if c.foretold.Contains(c.wait) {
+		promised[i] = uncertainty.Case{Prediction: c.predicted, Actual: c.wait, Block: strconv.FormatInt(c.block, 10)}
+		if c.predicted.Contains(c.wait) {
 			held++
 		}
-		if c.foretold.Bounded() {
+		if c.predicted.Bounded() {
 			bounded++
-			r.MeanWidthHours += c.foretold.Width()
+			r.MeanWidthHours += c.predicted.Width()
 		}
 	}
 	r.Coverage, r.MeanWidthHours = held/float64(len(cases)), r.MeanWidthHours/max(bounded, 1)
@@ -179,14 +179,14 @@ func (r *Report) blocks(cases []judged, best int) error {
 		}
 		return sum / n
 	}
-	foretold := func(c judged) float64 { return c.foretold.Value }
-	mae := func(b [][]judged) float64 { return off(b, foretold) }
+	predicted := func(c judged) float64 { return c.predicted.Value }
+	mae := func(b [][]judged) float64 { return off(b, predicted) }
 	gain := func(b [][]judged) float64 {
 		least := off(b, func(c judged) float64 { return c.simple[best] })
 		if least == 0 {
 			return 0
 		}
-		return 1 - off(b, foretold)/least
+		return 1 - off(b, predicted)/least
 	}
 	r.MAE, r.Gain = uncertainty.Point(mae(blocks)), uncertainty.Point(gain(blocks))
 	if len(blocks) < 2 {
@@ -212,12 +212,12 @@ func (r *Report) oracles(cases []judged) {
 }
 
 func figures(cases []judged, value func(judged) float64) Figures {
-	foretold, waits, off := make([]float64, len(cases)), make([]float64, len(cases)), make([]float64, len(cases))
+	predicted, waits, off := make([]float64, len(cases)), make([]float64, len(cases)), make([]float64, len(cases))
 	var f Figures
 	n := float64(len(cases))
 	for i, c := range cases {
-		foretold[i], waits[i] = value(c), c.wait
-		off[i] = math.Abs(foretold[i] - c.wait)
+		predicted[i], waits[i] = value(c), c.wait
+		off[i] = math.Abs(predicted[i] - c.wait)
 		f.MAEHours += off[i] / n
 		if off[i] <= 1./6 {
 			f.Within10Min += 1 / n
@@ -227,7 +227,7 @@ func figures(cases []judged, value func(judged) float64) Figures {
 		}
 	}
 	f.MedianAEHours = stats.Median(off)
-	if rho, err := regression.Spearman(foretold, waits); err == nil {
+	if rho, err := regression.Spearman(predicted, waits); err == nil {
 		f.Spearman = rho
 	}
 	return f

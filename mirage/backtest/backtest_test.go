@@ -33,7 +33,7 @@ func queue(n int, seed uint64) []trace.Job {
 	return jobs
 }
 
-func foretell(t *testing.T, jobs []trace.Job, s Settings) []uncertainty.Prediction {
+func predict(t *testing.T, jobs []trace.Job, s Settings) []uncertainty.Prediction {
 	t.Helper()
 	f, err := NewForecaster(jobs, s)
 	if err != nil {
@@ -66,7 +66,7 @@ func TestNothingLater(t *testing.T) {
 			}
 		}
 	}
-	want := foretell(t, jobs, Settings{Seed: 1})
+	want := predict(t, jobs, Settings{Seed: 1})
 	for _, cut := range cuts {
 		at := jobs[cut].Submit
 		var other []trace.Job
@@ -86,7 +86,7 @@ func TestNothingLater(t *testing.T) {
 			}
 			other = append(other, j)
 		}
-		if diff := cmp.Diff(want[:cut+1], foretell(t, other, Settings{Seed: 1})[:cut+1]); diff != "" {
+		if diff := cmp.Diff(want[:cut+1], predict(t, other, Settings{Seed: 1})[:cut+1]); diff != "" {
 			t.Errorf("from job %d on the log is another one, and forecasts before it too:\n%s", cut, diff)
 		}
 	}

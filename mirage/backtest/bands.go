@@ -6,12 +6,12 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// bands give foretold waits their intervals: adaptive conformal ones, since
+// bands give predicted waits their intervals: adaptive conformal ones, since
 // queues drift, apart for short and long waits. Errors are offsets on the eased
 // scale.
 type bands struct {
 	level float64                // promised
-	of    []uncertainty.Adaptive // by length of what was foretold
+	of    []uncertainty.Adaptive // by length of what was predicted
 	all   uncertainty.Adaptive
 	// errors are the latest of each, for the chance of a wait.
 	errors [][]float64
@@ -23,7 +23,7 @@ type bands struct {
 // included).
 const delayed = .6
 
-// edges part the lengths of foretold waits, in seconds.
+// edges part the lengths of predicted waits, in seconds.
 func edges() []float64 { return []float64{60, 600, 3600, 6 * 3600, 24 * 3600} }
 
 // errorsKept is how many errors a chance is taken from.
@@ -43,7 +43,7 @@ func place(seconds float64) int {
 	return at
 }
 
-// about is a foretold wait with its interval.
+// about is a predicted wait with its interval.
 func (b *bands) about(seconds float64) uncertainty.Prediction {
 	p := b.of[place(seconds)].Predict(eased(seconds))
 	if !p.Bounded() {
@@ -54,29 +54,29 @@ func (b *bands) about(seconds float64) uncertainty.Prediction {
 }
 
 // learn takes in what came.
-func (b *bands) learn(foretold, came float64) {
-	at := place(foretold)
+func (b *bands) learn(predicted, came float64) {
+	at := place(predicted)
 	// Waits are finite, so that there is no error.
-	_ = b.of[at].Observe(eased(foretold), eased(came))
-	_ = b.all.Observe(eased(foretold), eased(came))
-	b.errors[at] = tail(append(b.errors[at], eased(came)-eased(foretold)), errorsKept)
+	_ = b.of[at].Observe(eased(predicted), eased(came))
+	_ = b.all.Observe(eased(predicted), eased(came))
+	b.errors[at] = tail(append(b.errors[at], eased(came)-eased(predicted)), errorsKept)
 }
 
-// Answer is a foretold wait in seconds with its interval, and the chances of
+// Answer is a predicted wait in seconds with its interval, and the chances of
 // others.
 type Answer struct {
 	uncertainty.Prediction
-	foretold float64
-	bands    *bands
+	predicted float64
+	bands     *bands
 }
 
 // Chance is how likely a wait of at most so many seconds is: the share of the
 // latest errors at waits of such length that would have been so short; known is
 // false where there were none.
 func (a Answer) Chance(seconds float64) (share float64, known bool) {
-	errors := a.bands.errors[place(a.foretold)]
+	errors := a.bands.errors[place(a.predicted)]
 	for _, e := range errors {
-		if plain(eased(a.foretold)+e) <= seconds {
+		if plain(eased(a.predicted)+e) <= seconds {
 			share++
 		}
 	}

@@ -1,4 +1,4 @@
-// Package backtest foretells how long each job of a log will wait, from what the
+// Package backtest predicts how long each job of a log will wait, from what the
 // log shows at its submission and nothing later, and judges the forecasts by how
 // long the jobs waited.
 //

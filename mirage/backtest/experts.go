@@ -50,7 +50,7 @@ func (k *known) simple(j *trace.Job) (o opinions) {
 }
 
 // with leans what the trees say towards the backlog of the same shape,
-// which they cannot foretell to be longer than any they have seen.
+// which they cannot predict to be longer than any they have seen.
 func (d drain) with(trees float64) float64 {
 	if d.slots <= trees {
 		return trees

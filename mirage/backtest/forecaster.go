@@ -29,7 +29,7 @@ type Settings struct {
 	// Warm seconds before, 0 being two weeks.
 	From int64
 	Warm int64
-	// Rows is how many of the jobs before From are foretold, to learn from: the
+	// Rows is how many of the jobs before From are predicted, to learn from: the
 	// latest and others spread evenly. 0 is all of them, which takes as many times
 	// longer as there are jobs.
 	Rows int
@@ -47,7 +47,7 @@ const (
 // has.
 const censored = 1.3
 
-// Forecaster foretells how long jobs of a log will wait, in the order in which
+// Forecaster predicts how long jobs of a log will wait, in the order in which
 // they are submitted, from what the log shows by then.
 type Forecaster struct {
 	s       Settings
@@ -62,7 +62,7 @@ type Forecaster struct {
 
 	rows   [][]float64
 	said   []opinions
-	values []float64 // foretold, seconds
+	values []float64 // predicted, seconds
 	high   []float64 // upper ends, seconds
 	told   []bool    // the bands have learnt of it
 }
@@ -89,7 +89,7 @@ func NewForecaster(jobs []trace.Job, s Settings) (*Forecaster, error) {
 // Done says that all jobs of the log have been submitted.
 func (f *Forecaster) Done() bool { return f.next == len(f.known.jobs) }
 
-// Next submits the next job of the log and foretells its wait in seconds.
+// Next submits the next job of the log and predicts its wait in seconds.
 func (f *Forecaster) Next(ctx context.Context) (uncertainty.Prediction, error) {
 	i := f.next
 	j := &f.known.jobs[i]
@@ -105,7 +105,7 @@ func (f *Forecaster) Next(ctx context.Context) (uncertainty.Prediction, error) {
 	return p, nil
 }
 
-// admit submits the next job of the log, with what was known and foretold of it;
+// admit submits the next job of the log, with what was known and predicted of it;
 // nothing where x is nil.
 func (f *Forecaster) admit(x []float64, o opinions, value, high float64) {
 	f.rows, f.said, f.values = append(f.rows, x), append(f.said, o), append(f.values, value)
@@ -114,7 +114,7 @@ func (f *Forecaster) admit(x []float64, o opinions, value, high float64) {
 	f.next++
 }
 
-// spared says that the next job need not be foretold.
+// spared says that the next job need not be predicted.
 func (f *Forecaster) spared() bool {
 	if f.s.Rows == 0 {
 		return false
@@ -123,7 +123,7 @@ func (f *Forecaster) spared() bool {
 	return f.next < last-f.s.Rows/2 && f.next%max(2*last/f.s.Rows, 1) > 0
 }
 
-// Ask foretells the wait in seconds of a job that is not in the log, submitted
+// Ask predicts the wait in seconds of a job that is not in the log, submitted
 // at the instant that the forecaster has reached.
 func (f *Forecaster) Ask(j trace.Job) (Answer, error) {
 	_, _, value, err := f.ask(&j)

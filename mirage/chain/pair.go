@@ -205,14 +205,14 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 	return best, nil
 }
 
-// ForecastWaits foretells how long a successor submitted now would wait, in
+// ForecastWaits predicts how long a successor submitted now would wait, in
 // seconds, if nobody else submitted anything and other jobs used each share of
 // their limits.
 func (p *Pair) ForecastWaits(shares []float64) ([]float64, error) {
 	return p.Service.ForecastWaits(p.sim, shares)
 }
 
-// ForecastWaits foretells how long a service job submitted now to a simulation,
+// ForecastWaits predicts how long a service job submitted now to a simulation,
 // which stays as it is, would wait: see [Pair.ForecastWaits].
 func (s Service) ForecastWaits(sim *simulator.Simulator, shares []float64) ([]float64, error) {
 	out := make([]float64, len(shares))

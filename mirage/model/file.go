@@ -32,7 +32,7 @@ type Model struct {
 
 var _ policy.Predictor = (*Model)(nil)
 
-// WaitHours foretells the wait of a successor submitted now, in hours.
+// WaitHours predicts the wait of a successor submitted now, in hours.
 func (m *Model) WaitHours(s *policy.State) (uncertainty.Prediction, error) {
 	x, err := m.view.of(s)
 	if err != nil {
@@ -52,9 +52,9 @@ func (m *Model) about(hours float64) uncertainty.Prediction {
 	return p
 }
 
-// Foretold says that the model can only be asked where the queue can be
+// Predicted says that the model can only be asked where the queue can be
 // forecast.
-func (m *Model) Foretold() bool { return m.view.forecast }
+func (m *Model) Predicted() bool { return m.view.forecast }
 
 // Policy is the policy that asks the model.
 func (m *Model) Policy() policy.Policy {

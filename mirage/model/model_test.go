@@ -271,7 +271,7 @@ func TestRefuses(t *testing.T) {
 // TestNewsvendor: trees aim at the quantile that is cheapest to plan for
 // (Arrow, Harris and Marschak, Econometrica 19(3), 1951): where an hour of
 // overlap costs a quarter of one of interruption, four waits of five are to be
-// shorter than what is foretold; where it costs four, one of five.
+// shorter than what is predicted; where it costs four, one of five.
 func TestNewsvendor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	set := made(2800)
@@ -297,7 +297,7 @@ func TestNewsvendor(t *testing.T) {
 			}
 		}
 		if got := float64(below) / float64(len(set.Samples)); math.Abs(got-want) > .08 {
-			t.Errorf("overlap cost %v: %.2f of the waits are no longer than foretold, want %.2f", cost, got, want)
+			t.Errorf("overlap cost %v: %.2f of the waits are no longer than predicted, want %.2f", cost, got, want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ type Settings struct {
 	// Until leaves out episodes of which some successor started at that
 	// instant or later, Unix seconds; 0 keeps all.
 	Until int64
-	// Forecast lets the model see what the queue itself foretells. Such a model
+	// Forecast lets the model see what the queue itself predicts. Such a model
 	// can only decide where the queue can be simulated.
 	Forecast bool
 	Seed     uint64
@@ -59,7 +59,7 @@ type Report struct {
 // HeldOutShare is the part of the samples, the latest, that judge.
 const HeldOutShare = 0.2
 
-// bandLevel is the level of the interval of a foretold wait.
+// bandLevel is the level of the interval of a predicted wait.
 const bandLevel = .9
 
 // Train makes a model of a kind from sets of samples that were loaded with its
@@ -117,7 +117,7 @@ func (m *Model) fit(ctx context.Context, fit Fitter, sets []*samples.Set, s Sett
 }
 
 // margin finds the expected reward, in hours, from which on it is cheapest to
-// submit: with it, a wait of w hours foretold as p is begun p - from hours
+// submit: with it, a wait of w hours predicted as p is begun p - from hours
 // ahead, and ends w - (p - from) hours late. It tries every quarter of an
 // hour from -12 to 12 and returns the best with its mean cost.
 func margin(predicted, actual []float64, overlapCost float64) (from, cost float64) {

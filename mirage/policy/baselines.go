@@ -62,7 +62,7 @@ func Baselines() registry.List[Baseline] {
 		{Name: "avg", Help: "the mean of the last 100 waits ahead", New: average()},
 		{Name: "quantile", Help: "a quantile of the last 500 waits ahead", New: quantile()},
 		{Name: "fixed", Help: "a fixed lead", New: fixed()},
-		{Name: "forecast", Help: "what simulating the queue forward with time limits foretells", New: foretold()},
+		{Name: "forecast", Help: "what simulating the queue forward with time limits predicts", New: queueForecast()},
 		{Name: "futures", Help: "what costs least over futures drawn from how long users' jobs ran and who came before", New: futures()},
 		{Name: "never-late", Help: "when the predecessor starts", New: neverLate()},
 	}

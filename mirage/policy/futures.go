@@ -21,7 +21,7 @@ type Draws struct {
 // overlap, over all times of submission, are least where the predecessor has as
 // long to run as the 1/(1+c) quantile of the wait (the newsvendor's critical
 // ratio). The quantile is the mean of those of three distributions: the two of
-// [Draws], and the one wait that the forecast with partly used limits foretells.
+// [Draws], and the one wait that the forecast with partly used limits predicts.
 type Futures struct {
 	Quantile float64 // in [0, 1]
 }

@@ -16,7 +16,7 @@ type State struct {
 	// seconds, newest first.
 	Waits   []float64
 	History samples.History
-	// Forecast returns the waits in seconds that the queue itself foretells
+	// Forecast returns the waits in seconds that the queue itself predicts
 	// for a successor submitted now (samples.ForecastShares); nil where there
 	// is nothing to simulate the queue with.
 	Forecast func() ([]float64, error)

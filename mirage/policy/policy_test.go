@@ -53,19 +53,19 @@ func TestDecide(t *testing.T) {
 		})
 	}
 	s := at(5)
-	for _, p := range []Policy{Foretold{}, Futures{}} {
+	for _, p := range []Policy{QueueForecast{}, Futures{}} {
 		if _, err := p.Decide(s); !errors.Is(err, ErrForecast) {
 			t.Errorf("%T, no forecast: error %v", p, err)
 		}
 	}
 	s.Forecast = func() ([]float64, error) { return []float64{6 * 3600, 2 * 3600}, nil }
 	for full, want := range map[float64]Decision{1: expecting(true, 1), 0: expecting(false, -3), 0.75: expecting(true, 0)} {
-		if d, err := (Foretold{full}).Decide(s); err != nil || d != want {
+		if d, err := (QueueForecast{full}).Decide(s); err != nil || d != want {
 			t.Errorf("full %v: %+v, %v; want %+v", full, d, err, want)
 		}
 	}
 	s.Draw = func() (Draws, error) { return Draws{stats.Sorted{3600, 3 * 3600}, stats.Sorted{0, 8 * 3600}}, nil }
-	// Two fifths foretell two hours, the medians are two and four.
+	// Two fifths predict two hours, the medians are two and four.
 	if d, err := (Futures{.5}).Decide(s); err != nil || d.Submit || math.Abs(d.Expected.Value-((2+2+4)/3.-5)) > 1e-9 {
 		t.Errorf("futures: %+v, %v", d, err)
 	}

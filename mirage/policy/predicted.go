@@ -2,7 +2,7 @@ package policy
 
 import "github.com/foretime/foretime/shared/uncertainty"
 
-// Predictor foretells the wait of a successor submitted now, in hours.
+// Predictor predicts the wait of a successor submitted now, in hours.
 type Predictor interface {
 	WaitHours(s *State) (uncertainty.Prediction, error)
 }

@@ -21,7 +21,7 @@ var ErrOriginal = errors.New("not a batch of samples of the original program")
 //
 // The file does not say when: start and interval are those of the run that made
 // it, seconds. It does not hold the mean of the last waits either, for which the
-// mean wait of the running jobs stands, nor what the queue foretells. Samples
+// mean wait of the running jobs stands, nor what the queue predicts. Samples
 // taken before their predecessor ran are dropped and counted, since their waits
 // are not told. The histories end at the reward, not at the decision.
 //

@@ -68,7 +68,7 @@ type Sample struct {
 	MeanWait    float64 `dataset:"mean_wait_seconds"` // of the last 100 started jobs, at the decision
 	HistoryEnd  int64   `dataset:"history_end"`       // the last snapshot's time
 	// ForecastFull and ForecastPart are the waits in seconds that the queue
-	// itself foretells at the decision, if other jobs use all of their limits,
+	// itself predicts at the decision, if other jobs use all of their limits,
 	// or two fifths: see ForecastShares.
 	ForecastFull float64 `dataset:"forecast_full_seconds"`
 	ForecastPart float64 `dataset:"forecast_part_seconds"`

@@ -6,7 +6,7 @@ import (
 	"github.com/foretime/foretime/mirage/trace"
 )
 
-// Forecast foretells when a job submitted now would start, from what a user of
+// Forecast predicts when a job submitted now would start, from what a user of
 // the system could know: the queue as it is, and time limits. Nobody else
 // submits anything, running jobs use share of the time they have left and
 // pending ones share of their limits. It returns the wait in seconds.

@@ -323,7 +323,7 @@ func TestSubmitLeavesThePastAlone(t *testing.T) {
 
 // TestForecast: on a machine of four nodes, where one job of four hours' limit
 // runs since an hour and one of two hours waits, a job of four nodes is
-// foretold to start after what is left of both.
+// predicted to start after what is left of both.
 func TestForecast(t *testing.T) {
 	jobs := []trace.Job{
 		{ID: "1", User: "u", Submit: 0, End: 4000, Limit: 4 * 3600, Nodes: 4},

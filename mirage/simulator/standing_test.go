@@ -12,8 +12,8 @@ import (
 	"github.com/foretime/foretime/mirage/trace"
 )
 
-// TestResume: what is seen of a queue from outside is enough to foretell what
-// the simulation itself foretells, whoever of the running is one's own.
+// TestResume: what is seen of a queue from outside is enough to predict what
+// the simulation itself predicts, whoever of the running is one's own.
 func TestResume(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := workload(t, rapid.SampledFrom(disciplines()).Draw(t, "discipline"))
@@ -75,7 +75,7 @@ func TestResume(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, err := again.Forecast(next, share); err != nil || got != want {
-				t.Fatalf("share %v: %d s, %v; the simulation itself foretells %d s", share, got, err, want)
+				t.Fatalf("share %v: %d s, %v; the simulation itself predicts %d s", share, got, err, want)
 			}
 		}
 	})

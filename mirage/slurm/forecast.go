@@ -16,7 +16,7 @@ import (
 // year.
 const unlimited = 365 * 86400
 
-// forecast foretells the waits of a successor submitted now, in policy time,
+// forecast predicts the waits of a successor submitted now, in policy time,
 // by simulating the queue as it was last seen.
 func (p *Provisioner) forecast(s *policy.State) ([]float64, error) {
 	service, sim, err := p.resume(s)

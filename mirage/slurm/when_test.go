@@ -18,17 +18,17 @@ import (
 )
 
 var (
-	whenJobs = flag.Int("when-jobs", 8, "jobs whose starts are foretold on a real Slurm; 50 make a table")
+	whenJobs = flag.Int("when-jobs", 8, "jobs whose starts are predicted on a real Slurm; 50 make a table")
 	whenSeed = flag.Uint64("when-seed", 3, "seed of the jobs and of their coming")
 )
 
-// asked is a job whose start was foretold.
+// asked is a job whose start was predicted.
 type asked struct {
-	id       int64
-	at       float64 // Unix seconds of the question
-	foretold uncertainty.Prediction
-	own      float64 // wait in seconds that Slurm itself foretold
-	pending  int
+	id        int64
+	at        float64 // Unix seconds of the question
+	predicted uncertainty.Prediction
+	own       float64 // wait in seconds that Slurm itself predicted
+	pending   int
 }
 
 // TestRealWhen submits jobs of one to four GPUs to a busy Slurm of sixteen, after
@@ -60,7 +60,7 @@ func TestRealWhen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a.foretold, a.own, a.pending = Expect(waits, .8), max(float64(own)-a.at, 0), v.pending
+			a.predicted, a.own, a.pending = Expect(waits, .8), max(float64(own)-a.at, 0), v.pending
 		}
 		run := float64(60*limit) * (.1 + .5*rng.Float64())
 		out, err := c.Run("sbatch", "--parsable", "--time="+strconv.Itoa(limit), "--ntasks-per-node=1", "--cpus-per-task=1", "--nodes=1",
@@ -102,18 +102,18 @@ func judgeWhen(t *testing.T, all []asked, starts map[int64]int64) {
 	var ours, theirs, widths []float64
 	for _, a := range all {
 		wait := max(float64(starts[a.id])-a.at, 0)
-		t.Logf("job %d, %d pending: waited %4.0f s, foretold %4.0f [%.0f, %.0f], Slurm %4.0f", a.id, a.pending, wait, a.foretold.Value, a.foretold.Low, a.foretold.High, a.own)
-		if a.foretold.Contains(wait) {
+		t.Logf("job %d, %d pending: waited %4.0f s, predicted %4.0f [%.0f, %.0f], Slurm %4.0f", a.id, a.pending, wait, a.predicted.Value, a.predicted.Low, a.predicted.High, a.own)
+		if a.predicted.Contains(wait) {
 			held++
 		}
-		if wait >= a.foretold.Low-slack && wait <= a.foretold.High+slack {
+		if wait >= a.predicted.Low-slack && wait <= a.predicted.High+slack {
 			loose++
 		}
 		if wait > slack {
 			waited++
 		}
-		ours, theirs = append(ours, math.Abs(wait-a.foretold.Value)), append(theirs, math.Abs(wait-a.own))
-		widths = append(widths, a.foretold.Width())
+		ours, theirs = append(ours, math.Abs(wait-a.predicted.Value)), append(theirs, math.Abs(wait-a.own))
+		widths = append(widths, a.predicted.Width())
 	}
 	n := float64(len(all))
 	mean := func(x []float64) float64 {

@@ -37,7 +37,7 @@ func policies(ctx context.Context, b *Bench) ([]Row, error) {
 	return rows, nil
 }
 
-// models foretells the tasks of a program, beside the rules of runtimes.
+// models predicts the tasks of a program, beside the rules of runtimes.
 func models(ctx context.Context, b *Bench) ([]Row, error) {
 	rules := []struct{ model, rival string }{
 		{"history", "mean of runs of the same size (StarPU's history rule)"},
@@ -69,7 +69,7 @@ func models(ctx context.Context, b *Bench) ([]Row, error) {
 				return nil, err
 			}
 			rows[i] = Row{
-				Tool: "chamtool", What: "error of foretold task times, weighted", Unit: "%", Rival: r.rival, Command: "chamtool replay LOG --model " + r.model,
+				Tool: "chamtool", What: "error of predicted task times, weighted", Unit: "%", Rival: r.rival, Command: "chamtool replay LOG --model " + r.model,
 				Ours: append(rows[i].Ours, ours), Theirs: append(rows[i].Theirs, theirs),
 			}
 		}
@@ -157,7 +157,7 @@ func inference(ctx context.Context, b *Bench) ([]Row, error) {
 	return []Row{row}, nil
 }
 
-// profile foretells models from rates of this machine, beside the sum of the kernels
+// profile predicts models from rates of this machine, beside the sum of the kernels
 // that ONNX Runtime saw when it ran them; a round is a model.
 func profile(ctx context.Context, b *Bench) ([]Row, error) {
 	rates := filepath.Join(b.Out, "rates.json")

@@ -93,7 +93,7 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 		{"the same behind the gate", "priority", "urgent"},
 		{"what the other job pays", "priority", "background"},
 	} {
-		line, err := s.foretold(played[ask.policy], ask.policy, ask.of)
+		line, err := s.predicted(played[ask.policy], ask.policy, ask.of)
 		if err != nil {
 			return Chapter{}, err
 		}
@@ -119,9 +119,9 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	}, nil
 }
 
-// foretold holds what single jobs would take, by the virtual clock, against those
+// predicted holds what single jobs would take, by the virtual clock, against those
 // of the real run.
-func (s *Stage) foretold(played *deftRun, policy, name string) (Line, error) {
+func (s *Stage) predicted(played *deftRun, policy, name string) (Line, error) {
 	ran, err := s.columns(policy+"/"+name+".csv", "jct_ms")
 	if err != nil {
 		return Line{}, err

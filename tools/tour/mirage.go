@@ -54,7 +54,7 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	return Chapter{
 		Title:    "a service longer than the queue's limit",
-		Why:      "A service that must go on when its job ends needs a successor that waited just long enough in the queue. On two months of a synthetic queue, waits are foretold from what the queue shows at an instant; then a month is learnt from, and 60 service pairs of the next judge when the successor is submitted.",
+		Why:      "A service that must go on when its job ends needs a successor that waited just long enough in the queue. On two months of a synthetic queue, waits are predicted from what the queue shows at an instant; then a month is learnt from, and 60 service pairs of the next judge when the successor is submitted.",
 		Commands: *s.commands,
 		Story: []Line{
 			small, large,

@@ -42,7 +42,7 @@ The inflation is told where deft alone has been run before with the same --out.
 				return err
 			}
 			if s.clock != "real" {
-				err = errors.Join(err, foretell(cmd.Context(), x, o))
+				err = errors.Join(err, predict(cmd.Context(), x, o))
 			}
 			if queue != "" {
 				err = errors.Join(err, o.SaveQueue(queue))
@@ -55,9 +55,9 @@ The inflation is told where deft alone has been run before with the same --out.
 	return c
 }
 
-// foretell adds what one job of each model would take on a host that is not known.
-func foretell(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) error {
-	jobs, err := trial.Foretell(ctx, x)
+// predict adds what one job of each model would take on a host that is not known.
+func predict(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) error {
+	jobs, err := trial.Predict(ctx, x)
 	for i := range jobs {
 		o.Run.Models[i].Job = &jobs[i]
 	}

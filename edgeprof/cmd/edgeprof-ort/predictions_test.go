@@ -18,8 +18,8 @@ import (
 
 var predict = flag.Bool("predictions", false, "hold predictions against measured times of models that people ship; minutes, on a machine that should be idle")
 
-// foretold is a model's predicted time beside the measured one, in seconds.
-type foretold struct {
+// predicted is a model's predicted time beside the measured one, in seconds.
+type predicted struct {
 	name             string
 	measured         float64
 	value, low, high float64
@@ -87,8 +87,8 @@ func (r *rig) idle(calibration string) string {
 	return "file:" + path
 }
 
-// foretell is what rates in a file, or the built-in ones, say of the idle machine.
-func (r *rig) foretell(m model, idle, rates string) foretold {
+// predict is what rates in a file, or the built-in ones, say of the idle machine.
+func (r *rig) predict(m model, idle, rates string) predicted {
 	args := slices.Concat([]string{"rank", m.path, "--runtime", "ort", "--json", "--source", idle}, m.sizes)
 	if rates != "" {
 		args = append(args, "--calibration", rates)
@@ -98,7 +98,7 @@ func (r *rig) foretell(m model, idle, rates string) foretold {
 		r.t.Fatal(err)
 	}
 	p := ranking.Candidates[0].Seconds
-	return foretold{value: p.Value, low: p.Low, high: p.High}
+	return predicted{value: p.Value, low: p.Low, high: p.High}
 }
 
 // Predicted against measured times with one thread: as it comes, after calibrate,
@@ -149,10 +149,10 @@ func TestPredictedTimes(t *testing.T) {
 		r.run(slices.Concat([]string{"layers", m.path, "--runtime", "ort", "--measure", "--json"}, m.sizes)...)
 	}
 	ways := []string{"as it comes", "after calibrate", "after calibrate --for the other half"}
-	all := map[string][]foretold{}
+	all := map[string][]predicted{}
 	for i, m := range models {
 		for k, file := range []string{"", plain, rates[1-i%2]} {
-			f := r.foretell(m, idle, file)
+			f := r.predict(m, idle, file)
 			f.name, f.measured, f.repeated = filepath.Base(m.path), slices.Min(rounds[i]), rounds[i][0]/min(rounds[i][1], rounds[i][2])
 			all[ways[k]] = append(all[ways[k]], f)
 		}
@@ -168,14 +168,14 @@ func TestPredictedTimes(t *testing.T) {
 	}
 	t.Log("| prediction | models | MAPE | within 10 % | within 25 % | held by 90 % intervals | median width, of the value |")
 	for _, way := range ways {
-		long := slices.DeleteFunc(slices.Clone(all[way]), func(f foretold) bool { return f.measured < 1e-3 })
+		long := slices.DeleteFunc(slices.Clone(all[way]), func(f predicted) bool { return f.measured < 1e-3 })
 		t.Log(row(way+", above 1 ms", long))
 		t.Log(row(way+", all", all[way]))
 	}
 }
 
 // row of a table in Markdown.
-func row(name string, fs []foretold) string {
+func row(name string, fs []predicted) string {
 	n, off, ten, quarter, held := float64(len(fs)), 0.0, 0.0, 0.0, 0.0
 	var widths []float64
 	count := func(yes bool, to *float64) {

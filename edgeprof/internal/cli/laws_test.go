@@ -6,7 +6,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/counts"
 )
 
-// What seven counts foretell by the rates that are built in, for families left out:
+// What seven counts predict by the rates that are built in, for families left out:
 // of networks with convolutions a time within a factor of 3 at the median.
 func TestBuiltInLaws(t *testing.T) {
 	usual, err := parseCalibration(defaultCalibration)

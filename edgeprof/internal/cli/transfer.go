@@ -20,8 +20,8 @@ func newTransferCommand(env *cli.Env) *cobra.Command {
 	var cpuOnly, asJSON bool
 	c := &cobra.Command{
 		Use:   "transfer",
-		Short: "Judge how well a few measured models foretell the rest of a device",
-		Long: `Judge how well a few measured models foretell the rest of a device: each chip is
+		Short: "Judge how well a few measured models predict the rest of a device",
+		Long: `Judge how well a few measured models predict the rest of a device: each chip is
 left out of the table in turn, with all its boards, and each of its configurations
 (a run, threads, power, processor) is predicted from anchors that are chosen out of
 what it has. adapt predicts a device of one's own.`,

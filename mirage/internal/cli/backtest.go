@@ -32,8 +32,8 @@ func newBacktestCommand(env *cli.Env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "backtest FILE",
-		Short: "foretell each job's wait from what the log showed by then, and judge it",
-		Long: `Foretell, for each job submitted from --from on and before --to, how long it
+		Short: "predict each job's wait from what the log showed by then, and judge it",
+		Long: `Predict, for each job submitted from --from on and before --to, how long it
 will wait, from what the log shows at its submission and nothing later, and
 compare with how long it waited. Beside it stand the mean of the last hundred
 waits and the medians of the user's latest, of the user's latest of that shape,
@@ -70,7 +70,7 @@ cluster, which knows every length and every arrival, is told too.`,
 	in.flags(c)
 	m.flags(c)
 	f := c.Flags()
-	f.StringVar(&from, "from", "", "first day (or time) of submission of the jobs foretold")
+	f.StringVar(&from, "from", "", "first day (or time) of submission of the jobs predicted")
 	f.StringVar(&to, "to", "", "day (or time) before which they are submitted")
 	f.Float64Var(&s.Level, "level", .9, "level of the intervals")
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")

@@ -61,7 +61,7 @@ func openSamples(env *cli.Env, path string, start, interval int64, reduce func([
 	if err != nil {
 		return nil, err
 	}
-	env.Log.Warnf("%s: %d samples of %d episodes; their histories end at the reward, so that they show part of the wait that is to be foretold", path, len(set.Samples), set.Manifest.Plan.Episodes)
+	env.Log.Warnf("%s: %d samples of %d episodes; their histories end at the reward, so that they show part of the wait that is to be predicted", path, len(set.Samples), set.Manifest.Plan.Episodes)
 	if dropped > 0 {
 		env.Log.Warnf("%s: %d samples dropped, taken before their predecessor ran: how long they waited is not told", path, dropped)
 	}

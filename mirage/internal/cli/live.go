@@ -46,7 +46,7 @@ func (l *live) need(nodes int) *trace.Need {
 	return &trace.Need{CPUs: cmp.Or(l.cpus, nodes), GPUs: l.gpus, MemoryMB: l.memory}
 }
 
-// live foretells from the queue of a real Slurm.
+// live predicts from the queue of a real Slurm.
 func (w *when) live(ctx context.Context, env *cli.Env, q question) (*answered, error) {
 	if w.at != "" {
 		return nil, cli.Usagef("--at needs a log")
@@ -56,7 +56,7 @@ func (w *when) live(ctx context.Context, env *cli.Env, q question) (*answered, e
 	if err != nil {
 		return nil, err
 	}
-	a, err := w.foretell(v, q)
+	a, err := w.predict(v, q)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +98,8 @@ func (q question) job() trace.Job {
 	return trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: q.limit, Need: q.takes.need(q.nodes)}
 }
 
-// foretell asks a view of a job and of cheaper shapes of it.
-func (w *when) foretell(v *slurm.View, q question) (*answered, error) {
+// predict asks a view of a job and of cheaper shapes of it.
+func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}

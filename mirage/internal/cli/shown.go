@@ -11,7 +11,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// shows is what a log shows of jobs, beyond which nothing can be foretold from it.
+// shows is what a log shows of jobs, beyond which nothing can be predicted from it.
 type shows struct {
 	nodes      int   // the most of one job
 	limit      int64 // the longest, seconds
@@ -59,13 +59,13 @@ func (s *shows) notes(q question, job trace.Job) (notes []string) {
 		note("in partition %s, where most jobs are; others are %s", job.Partition, strings.Join(slices.DeleteFunc(s.names(), func(p string) bool { return p == job.Partition }), ", "))
 	}
 	if job.Nodes > s.nodes {
-		note("no job had more than %s: foretold from smaller ones", counted(s.nodes, "node"))
+		note("no job had more than %s: predicted from smaller ones", counted(s.nodes, "node"))
 	}
 	if job.Limit > s.limit {
-		note("no job had a limit above %.3g h: foretold from shorter ones", float64(s.limit)/3600)
+		note("no job had a limit above %.3g h: predicted from shorter ones", float64(s.limit)/3600)
 	}
 	if job.User != "" && !s.users[job.User] {
-		note("user %s has no job in the log: foretold as for anybody", job.User)
+		note("user %s has no job in the log: predicted as for anybody", job.User)
 	}
 	if age := job.Submit - s.last; age > 3600 {
 		note("the last job is from %.1f h before: who came since is not known", float64(age)/3600)

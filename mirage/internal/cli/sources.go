@@ -78,7 +78,7 @@ func (s *watched) ask(ctx context.Context, q question) (*answered, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.w.foretell(v, q)
+	return s.w.predict(v, q)
 }
 
 // fresh is the Slurm as it was seen lately. A client that goes does not end a look

@@ -66,7 +66,7 @@ Kinds of models:
 			}
 			begin := time.Now()
 			if !s.Forecast {
-				env.Log.Warn("the model does not see what the queue foretells: on busier weeks than it has learnt from it costs more than a simple baseline (1.5 times as much in a February of Lonestar6)")
+				env.Log.Warn("the model does not see what the queue predicts: on busier weeks than it has learnt from it costs more than a simple baseline (1.5 times as much in a February of Lonestar6)")
 			}
 			trained, report, err := model.Train(cmd.Context(), kind, learner, sets, s)
 			if err != nil {
@@ -90,7 +90,7 @@ Kinds of models:
 	f.StringVar(&until, "until", "", "leave out episodes of which some successor started on that day or later")
 	f.StringVar(&zone, "zone", trace.DefaultZone, "time zone of --until")
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
-	f.BoolVar(&s.Forecast, "forecast", true, "let the model see what the queue itself foretells, by simulating it with time limits; without it no model beats a simple baseline in a busier month")
+	f.BoolVar(&s.Forecast, "forecast", true, "let the model see what the queue itself predicts, by simulating it with time limits; without it no model beats a simple baseline in a busier month")
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
 	f.IntVar(&s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the model does not depend on it")
 	f.StringVar(&in.start, "start", "", "of batches of the original program: when the first predecessor was submitted")
@@ -102,7 +102,7 @@ Kinds of models:
 
 func printTraining(w io.Writer, r model.Report) error {
 	fmt.Fprintf(w, "%s (%s): %d samples to learn from, %d to judge by, %d left out\n", r.Model, r.Detail, r.Rows, r.HeldOutRows, r.LeftOut)
-	if r.MeanHours == 0 { // it learns to decide, and foretells no wait
+	if r.MeanHours == 0 { // it learns to decide, and predicts no wait
 		_, err := fmt.Fprintf(w, "its decisions cost %.2f h on those to judge by\n", r.CostHours)
 		return err
 	}

@@ -61,8 +61,8 @@ func newWhenCommand(env *cli.Env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "when [FILE]",
-		Short: "foretell when a job would start, submitted now or at an instant of a log",
-		Long: `Foretell when a job of a shape would start if it were submitted at an instant of
+		Short: "predict when a job would start, submitted now or at an instant of a log",
+		Long: `Predict when a job of a shape would start if it were submitted at an instant of
 a log, from what the log shows by then, with an interval, the chance of a start
 by a given time, and which shorter or smaller shape, or other partition, would
 start earlier.

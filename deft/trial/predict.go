@@ -18,10 +18,10 @@ var hosts = []struct{ sync, reaction time.Duration }{
 	{2 * simulator.DefaultSyncCost, time.Millisecond},
 }
 
-// Foretell predicts what one job of each model takes, in ms at level 0.9: the jobs
+// Predict predicts what one job of each model takes, in ms at level 0.9: the jobs
 // of an experiment on the virtual clock, together on a fast, a usual and a busy
 // host, where the experiment does not say what its host is like.
-func Foretell(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Prediction, error) {
+func Predict(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Prediction, error) {
 	pooled := make([][]float64, len(x.Models))
 	for _, h := range hosts {
 		c, err := simulated(x)

@@ -10,15 +10,15 @@ import (
 // asked where there is none.
 var ErrForecast = errors.New("there is no forecast of the queue")
 
-// Foretold submits when the predecessor has as long to run as the queue itself
-// foretells a successor to wait: a weighted mean of the forecasts with full
+// QueueForecast submits when the predecessor has as long to run as the queue itself
+// predicts a successor to wait: a weighted mean of the forecasts with full
 // and with partly used time limits. It learns nothing.
-type Foretold struct {
+type QueueForecast struct {
 	Full float64 // weight of the forecast with full limits, in [0, 1]
 }
 
-// Decide says submit when the foretold wait is reached.
-func (f Foretold) Decide(s *State) (Decision, error) {
+// Decide says submit when the predicted wait is reached.
+func (f QueueForecast) Decide(s *State) (Decision, error) {
 	if s.Forecast == nil {
 		return Decision{}, ErrForecast
 	}
@@ -29,9 +29,9 @@ func (f Foretold) Decide(s *State) (Decision, error) {
 	return waitOf(s, uncertainty.Point(f.Full*waits[0]+(1-f.Full)*waits[1])), nil
 }
 
-func foretold() Baseline {
+func queueForecast() Baseline {
 	return Baseline{
-		Policy: func(full float64) Policy { return Foretold{Full: full} },
+		Policy: func(full float64) Policy { return QueueForecast{Full: full} },
 		Knob: &Knob{
 			Flag: "full-limits", Help: "weight of jobs using their full limits against two fifths", Result: "weight_of_full_limits",
 			Most:    1,

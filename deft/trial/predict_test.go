@@ -7,12 +7,12 @@ import (
 
 // The interval of a job holds nine jobs in ten on hosts that lose less or more
 // than the usual one, of which the experiment says nothing.
-func TestForetell(t *testing.T) {
+func TestPredict(t *testing.T) {
 	x := parse(t, `{"models": [
 		{"model_name": "fasterrcnn_resnet50_fpn", "output_file_name": "low", "resize": true, "resize_size": [1440, 2560]},
 		{"model_name": "retinanet_resnet50_fpn", "output_file_name": "high", "priority": 1, "sleep_time": 0.15, "resize": true, "resize_size": [480, 640]}
 	], "exp_dur": 20, "policy": "priority", "jitter": 0.05}`)
-	jobs, err := Foretell(t.Context(), x)
+	jobs, err := Predict(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestForetell(t *testing.T) {
 				t.Errorf("%+v: %d of %d jobs of %s are in %.2f to %.2f ms", host, inside, len(log)-1, x.Models[i].OutputName, jobs[i].Low, jobs[i].High)
 			}
 		}
-		known, err := Foretell(t.Context(), &there)
+		known, err := Predict(t.Context(), &there)
 		if err != nil {
 			t.Fatal(err)
 		}
