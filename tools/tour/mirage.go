@@ -79,7 +79,7 @@ func (s *Stage) wait(ctx context.Context, asked string, nodes int) (Line, error)
 	var told struct {
 		Wait uncertainty.Prediction `json:"wait_hours"`
 	}
-	if err := s.runJSON(ctx, &told, "mirage", "when", "month.log", "--nodes", "75", "--user-limit", "8", "--at", job.submit.Add(-time.Second).Format(instant),
+	if err := s.runJSON(ctx, &told, "mirage", "when", "month.log", "--nodes", "75", "--at", job.submit.Add(-time.Second).Format(instant),
 		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json"); err != nil {
 		return Line{}, err
 	}
