@@ -11,7 +11,14 @@ import (
 
 // xgboost trains and predicts beside the XGBoost of Debian and that of PyPI.
 func xgboost(ctx context.Context, b *Bench) (rows []Row, err error) {
-	for _, env := range [][]string{nil, {"PYTHONPATH=" + b.wheel("xgboost==3.2.0")}} {
+	wheel := b.wheel("xgboost==3.2.0")
+	if !exists(wheel) {
+		err = fmt.Errorf("%s: not installed", wheel)
+	}
+	for _, env := range [][]string{nil, {"PYTHONPATH=" + wheel}} {
+		if env != nil && !exists(wheel) {
+			continue
+		}
 		version, failed := b.version(ctx, env, "xgboost")
 		if failed != nil {
 			err = failed

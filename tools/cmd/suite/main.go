@@ -35,7 +35,7 @@ func newRoot(env *cli.Env) *cobra.Command {
 	}
 	add("test", "every test, then each module alone", nil, func([]string) part { return test })
 	add("real", "install the real components and run the tests that drive them", nil, func([]string) part { return real })
-	root.AddCommand(&cobra.Command{Use: "install [FILE...]", Short: "install the real components, and those that more such files name", RunE: func(c *cobra.Command, files []string) error {
+	root.AddCommand(&cobra.Command{Use: "install [FILE...]", Short: "install the real components, and those that more such files name", Args: cobra.ArbitraryArgs, RunE: func(c *cobra.Command, files []string) error {
 		ws, err := workspace.Find(".")
 		if err != nil {
 			return err
