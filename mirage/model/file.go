@@ -52,9 +52,9 @@ func (m *Model) about(hours float64) uncertainty.Prediction {
 	return p
 }
 
-// Predicted says that the model can only be asked where the queue can be
+// NeedsForecast says that the model can only be asked where the queue can be
 // forecast.
-func (m *Model) Predicted() bool { return m.view.forecast }
+func (m *Model) NeedsForecast() bool { return m.view.forecast }
 
 // Policy is the policy that asks the model.
 func (m *Model) Policy() policy.Policy {

@@ -11,14 +11,13 @@ import (
 
 // xgboost trains and predicts beside the XGBoost of Debian and that of PyPI.
 func xgboost(ctx context.Context, b *Bench) (rows []Row, err error) {
-	wheel := b.wheel("xgboost==3.2.0")
-	if !exists(wheel) {
+	environments := [][]string{nil}
+	if wheel := b.wheel("xgboost==3.2.0"); exists(wheel) {
+		environments = append(environments, []string{"PYTHONPATH=" + wheel})
+	} else {
 		err = fmt.Errorf("%s: not installed", wheel)
 	}
-	for _, env := range [][]string{nil, {"PYTHONPATH=" + wheel}} {
-		if env != nil && !exists(wheel) {
-			continue
-		}
+	for _, env := range environments {
 		version, failed := b.version(ctx, env, "xgboost")
 		if failed != nil {
 			err = failed

@@ -302,7 +302,7 @@ func (p *provision) trained() (policy.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if trained.Predicted() && p.s.Rules == nil {
+	if trained.NeedsForecast() && p.s.Rules == nil {
 		return nil, cli.Usagef("--model %s was trained with --forecast and needs the --config of the cluster", p.model)
 	}
 	return trained.Policy(), nil
