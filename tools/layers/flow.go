@@ -11,12 +11,17 @@ import (
 // "first → second → third"; a new package is a word here and there.
 func Flow() map[string]Order {
 	return map[string]Order{
-		"shared":    order("stats file crash registry pickle uncertainty uncertainty/coveragetest dataset timing regression regression/linear regression/tree regression/neural chart slurmtest"),
-		"allox-est": order("python yardstick jobspec burner jobs journal runner sampling remote estimate scaling slurm experiment backtest follow schedule/workload schedule/matching schedule report"),
-		"chamtool":  order("abi ring cpufreq symbol logdir host task tasklog perfmodel kept config forecast balance report job session evaluation replay simulate"),
-		"deft":      order("cc python gpu session hook simcuda simcuda/simcudatest experiment workload jct predictor policy simulator supervisor daemon report trial doctor sweep plot"),
-		"edgeprof":  order("onnx ncnn device synth runtime runtime/native runtime/worker kernel measurement exporter prom prom/promtest collection joblib transfer profiler placement split counts httpapi page"),
-		"mirage":    order("trace trace/synth backtest cluster scheduler simulator checker calibrate chain samples policy model network validation report slurm"),
+		"shared": order(`stats file crash registry pickle uncertainty uncertainty/coveragetest dataset timing regression regression/linear regression/tree regression/neural chart slurmtest`),
+
+		"allox-est": order(`python yardstick jobspec burner jobs journal runner sampling remote estimate scaling slurm experiment backtest follow schedule/workload schedule/matching schedule report`),
+
+		"chamtool": order(`abi ring cpufreq symbol logdir host task tasklog perfmodel kept config forecast balance report job session evaluation replay simulate`),
+
+		"deft": order(`cc python gpu session hook simcuda simcuda/simcudatest experiment workload jct predictor policy simulator supervisor daemon report trial doctor sweep plot`),
+
+		"edgeprof": order(`onnx ncnn device synth runtime runtime/native runtime/worker kernel measurement exporter prom prom/promtest collection joblib transfer profiler placement split counts httpapi page`),
+
+		"mirage": order(`trace trace/synth backtest cluster scheduler simulator checker calibrate chain samples policy model network validation report slurm`),
 	}
 }
 
