@@ -6,48 +6,36 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/counts"
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/placement"
 	"github.com/foretime/foretime/edgeprof/profiler"
 )
 
-// Rows predicts rows of the original collector.
-type Rows interface {
-	PredictRow(r *measurement.Row, kernels []kernel.Row) (profiler.Answer, error)
-}
-
 // Whole is a [Model] of counts of whole models alone, as rows of the original
 // collector have them. The device's kind, its load and the use of its disk take
 // part.
-type Whole struct {
-	rows  Rows
-	facts Facts
-}
+type Whole struct{ trained *profiler.Model }
 
 var _ Model = Whole{}
 
 // NewWhole takes a trained model without measurements of kernels.
 func NewWhole(m *profiler.Model) Whole {
-	return Whole{m, Facts{Kind: "a trained model of counts", Models: m.Facts.Models, Level: profiler.Level, Trained: &m.Facts}}
-}
-
-// NewImported takes a booster of the original profiler.
-func NewImported(m *profiler.Imported) Whole {
-	return Whole{m, Facts{Kind: "a booster of the original profiler, without intervals"}}
+	return Whole{m}
 }
 
 // Facts are the training's.
-func (m Whole) Facts() Facts { return m.facts }
+func (m Whole) Facts() Facts {
+	return Facts{Kind: "a trained model of counts", Models: m.trained.Facts.Models, Level: profiler.Level, Trained: &m.trained.Facts}
+}
 
 // On binds the model to devices.
 func (m Whole) On(_ context.Context, devices []device.Device, excluded []device.Excluded) (Fleet, error) {
-	return wholeFleet{m.rows, devices, excluded}, nil
+	return wholeFleet{m.trained, devices, excluded}, nil
 }
 
 type wholeFleet struct {
-	rows     Rows
+	trained  *profiler.Model
 	devices  []device.Device
 	excluded []device.Excluded
 }
@@ -86,7 +74,7 @@ func (f wholeFleet) Layers(*onnx.Analysis, string) []profiler.Layer { return nil
 func (f wholeFleet) estimate(c counts.Counts) placement.Estimator {
 	return func(i int) (placement.Estimate, error) {
 		row := rowOf(c, &f.devices[i]).Completed()
-		a, err := f.rows.PredictRow(&row, nil)
+		a, err := f.trained.PredictRow(&row, nil)
 		if err != nil {
 			return placement.Estimate{}, err
 		}

@@ -2,7 +2,6 @@ package profiler
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,7 +18,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/synth"
-	"github.com/foretime/foretime/shared/regression/tree"
 )
 
 // made is measurements of the made-up machine in two settings: the second is
@@ -362,49 +360,5 @@ func TestSettle(t *testing.T) {
 	settle(none)
 	if got := *none[0].Kernels[1].Seconds; math.Abs(got/1e-6-1) > 0.01 {
 		t.Errorf("nothing tells of noting: %v", got)
-	}
-}
-
-// A model file of the first schema, with trees as XGBoost's JSON, says the same.
-func TestFirstSchema(t *testing.T) {
-	d := made()
-	m, err := learn(t.Context(), Cases(d), 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range m.Settings {
-		c.Low, c.High = 0.5, 2
-	}
-	m.Whole.band = bandBetween(0.5, 2)
-	old := content{Trained: m.Facts, Settings: m.Settings, Names: m.Whole.settings, Low: 0.5, High: 2}
-	text := func(e *tree.Ensemble) json.RawMessage {
-		var b bytes.Buffer
-		if err := e.WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
-		return bytes.TrimSpace(b.Bytes())
-	}
-	for _, runtime := range sortedKeys(m.Kernels) {
-		old.Kernels = append(old.Kernels, kernelFile{runtime, m.Kernels[runtime].ops, text(m.Kernels[runtime].ensemble)})
-	}
-	old.Whole = text(m.Whole.ensemble)
-	hash, err := old.hash()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := json.NewEncoder(&b).Encode(file{kind, 1, hash, old}); err != nil {
-		t.Fatal(err)
-	}
-	back, err := ReadModel(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range Cases(d)[:4] {
-		got, err := back.PredictRow(&c.Rows[0], c.Kernels)
-		want, err2 := m.PredictRow(&c.Rows[0], c.Kernels)
-		if err != nil || err2 != nil || got.Seconds != want.Seconds {
-			t.Errorf("%s: %v, %v; want %v", c.Model, got.Seconds, err, want.Seconds)
-		}
 	}
 }

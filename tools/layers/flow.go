@@ -19,7 +19,7 @@ func Flow() map[string]Order {
 
 		"deft": order(`cc python gpu session hook simcuda simcuda/simcudatest experiment workload jct predictor policy simulator supervisor daemon report trial doctor sweep plot`),
 
-		"edgeprof": order(`onnx ncnn device synth runtime runtime/native runtime/worker kernel measurement exporter prom prom/promtest collection joblib transfer profiler placement split counts httpapi page`),
+		"edgeprof": order(`onnx ncnn device synth runtime runtime/native runtime/worker kernel measurement exporter prom prom/promtest collection transfer profiler placement split counts httpapi page`),
 
 		"mirage": order(`trace trace/synth backtest cluster scheduler simulator checker calibrate chain samples policy model network validation report slurm`),
 	}

@@ -27,11 +27,8 @@ func New(env *cli.Env) *cobra.Command {
 		newTrainCommand(env),
 		newTransferCommand(env),
 		newAdaptCommand(env),
-		newImportJoblibCommand(env),
 		newEvalCommand(env),
 		newPredictCommand(env),
-		newBoostTrainCommand(env),
-		newBoostPredictCommand(env),
 	)
 	return root
 }

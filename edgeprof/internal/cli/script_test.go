@@ -46,14 +46,9 @@ func TestScripts(t *testing.T) {
 	if err := os.WriteFile(model, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	original, err := filepath.Abs("testdata/original.joblib")
-	if err != nil {
-		t.Fatal(err)
-	}
 	scripttest.Run(t, testscript.Params{
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("MODEL", model) // the built-in one, as a file
-			env.Setenv("ORIGINAL", original)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"request": request, "pipe": pipe},

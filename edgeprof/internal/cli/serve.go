@@ -18,12 +18,10 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/httpapi"
-	"github.com/foretime/foretime/edgeprof/joblib"
 	"github.com/foretime/foretime/edgeprof/page"
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
-	"github.com/foretime/foretime/shared/regression/tree"
 )
 
 // serving is what the flags of serve say.
@@ -80,7 +78,7 @@ and Ctrl-C end it when the requests under way are answered.`,
 	s.from.flags(c, "", " (default: prometheus where its address is given, else local)")
 	f := c.Flags()
 	f.DurationVar(&s.refresh, "refresh", time.Second, "how long a reading of the devices is used")
-	f.StringVar(&s.model, "model", "", "what predicts: a model of train, rates of calibrate, or a joblib file of the original (default: those of calibrate, or built in)")
+	f.StringVar(&s.model, "model", "", "what predicts: a model of train, or rates of calibrate (default: those of calibrate, or built in)")
 	f.StringVar(&s.runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates; go where a model has several)")
 	f.DurationVar(&s.watch, "watch", 2*time.Second, "how often the model's file is looked at for a change; 0 for never")
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
@@ -151,9 +149,6 @@ func (s *serving) load(ctx context.Context) (*httpapi.Loaded, error) {
 // predictor is a model of train, or rates of calibrate. A device's own rates
 // come before those that a model was trained on.
 func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, error) {
-	if booster, err := original(data); booster != nil || err != nil {
-		return booster, err
-	}
 	own := &calibrations{}
 	var what struct {
 		Kind string `json:"kind"`
@@ -204,40 +199,6 @@ func usualRuntime(settings []*profiler.Calibration) (of string) {
 		}
 	}
 	return of
-}
-
-// original is a booster of the original profiler: a joblib file, or XGBoost's JSON
-// as import-joblib writes it. It is nil for anything else.
-func original(data []byte) (httpapi.Model, error) {
-	booster, err := boosterOf(data)
-	if booster == nil || err != nil {
-		return nil, err
-	}
-	m, err := profiler.Import(booster)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.NewImported(m), nil
-}
-
-// pickled begins a pickle of protocol 2 and later.
-const pickled = 0x80
-
-func boosterOf(data []byte) (*tree.Ensemble, error) {
-	if len(data) > 0 && data[0] == pickled {
-		p, err := joblib.Read(bytes.NewReader(data))
-		if err != nil {
-			return nil, err
-		}
-		return p.Booster, nil
-	}
-	var what struct {
-		Learner json.RawMessage `json:"learner"`
-	}
-	if json.Unmarshal(data, &what) != nil || what.Learner == nil {
-		return nil, nil
-	}
-	return tree.DecodeModel(data)
 }
 
 // calibrationBytes is the content of the named file, of the user's own, or of
