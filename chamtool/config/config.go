@@ -49,8 +49,7 @@ type Config struct {
 	FrequencyEvery time.Duration // 0 is never
 	Model          string
 	FirstFitTasks  int
-	FirstFitRounds int // iterations
-	MLPFile        string
+	FirstFitRounds int    // iterations
 	Home           string // "" keeps no models
 	Host           string
 	Calibrate      Calibrate
@@ -153,7 +152,6 @@ func Variables() []Variable {
 		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(func(c *Config) *int { return &c.FirstFitTasks }, 1, 1<<20)},
 		{"TIME2TRAIN", "0", "iterations before anything is predicted (the original tool's name)", number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20)},
 		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, and it wins", overridden(number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20))},
-		{"CHAMTOOL_MLP", "", "network written by chamtool train", text(func(c *Config) *string { return &c.MLPFile })},
 		{"CHAMTOOL_HOME", "", "folder of models kept between runs; default $HOME/.chamtool", overrides(func(c *Config) *string { return &c.Home })},
 		{"CHAMTOOL_HOSTNAME", "", "keep models under this name instead of the host's, to share them between equal hosts", text(func(c *Config) *string { return &c.Host })},
 		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models as they are, 1 adds to them, 2 drops them and starts anew", calibrate},

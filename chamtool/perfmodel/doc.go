@@ -4,8 +4,8 @@
 // An [Entry] is one task function. It holds several models of the same runs, each
 // a file of this package and a line of [Models], and serves their middle, weighted
 // by how close each was lately on tasks it had not seen when it answered. Some
-// know sizes alone; others also the [Moment]: when a task was created, and what
-// the task at its place took in the iteration before.
+// know sizes alone; others also the [Moment]: when a task was created, by which
+// worker and at which clock it runs.
 //
 // It decides when to fit again, which runs only repeat what is known and which
 // are outliers, when the program has drifted away from what was learned, and

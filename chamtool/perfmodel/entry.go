@@ -60,8 +60,8 @@ func newEntry(name string, m *Model) *Entry {
 	e := &Entry{name: name, model: m, options: &m.options, footprints: map[uint64]*Footprint{}, width: -1, columns: &m.columns, next: m.options.FirstFit, serving: -1}
 	e.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, m.options.Level) // New saw to the level
 	e.factors = m.interval.Predict(1)
-	for k, m := range m.laws {
-		l := m.New(e)
+	for k, model := range m.laws {
+		l := model.New(e)
 		e.laws = append(e.laws, l)
 		if _, ok := l.(live); ok {
 			e.live = append(e.live, k)
@@ -69,11 +69,11 @@ func newEntry(name string, m *Model) *Entry {
 		if _, ok := l.(momentary); ok {
 			e.moments = append(e.moments, k)
 		}
-		if m.Name == e.options.Serve {
+		if model.Name == e.options.Serve {
 			e.serving = k
 		}
 	}
-	e.mix = [2]mixture{{moments: e.moments}, {moments: e.moments}}
+	e.mix = [2]mixture{{models: &m.models, moments: e.moments}, {models: &m.models, moments: e.moments}}
 	if m.mix == nil {
 		m.mix = &[2]mixture{e.mix[0], e.mix[1]}
 	}
@@ -122,7 +122,7 @@ func (e *Entry) Name() string { return e.name }
 func (e *Entry) Serving() string {
 	best := e.serving
 	if best < 0 {
-		best = e.mix[seen].heaviest(len(e.laws))
+		best = e.mix[seen].heaviest()
 	}
 	return e.model.laws[best].Name
 }
@@ -312,16 +312,10 @@ func (e *Entry) middle(f *Footprint, answers []float64) (y float64, model int) {
 		y, model = e.mixture(f).middle(answers)
 	}
 	if math.IsNaN(y) {
-		return answers[fallback], fallback
+		return answers[e.model.local], e.model.local
 	}
 	return y, model
 }
-
-// fallback answers where no other model does.
-const fallback = 1 // local
-
-// base is the model that the pace is of.
-const base = 0 // history
 
 // ask takes the answers of all models, or of the live ones alone where the
 // others gave theirs since the last fit.
@@ -486,7 +480,7 @@ func (e *Entry) judge(f *Footprint, m Moment, y float64) bool {
 	if all.runs < 4*memory || e.model.learned%weighEvery == 0 {
 		all.judge(answers[:len(e.laws)], y)
 	}
-	r := y - f.answers[fallback] // how far from what was fitted, whatever serves
+	r := y - f.answers[e.model.local] // how far from what was fitted, whatever serves
 	e.residual[e.residuals%len(e.residual)] = r
 	e.residuals++
 	if e.residuals%stretch == 0 && e.drifted() {

@@ -8,8 +8,6 @@ var (
 	ErrUntrained = errors.New("no model yet")
 	// ErrKind is returned when the asked kind of model is unknown.
 	ErrKind = errors.New("unknown model")
-	// ErrNetwork is returned when a network's file cannot be used.
-	ErrNetwork = errors.New("unusable network")
 	// ErrStore is returned when a file of kept models cannot be used.
 	ErrStore = errors.New("unusable model file")
 )

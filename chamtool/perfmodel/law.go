@@ -2,6 +2,7 @@ package perfmodel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/foretime/foretime/shared/registry"
 )
@@ -29,18 +30,36 @@ type live interface{ live() }
 // task, where it carries weight.
 type momentary interface{ momentary() }
 
-// Models are the ways to predict, each a file of this package.
+// models are the models of a process, and the places of those that others stand
+// on.
+type models struct {
+	laws    registry.List[func(*Entry) law]
+	history int // what pace, worker and speed correct
+	local   int // answers where no other model does
+	median  int // no choice of models may lose to it
+	// alone are the weights of the median alone.
+	alone [mostModels]float64
+}
+
+func newModels() models {
+	laws := Models()
+	at := func(name string) int { return slices.Index(laws.Names(), name) }
+	m := models{laws: laws, history: at("history"), local: at("local"), median: at("median")}
+	m.alone[m.median] = 1
+	return m
+}
+
+// Models are the ways to predict, each a file of this package. Their order means
+// nothing.
 func Models() registry.List[func(*Entry) law] {
 	return registry.List[func(*Entry) law]{
 		{Name: "history", Help: "the median of the last runs of equal sizes, drawn towards the local model where they are few", New: newHistory},
 		{Name: "local", Help: "the middle of the nearest runs, each scaled to the asked size by the power law", New: newLocal},
 		{Name: "power", Help: "a product of powers of the sizes, fitted to logarithms", New: newPower},
 		{Name: "ridge", Help: "a polynomial of the total size, fitted to relative errors", New: newRidge},
-		{Name: "mlp", Help: "a small network that chamtool train made", New: newMLP},
 		{Name: "median", Help: "the median of all runs of equal sizes", New: newMedian},
 		{Name: "last", Help: "the last run of equal sizes", New: newLast},
 		{Name: "near", Help: "the run of equal sizes that was created next to this one", New: newNear},
-		{Name: "place", Help: "the task that was created at the same place in the iteration before", New: newPlace},
 		{Name: "pace", Help: "history, times how much slower the last runs of all sizes were than their own", New: newPace},
 		{Name: "worker", Help: "history, times how much slower the last runs of the same worker were than their own", New: newWorker},
 		{Name: "speed", Help: "history, times how much slower the core is clocked than in the footprint's runs, as far as times follow", New: newSpeed},
@@ -67,4 +86,4 @@ func Check(name string) error {
 
 // mostModels bounds the number of models, so that an entry holds its weights
 // without allocation.
-const mostModels = 12
+const mostModels = 10

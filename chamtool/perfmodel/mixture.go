@@ -15,6 +15,7 @@ import (
 // after stalls that they expect again, relative ones. Where these do not help
 // either, the plain median answers alone.
 type mixture struct {
+	models    *models
 	judged    [mostModels]int
 	way       int    // of the ways below, what serves
 	ways      [2]way // by errors of logarithms, by relative errors
@@ -62,15 +63,10 @@ const (
 	contrast = 30
 )
 
-// plainMedian is the model that no choice may lose to, and alone its weights.
-const plainMedian = 5 // median
-
-var alone = [mostModels]float64{plainMedian: 1}
-
 // judge takes one run that the models answered for before it was learned.
 func (m *mixture) judge(answers []float64, y float64) {
 	for i := range m.ways {
-		m.ways[i].judge(answers, y)
+		m.ways[i].judge(answers, y, answers[m.models.median])
 	}
 	for k, a := range answers {
 		if math.IsNaN(a) {
@@ -90,16 +86,16 @@ func (m *mixture) judge(answers []float64, y float64) {
 func relative(a, y float64) float64 { return math.Min(math.Abs(math.Expm1(a-y)), mostOff) }
 
 // judge compares the way with the plain median, where both answer.
-func (w *way) judge(answers []float64, y float64) {
+func (w *way) judge(answers []float64, y, plain float64) {
 	a, model := middle(answers, &w.weight)
-	if model < 0 || math.IsNaN(answers[plainMedian]) {
+	if model < 0 || math.IsNaN(plain) {
 		return
 	}
 	w.runs++
 	n := float64(min(w.runs, record))
 	w.off += (relative(a, y) - w.off) / n
-	w.plain += (relative(answers[plainMedian], y) - w.plain) / n
-	w.nearer += (nearer(math.Abs(a-y), math.Abs(answers[plainMedian]-y)) - w.nearer) / n
+	w.plain += (relative(plain, y) - w.plain) / n
+	w.nearer += (nearer(math.Abs(a-y), math.Abs(plain-y)) - w.nearer) / n
 }
 
 // nearer is 1 where the first distance is the shorter one, and a half where they
@@ -173,7 +169,7 @@ func (w *way) weigh(judged []int) {
 // weights are those that serve.
 func (m *mixture) weights() *[mostModels]float64 {
 	if m.way == len(m.ways) {
-		return &alone
+		return &m.models.alone
 	}
 	return &m.ways[m.way].weight
 }
@@ -213,9 +209,9 @@ func middle(answers []float64, weight *[mostModels]float64) (y float64, model in
 }
 
 // heaviest is the model with the most weight; the fallback before any has some.
-func (m *mixture) heaviest(n int) int {
-	best, weight := fallback, m.weights()
-	for k := range n {
+func (m *mixture) heaviest() int {
+	best, weight := m.models.local, m.weights()
+	for k := range m.models.laws {
 		if weight[k] > weight[best] {
 			best = k
 		}

@@ -3,16 +3,14 @@ package perfmodel
 import (
 	"slices"
 
-	"github.com/foretime/foretime/shared/registry"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Options sets how a [Model] learns. The zero value works.
 type Options struct {
-	Serve    string   // the model that serves, of [Names]; "" is Auto
-	FirstFit int      // runs before the first answer; 0 is 10
-	Network  *Network // for mlp; nil is none
-	Level    float64  // share of runs that an interval holds, at most 0.969; 0 is 0.9
+	Serve    string  // the model that serves, of [Names]; "" is Auto
+	FirstFit int     // runs before the first answer; 0 is 10
+	Level    float64 // share of runs that an interval holds, at most 0.969; 0 is 0.9
 }
 
 // Prediction is what a task will take, in seconds, and the name of the model
@@ -26,7 +24,6 @@ type Prediction struct {
 // value is nothing.
 type Moment struct {
 	Created uint64  // when, on a clock of the caller's; 0 is not known
-	Same    float64 // seconds of the task at the same place in the last iteration; 0 is not known
 	MHz     float64 // frequency of the core that runs it; 0 is not known
 	Worker  int     // thread that runs it, from 1; 0 is not known
 }
@@ -34,11 +31,11 @@ type Moment struct {
 // Model is what a process knows about its task functions. It belongs, with its
 // entries, to one goroutine.
 type Model struct {
+	models
 	options  Options
 	entries  map[string]*Entry
 	names    []string
-	columns  columns // of the entry that is being fitted
-	laws     registry.List[func(*Entry) law]
+	columns  columns              // of the entry that is being fitted
 	mix      *[2]mixture          // of all entries together; nil before the first
 	learned  int                  // runs, of all entries
 	interval uncertainty.Adaptive // of all entries
@@ -52,7 +49,7 @@ func New(o Options) *Model {
 	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
 		o.Level = 0.9
 	}
-	m := &Model{options: o, entries: map[string]*Entry{}, laws: Models()}
+	m := &Model{options: o, entries: map[string]*Entry{}, models: newModels()}
 	m.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, o.Level) // which was seen to
 	return m
 }

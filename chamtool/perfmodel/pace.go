@@ -16,10 +16,10 @@ func (l *paceLaw) forget()  { l.pace = pace{} }
 
 func (l *paceLaw) learn(f *Footprint, _ Moment, y float64, _ bool) {
 	if f.fit == l.e.fits && l.e.fits > 0 { // history has answered
-		l.pace.add(y - f.answers[base])
+		l.pace.add(y - f.answers[l.e.model.history])
 	}
 }
 
 func (l *paceLaw) answer(f *Footprint, _ Moment) float64 {
-	return f.answers[base] + l.pace.middle()
+	return f.answers[l.e.model.history] + l.pace.middle()
 }

@@ -1,11 +1,9 @@
 package perfmodel
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -329,58 +327,6 @@ func TestKinds(t *testing.T) {
 	if n := len(Models()); n > mostModels {
 		t.Errorf("%d models, more than an entry has room for", n)
 	}
-	if Models()[fallback].Name != "local" {
-		t.Errorf("the fallback is %s", Models()[fallback].Name)
-	}
-	if Models()[plainMedian].Name != "median" {
-		t.Errorf("the plain median is %s", Models()[plainMedian].Name)
-	}
-}
-
-// twice is a network that answers log(1+size)·1 + 0: seconds = 1 + size.
-const twice = `{"version":1,"entries":{"":{"mean":[0],"scale":[1],"offset":0,"spread":1,"layers":[{"weights":[[1],[-1]],"bias":[0,0]},{"weights":[[1,-1]],"bias":[0]}]}}}`
-
-func TestNetwork(t *testing.T) {
-	n, err := ReadNetwork(strings.NewReader(twice))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := New(Options{Serve: "mlp", Network: n, FirstFit: 1}).Entry("any")
-	e.Observe(e.Footprint([]int64{5}), 1)
-	p, err := e.Predict(e.Footprint([]int64{9}))
-	if err != nil || math.Abs(p.Value-10) > 1e-9 || p.Model != "mlp" {
-		t.Errorf("%+v, %v", p, err)
-	}
-	path := t.TempDir() + "/net.json"
-	if err := n.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LoadNetwork(path); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestBadNetworks(t *testing.T) {
-	for _, text := range []string{
-		``, `{}`, `{"version":2,"entries":{}}`, `{"version":1,"entries":{}}`, `{"version":1,"entries":{"":null}}`,
-		strings.Replace(twice, `"scale":[1]`, `"scale":[0]`, 1), strings.Replace(twice, `"scale":[1]`, `"scale":[]`, 1),
-		strings.Replace(twice, `"bias":[0,0]`, `"bias":[0]`, 1), strings.Replace(twice, `[[1,-1]]`, `[[1]]`, 1),
-		strings.Replace(twice, `{"weights":[[1,-1]],"bias":[0]}`, `{"weights":[[1,-1],[1,1]],"bias":[0,0]}`, 1),
-	} {
-		if _, err := ReadNetwork(strings.NewReader(text)); !errors.Is(err, ErrNetwork) {
-			t.Errorf("%.60q: %v", text, err)
-		}
-	}
-}
-
-func FuzzReadNetwork(f *testing.F) {
-	f.Add([]byte(twice))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		n, err := ReadNetwork(bytes.NewReader(text))
-		if err == nil {
-			n.log("x", []int64{1, 2, 3})
-		}
-	})
 }
 
 // learned is an entry after the given number of runs of random sizes.

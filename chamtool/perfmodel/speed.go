@@ -32,7 +32,7 @@ func (l *speedLaw) learn(f *Footprint, m Moment, y float64, _ bool) {
 	if f.fit == l.e.fits && l.e.fits > 0 { // history has answered
 		const keep = 1 - 1.0/memory
 		l.sxx = keep*l.sxx + away*away
-		l.sxy = keep*l.sxy + away*(f.answers[base]-y)
+		l.sxy = keep*l.sxy + away*(f.answers[l.e.model.history]-y)
 	}
 	f.clocked++
 	f.mhz += away / float64(min(f.clocked, recent))
@@ -43,5 +43,5 @@ func (l *speedLaw) answer(f *Footprint, m Moment) float64 {
 		return math.NaN()
 	}
 	follows := min(1, max(0, l.sxy/l.sxx))
-	return f.answers[base] - follows*(math.Log(m.MHz)-f.mhz)
+	return f.answers[l.e.model.history] - follows*(math.Log(m.MHz)-f.mhz)
 }

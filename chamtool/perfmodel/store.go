@@ -18,8 +18,7 @@ import (
 // later version may learn from them what this one did not.
 type Store struct {
 	Entries map[string][]Kept // by key, see [Key]; oldest first
-	// Last is when each entry's last run was kept, in seconds since 1970; files
-	// of before version 3 do not tell.
+	// Last is when each entry's last run was kept, in seconds since 1970.
 	Last map[string]int64
 	// Anew are the entries whose older runs did not hold any more: Merge drops
 	// those of the same key.
@@ -107,14 +106,10 @@ const (
 )
 
 // Prune drops what no run will ask for: entries that are old, and of each
-// function all but the builds that ran last. Entries that do not tell when they
-// were kept are as old as now.
+// function all but the builds that ran last.
 func (s *Store) Prune(now time.Time) {
 	builds := map[string][]string{}
 	for name := range s.Entries {
-		if s.Last[name] == 0 {
-			s.Last[name] = now.Unix()
-		}
 		if now.Sub(time.Unix(s.Last[name], 0)) > keptFor {
 			delete(s.Entries, name)
 			continue

@@ -98,15 +98,15 @@ func TestCorruptStores(t *testing.T) {
 // A file whose checksum fits and whose parts do not is refused too.
 func TestStoresThatDoNotFit(t *testing.T) {
 	for name, body := range map[string]string{
-		"nothing": "", "entries without end": "\x01", "no runs": "\x01\x01f", "too many runs": "\x01\x01f\x7f",
-		"a footprint that was not told": "\x01\x01f\x01\x05\x00seconds.", "sizes without end": "\x01\x01f\x01\x00\x09\x00",
-		"no seconds": "\x01\x01f\x01\x00\x00", "more behind": "\x00\x00", "a number without end": "\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+		"nothing": "", "entries without end": "\x01", "no runs": "\x01\x01f", "too many runs": "\x01\x01f\x07\x7f",
+		"a footprint that was not told": "\x01\x01f\x07\x01\x05\x00seconds.", "sizes without end": "\x01\x01f\x07\x01\x00\x09\x00",
+		"no seconds": "\x01\x01f\x07\x01\x00\x00", "more behind": "\x00\x00", "a number without end": "\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
 	} {
-		if _, err := parseStore(sealed(magic + olderVersion + body)); !errors.Is(err, ErrStore) {
+		if _, err := parseStore(sealed(magic + storeVersion + body)); !errors.Is(err, ErrStore) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, text := range []string{"", magic, magic + "1\n", magic + storeVersion, `{"version":1}`} {
+	for _, text := range []string{"", magic, magic + "2\n", magic + storeVersion, `{"version":1}`} {
 		if _, err := parseStore([]byte(text)); !errors.Is(err, ErrStore) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -139,7 +139,7 @@ func TestStoreKeepsEveryRun(t *testing.T) {
 
 func FuzzParseStore(f *testing.F) {
 	f.Add((&Store{Entries: map[string][]Kept{"f": {{[]int64{1, -2}, 0.5}, {nil, 1}}}}).encode())
-	f.Add(sealed(magic + olderVersion + "\x01\x01f\x01\x05\x00seconds."))
+	f.Add(sealed(magic + storeVersion + "\x01\x01f\x07\x01\x05\x00seconds."))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s, err := parseStore(data); err == nil {
 			New(Options{}).Teach(s)

@@ -12,8 +12,8 @@ import (
 // of package encoding/binary:
 //
 //	magic, with the version
-//	entries: their number; of each the length of its name, the name, since
-//	    version 3 the seconds from 1970 to its last run, the number of its runs
+//	entries: their number; of each the length of its name, the name, the
+//	    seconds from 1970 to its last run, the number of its runs
 //	runs: the number of the run's footprint, counted from 0 in order of
 //	    appearance; where it is new, the number of its sizes and the sizes;
 //	    the seconds as 8 bytes
@@ -21,7 +21,6 @@ import (
 const (
 	magic        = "chamtool runs "
 	storeVersion = "3\n"
-	olderVersion = "2\n"
 )
 
 func (s *Store) encode() []byte {
@@ -58,9 +57,8 @@ func parseStore(data []byte) (*Store, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: not a file of kept runs", ErrStore)
 	}
-	rest, newer := bytes.CutPrefix(rest, []byte(storeVersion))
-	if rest, ok = bytes.CutPrefix(rest, []byte(olderVersion)); !ok && !newer {
-		return nil, fmt.Errorf("%w: of neither version %.1s nor %.1s", ErrStore, storeVersion, olderVersion)
+	if rest, ok = bytes.CutPrefix(rest, []byte(storeVersion)); !ok {
+		return nil, fmt.Errorf("%w: not of version %.1s", ErrStore, storeVersion)
 	}
 	if len(rest) < sha256.Size {
 		return nil, fmt.Errorf("%w: cut off", ErrStore)
@@ -73,9 +71,7 @@ func parseStore(data []byte) (*Store, error) {
 	s := &Store{Entries: map[string][]Kept{}, Last: map[string]int64{}}
 	for range r.count() {
 		name := string(r.take(r.count()))
-		if newer {
-			s.Last[name] = int64(r.uvarint())
-		}
+		s.Last[name] = int64(r.uvarint())
 		s.Entries[name] = r.runs()
 	}
 	if r.torn || len(r.rest) > 0 {

@@ -40,11 +40,3 @@ func TestKeptRunsAreOnTrial(t *testing.T) {
 		}
 	}
 }
-
-// Files of the version before are read, and say nothing of their age.
-func TestOlderStore(t *testing.T) {
-	s, err := parseStore(sealed(magic + olderVersion + "\x01\x01f\x01\x00\x01\x10seconds."))
-	if err != nil || len(s.Entries["f"]) != 1 || s.Last["f"] != 0 || s.Entries["f"][0].Sizes[0] != 8 {
-		t.Errorf("%+v (%v)", s, err)
-	}
-}

@@ -30,14 +30,14 @@ func (l *workerLaw) learn(f *Footprint, m Moment, y float64, _ bool) {
 	if m.Worker > len(l.paces) {
 		l.paces = append(l.paces, make([]pace, m.Worker-len(l.paces))...)
 	}
-	l.paces[m.Worker-1].add(y - f.answers[base])
+	l.paces[m.Worker-1].add(y - f.answers[l.e.model.history])
 }
 
 func (l *workerLaw) answer(f *Footprint, m Moment) float64 {
 	if m.Worker <= 0 || m.Worker > len(l.paces) {
 		return math.NaN()
 	}
-	return f.answers[base] + l.paces[m.Worker-1].middle()
+	return f.answers[l.e.model.history] + l.paces[m.Worker-1].middle()
 }
 
 // pace is how far history was off the last runs.

@@ -55,7 +55,6 @@ type Session struct {
 	byName     map[string]*function
 	order      []*function
 	logs       []*logFile
-	places     places
 	iterations iterations
 	first      []byte // text of the row at hand
 	freq       cpufreq.Sample
@@ -78,7 +77,6 @@ type Session struct {
 type mark struct {
 	function         *function
 	footprint        *perfmodel.Footprint
-	place            int     // in its thread's iteration, -1 where it has none
 	value, low, high float64 // predicted in seconds before it started; 0 where nothing was
 	first            float64 // the value when it was created
 }
@@ -360,10 +358,7 @@ type observer Session
 func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 	s := (*Session)(o)
 	f := s.function(t.Entry)
-	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes), place: -1}
-	if t.Created > 0 {
-		t.Mark.place = s.places.of(t.Token, t.Iteration)
-	}
+	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
 	if f.entry.Fits() > 0 {
 		s.predictTask(t)
 		t.Mark.first = t.Mark.value
@@ -394,7 +389,7 @@ func (s *Session) predictTask(t *task.Task[mark]) {
 // moment is what is known of a task besides its function and sizes.
 func (s *Session) moment(t *task.Task[mark]) perfmodel.Moment {
 	mhz, _ := s.freq.MHz(t.Core) // 0 where it is not known
-	return perfmodel.Moment{Created: t.Created, Same: s.places.same(t.Token, &t.Mark, t.Iteration), MHz: mhz, Worker: t.Lane + 1}
+	return perfmodel.Moment{Created: t.Created, MHz: mhz, Worker: t.Lane + 1}
 }
 
 // Ended scores what was predicted of the run, learns from the run and logs it.
@@ -420,7 +415,6 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 		s.o.Each(m.footprint, m.prediction(), r.Seconds)
 	}
 	f.entry.ObserveAt(m.footprint, s.moment(t), m.prediction(), r.Seconds)
-	s.places.ran(t.Token, m, t.Iteration, r.Seconds)
 	s.log(t, r)
 }
 

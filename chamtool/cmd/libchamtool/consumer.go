@@ -164,7 +164,7 @@ func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }
 // place fixes where files are read and written, whatever folder the program
 // changes to later, and finds the folder for this job's logs.
 func (c *consumer) place() {
-	for _, path := range []*string{&c.config.LogDir, &c.config.Home, &c.config.MLPFile} {
+	for _, path := range []*string{&c.config.LogDir, &c.config.Home} {
 		if abs, err := filepath.Abs(*path); *path != "" && err == nil {
 			*path = abs
 		}

@@ -20,15 +20,7 @@ func (c *consumer) storePath() string {
 // model is what this rank begins with.
 func (c *consumer) model() (*perfmodel.Model, []error) {
 	var warnings []error
-	o := perfmodel.Options{Serve: c.config.Model, FirstFit: c.config.FirstFitTasks}
-	if c.config.MLPFile != "" {
-		network, err := perfmodel.LoadNetwork(c.config.MLPFile)
-		if err != nil {
-			warnings = append(warnings, err)
-		}
-		o.Network = network
-	}
-	m := perfmodel.New(o)
+	m := perfmodel.New(perfmodel.Options{Serve: c.config.Model, FirstFit: c.config.FirstFitTasks})
 	path := c.storePath()
 	switch {
 	case path == "":

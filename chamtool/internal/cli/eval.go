@@ -15,7 +15,7 @@ import (
 )
 
 func newEvalCommand(env *cli.Env) *cobra.Command {
-	var format, model, mlp string
+	var format, model string
 	var split evaluation.Split
 	var order int
 	var recursive, asJSON bool
@@ -43,7 +43,7 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 			if err != nil {
 				return err
 			}
-			result, err := evaluate(logs, split, model, mlp, order, recursive)
+			result, err := evaluate(logs, split, model, order, recursive)
 			if err != nil {
 				return err
 			}
@@ -62,14 +62,13 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 	flags.IntVar(&split.Rows, "train-rows", 0, "learn from the first rows of each file")
 	flags.StringSliceVar(&split.Files, "train-files", nil, "learn from these files, be judged by the others")
 	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", ")+"; for loads "+strings.Join(forecast.Names(), ", "))
-	flags.StringVar(&mlp, "mlp", "", "network written by chamtool train, for --model mlp")
 	flags.IntVar(&order, "order", 6, "iterations that the autoregression looks back")
 	flags.BoolVar(&recursive, "recursive", false, "forecast all of the rest from the learned part alone")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func evaluate(logs []*tasklog.Log, split evaluation.Split, model, mlp string, order int, recursive bool) (*evaluation.Result, error) {
+func evaluate(logs []*tasklog.Log, split evaluation.Split, model string, order int, recursive bool) (*evaluation.Result, error) {
 	for _, l := range logs[1:] {
 		if l.Format != logs[0].Format {
 			return nil, cli.Usagef("%s is in the format %s and %s in %s: judge them apart", logs[0].Name, logs[0].Format, l.Name, l.Format)
@@ -85,7 +84,7 @@ func evaluate(logs []*tasklog.Log, split evaluation.Split, model, mlp string, or
 	if recursive {
 		return nil, cli.Usagef("--recursive is for iteration loads (--format ar or perm)")
 	}
-	options, err := modelOptions(model, mlp)
+	options, err := modelOptions(model)
 	if err != nil {
 		return nil, err
 	}
@@ -93,21 +92,11 @@ func evaluate(logs []*tasklog.Log, split evaluation.Split, model, mlp string, or
 }
 
 // modelOptions are the options of a task model named on the command line.
-func modelOptions(model, mlp string) (perfmodel.Options, error) {
+func modelOptions(model string) (perfmodel.Options, error) {
 	if err := perfmodel.Check(model); err != nil {
 		return perfmodel.Options{}, cli.Usagef("--model: %w", err)
 	}
-	o := perfmodel.Options{Serve: model}
-	if mlp != "" {
-		network, err := perfmodel.LoadNetwork(mlp)
-		if err != nil {
-			return o, err
-		}
-		o.Network = network
-	} else if model == "mlp" {
-		return o, cli.Usagef("--model mlp needs --mlp FILE, written by chamtool train")
-	}
-	return o, nil
+	return perfmodel.Options{Serve: model}, nil
 }
 
 func countSet(cmd *cobra.Command, names ...string) (n int) {

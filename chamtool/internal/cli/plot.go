@@ -13,7 +13,7 @@ import (
 )
 
 func newPlotCommand(env *cli.Env) *cobra.Command {
-	var format, out, what, model, mlp string
+	var format, out, what, model string
 	var fraction float64
 	c := &cobra.Command{
 		Use:   "plot FILE... --out FILE.svg",
@@ -32,7 +32,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 			switch what {
 			case "predicted", "error":
 				var r *evaluation.Result
-				if r, err = evaluate(logs, evaluation.Split{Fraction: fraction}, model, mlp, 6, false); err == nil {
+				if r, err = evaluate(logs, evaluation.Split{Fraction: fraction}, model, 6, false); err == nil {
 					c = pairs(r.Pairs, what)
 				}
 			case "load":
@@ -52,7 +52,6 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 	cli.Require(c, "out")
 	fl.StringVar(&what, "what", "predicted", "predicted (against actual), error (over tasks) or load (per iteration)")
 	fl.StringVar(&model, "model", "auto", "as for eval")
-	fl.StringVar(&mlp, "mlp", "", "network written by chamtool train")
 	fl.Float64Var(&fraction, "train-fraction", 0.3, "learn from the first share of each file")
 	return c
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func newReplayCommand(env *cli.Env) *cobra.Command {
-	var format, model, mlp string
+	var format, model string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "replay FILE...",
@@ -27,7 +27,7 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return cli.Usagef("--format: %w", err)
 			}
-			options, err := modelOptions(model, mlp)
+			options, err := modelOptions(model)
 			if err != nil {
 				return err
 			}
@@ -60,7 +60,6 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet or mxm, packed by gzip or not")
 	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", "))
-	flags.StringVar(&mlp, "mlp", "", "network written by chamtool train")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

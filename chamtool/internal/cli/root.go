@@ -13,6 +13,6 @@ func New(env *cli.Env) *cobra.Command {
 		Short: "Task run times of Chameleon programs: measured, learned, and turned into balanced work",
 	}
 	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newReportCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
-		newTrainCommand(env), newDoctorCommand(env), newHostCommand(env))
+		newDoctorCommand(env), newHostCommand(env))
 	return c
 }
