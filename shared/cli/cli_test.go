@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 		{"bad", ExitFailed, "", "prog: read: disk.csv:3:; no such column\n"},
 		{"usage", ExitUsage, "", "prog: --n: -1 is negative\n"},
 		{"panic", ExitFailed, "", "~prog: internal error: boom"},
-		{"good --nonesuch", ExitUsage, "", "prog: unknown flag: --nonesuch\n"},
+		{"good --nonesuch", ExitUsage, "", "prog: unknown flag: --nonesuch; see prog good -h\n"},
 		{"good extra", ExitUsage, "", "~unknown command \"extra\""},
 		{"one", ExitUsage, "", "~accepts 1 arg(s), received 0"},
 		{"nonesuch", ExitUsage, "", "~unknown command \"nonesuch\""},
@@ -127,38 +127,5 @@ func TestProgressOnATerminal(t *testing.T) {
 	p.Done()
 	if !strings.Contains(stderr.String(), "work") {
 		t.Errorf("stderr %q", stderr.String())
-	}
-}
-
-func TestTable(t *testing.T) {
-	tests := []struct {
-		name  string
-		table Table
-		want  string
-	}{
-		{"no rows", Table{Header: []string{"a", "b"}}, "a  b\n-  -\n"},
-		{"empty", Table{}, "\n\n"},
-		{
-			"words left, numbers right",
-			Table{Header: []string{"name", "n"}, Rows: [][]string{{"é", "1"}, {"longer", "-22.5"}}},
-			"name        n\n------  -----\né           1\nlonger  -22.5\n",
-		},
-		{"short and long rows", Table{Header: []string{"a"}, Rows: [][]string{{}, {"x", "y"}}}, "a\n-  -\n\nx  y\n"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var b strings.Builder
-			if _, err := tt.table.WriteTo(&b); err != nil {
-				t.Fatal(err)
-			}
-			if b.String() != tt.want {
-				t.Errorf("got:\n%s\nwant:\n%s", b.String(), tt.want)
-			}
-		})
-	}
-	var table Table
-	table.Add("a", 1, 2.5)
-	if got := strings.Join(table.Rows[0], "|"); got != "a|1|2.5" {
-		t.Errorf("Add: %q", got)
 	}
 }

@@ -7,4 +7,15 @@
 // command's context, and a second Ctrl-C or SIGTERM kills; --version names the
 // commit. It refuses to draw a progress bar where no person is looking, and to
 // let a panic reach the user.
+//
+// [Output] is the one printer: a command makes a value, and a page of lines and
+// tables from it; --json prints the value, --csv the first table with all its
+// digits, --plot the chart. A page rounds by itself, a prediction to the digits
+// that its interval bears: see [Text], [Seconds] and [Share]. [Warn] folds
+// warnings that say the same of several things.
+//
+// [Settings] is the one way to set what describes a machine, a log, rules or a
+// service: a struct, filled from a file of sections and by --set. Flags are for
+// what is asked, at most 15 a command, the ones that matter [First] in its help.
+// [Rename] is a program's one table from old commands and flags to new ones.
 package cli

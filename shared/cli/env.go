@@ -39,6 +39,9 @@ func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 	return env
 }
 
+// Verbose says whether --verbose was given.
+func (e *Env) Verbose() bool { return e.Log.IsLevelEnabled(logrus.DebugLevel) }
+
 // OSEnv returns the Env of the running process.
 func OSEnv() *Env { return NewEnv(os.Stdin, os.Stdout, os.Stderr) }
 

@@ -8,27 +8,60 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // A program's main is cli.Main(hello); a test runs it in its own process.
 func Example() {
-	hello := func(env *cli.Env) *cobra.Command {
-		return &cobra.Command{
-			Use:  "hello NAME",
-			Args: cobra.ExactArgs(1),
-			RunE: func(_ *cobra.Command, args []string) error {
-				return env.WriteJSON(map[string]string{"hello": args[0]})
-			},
-		}
-	}
 	env := cli.NewEnv(os.Stdin, os.Stdout, os.Stdout)
-	fmt.Println("exit code", cli.Run(context.Background(), env, hello(env), []string{"world"}))
-	fmt.Println("exit code", cli.Run(context.Background(), env, hello(env), nil))
+	fmt.Println("exit code", cli.Run(context.Background(), env, wait(env), []string{"node1"}))
+	fmt.Println("exit code", cli.Run(context.Background(), env, wait(env), []string{"node1", "--json", "--nodes", "2"}))
+	fmt.Println("exit code", cli.Run(context.Background(), env, wait(env), nil))
 	// Output:
+	// node1 of 8 nodes waits 90.0 s, 80.0 to 99.0 (90 %)
+	//
+	// queue           wait (s)
+	// -----  -----------------
+	// gpu    90.0 [80.0, 99.0]
+	// exit code 0
 	// {
-	//   "hello": "world"
+	//   "wait_seconds": {
+	//     "value": 90,
+	//     "low": 80,
+	//     "high": 99,
+	//     "level": 0.9
+	//   }
 	// }
 	// exit code 0
-	// hello: accepts 1 arg(s), received 0
+	// wait: accepts 1 arg(s), received 0
 	// exit code 2
+}
+
+// wait is a command with an answer, a setting and a flag of old.
+func wait(env *cli.Env) *cobra.Command {
+	var out cli.Output
+	cluster := struct {
+		Nodes int `json:"nodes" help:"nodes of the cluster"`
+	}{8}
+	settings := cli.NewSettings(&cluster)
+	c := &cobra.Command{
+		Use:  "wait HOST",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := settings.Load(); err != nil {
+				return err
+			}
+			answer := struct {
+				Wait uncertainty.Prediction `json:"wait_seconds"`
+			}{uncertainty.Prediction{Value: 90, Low: 80, High: 99, Level: .9}}
+			return out.Print(env, answer, func(p *cli.Page) {
+				p.Line("%s of %d nodes waits %v", args[0], cluster.Nodes, cli.Seconds(answer.Wait))
+				p.Table("queue", "wait (s)").Add("gpu", answer.Wait)
+			})
+		},
+	}
+	out.Flags(c)
+	settings.Flags(c)
+	cli.Rename(c, map[string]string{"--nodes": "--set nodes="})
+	return c
 }

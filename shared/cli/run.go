@@ -43,7 +43,7 @@ func Main(newRoot func(*Env) *cobra.Command) {
 // one line about a failure, to env.Stderr.
 func Run(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
 	prepare(env, root)
-	root.SetArgs(args)
+	root.SetArgs(renamed(root, args))
 	err := execute(ctx, root)
 	if err == nil {
 		return ExitDone
@@ -81,7 +81,8 @@ func prepare(env *Env, root *cobra.Command) {
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.Version = version()
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{err} })
+	root.SetFlagErrorFunc(unknownFlag)
+	root.SetUsageFunc(usage)
 	verbose := root.PersistentFlags().Bool("verbose", false, "log more, to stderr")
 	root.PersistentPreRun = func(*cobra.Command, []string) {
 		if *verbose {
@@ -117,7 +118,13 @@ func usageArgs(c *cobra.Command) cobra.PositionalArgs {
 			if len(args) == 0 {
 				return nil
 			}
-			return fmt.Errorf("unknown command %q; see %s -h", args[0], c.CommandPath())
+			var names []string
+			for _, sub := range c.Commands() {
+				if sub.IsAvailableCommand() {
+					names = append(names, sub.Name())
+				}
+			}
+			return fmt.Errorf("unknown command %q%s; see %s -h", args[0], meant(args[0], names), c.CommandPath())
 		}
 	}
 	if check == nil {

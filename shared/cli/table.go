@@ -1,57 +1,62 @@
 package cli
 
 import (
-	"fmt"
+	"encoding/csv"
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Table is plain text in columns. A column whose every filled cell starts
 // like a number is set flush right.
 type Table struct {
 	Header []string
-	Rows   [][]string
+	rows   [][]any
 }
 
-// Add appends a row; each cell is printed with fmt.Sprint.
-func (t *Table) Add(cells ...any) {
-	row := make([]string, len(cells))
-	for i, c := range cells {
-		row[i] = fmt.Sprint(c)
-	}
-	t.Rows = append(t.Rows, row)
-}
+// Add appends a row. A cell is shown as [Text] says; as CSV it keeps all its digits.
+func (t *Table) Add(cells ...any) { t.rows = append(t.rows, cells) }
 
-// WriteTo prints the table: header, rule, rows; two spaces between columns,
-// no trailing blanks.
+// WriteTo prints the table: header and rule, where there is a header, and rows;
+// two spaces between columns, no trailing blanks.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
-	widths, right := t.layout()
-	var b strings.Builder
-	rule := make([]string, len(widths))
-	for i, n := range widths {
-		rule[i] = strings.Repeat("-", n)
+	rows := make([][]string, len(t.rows))
+	for i, row := range t.rows {
+		for _, cell := range row {
+			rows[i] = append(rows[i], Text(cell))
+		}
 	}
-	for _, row := range append([][]string{t.Header, rule}, t.Rows...) {
+	widths, right := layout(t.Header, rows)
+	if t.Header != nil {
+		rule := make([]string, len(widths))
+		for i, n := range widths {
+			rule[i] = strings.Repeat("-", n)
+		}
+		rows = append([][]string{t.Header, rule}, rows...)
+	}
+	var b strings.Builder
+	for _, row := range rows {
 		b.WriteString(line(row, widths, right))
 	}
 	n, err := io.WriteString(w, b.String())
 	return int64(n), err
 }
 
-func (t *Table) layout() (widths []int, right []bool) {
-	columns := len(t.Header)
-	for _, row := range t.Rows {
+func layout(header []string, rows [][]string) (widths []int, right []bool) {
+	columns := len(header)
+	for _, row := range rows {
 		columns = max(columns, len(row))
 	}
 	widths, right = make([]int, columns), make([]bool, columns)
-	for i, h := range t.Header {
+	for i, h := range header {
 		widths[i] = utf8.RuneCountInString(h)
 	}
 	for i := range right {
-		right[i] = len(t.Rows) > 0
+		right[i] = len(rows) > 0
 	}
-	for _, row := range t.Rows {
+	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 			right[i] = right[i] && (cell == "" || strings.ContainsRune("+-.0123456789", rune(cell[0])))
@@ -79,4 +84,54 @@ func line(row []string, widths []int, right []bool) string {
 		b.WriteString(cell)
 	}
 	return strings.TrimRight(b.String(), " ") + "\n"
+}
+
+// writeCSV writes the table with a header. A column of predictions becomes
+// three: the value, "low" and "high".
+func (t *Table) writeCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(t.expand(t.Header, func(name string) []string { return []string{name, name + " low", name + " high"} })); err != nil {
+		return err
+	}
+	for _, row := range t.rows {
+		texts := make([]string, 0, len(row))
+		for i, cell := range row {
+			if p, ok := cell.(uncertainty.Prediction); ok {
+				texts = append(texts, exact(p.Value), exact(p.Low), exact(p.High))
+			} else if t.predicts(i) {
+				texts = append(texts, exact(cell), "", "")
+			} else {
+				texts = append(texts, exact(cell))
+			}
+		}
+		if err := out.Write(texts); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (t *Table) expand(names []string, three func(string) []string) []string {
+	var all []string
+	for i, name := range names {
+		if t.predicts(i) {
+			all = append(all, three(name)...)
+		} else {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// predicts says whether column i holds a prediction in some row.
+func (t *Table) predicts(i int) bool {
+	for _, row := range t.rows {
+		if i < len(row) {
+			if _, ok := row[i].(uncertainty.Prediction); ok {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -129,7 +129,14 @@ func (f *jobFlags) print(env *cli.Env, r *report.Report) error {
 		return err
 	}
 	if rows := r.Rows(); len(rows) > 0 {
-		table := cli.Table{Header: report.Header(), Rows: rows}
+		table := cli.Table{Header: report.Header()}
+		for _, row := range rows {
+			cells := make([]any, len(row))
+			for i, cell := range row {
+				cells[i] = cell
+			}
+			table.Add(cells...)
+		}
 		if _, err := table.WriteTo(env.Stdout); err != nil {
 			return err
 		}

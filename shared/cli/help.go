@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// important marks the flags that help shows before the others.
+const important = "important"
+
+// First names the flags of c that matter most; help shows them first.
+func First(c *cobra.Command, flags ...string) {
+	c.Flags().SortFlags = false
+	for _, name := range flags {
+		if err := c.Flags().SetAnnotation(name, important, nil); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// flagUsages shows the flags of c, those that matter most apart.
+func flagUsages(c *cobra.Command) string {
+	first, rest := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	first.SortFlags = false
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if _, ok := f.Annotations[important]; ok {
+			first.AddFlag(f)
+		} else {
+			rest.AddFlag(f)
+		}
+	})
+	if !first.HasAvailableFlags() {
+		return "Flags:\n" + rest.FlagUsages()
+	}
+	return "Flags:\n" + first.FlagUsages() + "\nMore flags:\n" + rest.FlagUsages()
+}
+
+// usage is cobra's, with the flags as flagUsages has them.
+func usage(c *cobra.Command) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n  %s\n", use(c))
+	if c.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.TrimRight(c.Example, "\n"))
+	}
+	if c.HasAvailableSubCommands() {
+		b.WriteString("\nAvailable Commands:\n")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	if c.HasAvailableLocalFlags() {
+		b.WriteString("\n" + flagUsages(c))
+	}
+	if settings := c.Annotations[settingsHelp]; settings != "" {
+		b.WriteString("\nSettings (--config FILE, --set KEY=VALUE):\n" + settings)
+	}
+	if c.HasAvailableInheritedFlags() {
+		b.WriteString("\nGlobal Flags:\n" + c.InheritedFlags().FlagUsages())
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\nUse \"%s [command] --help\" for more information about a command.\n", c.CommandPath())
+	}
+	_, err := fmt.Fprint(c.OutOrStdout(), b.String())
+	return err
+}
+
+func use(c *cobra.Command) string {
+	if c.HasAvailableSubCommands() && !c.Runnable() {
+		return c.CommandPath() + " [command]"
+	}
+	return c.UseLine()
+}
+
+// meant is a hint at the name that is nearest to one that is unknown, or "".
+func meant(name string, names []string) string {
+	best, least := "", max(2, len(name)/3)+1
+	for _, n := range names {
+		if d := distance(name, n); d < least || d == least && best != "" && n < best {
+			best, least = n, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(": did you mean %q?", best)
+}
+
+// distance is that of Levenshtein: letters added, dropped or replaced.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// unknownFlag adds what may be meant to cobra's error about a flag.
+func unknownFlag(c *cobra.Command, err error) error {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: ")
+	if !unknown {
+		return &UsageError{err}
+	}
+	return Usagef("%w%s; see %s -h", err, meant(name, names), c.CommandPath())
+}

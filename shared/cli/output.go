@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/chart"
+)
+
+// Output is the one printer: it says in which form a command's answer leaves
+// it, on a page for people, as JSON, as CSV or as a chart.
+type Output struct {
+	json      bool
+	csv, plot string
+}
+
+// Flags adds --json and --csv to c.
+func (o *Output) Flags(c *cobra.Command) {
+	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	c.Flags().StringVar(&o.csv, "csv", "", "write the table to this CSV file; - is standard output")
+}
+
+// PlotFlag adds --plot, for an answer that has a chart.
+func (o *Output) PlotFlag(c *cobra.Command, what string) {
+	c.Flags().StringVar(&o.plot, "plot", "", "draw "+what+" to this file, .svg or .png")
+}
+
+// JSON says whether the answer is wanted as JSON: for commands whose answers
+// come one by one.
+func (o *Output) JSON() bool { return o.json }
+
+// Print prints an answer: value as JSON, or the page that show fills. Only what
+// is asked for is made.
+func (o *Output) Print(env *Env, value any, show func(*Page)) error {
+	if o.json {
+		return env.WriteJSON(value)
+	}
+	var p Page
+	show(&p)
+	switch {
+	case o.csv == "":
+		_, err := p.WriteTo(env.Stdout)
+		return err
+	case p.first() == nil:
+		return Usagef("--csv: this answer has no table")
+	}
+	if err := env.Write(o.csv, p.first().writeCSV); err != nil || o.csv == "-" {
+		return err
+	}
+	_, err := p.WriteTo(env.Stdout)
+	return err
+}
+
+// Draw saves the chart that make returns where --plot asks for it.
+func (o *Output) Draw(make func() (chart.Chart, error)) error {
+	if o.plot == "" {
+		return nil
+	}
+	c, err := make()
+	if err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return chart.Save(o.plot, c)
+}
+
+// Page is lines and tables in reading order, an empty line around each table.
+type Page struct{ parts []io.WriterTo }
+
+// Line adds a line of text.
+func (p *Page) Line(format string, args ...any) {
+	p.parts = append(p.parts, lineOf(fmt.Sprintf(format, args...)+"\n"))
+}
+
+// Table adds a table, to be filled.
+func (p *Page) Table(header ...string) *Table {
+	t := &Table{Header: header}
+	p.parts = append(p.parts, t)
+	return t
+}
+
+func (p *Page) first() *Table {
+	for _, part := range p.parts {
+		if t, ok := part.(*Table); ok {
+			return t
+		}
+	}
+	return nil
+}
+
+// WriteTo prints the page.
+func (p *Page) WriteTo(w io.Writer) (int64, error) {
+	var b strings.Builder
+	for i, part := range p.parts {
+		_, table := part.(*Table)
+		if i > 0 {
+			if _, before := p.parts[i-1].(*Table); table || before {
+				b.WriteByte('\n')
+			}
+		}
+		if _, err := part.WriteTo(&b); err != nil {
+			return 0, err
+		}
+	}
+	n, err := io.WriteString(w, b.String())
+	return int64(n), err
+}
+
+type lineOf string
+
+func (l lineOf) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, string(l))
+	return int64(n), err
+}
+
+// differs is what may differ between warnings of one kind: what is quoted, or
+// has a digit, or a slash.
+var differs = regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s:;,()]*[0-9/][^\s:;,()]*`)
+
+// Warn logs warnings. Of those that say the same of several things the first is
+// logged with how many there are; --verbose logs all.
+func Warn[T any](env *Env, warnings []T) {
+	count := map[string]int{}
+	kind := func(w T) string { return differs.ReplaceAllString(fmt.Sprint(w), "#") }
+	for _, w := range warnings {
+		count[kind(w)]++
+	}
+	for _, w := range warnings {
+		switch n := count[kind(w)]; {
+		case n == 1 || env.Verbose():
+			env.Log.Warn(w)
+		case n > 1:
+			env.Log.Warnf("%v (and %d more like it; --verbose lists them)", w, n-1)
+			count[kind(w)] = 0
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+)
+
+// Settings are what describes a machine, a log, rules or a service: the fields
+// of a struct, by the names of their json tags, with a help tag each. They stand
+// in a file of YAML (JSON is YAML too) by sections, which are nested structs, and
+// --set section.name=value overrides one. What is in neither keeps the value
+// that the struct had.
+type Settings struct {
+	into  any // pointer to the struct
+	file  string
+	set   []string
+	given map[string]bool
+}
+
+// NewSettings fills into, a pointer to a struct.
+func NewSettings(into any) *Settings { return &Settings{into: into, given: map[string]bool{}} }
+
+// settingsHelp is the annotation of a command with the help of its settings.
+const settingsHelp = "settings"
+
+// Flags adds --config and --set to c, and the settings to its help.
+func (s *Settings) Flags(c *cobra.Command) {
+	c.Flags().StringVar(&s.file, "config", "", "settings file, YAML or JSON")
+	c.Flags().StringArrayVar(&s.set, "set", nil, "KEY=VALUE: one setting; may be repeated")
+	var help strings.Builder
+	if _, err := s.help().WriteTo(&help); err != nil {
+		panic(err) // a builder takes all
+	}
+	annotate(c, map[string]string{settingsHelp: help.String()})
+}
+
+// File is the settings file that was named, or "".
+func (s *Settings) File() string { return s.file }
+
+// Given says whether the file or a --set has the setting or section at a path.
+func (s *Settings) Given(path string) bool { return s.given[path] }
+
+// Load reads the file, then each --set. An unknown name is refused with the
+// place and the name that may be meant, as is a value of another type.
+func (s *Settings) Load() error {
+	if s.file != "" {
+		text, err := os.ReadFile(s.file)
+		if err != nil {
+			return err
+		}
+		if err := s.read(s.file, text); err != nil {
+			return err
+		}
+	}
+	for _, one := range s.set {
+		path, text, ok := strings.Cut(one, "=")
+		if !ok {
+			return Usagef("--set %s: want KEY=VALUE", one)
+		}
+		value := yaml.Node{Kind: yaml.ScalarNode, Value: text}
+		if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") {
+			var doc yaml.Node
+			if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+				return Usagef("--set %s: %w", one, err)
+			}
+			value = *doc.Content[0]
+		}
+		for key := range parents(path) {
+			value = yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: key}, new(value)}}
+		}
+		if err := s.fill(reflect.ValueOf(s.into).Elem(), &value, "", func(int) string { return "--set " + one }); err != nil {
+			return &UsageError{err}
+		}
+	}
+	return nil
+}
+
+// parents yields the names of a path, the innermost first.
+func parents(path string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		names := strings.Split(path, ".")
+		for i := len(names) - 1; i >= 0; i-- {
+			if !yield(names[i]) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Settings) read(name string, text []byte) error {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return fmt.Errorf("%s: not a settings file: %w", name, err)
+	}
+	if len(doc.Content) == 0 { // empty
+		return nil
+	}
+	return s.fill(reflect.ValueOf(s.into).Elem(), doc.Content[0], "", func(line int) string { return fmt.Sprintf("%s:%d", name, line) })
+}
+
+// fill sets the fields of a struct by the keys of a mapping.
+func (s *Settings) fill(to reflect.Value, node *yaml.Node, under string, place func(line int) string) error {
+	if node.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s: %q: want a section of names and values", place(node.Line), strings.TrimSuffix(under, "."))
+	}
+	fields := map[string]reflect.Value{}
+	eachField(to, func(name, _ string, f reflect.Value) { fields[name] = f })
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		field, ok := fields[key.Value]
+		if !ok {
+			return fmt.Errorf("%s: unknown setting %q%s", place(key.Line), under+key.Value, meant(key.Value, slices.Collect(maps.Keys(fields))))
+		}
+		s.given[under+key.Value] = true
+		if section(field) && value.Tag != "!!null" {
+			if err := s.fill(field, value, under+key.Value+".", place); err != nil {
+				return err
+			}
+		} else if err := decode(field, value); err != nil {
+			return fmt.Errorf("%s: %s: %w", place(value.Line), under+key.Value, err)
+		}
+	}
+	return nil
+}
+
+// decode sets a field by JSON's rules; a text for a number or a truth is read
+// as one.
+func decode(field reflect.Value, node *yaml.Node) error {
+	var plain any
+	if node.Kind == yaml.ScalarNode && field.Kind() == reflect.String {
+		plain = node.Value
+	} else if err := node.Decode(&plain); err != nil {
+		return err
+	}
+	text, err := json.Marshal(plain)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, field.Addr().Interface()); err != nil {
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+			return fmt.Errorf("%s: want %s", strings.TrimSpace(string(text)), described(field.Type()))
+		}
+		return err
+	}
+	return nil
+}
+
+func described(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return t.String()
+}
+
+// section says whether a field is a section: a struct that does not read itself.
+func section(f reflect.Value) bool {
+	_, own := f.Addr().Interface().(json.Unmarshaler)
+	return f.Kind() == reflect.Struct && !own
+}
+
+// eachField yields the fields that have a json name, those of embedded structs
+// among them.
+func eachField(to reflect.Value, yield func(name, help string, f reflect.Value)) {
+	for i := range to.NumField() {
+		field := to.Type().Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous && name == "":
+			eachField(to.Field(i), yield)
+		case name != "" && name != "-":
+			yield(name, field.Tag.Get("help"), to.Field(i))
+		}
+	}
+}
+
+// help is a table of settings: path, what it is, default. One without a help tag
+// is read and not shown.
+func (s *Settings) help() *Table {
+	t := new(Table)
+	var walk func(under string, v reflect.Value)
+	walk = func(under string, v reflect.Value) {
+		eachField(v, func(name, help string, f reflect.Value) {
+			if section(f) {
+				walk(under+name+".", f)
+			} else if help != "" {
+				value := ""
+				if !f.IsZero() {
+					value = fmt.Sprintf(" (default %v)", f.Interface())
+				}
+				t.Add("  "+under+name, help+value)
+			}
+		})
+	}
+	walk("", reflect.ValueOf(s.into).Elem())
+	return t
+}

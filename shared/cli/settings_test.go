@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+type weights struct {
+	Age  float64 `json:"age" help:"points for the greatest age"`
+	Size float64 `json:"size"`
+}
+
+type rules struct {
+	Weights weights  `json:"weights"`
+	Names   []string `json:"names,omitempty" help:"who may"`
+}
+
+type machine struct {
+	rules
+	Nodes  int    `json:"nodes" help:"nodes"`
+	Zone   string `json:"zone" help:"time zone"`
+	Logged bool   `json:"logged"`
+}
+
+// load runs a command with settings, and returns what it was given.
+func load(t *testing.T, text string, flags ...string) (m machine, given, stderr string) {
+	t.Helper()
+	m.Nodes = 4
+	s := NewSettings(&m)
+	var b bytes.Buffer
+	env := NewEnv(nil, &b, &b)
+	c := &cobra.Command{Use: "prog", RunE: func(*cobra.Command, []string) error {
+		err := s.Load()
+		for _, path := range []string{"nodes", "weights.age"} {
+			if s.Given(path) {
+				given += path + " "
+			}
+		}
+		return err
+	}}
+	s.Flags(c)
+	Rename(c, map[string]string{"--age": "--set weights.age=", "--logged": "--set logged=true", "--settings": "--config"})
+	if text != "" {
+		path := filepath.Join(t.TempDir(), "s.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		flags = append(flags, "--settings", path)
+	}
+	Run(t.Context(), env, c, flags)
+	return m, given, b.String()
+}
+
+func TestSettings(t *testing.T) {
+	m, given, stderr := load(t, "nodes: 8\nzone: 12\nweights:\n  age: 7e3\n  size: 1\n", "--set", "weights.size=2.5", "--set", "names=[a, b]", "--logged")
+	if stderr != "" || m.Nodes != 8 || m.Zone != "12" || m.Weights != (weights{7000, 2.5}) || len(m.Names) != 2 || !m.Logged || given != "nodes weights.age " {
+		t.Errorf("%+v, given %s, %s", m, given, stderr)
+	}
+	m, given, stderr = load(t, `{"weights": {"age": 1}, "logged": true}`, "--age=5", "--logged=false")
+	if stderr != "" || m.Nodes != 4 || m.Weights.Age != 5 || m.Logged || given != "weights.age " {
+		t.Errorf("%+v, given %s, %s", m, given, stderr)
+	}
+}
+
+func TestSettingsRefused(t *testing.T) {
+	for _, c := range []struct{ text, set, want string }{
+		{"nodes: 8\nweights:\n  agee: 1\n", "", `s.yaml:3: unknown setting "weights.agee": did you mean "age"?`},
+		{"nodes: many\n", "", `s.yaml:1: nodes: "many": want a whole number`},
+		{"nodes: 1.5\n", "", `s.yaml:1: nodes: 1.5: want a whole number`},
+		{"weights: 3\n", "", `s.yaml:1: "weights": want a section`},
+		{"a: [\n", "", "not a settings file"},
+		{"", "nodes", "--set nodes: want KEY=VALUE"},
+		{"", "weights.agee=1", `--set weights.agee=1: unknown setting "weights.agee": did you mean "age"?`},
+		{"", "logged=7", "--set logged=7: logged: 7: want true or false"},
+	} {
+		var flags []string
+		if c.set != "" {
+			flags = []string{"--set", c.set}
+		}
+		if _, _, stderr := load(t, c.text, flags...); !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q %q: %s", c.text, c.set, stderr)
+		}
+	}
+}
+
+func TestHelpOfSettings(t *testing.T) {
+	_, _, help := load(t, "", "--help")
+	for _, want := range []string{"weights.age", "points for the greatest age", "nodes (default 4)"} {
+		if !strings.Contains(help, want) {
+			t.Errorf("no %q in\n%s", want, help)
+		}
+	}
+	if strings.Contains(help, "weights.size") {
+		t.Errorf("a setting without help is shown:\n%s", help)
+	}
+}
+
+// What stands for a flag or a command of old is translated before it is read.
+func TestRename(t *testing.T) {
+	root := &cobra.Command{Use: "prog"}
+	log := &cobra.Command{Use: "log"}
+	log.AddCommand(&cobra.Command{Use: "convert", Run: func(*cobra.Command, []string) {}})
+	root.AddCommand(log, &cobra.Command{Use: "validate", Run: func(*cobra.Command, []string) {}})
+	Rename(root, map[string]string{
+		"experiment": "validate", "trace import": "log convert", "trace": "log",
+		"validate --plots": "--plot", "--age": "--set age=", "--old": "--set new=true",
+	})
+	for line, want := range map[string]string{
+		"experiment f":                     "validate f",
+		"trace import a b":                 "log convert a b",
+		"trace convert a":                  "log convert a",
+		"validate --plots x --age 3":       "validate --plot x --set age=3",
+		"validate --plots=x --age=3 --old": "validate --plot=x --set age=3 --set new=true",
+		"validate --old=false":             "validate --set new=false",
+		"validate -- --age 3":              "validate -- --age 3",
+		"log convert --plots x":            "log convert --plots x",
+		"validate --age":                   "validate --set age=",
+		"":                                 "",
+	} {
+		if got := strings.Join(renamed(root, strings.Fields(line)), " "); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestFirstFlags(t *testing.T) {
+	var b bytes.Buffer
+	env := NewEnv(nil, &b, &b)
+	flags := func() *cobra.Command {
+		c := &cobra.Command{Use: "prog", RunE: func(*cobra.Command, []string) error { return nil }}
+		c.Flags().Int("alpha", 0, "the first letter")
+		c.Flags().Int("zeta", 0, "the last letter")
+		First(c, "zeta")
+		return c
+	}
+	if Run(t.Context(), env, flags(), []string{"-h"}); !strings.Contains(b.String(), "Flags:\n      --zeta int") || strings.Index(b.String(), "More flags:") > strings.Index(b.String(), "--alpha") {
+		t.Error(b.String())
+	}
+	b.Reset()
+	if Run(t.Context(), env, flags(), []string{"--alpa", "3"}); b.String() != "prog: unknown flag: --alpa: did you mean \"--alpha\"?; see prog -h\n" {
+		t.Error(b.String())
+	}
+}
