@@ -4,7 +4,12 @@
 //
 //	code N PROGRAM [ARG...]
 //
-// which runs a program and wants exit code N, the conditions [data] (there is
+// which runs a program and wants exit code N,
+//
+//	interrupt INT|TERM PROGRAM [ARG...]
+//
+// which runs one that would go on for minutes, sends it a signal while it works,
+// and wants it gone in two seconds with nothing left, the conditions [data] (there is
 // real data in FORETIME_DATA), [race] (built with the race detector) and
 // [PROGRAM] (installed here), and a HOME of its own. With -update, cmp writes
 // what was printed into the script. It refuses a folder without scripts.

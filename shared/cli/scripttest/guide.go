@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,9 +18,15 @@ import (
 
 // Guide runs the console blocks of a Markdown file, in order, in one shell that
 // stops at the first command that fails, and compares what each command prints
-// with what the guide shows below it, if anything: numbers, the width of columns
-// and rules are free, and "..." stands for any text. Processes that a command
-// leaves in the background end with the guide.
+// with what the guide shows below it, if anything, to the letter. "..." stands
+// for any text. Numbers that differ from run to run are named, with the range in
+// which they lie, in a comment that a reader does not see, before the block:
+//
+//	<!-- varies: 46.9 in 20..90, 36.9 in 10..80 -->
+//
+// In a block with such a comment or "..." the width of columns is free.
+// Processes that a command leaves in the background end with the guide. With
+// -update what commands print is written into the guide, where it shows neither.
 //
 // The pairs replace text of the commands, as strings.NewReplacer does, to make
 // them short; each must be found.
@@ -73,6 +81,13 @@ func Sources(t *testing.T, module string) func(*testscript.Env) error {
 type step struct {
 	line          int // of the file
 	command, want string
+	varies        []varying
+}
+
+// varying is a number as a guide shows it, and the range in which it lies.
+type varying struct {
+	shown     string
+	low, high float64
 }
 
 var heredoc = regexp.MustCompile(`<<-?['"]?(\w+)['"]?`)
@@ -86,12 +101,19 @@ func parse(text string, pairs []string) ([]step, error) {
 	}
 	replace := strings.NewReplacer(pairs...)
 	var steps []step
+	var varies []varying
 	inside, until := false, "" // in a block; in a command that ends with this line, or with the first that does not end in "\"
 	for i, line := range strings.Split(text, "\n") {
 		last := len(steps) - 1
 		command, isCommand := strings.CutPrefix(line, "$ ")
 		switch {
 		case !inside:
+			if list, ok := strings.CutPrefix(line, "<!-- varies: "); ok {
+				var err error
+				if varies, err = ranges(strings.TrimSuffix(list, " -->")); err != nil {
+					return nil, fmt.Errorf("line %d: %w", i+1, err)
+				}
+			}
 			inside = line == "```console"
 		case until != "":
 			steps[last].command += "\n" + replace.Replace(line)
@@ -99,9 +121,9 @@ func parse(text string, pairs []string) ([]step, error) {
 				until = ""
 			}
 		case line == "```":
-			inside = false
+			inside, varies = false, nil
 		case isCommand:
-			steps = append(steps, step{line: i + 1, command: replace.Replace(command)})
+			steps = append(steps, step{line: i + 1, command: replace.Replace(command), varies: varies})
 			until = continued(command)
 		case last < 0:
 			return nil, fmt.Errorf("line %d: output before any command", i+1)
@@ -142,8 +164,13 @@ func walk(ts *testscript.TestScript, file string, steps []step) {
 		if failed != nil && i == len(printed)-1 {
 			ts.Fatalf("%s:%d: $ %s\n%s%v", file, s.line, s.command, got, failed)
 		}
-		if s.want != "" && !shaped(s.want, got) {
-			ts.Fatalf("%s:%d: $ %s\nthe guide shows\n%sbut it prints\n%s", file, s.line, s.command, s.want, got)
+		if s.want == "" {
+			continue
+		}
+		if err := s.compare(got); err != nil && *update && s.literal() {
+			s.write(ts, file, got)
+		} else if err != nil {
+			ts.Fatalf("%s:%d: $ %s\n%v: the guide shows\n%sbut it prints\n%s", file, s.line, s.command, err, s.want, got)
 		}
 	}
 }
@@ -152,25 +179,108 @@ func walk(ts *testscript.TestScript, file string, steps []step) {
 const mark = "=== step "
 
 var (
-	number = regexp.MustCompile(`[+-]?[0-9]+(?:[.,:e+-]*[0-9]+)*`)
 	rule   = regexp.MustCompile(`-{2,}`)
 	blanks = regexp.MustCompile(`[ \t]+`)
 )
 
-// shaped says whether an output has the shape of the one wanted.
-func shaped(want, got string) bool {
-	parts := strings.Split(regexp.QuoteMeta(shape(want)), `\.\.\.`)
-	pattern := "^" + strings.Join(parts, "(?s:.*)") + "$"
-	return regexp.MustCompile(pattern).MatchString(shape(got))
+const number = `([+-]?[0-9]+(?:[.,:e+-]*[0-9]+)*)`
+
+// ranges reads "46.9 in 20..90, 36.9 in 10..80".
+func ranges(list string) ([]varying, error) {
+	var all []varying
+	for _, text := range strings.Split(list, ", ") {
+		var v varying
+		shown, bounds, ok := strings.Cut(text, " in ")
+		low, high, both := strings.Cut(bounds, "..")
+		var err, other error
+		v.shown = strings.TrimSpace(shown)
+		v.low, err = strconv.ParseFloat(low, 64)
+		v.high, other = strconv.ParseFloat(strings.TrimSpace(high), 64)
+		if !ok || !both || err != nil || other != nil {
+			return nil, fmt.Errorf("varies: %q: want NUMBER in LOW..HIGH", text)
+		}
+		if x, err := strconv.ParseFloat(v.shown, 64); err != nil || x < v.low || x > v.high {
+			return nil, fmt.Errorf("varies: %q: the number is not in the range", text)
+		}
+		all = append(all, v)
+	}
+	return all, nil
 }
 
-// shape masks what differs from run to run.
-func shape(text string) string {
+// literal says whether the output is the same at each run.
+func (s *step) literal() bool { return len(s.varies) == 0 && !strings.Contains(s.want, "...") }
+
+// compare says how an output differs from the one shown.
+func (s *step) compare(got string) error {
+	if s.literal() {
+		if trimmed(got) != trimmed(s.want) {
+			return errors.New("not the same")
+		}
+		return nil
+	}
+	pattern, order := s.pattern()
+	found := regexp.MustCompile(pattern).FindStringSubmatch(folded(got))
+	if found == nil {
+		return errors.New("not the same")
+	}
+	for i, v := range order {
+		if x, err := strconv.ParseFloat(found[i+1], 64); err != nil || x < v.low || x > v.high {
+			return fmt.Errorf("%s, shown as %s, is not in %g..%g", found[i+1], v.shown, v.low, v.high)
+		}
+	}
+	return nil
+}
+
+// pattern matches what a step may print; its groups are the numbers that vary,
+// in order.
+func (s *step) pattern() (string, []varying) {
+	var b strings.Builder
+	var order []varying
+	b.WriteString("^")
+	text := folded(s.want)
+	for text != "" {
+		if rest, ok := strings.CutPrefix(text, "..."); ok {
+			b.WriteString("(?s:.*)")
+			text = rest
+			continue
+		}
+		n := 1
+		if at := regexp.MustCompile("^" + number).FindString(text); at != "" {
+			n = len(at)
+			if i := slices.IndexFunc(s.varies, func(v varying) bool { return v.shown == at }); i >= 0 {
+				b.WriteString(number)
+				order = append(order, s.varies[i])
+				text = text[n:]
+				continue
+			}
+		}
+		b.WriteString(regexp.QuoteMeta(text[:n]))
+		text = text[n:]
+	}
+	return b.String() + "$", order
+}
+
+// trimmed is without blanks at the ends of lines and of the text.
+func trimmed(text string) string {
 	var lines []string
 	for line := range strings.Lines(strings.TrimSpace(text)) {
-		line = rule.ReplaceAllString(line, "--")
-		line = number.ReplaceAllString(line, "0")
-		lines = append(lines, strings.TrimSpace(blanks.ReplaceAllString(line, " ")))
+		lines = append(lines, strings.TrimRight(line, " \t\n"))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// folded is with columns of no width.
+func folded(text string) string {
+	return blanks.ReplaceAllString(rule.ReplaceAllString(trimmed(text), "--"), " ")
+}
+
+// write puts what a step printed into the guide.
+func (s *step) write(ts *testscript.TestScript, file, got string) {
+	text, err := os.ReadFile(file)
+	ts.Check(err)
+	before, after, ok := strings.Cut(string(text), s.want)
+	if !ok || strings.Contains(after, s.want) {
+		ts.Fatalf("%s:%d: what is shown stands there more than once: write it by hand\n%s", file, s.line, got)
+	}
+	ts.Check(os.WriteFile(file, []byte(before+trimmed(got)+"\n"+after), 0o644))
 }

@@ -11,23 +11,40 @@ func TestGuide(t *testing.T) {
 	Guide(t, "testdata/guide.md", testscript.Params{}, "sleep 100", "sleep 200")
 }
 
-// What a guide shows is held against what is printed: words, not numbers.
-func TestShaped(t *testing.T) {
+// What a guide shows is held against what is printed, to the letter but for the
+// numbers that it says vary.
+func TestCompare(t *testing.T) {
 	for _, c := range []struct {
-		want, got string
-		same      bool
+		want, varies, got string
+		same              bool
 	}{
-		{"a  12.5 s\n", "a 3 s", true},
-		{"a  12.5 s\n", "a 3 ms", false},
-		{"wait +2:10:05, 1e-3\n", "wait 7, 8\n", true},
-		{"first\n...\nlast\n", "first\nx\ny\nlast\n", true},
-		{"first\n...\nlast\n", "x\nfirst\ny\nlast\n", false},
-		{"a [0.1, 0.2]\n", "a (0.1, 0.2)\n", false},
-		{"a\n", "a\nb\n", false},
-		{"---  ----\n", "-----  --\n", true},
+		{"a  12.5 s\n", "", "a  12.5 s\n", true},
+		{"a  12.5 s\n", "", "a  12.6 s", false},
+		{"a  12.5 s\n", "", "a 12.5 s", false},
+		{"a  12.5 s\n", "12.5 in 3..20", "a 3 s", true},
+		{"a  12.5 s\n", "12.5 in 3..20", "a   2 s", false},
+		{"a  12.5 s\n", "12.5 in 3..20", "a 3 ms", false},
+		{"a 12.5 s, 112.5 s\n", "12.5 in 3..20", "a 7 s, 112.5 s", true},
+		{"a 12.5 s, 112.5 s\n", "12.5 in 3..20", "a 7 s, 113.5 s", false},
+		{"1 2\n", "1 in 0..5, 2 in 6..9 ", "1 7\n", false},
+		{"1 2\n", "1 in 0..5, 2 in 2..9", "3 7\n", true},
+		{"first\n...\nlast\n", "", "first\nx\ny\nlast\n", true},
+		{"first\n...\nlast\n", "", "x\nfirst\ny\nlast\n", false},
+		{"a\n", "", "a\nb\n", false},
+		{"---  ---- 1\n", "1 in 0..2", "-----  -- 2\n", true},
 	} {
-		if got := shaped(c.want, c.got); got != c.same {
-			t.Errorf("%q for %q: %v", c.got, c.want, got)
+		s := step{want: c.want}
+		if c.varies != "" {
+			var err error
+			if s.varies, err = ranges(c.varies); err != nil {
+				if c.same {
+					t.Errorf("%q: %v", c.varies, err)
+				}
+				continue
+			}
+		}
+		if err := s.compare(c.got); (err == nil) != c.same {
+			t.Errorf("%q for %q: %v", c.got, c.want, err)
 		}
 	}
 }
@@ -37,6 +54,8 @@ func TestParseRefuses(t *testing.T) {
 		"no block":                       "no command",
 		"```console\noutput\n```\n":      "line 2: output before any command",
 		"```console\n$ true\n```\nother": `"missing", to be replaced`,
+		"<!-- varies: 3 in 4..5 -->":     "line 1: varies: \"3 in 4..5\": the number is not in the range",
+		"<!-- varies: 3 -->":             "want NUMBER in LOW..HIGH",
 	} {
 		if _, err := parse(text, []string{"missing", "x"}[:2*strings.Count(text, "other")]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

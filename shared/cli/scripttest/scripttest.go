@@ -61,7 +61,7 @@ func Run(t *testing.T, p testscript.Params) {
 type command = func(*testscript.TestScript, bool, []string)
 
 func with(own map[string]command) map[string]command {
-	all := map[string]command{"code": code}
+	all := map[string]command{"code": code, "interrupt": interrupt}
 	for name, run := range own {
 		all[name] = run
 	}

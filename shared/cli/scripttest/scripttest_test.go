@@ -49,6 +49,12 @@ func program(env *cli.Env) *cobra.Command {
 		fmt.Fprintln(env.Stdout, "cleaned up")
 		return c.Context().Err()
 	})
+	add("spin", func(c *cobra.Command) error {
+		for c.Context().Err() == nil {
+		}
+		return c.Context().Err()
+	})
+	add("wait", func(c *cobra.Command) error { <-c.Context().Done(); return c.Context().Err() })
 	add("nohup", func(c *cobra.Command) error {
 		hangUp()
 		select {

@@ -1,0 +1,108 @@
+package scripttest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// A program is interrupted when it has worked for so long, or has been there so
+// long where it mostly waits, and then has two seconds to go, more on a machine
+// with more work than processors.
+const (
+	worked = 500 * time.Millisecond
+	waited = 2 * time.Second
+	going  = 2 * time.Second
+)
+
+// interrupt is the script command: interrupt INT|TERM PROGRAM [ARG...].
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || args[0] != "INT" && args[0] != "TERM" {
+		ts.Fatalf("usage: interrupt INT|TERM program [arg...]")
+	}
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	var printed bytes.Buffer
+	c := exec.Command(path, args[2:]...)
+	c.Dir, c.Stdout, c.Stderr = ts.Getenv("WORK"), &printed, &printed
+	c.Env = environment(ts)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ts.Check(c.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	defer syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // whatever is left
+	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[args[0]]
+	if err := busy(c.Process.Pid, ended); err != nil {
+		ts.Fatalf("%s: %v\n%s", strings.Join(args[1:], " "), err, printed.String())
+	}
+	ts.Check(syscall.Kill(c.Process.Pid, signal))
+	limit := time.Duration(float64(going) * max(1, load()/float64(runtime.NumCPU())))
+	select {
+	case err := <-ended:
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() != 1 {
+			ts.Fatalf("%s: ended with %v after SIG%s\n%s", strings.Join(args[1:], " "), err, args[0], printed.String())
+		}
+	case <-time.After(limit):
+		ts.Fatalf("%s: still there %v after SIG%s\n%s", strings.Join(args[1:], " "), limit, args[0], printed.String())
+	}
+	if err := syscall.Kill(-c.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
+		ts.Fatalf("%s: left processes behind", strings.Join(args[1:], " "))
+	}
+}
+
+// environment is that of the script.
+func environment(ts *testscript.TestScript) []string {
+	env := []string{"PATH=" + os.Getenv("PATH")}
+	for _, name := range []string{"HOME", "WORK", "FORETIME_DATA", "GORACE", "TMPDIR"} {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	return env
+}
+
+// busy waits until a process has worked, or waited. A process that ends by
+// itself is an error.
+func busy(pid int, ended <-chan error) error {
+	for begin := time.Now(); time.Since(begin) < waited; {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("ended by itself: %w", errors.Join(errors.New("too short an input"), err))
+		case <-time.After(20 * time.Millisecond):
+		}
+		if used(pid) >= worked {
+			return nil
+		}
+	}
+	return nil
+}
+
+// used is the processor time of a process; proc(5) counts in hundredths.
+func used(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// load is that of the last minute.
+func load() float64 {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	one, _, _ := strings.Cut(string(text), " ")
+	x, _ := strconv.ParseFloat(one, 64)
+	return x
+}
