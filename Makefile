@@ -32,7 +32,7 @@ bench: ## benchmarks, in the form that benchstat reads
 	$(GO) test -run '^$$' -bench . -benchmem work
 
 # The packages with short benchmarks: ten minutes for a machine of CI, with the builds.
-SHORT = allox-est/schedule/matching chamtool/perfmodel chamtool/ring chamtool/session chamtool/simulate chamtool/tasklog \
+SHORT = allox-est/schedule/matching chamtool/perfmodel chamtool/event chamtool/session chamtool/simulate chamtool/task \
 	deft/simulator edgeprof/counts mirage/trace shared/pickle shared/regression/linear shared/timing shared/uncertainty
 
 bench-short: ## the short benchmarks six times, as benchstat wants them

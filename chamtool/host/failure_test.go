@@ -15,7 +15,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/host"
 	"github.com/foretime/foretime/chamtool/perfmodel"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/dataset"
 )
 
@@ -159,7 +159,7 @@ func TestDeath(t *testing.T) {
 			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 				t.Errorf("%v", err)
 			}
-			log, err := tasklog.Load(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), tasklog.FormatCSV)
+			log, err := task.LoadLog(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
 			if err != nil || len(log.Rows) < 60 {
 				t.Errorf("the log keeps %v (%v)", log, err)
 			}
@@ -349,11 +349,11 @@ func TestMistypedVariable(t *testing.T) {
 func TestParquet(t *testing.T) {
 	dir, _ := output(t, []string{"CHAMTOOL_LOG_FORMAT=csv,parquet"}, small...)
 	logs := filepath.Join(dir, "logs")
-	text, err := tasklog.Load(filepath.Join(logs, "chamtool_rank_0.csv"), tasklog.FormatCSV)
+	text, err := task.LoadLog(filepath.Join(logs, "chamtool_rank_0.csv"), task.FormatCSV)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := dataset.Load[tasklog.Row](filepath.Join(logs, "chamtool_rank_0.parquet"), dataset.Options{})
+	rows, err := dataset.Load[task.Row](filepath.Join(logs, "chamtool_rank_0.parquet"), dataset.Options{})
 	if err != nil || len(rows.Rows) != 180 || !reflect.DeepEqual(rows.Rows, text.Rows) {
 		t.Errorf("%d rows of Parquet, not the %d of CSV (%v)", len(rows.Rows), len(text.Rows), err)
 	}
@@ -388,7 +388,7 @@ func TestPatchedPredictions(t *testing.T) {
 // tasks, or of its iterations' sums.
 func extremes(t *testing.T, r host.Run, tasks bool) (least, most float64) {
 	t.Helper()
-	log, err := tasklog.Load(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), tasklog.FormatCSV)
+	log, err := task.LoadLog(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/chamtool/host"
-	"github.com/foretime/foretime/chamtool/report"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/job"
+	"github.com/foretime/foretime/chamtool/task"
 )
 
 var scratch string
@@ -99,9 +99,9 @@ func run(t *testing.T, p *host.Program, r host.Run) []host.Rank {
 	return ranks
 }
 
-func summary(t *testing.T, r host.Run, rank int) report.Summary {
+func summary(t *testing.T, r host.Run, rank int) job.Summary {
 	t.Helper()
-	var s report.Summary
+	var s job.Summary
 	data, err := os.ReadFile(filepath.Join(r.Dir, "logs", fmt.Sprintf("chamtool_summary_rank_%d.json", rank)))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func summary(t *testing.T, r host.Run, rank int) report.Summary {
 
 // balanced reports what the tool counted against what the host did, event by
 // event: what is not counted must be counted as dropped.
-func balanced(t *testing.T, did host.Rank, s report.Summary, threads uint64) {
+func balanced(t *testing.T, did host.Rank, s job.Summary, threads uint64) {
 	t.Helper()
 	counted := s.Created + s.Started + s.Ended + s.Threads + s.Left + s.Waits + s.WaitsLeft + s.TaskTimes + s.Loads
 	want := did.Created + did.Started + did.Ended + 2*threads + 2*threads*did.Waits + did.Told
@@ -206,11 +206,11 @@ func TestSizes(t *testing.T) {
 					"--args", fmt.Sprint(tt.args), "--buffers", fmt.Sprint(tt.buffers), "--literal-every", fmt.Sprint(tt.every))
 				r.Env = append(r.Env, "CHAMTOOL_LOG_FORMAT=csv", "CHAMTOOL_RING_SLOTS=256", "CHAMTOOL_DRAIN_SECONDS=0.001") // the ring is written round and round
 				run(t, p, r)
-				log, err := tasklog.Load(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), tasklog.FormatCSV)
+				log, err := task.LoadLog(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
 				if err != nil {
 					t.Fatal(err)
 				}
-				var want tasklog.Sizes
+				var want task.Sizes
 				for i := range min(tt.args, tt.buffers) {
 					if tt.every == 0 || i%tt.every != 0 {
 						size := int64(n * n * 8)
@@ -275,7 +275,7 @@ func TestSanitizers(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					var s report.Summary
+					var s job.Summary
 					if err := json.Unmarshal(data, &s); err != nil {
 						t.Fatal(err)
 					}

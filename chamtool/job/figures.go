@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/balance"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -113,8 +113,8 @@ func some(ranks []int) []int {
 	return ranks
 }
 
-func (j *Job) rows() []tasklog.Row {
-	var all []tasklog.Row
+func (j *Job) rows() []task.Row {
+	var all []task.Row
 	for _, r := range j.Ranks {
 		all = append(all, r.Log.Rows...)
 	}
@@ -156,7 +156,7 @@ func slowest(ranks []RankLoad) *Pace {
 }
 
 func (j *Job) functions(all float64) []Function {
-	rows := map[string][]tasklog.Row{}
+	rows := map[string][]task.Row{}
 	for _, r := range j.rows() {
 		rows[r.Entry] = append(rows[r.Entry], r)
 	}
@@ -175,7 +175,7 @@ func (j *Job) functions(all float64) []Function {
 	return out
 }
 
-func predictions(rows []tasklog.Row) Prediction {
+func predictions(rows []task.Row) Prediction {
 	var misses []float64
 	bounded, held, sum := 0, 0, 0.0
 	for _, r := range rows {

@@ -11,8 +11,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/foretime/foretime/chamtool/report"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 )
 
 // ErrNoLogs is returned for a folder without a rank's log.
@@ -30,8 +29,8 @@ type Job struct {
 // Rank is one rank's log.
 type Rank struct {
 	Rank    int
-	Log     *tasklog.Log
-	Summary *report.Summary // nil where there is none
+	Log     *task.Log
+	Summary *Summary // nil where there is none
 }
 
 // names are those of a rank's log, the one that counts first. The original
@@ -106,7 +105,7 @@ func (j *Job) rank(rank int, files [kinds]string) (ranks int) {
 		if path == "" {
 			continue
 		}
-		log, err := tasklog.Load(path, tasklog.FormatAuto)
+		log, err := task.LoadLog(path, task.FormatAuto)
 		if err != nil {
 			j.Reasons = append(j.Reasons, err)
 			continue
@@ -125,12 +124,12 @@ func (j *Job) rank(rank int, files [kinds]string) (ranks int) {
 	return ranks
 }
 
-func readSummary(path string) (*report.Summary, error) {
+func readSummary(path string) (*Summary, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	var s report.Summary
+	var s Summary
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -144,7 +143,7 @@ func torn(r Rank) error {
 		return fmt.Errorf("%d lines that cannot be read", r.Log.Counts.Dropped)
 	case r.Summary != nil && uint64(len(r.Log.Rows)) < r.Summary.Ended-r.Summary.Incomplete:
 		return fmt.Errorf("%d runs of %d", len(r.Log.Rows), r.Summary.Ended)
-	case r.Summary == nil && r.Log.Format != tasklog.FormatMXM:
+	case r.Summary == nil && r.Log.Format != task.FormatMXM:
 		return errors.New("no summary: the run did not come to its end")
 	}
 	return nil

@@ -13,8 +13,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/job"
-	"github.com/foretime/foretime/chamtool/report"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -23,7 +22,7 @@ import (
 // others, and function slow ten times as long as fast.
 func planted(rank int) string {
 	var b strings.Builder
-	b.WriteString(tasklog.Header)
+	b.WriteString(task.LogHeader)
 	for i := range 60 {
 		name, seconds := "app:fast", 0.001
 		if i%3 == 0 {
@@ -49,7 +48,7 @@ func folder(t *testing.T, ranks ...int) string {
 	dir := t.TempDir()
 	for _, rank := range ranks {
 		write(t, dir, fmt.Sprintf("chamtool_rank_%d.csv", rank), planted(rank))
-		s := &report.Summary{Rank: rank, Ranks: 4, Ended: 60}
+		s := &job.Summary{Rank: rank, Ranks: 4, Counts: task.Counts{Ended: 60}}
 		if err := file.Write(filepath.Join(dir, fmt.Sprintf("chamtool_summary_rank_%d.json", rank)), s.Write); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 )
 
 // event is one of the Trace Event Format, a complete one ("X") or a name ("M"), as
@@ -55,7 +55,7 @@ func (j *Job) Trace(w io.Writer) error {
 	return out.Flush()
 }
 
-func run(rank int, r *tasklog.Row) event {
+func run(rank int, r *task.Row) event {
 	args := map[string]any{"iteration": r.Iteration, "sizes": []int64(r.Sizes), "flag": r.Flag}
 	if r.Predicted != nil {
 		args["predicted_us"] = 1e6 * *r.Predicted

@@ -11,4 +11,10 @@
 // are outliers, when the program has drifted away from what was learned, and
 // how wide the interval is. It refuses to predict before the first fit
 // ([ErrUntrained]), and never answers with a time of zero or less.
+//
+// A [Store] is what a host keeps of it from one program run to the next. In
+// [SharedStore] all processes of the host take turns at its file, by a lock that
+// nobody waits for longer than its caller says: whoever does not get it leaves its
+// runs in a file of its own, which the next one takes in. A file that cannot be
+// read is set aside, never overwritten.
 package perfmodel

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/chamtool/evaluation"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -28,14 +27,14 @@ type run struct {
 	seconds   float64
 }
 
-func (r run) pair(known *baselines) evaluation.Pair {
-	return evaluation.Pair{Predicted: r.predicted.Value, Actual: r.seconds, Low: r.predicted.Low, High: r.predicted.High, Unseen: !known.knows(r.footprint)}
+func (r run) pair(known *baselines) Pair {
+	return Pair{Predicted: r.predicted.Value, Actual: r.seconds, Low: r.predicted.Low, High: r.predicted.High, Unseen: !known.knows(r.footprint)}
 }
 
 // judge adds what each rule would have said of a run.
-func (b *baselines) judge(r run, to map[string][]evaluation.Pair) {
+func (b *baselines) judge(r run, to map[string][]Pair) {
 	for name, value := range b.answers(r.footprint) {
-		to[name] = append(to[name], evaluation.Pair{Predicted: value, Actual: r.seconds, Low: math.NaN(), High: math.NaN(), Unseen: !b.knows(r.footprint)})
+		to[name] = append(to[name], Pair{Predicted: value, Actual: r.seconds, Low: math.NaN(), High: math.NaN(), Unseen: !b.knows(r.footprint)})
 	}
 }
 

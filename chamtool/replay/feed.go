@@ -5,35 +5,33 @@ import (
 	"context"
 	"slices"
 
-	"github.com/foretime/foretime/chamtool/abi"
-	"github.com/foretime/foretime/chamtool/cpufreq"
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
 	"github.com/foretime/foretime/chamtool/session"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 )
 
 // feed writes a log's runs as events, in the order of time, on a clock of its own
 // whose ticks are nanoseconds.
 type feed struct {
-	rows    []tasklog.Row
+	rows    []task.Row
 	moments []moment
 	now     uint64
 	names   []string
 	index   map[string]uint64
 
-	creator *ring.Ring
+	creator *event.Ring
 	created int             // iterations that the creator left
 	lanes   map[int][]*lane // rings of each lane: more than one where its runs overlap
 	of      []*lane         // of each row
 	tokens  []uint64        // of each row, in the order of creation
 	last    uint64          // token
-	rings   []*ring.Ring    // the creator's first
+	rings   []*event.Ring   // the creator's first
 	mhz     []float64       // of each core, as the log told it last
 }
 
 // lane is a thread that runs one task at a time.
 type lane struct {
-	ring  *ring.Ring
+	ring  *event.Ring
 	until uint64 // busy until this tick
 	left  int    // iterations that it left
 }
@@ -60,9 +58,9 @@ const (
 	laneSlots, creatorSlots = 256, batch * 32
 )
 
-func newFeed(rows []tasklog.Row) *feed {
-	f := &feed{rows: rows, now: 1, index: map[string]uint64{}, lanes: map[int][]*lane{}, of: make([]*lane, len(rows)), tokens: make([]uint64, len(rows)), creator: ring.New(creatorSlots)}
-	f.rings = []*ring.Ring{f.creator}
+func newFeed(rows []task.Row) *feed {
+	f := &feed{rows: rows, now: 1, index: map[string]uint64{}, lanes: map[int][]*lane{}, of: make([]*lane, len(rows)), tokens: make([]uint64, len(rows)), creator: event.NewRing(creatorSlots)}
+	f.rings = []*event.Ring{f.creator}
 	if timeless(rows) {
 		f.rows = oneByOne(rows)
 	}
@@ -82,12 +80,12 @@ func newFeed(rows []tasklog.Row) *feed {
 }
 
 // timeless reports whether a log does not tell when its runs began.
-func timeless(rows []tasklog.Row) bool {
-	return !slices.ContainsFunc(rows, func(r tasklog.Row) bool { return r.Start != 0 })
+func timeless(rows []task.Row) bool {
+	return !slices.ContainsFunc(rows, func(r task.Row) bool { return r.Start != 0 })
 }
 
 // oneByOne are rows that run one after the other.
-func oneByOne(rows []tasklog.Row) []tasklog.Row {
+func oneByOne(rows []task.Row) []task.Row {
 	out, now := slices.Clone(rows), 0.0
 	for i := range out {
 		out[i].Start = now
@@ -98,7 +96,7 @@ func oneByOne(rows []tasklog.Row) []tasklog.Row {
 
 // creations are when the rows' tasks were created: where it is not told, when the
 // first task of their iteration started.
-func creations(rows []tasklog.Row) []float64 {
+func creations(rows []task.Row) []float64 {
 	begun := map[int]float64{}
 	for i := range rows {
 		r := &rows[i]
@@ -140,7 +138,7 @@ func (f *feed) play(ctx context.Context, s *session.Session) (events int, err er
 		case starts:
 			if f.clocks(m) { // what began before ran at what it was
 				events += s.Drain(f.rings)
-				s.SetFrequency(cpufreq.Of(slices.Clone(f.mhz)))
+				s.SetFrequency(event.FrequenciesOf(slices.Clone(f.mhz)))
 			}
 			f.start(m)
 		case ends:
@@ -157,30 +155,30 @@ func (f *feed) play(ctx context.Context, s *session.Session) (events int, err er
 }
 
 // leave writes that a thread left the iterations before one.
-func leave(r *ring.Ring, left *int, iteration int, at uint64) {
+func leave(r *event.Ring, left *int, iteration int, at uint64) {
 	for ; *left < iteration; *left++ {
-		var s abi.Slot
-		s.SetHeader(abi.WaitEnd, abi.Local, 0, 0)
-		s[abi.WordTicks] = at
+		var s event.Slot
+		s.SetHeader(event.WaitEnd, event.Local, 0, 0)
+		s[event.WordTicks] = at
 		r.Push(&s, nil)
 	}
 }
 
 func (f *feed) create(m moment) {
 	row := &f.rows[m.row]
-	kind, flag := abi.Create, abi.Local
-	if row.Flag == abi.Remote.String() {
-		kind, flag = abi.Arrive, abi.Remote
+	kind, flag := event.Create, event.Local
+	if row.Flag == event.Remote.String() {
+		kind, flag = event.Arrive, event.Remote
 	}
 	leave(f.creator, &f.created, row.Iteration, m.at)
 	f.last++
 	f.tokens[m.row] = f.last
-	sizes := row.Sizes[:min(len(row.Sizes), abi.MaxSizes)]
-	var s abi.Slot
+	sizes := row.Sizes[:min(len(row.Sizes), event.MaxSizes)]
+	var s event.Slot
 	s.SetHeader(kind, flag, len(sizes), 0)
-	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEntry] = m.at, f.last, f.entry(row.Entry)
+	s[event.WordTicks], s[event.WordToken], s[event.WordEntry] = m.at, f.last, f.entry(row.Entry)
 	f.creator.Push(&s, sizes)
-	if kind == abi.Create {
+	if kind == event.Create {
 		f.creator.Start()
 	}
 }
@@ -214,7 +212,7 @@ func (f *feed) clocks(m moment) bool {
 const mostCores = 1 << 14
 
 // core is where a row ran; a log that does not say has a core for each lane.
-func core(r *tasklog.Row) int {
+func core(r *task.Row) int {
 	if r.Core >= 0 {
 		return r.Core
 	}
@@ -228,7 +226,7 @@ func (f *feed) lane(number int, at uint64) *lane {
 			return l
 		}
 	}
-	l := &lane{ring: ring.New(laneSlots)}
+	l := &lane{ring: event.NewRing(laneSlots)}
 	f.lanes[number] = append(f.lanes[number], l)
 	f.rings = append(f.rings, l.ring)
 	return l
@@ -236,9 +234,9 @@ func (f *feed) lane(number int, at uint64) *lane {
 
 func (f *feed) end(m moment) {
 	row, l := &f.rows[m.row], f.of[m.row]
-	var s abi.Slot
-	s.SetHeader(abi.Run, abi.Local, 0, abi.Place(core(row), 0))
-	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEnd] = m.at-max(1, uint64(row.Seconds*1e9)), f.tokens[m.row], m.at
+	var s event.Slot
+	s.SetHeader(event.Run, event.Local, 0, event.Place(core(row), 0))
+	s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = m.at-max(1, uint64(row.Seconds*1e9)), f.tokens[m.row], m.at
 	l.ring.Push(&s, nil)
 	l.ring.Begin(0, 0)
 }

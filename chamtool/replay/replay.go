@@ -8,12 +8,11 @@ import (
 	"math"
 	"time"
 
-	"github.com/foretime/foretime/chamtool/abi"
 	"github.com/foretime/foretime/chamtool/config"
-	"github.com/foretime/foretime/chamtool/evaluation"
+	"github.com/foretime/foretime/chamtool/event"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/session"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -26,9 +25,9 @@ type Options struct {
 	Now   func() time.Time // to tell what an event costs
 }
 
-// Result is what the online path would have come to.
-type Result struct {
-	evaluation.Result
+// Replayed is what the online path would have come to.
+type Replayed struct {
+	Result
 	Tasks      int     `json:"tasks"`
 	Fits       int     `json:"fits"`
 	Drifts     int     `json:"drifts"`
@@ -36,7 +35,7 @@ type Result struct {
 	Curve      []Point `json:"curve"`
 	Level      float64 `json:"level"` // share that the intervals promise to hold
 	// Baselines are what plain rules would have come to on the same tasks.
-	Baselines map[string]*evaluation.Result `json:"baselines"`
+	Baselines map[string]*Result `json:"baselines"`
 }
 
 // Point is the error over a stretch of tasks, counted in each rank from its
@@ -50,12 +49,12 @@ type Point struct {
 }
 
 // Run replays logs, each as a rank.
-func Run(ctx context.Context, logs []*tasklog.Log, o Options) (*Result, error) {
-	r := &Result{}
+func Run(ctx context.Context, logs []*task.Log, o Options) (*Replayed, error) {
+	r := &Replayed{}
 	var order []int // of each pair, in its rank
 	var busy time.Duration
 	events := 0
-	judged := map[string][]evaluation.Pair{}
+	judged := map[string][]Pair{}
 	for rank, l := range logs {
 		if len(l.Rows) == 0 {
 			return nil, fmt.Errorf("%s: %w", l.Name, ErrNoRuns)
@@ -65,7 +64,7 @@ func Run(ctx context.Context, logs []*tasklog.Log, o Options) (*Result, error) {
 		var heard []run
 		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
 		s := session.New(session.Options{
-			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: abi.Upstream, Model: perfmodel.New(o.Model),
+			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: event.Upstream, Model: perfmodel.New(o.Model),
 			Clock: one.clock, Symbol: one.symbol,
 			Each: func(f *perfmodel.Footprint, p perfmodel.Prediction, seconds float64) {
 				heard = append(heard, run{f, p, seconds})
@@ -95,9 +94,9 @@ func Run(ctx context.Context, logs []*tasklog.Log, o Options) (*Result, error) {
 	if err := r.Score(); err != nil {
 		return nil, err
 	}
-	r.Baselines = map[string]*evaluation.Result{}
+	r.Baselines = map[string]*Result{}
 	for name, pairs := range judged {
-		b := &evaluation.Result{Train: r.Train, Model: name, Pairs: pairs}
+		b := &Result{Train: r.Train, Model: name, Pairs: pairs}
 		if err := b.Score(); err != nil {
 			return nil, err
 		}
@@ -111,7 +110,7 @@ func Run(ctx context.Context, logs []*tasklog.Log, o Options) (*Result, error) {
 }
 
 // curve is the error over stretches that double in length.
-func curve(pairs []evaluation.Pair, order []int) []Point {
+func curve(pairs []Pair, order []int) []Point {
 	var points []Point
 	last := 0
 	for _, p := range order {

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/chamtool/replay"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 )
 
-func log(t *testing.T, text string) *tasklog.Log {
+func log(t *testing.T, text string) *task.Log {
 	t.Helper()
-	l, err := tasklog.Read(strings.NewReader(text), "log", tasklog.FormatMXM)
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatMXM)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestRun(t *testing.T) {
 	l := log(t, b.String())
 	now := time.Unix(0, 0)
 	clock := func() time.Time { now = now.Add(1500 * time.Microsecond); return now }
-	r, err := replay.Run(t.Context(), []*tasklog.Log{l, l}, replay.Options{Now: clock})
+	r, err := replay.Run(t.Context(), []*task.Log{l, l}, replay.Options{Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 
 func TestNoRuns(t *testing.T) {
 	l := log(t, "1.5\t0\n")
-	if _, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now}); !errors.Is(err, replay.ErrNoRuns) {
+	if _, err := replay.Run(t.Context(), []*task.Log{l}, replay.Options{Now: time.Now}); !errors.Is(err, replay.ErrNoRuns) {
 		t.Error(err)
 	}
 }
@@ -66,7 +66,7 @@ func TestFrequency(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "%d\t%d\t%f\t%.6f\t0\n", i, 1000*(1+i%2), mhz, seconds*(1+0.02*math.Sin(float64(i))))
 		}
-		r, err := replay.Run(t.Context(), []*tasklog.Log{log(t, b.String())}, replay.Options{Now: time.Now})
+		r, err := replay.Run(t.Context(), []*task.Log{log(t, b.String())}, replay.Options{Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,13 +81,13 @@ func TestFrequency(t *testing.T) {
 }
 
 // play replays a log in the CSV layout.
-func play(t *testing.T, text string) *replay.Result {
+func play(t *testing.T, text string) *replay.Replayed {
 	t.Helper()
-	l, err := tasklog.Read(strings.NewReader(text), "log", tasklog.FormatCSV)
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatCSV)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := replay.Run(t.Context(), []*tasklog.Log{l}, replay.Options{Now: time.Now})
+	r, err := replay.Run(t.Context(), []*task.Log{l}, replay.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestManyObjects(t *testing.T) {
 			loads[i] = 0.01 * math.Exp(0.8*random.NormFloat64())
 		}
 		var b strings.Builder
-		b.WriteString(tasklog.Header)
+		b.WriteString(task.LogHeader)
 		at := 0.0
 		for phase := range phases {
 			begun := at
@@ -133,7 +133,7 @@ func TestStalls(t *testing.T) {
 	for seed := range uint64(5) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var b strings.Builder
-		b.WriteString(tasklog.Header)
+		b.WriteString(task.LogHeader)
 		at, slow, stall := 0.0, 1.0, 1.0
 		for i := range 2000 {
 			if random.Float64() < 0.03 { // the core's other thread came or went
@@ -161,7 +161,7 @@ func TestStalls(t *testing.T) {
 func TestWorkers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var b strings.Builder
-	b.WriteString(tasklog.Header)
+	b.WriteString(task.LogHeader)
 	var free [4]float64 // when each thread is done
 	for i := range 2000 {
 		lane := 0

@@ -2,7 +2,7 @@ package session
 
 import (
 	"github.com/foretime/foretime/chamtool/forecast"
-	"github.com/foretime/foretime/chamtool/report"
+	"github.com/foretime/foretime/chamtool/job"
 )
 
 // iterations forecasts the load of each iteration from those before, and keeps
@@ -12,7 +12,7 @@ type iterations struct {
 	refit  int       // loads at which it is fitted again
 	next   float64   // forecast of the iteration under way; 0 where there is none
 	said   []float64 // of the complete ones
-	errors report.Errors
+	errors job.Errors
 }
 
 const (

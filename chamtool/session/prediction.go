@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/chamtool/event"
 	"github.com/foretime/foretime/chamtool/forecast"
-	"github.com/foretime/foretime/chamtool/ring"
 )
 
 // unknownSeconds is a task's time before any task was seen to run.
@@ -38,7 +38,7 @@ func (s *Session) meanSeconds() float64 {
 // cannot be predicted counts as the mean; one that is not known any more has
 // ended and counts as nothing. list is as in DrainAll: what was just created
 // is taken in first.
-func (s *Session) Seconds(tokens []uint64, list func() []*ring.Ring) []float64 {
+func (s *Session) Seconds(tokens []uint64, list func() []*event.Ring) []float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drain(list())
@@ -60,7 +60,7 @@ func (s *Session) predict(m mark) float64 {
 }
 
 // Announced are the predicted times of the tasks announced in this iteration.
-func (s *Session) Announced(list func() []*ring.Ring) []float64 {
+func (s *Session) Announced(list func() []*event.Ring) []float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drain(list())
@@ -73,7 +73,7 @@ func (s *Session) Announced(list func() []*ring.Ring) []float64 {
 
 // Loads are the loads of the iterations so far in seconds: as the library told
 // them, else as measured here.
-func (s *Session) Loads(list func() []*ring.Ring) []float64 {
+func (s *Session) Loads(list func() []*event.Ring) []float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drain(list())
@@ -120,7 +120,7 @@ func single(told map[int]float64, measured []float64) []float64 {
 
 // Forecast is the loads of the next n iterations. Before the second iteration
 // ended, or the one that the configuration waits for, it is nothing.
-func (s *Session) Forecast(n int, list func() []*ring.Ring) []float64 {
+func (s *Session) Forecast(n int, list func() []*event.Ring) []float64 {
 	loads := s.Loads(list)
 	if len(loads) < s.o.Config.FirstFitRounds {
 		return nil

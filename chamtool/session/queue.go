@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
 )
 
 // Queue is the predicted times of the tasks that wait on a rank, for whoever asks
@@ -22,7 +22,7 @@ const fresh = 50 * time.Millisecond
 
 // Seconds is the session's of the same name, asked anew where the queue changed or
 // the answer is old. The slice is the queue's.
-func (q *Queue) Seconds(tokens []uint64, now time.Time, list func() []*ring.Ring) []float64 {
+func (q *Queue) Seconds(tokens []uint64, now time.Time, list func() []*event.Ring) []float64 {
 	if !slices.Equal(tokens, q.tokens) || now.Sub(q.at) > fresh {
 		q.seconds = q.Session.Seconds(tokens, list)
 		q.tokens, q.at = append(q.tokens[:0], tokens...), now

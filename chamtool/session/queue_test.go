@@ -6,24 +6,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/chamtool/abi"
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
 	"github.com/foretime/foretime/chamtool/session"
 )
 
 // waiting is a session that knows its function, and the tokens of n tasks that
 // wait.
-func waiting(s *session.Session, n int) (tokens []uint64, list func() []*ring.Ring) {
-	r := ring.New(1 << 14)
-	list = func() []*ring.Ring { return []*ring.Ring{r} }
+func waiting(s *session.Session, n int) (tokens []uint64, list func() []*event.Ring) {
+	r := event.NewRing(1 << 14)
+	list = func() []*event.Ring { return []*event.Ring{r} }
 	s.Drain(list())
 	for i := range uint64(400) {
 		write(r, i+1, 10_000*i, 90_000+1000*(i%4), int64(100*(1+i%4)))
 	}
 	for i := range uint64(n) {
-		var slot abi.Slot
-		slot.SetHeader(abi.Create, abi.Local, 1, 0)
-		slot[abi.WordTicks], slot[abi.WordToken], slot[abi.WordEntry] = 1e7, 1000+i, 0x100
+		var slot event.Slot
+		slot.SetHeader(event.Create, event.Local, 1, 0)
+		slot[event.WordTicks], slot[event.WordToken], slot[event.WordEntry] = 1e7, 1000+i, 0x100
 		r.Push(&slot, []int64{int64(100 * (1 + i%4))})
 		tokens = append(tokens, 1000+i)
 	}
@@ -43,7 +42,7 @@ func TestQueue(t *testing.T) {
 		}
 	}
 	asked := 0
-	counting := func() []*ring.Ring { asked++; return list() }
+	counting := func() []*event.Ring { asked++; return list() }
 	q.Seconds(tokens, now, counting)
 	q.Seconds(tokens, now.Add(10*time.Millisecond), counting)
 	if asked != 0 {

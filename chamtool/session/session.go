@@ -10,21 +10,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/foretime/foretime/chamtool/abi"
 	"github.com/foretime/foretime/chamtool/config"
-	"github.com/foretime/foretime/chamtool/cpufreq"
+	"github.com/foretime/foretime/chamtool/event"
+	"github.com/foretime/foretime/chamtool/job"
 	"github.com/foretime/foretime/chamtool/perfmodel"
-	"github.com/foretime/foretime/chamtool/report"
-	"github.com/foretime/foretime/chamtool/ring"
 	"github.com/foretime/foretime/chamtool/task"
-	"github.com/foretime/foretime/chamtool/tasklog"
 )
 
 // Options is what a session needs.
 type Options struct {
 	Config      *config.Config
 	Rank, Ranks int
-	Dialect     abi.Dialect
+	Dialect     event.Dialect
 	Model       *perfmodel.Model // nil learns from nothing
 
 	// Clock reads the ticks of the events and nanoseconds at one moment.
@@ -57,8 +54,8 @@ type Session struct {
 	logs       []*logFile
 	iterations iterations
 	first      []byte // text of the row at hand
-	freq       cpufreq.Sample
-	errors     report.Errors
+	freq       event.Frequencies
+	errors     job.Errors
 	loads      []float64       // of the iterations under way, from number rounds on
 	history    []float64       // loads of complete iterations, in order
 	told       map[int]float64 // loads of iterations as the patched library told them
@@ -110,9 +107,9 @@ type texts struct {
 
 type logFile struct {
 	name   string
-	layout tasklog.Layout
+	layout task.Layout
 	file   io.WriteCloser
-	w      *tasklog.Writer
+	w      *task.Writer
 }
 
 // New returns a session. It opens the logs; one that cannot be opened is a
@@ -148,10 +145,10 @@ func LogName(rank int, format string) string {
 func SummaryName(rank int) string { return fmt.Sprintf("chamtool_summary_rank_%d.json", rank) }
 
 func (s *Session) open(format string) {
-	layout := tasklog.CSV
+	layout := task.CSV
 	switch format {
 	case "tab":
-		layout = tasklog.Tab
+		layout = task.Tab
 	case "parquet":
 		if slices.Contains(s.o.Config.LogFormats, "csv") {
 			return // made of the CSV when the run ends
@@ -164,7 +161,7 @@ func (s *Session) open(format string) {
 		s.warn(fmt.Errorf("no log: %w", err))
 		return
 	}
-	s.logs = append(s.logs, &logFile{name, layout, f, tasklog.NewWriter(f, layout)})
+	s.logs = append(s.logs, &logFile{name, layout, f, task.NewWriter(f, layout)})
 }
 
 func (s *Session) warn(err error) {
@@ -188,7 +185,7 @@ func (s *Session) Warnings() []string {
 }
 
 // Drain takes every event that the rings hold and returns how many.
-func (s *Session) Drain(rings []*ring.Ring) int {
+func (s *Session) Drain(rings []*event.Ring) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.drain(rings)
@@ -196,13 +193,13 @@ func (s *Session) Drain(rings []*ring.Ring) int {
 
 // DrainAll is Drain for rings that may have become more: list is called when
 // it is this call's turn.
-func (s *Session) DrainAll(list func() []*ring.Ring) int {
+func (s *Session) DrainAll(list func() []*event.Ring) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.drain(list())
 }
 
-func (s *Session) drain(rings []*ring.Ring) int {
+func (s *Session) drain(rings []*event.Ring) int {
 	if s.closed {
 		return 0
 	}
@@ -241,7 +238,7 @@ func (s *Session) flush() {
 }
 
 // SetFrequency gives the session the core frequencies of about now.
-func (s *Session) SetFrequency(f cpufreq.Sample) {
+func (s *Session) SetFrequency(f event.Frequencies) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.freq = f
@@ -256,7 +253,7 @@ func (s *Session) Learned(now time.Time) *perfmodel.Store {
 }
 
 // Summary is what the run came to so far.
-func (s *Session) Summary() *report.Summary {
+func (s *Session) Summary() *job.Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.spend()()
@@ -264,7 +261,7 @@ func (s *Session) Summary() *report.Summary {
 }
 
 // Close tells of the last iterations, closes the logs and adds up.
-func (s *Session) Close() *report.Summary {
+func (s *Session) Close() *job.Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	done := s.spend()
@@ -290,15 +287,14 @@ func (s *Session) iterationLines() {
 	}
 }
 
-func (s *Session) summary() *report.Summary {
+func (s *Session) summary() *job.Summary {
 	ticks, _ := s.o.Clock()
-	out := &report.Summary{
+	out := &job.Summary{
 		Rank: s.o.Rank, Ranks: s.o.Ranks, Dialect: s.o.Dialect.String(),
-		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds,
+		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds, Counts: s.tracker.Counts(),
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(), Drifts: s.model.Drifts(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.seconds, Warnings: slices.Clone(s.warnings),
 	}
-	out.Count(s.tracker.Counts())
 	out.Score(&s.errors)
 	out.Forecast(&s.iterations.errors)
 	if s.seconds > 0 {
@@ -311,9 +307,9 @@ func (s *Session) summary() *report.Summary {
 		if f.entry.Overturned() {
 			out.Warnings = append(out.Warnings, f.name+": what was kept of earlier runs did not hold and was dropped")
 		}
-		out.Entries = append(out.Entries, report.Function{
+		out.Entries = append(out.Entries, job.FunctionModel{
 			Name: f.name, Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),
-			Drifts: f.entry.Drifts(), Outliers: f.entry.Outliers(), MAPE: report.FigureOf(f.mape()),
+			Drifts: f.entry.Drifts(), Outliers: f.entry.Outliers(), MAPE: job.FigureOf(f.mape()),
 		})
 	}
 	return out
@@ -342,7 +338,7 @@ func (s *Session) newFunction(address uint64) *function {
 	key := perfmodel.Key(name, build)
 	f := s.byName[key]
 	if f == nil {
-		f = &function{name: name, entry: s.model.Entry(key), text: tasklog.EntryText(name)}
+		f = &function{name: name, entry: s.model.Entry(key), text: task.EntryText(name)}
 		f.entry.Hold(s.rounds < s.o.Config.FirstFitRounds)
 		s.byName[key] = f
 		s.order = append(s.order, f)
@@ -434,7 +430,7 @@ func (s *Session) log(t *task.Task[mark], r task.Run) {
 	if len(s.logs) == 0 {
 		return
 	}
-	row := tasklog.Row{Iteration: r.Iteration, Task: t.Token, Lane: r.Lane, Flag: t.Flag.String(), Core: r.Core, Start: r.StartSeconds, Seconds: r.Seconds}
+	row := task.Row{Iteration: r.Iteration, Task: t.Token, Lane: r.Lane, Flag: t.Flag.String(), Core: r.Core, Start: r.StartSeconds, Seconds: r.Seconds}
 	if mhz, known := s.freq.MHz(r.Core); known {
 		row.MHz = &mhz
 	}
@@ -454,7 +450,7 @@ func (s *Session) log(t *task.Task[mark], r task.Run) {
 	text := m.texts()
 	if text.predicted == nil || text.value != m.value || text.low != m.low || text.high != m.high {
 		text.value, text.low, text.high = m.value, m.low, m.high
-		text.predicted = tasklog.PredictedText(text.predicted[:0], &row)
+		text.predicted = task.PredictedText(text.predicted[:0], &row)
 		text.digits = bytes.IndexByte(text.predicted, ',')
 	}
 	first := s.first[:0]
@@ -462,10 +458,10 @@ func (s *Session) log(t *task.Task[mark], r task.Run) {
 	case m.first == m.value:
 		first = text.predicted[:text.digits]
 	case m.first > 0:
-		first = tasklog.SecondsText(first, m.first)
+		first = task.SecondsText(first, m.first)
 		s.first = first
 	}
-	with := tasklog.Texts{Entry: m.function.text, Predicted: text.predicted, First: first}
+	with := task.Texts{Entry: m.function.text, Predicted: text.predicted, First: first}
 	for _, l := range s.logs {
 		with.Sizes = text.sizes[l.layout]
 		l.w.Add(&row, &with)
@@ -478,7 +474,7 @@ func (m *mark) texts() *texts {
 	if !ok {
 		t = &texts{}
 		for layout := range t.sizes {
-			t.sizes[layout] = tasklog.SizesText(m.footprint.Sizes, tasklog.Layout(layout))
+			t.sizes[layout] = task.SizesText(m.footprint.Sizes, task.Layout(layout))
 		}
 		m.footprint.Mark = t
 	}

@@ -10,10 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/foretime/foretime/chamtool/abi"
 	"github.com/foretime/foretime/chamtool/config"
+	"github.com/foretime/foretime/chamtool/event"
 	"github.com/foretime/foretime/chamtool/perfmodel"
-	"github.com/foretime/foretime/chamtool/ring"
 	"github.com/foretime/foretime/chamtool/session"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -43,30 +42,30 @@ func ticking() func() (uint64, uint64) {
 }
 
 // write puts a task of the given nanoseconds into a ring.
-func write(r *ring.Ring, token, at, ns uint64, size int64) { writeOf(r, 0x100, token, at, ns, size) }
+func write(r *event.Ring, token, at, ns uint64, size int64) { writeOf(r, 0x100, token, at, ns, size) }
 
-func writeOf(r *ring.Ring, entry, token, at, ns uint64, size int64) {
-	var s abi.Slot
-	s.SetHeader(abi.Create, abi.Local, 1, 0)
-	s[abi.WordTicks], s[abi.WordToken], s[abi.WordEntry] = at, token, entry
+func writeOf(r *event.Ring, entry, token, at, ns uint64, size int64) {
+	var s event.Slot
+	s.SetHeader(event.Create, event.Local, 1, 0)
+	s[event.WordTicks], s[event.WordToken], s[event.WordEntry] = at, token, entry
 	r.Push(&s, []int64{size})
 	r.Start()
-	s.SetHeader(abi.Run, abi.Local, 0, abi.Place(0, 0))
-	s[abi.WordTicks], s[abi.WordEnd] = at+10, at+10+ns
+	s.SetHeader(event.Run, event.Local, 0, event.Place(0, 0))
+	s[event.WordTicks], s[event.WordEnd] = at+10, at+10+ns
 	r.Push(&s, nil)
 }
 
 func TestSession(t *testing.T) {
 	logs := map[string]*memory{}
 	s := session.New(session.Options{
-		Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "csv,tab"}), Rank: 3, Ranks: 4, Dialect: abi.Upstream,
+		Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "csv,tab"}), Rank: 3, Ranks: 4, Dialect: event.Upstream,
 		Clock: ticking(), Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(name string) (io.WriteCloser, error) { logs[name] = &memory{}; return logs[name], nil },
 	})
-	r := ring.New(1 << 12)
+	r := event.NewRing(1 << 12)
 	for i := range uint64(200) {
 		write(r, i+1, 10_000*i, 1000*(1+i%4), int64(100*(1+i%4)))
-		s.Drain([]*ring.Ring{r})
+		s.Drain([]*event.Ring{r})
 	}
 	sum := s.Close()
 	if sum.Created != 200 || sum.Ended != 200 || sum.Predicted != 190 || sum.Fits == 0 || sum.Rank != 3 {
@@ -82,7 +81,7 @@ func TestSession(t *testing.T) {
 	if n := strings.Count(logs["chamtool_logfile_rank_3.csv"].String(), "\n"); n != 200 {
 		t.Errorf("%d lines of tab", n)
 	}
-	if s.Drain([]*ring.Ring{r}) != 0 {
+	if s.Drain([]*event.Ring{r}) != 0 {
 		t.Error("a closed session takes events")
 	}
 }
@@ -92,10 +91,10 @@ func TestNoLogIsAWarning(t *testing.T) {
 		Config: settings(t, nil), Clock: ticking(),
 		Create: func(string) (io.WriteCloser, error) { return nil, errors.New("read-only file system") },
 	})
-	r := ring.New(64)
+	r := event.NewRing(64)
 	write(r, 1, 0, 1000, 8)
-	s.Drain([]*ring.Ring{r})
-	s.Drain([]*ring.Ring{r})
+	s.Drain([]*event.Ring{r})
+	s.Drain([]*event.Ring{r})
 	if sum := s.Close(); len(sum.Warnings) != 1 || sum.Ended != 1 {
 		t.Errorf("%+v", sum)
 	}
@@ -105,12 +104,12 @@ func TestNoLogIsAWarning(t *testing.T) {
 // waits for it.
 func TestRunsOfNoLength(t *testing.T) {
 	s := session.New(session.Options{Config: settings(t, nil), Clock: ticking()})
-	r := ring.New(1 << 12)
-	s.Drain([]*ring.Ring{r})
+	r := event.NewRing(1 << 12)
+	s.Drain([]*event.Ring{r})
 	for i := range uint64(60) {
 		write(r, i+1, 10_000*i, 1000*(i%3), 8)
 	}
-	s.Drain([]*ring.Ring{r})
+	s.Drain([]*event.Ring{r})
 	if sum := s.Close(); sum.Ended != 60 || sum.TooShort != 20 || sum.Predicted != 30 {
 		t.Errorf("%d ended, %d too short, %d predicted, want 60, 20 and 60-20-10", sum.Ended, sum.TooShort, sum.Predicted)
 	}
@@ -121,16 +120,16 @@ func TestRunsOfNoLength(t *testing.T) {
 func TestFirstIterations(t *testing.T) {
 	for name, want := range map[string]int{"TIME2TRAIN": 50, "CHAMTOOL_FIRST_FIT_ITERATIONS": 50, "": 90} {
 		s := session.New(session.Options{Config: settings(t, map[string]string{name: "5"}), Clock: ticking()})
-		r := ring.New(1 << 12)
+		r := event.NewRing(1 << 12)
 		none := 0
 		for i := range uint64(10) {
 			for j := range uint64(10) {
 				write(r, 10*i+j+1, 100_000*i+10_000*j, 1000*(1+j), 8)
 			}
-			var end abi.Slot
-			end.SetHeader(abi.WaitEnd, abi.Local, 0, 0)
+			var end event.Slot
+			end.SetHeader(event.WaitEnd, event.Local, 0, 0)
 			r.Push(&end, nil)
-			list := func() []*ring.Ring { return []*ring.Ring{r} }
+			list := func() []*event.Ring { return []*event.Ring{r} }
 			s.DrainAll(list)
 			s.DrainAll(list)
 			if s.Forecast(1, list) == nil {
@@ -148,28 +147,28 @@ func TestFirstIterations(t *testing.T) {
 func TestToldLoads(t *testing.T) {
 	const iterations = 20
 	for name, summed := range map[string]bool{"added up": true, "apart": false} {
-		s := session.New(session.Options{Config: settings(t, nil), Clock: ticking(), Dialect: abi.Patched})
-		rings := []*ring.Ring{ring.New(1 << 12), ring.New(1 << 12)}
+		s := session.New(session.Options{Config: settings(t, nil), Clock: ticking(), Dialect: event.Patched})
+		rings := []*event.Ring{event.NewRing(1 << 12), event.NewRing(1 << 12)}
 		sum := 0.0
 		want := make([]float64, iterations)
 		for i := range iterations {
 			want[i] = 1e-4 * (1 + 0.3*float64(i)) // grows by far more than it doubles
 			sum += want[i]
 			write(rings[i%2], uint64(i+1), uint64(1e6*float64(i)), uint64(1e9*want[i]), 8)
-			var load abi.Slot
-			load.SetHeader(abi.Load, abi.Local, 0, int32(i))
-			load[abi.WordValue] = math.Float64bits(want[i])
+			var load event.Slot
+			load.SetHeader(event.Load, event.Local, 0, int32(i))
+			load[event.WordValue] = math.Float64bits(want[i])
 			if summed {
-				load[abi.WordValue] = math.Float64bits(sum)
+				load[event.WordValue] = math.Float64bits(sum)
 			}
 			rings[i*7%3%2].Push(&load, nil)
 			for _, r := range rings {
-				var end abi.Slot
-				end.SetHeader(abi.WaitEnd, abi.Local, 0, 0)
+				var end event.Slot
+				end.SetHeader(event.WaitEnd, event.Local, 0, 0)
 				r.Push(&end, nil)
 			}
 		}
-		list := func() []*ring.Ring { return rings }
+		list := func() []*event.Ring { return rings }
 		s.DrainAll(list)
 		s.DrainAll(list)
 		got := s.Loads(list)
@@ -188,7 +187,7 @@ func TestToldLoads(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	const tasks = 3000
 	s := session.New(session.Options{Config: settings(t, nil), Clock: ticking()})
-	rings := []*ring.Ring{ring.New(1 << 8), ring.New(1 << 14)}
+	rings := []*event.Ring{event.NewRing(1 << 8), event.NewRing(1 << 14)}
 	var writers sync.WaitGroup
 	for lane, r := range rings {
 		writers.Go(func() {
@@ -228,14 +227,14 @@ func BenchmarkTask(b *testing.B) {
 		Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(string) (io.WriteCloser, error) { return &discard{}, nil },
 	})
-	r := ring.New(1 << 14)
+	r := event.NewRing(1 << 14)
 	b.ReportAllocs()
 	i := uint64(0)
 	for b.Loop() {
 		i++
 		write(r, i, 10_000*i, 90_000+i%8*1000+i%97, int64(100*(1+i%8)))
 		if i%2048 == 0 {
-			s.Drain([]*ring.Ring{r})
+			s.Drain([]*event.Ring{r})
 		}
 	}
 }
@@ -249,7 +248,7 @@ func BenchmarkLanes(b *testing.B) {
 		Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(string) (io.WriteCloser, error) { return &discard{}, nil },
 	})
-	rings := []*ring.Ring{ring.New(1 << 14), ring.New(1 << 14)}
+	rings := []*event.Ring{event.NewRing(1 << 14), event.NewRing(1 << 14)}
 	at := []uint64{10_000, 60_000}
 	b.ReportAllocs()
 	i := uint64(0)
@@ -277,18 +276,18 @@ func TestIterationForecasts(t *testing.T) {
 		Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "tab"}), Clock: ticking(),
 		Create: func(string) (io.WriteCloser, error) { return log, nil },
 	})
-	r := ring.New(1 << 12)
-	s.Drain([]*ring.Ring{r})
+	r := event.NewRing(1 << 12)
+	s.Drain([]*event.Ring{r})
 	at := uint64(1e6)
 	for i := range uint64(20) {
 		ns := 1_000_000 * (1 + i%2)
 		write(r, i+1, at, ns, 8)
 		at += ns + 100
-		var end abi.Slot
-		end.SetHeader(abi.WaitEnd, abi.Local, 0, 0)
-		end[abi.WordTicks] = at
+		var end event.Slot
+		end.SetHeader(event.WaitEnd, event.Local, 0, 0)
+		end[event.WordTicks] = at
 		r.Push(&end, nil)
-		s.Drain([]*ring.Ring{r})
+		s.Drain([]*event.Ring{r})
 	}
 	sum := s.Close()
 	if sum.Forecasts < 17 || float64(*sum.ForecastAPE) > 20 {
@@ -319,8 +318,8 @@ func TestStep(t *testing.T) {
 				}
 			},
 		})
-		r, draw, at := ring.New(1<<12), rand.New(rand.NewPCG(4, 4)), uint64(1e6)
-		s.Drain([]*ring.Ring{r})
+		r, draw, at := event.NewRing(1<<12), rand.New(rand.NewPCG(4, 4)), uint64(1e6)
+		s.Drain([]*event.Ring{r})
 		for i := range uint64(1200) {
 			size := 1 + draw.Int64N(sizes)
 			ns := 1e6 * math.Pow(float64(size), 1.3) * math.Exp(0.05*draw.NormFloat64())
@@ -329,7 +328,7 @@ func TestStep(t *testing.T) {
 			}
 			writeOf(r, 0x100+i%2, i+1, at, uint64(ns), 1000*size)
 			at += uint64(ns) + 100
-			s.Drain([]*ring.Ring{r})
+			s.Drain([]*event.Ring{r})
 		}
 		s.Close()
 		if m := stats.Median(misses); m > 0.15 {

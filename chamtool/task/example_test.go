@@ -2,9 +2,9 @@ package task_test
 
 import (
 	"fmt"
+	"strings"
 
-	"github.com/foretime/foretime/chamtool/abi"
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
 	"github.com/foretime/foretime/chamtool/task"
 )
 
@@ -26,17 +26,32 @@ func ExampleTracker_Drain() {
 	clock.Show(1001, 1001) // a tick is a nanosecond
 	tracker := task.NewTracker(printer{}, &clock)
 
-	r := ring.New(64)
-	var s abi.Slot
-	s.SetHeader(abi.Create, abi.Local, 1, 0)
-	s[abi.WordToken], s[abi.WordTicks] = 7, 1000
+	r := event.NewRing(64)
+	var s event.Slot
+	s.SetHeader(event.Create, event.Local, 1, 0)
+	s[event.WordToken], s[event.WordTicks] = 7, 1000
 	r.Push(&s, []int64{8000})
-	s.SetHeader(abi.Run, abi.Local, 0, abi.Place(0, 0))
-	s[abi.WordTicks], s[abi.WordEnd] = 2000, 52_000
+	s.SetHeader(event.Run, event.Local, 0, event.Place(0, 0))
+	s[event.WordTicks], s[event.WordEnd] = 2000, 52_000
 	r.Push(&s, nil)
 
-	tracker.Drain([]*ring.Ring{r})
+	tracker.Drain([]*event.Ring{r})
 	// Output:
 	// created 7 [8000]
 	// ended 7 after 50 us
+}
+
+func ExampleReadLog() {
+	text := "0\t8000\t2600\t0.0015\t0\n1\t16000\t2600\t0.0030\t0\n"
+	log, err := task.ReadLog(strings.NewReader(text), "rank 0", task.FormatMXM)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range log.Rows {
+		fmt.Println(r.Entry, r.Sizes, r.Seconds)
+	}
+	// Output:
+	// task [8000] 0.0015
+	// task [16000] 0.003
 }

@@ -1,8 +1,7 @@
 package task
 
 import (
-	"github.com/foretime/foretime/chamtool/abi"
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
 )
 
 // Each ring tells its thread's events in order; together they are told in the
@@ -52,7 +51,7 @@ func (q queue) second() uint64 {
 }
 
 // rest takes the events up to the limits that are not creations.
-func (t *Tracker[M]) rest(rings []*ring.Ring, limits []uint64) (events int) {
+func (t *Tracker[M]) rest(rings []*event.Ring, limits []uint64) (events int) {
 	t.queue = t.queue[:0]
 	for i, r := range rings {
 		c := &t.lanes[i].cursor
@@ -89,7 +88,7 @@ func (t *Tracker[M]) rest(rings []*ring.Ring, limits []uint64) (events int) {
 }
 
 // next finds the moment of the event at the cursor, and whether there is one.
-func (t *Tracker[M]) next(c *cursor, r *ring.Ring) bool {
+func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 	c.begun = false
 	for c.at < c.end {
 		s := r.Slot(c.at)
@@ -98,8 +97,8 @@ func (t *Tracker[M]) next(c *cursor, r *ring.Ring) bool {
 			c.at = c.end // nothing behind it can be trusted
 			return false
 		}
-		if k := s.Kind(); k != abi.Create && k != abi.Announce { // which were told before
-			c.when = s[abi.WordTicks]
+		if k := s.Kind(); k != event.Create && k != event.Announce { // which were told before
+			c.when = s[event.WordTicks]
 			return true
 		}
 		c.pass(r, s)
@@ -110,7 +109,7 @@ func (t *Tracker[M]) next(c *cursor, r *ring.Ring) bool {
 }
 
 // step tells of the cursor's moment and finds the next, if there is one.
-func (t *Tracker[M]) step(c *cursor, r *ring.Ring) bool {
+func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
 	if c.over {
 		if task := t.tasks.get(c.token); task != nil {
 			t.begin(task, c.when)
@@ -118,13 +117,13 @@ func (t *Tracker[M]) step(c *cursor, r *ring.Ring) bool {
 		return false
 	}
 	s := r.Slot(c.at)
-	if s.Kind() == abi.Run && !c.begun {
-		task := t.tasks.get(s[abi.WordToken])
+	if s.Kind() == event.Run && !c.begun {
+		task := t.tasks.get(s[event.WordToken])
 		if t.started[c.lane] = task; task != nil {
 			task.Core, task.Lane = s.Core(), c.lane
 			t.begin(task, c.when)
 		}
-		c.begun, c.when = true, s[abi.WordEnd]
+		c.begun, c.when = true, s[event.WordEnd]
 		return true
 	}
 	t.take(&t.lanes[c.lane], r, s, c.at)
@@ -133,7 +132,7 @@ func (t *Tracker[M]) step(c *cursor, r *ring.Ring) bool {
 }
 
 // pass leaves the event at the cursor, and now and then gives its room back.
-func (c *cursor) pass(r *ring.Ring, s *abi.Slot) {
+func (c *cursor) pass(r *event.Ring, s *event.Slot) {
 	c.taken++
 	if c.at += s.Slots(); c.taken%256 == 0 {
 		r.Release(c.at)

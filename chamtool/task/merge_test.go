@@ -5,8 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/foretime/foretime/chamtool/abi"
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
 )
 
 // witness sees what was told before each start.
@@ -53,10 +52,10 @@ func TestStartsKnowWhatEnded(t *testing.T) {
 		w := &witness{ends: map[uint64]uint64{}, starts: map[uint64]uint64{}, ended: map[uint64]bool{}, started: map[uint64]int{}}
 		tracker := NewTracker[int](w, clock)
 		lanes := rapid.IntRange(1, 5).Draw(t, "lanes")
-		var rings []*ring.Ring
+		var rings []*event.Ring
 		running, since := make([]uint64, lanes), make([]uint64, lanes)
 		for range lanes {
-			rings = append(rings, ring.New(1<<10))
+			rings = append(rings, event.NewRing(1<<10))
 		}
 		now, token := uint64(2000), uint64(0)
 		for range rapid.IntRange(1, 120).Draw(t, "moments") {
@@ -67,16 +66,16 @@ func TestStartsKnowWhatEnded(t *testing.T) {
 				tracker.Drain(rings)
 			case running[lane] == 0:
 				token++
-				var s abi.Slot
-				s.SetHeader(abi.Create, abi.Local, 0, 0)
-				s[abi.WordTicks], s[abi.WordToken] = now-1, token
+				var s event.Slot
+				s.SetHeader(event.Create, event.Local, 0, 0)
+				s[event.WordTicks], s[event.WordToken] = now-1, token
 				r.Push(&s, nil)
 				running[lane], since[lane], w.starts[token] = token, now, now
 				r.Begin(token, now)
 			default:
-				var s abi.Slot
-				s.SetHeader(abi.Run, abi.Local, 0, abi.Place(lane, 0))
-				s[abi.WordTicks], s[abi.WordToken], s[abi.WordEnd] = since[lane], running[lane], now
+				var s event.Slot
+				s.SetHeader(event.Run, event.Local, 0, event.Place(lane, 0))
+				s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = since[lane], running[lane], now
 				w.ends[running[lane]] = now
 				r.Push(&s, nil)
 				r.Begin(0, 0)

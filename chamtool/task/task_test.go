@@ -6,8 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/foretime/foretime/chamtool/abi"
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
 )
 
 // heard records what a tracker tells.
@@ -30,24 +29,24 @@ func (h *heard) Loaded(int, float64) {}
 
 // script writes events of several threads at chosen ticks; a tick is 1 ns.
 type script struct {
-	rings []*ring.Ring
+	rings []*event.Ring
 	now   uint64
 }
 
-func (s *script) push(lane int, k abi.Kind, f abi.Flag, token, word3 uint64, sizes ...int64) {
+func (s *script) push(lane int, k event.Kind, f event.Flag, token, word3 uint64, sizes ...int64) {
 	s.now += 10
-	var slot abi.Slot
+	var slot event.Slot
 	slot.SetHeader(k, f, len(sizes), 0)
-	slot[abi.WordTicks], slot[abi.WordToken], slot[abi.WordEntry] = s.now, token, word3
+	slot[event.WordTicks], slot[event.WordToken], slot[event.WordEntry] = s.now, token, word3
 	s.rings[lane].Push(&slot, sizes)
 }
 
 // run writes that a task ran from a tick until 10 ns from now.
 func (s *script) run(lane, depth int, token, from uint64, cpu ...int64) {
 	s.now += 10
-	var slot abi.Slot
-	slot.SetHeader(abi.Run, abi.Local, len(cpu), abi.Place(lane, depth))
-	slot[abi.WordTicks], slot[abi.WordToken], slot[abi.WordEnd] = from, token, s.now
+	var slot event.Slot
+	slot.SetHeader(event.Run, event.Local, len(cpu), event.Place(lane, depth))
+	slot[event.WordTicks], slot[event.WordToken], slot[event.WordEnd] = from, token, s.now
 	s.rings[lane].Start()
 	s.rings[lane].Push(&slot, cpu)
 }
@@ -55,7 +54,7 @@ func (s *script) run(lane, depth int, token, from uint64, cpu ...int64) {
 func newScript(lanes int) (*script, *heard, *Tracker[int]) {
 	s := &script{now: 1000}
 	for range lanes {
-		s.rings = append(s.rings, ring.New(1<<12))
+		s.rings = append(s.rings, event.NewRing(1<<12))
 	}
 	clock := &Clock{}
 	clock.Show(1000, 1000)
@@ -68,7 +67,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 
 func TestOneTask(t *testing.T) {
 	s, h, tracker := newScript(2)
-	s.push(0, abi.Create, abi.Local, 1, 0xabc, 8, 16)
+	s.push(0, event.Create, event.Local, 1, 0xabc, 8, 16)
 	s.run(1, 0, 1, 1013, 5)
 	s.run(1, 0, 2, 1030) // its creation was dropped
 	tracker.Drain(s.rings)
@@ -84,7 +83,7 @@ func TestOneTask(t *testing.T) {
 func TestNestedTasksDoNotCountTwice(t *testing.T) {
 	s, h, tracker := newScript(1)
 	for token := range uint64(6) {
-		s.push(0, abi.Create, abi.Local, token, 1)
+		s.push(0, event.Create, event.Local, token, 1)
 	}
 	// 1 holds 2 and 3, 2 holds 4; 0 and 5 stand alone.
 	s.run(0, 0, 0, s.now)
@@ -108,19 +107,19 @@ func TestNestedTasksDoNotCountTwice(t *testing.T) {
 func TestHalves(t *testing.T) {
 	s, h, tracker := newScript(1)
 	for token := uint64(1); token <= 3; token++ {
-		s.push(0, abi.Create, abi.Local, token, 1)
+		s.push(0, event.Create, event.Local, token, 1)
 	}
 	lost := func(token uint64, ends int32) {
-		var slot abi.Slot
-		slot.SetHeader(abi.Lost, abi.Local, 0, ends)
-		slot[abi.WordToken] = token
+		var slot event.Slot
+		slot.SetHeader(event.Lost, event.Local, 0, ends)
+		slot[event.WordToken] = token
 		s.rings[0].Push(&slot, nil)
 	}
 	lost(1, 0) // it began and did not end
 	lost(2, 1) // it ended and did not begin
 	s.run(0, 0, 3, s.now)
 	s.run(0, 0, 9, s.now) // its creation was dropped
-	s.push(0, abi.Arrive, abi.Remote, 5, 7, 8)
+	s.push(0, event.Arrive, event.Remote, 5, 7, 8)
 	s.run(0, 0, 5, s.now)
 	tracker.Drain(s.rings)
 	if c := tracker.Counts(); c.Incomplete != 3 || c.Remote != 1 || c.Ended != 4 || len(h.ended) != 2 || tracker.Open() != 0 {
@@ -135,13 +134,13 @@ func TestHalves(t *testing.T) {
 func TestAnnouncedTasks(t *testing.T) {
 	s, h, tracker := newScript(2)
 	const address = 0x1000
-	s.push(0, abi.Announce, abi.Local, address, 0xa)
-	s.push(1, abi.Claim, abi.Local, 1, address, 8)
+	s.push(0, event.Announce, event.Local, address, 0xa)
+	s.push(1, event.Claim, event.Local, 1, address, 8)
 	s.run(1, 0, 1, s.now)
-	s.push(0, abi.Announce, abi.Local, address, 0xb)
-	s.push(0, abi.Claim, abi.Local, 2, address, 8)
+	s.push(0, event.Announce, event.Local, address, 0xb)
+	s.push(0, event.Claim, event.Local, 2, address, 8)
 	s.run(0, 0, 2, s.now)
-	s.push(0, abi.Claim, abi.Local, 3, 0x2000, 8) // announced nowhere
+	s.push(0, event.Claim, event.Local, 3, 0x2000, 8) // announced nowhere
 	s.run(0, 0, 3, s.now)
 	tracker.Drain(s.rings)
 	if h.entries[1] != 0xa || h.entries[2] != 0xb || h.entries[3] != 0 {
@@ -156,8 +155,8 @@ func TestIterations(t *testing.T) {
 	s, h, tracker := newScript(2)
 	for range 3 {
 		for lane := range 2 {
-			s.push(lane, abi.WaitStart, 0, 0, 0)
-			s.push(lane, abi.WaitEnd, 0, 0, 0)
+			s.push(lane, event.WaitStart, 0, 0, 0)
+			s.push(lane, event.WaitEnd, 0, 0, 0)
 		}
 	}
 	tracker.Drain(s.rings)
@@ -173,8 +172,8 @@ func TestIterations(t *testing.T) {
 
 func TestBadSlotEndsTheBatch(t *testing.T) {
 	s, _, tracker := newScript(1)
-	s.rings[0].Push(&abi.Slot{255}, nil)
-	s.push(0, abi.Create, abi.Local, 1, 1)
+	s.rings[0].Push(&event.Slot{255}, nil)
+	s.push(0, event.Create, event.Local, 1, 1)
 	tracker.Drain(s.rings)
 	if c := tracker.Counts(); c.Bad != 1 || s.rings[0].Tail() != s.rings[0].Head() {
 		t.Errorf("%+v", c)
@@ -197,7 +196,7 @@ func TestRandomPrograms(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				next++
-				s.push(lane, abi.Create, abi.Local, next, 1, 8, 8, 8, 8, 8, 8)
+				s.push(lane, event.Create, event.Local, next, 1, 8, 8, 8, 8, 8, 8)
 				want[next] = &span{created: s.now}
 				waiting = append(waiting, next)
 			case 1:
@@ -261,11 +260,11 @@ func TestClock(t *testing.T) {
 func TestAnnouncementsOutOfOrder(t *testing.T) {
 	s, h, tracker := newScript(3)
 	const address = 0x1000
-	s.push(1, abi.Announce, abi.Local, address, 0xa)
-	s.push(2, abi.Claim, abi.Local, 1, address, 8)
+	s.push(1, event.Announce, event.Local, address, 0xa)
+	s.push(2, event.Claim, event.Local, 1, address, 8)
 	s.run(2, 0, 1, s.now)
-	s.push(0, abi.Announce, abi.Local, address, 0xb)
-	s.push(0, abi.Claim, abi.Local, 2, address, 8)
+	s.push(0, event.Announce, event.Local, address, 0xb)
+	s.push(0, event.Claim, event.Local, 2, address, 8)
 	s.run(0, 0, 2, s.now)
 	tracker.Drain(s.rings)
 	if h.entries[1] != 0xa || h.entries[2] != 0xb {

@@ -3,14 +3,13 @@ package task
 import (
 	"slices"
 
-	"github.com/foretime/foretime/chamtool/abi"
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
 )
 
 // Task is a task of this rank between its creation, or its arrival, and its end.
 type Task[M any] struct {
 	Token     uint64
-	Flag      abi.Flag
+	Flag      event.Flag
 	Entry     uint64 // address of its function
 	Iteration int    // of its creation, or of its start where it was not created here
 	Mark      M      // the observer's own
@@ -53,19 +52,19 @@ type Observer[M any] interface {
 
 // Counts says what became of the events.
 type Counts struct {
-	Created    uint64 // tasks created on this rank
-	Started    uint64 // bodies begun, nested ones included
-	Ended      uint64 // bodies ended
-	Remote     uint64 // of those started, tasks that came from another rank
-	Dropped    uint64 // events lost because a ring was full, or for want of a ring
-	Incomplete uint64 // starts and ends whose other half is missing, and runs whose creation is
-	Bad        uint64 // slots that no writer of this layout wrote
-	Waits      uint64 // taskwaits entered, over all threads
-	WaitsLeft  uint64 // taskwaits left, over all threads
-	Threads    uint64 // workers that joined
-	Left       uint64 // workers that left
-	TaskTimes  uint64 // run times the patched library told
-	Loads      uint64 // iteration loads the patched library told
+	Created    uint64 `json:"created"`      // tasks created on this rank
+	Started    uint64 `json:"started"`      // bodies begun, nested ones included
+	Ended      uint64 `json:"ended"`        // bodies ended
+	Remote     uint64 `json:"remote"`       // of those started, tasks that came from another rank
+	Dropped    uint64 `json:"dropped"`      // events lost because a ring was full, or for want of a ring
+	Incomplete uint64 `json:"incomplete"`   // starts and ends whose other half is missing, and runs whose creation is
+	Bad        uint64 `json:"bad"`          // slots that no writer of this layout wrote
+	Waits      uint64 `json:"waits"`        // taskwaits entered, over all threads
+	WaitsLeft  uint64 `json:"waits_left"`   // taskwaits left, over all threads
+	Threads    uint64 `json:"threads"`      // workers that joined
+	Left       uint64 `json:"threads_left"` // workers that left
+	TaskTimes  uint64 `json:"task_times"`   // run times the patched library told
+	Loads      uint64 `json:"loads"`        // iteration loads the patched library told
 }
 
 // Tracker follows the tasks of one rank. It belongs to one goroutine.
@@ -145,7 +144,7 @@ func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks.get(token) }
 // A creation is visible before its task can start. So the heads are read
 // twice: creations are taken up to the second reading first, then the other
 // events up to the first reading, and no start lacks its creation.
-func (t *Tracker[M]) Drain(rings []*ring.Ring) (events int) {
+func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 	for len(t.lanes) < len(rings) {
 		t.lanes = append(t.lanes, lane{number: len(t.lanes)})
 		t.started = append(t.started, nil)
@@ -179,7 +178,7 @@ func (t *Tracker[M]) settle(left int) {
 	}
 }
 
-func (t *Tracker[M]) creations(l *lane, r *ring.Ring) {
+func (t *Tracker[M]) creations(l *lane, r *event.Ring) {
 	at, end := max(l.named, r.Tail()), r.Head()
 	for at < end {
 		s := r.Slot(at)
@@ -187,20 +186,20 @@ func (t *Tracker[M]) creations(l *lane, r *ring.Ring) {
 			break
 		}
 		switch s.Kind() {
-		case abi.WaitEnd:
+		case event.WaitEnd:
 			l.namedWaits++
-		case abi.Create:
+		case event.Create:
 			t.counts.Created++
 			t.sizes = r.AppendSizes(t.sizes[:0], at)
 			task := t.add(s, l.namedWaits)
-			task.Created = s[abi.WordTicks]
+			task.Created = s[event.WordTicks]
 			t.observer.Created(task, t.sizes)
-		case abi.Announce:
+		case event.Announce:
 			t.counts.Created++
 			t.sizes = r.AppendSizes(t.sizes[:0], at)
-			t.observer.Announced(l.namedWaits, s[abi.WordEntry], t.sizes)
-			address := s[abi.WordToken]
-			t.announced[address] = t.announced[address].with(announcement{s[abi.WordTicks], s[abi.WordEntry]})
+			t.observer.Announced(l.namedWaits, s[event.WordEntry], t.sizes)
+			address := s[event.WordToken]
+			t.announced[address] = t.announced[address].with(announcement{s[event.WordTicks], s[event.WordEntry]})
 		}
 		at += s.Slots()
 	}
@@ -208,54 +207,54 @@ func (t *Tracker[M]) creations(l *lane, r *ring.Ring) {
 }
 
 // add makes the task of a Create or Arrive event.
-func (t *Tracker[M]) add(s *abi.Slot, iteration int) *Task[M] {
-	task := t.tasks.add(s[abi.WordToken])
-	*task = Task[M]{Token: s[abi.WordToken], Flag: s.Flag(), Entry: s[abi.WordEntry], Iteration: iteration, Core: -1, Lane: -1}
+func (t *Tracker[M]) add(s *event.Slot, iteration int) *Task[M] {
+	task := t.tasks.add(s[event.WordToken])
+	*task = Task[M]{Token: s[event.WordToken], Flag: s.Flag(), Entry: s[event.WordEntry], Iteration: iteration, Core: -1, Lane: -1}
 	return task
 }
 
-func (t *Tracker[M]) take(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
+func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	switch s.Kind() {
-	case abi.ThreadStart:
+	case event.ThreadStart:
 		t.counts.Threads++
 		l.nested = l.nested[:0]
-	case abi.ThreadEnd:
+	case event.ThreadEnd:
 		t.counts.Left++
-	case abi.Arrive:
+	case event.Arrive:
 		t.sizes = r.AppendSizes(t.sizes[:0], at)
 		t.observer.Created(t.add(s, l.waits), t.sizes)
 		t.arrived(s)
-	case abi.Claim:
+	case event.Claim:
 		t.claim(l, r, s, at)
 		t.arrived(s)
-	case abi.Run:
+	case event.Run:
 		t.ran(l, r, s, at)
-	case abi.Lost:
+	case event.Lost:
 		t.counts.Ended += uint64(s.Number())
 		t.counts.Incomplete++
-		t.tasks.remove(s[abi.WordToken])
-	case abi.WaitStart:
+		t.tasks.remove(s[event.WordToken])
+	case event.WaitStart:
 		t.counts.Waits++
-	case abi.WaitEnd:
+	case event.WaitEnd:
 		t.counts.WaitsLeft++
 		l.waits++
 		t.left = max(t.left, l.waits)
-	case abi.Load:
+	case event.Load:
 		t.counts.Loads++
 		t.observer.Loaded(int(s.Number()), s.Seconds())
-	case abi.TaskTime:
+	case event.TaskTime:
 		t.counts.TaskTimes++
 	}
 }
 
 // claim makes the task that begins at an address: the last one announced there
 // before.
-func (t *Tracker[M]) claim(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
-	address := s[abi.WordAddress]
+func (t *Tracker[M]) claim(l *lane, r *event.Ring, s *event.Slot, at uint64) {
+	address := s[event.WordAddress]
 	found := t.announced[address]
 	task := t.add(s, l.waits)
 	task.Entry = 0
-	if n := found.before(s[abi.WordTicks]); n > 0 {
+	if n := found.before(s[event.WordTicks]); n > 0 {
 		task.Entry, task.Created = found[n-1].entry, found[n-1].ticks
 		found = slices.Delete(found, n-1, n)
 	}
@@ -269,18 +268,18 @@ func (t *Tracker[M]) claim(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
 }
 
 // arrived counts a start that an event told of.
-func (t *Tracker[M]) arrived(s *abi.Slot) {
+func (t *Tracker[M]) arrived(s *event.Slot) {
 	t.arrivals++
-	if s.Flag() != abi.Local {
+	if s.Flag() != event.Local {
 		t.counts.Remote++
 	}
 }
 
 // ran tells of a task that began and ended. The runs nested in it were told
 // before it.
-func (t *Tracker[M]) ran(l *lane, r *ring.Ring, s *abi.Slot, at uint64) {
+func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.counts.Ended++
-	token, start, end := s[abi.WordToken], s[abi.WordTicks], s[abi.WordEnd]
+	token, start, end := s[event.WordToken], s[event.WordTicks], s[event.WordEnd]
 	span := t.clock.Between(start, end)
 	nested := l.nest(s.Depth(), span)
 	task := t.started[l.number] // open until its end, which is now

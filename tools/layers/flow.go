@@ -15,7 +15,7 @@ func Flow() map[string]Order {
 
 		"allox-est": order(`python yardstick jobspec burner jobs journal runner sampling remote estimate scaling slurm experiment backtest follow schedule/workload schedule/matching schedule report`),
 
-		"chamtool": order(`abi ring cpufreq symbol logdir host task tasklog perfmodel kept config forecast balance report job session evaluation replay simulate`),
+		"chamtool": order(`event host task perfmodel config forecast balance job session replay simulate`),
 
 		"deft": order(`cc python gpu session hook simcuda simcuda/simcudatest experiment workload jct predictor policy simulator supervisor daemon report trial doctor sweep plot`),
 

@@ -19,14 +19,11 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/foretime/foretime/chamtool/abi"
 	"github.com/foretime/foretime/chamtool/config"
-	"github.com/foretime/foretime/chamtool/logdir"
-	"github.com/foretime/foretime/chamtool/report"
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
+	"github.com/foretime/foretime/chamtool/job"
 	"github.com/foretime/foretime/chamtool/session"
-	"github.com/foretime/foretime/chamtool/symbol"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
@@ -38,18 +35,18 @@ type consumer struct {
 	session *session.Session
 	rank    int
 	ranks   int
-	dialect abi.Dialect
+	dialect event.Dialect
 	wake    *os.File // an eventfd that a filling ring signals; nil where there is none
 	quit    chan struct{}
 	done    chan struct{}
 
 	decisions decisions
 	began     time.Time
-	dir       string                  // of the logs; absolute, since programs change their folder
-	symbols   map[string]*symbol.File // by path; nil where a file cannot be read
+	dir       string                    // of the logs; absolute, since programs change their folder
+	symbols   map[string]*event.Symbols // by path; nil where a file cannot be read
 
 	// Only the goroutine that holds the session's turn uses these.
-	rings []*ring.Ring
+	rings []*event.Ring
 	last  unsafe.Pointer // the newest ring in rings
 }
 
@@ -72,12 +69,12 @@ func start(process, settings unsafe.Pointer) bool {
 	p, s := (*C.struct_process)(process), (*C.struct_settings)(settings)
 	cfg, warnings := config.Read(environment)
 	c := &consumer{
-		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: abi.Upstream,
-		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), symbols: map[string]*symbol.File{},
+		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: event.Upstream,
+		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), symbols: map[string]*event.Symbols{},
 	}
 	warnings = append(warnings, config.Unknown(os.Environ())...)
 	if p.patched != 0 {
-		c.dialect = abi.Patched
+		c.dialect = event.Patched
 	}
 	if p.wake >= 0 {
 		c.wake = os.NewFile(uintptr(p.wake), "wake")
@@ -173,7 +170,7 @@ func (c *consumer) place() {
 	if len(c.config.LogFormats) == 0 {
 		return
 	}
-	dir, err := logdir.Take(c.config.LogDir, logdir.Job(environment, fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid())))
+	dir, err := job.TakeFolder(c.config.LogDir, job.Name(environment, fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid())))
 	if err == nil {
 		c.dir = dir
 	}
@@ -205,14 +202,14 @@ func (c *consumer) symbol(address uint64) (name, build string) {
 
 // file reads a loaded file once. The program itself is known to the loader by the
 // name that it was called by, which may not lead to it from here.
-func (c *consumer) file(path string) *symbol.File {
+func (c *consumer) file(path string) *event.Symbols {
 	f, read := c.symbols[path]
 	if !read {
 		from := path
 		if exe, err := os.Readlink("/proc/self/exe"); err == nil && filepath.Base(exe) == filepath.Base(path) {
 			from = "/proc/self/exe"
 		}
-		f, _ = symbol.Read(from) // without it the file's name and the offset must do
+		f, _ = event.ReadSymbols(from) // without it the file's name and the offset must do
 		c.symbols[path] = f
 	}
 	return f
@@ -285,7 +282,7 @@ func (c *consumer) store(wait time.Duration) {
 	}
 }
 
-func (c *consumer) summarize(summary *report.Summary) {
+func (c *consumer) summarize(summary *job.Summary) {
 	if len(c.config.LogFormats) == 0 {
 		return
 	}
@@ -300,7 +297,7 @@ func (c *consumer) parquet() {
 		return
 	}
 	from := filepath.Join(c.dir, session.LogName(c.rank, "csv"))
-	log, err := tasklog.Load(from, tasklog.FormatCSV)
+	log, err := task.LoadLog(from, task.FormatCSV)
 	if err == nil {
 		err = dataset.Save(filepath.Join(c.dir, session.LogName(c.rank, "parquet")), log.Rows, dataset.Options{})
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/chamtool/config"
-	"github.com/foretime/foretime/chamtool/kept"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 )
 
@@ -50,5 +49,5 @@ func (c *consumer) keep(wait time.Duration) error {
 	if c.config.Calibrate == config.CalibrateRestart {
 		since = c.began
 	}
-	return kept.File{Path: path, Wait: wait, Now: time.Now, Sleep: time.Sleep}.Add(learned, since)
+	return perfmodel.SharedStore{Path: path, Wait: wait, Now: time.Now, Sleep: time.Sleep}.Add(learned, since)
 }

@@ -11,8 +11,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/foretime/foretime/chamtool/cpufreq"
-	"github.com/foretime/foretime/chamtool/ring"
+	"github.com/foretime/foretime/chamtool/event"
 )
 
 // The goroutines of a consumer: one that reads the rings, and one that reads the
@@ -89,11 +88,11 @@ func (c *consumer) drain() (events int) {
 }
 
 // attach finds new rings. The session calls it when it is its caller's turn.
-func (c *consumer) attach() []*ring.Ring {
+func (c *consumer) attach() []*event.Ring {
 	newest := unsafe.Pointer(C.chamtool_rings())
 	known := len(c.rings)
 	for p := newest; p != c.last && p != nil; {
-		r := ring.Attach(p)
+		r := event.AttachRing(p)
 		c.rings = append(c.rings, r)
 		p = r.Next()
 	}
@@ -106,7 +105,7 @@ func (c *consumer) attach() []*ring.Ring {
 func (c *consumer) watchFrequency() {
 	defer guard("reading core frequencies")
 	for {
-		sample, err := cpufreq.Read(os.DirFS("/"))
+		sample, err := event.ReadFrequencies(os.DirFS("/"))
 		if err != nil {
 			return // a machine that does not tell will not begin to
 		}

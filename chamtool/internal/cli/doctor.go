@@ -12,9 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/chamtool/abi"
 	"github.com/foretime/foretime/chamtool/config"
-	"github.com/foretime/foretime/chamtool/cpufreq"
+	"github.com/foretime/foretime/chamtool/event"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -81,11 +80,11 @@ func examine(tool string) []finding {
 }
 
 func enabled() finding {
-	switch v := os.Getenv(abi.EnableVariable); v {
+	switch v := os.Getenv(event.EnableVariable); v {
 	case "0", "disabled":
-		return finding{"tools enabled", "fail", abi.EnableVariable + "=" + v + " switches every tool off"}
+		return finding{"tools enabled", "fail", event.EnableVariable + "=" + v + " switches every tool off"}
 	}
-	return finding{"tools enabled", "ok", abi.EnableVariable + " does not switch tools off"}
+	return finding{"tools enabled", "ok", event.EnableVariable + " does not switch tools off"}
 }
 
 // library checks the first library that would be loaded.
@@ -93,13 +92,13 @@ func library(tool string) []finding {
 	paths := []string{tool}
 	from := "--tool"
 	if tool == "" {
-		from = abi.LibrariesVariable
+		from = event.LibrariesVariable
 		paths = strings.Split(os.Getenv(from), ":")
 	}
 	if paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" }); len(paths) == 0 {
-		detail := "name the library in " + abi.LibrariesVariable
-		if os.Getenv(abi.OlderLibraryVariable) != "" {
-			detail += "; only runtimes of the older kind read " + abi.OlderLibraryVariable
+		detail := "name the library in " + event.LibrariesVariable
+		if os.Getenv(event.OlderLibraryVariable) != "" {
+			detail += "; only runtimes of the older kind read " + event.OlderLibraryVariable
 		}
 		return []finding{{"library", "fail", detail}}
 	}
@@ -127,10 +126,10 @@ func inspect(path string) []finding {
 	defined := func(name string) bool {
 		return slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == name && s.Section != elf.SHN_UNDEF })
 	}
-	if !defined(abi.EntrySymbol) {
-		return append(found, finding{"entry symbol", "fail", path + " does not export " + abi.EntrySymbol})
+	if !defined(event.EntrySymbol) {
+		return append(found, finding{"entry symbol", "fail", path + " does not export " + event.EntrySymbol})
 	}
-	found = append(found, finding{"entry symbol", "ok", abi.EntrySymbol})
+	found = append(found, finding{"entry symbol", "ok", event.EntrySymbol})
 	if defined("chamtool_patched_callbacks") {
 		return append(found, finding{"interface", "ok", "upstream and patched"})
 	}
@@ -186,7 +185,7 @@ func models(cfg *config.Config) finding {
 }
 
 func frequency() finding {
-	s, err := cpufreq.Read(os.DirFS("/"))
+	s, err := event.ReadFrequencies(os.DirFS("/"))
 	if err != nil {
 		return finding{"core frequency", "warn", err.Error()}
 	}

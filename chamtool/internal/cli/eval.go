@@ -7,16 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/chamtool/evaluation"
 	"github.com/foretime/foretime/chamtool/forecast"
 	"github.com/foretime/foretime/chamtool/perfmodel"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/replay"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/cli"
 )
 
 func newEvalCommand(env *cli.Env) *cobra.Command {
 	var format, model string
-	var split evaluation.Split
+	var split replay.Split
 	var order int
 	var recursive, asJSON bool
 	c := &cobra.Command{
@@ -30,7 +30,7 @@ logs hold iteration loads: each file is a series that is learned and forecast
 by itself, one step ahead or, with --recursive, from its own forecasts.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := tasklog.ParseFormat(format)
+			f, err := task.ParseFormat(format)
 			if err != nil {
 				return cli.Usagef("--format: %w", err)
 			}
@@ -68,18 +68,18 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 	return c
 }
 
-func evaluate(logs []*tasklog.Log, split evaluation.Split, model string, order int, recursive bool) (*evaluation.Result, error) {
+func evaluate(logs []*task.Log, split replay.Split, model string, order int, recursive bool) (*replay.Result, error) {
 	for _, l := range logs[1:] {
 		if l.Format != logs[0].Format {
 			return nil, cli.Usagef("%s is in the format %s and %s in %s: judge them apart", logs[0].Name, logs[0].Format, l.Name, l.Format)
 		}
 	}
-	if f := logs[0].Format; f == tasklog.FormatAR || f == tasklog.FormatPerm {
+	if f := logs[0].Format; f == task.FormatAR || f == task.FormatPerm {
 		kind, err := forecast.ParseKind(model)
 		if err != nil {
 			return nil, cli.Usagef("--model: for iteration loads: %w", err)
 		}
-		return evaluation.Loads(logs, split, forecast.Options{Kind: kind, Order: order, Recursive: recursive})
+		return replay.EvaluateLoads(logs, split, forecast.Options{Kind: kind, Order: order, Recursive: recursive})
 	}
 	if recursive {
 		return nil, cli.Usagef("--recursive is for iteration loads (--format ar or perm)")
@@ -88,7 +88,7 @@ func evaluate(logs []*tasklog.Log, split evaluation.Split, model string, order i
 	if err != nil {
 		return nil, err
 	}
-	return evaluation.Tasks(logs, split, options)
+	return replay.EvaluateTasks(logs, split, options)
 }
 
 // modelOptions are the options of a task model named on the command line.
@@ -119,13 +119,13 @@ func missing(names, others []string) (out []string) {
 }
 
 // loadLogs reads files and says what was dropped of them.
-func loadLogs(env *cli.Env, paths []string, f tasklog.Format) ([]*tasklog.Log, error) {
+func loadLogs(env *cli.Env, paths []string, f task.Format) ([]*task.Log, error) {
 	if len(paths) == 0 {
 		return nil, cli.Usagef("no file given")
 	}
-	var logs []*tasklog.Log
+	var logs []*task.Log
 	for _, path := range paths {
-		l, err := tasklog.Load(path, f)
+		l, err := task.LoadLog(path, f)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func loadLogs(env *cli.Env, paths []string, f tasklog.Format) ([]*tasklog.Log, e
 	return logs, nil
 }
 
-func resultTable(env *cli.Env, r *evaluation.Result) error {
+func resultTable(env *cli.Env, r *replay.Result) error {
 	var t cli.Table
 	t.Header = []string{"measure", "value", "unit"}
 	t.Add("learned from", r.Train, "rows")

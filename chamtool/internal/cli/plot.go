@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/chamtool/evaluation"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/replay"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"
@@ -20,7 +20,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 		Short: "Draw predicted against actual times, the error over tasks, or the load per iteration",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := tasklog.ParseFormat(format)
+			f, err := task.ParseFormat(format)
 			if err != nil {
 				return cli.Usagef("--format: %w", err)
 			}
@@ -31,8 +31,8 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 			var c chart.Chart
 			switch what {
 			case "predicted", "error":
-				var r *evaluation.Result
-				if r, err = evaluate(logs, evaluation.Split{Fraction: fraction}, model, 6, false); err == nil {
+				var r *replay.Result
+				if r, err = evaluate(logs, replay.Split{Fraction: fraction}, model, 6, false); err == nil {
 					c = pairs(r.Pairs, what)
 				}
 			case "load":
@@ -56,7 +56,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-func pairs(ps []evaluation.Pair, what string) chart.Chart {
+func pairs(ps []replay.Pair, what string) chart.Chart {
 	if what == "predicted" {
 		s := chart.Series{Name: "task"}
 		for _, p := range ps {
@@ -85,7 +85,7 @@ func pairs(ps []evaluation.Pair, what string) chart.Chart {
 
 // loads is the seconds of each iteration: as the log tells them, else summed
 // over its tasks.
-func loads(logs []*tasklog.Log) chart.Chart {
+func loads(logs []*task.Log) chart.Chart {
 	var all []chart.Series
 	for _, l := range logs {
 		seconds := l.Loads

@@ -11,7 +11,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/replay"
-	"github.com/foretime/foretime/chamtool/tasklog"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -23,7 +23,7 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 		Short: "Feed logs through the online path: every task predicted before it is learned",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := tasklog.ParseFormat(format)
+			f, err := task.ParseFormat(format)
 			if err != nil {
 				return cli.Usagef("--format: %w", err)
 			}
@@ -65,7 +65,7 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 }
 
 // baselineTable is what plain rules came to on the same tasks.
-func baselineTable(env *cli.Env, r *replay.Result) error {
+func baselineTable(env *cli.Env, r *replay.Replayed) error {
 	fmt.Fprintln(env.Stdout)
 	t := cli.Table{Header: []string{"predicted by", "MAPE %", "median %", "WAPE %"}}
 	t.Add(r.Model, figure(r.MAPE), figure(r.MedianAPE), figure(r.WAPE))

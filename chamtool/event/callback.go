@@ -1,0 +1,54 @@
+package event
+
+// Dialect is one of the two tools interfaces that carry the same entry symbol.
+type Dialect int
+
+const (
+	// Upstream is the interface of the unmodified Chameleon library.
+	Upstream Dialect = iota + 1
+	// Patched is the interface of the library extended for load prediction. It
+	// lacks the lookup of a task's meta information, which tells the two apart.
+	Patched
+)
+
+// String returns the dialect's name.
+func (d Dialect) String() string {
+	switch d {
+	case Upstream:
+		return "upstream"
+	case Patched:
+		return "patched"
+	}
+	return "unknown"
+}
+
+// How the Chameleon library finds and starts a tool.
+const (
+	EntrySymbol          = "cham_t_start_tool"
+	LibrariesVariable    = "CHAMELEON_TOOL_LIBRARIES" // colon-separated paths, tried in order
+	OlderLibraryVariable = "CHAM_TOOL_DIR"            // one path; the older name
+	EnableVariable       = "CHAMELEON_TOOL"           // "0" or "disabled" switches tools off
+)
+
+// Flag says where a task comes from. The values are the interface's.
+type Flag uint8
+
+// Where a task comes from.
+const (
+	Local      Flag = 1 // created on this rank
+	Remote     Flag = 2 // migrated to this rank
+	Replicated Flag = 4 // held by several ranks, run by one
+)
+
+// String returns "local", "remote", "replicated" or "unknown".
+func (f Flag) String() string {
+	switch {
+	case f&Replicated != 0:
+		return "replicated"
+	case f&Remote != 0:
+		return "remote"
+	case f&Local != 0:
+		return "local"
+	}
+	return "unknown"
+}

@@ -1,0 +1,128 @@
+package event
+
+import (
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Header is the start of a ring's memory; struct ring of tool.h is the same.
+// Tail and Head count slots from the ring's first use and never wrap.
+type Header struct {
+	tail atomic.Uint64 // the reader's next slot
+	_    [7]uint64
+
+	head    atomic.Uint64 // the writer's next slot
+	seen    uint64        // the tail as the writer last saw it
+	dropped atomic.Uint64 // events lost because the ring was full
+	mask    uint64        // slots - 1
+	lane    uint64        // the ring's number in its process
+	slots   *Slot         // the first slot
+	next    unsafe.Pointer
+	taken   uint64 // a thread writes this ring
+	named   uint64 // tasks named by this ring's threads
+	quarter uint64 // of the slots: how often C's writer looks for the reader
+	started atomic.Uint64
+
+	unsampled uint64        // C's own
+	depth     atomic.Uint64 // tasks under way, the outermost first
+	token     atomic.Uint64 // of the outermost
+	began     atomic.Uint64 // when it began, in ticks
+}
+
+// Ring is one thread's events.
+type Ring struct {
+	h     *Header
+	slots []Slot
+}
+
+// AttachRing returns the ring whose header C keeps at p. The memory must outlive
+// the ring.
+func AttachRing(p unsafe.Pointer) *Ring {
+	h := (*Header)(p)
+	return &Ring{h: h, slots: unsafe.Slice(h.slots, h.mask+1)}
+}
+
+// NewRing returns a ring of the given number of slots, rounded up to a power of
+// two, at least 16.
+func NewRing(slots int) *Ring {
+	n := max(16, 1<<bits.Len(uint(max(slots, 1)-1)))
+	r := &Ring{h: &Header{mask: uint64(n - 1)}, slots: make([]Slot, n)}
+	r.h.slots = &r.slots[0]
+	return r
+}
+
+// Next returns where the header of the next ring in C's list is, or nil.
+func (r *Ring) Next() unsafe.Pointer { return r.h.next }
+
+// Lane is the ring's number in its process, from 0.
+func (r *Ring) Lane() int { return int(r.h.lane) }
+
+// Head is the first slot that is not written yet.
+func (r *Ring) Head() uint64 { return r.h.head.Load() }
+
+// Tail is the first slot that is not released yet.
+func (r *Ring) Tail() uint64 { return r.h.tail.Load() }
+
+// Release gives the slots before to back to the writer.
+func (r *Ring) Release(to uint64) { r.h.tail.Store(to) }
+
+// Dropped is the number of events lost so far.
+func (r *Ring) Dropped() uint64 { return r.h.dropped.Load() }
+
+// Started is the number of tasks begun that no event told of: those that were
+// created here, whose Run comes when they end.
+func (r *Ring) Started() uint64 { return r.h.started.Load() }
+
+// Start counts such a task, as the C side does.
+func (r *Ring) Start() { r.h.started.Add(1) }
+
+// UnderWay is the outermost task that the thread is running, and when it began.
+// The thread goes on meanwhile: the token may be of one task and the tick of the
+// next.
+func (r *Ring) UnderWay() (token, began uint64, ok bool) {
+	return r.h.token.Load(), r.h.began.Load(), r.h.depth.Load() > 0
+}
+
+// Begin says what is under way, as the C side does; a token of 0 is nothing.
+func (r *Ring) Begin(token, began uint64) {
+	r.h.token.Store(token)
+	r.h.began.Store(began)
+	r.h.depth.Store(min(token, 1))
+}
+
+// Slot is the slot that was written as number at; it stays valid until it is
+// released.
+func (r *Ring) Slot(at uint64) *Slot { return &r.slots[at&r.h.mask] }
+
+// AppendSizes appends the sizes of the event whose first slot is at.
+func (r *Ring) AppendSizes(sizes []int64, at uint64) []int64 {
+	n := r.Slot(at).Sizes()
+	for i := range n {
+		sizes = append(sizes, int64(r.Slot(at + 1 + uint64(i)/Words)[i%Words]))
+	}
+	return sizes
+}
+
+// Push writes an event, as the C side does, and reports whether there was
+// room. first is the first slot, sizes what the slots behind it hold.
+func (r *Ring) Push(first *Slot, sizes []int64) bool {
+	if len(sizes) != first.Sizes() {
+		panic(fmt.Sprintf("ring: header tells %d sizes, %d given", first.Sizes(), len(sizes)))
+	}
+	h := r.h
+	head := h.head.Load()
+	if head+first.Slots()-h.seen > uint64(len(r.slots)) {
+		if h.seen = h.tail.Load(); head+first.Slots()-h.seen > uint64(len(r.slots)) {
+			h.dropped.Add(1)
+			return false
+		}
+	}
+	*r.Slot(head) = *first
+	for i, size := range sizes {
+		r.Slot(head + 1 + uint64(i)/Words)[i%Words] = uint64(size)
+	}
+	h.head.Store(head + first.Slots())
+	return true
+}

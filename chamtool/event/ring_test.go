@@ -1,0 +1,137 @@
+package event
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func event(token uint64, sizes int) *Slot {
+	var s Slot
+	s.SetHeader(Create, Local, sizes, 0)
+	s[WordToken] = token
+	return &s
+}
+
+func TestNewRoundsUp(t *testing.T) {
+	for slots, want := range map[int]int{-1: 16, 0: 16, 16: 16, 17: 32, 1000: 1024} {
+		if got := len(NewRing(slots).slots); got != want {
+			t.Errorf("New(%d) has %d slots, want %d", slots, got, want)
+		}
+	}
+}
+
+// A ring holds what a slice of the same room would, whatever is pushed and
+// taken, and never more.
+func TestAgainstQueue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := NewRing(16)
+		type pushed struct {
+			token uint64
+			sizes []int64
+		}
+		var queue []pushed
+		used, dropped, next := uint64(0), uint64(0), uint64(0)
+		t.Repeat(map[string]func(*rapid.T){
+			"push": func(t *rapid.T) {
+				next++
+				sizes := rapid.SliceOfN(rapid.Int64(), 0, MaxSizes).Draw(t, "sizes")
+				e := event(next, len(sizes))
+				room := used+e.Slots() <= 16
+				if r.Push(e, sizes) != room {
+					t.Fatalf("push of %d slots with %d used: room %v", e.Slots(), used, room)
+				}
+				if room {
+					used += e.Slots()
+					queue = append(queue, pushed{next, sizes})
+				} else {
+					dropped++
+				}
+			},
+			"take": func(t *rapid.T) {
+				if len(queue) == 0 {
+					if r.Tail() != r.Head() {
+						t.Fatal("an empty ring has slots")
+					}
+					return
+				}
+				at, want := r.Tail(), queue[0]
+				s := r.Slot(at)
+				if !s.Valid() || s[WordToken] != want.token || !slices.Equal(r.AppendSizes([]int64{}, at), append([]int64{}, want.sizes...)) {
+					t.Fatalf("took %d %v, want %+v", s[WordToken], r.AppendSizes(nil, at), want)
+				}
+				used -= s.Slots()
+				r.Release(at + s.Slots())
+				queue = queue[1:]
+			},
+			"": func(t *rapid.T) {
+				if r.Head()-r.Tail() != used || r.Dropped() != dropped {
+					t.Fatalf("%d slots and %d dropped, want %d and %d", r.Head()-r.Tail(), r.Dropped(), used, dropped)
+				}
+			},
+		})
+	})
+}
+
+// One writer and one reader at once: every event arrives whole and in order,
+// or is counted.
+func TestConcurrent(t *testing.T) {
+	const events = 100_000
+	r := NewRing(256)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		sizes := make([]int64, 10)
+		for i := uint64(1); i <= events; i++ {
+			for k := range sizes {
+				sizes[k] = int64(i)
+			}
+			r.Push(event(i, 10), sizes)
+		}
+	}()
+	taken, last := uint64(0), uint64(0)
+	for open := true; open || r.Tail() != r.Head(); {
+		select {
+		case <-done:
+			open = false
+		default:
+		}
+		for at := r.Tail(); at != r.Head(); r.Release(at) {
+			token := r.Slot(at)[WordToken]
+			for _, size := range r.AppendSizes(nil, at) {
+				if uint64(size) != token {
+					t.Fatalf("event %d carries %d", token, size)
+				}
+			}
+			if token <= last {
+				t.Fatalf("event %d after %d", token, last)
+			}
+			last = token
+			taken++
+			at += r.Slot(at).Slots()
+		}
+	}
+	if taken+r.Dropped() != events {
+		t.Errorf("%d taken and %d dropped of %d", taken, r.Dropped(), events)
+	}
+}
+
+func TestPushChecksTheHeader(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a header that tells other sizes was taken")
+		}
+	}()
+	NewRing(16).Push(event(1, 2), []int64{1})
+}
+
+func BenchmarkPush(b *testing.B) {
+	r, e := NewRing(1<<10), event(1, 3)
+	sizes := []int64{8, 8, 8}
+	for b.Loop() {
+		if !r.Push(e, sizes) {
+			r.Release(r.Head())
+		}
+	}
+}

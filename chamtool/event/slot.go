@@ -1,0 +1,105 @@
+package event
+
+import "math"
+
+// Kind says what happened.
+type Kind uint8
+
+// What a slot tells. The numbers are shared with the C side (tool.h).
+const (
+	ThreadStart Kind = iota + 1 // a worker joined
+	ThreadEnd                   // a worker left
+	Create                      // a task was created; its sizes follow
+	Run                         // a task ran: the ticks are of its start; its thread's CPU time may follow
+	Lost                        // a task whose start or end was not heard
+	WaitStart                   // a worker entered a distributed taskwait
+	WaitEnd                     // a worker left it
+	Load                        // patched: the load of an iteration, as float64 bits
+	TaskTime                    // patched: the wall time of a task, as float64 bits
+	Arrive                      // a task that was not created here begins, its sizes follow
+	Announce                    // patched: a task was created; the token is its address in memory
+	Claim                       // patched: an announced task begins and gets its token, its sizes follow
+	lastKind    = Claim
+)
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "unknown"
+}
+
+// Words is the number of 64-bit words in a slot.
+const Words = 4
+
+// The words of an event's first slot. Word 0 is the header.
+const (
+	WordTicks   = 1 // when, in ticks of the C side's clock
+	WordToken   = 2 // the task's identity in this process
+	WordEntry   = 3 // Create, Arrive: the address of the task's function
+	WordEnd     = 3 // Run: when it ended, in ticks
+	WordValue   = 3 // Load, TaskTime: float64 bits, seconds
+	WordAddress = 3 // Claim: the task's address in memory
+)
+
+// MaxSizes is the most sizes of one event, Words of them in every further
+// slot. The sizes beyond are summed into the last one.
+const MaxSizes = 15 * Words
+
+// MostNested is how many tasks may run within each other on one thread. What is
+// nested deeper is Lost.
+const MostNested = 64
+
+// Slot is one slot of a ring.
+//
+// The header, from the low byte up: kind, flag, number of sizes, further
+// slots, then a 32-bit number: of a Run where it ran, see [Place]; of a Lost
+// whether its end was heard, 1, or its start, 0; else the iteration, thread or
+// task number of the patched dialect.
+type Slot [Words]uint64
+
+// Kind is what happened.
+func (s *Slot) Kind() Kind { return Kind(s[0]) }
+
+// Flag is where the task comes from.
+func (s *Slot) Flag() Flag { return Flag(s[0] >> 8) }
+
+// Sizes is the number of sizes the event carries.
+func (s *Slot) Sizes() int { return int(s[0] >> 16 & 0xff) }
+
+// Number is the header's 32-bit number.
+func (s *Slot) Number() int32 { return int32(s[0] >> 32) }
+
+// Place is the number of a Run that ended on a core, -1 if unknown, within depth
+// other tasks.
+func Place(core, depth int) int32 { return int32(depth<<24 | (core+1)&0xffffff) }
+
+// Core is the core that a Run ended on, -1 if unknown.
+func (s *Slot) Core() int { return int(s[0]>>32&0xffffff) - 1 }
+
+// Depth is how many tasks a Run lay within.
+func (s *Slot) Depth() int { return int(s[0] >> 56) }
+
+// Seconds is the value of a Load or TaskTime event.
+func (s *Slot) Seconds() float64 { return math.Float64frombits(s[WordValue]) }
+
+// Slots is the number of slots the event takes, its first one included.
+func (s *Slot) Slots() uint64 { return 1 + s[0]>>24&0xff }
+
+// Valid reports whether the header can be what a writer of this layout wrote.
+func (s *Slot) Valid() bool {
+	k, n := s.Kind(), s.Sizes()
+	return k >= ThreadStart && k <= lastKind && n <= MaxSizes && s.Slots() == SlotsFor(n)
+}
+
+// SetHeader writes the header of an event with n sizes.
+func (s *Slot) SetHeader(k Kind, f Flag, n int, number int32) {
+	s[0] = uint64(k) | uint64(f)<<8 | uint64(n)<<16 | (SlotsFor(n)-1)<<24 | uint64(uint32(number))<<32
+}
+
+// SlotsFor is the number of slots an event with n sizes takes.
+func SlotsFor(n int) uint64 {
+	return 1 + uint64(n+Words-1)/Words
+}

@@ -1,0 +1,79 @@
+package event
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Symbols is one program or library.
+type Symbols struct {
+	// Build tells builds apart, in hexadecimal; 16 digits at most.
+	Build string
+
+	base  uint64            // where its first segment is linked
+	names map[uint64]string // of functions, by linked address
+}
+
+// digits of a build id are kept: far more than builds will be told apart.
+const digits = 16
+
+// ReadSymbols reads a file in ELF.
+func ReadSymbols(path string) (*Symbols, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	out := &Symbols{base: base(f), names: map[uint64]string{}}
+	if out.Build, err = build(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, read := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
+		symbols, _ := read() // a stripped file has none
+		for _, s := range symbols {
+			if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value != 0 && s.Section != elf.SHN_UNDEF {
+				out.names[s.Value] = s.Name
+			}
+		}
+	}
+	return out, nil
+}
+
+// Function is the name of the function that begins at an offset from where the
+// file is loaded; "" where none does.
+func (f *Symbols) Function(offset uint64) string { return f.names[f.base+offset] }
+
+func base(f *elf.File) uint64 {
+	const page = 4096
+	least := uint64(math.MaxUint64)
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			least = min(least, p.Vaddr&^(page-1))
+		}
+	}
+	return least
+}
+
+func build(f *elf.File) (string, error) {
+	if s := f.Section(".note.gnu.build-id"); s != nil {
+		if note, err := s.Data(); err == nil {
+			if _, id, ok := bytes.Cut(note, []byte("GNU\x00")); ok && len(id) > 0 {
+				return hex.EncodeToString(id[:min(len(id), digits/2)]), nil
+			}
+		}
+	}
+	text := f.Section(".text")
+	if text == nil {
+		return "", fmt.Errorf("neither a build id nor code")
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, text.Open()); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:digits/2]), nil
+}

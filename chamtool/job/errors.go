@@ -1,0 +1,83 @@
+package job
+
+import "math"
+
+// Bins of the histogram are the floating-point numbers that share their
+// exponent and the highest binBits bits of their fraction: a bin spans at most
+// four tenths of a percent, and finding it takes no logarithm.
+const (
+	binBits  = 8
+	binShift = 52 - binBits
+	binsLow  = (1023 - 20) << binBits // ratios below 2^-20 are one bin
+	binsHigh = (1023 + 15) << binBits // and those above 2^15 another
+)
+
+// Errors adds up predictions against what came, in seconds. The zero value is
+// ready.
+type Errors struct {
+	n                  int
+	absolute, relative float64
+	squared            float64
+	first              float64 // actual time: the next two are of the distances from it
+	sum, sumSquares    float64
+	histogram          []uint32
+}
+
+// Add adds one prediction and what came, and returns |predicted - actual| /
+// actual. Times that are not finite or not above zero are left out: ok is false.
+func (e *Errors) Add(predicted, actual float64) (relative float64, ok bool) {
+	if !(predicted > 0) || !(actual > 0) || math.IsInf(actual, 0) || math.IsInf(predicted, 0) {
+		return 0, false
+	}
+	e.n++
+	miss := math.Abs(predicted - actual)
+	relative = miss / actual
+	e.absolute += miss
+	e.relative += relative
+	e.squared += miss * miss
+	if e.histogram == nil {
+		e.first = actual
+		e.histogram = make([]uint32, binsHigh-binsLow)
+	}
+	d := actual - e.first
+	e.sum += d
+	e.sumSquares += d * d
+	bin := int(math.Float64bits(relative) >> binShift)
+	e.histogram[max(0, min(bin, binsHigh-1)-binsLow)]++
+	return relative, true
+}
+
+// Count is how many were added.
+func (e *Errors) Count() int { return e.n }
+
+// MAE is the mean of |predicted - actual| in seconds, NaN without any.
+func (e *Errors) MAE() float64 { return e.absolute / float64(e.n) }
+
+// MAPE is the mean of |predicted - actual| / actual in percent, NaN without any.
+func (e *Errors) MAPE() float64 { return 100 * e.relative / float64(e.n) }
+
+// MedianAPE is the median of the same ratio in percent, NaN without any.
+func (e *Errors) MedianAPE() float64 {
+	if e.n == 0 {
+		return math.NaN()
+	}
+	below := 0
+	for i, n := range e.histogram {
+		if below += int(n); 2*below >= e.n {
+			if i == 0 {
+				return 0
+			}
+			return 100 * math.Float64frombits(uint64(2*(binsLow+i)+1)<<(binShift-1)) // its middle
+		}
+	}
+	return math.NaN()
+}
+
+// R2 is the coefficient of determination, NaN where all actual times are equal.
+func (e *Errors) R2() float64 {
+	spread := e.sumSquares - e.sum*e.sum/float64(e.n)
+	if !(spread > 0) {
+		return math.NaN()
+	}
+	return 1 - e.squared/spread
+}

@@ -1,0 +1,72 @@
+package task
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// peeked is how much of a file tells its format.
+const peeked = 1 << 16
+
+// unpacked undoes what a file is packed with and looks at its first line.
+func unpacked(r io.Reader) (whole *bufio.Reader, first string, err error) {
+	whole = bufio.NewReaderSize(r, peeked)
+	if magic, _ := whole.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		inner, err := gzip.NewReader(whole)
+		if err != nil {
+			return nil, "", err
+		}
+		whole = bufio.NewReaderSize(inner, peeked)
+	}
+	head, err := whole.Peek(peeked)
+	if err != nil && err != io.EOF {
+		return nil, "", err
+	}
+	for line := range strings.Lines(string(head)) {
+		if first = strings.TrimSpace(line); first != "" {
+			return whole, first, nil
+		}
+	}
+	return whole, "", nil
+}
+
+// detect tells the format by a file's first line; "" is none that is known.
+func detect(first string) Format {
+	fields := strings.FieldsFunc(first, separates)
+	switch {
+	case strings.HasPrefix(first, parquetMagic):
+		return FormatParquet
+	case strings.HasPrefix(first, "iteration,"):
+		return FormatCSV
+	case len(fields) < 2 || !numbers(fields, false):
+		return ""
+	case len(fields) == 2:
+		return FormatMXM // iteration loads of a rank that ran no task
+	case numbers(fields[:len(fields)-1], true):
+		return FormatPerm
+	case len(fields) >= 5 && numbers(fields[:len(fields)-3], true):
+		return FormatMXM
+	}
+	return FormatAR
+}
+
+func numbers(fields []string, whole bool) bool {
+	for _, f := range fields {
+		var err error
+		if whole {
+			_, err = strconv.ParseUint(f, 10, 64)
+		} else {
+			_, err = strconv.ParseFloat(f, 64)
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func separates(c rune) bool { return c == '\t' || c == ',' || c == ' ' || c == '\r' }

@@ -1,0 +1,254 @@
+package task
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Layout is how a log is written.
+type Layout int
+
+// The layouts of task logs.
+const (
+	CSV Layout = iota // ours, with a header
+	Tab               // the original tool's: number, sizes, MHz, seconds, predicted seconds
+)
+
+// LogHeader is the first line of a log in the CSV layout.
+const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,cpu_seconds,predicted_seconds,low_seconds,high_seconds,first_predicted_seconds\n"
+
+// Writer writes rows into a buffer and hands it on when it is flushed. It is
+// made for one row in some hundred nanoseconds.
+type Writer struct {
+	out     io.Writer
+	layout  Layout
+	buf     []byte
+	failed  error
+	written int // bytes
+	lost    int // rows that could not be written
+	held    int // rows in buf, whole or in part
+
+	mhz     float64 // the frequency last written in the CSV layout
+	mhzText []byte
+}
+
+// writeBlock is how much is handed on without being asked: little enough to be in the
+// caches still, and ending where a block of the file ends, which the kernel
+// takes in one piece.
+const writeBlock = 1 << 16
+
+// NewWriter returns a writer to out.
+func NewWriter(out io.Writer, layout Layout) *Writer {
+	w := &Writer{out: out, layout: layout, buf: make([]byte, 0, writeBlock+writeBlock/16)}
+	if layout == CSV {
+		w.buf = append(w.buf, LogHeader...)
+	}
+	return w
+}
+
+// Texts are the parts of a row as they are written, which the caller makes once
+// for many rows.
+type Texts struct {
+	Entry     []byte // [EntryText]
+	Sizes     []byte // [SizesText] of the layout
+	Predicted []byte // [PredictedText]; only the CSV layout has it and the next
+	First     []byte // [SecondsText] of what was predicted when the task was created
+}
+
+// Add writes a row.
+func (w *Writer) Add(r *Row, t *Texts) {
+	if w.failed != nil {
+		w.lost++
+		return
+	}
+	if w.layout == CSV {
+		w.csv(r, t)
+	} else {
+		w.tab(r, t.Sizes)
+	}
+	w.held++
+	if n := writeBlock - w.written%writeBlock; len(w.buf) >= n {
+		w.write(n)
+	}
+}
+
+func (w *Writer) csv(r *Row, t *Texts) {
+	b := appendInt(w.buf, r.Iteration)
+	b = appendInt(append(b, ','), r.Lane)
+	b = append(append(b, ','), r.Flag...)
+	b = append(append(b, ','), t.Entry...)
+	b = append(append(b, ','), t.Sizes...)
+	b = appendInt(append(b, ','), r.Core)
+	b = append(append(b, ','), w.frequency(r.MHz)...)
+	b = appendSeconds(append(b, ','), r.Start)
+	b = appendOptional(append(b, ','), r.Queue)
+	b = appendSeconds(append(b, ','), r.Seconds)
+	b = appendOptional(append(b, ','), r.CPU)
+	b = append(append(b, ','), t.Predicted...)
+	b = append(append(b, ','), t.First...)
+	w.buf = append(b, '\n')
+}
+
+// frequency is the text of a frequency, which stays the same for many rows.
+func (w *Writer) frequency(mhz *float64) []byte {
+	if mhz == nil {
+		return nil
+	}
+	if w.mhzText == nil || *mhz != w.mhz {
+		w.mhz, w.mhzText = *mhz, strconv.AppendFloat(w.mhzText[:0], *mhz, 'f', -1, 64)
+	}
+	return w.mhzText
+}
+
+func (w *Writer) tab(r *Row, sizes []byte) {
+	b := strconv.AppendUint(w.buf, r.Task, 10)
+	b = append(append(b, '\t'), sizes...)
+	b = appendMicro(append(b, '\t'), value(r.MHz))
+	b = appendMicro(append(b, '\t'), r.Seconds)
+	b = appendMicro(append(b, '\t'), value(r.Predicted))
+	w.buf = append(b, '\n')
+}
+
+// Iteration writes the load of an iteration in the Tab layout, where those
+// lines follow the tasks; the CSV layout has none.
+func (w *Writer) Iteration(seconds, predicted float64) {
+	if w.layout != Tab || w.failed != nil {
+		return
+	}
+	b := appendMicro(w.buf, seconds)
+	b = appendMicro(append(b, '\t'), predicted)
+	w.buf = append(b, '\n')
+}
+
+// Flush hands what is buffered on. After the first error nothing more is
+// written, every later row is counted as lost, and Flush returns nil.
+func (w *Writer) Flush() error {
+	if w.failed != nil || len(w.buf) == 0 {
+		return nil
+	}
+	w.write(len(w.buf))
+	return w.failed
+}
+
+// write hands the first n bytes on.
+func (w *Writer) write(n int) {
+	_, w.failed = w.out.Write(w.buf[:n])
+	if w.failed != nil {
+		w.lost += w.held
+		n = len(w.buf)
+	}
+	w.written += n
+	w.buf = w.buf[:copy(w.buf, w.buf[n:])]
+	w.held = min(1, len(w.buf)) // what is left is the end of a row
+}
+
+// Lost is how many rows could not be written.
+func (w *Writer) Lost() int { return w.lost }
+
+// Err is what ended the writing, or nil.
+func (w *Writer) Err() error { return w.failed }
+
+// EntryText is an entry's name as the CSV layout holds it.
+func EntryText(name string) []byte {
+	if strings.ContainsAny(name, ",\"\r\n") {
+		name = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	}
+	return []byte(name)
+}
+
+// PredictedText appends what was predicted before the task started, and its
+// interval, as the CSV layout holds them.
+func PredictedText(b []byte, r *Row) []byte {
+	b = appendOptional(b, r.Predicted)
+	b = appendOptional(append(b, ','), r.Low)
+	return appendOptional(append(b, ','), r.High)
+}
+
+// SecondsText appends a time as the CSV layout holds it.
+func SecondsText(b []byte, seconds float64) []byte { return appendSeconds(b, seconds) }
+
+// SizesText is a task's sizes as the layout holds them.
+func SizesText(sizes []int64, layout Layout) []byte {
+	b := Sizes(sizes).append(nil)
+	if layout == Tab {
+		for i := range b {
+			if b[i] == ' ' {
+				b[i] = '\t'
+			}
+		}
+	}
+	return b
+}
+
+func value(p *float64) float64 {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
+func appendOptional(b []byte, p *float64) []byte {
+	if p == nil {
+		return b
+	}
+	return appendSeconds(b, *p)
+}
+
+// appendInt writes a number; one digit, as most have, costs no call.
+func appendInt(b []byte, n int) []byte {
+	if uint(n) < 10 {
+		return append(b, byte('0'+n))
+	}
+	return strconv.AppendInt(b, int64(n), 10)
+}
+
+// appendSeconds writes a number with nine decimals, a nanosecond.
+func appendSeconds(b []byte, x float64) []byte {
+	if !(x >= 0 && x < 1e6) {
+		return appendOdd(b, x, 9)
+	}
+	n := uint64(x*1e9 + 0.5)
+	whole := n / 1e9
+	n -= whole * 1e9
+	tenths := n / 1e8
+	if whole < 10 { // as nearly all are
+		b = append(b, byte('0'+whole), '.', byte('0'+tenths))
+	} else {
+		b = append(strconv.AppendUint(b, whole, 10), '.', byte('0'+tenths))
+	}
+	return binary.LittleEndian.AppendUint64(b, eightDigits(n-tenths*1e8))
+}
+
+// appendMicro writes a number as %f does.
+func appendMicro(b []byte, x float64) []byte {
+	if !(x >= 0 && x < 1e6) {
+		return appendOdd(b, x, 6)
+	}
+	n := uint64(x*1e6 + 0.5)
+	b = append(strconv.AppendUint(b, n/1e6, 10), '.')
+	return binary.LittleEndian.AppendUint64(b, eightDigits(n%1e6*100))[:len(b)+6]
+}
+
+// appendOdd is for the numbers that are too large for the quick way, and for
+// those that no run has.
+func appendOdd(b []byte, x float64, digits int) []byte {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		x = 0
+	}
+	return strconv.AppendFloat(b, x, 'f', digits, 64)
+}
+
+// eightDigits are the decimal digits of n, which is below 10^8, as ASCII with the
+// first in the lowest byte. They are made side by side: two numbers of four
+// digits, then four of two, then eight of one, with divisions by multiplication
+// that are exact for numbers so small.
+func eightDigits(n uint64) uint64 {
+	n = n/10_000 | n%10_000<<32
+	hundreds := n * 10486 >> 20 & 0x7f_0000_007f
+	n = hundreds | (n-100*hundreds)<<16
+	tens := n * 103 >> 10 & 0x0f_000f_000f_000f
+	return (tens | (n-10*tens)<<8) + 0x3030_3030_3030_3030
+}
