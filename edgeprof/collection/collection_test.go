@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -181,8 +182,20 @@ func TestImages(t *testing.T) {
 	}
 }
 
+// A load is as many goroutines as cores, and gone when stop returns.
 func TestStressStops(t *testing.T) {
-	stop := stress(2, 0.5)
-	stop() // returns only when its goroutines have ended
-	stress(0, 0.5)()
+	for _, cores := range []int{0, 1, 3} {
+		before := goruntime.NumGoroutine()
+		stop := stress(cores, 0.5)
+		if n := goruntime.NumGoroutine() - before; n != cores {
+			t.Errorf("%d goroutines for %d cores", n, cores)
+		}
+		stop()
+		for tries := 0; goruntime.NumGoroutine() > before; tries++ { // one that has ended may still be counted
+			if tries == 1e6 {
+				t.Fatalf("%d goroutines are left", goruntime.NumGoroutine()-before)
+			}
+			goruntime.Gosched()
+		}
+	}
 }

@@ -74,8 +74,6 @@ type Calibration struct {
 	Carry float64 `json:"carry,omitempty"`
 	// Call is what an inference takes whatever it computes, in seconds.
 	Call float64 `json:"call_seconds,omitempty"`
-	// Load is how times grow with what else runs; nil where it was not measured.
-	Load *Slowdown `json:"load,omitempty"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
 	Scale float64 `json:"scale,omitempty"`
 	// Low and High are the factors on the predicted time of a long inference that
@@ -385,22 +383,14 @@ func (c *Calibration) scale() float64 {
 	return c.Scale
 }
 
-// Check reports a calibration that cannot be used, and gives one from before a
-// class of operators the rates of its kin for it. The error matches
+// Check reports a calibration that cannot be used. The error matches
 // [ErrCalibration].
 func (c *Calibration) Check() error {
 	if c.Facts.Runtime == "" || c.Models < 1 || !(c.Low > 0) || !(c.High >= c.Low) || math.IsInf(c.High, 0) || !(c.Carry >= 0 && c.Carry <= 1) || !(c.Call >= 0) || !(c.Belief >= 0 && c.Belief <= 1) {
 		return fmt.Errorf("%w: no run time, no models, bounds %v to %v, trees believed by %v, kinds by %v, or a call of %v s", ErrCalibration, c.Low, c.High, c.Belief, c.Carry, c.Call)
 	}
-	if l := c.Load; l != nil && !(l.Beside >= 0 && l.Waiting >= 0 && l.Spread >= 0 && !math.IsInf(l.Beside+l.Waiting+l.Spread, 0)) {
-		return fmt.Errorf("%w: slowdown %+v", ErrCalibration, *l)
-	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]
-		if kin, has := c.Rates[kin[class]]; !ok && has { // a file from before that class
-			kin.Nodes = 0
-			c.Rates[class], r, ok = kin, kin, true
-		}
 		if !ok || !(r.Start >= 0) || !(r.MAC >= 0) || !(r.Byte >= 0) {
 			return fmt.Errorf("%w: rates of class %s: %+v", ErrCalibration, class, r)
 		}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,7 +87,6 @@ type calibrating struct {
 	own  []string // the user's models
 	runs int
 	size float64 // factor on the width of the models made here
-	load bool    // measure the slowdown by others
 }
 
 // newCalibrateCommand measures this machine's rates.
@@ -120,7 +118,6 @@ broken off goes on where it stopped.`,
 	f.StringSliceVar(&o.own, "for", nil, "an .onnx file, or a folder of them, that predictions shall be good for; may be given many times")
 	f.IntVar(&o.runs, "runs", 6, "bursts of counted inferences of each model, in three rounds")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
-	f.BoolVar(&o.load, "load", false, "measure too how much longer inferences take beside other work, by keeping 1 to twice as many threads busy as there are cores (16 at most)")
 	o.with.flags(c)
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
@@ -133,11 +130,6 @@ func calibrated(env *cli.Env, cal *profiler.Calibration, path string) error {
 	}
 	if _, err := table.WriteTo(env.Stdout); err != nil {
 		return err
-	}
-	if l := cal.Load; l != nil {
-		if _, err := fmt.Fprintf(env.Stdout, "\nbeside work on every core %.2f times as long, where tasks wait the number of them for each core to the power of %.2f, as far as that is felt; within %.2f times\n", math.Exp(l.Beside), l.Waiting, math.Exp(l.Spread)); err != nil {
-			return err
-		}
 	}
 	_, err := fmt.Fprintf(env.Stdout, "\npredictions by rates that the model's family had no part in; interval %.2f to %.2f times\n%s\n", cal.Low, cal.High, path)
 	return err
@@ -178,61 +170,10 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err != nil {
 		return nil, err
 	}
-	if o.load {
-		if others := here.Load.Others(here.Cores); others >= 1 {
-			env.Log.Warnf("--load: %.1f other tasks run or wait here already; what is learnt beside them is not what they do to an idle machine", others)
-		}
-		if err := o.loaded(ctx, cal); err != nil {
-			return nil, err
-		}
-	}
 	if err := writeCalibration(o.out, cal); err != nil {
 		return nil, err
 	}
 	return cal, os.RemoveAll(o.rows())
-}
-
-// mostOthers and loadedRounds bound how long loads are made.
-const (
-	mostOthers   = 16
-	loadedRounds = 3
-)
-
-// loaded has the calibration learn from two models, one of which takes several times
-// as long, beside other work.
-func (o *calibrating) loaded(ctx context.Context, cal *profiler.Calibration) error {
-	dir, err := os.MkdirTemp("", "edgeprof-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	var measured []profiler.Loaded
-	for _, s := range []sized{{"mobilenetv2", synth.Size{Width: 0.75 * o.size, Resolution: 128}}, {"resnet", synth.Size{Width: o.size, Resolution: 160}}} {
-		alone, factors, err := o.slowdowns(ctx, filepath.Join(dir, s.family+".onnx"), s, min(mostOthers, 2*cal.Facts.Cores))
-		if err != nil {
-			return err
-		}
-		for i, f := range factors {
-			measured = append(measured, profiler.Loaded{Others: i + 1, Seconds: alone, Factor: f})
-		}
-	}
-	return cal.LearnLoad(measured)
-}
-
-func (o *calibrating) slowdowns(ctx context.Context, path string, s sized, most int) (float64, []float64, error) {
-	m, err := synth.New(s.family, s.size)
-	if err != nil {
-		return 0, nil, err
-	}
-	if err := writeModel(path, m, 1); err != nil {
-		return 0, nil, err
-	}
-	session, err := o.with.load(ctx, path, nil)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer session.Close()
-	return collection.Slowdowns(ctx, session, most, min(loadedRounds, o.runs))
 }
 
 // rows is the folder of what is measured for the user's own models. Its name
