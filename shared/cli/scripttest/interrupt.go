@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // A program is interrupted when it has worked for so long, or has been there so
@@ -38,7 +40,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	ts.Check(c.Start())
 	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
+	crash.Go(func() { ended <- c.Wait() })
 	defer syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // whatever is left
 	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[args[0]]
 	if err := busy(c.Process.Pid, ended); err != nil {
