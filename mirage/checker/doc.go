@@ -1,4 +1,5 @@
-// Package checker finds what is wrong with a simulated schedule.
+// Package checker finds what is wrong with a simulated schedule. It is of tests
+// only, which put the simulator and the sampling before it.
 //
 // It knows nothing of how the simulator works. From the input table and the
 // output (jobs.csv) alone it recomputes what every correct schedule obeys, by

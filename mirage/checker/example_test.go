@@ -1,9 +1,8 @@
-package checker_test
+package checker
 
 import (
 	"fmt"
 
-	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
@@ -15,12 +14,12 @@ func ExampleCheck() {
 		{ID: "b", User: "bob", Nodes: 2, End: 60, Limit: 60},
 	}
 	start, end := int64(0), int64(60)
-	outcome := func(id, user string, nodes int) checker.Outcome {
-		return checker.Outcome{ID: id, User: user, Nodes: nodes, Start: &start, End: &end, LimitSeconds: 60, DurationSeconds: 60, Status: "started"}
+	outcome := func(id, user string, nodes int) Outcome {
+		return Outcome{ID: id, User: user, Nodes: nodes, Start: &start, End: &end, LimitSeconds: 60, DurationSeconds: 60, Status: "started"}
 	}
-	report := checker.Check(
-		checker.Table{Jobs: jobs, Machine: cluster.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.EASY)},
-		[]checker.Outcome{outcome("a", "ann", 3), outcome("b", "bob", 2)},
+	report := Check(
+		Table{Jobs: jobs, Machine: cluster.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.EASY)},
+		[]Outcome{outcome("a", "ann", 3), outcome("b", "bob", 2)},
 	)
 	for _, v := range report.Violations {
 		fmt.Println(v)

@@ -1,73 +1,174 @@
 package checker
 
 import (
+	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace/synth"
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-// TestSamples breaks a sound block in one place at a time.
+// TestSamples judges a folder of samples as generate writes it.
 func TestSamples(t *testing.T) {
-	tests := []struct {
-		name      string
-		change    func(s []sampleRow, h []historyRow)
-		invariant int // 0: sound
-	}{
-		{"sound", func([]sampleRow, []historyRow) {}, 0},
-		{"history of the future", func(s []sampleRow, _ []historyRow) { s[0].History = s[0].Decision + 1 }, 13},
-		{"stale history", func(s []sampleRow, _ []historyRow) { s[0].History -= 600 }, 13},
-		{"reward does not add up", func(s []sampleRow, _ []historyRow) { s[0].Reward++ }, 13},
-		{"starts before it is submitted", func(s []sampleRow, _ []historyRow) { s[0].SuccStart, s[0].Reward = 400, -1600 }, 13},
-		{"last probe is not reactive", func(s []sampleRow, _ []historyRow) { s[1].PredEnd, s[1].Reward = 2001, 99 }, 13},
-		{"snapshot out of place", func(_ []sampleRow, h []historyRow) { h[5].Step = 6 }, 13},
-		{"more jobs than nodes", func(_ []sampleRow, h []historyRow) { h[5].X[0] = 9 }, 14},
-		{"quantiles fall", func(_ []sampleRow, h []historyRow) { h[5].X[3] = 1000 }, 14},
-		{"nobody waits, but long", func(_ []sampleRow, h []historyRow) { h[5].X[17], h[5].X[18], h[5].X[20] = 0, 0, 3 }, 14},
-		{"the predecessor's clock is wrong", func(_ []sampleRow, h []historyRow) {
-			for i := range historySteps {
-				h[i].X[predecessorAt+3]++
-			}
-		}, 14},
-		{"the successor has waited", func(_ []sampleRow, h []historyRow) { h[0].X[successorAt+2] = 1 }, 14},
+	const epoch = 1_670_000_000
+	jobs, err := synth.Default().Generate(synth.Settings{Days: 28, Start: epoch, NodeHoursPerDay: .9 * 40 * 24, MaxNodes: 40, Seed: 9})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			samples := []sampleRow{
-				{Probe: 0, Decision: 500, PredStart: 0, PredEnd: 2000, SuccStart: 900, Reward: -1100, History: 0},
-				{Probe: 1, Decision: 2000, PredStart: 0, PredEnd: 2000, SuccStart: 2100, Reward: 100, History: 1800},
-			}
-			var histories []historyRow
-			for i, s := range samples {
-				for step := range historySteps {
-					x := make([]float64, historyWidth)
-					x[0], x[1] = 2, 3
-					copy(x[2:12], []float64{30, 30, 45, 60, 60, 0, 1, 2, 3, 4})
-					x[17], x[18] = 1, 1
-					x[34], x[35], x[37], x[38], x[39] = 2880, 1, float64(s.Decision), 2880, 1
-					histories = append(histories, historyRow{0, i, step, x})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	p := samples.Plan{Episodes: 26, Probes: 3, Interval: 4 * 3600, Start: epoch + 9*86400, History: 9 * 86400, Service: chain.Service{Nodes: 4, Limit: 12 * 3600}}
+	if err := p.Generate(t.Context(), w, dir, samples.Shard{}, 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	report, err := Samples(dir)
+	if err != nil || report.Err() != nil {
+		t.Errorf("%v, %v", err, report.Err())
+	}
+}
+
+// sampleRow is a row of samples-*.parquet.
+type sampleRow struct {
+	Episode   int   `dataset:"episode"`
+	Probe     int   `dataset:"probe"`
+	Decision  int64 `dataset:"decision"`
+	PredStart int64 `dataset:"pred_start"`
+	PredEnd   int64 `dataset:"pred_end"`
+	SuccStart int64 `dataset:"succ_start"`
+	Reward    int64 `dataset:"reward_seconds"`
+	History   int64 `dataset:"history_end"`
+}
+
+// historyRow is a row of histories-*.parquet.
+type historyRow struct {
+	Episode int       `dataset:"episode"`
+	Probe   int       `dataset:"probe"`
+	Step    int       `dataset:"step"`
+	X       []float64 `dataset:",rest"`
+}
+
+// The shape of a history and the place of things in it.
+const (
+	historySteps  = 144
+	historyWidth  = 42
+	stepSeconds   = 600
+	pendingFrom   = 0
+	runningFrom   = 17
+	predecessorAt = 34
+	successorAt   = 38
+)
+
+// Samples checks invariants 13 and 14 on the blocks of samples in a folder:
+// rewards add up, the last probe of each episode is the reactive one, no
+// history is later than its decision or shorter than a day, and features are
+// what their definition allows.
+func Samples(dir string) (Report, error) {
+	var r Report
+	r.checked(13, 14)
+	blocks, err := filepath.Glob(filepath.Join(dir, "samples-*.parquet"))
+	if err != nil {
+		return r, err
+	}
+	for _, path := range blocks {
+		table, err := dataset.Load[sampleRow](path, dataset.Options{})
+		if err != nil {
+			return r, err
+		}
+		histories, err := dataset.Load[historyRow](strings.Replace(path, "samples-", "histories-", 1), dataset.Options{})
+		if err != nil {
+			return r, err
+		}
+		if len(table.Diagnostics)+len(histories.Diagnostics) > 0 || len(histories.Rows) != historySteps*len(table.Rows) {
+			r.breach(13, path, 0, "%d samples and %d snapshots, want %d of them", len(table.Rows), len(histories.Rows), historySteps*len(table.Rows))
+			continue
+		}
+		last := map[int]int{}
+		for _, s := range table.Rows {
+			last[s.Episode] = max(last[s.Episode], s.Probe)
+		}
+		for i, s := range table.Rows {
+			r.sample(s, s.Probe == last[s.Episode])
+			r.history(s, histories.Rows[i*historySteps:(i+1)*historySteps])
+		}
+	}
+	return r, nil
+}
+
+func (r *Report) sample(s sampleRow, reactive bool) {
+	id := fmt.Sprintf("episode %d probe %d", s.Episode, s.Probe)
+	switch {
+	case s.Reward != s.SuccStart-s.PredEnd:
+		r.breach(13, id, s.Decision, "reward %d, want %d", s.Reward, s.SuccStart-s.PredEnd)
+	case s.SuccStart < s.Decision:
+		r.breach(13, id, s.Decision, "the successor starts %d s before it is submitted", s.Decision-s.SuccStart)
+	case reactive && (s.Decision != s.PredEnd || s.Reward < 0):
+		r.breach(13, id, s.Decision, "the reactive probe is %d s from the end, with reward %d", s.PredEnd-s.Decision, s.Reward)
+	case s.History > s.Decision || s.History <= s.Decision-stepSeconds:
+		r.breach(13, id, s.Decision, "the history ends %d s before the decision", s.Decision-s.History)
+	}
+}
+
+// history checks a history's rows against what their definition allows.
+func (r *Report) history(s sampleRow, rows []historyRow) {
+	id := fmt.Sprintf("episode %d probe %d", s.Episode, s.Probe)
+	for i, h := range rows {
+		if h.Episode != s.Episode || h.Probe != s.Probe || h.Step != i || len(h.X) != historyWidth {
+			r.breach(13, id, s.Decision, "snapshot %d is out of place", i)
+			return
+		}
+		if what := wrong(h.X, rows[0].X); what != "" {
+			r.breach(14, id, s.Decision, "snapshot %d: %s", i, what)
+			return
+		}
+	}
+	// At the decision the predecessor has waited and run for as long as it is
+	// submitted; a pending one has not run.
+	p := rows[len(rows)-1].X[predecessorAt:successorAt]
+	if running := s.Decision >= s.PredStart; running && p[3] != float64(s.Decision-s.PredStart) && s.History <= s.Decision || p[2] < 0 || p[3] < 0 {
+		r.breach(14, id, s.Decision, "the predecessor has run %v s, want %d", p[3], s.Decision-s.PredStart)
+	}
+}
+
+// wrong says what is impossible in a snapshot. first is the history's first
+// one: the service jobs are the same in all of them.
+func wrong(x, first []float64) string {
+	for _, from := range []int{pendingFrom, runningFrom} {
+		jobs, nodes := x[from], x[from+1]
+		if jobs != math.Trunc(jobs) || jobs < 0 || nodes < jobs {
+			return fmt.Sprintf("%v jobs on %v nodes", jobs, nodes)
+		}
+		for q := range 3 {
+			v := x[from+2+5*q : from+7+5*q]
+			for k := range v {
+				if v[k] < 0 || k > 0 && v[k] < v[k-1] || jobs == 0 && v[k] != 0 || jobs == 1 && v[k] != v[0] {
+					return fmt.Sprintf("quantiles %v of %v jobs", v, jobs)
 				}
 			}
-			tt.change(samples, histories)
-			dir := t.TempDir()
-			names := strings.Fields(strings.Repeat("x ", historyWidth))
-			for i := range names {
-				names[i] = names[i] + string(rune('A'+i))
-			}
-			if err := dataset.Save(filepath.Join(dir, "samples-00000.parquet"), samples, dataset.Options{}); err != nil {
-				t.Fatal(err)
-			}
-			if err := dataset.Save(filepath.Join(dir, "histories-00000.parquet"), histories, dataset.Options{RestColumns: names}); err != nil {
-				t.Fatal(err)
-			}
-			r, err := Samples(dir, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if tt.invariant == 0 && r.Total > 0 || tt.invariant > 0 && (r.Total == 0 || r.Violations[0].Invariant != tt.invariant) {
-				t.Errorf("%v, want invariant %d", r.Violations, tt.invariant)
-			}
-		})
+		}
 	}
+	for k := pendingFrom + 12; k < runningFrom; k++ {
+		if x[k] != 0 {
+			return "a pending job has run"
+		}
+	}
+	for k := predecessorAt; k < historyWidth; k++ {
+		if x[k] != first[k] {
+			return "the service jobs change within a history"
+		}
+	}
+	if x[successorAt+2] != 0 || x[successorAt+3] != 0 {
+		return "the successor has waited or run"
+	}
+	return ""
 }

@@ -17,7 +17,7 @@ func TestCoverage(t *testing.T) {
 	kind := func(name string) coveragetest.Predictor {
 		l := learner(t, name)
 		return coveragetest.Predictor{Name: name, Level: bandLevel, Above: .01, Run: func(seed uint64) []uncertainty.Case {
-			set := madeFrom(rand.New(rand.NewPCG(seed, 9)), 500, Reduce)
+			set := madeFrom(rand.New(rand.NewPCG(seed, 9)), 500)
 			known := &samples.Set{Samples: set.Samples[:400]}
 			m, _, err := Train(t.Context(), name, l, []*samples.Set{known}, Settings{OverlapCost: 1, Seed: seed, Threads: 1})
 			if err != nil {
@@ -26,7 +26,7 @@ func TestCoverage(t *testing.T) {
 			var cases []uncertainty.Case
 			for i := range set.Samples[400:] {
 				s := &set.Samples[400+i]
-				h, err := m.scorer.Hours(m.view.Row(s))
+				h, err := m.scorer.Hours(m.view.row(s))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/registry"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -26,7 +25,7 @@ type Model struct {
 	// Origin is what the model was made from; nil where its file does not say.
 	Origin *Origin
 
-	view   View
+	view   view
 	scorer Scorer
 }
 
@@ -79,12 +78,12 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	return file.Write(path, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.Band, m.Origin, m.view.Names(), fitted})
+		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.Band, m.Origin, m.view.names(), fitted})
 	})
 }
 
 // Load reads a model that Save wrote. The error wraps ErrFile.
-func Load(path string, learners registry.List[Learner]) (*Model, error) {
+func Load(path string) (*Model, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -93,12 +92,12 @@ func Load(path string, learners registry.List[Learner]) (*Model, error) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	l, err := learners.Find(f.Kind)
+	l, err := Learners().Find(f.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: kind %w", path, ErrFile, err)
 	}
-	l.View.forecast = slices.Contains(f.Features, forecastNames[0])
-	names := l.View.Names()
+	v := view{forecast: slices.Contains(f.Features, forecastNames[0])}
+	names := v.names()
 	if len(f.Features) != len(names) {
 		return nil, fmt.Errorf("%s: %w: %d features, want %d", path, ErrFile, len(f.Features), len(names))
 	}
@@ -114,5 +113,5 @@ func Load(path string, learners registry.List[Learner]) (*Model, error) {
 	if _, err := fitted.Hours(make([]float64, len(names))); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, Band: f.Band, Origin: f.Origin, view: l.View, scorer: fitted}, nil
+	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, Band: f.Band, Origin: f.Origin, view: v, scorer: fitted}, nil
 }

@@ -3,18 +3,13 @@ package model
 import (
 	"context"
 
-	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/registry"
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// Learner is a kind of model: what it sees, how it is fitted and read back.
+// Learner is a kind of model: how it is fitted and read back.
 type Learner struct {
-	View View
-	Fit  Fitter
-	// Play, where set, takes the place of Fit: it learns to decide, from whole
-	// episodes.
-	Play func(ctx context.Context, v View, sets []*samples.Set, s Settings) (Scorer, Report, error)
+	Fit Fitter
 	// Load reads what Save of the learner's scorers wrote.
 	Load func([]byte) (Scorer, error)
 }
@@ -23,18 +18,18 @@ type Learner struct {
 // how it went; held may stop or steer it.
 type Fitter func(ctx context.Context, train, held regression.Samples, s Settings) (Scorer, string, error)
 
-// Scorer predicts the wait in hours from what a view shows.
+// Scorer predicts the wait in hours from features.
 type Scorer interface {
 	Hours(x []float64) (float64, error)
 	Save() ([]byte, error)
 }
 
-// Learners are the kinds of models of this package by name; one more is a line
-// here and a file.
+// Learners are the kinds of models by name; one more is a line here and a file.
 func Learners() registry.List[Learner] {
 	return registry.List[Learner]{
 		{Name: "ridge", Help: "ridge regression", New: ridge()},
 		{Name: "forest", Help: "random forest", New: forest()},
 		{Name: "boost", Help: "gradient-boosted trees for the quantile of the wait that costs least", New: boost()},
+		{Name: "moe", Help: "experimental: a mixture of ten expert networks; no seed of it was better than the forecast", New: moe()},
 	}
 }

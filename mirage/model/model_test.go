@@ -16,13 +16,9 @@ import (
 
 // made returns samples of a queue in which a successor waits an hour for each
 // ten pending jobs, plus noise.
-func made(n int) *samples.Set { return madeFor(n, Reduce) }
+func made(n int) *samples.Set { return madeFrom(rand.New(rand.NewPCG(1, 2)), n) }
 
-func madeFor(n int, reduce func([]float64) []float64) *samples.Set {
-	return madeFrom(rand.New(rand.NewPCG(1, 2)), n, reduce)
-}
-
-func madeFrom(rng *rand.Rand, n int, reduce func([]float64) []float64) *samples.Set {
+func madeFrom(rng *rand.Rand, n int) *samples.Set {
 	set := &samples.Set{}
 	for i := range n {
 		x := make([]float64, samples.Steps*samples.Features)
@@ -37,7 +33,7 @@ func madeFrom(rng *rand.Rand, n int, reduce func([]float64) []float64) *samples.
 		wait := x[(samples.Steps-1)*samples.Features]/10 + rng.Float64()
 		at := int64(1_670_000_000 + i*3600)
 		set.Samples = append(set.Samples, samples.Sample{
-			Episode: i / 7, Probe: i % 7, Decision: at, SuccStart: at + int64(wait*3600), PredEnd: at + 3600, X: reduce(x),
+			Episode: i / 7, Probe: i % 7, Decision: at, SuccStart: at + int64(wait*3600), PredEnd: at + 3600, X: Reduce(x),
 		})
 	}
 	return set
@@ -53,7 +49,7 @@ func trainAndReload(t *testing.T, kinds ...string) {
 		t.Run(k, func(t *testing.T) {
 			l := learner(t, k)
 			const n = 1400
-			set := madeFor(n, l.View.Reduce)
+			set := made(n)
 			s := Settings{OverlapCost: 1, Seed: 3, Threads: 2}
 			m, r, err := Train(t.Context(), k, l, []*samples.Set{set}, s)
 			if err != nil {
@@ -69,7 +65,7 @@ func trainAndReload(t *testing.T, kinds ...string) {
 				t.Errorf("%+v, saved %+v", got, m)
 			}
 			for _, sample := range set.Samples[:20] {
-				x := m.view.complete(sample.X, sample.Decision, 0)
+				x := Summary(sample.X, sample.Decision, 0)
 				a, err1 := m.scorer.Hours(x)
 				b, err2 := got.scorer.Hours(x)
 				if err1 != nil || err2 != nil || math.Abs(a-b) > 1e-6 {
@@ -105,7 +101,7 @@ func reload(t *testing.T, m *Model) *Model {
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Load(path, Learners())
+	got, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,35 +135,14 @@ func TestForecastModel(t *testing.T) {
 	}
 }
 
-// TestView: a forecast stands behind every step of a sequence, once behind a
-// summary.
+// TestView: what a forecast tells stands behind the summary, in hours.
 func TestView(t *testing.T) {
-	for _, v := range []View{Summaries(), Sequences()} {
-		plain := v.Names()
-		v.forecast = true
-		names, width := v.Names(), len(plain)/v.steps
-		row := v.withForecast(make([]float64, len(plain)), 2*3600, 3600, 0)
-		if len(names) != len(plain)+3*v.steps || len(row) != len(names) {
-			t.Fatalf("%d names and %d values from %d", len(names), len(row), len(plain))
-		}
-		for i := range row {
-			step, at := i/(width+3), i%(width+3)
-			switch {
-			case at < width && (names[i] != plain[step*width+at] || row[i] != 0), at == width && row[i] != 2, at == width+1 && row[i] != 1, at == width+2 && row[i] != 2:
-				t.Fatalf("%d: %s %v", i, names[i], row[i])
-			}
-		}
+	x := withForecast(make([]float64, len(SummaryNames())), 2*3600, 3600, 1800)
+	if names := (view{forecast: true}).names(); len(names) != len(x) || names[len(x)-3] != forecastNames[0] {
+		t.Fatalf("%d names of %d values: %v", len(names), len(x), names)
 	}
-}
-
-func TestPool(t *testing.T) {
-	x := make([]float64, samples.Steps*samples.Features)
-	for i := range samples.Steps {
-		x[i*samples.Features+3] = float64(i)
-	}
-	got := Pool(x)
-	if len(got) != len(PoolNames()) || got[3] != 2.5 || got[len(got)-samples.Features+3] != 140.5 || got[4] != 0 {
-		t.Errorf("%d values, the first hour is %v, the last %v", len(got), got[3], got[len(got)-samples.Features+3])
+	if diff := cmp.Diff([]float64{2, 1, 1.5}, x[len(x)-3:]); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -197,7 +172,7 @@ func TestPolicyUsesTheModel(t *testing.T) {
 func TestSplit(t *testing.T) {
 	set := made(700)
 	until := set.Samples[500].SuccStart
-	train, held, left, err := split([]*samples.Set{set}, until, Summaries())
+	train, held, left, err := split([]*samples.Set{set}, until, view{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,14 +180,14 @@ func TestSplit(t *testing.T) {
 		t.Errorf("%d, %d, %d", train.Len(), held.Len(), left)
 	}
 	set.Manifest.LastSubmit = until
-	if _, _, cut, err := split([]*samples.Set{set}, 0, Summaries()); err != nil || cut < 200 || cut > left {
+	if _, _, cut, err := split([]*samples.Set{set}, 0, view{}); err != nil || cut < 200 || cut > left {
 		t.Errorf("a trace that ends there: %d left out, %v", cut, err)
 	}
-	set.Manifest.Plan.Parity = true
-	if _, _, _, err := split([]*samples.Set{set}, 0, Summaries()); !errors.Is(err, ErrSamples) {
-		t.Errorf("parity: %v", err)
+	set.Samples[3].HistoryEnd = set.Samples[3].Decision + 1
+	if _, _, _, err := split([]*samples.Set{set}, 0, view{}); !errors.Is(err, ErrSamples) {
+		t.Errorf("a history that knows the future: %v", err)
 	}
-	if _, _, _, err := split(nil, 0, Summaries()); !errors.Is(err, ErrSamples) {
+	if _, _, _, err := split(nil, 0, view{}); !errors.Is(err, ErrSamples) {
 		t.Errorf("no samples: %v", err)
 	}
 }
@@ -262,7 +237,7 @@ func TestRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path, Learners()); !errors.Is(err, ErrFile) {
+		if _, err := Load(path); !errors.Is(err, ErrFile) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -288,7 +263,7 @@ func TestNewsvendor(t *testing.T) {
 		below := 0
 		for i := range set.Samples {
 			s := &set.Samples[i]
-			h, err := m.scorer.Hours(m.view.Row(s))
+			h, err := m.scorer.Hours(m.view.row(s))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,9 +10,9 @@ import (
 	"github.com/foretime/foretime/shared/regression/linear"
 )
 
-// Squash makes each x sign(x)·log(1+|x|), so that counts, minutes and seconds
+// squash makes each x sign(x)·log(1+|x|), so that counts, minutes and seconds
 // have spreads alike.
-func Squash(x []float64) []float64 {
+func squash(x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
 		out[i] = math.Copysign(math.Log1p(math.Abs(v)), v)
@@ -20,9 +20,9 @@ func Squash(x []float64) []float64 {
 	return out
 }
 
-// Squashed are samples with squashed features.
-func Squashed(s regression.Samples) regression.Samples {
-	s.X = Squash(s.X)
+// squashed are samples with squashed features.
+func squashed(s regression.Samples) regression.Samples {
+	s.X = squash(s.X)
 	return s
 }
 
@@ -37,7 +37,7 @@ func (l *line) Hours(x []float64) (float64, error) {
 		return 0, err
 	}
 	y := l.Intercept
-	for i, v := range Squash(x) {
+	for i, v := range squash(x) {
 		y += l.Coefficients[i] * v
 	}
 	return max(0, y), nil
@@ -61,7 +61,7 @@ func fitRidge(_ context.Context, train, held regression.Samples, _ Settings) (Sc
 	var best *line
 	least, penalty := math.Inf(1), 0.0
 	for _, p := range penalties {
-		m, err := linear.Ridge{Penalty: p, Scaled: true}.Fit(context.Background(), Squashed(train))
+		m, err := linear.Ridge{Penalty: p, Scaled: true}.Fit(context.Background(), squashed(train))
 		if err != nil {
 			return nil, "", err
 		}
@@ -81,4 +81,4 @@ func fitRidge(_ context.Context, train, held regression.Samples, _ Settings) (Sc
 	return best, fmt.Sprintf("penalty %g", penalty), nil
 }
 
-func ridge() Learner { return Learner{View: Summaries(), Fit: fitRidge, Load: loadLine} }
+func ridge() Learner { return Learner{Fit: fitRidge, Load: loadLine} }

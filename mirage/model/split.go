@@ -9,26 +9,26 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// Row is a sample on its way to the split.
-type Row struct {
+// row is a sample on its way to the split.
+type row struct {
 	Decision, Known int64     // Unix seconds: when it was taken, and when its outcome was known
-	X               []float64 // as the view shows it
+	X               []float64 // as the model sees it
 	Hours           float64   // the wait
 }
 
 // split divides the samples of each set by time: the last part judges, and that
 // part is learnt from whose outcome was known before it begins. Episodes with an outcome after until, or after
 // the last submission of their trace, are left out.
-func split(sets []*samples.Set, until int64, v View) (train, held regression.Samples, left int, err error) {
+func split(sets []*samples.Set, until int64, v view) (train, held regression.Samples, left int, err error) {
 	var x, xHeld [][]float64
 	var y, yHeld []float64
 	for _, set := range sets {
-		rows, dropped, err := Usable(set, until, v)
+		rows, dropped, err := usable(set, until, v)
 		if err != nil {
 			return train, held, 0, err
 		}
 		left += dropped
-		cut := len(rows) - int(HeldOutShare*float64(len(rows)))
+		cut := len(rows) - int(heldOutShare*float64(len(rows)))
 		if len(rows) < 50 || cut == len(rows) {
 			return train, held, left, fmt.Errorf("%w: %d of them are too few", ErrSamples, len(rows))
 		}
@@ -53,14 +53,14 @@ func split(sets []*samples.Set, until int64, v View) (train, held regression.Sam
 	return train, held, left, err
 }
 
-// Usable are the rows of a set in the order of time, and how many samples were
+// usable are the rows of a set in the order of time, and how many samples were
 // left out because their outcome came too late.
-func Usable(set *samples.Set, until int64, v View) (rows []Row, left int, err error) {
-	if set.Manifest.Plan.Parity {
-		return nil, 0, fmt.Errorf("%w: made with parity: their histories know the future", ErrSamples)
-	}
+func usable(set *samples.Set, until int64, v view) (rows []row, left int, err error) {
 	late := map[int]bool{}
 	for _, s := range set.Samples {
+		if s.HistoryEnd > s.Decision {
+			return nil, 0, fmt.Errorf("%w: their histories know the future", ErrSamples)
+		}
 		late[s.Episode] = late[s.Episode] || until > 0 && s.SuccStart >= until || set.Manifest.LastSubmit > 0 && s.SuccStart > set.Manifest.LastSubmit
 	}
 	for _, s := range set.Samples {
@@ -68,8 +68,8 @@ func Usable(set *samples.Set, until int64, v View) (rows []Row, left int, err er
 			left++
 			continue
 		}
-		rows = append(rows, Row{s.Decision, s.SuccStart, v.Row(&s), float64(s.SuccStart-s.Decision) / 3600})
+		rows = append(rows, row{s.Decision, s.SuccStart, v.row(&s), float64(s.SuccStart-s.Decision) / 3600})
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.Decision, b.Decision) })
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.Decision, b.Decision) })
 	return rows, left, nil
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
 )
 
@@ -86,55 +85,4 @@ func Reduce(x []float64) []float64 {
 func Summary(reduced []float64, now int64, meanWaitSeconds float64) []float64 {
 	angle := 2 * math.Pi * float64(((now%86400)+86400)%86400) / 86400
 	return append(slices.Clip(reduced), math.Sin(angle), math.Cos(angle), meanWaitSeconds)
-}
-
-// of is what a state looks like.
-func (v View) of(s *policy.State) ([]float64, error) {
-	tensor := make([]float64, samples.Steps*samples.Features)
-	s.History.Tensor(tensor)
-	waits := s.Waits[:min(len(s.Waits), 100)]
-	sum := 0.0
-	for _, w := range waits {
-		sum += w
-	}
-	x := v.complete(v.reduce(tensor), s.Now, sum/float64(max(len(waits), 1)))
-	if !v.forecast {
-		return x, nil
-	}
-	if s.Forecast == nil {
-		return nil, policy.ErrForecast
-	}
-	f, err := s.Forecast()
-	if err != nil {
-		return nil, err
-	}
-	return v.withForecast(x, f[0], f[1], s.RemainingSeconds()), nil
-}
-
-// PoolSteps is how many steps a pooled history has.
-const PoolSteps = 24
-
-// poolOf is how many snapshots each of them stands for.
-const poolOf = samples.Steps / PoolSteps
-
-// PoolNames are the names of a pooled history's features.
-func PoolNames() []string {
-	var names []string
-	for step := range PoolSteps {
-		for _, c := range samples.Columns() {
-			names = append(names, fmt.Sprintf("%s_%dh", c, PoolSteps-1-step))
-		}
-	}
-	return names
-}
-
-// Pool is a history with each hour as the mean of its six snapshots: 24 rows
-// of 42 features. What is constant through a history stays what it is.
-func Pool(x []float64) []float64 {
-	out := make([]float64, PoolSteps*samples.Features)
-	for i, v := range x {
-		step, feature := i/samples.Features, i%samples.Features
-		out[step/poolOf*samples.Features+feature] += v / poolOf
-	}
-	return out
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/regression"
@@ -56,31 +55,21 @@ type Report struct {
 	Detail      string  `json:"detail,omitempty"`
 }
 
-// HeldOutShare is the part of the samples, the latest, that judge.
-const HeldOutShare = 0.2
+// heldOutShare is the part of the samples, the latest, that judge.
+const heldOutShare = 0.2
 
 // bandLevel is the level of the interval of a predicted wait.
 const bandLevel = .9
 
-// Train makes a model of a kind from sets of samples that were loaded with its
-// View's Reduce. The later part of each set judges the model and sets the margin.
+// Train makes a model of a kind from sets of samples that were loaded with
+// [Reduce]. The later part of each set judges the model and sets the margin.
 // The error wraps ErrSamples or is the learner's own.
 func Train(ctx context.Context, kind string, l Learner, sets []*samples.Set, s Settings) (*Model, Report, error) {
 	if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 		return nil, Report{}, fmt.Errorf("%w: overlap cost %v", ErrSamples, s.OverlapCost)
 	}
-	if s.Forecast && slices.ContainsFunc(sets, func(set *samples.Set) bool { return set.Original }) {
-		return nil, Report{}, fmt.Errorf("%w: those of the original program hold no forecasts", ErrSamples)
-	}
-	m := &Model{Kind: kind, OverlapCost: s.OverlapCost, Origin: originOf(sets, s.Until), view: l.View}
-	m.view.forecast = s.Forecast
-	var r Report
-	var err error
-	if l.Play != nil {
-		m.scorer, r, err = l.Play(ctx, m.view, sets, s)
-	} else {
-		r, err = m.fit(ctx, l.Fit, sets, s)
-	}
+	m := &Model{Kind: kind, OverlapCost: s.OverlapCost, Origin: originOf(sets, s.Until), view: view{s.Forecast}}
+	r, err := m.fit(ctx, l.Fit, sets, s)
 	r.Model = kind
 	return m, r, err
 }

@@ -1,63 +1,57 @@
 package model
 
-import "github.com/foretime/foretime/mirage/samples"
+import (
+	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/samples"
+)
 
-// View is what a kind of model sees of a history: reduce of the history, then
-// complete with the rest that is known. forecast adds the queue's own forecast
-// to each of the steps that the view has. [Summaries] and [Sequences] are the
-// two there are.
-type View struct {
-	reduce   func(x []float64) []float64
-	complete func(reduced []float64, now int64, meanWaitSeconds float64) []float64
-	columns  func() []string
-	steps    int
-	forecast bool
-}
+// view is what a model sees: the summary of a history, and with forecast what
+// the queue itself predicts.
+type view struct{ forecast bool }
 
 // forecastNames are the features that a forecast adds.
 var forecastNames = []string{"forecast_full_hours", "forecast_part_hours", "forecast_full_less_remaining_hours"}
 
-// Names are the names of what a view shows, in order.
-func (v View) Names() []string {
+// names are the features in order.
+func (v view) names() []string {
 	if v.forecast {
-		return eachStep(v.steps, v.columns(), forecastNames)
+		return append(SummaryNames(), forecastNames...)
 	}
-	return v.columns()
+	return SummaryNames()
 }
 
-// Row is what a sample looks like.
-func (v View) Row(s *samples.Sample) []float64 {
-	x := v.complete(s.X, s.Decision, s.MeanWait)
+// row is what a sample, loaded with [Reduce], looks like.
+func (v view) row(s *samples.Sample) []float64 {
+	x := Summary(s.X, s.Decision, s.MeanWait)
 	if v.forecast {
-		x = v.withForecast(x, s.ForecastFull, s.ForecastPart, float64(s.PredEnd-s.Decision))
+		x = withForecast(x, s.ForecastFull, s.ForecastPart, float64(s.PredEnd-s.Decision))
 	}
 	return x
 }
 
-func (v View) withForecast(x []float64, full, part, remaining float64) []float64 {
-	return eachStep(v.steps, x, []float64{full / 3600, part / 3600, (full - remaining) / 3600})
-}
-
-// eachStep puts more behind each of the equal steps that x consists of.
-func eachStep[T any](steps int, x, more []T) []T {
-	width := len(x) / steps
-	out := make([]T, 0, len(x)+steps*len(more))
-	for step := range steps {
-		out = append(out, x[step*width:(step+1)*width]...)
-		out = append(out, more...)
+// of is what a state looks like.
+func (v view) of(s *policy.State) ([]float64, error) {
+	tensor := make([]float64, samples.Steps*samples.Features)
+	s.History.Tensor(tensor)
+	waits := s.Waits[:min(len(s.Waits), 100)]
+	sum := 0.0
+	for _, w := range waits {
+		sum += w
 	}
-	return out
+	x := Summary(Reduce(tensor), s.Now, sum/float64(max(len(waits), 1)))
+	if !v.forecast {
+		return x, nil
+	}
+	if s.Forecast == nil {
+		return nil, policy.ErrForecast
+	}
+	f, err := s.Forecast()
+	if err != nil {
+		return nil, err
+	}
+	return withForecast(x, f[0], f[1], s.RemainingSeconds()), nil
 }
 
-// Summaries shows the last snapshot, how it changed, and the predecessor.
-func Summaries() View {
-	return View{reduce: Reduce, complete: Summary, columns: SummaryNames, steps: 1}
+func withForecast(x []float64, full, part, remaining float64) []float64 {
+	return append(x, full/3600, part/3600, (full-remaining)/3600)
 }
-
-// Sequences shows the day before, hour by hour.
-func Sequences() View {
-	return View{reduce: Pool, complete: func(x []float64, _ int64, _ float64) []float64 { return x }, columns: PoolNames, steps: PoolSteps}
-}
-
-// Reduce is what samples are to be loaded with for the view.
-func (v View) Reduce(x []float64) []float64 { return v.reduce(x) }

@@ -5,8 +5,6 @@
 // A history is 144 snapshots of 42 features, one each ten minutes ([Columns]
 // names them). The package decides when snapshots are taken and what they
 // hold; it refuses to let a history know anything later than its decision.
-// (The history that goes with the reward's moment, which the original program
-// stored, can be asked for with Plan.Parity, for comparison only.)
 //
 // [Plan.Generate] plays episodes in blocks of a few. A block is one file,
 // written whole or not at all, with the same bytes whoever writes it and

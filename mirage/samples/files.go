@@ -184,7 +184,6 @@ func sweep(paths ...string) error {
 type Set struct {
 	Manifest Manifest
 	Samples  []Sample
-	Original bool // made by the original program: see LoadOriginal
 }
 
 // LoadManifest reads plan.json.

@@ -23,12 +23,6 @@ type Plan struct {
 	Start    int64         `json:"start"`            // the first predecessor's submission, Unix seconds
 	History  int64         `json:"history_seconds"`  // simulated before Start, from an idle machine
 	Service  chain.Service `json:"service"`
-	// Offset moves every predecessor; shards of a study with other offsets see
-	// other moments of the same trace.
-	Offset int64 `json:"offset_seconds"`
-	// Parity takes histories at the moment of the reward, as the original
-	// program did. Such samples know the future; they are for comparison only.
-	Parity bool `json:"parity"`
 }
 
 // ForecastShares are the shares of their limits that jobs use in the forecasts
@@ -51,7 +45,7 @@ func (p Plan) Check() error {
 }
 
 // Submit is when the predecessor of an episode is submitted.
-func (p Plan) Submit(episode int) int64 { return p.Start + p.Offset + int64(episode)*p.Interval }
+func (p Plan) Submit(episode int) int64 { return p.Start + int64(episode)*p.Interval }
 
 // Sample is a probe of an episode: what was known, and what came of it.
 type Sample struct {
@@ -136,13 +130,6 @@ func (p Plan) probe(camera *Camera, pair *chain.Pair) (Sample, error) {
 		return Sample{}, err
 	}
 	s.ForecastFull, s.ForecastPart = forecast[0], forecast[1]
-	if p.Parity && o.SuccStart > pair.Now() {
-		late := *camera
-		late.moments = append([]Moment(nil), camera.moments...)
-		f := pair.Fork()
-		late.RunUntil(f, o.SuccStart)
-		camera = &late
-	}
 	h, err := camera.History(pair)
 	if err != nil {
 		return Sample{}, err
@@ -156,7 +143,7 @@ func (p Plan) probe(camera *Camera, pair *chain.Pair) (Sample, error) {
 // begun History before the plan's start with an idle machine, or at the first
 // job if that is later, and run to the day before the episode.
 func (p Plan) Background(ctx context.Context, w *simulator.Workload, episode int) (*simulator.Simulator, error) {
-	begin := p.Start + min(p.Offset, 0) - max(p.History, Steps*SnapshotSeconds)
+	begin := p.Start - max(p.History, Steps*SnapshotSeconds)
 	s := w.NewFrom(begin)
 	if err := p.Forward(ctx, s, episode); err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/mirage/chain"
-	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
@@ -144,17 +143,6 @@ func TestHistoryIsDecisionTime(t *testing.T) {
 			t.Errorf("probe %d sees later arrivals: %s", i, diff)
 		}
 	}
-	// Parity does, which is why it is for comparison only.
-	p.Parity = true
-	late, err := p.Episode(background, e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range late {
-		if whole[i].SuccStart-whole[i].Decision > 2*SnapshotSeconds && late[i].HistoryEnd <= late[i].Decision {
-			t.Errorf("probe %d with parity ends at %d, the decision was at %d, the start at %d", i, late[i].HistoryEnd, late[i].Decision, late[i].SuccStart)
-		}
-	}
 }
 
 func files(t *testing.T, dir string) map[string]string {
@@ -213,10 +201,6 @@ func TestGenerate(t *testing.T) {
 	generate(whole, Shard{}, 3)
 	if diff := cmp.Diff(want, files(t, whole)); diff != "" {
 		t.Error("what goes on differs from the whole")
-	}
-	report, err := checker.Samples(whole, false)
-	if err != nil || report.Err() != nil {
-		t.Errorf("checker: %v, %v", err, report.Err())
 	}
 	set, err := Load(whole, nil)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
@@ -60,25 +59,6 @@ func TestLonestar6(t *testing.T) {
 			m := r.Metrics()
 			if m.Jobs != 17914 || math.Abs(m.MeanWaitHours-tt.mean) > .006 || math.Abs(m.Spearman-tt.spearman) > .0006 || math.Abs(m.MAEHours-tt.mae) > .006 {
 				t.Errorf("%+v, want mean %v, Spearman %v, MAE %v", m, tt.mean, tt.spearman, tt.mae)
-			}
-		})
-	}
-}
-
-// TestLonestar6Invariants has the checker look at every discipline.
-func TestLonestar6Invariants(t *testing.T) {
-	_, jobs := lonestar6(t)
-	for _, d := range disciplines() {
-		t.Run(string(d), func(t *testing.T) {
-			table := checker.Table{Jobs: jobs, Machine: cluster.Machine{Nodes: 75}, Rules: scheduler.Defaults(d)}
-			table.Rules.UserLimit = 8
-			out, err := simulate(table, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			report := checker.Check(table, out)
-			if err := report.Err(); err != nil {
-				t.Error(err)
 			}
 		})
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -20,7 +19,7 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	var e episodes
 	var probes int
 	var out, shard string
-	var parity, asJSON bool
+	var asJSON bool
 	var array int
 	var arrayOptions []string
 	c := &cobra.Command{
@@ -29,8 +28,7 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 		Long: `Play service pairs on the simulated queue of a trace, submit the successor at
 several probes of each, and write the histories up to each probe with the
 reward that came of it, as Parquet. A run that was stopped goes on where it
-was; shards of a run, written anywhere, put together are the run. Whatever is in
-the folder at the end is checked.`,
+was; shards of a run, written anywhere, put together are the run.`,
 		Example: "  mirage generate ls6-a100.log --config config.json --episodes 684 --probes 7 --interval 4h --start 2022-11-01 --history 14d --service-nodes 1 --out samples/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,7 +57,6 @@ the folder at the end is checked.`,
 			if err != nil {
 				return err
 			}
-			plan.Parity = parity
 			if err := checkRoom(env, t, plan); err != nil {
 				return err
 			}
@@ -67,7 +64,7 @@ the folder at the end is checked.`,
 			if err != nil {
 				return err
 			}
-			if array > 0 { // what follows finds every block there, and checks them
+			if array > 0 { // what follows reads every block and makes those anew that are not whole
 				manifest, err := samples.LoadManifest(out)
 				if err != nil {
 					return err
@@ -86,13 +83,6 @@ the folder at the end is checked.`,
 				return err
 			}
 			missing := len(manifest.Missing(out))
-			report, err := checker.Samples(out, parity)
-			if err != nil {
-				return err
-			}
-			if err := report.Err(); err != nil {
-				return fmt.Errorf("check: %w", err)
-			}
 			if asJSON {
 				return env.WriteJSON(map[string]any{
 					"episodes": plan.Episodes, "samples": plan.Episodes * plan.Probes, "blocks": manifest.Blocks,
@@ -112,7 +102,6 @@ the folder at the end is checked.`,
 	f.StringVar(&shard, "shard", "", "I/N: only part I of N, counted from 0")
 	f.IntVar(&array, "slurm", 0, "do the work as a Slurm job array of that many shards, wait for it and check what it wrote")
 	f.StringArrayVar(&arrayOptions, "slurm-option", nil, "option for sbatch, such as --partition=cpu (may be repeated)")
-	f.BoolVar(&parity, "parity", false, "store the histories of the reward's moment, which know the future: for comparison only")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	cli.Require(c, "out")
 	return c

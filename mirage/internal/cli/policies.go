@@ -49,5 +49,5 @@ func openModel(name string, others ...string) (*model.Model, error) {
 		names := append(policy.Baselines().Names(), others...)
 		return nil, cli.Usagef("--model %s: neither a baseline (%s) nor a model file: %w", name, strings.Join(names, ", "), err)
 	}
-	return model.Load(name, learners())
+	return model.Load(name)
 }

@@ -30,19 +30,11 @@ type provision struct {
 	need                                  live
 	config                                string
 	s                                     slurm.Settings
-	chains                                string
-	name                                  string // before what is told, where there are several
 	asJSON                                bool
 	knobs                                 knobs
 }
 
 func newProvisionCommand(env *cli.Env) *cobra.Command {
-	_, c := newProvision(env)
-	return c
-}
-
-// newProvision is the command and what its flags set.
-func newProvision(env *cli.Env) (*provision, *cobra.Command) {
 	p := &provision{env: env}
 	c := &cobra.Command{
 		Use:   "provision [flags] SCRIPT [ARG...]",
@@ -63,12 +55,6 @@ fixed needs --lead, forecast and futures --config:
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := misplaced(cmd, args); err != nil {
 				return err
-			}
-			if p.chains != "" {
-				return p.all(cmd.Context(), args)
-			}
-			if p.state == "" {
-				return cli.Usagef("--state, the folder of the chain, is needed, or --chains")
 			}
 			return p.run(cmd.Context(), args)
 		},
@@ -100,9 +86,9 @@ fixed needs --lead, forecast and futures --config:
 	f.StringVar(&p.resolve, "resolve", "", "where it could not be known whether a job was submitted: its id, or none")
 	f.BoolVar(&p.s.DryRun, "dry-run", false, "decide and log for --predecessor, submit nothing")
 	f.StringVar(&p.metrics, "metrics", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9118")
-	f.StringVar(&p.chains, "chains", "", "file of several services to keep going at once: a list, services, each with script, args and flags of this command by name")
 	f.BoolVar(&p.asJSON, "json", false, "print JSON at the end")
-	return p, c
+	cli.Require(c, "state")
+	return c
 }
 
 // misplaced refuses flags of the command behind the script, whose arguments they
@@ -119,24 +105,6 @@ func misplaced(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return nil
-}
-
-// all keeps the services of the --chains file going.
-func (p *provision) all(ctx context.Context, args []string) error {
-	if len(args) > 0 || p.state != "" {
-		return cli.Usagef("--chains goes without a script and without --state")
-	}
-	sums, err := several(ctx, p.env, p.chains)
-	if sums == nil {
-		return err
-	}
-	if p.asJSON {
-		return errors.Join(err, p.env.WriteJSON(sums))
-	}
-	for _, sum := range sums {
-		err = errors.Join(err, p.print(sum))
-	}
-	return err
 }
 
 func (p *provision) run(ctx context.Context, args []string) error {
@@ -177,10 +145,10 @@ func (p *provision) keep(ctx context.Context) (sum slurm.Summary, err error) {
 func (p *provision) remains(l *slurm.Ledger) {
 	s := statusOf(l)
 	for _, job := range s.Running {
-		p.env.Log.Warnf("%sjob %d runs on; scancel %d ends it", p.name, job, job)
+		p.env.Log.Warnf("job %d runs on; scancel %d ends it", job, job)
 	}
 	for _, job := range s.Queued {
-		p.env.Log.Warnf("%sjob %d remains queued; scancel %d takes it back", p.name, job, job)
+		p.env.Log.Warnf("job %d remains queued; scancel %d takes it back", job, job)
 	}
 }
 
@@ -242,7 +210,7 @@ func (p *provision) settings(args []string) (err error) {
 		}
 	}
 	p.s.Client = &slurm.Client{Runner: slurm.Exec{}}
-	p.s.Warn = func(err error) { p.env.Log.Warnf("%s%v", p.name, err) }
+	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
 	p.s.Tell = p.tell
 	if p.config != "" {
 		file, err := calibrate.Load(p.config)
@@ -265,11 +233,11 @@ func (p *provision) settings(args []string) (err error) {
 func (p *provision) tell(e slurm.Entry) {
 	switch e.Kind {
 	case slurm.Accepted:
-		p.env.Log.Infof("%sservice %d: job %d was submitted", p.name, e.Link, e.Job)
+		p.env.Log.Infof("service %d: job %d was submitted", e.Link, e.Job)
 	case slurm.Started:
-		p.env.Log.Infof("%sservice %d: job %d has started", p.name, e.Link, e.Job)
+		p.env.Log.Infof("service %d: job %d has started", e.Link, e.Job)
 	case slurm.Ended:
-		p.env.Log.Infof("%sservice %d: job %d has ended (%s)", p.name, e.Link, e.Job, e.Reason)
+		p.env.Log.Infof("service %d: job %d has ended (%s)", e.Link, e.Job, e.Reason)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
-	"github.com/foretime/foretime/shared/dataset"
 )
 
 // Outcome is a row of jobs.csv.
@@ -23,18 +22,6 @@ type Outcome struct {
 	ActualStart     int64  `dataset:"actual_start"`
 	Status          string `dataset:"status"`
 	On              string `dataset:"on,optional"` // numbers of its nodes, where they are of kinds
-}
-
-// ReadOutcomes reads a jobs.csv. A row that cannot be read is an error.
-func ReadOutcomes(path string) ([]Outcome, error) {
-	table, err := dataset.Load[Outcome](path, dataset.Options{})
-	if err != nil {
-		return nil, err
-	}
-	if len(table.Diagnostics) > 0 {
-		return nil, fmt.Errorf("%d unusable rows, the first: %w", table.Counts.Dropped, table.Diagnostics[0])
-	}
-	return table.Rows, nil
 }
 
 // Table is what was simulated: the jobs in the order of submission, the

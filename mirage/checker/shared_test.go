@@ -1,4 +1,4 @@
-package simulator_test
+package checker
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
@@ -17,7 +16,7 @@ import (
 
 // sharedWorkload is a workload on nodes of kinds, in partitions that may have
 // nodes in common, whose jobs share nodes or not.
-func sharedWorkload(t *rapid.T, d scheduler.Discipline) checker.Table {
+func sharedWorkload(t *rapid.T, d scheduler.Discipline) Table {
 	table := workload(t, d)
 	m := &table.Machine
 	m.Nodes = 0

@@ -1,4 +1,4 @@
-package simulator_test
+package checker
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/foretime/foretime/mirage/checker"
 	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
 )
@@ -15,7 +14,7 @@ import (
 // end at every instant. The real one must agree with it to the second, and
 // with a fault planted in it the checker must notice.
 type reference struct {
-	checker.Table
+	Table
 	fault fault
 
 	now, lastPass int64
@@ -63,7 +62,7 @@ const (
 	holdsUpOthers
 )
 
-func (f *reference) simulate() []checker.Outcome {
+func (f *reference) simulate() []Outcome {
 	f.start, f.end, f.eligible = map[int]int64{}, map[int]int64{}, map[int]int64{}
 	f.lastPass = math.MinInt64 / 2
 	arrived, waiting := 0, []int{}
@@ -368,10 +367,10 @@ func (f *reference) reserving(depth int, window int64) {
 	}
 }
 
-func (f *reference) outcomes() []checker.Outcome {
-	out := make([]checker.Outcome, len(f.Jobs))
+func (f *reference) outcomes() []Outcome {
+	out := make([]Outcome, len(f.Jobs))
 	for i, j := range f.Jobs {
-		out[i] = checker.Outcome{
+		out[i] = Outcome{
 			ID: j.ID, User: j.User, Nodes: j.Nodes, Submit: j.Submit, LimitSeconds: j.Limit,
 			DurationSeconds: j.Duration(), ActualStart: j.Start, Status: "rejected",
 		}
