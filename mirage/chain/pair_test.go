@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/mirage/trace/synth"
@@ -24,7 +23,7 @@ func busy(t testing.TB, seed uint64) *simulator.Workload {
 }
 
 func workload(t testing.TB, jobs []trace.Job, nodes int) *simulator.Workload {
-	rules := scheduler.Defaults(scheduler.Slurm)
+	rules := cluster.Defaults(cluster.Slurm)
 	rules.UserLimit = 8
 	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: nodes}, Rules: rules})
 	if err != nil {

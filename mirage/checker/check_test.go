@@ -168,7 +168,7 @@ func userLimit(r *Report, t Table, ran []*run) {
 
 // fcfs checks invariant 4.
 func fcfs(r *Report, t Table, ran []*run) {
-	if !t.Rules.Promises().InOrder {
+	if t.Rules.Discipline != cluster.FCFS {
 		r.skip(4, "the scheduler does not start jobs in the order of submission")
 		return
 	}
@@ -267,7 +267,7 @@ func roomForAll(r *Report, t Table, ran []*run) {
 func conservative(r *Report, t Table, ran []*run) {
 	w := t.Rules.Weights
 	switch {
-	case !t.Rules.Promises().AllReserved:
+	case t.Rules.Discipline != cluster.Conservative:
 		r.skip(6, "the scheduler does not reserve for every job")
 		return
 	case t.Rules.UserLimit > 0 || len(t.Machine.Down) > 0 || t.Rules.LoggedPriority || w.Age+w.Size+w.FairShare+w.Partition+w.QOS > 0 || tiered(t.Machine):

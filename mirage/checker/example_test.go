@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -18,7 +17,7 @@ func ExampleCheck() {
 		return Outcome{ID: id, User: user, Nodes: nodes, Start: &start, End: &end, LimitSeconds: 60, DurationSeconds: 60, Status: "started"}
 	}
 	report := Check(
-		Table{Jobs: jobs, Machine: cluster.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.EASY)},
+		Table{Jobs: jobs, Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.EASY)},
 		[]Outcome{outcome("a", "ann", 3), outcome("b", "bob", 2)},
 	)
 	for _, v := range report.Violations {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/foretime/foretime/mirage/cluster"
 )
 
 // heads checks invariants 5, 7 and 9 by going through the schedule instant by
@@ -14,7 +16,7 @@ import (
 func heads(r *Report, t Table, ran []*run) {
 	if t.Rules.Weights.FairShare > 0 {
 		for _, n := range []int{5, 7, 9} {
-			r.skip(n, "fair share depends on the moments at which it was reckoned")
+			r.skip(n, "fair share depends on the moments at which it was computed")
 		}
 		return
 	}
@@ -35,7 +37,13 @@ func reservedWithin(t Table) int64 {
 	if len(t.Machine.Down) > 0 {
 		return 0
 	}
-	return t.Rules.Promises().HeadWithin
+	switch b := t.Rules.Backfill; {
+	case t.Rules.Discipline == cluster.FCFS || t.Rules.Discipline == cluster.Slurm && b.ResolutionSeconds > 0:
+		return 0
+	case t.Rules.Discipline == cluster.Slurm:
+		return b.WindowMinutes * 60
+	}
+	return math.MaxInt64
 }
 
 // floor is the state of the machine as the output implies it.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -25,7 +24,7 @@ func TestLonestar6Invariants(t *testing.T) {
 	jobs := log.Between(from, to)
 	for _, d := range disciplines() {
 		t.Run(string(d), func(t *testing.T) {
-			table := Table{Jobs: jobs, Machine: cluster.Machine{Nodes: 75}, Rules: scheduler.Defaults(d)}
+			table := Table{Jobs: jobs, Machine: cluster.Machine{Nodes: 75}, Rules: cluster.Defaults(d)}
 			table.Rules.UserLimit = 8
 			out, err := simulate(table, nil)
 			if err != nil {

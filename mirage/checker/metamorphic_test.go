@@ -3,7 +3,7 @@ package checker
 import (
 	"fmt"
 
-	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -109,15 +109,15 @@ func same(r *Report, invariant int, what string, a, b []Outcome, shift int64) {
 // hand runs invariant 15. On 88 nodes, A (87 nodes, 48 h) starts at 0 and B
 // (4 nodes) must wait for it; C (1 node, 48 h) comes last, outlives A, and
 // still does not delay B, which needs 4 of 87 nodes: C starts when it comes.
-func hand(r *Report, rules scheduler.Rules, simulate Simulate) error {
+func hand(r *Report, rules cluster.Rules, simulate Simulate) error {
 	const limit = 48 * 3600
 	job := func(id string, submit int64, nodes int) trace.Job {
 		return trace.Job{ID: id, User: id, Submit: submit, Start: submit, End: submit + limit, Limit: limit, Nodes: nodes}
 	}
-	t := Table{Jobs: []trace.Job{job("A", 0, 87), job("B", 60, 4), job("C", 120, 1)}, Rules: scheduler.Defaults(rules.Discipline)}
+	t := Table{Jobs: []trace.Job{job("A", 0, 87), job("B", 60, 4), job("C", 120, 1)}, Rules: cluster.Defaults(rules.Discipline)}
 	t.Machine.Nodes = 88
 	want := map[string]int64{"A": 0, "B": limit, "C": 120}
-	if rules.Promises().InOrder {
+	if rules.Discipline == cluster.FCFS {
 		want["C"] = limit
 	}
 	got, err := simulate(t, nil)

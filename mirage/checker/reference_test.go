@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -124,7 +124,7 @@ func (f *reference) simulate() []Outcome {
 			return false
 		})
 		if changed {
-			f.dirty = f.Rules.Discipline == scheduler.Slurm
+			f.dirty = f.Rules.Discipline == cluster.Slurm
 			f.event()
 		}
 		if f.dirty && f.now >= f.lastPass+f.Rules.Backfill.IntervalSeconds {
@@ -294,10 +294,10 @@ func (f *reference) event() {
 	f.planned = nil
 	f.nodes().closed = nil
 	switch f.Rules.Discipline {
-	case scheduler.Conservative:
+	case cluster.Conservative:
 		f.reserving(0, 0)
 		return
-	case scheduler.EASY:
+	case cluster.EASY:
 		reserved := map[string]bool{}
 		for _, i := range f.queue() {
 			switch {
@@ -362,7 +362,7 @@ func (f *reference) reserving(depth int, window int64) {
 			f.begin(i)
 		} else if (window == 0 || at < f.now+window) && f.fault != backfillIgnoresReservations {
 			f.plan(i, at)
-			f.planned[len(f.planned)-1].alone = f.Rules.Discipline == scheduler.Slurm
+			f.planned[len(f.planned)-1].alone = f.Rules.Discipline == cluster.Slurm
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -29,7 +28,7 @@ type Outcome struct {
 type Table struct {
 	Jobs    []trace.Job
 	Machine cluster.Machine
-	Rules   scheduler.Rules
+	Rules   cluster.Rules
 
 	room *room // of the machine, while it is checked
 }

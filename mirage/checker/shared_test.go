@@ -9,14 +9,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
 // sharedWorkload is a workload on nodes of kinds, in partitions that may have
 // nodes in common, whose jobs share nodes or not.
-func sharedWorkload(t *rapid.T, d scheduler.Discipline) Table {
+func sharedWorkload(t *rapid.T, d cluster.Discipline) Table {
 	table := workload(t, d)
 	m := &table.Machine
 	m.Nodes = 0
@@ -30,7 +29,7 @@ func sharedWorkload(t *rapid.T, d scheduler.Discipline) Table {
 		m.Kinds, m.Nodes = append(m.Kinds, k), m.Nodes+k.Nodes
 	}
 	m.Partitions = []cluster.Partition{{Name: "a"}, {Name: "b", MaxSeconds: 3000, MaxNodes: 5}}
-	if d != scheduler.FCFS {
+	if d != cluster.FCFS {
 		m.Partitions[0].Tier = rapid.IntRange(0, 1).Draw(t, "tier")
 	}
 	for i := range m.Down {
@@ -64,16 +63,16 @@ func TestSharedNodes(t *testing.T) {
 // TestPlantedSharingFaults shows that the checker notices bugs of placement.
 func TestPlantedSharingFaults(t *testing.T) {
 	for _, p := range []planted{
-		{"forgets GPUs", forgetsGPUs, scheduler.Slurm, 1},
-		{"forgets memory", forgetsMemory, scheduler.EASY, 1},
-		{"shares exclusive nodes", sharesExclusive, scheduler.Conservative, 1},
-		{"leaves the partition", leavesPartition, scheduler.FCFS, 2},
-		{"ignores tiers", ignoresTiers, scheduler.Slurm, 7},
-		{"one CPU too many", oneNodeTooMany, scheduler.Slurm, 1},
-		{"runs on nodes that go down", ignoresDown, scheduler.EASY, 1},
-		{"backfill ignores reservations", backfillIgnoresReservations, scheduler.EASY, 5},
-		{"backfill ignores reservations", backfillIgnoresReservations, scheduler.Conservative, 6},
-		{"one partition holds up another", holdsUpOthers, scheduler.FCFS, 7},
+		{"forgets GPUs", forgetsGPUs, cluster.Slurm, 1},
+		{"forgets memory", forgetsMemory, cluster.EASY, 1},
+		{"shares exclusive nodes", sharesExclusive, cluster.Conservative, 1},
+		{"leaves the partition", leavesPartition, cluster.FCFS, 2},
+		{"ignores tiers", ignoresTiers, cluster.Slurm, 7},
+		{"one CPU too many", oneNodeTooMany, cluster.Slurm, 1},
+		{"runs on nodes that go down", ignoresDown, cluster.EASY, 1},
+		{"backfill ignores reservations", backfillIgnoresReservations, cluster.EASY, 5},
+		{"backfill ignores reservations", backfillIgnoresReservations, cluster.Conservative, 6},
+		{"one partition holds up another", holdsUpOthers, cluster.FCFS, 7},
 	} {
 		p.notice(t, 1000, sharedWorkload)
 	}
@@ -95,7 +94,7 @@ func TestPlaced(t *testing.T) {
 		job("two CPUs beside the six", 60, &trace.Need{CPUs: 2}),
 	}
 	machine := cluster.Machine{Nodes: 2, Kinds: []cluster.Kind{{Name: "gpu", Nodes: 1, CPUs: 2, GPUs: 4}, {Name: "cpu", Nodes: 1, CPUs: 8}}}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: machine, Rules: scheduler.Defaults(scheduler.Conservative)})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: machine, Rules: cluster.Defaults(cluster.Conservative)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/dataset"
@@ -52,17 +51,17 @@ func simulate(t Table, forkAt *int64) ([]Outcome, error) {
 
 // workload draws a small, busy table. Weights are chosen so that different
 // priorities are never nearly equal.
-func workload(t *rapid.T, d scheduler.Discipline) Table {
+func workload(t *rapid.T, d cluster.Discipline) Table {
 	var table Table
 	table.Machine.Nodes = rapid.IntRange(3, 13).Draw(t, "nodes")
-	table.Rules = scheduler.Defaults(d)
+	table.Rules = cluster.Defaults(d)
 	table.Rules.UserLimit = rapid.SampledFrom([]int{0, 0, 1, 2, 4}).Draw(t, "user limit")
-	if d != scheduler.FCFS && rapid.Bool().Draw(t, "priorities") {
+	if d != cluster.FCFS && rapid.Bool().Draw(t, "priorities") {
 		w := &table.Rules.Weights
 		w.Age, w.MaxAgeDays, w.Size = 5003.7, 0.02, 97.3
 		table.Rules.LoggedPriority = rapid.Bool().Draw(t, "logged")
 	}
-	if d == scheduler.Slurm {
+	if d == cluster.Slurm {
 		table.Rules.Backfill.IntervalSeconds = rapid.SampledFrom([]int64{0, 1, 30, 600}).Draw(t, "bf_interval")
 		table.Rules.Backfill.WindowMinutes = rapid.SampledFrom([]int64{5, 60, 2880}).Draw(t, "bf_window")
 		table.Rules.Backfill.MaxJobTest = rapid.SampledFrom([]int{3, 1000}).Draw(t, "bf_max_job_test")
@@ -77,7 +76,7 @@ func workload(t *rapid.T, d scheduler.Discipline) Table {
 	limits := []int64{0, 1, 60, 300, 900, 901, 3600}
 	if exact { // nothing moves a reservation
 		limits = limits[1:]
-		table.Rules, table.Machine.Down = scheduler.Defaults(d), nil
+		table.Rules, table.Machine.Down = cluster.Defaults(d), nil
 	}
 	follow := !exact && rapid.IntRange(0, 3).Draw(t, "dependencies") == 0
 	for i := range rapid.IntRange(0, 45).Draw(t, "jobs") {
@@ -134,13 +133,13 @@ func againstReference(t *rapid.T, table Table) {
 type planted struct {
 	name       string
 	fault      fault
-	discipline scheduler.Discipline
+	discipline cluster.Discipline
 	invariant  int
 }
 
 // notice looks for a workload in which the checker notices the bug; without the
 // bug it may find nothing.
-func (p planted) notice(t *testing.T, seeds int, workload func(*rapid.T, scheduler.Discipline) Table) {
+func (p planted) notice(t *testing.T, seeds int, workload func(*rapid.T, cluster.Discipline) Table) {
 	t.Run(fmt.Sprintf("%s/%s", p.name, p.discipline), func(t *testing.T) {
 		draw := rapid.Custom(func(t *rapid.T) Table { return workload(t, p.discipline) })
 		for seed := range seeds {
@@ -160,17 +159,17 @@ func (p planted) notice(t *testing.T, seeds int, workload func(*rapid.T, schedul
 // TestPlantedFaults shows that the checker notices each of nine bugs.
 func TestPlantedFaults(t *testing.T) {
 	for _, p := range []planted{
-		{"one node too many", oneNodeTooMany, scheduler.EASY, 1},
-		{"user limit off by one", userLimitOffByOne, scheduler.Slurm, 3},
-		{"runs over its limit", runsOverLimit, scheduler.Conservative, 2},
-		{"loses jobs", losesJobs, scheduler.Slurm, 2},
-		{"backfill ignores reservations", backfillIgnoresReservations, scheduler.EASY, 5},
-		{"backfill ignores reservations", backfillIgnoresReservations, scheduler.Conservative, 6},
-		{"age without cap", ageWithoutCap, scheduler.Slurm, 7},
-		{"newest first", newestFirst, scheduler.FCFS, 4},
-		{"newest first", newestFirst, scheduler.Slurm, 8},
-		{"starts before its dependency", startsBeforeDependency, scheduler.Slurm, 2},
-		{"rests with idle nodes", restsWithIdleNodes, scheduler.Slurm, 7},
+		{"one node too many", oneNodeTooMany, cluster.EASY, 1},
+		{"user limit off by one", userLimitOffByOne, cluster.Slurm, 3},
+		{"runs over its limit", runsOverLimit, cluster.Conservative, 2},
+		{"loses jobs", losesJobs, cluster.Slurm, 2},
+		{"backfill ignores reservations", backfillIgnoresReservations, cluster.EASY, 5},
+		{"backfill ignores reservations", backfillIgnoresReservations, cluster.Conservative, 6},
+		{"age without cap", ageWithoutCap, cluster.Slurm, 7},
+		{"newest first", newestFirst, cluster.FCFS, 4},
+		{"newest first", newestFirst, cluster.Slurm, 8},
+		{"starts before its dependency", startsBeforeDependency, cluster.Slurm, 2},
+		{"rests with idle nodes", restsWithIdleNodes, cluster.Slurm, 7},
 	} {
 		p.notice(t, 400, workload)
 	}
@@ -222,9 +221,9 @@ func TestSubmitLeavesThePastAlone(t *testing.T) {
 	})
 }
 
-func disciplines() (all []scheduler.Discipline) {
-	for _, name := range scheduler.Disciplines().Names() {
-		all = append(all, scheduler.Discipline(name))
+func disciplines() (all []cluster.Discipline) {
+	for _, name := range cluster.Disciplines().Names() {
+		all = append(all, cluster.Discipline(name))
 	}
 	return all
 }

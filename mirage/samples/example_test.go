@@ -8,7 +8,6 @@ import (
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/samples"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace/synth"
 )
@@ -26,7 +25,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: cluster.Defaults(cluster.Slurm)})
 	if err != nil {
 		fmt.Println(err)
 		return

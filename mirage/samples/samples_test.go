@@ -12,7 +12,6 @@ import (
 
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace/synth"
 )
@@ -24,7 +23,7 @@ func month(t testing.TB) *simulator.Workload {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: cluster.Defaults(cluster.Slurm)})
 	if err != nil {
 		t.Fatal(err)
 	}

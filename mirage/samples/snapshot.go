@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -84,7 +84,7 @@ func (l *Lens) Take(pending []Pending, running []Running) (s Snapshot) {
 func (l *Lens) Of(sim *simulator.Simulator) Snapshot {
 	now := sim.Now()
 	l.pending, l.running = l.pending[:0], l.running[:0]
-	sim.Queue().Each(now, func(r *scheduler.Request) bool {
+	sim.Queue().Each(now, func(r *cluster.Request) bool {
 		l.pending = append(l.pending, Pending{float64(r.Limit) / 60, float64(r.Nodes), float64(now - r.Submit)})
 		return true
 	})

@@ -13,5 +13,12 @@
 // and counted. Where the machine has kinds of nodes, jobs are placed on them and may
 // share them. A job that follows another becomes eligible when that one has
 // ended. The package refuses to guess a job's duration from anything but the
-// trace.
+// trace. [Explain] says why a job waited.
+//
+// [Search] calibrates: it finds the settings under which the simulated waits
+// come closest to those in a log, and what closest means is one figure ([Loss]).
+// Nodes and user limit come first and weights then, one at a time, until nothing
+// gets better. Times at which nodes were evidently down ([Outages]) are taken
+// out of the log first, so that the search does not explain them by a smaller
+// machine. The held-out range is not looked at before.
 package simulator

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
@@ -16,7 +15,7 @@ func Example() {
 		{ID: "b", User: "bob", Nodes: 2, Submit: 600, Start: 600, End: 4200, Limit: 3600},
 	}
 	w, err := simulator.NewWorkload(jobs, simulator.Config{
-		Machine: cluster.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.Slurm),
+		Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.Slurm),
 	})
 	if err != nil {
 		fmt.Println(err)

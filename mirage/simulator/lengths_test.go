@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -38,7 +37,7 @@ func steady(t *testing.T, jobs int) *Simulator {
 	for i := range int64(jobs) {
 		table = append(table, trace.Job{User: "u", Nodes: 1, Submit: i * 600, Start: i * 600, End: i*600 + 600, Limit: 3600})
 	}
-	w, err := NewWorkload(table, Config{Machine: cluster.Machine{Nodes: 1}, Rules: scheduler.Defaults(scheduler.FCFS)})
+	w, err := NewWorkload(table, Config{Machine: cluster.Machine{Nodes: 1}, Rules: cluster.Defaults(cluster.FCFS)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +103,7 @@ func TestIn(t *testing.T) {
 // TestFed: three more important jobs that came in the last half hour come again
 // while the machine is taken for an hour, and are served before.
 func TestFed(t *testing.T) {
-	rules := scheduler.Defaults(scheduler.Slurm)
+	rules := cluster.Defaults(cluster.Slurm)
 	rules.LoggedPriority = true
 	var table []trace.Job
 	for _, at := range []int64{0, 600, 1700} {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/mirage/trace/synth"
@@ -35,18 +34,18 @@ func lonestar6(t testing.TB) (*trace.Trace, []trace.Job) {
 func TestLonestar6(t *testing.T) {
 	_, jobs := lonestar6(t)
 	for _, tt := range []struct {
-		discipline          scheduler.Discipline
+		discipline          cluster.Discipline
 		nodes, userLimit    int
 		logged              bool
 		mean, spearman, mae float64
 	}{
-		{scheduler.Slurm, 80, 0, false, 1.28, .417, 4.20},
-		{scheduler.Slurm, 75, 8, false, 3.42, .623, 3.76},
-		{scheduler.Slurm, 75, 8, true, 2.96, .641, 3.34},
-		{scheduler.Slurm, 74, 8, true, 3.79, .669, 3.51},
+		{cluster.Slurm, 80, 0, false, 1.28, .417, 4.20},
+		{cluster.Slurm, 75, 8, false, 3.42, .623, 3.76},
+		{cluster.Slurm, 75, 8, true, 2.96, .641, 3.34},
+		{cluster.Slurm, 74, 8, true, 3.79, .669, 3.51},
 	} {
 		t.Run(fmt.Sprintf("%d %d %v", tt.nodes, tt.userLimit, tt.logged), func(t *testing.T) {
-			rules := scheduler.Defaults(tt.discipline)
+			rules := cluster.Defaults(tt.discipline)
 			rules.UserLimit, rules.LoggedPriority = tt.userLimit, tt.logged
 			w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: tt.nodes}, Rules: rules})
 			if err != nil {
@@ -73,7 +72,7 @@ func BenchmarkSimulate(b *testing.B) {
 			b.Fatal(err)
 		}
 		for _, d := range disciplines() {
-			rules := scheduler.Defaults(d)
+			rules := cluster.Defaults(d)
 			rules.UserLimit = 8
 			b.Run(fmt.Sprintf("jobs=%d/scheduler=%s", n, d), func(b *testing.B) {
 				for b.Loop() {
@@ -97,7 +96,7 @@ func BenchmarkFork(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 75}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 75}, Rules: cluster.Defaults(cluster.Slurm)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -13,14 +12,14 @@ import (
 // it instead.
 type Simulator struct {
 	w    *Workload
-	plan *scheduler.Plan
+	plan *cluster.Plan
 
 	now      int64
 	next     int // next job of the workload to be submitted
 	extra    []Extra
 	nodes    *cluster.Occupancy
-	queue    *scheduler.Queue
-	usage    *scheduler.Usage
+	queue    *cluster.Queue
+	usage    *cluster.Usage
 	running  []int32 // jobs that each user runs
 	first    int     // first job of the workload that is simulated
 	held     []hold  // what follows a job that has ended, until it is eligible
@@ -35,7 +34,7 @@ type Simulator struct {
 
 	// OnStart, where set, is told of every start. A fork does not inherit it.
 	OnStart func(job int32, at int64)
-	floor   scheduler.Floor
+	floor   cluster.Pass
 }
 
 // Extra is a job submitted to a running simulation from outside.
@@ -74,8 +73,8 @@ func (w *Workload) NewFrom(from int64) *Simulator {
 	s := &Simulator{
 		w: w, plan: plan, now: from,
 		nodes:    cluster.NewOccupancy(w.Config.Machine),
-		queue:    scheduler.NewQueue(&plan.Rules, w.origin),
-		usage:    scheduler.NewUsage(&plan.Rules, w.users),
+		queue:    cluster.NewQueue(&plan.Rules, w.origin),
+		usage:    cluster.NewUsage(&plan.Rules, w.users),
 		running:  make([]int32, w.users, w.users+2),
 		lastPass: math.MinInt64 / 2,
 	}
@@ -93,7 +92,7 @@ func (w *Workload) NewFrom(from int64) *Simulator {
 
 // open lays the floor that passes work on.
 func (s *Simulator) open() {
-	s.floor = scheduler.Floor{
+	s.floor = cluster.Pass{
 		Queue: s.queue, Nodes: s.nodes,
 		Running: func(user int32) int { return int(s.running[user]) },
 		Start:   s.start,
@@ -136,7 +135,7 @@ func (s *Simulator) Nodes() *cluster.Occupancy { return s.nodes }
 
 // Queue holds the pending jobs. Jobs that wait for another to end are not in
 // it yet.
-func (s *Simulator) Queue() *scheduler.Queue { return s.queue }
+func (s *Simulator) Queue() *cluster.Queue { return s.queue }
 
 // UserRuns is how many jobs a user, numbered as in requests, runs now.
 func (s *Simulator) UserRuns(user int32) int { return int(s.running[user]) }
@@ -272,7 +271,7 @@ func (s *Simulator) enqueue(i int32, eligible int64) {
 		submit += s.shift
 	}
 	s.usage.Submitted(j.user)
-	s.queue.Add(scheduler.Request{
+	s.queue.Add(cluster.Request{
 		Job: i, Nodes: j.nodes, User: j.user, Limit: j.limit,
 		Submit: submit, Eligible: eligible, Static: j.static, Share: j.share,
 	})
@@ -320,7 +319,7 @@ func (s *Simulator) finish(i int32, end int64) {
 func (s *Simulator) pass(at int64) {
 	s.dirty = s.plan.Periodic()
 	if s.usage.Due(at) {
-		s.queue.Reshare(s.usage.Reckon(at))
+		s.queue.Reshare(s.usage.Update(at))
 	}
 	s.floor.Now = at
 	s.plan.Event(&s.floor)
@@ -337,7 +336,7 @@ func (s *Simulator) backfill(at int64) {
 }
 
 // start takes nodes for a request.
-func (s *Simulator) start(r *scheduler.Request, place *cluster.Place, outOfTurn bool) {
+func (s *Simulator) start(r *cluster.Request, place *cluster.Place, outOfTurn bool) {
 	j := s.job(r.Job)
 	duration := j.duration
 	if s.length != nil && !s.IsExtra(r.Job) {

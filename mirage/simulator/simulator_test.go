@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
@@ -33,7 +32,7 @@ func TestDegenerate(t *testing.T) {
 	for _, d := range disciplines() {
 		for _, tt := range tests {
 			t.Run(fmt.Sprintf("%s/%s", d, tt.name), func(t *testing.T) {
-				w, err := simulator.NewWorkload(tt.jobs, simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: scheduler.Defaults(d)})
+				w, err := simulator.NewWorkload(tt.jobs, simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(d)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -60,7 +59,7 @@ func TestDegenerate(t *testing.T) {
 func TestNewWorkloadRefuses(t *testing.T) {
 	job := trace.Job{ID: "a", Submit: 10, Start: 10, End: 20, Limit: 60, Nodes: 1}
 	with := func(f func(*trace.Job)) trace.Job { j := job; f(&j); return j }
-	slurm := scheduler.Defaults(scheduler.Slurm)
+	slurm := cluster.Defaults(cluster.Slurm)
 	four := cluster.Machine{Nodes: 4}
 	tests := []struct {
 		name   string
@@ -70,7 +69,7 @@ func TestNewWorkloadRefuses(t *testing.T) {
 	}{
 		{"no nodes", nil, simulator.Config{Rules: slurm}, cluster.ErrMachine},
 		{"empty window", nil, simulator.Config{Machine: cluster.Machine{Nodes: 4, Down: []cluster.Window{{From: 5, To: 5, Nodes: 1}}}, Rules: slurm}, cluster.ErrMachine},
-		{"no rules", nil, simulator.Config{Machine: four}, scheduler.ErrRules},
+		{"no rules", nil, simulator.Config{Machine: four}, cluster.ErrRules},
 		{"out of order", []trace.Job{job, with(func(j *trace.Job) { j.Submit = 9 })}, simulator.Config{Machine: four, Rules: slurm}, simulator.ErrWorkload},
 		{"negative limit", []trace.Job{with(func(j *trace.Job) { j.Limit = -1 })}, simulator.Config{Machine: four, Rules: slurm}, simulator.ErrWorkload},
 		{"negative duration", []trace.Job{with(func(j *trace.Job) { j.End = 9 })}, simulator.Config{Machine: four, Rules: slurm}, simulator.ErrWorkload},
@@ -88,7 +87,7 @@ func TestNewWorkloadRefuses(t *testing.T) {
 // TestFairShare: of two users with the same request the one who has used the
 // machine less goes first, though it submitted later.
 func TestFairShare(t *testing.T) {
-	rules := scheduler.Defaults(scheduler.Slurm)
+	rules := cluster.Defaults(cluster.Slurm)
 	rules.Weights.FairShare, rules.Weights.HalfLifeDays = 4000, 2
 	jobs := []trace.Job{
 		{ID: "0", User: "heavy", Submit: 0, End: 7200, Limit: 7200, Nodes: 4},
@@ -117,7 +116,7 @@ func TestForecast(t *testing.T) {
 		{ID: "2", User: "v", Submit: 60, Start: 60, End: 100, Limit: 2 * 3600, Nodes: 1},
 		{ID: "3", User: "w", Submit: 3700, Start: 3700, End: 3701, Limit: 9 * 3600, Nodes: 4},
 	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.EASY)})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.EASY)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,9 +138,9 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-func disciplines() (all []scheduler.Discipline) {
-	for _, name := range scheduler.Disciplines().Names() {
-		all = append(all, scheduler.Discipline(name))
+func disciplines() (all []cluster.Discipline) {
+	for _, name := range cluster.Disciplines().Names() {
+		all = append(all, cluster.Discipline(name))
 	}
 	return all
 }

@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
 func TestResumeRefuses(t *testing.T) {
-	c := simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.Slurm)}
+	c := simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.Slurm)}
 	for name, st := range map[string]simulator.Standing{
 		"runs on no node":          {Now: 10, Running: []trace.Job{{Limit: 60}}},
 		"starts later":             {Now: 10, Running: []trace.Job{{Nodes: 1, Start: 11, Limit: 60}}},
@@ -40,7 +39,7 @@ func TestResumeRefuses(t *testing.T) {
 func TestResumePlaced(t *testing.T) {
 	c := simulator.Config{
 		Machine: cluster.Machine{Nodes: 2, Kinds: []cluster.Kind{{Name: "k", Nodes: 2, CPUs: 4, Partitions: []string{"p"}}}},
-		Rules:   scheduler.Defaults(scheduler.Slurm),
+		Rules:   cluster.Defaults(cluster.Slurm),
 	}
 	st := simulator.Standing{Now: 1000, Running: []trace.Job{
 		{ID: "a", User: "u", Nodes: 1, Submit: 0, Start: 900, Limit: 600, Partition: "p", Need: &trace.Need{CPUs: 2, On: []int32{1}}},

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -20,7 +19,7 @@ var ErrWorkload = errors.New("unusable workload")
 // Config is a machine and the rules that run it.
 type Config struct {
 	cluster.Machine
-	scheduler.Rules
+	cluster.Rules
 }
 
 // job is what the simulation needs of a trace.Job.
@@ -56,7 +55,7 @@ type Workload struct {
 const maxTime = 1 << 50
 
 // NewWorkload makes jobs, in the order of submission, ready to simulate. The
-// error wraps ErrWorkload, cluster.ErrMachine or scheduler.ErrRules.
+// error wraps ErrWorkload, cluster.ErrMachine or cluster.ErrRules.
 func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
 	if err := c.Machine.Check(); err != nil {
 		return nil, err

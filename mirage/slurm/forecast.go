@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
@@ -61,7 +61,7 @@ func (p *Provisioner) detail(row *trace.Job, j *Job) {
 
 // ageless takes the points for age out of the priorities that Slurm tells, where
 // the rules build on those: the simulator adds its own.
-func ageless(pending []trace.Job, now int64, r *scheduler.Rules) {
+func ageless(pending []trace.Job, now int64, r *cluster.Rules) {
 	w := r.Weights
 	if !r.LoggedPriority || !(w.Logged > 0) || !(w.MaxAgeDays > 0) {
 		return

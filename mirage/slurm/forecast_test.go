@@ -13,9 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/mirage/chain"
-	machine "github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
@@ -25,7 +24,7 @@ import (
 // hour wait ahead. A held job, and one that has ended, are in nobody's way.
 func TestForecast(t *testing.T) {
 	const now = 1_700_000_000
-	config := &simulator.Config{Machine: machine.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.EASY)}
+	config := &simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.EASY)}
 	p := &Provisioner{
 		s:      Settings{Rules: config, Scale: 1},
 		ledger: &Ledger{Begun: time.Unix(now-86400, 0), Links: []Link{{Job: 1}}},
@@ -50,7 +49,7 @@ func TestForecast(t *testing.T) {
 		t.Errorf("more nodes in use than known of: %v, %v", waits, err)
 	}
 	s.Service.Nodes = 50
-	if _, err := p.forecast(&s); !errors.Is(err, machine.ErrOversize) {
+	if _, err := p.forecast(&s); !errors.Is(err, cluster.ErrOversize) {
 		t.Errorf("a service of 50 nodes: %v", err)
 	}
 }
@@ -74,7 +73,7 @@ func (a *asker) Decide(s *policy.State) (policy.Decision, error) {
 func TestForecastSeen(t *testing.T) {
 	w, a := newWorld(1), new(asker)
 	s := w.settings(a, 2)
-	s.Rules = &simulator.Config{Machine: machine.Machine{Nodes: 1}, Rules: scheduler.Defaults(scheduler.Slurm)}
+	s.Rules = &simulator.Config{Machine: cluster.Machine{Nodes: 1}, Rules: cluster.Defaults(cluster.Slurm)}
 	if _, _, err := life(t.TempDir(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +87,7 @@ func TestForecastSeen(t *testing.T) {
 	}
 	w, a = newWorld(1), new(asker)
 	s = w.settings(a, 2)
-	s.Rules = &simulator.Config{Machine: machine.Machine{Nodes: 2, Kinds: []machine.Kind{{Name: "k", Nodes: 2, CPUs: 4, GPUs: 2}}}, Rules: scheduler.Defaults(scheduler.Slurm)}
+	s.Rules = &simulator.Config{Machine: cluster.Machine{Nodes: 2, Kinds: []cluster.Kind{{Name: "k", Nodes: 2, CPUs: 4, GPUs: 2}}}, Rules: cluster.Defaults(cluster.Slurm)}
 	s.Need = &trace.Need{CPUs: 1, GPUs: 1}
 	if _, _, err := life(t.TempDir(), s); err != nil {
 		t.Fatal(err)
@@ -99,7 +98,7 @@ func TestForecastSeen(t *testing.T) {
 		}
 	}
 	s.Request.Nodes = 3
-	if _, err := Open(t.TempDir(), s); !errors.Is(err, ErrSettings) || !errors.Is(err, machine.ErrOversize) {
+	if _, err := Open(t.TempDir(), s); !errors.Is(err, ErrSettings) || !errors.Is(err, cluster.ErrOversize) {
 		t.Errorf("three nodes of two: %v", err)
 	}
 }
@@ -131,7 +130,7 @@ func TestHeld(t *testing.T) {
 // TestAgeless: a priority that Slurm tells holds the points for age already; the
 // simulator, which adds them, comes to the same.
 func TestAgeless(t *testing.T) {
-	rules := scheduler.Defaults(scheduler.Slurm)
+	rules := cluster.Defaults(cluster.Slurm)
 	rules.LoggedPriority = true
 	const now = 1_000_000
 	pending := []trace.Job{{Submit: now - 7*43200, Priority: 5000}, {Submit: now - 30*86400, Priority: 7100}, {Submit: now, Priority: 10}}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -214,8 +213,8 @@ func hosts(list string) (names []string) {
 
 // liveRules are the rules of a Slurm as its controller tells of them: present
 // priorities, which hold age and everything else, and its backfill settings.
-func liveRules(parameters string) scheduler.Rules {
-	r := scheduler.Defaults(scheduler.Slurm)
+func liveRules(parameters string) cluster.Rules {
+	r := cluster.Defaults(cluster.Slurm)
 	r.LoggedPriority, r.Weights.Age, r.Weights.Size = true, 0, 0
 	for part := range strings.SplitSeq(parameters, ",") {
 		key, text, _ := strings.Cut(part, "=")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	machine "github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
@@ -31,15 +31,15 @@ func TestParseHardware(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := machine.Machine{
+	want := cluster.Machine{
 		Nodes: 4,
-		Kinds: []machine.Kind{
+		Kinds: []cluster.Kind{
 			{Name: "g2", Nodes: 2, CPUs: 62, GPUs: 4, MemoryMB: 500000, Partitions: []string{"gpu", "all"}},
 			{Name: "c1", Nodes: 1, CPUs: 8, MemoryMB: 1, Partitions: []string{""}},
 			{Name: "g1", Nodes: 1, CPUs: 62, GPUs: 4, MemoryMB: 500000, Partitions: []string{"gpu"}},
 		},
-		Down:       []machine.Window{{From: 0, To: math.MaxInt32 * 4, Nodes: 1}},
-		Partitions: []machine.Partition{{Name: "gpu", MaxSeconds: 2 * 86400, Tier: 5}, {Name: "all", MaxNodes: 2, Tier: 1}},
+		Down:       []cluster.Window{{From: 0, To: math.MaxInt32 * 4, Nodes: 1}},
+		Partitions: []cluster.Partition{{Name: "gpu", MaxSeconds: 2 * 86400, Tier: 5}, {Name: "all", MaxNodes: 2, Tier: 1}},
 	}
 	if diff := cmp.Diff(want, h.Machine); diff != "" {
 		t.Error(diff)
@@ -137,7 +137,7 @@ func BenchmarkWaits(b *testing.B) {
 				st.Pending = append(st.Pending, row(i))
 			}
 			v := View{Now: st.Now, Hardware: &Hardware{}, pending: pending}
-			m := machine.Machine{Nodes: 100, Kinds: []machine.Kind{{Name: "g", Nodes: 100, CPUs: 64, GPUs: 8}}}
+			m := cluster.Machine{Nodes: 100, Kinds: []cluster.Kind{{Name: "g", Nodes: 100, CPUs: 64, GPUs: 8}}}
 			config := simulator.Config{Machine: m, Rules: liveRules("")}
 			spare(&config, st.Pending)
 			var err error

@@ -19,9 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/calibrate"
-	machine "github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/slurmtest"
@@ -113,7 +111,7 @@ func train(t *testing.T, dir, mirage string) (config, model string) {
 		t.Fatal(err)
 	}
 	config, model = filepath.Join(dir, "config.json"), filepath.Join(dir, "model.json")
-	settings := calibrate.File{Config: simulator.Config{Machine: machine.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.Slurm)}, Zone: "UTC"}
+	settings := simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC"}
 	if err := settings.Save(config); err != nil {
 		t.Fatal(err)
 	}

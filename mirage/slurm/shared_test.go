@@ -8,9 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/foretime/foretime/mirage/calibrate"
-	machine "github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/slurmtest"
@@ -43,7 +41,7 @@ func TestRealSharedNodes(t *testing.T) {
 		}
 	}
 	config := filepath.Join(c.Dir, "config.json")
-	settings := calibrate.File{Config: simulator.Config{Machine: machine.Machine{Nodes: 16, Unit: trace.GPUs}, Rules: scheduler.Defaults(scheduler.Slurm)}, Zone: "UTC"}
+	settings := simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 16, Unit: trace.GPUs}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC"}
 	if err := settings.Save(config); err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/mirage/calibrate"
-	machine "github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/cli/scripttest"
 	"github.com/foretime/foretime/shared/slurmtest"
@@ -92,7 +90,7 @@ func successor(t *testing.T, c *slurmtest.Cluster) string {
 // throttled keeps a chain going beside an array that holds one node of four: its
 // fifty-nine other tasks are no competition, so that nothing is submitted early.
 func throttled(t *testing.T, c *slurmtest.Cluster, shell func(string) (string, error)) {
-	settings := calibrate.File{Config: simulator.Config{Machine: machine.Machine{Nodes: 4}, Rules: scheduler.Defaults(scheduler.Slurm)}, Zone: "UTC"}
+	settings := simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC"}
 	if err := settings.Save(filepath.Join(c.Dir, "config.json")); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/crash"
@@ -38,7 +38,7 @@ const pastDays = 14
 
 // Look takes in a Slurm as it is: nodes, queue, and how long jobs ran lately. The
 // rules, where they are not nil, take the place of what the controller tells.
-func (c *Client) Look(ctx context.Context, now time.Time, rules *scheduler.Rules) (*View, error) {
+func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) (*View, error) {
 	k, err := c.Controller(ctx)
 	if err != nil {
 		return nil, err

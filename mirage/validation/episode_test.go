@@ -7,7 +7,6 @@ import (
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace/synth"
 )
@@ -23,7 +22,7 @@ func TestPlayEpisode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: cluster.Defaults(cluster.Slurm)})
 	if err != nil {
 		t.Fatal(err)
 	}

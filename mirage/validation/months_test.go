@@ -10,7 +10,6 @@ import (
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace/synth"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -28,7 +27,7 @@ func month(t *testing.T, seed uint64) (blocked, naive uncertainty.Prediction) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: nodes}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: nodes}, Rules: cluster.Defaults(cluster.Slurm)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace/synth"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -162,7 +161,7 @@ func TestPlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: scheduler.Defaults(scheduler.Slurm)})
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: cluster.Defaults(cluster.Slurm)})
 	if err != nil {
 		t.Fatal(err)
 	}

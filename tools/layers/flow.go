@@ -21,7 +21,7 @@ func Flow() map[string]Order {
 
 		"edgeprof": order(`onnx ncnn device synth runtime runtime/native runtime/worker kernel measurement exporter prom prom/promtest collection transfer profiler placement split counts httpapi page`),
 
-		"mirage": order(`trace trace/synth backtest cluster scheduler simulator checker calibrate chain samples policy model validation report slurm`),
+		"mirage": order(`trace trace/synth cluster simulator checker backtest chain samples policy model validation slurm`),
 	}
 }
 

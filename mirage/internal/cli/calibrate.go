@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/calibrate"
+	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -47,11 +47,11 @@ figures are told beside.`,
 			bar := env.Progress("calibrate", -1)
 			defer bar.Done()
 			grid := gridOf(t, lo, hi, nodes)
-			found, err := calibrate.Search(cmd.Context(), t.Jobs, lo, hi, grid, workers, func() { bar.Add(1) })
+			found, err := simulator.Search(cmd.Context(), t.Jobs, lo, hi, grid, workers, func() { bar.Add(1) })
 			if err != nil {
 				return err
 			}
-			file := &calibrate.File{Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss}
+			file := &simulator.File{Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss}
 			if t.Unit == trace.CPUs || t.Unit == trace.GPUs {
 				file.Unit = t.Unit
 			}
@@ -82,12 +82,12 @@ figures are told beside.`,
 
 // gridOf is what is searched: the nodes are known where they are given, or where
 // the log tells each job's and a file beside it theirs.
-func gridOf(t *trace.Trace, from, to int64, nodes int) calibrate.Grid {
+func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
 	placed := nodes == 0 && t.Placed()
 	if placed {
 		t.OnNodes()
 	}
-	grid := calibrate.GridFor(t.Between(from, to))
+	grid := simulator.GridFor(t.Between(from, to))
 	switch {
 	case placed:
 		grid.Nodes, grid.Kinds = []int{t.Size}, kindsOf(t.Machines)
@@ -97,14 +97,14 @@ func gridOf(t *trace.Trace, from, to int64, nodes int) calibrate.Grid {
 	return grid
 }
 
-func printCalibration(w io.Writer, t *trace.Trace, f *calibrate.File, tried int) error {
+func printCalibration(w io.Writer, t *trace.Trace, f *simulator.File, tried int) error {
 	fmt.Fprintf(w, "%d nodes, %d jobs per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %d settings\n\n",
 		f.Nodes, f.UserLimit, f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, tried)
 	var table cli.Table
 	table.Header = []string{"range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)"}
 	for _, q := range []struct {
 		name string
-		*calibrate.Quality
+		*simulator.Quality
 	}{{"training, from " + clock(t, f.From)[:10], f.Train}, {"held out, from " + clock(t, f.To)[:10], f.Held}, {"both", f.All}} {
 		if q.Quality != nil {
 			table.Add(q.name, q.Jobs, fmt.Sprintf("%.2f", q.MeanWaitHours), fmt.Sprintf("%.2f", q.ActualMeanWaitHours), fmt.Sprintf("%.3f", q.Spearman), fmt.Sprintf("%.2f", q.MAEHours))

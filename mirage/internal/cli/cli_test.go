@@ -12,12 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
@@ -101,9 +99,9 @@ func TestBetween(t *testing.T) {
 // TestMachine: flags override the file, which overrides the defaults.
 func TestMachine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.json")
-	rules := scheduler.Defaults(scheduler.Slurm)
+	rules := cluster.Defaults(cluster.Slurm)
 	rules.UserLimit, rules.Weights.Size = 5, 300
-	saved := &calibrate.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 70, Down: []cluster.Window{{From: 0, To: 10, Nodes: 20}}}, Rules: rules}}
+	saved := &simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 70, Down: []cluster.Window{{From: 0, To: 10, Nodes: 20}}}, Rules: rules}}
 	if err := saved.Save(file); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +115,7 @@ func TestMachine(t *testing.T) {
 		got, _, err := m.config(log(0, 1, 2))
 		return got, err
 	}
-	if c, err := config(); err != nil || c.Nodes != 6 || c.Discipline != scheduler.Slurm || c.Weights.Age != 7000 {
+	if c, err := config(); err != nil || c.Nodes != 6 || c.Discipline != cluster.Slurm || c.Weights.Age != 7000 {
 		t.Errorf("nothing given: %+v, %v", c, err)
 	}
 	if c, err := config("--config", file); err != nil || c.Nodes != 70 || c.UserLimit != 5 || c.Weights.Size != 300 {
@@ -126,7 +124,7 @@ func TestMachine(t *testing.T) {
 	if c, err := config("--config", file, "--nodes", "60", "--user-limit", "0", "--size-weight", "1"); err != nil || c.Nodes != 60 || c.Down[0].Nodes != 10 || c.UserLimit != 0 || c.Weights.Size != 1 {
 		t.Errorf("a file and flags: %+v, %v", c, err)
 	}
-	if c, err := config("--config", file, "--scheduler", "easy"); err != nil || c.Discipline != scheduler.EASY || c.UserLimit != 5 || c.Weights.Size != 0 {
+	if c, err := config("--config", file, "--scheduler", "easy"); err != nil || c.Discipline != cluster.EASY || c.UserLimit != 5 || c.Weights.Size != 0 {
 		t.Errorf("another scheduler: %+v, %v", c, err)
 	}
 	if c, err := config("--down", "1970-01-02,1970-01-03,4"); err != nil || len(c.Down) != 1 || c.Down[0] != (cluster.Window{From: day, To: 2 * day, Nodes: 4}) {
@@ -147,7 +145,7 @@ func TestTrainingRange(t *testing.T) {
 	if from, to, err := trainingRange(l, nil, plan); err != nil || from != 0 || to != 40*day {
 		t.Errorf("%d %d, %v", from, to, err)
 	}
-	file := &calibrate.File{From: 5 * day, To: 60 * day}
+	file := &simulator.File{From: 5 * day, To: 60 * day}
 	if from, to, err := trainingRange(l, file, plan); err != nil || from != 5*day || to != 40*day {
 		t.Errorf("%d %d, %v", from, to, err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/simulator"
@@ -131,7 +130,7 @@ func checkRoom(env *cli.Env, t *trace.Trace, p samples.Plan) error {
 
 // trainingRange is the range of the settings file, or else everything before
 // the first episode.
-func trainingRange(t *trace.Trace, file *calibrate.File, p samples.Plan) (from, to int64, err error) {
+func trainingRange(t *trace.Trace, file *simulator.File, p samples.Plan) (from, to int64, err error) {
 	from, to = t.Jobs[0].Submit, p.Start
 	if file != nil && file.To > file.From {
 		from, to = file.From, file.To

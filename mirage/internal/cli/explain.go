@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/report"
+	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -24,7 +24,7 @@ func newExplainCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := report.Explain(cmd.Context(), w, args[1])
+			e, err := simulator.Explain(cmd.Context(), w, args[1])
 			if err != nil {
 				return err
 			}

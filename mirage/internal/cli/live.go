@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/calibrate"
-	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
@@ -74,9 +74,9 @@ func (w *when) look(ctx context.Context, client *slurm.Client) (*slurm.View, err
 	if !(w.s.Level > 0 && w.s.Level < 1) {
 		return nil, cli.Usagef("--level %g: want it between 0 and 1", w.s.Level)
 	}
-	var rules *scheduler.Rules
+	var rules *cluster.Rules
 	if w.m.file != "" {
-		file, err := calibrate.Load(w.m.file)
+		file, err := simulator.Load(w.m.file)
 		if err != nil {
 			return nil, err
 		}

@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
@@ -31,7 +29,7 @@ type machine struct {
 // sizeFlags are those of commands that simulate nothing.
 func (m *machine) sizeFlags(c *cobra.Command) {
 	f := c.Flags()
-	m.changed, m.scheduler = f.Changed, string(scheduler.Slurm)
+	m.changed, m.scheduler = f.Changed, string(cluster.Slurm)
 	f.StringVar(&m.file, "config", "", "settings file, as calibrate writes it; other flags override it")
 	f.IntVar(&m.nodes, "nodes", 0, "nodes of the cluster, or processors where the trace counts those (default: as the trace says, or the most in use at once)")
 }
@@ -39,7 +37,7 @@ func (m *machine) sizeFlags(c *cobra.Command) {
 func (m *machine) flags(c *cobra.Command) {
 	m.sizeFlags(c)
 	f := c.Flags()
-	f.StringVar(&m.scheduler, "scheduler", string(scheduler.Slurm), "discipline of the queue: "+strings.Join(scheduler.Disciplines().Names(), ", "))
+	f.StringVar(&m.scheduler, "scheduler", string(cluster.Slurm), "discipline of the queue: "+strings.Join(cluster.Disciplines().Names(), ", "))
 	f.IntVar(&m.userLimit, "user-limit", 0, "jobs a user may run at once (0: no limit)")
 	f.BoolVar(&m.logged, "logged-priority", false, "add the priority in the log to each job's own")
 	f.Float64Var(&m.age, "age-weight", 0, "priority points for the greatest age (slurm: 7000)")
@@ -56,17 +54,17 @@ func (m *machine) flags(c *cobra.Command) {
 }
 
 // config builds the settings. The file is nil where none was named.
-func (m *machine) config(t *trace.Trace) (simulator.Config, *calibrate.File, error) {
-	var file *calibrate.File
-	c := simulator.Config{Rules: scheduler.Defaults(scheduler.Discipline(m.scheduler))}
+func (m *machine) config(t *trace.Trace) (simulator.Config, *simulator.File, error) {
+	var file *simulator.File
+	c := simulator.Config{Rules: cluster.Defaults(cluster.Discipline(m.scheduler))}
 	if m.file != "" {
 		var err error
-		if file, err = calibrate.Load(m.file); err != nil {
+		if file, err = simulator.Load(m.file); err != nil {
 			return c, nil, err
 		}
 		c = file.Config
 		if m.changed("scheduler") && string(c.Discipline) != m.scheduler {
-			rules := scheduler.Defaults(scheduler.Discipline(m.scheduler))
+			rules := cluster.Defaults(cluster.Discipline(m.scheduler))
 			rules.UserLimit, rules.LoggedPriority = c.UserLimit, c.LoggedPriority
 			c.Rules = rules
 		}

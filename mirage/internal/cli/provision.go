@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/policy"
+	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
@@ -213,7 +213,7 @@ func (p *provision) settings(args []string) (err error) {
 	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
 	p.s.Tell = p.tell
 	if p.config != "" {
-		file, err := calibrate.Load(p.config)
+		file, err := simulator.Load(p.config)
 		if err != nil {
 			return err
 		}

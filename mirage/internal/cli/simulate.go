@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/report"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
@@ -89,7 +88,7 @@ written to --out too, but do not count in the figures.`,
 // drawSchedule draws the charts that were asked for.
 func drawSchedule(r *simulator.Result, gantt, utilisation string) error {
 	if gantt != "" {
-		g, err := report.Gantt(r)
+		g, err := simulator.Gantt(r)
 		if err != nil {
 			return err
 		}
@@ -98,7 +97,7 @@ func drawSchedule(r *simulator.Result, gantt, utilisation string) error {
 		}
 	}
 	if utilisation != "" {
-		return chart.Save(utilisation, report.Utilisation(r))
+		return chart.Save(utilisation, simulator.Utilisation(r))
 	}
 	return nil
 }

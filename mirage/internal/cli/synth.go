@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/scheduler"
+	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/mirage/trace/synth"
@@ -55,7 +55,7 @@ a simulated Slurm of --nodes nodes.`,
 			if t.Jobs, err = p.Generate(s); err != nil {
 				return err
 			}
-			config := simulator.Config{Rules: scheduler.Defaults(scheduler.Slurm)}
+			config := simulator.Config{Rules: cluster.Defaults(cluster.Slurm)}
 			config.Nodes, config.UserLimit, config.LoggedPriority = nodes, userLimit, true
 			w, err := simulator.NewWorkload(t.Jobs, config)
 			if err != nil {

@@ -13,11 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/calibrate"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/model"
 	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/mirage/report"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
@@ -53,11 +51,11 @@ type validate struct {
 	asJSON  bool
 	knobs   knobs
 
-	methods []report.Method // played so far, for the charts
+	methods []validation.Method // played so far, for the charts
 
 	t    *trace.Trace
 	w    *simulator.Workload
-	file *calibrate.File
+	file *simulator.File
 	plan samples.Plan
 	cost chain.Cost
 }
@@ -158,7 +156,7 @@ func (v *validate) play(ctx context.Context, name string, p validation.Player) (
 	defer bar.Done()
 	played, err := validation.Play(ctx, v.w, v.plan, p, v.e.workers, func() { bar.Add(1) })
 	if err == nil {
-		v.methods = append(v.methods, report.Method{Name: filepath.Base(name), Played: played})
+		v.methods = append(v.methods, validation.Method{Name: filepath.Base(name), Played: played})
 	}
 	return played, err
 }
@@ -168,7 +166,7 @@ func (v *validate) draw() error {
 	if err := os.MkdirAll(v.plots, 0o755); err != nil {
 		return err
 	}
-	for name, c := range report.Distributions(v.methods) {
+	for name, c := range validation.Distributions(v.methods) {
 		if err := chart.Save(filepath.Join(v.plots, name+".svg"), c); err != nil {
 			return err
 		}

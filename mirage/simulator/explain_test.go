@@ -1,4 +1,4 @@
-package report
+package simulator
 
 import (
 	"bytes"
@@ -9,19 +9,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
-	"github.com/foretime/foretime/mirage/validation"
 	"github.com/foretime/foretime/shared/chart"
 )
 
 // three jobs on four nodes: b is too large to run beside a, c fits beside a
 // but not under b's reservation, and its user may run one job.
-func three(t *testing.T) *simulator.Workload {
-	rules := scheduler.Defaults(scheduler.EASY)
+func three(t *testing.T) *Workload {
+	rules := cluster.Defaults(cluster.EASY)
 	rules.UserLimit = 1
 	jobs := []trace.Job{
 		{ID: "a", User: "u", Submit: 0, End: 100, Limit: 100, Nodes: 3},
@@ -31,7 +27,7 @@ func three(t *testing.T) *simulator.Workload {
 		{ID: "e", User: "x", Submit: 30, Start: 30, End: 40, Limit: 10, Nodes: 9},
 		{ID: "f", User: "u", Submit: 40, Start: 40, End: 45, Limit: 5, Nodes: 1},
 	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: rules})
+	w, err := NewWorkload(jobs, Config{Machine: cluster.Machine{Nodes: 4}, Rules: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +64,8 @@ func TestExplain(t *testing.T) {
 // TestExplainOutage: nodes that are down are not free.
 func TestExplainOutage(t *testing.T) {
 	jobs := []trace.Job{{ID: "a", Nodes: 3, Submit: 100, Start: 100, End: 160, Limit: 60}}
-	config := simulator.Config{Machine: cluster.Machine{Nodes: 4, Down: []cluster.Window{{From: 0, To: 500, Nodes: 2}}}, Rules: scheduler.Defaults(scheduler.EASY)}
-	w, err := simulator.NewWorkload(jobs, config)
+	config := Config{Machine: cluster.Machine{Nodes: 4, Down: []cluster.Window{{From: 0, To: 500, Nodes: 2}}}, Rules: cluster.Defaults(cluster.EASY)}
+	w, err := NewWorkload(jobs, config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,18 +87,13 @@ func TestCharts(t *testing.T) {
 	if n := len(g.(chart.Gantt).Tasks); n != 3+4+1+1+1 {
 		t.Errorf("%d bars", n)
 	}
-	charts := Distributions([]Method{{"x", []validation.Played{{Outcome: chain.Outcome{SuccStart: 3600}}, {}}}})
-	charts["gantt"], charts["utilisation"] = g, Utilisation(r)
-	if len(charts) != 6 {
-		t.Errorf("%d charts", len(charts))
-	}
-	for name, c := range charts {
+	for name, c := range map[string]chart.Chart{"gantt": g, "utilisation": Utilisation(r)} {
 		var b bytes.Buffer
 		if err := chart.SVG(&b, c); err != nil || !strings.Contains(b.String(), "<svg") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	big, err := simulator.NewWorkload(nil, simulator.Config{Machine: cluster.Machine{Nodes: 1000}, Rules: scheduler.Defaults(scheduler.EASY)})
+	big, err := NewWorkload(nil, Config{Machine: cluster.Machine{Nodes: 1000}, Rules: cluster.Defaults(cluster.EASY)})
 	if err != nil {
 		t.Fatal(err)
 	}

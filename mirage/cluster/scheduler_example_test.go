@@ -1,16 +1,15 @@
-package scheduler_test
+package cluster_test
 
 import (
 	"fmt"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
 )
 
 // One of four nodes is free for an hour. The first job needs all four; of the
 // two behind it the one that is done by then starts.
-func Example() {
-	rules := scheduler.Defaults(scheduler.EASY)
+func ExamplePlan() {
+	rules := cluster.Defaults(cluster.EASY)
 	plan, err := rules.Plan()
 	if err != nil {
 		fmt.Println(err)
@@ -18,14 +17,14 @@ func Example() {
 	}
 	nodes := cluster.NewOccupancy(cluster.Machine{Nodes: 4})
 	nodes.Take(cluster.Allocation{Job: 9, Nodes: 3, Start: 0, Until: 3600, End: 3600})
-	queue := scheduler.NewQueue(&rules, 0)
-	queue.Add(scheduler.Request{Job: 0, Nodes: 4, User: 1, Limit: 60, Submit: 0})
-	queue.Add(scheduler.Request{Job: 1, Nodes: 1, User: 2, Limit: 7200, Submit: 1})
-	queue.Add(scheduler.Request{Job: 2, Nodes: 1, User: 3, Limit: 3600, Submit: 2})
-	plan.Event(&scheduler.Floor{
+	queue := cluster.NewQueue(&rules, 0)
+	queue.Add(cluster.Request{Job: 0, Nodes: 4, User: 1, Limit: 60, Submit: 0})
+	queue.Add(cluster.Request{Job: 1, Nodes: 1, User: 2, Limit: 7200, Submit: 1})
+	queue.Add(cluster.Request{Job: 2, Nodes: 1, User: 3, Limit: 3600, Submit: 2})
+	plan.Event(&cluster.Pass{
 		Now: 0, Queue: queue, Nodes: nodes,
 		Running: func(user int32) int { return 0 },
-		Start: func(r *scheduler.Request, _ *cluster.Place, outOfTurn bool) {
+		Start: func(r *cluster.Request, _ *cluster.Place, outOfTurn bool) {
 			fmt.Printf("job %d starts, out of turn: %v\n", r.Job, outOfTurn)
 		},
 	})

@@ -1,4 +1,4 @@
-package calibrate
+package simulator
 
 import (
 	"errors"
@@ -9,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/mirage/trace/synth"
 )
@@ -28,9 +26,9 @@ func played(t *testing.T) []trace.Job {
 // replayed returns jobs with the waits that they have on a machine with 4 jobs
 // a user.
 func replayed(t *testing.T, jobs []trace.Job, m cluster.Machine) []trace.Job {
-	rules := scheduler.Defaults(scheduler.Slurm)
+	rules := cluster.Defaults(cluster.Slurm)
 	rules.UserLimit = 4
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: m, Rules: rules})
+	w, err := NewWorkload(jobs, Config{Machine: m, Rules: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +73,7 @@ func TestGridFor(t *testing.T) {
 }
 
 func TestLossWithoutWaits(t *testing.T) {
-	w, err := simulator.NewWorkload([]trace.Job{{ID: "1", Nodes: 1, Limit: 60}}, simulator.Config{Machine: cluster.Machine{Nodes: 1}, Rules: scheduler.Defaults(scheduler.EASY)})
+	w, err := NewWorkload([]trace.Job{{ID: "1", Nodes: 1, Limit: 60}}, Config{Machine: cluster.Machine{Nodes: 1}, Rules: cluster.Defaults(cluster.EASY)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +98,7 @@ func TestSearchRefuses(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
-	f := &File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 3}, Rules: scheduler.Defaults(scheduler.Slurm)}, Zone: "UTC", From: 1, To: 2}
+	f := &File{Config: Config{Machine: cluster.Machine{Nodes: 3}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC", From: 1, To: 2}
 	if err := f.Save(path); err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,9 @@
-package scheduler
+package cluster
 
 import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/foretime/foretime/mirage/cluster"
 )
 
 // Request is a pending job as a scheduler sees it.
@@ -13,13 +11,13 @@ type Request struct {
 	Job      int32
 	Nodes    int32
 	User     int32
-	Limit    int64          // seconds
-	Submit   int64          // Unix seconds
-	Eligible int64          // Unix seconds from which its age counts
-	Static   float64        // priority without age and fair share
-	Points   float64        // for the fair share, as last computed
-	key      float64        // orders requests whose age still grows
-	Share    *cluster.Share // of each node, where nodes are of kinds
+	Limit    int64   // seconds
+	Submit   int64   // Unix seconds
+	Eligible int64   // Unix seconds from which its age counts
+	Static   float64 // priority without age and fair share
+	Points   float64 // for the fair share, as last computed
+	key      float64 // orders requests whose age still grows
+	Share    *Share  // of each node, where nodes are of kinds
 }
 
 // partitions are those that the request may start in, a bit each.

@@ -1,72 +1,73 @@
-package scheduler
-
-import "github.com/foretime/foretime/mirage/cluster"
+package cluster
 
 // Plan is a set of rules made ready to run. It keeps scratch space, so each
 // goroutine needs its own.
 type Plan struct {
-	Rules   Rules
-	way     Way
-	profile cluster.Profile
+	Rules     Rules
+	scheduler Scheduler
+	profile   Profile
 }
 
-// Floor is what a pass works on: the pending jobs, the machine, how many jobs
+// Pass is what a pass over the queue works on: the pending jobs, the machine, how many jobs
 // each user runs, and how to start one. Start must take the nodes at once and
 // count the job as running; place is where it runs, where nodes are of kinds, and
 // outOfTurn says that some job before it in the
 // queue stays behind, which is what backfill means.
-type Floor struct {
+type Pass struct {
 	Now     int64
 	Queue   *Queue
-	Nodes   *cluster.Occupancy
+	Nodes   *Occupancy
 	Running func(user int32) int
-	Start   func(r *Request, place *cluster.Place, outOfTurn bool)
+	Start   func(r *Request, place *Place, outOfTurn bool)
 }
 
 // blocked reports whether a request's user runs as many jobs as allowed.
-func (p *Plan) blocked(f *Floor, r *Request) bool {
+func (p *Plan) blocked(f *Pass, r *Request) bool {
 	return p.Rules.UserLimit > 0 && f.Running(r.User) >= p.Rules.UserLimit
 }
 
 // Periodic reports whether the discipline has a backfill pass of its own that
 // runs on an interval.
-func (p *Plan) Periodic() bool { return p.way.Periodic != nil }
+func (p *Plan) Periodic() bool { return p.scheduler.Periodic != nil }
+
+// InOrder reports whether jobs start in the order of submission.
+func (p *Plan) InOrder() bool { return p.scheduler.InOrder }
 
 // Event runs what the discipline does after every event.
-func (p *Plan) Event(f *Floor) {
+func (p *Plan) Event(f *Pass) {
 	if f.Nodes.Free() == 0 || f.Queue.Len() == 0 {
 		return
 	}
 	f.Queue.Advance(f.Now)
-	p.way.Event(p, f)
+	p.scheduler.Event(p, f)
 	f.Queue.sweep()
 }
 
 // Periodically runs the pass of a discipline that has one on an interval.
-func (p *Plan) Periodically(f *Floor) {
+func (p *Plan) Periodically(f *Pass) {
 	if f.Nodes.Free() == 0 || f.Queue.Len() == 0 {
 		return
 	}
 	f.Queue.Advance(f.Now)
-	p.way.Periodic(p, f)
+	p.scheduler.Periodic(p, f)
 	f.Queue.sweep()
 }
 
 // begin starts a request and keeps the books of the pass.
-func (p *Plan) begin(f *Floor, r *Request, place *cluster.Place, outOfTurn bool) {
+func (p *Plan) begin(f *Pass, r *Request, place *Place, outOfTurn bool) {
 	f.Start(r, place, outOfTurn)
 	f.Queue.take(r)
 }
 
 // take reserves for a request from now on.
-func (p *Plan) take(f *Floor, r *Request, seconds int64) *cluster.Place {
+func (p *Plan) take(f *Pass, r *Request, seconds int64) *Place {
 	return p.profile.Reserve(f.Now, f.Now+seconds, int(r.Nodes), r.Share)
 }
 
 // strict starts jobs in turn until one does not fit. Where nodes are of kinds,
 // those that it could have had are kept from the jobs behind it, and others go
 // on (Slurm's main loop leaves a partition at the first job that cannot start).
-func (p *Plan) strict(f *Floor) {
+func (p *Plan) strict(f *Pass) {
 	planned := f.Nodes.Planned(f.Now)
 	if planned {
 		f.Nodes.PlanNow(&p.profile, f.Now)
@@ -87,7 +88,7 @@ func (p *Plan) strict(f *Floor) {
 			}
 			return
 		}
-		var place *cluster.Place
+		var place *Place
 		if planned {
 			place = p.take(f, r, max(r.Limit, 1))
 		}
@@ -99,24 +100,25 @@ func (p *Plan) strict(f *Floor) {
 }
 
 // reserver takes nodes out of a profile, from from until to.
-type reserver func(p *cluster.Profile, from, to int64, nodes int, share *cluster.Share)
+type reserver func(p *Profile, from, to int64, nodes int, share *Share)
 
 // reserving gives every job it looks at the earliest place beside those
-// before it, and starts those whose place is now. It looks at depth jobs and
-// keeps places that begin within window seconds; 0 is no bound. promise reserves
-// for a job that is yet to start.
-func (p *Plan) reserving(f *Floor, depth int, window, resolution int64, promise reserver) {
+// before it, and starts those whose place is now. It looks at as many jobs and
+// keeps places that begin within as long as b says; 0 is no bound. promise
+// reserves for a job that is yet to start.
+func (p *Plan) reserving(f *Pass, b Backfill, promise reserver) {
+	depth, window, resolution := b.MaxJobTest, b.WindowMinutes*60, b.ResolutionSeconds
 	// Only a job that fits now can start now; without one the pass would
 	// change nothing, and after the last one neither.
-	free, hopefuls, last := f.Nodes.Free(), 0, 0
+	free, candidates, last := f.Nodes.Free(), 0, 0
 	w := walk{q: f.Queue, now: f.Now}
 	for n, r := 1, w.next(); r != nil && (depth == 0 || n <= depth); n, r = n+1, w.next() {
 		if int(r.Nodes) <= free && !p.blocked(f, r) && (r.Share == nil || f.Nodes.Room(int(r.Nodes), r.Share)) {
-			hopefuls++
+			candidates++
 			last = n
 		}
 	}
-	if hopefuls == 0 {
+	if candidates == 0 {
 		return
 	}
 	f.Nodes.Plan(&p.profile, f.Now, resolution)
@@ -128,7 +130,7 @@ func (p *Plan) reserving(f *Floor, depth int, window, resolution int64, promise 
 			outOfTurn = true
 			continue
 		}
-		nodes, seconds := int(r.Nodes), cluster.RoundUp(max(r.Limit, 1), 0, resolution)
+		nodes, seconds := int(r.Nodes), RoundUp(max(r.Limit, 1), 0, resolution)
 		at := p.profile.Earliest(nodes, r.Share, seconds)
 		switch {
 		case at == f.Now:

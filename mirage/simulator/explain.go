@@ -1,12 +1,11 @@
-package report
+package simulator
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
-	"github.com/foretime/foretime/mirage/scheduler"
-	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/cluster"
 )
 
 // ErrNoJob is returned when no job has the id, or it was rejected.
@@ -35,7 +34,7 @@ type Explanation struct {
 // Explain simulates a workload up to the start of a job and tells why it
 // waited: after every event at which the reason changed, which it was. The
 // error wraps ErrNoJob.
-func Explain(ctx context.Context, w *simulator.Workload, id string) (*Explanation, error) {
+func Explain(ctx context.Context, w *Workload, id string) (*Explanation, error) {
 	index := -1
 	for i := range w.Jobs {
 		if w.Jobs[i].ID == id {
@@ -76,13 +75,13 @@ func Explain(ctx context.Context, w *simulator.Workload, id string) (*Explanatio
 }
 
 // why finds out what keeps a pending job from starting now.
-func why(s *simulator.Simulator, job int32) Reason {
+func why(s *Simulator, job int32) Reason {
 	config := &s.Workload().Config
 	rules := &config.Rules
 	r := Reason{At: s.Now(), Free: max(0, s.Nodes().Free()-config.DownAt(s.Now()))}
-	var mine *scheduler.Request
-	var head *scheduler.Request
-	s.Queue().Each(s.Now(), func(q *scheduler.Request) bool {
+	var mine *cluster.Request
+	var head *cluster.Request
+	s.Queue().Each(s.Now(), func(q *cluster.Request) bool {
 		if q.Job == job {
 			mine = q
 			return false
@@ -104,7 +103,7 @@ func why(s *simulator.Simulator, job int32) Reason {
 		r.What = "too few nodes are free"
 	case mine.Share != nil:
 		r.What = "its nodes have too little free, or it would delay a job before it in the queue"
-	case head != nil && rules.Promises().InOrder:
+	case head != nil && s.plan.InOrder():
 		r.What = "a job before it in the queue does not fit"
 	case head != nil:
 		r.What = "it fits, but would delay a job before it in the queue"

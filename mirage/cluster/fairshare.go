@@ -1,8 +1,8 @@
-package scheduler
+package cluster
 
 import "math"
 
-// sharePeriod is how often fair shares are reckoned, in seconds: Slurm's
+// sharePeriod is how often fair shares are computed, in seconds: Slurm's
 // PriorityCalcPeriod.
 const sharePeriod = 300
 
@@ -75,16 +75,16 @@ func (u *Usage) Ended(user, nodes int32, now int64) {
 	u.nodes[user] -= nodes
 }
 
-// Due reports whether the shares are to be reckoned anew.
+// Due reports whether the shares are to be computed anew.
 func (u *Usage) Due(now int64) bool {
 	return u != nil && (!u.started || now-u.last >= sharePeriod)
 }
 
-// Reckon brings the usage up to now and returns the points of each user:
+// Update brings the usage up to now and returns the points of each user:
 // weight times 2^-(U/S), U the user's part of all usage and S the part of each
 // if all were equal (the classic fair-share formula of Slurm's multifactor
 // priority plugin).
-func (u *Usage) Reckon(now int64) func(user int32) float64 {
+func (u *Usage) Update(now int64) func(user int32) float64 {
 	if !u.started {
 		u.last, u.started = now, true
 	}

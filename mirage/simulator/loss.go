@@ -1,9 +1,8 @@
-package calibrate
+package simulator
 
 import (
 	"math"
 
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/regression"
 )
 
@@ -14,7 +13,7 @@ const capHours = 24
 // from on and before to: mean |s-a| / mean a and 1 - Spearman of the waits
 // capped at a day, plus |mean s / mean a - 1| of the waits as they are. It is
 // infinite where the actual waits have no mean.
-func Loss(r *simulator.Result, from, to int64) float64 {
+func Loss(r *Result, from, to int64) float64 {
 	var simulated, actual []float64
 	var wholeS, wholeA, cappedA, mae float64
 	for i := range r.Starts {

@@ -1,4 +1,4 @@
-package calibrate
+package simulator
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -15,7 +14,7 @@ import (
 // scheduler, and the range of time they were fitted on, which is also the
 // range on which baselines may be tuned. Unknown fields are refused.
 type File struct {
-	simulator.Config
+	Config
 	Zone  string   `json:"zone"`
 	From  int64    `json:"train_from"` // Unix seconds, inclusive
 	To    int64    `json:"train_to"`   // Unix seconds, exclusive
@@ -35,7 +34,7 @@ type Quality struct {
 }
 
 // qualityOf takes the figures of a range from a simulation.
-func qualityOf(r *simulator.Result, from, to int64) *Quality {
+func qualityOf(r *Result, from, to int64) *Quality {
 	m := r.MetricsBetween(from, to)
 	return &Quality{m.Jobs, m.MeanWaitHours, m.ActualMeanWaitHours, m.Spearman, m.MAEHours}
 }
@@ -45,7 +44,7 @@ func qualityOf(r *simulator.Result, from, to int64) *Quality {
 // training range, Held, from there to the instant, and All too.
 func (f *File) Judge(ctx context.Context, jobs []trace.Job, end int64) error {
 	t := trace.Trace{Jobs: jobs}
-	w, err := simulator.NewWorkload(t.Between(f.From-WarmDays*86400, end), f.Config)
+	w, err := NewWorkload(t.Between(f.From-WarmDays*86400, end), f.Config)
 	if err != nil {
 		return err
 	}

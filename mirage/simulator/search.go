@@ -1,4 +1,4 @@
-package calibrate
+package simulator
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/scheduler"
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/crash"
 )
@@ -50,7 +48,7 @@ func GridFor(jobs []trace.Job) Grid {
 
 // Found is the outcome of a search.
 type Found struct {
-	Config simulator.Config
+	Config Config
 	Loss   float64
 	Tried  int
 }
@@ -121,8 +119,8 @@ type point struct {
 
 // config is the settings at a point. What was down is inferred for its number
 // of nodes.
-func (s *search) config(p point) simulator.Config {
-	rules := scheduler.Defaults(scheduler.Slurm)
+func (s *search) config(p point) Config {
+	rules := cluster.Defaults(cluster.Slurm)
 	rules.UserLimit = p.limit
 	rules.LoggedPriority = p.logged > 0
 	rules.Weights.Logged = max(p.logged, 0)
@@ -130,7 +128,7 @@ func (s *search) config(p point) simulator.Config {
 		rules.Weights.Logged = 1
 	}
 	rules.Weights.Size, rules.Weights.Age = p.size, p.age
-	return simulator.Config{Machine: cluster.Machine{Nodes: p.nodes, Down: s.outages[p.nodes], Kinds: s.kinds}, Rules: rules}
+	return Config{Machine: cluster.Machine{Nodes: p.nodes, Down: s.outages[p.nodes], Kinds: s.kinds}, Rules: rules}
 }
 
 type search struct {
@@ -174,7 +172,7 @@ func (s *search) best(points []point) (point, error) {
 }
 
 func (s *search) loss(p point) (float64, error) {
-	w, err := simulator.NewWorkload(s.train, s.config(p))
+	w, err := NewWorkload(s.train, s.config(p))
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package report
+package simulator
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/chart"
 )
 
@@ -28,7 +27,7 @@ type span struct {
 
 // spans are the jobs of a result in the order of their starts, and the first
 // start.
-func spans(r *simulator.Result) (ran []span, origin int64) {
+func spans(r *Result) (ran []span, origin int64) {
 	for i := range r.Starts {
 		if start, end, ok := r.Started(i); ok {
 			ran = append(ran, span{i, r.Workload.Jobs[i].Nodes, start, end})
@@ -42,7 +41,7 @@ func spans(r *simulator.Result) (ran []span, origin int64) {
 }
 
 // Utilisation is a chart of the nodes in use over time.
-func Utilisation(r *simulator.Result) chart.Chart {
+func Utilisation(r *Result) chart.Chart {
 	ran, origin := spans(r)
 	type edge struct {
 		at    int64
@@ -80,7 +79,7 @@ func free(busy []int64, s span) (on []int32) {
 // interchangeable to the simulator, each job gets the lowest free ones here; where
 // jobs share nodes, bars lie upon each other.
 // The error wraps ErrCrowded.
-func Gantt(r *simulator.Result) (chart.Chart, error) {
+func Gantt(r *Result) (chart.Chart, error) {
 	ran, origin := spans(r)
 	nodes := r.Workload.Config.Nodes
 	tasks := 0

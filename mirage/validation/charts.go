@@ -1,15 +1,14 @@
-package report
+package validation
 
 import (
 	"github.com/foretime/foretime/mirage/chain"
-	"github.com/foretime/foretime/mirage/validation"
 	"github.com/foretime/foretime/shared/chart"
 )
 
 // Method is a policy by name and the episodes it has played.
 type Method struct {
 	Name   string
-	Played []validation.Played
+	Played []Played
 }
 
 // Distributions returns charts by name: interruption-cdf, interruption-box,

@@ -1,34 +1,32 @@
-package scheduler
+package cluster
 
 import (
 	"errors"
 	"math"
 	"slices"
 	"testing"
-
-	"github.com/foretime/foretime/mirage/cluster"
 )
 
 // room is a machine of ten nodes of which six are taken until 100, with a queue
 // in the order of submission.
-func room(t *testing.T, rules Rules, requests ...Request) (*Plan, *Floor, *[]int32) {
+func room(t *testing.T, rules Rules, requests ...Request) (*Plan, *Pass, *[]int32) {
 	t.Helper()
 	plan, err := rules.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes := cluster.NewOccupancy(cluster.Machine{Nodes: 10})
-	nodes.Take(cluster.Allocation{Job: 99, Nodes: 6, Until: 100, End: 100})
-	f := &Floor{Queue: NewQueue(&rules, 0), Nodes: nodes, Running: func(user int32) int {
+	nodes := NewOccupancy(Machine{Nodes: 10})
+	nodes.Take(Allocation{Job: 99, Nodes: 6, Until: 100, End: 100})
+	f := &Pass{Queue: NewQueue(&rules, 0), Nodes: nodes, Running: func(user int32) int {
 		if user == 7 {
 			return 2
 		}
 		return 0
 	}}
 	started := &[]int32{}
-	f.Start = func(r *Request, _ *cluster.Place, outOfTurn bool) {
+	f.Start = func(r *Request, _ *Place, outOfTurn bool) {
 		*started = append(*started, r.Job)
-		nodes.Take(cluster.Allocation{Job: r.Job, Nodes: r.Nodes, Until: f.Now + r.Limit, End: f.Now + r.Limit})
+		nodes.Take(Allocation{Job: r.Job, Nodes: r.Nodes, Until: f.Now + r.Limit, End: f.Now + r.Limit})
 	}
 	for i, r := range requests {
 		r.Job, r.Submit = int32(i), int64(i)-100
@@ -123,11 +121,11 @@ func TestDown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes := cluster.NewOccupancy(cluster.Machine{Nodes: 4, Down: []cluster.Window{{From: 50, To: 90, Nodes: 3}}})
+		nodes := NewOccupancy(Machine{Nodes: 4, Down: []Window{{From: 50, To: 90, Nodes: 3}}})
 		var started []int32
-		f := &Floor{Queue: NewQueue(&rules, 0), Nodes: nodes, Running: func(int32) int { return 0 }, Start: func(r *Request, _ *cluster.Place, _ bool) {
+		f := &Pass{Queue: NewQueue(&rules, 0), Nodes: nodes, Running: func(int32) int { return 0 }, Start: func(r *Request, _ *Place, _ bool) {
 			started = append(started, r.Job)
-			nodes.Take(cluster.Allocation{Job: r.Job, Nodes: r.Nodes, Until: r.Limit, End: r.Limit})
+			nodes.Take(Allocation{Job: r.Job, Nodes: r.Nodes, Until: r.Limit, End: r.Limit})
 		}}
 		f.Queue.Add(Request{Job: 0, Nodes: 2, Limit: 50})
 		f.Queue.Add(Request{Job: 1, Nodes: 2, Limit: 51, Submit: 1})
@@ -184,10 +182,10 @@ func TestFairShare(t *testing.T) {
 	u := NewUsage(&rules, 2)
 	u.Submitted(0)
 	u.Submitted(1)
-	u.Reckon(0)
+	u.Update(0)
 	u.Started(0, 3, 0)
 	u.Started(1, 1, 0)
-	points := u.Reckon(1000)
+	points := u.Update(1000)
 	// User 0 has three quarters of all use where a half is its share.
 	if want := 100 * math.Exp2(-.75*2); math.Abs(points(0)-want) > 1e-9 {
 		t.Errorf("points %v, want %v", points(0), want)
@@ -195,7 +193,7 @@ func TestFairShare(t *testing.T) {
 	u.Ended(0, 3, 1000)
 	u.Ended(1, 1, 1000)
 	before := u.used[0]
-	u.Reckon(1000 + 86400)
+	u.Update(1000 + 86400)
 	if want := before / 2; math.Abs(u.used[0]-want) > 1e-6*want {
 		t.Errorf("after a half-life %v of %v", u.used[0], before)
 	}

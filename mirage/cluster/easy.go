@@ -1,22 +1,17 @@
-package scheduler
-
-import "math"
+package cluster
 
 // EASY lets jobs overtake as long as they do not delay the first one (Lifka,
 // JSSPP 1995).
 const EASY Discipline = "easy"
 
-func easy() Way {
-	return Way{
-		Event:    (*Plan).easy,
-		Promises: func(Rules) Promises { return Promises{HeadWithin: math.MaxInt64} },
-	}
+func easy() Scheduler {
+	return Scheduler{Event: (*Plan).easy}
 }
 
 // easy starts jobs in turn; the first that does not fit gets a reservation, in
 // each partition where nodes are of kinds, and later ones start if they fit
 // beside it.
-func (p *Plan) easy(f *Floor) {
+func (p *Plan) easy(f *Pass) {
 	reserved, outOfTurn := uint64(0), false
 	f.Nodes.Plan(&p.profile, f.Now, 0)
 	w := walk{q: f.Queue, now: f.Now}

@@ -1,4 +1,4 @@
-package scheduler
+package cluster
 
 import (
 	"errors"
@@ -57,25 +57,16 @@ func Defaults(d Discipline) Rules {
 	r := Rules{Discipline: d}
 	r.Weights.Logged = 1
 	r.Weights.MaxAgeDays = 7
-	if way, err := Disciplines().Find(string(d)); err == nil && way.Defaults != nil {
-		way.Defaults(&r)
+	if s, err := Disciplines().Find(string(d)); err == nil && s.Defaults != nil {
+		s.Defaults(&r)
 	}
 	return r
-}
-
-// Promises is what the rules' discipline keeps; nothing where there is none of
-// that name.
-func (r Rules) Promises() Promises {
-	if way, err := Disciplines().Find(string(r.Discipline)); err == nil && way.Promises != nil {
-		return way.Promises(r)
-	}
-	return Promises{}
 }
 
 // Plan checks the rules and makes them ready to run. The error wraps ErrRules.
 func (r Rules) Plan() (*Plan, error) {
 	w, b := r.Weights, r.Backfill
-	way, err := Disciplines().Find(string(r.Discipline))
+	s, err := Disciplines().Find(string(r.Discipline))
 	if err != nil {
 		return nil, fmt.Errorf("%w: scheduler %w", ErrRules, err)
 	}
@@ -93,10 +84,10 @@ func (r Rules) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("%w: an age weight needs max_age_days", ErrRules)
 	case w.FairShare > 0 && w.HalfLifeDays == 0:
 		return nil, fmt.Errorf("%w: a fair-share weight needs half_life_days", ErrRules)
-	case r.Promises().InOrder && (r.LoggedPriority || w.Age > 0 || w.Size > 0 || w.FairShare > 0 || w.Partition > 0 || w.QOS > 0):
+	case s.InOrder && (r.LoggedPriority || w.Age > 0 || w.Size > 0 || w.FairShare > 0 || w.Partition > 0 || w.QOS > 0):
 		return nil, fmt.Errorf("%w: %s has no priorities", ErrRules, r.Discipline)
 	}
-	return &Plan{Rules: r, way: way}, nil
+	return &Plan{Rules: r, scheduler: s}, nil
 }
 
 // Static is the part of a job's priority that does not change with time.

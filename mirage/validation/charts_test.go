@@ -1,0 +1,29 @@
+package validation
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"maps"
+	"slices"
+
+	"github.com/foretime/foretime/mirage/chain"
+	"github.com/foretime/foretime/shared/chart"
+)
+
+func ExampleDistributions() {
+	late := []Played{{Outcome: chain.Outcome{PredEnd: 3600, SuccStart: 7200}}}
+	charts := Distributions([]Method{{Name: "reactive", Played: late}})
+	for _, name := range slices.Sorted(maps.Keys(charts)) {
+		var b bytes.Buffer
+		if err := chart.SVG(&b, charts[name]); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(name, b.Len() > 0)
+	}
+	// Output:
+	// interruption-box true
+	// interruption-cdf true
+	// overlap-box true
+	// overlap-cdf true
+}
