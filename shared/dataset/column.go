@@ -31,7 +31,7 @@ func (k kind) String() string {
 // column is one field of the row type.
 type column struct {
 	name     string
-	field    int // index in the row struct
+	field    []int // index in the row struct, through embedded ones
 	kind     kind
 	pointer  bool // an empty cell is nil
 	optional bool // the file may lack the column
@@ -57,9 +57,9 @@ func layoutOf(t reflect.Type) (layout, error) {
 	if t.Kind() != reflect.Struct {
 		return l, fmt.Errorf("%s: %w: not a struct", t, ErrRowType)
 	}
-	for i := range t.NumField() {
-		if err := l.add(t.Field(i), i); err != nil {
-			return l, fmt.Errorf("%s.%s: %w", t, t.Field(i).Name, err)
+	for _, f := range reflect.VisibleFields(t) { // embedded structs are their fields
+		if err := l.add(f); err != nil {
+			return l, fmt.Errorf("%s.%s: %w", t, f.Name, err)
 		}
 	}
 	if len(l.columns) == 0 && l.rest < 0 {
@@ -68,19 +68,19 @@ func layoutOf(t reflect.Type) (layout, error) {
 	return l, nil
 }
 
-func (l *layout) add(f reflect.StructField, index int) error {
+func (l *layout) add(f reflect.StructField) error {
 	tag, tagged := f.Tag.Lookup("dataset")
 	name, option, _ := strings.Cut(tag, ",")
 	switch {
-	case tag == "-", !tagged && !f.IsExported():
+	case tag == "-", !tagged && !f.IsExported(), !tagged && f.Anonymous && f.Type.Kind() == reflect.Struct:
 		return nil
 	case !f.IsExported():
 		return fmt.Errorf("%w: a column cannot be an unexported field", ErrRowType)
 	case option == "rest":
-		if f.Type != reflect.TypeFor[[]float64]() || l.rest >= 0 || name != "" {
+		if f.Type != reflect.TypeFor[[]float64]() || l.rest >= 0 || name != "" || len(f.Index) > 1 {
 			return fmt.Errorf(`%w: the rest is one []float64 field tagged ",rest"`, ErrRowType)
 		}
-		l.rest = index
+		l.rest = f.Index[0]
 		return nil
 	case name == "":
 		return fmt.Errorf(`%w: no dataset tag (use "-" to skip the field)`, ErrRowType)
@@ -89,7 +89,7 @@ func (l *layout) add(f reflect.StructField, index int) error {
 	case slices.ContainsFunc(l.columns, func(c column) bool { return c.name == name }):
 		return fmt.Errorf("%w %q", ErrDuplicateColumn, name)
 	}
-	c := column{name: name, field: index, optional: option == "optional"}
+	c := column{name: name, field: f.Index, optional: option == "optional"}
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
 		c.pointer, c.optional, t = true, true, t.Elem()

@@ -299,7 +299,7 @@ func (s *csvSource) next(row reflect.Value) (line int, err error) {
 		if s.at[i] < 0 {
 			continue
 		}
-		if err := c.setText(row.Field(c.field), fields[s.at[i]]); err != nil {
+		if err := c.setText(row.FieldByIndex(c.field), fields[s.at[i]]); err != nil {
 			return line, badRecord(err.Error())
 		}
 	}
@@ -362,7 +362,7 @@ func (s *csvSink) write(row reflect.Value) (err error) {
 	s.b = s.b[:0]
 	for i := range s.layout.columns {
 		c := &s.layout.columns[i]
-		if s.cell, _, err = c.appendText(s.cell[:0], row.Field(c.field)); err != nil {
+		if s.cell, _, err = c.appendText(s.cell[:0], row.FieldByIndex(c.field)); err != nil {
 			return err
 		}
 		s.begin(i)

@@ -244,6 +244,40 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
+// Columns of embedded structs stand where these do, in every format.
+func TestEmbedded(t *testing.T) {
+	type Work struct {
+		MACs  int64  `dataset:"macs"`
+		Bytes *int64 `dataset:"bytes"`
+	}
+	type row struct {
+		Name string `dataset:"name"`
+		Work
+		Seconds float64 `dataset:"seconds"`
+	}
+	for _, format := range []Format{CSV, JSONLines, Parquet} {
+		var b bytes.Buffer
+		w, err := NewWriter[row](&b, format, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := row{"conv", Work{7, nil}, 0.5}
+		if err := errors.Join(w.Write(want), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); format == CSV && text != "name,macs,bytes,seconds\nconv,7,,0.5\n" {
+			t.Errorf("%q", text)
+		}
+		r, err := NewReader[row](&b, "rows", format, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := ReadAll(r); err != nil || len(all.Rows) != 1 || all.Rows[0] != want {
+			t.Errorf("%s: %+v, %v", format, all, err)
+		}
+	}
+}
+
 func TestRowTypes(t *testing.T) {
 	check := func(name string, err, want error) {
 		t.Helper()

@@ -33,6 +33,7 @@
 //
 // A field of type []float64 tagged `dataset:",rest"` takes every column that
 // no other field names, in file order: the feature columns of a wide table.
+// The fields of an embedded struct are columns where it stands.
 // A tag `dataset:"name,optional"` lets the column be absent; the field then
 // keeps its zero value. Reader and Writer stream row by row where a table
 // does not fit in memory.

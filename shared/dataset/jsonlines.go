@@ -56,7 +56,7 @@ func (s *jsonSource) decode(row reflect.Value, text []byte) error {
 		if !ok {
 			return badRecord(c.problem("missing").Error())
 		}
-		if err := c.setJSON(row.Field(c.field), raw); err != nil {
+		if err := c.setJSON(row.FieldByIndex(c.field), raw); err != nil {
 			return badRecord(err.Error())
 		}
 	}
@@ -152,7 +152,7 @@ func (s *jsonSink) write(row reflect.Value) (err error) {
 	for i := range s.layout.columns {
 		c := &s.layout.columns[i]
 		var ok bool
-		if s.cell, ok, err = c.appendText(s.cell[:0], row.Field(c.field)); err != nil {
+		if s.cell, ok, err = c.appendText(s.cell[:0], row.FieldByIndex(c.field)); err != nil {
 			return err
 		}
 		if !ok {

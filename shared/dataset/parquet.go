@@ -168,7 +168,7 @@ func (s *parquetSource) decode(row reflect.Value, cells parquet.Row) error {
 		switch {
 		case to.column >= 0:
 			c := &s.layout.columns[to.column]
-			if err := c.setParquet(row.Field(c.field), cell, to.tick); err != nil {
+			if err := c.setParquet(row.FieldByIndex(c.field), cell, to.tick); err != nil {
 				return badRecord(err.Error())
 			}
 		case to.rest >= 0:
@@ -318,7 +318,7 @@ func (s *parquetSink) write(row reflect.Value) error {
 	cells := make(parquet.Row, 0, len(s.layout.columns))
 	for i := range s.layout.columns {
 		c := &s.layout.columns[i]
-		cell, err := c.parquetValue(row.Field(c.field))
+		cell, err := c.parquetValue(row.FieldByIndex(c.field))
 		if err != nil {
 			return err
 		}
