@@ -11,36 +11,33 @@ import (
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/schedule/workload"
+	"github.com/foretime/foretime/allox-est/schedule"
 )
 
 // Record returns the job as a scheduling simulator takes it: for each device
 // the true time and the error of the estimate. The true time is the mean of
 // the whole runs; without any, the estimate stands for it with an error of 0,
 // and the warning says so. A device without an estimate cannot run the job.
-func (r *Report) Record(id int, user string, arrival float64) (job workload.Job, warnings []error) {
-	stage := workload.Stage{Name: "stage", Tasks: 1}
-	stage.On[workload.CPU] = workload.Demand{Units: float64(r.spec.Device(jobspec.CPU).Threads), Seconds: math.Inf(1)}
-	stage.On[workload.GPU] = workload.Demand{Units: float64(r.spec.Device(jobspec.GPU).Count), Seconds: math.Inf(1)}
-	for _, d := range []workload.Device{workload.CPU, workload.GPU} {
+func (r *Report) Record(id int, user string, arrival float64) (job schedule.Record, warnings []error) {
+	job = schedule.Record{ID: id, Name: r.Job, User: user, Arrival: arrival, Iterations: r.Epochs}
+	job.On[schedule.CPU] = schedule.Demand{Units: float64(r.spec.Device(jobspec.CPU).Threads), Seconds: math.Inf(1)}
+	job.On[schedule.GPU] = schedule.Demand{Units: float64(r.spec.Device(jobspec.GPU).Count), Seconds: math.Inf(1)}
+	for _, d := range []schedule.Device{schedule.CPU, schedule.GPU} {
 		reported, ok := r.Devices[d.String()]
 		if !ok || reported.Estimate == nil {
 			continue
 		}
-		on := &stage.On[d]
+		on := &job.On[d]
 		on.Memory = float64(reported.Conditions.PeakBytes) / (1 << 30)
 		on.Seconds = reported.Wall.Value
 		if reported.Validation == nil {
-			warnings = append(warnings, fmt.Errorf("%s: %w", d, workload.ErrUnproven))
+			warnings = append(warnings, fmt.Errorf("%s: %w", d, schedule.ErrUnproven))
 			continue
 		}
 		on.Error = reported.RelativeError.Wall
 		on.Seconds = reported.Wall.Value / (1 + on.Error)
 	}
-	return workload.Job{
-		ID: id, Name: r.Job, User: user, Arrival: arrival, Iterations: r.Epochs, Session: -1,
-		Stages: []workload.Stage{stage},
-	}, warnings
+	return job, warnings
 }
 
 // FirstRun returns when the first run of the job in a journal began; ok is

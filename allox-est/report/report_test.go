@@ -18,7 +18,7 @@ import (
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/schedule/workload"
+	"github.com/foretime/foretime/allox-est/schedule"
 	"github.com/foretime/foretime/shared/chart"
 )
 
@@ -144,7 +144,7 @@ func TestRecord(t *testing.T) {
 	spec, j := example()
 	r := New(spec, []string{"cpu", "gpu"}, j, estimate.Settings{})
 	job, warnings := r.Record(7, "alice", 12.5)
-	if on := job.Stages[0].On[workload.CPU]; len(warnings) != 1 || on.Error != 0 || math.Abs(on.Seconds-53) > 1e-9 || on.Units != 2 || on.Memory != 3 {
+	if on := job.On[schedule.CPU]; len(warnings) != 1 || on.Error != 0 || math.Abs(on.Seconds-53) > 1e-9 || on.Units != 2 || on.Memory != 3 {
 		t.Errorf("not validated: %+v, %v", job, warnings)
 	}
 	r.Validate(j)
@@ -152,13 +152,13 @@ func TestRecord(t *testing.T) {
 	if err := job.Check(); err != nil || len(warnings) != 0 {
 		t.Fatal(err, warnings)
 	}
-	if got := job.Seconds(workload.CPU); math.Abs(got-55.65) > 1e-9 {
+	if got := job.Seconds(schedule.CPU); math.Abs(got-55.65) > 1e-9 {
 		t.Errorf("true time %v", got)
 	}
-	if got := job.Reported(workload.CPU); math.Abs(got-53) > 1e-9 {
+	if got := job.Reported(schedule.CPU); math.Abs(got-53) > 1e-9 {
 		t.Errorf("reported time %v", got)
 	}
-	if !math.IsInf(job.Seconds(workload.GPU), 1) || job.Arrival != 12.5 || job.Iterations != 100 {
+	if !math.IsInf(job.Seconds(schedule.GPU), 1) || job.Arrival != 12.5 || job.Iterations != 100 {
 		t.Errorf("got %+v", job)
 	}
 	if first, ok := r.FirstRun(j); !ok || !first.Equal(j.Runs[2].Start) {

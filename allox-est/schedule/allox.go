@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/schedule/matching"
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // allox is the policy of AlloX (Le, Sun, Chowdhury and Liu, EuroSys 2020):
@@ -18,7 +17,6 @@ import (
 type allox struct {
 	alpha   float64
 	maxJobs int
-	slots   [workload.Devices]int // State.most
 	plans   map[string]*userPlan
 }
 
@@ -59,7 +57,7 @@ func (p *allox) Next(s *State) (*Job, *Node, bool) {
 }
 
 func anyRoom(s *State) bool {
-	return slices.ContainsFunc(s.Nodes, func(n *Node) bool { return n.used < 1 })
+	return slices.ContainsFunc(s.Nodes, func(n *Node) bool { return n.Running == nil })
 }
 
 // match brings the plan of the users up to date and returns the first job of
@@ -67,28 +65,21 @@ func anyRoom(s *State) bool {
 func (p *allox) match(s *State, users []*User) (*Job, *Node, bool) {
 	up := p.planOf(s, users)
 	for _, n := range s.Nodes {
-		k := p.slots[n.Device]
-		for slot := range k {
-			ready := s.Now
-			if slot < len(n.Running) {
-				j := n.Running[slot]
-				ready = max(s.Now, j.Started+j.Left*j.Reported[n.Device])
-			}
-			must(up.plan.SetReady(int(n.Device), n.Index*k+slot, ready))
+		ready := s.Now
+		if j := n.Running; j != nil {
+			ready = max(s.Now, j.Started+j.Left*j.Reported[n.Device])
 		}
+		must(up.plan.SetReady(int(n.Device), n.Index, ready))
 	}
 	jobs := p.limit(s, users)
 	up.sync(jobs)
 	for _, d := range slices.Backward(s.devices) {
 		for _, n := range s.Nodes {
-			if n.Device != d || n.used >= 1 {
+			if n.Device != d || n.Running != nil {
 				continue
 			}
-			for slot := len(n.Running); slot < p.slots[d]; slot++ {
-				id, ok := up.plan.First(int(d), n.Index*p.slots[d]+slot)
-				if ok && n.Fits(up.job[id]) {
-					return eldest(up.job[id], jobs), n, true
-				}
+			if id, ok := up.plan.First(int(d), n.Index); ok && n.Fits(up.job[id]) {
+				return eldest(up.job[id], jobs), n, true
 			}
 		}
 	}
@@ -97,7 +88,7 @@ func (p *allox) match(s *State, users []*User) (*Job, *Node, bool) {
 
 // eldest returns the first of the jobs that is like j to the matching.
 func eldest(j *Job, jobs []*Job) *Job {
-	return jobs[slices.IndexFunc(jobs, func(k *Job) bool { return k.Reported == j.Reported && k.Share == j.Share })]
+	return jobs[slices.IndexFunc(jobs, func(k *Job) bool { return k.Reported == j.Reported })]
 }
 
 // planOf returns the plan kept for a set of users.
@@ -121,10 +112,9 @@ func (p *allox) planOf(s *State, users []*User) *userPlan {
 	if len(p.plans) >= mostPlans {
 		clear(p.plans)
 	}
-	p.slots = s.most
 	ready := make([][]float64, s.devices[len(s.devices)-1]+1) // none of a device without nodes
 	for _, d := range s.devices {
-		ready[d] = make([]float64, s.Cluster.Nodes(d)*p.slots[d])
+		ready[d] = make([]float64, s.Cluster.Nodes(d))
 	}
 	plan, err := matching.New(ready)
 	must(err)
@@ -180,7 +170,7 @@ func (p *allox) limit(s *State, users []*User) []*Job {
 	if p.maxJobs == 0 || len(jobs) <= p.maxJobs {
 		return jobs
 	}
-	var order [workload.Devices][]*Job
+	var order [Devices][]*Job
 	for _, d := range s.devices {
 		order[d] = slices.Clone(jobs)
 		slices.SortStableFunc(order[d], func(a, b *Job) int { return cmp.Compare(a.Reported[d], b.Reported[d]) })

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 func TestAlloX(t *testing.T) {
@@ -27,7 +25,7 @@ func TestAlloX(t *testing.T) {
 
 func TestAlloXFairness(t *testing.T) {
 	gpu := Cluster{GPUNodes: 2}
-	jobs := []workload.Job{job(1, "a", 0, inf, 4), job(2, "a", 0, inf, 5), job(3, "b", 0, inf, 9)}
+	jobs := []Record{job(1, "a", 0, inf, 4), job(2, "a", 0, inf, 5), job(3, "b", 0, inf, 9)}
 	// Alpha 1 looks at the sum of completion times alone.
 	if got, want := run(t, "allox", Settings{Alpha: 1}, gpu, jobs...), "1 gpu0 0-4; 2 gpu1 0-5; 3 gpu0 4-13"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -60,8 +58,8 @@ func TestAlloXIsOptimalWithoutArrivals(t *testing.T) {
 		jobs := drawJobs(t, 5)
 		for i := range jobs {
 			jobs[i].Arrival = 0
-			for d := range jobs[i].Stages[0].On {
-				jobs[i].Stages[0].On[d].Error = 0
+			for d := range jobs[i].On {
+				jobs[i].On[d].Error = 0
 			}
 		}
 		c := Cluster{CPUNodes: rapid.IntRange(1, 2).Draw(t, "cpus"), GPUNodes: 1}
@@ -81,14 +79,14 @@ func TestAlloXIsOptimalWithoutArrivals(t *testing.T) {
 
 // optimum tries all assignments of jobs to nodes and all orders on each node
 // and returns the least mean completion time.
-func optimum(jobs []workload.Job, c Cluster) float64 {
+func optimum(jobs []Record, c Cluster) float64 {
 	type node struct {
-		device workload.Device
+		device Device
 		free   float64
 	}
 	nodes := make([]node, c.CPUNodes, c.CPUNodes+c.GPUNodes)
 	for range c.GPUNodes {
-		nodes = append(nodes, node{device: workload.GPU})
+		nodes = append(nodes, node{device: GPU})
 	}
 	best := math.Inf(1)
 	left := make([]int, len(jobs))

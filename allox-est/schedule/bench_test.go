@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // BenchmarkReplay runs whole workloads under every policy on 80 CPU and 20
@@ -14,9 +12,14 @@ import (
 func BenchmarkReplay(b *testing.B) {
 	for _, at := range []string{"once", "times"} {
 		for _, n := range []int{50, 200, 1000, 3000, 10000} {
-			w, err := workload.Generator{Seed: 1, ErrorSD: 0.1, Spread: 0.8, Jobs: n / 10, AtOnce: at == "once"}.Generate()
+			w, err := Generator{Seed: 1, ErrorSD: 0.1, Spread: 0.8, Jobs: n / 10}.Generate()
 			if err != nil {
 				b.Fatal(err)
+			}
+			for i := range w.Jobs {
+				if at == "once" {
+					w.Jobs[i].Arrival = 0
+				}
 			}
 			for _, name := range Policies.Names() {
 				b.Run(fmt.Sprintf("policy=%s/at=%s/jobs=%d", name, at, n), func(b *testing.B) {
@@ -38,7 +41,7 @@ func BenchmarkReplay(b *testing.B) {
 
 // BenchmarkLowerBound computes the bound alone.
 func BenchmarkLowerBound(b *testing.B) {
-	w, err := workload.Generator{Seed: 1}.Generate()
+	w, err := Generator{Seed: 1}.Generate()
 	if err != nil {
 		b.Fatal(err)
 	}

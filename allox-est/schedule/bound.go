@@ -5,8 +5,6 @@ import (
 	"container/heap"
 	"math"
 	"slices"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // LowerBound returns a mean job completion time that no schedule of the same
@@ -31,10 +29,10 @@ func (s *Schedule) LowerBound() float64 {
 	var b bound
 	for _, r := range s.Runs {
 		t := task{arrival: r.Job.Arrival, fastest: s.fastest(r.Job)}
-		for d := range workload.Device(workload.Devices) {
+		for d := range Device(Devices) {
 			t.area[d] = math.Inf(1)
-			if share, ok := s.Cluster.share(r.Job, d); ok {
-				t.area[d] = share * r.Job.Seconds(d)
+			if s.Cluster.runs(r.Job, d) {
+				t.area[d] = r.Job.Seconds(d)
 			}
 		}
 		b.tasks = append(b.tasks, t)
@@ -51,19 +49,19 @@ func (s *Schedule) LowerBound() float64 {
 // bound is the search for the best price.
 type bound struct {
 	tasks   []task // by arrival
-	devices []workload.Device
-	nodes   [workload.Devices]float64
+	devices []Device
+	nodes   [Devices]float64
 	base    float64 // sum of fastest times
 }
 
 type task struct {
 	arrival, fastest float64
-	area             [workload.Devices]float64 // node seconds it takes on each device
-	work             float64                   // at the price in question
+	area             [Devices]float64 // node seconds it takes on each device
+	work             float64          // at the price in question
 }
 
 // prices of a second of a node of each device.
-type prices [workload.Devices]float64
+type prices [Devices]float64
 
 // best returns the greatest bound on the sum of completion times found.
 // Every price gives a valid bound, so the search need not be exact: for each
@@ -100,7 +98,7 @@ func (b *bound) best() float64 {
 }
 
 // with returns the prices with that of one device set to a share of all.
-func (p prices) with(d workload.Device, share float64) prices {
+func (p prices) with(d Device, share float64) prices {
 	rest := 0.0
 	for other, x := range p {
 		if other != int(d) {

@@ -5,11 +5,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
-func boundOf(jobs []workload.Job, c Cluster) float64 {
+func boundOf(jobs []Record, c Cluster) float64 {
 	s := &Schedule{Cluster: c}
 	for i := range jobs {
 		s.Runs = append(s.Runs, Run{Job: &jobs[i]})
@@ -33,19 +31,19 @@ func TestLowerBoundIsBelowTheOptimum(t *testing.T) {
 func TestLowerBoundIsTight(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		jobs []workload.Job
+		jobs []Record
 		c    Cluster
 		want float64
 	}{
 		// Alone, a job takes its fastest time.
-		{"one job", []workload.Job{job(1, "a", 3, 20, 10)}, Cluster{CPUNodes: 5, GPUNodes: 5}, 10},
+		{"one job", []Record{job(1, "a", 3, 20, 10)}, Cluster{CPUNodes: 5, GPUNodes: 5}, 10},
 		// On one node the bound is shortest job first: 2, 2+4, 2+4+6.
-		{"one node", []workload.Job{job(1, "a", 0, 6, inf), job(2, "a", 0, 2, inf), job(3, "a", 0, 4, inf)}, Cluster{CPUNodes: 1}, 20.0 / 3},
+		{"one node", []Record{job(1, "a", 0, 6, inf), job(2, "a", 0, 2, inf), job(3, "a", 0, 4, inf)}, Cluster{CPUNodes: 1}, 20.0 / 3},
 		// Shortest remaining time with an arrival: 10 s at 0, 2 s at 4.
-		{"arrival", []workload.Job{job(1, "a", 0, 10, inf), job(2, "a", 4, 2, inf)}, Cluster{CPUNodes: 1}, 7},
+		{"arrival", []Record{job(1, "a", 0, 10, inf), job(2, "a", 4, 2, inf)}, Cluster{CPUNodes: 1}, 7},
 		// 2 nodes, 4 jobs of 1 s: 1, 1, 2, 2. The mean busy time bound is
 		// the mean of 1/4, 3/4, 5/4 and 7/4, plus a half.
-		{"two nodes", []workload.Job{job(1, "a", 0, 1, inf), job(2, "a", 0, 1, inf), job(3, "a", 0, 1, inf), job(4, "a", 0, 1, inf)}, Cluster{CPUNodes: 2}, 1.5},
+		{"two nodes", []Record{job(1, "a", 0, 1, inf), job(2, "a", 0, 1, inf), job(3, "a", 0, 1, inf), job(4, "a", 0, 1, inf)}, Cluster{CPUNodes: 2}, 1.5},
 	} {
 		if got := boundOf(test.jobs, test.c); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%s: bound %v, want %v", test.name, got, test.want)

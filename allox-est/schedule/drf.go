@@ -20,7 +20,7 @@ func (p drf) Next(s *State) (*Job, *Node, bool) {
 	for _, u := range byShare(s.Active(), func(u *User) float64 {
 		share := 0.0
 		for _, d := range s.devices {
-			share = max(share, u.Held[d]/float64(max(s.Cluster.Nodes(d), 1)))
+			share = max(share, float64(u.Held[d])/float64(max(s.Cluster.Nodes(d), 1)))
 		}
 		return share
 	}) {

@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	"github.com/foretime/foretime/allox-est/schedule"
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // Jobs of ten users on twenty CPU and twenty GPU nodes, placed with estimates
 // that are 10 % off, beside first in, first out.
 func Example() {
-	jobs, err := workload.Generator{Seed: 1, Users: 10, Jobs: 20, Batch: 5, MeanGap: 15, ErrorSD: 0.1}.Generate()
+	jobs, err := schedule.Generator{Seed: 1, Users: 10, Jobs: 20, ErrorSD: 0.1}.Generate()
 	if err != nil {
 		fmt.Println(err)
 		return

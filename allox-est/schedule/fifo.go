@@ -3,8 +3,6 @@ package schedule
 import (
 	"cmp"
 	"slices"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // fifo starts jobs in order of arrival, each on the device it reports faster
@@ -19,7 +17,7 @@ func (fifo) Next(s *State) (*Job, *Node, bool) {
 	}
 	j := s.Waiting[0]
 	order := slices.Clone(s.devices)
-	slices.SortStableFunc(order, func(a, b workload.Device) int {
+	slices.SortStableFunc(order, func(a, b Device) int {
 		return cmp.Or(cmp.Compare(j.Reported[a], j.Reported[b]), cmp.Compare(b, a))
 	})
 	for _, d := range order {

@@ -13,15 +13,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // kinds returns a job with times on further kinds of nodes alone.
-func kinds(id int, user string, arrival float64, seconds ...float64) workload.Job {
+func kinds(id int, user string, arrival float64, seconds ...float64) Record {
 	j := job(id, user, arrival, inf, inf)
 	for k, x := range seconds {
-		j.Stages[0].On[workload.Other+workload.Device(k)] = workload.Demand{Units: 1, Seconds: x}
+		j.On[Other+Device(k)] = Demand{Units: 1, Seconds: x}
 	}
 	return j
 }
@@ -31,7 +29,7 @@ func kinds(id int, user string, arrival float64, seconds ...float64) workload.Jo
 func TestFurtherKinds(t *testing.T) {
 	c := Cluster{Others: []Kind{{"v100", 2}, {"p100", 1}, {"k80", 3}}}
 	random := rand.New(rand.NewPCG(1, 1))
-	var jobs []workload.Job
+	var jobs []Record
 	for i := range 60 {
 		fast := 10 + 90*random.Float64()
 		jobs = append(jobs, kinds(i, fmt.Sprint("u", i%3), 4*float64(i), fast, fast*(1+random.Float64()), fast*(2+4*random.Float64())))
@@ -69,11 +67,11 @@ func TestFastestKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Replay(t.Context(), []workload.Job{kinds(1, "u", 0, 5, 9)}, c, p, nil)
+		s, err := Replay(t.Context(), []Record{kinds(1, "u", 0, 5, 9)}, c, p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if on := s.Runs[0].Parts[0]; name != "es" && name != "drfe" && c.Name(on.Device) != "a" {
+		if on := s.Runs[0].Parts[0]; c.Name(on.Device) != "a" {
 			t.Errorf("%s: ran on %s", name, c.Name(on.Device))
 		}
 	}
@@ -108,9 +106,9 @@ func TestThroughputTable(t *testing.T) {
 
 // measured returns jobs of the types with known rates, iterations a second on
 // each kind, of half an hour to eight hours on their fastest.
-func measured(rates [][3]float64, n int, gap float64) []workload.Job {
+func measured(rates [][3]float64, n int, gap float64) []Record {
 	random := rand.New(rand.NewPCG(7, 7))
-	var jobs []workload.Job
+	var jobs []Record
 	at := 0.0
 	for i := range n {
 		at += random.ExpFloat64() * gap
@@ -118,7 +116,7 @@ func measured(rates [][3]float64, n int, gap float64) []workload.Job {
 		hours := 0.5 * math.Pow(16, random.Float64())
 		j := job(i, fmt.Sprint("u", random.IntN(10)), at, inf, inf)
 		for k, r := range rate {
-			j.Stages[0].On[workload.Other+workload.Device(k)] = workload.Demand{Units: 1, Seconds: 3600 * hours * slices.Max(rate[:]) / r, Error: max(-0.5, 0.1*random.NormFloat64())}
+			j.On[Other+Device(k)] = Demand{Units: 1, Seconds: 3600 * hours * slices.Max(rate[:]) / r, Error: max(-0.5, 0.1*random.NormFloat64())}
 		}
 		jobs = append(jobs, j)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"github.com/foretime/foretime/shared/chart"
 )
 
@@ -12,7 +11,7 @@ import (
 // user; GPU nodes are on top.
 func (s *Schedule) Gantt() chart.Gantt {
 	g := chart.Gantt{Frame: chart.Frame{Title: fmt.Sprintf("Schedule of %d jobs under %s", len(s.Runs), s.Policy), X: "time (s)"}}
-	row := [workload.Devices]int{}
+	row := [Devices]int{}
 	for _, d := range slices.Backward(s.Cluster.devices()) {
 		row[d] = len(g.Rows)
 		for i := range s.Cluster.Nodes(d) {

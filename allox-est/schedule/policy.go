@@ -43,8 +43,6 @@ var Policies = registry.List[func(Settings) Policy]{
 	{Name: "fifo", Help: "in order of arrival, on the device reported faster", New: func(Settings) Policy { return fifo{} }},
 	{Name: "drf-fifo", Help: "dominant resource fairness, each user's jobs in order of arrival", New: func(Settings) Policy { return drf{name: "drf-fifo"} }},
 	{Name: "drf-sjf", Help: "dominant resource fairness, each user's shortest job first", New: func(Settings) Policy { return drf{name: "drf-sjf", shortest: true} }},
-	{Name: "es", Help: "equal share of every device for the users with jobs", New: func(Settings) Policy { return equalShare{} }},
-	{Name: "drfe", Help: "dominant resource fairness over interchangeable devices", New: func(Settings) Policy { return drfe{} }},
 }
 
 // New returns the policy of a name. It returns ErrPolicy for an unknown name

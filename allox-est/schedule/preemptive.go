@@ -2,8 +2,6 @@ package schedule
 
 import (
 	"slices"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // preemptive is a policy that places all jobs anew at every event, those that
@@ -17,7 +15,7 @@ type preemptive struct {
 // placement is a job on a device.
 type placement struct {
 	job    *Job
-	device workload.Device
+	device Device
 	need   float64 // what goes first has least
 }
 
@@ -29,21 +27,22 @@ func (p *preemptive) Stop(s *State) []*Job {
 	p.next = p.next[:0]
 	var running []*Job
 	for _, n := range s.Nodes {
-		running = append(running, n.Running...)
+		if n.Running != nil {
+			running = append(running, n.Running)
+		}
 	}
-	var room [workload.Devices]float64
+	var room [Devices]int
 	for _, d := range s.devices {
-		room[d] = float64(s.Cluster.Nodes(d))
+		room[d] = s.Cluster.Nodes(d)
 	}
 	placed := make(map[*Job]bool)
 	stays := make(map[*Job]bool)
 	for _, c := range p.order(s, running) {
-		share := c.job.Share[c.device]
-		if placed[c.job] || share > room[c.device]+fitSlack {
+		if placed[c.job] || room[c.device] == 0 {
 			continue
 		}
 		placed[c.job] = true
-		room[c.device] -= share
+		room[c.device]--
 		if c.stays() == 1 {
 			stays[c.job] = true
 		} else {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // Schedule is the outcome of a replay.
@@ -18,13 +16,13 @@ type Schedule struct {
 
 // Run is what became of one job.
 type Run struct {
-	Job   *workload.Job
+	Job   *Record
 	Parts []Part // one, unless the job was preempted
 }
 
 // Part is a stay of a job on a node.
 type Part struct {
-	Device     workload.Device
+	Device     Device
 	Node       int // within the device
 	Start, End float64
 }
@@ -40,8 +38,8 @@ func (r Run) JCT() float64 { return r.End() - r.Job.Arrival }
 // many jobs are done.
 //
 // It returns an error that wraps ErrNoJobs, ErrCluster, ErrTooLarge, an error
-// of workload.Job.Check, or the context's.
-func Replay(ctx context.Context, jobs []workload.Job, c Cluster, p Policy, progress func(done int)) (*Schedule, error) {
+// of Record.Check, or the context's.
+func Replay(ctx context.Context, jobs []Record, c Cluster, p Policy, progress func(done int)) (*Schedule, error) {
 	r, err := newReplay(jobs, c, p)
 	if err != nil {
 		return nil, err
@@ -71,7 +69,7 @@ type replay struct {
 	schedule *Schedule
 }
 
-func newReplay(jobs []workload.Job, c Cluster, p Policy) (*replay, error) {
+func newReplay(jobs []Record, c Cluster, p Policy) (*replay, error) {
 	if len(jobs) == 0 {
 		return nil, ErrNoJobs
 	}
@@ -84,7 +82,6 @@ func newReplay(jobs []workload.Job, c Cluster, p Policy) (*replay, error) {
 		schedule: &Schedule{Policy: p.Name(), Cluster: c, Runs: make([]Run, len(jobs))},
 	}
 	for _, d := range r.state.devices {
-		r.state.most[d] = 1
 		for i := range c.Nodes(d) {
 			r.state.Nodes = append(r.state.Nodes, &Node{Device: d, Index: i})
 		}
@@ -102,12 +99,12 @@ func newReplay(jobs []workload.Job, c Cluster, p Policy) (*replay, error) {
 }
 
 // admit makes the replay's view of a job.
-func (r *replay) admit(from *workload.Job, i int, users map[string]*User) (*Job, error) {
+func (r *replay) admit(from *Record, i int, users map[string]*User) (*Job, error) {
 	if err := from.Check(); err != nil {
 		return nil, err
 	}
 	if i > 0 && from.Arrival < r.coming[i-1].Arrival {
-		return nil, fmt.Errorf("job %d: arrives before the job before it: %w", from.ID, workload.ErrArrival)
+		return nil, fmt.Errorf("job %d: arrives before the job before it: %w", from.ID, ErrArrival)
 	}
 	u := users[from.User]
 	if u == nil {
@@ -117,13 +114,11 @@ func (r *replay) admit(from *workload.Job, i int, users map[string]*User) (*Job,
 	}
 	j := &Job{ID: from.ID, User: u, Arrival: from.Arrival, Left: 1, index: i}
 	fits := false
-	for d := range workload.Device(workload.Devices) {
-		share, ok := r.state.Cluster.share(from, d)
-		j.Reported[d], j.actual[d], j.Share[d] = math.Inf(1), math.Inf(1), 1
-		if ok {
+	for d := range Device(Devices) {
+		j.Reported[d], j.actual[d] = math.Inf(1), math.Inf(1)
+		if r.state.Cluster.runs(from, d) {
 			fits = true
-			j.Reported[d], j.actual[d], j.Share[d] = from.Reported(d), from.Seconds(d), share
-			r.state.most[d] = max(r.state.most[d], int(min(1/share+fitSlack, 64)))
+			j.Reported[d], j.actual[d] = from.Reported(d), from.Seconds(d)
 		}
 	}
 	if !fits {

@@ -11,22 +11,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 var inf = math.Inf(1)
 
-// job returns a job of one stage that asks for one unit.
-func job(id int, user string, arrival, cpu, gpu float64) workload.Job {
-	s := workload.Stage{Name: "stage", Tasks: 1}
-	s.On[workload.CPU] = workload.Demand{Units: 1, Seconds: cpu}
-	s.On[workload.GPU] = workload.Demand{Units: 1, Seconds: gpu}
-	return workload.Job{ID: id, User: user, Arrival: arrival, Stages: []workload.Stage{s}, Session: -1}
+// job returns a job that asks for one unit.
+func job(id int, user string, arrival, cpu, gpu float64) Record {
+	return Record{ID: id, User: user, Arrival: arrival, On: [Devices]Demand{CPU: {Units: 1, Seconds: cpu}, GPU: {Units: 1, Seconds: gpu}}}
 }
 
 // run replays jobs and returns what each was given: "1 gpu0 0-25" and so on.
-func run(t *testing.T, policy string, set Settings, c Cluster, jobs ...workload.Job) string {
+func run(t *testing.T, policy string, set Settings, c Cluster, jobs ...Record) string {
 	t.Helper()
 	p, err := New(policy, set)
 	if err != nil {
@@ -54,7 +49,8 @@ func run(t *testing.T, policy string, set Settings, c Cluster, jobs ...workload.
 // work done once and not before it arrives, and no node holds more than fits.
 func audit(s *Schedule) error {
 	type change struct {
-		at, by float64
+		at float64
+		by int
 	}
 	nodes := make(map[[2]int][]change)
 	sum := 0.0
@@ -69,13 +65,9 @@ func audit(s *Schedule) error {
 			}
 			last = p.End
 			done += (p.End - p.Start) / r.Job.Seconds(p.Device)
-			share := 1.0
-			if capacity := [workload.Devices]float64{s.Cluster.CPUsPerNode, s.Cluster.GPUsPerNode}[p.Device]; capacity > 0 {
-				share = r.Job.Units(p.Device) / capacity
-			}
 			if p.End > p.Start {
 				key := [2]int{int(p.Device), p.Node}
-				nodes[key] = append(nodes[key], change{p.Start, share}, change{p.End, -share})
+				nodes[key] = append(nodes[key], change{p.Start, 1}, change{p.End, -1})
 			}
 		}
 		if math.Abs(done-1) > 1e-6 {
@@ -90,9 +82,9 @@ func audit(s *Schedule) error {
 			}
 			return map[bool]int{true: -1, false: 1}[a.by < b.by]
 		})
-		used := 0.0
+		used := 0
 		for _, c := range changes {
-			if used += c.by; used > 1+1e-6 {
+			if used += c.by; used > 1 {
 				return fmt.Errorf("node %v holds %v at %v", key, used, c.at)
 			}
 		}
@@ -103,20 +95,19 @@ func audit(s *Schedule) error {
 	return nil
 }
 
-func drawJobs(t *rapid.T, most int) []workload.Job {
-	var jobs []workload.Job
+func drawJobs(t *rapid.T, most int) []Record {
+	var jobs []Record
 	arrival := 0.0
 	for i := range rapid.IntRange(1, most).Draw(t, "jobs") {
 		arrival += float64(rapid.IntRange(0, 2).Draw(t, "gap")) * rapid.Float64Range(0, 20).Draw(t, "step")
 		j := job(i, rapid.SampledFrom([]string{"ann", "bob", "cyd"}).Draw(t, "user"), arrival, 0, 0)
-		for d := range j.Stages[0].On {
-			x := &j.Stages[0].On[d]
-			x.Units = float64(rapid.IntRange(1, 4).Draw(t, "units"))
+		for d := range j.On {
+			x := &j.On[d]
 			x.Seconds = rapid.OneOf(rapid.Float64Range(1, 50), rapid.Just(10.0)).Draw(t, "seconds")
 			x.Error = rapid.SampledFrom([]float64{0, 0, -0.5, 0.5, -0.99}).Draw(t, "error")
 		}
 		if d := rapid.IntRange(0, 9).Draw(t, "cannot"); d < 2 {
-			j.Stages[0].On[d].Seconds = inf
+			j.On[d].Seconds = inf
 		}
 		jobs = append(jobs, j)
 	}
@@ -124,11 +115,7 @@ func drawJobs(t *rapid.T, most int) []workload.Job {
 }
 
 func drawCluster(t *rapid.T) Cluster {
-	c := Cluster{CPUNodes: rapid.IntRange(1, 3).Draw(t, "cpus"), GPUNodes: rapid.IntRange(1, 3).Draw(t, "gpus")}
-	if rapid.Bool().Draw(t, "capacities") {
-		c.CPUsPerNode, c.GPUsPerNode = rapid.Float64Range(4, 9).Draw(t, "cpu capacity"), 4
-	}
-	return c
+	return Cluster{CPUNodes: rapid.IntRange(1, 3).Draw(t, "cpus"), GPUNodes: rapid.IntRange(1, 3).Draw(t, "gpus")}
 }
 
 // TestPoliciesKeepTheRules lets every policy schedule random workloads.
@@ -167,22 +154,19 @@ func TestPoliciesKeepTheRules(t *testing.T) {
 
 func TestReplayRefuses(t *testing.T) {
 	ok, one := job(1, "ann", 0, 2, 1), Cluster{CPUNodes: 1, GPUNodes: 1}
-	late, odd, big := job(2, "ann", 5, 2, 1), job(1, "ann", 0, 0, 1), job(1, "ann", 0, 2, 1)
-	big.Stages[0].On[workload.CPU].Units, big.Stages[0].On[workload.GPU].Units = 3, 3
+	late, odd := job(2, "ann", 5, 2, 1), job(1, "ann", 0, 0, 1)
 	for _, test := range []struct {
 		name string
-		jobs []workload.Job
+		jobs []Record
 		c    Cluster
 		want error
 	}{
 		{"no jobs", nil, one, ErrNoJobs},
-		{"no nodes", []workload.Job{ok}, Cluster{}, ErrCluster},
-		{"negative nodes", []workload.Job{ok}, Cluster{CPUNodes: -1, GPUNodes: 3}, ErrCluster},
-		{"no capacity", []workload.Job{ok}, Cluster{CPUNodes: 1, CPUsPerNode: math.NaN()}, ErrCluster},
-		{"too large", []workload.Job{big}, Cluster{CPUNodes: 1, GPUNodes: 1, CPUsPerNode: 2, GPUsPerNode: 2}, ErrTooLarge},
-		{"no such device", []workload.Job{job(1, "ann", 0, inf, 1)}, Cluster{CPUNodes: 1}, ErrTooLarge},
-		{"no time", []workload.Job{odd}, one, workload.ErrTime},
-		{"out of order", []workload.Job{late, ok}, one, workload.ErrArrival},
+		{"no nodes", []Record{ok}, Cluster{}, ErrCluster},
+		{"negative nodes", []Record{ok}, Cluster{CPUNodes: -1, GPUNodes: 3}, ErrCluster},
+		{"no such device", []Record{job(1, "ann", 0, inf, 1)}, Cluster{CPUNodes: 1}, ErrTooLarge},
+		{"no time", []Record{odd}, one, ErrTime},
+		{"out of order", []Record{late, ok}, one, ErrArrival},
 	} {
 		if _, err := Replay(context.Background(), test.jobs, test.c, fifo{}, nil); !errors.Is(err, test.want) {
 			t.Errorf("%s: got %v, want %v", test.name, err, test.want)
@@ -190,10 +174,10 @@ func TestReplayRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Replay(ctx, []workload.Job{ok}, one, fifo{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Replay(ctx, []Record{ok}, one, fifo{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Replay(context.Background(), []workload.Job{ok}, one, idle{}, nil); !errors.Is(err, ErrStuck) {
+	if _, err := Replay(context.Background(), []Record{ok}, one, idle{}, nil); !errors.Is(err, ErrStuck) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 package schedule
 
-import "github.com/foretime/foretime/allox-est/schedule/workload"
+import "slices"
 
 // sjf starts the job and device of the shortest reported time of all waiting
 // jobs and devices with a free node.
@@ -10,9 +10,9 @@ func (sjf) Name() string { return "sjf" }
 
 func (sjf) Next(s *State) (*Job, *Node, bool) {
 	var best *Job
-	var on workload.Device
+	var on Device
 	for _, d := range s.devices {
-		if j := shortest(s, d, nil); j != nil && (best == nil || j.Reported[d] < best.Reported[on]) {
+		if j := shortest(s, d); j != nil && (best == nil || j.Reported[d] < best.Reported[on]) {
 			best, on = j, d
 		}
 	}
@@ -22,22 +22,15 @@ func (sjf) Next(s *State) (*Job, *Node, bool) {
 	return best, s.Free(on, best), true
 }
 
-// shortest returns the waiting job, of one user or of all, with the shortest
-// reported time on a device that can start there now; of equal ones the one
-// that waits longest.
-func shortest(s *State, d workload.Device, of *User) *Job {
-	room := 0.0 // the most that is free on a node
-	for _, n := range s.Nodes {
-		if n.Device == d {
-			room = max(room, 1-n.used)
-		}
-	}
-	if room == 0 {
+// shortest returns the waiting job with the shortest reported time on a device
+// that can start there now; of equal ones the one that waits longest.
+func shortest(s *State, d Device) *Job {
+	if !slices.ContainsFunc(s.Nodes, func(n *Node) bool { return n.Device == d && n.Running == nil }) {
 		return nil
 	}
 	var best *Job
 	for _, j := range s.Waiting {
-		if (of == nil || j.User == of) && j.Share[d] <= room+fitSlack && (best == nil || j.Reported[d] < best.Reported[d]) {
+		if best == nil || j.Reported[d] < best.Reported[d] {
 			best = j
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -48,10 +47,10 @@ func (s *Schedule) Summary() Summary {
 }
 
 // fastest is a job's true time on the faster of the devices that it fits.
-func (s *Schedule) fastest(j *workload.Job) float64 {
+func (s *Schedule) fastest(j *Record) float64 {
 	least := math.Inf(1)
-	for d := range workload.Device(workload.Devices) {
-		if _, ok := s.Cluster.share(j, d); ok {
+	for d := range Device(Devices) {
+		if s.Cluster.runs(j, d) {
 			least = min(least, j.Seconds(d))
 		}
 	}

@@ -3,14 +3,12 @@ package schedule
 import (
 	"math"
 	"testing"
-
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 )
 
 // Two users: ann's jobs are slowed down 1 and 3 times, bob's 6 times, so the
 // index is (2+6)^2 / (2*(4+36)) = 0.8.
 func TestSummary(t *testing.T) {
-	jobs := []workload.Job{job(1, "ann", 2, 20, 10), job(2, "ann", 2, 4, 8), job(3, "bob", 10, 5, 5)}
+	jobs := []Record{job(1, "ann", 2, 20, 10), job(2, "ann", 2, 4, 8), job(3, "bob", 10, 5, 5)}
 	s := &Schedule{Cluster: Cluster{CPUNodes: 1, GPUNodes: 1}}
 	for i, end := range []float64{12, 14, 40} {
 		s.Runs = append(s.Runs, Run{Job: &jobs[i], Parts: []Part{{End: end}}})

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/report"
-	"github.com/foretime/foretime/allox-est/schedule/workload"
+	"github.com/foretime/foretime/allox-est/schedule"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -52,7 +52,7 @@ func newExportCommand(env *cli.Env) *cobra.Command {
 				for _, w := range warnings {
 					env.Log.Warn(w)
 				}
-				write = func(w io.Writer) error { return workload.Write(w, []workload.Job{record}) }
+				write = func(w io.Writer) error { return schedule.WriteRecords(w, []schedule.Record{record}) }
 			}
 			return env.Write(out, write)
 		},

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/schedule"
-	"github.com/foretime/foretime/allox-est/schedule/workload"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
@@ -37,10 +36,7 @@ Policies:
 ` + schedule.Policies.Help(),
 		Example: `  allox-est schedule generate --seed 1 --error-sd 0.1 --output jobs.txt
   allox-est schedule --input jobs.txt --policy all --cpu-nodes 20 --gpu-nodes 20`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s.perturb = cmd.Flags().Changed("error-sd") || cmd.Flags().Changed("error-mean")
-			return s.run(cmd.Context())
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs: records, reports or CSV, - for standard input; may be given several times")
@@ -48,13 +44,8 @@ Policies:
 	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "CPU nodes")
 	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
 	flags.StringVar(&s.nodes, "nodes", "", "nodes of further kinds, as v100=4,p100=4: the devices of that name in reports, the columns in a CSV")
-	flags.Float64Var(&s.cluster.CPUsPerNode, "cpus-per-node", 0, "CPUs of a CPU node, shared by jobs; 0: a node runs one job at a time")
-	flags.Float64Var(&s.cluster.GPUsPerNode, "gpus-per-node", 0, "GPUs of a GPU node, shared by jobs; 0: a node runs one job at a time")
 	flags.Float64Var(&s.settings.Alpha, "alpha", 1, "allox: share of the users, the least served ones, whose jobs are matched")
 	flags.IntVar(&s.settings.MaxJobs, "max-jobs", 0, "allox: jobs matched at a time; 0: all")
-	flags.Float64Var(&s.errorSD, "error-sd", 0, "replace the errors of all estimates by Gaussian ones of this standard deviation")
-	flags.Float64Var(&s.errorMean, "error-mean", 0, "and of this mean")
-	flags.Uint64Var(&s.seed, "seed", 1, "seed of those errors")
 	flags.StringVar(&s.gantt, "gantt", "", "write the chart of what ran where to this .svg or .png file")
 	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
 	flags.StringVar(&s.output, "output", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
@@ -72,9 +63,6 @@ type scheduling struct {
 	nodes              string
 	cluster            schedule.Cluster
 	settings           schedule.Settings
-	perturb            bool
-	errorSD, errorMean float64
-	seed               uint64
 	gantt, cdf, output string
 	json               bool
 }
@@ -123,9 +111,9 @@ func (s *scheduling) further() error {
 			return cli.Usagef("--nodes %s: want NAME=NUMBER", one)
 		}
 		switch name {
-		case workload.CPU.String():
+		case schedule.CPU.String():
 			s.cluster.CPUNodes = n
-		case workload.GPU.String():
+		case schedule.GPU.String():
 			s.cluster.GPUNodes = n
 		default:
 			if slices.Contains(s.others(), name) {
@@ -147,16 +135,16 @@ func (s *scheduling) others() []string {
 }
 
 // workload reads one input; - is standard input.
-func (s *scheduling) workload(path string) (*workload.Workload, error) {
+func (s *scheduling) workload(path string) (*schedule.Workload, error) {
 	if path == "-" {
-		return workload.From(s.env.Stdin, "standard input", s.others()...)
+		return schedule.From(s.env.Stdin, "standard input", s.others()...)
 	}
-	return workload.Load(path, s.others()...)
+	return schedule.Load(path, s.others()...)
 }
 
 // load reads the inputs and says what became of their records.
-func (s *scheduling) load() (*workload.Workload, error) {
-	var all []*workload.Workload
+func (s *scheduling) load() (*schedule.Workload, error) {
+	var all []*schedule.Workload
 	for _, path := range s.inputs {
 		w, err := s.workload(path)
 		if err != nil {
@@ -164,7 +152,7 @@ func (s *scheduling) load() (*workload.Workload, error) {
 		}
 		all = append(all, w)
 	}
-	w := workload.Merge(all...)
+	w := schedule.Merge(all...)
 	for _, d := range w.Diagnostics[:min(len(w.Diagnostics), 10)] {
 		s.env.Log.Warn(d)
 	}
@@ -172,15 +160,10 @@ func (s *scheduling) load() (*workload.Workload, error) {
 		s.env.Log.Warn(warning)
 	}
 	s.env.Log.Infof("jobs: %v", w.Counts)
-	if s.perturb {
-		if err := workload.Perturb(w.Jobs, s.errorMean, s.errorSD, s.seed); err != nil {
-			return nil, &cli.UsageError{Err: err}
-		}
-	}
 	return w, nil
 }
 
-func (s *scheduling) replay(ctx context.Context, name string, jobs []workload.Job) (*schedule.Schedule, error) {
+func (s *scheduling) replay(ctx context.Context, name string, jobs []schedule.Record) (*schedule.Schedule, error) {
 	policy, err := schedule.New(name, s.settings)
 	if err != nil {
 		return nil, &cli.UsageError{Err: err}
@@ -266,7 +249,7 @@ func fixed(x float64) string { return fmt.Sprintf("%.1f", x) }
 
 // newGenerateCommand returns "schedule generate": a workload to schedule.
 func newGenerateCommand(env *cli.Env) *cobra.Command {
-	var g workload.Generator
+	var g schedule.Generator
 	var output string
 	cmd := &cobra.Command{
 		Use:   "generate",
@@ -277,7 +260,7 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return &cli.UsageError{Err: err}
 			}
-			write := func(to io.Writer) error { return workload.Write(to, w.Jobs) }
+			write := func(to io.Writer) error { return schedule.WriteRecords(to, w.Jobs) }
 			return env.Write(output, write)
 		},
 	}
@@ -285,11 +268,7 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	flags.Uint64Var(&g.Seed, "seed", 1, "seed of the jobs, gaps and errors")
 	flags.IntVar(&g.Users, "users", 10, "users, one queue each")
 	flags.IntVar(&g.Jobs, "jobs", 1000, "jobs of each user")
-	flags.IntVar(&g.Batch, "batch", 5, "jobs that arrive at a time")
-	flags.Float64Var(&g.MeanGap, "mean-gap", 15.03, "mean seconds between batches")
-	flags.BoolVar(&g.AtOnce, "at-once", false, "let all jobs arrive at time 0")
-	flags.Float64Var(&g.ErrorMean, "error-mean", 0, "mean relative error of the estimates")
-	flags.Float64Var(&g.ErrorSD, "error-sd", 0, "standard deviation of the relative error")
+	flags.Float64Var(&g.ErrorSD, "error-sd", 0, "standard deviation of the relative error of the estimates")
 	flags.Float64Var(&g.Spread, "spread", 0, "standard deviation of the logarithm of a factor on each job's time on each device")
 	flags.StringVar(&output, "output", "-", "file to write; - is standard output")
 	return cmd

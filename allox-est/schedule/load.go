@@ -1,4 +1,4 @@
-package workload
+package schedule
 
 import (
 	"bufio"
@@ -36,7 +36,7 @@ func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	if line, _, _ := bytes.Cut(text, []byte("\n")); bytes.ContainsRune(line, ',') && text[0] != '#' && text[0] != '%' {
 		return ReadTable(r, name, others...)
 	}
-	return Read(r, name)
+	return ReadRecords(r, name)
 }
 
 // Merge returns the jobs of several workloads as one. Where an id occurs

@@ -1,4 +1,4 @@
-package workload
+package schedule
 
 import (
 	"bytes"
@@ -90,7 +90,7 @@ func deviceNames(others []string) ([]string, error) {
 	return names, nil
 }
 
-func parseReport(raw []byte, id int, names []string) (job Job, warning, err error) {
+func parseReport(raw []byte, id int, names []string) (job Record, warning, err error) {
 	var r report
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return job, nil, fmt.Errorf("not a report: %w", err)
@@ -98,11 +98,10 @@ func parseReport(raw []byte, id int, names []string) (job Job, warning, err erro
 	if len(r.Devices) == 0 {
 		return job, nil, errors.New("not a report: no devices")
 	}
-	job = Job{ID: id, Name: r.Job, User: r.User, Arrival: r.Arrival, Iterations: 1, Session: -1}
+	job = Record{ID: id, Name: r.Job, User: r.User, Arrival: r.Arrival, Iterations: 1}
 	if job.User == "" {
 		job.User = "default"
 	}
-	stage := Stage{Name: "stage", Tasks: 1}
 	for d, name := range names {
 		demand := Demand{Units: 1, Seconds: math.Inf(1)}
 		if device, ok := r.Devices[name]; ok && device.Wall != nil && device.Error == "" {
@@ -117,8 +116,7 @@ func parseReport(raw []byte, id int, names []string) (job Job, warning, err erro
 				demand.Error = device.Wall.Value/demand.Seconds - 1
 			}
 		}
-		stage.On[d] = demand
+		job.On[d] = demand
 	}
-	job.Stages = []Stage{stage}
 	return job, warning, job.Check()
 }

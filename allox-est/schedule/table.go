@@ -1,4 +1,4 @@
-package workload
+package schedule
 
 import (
 	"encoding/csv"
@@ -47,7 +47,7 @@ func ReadTable(r io.Reader, file string, others ...string) (*Workload, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		w.Counts.Read++
-		job := Job{ID: w.Counts.Read, User: "default", Iterations: 1, Session: -1}
+		job := Record{ID: w.Counts.Read, User: "default", Iterations: 1}
 		if err == nil {
 			err = job.fromRow(header, fields, names)
 		}
@@ -64,7 +64,7 @@ func ReadTable(r io.Reader, file string, others ...string) (*Workload, error) {
 }
 
 // fromRow takes the job of a row.
-func (j *Job) fromRow(header, fields, names []string) error {
+func (r *Record) fromRow(header, fields, names []string) error {
 	cells := map[string]string{}
 	for i, name := range header {
 		cells[name] = fields[i]
@@ -79,14 +79,13 @@ func (j *Job) fromRow(header, fields, names []string) error {
 		}
 		return x, nil
 	}
-	if j.Name = cells["job"]; cells["user"] != "" {
-		j.User = cells["user"]
+	if r.Name = cells["job"]; cells["user"] != "" {
+		r.User = cells["user"]
 	}
 	var err error
-	if j.Arrival, err = number("arrival", 0); err != nil {
+	if r.Arrival, err = number("arrival", 0); err != nil {
 		return err
 	}
-	stage := Stage{Name: "stage", Tasks: 1}
 	for d, name := range names {
 		told, err := number(name, math.Inf(1))
 		if err != nil {
@@ -96,10 +95,9 @@ func (j *Job) fromRow(header, fields, names []string) error {
 		if err != nil {
 			return err
 		}
-		if stage.On[d] = (Demand{Units: 1, Seconds: told}); !math.IsInf(told, 1) {
-			stage.On[d] = Demand{Units: 1, Seconds: actual, Error: told/actual - 1}
+		if r.On[d] = (Demand{Units: 1, Seconds: told}); !math.IsInf(told, 1) {
+			r.On[d] = Demand{Units: 1, Seconds: actual, Error: told/actual - 1}
 		}
 	}
-	j.Stages = []Stage{stage}
-	return j.Check()
+	return r.Check()
 }

@@ -1,4 +1,4 @@
-package workload
+package schedule
 
 import (
 	"bufio"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,7 +13,7 @@ import (
 // maxLine bounds a line of a record.
 const maxLine = 1 << 20
 
-// Read reads the text records of the AlloX simulator. A record is
+// ReadRecords reads the text records of the AlloX simulator. A record is
 //
 //	# NAME
 //	STAGES ID ITERATIONS ARRIVAL QUEUE [SESSION]
@@ -22,15 +21,17 @@ const maxLine = 1 << 20
 //	EDGES
 //	FROM TO PATTERN
 //
-// with STAGES stage lines and EDGES edge lines. The line of the job may end
+// with STAGES stage lines and EDGES edge lines; a job takes the time of all tasks
+// of its stages, one after the other. The line of the job may end
 // after any field (ITERATIONS is then 1, ARRIVAL 0, QUEUE "default"), the
 // line "# NAME" may be absent, and blank lines and lines that begin with %
 // are comments. DURATION is ignored, as the simulator ignores it. A time of
-// "inf" means that the job cannot run on the device.
+// "inf" means that the job cannot run on the device. SESSION and edges have no
+// bearing on a schedule.
 //
 // A bad record is a diagnostic, and reading goes on at the next line that
-// begins with #. Read returns an error only where the source cannot be read.
-func Read(r io.Reader, file string) (*Workload, error) {
+// begins with #. ReadRecords returns an error only where the source cannot be read.
+func ReadRecords(r io.Reader, file string) (*Workload, error) {
 	w := &Workload{}
 	p := &parser{lines: bufio.NewScanner(r), seen: make(map[int]bool)}
 	p.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -117,8 +118,8 @@ func (p *parser) within(what string) error {
 }
 
 // record reads one record, of which the first line is the current one.
-func (p *parser) record() (job Job, err error) {
-	job = Job{Session: -1, Iterations: 1, User: "default"}
+func (p *parser) record() (job Record, err error) {
+	job = Record{Iterations: 1, User: "default"}
 	if p.title {
 		job.Name = p.name
 		if err := p.within("job line"); err != nil {
@@ -129,29 +130,51 @@ func (p *parser) record() (job Job, err error) {
 	if err != nil {
 		return job, err
 	}
-	for range stages {
+	names := make(map[string]bool)
+	for i := range stages {
 		if err := p.within("stages"); err != nil {
 			return job, err
 		}
-		stage, err := parseStage(p.fields)
+		on, err := parseStage(p.fields)
 		if err != nil {
 			return job, err
 		}
-		if slices.ContainsFunc(job.Stages, func(s Stage) bool { return s.Name == stage.Name }) {
-			return job, fmt.Errorf("stage %q occurs twice", stage.Name)
+		name := p.fields[0]
+		if names[name] {
+			return job, fmt.Errorf("stage %q occurs twice", name)
 		}
-		job.Stages = append(job.Stages, stage)
+		names[name] = true
+		for d := range on {
+			if i > 0 {
+				on[d] = job.On[d].then(on[d])
+			}
+			job.On[d] = on[d]
+		}
 	}
-	if err := p.edges(&job); err != nil {
+	if err := p.edges(names); err != nil {
 		return job, err
 	}
 	return job, job.Check()
 }
 
+// then is one stage after another on the same device.
+func (d Demand) then(next Demand) Demand {
+	seconds := d.Seconds + next.Seconds
+	if min(d.Seconds, next.Seconds) <= 0 {
+		seconds = 0 // which Check refuses
+	}
+	reported := d.Seconds*(1+d.Error) + next.Seconds*(1+next.Error)
+	sum := Demand{Units: max(d.Units, next.Units), Memory: max(d.Memory, next.Memory), Seconds: seconds}
+	if !math.IsInf(seconds, 1) {
+		sum.Error = reported/seconds - 1
+	}
+	return sum
+}
+
 // most is how many stages or edges a record may announce.
 const most = 1 << 16
 
-func (p *parser) jobLine(job *Job) (stages int, err error) {
+func (p *parser) jobLine(job *Record) (stages int, err error) {
 	f := p.fields
 	if len(f) > 6 {
 		return 0, fmt.Errorf("a job line has 1 to 6 fields, not %d", len(f))
@@ -160,7 +183,7 @@ func (p *parser) jobLine(job *Job) (stages int, err error) {
 		return 0, err
 	}
 	if stages == 0 {
-		return 0, fmt.Errorf("number of stages: %w", ErrNoStage)
+		return 0, fmt.Errorf("number of stages: %w", ErrNoWork)
 	}
 	if len(f) == 1 { // the simulator then numbers the jobs
 		for job.ID = len(p.seen) + 1; p.seen[job.ID]; {
@@ -180,39 +203,45 @@ func (p *parser) jobLine(job *Job) (stages int, err error) {
 		job.User = f[4]
 	}
 	if err == nil && len(f) > 5 {
-		if job.Session, err = strconv.Atoi(f[5]); err != nil {
+		if _, err = strconv.Atoi(f[5]); err != nil {
 			err = fmt.Errorf("session %q is not an integer", f[5])
 		}
 	}
 	return stages, err
 }
 
-func parseStage(f []string) (s Stage, err error) {
+// parseStage returns what all tasks of a stage take on CPU and GPU.
+func parseStage(f []string) (on [Other]Demand, err error) {
 	if len(f) != 9 && len(f) != 11 {
-		return s, fmt.Errorf("a stage line has 9 or 11 fields, not %d", len(f))
+		return on, fmt.Errorf("a stage line has 9 or 11 fields, not %d", len(f))
 	}
-	s.Name = f[0]
 	numbers := make([]float64, 0, 10)
 	for i, text := range f[1:] {
 		x, err := strconv.ParseFloat(text, 64)
 		forever := err == nil && math.IsInf(x, 1) && (i == 3 || i == 6) // the two times
 		if !forever && (err != nil || math.IsInf(x, 0) || math.IsNaN(x)) {
-			return s, fmt.Errorf("field %d of the stage: %q is not a number", i+2, text)
+			return on, fmt.Errorf("field %d of the stage: %q is not a number", i+2, text)
 		}
 		numbers = append(numbers, x)
 	}
-	if s.Tasks, err = count(f[8], "number of tasks"); err != nil {
-		return s, err
+	n, err := count(f[8], "number of tasks")
+	if err != nil {
+		return on, err
 	}
-	s.On[CPU] = Demand{Units: numbers[1], Memory: numbers[2], Seconds: numbers[3]}
-	s.On[GPU] = Demand{Units: numbers[4], Memory: numbers[5], Seconds: numbers[6]}
+	if n == 0 {
+		return on, fmt.Errorf("number of tasks: %w", ErrNoWork)
+	}
+	tasks := float64(n)
+	on[CPU] = Demand{Units: numbers[1], Memory: numbers[2], Seconds: tasks * numbers[3]}
+	on[GPU] = Demand{Units: numbers[4], Memory: numbers[5], Seconds: tasks * numbers[6]}
 	if len(numbers) == 10 {
-		s.On[CPU].Error, s.On[GPU].Error = numbers[8], numbers[9]
+		on[CPU].Error, on[GPU].Error = numbers[8], numbers[9]
 	}
-	return s, nil
+	return on, nil
 }
 
-func (p *parser) edges(job *Job) error {
+// edges checks the edges between stages of these names.
+func (p *parser) edges(known map[string]bool) error {
 	if err := p.within("number of edges"); err != nil {
 		return err
 	}
@@ -222,10 +251,6 @@ func (p *parser) edges(job *Job) error {
 	n, err := count(p.fields[0], "number of edges")
 	if err != nil {
 		return err
-	}
-	known := make(map[string]bool)
-	for _, s := range job.Stages {
-		known[s.Name] = true
 	}
 	for range n {
 		if err := p.within("edges"); err != nil {
@@ -238,7 +263,6 @@ func (p *parser) edges(job *Job) error {
 		if !known[f[0]] || !known[f[1]] || f[0] == f[1] {
 			return fmt.Errorf("edge from %q to %q does not join two stages of the job", f[0], f[1])
 		}
-		job.Edges = append(job.Edges, Edge{f[0], f[1], f[2]})
 	}
 	return nil
 }
@@ -259,9 +283,9 @@ func decimal(s, what string) (float64, error) {
 	return x, nil
 }
 
-// Write writes jobs as the records that Read reads. It refuses a job that
-// Check refuses, and names that hold white space.
-func Write(w io.Writer, jobs []Job) error {
+// WriteRecords writes jobs, of one stage each, as the records that ReadRecords
+// reads. It refuses a job that Check refuses, and names that hold white space.
+func WriteRecords(w io.Writer, jobs []Record) error {
 	b := bufio.NewWriter(w)
 	for i := range jobs {
 		j := &jobs[i]
@@ -272,48 +296,29 @@ func Write(w io.Writer, jobs []Job) error {
 		if name == "" {
 			name = strconv.Itoa(j.ID)
 		}
-		fmt.Fprintf(b, "# %s\n%d %d %d %s %s", name, len(j.Stages), j.ID, j.Iterations, number(j.Arrival), j.User)
-		if j.Session != -1 {
-			fmt.Fprintf(b, " %d", j.Session)
-		}
-		b.WriteByte('\n')
-		for _, s := range j.Stages {
-			c, g := s.On[CPU], s.On[GPU]
-			fmt.Fprintf(b, "%s -1 %s %s %s %s %s %s %d %s %s\n", s.Name,
-				number(c.Units), number(c.Memory), number(c.Seconds), number(g.Units), number(g.Memory), number(g.Seconds),
-				s.Tasks, number(c.Error), number(g.Error))
-		}
-		fmt.Fprintln(b, len(j.Edges))
-		for _, e := range j.Edges {
-			fmt.Fprintln(b, e.From, e.To, e.Pattern)
-		}
+		c, g := j.On[CPU], j.On[GPU]
+		fmt.Fprintf(b, "# %s\n1 %d %d %s %s\n", name, j.ID, j.Iterations, number(j.Arrival), j.User)
+		fmt.Fprintf(b, "stage -1 %s %s %s %s %s %s 1 %s %s\n0\n",
+			number(c.Units), number(c.Memory), number(c.Seconds), number(g.Units), number(g.Memory), number(g.Seconds),
+			number(c.Error), number(g.Error))
 	}
 	return b.Flush()
 }
 
-func (j *Job) writable() error {
-	if err := j.Check(); err != nil {
+func (r *Record) writable() error {
+	if err := r.Check(); err != nil {
 		return err
 	}
-	words := []string{j.User}
-	for _, s := range j.Stages {
-		words = append(words, s.Name)
-		for d := Other; d < Devices; d++ {
-			if !s.absent(d) {
-				return fmt.Errorf("job %d: records hold cpu and gpu alone", j.ID)
-			}
+	for d := Other; d < Devices; d++ {
+		if !r.absent(d) {
+			return fmt.Errorf("job %d: records hold cpu and gpu alone", r.ID)
 		}
 	}
-	for _, e := range j.Edges {
-		words = append(words, e.From, e.To, e.Pattern)
+	if fields := strings.Fields(r.User); len(fields) != 1 || fields[0] != r.User || r.User[0] == '#' || r.User[0] == '%' {
+		return fmt.Errorf("job %d: %q is not one word", r.ID, r.User)
 	}
-	for _, word := range words {
-		if fields := strings.Fields(word); len(fields) != 1 || fields[0] != word || word[0] == '#' || word[0] == '%' {
-			return fmt.Errorf("job %d: %q is not one word", j.ID, word)
-		}
-	}
-	if j.Name != strings.TrimSpace(j.Name) || strings.ContainsAny(j.Name, "\r\n") {
-		return fmt.Errorf("job %d: name %q is not one line", j.ID, j.Name)
+	if r.Name != strings.TrimSpace(r.Name) || strings.ContainsAny(r.Name, "\r\n") {
+		return fmt.Errorf("job %d: name %q is not one line", r.ID, r.Name)
 	}
 	return nil
 }

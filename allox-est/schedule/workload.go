@@ -1,0 +1,128 @@
+package schedule
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/shared/dataset"
+)
+
+// Device is a kind of machine a job can run on.
+type Device int
+
+// The devices. Those after GPU are further kinds of nodes, which whoever builds
+// the workload names.
+const (
+	CPU Device = iota
+	GPU
+	Other       // the first further kind
+	Devices = 8 // how many there are at most
+)
+
+// String returns "cpu" or "gpu", and "kind" with a number for the others.
+func (d Device) String() string {
+	if d < Other {
+		return [...]string{"cpu", "gpu"}[d]
+	}
+	return fmt.Sprintf("kind%d", int(d))
+}
+
+// Record is a job as it is submitted. It runs on one node of one device.
+type Record struct {
+	ID      int
+	User    string
+	Arrival float64 // seconds
+	On      [Devices]Demand
+	// Name and Iterations are carried from the simulator's records and back; they
+	// have no bearing on a schedule.
+	Name       string
+	Iterations int
+}
+
+// Demand is what a job takes on one device. Of 0 s from Other on, the job cannot
+// run there.
+type Demand struct {
+	Units   float64 // processors or accelerators
+	Memory  float64
+	Seconds float64 // true time; +Inf where the job cannot run there
+	// Error is the relative error of the estimate: a scheduler is told
+	// Seconds*(1+Error).
+	Error float64
+}
+
+func (r *Record) absent(d Device) bool { return d >= Other && r.On[d].Seconds == 0 }
+
+// Seconds returns the true time of the job on a device, +Inf where it cannot
+// run there.
+func (r *Record) Seconds(d Device) float64 {
+	if r.absent(d) {
+		return math.Inf(1)
+	}
+	return r.On[d].Seconds
+}
+
+// Reported returns the time on a device that the job's estimate tells, +Inf
+// where the job cannot run there.
+func (r *Record) Reported(d Device) float64 { return r.Seconds(d) * (1 + r.On[d].Error) }
+
+// Errors returned for a job that no schedule can hold. They arrive wrapped
+// with the job.
+var (
+	// ErrNoWork is returned when a record has no stage or a stage no task.
+	ErrNoWork = errors.New("no work")
+	// ErrTime is returned when a time is not above zero, or NaN.
+	ErrTime = errors.New("time is not above zero")
+	// ErrArrival is returned when an arrival is below zero or not finite.
+	ErrArrival = errors.New("arrival is not a time")
+	// ErrNowhere is returned when a job can run on no device.
+	ErrNowhere = errors.New("can run on no device")
+	// ErrDuplicate is returned when two jobs have the same id.
+	ErrDuplicate = errors.New("job id occurs twice")
+)
+
+// Check returns why the job cannot be scheduled, or nil.
+func (r *Record) Check() error {
+	wrap := func(err error) error { return fmt.Errorf("job %d: %w", r.ID, err) }
+	if !(r.Arrival >= 0) || math.IsInf(r.Arrival, 0) {
+		return wrap(ErrArrival)
+	}
+	somewhere := false
+	for at, d := range r.On {
+		if r.absent(Device(at)) {
+			continue
+		}
+		if !(d.Seconds > 0) || !(d.Seconds*(1+d.Error) > 0) {
+			return wrap(ErrTime)
+		}
+		if !(d.Units >= 0) || math.IsInf(d.Units, 0) || !(d.Memory >= 0) || math.IsInf(d.Memory, 0) {
+			return wrap(errors.New("demand is not a number of units"))
+		}
+		somewhere = somewhere || !math.IsInf(d.Seconds, 1)
+	}
+	if !somewhere {
+		return wrap(ErrNowhere)
+	}
+	return nil
+}
+
+// Workload is the jobs of one or more sources in order of arrival.
+type Workload struct {
+	Jobs        []Record
+	Counts      dataset.Counts // records read, used and dropped
+	Diagnostics []*dataset.SyntaxError
+	Warnings    []error
+}
+
+// drop records an unusable record.
+func (w *Workload) drop(file string, line int, err error) {
+	w.Counts.Dropped++
+	w.Diagnostics = append(w.Diagnostics, &dataset.SyntaxError{File: file, Line: line, Msg: err.Error()})
+}
+
+// sort puts the jobs in order of arrival, keeping the order of the source.
+func (w *Workload) sort() {
+	slices.SortStableFunc(w.Jobs, func(a, b Record) int { return cmp.Compare(a.Arrival, b.Arrival) })
+}
