@@ -33,7 +33,7 @@ type Run struct {
 	Device  string `json:"device"`
 	Threads int    `json:"threads"` // of the CPU, as the job was told
 	// GPUs is how many the job was told to use, on a GPU; Params are its other
-	// parameters. Older journals hold neither.
+	// parameters.
 	GPUs   int               `json:"gpus,omitempty"`
 	Params map[string]string `json:"params,omitempty"`
 	Epochs int               `json:"epochs"`
@@ -45,8 +45,8 @@ type Run struct {
 	CPU  float64 `json:"cpu_seconds"`
 	Wait float64 `json:"wait_seconds"` // threads ready without a processor
 
-	// Parallel is how many threads wanted a processor at a time, on average; 0 in
-	// older journals.
+	// Parallel is how many threads wanted a processor at a time, on average; 0
+	// where that was not seen.
 	Parallel float64 `json:"parallel_threads,omitempty"`
 
 	// Laps are the wall times that the job told: set-up, epochs, teardown.
@@ -61,7 +61,7 @@ type Run struct {
 	LapCPU  []float64 `json:"lap_cpu,omitempty"`
 	LapWait []float64 `json:"lap_wait,omitempty"`
 	// Gap is the mean time between the readings of CPU and Wait that were cut
-	// at the laps; 0 in older journals. On a busy machine they come late.
+	// at the laps. On a busy machine they come late.
 	Gap float64 `json:"gap_seconds,omitempty"`
 	// PerLap is how many epochs, or steps, each lap holds but for the first and the
 	// last; 0 means 1.
@@ -75,15 +75,13 @@ type Run struct {
 	// run again and again on the processor that it used: the speed it had.
 	// LapYardstick is its mean in each lap, 0 where there was no reading.
 	// YardstickWork names the work: only readings of the same work compare.
-	// Older journals name none; their work was done before, during and after
-	// the run on any processor.
 	Yardstick     []float64 `json:"yardstick,omitempty"`
 	LapYardstick  []float64 `json:"lap_yardstick,omitempty"`
 	YardstickWork string    `json:"yardstick_work,omitempty"`
 	// Past is what earlier runs said of this host's speed; nil where nothing did.
 	Past *yardstick.Past `json:"yardstick_past,omitempty"`
 	// Virtual says that the machine is a virtual one, whose processors neighbours
-	// may share. Older journals do not say.
+	// may share.
 	Virtual bool `json:"virtual,omitempty"`
 
 	// Costs are the parts of laps that the job told by name.
@@ -120,19 +118,16 @@ type Cost struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Identity says where and with what a run was made. Older journals hold none.
+// Identity says where and with what a run was made.
 type Identity struct {
 	Host      string `json:"host,omitempty"`
 	Processor string `json:"processor,omitempty"` // model
 	Inputs    string `json:"inputs,omitempty"`    // digest of variables and files
 }
 
-// Differs says in what a run was made otherwise than now; empty if in nothing
-// that is known.
+// Differs says in what a run was made otherwise than now; empty if in nothing.
 func (id Identity) Differs(now Identity) string {
 	switch {
-	case id == Identity{}:
-		return ""
 	case id.Host != now.Host || id.Processor != now.Processor:
 		return "another machine"
 	case id.Inputs != now.Inputs:
@@ -141,25 +136,22 @@ func (id Identity) Differs(now Identity) string {
 	return ""
 }
 
-// SetAside takes the runs of a job that were made otherwise than now out of
-// Runs, or all of them, and returns those, and how many are left. The file keeps
-// them.
-func (j *Journal) SetAside(job map[string]bool, now Identity, all bool) (aside map[string]int, left []Run) {
+// SetAside takes the runs of a job for which there is a reason out of Runs, and
+// returns how many there are of each reason, and the job's other runs. The file
+// keeps them all.
+func (j *Journal) SetAside(job string, reason func(Run) string) (aside map[string]int, left []Run) {
 	aside = map[string]int{}
 	var keep []Run
 	for _, r := range j.Runs {
-		reason := r.Differs(now)
-		if all {
-			reason = "asked for fresh ones"
-		}
-		if job[r.Job] && reason != "" {
-			aside[reason]++
+		if r.Job != job {
+			keep = append(keep, r)
 			continue
 		}
-		keep = append(keep, r)
-		if job[r.Job] {
-			left = append(left, r)
+		if why := reason(r); why != "" {
+			aside[why]++
+			continue
 		}
+		keep, left = append(keep, r), append(left, r)
 	}
 	j.Runs = keep
 	return aside, left

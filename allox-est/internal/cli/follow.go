@@ -266,7 +266,7 @@ func (f *following) sample(spec *jobspec.Spec) (*journal.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	setAside(f.env, spec, j, []string{f.device}, now, false)
+	setAside(f.env, j, spec.Hash(f.device), otherwise(now))
 	run := sampling.Resumable(j.Of(journal.Key{Job: spec.Hash(f.device), Device: f.device}, journal.Sample))
 	switch {
 	case run == nil:

@@ -30,16 +30,17 @@ func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spe
 				return now, err
 			}
 		}
-		left = append(left, setAside(env, spec, j, []string{name}, id, f.fresh)...)
+		reason := otherwise(id)
+		if f.fresh {
+			reason = func(journal.Run) string { return "asked for fresh ones" }
+		}
+		left = append(left, setAside(env, j, spec.Hash(name), reason)...)
 	}
 	if len(left) == 0 {
 		return now, nil
 	}
 	oldest := slices.MinFunc(left, func(a, b journal.Run) int { return a.Start.Compare(b.Start) })
 	env.Log.Infof("%d runs of the journal are used again, the oldest %v old; --fresh makes new ones", len(left), time.Since(oldest.Start).Round(time.Second))
-	if slices.ContainsFunc(left, func(r journal.Run) bool { return r.Identity == journal.Identity{} }) {
-		env.Log.Warn("older runs of the journal do not say where and with what they were made")
-	}
 	return now, nil
 }
 
@@ -67,24 +68,21 @@ func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, e
 			if made.Host == now.Host && made.Differs(now) != "" {
 				env.Log.Warnf("%s: the runs were made with %s than there are now (or with --key-env): run makes new ones", device, made.Differs(now))
 			}
-			setAside(env, spec, j, []string{device}, made, false)
+			setAside(env, j, spec.Hash(device), otherwise(made))
 		}
 	}
 	return j, nil
 }
 
-func setAside(env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string, now journal.Identity, all bool) (left []journal.Run) {
-	aside, left := j.SetAside(hashes(spec, devices), now, all)
+// otherwise says in what a run was made otherwise than now.
+func otherwise(now journal.Identity) func(journal.Run) string {
+	return func(r journal.Run) string { return r.Differs(now) }
+}
+
+func setAside(env *cli.Env, j *journal.Journal, job string, reason func(journal.Run) string) (left []journal.Run) {
+	aside, left := j.SetAside(job, reason)
 	for _, reason := range slices.Sorted(maps.Keys(aside)) {
 		env.Log.Warnf("%d runs of the journal are left out: %s", aside[reason], reason)
 	}
 	return left
-}
-
-func hashes(spec *jobspec.Spec, devices []string) map[string]bool {
-	job := map[string]bool{}
-	for _, device := range devices {
-		job[spec.Hash(device)] = true
-	}
-	return job
 }
