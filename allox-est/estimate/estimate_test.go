@@ -8,18 +8,26 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/foretime/foretime/allox-est/burner"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// burned is a run of a burner whose clock is exact.
-func burned(c burner.Config, epochs int) journal.Run {
-	c.Epochs = epochs
-	r := journal.Run{Epochs: epochs, Threads: 1, CPUs: 2, Laps: c.Segments()}
+// burned is a run whose clock is exact.
+func burned(c burn, epochs int) journal.Run {
+	r := journal.Run{Epochs: epochs, Threads: 1, CPUs: 2, Laps: c.segments(epochs)}
 	r.Wall = sum(r.Laps)
 	r.CPU, r.LapCPU = r.Wall, slices.Clone(r.Laps)
 	return r
+}
+
+// every is the factor of epochs with a checkpoint, every so many; 0 is never.
+func every(epochs int, factor float64) func(int, float64) float64 {
+	return func(i int, _ float64) float64 {
+		if epochs > 0 && i%epochs == 0 {
+			return factor
+		}
+		return 1
+	}
 }
 
 func cpu(epochs int) Job { return Job{Epochs: epochs, Device: "cpu"} }
@@ -39,7 +47,7 @@ func near(t *testing.T, what string, got, want, share float64) {
 // of 1 % and 2 %: every method that knows of set-up is exact, and the ratio
 // repeats the set-up with every epoch.
 func TestExactBurner(t *testing.T) {
-	c := burner.Config{Setup: 1, Epoch: 0.05, Teardown: 0.5}
+	c := burn{Setup: 1, Epoch: 0.05, Teardown: 0.5}
 	runs := []journal.Run{burned(c, 4), burned(c, 8)}
 	want := burned(c, 400).Wall
 	for _, m := range []Method{Auto, Mean, Median, Huber, Line} {
@@ -62,7 +70,7 @@ func TestExactBurner(t *testing.T) {
 // The ratio is the mean time of the samples, over their epochs, times those of
 // the job: to the last bit where they have one length.
 func TestRatio(t *testing.T) {
-	c := burner.Config{Setup: 14, Epoch: 1, Teardown: 2, Noise: 0.05}
+	c := burn{Setup: 14, Epoch: 1, Teardown: 2, Noise: 0.05}
 	var runs []journal.Run
 	var times []float64
 	for seed := range uint64(3) {
@@ -94,7 +102,7 @@ func TestRatio(t *testing.T) {
 // 487.8 s that is 6.3 % too much at lengths 3 and 4 of 500, as its table says
 // (259,276 s against 243,921 s).
 func TestTwoPointBias(t *testing.T) {
-	c := burner.Config{Setup: 10, Epoch: 487.76, Teardown: 31}
+	c := burn{Setup: 10, Epoch: 487.76, Teardown: 31}
 	run := burned(c, 4)
 	ta, tb := sum(run.Laps[:4]), sum(run.Laps)
 	twoPoint := ta + (tb-ta)*(500-3)
@@ -111,7 +119,7 @@ func TestContentionThatLasts(t *testing.T) {
 	// Every epoch takes twice its processor time, in wait for a processor.
 	var runs []journal.Run
 	for _, n := range []int{5, 10} {
-		r := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1, Noise: 0.02, Seed: uint64(n)}, n)
+		r := burned(burn{Setup: 1, Epoch: 1, Teardown: 1, Noise: 0.02, Seed: uint64(n)}, n)
 		r.LapWait = slices.Clone(r.LapCPU)
 		r.Wait = r.CPU
 		r.Laps = scaled(r.Laps, 2)
@@ -133,7 +141,7 @@ func TestContentionThatLasts(t *testing.T) {
 // Epochs slowed more than the usual contention come down to the usual one, not
 // to none.
 func TestContentionForAWhile(t *testing.T) {
-	r := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1}, 20)
+	r := burned(burn{Setup: 1, Epoch: 1, Teardown: 1}, 20)
 	r.LapWait = slices.Clone(r.LapCPU)
 	for i := range r.Laps {
 		r.Laps[i] = 2 // one second of wait
@@ -156,7 +164,7 @@ func TestContentionForAWhile(t *testing.T) {
 // Epochs shorter than the time between two readings: what was read of the
 // processor is known to some milliseconds, the wall time exactly.
 func TestBlur(t *testing.T) {
-	short := burned(burner.Config{Setup: 0.1, Epoch: 0.005, Teardown: 0.1}, 5)
+	short := burned(burn{Setup: 0.1, Epoch: 0.005, Teardown: 0.1}, 5)
 	short.LapWait = make([]float64, len(short.Laps))
 	e, err := New([]journal.Run{short, short}, cpu(500), Settings{})
 	if err != nil {
@@ -168,8 +176,8 @@ func TestBlur(t *testing.T) {
 }
 
 func TestLeaveOneOut(t *testing.T) {
-	slow := burned(burner.Config{Setup: 2, Epoch: 2, Teardown: 2}, 5)
-	fast := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1}, 5)
+	slow := burned(burn{Setup: 2, Epoch: 2, Teardown: 2}, 5)
+	fast := burned(burn{Setup: 1, Epoch: 1, Teardown: 1}, 5)
 	got, err := LeaveOneOut([]journal.Run{slow, fast}, cpu(500), Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +206,7 @@ func TestWaitOfOtherThreads(t *testing.T) {
 
 // Samples that a busy machine spared by chance.
 func TestCrowd(t *testing.T) {
-	r := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1}, 20)
+	r := burned(burn{Setup: 1, Epoch: 1, Teardown: 1}, 20)
 	r.Load = 6 // on two processors
 	e, err := New([]journal.Run{r}, cpu(500), Settings{})
 	if err != nil {
@@ -225,7 +233,7 @@ func TestPersistence(t *testing.T) {
 func TestIdleJobIsNotContended(t *testing.T) {
 	// A job that waits for its disk: no processor time, no wait for a
 	// processor; slow epochs are its own.
-	r := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1, CheckpointEvery: 5, CheckpointFactor: 2}, 20)
+	r := burned(burn{Setup: 1, Epoch: 1, Teardown: 1, Factor: every(5, 2)}, 20)
 	r.LapCPU = scaled(r.LapCPU, 0.01)
 	r.CPU *= 0.01
 	r.LapWait = make([]float64, len(r.Laps))
@@ -241,8 +249,8 @@ func TestIdleJobIsNotContended(t *testing.T) {
 
 func TestReferenceSpeed(t *testing.T) {
 	// The machine was half as fast during the second run.
-	slow := burned(burner.Config{Setup: 2, Epoch: 2, Teardown: 2}, 10)
-	fast := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1}, 5)
+	slow := burned(burn{Setup: 2, Epoch: 2, Teardown: 2}, 10)
+	fast := burned(burn{Setup: 1, Epoch: 1, Teardown: 1}, 5)
 	fast.Yardstick, slow.Yardstick = []float64{0.004, 0.004, 0.005}, []float64{0.008, 0.008, 0.008}
 	e, err := New([]journal.Run{fast, slow}, cpu(500), Settings{})
 	if err != nil {
@@ -261,7 +269,7 @@ func TestReferenceSpeed(t *testing.T) {
 
 // Marks leave one epoch in the set-up or in the teardown.
 func TestFoldedEpoch(t *testing.T) {
-	whole := burned(burner.Config{Setup: 3, Epoch: 1, Teardown: 2}, 6)
+	whole := burned(burn{Setup: 3, Epoch: 1, Teardown: 2}, 6)
 	for name, laps := range map[string][]float64{"end": {4, 1, 1, 1, 1, 1, 2}, "start": {3, 1, 1, 1, 1, 1, 3}} {
 		r := whole
 		r.Laps, r.LapCPU = laps, laps
@@ -277,7 +285,7 @@ func TestFoldedEpoch(t *testing.T) {
 }
 
 func TestUntoldLapsAndDoubts(t *testing.T) {
-	c := burner.Config{Setup: 1, Epoch: 1, Teardown: 1}
+	c := burn{Setup: 1, Epoch: 1, Teardown: 1}
 	told, untold := burned(c, 5), burned(c, 10)
 	untold.Laps, untold.LapCPU = nil, nil
 	failed := journal.Run{Error: "exit status 3"}
@@ -306,7 +314,7 @@ func TestUntoldLapsAndDoubts(t *testing.T) {
 }
 
 func TestTrendIsTold(t *testing.T) {
-	e, err := New([]journal.Run{burned(burner.Config{Epoch: 1, Drift: 1, Noise: 0.01}, 40)}, cpu(500), Settings{})
+	e, err := New([]journal.Run{burned(burn{Epoch: 1, Noise: 0.01, Factor: func(i int, _ float64) float64 { return 1 + float64(i-1)/39 }}, 40)}, cpu(500), Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +325,12 @@ func TestTrendIsTold(t *testing.T) {
 
 // Epochs that stand out in wall time alone, with nothing to tell why.
 func TestNoEvidence(t *testing.T) {
-	r := burned(burner.Config{Setup: 1, Epoch: 1, Teardown: 1, BurstFrom: 4, BurstEpochs: 2, BurstFactor: 4}, 20)
+	r := burned(burn{Setup: 1, Epoch: 1, Teardown: 1, Factor: func(i int, _ float64) float64 {
+		if i == 4 || i == 5 {
+			return 4
+		}
+		return 1
+	}}, 20)
 	r.LapCPU = nil
 	e, err := New([]journal.Run{r}, cpu(500), Settings{})
 	if err != nil {
@@ -330,7 +343,7 @@ func TestNoEvidence(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	good := burned(burner.Config{Setup: 1, Epoch: 1}, 5)
+	good := burned(burn{Setup: 1, Epoch: 1}, 5)
 	change := func(f func(*journal.Run)) []journal.Run {
 		r := good
 		r.Laps = slices.Clone(r.Laps)
@@ -374,12 +387,20 @@ func TestErrors(t *testing.T) {
 // whatever the number of epochs.
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := burner.Config{
+		c := burn{
 			Setup: rapid.Float64Range(0, 10).Draw(t, "setup"), Epoch: rapid.Float64Range(0.001, 5).Draw(t, "epoch"),
 			Teardown: rapid.Float64Range(0, 10).Draw(t, "teardown"), Noise: rapid.Float64Range(0, 0.3).Draw(t, "noise"),
-			WarmUp:          rapid.SliceOfN(rapid.Float64Range(0.5, 5), 0, 3).Draw(t, "warm-up"),
-			CheckpointEvery: rapid.IntRange(0, 4).Draw(t, "every"), CheckpointFactor: 3,
-			RareShare: rapid.Float64Range(0, 0.5).Draw(t, "rare"), RareFactor: 5,
+		}
+		warmUp, period, rare := rapid.SliceOfN(rapid.Float64Range(0.5, 5), 0, 3).Draw(t, "warm-up"), rapid.IntRange(0, 4).Draw(t, "every"), rapid.Float64Range(0, 0.5).Draw(t, "rare")
+		c.Factor = func(i int, draw float64) float64 {
+			f := every(period, 3)(i, draw)
+			if i <= len(warmUp) {
+				f *= warmUp[i-1]
+			}
+			if draw < rare {
+				f *= 5
+			}
+			return f
 		}
 		if rapid.Bool().Draw(t, "nothing but set-up") {
 			c.Epoch, c.Teardown = 0, 0

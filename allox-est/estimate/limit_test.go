@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/foretime/foretime/allox-est/burner"
 	"github.com/foretime/foretime/allox-est/journal"
 )
 
@@ -15,10 +14,10 @@ func TestLimits(t *testing.T) {
 	const jobs = 4000
 	longer := 0
 	for range jobs {
-		c := burner.Config{Setup: 0.3, Epoch: 0.02 + 0.04*rng.Float64(), Noise: 0.1}
+		c := burn{Setup: 0.3, Epoch: 0.02 + 0.04*rng.Float64(), Noise: 0.1}
 		run := func(epochs int) (r journal.Run) {
-			c.Epochs, c.Seed = epochs, rng.Uint64()
-			r = journal.Run{Epochs: epochs, Threads: 1, CPUs: 2, Laps: c.Segments()}
+			c.Seed = rng.Uint64()
+			r = journal.Run{Epochs: epochs, Threads: 1, CPUs: 2, Laps: c.segments(epochs)}
 			for _, lap := range r.Laps {
 				r.Wall += lap
 			}

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/foretime/foretime/allox-est/burner"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -49,7 +48,7 @@ func TestSensitivity(t *testing.T) {
 		{"a steady machine tells nothing", 1, steady, 0.45, 0.55, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := burner.Config{Setup: 1, Epoch: 1, Teardown: 1, Noise: 0.01}
+			c := burn{Setup: 1, Epoch: 1, Teardown: 1, Noise: 0.01}
 			runs := []journal.Run{beside(burned(c, 5), tt.power, tt.y), beside(burned(c, 10), tt.power, tt.y)}
 			e, err := New(runs, cpu(500), Settings{})
 			if err != nil {
@@ -81,7 +80,7 @@ func TestSensitivity(t *testing.T) {
 // A whole run at another speed is brought to the reference as the samples are.
 func TestCPUOf(t *testing.T) {
 	y := func(lap int) float64 { return 1 + float64(lap%2) }
-	c := burner.Config{Setup: 1, Epoch: 1, Teardown: 1}
+	c := burn{Setup: 1, Epoch: 1, Teardown: 1}
 	e, err := New([]journal.Run{beside(burned(c, 5), 1, y), beside(burned(c, 10), 1, y)}, cpu(100), Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +104,7 @@ func TestCPUOf(t *testing.T) {
 
 func TestNoReferenceByTwoYardsticks(t *testing.T) {
 	y := func(int) float64 { return 1 }
-	c := burner.Config{Setup: 1, Epoch: 1}
+	c := burn{Setup: 1, Epoch: 1}
 	a, b := beside(burned(c, 5), 1, y), beside(burned(c, 10), 1, y)
 	b.YardstickWork = "other"
 	if e, err := New([]journal.Run{a, b}, cpu(100), Settings{}); err != nil || e.Reference != nil {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/foretime/foretime/allox-est/burner"
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
@@ -51,11 +50,15 @@ func example() (*jobspec.Spec, *journal.Journal) {
 	}
 	j := &journal.Journal{Warnings: []error{errors.New("j.jsonl:9: torn last line")}}
 	add := func(kind string, epochs int, slower float64) {
-		c := burner.Config{Setup: 2 * slower, Epoch: 0.5 * slower, Teardown: slower, Epochs: epochs}
+		laps := []float64{2 * slower}
+		for range epochs {
+			laps = append(laps, 0.5*slower)
+		}
+		laps = append(laps, slower)
 		r := journal.Run{
 			Job: spec.Hash("cpu"), Name: spec.Name, Kind: kind, Device: "cpu", Threads: 2, Epochs: epochs,
 			Start: time.Date(2026, 1, 2, 3, 4, len(j.Runs), 0, time.UTC),
-			Laps:  c.Segments(), LapCPU: c.Segments(), CPUs: 2, Load: 0.5 + float64(len(j.Runs)), PeakBytes: 3 << 30,
+			Laps:  laps, LapCPU: laps, CPUs: 2, Load: 0.5 + float64(len(j.Runs)), PeakBytes: 3 << 30,
 			Yardstick: []float64{0.004, 0.004, 0.004},
 		}
 		for _, lap := range r.Laps {

@@ -2,21 +2,32 @@ package sampling
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/foretime/foretime/allox-est/burner"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 )
 
-// taken is the run that a step gives of a burner with exact times.
-func taken(spec *jobspec.Spec, s Step, c burner.Config, told bool) journal.Run {
-	c.Epochs = s.Epochs
-	laps := c.Segments()
+// burn is a job whose epochs take a second, give or take the noise.
+type burn struct {
+	setup, noise float64
+	seed         uint64
+}
+
+// taken is the run that a step gives of a job with exact times.
+func taken(spec *jobspec.Spec, s Step, c burn, told bool) journal.Run {
+	rng := rand.New(rand.NewPCG(c.seed, 1))
+	noisy := func(x float64) float64 { return max(0, x*(1+c.noise*rng.NormFloat64())) }
+	laps := []float64{noisy(c.setup)}
+	for range s.Epochs {
+		laps = append(laps, noisy(1))
+	}
+	laps = append(laps, 1)
 	r := journal.Run{Job: spec.Hash(s.Device), Device: s.Device, Kind: s.Kind, Epochs: s.Epochs}
 	for _, lap := range laps {
 		r.Wall += lap
@@ -71,8 +82,8 @@ func testSpec(epochs int, sample jobspec.Sample) *jobspec.Spec {
 }
 
 func TestPlan(t *testing.T) {
-	quiet := burner.Config{Setup: 1, Epoch: 1, Teardown: 1}
-	noisy := burner.Config{Setup: 1, Epoch: 1, Teardown: 1, Noise: 0.5}
+	quiet := burn{setup: 1}
+	noisy := burn{setup: 1, noise: 0.5}
 	both := []string{"cpu", "gpu"}
 	tests := []struct {
 		name    string
@@ -80,7 +91,7 @@ func TestPlan(t *testing.T) {
 		sample  jobspec.Sample
 		limits  Limits
 		devices []string
-		burner  burner.Config
+		burner  burn
 		untold  bool
 		want    map[string][]int // lengths per device, sorted
 	}{
@@ -99,7 +110,7 @@ func TestPlan(t *testing.T) {
 			seed := uint64(0)
 			steps := follow(t, Plan{spec, tt.devices, tt.limits, 1, spread}, &journal.Journal{}, func(s Step) journal.Run {
 				seed++
-				tt.burner.Seed = seed
+				tt.burner.seed = seed
 				return taken(spec, s, tt.burner, !tt.untold)
 			})
 			got := map[string][]int{}
@@ -121,7 +132,7 @@ func TestPlanGivesUp(t *testing.T) {
 	for _, unavailable := range []bool{false, true} {
 		j := &journal.Journal{}
 		steps := follow(t, Plan{spec, []string{"cpu", "gpu"}, Limits{}, 1, spread}, j, func(s Step) journal.Run {
-			r := taken(spec, s, burner.Config{Epoch: 1}, true)
+			r := taken(spec, s, burn{}, true)
 			if s.Device == "gpu" {
 				r.Error, r.Unavailable = "no", unavailable
 			}
@@ -144,7 +155,7 @@ func TestPlanGivesUp(t *testing.T) {
 	// One failure is made up for.
 	failed := false
 	steps := follow(t, Plan{spec, []string{"cpu"}, Limits{}, 1, spread}, &journal.Journal{}, func(s Step) journal.Run {
-		r := taken(spec, s, burner.Config{Epoch: 1}, true)
+		r := taken(spec, s, burn{}, true)
 		if !failed {
 			failed, r.Error = true, "no"
 		}
@@ -164,7 +175,7 @@ func TestPlanInvariants(t *testing.T) {
 		p := Plan{spec, []string{"cpu", "gpu"}, Limits{Budget: rapid.Float64Range(0.001, 0.2).Draw(t, "budget")}, rapid.Uint64().Draw(t, "seed"), spread}
 		take := func(j *journal.Journal) func(Step) journal.Run {
 			return func(s Step) journal.Run {
-				return taken(spec, s, burner.Config{Setup: 1, Epoch: 1, Noise: 0.4, Seed: uint64(len(j.Runs))}, true)
+				return taken(spec, s, burn{setup: 1, noise: 0.4, seed: uint64(len(j.Runs))}, true)
 			}
 		}
 		j := &journal.Journal{}

@@ -6,8 +6,8 @@ import "strings"
 // clock or start programs, each with its reason.
 func adapters() map[string]string {
 	return map[string]string{
-		"allox-est/burner":              "a job that spends the processor time it is asked for",
 		"allox-est/follow/log.go":       "reads a log as it grows",
+		"allox-est/jobs/burner.go":      "a job that spends the processor time it is asked for",
 		"allox-est/jobs/job.go":         "an example job tells its own time",
 		"allox-est/remote/command.go":   "runs ssh and srun",
 		"allox-est/runner":              "runs a job and says what it cost",

@@ -1,4 +1,4 @@
-package burner
+package jobs
 
 import (
 	"context"
@@ -18,31 +18,24 @@ import (
 type virtual struct{ now time.Time }
 
 func (v *virtual) Now() time.Time { return v.now }
-func (v *virtual) Begin()         {}
 func (v *virtual) Spend(ctx context.Context, d time.Duration) error {
 	v.now = v.now.Add(d)
 	return ctx.Err()
 }
 
-func TestRun(t *testing.T) {
+func TestBurnerRun(t *testing.T) {
 	tests := []struct {
 		name   string
-		config Config
+		burner Burner
 		want   []float64
 	}{
-		{"plain", Config{Setup: 1, Epoch: 0.05, Teardown: 0.5, Epochs: 3}, []float64{1, 0.05, 0.05, 0.05, 0.5}},
-		{"no epoch", Config{Setup: 1, Teardown: 2}, []float64{1, 2}},
-		{"warm-up", Config{Epoch: 1, Epochs: 4, WarmUp: []float64{3, 1.5}}, []float64{0, 3, 1.5, 1, 1, 0}},
-		{"checkpoint", Config{Epoch: 1, Epochs: 5, CheckpointEvery: 2, CheckpointFactor: 2}, []float64{0, 1, 2, 1, 2, 1, 0}},
-		{"burst", Config{Epoch: 1, Epochs: 4, BurstFrom: 2, BurstEpochs: 2, BurstFactor: 3}, []float64{0, 1, 3, 3, 1, 0}},
-		{"drift", Config{Epoch: 1, Epochs: 3, Drift: 0.2}, []float64{0, 1, 1.1, 1.2, 0}},
-		{"drift, sample", Config{Epoch: 1, Epochs: 3, Drift: 0.2, Span: 5}, []float64{0, 1, 1.05, 1.1, 0}},
-		{"rare, always", Config{Epoch: 1, Epochs: 2, RareShare: 1, RareFactor: 5}, []float64{0, 5, 5, 0}},
+		{"plain", Burner{Setup: 1, Epoch: 0.05, Teardown: 0.5, Epochs: 3}, []float64{1, 0.05, 0.05, 0.05, 0.5}},
+		{"no epoch", Burner{Setup: 1, Teardown: 2}, []float64{1, 2}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var out strings.Builder
-			if err := Run(t.Context(), tt.config, &virtual{now: time.Unix(0, 0)}, &out); err != nil {
+			if err := tt.burner.Run(t.Context(), &virtual{now: time.Unix(0, 0)}, &out); err != nil {
 				t.Fatal(err)
 			}
 			got, err := timing.ParseOutput(strings.NewReader(out.String()), timing.Extend)
@@ -56,10 +49,10 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestRunOutput(t *testing.T) {
+func TestBurnerRunOutput(t *testing.T) {
 	var out strings.Builder
-	c := Config{Epoch: 1, Epochs: 2, Report: "epoch", Lines: true}
-	if err := Run(t.Context(), c, &virtual{}, &out); err != nil {
+	b := Burner{Epoch: 1, Epochs: 2, Report: "epoch", Lines: true}
+	if err := b.Run(t.Context(), &virtual{}, &out); err != nil {
 		t.Fatal(err)
 	}
 	tag := func(s string) string { return timing.OpenTag + s + timing.CloseTag + "\n" }
@@ -68,15 +61,15 @@ func TestRunOutput(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	out.Reset()
-	if err := Run(t.Context(), Config{Epochs: 1, Report: "none"}, &virtual{}, &out); err != nil || out.String() != "" {
+	if err := (Burner{Epochs: 1, Report: "none"}).Run(t.Context(), &virtual{}, &out); err != nil || out.String() != "" {
 		t.Errorf("got %q, %v", out.String(), err)
 	}
 }
 
-func TestSegmentsNoise(t *testing.T) {
-	c := Config{Setup: 1, Epoch: 2, Teardown: 1, Epochs: 20000, Noise: 0.03, Seed: 7}
-	a, b := c.Segments(), c.Segments()
-	if !cmp.Equal(a, b) {
+func TestBurnerSegmentsNoise(t *testing.T) {
+	b := Burner{Setup: 1, Epoch: 2, Teardown: 1, Epochs: 20000, Noise: 0.03, Seed: 7}
+	a := b.Segments()
+	if !cmp.Equal(a, b.Segments()) {
 		t.Error("two runs of one seed differ")
 	}
 	var sum, squares float64
@@ -89,26 +82,25 @@ func TestSegmentsNoise(t *testing.T) {
 	if math.Abs(mean-2) > 0.0022 || math.Abs(sd-0.06) > 0.0015 {
 		t.Errorf("mean %v, standard deviation %v", mean, sd)
 	}
-	prefix := c
+	prefix := b
 	prefix.Epochs = 10
 	if diff := cmp.Diff(a[:11], prefix.Segments()[:11]); diff != "" {
 		t.Errorf("a sample is not a prefix of the job:\n%s", diff)
 	}
 }
 
-func TestRunErrors(t *testing.T) {
-	for _, c := range []Config{
-		{Setup: -1}, {Epoch: math.NaN()}, {Teardown: math.Inf(1)}, {Noise: -1}, {WarmUp: []float64{-1}},
-		{Epochs: -1}, {Drift: -1}, {Report: "sometimes"}, {CheckpointEvery: -1},
+func TestBurnerRunErrors(t *testing.T) {
+	for _, b := range []Burner{
+		{Setup: -1}, {Epoch: math.NaN()}, {Teardown: math.Inf(1)}, {Noise: -1}, {Epochs: -1}, {Report: "sometimes"},
 	} {
-		if err := Run(t.Context(), c, &virtual{}, nil); !errors.Is(err, ErrConfig) {
-			t.Errorf("%+v: %v", c, err)
+		if err := b.Run(t.Context(), &virtual{}, nil); !errors.Is(err, ErrOption) {
+			t.Errorf("%+v: %v", b, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, m := range []Machine{&virtual{}, Sleeper(), Spinner()} {
-		if err := Run(ctx, Config{Setup: 60}, m, &strings.Builder{}); !errors.Is(err, context.Canceled) {
+		if err := (Burner{Setup: 60}).Run(ctx, m, &strings.Builder{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%T, cancelled: %v", m, err)
 		}
 	}
@@ -117,7 +109,7 @@ func TestRunErrors(t *testing.T) {
 func TestMachines(t *testing.T) {
 	for name, m := range map[string]Machine{"sleep": Sleeper(), "cpu": Spinner()} {
 		var out strings.Builder
-		if err := Run(t.Context(), Config{Setup: 0.01, Epoch: 0.002, Epochs: 5}, m, &out); err != nil {
+		if err := (Burner{Setup: 0.01, Epoch: 0.002, Epochs: 5}).Run(t.Context(), m, &out); err != nil {
 			t.Fatal(err)
 		}
 		got, err := timing.ParseOutput(strings.NewReader(out.String()), timing.Extend)

@@ -1,0 +1,203 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// Burner is a training job that trains nothing: it spends exactly the time it is
+// told to, the same for a seed on every machine, so that estimates can be held
+// against the truth. Times are in seconds.
+type Burner struct {
+	Epochs                 int
+	Setup, Epoch, Teardown float64
+
+	Noise float64 // relative standard deviation of each of them
+	Seed  uint64
+
+	// Report says when the time-writer report is printed: "end" (the default),
+	// "epoch" (at every epoch and at the end) or "none".
+	Report string
+	// Lines prints "epoch I/N" at the end of every epoch.
+	Lines bool
+	// Checkpoint is a folder in which the number of the last epoch is kept, and
+	// from which a later run goes on after it; empty keeps none.
+	Checkpoint string
+}
+
+// check says what is wrong. Errors wrap ErrOption.
+func (b Burner) check() error {
+	for name, x := range map[string]float64{"setup": b.Setup, "epoch": b.Epoch, "teardown": b.Teardown, "noise": b.Noise} {
+		if !(x >= 0) || math.IsInf(x, 0) {
+			return fmt.Errorf("%w: %s: %v", ErrOption, name, x)
+		}
+	}
+	if b.Epochs < 0 {
+		return fmt.Errorf("%w: epochs: %d", ErrOption, b.Epochs)
+	}
+	if !slices.Contains([]string{"", "end", "epoch", "none"}, b.Report) {
+		return fmt.Errorf("%w: report: %q, want end, epoch or none", ErrOption, b.Report)
+	}
+	return nil
+}
+
+// Segments returns the seconds of the set-up, of each epoch and of the
+// teardown.
+func (b Burner) Segments() []float64 {
+	rng := rand.New(rand.NewPCG(b.Seed, 0x9e3779b97f4a7c15))
+	noisy := func(x float64) float64 { return max(0, x*(1+b.Noise*rng.NormFloat64())) }
+	segments := []float64{noisy(b.Setup)}
+	for range b.Epochs {
+		segments = append(segments, noisy(b.Epoch))
+	}
+	return append(segments, noisy(b.Teardown))
+}
+
+// Run spends the time on a machine and prints to out as Report and Lines say. It
+// ends early with ctx's error.
+func (b Burner) Run(ctx context.Context, m Machine, out io.Writer) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	w := timing.NewTimeWriter(out, m.Now)
+	w.Start()
+	segments := b.Segments()
+	done, err := b.done()
+	if err != nil {
+		return err
+	}
+	for i, seconds := range segments {
+		if i > 0 && i <= done {
+			continue
+		}
+		if err := m.Spend(ctx, time.Duration(seconds*float64(time.Second))); err != nil {
+			return err
+		}
+		if err := w.LogUpdate(); err != nil {
+			return err
+		}
+		last := i == len(segments)-1
+		if i > 0 && !last {
+			if err := b.ended(i, out); err != nil {
+				return err
+			}
+		}
+		if b.Report != "none" && (last || b.Report == "epoch") {
+			if err := w.PrintResults(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// done is the last epoch of a run before.
+func (b Burner) done() (int, error) {
+	if b.Checkpoint == "" {
+		return 0, nil
+	}
+	text, err := os.ReadFile(b.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	done, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || done < 0 || done > b.Epochs {
+		return 0, fmt.Errorf("%w: %s: %q is none of %d epochs", ErrOption, b.file(), text, b.Epochs)
+	}
+	return done, nil
+}
+
+// ended keeps the number of an epoch, and prints its line.
+func (b Burner) ended(epoch int, out io.Writer) error {
+	if b.Checkpoint != "" {
+		if err := os.WriteFile(b.file(), []byte(fmt.Sprintln(epoch)), 0o666); err != nil {
+			return err
+		}
+	}
+	if !b.Lines {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "epoch %d/%d\n", epoch, b.Epochs)
+	return err
+}
+
+func (b Burner) file() string { return filepath.Join(b.Checkpoint, "epoch") }
+
+// Machine is what a burner spends its time on. One goroutine uses it.
+type Machine interface {
+	Now() time.Time
+	// Spend takes the given time, counted from the end of the Spend before, so
+	// that what one takes too long the next makes up for.
+	Spend(ctx context.Context, d time.Duration) error
+}
+
+// Sleeper returns a Machine that sleeps: its times hold on a busy machine too.
+func Sleeper() Machine { return &sleeper{due: time.Now()} }
+
+type sleeper struct{ due time.Time }
+
+func (s *sleeper) Now() time.Time { return time.Now() }
+
+func (s *sleeper) Spend(ctx context.Context, d time.Duration) error {
+	s.due = s.due.Add(d)
+	timer := time.NewTimer(time.Until(s.due))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Spinner returns a Machine that computes on one thread, which the calling
+// goroutine then keeps, until it has used the processor time.
+func Spinner() Machine {
+	runtime.LockOSThread() // its clock is the thread's
+	return &spinner{due: threadTime()}
+}
+
+type spinner struct{ due time.Duration }
+
+func (s *spinner) Now() time.Time { return time.Now() }
+
+func (s *spinner) Spend(ctx context.Context, d time.Duration) error {
+	s.due += d
+	for x := 1.0; threadTime() < s.due; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for range 2000 {
+			x = x*1.0000001 + 1e-9
+		}
+		runtime.KeepAlive(x)
+	}
+	return nil
+}
+
+func threadTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		panic(err) // every Linux has this clock
+	}
+	return time.Duration(t.Nano())
+}
