@@ -36,12 +36,6 @@ type Yardstick interface {
 
 var _ Yardstick = (*yardstick.Watch)(nil)
 
-// Remote makes runs on another machine; a *remote.Device does. Here is this
-// machine's identity, of which only the inputs hold there.
-type Remote interface {
-	Run(ctx context.Context, step Step, here journal.Identity) (*journal.Run, error)
-}
-
 // Sampler executes runs and writes them to a journal.
 type Sampler struct {
 	Spec    *jobspec.Spec
@@ -63,7 +57,7 @@ type Sampler struct {
 	// History keeps the speeds of runs on this host; nil keeps none.
 	History *yardstick.History
 	// Remotes make the runs of devices on other machines, by the device's name.
-	Remotes map[string]Remote
+	Remotes map[string]*Remote
 	// Logs is a folder for what each run prints; empty keeps none.
 	Logs string
 	// Checkpoints is a folder for the checkpoint of the longest sample, of a job

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/jobspec"
-	"github.com/foretime/foretime/allox-est/remote"
 	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -21,7 +20,7 @@ func newRemoteCommand(env *cli.Env) *cobra.Command {
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return remote.Answer(cmd.Context(), env.Stdin, env.Stdout, func(ctx context.Context, r *remote.Request) (*remote.Reply, error) {
+			return sampling.Answer(cmd.Context(), env.Stdin, env.Stdout, func(ctx context.Context, r *sampling.Request) (*sampling.Reply, error) {
 				return makeRun(ctx, env, r)
 			})
 		},
@@ -29,14 +28,14 @@ func newRemoteCommand(env *cli.Env) *cobra.Command {
 }
 
 // makeRun makes the run of a request.
-func makeRun(ctx context.Context, env *cli.Env, r *remote.Request) (*remote.Reply, error) {
+func makeRun(ctx context.Context, env *cli.Env, r *sampling.Request) (*sampling.Reply, error) {
 	spec, err := r.Spec()
 	if err != nil {
 		return nil, err
 	}
 	id, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), r.KeyEnv)
 	if err != nil || r.Epochs == 0 {
-		return &remote.Reply{Identity: id}, err
+		return &sampling.Reply{Identity: id}, err
 	}
 	flags := sampleFlags{cgroup: true, weight: r.Weight, timeout: r.Timeout}
 	if flags.checkpoints, err = os.MkdirTemp("", "allox-est-checkpoints-"); err != nil {
@@ -47,14 +46,14 @@ func makeRun(ctx context.Context, env *cli.Env, r *remote.Request) (*remote.Repl
 	defer done()
 	s.Identity = id
 	run, err := s.Once(ctx, sampling.Step{Device: r.Device, Kind: r.Kind, Epochs: r.Epochs})
-	return &remote.Reply{Identity: id, Run: run}, err
+	return &sampling.Reply{Identity: id, Run: run}, err
 }
 
 // remotes are the devices of a job that are on other machines.
-func (f *sampleFlags) remotes(spec *jobspec.Spec, devices []string) map[string]*remote.Device {
-	found := map[string]*remote.Device{}
+func (f *sampleFlags) remotes(spec *jobspec.Spec, devices []string) map[string]*sampling.Remote {
+	found := map[string]*sampling.Remote{}
 	for _, name := range devices {
-		if device := remote.New(spec, name, remote.Settings{KeyEnv: f.keyEnv, Weight: f.weight, Timeout: f.timeout}); device != nil {
+		if device := sampling.NewRemote(spec, name, sampling.RemoteSettings{KeyEnv: f.keyEnv, Weight: f.weight, Timeout: f.timeout}); device != nil {
 			found[name] = device
 		}
 	}

@@ -10,14 +10,13 @@ import (
 
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/remote"
 	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
 
 // reuse sets aside the runs of a journal that do not stand for the job as it
 // would run now, and says what became of them and how old the others are.
-func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string, remotes map[string]*remote.Device) (journal.Identity, error) {
+func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string, remotes map[string]*sampling.Remote) (journal.Identity, error) {
 	now, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), f.keyEnv)
 	if err != nil {
 		return now, err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
-	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -58,10 +57,7 @@ func sampled(cmd *cobra.Command, args []string, env *cli.Env, job *jobFlags, sam
 		return err
 	}
 	s, done := sample.sampler(env, spec, j, job.seed)
-	s.Identity, s.Remotes = identity, map[string]sampling.Remote{}
-	for name, device := range remotes {
-		s.Remotes[name] = device
-	}
+	s.Identity, s.Remotes = identity, remotes
 	defer done()
 	if err := s.Sample(cmd.Context(), job.devices); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package remote
+package sampling
 
 import (
 	"bufio"
@@ -16,7 +16,6 @@ import (
 
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/crash"
 )
 
@@ -31,12 +30,12 @@ type Request struct {
 	Device string `json:"device"`
 	Kind   string `json:"kind"`
 	Epochs int    `json:"epochs"`
-	Settings
+	RemoteSettings
 }
 
-// Settings of a run.
-type Settings struct {
-	KeyEnv  []string      `json:"key_env,omitempty"` // see sampling.Identify
+// RemoteSettings are those of its runs.
+type RemoteSettings struct {
+	KeyEnv  []string      `json:"key_env,omitempty"` // see Identify
 	Weight  int           `json:"weight,omitempty"`  // see runner.Command
 	Timeout time.Duration `json:"timeout,omitempty"`
 }
@@ -86,20 +85,20 @@ func Answer(ctx context.Context, in io.Reader, out io.Writer, do func(context.Co
 	return json.NewEncoder(out).Encode(reply)
 }
 
-// Device is a device on another machine.
-type Device struct {
+// Remote is a device on another machine. The allox-est there measures as it does
+// here and returns the run as a line of the journal; the program and the job's files
+// must be found there at the same paths.
+type Remote struct {
 	spec     *jobspec.Spec
 	name     string
-	settings Settings
+	settings RemoteSettings
 	argv     []string
 	pool     string // of machines that stand for one another; empty for a single one
 }
 
-var _ sampling.Remote = (*Device)(nil)
-
-// New returns a device of a job that names a machine; nil if it is here.
-func New(spec *jobspec.Spec, name string, settings Settings) *Device {
-	d := &Device{spec: spec, name: name, settings: settings}
+// NewRemote returns a device of a job that names a machine; nil if it is here.
+func NewRemote(spec *jobspec.Spec, name string, settings RemoteSettings) *Remote {
+	d := &Remote{spec: spec, name: name, settings: settings}
 	m := spec.Devices[name].Machine
 	switch program := m.ProgramName(); {
 	case m.SSH != "":
@@ -115,11 +114,11 @@ func New(spec *jobspec.Spec, name string, settings Settings) *Device {
 
 // Identity is that of the runs that the device makes: of the machine, or of the
 // nodes that Slurm may choose.
-func (d *Device) Identity(ctx context.Context, here journal.Identity) (journal.Identity, error) {
+func (d *Remote) Identity(ctx context.Context, here journal.Identity) (journal.Identity, error) {
 	if d.pool != "" {
 		return journal.Identity{Host: d.pool, Inputs: here.Inputs}, nil
 	}
-	reply, err := d.ask(ctx, sampling.Step{Device: d.name})
+	reply, err := d.ask(ctx, Step{Device: d.name})
 	if err != nil {
 		return journal.Identity{}, err
 	}
@@ -127,7 +126,7 @@ func (d *Device) Identity(ctx context.Context, here journal.Identity) (journal.I
 }
 
 // Run makes a run.
-func (d *Device) Run(ctx context.Context, step sampling.Step, here journal.Identity) (*journal.Run, error) {
+func (d *Remote) Run(ctx context.Context, step Step, here journal.Identity) (*journal.Run, error) {
 	reply, err := d.ask(ctx, step)
 	if err != nil {
 		return nil, err
@@ -142,9 +141,9 @@ func (d *Device) Run(ctx context.Context, step sampling.Step, here journal.Ident
 }
 
 // String names the machine for messages.
-func (d *Device) String() string { return strings.Join(d.argv, " ") }
+func (d *Remote) String() string { return strings.Join(d.argv, " ") }
 
-func (d *Device) ask(ctx context.Context, step sampling.Step) (*Reply, error) {
+func (d *Remote) ask(ctx context.Context, step Step) (*Reply, error) {
 	job, err := yaml.Marshal(d.spec)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package remote
+package sampling
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ func TestAnswer(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		if spec.Folder != "/x" || spec.Devices["cpu"] != (jobspec.Device{Threads: 2}) || New(spec, "cpu", Settings{}) != nil {
+		if spec.Folder != "/x" || spec.Devices["cpu"] != (jobspec.Device{Threads: 2}) || NewRemote(spec, "cpu", RemoteSettings{}) != nil {
 			t.Errorf("%+v", spec)
 		}
 		return &Reply{Run: &journal.Run{Job: "j", Epochs: r.Epochs}}, nil
@@ -77,11 +77,11 @@ func TestNew(t *testing.T) {
 		"srun --quiet --ntasks=1 --gpus=1 --constraint=v100 allox-est remote": {Slurm: "--gpus=1 --constraint=v100"},
 	} {
 		spec := &jobspec.Spec{Devices: map[string]jobspec.Device{"gpu": {Machine: machine}}}
-		if got := New(spec, "gpu", Settings{}).String(); got != want {
+		if got := NewRemote(spec, "gpu", RemoteSettings{}).String(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	d := New(&jobspec.Spec{Devices: map[string]jobspec.Device{"gpu": {Machine: jobspec.Machine{Slurm: "-n1"}}}}, "gpu", Settings{})
+	d := NewRemote(&jobspec.Spec{Devices: map[string]jobspec.Device{"gpu": {Machine: jobspec.Machine{Slurm: "-n1"}}}}, "gpu", RemoteSettings{})
 	if id, err := d.Identity(t.Context(), journal.Identity{Host: "here", Inputs: "x"}); err != nil || id != (journal.Identity{Host: "slurm -n1", Inputs: "x"}) || !strings.HasPrefix(d.String(), "srun") {
 		t.Errorf("%+v, %v", id, err)
 	}
