@@ -1,7 +1,8 @@
-// Package backtest holds estimates against series that were measured to their
-// end: from the first share of a series' steps, what all of them take.
+// Package backtest holds estimates against what was measured to its end: series of
+// steps, of which the first share is seen, and, in an Experiment, whole runs of jobs
+// beside short samples.
 //
-// It decides for its caller what is judged (the sum over a series, each series
+// Of series it decides for its caller what is judged (the sum over a series, each series
 // once) and beside what: auto, as allox-est estimates; mean, the plain mean of the
 // steps seen with Student's interval, as if steps were independent; and ratio, as
 // AlloX's first estimator did, which tells an error of a tenth whatever it saw.

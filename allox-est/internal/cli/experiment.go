@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/experiment"
+	"github.com/foretime/foretime/allox-est/backtest"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/cli"
@@ -51,7 +51,7 @@ func (t *trials) run(ctx context.Context, path string) error {
 	if err := t.sample.check(); err != nil {
 		return err
 	}
-	e, err := experiment.Load(path)
+	e, err := backtest.LoadExperiment(path)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (t *trials) run(ctx context.Context, path string) error {
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return err
 	}
-	var all []experiment.Outcome
+	var all []backtest.Outcome
 	for _, spec := range specs {
 		for _, device := range e.Devices {
 			outcomes, err := t.compare(ctx, e, spec, device)
@@ -82,7 +82,7 @@ func (t *trials) run(ctx context.Context, path string) error {
 }
 
 // compare makes the runs of one job on a device, and judges every method on them.
-func (t *trials) compare(ctx context.Context, e *experiment.Experiment, spec *jobspec.Spec, device string) ([]experiment.Outcome, error) {
+func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobspec.Spec, device string) ([]backtest.Outcome, error) {
 	full, err := t.runs(ctx, spec, device, "full", nil, e.Full)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (t *trials) compare(ctx context.Context, e *experiment.Experiment, spec *jo
 	if len(full) == 0 {
 		return nil, fmt.Errorf("%s on %s: no whole run succeeded", spec.Name, device)
 	}
-	var outcomes []experiment.Outcome
+	var outcomes []backtest.Outcome
 	for _, lengths := range e.Samples {
 		var sets [][]journal.Run
 		for i := range e.Repeats {
@@ -101,8 +101,8 @@ func (t *trials) compare(ctx context.Context, e *experiment.Experiment, spec *jo
 			sets = append(sets, samples)
 		}
 		for _, method := range e.Methods {
-			o := experiment.Outcome{Job: spec.Name, Device: device, Samples: lengths, Method: method}
-			outcomes = append(outcomes, experiment.Judge(o, spec.Epochs, sets, full))
+			o := backtest.Outcome{Job: spec.Name, Device: device, Samples: lengths, Method: method}
+			outcomes = append(outcomes, backtest.JudgeSamples(o, spec.Epochs, sets, full))
 		}
 	}
 	return outcomes, nil
@@ -158,7 +158,7 @@ func dashed(lengths []int) string {
 	return text
 }
 
-func (t *trials) print(all []experiment.Outcome) error {
+func (t *trials) print(all []backtest.Outcome) error {
 	table := cli.Table{Header: []string{"job", "device", "samples", "method", "estimates", "error %", "worst %", "CPU error %", "covered %", "width %"}}
 	for _, o := range all {
 		cells := []any{"-", "-", "-", "-", "-"}

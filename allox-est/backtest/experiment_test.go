@@ -1,4 +1,4 @@
-package experiment
+package backtest
 
 import (
 	"errors"
@@ -24,21 +24,21 @@ func told(epochs int) journal.Run {
 	return r
 }
 
-func TestJudge(t *testing.T) {
+func TestJudgeSamples(t *testing.T) {
 	sets := [][]journal.Run{{told(1), told(1)}, {told(2), told(5)}, nil}
 	full := []journal.Run{told(50), told(50)}
-	o := Judge(Outcome{Method: estimate.Ratio, Device: "cpu"}, 50, sets, full)
+	o := JudgeSamples(Outcome{Method: estimate.Ratio, Device: "cpu"}, 50, sets, full)
 	// The ratio takes 4 s an epoch from those of 1, and the mean of 3 and 2.4 s.
 	first, second := 50*4/102.-1, 50*2.7/102-1
 	if o.Estimates != 3 || o.Failed != 1 || o.Reason == "" || math.Abs(o.Error-(first+second)/2) > 1e-9 || math.Abs(o.Worst-first) > 1e-9 {
 		t.Errorf("%+v", o)
 	}
-	if o := Judge(Outcome{Method: estimate.Auto, Device: "cpu"}, 50, sets[:2], full); o.Error > 1e-9 || o.Covered != 1 || o.Width == nil {
+	if o := JudgeSamples(Outcome{Method: estimate.Auto, Device: "cpu"}, 50, sets[:2], full); o.Error > 1e-9 || o.Covered != 1 || o.Width == nil {
 		t.Errorf("%+v", o)
 	}
 }
 
-func TestLoad(t *testing.T) {
+func TestLoadExperiment(t *testing.T) {
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "e.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -46,7 +46,7 @@ func TestLoad(t *testing.T) {
 		}
 		return path
 	}
-	e, err := Load(write("jobs: [a.yaml]\nsamples: [[1, 1]]\n"))
+	e, err := LoadExperiment(write("jobs: [a.yaml]\nsamples: [[1, 1]]\n"))
 	if err != nil || e.Repeats != 1 || e.Full != 1 || len(e.Methods) != len(estimate.Methods()) {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -58,7 +58,7 @@ func TestLoad(t *testing.T) {
 		"jobs: [a]\nsamples: [[1]]\nfull: 0": "full: 0",
 		"jobs: [a]\nmany: 1":                 "field many not found",
 	} {
-		if _, err := Load(write(text)); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if _, err := LoadExperiment(write(text)); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package experiment
+package backtest
 
 import (
 	"bytes"
@@ -37,9 +37,9 @@ type Experiment struct {
 	folder string
 }
 
-// Load reads an experiment in YAML or JSON. Errors of its content wrap
+// LoadExperiment reads an experiment in YAML or JSON. Errors of its content wrap
 // ErrInvalid.
-func Load(path string) (*Experiment, error) {
+func LoadExperiment(path string) (*Experiment, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -122,9 +122,9 @@ type Outcome struct {
 	Reason  string   `json:"reason,omitempty"` // of the last that failed
 }
 
-// Judge compares the estimates that a method makes of each set of samples with
+// JudgeSamples compares the estimates that a method makes of each set of samples with
 // the whole runs of the job.
-func Judge(o Outcome, epochs int, sets [][]journal.Run, full []journal.Run) Outcome {
+func JudgeSamples(o Outcome, epochs int, sets [][]journal.Run, full []journal.Run) Outcome {
 	wall, cpu := meanOf(full, func(r journal.Run) float64 { return r.Wall }), meanOf(full, func(r journal.Run) float64 { return r.CPU })
 	var errs, cpus, widths []float64
 	held, pairs := 0.0, 0.0
