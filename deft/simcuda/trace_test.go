@@ -14,10 +14,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/deft/cc"
-	"github.com/foretime/foretime/deft/simcuda"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
-// order is one line of src/trace.c: client queues ns of work at a time, or
+// order is one line of simcudatest/testdata/trace.c: client queues ns of work at a time, or
 // ends (drop).
 type order struct {
 	at, client, ns int
@@ -29,8 +29,12 @@ type order struct {
 // nanoseconds one by one.
 func TestDeviceAgainstModel(t *testing.T) {
 	needCompiler(t)
+	sources, err := simcudatest.Sources()
+	if err != nil {
+		t.Fatal(err)
+	}
 	trace, err := cc.Compiler{Cache: t.TempDir()}.Build(context.Background(), cc.Product{
-		Name: "trace", Sources: simcuda.Sources(),
+		Name: "trace", Sources: sources,
 		Args: []string{"-O1", "-g", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover", "trace.c", "device.c", "-pthread"},
 	})
 	if err != nil {
