@@ -11,14 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/foretime/foretime/deft/jct"
 )
 
 func run(names ...string) *Run {
 	r := &Run{Policy: "priority"}
 	for i, n := range names {
-		r.Models = append(r.Models, Model{Name: n, Output: n, Jobs: 2, JCT: jct.Summary{Mean: float64(10 * (i + 1))}})
+		r.Models = append(r.Models, Model{Name: n, Output: n, Jobs: 2, JCT: Summary{Mean: float64(10 * (i + 1))}})
 	}
 	return r
 }
@@ -98,7 +96,7 @@ func TestSaveAndLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.json")
 	r := run("a", "b")
 	half := 0.5
-	r.Busy, r.Preemption = &half, &jct.Summary{Mean: 1}
+	r.Busy, r.Preemption = &half, &Summary{Mean: 1}
 	if err := r.Save(path); err != nil {
 		t.Fatal(err)
 	}

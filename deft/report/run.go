@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -31,8 +30,8 @@ type Run struct {
 	Busy *float64 `json:"busy,omitempty"`
 	// Preemption is the time from the begin of a job to when nothing of the
 	// clients that it stopped was on the device any more; absent where none was.
-	Preemption *jct.Summary `json:"preemption_ms,omitempty"`
-	Jain       *float64     `json:"jain,omitempty"` // over device time per weight
+	Preemption *Summary `json:"preemption_ms,omitempty"`
+	Jain       *float64 `json:"jain,omitempty"` // over device time per weight
 	// Decisions is how often the policy was asked.
 	Decisions int      `json:"decisions,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
@@ -41,22 +40,22 @@ type Run struct {
 // Model is the outcome of one model. Everything but the log leaves the warm-up
 // job out.
 type Model struct {
-	Name       string      `json:"name"`
-	Output     string      `json:"output"` // stem of its files
-	Priority   int         `json:"priority"`
-	Jobs       int         `json:"jobs"`
-	JCT        jct.Summary `json:"jct_ms"`
-	Launches   int         `json:"launches"`
-	Syncs      int         `json:"syncs"`    // synchronization points added
-	StallMS    float64     `json:"stall_ms"` // in them and at the bound of launches in flight
-	GateMS     float64     `json:"gate_ms"`  // at the closed gate
-	GPUMS      float64     `json:"gpu_ms"`   // device time; estimated where the device does not tell
-	Throughput float64     `json:"jobs_per_s"`
-	Weight     float64     `json:"weight"`
-	MaxQueue   int         `json:"max_queue,omitempty"` // most launches in flight; absent where unknown
-	DeadlineMS float64     `json:"deadline_ms,omitempty"`
-	Missed     int         `json:"missed"` // jobs that ended after their deadline
-	CSV        string      `json:"csv,omitempty"`
+	Name       string  `json:"name"`
+	Output     string  `json:"output"` // stem of its files
+	Priority   int     `json:"priority"`
+	Jobs       int     `json:"jobs"`
+	JCT        Summary `json:"jct_ms"`
+	Launches   int     `json:"launches"`
+	Syncs      int     `json:"syncs"`    // synchronization points added
+	StallMS    float64 `json:"stall_ms"` // in them and at the bound of launches in flight
+	GateMS     float64 `json:"gate_ms"`  // at the closed gate
+	GPUMS      float64 `json:"gpu_ms"`   // device time; estimated where the device does not tell
+	Throughput float64 `json:"jobs_per_s"`
+	Weight     float64 `json:"weight"`
+	MaxQueue   int     `json:"max_queue,omitempty"` // most launches in flight; absent where unknown
+	DeadlineMS float64 `json:"deadline_ms,omitempty"`
+	Missed     int     `json:"missed"` // jobs that ended after their deadline
+	CSV        string  `json:"csv,omitempty"`
 	// Job is what one job would take on a host that is not known, in ms; of a run on
 	// the virtual clock.
 	Job *uncertainty.Prediction `json:"job_ms,omitempty"`
@@ -65,7 +64,7 @@ type Model struct {
 // Measure fills in what follows from the completion times of a model's jobs, in
 // ms, done in span seconds: counts, throughput, missed deadlines.
 func (m *Model) Measure(times []float64, span float64) error {
-	s, err := jct.Summarize(times)
+	s, err := Summarize(times)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Output, err)
 	}
@@ -96,7 +95,7 @@ func Load(path string) (*Run, error) {
 	}
 	for i, m := range r.Models {
 		if m.Jobs < 1 {
-			return nil, fmt.Errorf("%s: models[%d]: %w", path, i, jct.ErrNoJobs)
+			return nil, fmt.Errorf("%s: models[%d]: %w", path, i, ErrNoJobs)
 		}
 	}
 	return r, nil
@@ -113,7 +112,7 @@ func FromLogs(paths []string, deadlines []float64) (*Run, error) {
 	}
 	r := &Run{}
 	for i, path := range paths {
-		log, err := jct.Load(path)
+		log, err := LoadLog(path)
 		if err != nil {
 			return nil, err
 		}

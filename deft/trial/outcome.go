@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/experiment"
-	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
@@ -17,18 +16,11 @@ import (
 // Outcome is what a run leaves.
 type Outcome struct {
 	Run   *report.Run
-	Logs  [][]jct.Job // of each model, the warm-up first; nil where its process wrote the log
-	PIDs  []int       // of each model's process; 0 on the virtual clock
-	Queue []Depth     // launches in flight over time
+	Logs  [][]report.Job // of each model, the warm-up first; nil where its process wrote the log
+	PIDs  []int          // of each model's process; 0 on the virtual clock
+	Queue []report.Depth // launches in flight over time
 
 	models []experiment.Model
-}
-
-// Depth is how many launches of a model were in flight at most in a millisecond.
-type Depth struct {
-	AtMS     int64  `dataset:"at_ms"` // from the barrier
-	Model    string `dataset:"model"` // stem of its files
-	InFlight int    `dataset:"in_flight"`
 }
 
 // Save writes what Deft writes, into the folders that the configuration names:
@@ -42,7 +34,7 @@ func (o *Outcome) Save() error {
 		if err := os.MkdirAll(folder(m), 0o755); err != nil {
 			return err
 		}
-		if err := jct.Save(m.CSV(), o.Logs[i]); err != nil {
+		if err := report.SaveLog(m.CSV(), o.Logs[i]); err != nil {
 			return err
 		}
 	}
@@ -96,12 +88,12 @@ func fairness(models []report.Model) *float64 {
 }
 
 // preemption summarises preemption latencies; nil where none was measured.
-func preemption(latencies []time.Duration) *jct.Summary {
+func preemption(latencies []time.Duration) *report.Summary {
 	var ms []float64
 	for _, l := range latencies {
 		ms = append(ms, milliseconds(l))
 	}
-	s, err := jct.Summarize(ms)
+	s, err := report.Summarize(ms)
 	if err != nil {
 		return nil
 	}

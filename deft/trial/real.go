@@ -12,7 +12,6 @@ import (
 
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/session"
@@ -273,7 +272,7 @@ func (r *run) outcome(seconds float64) (*Outcome, error) {
 	var faults error
 	for i := range r.x.Models {
 		m := described(&r.x.Models[i])
-		log, err := jct.Load(m.CSV)
+		log, err := report.LoadLog(m.CSV)
 		if err != nil {
 			faults = errors.Join(faults, err)
 			continue

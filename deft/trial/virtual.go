@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/experiment"
-	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/simulator"
 )
@@ -96,10 +95,10 @@ func (o *Outcome) tell(x *experiment.Experiment, result *simulator.Result) error
 }
 
 // log is a client's jobs as a log whose clock begins at begin.
-func log(c *simulator.ClientResult, begin time.Duration) []jct.Job {
-	var rows []jct.Job
+func log(c *simulator.ClientResult, begin time.Duration) []report.Job {
+	var rows []report.Job
 	for _, j := range c.Jobs {
-		rows = append(rows, jct.Job{
+		rows = append(rows, report.Job{
 			StartNs: int64(j.Begin - begin), EndNs: int64(j.End - begin), Ms: milliseconds(j.JCT()),
 			AllocatedBytes: &c.MemoryBytes, ReservedBytes: &c.ReservedBytes,
 		})
@@ -113,7 +112,7 @@ type depths struct {
 	names []string
 	at    []int64
 	most  []int
-	rows  []Depth
+	rows  []report.Depth
 }
 
 func newDepths(x *experiment.Experiment) *depths {
@@ -144,16 +143,16 @@ func (d *depths) add(i int, at time.Duration, inFlight int) {
 
 func (d *depths) flush(i int) {
 	if d.at[i] >= 0 {
-		d.rows = append(d.rows, Depth{d.at[i], d.names[i], d.most[i]})
+		d.rows = append(d.rows, report.Depth{AtMS: d.at[i], Model: d.names[i], InFlight: d.most[i]})
 	}
 }
 
 // all returns what was kept, in order of time.
-func (d *depths) all() []Depth {
+func (d *depths) all() []report.Depth {
 	for i := range d.at {
 		d.flush(i)
 		d.at[i] = -1
 	}
-	slices.SortStableFunc(d.rows, func(a, b Depth) int { return cmp.Compare(a.AtMS, b.AtMS) })
+	slices.SortStableFunc(d.rows, func(a, b report.Depth) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	return d.rows
 }

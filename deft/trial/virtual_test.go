@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/deft/experiment"
-	"github.com/foretime/foretime/deft/jct"
+	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/workload"
 )
 
@@ -52,7 +52,7 @@ func TestVirtual(t *testing.T) {
 	if err := o.Save(); err != nil {
 		t.Fatal(err)
 	}
-	log, err := jct.Load(filepath.Join(x.Models[0].OutputDir, "low.csv"))
+	log, err := report.LoadLog(filepath.Join(x.Models[0].OutputDir, "low.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

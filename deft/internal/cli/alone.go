@@ -8,7 +8,7 @@ import (
 
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/report"
-	"github.com/foretime/foretime/deft/sweep"
+	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -24,7 +24,7 @@ func newAloneCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := sweep.Alone(cmd.Context(), x, s.player(env))
+			r, err := trial.Alone(cmd.Context(), x, s.player(env))
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func aloneFile(x *experiment.Experiment) string {
 }
 
 // player is play for a sweep.
-func (s *setting) player(env *cli.Env) sweep.Play {
+func (s *setting) player(env *cli.Env) trial.Play {
 	return func(ctx context.Context, x *experiment.Experiment) (*report.Run, error) {
 		o, err := s.play(ctx, env, x)
 		if err != nil {

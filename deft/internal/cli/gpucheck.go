@@ -19,7 +19,6 @@ import (
 
 	"github.com/foretime/foretime/deft/gpu"
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/shared/cli"
@@ -335,11 +334,11 @@ func (c *checker) loop(ctx context.Context, env []string) (float64, error) {
 	if _, _, err := c.command(ctx, env, c.workload, "--kernels", "200", "--kernel-ns", "20000", "--jobs", "100", "--csv", csv); err != nil {
 		return 0, err
 	}
-	log, err := jct.Load(csv)
+	log, err := report.LoadLog(csv)
 	if err != nil {
 		return 0, err
 	}
-	sum, err := jct.Summarize(log.Times())
+	sum, err := report.Summarize(log.Times())
 	return sum.P50, err
 }
 
@@ -456,7 +455,7 @@ func (c *checker) victim(ctx context.Context, parent int, csv string, ended <-ch
 			return 0, ctx.Err()
 		case <-tick.C:
 		}
-		log, err := jct.Load(csv)
+		log, err := report.LoadLog(csv)
 		if err != nil || len(log.Times()) < 2 {
 			continue
 		}

@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/jct"
-	"github.com/foretime/foretime/deft/plot"
-	"github.com/foretime/foretime/deft/sweep"
+	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
@@ -39,18 +37,18 @@ func (l *logFlags) flags(c *cobra.Command) {
 }
 
 // load reads the logs and warns of rows that could not be read.
-func (l *logFlags) load(env *cli.Env) ([]plot.Named, error) {
+func (l *logFlags) load(env *cli.Env) ([]report.Named, error) {
 	paths := slices.DeleteFunc(append([]string{l.a, l.b}, l.more...), func(path string) bool { return path == "" })
-	var named []plot.Named
+	var named []report.Named
 	for i, name := range names(paths) {
-		log, err := jct.Load(paths[i])
+		log, err := report.LoadLog(paths[i])
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range log.Diagnostics {
 			env.Log.Warn(d)
 		}
-		named = append(named, plot.Named{Name: name, Log: log})
+		named = append(named, report.Named{Name: name, Log: log})
 	}
 	if len(named) == 0 {
 		return nil, cli.Usagef("no log given: --model-A-jct-log, --model-B-jct-log or --log")
@@ -88,7 +86,7 @@ func newTimeSeriesCommand(env *cli.Env) *cobra.Command {
 			if out == "" {
 				out = filepath.Join(dir, "jct_vs_t.svg")
 			}
-			return chart.Save(out, plot.TimeSeries(l.title, logs))
+			return chart.Save(out, report.TimeSeries(l.title, logs))
 		},
 	}
 	l.flags(c)
@@ -109,7 +107,7 @@ func newCDFCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return chart.Save(out, plot.CDF(l.title, logs))
+			return chart.Save(out, report.CDF(l.title, logs))
 		},
 	}
 	l.flags(c)
@@ -130,13 +128,13 @@ func (s *sweepFlags) flags(c *cobra.Command, out string) {
 	cli.Require(c, "from")
 }
 
-func (s *sweepFlags) load() (*sweep.Sweep, plot.Measure, error) {
-	measures := map[string]plot.Measure{"jct": plot.JCT, "inflation": plot.Inflation}
+func (s *sweepFlags) load() (*trial.Sweep, trial.Measure, error) {
+	measures := map[string]trial.Measure{"jct": trial.JCT, "inflation": trial.Inflation}
 	m, ok := measures[s.what]
 	if !ok {
 		return nil, 0, cli.Usagef("--what: %q, want jct or inflation", s.what)
 	}
-	loaded, err := sweep.Load(s.from)
+	loaded, err := trial.LoadSweep(s.from)
 	return loaded, m, err
 }
 
@@ -151,7 +149,7 @@ func newIntervalsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return chart.Save(s.out, plot.Intervals(loaded, m))
+			return chart.Save(s.out, loaded.Intervals(m))
 		},
 	}
 	s.flags(c, "intervals.svg")
@@ -170,7 +168,7 @@ func newScatterCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			figure, err := plot.Scatter(loaded, x, y, m)
+			figure, err := loaded.Scatter(x, y, m)
 			if err != nil {
 				return err
 			}
@@ -190,11 +188,11 @@ func newQueueCommand() *cobra.Command {
 		Short: "draw the launches in flight over time, as deft run --queue-log wrote them",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			rows, err := dataset.Load[trial.Depth](from, dataset.Options{})
+			rows, err := dataset.Load[report.Depth](from, dataset.Options{})
 			if err != nil {
 				return err
 			}
-			return chart.Save(out, plot.Queue(rows.Rows))
+			return chart.Save(out, report.Queue(rows.Rows))
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "the queue log, CSV (required)")

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/sweep"
+	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -24,7 +24,7 @@ func newPredictCommand(env *cli.Env) *cobra.Command {
 			if cmd.Flags().Changed("sync") && len(candidates) == 0 {
 				return cli.Usagef("--sync: no interval")
 			}
-			s, err := sweep.Load(from)
+			s, err := trial.LoadSweep(from)
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func bound(v float64) string {
 	return ms(v)
 }
 
-func printPrediction(env *cli.Env, p *sweep.Prediction) error {
+func printPrediction(env *cli.Env, p *trial.Choice) error {
 	t := cli.Table{Header: []string{"sync", "execution ms", "preemption ms", "sum ms", "low", "high", "over alone ms", "measured over alone ms"}}
 	for _, c := range p.Candidates {
 		measured := ""

@@ -9,7 +9,7 @@ import (
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/predictor"
 	"github.com/foretime/foretime/deft/report"
-	"github.com/foretime/foretime/deft/sweep"
+	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -36,7 +36,7 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 			if x.Policy == "" {
 				x.Policy = "priority"
 			}
-			result, err := sweep.Run(cmd.Context(), x, intervals, counted(env, s.player(env), len(x.Models)+len(intervals)))
+			result, err := trial.RunSweep(cmd.Context(), x, intervals, counted(env, s.player(env), len(x.Models)+len(intervals)))
 			if err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 }
 
 // counted is play under a progress bar.
-func counted(env *cli.Env, play sweep.Play, runs int) sweep.Play {
+func counted(env *cli.Env, play trial.Play, runs int) trial.Play {
 	bar := env.Progress("sweep", int64(runs))
 	return func(ctx context.Context, x *experiment.Experiment) (*report.Run, error) {
 		r, err := play(ctx, x)
@@ -67,7 +67,7 @@ func counted(env *cli.Env, play sweep.Play, runs int) sweep.Play {
 	}
 }
 
-func printSweep(env *cli.Env, s *sweep.Sweep) error {
+func printSweep(env *cli.Env, s *trial.Sweep) error {
 	t := cli.Table{Header: []string{"sync"}}
 	row := []any{"alone"}
 	for _, m := range s.Alone {

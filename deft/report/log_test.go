@@ -1,4 +1,4 @@
-package jct
+package report
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func file(t *testing.T, lines ...string) string {
+func logFile(t *testing.T, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.csv")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
@@ -23,7 +23,7 @@ func file(t *testing.T, lines ...string) string {
 
 const header = "start_timestamp_ns,end_timestamp_ns,jct_ms,max_allocated_gpu_memory_allocated_byte,max_reserved_gpu_memory_byte"
 
-func TestLoad(t *testing.T) {
+func TestLoadLog(t *testing.T) {
 	tests := []struct {
 		name    string
 		lines   []string
@@ -39,7 +39,7 @@ func TestLoad(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l, err := Load(file(t, tt.lines...))
+			l, err := LoadLog(logFile(t, tt.lines...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,32 +50,32 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func TestLoadRefuses(t *testing.T) {
+func TestLoadLogRefuses(t *testing.T) {
 	for _, lines := range [][]string{{header}, {header, "0,1,9,1,2"}} {
-		if _, err := Load(file(t, lines...)); !errors.Is(err, ErrNoJobs) {
+		if _, err := LoadLog(logFile(t, lines...)); !errors.Is(err, ErrNoJobs) {
 			t.Errorf("%q: %v", lines, err)
 		}
 	}
-	if _, err := Load(file(t, header, "0,1,9,1,2", "5,3,9,1,2")); err == nil || !strings.Contains(err.Error(), "job 1 ends before it begins") {
+	if _, err := LoadLog(logFile(t, header, "0,1,9,1,2", "5,3,9,1,2")); err == nil || !strings.Contains(err.Error(), "job 1 ends before it begins") {
 		t.Error(err)
 	}
-	if _, err := Load(file(t, "a,b", "1,2")); err == nil {
+	if _, err := LoadLog(logFile(t, "a,b", "1,2")); err == nil {
 		t.Error("no error")
 	}
 }
 
-func TestSaveAndLoad(t *testing.T) {
+func TestSaveAndLoadLog(t *testing.T) {
 	n := int64(1 << 40)
 	jobs := []Job{{0, 5e9, 5000.125, &n, &n}, {6e9, 7e9, 1000, &n, &n}}
 	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := Save(path, jobs); err != nil {
+	if err := SaveLog(path, jobs); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.HasPrefix(string(text), header+"\n0,5000000000,5000.125,1099511627776,1099511627776\n") {
 		t.Errorf("%s %v", text, err)
 	}
-	l, err := Load(path)
+	l, err := LoadLog(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,15 @@
-package plot
+package report
 
 import (
 	"math"
 
-	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/shared/chart"
 )
 
 // Named is a log with the name of its model.
 type Named struct {
 	Name string
-	Log  *jct.Log
+	Log  *Log
 }
 
 // TimeSeries is a chart of completion times over time.

@@ -1,4 +1,4 @@
-package sweep
+package trial
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/foretime/foretime/deft/report"
 )
 
-// Prediction is what the delay predictor makes of a sweep.
-type Prediction struct {
+// Choice is what the delay predictor makes of a sweep.
+type Choice struct {
 	Sync       int               `json:"sync"` // the interval of choice
 	Best       Candidate         `json:"best"`
 	Candidates []Candidate       `json:"candidates"`
@@ -35,8 +35,8 @@ type Candidate struct {
 
 // Predict fits the predictor to the sweep and picks one of the candidates; nil
 // stands for the intervals of the sweep.
-func (s *Sweep) Predict(candidates []int) (*Prediction, error) {
-	p := &Prediction{MeasuredDelayMS: math.Inf(1)}
+func (s *Sweep) Predict(candidates []int) (*Choice, error) {
+	p := &Choice{MeasuredDelayMS: math.Inf(1)}
 	measured, gates := map[int]float64{}, map[int]float64{}
 	own := candidates == nil
 	for _, point := range s.Points {
@@ -85,7 +85,7 @@ func (s *Sweep) Predict(candidates []int) (*Prediction, error) {
 }
 
 // candidate sums the delays of the models that yield.
-func (p *Prediction) candidate(n int) (Candidate, error) {
+func (p *Choice) candidate(n int) (Candidate, error) {
 	c := Candidate{Delay: predictor.Delay{Sync: n}}
 	for _, m := range p.Models {
 		d, err := m.Predict(n)

@@ -1,4 +1,4 @@
-package sweep
+package trial
 
 import (
 	"context"
@@ -11,11 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/deft/experiment"
-	"github.com/foretime/foretime/deft/jct"
 	"github.com/foretime/foretime/deft/report"
 )
 
-func pair() *experiment.Experiment {
+func two() *experiment.Experiment {
 	return &experiment.Experiment{Policy: "priority", Models: []experiment.Model{
 		{ModelName: "low", OutputName: "A", OutputDir: "logs"},
 		{ModelName: "high", OutputName: "B", OutputDir: "logs", Priority: 1, Control: experiment.Control{SyncEvery: 3}},
@@ -24,20 +23,20 @@ func pair() *experiment.Experiment {
 
 // play is an experiment with the delays of a formula: 40 ms and 0.02 ms for each
 // of 400/N points; the other 5 ms and half of N kernels of 0.1 ms.
-func play(_ context.Context, x *experiment.Experiment) (*report.Run, error) {
+func formula(_ context.Context, x *experiment.Experiment) (*report.Run, error) {
 	r := &report.Run{Policy: x.Policy, Device: "sim", Clock: "virtual"}
 	for _, m := range x.Models {
 		n := m.Control.SyncEvery
 		one := report.Model{Name: m.Name(), Output: m.OutputName, Priority: m.Priority, Jobs: 10, CSV: m.CSV()}
 		switch {
 		case len(x.Models) == 1:
-			one.JCT = jct.Summary{Mean: 40 - 35*float64(m.Priority)}
+			one.JCT = report.Summary{Mean: 40 - 35*float64(m.Priority)}
 		case m.Priority == 0:
 			gate := float64(3 + n%4)
-			one.JCT, one.Launches, one.GPUMS = jct.Summary{Mean: 40 + gate + 0.02*float64(400/n)}, 4000, 400
+			one.JCT, one.Launches, one.GPUMS = report.Summary{Mean: 40 + gate + 0.02*float64(400/n)}, 4000, 400
 			one.GateMS = 10 * gate
 		default:
-			one.JCT = jct.Summary{Mean: 5 + 0.05*float64(min(x.Models[0].Control.SyncEvery, 400))}
+			one.JCT = report.Summary{Mean: 5 + 0.05*float64(min(x.Models[0].Control.SyncEvery, 400))}
 		}
 		r.Models = append(r.Models, one)
 	}
@@ -45,7 +44,7 @@ func play(_ context.Context, x *experiment.Experiment) (*report.Run, error) {
 }
 
 func TestRunAndPredict(t *testing.T) {
-	s, err := Run(t.Context(), pair(), []int{1, 4, 16, 64, 1000000}, play)
+	s, err := RunSweep(t.Context(), two(), []int{1, 4, 16, 64, 1000000}, formula)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +59,7 @@ func TestRunAndPredict(t *testing.T) {
 	if err := s.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Load(path)
+	again, err := LoadSweep(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,26 +80,26 @@ func TestRunAndPredict(t *testing.T) {
 }
 
 func TestOnlyLowerPrioritiesAreBounded(t *testing.T) {
-	x := bounded(pair(), 9)
+	x := bounded(two(), 9)
 	if x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 3 {
 		t.Errorf("%+v", x.Models)
 	}
-	x = pair()
+	x = two()
 	x.Models[0].Priority = 1
 	if x = bounded(x, 9); x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 9 {
 		t.Errorf("%+v", x.Models)
 	}
 }
 
-func TestRefuses(t *testing.T) {
+func TestSweepRefuses(t *testing.T) {
 	for _, list := range [][]int{nil, {0}, {4, -1}} {
-		if _, err := Run(t.Context(), pair(), list, play); !errors.Is(err, ErrIntervals) {
+		if _, err := RunSweep(t.Context(), two(), list, formula); !errors.Is(err, ErrIntervals) {
 			t.Errorf("%v: %v", list, err)
 		}
 	}
 	boom := errors.New("boom")
 	broken := func(context.Context, *experiment.Experiment) (*report.Run, error) { return nil, boom }
-	if _, err := Run(t.Context(), pair(), []int{1}, broken); !errors.Is(err, boom) {
+	if _, err := RunSweep(t.Context(), two(), []int{1}, broken); !errors.Is(err, boom) {
 		t.Error(err)
 	}
 	for _, text := range []string{"{}", "[]", "", `{"points":[{"sync":1,"models":[]}]}`} {
@@ -108,11 +107,11 @@ func TestRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path); err == nil {
+		if _, err := LoadSweep(path); err == nil {
 			t.Errorf("%q: no error", text)
 		}
 	}
-	s, err := Run(t.Context(), pair(), []int{1, 4}, play)
+	s, err := RunSweep(t.Context(), two(), []int{1, 4}, formula)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,6 +120,33 @@ func TestRefuses(t *testing.T) {
 	}
 	s.Points[0].Models[0].Launches = 0
 	if _, err := s.Predict(nil); err == nil {
+		t.Error("no error")
+	}
+}
+
+func points() *Sweep {
+	m := func(mean float64) report.Model { return report.Model{Output: "x", JCT: report.Summary{Mean: mean}} }
+	return &Sweep{
+		Alone: []report.Model{m(40), m(5)},
+		Points: []Point{
+			{Sync: 1, Models: []report.Model{m(60), m(5)}},
+			{Sync: 1000000, Models: []report.Model{m(40), m(35)}},
+		},
+	}
+}
+
+func TestSweepCharts(t *testing.T) {
+	if diff := cmp.Diff([]float64{60, 40}, points().Intervals(JCT).Series[0].Y); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float64{0, 6}, points().Intervals(Inflation).Series[1].Y); diff != "" {
+		t.Error(diff)
+	}
+	c, err := points().Scatter(0, 1, Inflation)
+	if err != nil || c.Series[0].X[0] != 0.5 || c.Series[0].Y[0] != 0 || c.Series[1].Y[0] != 6 {
+		t.Errorf("%+v %v", c, err)
+	}
+	if _, err := points().Scatter(0, 2, JCT); err == nil {
 		t.Error("no error")
 	}
 }

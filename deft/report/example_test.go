@@ -1,14 +1,14 @@
-package jct_test
+package report_test
 
 import (
 	"fmt"
 
-	"github.com/foretime/foretime/deft/jct"
+	"github.com/foretime/foretime/deft/report"
 )
 
 // Four jobs, in ms.
 func ExampleSummarize() {
-	s, err := jct.Summarize([]float64{20, 22, 21, 37})
+	s, err := report.Summarize([]float64{20, 22, 21, 37})
 	if err != nil {
 		fmt.Println(err)
 		return

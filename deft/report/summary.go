@@ -1,4 +1,4 @@
-package jct
+package report
 
 import (
 	"fmt"
@@ -22,12 +22,12 @@ type Summary struct {
 // which time is none.
 func Summarize(ms []float64) (Summary, error) {
 	if len(ms) == 0 {
-		return Summary{}, fmt.Errorf("jct: %w", ErrNoJobs)
+		return Summary{}, fmt.Errorf("report: %w", ErrNoJobs)
 	}
 	sum := 0.0
 	for i, v := range ms {
 		if !(v >= 0) || math.IsInf(v, 0) {
-			return Summary{}, fmt.Errorf("jct: job %d took %v ms", i, v)
+			return Summary{}, fmt.Errorf("report: job %d took %v ms", i, v)
 		}
 		sum += v
 	}

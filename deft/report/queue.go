@@ -1,12 +1,18 @@
-package plot
+package report
 
 import (
-	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/chart"
 )
 
+// Depth is how many launches of a model were in flight at most in a millisecond.
+type Depth struct {
+	AtMS     int64  `dataset:"at_ms"` // from the barrier
+	Model    string `dataset:"model"` // stem of its files
+	InFlight int    `dataset:"in_flight"`
+}
+
 // Queue is a chart of the launches in flight of each model over time.
-func Queue(rows []trial.Depth) chart.Lines {
+func Queue(rows []Depth) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{Title: "Queue depth", X: "time (s)", Y: "launches in flight"}, Steps: true}
 	at := map[string]int{}
 	for _, r := range rows {

@@ -1,10 +1,9 @@
-package plot
+package trial
 
 import (
 	"fmt"
 
 	"github.com/foretime/foretime/deft/report"
-	"github.com/foretime/foretime/deft/sweep"
 	"github.com/foretime/foretime/shared/chart"
 )
 
@@ -33,7 +32,7 @@ func (m Measure) label() string {
 
 // Intervals is a chart of every model against the synchronization interval. Both
 // axes are logarithmic for completion times.
-func Intervals(s *sweep.Sweep, m Measure) chart.Lines {
+func (s *Sweep) Intervals(m Measure) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{
 		Title: "What a synchronization interval costs", X: "synchronization interval (launches)", Y: m.label(),
 		LogX: true, LogY: m == JCT,
@@ -51,9 +50,9 @@ func Intervals(s *sweep.Sweep, m Measure) chart.Lines {
 
 // Scatter is a chart of two models of a sweep against each other, by their place
 // in the configuration, a point for each interval.
-func Scatter(s *sweep.Sweep, x, y int, m Measure) (chart.Scatter, error) {
+func (s *Sweep) Scatter(x, y int, m Measure) (chart.Scatter, error) {
 	if x < 0 || y < 0 || max(x, y) >= len(s.Alone) {
-		return chart.Scatter{}, fmt.Errorf("plot: models %d and %d of %d", x, y, len(s.Alone))
+		return chart.Scatter{}, fmt.Errorf("sweep: models %d and %d of %d", x, y, len(s.Alone))
 	}
 	c := chart.Scatter{Frame: chart.Frame{
 		Title: "One model against the other",

@@ -1,4 +1,4 @@
-package jct
+package report
 
 import (
 	"errors"
@@ -27,9 +27,9 @@ type Log struct {
 	Diagnostics []*dataset.SyntaxError
 }
 
-// Load reads a log. The error matches ErrNoJobs where it holds the warm-up at
+// LoadLog reads a log. The error matches ErrNoJobs where it holds the warm-up at
 // most.
-func Load(path string) (*Log, error) {
+func LoadLog(path string) (*Log, error) {
 	t, err := dataset.Load[Job](path, dataset.Options{})
 	if err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func Load(path string) (*Log, error) {
 	return l, nil
 }
 
-// Save writes a log, the warm-up first.
-func Save(path string, jobs []Job) error { return dataset.Save(path, jobs, dataset.Options{}) }
+// SaveLog writes a log, the warm-up first.
+func SaveLog(path string, jobs []Job) error { return dataset.Save(path, jobs, dataset.Options{}) }
 
 // Times are the completion times in ms, in file order.
 func (l *Log) Times() []float64 {

@@ -1,4 +1,4 @@
-package sweep
+package trial
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 var (
 	// ErrIntervals is returned for an empty list of intervals or one below 1.
 	ErrIntervals = errors.New("want synchronization intervals of 1 or more")
-	// ErrEmpty is returned for a file that holds no sweep.
-	ErrEmpty = errors.New("no points")
+	// ErrNoPoints is returned for a file that holds no sweep.
+	ErrNoPoints = errors.New("no points")
 )
 
 // Sweep is an experiment under several synchronization intervals.
@@ -66,9 +66,9 @@ func Alone(ctx context.Context, x *experiment.Experiment, play Play) (*report.Ru
 	return all, nil
 }
 
-// Run measures the models alone and then together under each interval, in folders
+// RunSweep measures the models alone and then together under each interval, in folders
 // of their own below each model's.
-func Run(ctx context.Context, x *experiment.Experiment, intervals []int, play Play) (*Sweep, error) {
+func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, play Play) (*Sweep, error) {
 	if len(intervals) == 0 {
 		return nil, fmt.Errorf("sweep: %w", ErrIntervals)
 	}
@@ -123,8 +123,8 @@ func bounded(x *experiment.Experiment, n int) *experiment.Experiment {
 	return c
 }
 
-// Load reads a sweep.
-func Load(path string) (*Sweep, error) {
+// LoadSweep reads a sweep.
+func LoadSweep(path string) (*Sweep, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func Load(path string) (*Sweep, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(s.Points) == 0 {
-		return nil, fmt.Errorf("%s: %w", path, ErrEmpty)
+		return nil, fmt.Errorf("%s: %w", path, ErrNoPoints)
 	}
 	for _, p := range s.Points {
 		if len(p.Models) == 0 || len(p.Models) != len(s.Alone) {

@@ -1,0 +1,50 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/shared/chart"
+)
+
+func logs() []Named {
+	a := &Log{Jobs: []Job{{StartNs: 2e9, EndNs: 3e9, Ms: 1000}, {StartNs: 3e9, EndNs: 5e9, Ms: 2000}}}
+	b := &Log{Jobs: []Job{{StartNs: 1e9, EndNs: 1.5e9, Ms: 500}}}
+	return []Named{{"A", a}, {"B", b}}
+}
+
+// The points are those of Deft's figure: end since the first start, and JCT.
+func TestTimeSeries(t *testing.T) {
+	want := []chart.Series{{Name: "A", X: []float64{2, 4}, Y: []float64{1000, 2000}}, {Name: "B", X: []float64{0.5}, Y: []float64{500}}}
+	if diff := cmp.Diff(want, TimeSeries("jobs", logs()).Series); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestQueue(t *testing.T) {
+	c := Queue([]Depth{{AtMS: 1, Model: "A", InFlight: 5}, {AtMS: 2, Model: "B", InFlight: 1}, {AtMS: 1500, Model: "A", InFlight: 6}})
+	want := []chart.Series{{Name: "A", X: []float64{0.001, 1.5}, Y: []float64{5, 6}}, {Name: "B", X: []float64{0.002}, Y: []float64{1}}}
+	if diff := cmp.Diff(want, c.Series); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDrawn(t *testing.T) {
+	for name, c := range map[string]chart.Chart{
+		"series": TimeSeries("jobs", logs()), "cdf": CDF("jobs", logs()),
+		"queue": Queue([]Depth{{AtMS: 1, Model: "A", InFlight: 5}}),
+	} {
+		var b bytes.Buffer
+		if err := chart.SVG(&b, c); err != nil || b.Len() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, c := range map[string]chart.Chart{"series": TimeSeries("none", nil), "cdf": CDF("none", nil), "queue": Queue(nil)} {
+		if err := chart.SVG(&bytes.Buffer{}, c); !errors.Is(err, chart.ErrEmpty) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
