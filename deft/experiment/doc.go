@@ -11,6 +11,12 @@
 // the author meant: a value of the wrong type, a size that is not two positive
 // numbers, two models that write the same log, an experiment of no duration.
 //
+// What one job of a model asks of a GPU, its kernels in launch order, is its
+// [Profile]: its own kernels where the file states them, else those of an embedded
+// table, for a model and an input size. What a row of the table rests on is its
+// [Source]. A model that the table does not hold is an [*UnknownModelError], never a
+// default.
+//
 // Fields of Deft: models[].model_name, model_weight, sleep_time (s between two
 // jobs), input_file_path, output_file_path (folder), output_file_name (stem),
 // priority (0 low, above 0 high), resize, resize_size ([height, width], px),

@@ -11,6 +11,12 @@ import (
 //go:embed src
 var embedded embed.FS
 
+// Python is deft.py, by which a Python program marks its jobs: it does nothing where
+// libdeft.so is not loaded.
+//
+//go:embed deft.py
+var Python []byte
+
 // Sources returns the C files of the library, session.h among them.
 func Sources() fs.FS {
 	src, err := fs.Sub(embedded, "src")

@@ -7,6 +7,9 @@
 // with RTLD_DEEPBIND. It refuses to link the library to anything but libc: a
 // program that never touches a GPU must start under it.
 //
+// Whether it sees what a program does on the GPU, [Watch] and [Diagnose] tell from
+// the clients of a session.
+//
 // What the library does in the program is told in src/deft.h; what it shares
 // with the owner of a policy, in package session.
 //

@@ -11,6 +11,14 @@
 // The package refuses to compare models that are not the same by name, and an
 // experiment without a finished job.
 //
+// Logs of completion times, one row a job, have Deft's columns: start and end in ns
+// on a clock that all processes of an experiment share, jct_ms, and two of device
+// memory, which older logs lack. The first row is the warm-up job and does not
+// count, as with Deft's readers, and a quantile is interpolated between the two
+// nearest jobs, as NumPy's default does. A row that cannot be read is a diagnostic,
+// and the others count; no job is [ErrNoJobs], never a mean of nothing. The charts
+// have Deft's axes.
+//
 //	shared, err := report.Load("out/run.json")
 //	if err != nil {
 //		return err

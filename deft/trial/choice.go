@@ -33,9 +33,9 @@ type Candidate struct {
 	MeasuredOverMS *float64 `json:"measured_ms_over_alone,omitempty"`
 }
 
-// Predict fits the predictor to the sweep and picks one of the candidates; nil
+// Choose fits the predictor to the sweep and picks one of the candidates; nil
 // stands for the intervals of the sweep.
-func (s *Sweep) Predict(candidates []int) (*Choice, error) {
+func (s *Sweep) Choose(candidates []int) (*Choice, error) {
 	p := &Choice{MeasuredDelayMS: math.Inf(1)}
 	measured, gates := map[int]float64{}, map[int]float64{}
 	own := candidates == nil

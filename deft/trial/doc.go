@@ -9,6 +9,12 @@
 // before the barrier, or with an error after it, ends the run with the last
 // lines it wrote, and no process outlives the run.
 //
+// A [Sweep] is one experiment under several synchronization intervals, which are
+// for the models below the highest priority, or for all where they are equal. Each
+// model is measured alone first; delays are mean completion time shared less the
+// one alone, summed. [Sweep.Choose] fits the delay predictor to it and compares its
+// choice with the best interval measured.
+//
 //	x, err := experiment.Load("input.json")
 //	if err != nil {
 //		return err

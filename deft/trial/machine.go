@@ -12,7 +12,6 @@ import (
 
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/simcuda"
-	"github.com/foretime/foretime/deft/workload"
 )
 
 // Simulated is a machine with a simulated device: its file and the models'
@@ -26,7 +25,7 @@ func Simulated(x *experiment.Experiment, hook string, built simcuda.Built, scrat
 	return Machine{
 		Device: "sim", Hook: hook, Environ: environ, KnownKernels: true,
 		Program: func(m *experiment.Model, x *experiment.Experiment) (Program, error) {
-			p, err := profile(m)
+			p, err := m.Profile()
 			if err != nil {
 				return Program{}, err
 			}
@@ -34,9 +33,9 @@ func Simulated(x *experiment.Experiment, hook string, built simcuda.Built, scrat
 			if err := writeProfile(file, p); err != nil {
 				return Program{}, err
 			}
-			c := workload.Command{
-				ProfileFile: file, CSV: m.CSV(), Duration: x.Duration, MinJobs: x.MinJobs,
-				Sleep: m.SleepTime, Period: m.Period, Launch: max(m.LaunchCost, 0), Graph: m.Graph, Barrier: true,
+			c := simcuda.Command{
+				Profile: file, CSV: m.CSV(), Duration: x.Duration, MinJobs: x.MinJobs,
+				Sleep: m.SleepTime, Period: m.Period, Launch: max(m.LaunchCost, 0), Graph: m.Graph,
 				MemoryBytes: p.AllocatedBytes, ReservedBytes: p.ReservedBytes,
 			}
 			if m.Period > 0 {
@@ -61,7 +60,7 @@ func joinPath(env, environ []string) []string {
 	return env
 }
 
-func writeProfile(path string, p workload.Profile) error {
+func writeProfile(path string, p experiment.Profile) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -96,7 +95,7 @@ func CUDA(hook, python, script, scratch string, environ []string) Machine {
 			if m.Compile {
 				args = append(args, "--compile")
 			}
-			if !external(m.ModelName) {
+			if !m.External() {
 				return Program{Path: python, Args: args}, nil
 			}
 			return Program{Path: cmp.Or(m.PythonPath, python), Args: args, Env: modules(m.RepoPath, environ)}, nil

@@ -97,7 +97,7 @@ func (r *run) device(name string) func(kernels uint64) time.Duration {
 	if i < 0 || !r.machine.KnownKernels {
 		return nil
 	}
-	p, err := profile(&r.x.Models[i])
+	p, err := r.x.Models[i].Profile()
 	if err != nil {
 		return nil
 	}

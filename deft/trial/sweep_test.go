@@ -66,7 +66,7 @@ func TestRunAndPredict(t *testing.T) {
 	if diff := cmp.Diff(s, again); diff != "" {
 		t.Error(diff)
 	}
-	p, err := again.Predict(nil)
+	p, err := again.Choose(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestRunAndPredict(t *testing.T) {
 	if p.Sync != 16 || p.MeasuredSync != 16 || p.Regret == nil || *p.Regret != 0 || len(p.Candidates) != 5 || math.Abs(p.Models[0].SyncMS-0.02) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
-	if p, err = again.Predict([]int{2, 12}); err != nil || p.Sync != 12 || p.Regret != nil || p.MeasuredSync != 16 {
+	if p, err = again.Choose([]int{2, 12}); err != nil || p.Sync != 12 || p.Regret != nil || p.MeasuredSync != 16 {
 		t.Errorf("%+v %v", p, err)
 	}
 }
@@ -115,11 +115,11 @@ func TestSweepRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Predict([]int{}); !errors.Is(err, ErrIntervals) {
+	if _, err := s.Choose([]int{}); !errors.Is(err, ErrIntervals) {
 		t.Error(err)
 	}
 	s.Points[0].Models[0].Launches = 0
-	if _, err := s.Predict(nil); err == nil {
+	if _, err := s.Choose(nil); err == nil {
 		t.Error("no error")
 	}
 }

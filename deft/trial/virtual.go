@@ -51,12 +51,12 @@ func simulated(x *experiment.Experiment) (simulator.Config, error) {
 	}
 	for i := range x.Models {
 		m := &x.Models[i]
-		job, err := profile(m)
+		job, err := m.Profile()
 		if err != nil {
 			return simulator.Config{}, err
 		}
 		c.Clients = append(c.Clients, simulator.Client{
-			Terms: terms(m), Kernels: kernels(job), Graph: m.Graph, Launch: m.LaunchCost,
+			Terms: terms(m), Kernels: job.Times(), Graph: m.Graph, Launch: m.LaunchCost,
 			Sleep: m.SleepTime, Period: m.Period, Start: m.Start,
 			MemoryBytes: job.AllocatedBytes, ReservedBytes: job.ReservedBytes,
 		})

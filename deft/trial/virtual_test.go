@@ -7,7 +7,6 @@ import (
 
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/report"
-	"github.com/foretime/foretime/deft/workload"
 )
 
 func parse(t *testing.T, text string) *experiment.Experiment {
@@ -35,7 +34,7 @@ func TestVirtual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	low, err := workload.Lookup("fasterrcnn_resnet50_fpn", workload.Input{Height: 720, Width: 1280, Batch: 1})
+	low, err := experiment.Lookup("fasterrcnn_resnet50_fpn", experiment.Input{Height: 720, Width: 1280, Batch: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +77,5 @@ func TestVirtualRefuses(t *testing.T) {
 		if _, err := Virtual(t.Context(), parse(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
-	}
-}
-
-func TestProfileOfOwnKernels(t *testing.T) {
-	x := parse(t, `{"models": [{"model_name": "own", "kernel_ns": [5, 5, 7, 5]}], "exp_dur": 1}`)
-	p, err := profile(&x.Models[0])
-	if err != nil || len(p.Groups) != 3 || p.Groups[0].Kernels != 2 || p.Kernels() != 4 || len(kernels(p)) != 4 || kernels(p)[2] != 7 {
-		t.Errorf("%+v %v", p, err)
 	}
 }

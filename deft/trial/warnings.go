@@ -20,12 +20,12 @@ func warnings(x *experiment.Experiment, device string) []string {
 		if m.SyncLevel == "layer" {
 			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers: ignored here", m.OutputName))
 		}
-		if m.Kernels == 0 && external(m.ModelName) {
+		if m.Kernels == 0 && m.External() {
 			all = append(all, fmt.Sprintf("%s: %s has the kernels of gpt2 here", m.OutputName, m.ModelName))
 			continue
 		}
 		if m.Kernels == 0 && m.Height == 0 {
-			all = append(all, fmt.Sprintf("%s: no resize_size: the kernels of an input of %dx%d", m.OutputName, defaultHeight, defaultWidth))
+			all = append(all, fmt.Sprintf("%s: no resize_size: the kernels of an input of %dx%d", m.OutputName, experiment.DefaultHeight, experiment.DefaultWidth))
 		}
 	}
 	return all

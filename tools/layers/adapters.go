@@ -15,7 +15,7 @@ func adapters() map[string]string {
 		"chamtool/host":                 "builds and runs a program in C",
 		"deft/cc":                       "runs the C compiler",
 		"deft/daemon":                   "owns a session for as long as it is needed",
-		"deft/doctor/watch.go":          "runs the program that is looked at",
+		"deft/hook/watch.go":            "runs the program that is looked at",
 		"deft/trial/process.go":         "runs the clients of a real experiment",
 		"deft/trial/real.go":            "a real experiment lasts as long as it lasts",
 		"edgeprof/collection/stress.go": "keeps processors busy while others are measured",

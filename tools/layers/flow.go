@@ -17,7 +17,7 @@ func Flow() map[string]Order {
 
 		"chamtool": order(`event host task perfmodel config forecast balance job session replay simulate`),
 
-		"deft": order(`cc python gpu session hook simcuda simcuda/simcudatest experiment workload jct predictor policy simulator supervisor daemon report trial doctor sweep plot`),
+		"deft": order(`cc gpu session hook simcuda simcuda/simcudatest experiment report predictor policy simulator supervisor daemon trial`),
 
 		"edgeprof": order(`onnx ncnn device synth runtime runtime/native runtime/worker kernel measurement exporter prom prom/promtest collection transfer profiler placement split counts httpapi page`),
 

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/python"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -41,7 +40,7 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 				return err
 			}
 			if !shim {
-				if err := beside(path, "deft.py", python.Module()); err != nil {
+				if err := beside(path, "deft.py", hook.Python); err != nil {
 					return err
 				}
 			}

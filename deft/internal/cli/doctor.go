@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/doctor"
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/session"
 	"github.com/foretime/foretime/shared/cli"
@@ -44,14 +43,14 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			program := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
 			program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
 			program.WaitDelay = 5 * time.Second
-			program.Env = append(os.Environ(), hook.Preload(lib, os.Getenv("LD_PRELOAD")), doctor.JoinAtLoad, s.Env(3))
+			program.Env = append(os.Environ(), hook.Preload(lib, os.Getenv("LD_PRELOAD")), hook.JoinAtLoad, s.Env(3))
 			program.ExtraFiles = []*os.File{s.File()}
 			program.Stdin, program.Stdout, program.Stderr = env.Stdin, env.Stderr, env.Stderr
-			clients, failure := doctor.Watch(s, program)
+			clients, failure := hook.Watch(s, program)
 			if exit := (*exec.ExitError)(nil); failure != nil && !errors.As(failure, &exit) {
 				return failure
 			}
-			r := doctor.Judge(clients)
+			r := hook.Diagnose(clients)
 			if asJSON {
 				err = env.WriteJSON(r)
 			} else {
@@ -73,7 +72,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 }
 
 // printDiagnosis is the report for people: the verdict first.
-func printDiagnosis(env *cli.Env, r doctor.Report) error {
+func printDiagnosis(env *cli.Env, r hook.Diagnosis) error {
 	mark := "OK"
 	if !r.OK() {
 		mark = "NOT OK"

@@ -28,7 +28,7 @@ func newPredictCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := s.Predict(candidates)
+			p, err := s.Choose(candidates)
 			if err != nil {
 				return fmt.Errorf("%s: %w", from, err)
 			}

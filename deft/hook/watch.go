@@ -1,4 +1,4 @@
-package doctor
+package hook
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package workload
+package experiment
 
 import (
 	_ "embed"
@@ -66,7 +66,7 @@ type UnknownModelError struct {
 }
 
 func (e *UnknownModelError) Error() string {
-	return fmt.Sprintf("workload: no kernel profile of model %q; known: %s", e.Model, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("profile: no kernel profile of model %q; known: %s", e.Model, strings.Join(e.Known, ", "))
 }
 
 // Models returns the names of the table's models, sorted.
@@ -89,7 +89,7 @@ func Lookup(model string, in Input) (Profile, error) {
 		}
 		units, err := in.units(r.unit)
 		if err != nil {
-			return Profile{}, fmt.Errorf("workload: %s: %w", model, err)
+			return Profile{}, fmt.Errorf("profile: %s: %w", model, err)
 		}
 		p.Source = r.source
 		p.AllocatedBytes = int64((r.weightsMB + r.activationsMB*units) * 1e6)
@@ -134,7 +134,7 @@ var table = sync.OnceValue(func() []row {
 func number(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		panic("workload: profiles.csv: " + err.Error())
+		panic("profile: profiles.csv: " + err.Error())
 	}
 	return v
 }

@@ -1,14 +1,14 @@
-package workload_test
+package experiment_test
 
 import (
 	"fmt"
 
-	"github.com/foretime/foretime/deft/workload"
+	"github.com/foretime/foretime/deft/experiment"
 )
 
 // What one job of a detector asks of the device.
 func ExampleLookup() {
-	p, err := workload.Lookup("fasterrcnn_resnet50_fpn", workload.Input{Height: 720, Width: 1280, Batch: 1})
+	p, err := experiment.Lookup("fasterrcnn_resnet50_fpn", experiment.Input{Height: 720, Width: 1280, Batch: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

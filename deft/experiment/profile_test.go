@@ -1,4 +1,4 @@
-package workload
+package experiment
 
 import (
 	"errors"
@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var hd = Input{Height: 720, Width: 1280, Batch: 1}
@@ -113,16 +111,13 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestArgs(t *testing.T) {
-	if args := (Command{}).Args(); len(args) != 0 {
-		t.Errorf("zero command: %q", args)
+func TestProfileOfOwnKernels(t *testing.T) {
+	x, err := Parse("own.json", []byte(`{"models": [{"model_name": "own", "kernel_ns": [5, 5, 7, 5]}], "exp_dur": 1}`))
+	if err != nil {
+		t.Fatal(err)
 	}
-	c := Command{
-		ProfileFile: "p.txt", CSV: "a.csv", Duration: 1500 * time.Millisecond, MinJobs: 1, Sleep: 50 * time.Millisecond,
-		Launch: 5 * time.Microsecond, MemoryBytes: 1e9, Graph: 4, Barrier: true,
-	}
-	want := strings.Fields("--profile p.txt --csv a.csv --dur-s 1.5 --min-jobs 1 --sleep-ms 50 --launch-ns 5000 --mem-bytes 1000000000 --graph-kernels 4 --barrier")
-	if diff := cmp.Diff(want, c.Args()); diff != "" {
-		t.Error(diff)
+	p, err := x.Models[0].Profile()
+	if err != nil || len(p.Groups) != 3 || p.Groups[0].Kernels != 2 || p.Kernels() != 4 || len(p.Times()) != 4 || p.Times()[2] != 7 {
+		t.Errorf("%+v %v", p, err)
 	}
 }

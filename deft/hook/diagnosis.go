@@ -1,4 +1,4 @@
-package doctor
+package hook
 
 import (
 	"fmt"
@@ -6,20 +6,21 @@ import (
 	"github.com/foretime/foretime/deft/session"
 )
 
-// Verdict is what the doctor found.
+// Verdict is whether the hook sees what a program does on the GPU: launches were
+// seen, or which of four reasons stands against it.
 type Verdict string
 
 // The verdicts. All but Seen are failures.
 const (
-	Seen      Verdict = "launches seen"
-	NotLoaded Verdict = "hook not loaded"      // in no process
-	NoDriver  Verdict = "no driver used"       // the program did not load libcuda.so.1
-	Bypassed  Verdict = "hook bypassed"        // the driver was loaded, and not through the hook
-	NoLaunch  Verdict = "nothing was launched" // the driver was reached through the hook
+	Seen       Verdict = "launches seen"
+	NotLoaded  Verdict = "hook not loaded"      // in no process
+	Driverless Verdict = "no driver used"       // the program did not load libcuda.so.1
+	Bypassed   Verdict = "hook bypassed"        // the driver was loaded, and not through the hook
+	NoLaunch   Verdict = "nothing was launched" // the driver was reached through the hook
 )
 
-// Report is a verdict with its reasons.
-type Report struct {
+// Diagnosis is a verdict with its reasons.
+type Diagnosis struct {
 	Verdict   Verdict   `json:"verdict"`
 	Launches  uint64    `json:"launches"`
 	Findings  []string  `json:"findings"` // what was seen, and what would mend it
@@ -40,14 +41,15 @@ type Process struct {
 }
 
 // OK says that launches were seen.
-func (r Report) OK() bool { return r.Verdict == Seen }
+func (r Diagnosis) OK() bool { return r.Verdict == Seen }
 
 // reached are the ways in which a program gets a wrapped entry point.
 const reached = session.PathDlsym | session.PathGetProc | session.PathGetProcV2 | session.PathLinked | session.PathShim
 
-// Judge says what the clients of a session show.
-func Judge(clients []session.Client) Report {
-	r := Report{Processes: []Process{}, Findings: []string{}}
+// Diagnose says what the clients of a session show. Silence is not health: a
+// program of which the hook saw no launch is a failure, whatever the reason.
+func Diagnose(clients []session.Client) Diagnosis {
+	r := Diagnosis{Processes: []Process{}, Findings: []string{}}
 	var paths session.Paths
 	for _, c := range clients {
 		r.Launches += c.Launches
@@ -77,17 +79,17 @@ func verdict(clients int, launches uint64, paths session.Paths) Verdict {
 	case paths&session.PathLoaded != 0:
 		return Bypassed
 	default:
-		return NoDriver
+		return Driverless
 	}
 }
 
 // explain adds what a verdict means and what to do.
-func (r *Report) explain(paths session.Paths) {
+func (r *Diagnosis) explain(paths session.Paths) {
 	say := func(format string, args ...any) { r.Findings = append(r.Findings, fmt.Sprintf(format, args...)) }
 	switch r.Verdict {
 	case NotLoaded:
 		say("no process loaded libdeft.so: the program is static, changes its user, or clears LD_PRELOAD")
-	case NoDriver:
+	case Driverless:
 		if paths&session.PathDlopen != 0 {
 			say("the program tried to open libcuda.so.1 and could not, or was killed at once: is there a driver?")
 		} else {

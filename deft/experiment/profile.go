@@ -1,18 +1,17 @@
-package workload
+package experiment
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
 
 // ErrEmpty is returned when a profile would have no kernels.
 var ErrEmpty = errors.New("a job without kernels")
-
-// maxKernels bounds the kernels of one job: far above any model's, low enough
-// that a program may hold a slice of them.
-const maxKernels = 10_000_000
 
 // Group is a run of equal kernels.
 type Group struct {
@@ -64,26 +63,48 @@ func (p Profile) Elapsed(kernels uint64) time.Duration {
 	return sum
 }
 
+// Times are those of the kernels, in order of launch.
+func (p Profile) Times() []time.Duration {
+	var all []time.Duration
+	for _, g := range p.Groups {
+		all = append(all, slices.Repeat([]time.Duration{g.Each}, g.Kernels)...)
+	}
+	return all
+}
+
+// WriteTo writes the profile as the workload program of package simcuda reads it:
+// one line "COUNT NANOSECONDS" for each group of kernels, in launch order; # begins
+// a comment.
+func (p Profile) WriteTo(w io.Writer) (int64, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: kernels, nanoseconds of each\n", strings.Join(strings.Fields(p.Model), " "))
+	for _, g := range p.Groups {
+		fmt.Fprintf(&b, "%d %d\n", g.Kernels, g.Each.Nanoseconds())
+	}
+	n, err := io.WriteString(w, b.String())
+	return int64(n), err
+}
+
 // check returns the first thing that makes p no job.
 func (p Profile) check() error {
 	kernels, busy := 0, 0.0
 	for i, g := range p.Groups {
 		switch {
 		case g.Kernels < 1 || g.Kernels > maxKernels:
-			return fmt.Errorf("workload: %s: group %d: %d kernels, want 1 to %d", p.Model, i+1, g.Kernels, maxKernels)
+			return fmt.Errorf("profile: %s: group %d: %d kernels, want 1 to %d", p.Model, i+1, g.Kernels, maxKernels)
 		case g.Each <= 0:
-			return fmt.Errorf("workload: %s: group %d: a kernel of %v, want more than 0", p.Model, i+1, g.Each)
+			return fmt.Errorf("profile: %s: group %d: a kernel of %v, want more than 0", p.Model, i+1, g.Each)
 		}
 		kernels += g.Kernels
 		busy += float64(g.Kernels) * float64(g.Each)
 	}
 	switch {
 	case kernels == 0:
-		return fmt.Errorf("workload: %s: %w", p.Model, ErrEmpty)
+		return fmt.Errorf("profile: %s: %w", p.Model, ErrEmpty)
 	case kernels > maxKernels:
-		return fmt.Errorf("workload: %s: %d kernels in a job, want at most %d", p.Model, kernels, maxKernels)
+		return fmt.Errorf("profile: %s: %d kernels in a job, want at most %d", p.Model, kernels, maxKernels)
 	case busy > math.MaxInt64/2:
-		return fmt.Errorf("workload: %s: a job of more than %v", p.Model, time.Duration(math.MaxInt64/2))
+		return fmt.Errorf("profile: %s: a job of more than %v", p.Model, time.Duration(math.MaxInt64/2))
 	}
 	return nil
 }

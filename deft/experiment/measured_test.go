@@ -1,4 +1,4 @@
-package workload
+package experiment
 
 import (
 	"encoding/csv"

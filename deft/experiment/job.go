@@ -1,0 +1,47 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The input of a model that names no size, in pixels.
+const (
+	DefaultHeight = 720
+	DefaultWidth  = 1280
+)
+
+// Profile is what one job of the model asks of the device: its own kernels where
+// the configuration states them, else those of the table by name and size.
+func (m *Model) Profile() (Profile, error) {
+	if m.Kernels > 0 {
+		p := Profile{Model: m.ModelName, Source: Given}
+		for _, each := range m.KernelTimes {
+			if n := len(p.Groups); n > 0 && p.Groups[n-1].Each == each {
+				p.Groups[n-1].Kernels++
+				continue
+			}
+			p.Groups = append(p.Groups, Group{Kernels: 1, Each: each})
+		}
+		return p, nil
+	}
+	name := m.ModelName
+	if m.External() {
+		name = "gpt2"
+	}
+	in := Input{Height: m.Height, Width: m.Width, Batch: m.BatchSize}
+	if m.Height == 0 {
+		in.Height, in.Width = DefaultHeight, DefaultWidth
+	}
+	p, err := Lookup(name, in)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", m.OutputName, err)
+	}
+	return p, nil
+}
+
+// External says that Deft starts a program of its own for the model: one of code
+// or text. Simulated, it has the kernels of GPT-2.
+func (m *Model) External() bool {
+	return strings.Contains(m.ModelName, "codegen") || strings.Contains(m.ModelName, "bloom")
+}

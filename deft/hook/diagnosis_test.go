@@ -1,0 +1,67 @@
+package hook_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/session"
+)
+
+func TestDiagnose(t *testing.T) {
+	tests := []struct {
+		name    string
+		clients []session.Client
+		verdict hook.Verdict
+		finding string // part of one, or "" for none at all
+	}{
+		{"nobody", nil, hook.NotLoaded, "LD_PRELOAD"},
+		{"never near the driver", []session.Client{{}}, hook.Driverless, "does not use CUDA"},
+		{"could not open it", []session.Client{{Paths: session.PathDlopen}}, hook.Driverless, "could not"},
+		{"looked up only", []session.Client{{Paths: session.PathDlsym | session.PathLoaded}}, hook.NoLaunch, "launched nothing"},
+		{"past the hook", []session.Client{{Paths: session.PathLoaded}}, hook.Bypassed, "--shim"},
+		{"deepbind", []session.Client{{Paths: session.PathLoaded | session.PathDeepbind}}, hook.Bypassed, "DEFT_DEEPBIND=strip"},
+		{"seen", []session.Client{{}, {Launches: 3, Paths: session.PathLinked | session.PathLoaded}}, hook.Seen, ""},
+		{"nothing but a private table", []session.Client{{Paths: session.PathExportTable | session.PathGetProcV2}}, hook.NoLaunch, "private table"},
+		{"seen in one process", []session.Client{{Launches: 1}, {Paths: session.PathDeepbind}}, hook.Seen, "RTLD_DEEPBIND"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := hook.Diagnose(tt.clients)
+			findings := strings.Join(r.Findings, "\n")
+			if r.Verdict != tt.verdict || r.OK() != (tt.verdict == hook.Seen) || !strings.Contains(findings, tt.finding) || tt.finding == "" && findings != "" {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+	r := hook.Diagnose([]session.Client{{}, {Name: "a", Launches: 3}, {Name: "b", Launches: 4, Paths: session.PathShim}})
+	if r.Launches != 7 || len(r.Processes) != 2 || r.Processes[1].Name != "b" || r.Processes[1].Paths[0] != "shim" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	s, err := session.Create(session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if clients, err := hook.Watch(s, exec.Command("/nonesuch")); err == nil || clients != nil {
+		t.Errorf("got %v, %v", clients, err)
+	}
+	m, err := s.Join(session.Member{Name: "left before"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Leave()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients, err := hook.Watch(s, exec.Command(self, "-test.run=^$"))
+	if err != nil || len(clients) != 1 || clients[0].Name != "left before" {
+		t.Errorf("got %+v, %v", clients, err)
+	}
+}
