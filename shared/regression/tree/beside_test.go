@@ -111,8 +111,8 @@ func (t trial) ours() (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	start, base := time.Now(), 14.0
-	e, err := Boost{Rounds: t.rounds, Eta: 0.1, BaseScore: &base, Threads: t.threads}.Fit(context.Background(), s)
+	start := time.Now()
+	e, err := Boost{Rounds: t.rounds, Eta: 0.1, Threads: t.threads}.Fit(context.Background(), s)
 	if err != nil {
 		return o, err
 	}

@@ -14,19 +14,14 @@ import (
 // off whose default is not 0, give it a tiny value.
 type Boost struct {
 	Objective     Objective // SquaredError
-	HuberSlope    float64   // where PseudoHuber turns absolute: 1
 	QuantileAlpha float64   // share below the answer for Quantile: 0.5
 
 	Rounds         int     // trees: 100
 	Eta            float64 // share of each tree's answer that is used: 0.3
 	MaxDepth       int     // 6; -1 is unlimited
-	MaxLeaves      int     // 0: unlimited; otherwise the best leaf is split first
 	MaxBin         int     // bins of a feature, at most 256: 256
 	Lambda         float64 // L2 penalty of a leaf's value: 1
-	Alpha          float64 // L1 penalty of a leaf's value: 0
-	Gamma          float64 // least gain of a split: 0
 	MinChildWeight float64 // least sum of second derivatives in a child: 1
-	MaxDeltaStep   float64 // bound of a leaf's value: 0, none
 	Subsample      float64 // share of the rows each tree sees: 1
 	ColsampleTree  float64 // share of the features each tree sees: 1
 	ColsampleNode  float64 // share of those that each node sees: 1
@@ -34,14 +29,8 @@ type Boost struct {
 	// LogTarget fits log(target), which must be above 0, and answers in the
 	// target's own unit.
 	LogTarget bool
-	// BaseScore is where boosting starts; nil is the mean of the targets, as
-	// XGBoost has it since 2.0, or the median or quantile that the loss is about.
-	BaseScore *float64
 	// Categorical marks features that are category codes 0 to 254; nil for none.
 	Categorical []bool
-	// Monotone is +1 for features the answer must not fall with, -1 for those
-	// it must not rise with; nil for none.
-	Monotone []int8
 	// Validation, when it has rows, is scored after every round; Patience
 	// rounds without a better score end the fit (10 when 0), and the model
 	// keeps the trees up to the best round.
@@ -57,7 +46,6 @@ var _ regression.Fitter[*Ensemble] = Boost{}
 // filled puts the defaults in and checks the ranges.
 func (b Boost) filled(s regression.Samples) (Boost, error) {
 	fill(&b.Objective, SquaredError)
-	fill(&b.HuberSlope, 1)
 	fill(&b.QuantileAlpha, 0.5)
 	fill(&b.Rounds, 100)
 	fill(&b.Eta, 0.3)
@@ -72,45 +60,29 @@ func (b Boost) filled(s regression.Samples) (Boost, error) {
 	fill(&b.Threads, 1)
 	share := func(v float64) bool { return v > 0 && v <= 1 }
 	penalty := func(v float64) bool { return v >= 0 && finite(v) }
-	base := 0.0
-	if b.BaseScore != nil {
-		base = *b.BaseScore
-	}
 	for _, c := range []struct {
 		name  string
 		value any
 		ok    bool
 		want  string
 	}{
-		{"Objective", b.Objective, b.Objective == SquaredError || b.Objective == AbsoluteError || b.Objective == PseudoHuber || b.Objective == Quantile, "one of the four objectives"},
-		{"HuberSlope", b.HuberSlope, b.HuberSlope > 0 && finite(b.HuberSlope), "above 0"},
+		{"Objective", b.Objective, b.Objective == SquaredError || b.Objective == Quantile, "SquaredError or Quantile"},
 		{"QuantileAlpha", b.QuantileAlpha, b.QuantileAlpha > 0 && b.QuantileAlpha < 1, "in (0, 1)"},
 		{"Rounds", b.Rounds, b.Rounds > 0, "above 0"},
 		{"Eta", b.Eta, b.Eta > 0 && finite(b.Eta), "above 0"},
 		{"MaxDepth", b.MaxDepth, b.MaxDepth >= -1, "-1 or above 0"},
-		{"MaxLeaves", b.MaxLeaves, b.MaxLeaves >= 0, "0 or more"},
 		{"MaxBin", b.MaxBin, b.MaxBin >= 2 && b.MaxBin <= maxBins, "in [2, 256]"},
 		{"Lambda", b.Lambda, penalty(b.Lambda), "0 or more"},
-		{"Alpha", b.Alpha, penalty(b.Alpha), "0 or more"},
-		{"Gamma", b.Gamma, penalty(b.Gamma), "0 or more"},
 		{"MinChildWeight", b.MinChildWeight, penalty(b.MinChildWeight), "0 or more"},
-		{"MaxDeltaStep", b.MaxDeltaStep, penalty(b.MaxDeltaStep), "0 or more"},
 		{"Subsample", b.Subsample, share(b.Subsample), "in (0, 1]"},
 		{"ColsampleTree", b.ColsampleTree, share(b.ColsampleTree), "in (0, 1]"},
 		{"ColsampleNode", b.ColsampleNode, share(b.ColsampleNode), "in (0, 1]"},
-		{"BaseScore", base, finite(single(base)), "finite as float32"},
 		{"Patience", b.Patience, b.Patience > 0, "above 0"},
 		{"Threads", b.Threads, b.Threads > 0, "above 0"},
 		{"Categorical", len(b.Categorical), b.Categorical == nil || len(b.Categorical) == s.Features, "nil or one a feature"},
-		{"Monotone", len(b.Monotone), b.Monotone == nil || len(b.Monotone) == s.Features, "nil or one a feature"},
 	} {
 		if !c.ok {
 			return b, &regression.SettingError{Name: c.name, Value: c.value, Want: c.want}
-		}
-	}
-	for c, trend := range b.Monotone {
-		if trend < -1 || trend > 1 || trend != 0 && b.Categorical != nil && b.Categorical[c] {
-			return b, &regression.SettingError{Name: fmt.Sprintf("Monotone[%d]", c), Value: trend, Want: "-1, 0 or 1, and 0 for a categorical feature"}
 		}
 	}
 	return b, nil
@@ -176,22 +148,12 @@ func (b Boost) targets(s regression.Samples) ([]float64, error) {
 }
 
 func (b Boost) boost(ctx context.Context, m *binned, y, weights []float64, watch *watcher) (*Ensemble, error) {
-	l := loss{objective: b.Objective}
-	switch b.Objective {
-	case PseudoHuber:
-		l.parameter = b.HuberSlope
-	case Quantile:
-		l.parameter = b.QuantileAlpha
-	}
+	l := loss{objective: b.Objective, alpha: b.QuantileAlpha}
 	e := &Ensemble{features: m.columns, categories: b.Categorical, link: identity, objective: string(b.Objective)}
 	if b.LogTarget {
 		e.link = exponent
 	}
-	if b.BaseScore != nil {
-		e.base = single(*b.BaseScore)
-	} else {
-		e.base = single(l.start(y, weights))
-	}
+	e.base = single(l.start(y, weights))
 	watch.begin(e.base)
 
 	predicted := make([]float64, m.rows)
@@ -200,7 +162,7 @@ func (b Boost) boost(ctx context.Context, m *binned, y, weights []float64, watch
 	}
 	gradient := make([]float64, m.rows)
 	var hessian []float64
-	if !l.flat(weights) {
+	if weights != nil {
 		hessian = make([]float64, m.rows)
 	}
 	rows := make([]uint32, m.rows)
@@ -242,10 +204,8 @@ func (b Boost) boost(ctx context.Context, m *binned, y, weights []float64, watch
 
 func (b Boost) growth(columns int, rng *rand.Rand) growth {
 	limits := growth{
-		penalty:   penalty{lambda: b.Lambda, alpha: b.Alpha, gamma: b.Gamma, minChildWeight: b.MinChildWeight, maxDeltaStep: b.MaxDeltaStep},
-		maxDepth:  max(0, b.MaxDepth),
-		maxLeaves: b.MaxLeaves,
-		trends:    b.Monotone,
+		penalty:  penalty{lambda: b.Lambda, minChildWeight: b.MinChildWeight},
+		maxDepth: max(0, b.MaxDepth),
 	}
 	if b.ColsampleTree < 1 || b.ColsampleNode < 1 {
 		tree := pick(all(columns), b.ColsampleTree, rng)

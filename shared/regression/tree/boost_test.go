@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -75,44 +74,4 @@ func BenchmarkPredictAll(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N*s.Len())/b.Elapsed().Seconds(), "rows/s")
-}
-
-// Trees on scaled features answer the same for the features themselves once the
-// scaling is in their thresholds, at the thresholds too.
-func TestUnscaled(t *testing.T) {
-	s := friedman(500, 6, 0.1, 3)
-	center, scale := []float64{12, -3.5, 1e6}, []float64{7, 0.25, 3e4}
-	raw := make([]float64, len(s.X))
-	for i, v := range s.X {
-		raw[i] = v
-		if c := i % s.Features; c < len(center) { // whole numbers, of which float32 holds all
-			raw[i] = math.Round(1000*v) + center[c]
-			s.X[i] = (raw[i] - center[c]) / scale[c]
-		}
-	}
-	e, err := Boost{Rounds: 30, MaxDepth: 5}.Fit(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := e.Unscaled(center, scale)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, got := make([]float64, s.Len()), make([]float64, s.Len())
-	if err := errors.Join(e.PredictAll(s.X, want, 1), u.PredictAll(raw, got, 1)); err != nil {
-		t.Fatal(err)
-	}
-	for i := range want {
-		if want[i] != got[i] {
-			t.Fatalf("row %d: %v, want %v", i, got[i], want[i])
-		}
-	}
-	if _, err := e.Unscaled([]float64{1}, nil); !errors.Is(err, regression.ErrDimension) {
-		t.Errorf("centers without scales: %v", err)
-	}
-	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := e.Unscaled([]float64{1}, []float64{bad}); !errors.Is(err, regression.ErrSetting) {
-			t.Errorf("a scale of %v: %v", bad, err)
-		}
-	}
 }

@@ -2,7 +2,6 @@ package tree
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 
 	"github.com/foretime/foretime/shared/regression"
@@ -57,31 +56,23 @@ func (f Forest) filled() (Forest, error) {
 // refused), [regression.ErrTooFew], [regression.ErrNotFinite] or
 // [regression.ErrDimension], or is ctx's own.
 func (f Forest) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error) {
-	model, _, err := f.FitOutOfBag(ctx, s)
-	return model, err
-}
-
-// FitOutOfBag is Fit, with the prediction of every training row by those trees
-// that did not see it, NaN where all did: an honest error estimate without
-// samples held back.
-func (f Forest) FitOutOfBag(ctx context.Context, s regression.Samples) (*Ensemble, []float64, error) {
 	f, err := f.filled()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := s.Check(regression.Needs{MinRows: 2, Missing: true, Unweighted: true}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if f.Categorical != nil && len(f.Categorical) != s.Features {
-		return nil, nil, &regression.SettingError{Name: "Categorical", Value: len(f.Categorical), Want: "nil or one a feature"}
+		return nil, &regression.SettingError{Name: "Categorical", Value: len(f.Categorical), Want: "nil or one a feature"}
 	}
 	y, err := Boost{LogTarget: f.LogTarget}.targets(s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m, err := bin(s, f.MaxBin, f.Categorical, useful(f.Threads, len(s.X)))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e := &Ensemble{features: m.columns, categories: f.Categorical, objective: string(SquaredError), link: identity}
 	e.base = single(loss{objective: SquaredError}.start(y, nil))
@@ -89,19 +80,17 @@ func (f Forest) FitOutOfBag(ctx context.Context, s regression.Samples) (*Ensembl
 		e.link = exponent
 	}
 	e.trees = make([]*decisionTree, f.Trees)
-	bags := make([]*bag, f.Trees)
 	threads := min(f.Threads, f.Trees)
 	parallel(threads, threads, func(_, t int) {
 		g := newGrower(m, 1)
 		for i := t; i < f.Trees && ctx.Err() == nil; i += threads {
-			bags[i] = f.draw(m, y, e.base, i)
-			e.trees[i] = bags[i].grow(g, f)
+			e.trees[i] = f.draw(m, y, e.base, i).grow(g, f)
 		}
 	})
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return e, outOfBag(e, m, bags), nil
+	return e, nil
 }
 
 // bag is one tree's bootstrap sample: how often each row was drawn stands for
@@ -138,25 +127,5 @@ func (b *bag) grow(g *grower, f Forest) *decisionTree {
 	}
 	t, _ := g.grow(b.rows, b.gradient, b.counts, limits)
 	t.finish(1 / float64(f.Trees))
-	b.gradient, b.rows = nil, nil
 	return t
-}
-
-// outOfBag averages, for each row, the trees that did not draw it.
-func outOfBag(e *Ensemble, m *binned, bags []*bag) []float64 {
-	out := make([]float64, m.rows)
-	for r := range out {
-		sum, n := 0.0, 0
-		for i, t := range e.trees {
-			if bags[i].counts[r] == 0 {
-				sum += float64(t.nodes[t.leafOfBins(m, r)].value)
-				n++
-			}
-		}
-		out[r] = math.NaN()
-		if n > 0 {
-			out[r] = e.link.apply(e.base + sum*float64(len(e.trees))/float64(n))
-		}
-	}
-	return out
 }

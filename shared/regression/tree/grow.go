@@ -1,16 +1,11 @@
 package tree
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // growth is what bounds one tree.
 type growth struct {
 	penalty
-	maxDepth  int // 0: unlimited
-	maxLeaves int // 0: unlimited; else nodes are split best first
-	trends    []int8
+	maxDepth int // 0: unlimited
 	// allowed picks the features that a node may be split on; nil allows all.
 	allowed func() []bool
 }
@@ -46,7 +41,6 @@ type branch struct {
 	start, end int // its rows
 	depth      int
 	total      cell
-	bounds     bounds
 	allowed    []bool
 	sums       planes // empty for a node that cannot be split
 	best       split
@@ -68,8 +62,8 @@ func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth)
 	limits.packing = g.gradients.packing
 
 	t := &decisionTree{}
-	root := &branch{end: len(rows), total: g.gradients.total(rows, len(g.adders)), bounds: unbounded}
-	t.addNode(root.total, limits.weight(root.total, unbounded), limits.penalty)
+	root := &branch{end: len(rows), total: g.gradients.total(rows, len(g.adders))}
+	t.addNode(root.total, limits.weight(root.total), limits.penalty)
 	if limits.allowed != nil {
 		root.allowed = limits.allowed()
 	}
@@ -79,41 +73,22 @@ func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth)
 
 	var leaves []leaf
 	open := []*branch{root}
-	for count := 1; len(open) > 0; {
+	for len(open) > 0 {
+		const most = 64 // every open branch holds a histogram
+		at := max(0, len(open)-most)
 		var divided []*branch
-		for _, b := range g.next(&open, limits) {
-			if b.best.gain <= limits.gamma || b.best.gain <= 0 || limits.maxLeaves > 0 && count >= limits.maxLeaves {
+		for _, b := range open[at:] {
+			if b.best.gain <= 0 {
 				leaves = append(leaves, leaf{b.node, b.start, b.end})
 				g.release(b.sums)
 				continue
 			}
-			count++
 			divided = append(divided, b)
 		}
+		open = open[:at]
 		open = append(open, g.divide(t, divided, limits)...)
 	}
 	return t, leaves
-}
-
-// next takes the branches to split together: those found last, or, with a limit
-// on leaves, the one that gains most.
-func (g *grower) next(open *[]*branch, limits growth) []*branch {
-	const most = 64 // every open branch holds a histogram
-	at := max(0, len(*open)-most)
-	if limits.maxLeaves > 0 {
-		best := 0
-		for i, b := range *open {
-			if b.best.gain > (*open)[best].best.gain {
-				best = i
-			}
-		}
-		b := (*open)[best]
-		*open = append(slices.Delete(*open, best, best+1), b)
-		at = len(*open) - 1
-	}
-	taken := slices.Clone((*open)[at:])
-	*open = (*open)[:at]
-	return taken
 }
 
 // divide splits branches and finds the best splits of their children.
@@ -149,16 +124,8 @@ func (g *grower) share(branches []*branch, f func(i, worker, team int)) {
 // and an empty one to the right, unless neither can be split.
 func (g *grower) children(t *decisionTree, b *branch, limits growth) (left, right *branch) {
 	s := b.best
-	left = &branch{depth: b.depth + 1, total: s.sumLeft, bounds: b.bounds}
-	right = &branch{depth: b.depth + 1, total: b.total.minus(s.sumLeft), bounds: b.bounds}
-	if limits.trends != nil && limits.trends[s.feature] != 0 {
-		middle := (s.weightLeft + s.weightRight) / 2
-		if limits.trends[s.feature] > 0 {
-			left.bounds.high, right.bounds.low = middle, middle
-		} else {
-			left.bounds.low, right.bounds.high = middle, middle
-		}
-	}
+	left = &branch{depth: b.depth + 1, total: s.sumLeft}
+	right = &branch{depth: b.depth + 1, total: b.total.minus(s.sumLeft)}
 	t.split(b.node, s, g.m.features[s.feature])
 	left.node = t.addNode(left.total, s.weightLeft, limits.penalty)
 	right.node = t.addNode(right.total, s.weightRight, limits.penalty)
@@ -267,11 +234,7 @@ func (g *grower) search(b *branch, limits growth) {
 		if b.allowed != nil && !b.allowed[c] || info.bins == 0 {
 			continue
 		}
-		trend := int8(0)
-		if limits.trends != nil {
-			trend = limits.trends[c]
-		}
-		f := limits.finder(b.total, b.bounds, trend)
+		f := limits.finder(b.total)
 		f.sums = b.sums.part(g.offsets[c], info.codes())
 		gain := b.best.gain
 		if info.categorical {
@@ -284,8 +247,8 @@ func (g *grower) search(b *branch, limits growth) {
 		}
 	}
 	if b.best.gain > 0 {
-		b.best.weightLeft = limits.weight(b.best.sumLeft, b.bounds)
-		b.best.weightRight = limits.weight(b.total.minus(b.best.sumLeft), b.bounds)
+		b.best.weightLeft = limits.weight(b.best.sumLeft)
+		b.best.weightRight = limits.weight(b.total.minus(b.best.sumLeft))
 	}
 }
 

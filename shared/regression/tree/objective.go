@@ -12,25 +12,20 @@ type Objective string
 
 // The objectives, with XGBoost's names.
 const (
-	SquaredError  Objective = "reg:squarederror"
-	AbsoluteError Objective = "reg:absoluteerror"
-	PseudoHuber   Objective = "reg:pseudohubererror" // squared near zero, absolute beyond HuberSlope
-	Quantile      Objective = "reg:quantileerror"    // the QuantileAlpha quantile
+	SquaredError Objective = "reg:squarederror"
+	Quantile     Objective = "reg:quantileerror" // the QuantileAlpha quantile
 )
 
-// loss is an objective with its parameter.
+// loss is an objective; alpha is that of Quantile.
 type loss struct {
 	objective Objective
-	parameter float64
+	alpha     float64
 }
 
 // start is the constant that the trees are added to.
 func (l loss) start(y, weights []float64) float64 {
-	switch l.objective {
-	case AbsoluteError, PseudoHuber:
-		return weightedQuantile(y, weights, 0.5)
-	case Quantile:
-		return weightedQuantile(y, weights, l.parameter)
+	if l.objective == Quantile {
+		return weightedQuantile(y, weights, l.alpha)
 	}
 	sum, n := 0.0, 0.0
 	for i, v := range y {
@@ -45,55 +40,34 @@ func (l loss) start(y, weights []float64) float64 {
 }
 
 // derivatives writes the first and second derivative of the loss at rows start
-// to end. A nil h is not written.
+// to end. A nil h, without weights, is not written: there it is 1.
 func (l loss) derivatives(y, weights, predicted, g, h []float64, start, end int) {
 	for i := start; i < end; i++ {
-		first, second := l.derivative(predicted[i] - y[i])
+		first := l.derivative(predicted[i] - y[i])
 		if weights != nil {
 			first *= weights[i]
-			second *= weights[i]
+			h[i] = weights[i]
 		}
 		g[i] = first
-		if h != nil {
-			h[i] = second
-		}
 	}
 }
 
-// derivative is the first and second derivative of the loss at a residual. For
-// PseudoHuber the second is the curvature of the parabola that lies above the
-// loss and touches it (iteratively reweighted least squares): the true one falls
-// so fast that residuals far out would throw a leaf across the data.
-func (l loss) derivative(z float64) (first, second float64) {
-	switch l.objective {
-	case AbsoluteError:
-		return sign(z), 1
-	case Quantile:
-		if z < 0 {
-			return -l.parameter, 1
-		}
-		return 1 - l.parameter, 1
-	case PseudoHuber:
-		root := math.Sqrt(1 + z*z/(l.parameter*l.parameter))
-		return z / root, 1 / root
+// derivative is the first derivative of the loss at a residual; the second is
+// taken as 1.
+func (l loss) derivative(z float64) float64 {
+	switch {
+	case l.objective == SquaredError:
+		return z
+	case z < 0:
+		return -l.alpha
 	}
-	return z, 1
-}
-
-// flat says whether the second derivative is 1 at every row.
-func (l loss) flat(weights []float64) bool {
-	return weights == nil && l.objective != PseudoHuber
+	return 1 - l.alpha
 }
 
 // refit gives a leaf the value that its own rows want, where the second
 // derivative says nothing: the quantile of the residuals.
 func (l loss) refit(y, weights, predicted []float64, rows []uint32) (float64, bool) {
-	share := 0.5
-	switch l.objective {
-	case Quantile:
-		share = l.parameter
-	case AbsoluteError:
-	default:
+	if l.objective != Quantile {
 		return 0, false
 	}
 	residuals := make([]float64, len(rows))
@@ -107,7 +81,7 @@ func (l loss) refit(y, weights, predicted []float64, rows []uint32) (float64, bo
 			kept[i] = weights[r]
 		}
 	}
-	return weightedQuantile(residuals, kept, share), true
+	return weightedQuantile(residuals, kept, l.alpha), true
 }
 
 // mean is the average loss, in the target's own unit (root of the mean square
@@ -120,15 +94,9 @@ func (l loss) mean(y, weights, predicted []float64) float64 {
 			w = weights[i]
 		}
 		n += w
-		switch l.objective {
-		case AbsoluteError:
-			sum += w * math.Abs(z)
-		case Quantile:
-			sum += w * max((1-l.parameter)*z, -l.parameter*z)
-		case PseudoHuber:
-			d := l.parameter
-			sum += w * d * d * (math.Sqrt(1+z*z/(d*d)) - 1)
-		default:
+		if l.objective == Quantile {
+			sum += w * max((1-l.alpha)*z, -l.alpha*z)
+		} else {
 			sum += w * z * z
 		}
 	}
@@ -136,16 +104,6 @@ func (l loss) mean(y, weights, predicted []float64) float64 {
 		return math.Sqrt(sum / n)
 	}
 	return sum / n
-}
-
-func sign(v float64) float64 {
-	switch {
-	case v > 0:
-		return 1
-	case v < 0:
-		return -1
-	}
-	return 0
 }
 
 // weightedQuantile is the smallest value with at least the share of the weight

@@ -5,55 +5,29 @@ import (
 	"slices"
 )
 
-// bounds are what monotone constraints leave of a node's weight.
-type bounds struct{ low, high float64 }
-
-var unbounded = bounds{math.Inf(-1), math.Inf(1)}
-
 // penalty is the part of the settings that scores a node (Chen and Guestrin
 // 2016, equations 5 to 7, without their factor 1/2, as XGBoost reports it).
 type penalty struct {
 	packing
-	lambda, alpha, gamma, minChildWeight, maxDeltaStep float64
+	lambda, minChildWeight float64
 }
 
-// weight is the best value of a node: -T(G)/(H+lambda) with T the soft
-// threshold of alpha, within the bounds.
-func (p penalty) weight(c cell, b bounds) float64 {
+// weight is the best value of a node, -G/(H+lambda).
+func (p penalty) weight(c cell) float64 {
 	g, h := float64(c.g)*p.gUnit, float64(c.h)*p.hUnit
 	if h+p.lambda <= 0 {
 		return 0
 	}
-	w := -p.soft(g) / (h + p.lambda)
-	if p.maxDeltaStep > 0 {
-		w = min(max(w, -p.maxDeltaStep), p.maxDeltaStep)
-	}
-	return min(max(w, b.low), b.high)
+	return -g / (h + p.lambda)
 }
 
-func (p penalty) soft(g float64) float64 {
-	switch {
-	case g > p.alpha:
-		return g - p.alpha
-	case g < -p.alpha:
-		return g + p.alpha
-	}
-	return 0
-}
-
-// score is T(G)^2/(H+lambda), what the node's best weight takes off the loss.
+// score is G^2/(H+lambda), what the node's best weight takes off the loss.
 func (p penalty) score(c cell) float64 {
-	g, h := p.soft(float64(c.g)*p.gUnit), float64(c.h)*p.hUnit
+	g, h := float64(c.g)*p.gUnit, float64(c.h)*p.hUnit
 	if h+p.lambda <= 0 {
 		return 0
 	}
 	return g * g / (h + p.lambda)
-}
-
-// scoreAt is score for a weight that is not the best one.
-func (p penalty) scoreAt(c cell, w float64) float64 {
-	g, h := float64(c.g)*p.gUnit, float64(c.h)*p.hUnit
-	return -(2*g*w + (h+p.lambda)*w*w + 2*p.alpha*math.Abs(w))
 }
 
 // split is a candidate division of a node. Bins up to cut go left, or, for a
@@ -75,21 +49,11 @@ type finder struct {
 	sums    planes // of the feature
 	total   cell
 	parent  float64 // score of the undivided node
-	bounds  bounds
-	trend   int8 // monotone constraint: -1, 0, +1
-	plain   bool // no trend, bounds or step limit: scores need no weights
 	minimum int64
 }
 
-func (p penalty) finder(total cell, b bounds, trend int8) finder {
-	f := finder{penalty: p, total: total, bounds: b, trend: trend}
-	f.plain = trend == 0 && b == unbounded && p.maxDeltaStep == 0
-	f.parent = p.score(total)
-	if !f.plain {
-		f.parent = p.scoreAt(total, p.weight(total, b))
-	}
-	f.minimum = p.minimum()
-	return f
+func (p penalty) finder(total cell) finder {
+	return finder{penalty: p, total: total, parent: p.score(total), minimum: p.minimum()}
 }
 
 // minimum is the least sum of hessians in a child.
@@ -107,16 +71,10 @@ func (f *finder) gain(left cell) float64 {
 	if left.h < f.minimum || right.h < f.minimum {
 		return -1
 	}
-	if f.plain { // score(left) + score(right), with one division
-		gl, hl := f.soft(float64(left.g)*f.gUnit), float64(left.h)*f.hUnit+f.lambda
-		gr, hr := f.soft(float64(right.g)*f.gUnit), float64(right.h)*f.hUnit+f.lambda
-		return (gl*gl*hr+gr*gr*hl)/(hl*hr) - f.parent
-	}
-	wl, wr := f.weight(left, f.bounds), f.weight(right, f.bounds)
-	if f.trend > 0 && wl > wr || f.trend < 0 && wl < wr {
-		return -1
-	}
-	return f.scoreAt(left, wl) + f.scoreAt(right, wr) - f.parent
+	// score(left) + score(right), with one division
+	gl, hl := float64(left.g)*f.gUnit, float64(left.h)*f.hUnit+f.lambda
+	gr, hr := float64(right.g)*f.gUnit, float64(right.h)*f.hUnit+f.lambda
+	return (gl*gl*hr+gr*gr*hl)/(hl*hr) - f.parent
 }
 
 // consider keeps a candidate if it beats the best so far.
@@ -197,7 +155,7 @@ func (f *finder) categorical(info feature, best *split) {
 		return
 	}
 	slices.SortStableFunc(present, func(a, b int) int {
-		wa, wb := f.weight(f.cell(f.sums, a), unbounded), f.weight(f.cell(f.sums, b), unbounded)
+		wa, wb := f.weight(f.cell(f.sums, a)), f.weight(f.cell(f.sums, b))
 		switch {
 		case wa < wb:
 			return -1

@@ -71,7 +71,7 @@ func TestRoundTrip(t *testing.T) {
 	for i := range s.Len() {
 		s.X[i*5+3] = float64(i % 9)
 	}
-	e := fit(t, Boost{Rounds: 12, Categorical: []bool{false, false, false, true, false}, Objective: PseudoHuber}, s)
+	e := fit(t, Boost{Rounds: 12, Categorical: []bool{false, false, false, true, false}, Objective: Quantile}, s)
 	if err := e.SetNames([]string{"a", "b", "c", "d", "e"}); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestRoundTrip(t *testing.T) {
 		if !bytes.Equal(saved(t, e), saved(t, back)) {
 			t.Errorf("%s: what comes back is another model", name)
 		}
-		if back.objective != string(PseudoHuber) || back.Get("trained_on") != "noise" {
+		if back.objective != string(Quantile) || back.Get("trained_on") != "noise" {
 			t.Errorf("%s: objective %q, attribute %q", name, back.objective, back.Get("trained_on"))
 		}
 		for r := range 50 {
