@@ -3,7 +3,7 @@
 //
 // The settings, their names and their defaults are XGBoost's (Chen and Guestrin,
 // "XGBoost: A Scalable Tree Boosting System", KDD 2016), and models go both
-// ways as XGBoost's own JSON and UBJSON.
+// ways as XGBoost's own JSON.
 //
 // The package decides the bins of every feature, where missing values go, and
 // when to stop. Gradients are summed as integers, so the same samples, settings

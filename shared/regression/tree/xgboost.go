@@ -10,13 +10,13 @@ import (
 )
 
 // ErrModel is returned when a model file cannot be used: it is not XGBoost's
-// JSON or UBJSON, holds something this package does not score, or would read
-// out of bounds or never end.
+// JSON, holds something this package does not score, or would read out of bounds
+// or never end.
 var ErrModel = errors.New("unusable model")
 
 // bad is an ErrModel with its place.
 func bad(place, format string, args ...any) error {
-	return fmt.Errorf("%w: %s: %s", ErrModel, place, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: model.%s: %s", ErrModel, place, fmt.Sprintf(format, args...))
 }
 
 // The attributes that tell what XGBoost's own fields cannot.
@@ -24,6 +24,130 @@ const (
 	attributeLink      = "foretime_link"
 	attributeObjective = "foretime_objective"
 )
+
+// document is a model as XGBoost 1.7 and later keep it in JSON (its
+// doc/model.schema). Parameters are strings there.
+type document struct {
+	Version []int    `json:"version"`
+	Learner *learner `json:"learner"`
+}
+
+type learner struct {
+	Attributes map[string]string `json:"attributes"`
+	Names      []string          `json:"feature_names"`
+	Types      []string          `json:"feature_types"` // "c" of a category
+	Booster    struct {
+		Name  string `json:"name"`
+		Model struct {
+			Parameters map[string]string `json:"gbtree_model_param"`
+			Trees      []treeDocument    `json:"trees"`
+			TreeInfo   []int             `json:"tree_info"`
+			Iterations []int             `json:"iteration_indptr"`
+		} `json:"model"`
+	} `json:"gradient_booster"`
+	Parameters map[string]string `json:"learner_model_param"`
+	Objective  struct {
+		Name string            `json:"name"`
+		Loss map[string]string `json:"reg_loss_param"`
+	} `json:"objective"`
+}
+
+// treeDocument is a tree as arrays, a number a node, and those of its
+// categorical splits: segment i of the categories goes right at node i.
+type treeDocument struct {
+	ID                 int               `json:"id"`
+	Left               integers          `json:"left_children"` // -1 at a leaf
+	Right              integers          `json:"right_children"`
+	Parents            integers          `json:"parents"`
+	SplitIndices       integers          `json:"split_indices"`
+	SplitConditions    numbers           `json:"split_conditions"`
+	SplitType          integers          `json:"split_type"` // 1 of a categorical split
+	DefaultLeft        integers          `json:"default_left"`
+	BaseWeights        numbers           `json:"base_weights"`
+	LossChanges        numbers           `json:"loss_changes"`
+	SumHessian         numbers           `json:"sum_hessian"`
+	Categories         integers          `json:"categories"`
+	CategoriesNodes    integers          `json:"categories_nodes"`
+	CategoriesSegments integers          `json:"categories_segments"`
+	CategoriesSizes    integers          `json:"categories_sizes"`
+	Parameters         map[string]string `json:"tree_param"`
+}
+
+// XGBoost tells integers from other numbers, which are float32. Both are kept
+// in the same way; NaN is read from null.
+type (
+	integers []float64
+	numbers  []float64
+)
+
+// MarshalJSON writes a list without points or exponents.
+func (v integers) MarshalJSON() ([]byte, error) {
+	return list(v, func(b []byte, x float64) []byte { return strconv.AppendInt(b, int64(x), 10) }), nil
+}
+
+// MarshalJSON writes a list with the digits of float32.
+func (v numbers) MarshalJSON() ([]byte, error) {
+	return list(v, func(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'E', -1, 32) }), nil
+}
+
+func list(values []float64, add func([]byte, float64) []byte) []byte {
+	b := []byte{'['}
+	for i, x := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = add(b, x)
+	}
+	return append(b, ']')
+}
+
+// UnmarshalJSON reads what numbers read; whether they are whole is checked with
+// their range.
+func (v *integers) UnmarshalJSON(data []byte) error { return (*numbers)(v).UnmarshalJSON(data) }
+
+// UnmarshalJSON reads numbers, true and false, and null.
+func (v *numbers) UnmarshalJSON(data []byte) error {
+	if data[0] != '[' {
+		return fmt.Errorf("want a list of numbers, found %.20s", data)
+	}
+	*v = numbers{}
+	for at := 1; at < len(data); {
+		start := at
+		for data[at] != ',' && data[at] != ']' {
+			at++
+		}
+		item := trimSpace(data[start:at])
+		at++
+		switch string(item) {
+		case "":
+			continue // an empty list
+		case "null":
+			*v = append(*v, math.NaN())
+		case "true":
+			*v = append(*v, 1)
+		case "false":
+			*v = append(*v, 0)
+		default:
+			x, err := strconv.ParseFloat(string(item), 64)
+			if err != nil {
+				return fmt.Errorf("entry %d: want a number, found %.20s", len(*v), item)
+			}
+			*v = append(*v, x)
+		}
+	}
+	return nil
+}
+
+func trimSpace(b []byte) []byte {
+	space := func(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+	for len(b) > 0 && space(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && space(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
 
 // Set names a fact to keep with the model; it is written among the model's
 // attributes.
@@ -44,131 +168,71 @@ func (e *Ensemble) Get(name string) string { return e.attributes[name] }
 func (e *Ensemble) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(e.document())
+	return enc.Encode(document{Version: []int{1, 7, 4}, Learner: e.learner()})
 }
 
-// WriteUBJSON writes the same as UBJSON, XGBoost's default since 2.1.
-func (e *Ensemble) WriteUBJSON(w io.Writer) error { return writeUBJSON(w, e.document()) }
-
-// document is the model as a tree of maps and typed arrays. Parameters are
-// strings, as XGBoost has them.
-func (e *Ensemble) document() map[string]any {
-	attributes := map[string]any{}
+func (e *Ensemble) learner() *learner {
+	l := &learner{Attributes: map[string]string{}, Names: append([]string{}, e.names...), Types: []string{}}
 	for name, v := range e.attributes {
-		attributes[name] = v
+		l.Attributes[name] = v
 	}
 	if e.link != identity {
-		attributes[attributeLink] = string(e.link)
+		l.Attributes[attributeLink] = string(e.link)
 	}
 	if e.objective != string(SquaredError) {
-		attributes[attributeObjective] = e.objective
+		l.Attributes[attributeObjective] = e.objective
 	}
-	trees, info := make([]any, len(e.trees)), make([]any, len(e.trees))
-	indptr := make([]any, len(e.trees)+1)
-	indptr[0] = int64(0)
+	for _, category := range e.categories {
+		l.Types = append(l.Types, map[bool]string{true: "c", false: "float"}[category])
+	}
+	m := &l.Booster.Model
+	l.Booster.Name = "gbtree"
+	m.Parameters = map[string]string{"num_trees": strconv.Itoa(len(e.trees)), "num_parallel_tree": "1", "size_leaf_vector": "0"}
+	m.Trees, m.TreeInfo, m.Iterations = make([]treeDocument, len(e.trees)), make([]int, len(e.trees)), make([]int, len(e.trees)+1)
 	for i, t := range e.trees {
-		trees[i], info[i], indptr[i+1] = t.document(i, e.features), int64(0), int64(i+1)
+		m.Trees[i], m.Iterations[i+1] = t.document(i, e.features), i+1
 	}
-	names, kinds := []any{}, []any{}
-	for c := range e.features {
-		if e.names != nil {
-			names = append(names, e.names[c])
-		}
-		if e.categories != nil {
-			kind := "float"
-			if e.categories[c] {
-				kind = "c"
-			}
-			kinds = append(kinds, kind)
-		}
+	l.Parameters = map[string]string{
+		"base_score":  strconv.FormatFloat(float64(float32(e.base)), 'E', -1, 32),
+		"num_feature": strconv.Itoa(e.features), "num_class": "0", "num_target": "1", "boost_from_average": "0",
 	}
-	return map[string]any{
-		"version": []any{int64(1), int64(7), int64(4)},
-		"learner": map[string]any{
-			"attributes": attributes, "feature_names": names, "feature_types": kinds,
-			"gradient_booster": map[string]any{
-				"name": "gbtree",
-				"model": map[string]any{
-					"gbtree_model_param": map[string]any{"num_trees": strconv.Itoa(len(trees)), "num_parallel_tree": "1", "size_leaf_vector": "0"},
-					"trees":              trees, "tree_info": info, "iteration_indptr": indptr,
-				},
-			},
-			"learner_model_param": map[string]any{
-				"base_score":  strconv.FormatFloat(float64(float32(e.base)), 'E', -1, 32),
-				"num_feature": strconv.Itoa(e.features), "num_class": "0", "num_target": "1", "boost_from_average": "0",
-			},
-			"objective": map[string]any{"name": string(SquaredError), "reg_loss_param": map[string]any{"scale_pos_weight": "1"}},
-		},
-	}
-}
-
-// Typed arrays of the document: UBJSON writes them in their own width.
-type (
-	floats []float32
-	ints   []int32
-	longs  []int64
-	octets []uint8
-	// doubles are what JSON holds, whatever wrote it.
-	doubles []float64
-)
-
-func (v floats) MarshalJSON() ([]byte, error) {
-	return join(v, func(b []byte, x float32) []byte { return strconv.AppendFloat(b, float64(x), 'E', -1, 32) }), nil
-}
-
-func (v octets) MarshalJSON() ([]byte, error) {
-	return join(v, func(b []byte, x uint8) []byte { return strconv.AppendUint(b, uint64(x), 10) }), nil
-}
-
-func join[T any](values []T, appendOne func([]byte, T) []byte) []byte {
-	b := []byte{'['}
-	for i, v := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendOne(b, v)
-	}
-	return append(b, ']')
+	l.Objective.Name, l.Objective.Loss = string(SquaredError), map[string]string{"scale_pos_weight": "1"}
+	return l
 }
 
 const noParent = math.MaxInt32
 
-func (t *decisionTree) document(id, features int) map[string]any {
+func (t *decisionTree) document(id, features int) treeDocument {
 	n := len(t.nodes)
-	left, right, parents, indices := make(ints, n), make(ints, n), make(ints, n), make(ints, n)
-	conditions, weights, gains, covers := make(floats, n), make(floats, n), make(floats, n), make(floats, n)
-	defaults, kinds := make(octets, n), make(octets, n)
-	categories, categoryNodes, segments, sizes := ints{}, ints{}, longs{}, longs{}
-	parents[0] = noParent
+	d := treeDocument{
+		ID: id, Left: make(integers, n), Right: make(integers, n), Parents: make(integers, n), SplitIndices: make(integers, n),
+		SplitConditions: make(numbers, n), SplitType: make(integers, n), DefaultLeft: make(integers, n),
+		BaseWeights: make(numbers, n), LossChanges: make(numbers, n), SumHessian: make(numbers, n),
+		Parameters: map[string]string{"num_nodes": strconv.Itoa(n), "num_feature": strconv.Itoa(features), "num_deleted": "0", "size_leaf_vector": "1"},
+	}
+	d.Parents[0] = noParent
 	for i, node := range t.nodes {
-		conditions[i], weights[i], gains[i], covers[i] = node.value, t.facts[i].weight, t.facts[i].gain, t.facts[i].cover
+		d.SplitConditions[i], d.BaseWeights[i] = float64(node.value), float64(t.facts[i].weight)
+		d.LossChanges[i], d.SumHessian[i] = float64(t.facts[i].gain), float64(t.facts[i].cover)
 		if node.feature < 0 {
-			left[i], right[i] = -1, -1
+			d.Left[i], d.Right[i] = -1, -1
 			continue
 		}
-		left[i], right[i], indices[i] = node.left, node.left+1, node.feature
-		parents[node.left], parents[node.left+1] = int32(i), int32(i)
+		d.Left[i], d.Right[i], d.SplitIndices[i] = float64(node.left), float64(node.left+1), float64(node.feature)
+		d.Parents[node.left], d.Parents[node.left+1] = float64(i), float64(i)
 		if node.missingLeft() {
-			defaults[i] = 1
+			d.DefaultLeft[i] = 1
 		}
 		if at := node.set(); at >= 0 {
 			codes := t.sets[at].codes()
-			kinds[i] = 1
-			categoryNodes = append(categoryNodes, int32(i))
-			segments, sizes = append(segments, int64(len(categories))), append(sizes, int64(len(codes)))
+			d.SplitType[i] = 1
+			d.CategoriesNodes = append(d.CategoriesNodes, float64(i))
+			d.CategoriesSegments = append(d.CategoriesSegments, float64(len(d.Categories)))
+			d.CategoriesSizes = append(d.CategoriesSizes, float64(len(codes)))
 			for _, c := range codes {
-				categories = append(categories, int32(c))
+				d.Categories = append(d.Categories, float64(c))
 			}
 		}
 	}
-	return map[string]any{
-		"id": int64(id), "left_children": left, "right_children": right, "parents": parents,
-		"split_indices": indices, "split_conditions": conditions, "split_type": kinds, "default_left": defaults,
-		"base_weights": weights, "loss_changes": gains, "sum_hessian": covers,
-		"categories": categories, "categories_nodes": categoryNodes, "categories_segments": segments, "categories_sizes": sizes,
-		"tree_param": map[string]any{
-			"num_nodes": strconv.Itoa(n), "num_feature": strconv.Itoa(features),
-			"num_deleted": "0", "size_leaf_vector": "1",
-		},
-	}
+	return d
 }

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -10,8 +11,7 @@ import (
 )
 
 // ReadModel reads a model that XGBoost 1.7 or later, or this package, saved as
-// JSON or UBJSON, or that XGBoost serialized with its configuration. It must be
-// one tree booster for one target. The error matches
+// JSON. It must be one tree booster for one target. The error matches
 // [ErrModel] and names the place.
 func ReadModel(r io.Reader) (*Ensemble, error) {
 	data, err := io.ReadAll(r)
@@ -23,34 +23,14 @@ func ReadModel(r io.Reader) (*Ensemble, error) {
 
 // DecodeModel is [ReadModel] of a file that is in memory already.
 func DecodeModel(data []byte) (*Ensemble, error) {
-	root, err := decode(data)
-	if err != nil {
-		return nil, err
+	var d document
+	if err := json.Unmarshal(withoutNaN(data), &d); err != nil {
+		return nil, bad("learner", "%v", err)
 	}
-	return ensembleOf(unwrapped(value{root, "model"}))
-}
-
-// unwrapped is the model of a booster that XGBoost serialized with its
-// configuration, as Python's pickle holds it.
-func unwrapped(root value) value {
-	if inner := root.get("Model"); inner.present() && !root.get("learner").present() {
-		return inner
+	if d.Learner == nil {
+		return nil, bad("learner", "it is missing")
 	}
-	return root
-}
-
-// decode tells the two encodings apart: both start with a brace, but in JSON a
-// name or the end follows, in UBJSON a length.
-func decode(data []byte) (any, error) {
-	text := strings.TrimLeft(string(data[:min(len(data), 64)]), " \t\r\n")
-	if len(text) == 0 || text[0] != '{' {
-		return nil, bad("model", "neither JSON nor UBJSON")
-	}
-	rest := strings.TrimLeft(text[1:], " \t\r\n")
-	if rest != "" && rest[0] != '"' && rest[0] != '}' {
-		return readUBJSON(data)
-	}
-	return readJSON(withoutNaN(data))
+	return d.Learner.ensemble()
 }
 
 // withoutNaN writes null for the bare NaN that XGBoost puts where a categorical
@@ -78,52 +58,43 @@ func withoutNaN(data []byte) []byte {
 	return out
 }
 
-// ensembleOf reads a document.
-func ensembleOf(root value) (*Ensemble, error) {
-	learner := root.get("learner")
-	booster := learner.get("gradient_booster")
-	if name, err := booster.get("name").text(); err != nil {
-		return nil, err
-	} else if name != "gbtree" {
-		return nil, bad(booster.place, "booster %q; only gbtree is read", name)
+func (l *learner) ensemble() (*Ensemble, error) {
+	if l.Booster.Name != "gbtree" {
+		return nil, bad("learner.gradient_booster", "booster %q; only gbtree is read", l.Booster.Name)
 	}
-	parameters := learner.get("learner_model_param")
-	features, err := parameters.get("num_feature").count()
-	if err != nil {
-		return nil, err
-	}
-	if features > maxFeatures {
-		return nil, bad(parameters.place+".num_feature", "%d features; at most %d are read", features, maxFeatures)
-	}
-	e := &Ensemble{features: features, link: identity}
-	if e.base, err = baseScore(parameters.get("base_score")); err != nil {
-		return nil, err
+	features, err := l.count("num_feature")
+	if err != nil || features > maxFeatures {
+		return nil, bad("learner.learner_model_param.num_feature", "%q: want a count of at most %d", l.Parameters["num_feature"], maxFeatures)
 	}
 	for _, name := range []string{"num_class", "num_target"} {
-		if v := parameters.get(name); v.present() {
-			if n, err := v.count(); err != nil || n > 1 {
-				return nil, bad(v.place, "only models of one target are read")
-			}
+		if _, stated := l.Parameters[name]; !stated {
+			continue
+		}
+		if n, err := l.count(name); err != nil || n > 1 {
+			return nil, bad("learner.learner_model_param."+name, "only models of one target are read")
 		}
 	}
-	if e.objective, err = learner.get("objective").get("name").text(); err != nil {
+	e := &Ensemble{features: features, link: identity, objective: l.Objective.Name}
+	// since 3.1 in brackets
+	score := l.Parameters["base_score"]
+	if e.base, err = strconv.ParseFloat(strings.Trim(score, "[]"), 32); err != nil || !finite(e.base) {
+		return nil, bad("learner.learner_model_param.base_score", "%q is not one number", score)
+	}
+	switch name := e.objective; {
+	case !strings.HasPrefix(name, "reg:"), name == "reg:logistic", name == "reg:gamma", name == "reg:tweedie":
+		return nil, bad("learner.objective.name", "%q; only regression without a link is read", name)
+	}
+	if err := e.readAttributes(l.Attributes); err != nil {
 		return nil, err
 	}
-	if !strings.HasPrefix(e.objective, "reg:") || e.objective == "reg:logistic" || e.objective == "reg:gamma" || e.objective == "reg:tweedie" {
-		return nil, bad("model.learner.objective.name", "%q; only regression without a link is read", e.objective)
-	}
-	if err := e.readAttributes(learner.get("attributes")); err != nil {
+	if err := e.readFeatures(l); err != nil {
 		return nil, err
 	}
-	if err := e.readFeatures(learner); err != nil {
-		return nil, err
+	if l.Booster.Model.Trees == nil {
+		return nil, bad("learner.gradient_booster.model.trees", "they are missing")
 	}
-	trees, err := booster.get("model").get("trees").list()
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range trees {
-		t, err := treeOf(v, features)
+	for i := range l.Booster.Model.Trees {
+		t, err := l.Booster.Model.Trees[i].tree(fmt.Sprintf("learner.gradient_booster.model.trees[%d]", i), features)
 		if err != nil {
 			return nil, err
 		}
@@ -132,31 +103,21 @@ func ensembleOf(root value) (*Ensemble, error) {
 	return e, nil
 }
 
-// baseScore is a number as a string, since 3.1 in brackets.
-func baseScore(v value) (float64, error) {
-	text, err := v.text()
-	if err != nil {
-		return 0, err
+func (l *learner) count(name string) (int, error) {
+	n, err := strconv.ParseInt(l.Parameters[name], 10, 32)
+	if err == nil && n < 0 {
+		err = strconv.ErrRange
 	}
-	score, err := strconv.ParseFloat(strings.Trim(text, "[]"), 32)
-	if err != nil || !finite(score) {
-		return 0, bad(v.place, "%q is not one number", text)
-	}
-	return score, nil
+	return int(n), err
 }
 
-func (e *Ensemble) readAttributes(v value) error {
-	object, _ := v.v.(map[string]any)
-	for name := range object {
-		text, err := v.get(name).text()
-		if err != nil {
-			return err
-		}
+func (e *Ensemble) readAttributes(attributes map[string]string) error {
+	for name, text := range attributes {
 		switch name {
 		case attributeLink:
 			e.link = link(text)
 			if e.link != identity && e.link != exponent {
-				return bad(v.place+"."+name, "unknown link %q", text)
+				return bad("learner.attributes."+name, "unknown link %q", text)
 			}
 		case attributeObjective:
 			e.objective = text
@@ -167,115 +128,78 @@ func (e *Ensemble) readAttributes(v value) error {
 	return nil
 }
 
-func (e *Ensemble) readFeatures(learner value) error {
-	if v := learner.get("feature_names"); v.present() {
-		names, err := v.texts()
-		if err != nil {
-			return err
-		}
-		if len(names) > 0 {
-			if err := e.SetNames(names); err != nil {
-				return bad(v.place, "%v", err)
-			}
+func (e *Ensemble) readFeatures(l *learner) error {
+	if len(l.Names) > 0 {
+		if err := e.SetNames(l.Names); err != nil {
+			return bad("learner.feature_names", "%v", err)
 		}
 	}
-	if v := learner.get("feature_types"); v.present() {
-		kinds, err := v.texts()
-		if err != nil {
-			return err
-		}
-		if len(kinds) > 0 && len(kinds) != e.features {
-			return bad(v.place, "%d types for %d features", len(kinds), e.features)
-		}
-		for c, kind := range kinds {
-			if kind == "c" {
-				if e.categories == nil {
-					e.categories = make([]bool, e.features)
-				}
-				e.categories[c] = true
+	if len(l.Types) > 0 && len(l.Types) != e.features {
+		return bad("learner.feature_types", "%d types for %d features", len(l.Types), e.features)
+	}
+	for c, kind := range l.Types {
+		if kind == "c" {
+			if e.categories == nil {
+				e.categories = make([]bool, e.features)
 			}
+			e.categories[c] = true
 		}
 	}
 	return nil
 }
 
-// treeArrays are the arrays of one tree, checked to be of one length.
-type treeArrays struct {
-	left, right, indices           []float64
-	conditions, defaults, kinds    []float64
-	weights, gains, covers         []float64
-	categories, categoryNodes      []float64
-	categorySegments, categorySize []float64
-}
-
-func treeOf(v value, features int) (*decisionTree, error) {
-	var a treeArrays
-	n := -1
+// tree checks the arrays, and lays the nodes out as [decisionTree] has them.
+func (d *treeDocument) tree(place string, features int) (*decisionTree, error) {
+	n := len(d.Left)
 	for _, f := range []struct {
 		name     string
-		to       *[]float64
-		perNode  bool
+		values   []float64
 		optional bool
 	}{
-		{"left_children", &a.left, true, false}, {"right_children", &a.right, true, false},
-		{"split_indices", &a.indices, true, false}, {"split_conditions", &a.conditions, true, false},
-		{"default_left", &a.defaults, true, false}, {"split_type", &a.kinds, true, true},
-		{"base_weights", &a.weights, true, true}, {"loss_changes", &a.gains, true, true}, {"sum_hessian", &a.covers, true, true},
-		{"categories", &a.categories, false, true}, {"categories_nodes", &a.categoryNodes, false, true},
-		{"categories_segments", &a.categorySegments, false, true}, {"categories_sizes", &a.categorySize, false, true},
+		{"left_children", d.Left, false}, {"right_children", d.Right, false},
+		{"split_indices", d.SplitIndices, false}, {"split_conditions", d.SplitConditions, false}, {"default_left", d.DefaultLeft, false},
+		{"split_type", d.SplitType, true}, {"base_weights", d.BaseWeights, true}, {"loss_changes", d.LossChanges, true}, {"sum_hessian", d.SumHessian, true},
 	} {
-		field := v.get(f.name)
-		if f.optional && !field.present() {
-			continue
+		if f.values == nil && !f.optional {
+			return nil, bad(place+"."+f.name, "it is missing")
 		}
-		var err error
-		if *f.to, err = field.numbers(); err != nil {
-			return nil, err
-		}
-		if n < 0 {
-			n = len(*f.to)
-		}
-		if f.perNode && len(*f.to) != n && !(f.optional && len(*f.to) == 0) {
-			return nil, bad(field.place, "%d entries for %d nodes", len(*f.to), n)
+		if len(f.values) != n && !(f.optional && len(f.values) == 0) {
+			return nil, bad(place+"."+f.name, "%d entries for %d nodes", len(f.values), n)
 		}
 	}
-	if count := v.get("tree_param").get("num_nodes"); count.present() {
-		if stated, err := count.count(); err != nil {
-			return nil, err
-		} else if stated != n {
-			return nil, bad(count.place, "says %d nodes, the arrays have %d", stated, n)
-		}
+	if stated, ok := d.Parameters["num_nodes"]; ok && stated != strconv.Itoa(n) {
+		return nil, bad(place+".tree_param.num_nodes", "says %s nodes, the arrays have %d", stated, n)
 	}
 	if n == 0 {
-		return nil, bad(v.place, "a tree without nodes")
+		return nil, bad(place, "a tree without nodes")
 	}
-	for _, statistics := range [][]float64{a.weights, a.gains, a.covers} {
+	for _, statistics := range []numbers{d.BaseWeights, d.LossChanges, d.SumHessian} {
 		for i, x := range statistics {
 			if !finite(float64(float32(x))) {
-				return nil, bad(fmt.Sprintf("%s: node %d", v.place, i), "a statistic is %v", x)
+				return nil, bad(fmt.Sprintf("%s: node %d", place, i), "a statistic is %v", x)
 			}
 		}
 	}
-	sets, err := a.sets(v.place)
+	sets, err := d.sets(place)
 	if err != nil {
 		return nil, err
 	}
-	return a.assemble(v.place, features, sets)
+	return d.assemble(place, features, sets)
 }
 
 // sets reads which category codes go right, by node.
-func (a *treeArrays) sets(place string) (map[int]categorySet, error) {
-	if len(a.categorySegments) != len(a.categoryNodes) || len(a.categorySize) != len(a.categoryNodes) {
+func (d *treeDocument) sets(place string) (map[int]categorySet, error) {
+	if len(d.CategoriesSegments) != len(d.CategoriesNodes) || len(d.CategoriesSizes) != len(d.CategoriesNodes) {
 		return nil, bad(place+".categories_nodes", "segments, sizes and nodes differ in length")
 	}
 	sets := map[int]categorySet{}
-	for i, at := range a.categoryNodes {
-		start, size := a.categorySegments[i], a.categorySize[i]
-		if !(start >= 0) || !(size >= 0) || start != math.Trunc(start) || size != math.Trunc(size) || start+size > float64(len(a.categories)) {
+	for i, at := range d.CategoriesNodes {
+		start, size := d.CategoriesSegments[i], d.CategoriesSizes[i]
+		if !(start >= 0) || !(size >= 0) || start != math.Trunc(start) || size != math.Trunc(size) || start+size > float64(len(d.Categories)) {
 			return nil, bad(fmt.Sprintf("%s.categories_segments[%d]", place, i), "outside the categories")
 		}
 		var set categorySet
-		for _, code := range a.categories[int(start):int(start+size)] {
+		for _, code := range d.Categories[int(start):int(start+size)] {
 			if !(code >= 0 && code < maxBins) || code != math.Trunc(code) {
 				return nil, bad(place+".categories", "code %v is not one of 0 to %d", code, maxBins-1)
 			}
@@ -289,37 +213,37 @@ func (a *treeArrays) sets(place string) (map[int]categorySet, error) {
 // assemble lays the nodes out breadth first from the root, siblings side by
 // side. A node met twice is a cycle or a shared child; a node never met, one
 // that a pruned tree left behind, is dropped.
-func (a *treeArrays) assemble(place string, features int, sets map[int]categorySet) (*decisionTree, error) {
+func (d *treeDocument) assemble(place string, features int, sets map[int]categorySet) (*decisionTree, error) {
 	t := &decisionTree{}
-	met := make([]bool, len(a.left))
+	met := make([]bool, len(d.Left))
 	order := []int{0}
 	met[0] = true
 	for next := 0; next < len(order); next++ {
 		i := order[next]
-		n := node{feature: -1, left: -1, value: float32(a.conditions[i])}
-		categorical := len(a.kinds) > 0 && a.kinds[i] == 1 && a.left[i] != -1
+		n := node{feature: -1, left: -1, value: float32(d.SplitConditions[i])}
+		categorical := len(d.SplitType) > 0 && d.SplitType[i] == 1 && d.Left[i] != -1
 		if categorical {
 			n.value = 0
 		} else if !finite(float64(n.value)) {
-			return nil, bad(fmt.Sprintf("%s.split_conditions[%d]", place, i), "%v", a.conditions[i])
+			return nil, bad(fmt.Sprintf("%s.split_conditions[%d]", place, i), "%v", d.SplitConditions[i])
 		}
-		if a.left[i] != -1 || a.right[i] != -1 {
-			for _, child := range []float64{a.left[i], a.right[i]} {
-				if !(child >= 0 && child < float64(len(a.left))) || child != math.Trunc(child) {
-					return nil, bad(fmt.Sprintf("%s: node %d", place, i), "child %v of %d nodes", child, len(a.left))
+		if d.Left[i] != -1 || d.Right[i] != -1 {
+			for _, child := range []float64{d.Left[i], d.Right[i]} {
+				if !(child >= 0 && child < float64(len(d.Left))) || child != math.Trunc(child) {
+					return nil, bad(fmt.Sprintf("%s: node %d", place, i), "child %v of %d nodes", child, len(d.Left))
 				}
 				if met[int(child)] {
 					return nil, bad(fmt.Sprintf("%s: node %d", place, i), "child %v is reached twice", child)
 				}
 				met[int(child)] = true
 			}
-			index := a.indices[i]
+			index := d.SplitIndices[i]
 			if !(index >= 0 && index < float64(features)) || index != math.Trunc(index) {
 				return nil, bad(fmt.Sprintf("%s.split_indices[%d]", place, i), "feature %v of %d", index, features)
 			}
 			n.feature, n.left = int32(index), int32(len(order))
-			order = append(order, int(a.left[i]), int(a.right[i]))
-			if a.defaults[i] != 0 {
+			order = append(order, int(d.Left[i]), int(d.Right[i]))
+			if d.DefaultLeft[i] != 0 {
 				n.flags |= missingLeft
 			}
 			if categorical {
@@ -332,7 +256,7 @@ func (a *treeArrays) assemble(place string, features int, sets map[int]categoryS
 			}
 		}
 		t.nodes = append(t.nodes, n)
-		t.facts = append(t.facts, facts{gain: at32(a.gains, i), cover: at32(a.covers, i), weight: at32(a.weights, i)})
+		t.facts = append(t.facts, facts{gain: at32(d.LossChanges, i), cover: at32(d.SumHessian, i), weight: at32(d.BaseWeights, i)})
 	}
 	t.prepare()
 	return t, nil
