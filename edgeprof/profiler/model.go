@@ -22,9 +22,8 @@ var (
 	ErrValidation = errors.New("unknown validation")
 )
 
-// schema is the version of the model file. Its trees are XGBoost's UBJSON in base
-// 64, which is read in a fifth of the time that its JSON takes.
-const schema = 2
+// schema is the version of the model file. Its trees are XGBoost's JSON.
+const schema = 3
 
 // Training says what a model was learnt from.
 type Training struct {
@@ -71,8 +70,9 @@ func (m *Model) Use(c *Calibration) {
 type file struct {
 	Kind   string `json:"kind"`
 	Schema int    `json:"schema"`
-	Hash   string `json:"sha256,omitempty"`
-	content
+	Hash   string `json:"sha256"` // of the content, byte by byte
+	// Content is a [content].
+	Content json.RawMessage `json:"content"`
 }
 
 type content struct {
@@ -112,37 +112,23 @@ func (m *Model) Write(w io.Writer) error {
 	if c.Whole, err = encoded(m.Whole.ensemble); err != nil {
 		return err
 	}
-	if m.Hash, err = c.hash(); err != nil {
+	body, err := json.Marshal(c)
+	if err != nil {
 		return err
 	}
-	return json.NewEncoder(w).Encode(file{kind, schema, m.Hash, c})
+	m.Hash = hash(body)
+	return json.NewEncoder(w).Encode(file{kind, schema, m.Hash, body})
 }
 
 func encoded(e *tree.Ensemble) (json.RawMessage, error) {
 	var b bytes.Buffer
-	if err := e.WriteUBJSON(&b); err != nil {
-		return nil, err
-	}
-	return json.Marshal(b.Bytes())
+	err := e.WriteCompact(&b)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
-// hash is of the content as it is written.
-func (c content) hash() (string, error) {
-	sum := sha256.New()
-	if err := json.NewEncoder(withoutNewline{sum}).Encode(c); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// withoutNewline drops the line end that a JSON encoder adds to its one write.
-type withoutNewline struct{ w io.Writer }
-
-func (n withoutNewline) Write(p []byte) (int, error) {
-	if _, err := n.w.Write(bytes.TrimSuffix(p, []byte{'\n'})); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+func hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
 }
 
 // ReadModel reads what [Model.Write] wrote. The error matches [ErrModel].
@@ -154,18 +140,19 @@ func ReadModel(r io.Reader) (*Model, error) {
 	if f.Kind != kind || f.Schema != schema {
 		return nil, fmt.Errorf("%w: kind %q, schema %d; want %q, schema %d", ErrModel, f.Kind, f.Schema, kind, schema)
 	}
-	hash, err := f.hash()
-	if err != nil {
+	if sum := hash(f.Content); sum != f.Hash {
+		return nil, fmt.Errorf("%w: its SHA-256 is %s, it says %s", ErrModel, sum, f.Hash)
+	}
+	var c content
+	if err := json.Unmarshal(f.Content, &c); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}
-	if hash != f.Hash {
-		return nil, fmt.Errorf("%w: its SHA-256 is %s, it says %s", ErrModel, hash, f.Hash)
-	}
-	m := &Model{Facts: f.Trained, Settings: f.Settings, Hash: hash, Whole: &ModelTrees{settings: f.Names, band: bandBetween(f.Low, f.High)}}
-	if m.Whole.ensemble, err = decoded(f.content.Whole, len(rowColumns)); err != nil {
+	m := &Model{Facts: c.Trained, Settings: c.Settings, Hash: f.Hash, Whole: &ModelTrees{settings: c.Names, band: bandBetween(c.Low, c.High)}}
+	var err error
+	if m.Whole.ensemble, err = decoded(c.Whole, len(rowColumns)); err != nil {
 		return nil, err
 	}
-	for _, k := range f.content.Kernels {
+	for _, k := range c.Kernels {
 		if m.Kernels == nil {
 			m.Kernels = map[string]*KernelTrees{}
 		}
@@ -188,11 +175,7 @@ func ReadModel(r io.Reader) (*Model, error) {
 }
 
 func decoded(data json.RawMessage, features int) (*tree.Ensemble, error) {
-	var binary []byte
-	if err := json.Unmarshal(data, &binary); err != nil {
-		return nil, fmt.Errorf("%w: trees: %w", ErrModel, err)
-	}
-	e, err := tree.DecodeModel(binary)
+	e, err := tree.DecodeModel(data)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}

@@ -58,14 +58,14 @@ type treeDocument struct {
 	ID                 int               `json:"id"`
 	Left               integers          `json:"left_children"` // -1 at a leaf
 	Right              integers          `json:"right_children"`
-	Parents            integers          `json:"parents"`
+	Parents            integers          `json:"parents,omitempty"`
 	SplitIndices       integers          `json:"split_indices"`
 	SplitConditions    numbers           `json:"split_conditions"`
 	SplitType          integers          `json:"split_type"` // 1 of a categorical split
 	DefaultLeft        integers          `json:"default_left"`
-	BaseWeights        numbers           `json:"base_weights"`
-	LossChanges        numbers           `json:"loss_changes"`
-	SumHessian         numbers           `json:"sum_hessian"`
+	BaseWeights        numbers           `json:"base_weights,omitempty"`
+	LossChanges        numbers           `json:"loss_changes,omitempty"`
+	SumHessian         numbers           `json:"sum_hessian,omitempty"`
 	Categories         integers          `json:"categories"`
 	CategoriesNodes    integers          `json:"categories_nodes"`
 	CategoriesSegments integers          `json:"categories_segments"`
@@ -169,6 +169,17 @@ func (e *Ensemble) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(document{Version: []int{1, 7, 4}, Learner: e.learner()})
+}
+
+// WriteCompact writes what predicting needs, in half the space; [ReadModel]
+// reads it, XGBoost does not.
+func (e *Ensemble) WriteCompact(w io.Writer) error {
+	l := e.learner()
+	for i := range l.Booster.Model.Trees {
+		t := &l.Booster.Model.Trees[i]
+		t.Parents, t.BaseWeights, t.LossChanges, t.SumHessian = nil, nil, nil, nil
+	}
+	return json.NewEncoder(w).Encode(document{Version: []int{1, 7, 4}, Learner: l})
 }
 
 func (e *Ensemble) learner() *learner {

@@ -86,10 +86,20 @@ func TestRoundTrip(t *testing.T) {
 	if back.objective != string(Quantile) || back.Get("trained_on") != "noise" {
 		t.Errorf("objective %q, attribute %q", back.objective, back.Get("trained_on"))
 	}
+	var b bytes.Buffer
+	if err := e.WriteCompact(&b); err != nil {
+		t.Fatal(err)
+	}
+	compact, err := ReadModel(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for r := range 50 {
 		want, _ := e.Predict(s.Row(r))
-		if got, err := back.Predict(s.Row(r)); err != nil || got != want {
-			t.Fatalf("row %d: %v, want %v (%v)", r, got, want, err)
+		for name, m := range map[string]*Ensemble{"as XGBoost has it": back, "compact": compact} {
+			if got, err := m.Predict(s.Row(r)); err != nil || got != want {
+				t.Fatalf("%s: row %d: %v, want %v (%v)", name, r, got, want, err)
+			}
 		}
 	}
 }
