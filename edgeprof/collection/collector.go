@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
@@ -96,7 +95,7 @@ func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
 		return Summary{}, err
 	}
 	defer rows.Close()
-	kernels, err := measurement.OpenTable[kernel.Row](base + ".kernels.csv")
+	kernels, err := measurement.OpenTable[measurement.Kernel](base + ".kernels.csv")
 	if err != nil {
 		return Summary{}, err
 	}
@@ -117,7 +116,7 @@ type run struct {
 	*Collector
 	job     Job
 	rows    *measurement.Table[measurement.Row]
-	kernels *measurement.Table[kernel.Row]
+	kernels *measurement.Table[measurement.Kernel]
 	name    string
 	facts   measurement.Row // what all rows share
 	summary Summary
@@ -320,11 +319,11 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 	if err != nil {
 		return err
 	}
-	kernels := a.Kernels(kernel.FusionOf(r.job.Setting.Runtime))
-	rows := kernel.Rows(kernels)
+	kernels := a.Kernels(measurement.FusionOf(r.job.Setting.Runtime))
+	rows := measurement.Kernels(kernels)
 	times := make([][]float64, len(kernels))
 	for _, p := range profiles[warming:] {
-		for k, t := range kernel.Times(kernels, p) {
+		for k, t := range measurement.KernelTimes(kernels, p) {
 			times[k] = append(times[k], t)
 		}
 	}

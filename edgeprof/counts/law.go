@@ -241,7 +241,7 @@ func (l *Law) Predict(c Counts) uncertainty.Prediction {
 // inference takes on a device as it is loaded now, whatever the model. The
 // error matches [profiler.ErrCalibration]: rates that are all zero.
 func Slower(c *profiler.Calibration, d device.Device) (factor float64, p profiler.Prediction, err error) {
-	some := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, MACs: 1e9, ReadBytes: 1e6}, {Class: onnx.ClassOther, ReadBytes: 1e6}}}
+	some := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e9, ReadBytes: 1e6}}, {Class: onnx.ClassOther, Work: onnx.Work{ReadBytes: 1e6}}}}
 	base := c.Predict(some, calibrated(c)).Idle
 	p = c.Predict(some, d)
 	if factor = p.Seconds.Value / base; !(factor > 0) || math.IsInf(factor, 0) {

@@ -40,7 +40,7 @@ func (k *known) analysis() *onnx.Analysis {
 	a := &onnx.Analysis{}
 	for _, w := range k.Work {
 		for range w.Kernels {
-			a.Costs = append(a.Costs, onnx.Cost{Class: w.Class, MACs: w.MACs / w.Kernels, ReadBytes: w.Bytes / w.Kernels})
+			a.Costs = append(a.Costs, onnx.Cost{Class: w.Class, Work: onnx.Work{MACs: w.MACs / w.Kernels, ReadBytes: w.Bytes / w.Kernels}})
 		}
 	}
 	return a

@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -78,7 +77,7 @@ func TestFamilyOf(t *testing.T) {
 func TestTableSurvivesAnyCut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		path := filepath.Join(t.TempDir(), "t.csv")
-		written, err := encode([]kernel.Row{{ModelName: "a,b"}, {ModelName: strings.Repeat("long", 20)}, {ModelName: "d"}}, false)
+		written, err := encode([]Kernel{{ModelName: "a,b"}, {ModelName: strings.Repeat("long", 20)}, {ModelName: "d"}}, false)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -86,7 +85,7 @@ func TestTableSurvivesAnyCut(t *testing.T) {
 		if err := os.WriteFile(path, written[:cut], 0o644); err != nil {
 			rt.Fatal(err)
 		}
-		table, err := OpenTable[kernel.Row](path)
+		table, err := OpenTable[Kernel](path)
 		if header := bytes.IndexByte(written, '\n'); cut > 0 && cut <= header { // not known to be ours
 			if same, _ := os.ReadFile(path); !errors.Is(err, file.ErrForeign) || !bytes.Equal(same, written[:cut]) {
 				rt.Errorf("cut at %d: %v, and the file is %q", cut, err, same)
@@ -97,13 +96,13 @@ func TestTableSurvivesAnyCut(t *testing.T) {
 			rt.Fatalf("cut at %d: %v", cut, err)
 		}
 		had := len(table.Rows)
-		if err := errors.Join(table.Add(kernel.Row{ModelName: "new"}), table.Close()); err != nil {
+		if err := errors.Join(table.Add(Kernel{ModelName: "new"}), table.Close()); err != nil {
 			rt.Fatal(err)
 		}
 		if whole, err := os.ReadFile(path); err != nil || !strings.HasSuffix(string(whole), "\n") {
 			rt.Errorf("cut at %d: the file ends in %q", cut, whole[max(0, len(whole)-20):])
 		}
-		back, err := OpenTable[kernel.Row](path)
+		back, err := OpenTable[Kernel](path)
 		if err != nil || len(back.Rows) != had+1 || back.Rows[had].ModelName != "new" || had != max(0, strings.Count(string(written[:cut]), "\n")-1) {
 			rt.Errorf("cut at %d: %d rows, then %d: %v", cut, had, len(back.Rows), err)
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/shared/dataset"
 )
 
@@ -18,7 +17,7 @@ var ErrNoRows = errors.New("no measured inference")
 // Data is what files of measurements hold.
 type Data struct {
 	Rows    []Row
-	Kernels []kernel.Row
+	Kernels []Kernel
 	Files   []string
 	// Counts are of the rows, Missing of those among them without a time.
 	Counts  dataset.Counts
@@ -47,7 +46,7 @@ func ReadDir(path string) (*Data, error) {
 	d := &Data{}
 	for i, file := range files {
 		if strings.HasSuffix(file, kernelsEnd) {
-			kernels, err := dataset.Load[kernel.Row](file, dataset.Options{})
+			kernels, err := dataset.Load[Kernel](file, dataset.Options{})
 			if err != nil {
 				if !info.IsDir() && i == 1 && errors.Is(err, os.ErrNotExist) {
 					continue

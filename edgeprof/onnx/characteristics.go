@@ -68,14 +68,22 @@ type MACs struct {
 	Recurrent int64 `json:"recurrent"`
 }
 
+// Work is what is computed and moved in one inference.
+type Work struct {
+	MACs           int64 `dataset:"macs"`
+	ParameterBytes int64 `dataset:"parameter_bytes"` // of constant inputs
+	ReadBytes      int64 `dataset:"read_bytes"`      // of other inputs
+	WrittenBytes   int64 `dataset:"written_bytes"`
+}
+
+// Bytes are all that are moved.
+func (w *Work) Bytes() int64 { return w.ParameterBytes + w.ReadBytes + w.WrittenBytes }
+
 // Cost is what one node does in one inference.
 type Cost struct {
-	Node            int // index in the graph
-	Class           Class
-	MACs            int64
-	ParameterBytes  int64 // of constant inputs
-	ReadBytes       int64 // of other inputs
-	WrittenBytes    int64
+	Node  int // index in the graph
+	Class Class
+	Work
 	Inputs, Outputs []Shaped
 	Folded          bool // depends on no input: a run time computes it once, ahead
 

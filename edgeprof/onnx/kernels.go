@@ -5,24 +5,29 @@ import "slices"
 // Kernel is what a run time starts as one piece of work: a node, with those it
 // is joined with.
 type Kernel struct {
-	Nodes []int  // indices in the graph; the first gives the kernel its name
-	Op    string // of the first node, or [SkipNormalization]
-	Class Class
-
-	MACs           int64
-	ParameterBytes int64
-	ReadBytes      int64
-	WrittenBytes   int64
-
-	// Rows, Depth and Columns are the kernel as a matrix product: filters, what
-	// is summed for one value, and places of an image; for other kernels the
-	// length of the last axis and the number of such rows.
-	Rows, Depth, Columns int64
-	Window               int64 // cells of a convolution's or pool's window: 1
-	Stride               int64 // 1
-	Groups               int64 // 1
-	Times                int64 // that it runs in one inference: 1, or the trips of a loop around it
+	Nodes  []int  `dataset:"-"`  // indices in the graph; the first gives the kernel its name
+	Op     string `dataset:"op"` // of the first node, or [SkipNormalization]
+	Class  Class  `dataset:"class"`
+	Joined int    `dataset:"joined"` // nodes that it computes
+	Work
+	Product
+	Times int64 `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
 }
+
+// Product is a kernel as a matrix product: filters, what is summed for one value,
+// and places of an image; for other kernels the length of the last axis and the
+// number of such rows.
+type Product struct {
+	Rows    int64 `dataset:"rows"`
+	Depth   int64 `dataset:"depth"`
+	Columns int64 `dataset:"columns"`
+	Window  int64 `dataset:"window"` // cells of a convolution's or pool's window: 1
+	Stride  int64 `dataset:"stride"` // 1
+	Groups  int64 `dataset:"groups"` // 1
+}
+
+// one is the product of a kernel whose shape is not known.
+var one = Product{Window: 1, Stride: 1, Groups: 1}
 
 // SkipNormalization is the operator that a sum and the normalization of layers
 // that alone follows it become.
@@ -50,10 +55,7 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 	if a.Model == nil {
 		kernels := make([]Kernel, len(a.Costs))
 		for i, c := range a.Costs {
-			kernels[i] = Kernel{
-				Nodes: []int{c.Node}, Class: c.Class, MACs: c.MACs, ParameterBytes: c.ParameterBytes, ReadBytes: c.ReadBytes, WrittenBytes: c.WrittenBytes,
-				Window: 1, Stride: 1, Groups: 1, Times: 1,
-			}
+			kernels[i] = Kernel{Nodes: []int{c.Node}, Class: c.Class, Joined: 1, Work: c.Work, Product: one, Times: 1}
 		}
 		return kernels
 	}
@@ -80,6 +82,7 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 	kernels := make([]Kernel, len(j.kernels))
 	for i, k := range j.kernels {
 		kernels[i] = *k
+		kernels[i].Joined = len(k.Nodes)
 	}
 	return kernels
 }
@@ -110,10 +113,7 @@ type joiner struct {
 
 func (j *joiner) start(c *Cost, times int64) {
 	n := c.node
-	k := &Kernel{
-		Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, MACs: c.MACs, ParameterBytes: c.ParameterBytes, ReadBytes: c.ReadBytes,
-		WrittenBytes: c.WrittenBytes, Window: 1, Stride: 1, Groups: 1, Times: times,
-	}
+	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Product: one, Times: times}
 	k.measure(n, c)
 	j.kernels = append(j.kernels, k)
 	if len(n.Outputs) == 0 {

@@ -84,8 +84,8 @@ func TestKernels(t *testing.T) {
 func TestKernelBytes(t *testing.T) {
 	k := chain(t, "Conv x,w>a", "Relu a>y").Kernels(Fused)[0]
 	want := Kernel{
-		Nodes: []int{0, 1}, Op: "Conv", Class: ClassConv, MACs: 4 * 64, ParameterBytes: 64, ReadBytes: 256, WrittenBytes: 256,
-		Rows: 4, Depth: 4, Columns: 16, Window: 1, Stride: 1, Groups: 1, Times: 1,
+		Nodes: []int{0, 1}, Op: "Conv", Class: ClassConv, Joined: 2, Work: Work{MACs: 4 * 64, ParameterBytes: 64, ReadBytes: 256, WrittenBytes: 256},
+		Product: Product{Rows: 4, Depth: 4, Columns: 16, Window: 1, Stride: 1, Groups: 1}, Times: 1,
 	}
 	if diff := cmp.Diff(want, k); diff != "" {
 		t.Error(diff)
@@ -93,8 +93,8 @@ func TestKernelBytes(t *testing.T) {
 }
 
 func TestKernelsOfCosts(t *testing.T) {
-	a := &Analysis{Costs: []Cost{{Node: 3, Class: ClassConv, MACs: 7, WrittenBytes: 8}}}
-	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, MACs: 7, WrittenBytes: 8, Window: 1, Stride: 1, Groups: 1, Times: 1}}
+	a := &Analysis{Costs: []Cost{{Node: 3, Class: ClassConv, Work: Work{MACs: 7, WrittenBytes: 8}}}}
+	want := []Kernel{{Nodes: []int{3}, Class: ClassConv, Joined: 1, Work: Work{MACs: 7, WrittenBytes: 8}, Product: Product{Window: 1, Stride: 1, Groups: 1}, Times: 1}}
 	if diff := cmp.Diff(want, a.Kernels(Fused)); diff != "" {
 		t.Error(diff)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -19,7 +18,7 @@ type Answer struct {
 // PredictRow predicts a row: by the kernels of its model, where these and its
 // setting are known, else by its counts. The error is [ErrNoCounts] or one of the
 // trees'.
-func (m *Model) PredictRow(r *measurement.Row, kernels []kernel.Row) (Answer, error) {
+func (m *Model) PredictRow(r *measurement.Row, kernels []measurement.Kernel) (Answer, error) {
 	if c := m.setting(r.Setting); c != nil && len(kernels) > 0 {
 		v := c.idle(kernels)
 		a := Answer{Seconds: c.band(v).Predict(v), Method: MethodKernels}

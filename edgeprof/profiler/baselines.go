@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -131,7 +131,7 @@ func roofline(train []Case) baseline {
 		for i := range c.Kernels {
 			if k := &c.Kernels[i]; k.Seconds != nil && *k.Seconds > 2e-5 { // long enough to be sure of
 				p.macs = max(p.macs, float64(k.MACs) / *k.Seconds)
-				p.bytes = max(p.bytes, float64(moved(k)) / *k.Seconds)
+				p.bytes = max(p.bytes, float64(k.Bytes()) / *k.Seconds)
 			}
 		}
 	}
@@ -158,16 +158,16 @@ func roofline(train []Case) baseline {
 func work(c *Case) (macs, bytes float64) {
 	for i := range c.Kernels {
 		macs += float64(c.Kernels[i].MACs)
-		bytes += float64(moved(&c.Kernels[i]))
+		bytes += float64(c.Kernels[i].Bytes())
 	}
 	return macs, bytes
 }
 
 // unseen are the classes of a case's kernels that no kernel of the training had.
-func unseen(rates map[onnx.Class]Rates, kernels []kernel.Row) []onnx.Class {
+func unseen(rates map[onnx.Class]Rates, kernels []measurement.Kernel) []onnx.Class {
 	var out []onnx.Class
 	for _, class := range classes {
-		if rates[class].Nodes == 0 && slices.ContainsFunc(kernels, func(k kernel.Row) bool { return k.Class == string(class) }) {
+		if rates[class].Nodes == 0 && slices.ContainsFunc(kernels, func(k measurement.Kernel) bool { return k.Class == class }) {
 			out = append(out, class)
 		}
 	}

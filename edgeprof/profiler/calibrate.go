@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -89,9 +89,9 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	trees      *KernelTrees            // nil is the rates alone
-	neighbours neighbours              // of Near
-	known      map[*kernel.Row]float64 // what trees said of kernels; nil notes nothing
+	trees      *KernelTrees                    // nil is the rates alone
+	neighbours neighbours                      // of Near
+	known      map[*measurement.Kernel]float64 // what trees said of kernels; nil notes nothing
 }
 
 // Error is one model's measured time beside its prediction.
@@ -150,7 +150,7 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 	}
 	found := make([]*Calibration, len(tried))
 	for _, family := range append([]string{""}, all...) {
-		known := map[*kernel.Row]float64{}
+		known := map[*measurement.Kernel]float64{}
 		for i, belief := range tried {
 			left := local(without(cases, family), facts, trees, belief, known)
 			if family == "" {
@@ -174,7 +174,7 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 
 // local is fit without the user's own models, whose kernels are neighbours. What
 // trees say of kernels with the same rates is noted in known.
-func local(cases []Case, facts Facts, trees *KernelTrees, belief float64, known map[*kernel.Row]float64) *Calibration {
+func local(cases []Case, facts Facts, trees *KernelTrees, belief float64, known map[*measurement.Kernel]float64) *Calibration {
 	c := fit(without(cases, Own), facts, trees, belief, known)
 	c.learnNear(cases)
 	return c
@@ -228,7 +228,7 @@ func off(errors []Error) float64 {
 }
 
 // fit finds the rates of one setting and the scale of their sums.
-func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64, known map[*kernel.Row]float64) *Calibration {
+func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64, known map[*measurement.Kernel]float64) *Calibration {
 	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), Belief: belief, trees: trees, known: known}
 	var ratios []float64
 	for _, m := range cases {
@@ -318,7 +318,7 @@ func bandBetween(low, high float64) uncertainty.Band {
 }
 
 // kernels are the predicted times of a model's kernels on the idle device.
-func (c *Calibration) kernels(kernels []kernel.Row) []float64 {
+func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 	at := conditionsOf(c.Facts.Threads, c.Facts.quota(), kernels)
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
@@ -329,8 +329,8 @@ func (c *Calibration) kernels(kernels []kernel.Row) []float64 {
 }
 
 // once is what rates and trees say of a kernel.
-func (c *Calibration) once(k *kernel.Row, at conditions) float64 {
-	r := c.Rates[onnx.Class(k.Class)]
+func (c *Calibration) once(k *measurement.Kernel, at conditions) float64 {
+	r := c.Rates[k.Class]
 	if c.Belief == 0 {
 		return r.seconds(k)
 	}
@@ -368,7 +368,7 @@ func (c *Calibration) index() { c.neighbours = neighboursOf(c.Near, c.Carry) }
 
 // idle is the predicted time of a model's kernels on the idle device, the call
 // included.
-func (c *Calibration) idle(kernels []kernel.Row) float64 {
+func (c *Calibration) idle(kernels []measurement.Kernel) float64 {
 	sum := c.Call
 	for _, t := range c.kernels(kernels) {
 		sum += t

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -29,7 +28,7 @@ type Case struct {
 	// was only one.
 	Repeat float64
 	// Kernels with their times, which sum to Seconds.
-	Kernels []kernel.Row
+	Kernels []measurement.Kernel
 	// Rows are the measured inferences.
 	Rows []measurement.Row
 }
@@ -57,7 +56,7 @@ func Cases(d *measurement.Data) []Case {
 	var cases []Case
 	for _, c := range byKey {
 		c.Repeat = c.repeat()
-		slices.SortFunc(c.Kernels, func(a, b kernel.Row) int { return cmp.Compare(a.Index, b.Index) })
+		slices.SortFunc(c.Kernels, func(a, b measurement.Kernel) int { return cmp.Compare(a.Index, b.Index) })
 		c.untangle()
 		cases = append(cases, *c)
 	}
@@ -79,7 +78,7 @@ func known(v *float64, otherwise float64) float64 {
 // merge keeps the shorter of a kernel's times in two rounds. ONNX Runtime tells
 // whole microseconds, so that a mean says more than the shortest; elsewhere the
 // shortest is taken.
-func (c *Case) merge(k kernel.Row) {
+func (c *Case) merge(k measurement.Kernel) {
 	if k.Min != nil && c.Runtime != "ort" {
 		k.Seconds = k.Min
 	}
@@ -97,7 +96,7 @@ func (c *Case) merge(k kernel.Row) {
 // untangle forgets the times of kernels of a model with control flow: a run time
 // tells a node with all that its body took.
 func (c *Case) untangle() {
-	if !slices.ContainsFunc(c.Kernels, func(k kernel.Row) bool { return k.Op == "If" || k.Op == "Loop" || k.Op == "Scan" }) {
+	if !slices.ContainsFunc(c.Kernels, func(k measurement.Kernel) bool { return k.Op == "If" || k.Op == "Loop" || k.Op == "Scan" }) {
 		return
 	}
 	for i := range c.Kernels {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -49,7 +48,7 @@ func calibrationCases(seed uint64) []uncertainty.Case {
 	c.bound()
 	cases := make([]uncertainty.Case, 100)
 	for i := range cases {
-		model := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, MACs: int64(1+rng.IntN(9)) * 1e6}}}
+		model := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: int64(1+rng.IntN(9)) * 1e6}}}}
 		p := c.Predict(model, device.Device{UUID: "here", Cores: 4})
 		cases[i] = uncertainty.Case{Prediction: p.Seconds, Actual: p.Idle * skewed(rng)}
 	}
@@ -77,7 +76,7 @@ func kernelCases(seed uint64) []uncertainty.Case {
 	m := judged(rng)
 	cases := make([]uncertainty.Case, 100)
 	for i := range cases {
-		a, err := m.PredictRow(&measurement.Row{Setting: "here"}, []kernel.Row{{Class: string(onnx.ClassConv), MACs: 1e6}})
+		a, err := m.PredictRow(&measurement.Row{Setting: "here"}, []measurement.Kernel{{Kernel: onnx.Kernel{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e6}}}})
 		if err != nil {
 			panic(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/shared/regression"
 )
 
@@ -211,7 +211,7 @@ func (c Case) keep(row func(int) bool) (Case, bool) {
 }
 
 // scaled makes kernels sum to another time.
-func scaled(kernels []kernel.Row, seconds float64) []kernel.Row {
+func scaled(kernels []measurement.Kernel, seconds float64) []measurement.Kernel {
 	out := slices.Clone(kernels)
 	sum := 0.0
 	for _, k := range out {

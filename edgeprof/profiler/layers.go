@@ -2,29 +2,29 @@ package profiler
 
 import (
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 )
 
 // Layer is a kernel of a model with its predicted time.
 type Layer struct {
-	Name    string  `json:"name"`
-	Op      string  `json:"op"`
-	Class   string  `json:"class"`
-	Shape   []int64 `json:"shape"` // of its result
-	Times   int64   `json:"times"` // that it runs
-	MACs    int64   `json:"macs"`  // of all times, as what follows
-	Bytes   int64   `json:"bytes"`
-	Seconds float64 `json:"predicted_seconds"`
-	Share   float64 `json:"share"`
+	Name    string     `json:"name"`
+	Op      string     `json:"op"`
+	Class   onnx.Class `json:"class"`
+	Shape   []int64    `json:"shape"` // of its result
+	Times   int64      `json:"times"` // that it runs
+	MACs    int64      `json:"macs"`  // of all times, as what follows
+	Bytes   int64      `json:"bytes"`
+	Seconds float64    `json:"predicted_seconds"`
+	Share   float64    `json:"share"`
 }
 
 // Layers are the model's kernels in the calibration's run time, with the seconds
 // that each takes on a device as it is loaded now. They sum to the prediction.
 func (c *Calibration) Layers(a *onnx.Analysis, d device.Device) ([]Layer, Prediction) {
 	p := c.Predict(a, d)
-	kernels := a.Kernels(kernel.FusionOf(c.Facts.Runtime))
-	seconds := c.kernels(kernel.Rows(kernels))
+	kernels := a.Kernels(measurement.FusionOf(c.Facts.Runtime))
+	seconds := c.kernels(measurement.Kernels(kernels))
 	sum := 0.0
 	for _, t := range seconds {
 		sum += t
@@ -44,7 +44,7 @@ func (c *Calibration) Layers(a *onnx.Analysis, d device.Device) ([]Layer, Predic
 // last one's result. Those of bodies have neither.
 func layerOf(a *onnx.Analysis, k *onnx.Kernel) Layer {
 	l := Layer{
-		Op: k.Op, Class: string(k.Class), Shape: []int64{}, Times: k.Times, MACs: k.MACs * k.Times, Bytes: (k.ParameterBytes + k.ReadBytes + k.WrittenBytes) * k.Times,
+		Op: k.Op, Class: k.Class, Shape: []int64{}, Times: k.Times, MACs: k.MACs * k.Times, Bytes: k.Bytes() * k.Times,
 	}
 	nodes := a.Model.Graph.Nodes
 	last := k.Nodes[len(k.Nodes)-1]

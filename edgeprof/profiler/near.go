@@ -3,7 +3,7 @@ package profiler
 import (
 	"math"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 )
 
 // Near is a kernel of the user's own models that was measured on the device: how
@@ -22,7 +22,7 @@ type Near struct {
 // nearSizes place a kernel among those of its operator.
 type nearSizes [10]float64
 
-func near(k *kernel.Row) nearSizes {
+func near(k *measurement.Kernel) nearSizes {
 	return nearSizes{
 		logSize(k.MACs), logSize(k.ParameterBytes), logSize(k.ReadBytes), logSize(k.WrittenBytes), logSize(k.Rows), logSize(k.Depth), logSize(k.Columns),
 		logSize(k.Window), 2 * logSize(k.Stride), logSize(k.Groups),
@@ -30,11 +30,11 @@ func near(k *kernel.Row) nearSizes {
 }
 
 // kindOf tells kernels of one operator apart that run by other code.
-func kindOf(k *kernel.Row) string {
+func kindOf(k *measurement.Kernel) string {
 	if k.Window > 1 {
-		return k.Op + " " + k.Class + " of windows"
+		return k.Op + " " + string(k.Class) + " of windows"
 	}
-	return k.Op + " " + k.Class
+	return k.Op + " " + string(k.Class)
 }
 
 // The neighbourhood of a kernel: how many doublings of one size apart two are
@@ -99,7 +99,7 @@ func (m *mean) towards(otherwise float64) float64 {
 	return sum / float64(strangers+len(m.sum))
 }
 
-func (n *neighbours) factor(k *kernel.Row) float64 {
+func (n *neighbours) factor(k *measurement.Kernel) float64 {
 	of, ok := n.kinds[kindOf(k)]
 	if !ok {
 		of = n.all

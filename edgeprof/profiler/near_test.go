@@ -4,18 +4,20 @@ import (
 	"math"
 	"testing"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
+	"github.com/foretime/foretime/edgeprof/onnx"
 )
 
 // Kernels of one kind carry what was learnt of them to others of the kind, in full
 // to their like, by the number of models that say so to the rest, and not at all
 // where that did not help.
 func TestNeighbours(t *testing.T) {
-	measured := kernel.Row{Op: "Conv", Class: "conv", MACs: 1e6, Rows: 64, Depth: 576, Columns: 196, Window: 9}
+	measured := measurement.Kernel{Kernel: onnx.Kernel{
+		Op: "Conv", Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e6}, Product: onnx.Product{Rows: 64, Depth: 576, Columns: 196, Window: 9},
+	}}
 	far := measured
 	far.MACs, far.Columns = 1e9, 12544
-	other := kernel.Row{Op: "Softmax", Class: "softmax", WrittenBytes: 4000}
+	other := measurement.Kernel{Kernel: onnx.Kernel{Op: "Softmax", Class: onnx.ClassSoftmax, Work: onnx.Work{WrittenBytes: 4000}}}
 	var known []Near
 	for _, model := range []string{"a", "b", "c", "d"} {
 		known = append(known, Near{Op: "Conv", Sizes: near(&measured), Factor: 2, Kind: kindOf(&measured), Model: model, Seconds: 1e-3})
@@ -25,7 +27,7 @@ func TestNeighbours(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		carry float64
-		of    kernel.Row
+		of    measurement.Kernel
 		want  float64
 	}{
 		{"its like", 0, measured, 4 * math.Log(2) / (4 + prior)}, {"not carried", 0, far, 0},
@@ -47,7 +49,7 @@ func TestCall(t *testing.T) {
 	d := &measurement.Data{Rows: []measurement.Row{row(CallModel, Operators, 10e-6), row("m", "vgg", 50e-6)}}
 	for i := range 4 {
 		seconds := 10e-6
-		d.Kernels = append(d.Kernels, kernel.Row{ModelName: "m", Setting: "s", Runtime: "ort", Index: i, Op: "Conv", Class: "conv", MACs: 1000, Seconds: &seconds})
+		d.Kernels = append(d.Kernels, measurement.Kernel{ModelName: "m", Setting: "s", Runtime: "ort", Index: i, Kernel: onnx.Kernel{Op: "Conv", Class: onnx.ClassConv, Work: onnx.Work{MACs: 1000}}, Seconds: &seconds})
 	}
 	cases := Cases(d)
 	if len(cases) != 1 || cases[0].Call != 10e-6 || math.Abs(*cases[0].Kernels[0].Seconds-10e-6) > 1e-12 {

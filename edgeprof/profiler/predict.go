@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -36,7 +36,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p := Prediction{}
 	byClass := map[onnx.Class]float64{}
 	unmeasured := map[onnx.Class]bool{}
-	kernels := kernel.Rows(a.Kernels(kernel.FusionOf(c.Facts.Runtime)))
+	kernels := measurement.Kernels(a.Kernels(measurement.FusionOf(c.Facts.Runtime)))
 	for i, seconds := range c.called(c.kernels(kernels)) {
 		class := onnx.Class(kernels[i].Class)
 		byClass[class] += seconds

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/linear"
@@ -19,11 +19,9 @@ type Rates struct {
 }
 
 // seconds of one kernel.
-func (r Rates) seconds(k *kernel.Row) float64 {
-	return r.Start + r.MAC*float64(k.MACs) + r.Byte*float64(moved(k))
+func (r Rates) seconds(k *measurement.Kernel) float64 {
+	return r.Start + r.MAC*float64(k.MACs) + r.Byte*float64(k.Bytes())
 }
-
-func moved(k *kernel.Row) int64 { return k.ParameterBytes + k.ReadBytes + k.WrittenBytes }
 
 var classes = onnx.Classes()
 
@@ -35,12 +33,12 @@ var kin = map[onnx.Class]onnx.Class{
 // ratesFor finds the rates of each class from kernels with their times. A class
 // without measurements gets those of its kin, or of all kernels together.
 func ratesFor(cases []Case) map[onnx.Class]Rates {
-	byClass := map[onnx.Class][]*kernel.Row{}
-	var all []*kernel.Row
+	byClass := map[onnx.Class][]*measurement.Kernel{}
+	var all []*measurement.Kernel
 	for _, c := range cases {
 		for i := range c.Kernels {
 			if k := &c.Kernels[i]; k.Seconds != nil && *k.Seconds > 0 {
-				byClass[onnx.Class(k.Class)] = append(byClass[onnx.Class(k.Class)], k)
+				byClass[k.Class] = append(byClass[k.Class], k)
 				all = append(all, k)
 			}
 		}
@@ -66,7 +64,7 @@ const reweightings = 12
 // time, with no rate below zero: short kernels count like long ones, and too much
 // by a factor counts like too little by it. Each round is non-negative least
 // squares with weights from the round before.
-func ratesOf(kernels []*kernel.Row) (Rates, bool) {
+func ratesOf(kernels []*measurement.Kernel) (Rates, bool) {
 	if len(kernels) < 3 {
 		return Rates{}, false
 	}
@@ -79,7 +77,7 @@ func ratesOf(kernels []*kernel.Row) (Rates, bool) {
 		s := regression.Samples{Features: 3}
 		for i, k := range kernels {
 			w := 1 / math.Sqrt(predicted[i]**k.Seconds)
-			s.X = append(s.X, w, w*float64(k.MACs), w*float64(moved(k)))
+			s.X = append(s.X, w, w*float64(k.MACs), w*float64(k.Bytes()))
 			s.Y = append(s.Y, w**k.Seconds)
 		}
 		m, err := linear.NNLS{NoIntercept: true}.Fit(context.Background(), s)

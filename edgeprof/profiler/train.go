@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 )
@@ -58,7 +57,7 @@ func learn(ctx context.Context, cases []Case, rounds int) (*Model, error) {
 
 // timed reports whether a kernel of the case has a time.
 func (c *Case) timed() bool {
-	return slices.ContainsFunc(c.Kernels, func(k kernel.Row) bool { return k.Seconds != nil && *k.Seconds > 0 })
+	return slices.ContainsFunc(c.Kernels, func(k measurement.Kernel) bool { return k.Seconds != nil && *k.Seconds > 0 })
 }
 
 // facts are what the case's rows say of where it was measured.

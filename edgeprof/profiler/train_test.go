@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/synth"
@@ -44,11 +43,11 @@ var made = sync.OnceValue(func() *measurement.Data {
 			panic(err)
 		}
 		for setting, rate := range []float64{1, 0.5} {
-			rows := kernel.Rows(a.Kernels(onnx.Unfused))
+			rows := measurement.Kernels(a.Kernels(onnx.Unfused))
 			sum := 0.0
 			for i := range rows {
 				k := &rows[i]
-				r := truth[onnx.Class(k.Class)]
+				r := truth[k.Class]
 				t := rate*(r.seconds(k)-r.Start) + r.Start*[]float64{1, 20}[setting]
 				t *= math.Exp(0.02 * rng.NormFloat64())
 				k.ModelName, k.Family, k.Setting, k.Runtime, k.Threads, k.Quota, k.Seconds = n.Name, measurement.FamilyOf(n.Family), []string{"desktop-go-t1", "desktop-go-t2"}[setting], "go", float64(setting+1), 1, &t
@@ -315,7 +314,7 @@ func TestCases(t *testing.T) {
 			{ModelName: "m", Setting: "s", Runtime: "ort", Time: measurement.Took(3), Round: round(0)}, {ModelName: "m", Setting: "s", Runtime: "ort", Time: measurement.Took(2), Round: round(1)},
 			{ModelName: "a", Setting: "s", Time: measurement.Took(5)},
 		},
-		Kernels: []kernel.Row{
+		Kernels: []measurement.Kernel{
 			{ModelName: "m", Setting: "s", Index: 1, Seconds: s(2e-6)}, {ModelName: "m", Setting: "s", Index: 0, Seconds: s(9)}, {ModelName: "m", Setting: "s", Index: 0, Round: 1, Seconds: s(4)},
 			{ModelName: "m", Setting: "s", Index: 2}, {ModelName: "none", Setting: "s"},
 		},
@@ -340,7 +339,7 @@ func TestSettle(t *testing.T) {
 	timed := func(runtime string, whole float64, kernels ...float64) Case {
 		c := Case{Setting: runtime, Runtime: runtime, Seconds: whole}
 		for i := range kernels {
-			c.Kernels = append(c.Kernels, kernel.Row{Index: i, Seconds: &kernels[i]})
+			c.Kernels = append(c.Kernels, measurement.Kernel{Index: i, Seconds: &kernels[i]})
 		}
 		return c
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/tree"
@@ -39,7 +39,7 @@ type conditions struct {
 	parameters, touched int64
 }
 
-func conditionsOf(threads int, quota float64, kernels []kernel.Row) conditions {
+func conditionsOf(threads int, quota float64, kernels []measurement.Kernel) conditions {
 	at := conditions{threads: threads, quota: quota}
 	for i := range kernels {
 		at.parameters += kernels[i].ParameterBytes
@@ -49,7 +49,7 @@ func conditionsOf(threads int, quota float64, kernels []kernel.Row) conditions {
 }
 
 // channels are those of a convolution's input; a product's depth elsewhere.
-func channels(k *kernel.Row) int64 { return k.Depth / max(1, k.Window) * max(1, k.Groups) }
+func channels(k *measurement.Kernel) int64 { return k.Depth / max(1, k.Window) * max(1, k.Groups) }
 
 // filled is how full the vectors of 16 values are that rows are computed in.
 func filled(rows int64) float64 { return float64(rows) / float64(max(1, (rows+15)/16*16)) }
@@ -66,10 +66,10 @@ var runtimes = []string{"go", "ort"}
 func logSize(n int64) float64 { return math.Log2(1 + float64(max(0, n))) }
 
 // features appends a kernel's row.
-func features(x []float64, ops []string, k *kernel.Row, r Rates, at conditions) []float64 {
+func features(x []float64, ops []string, k *measurement.Kernel, r Rates, at conditions) []float64 {
 	seconds := max(1e-9, r.seconds(k))
 	class := math.NaN()
-	if i := slices.Index(classes, onnx.Class(k.Class)); i >= 0 {
+	if i := slices.Index(classes, k.Class); i >= 0 {
 		class = float64(i)
 	}
 	rate := func(v float64) float64 {
@@ -81,9 +81,9 @@ func features(x []float64, ops []string, k *kernel.Row, r Rates, at conditions) 
 	return append(x,
 		code(ops, k.Op), class, logSize(k.MACs), logSize(k.ParameterBytes), logSize(k.ReadBytes), logSize(k.WrittenBytes), logSize(k.Rows), logSize(k.Depth), logSize(k.Columns),
 		float64(k.Window), float64(k.Stride), logSize(k.Groups), float64(k.Joined),
-		logSize(k.MACs)-logSize(moved(k)), math.Log2(seconds), r.Start/seconds, r.MAC*float64(k.MACs)/seconds, float64(k.Rows%16), float64(k.Depth%16), float64(k.Columns%16),
+		logSize(k.MACs)-logSize(k.Bytes()), math.Log2(seconds), r.Start/seconds, r.MAC*float64(k.MACs)/seconds, float64(k.Rows%16), float64(k.Depth%16), float64(k.Columns%16),
 		float64(at.threads), at.quota, rate(r.MAC), rate(r.Byte), logSize(at.touched),
-		logSize(at.parameters), logSize(channels(k)), float64(channels(k)%16), logSize(moved(k)), float64(int64(math.Sqrt(float64(k.Columns)))%6), filled(k.Rows),
+		logSize(at.parameters), logSize(channels(k)), float64(channels(k)%16), logSize(k.Bytes()), float64(int64(math.Sqrt(float64(k.Columns)))%6), filled(k.Rows),
 	)
 }
 
@@ -115,7 +115,7 @@ func learnTrees(ctx context.Context, cases []Case, rates map[string]map[onnx.Cla
 			if k.Seconds == nil || *k.Seconds <= 0 {
 				continue
 			}
-			r := rates[c.Setting][onnx.Class(k.Class)]
+			r := rates[c.Setting][k.Class]
 			s.X = features(s.X, t.ops, k, r, at)
 			s.Y = append(s.Y, bounded(math.Log(*k.Seconds/max(1e-9, r.seconds(k)))))
 			// What counts is the sum: a kernel weighs by its part of it.
@@ -137,7 +137,7 @@ func bounded(v float64) float64 { return max(-1.5, min(1.5, v)) }
 
 // factor is what the trees make of the rates. Of an operator that they have not
 // seen they know nothing.
-func (t *KernelTrees) factor(k *kernel.Row, r Rates, at conditions) float64 {
+func (t *KernelTrees) factor(k *measurement.Kernel, r Rates, at conditions) float64 {
 	if t == nil || !slices.Contains(t.ops, k.Op) {
 		return 1
 	}

@@ -69,7 +69,7 @@ func work(a *onnx.Analysis) []map[string]any {
 			if k.Class == class {
 				n += k.Times
 				macs += k.MACs * k.Times
-				bytes += (k.ParameterBytes + k.ReadBytes + k.WrittenBytes) * k.Times
+				bytes += k.Bytes() * k.Times
 			}
 		}
 		if n > 0 {

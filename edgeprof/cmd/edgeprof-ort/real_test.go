@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/runtime/native"
@@ -177,7 +177,7 @@ func found(t *testing.T, m *onnx.Model, p runtime.Profile) {
 	}
 	kernels := a.Kernels(onnx.Fused)
 	asked, missing := 0, map[string]int{}
-	for k, seconds := range kernel.Times(kernels, p) {
+	for k, seconds := range measurement.KernelTimes(kernels, p) {
 		if kernels[k].Op == "Reshape" {
 			continue
 		}

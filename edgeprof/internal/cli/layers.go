@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/collection"
-	"github.com/foretime/foretime/edgeprof/kernel"
+	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/cli"
@@ -111,10 +111,10 @@ func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Model, err)
 	}
-	kernels := a.Kernels(kernel.FusionOf(l.Runtime))
+	kernels := a.Kernels(measurement.FusionOf(l.Runtime))
 	times := make([][]float64, len(kernels))
 	for _, p := range profiles[warmingRuns:] {
-		for k, t := range kernel.Times(kernels, p) {
+		for k, t := range measurement.KernelTimes(kernels, p) {
 			times[k] = append(times[k], t)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/kernel"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/cli"
@@ -103,15 +102,15 @@ func readText(path string) ([][]string, error) {
 
 // readKernels reads the kernels of models by model and setting, those of the
 // first round; a file that is not there has none.
-func readKernels(path string) (map[[2]string][]kernel.Row, error) {
-	table, err := dataset.Load[kernel.Row](path, dataset.Options{})
+func readKernels(path string) (map[[2]string][]measurement.Kernel, error) {
+	table, err := dataset.Load[measurement.Kernel](path, dataset.Options{})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	kernels := map[[2]string][]kernel.Row{}
+	kernels := map[[2]string][]measurement.Kernel{}
 	for _, k := range table.Rows {
 		if k.Round == 0 {
 			key := [2]string{k.ModelName, k.Setting}

@@ -1,4 +1,4 @@
-package kernel
+package measurement
 
 import (
 	"strings"
@@ -15,11 +15,11 @@ func FusionOf(runtimeName string) onnx.Fusion {
 	return onnx.Unfused
 }
 
-// Times is the time of each kernel in one profiled inference. A kernel
+// KernelTimes is the time of each kernel in one profiled inference. A kernel
 // that the run time made itself (it brings tensors into another order) counts to
 // the one it serves: the one before when it handles an output, else the one
 // after. A kernel that the profile does not show has no time: 0.
-func Times(kernels []onnx.Kernel, p runtime.Profile) []float64 {
+func KernelTimes(kernels []onnx.Kernel, p runtime.Profile) []float64 {
 	of := map[int]int{}
 	for k := range kernels {
 		for _, n := range kernels[k].Nodes {
