@@ -1,7 +1,6 @@
 package device
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -144,13 +143,7 @@ func (l Local) ticks() (times, error) {
 }
 
 // read is a small file's text, "" when it cannot be read.
-func (l Local) read(path string) string {
-	b, err := fs.ReadFile(l.Root, path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimRight(strings.TrimSpace(string(b)), "\x00")
-}
+func (l Local) read(path string) string { return files{l.Root}.text(path) }
 
 // model is the board (device tree), the machine (DMI) or the processor.
 func (l Local) model() string {
@@ -165,15 +158,7 @@ func (l Local) model() string {
 	return "unknown"
 }
 
-func (l Local) cpuinfo(key string) string {
-	scan := bufio.NewScanner(strings.NewReader(l.read("proc/cpuinfo")))
-	for scan.Scan() {
-		if name, value, ok := strings.Cut(scan.Text(), ":"); ok && strings.TrimSpace(name) == key {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
-}
+func (l Local) cpuinfo(key string) string { return value(l.read("proc/cpuinfo"), key, ":") }
 
 // processor is its name; of an Arm chip that of the last core, since it lists its
 // big ones last.

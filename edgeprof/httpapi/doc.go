@@ -9,6 +9,9 @@
 // device, no answer. It never logs; what happened comes back through
 // [Settings.Observe].
 //
+// At / is a page for people: plain HTML, CSS and JavaScript, embedded as they are,
+// without a build; its headers forbid the browser to load anything from elsewhere.
+//
 //	service, err := httpapi.New(httpapi.Settings{Devices: devices, Load: load, Now: time.Now})
 //	if err != nil {
 //		return err

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/foretime/foretime/edgeprof/counts"
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/placement"
@@ -32,11 +31,11 @@ type Fleet interface {
 	Rank(a *onnx.Analysis) (*placement.Ranking, error)
 	// Profile orders the devices for a model of which only the counts are
 	// known. The error matches [placement.ErrNoDevice].
-	Profile(c counts.Counts) (*placement.Ranking, error)
+	Profile(c placement.Counts) (*placement.Ranking, error)
 	// Fastest is the first of Profile's candidates, without its reasons.
-	Fastest(c counts.Counts) (placement.Candidate, error)
+	Fastest(c placement.Counts) (placement.Candidate, error)
 	// Warnings are those of Profile that are of the counts, whatever the device.
-	Warnings(c counts.Counts) ([]string, error)
+	Warnings(c placement.Counts) ([]string, error)
 	// Layers are a model's kernels on the device of a name; nil where the model
 	// that predicts knows nothing of kernels.
 	Layers(a *onnx.Analysis, node string) []profiler.Layer
@@ -58,7 +57,7 @@ type Facts struct {
 // whose graph is known, and the power laws that follow from them for counts.
 type Calibrated struct {
 	own   *profiler.Calibration
-	law   *counts.Law
+	law   *placement.Law
 	rates func(device.Device) (*profiler.Calibration, error)
 
 	// Trained is what the rates were learnt from, for [Facts]; nil for rates
@@ -66,7 +65,7 @@ type Calibrated struct {
 	Trained *profiler.Training
 
 	mutex sync.Mutex
-	laws  map[*profiler.Calibration]*counts.Law // in use at the last On
+	laws  map[*profiler.Calibration]*placement.Law // in use at the last On
 }
 
 var _ Model = (*Calibrated)(nil)
@@ -75,11 +74,11 @@ var _ Model = (*Calibrated)(nil)
 // rates returns those of others, and nil for a device without. It may be nil
 // itself. It returns the same calibration again while that stays the same.
 func NewCalibrated(ctx context.Context, c *profiler.Calibration, rates func(device.Device) (*profiler.Calibration, error)) (*Calibrated, error) {
-	law, err := counts.Fit(ctx, c)
+	law, err := placement.FitLaw(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return &Calibrated{own: c, law: law, rates: rates, laws: map[*profiler.Calibration]*counts.Law{c: law}}, nil
+	return &Calibrated{own: c, law: law, rates: rates, laws: map[*profiler.Calibration]*placement.Law{c: law}}, nil
 }
 
 // Facts are the calibration's.
@@ -102,7 +101,7 @@ type calibratedFleet struct {
 
 type machine struct {
 	rates  *profiler.Calibration
-	law    *counts.Law
+	law    *placement.Law
 	slower float64 // than the calibrated machine, idle
 	away   profiler.Away
 }
@@ -110,7 +109,7 @@ type machine struct {
 // On finds each device's rates and how much slower it is.
 func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded []device.Excluded) (Fleet, error) {
 	fleet := &calibratedFleet{excluded: slices.Clone(excluded)}
-	used := map[*profiler.Calibration]*counts.Law{m.own: m.law}
+	used := map[*profiler.Calibration]*placement.Law{m.own: m.law}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	for _, d := range devices {
@@ -124,14 +123,14 @@ func (m *Calibrated) On(ctx context.Context, devices []device.Device, excluded [
 		}
 		if err == nil && used[rates] == nil {
 			if used[rates] = m.laws[rates]; used[rates] == nil {
-				used[rates], err = counts.Fit(ctx, rates)
+				used[rates], err = placement.FitLaw(ctx, rates)
 			}
 		}
 		if err != nil {
 			fleet.excluded = append(fleet.excluded, device.Excluded{Node: d.Node, Reason: err.Error()})
 			continue
 		}
-		factor, judged, err := counts.Slower(rates, d)
+		factor, judged, err := placement.Slower(rates, d)
 		if err != nil {
 			fleet.excluded = append(fleet.excluded, device.Excluded{Node: d.Node, Reason: err.Error()})
 			continue
@@ -169,14 +168,14 @@ func (f *calibratedFleet) Layers(a *onnx.Analysis, node string) []profiler.Layer
 }
 
 // Fastest estimates by each device's law, without saying why.
-func (f *calibratedFleet) Fastest(c counts.Counts) (placement.Candidate, error) {
+func (f *calibratedFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
 	return placement.Fastest(f.devices, f.excluded, f.byLaw(c))
 }
 
 // byLaw estimates from counts. Machines that share a law, as most do, share its
 // answer.
-func (f *calibratedFleet) byLaw(c counts.Counts) placement.Estimator {
-	var law *counts.Law
+func (f *calibratedFleet) byLaw(c placement.Counts) placement.Estimator {
+	var law *placement.Law
 	var idle uncertainty.Prediction
 	return func(i int) (placement.Estimate, error) {
 		m := &f.machines[i]
@@ -189,7 +188,7 @@ func (f *calibratedFleet) byLaw(c counts.Counts) placement.Estimator {
 }
 
 // Profile estimates by each device's law.
-func (f *calibratedFleet) Profile(c counts.Counts) (*placement.Ranking, error) {
+func (f *calibratedFleet) Profile(c placement.Counts) (*placement.Ranking, error) {
 	law := f.byLaw(c)
 	r, err := placement.Rank(f.devices, f.excluded, func(i int) (placement.Estimate, error) {
 		e, err := law(i)
@@ -204,12 +203,12 @@ func (f *calibratedFleet) Profile(c counts.Counts) (*placement.Ranking, error) {
 }
 
 // Warnings say what a law cannot know.
-func (f *calibratedFleet) Warnings(c counts.Counts) ([]string, error) {
+func (f *calibratedFleet) Warnings(c placement.Counts) ([]string, error) {
 	return f.machines[0].coarse(c), nil
 }
 
 // coarse says what a law cannot know.
-func (m *machine) coarse(c counts.Counts) []string {
+func (m *machine) coarse(c placement.Counts) []string {
 	if far := m.law.Outside(c); far != nil {
 		return []string{fmt.Sprintf("far outside: more than a hundred times as many as in any model that was fitted: %s; it takes as long at least as the largest that are not", strings.Join(far, ", "))}
 	}

@@ -7,22 +7,21 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/foretime/foretime/edgeprof/counts"
+	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/placement"
-	"github.com/foretime/foretime/edgeprof/prom"
 	"github.com/foretime/foretime/edgeprof/split"
 )
 
 // Problem is a refusal (RFC 9457, application/problem+json).
 type Problem struct {
-	Type      string           `json:"type"`
-	Title     string           `json:"title"`
-	Status    int              `json:"status"`
-	Detail    string           `json:"detail,omitempty"`
-	Instance  string           `json:"instance,omitempty"`
-	RequestID string           `json:"request_id,omitempty"`
-	Errors    []counts.Problem `json:"errors,omitempty"`
+	Type      string              `json:"type"`
+	Title     string              `json:"title"`
+	Status    int                 `json:"status"`
+	Detail    string              `json:"detail,omitempty"`
+	Instance  string              `json:"instance,omitempty"`
+	RequestID string              `json:"request_id,omitempty"`
+	Errors    []placement.Problem `json:"errors,omitempty"`
 
 	cause error // for Observe
 	wait  int   // seconds after which it is worth trying again; 0 for unknown
@@ -46,7 +45,7 @@ var kinds = []struct {
 	{errParameter, http.StatusUnprocessableEntity, "parameter", 0},
 	{onnx.ErrDimension, http.StatusUnprocessableEntity, "parameter", 0},
 	{errBroken, http.StatusBadRequest, "cut-short", 0},
-	{counts.ErrSyntax, http.StatusBadRequest, "syntax", 0},
+	{placement.ErrSyntax, http.StatusBadRequest, "syntax", 0},
 	{onnx.ErrSyntax, http.StatusBadRequest, "not-onnx", 0},
 	{onnx.ErrLimit, http.StatusRequestEntityTooLarge, "graph-too-large", 0},
 	{onnx.ErrGraph, http.StatusUnprocessableEntity, "broken-graph", 0},
@@ -54,9 +53,9 @@ var kinds = []struct {
 	{split.ErrTooMany, http.StatusUnprocessableEntity, "too-many-parts", 0},
 	{split.ErrUnsupported, http.StatusUnprocessableEntity, "cannot-split", 0},
 	{placement.ErrNoDevice, http.StatusServiceUnavailable, "no-device", 5},
-	{prom.ErrUnreachable, http.StatusServiceUnavailable, "source-unreachable", 5},
-	{prom.ErrTimeout, http.StatusGatewayTimeout, "source-timeout", 5},
-	{prom.ErrAnswer, http.StatusBadGateway, "source-answer", 5},
+	{device.ErrUnreachable, http.StatusServiceUnavailable, "source-unreachable", 5},
+	{device.ErrTimeout, http.StatusGatewayTimeout, "source-timeout", 5},
+	{device.ErrAnswer, http.StatusBadGateway, "source-answer", 5},
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "source-timeout", 5},
 }
 

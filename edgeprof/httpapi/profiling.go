@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/foretime/foretime/edgeprof/counts"
+	"github.com/foretime/foretime/edgeprof/placement"
 )
 
 // buffer is memory of one request, used again by the next.
@@ -42,14 +42,14 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 		refusal(err).write(w, r)
 		return
 	}
-	var extras []counts.Extra
+	var extras []placement.Extra
 	if all || !fastest.Seconds.Bounded() {
 		if extras, err = said(bound.fleet, request.Counts, all); err != nil {
 			refusal(err).write(w, r)
 			return
 		}
 	}
-	b.out, err = counts.Append(b.out[:0], request, counts.Prediction{
+	b.out, err = placement.AppendAnswer(b.out[:0], request, placement.Answer{
 		Node: fastest.Node, Class: fastest.Class, DeviceModel: fastest.Model, UUID: fastest.UUID, Seconds: fastest.Seconds.Value,
 	}, extras)
 	if err != nil {
@@ -64,23 +64,23 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 
 // said is what the original does not say: all candidates where they are asked for,
 // and else what is wrong with a time that has no interval.
-func said(f Fleet, c counts.Counts, all bool) ([]counts.Extra, error) {
+func said(f Fleet, c placement.Counts, all bool) ([]placement.Extra, error) {
 	if all {
 		r, err := f.Profile(c)
 		if err != nil {
 			return nil, err
 		}
-		return []counts.Extra{{Name: "profiling_candidates", Value: r.Candidates}, {Name: "profiling_excluded", Value: r.Excluded}, {Name: "profiling_warnings", Value: r.Warnings}}, nil
+		return []placement.Extra{{Name: "profiling_candidates", Value: r.Candidates}, {Name: "profiling_excluded", Value: r.Excluded}, {Name: "profiling_warnings", Value: r.Warnings}}, nil
 	}
 	warnings, err := f.Warnings(c)
 	if err != nil || len(warnings) == 0 {
 		return nil, err
 	}
-	return []counts.Extra{{Name: "profiling_warnings", Value: warnings}}, nil
+	return []placement.Extra{{Name: "profiling_warnings", Value: warnings}}, nil
 }
 
 // profilingRequest reads and checks the body.
-func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *buffer) (*counts.Request, *Problem) {
+func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *buffer) (*placement.Request, *Problem) {
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
 		kind, _, _ := mime.ParseMediaType(kind)
 		if kind != "application/json" && !(strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")) {
@@ -91,7 +91,7 @@ func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *bu
 	if _, err := b.in.ReadFrom(http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)); err != nil {
 		return nil, refusal(broken(err))
 	}
-	request, problems, err := counts.Parse(b.in.Bytes())
+	request, problems, err := placement.ParseRequest(b.in.Bytes())
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -104,7 +104,7 @@ func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *bu
 }
 
 // fields are the problems in one line, as far as they fit.
-func fields(problems []counts.Problem) string {
+func fields(problems []placement.Problem) string {
 	var parts []string
 	for _, p := range problems[:min(len(problems), 8)] {
 		parts = append(parts, strings.TrimSpace(strings.TrimPrefix(p.Pointer, "/")+" "+p.Detail))

@@ -33,8 +33,6 @@ type Settings struct {
 	// Load reads the model, at the start and at every [Service.Reload].
 	Load func(context.Context) (*Loaded, error)
 	Now  func() time.Time
-	// Page is served at /; nil for none.
-	Page http.Handler
 	// Observe is told of every request when it is over, one call at a time for
 	// each; nil for nobody. It must not block.
 	Observe func(Access)
@@ -152,10 +150,9 @@ func (s *Service) routes() http.Handler {
 	r.Get("/healthz", s.getHealth)
 	r.Get("/readyz", s.getReady)
 	r.Get("/openapi.json", getOpenAPI)
-	if s.Page != nil {
-		r.Handle("/", s.Page)
-		r.Handle("/page/*", s.Page)
-	}
+	page := pageHandler()
+	r.Handle("/", page)
+	r.Handle("/page/*", page)
 	r.Group(func(r chi.Router) {
 		if s.Rate > 0 {
 			r.Use(httprate.LimitBy(s.Rate, time.Minute, peer, httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {

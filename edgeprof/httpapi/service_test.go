@@ -25,7 +25,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
-	"github.com/foretime/foretime/edgeprof/prom"
 	"github.com/foretime/foretime/edgeprof/synth"
 )
 
@@ -221,9 +220,9 @@ func TestSourceErrors(t *testing.T) {
 		status int
 		kind   string
 	}{
-		{fmt.Errorf("query for disks: %w: refused", prom.ErrUnreachable), 503, "source-unreachable"},
-		{fmt.Errorf("%w: 5s", prom.ErrTimeout), 504, "source-timeout"},
-		{fmt.Errorf("%w: HTML", prom.ErrAnswer), 502, "source-answer"},
+		{fmt.Errorf("query for disks: %w: refused", device.ErrUnreachable), 503, "source-unreachable"},
+		{fmt.Errorf("%w: 5s", device.ErrTimeout), 504, "source-timeout"},
+		{fmt.Errorf("%w: HTML", device.ErrAnswer), 502, "source-answer"},
 		{context.DeadlineExceeded, 504, "source-timeout"},
 		{os.ErrNotExist, 503, "source"},
 	} {

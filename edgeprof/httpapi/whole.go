@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/foretime/foretime/edgeprof/counts"
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
@@ -42,7 +41,7 @@ type wholeFleet struct {
 
 // Rank goes by the counts of the graph.
 func (f wholeFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
-	c, err := counts.Of(a)
+	c, err := placement.CountsOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -50,17 +49,17 @@ func (f wholeFleet) Rank(a *onnx.Analysis) (*placement.Ranking, error) {
 }
 
 // Profile predicts each device's row.
-func (f wholeFleet) Profile(c counts.Counts) (*placement.Ranking, error) {
+func (f wholeFleet) Profile(c placement.Counts) (*placement.Ranking, error) {
 	return placement.Rank(f.devices, f.excluded, f.estimate(c))
 }
 
 // Fastest is the first of Profile's candidates.
-func (f wholeFleet) Fastest(c counts.Counts) (placement.Candidate, error) {
+func (f wholeFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
 	return placement.Fastest(f.devices, f.excluded, f.estimate(c))
 }
 
 // Warnings are those of the ranking.
-func (f wholeFleet) Warnings(c counts.Counts) ([]string, error) {
+func (f wholeFleet) Warnings(c placement.Counts) ([]string, error) {
 	r, err := f.Profile(c)
 	if err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func (f wholeFleet) Warnings(c counts.Counts) ([]string, error) {
 // Layers are not known.
 func (f wholeFleet) Layers(*onnx.Analysis, string) []profiler.Layer { return nil }
 
-func (f wholeFleet) estimate(c counts.Counts) placement.Estimator {
+func (f wholeFleet) estimate(c placement.Counts) placement.Estimator {
 	return func(i int) (placement.Estimate, error) {
 		row := rowOf(c, &f.devices[i]).Completed()
 		a, err := f.trained.PredictRow(&row, nil)
@@ -83,7 +82,7 @@ func (f wholeFleet) estimate(c counts.Counts) placement.Estimator {
 }
 
 // rowOf is what the original collector would write of a model on a device.
-func rowOf(c counts.Counts, d *device.Device) measurement.Row {
+func rowOf(c placement.Counts, d *device.Device) measurement.Row {
 	number := func(v uint64) *float64 { return measurement.Number(float64(v)) }
 	return measurement.Row{
 		ConvLayers: number(c.ConvLayers), PoolLayers: number(c.PoolLayers), FCLayers: number(c.FCLayers), FilterDetails: number(c.FilterDetails),

@@ -19,7 +19,7 @@ func Flow() map[string]Order {
 
 		"deft": order(`cc gpu session hook simcuda simcuda/simcudatest experiment report predictor policy simulator supervisor daemon trial`),
 
-		"edgeprof": order(`onnx ncnn device synth runtime runtime/native runtime/worker measurement exporter prom prom/promtest collection transfer profiler placement split counts httpapi page`),
+		"edgeprof": order(`onnx ncnn device device/promtest synth runtime runtime/native runtime/worker measurement collection transfer profiler placement split httpapi`),
 
 		"mirage": order(`trace trace/synth cluster simulator checker backtest chain samples policy model validation slurm`),
 	}

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/foretime/foretime/edgeprof/counts"
 	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/placement"
 )
 
 var updateCounts = flag.Bool("update-counts", false, "write counts/shipped.json anew")
@@ -38,7 +38,7 @@ func TestRealCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := counts.Of(a)
+		c, err := placement.CountsOf(a)
 		if err != nil {
 			t.Fatal(err)
 		}

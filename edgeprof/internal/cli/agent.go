@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/foretime/foretime/edgeprof/exporter"
+	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -20,7 +20,7 @@ import (
 func newAgentCommand(env *cli.Env) *cobra.Command {
 	var at cli.Listener
 	var node, model, root string
-	var place exporter.Location
+	var place device.Location
 	c := &cobra.Command{
 		Use:   "agent",
 		Short: "Tell Prometheus what this machine is",
@@ -33,14 +33,14 @@ node_exporter's to tell.`,
 			if err != nil {
 				return err
 			}
-			s := exporter.Settings{
+			s := device.ExporterSettings{
 				Root: os.DirFS(root), Node: cmp.Or(node, os.Getenv("NODE_NAME"), host), Model: cmp.Or(model, os.Getenv("DEVICE_MODEL")),
 				Arch: machine(), Now: time.Now, DiskBytes: func() (uint64, error) { return sizeOf(root) },
 			}
-			if place != (exporter.Location{}) {
+			if place != (device.Location{}) {
 				s.Location = &place
 			}
-			e := exporter.New(s)
+			e := device.NewExporter(s)
 			if _, err := e.Identity(); err != nil {
 				return fmt.Errorf("%s: %w", root, err)
 			}

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/foretime/foretime/edgeprof/counts"
+	"github.com/foretime/foretime/edgeprof/placement"
 )
 
 // What seven counts predict by the rates that are built in, for families left out:
@@ -18,7 +18,7 @@ func TestBuiltInLaws(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range append(m.Settings, usual) {
-		law, err := counts.Fit(t.Context(), c)
+		law, err := placement.FitLaw(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

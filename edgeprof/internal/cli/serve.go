@@ -18,7 +18,6 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/httpapi"
-	"github.com/foretime/foretime/edgeprof/page"
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
@@ -105,7 +104,6 @@ func (s *serving) prepare(env *cli.Env) error {
 	s.settings.Devices = &device.Recent{Source: source, MaxAge: s.refresh, Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
 	s.settings.Now = time.Now
 	s.settings.Load = s.load
-	s.settings.Page = page.Handler()
 	s.settings.Observe = func(a httpapi.Access) { logged(env, a) }
 	return nil
 }

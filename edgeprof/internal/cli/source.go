@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/prom"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/registry"
 )
@@ -27,7 +26,7 @@ var sources = registry.List[func(s *sourcing, of string) (device.Source, error)]
 // sourcing is what the flags say of sources.
 type sourcing struct {
 	name       string // "": prometheus where its address is known, else local
-	prometheus prom.Source
+	prometheus device.Prometheus
 }
 
 func (s *sourcing) flags(c *cobra.Command, name, otherwise string) {

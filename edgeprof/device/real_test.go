@@ -1,4 +1,4 @@
-package prom_test
+package device_test
 
 import (
 	"errors"
@@ -15,16 +15,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/exporter"
-	"github.com/foretime/foretime/edgeprof/prom"
-	"github.com/foretime/foretime/edgeprof/prom/promtest"
+	"github.com/foretime/foretime/edgeprof/device/promtest"
 )
 
 // agent is a node's agent; what it says of the machine is this machine's.
 func agent(t *testing.T, node string) string {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(exporter.New(exporter.Settings{Root: os.DirFS("/"), Node: node, Model: "Model of " + node, Arch: "x", Now: time.Now}))
+	registry.MustRegister(device.NewExporter(device.ExporterSettings{Root: os.DirFS("/"), Node: node, Model: "Model of " + node, Arch: "x", Now: time.Now}))
 	s := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	t.Cleanup(s.Close)
 	return strings.TrimPrefix(s.URL, "http://")
@@ -37,7 +35,7 @@ func TestRealPrometheus(t *testing.T) {
 	c := promtest.Start(t, map[string]string{"rpi-1": agent(t, "rpi-1"), "rpi-2": agent(t, "rpi-2")})
 	c.Busy("rpi-1", 0.75)
 	c.Busy("rpi-2", 0.25)
-	source := prom.Source{Client: http.DefaultClient, URL: "http://" + c.Address, Window: 8 * promtest.Interval, MaxAge: 8 * promtest.Interval}
+	source := device.Prometheus{Client: http.DefaultClient, URL: "http://" + c.Address, Window: 8 * promtest.Interval, MaxAge: 8 * promtest.Interval}
 	// until waits for the source to say what is wanted, and reports the last it said.
 	until := func(what string, ok func([]device.Device, []device.Excluded, error) bool) {
 		t.Helper()
@@ -71,7 +69,7 @@ func TestRealPrometheus(t *testing.T) {
 		return err == nil && len(devices) == 1 && len(excluded) == 1 && excluded[0] == device.Excluded{Node: "rpi-2", Reason: "its node_exporter is silent"}
 	})
 	c.StopServer()
-	if _, _, err := source.Devices(t.Context()); !errors.Is(err, prom.ErrUnreachable) {
+	if _, _, err := source.Devices(t.Context()); !errors.Is(err, device.ErrUnreachable) {
 		t.Errorf("a server that ended: %v", err)
 	}
 	c.StartServer()

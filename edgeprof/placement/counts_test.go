@@ -1,4 +1,4 @@
-package counts
+package placement
 
 import (
 	"context"
@@ -34,7 +34,7 @@ var (
 )
 
 func TestTheManualsExample(t *testing.T) {
-	r, problems, err := Parse([]byte(asked))
+	r, problems, err := ParseRequest([]byte(asked))
 	if err != nil || problems != nil {
 		t.Fatal(problems, err)
 	}
@@ -42,14 +42,14 @@ func TestTheManualsExample(t *testing.T) {
 	if r.Counts != want {
 		t.Errorf("counts %+v", r.Counts)
 	}
-	got, err := Append(nil, r, Prediction{"rpi-1", "Computer", "Raspberry Pi 4B", "4e849968-21fc-11ed-a346-204ef6b52cc7", 14.74413776397705}, nil)
+	got, err := AppendAnswer(nil, r, Answer{"rpi-1", "Computer", "Raspberry Pi 4B", "4e849968-21fc-11ed-a346-204ef6b52cc7", 14.74413776397705}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(answered, string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	got, err = Append(nil, r, Prediction{}, []Extra{{"profiling_candidates", []int{}}, {"profiling_excluded", map[string]any{"b": 1, "a": "<é>"}}, {"profiling_warnings", nil}})
+	got, err = AppendAnswer(nil, r, Answer{}, []Extra{{"profiling_candidates", []int{}}, {"profiling_excluded", map[string]any{"b": 1, "a": "<é>"}}, {"profiling_warnings", nil}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestTheManualsExample(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, got)
 		}
 	}
-	if _, err := Append(nil, r, Prediction{}, []Extra{{"profiling_candidates", math.NaN()}}); err == nil {
+	if _, err := AppendAnswer(nil, r, Answer{}, []Extra{{"profiling_candidates", math.NaN()}}); err == nil {
 		t.Error("an extra that is no JSON was written")
 	}
 }
@@ -92,8 +92,8 @@ func TestNumbers(t *testing.T) {
 		`"5"`: "is a string, want a number", "null": "is null, want a number", "true": "is a boolean, want a number",
 		"[]": "is an array, want a number", "{}": "is an object, want a number", "": "is missing",
 	} {
-		for _, name := range Fields[:len(Fields)-1] { // the last line has no comma after it
-			r, problems, err := Parse([]byte(one(name, value)))
+		for _, name := range RequestFields[:len(RequestFields)-1] { // the last line has no comma after it
+			r, problems, err := ParseRequest([]byte(one(name, value)))
 			switch {
 			case err != nil:
 				t.Errorf("%s: %s: %v", name, value, err)
@@ -102,14 +102,14 @@ func TestNumbers(t *testing.T) {
 			case want != "" && (len(problems) != 1 || problems[0] != Problem{"/" + name, want}):
 				t.Errorf("%s: %s: %v, want %q", name, value, problems, want)
 			case want == "":
-				text, err := Append(nil, r, Prediction{}, nil)
+				text, err := AppendAnswer(nil, r, Answer{}, nil)
 				if err != nil || !strings.Contains(strings.ReplaceAll(string(text), ",\n", "\n"), `"`+name+`": `+value+"\n") {
 					t.Errorf("%s: not echoed as %s: %v\n%s", name, value, err, text)
 				}
 			}
 		}
 	}
-	r, _, err := Parse([]byte(one("conv_layers", "1.8446744073709551615e19")))
+	r, _, err := ParseRequest([]byte(one("conv_layers", "1.8446744073709551615e19")))
 	if err != nil || r.ConvLayers != math.MaxUint64 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -131,7 +131,7 @@ func TestBodies(t *testing.T) {
 		one("model", `"a", "a/~b": 1, "a/~b":1`): Problem{"/a~1~0b", "comes twice"},
 		one("model", `"a", "conv_layers": 1`):    Problem{"/conv_layers", "comes twice"},
 	} {
-		_, problems, err := Parse([]byte(body))
+		_, problems, err := ParseRequest([]byte(body))
 		switch want := want.(type) {
 		case error:
 			if !errors.Is(err, want) {
@@ -143,7 +143,7 @@ func TestBodies(t *testing.T) {
 			}
 		}
 	}
-	if _, problems, err := Parse([]byte("{}")); err != nil || len(problems) != 8 {
+	if _, problems, err := ParseRequest([]byte("{}")); err != nil || len(problems) != 8 {
 		t.Errorf("{}: %v, %v", problems, err)
 	}
 }
@@ -235,14 +235,14 @@ func FuzzParse(f *testing.F) {
 	f.Add(asked)
 	f.Add(`{"model":"\ud800","x":[{"y":[]}],"conv_layers":1e19}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		r, problems, err := Parse([]byte(body))
+		r, problems, err := ParseRequest([]byte(body))
 		if err != nil || problems != nil {
 			if err != nil && !errors.Is(err, ErrSyntax) {
 				t.Fatalf("untyped: %v", err)
 			}
 			return
 		}
-		out, err := Append(nil, r, Prediction{}, nil)
+		out, err := AppendAnswer(nil, r, Answer{}, nil)
 		if err != nil || !json.Valid(out) {
 			t.Fatalf("%q became %s, %v", body, out, err)
 		}
@@ -253,7 +253,7 @@ func FuzzParse(f *testing.F) {
 		if err := json.Unmarshal(out, &echo); err != nil {
 			t.Fatal(err)
 		}
-		again, problems, err := Parse(echo.Request)
+		again, problems, err := ParseRequest(echo.Request)
 		if err != nil || problems != nil || again.Counts != r.Counts {
 			t.Fatalf("%s: %v, %v", echo.Request, problems, err)
 		}
@@ -272,7 +272,7 @@ func calibration() *profiler.Calibration {
 }
 
 func TestLaw(t *testing.T) {
-	law, err := Fit(t.Context(), calibration())
+	law, err := FitLaw(t.Context(), calibration())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestLaw(t *testing.T) {
 	// finite for every count, and never less for more
 	rapid.Check(t, func(t *rapid.T) {
 		var small, large Counts
-		for i := range Fields {
+		for i := range RequestFields {
 			*small.field(i) = rapid.Uint64().Draw(t, "small")
 			*large.field(i) = rapid.Uint64Min(*small.field(i)).Draw(t, "large")
 		}

@@ -1,4 +1,4 @@
-package prom
+package device
 
 import (
 	"cmp"
@@ -11,13 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// Source is a Prometheus server that scrapes node_exporter and a
+// Prometheus is a Prometheus server that scrapes node_exporter and a
 // characterization agent on every node.
-type Source struct {
+type Prometheus struct {
 	Client *http.Client
 	URL    string // such as "http://10.0.0.1:9090"
 	// NodeLabel is the label of node_exporter's series that names the node; ""
@@ -37,11 +36,11 @@ type Source struct {
 	MaxBytes int64
 }
 
-var _ device.Source = Source{}
+var _ Source = Prometheus{}
 
-func (s Source) timeout() time.Duration { return cmp.Or(s.Timeout, 5*time.Second) }
-func (s Source) maxBytes() int64        { return cmp.Or(s.MaxBytes, 8<<20) }
-func (s Source) label() string          { return cmp.Or(s.NodeLabel, "instance") }
+func (s Prometheus) timeout() time.Duration { return cmp.Or(s.Timeout, 5*time.Second) }
+func (s Prometheus) maxBytes() int64        { return cmp.Or(s.MaxBytes, 8<<20) }
+func (s Prometheus) label() string          { return cmp.Or(s.NodeLabel, "instance") }
 
 // Quantities are what the series of an answer are told apart by.
 const (
@@ -61,7 +60,7 @@ const (
 )
 
 // expressions are the queries: processors, agents, and the rest of the system.
-func (s Source) expressions() [3]string {
+func (s Prometheus) expressions() [3]string {
 	by := "by (" + s.label() + ") "
 	idle := `node_cpu_seconds_total{mode="idle"}`
 	window := "[" + promDuration(cmp.Or(s.Window, time.Minute)) + "]"
@@ -99,7 +98,7 @@ func (s Source) expressions() [3]string {
 
 // Devices asks for all nodes. The error matches [ErrUnreachable], [ErrTimeout]
 // or [ErrAnswer].
-func (s Source) Devices(ctx context.Context) ([]device.Device, []device.Excluded, error) {
+func (s Prometheus) Devices(ctx context.Context) ([]Device, []Excluded, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
 	type result struct {
@@ -133,7 +132,7 @@ func (s Source) Devices(ctx context.Context) ([]device.Device, []device.Excluded
 
 // node gathers what is said of one.
 type node struct {
-	device   device.Device
+	device   Device
 	seen     map[string]float64 // of node_exporter, by quantity
 	agentAge float64            // seconds; NaN while unknown
 	agents   int                // that speak for it now
@@ -146,7 +145,7 @@ func newNodes(agents []sample) map[string]*node {
 		name := a.labels["char_node_name"]
 		n := nodes[name]
 		if n == nil {
-			n = &node{device: device.Device{Node: name}, seen: map[string]float64{}, agentAge: math.NaN()}
+			n = &node{device: Device{Node: name}, seen: map[string]float64{}, agentAge: math.NaN()}
 			nodes[name] = n
 		}
 		return n
@@ -166,7 +165,7 @@ func newNodes(agents []sample) map[string]*node {
 			n.agents++
 			n.agentAge = a.value
 		case memoryTotal:
-			n.device.MemoryBytes = bytes(a.value)
+			n.device.MemoryBytes = sizeOf(a.value)
 		case architecture:
 			n.device.Arch, n.device.Processor = a.labels["char_node_arch"], a.labels["char_node_brand"]
 		}
@@ -180,8 +179,8 @@ func (n *node) identify(labels map[string]string) {
 	n.device.UUID = labels["char_node_uuid"]
 }
 
-// bytes is 0, unknown, for what is no size.
-func bytes(v float64) int64 {
+// sizeOf is 0, unknown, for what is no size.
+func sizeOf(v float64) int64 {
 	if !(v >= 0 && v < 1<<62) {
 		return 0
 	}
@@ -197,7 +196,7 @@ func number(v float64) float64 {
 }
 
 // assemble joins node_exporter's rows to the agents' nodes by name.
-func (s Source) assemble(nodes map[string]*node, rows []sample) (devices []device.Device, excluded []device.Excluded) {
+func (s Prometheus) assemble(nodes map[string]*node, rows []sample) (devices []Device, excluded []Excluded) {
 	aliases := map[string]string{}
 	for _, row := range rows {
 		if row.labels["quantity"] == uname {
@@ -217,16 +216,16 @@ func (s Source) assemble(nodes map[string]*node, rows []sample) (devices []devic
 	}
 	for name, n := range nodes {
 		if err := n.complete(cmp.Or(s.MaxAge, time.Minute)); err != nil {
-			excluded = append(excluded, device.Excluded{Node: name, Reason: err.Error()})
+			excluded = append(excluded, Excluded{Node: name, Reason: err.Error()})
 			continue
 		}
 		devices = append(devices, n.device)
 	}
 	for instance := range orphans {
-		excluded = append(excluded, device.Excluded{Node: instance, Reason: "no agent says what it is (char_node_device_model)"})
+		excluded = append(excluded, Excluded{Node: instance, Reason: "no agent says what it is (char_node_device_model)"})
 	}
-	slices.SortFunc(devices, func(a, b device.Device) int { return strings.Compare(a.Node, b.Node) })
-	slices.SortFunc(excluded, func(a, b device.Excluded) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortFunc(devices, func(a, b Device) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortFunc(excluded, func(a, b Excluded) int { return strings.Compare(a.Node, b.Node) })
 	return devices, excluded
 }
 
@@ -273,7 +272,7 @@ func (n *node) complete(maxAge time.Duration) error {
 	if hertz := n.seen[maxHertz]; hertz > 0 && !math.IsInf(hertz, 0) {
 		n.device.MaxMHz = hertz / 1e6
 	}
-	load.MemoryAvailableBytes = bytes(n.seen[memoryFree])
+	load.MemoryAvailableBytes = sizeOf(n.seen[memoryFree])
 	load.Load1, load.Running = number(n.seen[load1]), number(n.seen[running]-1) // but for the exporter
 	if has(n.seen, waiting) {
 		share, err := n.percent(waiting, "share of waiting")

@@ -1,4 +1,4 @@
-package exporter
+package device
 
 import (
 	"io/fs"

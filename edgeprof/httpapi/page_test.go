@@ -1,4 +1,4 @@
-package page
+package httpapi
 
 import (
 	"net/http"
@@ -15,7 +15,7 @@ func get(t *testing.T, path string, headers ...string) *httptest.ResponseRecorde
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	Handler().ServeHTTP(w, r)
+	pageHandler().ServeHTTP(w, r)
 	return w
 }
 

@@ -1,4 +1,4 @@
-package counts
+package placement
 
 import (
 	"bytes"
@@ -82,9 +82,9 @@ func object(b []byte, i int) []member {
 // no memory.
 func decoded(key []byte) string {
 	text := key[1 : len(key)-1]
-	for i := range Fields {
-		if string(text) == Fields[i] {
-			return Fields[i]
+	for i := range RequestFields {
+		if string(text) == RequestFields[i] {
+			return RequestFields[i]
 		}
 	}
 	if bytes.IndexByte(text, '\\') < 0 {

@@ -1,4 +1,4 @@
-package counts
+package placement
 
 import (
 	"context"
@@ -72,7 +72,7 @@ func (l *Law) Outside(c Counts) []string {
 
 func (l *Law) beyond(c Counts, times uint64) []string {
 	var names []string
-	for i, name := range Fields {
+	for i, name := range RequestFields {
 		if *c.field(i)/times > *l.Most.field(i) {
 			names = append(names, name)
 		}
@@ -94,8 +94,8 @@ type sample struct {
 	real   bool    // of a model that people ship
 }
 
-// Fit finds the law that a calibration follows.
-func Fit(ctx context.Context, c *profiler.Calibration) (*Law, error) {
+// FitLaw finds the law that a calibration follows.
+func FitLaw(ctx context.Context, c *profiler.Calibration) (*Law, error) {
 	samples, err := samplesOf(c)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func made(family string, size synth.Size, c *profiler.Calibration) (sample, erro
 	if err != nil {
 		return sample{}, err
 	}
-	counts, err := Of(a)
+	counts, err := CountsOf(a)
 	return sample{family, counts, math.Log(c.Predict(a, calibrated(c)).Idle), false}, err
 }
 
@@ -143,7 +143,7 @@ func lawOf(ctx context.Context, samples []sample, c *profiler.Calibration) (*Law
 	law := &Law{Models: len(samples)}
 	var convolutional []sample
 	for _, one := range samples {
-		for i := range Fields {
+		for i := range RequestFields {
 			*law.Most.field(i) = max(*law.Most.field(i), *one.counts.field(i))
 		}
 		if one.counts.ConvLayers > 0 {
@@ -202,8 +202,8 @@ func calibrated(c *profiler.Calibration) device.Device {
 	return device.Device{UUID: c.Facts.UUID, Cores: max(1, c.Facts.Cores)}
 }
 
-// Of are the counts of an analysed model.
-func Of(a *onnx.Analysis) (Counts, error) {
+// CountsOf are the counts of an analysed model.
+func CountsOf(a *onnx.Analysis) (Counts, error) {
 	c, err := a.Characteristics()
 	if err != nil {
 		return Counts{}, err
@@ -219,12 +219,12 @@ func row(c Counts) [5]float64 {
 	return [5]float64{math.Log1p(float64(c.FilterDetails)), math.Log1p(float64(c.TotalParameters)), math.Log1p(float64(c.ModelInputSize)), 1, -1}
 }
 
-// Predict is the time of one inference on the calibrated machine, idle. Of counts
+// Predict is the time of one inference on the calibrated machine, idle. CountsOf counts
 // that are [Law.Outside] it is that of the largest that are not, without an
 // interval: it takes that long at least.
 func (l *Law) Predict(c Counts) uncertainty.Prediction {
 	far := l.Outside(c) != nil
-	for i := range Fields {
+	for i := range RequestFields {
 		if most := *l.Most.field(i); *c.field(i)/outside > most {
 			*c.field(i) = outside * most
 		}

@@ -1,4 +1,4 @@
-package exporter
+package device
 
 import (
 	"errors"
@@ -11,8 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 )
-
-func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
 // laptop has everything that can be reported.
 func laptop() fstest.MapFS {
@@ -40,7 +38,7 @@ func laptop() fstest.MapFS {
 // The text below has the names and labels of char_agent 1.2.
 func TestMetrics(t *testing.T) {
 	root, now := laptop(), time.Unix(1000, 0)
-	e := New(Settings{
+	e := NewExporter(ExporterSettings{
 		Root: root, Node: "rpi-1", Model: "Raspberry Pi 4B", Arch: "aarch64", DiskBytes: func() (uint64, error) { return 64e9, nil },
 		Location: &Location{"Athens", "Greece", "Europe", "37.98", "23.73"}, Now: func() time.Time { return now },
 	})
@@ -74,7 +72,7 @@ func TestMetrics(t *testing.T) {
 	if err := testutil.CollectAndCompare(e, strings.NewReader(want.String())); err != nil {
 		t.Error(err)
 	}
-	again, err := New(Settings{Root: root, Node: "rpi-1"}).Identity()
+	again, err := NewExporter(ExporterSettings{Root: root, Node: "rpi-1"}).Identity()
 	if err != nil || again.UUID != d.UUID || again.Model != "Raspberry Pi 4 Model B Rev 1.4" {
 		t.Errorf("at the next start: %+v, %v", again, err)
 	}
@@ -83,7 +81,7 @@ func TestMetrics(t *testing.T) {
 // A machine has no metric for what it lacks.
 func TestMissing(t *testing.T) {
 	root := fstest.MapFS{"proc/stat": file("cpu  1 0 0 1 0 0\ncpu0 1\n")}
-	e := New(Settings{Root: root, Node: "bare", Now: time.Now, DiskBytes: func() (uint64, error) { return 0, errors.New("no such file system") }})
+	e := NewExporter(ExporterSettings{Root: root, Node: "bare", Now: time.Now, DiskBytes: func() (uint64, error) { return 0, errors.New("no such file system") }})
 	for name, want := range map[string]int{
 		"char_node_battery": 0, "char_node_cpu_energy_watt": 0, "char_node_disk_total_size": 0,
 		"char_node_device_model": 1, "char_node_gpu": 1, "char_node_os": 1, "char_node_location": 1,
@@ -93,7 +91,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(New(Settings{Root: fstest.MapFS{}, Node: "none", Now: time.Now}))
+	registry.MustRegister(NewExporter(ExporterSettings{Root: fstest.MapFS{}, Node: "none", Now: time.Now}))
 	if _, err := registry.Gather(); err == nil || !strings.Contains(err.Error(), "proc/stat") {
 		t.Errorf("a machine that cannot be read: %v", err)
 	}
@@ -105,7 +103,7 @@ func TestMissing(t *testing.T) {
 
 // Prometheus's own rules for metrics hold, but for the original's names.
 func TestLint(t *testing.T) {
-	problems, err := testutil.CollectAndLint(New(Settings{Root: laptop(), Node: "n", Now: time.Now}))
+	problems, err := testutil.CollectAndLint(NewExporter(ExporterSettings{Root: laptop(), Node: "n", Now: time.Now}))
 	if err != nil {
 		t.Fatal(err)
 	}

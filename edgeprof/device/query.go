@@ -1,4 +1,4 @@
-package prom
+package device
 
 import (
 	"context"
@@ -47,7 +47,7 @@ type answer struct {
 }
 
 // query evaluates an expression now.
-func (s Source) query(ctx context.Context, expression string) ([]sample, error) {
+func (s Prometheus) query(ctx context.Context, expression string) ([]sample, error) {
 	form := url.Values{"query": {expression}, "timeout": {strconv.FormatFloat(s.timeout().Seconds(), 'f', -1, 64)}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.URL, "/")+"/api/v1/query", strings.NewReader(form.Encode()))
 	if err != nil {

@@ -1,4 +1,4 @@
-package exporter
+package device
 
 import (
 	"cmp"
@@ -10,12 +10,10 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/foretime/foretime/edgeprof/device"
 )
 
-// Settings say which machine is reported, and what cannot be read from it.
-type Settings struct {
+// ExporterSettings say which machine is reported, and what cannot be read from it.
+type ExporterSettings struct {
 	Root fs.FS  // of the machine's file system
 	Node string // its name in the cluster
 	// Model overrides what the machine says it is.
@@ -35,7 +33,7 @@ type Location struct{ City, Country, Continent, Latitude, Longitude string }
 
 // Exporter collects one machine's metrics at each scrape.
 type Exporter struct {
-	settings Settings
+	settings ExporterSettings
 	files    files
 
 	mutex  sync.Mutex // guards the last reading of the power meter
@@ -45,15 +43,15 @@ type Exporter struct {
 
 var _ prometheus.Collector = (*Exporter)(nil)
 
-// New returns the exporter of a machine.
-func New(s Settings) *Exporter { return &Exporter{settings: s, files: files{s.Root}} }
+// NewExporter returns the exporter of a machine.
+func NewExporter(s ExporterSettings) *Exporter { return &Exporter{settings: s, files: files{s.Root}} }
 
 // Identity is the machine as a device, without its load.
-func (e *Exporter) Identity() (device.Device, error) {
+func (e *Exporter) Identity() (Device, error) {
 	still := func(context.Context, time.Duration) error { return nil }
-	devices, _, err := device.Local{Root: e.settings.Root, Host: e.settings.Node, Sleep: still, VM: true}.Devices(context.Background())
+	devices, _, err := Local{Root: e.settings.Root, Host: e.settings.Node, Sleep: still, VM: true}.Devices(context.Background())
 	if err != nil {
-		return device.Device{}, err
+		return Device{}, err
 	}
 	d := devices[0]
 	if e.settings.Model != "" {
@@ -97,18 +95,18 @@ func (e *Exporter) Collect(metrics chan<- prometheus.Metric) {
 		}
 	}
 	name, version := e.files.system()
-	send("char_node_os", known(name != ""), "char_node_os_name", name, "char_node_os_version", version)
+	send("char_node_os", truth(name != ""), "char_node_os_name", name, "char_node_os_version", version)
 	place := Location{}
 	if e.settings.Location != nil {
 		place = *e.settings.Location
 	}
-	send("char_node_location", known(e.settings.Location != nil), "char_node_city", place.City, "char_node_country", place.Country,
+	send("char_node_location", truth(e.settings.Location != nil), "char_node_city", place.City, "char_node_country", place.Country,
 		"char_node_continent", place.Continent, "char_node_latitude", place.Latitude, "char_node_longitude", place.Longitude)
 	count, model, kind, id := e.files.gpu()
 	send("char_node_gpu", float64(count), "char_node_gpu_model", model, "char_node_gpu_type", kind, "char_node_gpu_id", id)
 }
 
-func known(ok bool) float64 {
+func truth(ok bool) float64 {
 	if ok {
 		return 1
 	}

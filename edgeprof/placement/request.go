@@ -1,4 +1,4 @@
-package counts
+package placement
 
 import (
 	"encoding/json"
@@ -18,8 +18,8 @@ type Counts struct {
 	ConvLayers, PoolLayers, FCLayers, FilterDetails, TotalParameters, ModelInputSize, ModelOutputSize uint64
 }
 
-// Fields are the names of the counts, in their order in [Counts].
-var Fields = [...]string{"conv_layers", "pool_layers", "fc_layers", "filter_details", "total_parameters", "model_input_size", "model_output_size"}
+// RequestFields are the names of the counts, in their order in [Counts].
+var RequestFields = [...]string{"conv_layers", "pool_layers", "fc_layers", "filter_details", "total_parameters", "model_input_size", "model_output_size"}
 
 // field points to the count of that index.
 func (c *Counts) field(i int) *uint64 {
@@ -39,10 +39,10 @@ type Problem struct {
 	Detail  string `json:"detail"`
 }
 
-// Parse reads a request. Unknown keys are kept. A body that is no JSON is an
+// ParseRequest reads a request. Unknown keys are kept. A body that is no JSON is an
 // error that matches [ErrSyntax]; a body that is JSON and no request has
 // problems, one for each field at fault.
-func Parse(body []byte) (*Request, []Problem, error) {
+func ParseRequest(body []byte) (*Request, []Problem, error) {
 	if !utf8.Valid(body) {
 		return nil, nil, fmt.Errorf("%w: not UTF-8", ErrSyntax)
 	}
@@ -62,7 +62,7 @@ func Parse(body []byte) (*Request, []Problem, error) {
 	} else {
 		r.model = raw
 	}
-	for i, name := range Fields {
+	for i, name := range RequestFields {
 		if reason := whole(r.raw(name), r.field(i)); reason != "" {
 			problems = append(problems, Problem{"/" + name, reason})
 		}

@@ -1,4 +1,4 @@
-package page
+package httpapi
 
 import (
 	"crypto/sha256"
@@ -22,19 +22,19 @@ type asset struct {
 	tag     string // its entity tag
 }
 
-// Handler serves the page at / and its parts below /page/.
-func Handler() http.Handler {
+// pageHandler serves the page at / and its parts below /page/.
+func pageHandler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, name := range map[string]string{
 		"GET /{$}": "index.html", "GET /page/style.css": "style.css", "GET /page/script.js": "script.js", "GET /page/icon.svg": "icon.svg",
 	} {
-		mux.Handle(pattern, load(name))
+		mux.Handle(pattern, assetOf(name))
 	}
 	return mux
 }
 
-// load reads an embedded file, which is there.
-func load(name string) *asset {
+// assetOf reads an embedded file, which is there.
+func assetOf(name string) *asset {
 	content, err := files.ReadFile("files/" + name)
 	if err != nil {
 		panic(err)

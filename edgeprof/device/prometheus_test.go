@@ -1,4 +1,4 @@
-package prom
+package device
 
 import (
 	"context"
@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/foretime/foretime/edgeprof/device"
 )
 
 // row is one series of a fake answer; labels go in pairs.
@@ -107,10 +105,10 @@ func serve(t *testing.T, c cluster) *httptest.Server {
 	return s
 }
 
-func ask(t *testing.T, c cluster) ([]device.Device, []device.Excluded) {
+func ask(t *testing.T, c cluster) ([]Device, []Excluded) {
 	t.Helper()
 	s := serve(t, c)
-	devices, excluded, err := Source{Client: s.Client(), URL: s.URL + "/", Timeout: time.Minute}.Devices(t.Context())
+	devices, excluded, err := Prometheus{Client: s.Client(), URL: s.URL + "/", Timeout: time.Minute}.Devices(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,12 +117,12 @@ func ask(t *testing.T, c cluster) ([]device.Device, []device.Excluded) {
 
 func TestDevices(t *testing.T) {
 	waited := 40.0
-	want := []device.Device{
+	want := []Device{
 		{
 			Node: "a", Class: "Computer", Model: "Raspberry Pi 4B", UUID: "ua", Arch: "aarch64", Processor: "Cortex-A72", Cores: 4, MaxMHz: 1500, MemoryBytes: 4e9,
-			Load: device.Load{CPUPercent: 25, DiskPercent: 58, MemoryAvailableBytes: 3e9, Load1: 6.5, WaitingPercent: &waited, Running: 3},
+			Load: Load{CPUPercent: 25, DiskPercent: 58, MemoryAvailableBytes: 3e9, Load1: 6.5, WaitingPercent: &waited, Running: 3},
 		},
-		{Node: "b", Class: "Computer", Model: "Jetson Nano", UUID: "ub", Cores: 4, Load: device.Load{DiskPercent: 40}},
+		{Node: "b", Class: "Computer", Model: "Jetson Nano", UUID: "ub", Cores: 4, Load: Load{DiskPercent: 40}},
 	}
 	// Rows in any order: they are joined by name.
 	for seed := range uint64(10) {
@@ -185,7 +183,7 @@ func TestExcluded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			devices, excluded := ask(t, tt.cluster)
-			if diff := cmp.Diff([]device.Excluded{{Node: tt.node, Reason: tt.reason}}, excluded); diff != "" {
+			if diff := cmp.Diff([]Excluded{{Node: tt.node, Reason: tt.reason}}, excluded); diff != "" {
 				t.Errorf("excluded (-want +got):\n%s", diff)
 			}
 			if devices[0].Node != "a" || devices[0].Load.CPUPercent != 25 || len(devices) != 1+len("b")-strings.Count("b", tt.node) {
@@ -244,7 +242,7 @@ func TestHostileAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(tt.handler)
 			defer s.Close()
-			_, _, err := Source{Client: s.Client(), URL: s.URL, Timeout: time.Minute, MaxBytes: 1 << 20}.Devices(t.Context())
+			_, _, err := Prometheus{Client: s.Client(), URL: s.URL, Timeout: time.Minute, MaxBytes: 1 << 20}.Devices(t.Context())
 			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.part) {
 				t.Errorf("%v, want %v with %q", err, tt.want, tt.part)
 			}
@@ -254,12 +252,12 @@ func TestHostileAnswers(t *testing.T) {
 
 func TestDownAndSlow(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
-	down := Source{Client: s.Client(), URL: s.URL, Timeout: time.Minute}
+	down := Prometheus{Client: s.Client(), URL: s.URL, Timeout: time.Minute}
 	s.Close()
 	if _, _, err := down.Devices(t.Context()); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("down: %v", err)
 	}
-	if _, _, err := (Source{Client: http.DefaultClient, URL: "http://bad host"}).Devices(t.Context()); !errors.Is(err, ErrUnreachable) {
+	if _, _, err := (Prometheus{Client: http.DefaultClient, URL: "http://bad host"}).Devices(t.Context()); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("no address: %v", err)
 	}
 	leave := make(chan struct{})
@@ -272,12 +270,12 @@ func TestDownAndSlow(t *testing.T) {
 	}))
 	defer hangs.Close()
 	defer close(leave)
-	if _, _, err := (Source{Client: hangs.Client(), URL: hangs.URL, Timeout: 50 * time.Millisecond}).Devices(t.Context()); !errors.Is(err, ErrTimeout) {
+	if _, _, err := (Prometheus{Client: hangs.Client(), URL: hangs.URL, Timeout: 50 * time.Millisecond}).Devices(t.Context()); !errors.Is(err, ErrTimeout) {
 		t.Errorf("hangs: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, _, err := (Source{Client: hangs.Client(), URL: hangs.URL}).Devices(ctx); !errors.Is(err, ErrTimeout) {
+	if _, _, err := (Prometheus{Client: hangs.Client(), URL: hangs.URL}).Devices(ctx); !errors.Is(err, ErrTimeout) {
 		t.Errorf("the caller's deadline: %v", err)
 	}
 }
@@ -295,7 +293,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		devices, excluded := Source{}.assemble(newNodes(samples), samples)
+		devices, excluded := Prometheus{}.assemble(newNodes(samples), samples)
 		for _, d := range devices {
 			if err := d.Check(); err != nil {
 				t.Fatal(err)

@@ -1,20 +1,20 @@
-package counts_test
+package placement_test
 
 import (
 	"fmt"
 
-	"github.com/foretime/foretime/edgeprof/counts"
+	"github.com/foretime/foretime/edgeprof/placement"
 )
 
 // Numbers come back as they were spelled.
-func Example() {
-	request, problems, err := counts.Parse([]byte(`{"model": "m", "conv_layers": 5, "pool_layers": 3, "fc_layers": 3, "filter_details": 1376,
+func ExampleParseRequest() {
+	request, problems, err := placement.ParseRequest([]byte(`{"model": "m", "conv_layers": 5, "pool_layers": 3, "fc_layers": 3, "filter_details": 1376,
 		"total_parameters": 10000000000000000000, "model_input_size": 602112, "model_output_size": 4000}`))
 	if err != nil || len(problems) > 0 {
 		fmt.Println(problems, err)
 		return
 	}
-	answer, err := counts.Append(nil, request, counts.Prediction{Node: "rpi-1", Seconds: 0.25}, nil)
+	answer, err := placement.AppendAnswer(nil, request, placement.Answer{Node: "rpi-1", Seconds: 0.25}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,4 +1,4 @@
-package counts
+package placement
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Prediction is the device that runs the model fastest.
-type Prediction struct {
+// Answer is the device that runs the model fastest.
+type Answer struct {
 	Node, Class, DeviceModel, UUID string
 	Seconds                        float64
 }
@@ -22,10 +22,10 @@ type Extra struct {
 	Value any
 }
 
-// Append writes the answer to a request, as the original does: Flask's jsonify
+// AppendAnswer writes the answer to a request, as the original does: Flask's jsonify
 // in debug mode, a final newline included. Extras come before and after
 // profiling_prediction, by their names. The error is of an extra's value.
-func Append(to []byte, r *Request, p Prediction, extras []Extra) ([]byte, error) {
+func AppendAnswer(to []byte, r *Request, p Answer, extras []Extra) ([]byte, error) {
 	to = append(to, "{\n  \"message\": \"Profiling data received\",\n  \"model_characteristics\": "...)
 	to = indentObject(to, r.members, 1)
 	after := 0
@@ -118,7 +118,7 @@ func line(to []byte, mark byte, depth int) []byte {
 func appendText(to []byte, s string) []byte {
 	to = append(to, '"')
 	for _, r := range s {
-		if r < utf8.RuneSelf && plain(byte(r)) {
+		if r < utf8.RuneSelf && verbatim(byte(r)) {
 			to = append(to, byte(r))
 		} else {
 			to = unit(to, r)
@@ -140,9 +140,9 @@ func ascii(to, raw []byte) []byte {
 		case b[0] == '\\':
 			to = unit(to, rune((`"\/` + "\b\f\n\r\t")[strings.IndexByte(`"\/bfnrt`, b[1])]))
 			b = b[2:]
-		case plain(b[0]):
+		case verbatim(b[0]):
 			n := 1
-			for n < len(b) && plain(b[n]) {
+			for n < len(b) && verbatim(b[n]) {
 				n++
 			}
 			to = append(to, b[:n]...)
@@ -156,8 +156,8 @@ func ascii(to, raw []byte) []byte {
 	return append(to, '"')
 }
 
-// plain reports a character that stands for itself.
-func plain(b byte) bool { return b >= ' ' && b <= '~' && b != '"' && b != '\\' }
+// verbatim reports a character that stands for itself.
+func verbatim(b byte) bool { return b >= ' ' && b <= '~' && b != '"' && b != '\\' }
 
 const hex = "0123456789abcdef"
 

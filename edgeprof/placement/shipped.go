@@ -1,4 +1,4 @@
-package counts
+package placement
 
 import (
 	_ "embed"
