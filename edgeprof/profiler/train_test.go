@@ -112,7 +112,7 @@ func TestTrain(t *testing.T) {
 			t.Errorf("%s by counts: %+v, %v", c.Model, got, err)
 		}
 	}
-	for _, change := range [][2]string{{`"rows":`, `"rows":1`}, {`"schema":2`, `"schema":9`}, {`"kind":"foretime`, `"kind":"other`}, {`"trained"`, `"learnt"`}} {
+	for _, change := range [][2]string{{`"rows":`, `"rows":1`}, {`"schema":3`, `"schema":9`}, {`"kind":"foretime`, `"kind":"other`}, {`"trained"`, `"learnt"`}} {
 		spoilt := strings.Replace(b.String(), change[0], change[1], 1)
 		if _, err := ReadModel(strings.NewReader(spoilt)); !errors.Is(err, ErrModel) {
 			t.Errorf("%s for %s: %v", change[1], change[0], err)
