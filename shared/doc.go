@@ -1,11 +1,10 @@
 // Package shared is the library the five Foretime tools stand on. Each package
 // imports only those before it:
 //
-//	stats → file → crash → registry → pickle → uncertainty → uncertainty/coveragetest → dataset → timing → regression → regression/linear → regression/tree → regression/neural → chart → slurmtest
+//	stats → file → crash → registry → uncertainty → uncertainty/coveragetest → dataset → timing → regression → regression/linear → regression/tree → regression/neural → chart → slurmtest
 //
 // [github.com/foretime/foretime/shared/timing] observes,
 // [github.com/foretime/foretime/shared/dataset] keeps rows,
-// [github.com/foretime/foretime/shared/pickle] reads Python's without running it,
 // [github.com/foretime/foretime/shared/regression] fits and predicts,
 // [github.com/foretime/foretime/shared/uncertainty] says how far a prediction
 // can be trusted, [github.com/foretime/foretime/shared/chart] draws,

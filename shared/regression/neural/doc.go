@@ -1,5 +1,5 @@
-// Package neural fits regressions with neural networks, trained on the
-// processor by gomlx. It is the only package of the library that knows gomlx;
+// Package neural fits regressions with a neural network, a mixture of experts,
+// trained on the processor by gomlx. It is the only package of the library that knows gomlx;
 // its panics become errors at this package's edge.
 //
 // The package decides how a network is trained: features and target are
@@ -10,18 +10,11 @@
 //
 // It refuses missing values and weights, and it gives no interval of its own:
 // measure one with [regression.Calibrate] on samples that the network has not
-// seen. A network that predicts often should be asked through its [Scorer], a
-// plain-Go copy that neither allocates nor knows gomlx.
+// seen.
 //
-// An architecture is one file: [MLP] is the first.
-//
-//	net, err := neural.MLP{Training: neural.Training{Seed: 1}}.Fit(ctx, samples)
+//	net, err := neural.Mixture{Training: neural.Training{Seed: 1}}.Fit(ctx, samples)
 //	if err != nil {
 //		return err
 //	}
-//	scorer, err := net.Scorer()
-//	if err != nil {
-//		return err
-//	}
-//	p, err := scorer.Predict(row)
+//	p, err := net.Predict(row)
 package neural

@@ -13,8 +13,7 @@ import (
 	"github.com/foretime/foretime/shared/regression/neural"
 )
 
-// A network learns a parabola, is stored and read back, and answers through its
-// plain-Go scorer.
+// A network learns a parabola, is stored and read back, and answers.
 func Example() {
 	var samples regression.Samples
 	samples.Features = 1
@@ -22,8 +21,8 @@ func Example() {
 		x := float64(i-200) / 100
 		samples.X, samples.Y = append(samples.X, x), append(samples.Y, x*x)
 	}
-	mlp := neural.MLP{Hidden: []int{32}, Training: neural.Training{Epochs: 100, Seed: 1}}
-	net, err := mlp.Fit(context.Background(), samples)
+	mixture := neural.Mixture{Experts: 2, Training: neural.Training{Epochs: 100, Seed: 1}}
+	net, err := mixture.Fit(context.Background(), samples)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -35,11 +34,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scorer, err := back.Scorer()
-	if err != nil {
-		log.Fatal(err)
-	}
-	p, err := scorer.Predict([]float64{1.5})
+	p, err := back.Predict([]float64{1.5})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := trained(t, MLP{Hidden: []int{32, 32}, Training: Training{Epochs: 80, Patience: 15, Seed: 1}}, train)
+	n := trained(t, Mixture{Training: Training{Epochs: 80, Patience: 15, Seed: 1}}, train)
 	values, err := n.PredictAll(test)
 	if err != nil {
 		t.Fatal(err)

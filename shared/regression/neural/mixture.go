@@ -24,20 +24,16 @@ type Mixture struct {
 
 var _ regression.Fitter[*Network] = Mixture{}
 
-// Fit fits the network; the errors are those of [MLP.Train].
+// Fit fits the network; at least 10 samples are needed. The error matches
+// [regression.ErrTooFew], [regression.ErrNotFinite], [regression.ErrDimension],
+// [regression.ErrSetting], or is ctx's. A constant feature is a warning.
 func (m Mixture) Fit(ctx context.Context, s regression.Samples) (*Network, error) {
 	a := mixture{m.Experts, m.Hidden, m.Gate}
-	for _, d := range []struct {
-		value *int
-		def   int
-		name  string
-	}{{&a.Experts, 10, "Experts"}, {&a.Hidden, 32, "Hidden"}, {&a.Gate, 32, "Gate"}} {
-		if *d.value == 0 {
-			*d.value = d.def
-		}
-		if *d.value < 1 {
-			return nil, &regression.SettingError{Name: d.name, Value: *d.value, Want: "1 or more"}
-		}
+	fill(&a.Experts, 10)
+	fill(&a.Hidden, 32)
+	fill(&a.Gate, 32)
+	if err := a.check(); err != nil {
+		return nil, err
 	}
 	return m.Training.fit(ctx, a, s)
 }
@@ -49,8 +45,21 @@ type mixture struct {
 	Gate    int `json:"gate"`
 }
 
-func (a mixture) kind() string { return "mixture" }
+func fill(setting *int, value int) {
+	if *setting == 0 {
+		*setting = value
+	}
+}
 
+func (a mixture) check() error {
+	if a.Experts < 1 || a.Hidden < 1 || a.Gate < 1 {
+		return &regression.SettingError{Name: "Mixture", Value: a, Want: "1 or more experts and units"}
+	}
+	return nil
+}
+
+// graph maps standardised features [batch, features] to a standardised target
+// [batch, 1].
 func (a mixture) graph(scope *model.Scope, x *graph.Node) *graph.Node {
 	answers := make([]*graph.Node, a.Experts)
 	for i := range answers {
@@ -62,5 +71,3 @@ func (a mixture) graph(scope *model.Scope, x *graph.Node) *graph.Node {
 	weights := graph.Softmax(layers.DenseWithBias(scope.In("weights"), gate, a.Experts), -1)
 	return graph.InsertAxes(graph.ReduceSum(graph.Mul(weights, graph.Concatenate(answers, -1)), -1), -1)
 }
-
-func (a mixture) scorer([]variable) (*Scorer, error) { return nil, ErrNoScorer }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
-	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -21,40 +20,6 @@ import (
 // ErrFormat is returned when what is read is not a stored network, or is one of
 // an architecture that is not known here.
 var ErrFormat = errors.New("not a stored network")
-
-// ErrNoScorer is returned when an architecture has no plain-Go form.
-var ErrNoScorer = errors.New("architecture has no plain-Go scorer")
-
-// architecture is what tells one kind of network from another.
-type architecture interface {
-	// kind is its name where networks are stored.
-	kind() string
-	// graph maps standardised features [batch, features] to a standardised
-	// target [batch, 1].
-	graph(scope *model.Scope, x *graph.Node) *graph.Node
-	// scorer is the plain-Go form of weights, or ErrNoScorer.
-	scorer(weights []variable) (*Scorer, error)
-}
-
-// architectureOf reads a stored architecture; a new one adds a line.
-func architectureOf(kind string, stored json.RawMessage) (architecture, error) {
-	switch kind {
-	case "mlp":
-		var a mlp
-		return a, json.Unmarshal(stored, &a)
-	case "mixture":
-		var a mixture
-		return a, json.Unmarshal(stored, &a)
-	case "transformer":
-		var a transformer
-		if err := json.Unmarshal(stored, &a); err != nil {
-			return nil, err
-		}
-		return a, a.check()
-	default:
-		return nil, fmt.Errorf("%w: architecture %q", ErrFormat, kind)
-	}
-}
 
 // backend is the pure-Go one; a store belongs to one backend, so there is one.
 // It runs one operation after the other, each on all threads: operations side by
@@ -69,15 +34,15 @@ var backend = sync.OnceValue(func() compute.Backend {
 })
 
 // Network is a trained network. It is a [regression.Model] and may be asked from
-// many goroutines; asked for one row at a time, its [Scorer] is much faster.
+// many goroutines; many rows at a time are much faster.
 type Network struct {
-	architecture architecture
-	features     int
-	batch        int // rows a call of exec, always
-	scaling      Scaling
-	weights      []variable
-	report       Report
-	warnings     []error
+	mixture  mixture
+	features int
+	batch    int // rows a call of exec, always
+	scaling  Scaling
+	weights  []variable
+	report   Report
+	warnings []error
 
 	store *model.Store
 	exec  *model.Exec
@@ -154,16 +119,6 @@ func (n *Network) values(s regression.Samples) ([]float64, error) {
 	return out, nil
 }
 
-// Scorer is the network in plain Go. The error matches [ErrNoScorer].
-func (n *Network) Scorer() (*Scorer, error) {
-	s, err := n.architecture.scorer(n.weights)
-	if err != nil {
-		return nil, err
-	}
-	s.Scaling = n.scaling
-	return s, nil
-}
-
 // build makes the graph and draws the first weights from the seed.
 func (n *Network) build(seed uint64) error {
 	n.store = model.NewStore()
@@ -178,32 +133,31 @@ func (n *Network) build(seed uint64) error {
 }
 
 func (n *Network) compile() (err error) {
-	n.exec, err = model.NewExec(backend(), n.store, n.architecture.graph)
+	n.exec, err = model.NewExec(backend(), n.store, n.mixture.graph)
 	return err
 }
 
 // stored is the file form of a network.
 type stored struct {
-	Format       string          `json:"format"`
-	Kind         string          `json:"kind"`
-	Architecture json.RawMessage `json:"architecture"`
-	Features     int             `json:"features"`
-	Batch        int             `json:"batch"`
-	Scaling      Scaling         `json:"scaling"`
-	Report       Report          `json:"report"`
-	Weights      []variable      `json:"weights"`
+	Format       string     `json:"format"`
+	Kind         string     `json:"kind"`
+	Architecture mixture    `json:"architecture"`
+	Features     int        `json:"features"`
+	Batch        int        `json:"batch"`
+	Scaling      Scaling    `json:"scaling"`
+	Report       Report     `json:"report"`
+	Weights      []variable `json:"weights"`
 }
 
-const format = "foretime-network-1"
+const (
+	format = "foretime-network-1"
+	kind   = "mixture"
+)
 
 // Save writes the network as JSON: the same network, the same bytes. To a file,
 // give it to file.Write.
 func (n *Network) Save(w io.Writer) error {
-	a, err := json.Marshal(n.architecture)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(w).Encode(stored{format, n.architecture.kind(), a, n.features, n.batch, n.scaling, n.report, n.weights})
+	return json.NewEncoder(w).Encode(stored{format, kind, n.mixture, n.features, n.batch, n.scaling, n.report, n.weights})
 }
 
 // Load reads what Save wrote. The error matches [ErrFormat] where it is not
@@ -213,8 +167,8 @@ func Load(r io.Reader) (*Network, error) {
 	if err := json.NewDecoder(r).Decode(&s); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	if s.Format != format || s.Features < 1 || s.Batch < 1 || len(s.Scaling.Center) != s.Features || len(s.Scaling.Scale) != s.Features {
-		return nil, fmt.Errorf("%w: format %q, %d features, batch of %d", ErrFormat, s.Format, s.Features, s.Batch)
+	if s.Format != format || s.Kind != kind || s.Features < 1 || s.Batch < 1 || len(s.Scaling.Center) != s.Features || len(s.Scaling.Scale) != s.Features {
+		return nil, fmt.Errorf("%w: format %q, kind %q, %d features, batch of %d", ErrFormat, s.Format, s.Kind, s.Features, s.Batch)
 	}
 	for _, w := range s.Weights {
 		size := 1
@@ -225,12 +179,11 @@ func Load(r io.Reader) (*Network, error) {
 			return nil, fmt.Errorf("%w: weights %s: %d numbers of shape %v", ErrFormat, w.Path, len(w.Data), w.Dims)
 		}
 	}
-	a, err := architectureOf(s.Kind, s.Architecture)
-	if err != nil {
-		return nil, err
+	if err := s.Architecture.check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	n := &Network{architecture: a, features: s.Features, batch: s.Batch, scaling: s.Scaling, report: s.Report}
-	err = guard("load "+s.Kind, func() error {
+	n := &Network{mixture: s.Architecture, features: s.Features, batch: s.Batch, scaling: s.Scaling, report: s.Report}
+	err := guard("load", func() error {
 		if err := n.keep(s.Weights); err != nil {
 			return err
 		}

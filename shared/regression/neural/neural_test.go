@@ -3,7 +3,6 @@ package neural
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -34,11 +33,11 @@ func friedman(rows int, seed uint64) regression.Samples {
 }
 
 // small is a network that trains in moments, also under the race detector.
-var small = MLP{Hidden: []int{8}, Training: Training{Epochs: 3, Batch: 8, Seed: 1}}
+var small = Mixture{Experts: 2, Hidden: 8, Gate: 4, Training: Training{Epochs: 3, Batch: 8, Seed: 1}}
 
 // trained trains, unless the race detector brings checkptr along, which ends the
 // process at gomlx's pointer arithmetic.
-func trained(t *testing.T, m MLP, s regression.Samples) *Network {
+func trained(t *testing.T, m Mixture, s regression.Samples) *Network {
 	t.Helper()
 	needsPointers(t)
 	n, err := m.Fit(context.Background(), s)
@@ -68,7 +67,7 @@ func needsPointers(t *testing.T) {
 
 func TestSameSeedSameNetwork(t *testing.T) {
 	s := friedman(60, 1)
-	save := func(m MLP) string {
+	save := func(m Mixture) string {
 		var b bytes.Buffer
 		if err := trained(t, m, s).Save(&b); err != nil {
 			t.Fatal(err)
@@ -96,53 +95,7 @@ func TestSameSeedSameNetwork(t *testing.T) {
 	}
 }
 
-func TestScorerIsTheNetwork(t *testing.T) {
-	for _, hidden := range [][]int{{}, {8}, {16, 3}, {stackWidth + 1}} {
-		s := friedman(40, 3)
-		for i := range s.Y { // a target far from zero
-			s.Y[i] = 1e6 + 100*s.Y[i]
-		}
-		n := trained(t, MLP{Hidden: hidden, Training: Training{Epochs: 2, Seed: 1}}, s)
-		scorer, err := n.Scorer()
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, err := n.PredictAll(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, want := range values {
-			got, err := scorer.Predict(s.Row(i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := math.Abs(got.Value-want) / n.scaling.TargetScale; d > 1e-5 || got.Bounded() {
-				t.Errorf("hidden %v, row %d: scorer %v, network %v: %v deviations apart", hidden, i, got, want, d)
-			}
-		}
-		one, err := n.Predict(s.Row(0))
-		if err != nil || math.Abs(one.Value-values[0]) > 1e-5*n.scaling.TargetScale {
-			t.Errorf("one row %v, many %v, %v", one, values[0], err)
-		}
-	}
-}
-
-func TestScorerDoesNotAllocate(t *testing.T) {
-	scorer, err := trained(t, small, friedman(40, 1)).Scorer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := friedman(1, 5).Row(0)
-	if n := testing.AllocsPerRun(100, func() {
-		if _, err := scorer.Predict(x); err != nil {
-			t.Fatal(err)
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations a prediction", n)
-	}
-}
-
-func TestStoredNetworkAndScorer(t *testing.T) {
+func TestStoredNetwork(t *testing.T) {
 	s := friedman(40, 1)
 	n := trained(t, small, s)
 	var file bytes.Buffer
@@ -166,23 +119,9 @@ func TestStoredNetworkAndScorer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scorer, err := back.Scorer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored, err := json.Marshal(scorer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read Scorer
-	if err := json.Unmarshal(stored, &read); err != nil {
-		t.Fatal(err)
-	}
 	for i := range want {
-		a, _ := scorer.Predict(s.Row(i))
-		b, _ := read.Predict(s.Row(i))
-		if got[i] != want[i] || a != b {
-			t.Errorf("row %d: network %v then %v, scorer %v then %v", i, want[i], got[i], a, b)
+		if got[i] != want[i] {
+			t.Errorf("row %d: %v, then %v", i, want[i], got[i])
 		}
 	}
 
@@ -190,24 +129,15 @@ func TestStoredNetworkAndScorer(t *testing.T) {
 		"nothing":            "",
 		"torn":               saved[:len(saved)/2],
 		"another file":       `{"format":"x"}`,
-		"other architecture": strings.Replace(saved, `"kind":"mlp"`, `"kind":"oracle"`, 1),
+		"other architecture": strings.Replace(saved, `"kind":"mixture"`, `"kind":"oracle"`, 1),
 		"other width":        strings.Replace(saved, `"features":5`, `"features":4`, 1),
 		"other shape":        strings.Replace(saved, `"dims":[5,8]`, `"dims":[5,9]`, 1),
-		"other layers":       strings.Replace(saved, `"hidden":[8]`, `"hidden":[9]`, 1),
-		"missing layer":      strings.Replace(saved, `"hidden":[8]`, `"hidden":[8,8]`, 1),
+		"other layers":       strings.Replace(saved, `"hidden":8`, `"hidden":9`, 1),
+		"no experts":         strings.Replace(saved, `"experts":2`, `"experts":0`, 1),
+		"a missing expert":   strings.Replace(saved, `"experts":2`, `"experts":3`, 1),
 	} {
 		if _, err := Load(strings.NewReader(bad)); !errors.Is(err, ErrFormat) {
 			t.Errorf("load %s: %v", name, err)
-		}
-	}
-	for name, bad := range map[string]string{
-		"no layers":     `{}`,
-		"wrong numbers": strings.Replace(string(stored), `"outputs":8`, `"outputs":7`, 1),
-		"two outputs":   `{"scaling":{"center":[0],"scale":[1]},"layers":[{"inputs":1,"outputs":2,"weights":[1,2],"biases":[1,2]}]}`,
-		"not JSON":      `{"layers":1}`,
-	} {
-		if err := json.Unmarshal([]byte(bad), new(Scorer)); !errors.Is(err, ErrFormat) {
-			t.Errorf("scorer %s: %v", name, err)
 		}
 	}
 }
@@ -223,7 +153,7 @@ func TestTrainErrors(t *testing.T) {
 	cancel()
 	for name, c := range map[string]struct {
 		ctx  context.Context
-		m    MLP
+		m    Mixture
 		s    regression.Samples
 		want error
 	}{
@@ -232,12 +162,12 @@ func TestTrainErrors(t *testing.T) {
 		"no features":   {context.Background(), small, regression.Samples{Y: make([]float64, 20)}, regression.ErrDimension},
 		"NaN":           {context.Background(), small, with(func(s *regression.Samples) { s.X[7] = math.NaN() }), regression.ErrNotFinite},
 		"weights":       {context.Background(), small, with(func(s *regression.Samples) { s.Weights = make([]float64, s.Len()) }), regression.ErrSetting},
-		"units":         {context.Background(), MLP{Hidden: []int{0}}, good, regression.ErrSetting},
-		"epochs":        {context.Background(), MLP{Training: Training{Epochs: -1}}, good, regression.ErrSetting},
-		"batch":         {context.Background(), MLP{Training: Training{Batch: -1}}, good, regression.ErrSetting},
-		"patience":      {context.Background(), MLP{Training: Training{Patience: -1}}, good, regression.ErrSetting},
-		"learning rate": {context.Background(), MLP{Training: Training{LearningRate: math.NaN()}}, good, regression.ErrSetting},
-		"held out":      {context.Background(), MLP{Training: Training{HeldOut: 1}}, good, regression.ErrSetting},
+		"units":         {context.Background(), Mixture{Hidden: -1}, good, regression.ErrSetting},
+		"epochs":        {context.Background(), Mixture{Training: Training{Epochs: -1}}, good, regression.ErrSetting},
+		"batch":         {context.Background(), Mixture{Training: Training{Batch: -1}}, good, regression.ErrSetting},
+		"patience":      {context.Background(), Mixture{Training: Training{Patience: -1}}, good, regression.ErrSetting},
+		"learning rate": {context.Background(), Mixture{Training: Training{LearningRate: math.NaN()}}, good, regression.ErrSetting},
+		"held out":      {context.Background(), Mixture{Training: Training{HeldOut: 1}}, good, regression.ErrSetting},
 		"cancelled":     {cancelled, small, good, context.Canceled},
 	} {
 		m, err := c.m.Fit(c.ctx, c.s)
@@ -249,17 +179,11 @@ func TestTrainErrors(t *testing.T) {
 
 func TestPredictErrors(t *testing.T) {
 	n := trained(t, small, friedman(40, 1))
-	scorer, err := n.Scorer()
-	if err != nil {
-		t.Fatal(err)
+	if _, err := n.Predict([]float64{1, 2}); !errors.Is(err, regression.ErrDimension) {
+		t.Errorf("narrow row: %v", err)
 	}
-	for _, m := range []regression.Model{n, scorer} {
-		if _, err := m.Predict([]float64{1, 2}); !errors.Is(err, regression.ErrDimension) {
-			t.Errorf("%T, narrow row: %v", m, err)
-		}
-		if _, err := m.Predict([]float64{1, 2, math.NaN(), 4, 5}); !errors.Is(err, regression.ErrNotFinite) {
-			t.Errorf("%T, NaN: %v", m, err)
-		}
+	if _, err := n.Predict([]float64{1, 2, math.NaN(), 4, 5}); !errors.Is(err, regression.ErrNotFinite) {
+		t.Errorf("NaN: %v", err)
 	}
 	if _, err := n.PredictAll(regression.Samples{Features: 1, X: []float64{1}, Y: []float64{1}}); !errors.Is(err, regression.ErrDimension) {
 		t.Errorf("narrow samples: %v", err)
@@ -299,7 +223,7 @@ func TestStopsEarly(t *testing.T) {
 		s.X, s.Y = append(s.X, rng.NormFloat64(), rng.NormFloat64()), append(s.Y, rng.NormFloat64())
 	}
 	var told []float64
-	m := MLP{Hidden: []int{8}, Training: Training{
+	m := Mixture{Experts: 2, Hidden: 8, Training: Training{
 		Epochs: 200, Batch: 8, Patience: 3, Seed: 1, LearningRate: 0.02,
 		Progress: func(epochs int, rmse float64) {
 			told = append(told, rmse)
@@ -344,10 +268,6 @@ func TestCancel(t *testing.T) {
 func TestManyAsk(t *testing.T) {
 	s := friedman(40, 1)
 	n := trained(t, small, s)
-	scorer, err := n.Scorer()
-	if err != nil {
-		t.Fatal(err)
-	}
 	want, err := n.PredictAll(s)
 	if err != nil {
 		t.Fatal(err)
@@ -357,9 +277,8 @@ func TestManyAsk(t *testing.T) {
 		wait.Go(func() {
 			for i := range 10 {
 				p, err := n.Predict(s.Row(i))
-				q, errQ := scorer.Predict(s.Row(i))
-				if err != nil || errQ != nil || math.Abs(p.Value-want[i]) > 1e-4 || math.Abs(q.Value-want[i]) > 1e-4 {
-					t.Errorf("row %d: %v %v, %v %v, want %v", i, p, err, q, errQ, want[i])
+				if err != nil || math.Abs(p.Value-want[i]) > 1e-4 {
+					t.Errorf("row %d: %v %v, want %v", i, p, err, want[i])
 				}
 			}
 		})

@@ -21,8 +21,7 @@ import (
 // something to judge by.
 const minRows = 10
 
-// Training says how a network of any architecture is trained: by Adam on the
-// mean squared error. The zero value works.
+// Training says how a network is trained: by Adam on the mean squared error. The zero value works.
 type Training struct {
 	Epochs       int     // most passes over the rows; 0 means 500
 	Batch        int     // rows a step; 0 means 32, and never more than there are
@@ -77,8 +76,8 @@ func (t Training) filled() (Training, error) {
 	return t, nil
 }
 
-// fit trains a network of architecture a.
-func (t Training) fit(ctx context.Context, a architecture, s regression.Samples) (*Network, error) {
+// fit trains a network.
+func (t Training) fit(ctx context.Context, a mixture, s regression.Samples) (*Network, error) {
 	t, err := t.filled()
 	if err != nil {
 		return nil, err
@@ -98,10 +97,10 @@ func (t Training) fit(ctx context.Context, a architecture, s regression.Samples)
 	heldOut, rows := order[:held], order[held:]
 	slices.Sort(heldOut)
 
-	n := &Network{architecture: a, features: s.Features, batch: min(t.Batch, len(rows))}
+	n := &Network{mixture: a, features: s.Features, batch: min(t.Batch, len(rows))}
 	n.scaling, n.warnings = newScaling(s, rows)
 	n.report = Report{Rows: len(rows), HeldOutRows: len(heldOut)}
-	err = guard("train "+a.kind(), func() error {
+	err = guard("train", func() error {
 		if err := n.build(t.Seed); err != nil {
 			return err
 		}
@@ -116,7 +115,7 @@ func (t Training) fit(ctx context.Context, a architecture, s regression.Samples)
 // train runs epochs until patience or epochs are spent, and keeps the weights
 // that did best on the rows held out.
 func (n *Network) train(ctx context.Context, t Training, s regression.Samples, rows, heldOut []int, rng *rand.Rand) error {
-	trainer := train.NewTrainer(backend(), n.store, n.architecture.graph, loss.MeanSquaredError,
+	trainer := train.NewTrainer(backend(), n.store, n.mixture.graph, loss.MeanSquaredError,
 		optimizer.Adam().LearningRate(t.LearningRate).Done(), nil, nil)
 	var best []variable
 	n.report.HeldOutRMSE = math.Inf(1)
