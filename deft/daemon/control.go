@@ -176,7 +176,7 @@ func (d *Daemon) obey(r Request) error {
 		}
 		return nil
 	case "policy":
-		if err := d.board.use(r.Policy, policy.Settings{Quantum: d.settings.Quantum}); err != nil {
+		if err := d.board.use(r.Policy, policy.Settings{}); err != nil {
 			return err
 		}
 		d.session.Announce(r.Policy)

@@ -22,9 +22,8 @@ const DefaultPolicy = "priority"
 
 // Settings are how a daemon begins. The zero value works.
 type Settings struct {
-	Policy  string        // empty: that of the owner before, else DefaultPolicy
-	Quantum time.Duration // of policy rr
-	Linger  time.Duration // ends so long after its last client; 0 never
+	Policy string        // empty: that of the owner before, else DefaultPolicy
+	Linger time.Duration // ends so long after its last client; 0 never
 }
 
 // Daemon is the owner of a session.
@@ -67,7 +66,7 @@ func (d *Daemon) own() error {
 		return fmt.Errorf("daemon: %w", err)
 	}
 	name := cmp.Or(d.settings.Policy, d.session.Policy(), DefaultPolicy)
-	if d.board, err = newBoard(name, policy.Settings{Quantum: d.settings.Quantum}); err != nil {
+	if d.board, err = newBoard(name, policy.Settings{}); err != nil {
 		return errors.Join(err, d.session.Close())
 	}
 	_ = os.Remove(d.place.socket()) // of an owner that was killed

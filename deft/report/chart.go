@@ -13,8 +13,8 @@ type Named struct {
 }
 
 // TimeSeries is a chart of completion times over time.
-func TimeSeries(title string, logs []Named) chart.Lines {
-	c := chart.Lines{Frame: chart.Frame{Title: title, X: "time (s)", Y: "JCT (ms)"}}
+func TimeSeries(logs []Named) chart.Lines {
+	c := chart.Lines{Frame: chart.Frame{Title: "Job completion time", X: "time (s)", Y: "JCT (ms)"}}
 	first := int64(math.MaxInt64)
 	for _, l := range logs {
 		for _, j := range l.Log.Jobs {
@@ -33,8 +33,8 @@ func TimeSeries(title string, logs []Named) chart.Lines {
 }
 
 // CDF is a chart of the distribution of completion times.
-func CDF(title string, logs []Named) chart.CDF {
-	c := chart.CDF{Frame: chart.Frame{Title: title, X: "JCT (ms)", Y: "share of jobs"}}
+func CDF(logs []Named) chart.CDF {
+	c := chart.CDF{Frame: chart.Frame{Title: "Job completion time", X: "JCT (ms)", Y: "share of jobs"}}
 	for _, l := range logs {
 		c.Samples = append(c.Samples, chart.Sample{Name: l.Name, Values: l.Log.Times()})
 	}

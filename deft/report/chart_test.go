@@ -19,7 +19,7 @@ func logs() []Named {
 // The points are those of Deft's figure: end since the first start, and JCT.
 func TestTimeSeries(t *testing.T) {
 	want := []chart.Series{{Name: "A", X: []float64{2, 4}, Y: []float64{1000, 2000}}, {Name: "B", X: []float64{0.5}, Y: []float64{500}}}
-	if diff := cmp.Diff(want, TimeSeries("jobs", logs()).Series); diff != "" {
+	if diff := cmp.Diff(want, TimeSeries(logs()).Series); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -34,7 +34,7 @@ func TestQueue(t *testing.T) {
 
 func TestDrawn(t *testing.T) {
 	for name, c := range map[string]chart.Chart{
-		"series": TimeSeries("jobs", logs()), "cdf": CDF("jobs", logs()),
+		"series": TimeSeries(logs()), "cdf": CDF(logs()),
 		"queue": Queue([]Depth{{AtMS: 1, Model: "A", InFlight: 5}}),
 	} {
 		var b bytes.Buffer
@@ -42,7 +42,7 @@ func TestDrawn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, c := range map[string]chart.Chart{"series": TimeSeries("none", nil), "cdf": CDF("none", nil), "queue": Queue(nil)} {
+	for name, c := range map[string]chart.Chart{"series": TimeSeries(nil), "cdf": CDF(nil), "queue": Queue(nil)} {
 		if err := chart.SVG(&bytes.Buffer{}, c); !errors.Is(err, chart.ErrEmpty) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-
-	"github.com/foretime/foretime/shared/dataset"
 )
 
 // Comparison is a run beside its models alone.
@@ -98,41 +96,4 @@ func Jain(shares []float64) (float64, error) {
 func stem(path string) string {
 	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
-}
-
-// row is a line of the report's CSV.
-type row struct {
-	Name       string   `dataset:"name"`
-	Output     string   `dataset:"output"`
-	Policy     string   `dataset:"policy"`
-	Priority   int      `dataset:"priority"`
-	Jobs       int      `dataset:"jobs"`
-	Mean       float64  `dataset:"jct_mean_ms"`
-	P50        float64  `dataset:"jct_p50_ms"`
-	P95        float64  `dataset:"jct_p95_ms"`
-	P99        float64  `dataset:"jct_p99_ms"`
-	Max        float64  `dataset:"jct_max_ms"`
-	Throughput float64  `dataset:"jobs_per_s"`
-	AloneMS    *float64 `dataset:"alone_ms"`
-	Inflation  *float64 `dataset:"inflation"`
-	Launches   int      `dataset:"launches"`
-	Syncs      int      `dataset:"syncs"`
-	StallMS    float64  `dataset:"stall_ms"`
-	GateMS     float64  `dataset:"gate_ms"`
-	GPUMS      float64  `dataset:"gpu_ms"`
-	DeadlineMS float64  `dataset:"deadline_ms"`
-	Missed     int      `dataset:"missed"`
-}
-
-// SaveCSV writes one row a model.
-func (c *Comparison) SaveCSV(path string) error {
-	var rows []row
-	for _, m := range c.Models {
-		rows = append(rows, row{
-			m.Name, m.Output, c.Policy, m.Priority, m.Jobs,
-			m.JCT.Mean, m.JCT.P50, m.JCT.P95, m.JCT.P99, m.JCT.Max, m.Throughput,
-			m.AloneMS, m.Inflation, m.Launches, m.Syncs, m.StallMS, m.GateMS, m.GPUMS, m.DeadlineMS, m.Missed,
-		})
-	}
-	return dataset.Save(path, rows, dataset.Options{})
 }

@@ -48,21 +48,21 @@ func (s *Sweep) Intervals(m Measure) chart.Lines {
 	return c
 }
 
-// Scatter is a chart of two models of a sweep against each other, by their place
-// in the configuration, a point for each interval.
-func (s *Sweep) Scatter(x, y int, m Measure) (chart.Scatter, error) {
-	if x < 0 || y < 0 || max(x, y) >= len(s.Alone) {
-		return chart.Scatter{}, fmt.Errorf("sweep: models %d and %d of %d", x, y, len(s.Alone))
+// Scatter is a chart of the second model of a sweep against the first, a point for
+// each interval; empty where there is one model alone.
+func (s *Sweep) Scatter(m Measure) chart.Scatter {
+	if len(s.Alone) < 2 {
+		return chart.Scatter{}
 	}
+	x, y := s.Alone[0], s.Alone[1]
 	c := chart.Scatter{Frame: chart.Frame{
-		Title: "One model against the other",
-		X:     s.Alone[x].Output + ": " + m.label(), Y: s.Alone[y].Output + ": " + m.label(),
+		Title: "One model against the other", X: x.Output + ": " + m.label(), Y: y.Output + ": " + m.label(),
 	}}
 	for _, p := range s.Points {
 		c.Series = append(c.Series, chart.Series{
 			Name: fmt.Sprintf("N = %d", p.Sync),
-			X:    []float64{m.of(p.Models[x], s.Alone[x])}, Y: []float64{m.of(p.Models[y], s.Alone[y])},
+			X:    []float64{m.of(p.Models[0], x)}, Y: []float64{m.of(p.Models[1], y)},
 		})
 	}
-	return c, nil
+	return c
 }

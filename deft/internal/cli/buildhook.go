@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,7 +15,8 @@ import (
 // newBuildHookCommand builds libdeft.so and puts it in a folder.
 func newBuildHookCommand(env *cli.Env) *cobra.Command {
 	var out, driver string
-	var shim, asJSON bool
+	var shim bool
+	var answer cli.Output
 	c := &cobra.Command{
 		Use:   "build-hook",
 		Short: "Build libdeft.so, the library for LD_PRELOAD, with deft.py beside it",
@@ -44,17 +44,13 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 					return err
 				}
 			}
-			if asJSON {
-				return env.WriteJSON(map[string]string{"path": path})
-			}
-			_, err = fmt.Fprintln(env.Stdout, path)
-			return err
+			return answer.Print(env, map[string]string{"path": path}, func(p *cli.Page) { p.Line("%s", path) })
 		},
 	}
 	c.Flags().StringVar(&out, "out", ".", "folder to put the library in; made where absent")
 	c.Flags().BoolVar(&shim, "shim", false, "build a libcuda.so.1 that stands in the driver's place instead")
 	c.Flags().StringVar(&driver, "driver", "", "with --shim: the driver's libcuda.so.1 (default: the one that the loader finds)")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	answer.Flags(c)
 	return c
 }
 

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"strconv"
 
@@ -38,7 +36,7 @@ name as deft exec gave it: then all of that name are meant.`,
 // control is one question; fill puts the arguments into it.
 func control(env *cli.Env, use, short string, args int, fill func(*daemon.Request, []string) error) *cobra.Command {
 	var j joined
-	var asJSON bool
+	var answer cli.Output
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args)}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		r := daemon.Request{Command: cmd.Name()}
@@ -55,13 +53,10 @@ func control(env *cli.Env, use, short string, args int, fill func(*daemon.Reques
 		if err != nil || r.Command == "stop" {
 			return err
 		}
-		if asJSON {
-			return env.WriteJSON(a)
-		}
-		return writeAnswer(env.Stdout, a)
+		return answer.Print(env, a, func(p *cli.Page) { showSession(p, a) })
 	}
 	j.flags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	answer.Flags(c)
 	return c
 }
 
@@ -82,18 +77,17 @@ func numbered(low int64) func(*daemon.Request, []string) error {
 	}
 }
 
-func writeAnswer(w io.Writer, a daemon.Answer) error {
-	if _, err := fmt.Fprintf(w, "session %s, policy %s\n", a.Session, a.Policy); err != nil || len(a.Clients) == 0 {
-		return err
+func showSession(p *cli.Page, a daemon.Answer) {
+	p.Line("session %s, policy %s", a.Session, a.Policy)
+	if len(a.Clients) == 0 {
+		return
 	}
-	t := cli.Table{Header: []string{"PID", "program", "priority", "weight", "state", "launches", "jobs", "memory MB"}}
+	t := p.Table("PID", "program", "priority", "weight", "state", "launches", "jobs", "memory MB")
 	for _, c := range a.Clients {
 		state := c.State
 		if c.Paused {
 			state = "paused"
 		}
-		t.Add(c.PID, c.Name, c.Priority, c.Weight, state, c.Launches, c.Jobs, fmt.Sprintf("%.0f", float64(c.Memory)/1e6))
+		t.Add(c.PID, c.Name, c.Priority, c.Weight, state, c.Launches, c.Jobs, float64(c.Memory)/1e6)
 	}
-	_, err := t.WriteTo(w)
-	return err
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,14 +30,13 @@ Policies:
 	}
 	j.flags(c)
 	c.Flags().StringVar(&s.Policy, "policy", "", "policy (default: that of an owner that was killed, or priority)")
-	c.Flags().DurationVar(&s.Quantum, "quantum", 0, "of policy rr: a turn (default 10 ms)")
 	c.Flags().DurationVar(&s.Linger, "linger", 0, "end so long after the last program (0: never)")
 	return c
 }
 
 func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) error {
-	if s.Linger < 0 || s.Quantum < 0 {
-		return cli.Usagef("--linger %v --quantum %v: want 0 or more", s.Linger, s.Quantum)
+	if s.Linger < 0 {
+		return cli.Usagef("--linger %v: want 0 or more", s.Linger)
 	}
 	if err := knownPolicy(s.Policy); err != nil {
 		return err
@@ -63,7 +61,7 @@ func knownPolicy(name string) error {
 	if name == "" {
 		return nil
 	}
-	if _, err := policy.New(name, policy.Settings{Quantum: time.Millisecond}); err != nil {
+	if _, err := policy.New(name, policy.Settings{}); err != nil {
 		return cli.Usagef("--policy: %w", err)
 	}
 	return nil

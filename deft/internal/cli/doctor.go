@@ -18,7 +18,7 @@ import (
 
 // newDoctorCommand runs a program under the hook and says what the hook saw.
 func newDoctorCommand(env *cli.Env) *cobra.Command {
-	var asJSON bool
+	var answer cli.Output
 	c := &cobra.Command{
 		Use:   "doctor -- COMMAND...",
 		Short: "Run a program under the hook and say whether its launches are seen",
@@ -51,12 +51,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 				return failure
 			}
 			r := hook.Diagnose(clients)
-			if asJSON {
-				err = env.WriteJSON(r)
-			} else {
-				err = printDiagnosis(env, r)
-			}
-			switch {
+			switch err := answer.Print(env, r, func(p *cli.Page) { showDiagnosis(p, r) }); {
 			case err != nil:
 				return err
 			case failure != nil:
@@ -67,34 +62,25 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	answer.Flags(c)
 	return c
 }
 
-// printDiagnosis is the report for people: the verdict first.
-func printDiagnosis(env *cli.Env, r hook.Diagnosis) error {
+// showDiagnosis shows the verdict first.
+func showDiagnosis(p *cli.Page, r hook.Diagnosis) {
 	mark := "OK"
 	if !r.OK() {
 		mark = "NOT OK"
 	}
-	if _, err := fmt.Fprintf(env.Stdout, "%s: %s (%d)\n", mark, r.Verdict, r.Launches); err != nil {
-		return err
-	}
+	p.Line("%s: %s (%d)", mark, r.Verdict, r.Launches)
 	for _, f := range r.Findings {
-		if _, err := fmt.Fprintf(env.Stdout, "- %s\n", f); err != nil {
-			return err
-		}
+		p.Line("- %s", f)
 	}
 	if len(r.Processes) == 0 {
-		return nil
+		return
 	}
-	table := cli.Table{Header: []string{"process", "pid", "launches", "graphs", "captured", "copies", "waits", "reached by"}}
-	for _, p := range r.Processes {
-		table.Add(p.Name, p.PID, p.Launches, p.GraphLaunches, p.Captured, p.Copies, p.Waits, strings.Join(p.Paths, ", "))
+	t := p.Table("process", "pid", "launches", "graphs", "captured", "copies", "waits", "reached by")
+	for _, c := range r.Processes {
+		t.Add(c.Name, c.PID, c.Launches, c.GraphLaunches, c.Captured, c.Copies, c.Waits, strings.Join(c.Paths, ", "))
 	}
-	if _, err := fmt.Fprintln(env.Stdout); err != nil {
-		return err
-	}
-	_, err := table.WriteTo(env.Stdout)
-	return err
 }

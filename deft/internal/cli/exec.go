@@ -34,7 +34,6 @@ type program struct {
 	name, policy string
 	gang         string
 	priority     int32
-	weight       uint32
 	slo          time.Duration
 	quota        int64
 	args         []string
@@ -76,15 +75,14 @@ ended it). A program whose exec is killed goes on.`,
 	f.StringVar(&p.policy, "policy", "", "policy of the session (default: as it is; priority for a new one)")
 	f.StringVar(&p.gang, "gang", "", "one name for all ranks that wait for one another, as those of NCCL do")
 	f.Int32Var(&p.priority, "priority", 0, "larger is more urgent")
-	f.Uint32Var(&p.weight, "weight", 1, "share of the device under fair")
 	f.Float64Var(&sloMS, "slo-ms", 0, "time that a job may take, under edf (0: any)")
 	f.Int64Var(&p.quota, "memory-quota", 0, "bytes of memory that it may hold on each device (0: any)")
 	return c
 }
 
 func (p *program) check() error {
-	if p.slo < 0 || p.quota < 0 || p.weight < 1 {
-		return cli.Usagef("--slo-ms %v --memory-quota %d --weight %d: want 0, 0 and 1 or more", p.slo, p.quota, p.weight)
+	if p.slo < 0 || p.quota < 0 {
+		return cli.Usagef("--slo-ms %v --memory-quota %d: want 0 or more", p.slo, p.quota)
 	}
 	if p.name == "" {
 		p.name = filepath.Base(p.args[0])
@@ -141,8 +139,8 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 	}
 	set := map[string]string{
 		"DEFT_SESSION": at.Session(), "DEFT_NAME": p.name, "DEFT_GANG": p.gang,
-		"DEFT_PRIORITY": strconv.Itoa(int(p.priority)), "DEFT_WEIGHT": strconv.FormatUint(uint64(p.weight), 10),
-		"DEFT_SLO_MS": strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA": strconv.FormatInt(p.quota, 10),
+		"DEFT_PRIORITY": strconv.Itoa(int(p.priority)),
+		"DEFT_SLO_MS":   strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA": strconv.FormatInt(p.quota, 10),
 		"LD_PRELOAD": strings.TrimPrefix(hook.Preload(lib, os.Getenv("LD_PRELOAD")), "LD_PRELOAD="),
 	}
 	if p.device == "sim" {

@@ -21,7 +21,7 @@ type setting struct {
 	file, device, clock, policy, out string
 	duration                         time.Duration
 	seed                             int64
-	json                             bool
+	answer                           cli.Output
 	given                            func(flag string) bool
 	told                             map[string]bool // warnings that were printed
 	folder                           *os.File        // --out, locked
@@ -35,7 +35,7 @@ func (s *setting) flags(c *cobra.Command, withPolicy bool) {
 	f.StringVar(&s.out, "out", "", "folder for every model's logs, in place of its output_file_path")
 	f.DurationVar(&s.duration, "duration", 0, "in place of exp_dur, as 5s")
 	f.Int64Var(&s.seed, "seed", -1, "in place of the experiment's seed, 0 or more")
-	f.BoolVar(&s.json, "json", false, "print JSON")
+	s.answer.Flags(c)
 	if withPolicy {
 		f.StringVar(&s.policy, "policy", "", fmt.Sprintf("in place of every control: %v", policy.Policies.Names()))
 	}

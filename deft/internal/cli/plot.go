@@ -17,37 +17,52 @@ import (
 // newPlotCommand groups the plots.
 func newPlotCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{Use: "plot", Short: "draw an experiment, .svg or .png"}
-	c.AddCommand(newTimeSeriesCommand(env), newCDFCommand(env), newIntervalsCommand(), newScatterCommand(), newQueueCommand())
+	c.AddCommand(
+		newLogPlot(env, "jct-timeseries", "draw completion times over time", "jct_vs_t.svg", func(logs []report.Named) chart.Chart { return report.TimeSeries(logs) }),
+		newLogPlot(env, "cdf", "draw the distribution of completion times", "jct_cdf.svg", func(logs []report.Named) chart.Chart { return report.CDF(logs) }),
+		newSweepPlot("intervals", "draw completion time or inflation against the synchronization interval", func(s *trial.Sweep, m trial.Measure) chart.Chart { return s.Intervals(m) }),
+		newSweepPlot("scatter", "draw the second model of a sweep against the first, a point for each interval", func(s *trial.Sweep, m trial.Measure) chart.Chart { return s.Scatter(m) }),
+		newQueuePlot(),
+	)
 	return c
 }
 
-// logFlags name logs: two by Deft's flags, or any number.
-type logFlags struct {
-	a, b  string
-	more  []string
-	title string
-}
-
-func (l *logFlags) flags(c *cobra.Command) {
+// newLogPlot draws logs: two by Deft's flags, or any number.
+func newLogPlot(env *cli.Env, name, short, image string, draw func([]report.Named) chart.Chart) *cobra.Command {
+	var a, b, out string
+	var more []string
+	c := &cobra.Command{
+		Use:     name,
+		Short:   short,
+		Example: "  deft plot " + name + " --model-A-jct-log logs/model_A.csv --model-B-jct-log logs/model_B.csv --out " + image,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			logs, err := loadLogs(env, append([]string{a, b}, more...))
+			if err != nil {
+				return err
+			}
+			return chart.Save(out, draw(logs))
+		},
+	}
 	f := c.Flags()
-	f.StringVar(&l.a, "model-A-jct-log", "", "log of the first model")
-	f.StringVar(&l.b, "model-B-jct-log", "", "log of the second model")
-	f.StringSliceVar(&l.more, "log", nil, "further logs")
-	f.StringVar(&l.title, "title", "Job completion time", "what the plot shows")
+	f.StringVar(&a, "model-A-jct-log", "", "log of the first model")
+	f.StringVar(&b, "model-B-jct-log", "", "log of the second model")
+	f.StringSliceVar(&more, "log", nil, "further logs")
+	f.StringVar(&out, "out", image, "the image")
+	return c
 }
 
-// load reads the logs and warns of rows that could not be read.
-func (l *logFlags) load(env *cli.Env) ([]report.Named, error) {
-	paths := slices.DeleteFunc(append([]string{l.a, l.b}, l.more...), func(path string) bool { return path == "" })
+// loadLogs reads the logs that have a path and warns of rows that could not be
+// read.
+func loadLogs(env *cli.Env, paths []string) ([]report.Named, error) {
+	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 	var named []report.Named
 	for i, name := range names(paths) {
 		log, err := report.LoadLog(paths[i])
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range log.Diagnostics {
-			env.Log.Warn(d)
-		}
+		cli.Warn(env, log.Diagnostics)
 		named = append(named, report.Named{Name: name, Log: log})
 	}
 	if len(named) == 0 {
@@ -70,118 +85,34 @@ func names(paths []string) []string {
 	return names
 }
 
-func newTimeSeriesCommand(env *cli.Env) *cobra.Command {
-	var l logFlags
-	var out, dir string
+// newSweepPlot draws a sweep.
+func newSweepPlot(name, short string, draw func(*trial.Sweep, trial.Measure) chart.Chart) *cobra.Command {
+	var from, what, out string
 	c := &cobra.Command{
-		Use:     "jct-timeseries",
-		Short:   "draw completion times over time",
-		Example: `  deft plot jct-timeseries --model-A-jct-log logs/model_A.csv --model-B-jct-log logs/model_B.csv --out jct_vs_t.svg`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			logs, err := l.load(env)
-			if err != nil {
-				return err
-			}
-			if out == "" {
-				out = filepath.Join(dir, "jct_vs_t.svg")
-			}
-			return chart.Save(out, report.TimeSeries(l.title, logs))
-		},
-	}
-	l.flags(c)
-	c.Flags().StringVar(&dir, "save-dir", ".", "folder for jct_vs_t.svg")
-	c.Flags().StringVar(&out, "out", "", "the image, in place of SAVE-DIR/jct_vs_t.svg")
-	return c
-}
-
-func newCDFCommand(env *cli.Env) *cobra.Command {
-	var l logFlags
-	var out string
-	c := &cobra.Command{
-		Use:   "cdf",
-		Short: "draw the distribution of completion times",
+		Use:   name + " --from SWEEP.json",
+		Short: short,
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			logs, err := l.load(env)
+			measure, ok := map[string]trial.Measure{"jct": trial.JCT, "inflation": trial.Inflation}[what]
+			if !ok {
+				return cli.Usagef("--what: %q, want jct or inflation", what)
+			}
+			s, err := trial.LoadSweep(from)
 			if err != nil {
 				return err
 			}
-			return chart.Save(out, report.CDF(l.title, logs))
+			return chart.Save(out, draw(s, measure))
 		},
 	}
-	l.flags(c)
-	c.Flags().StringVar(&out, "out", "jct_cdf.svg", "the image")
-	return c
-}
-
-// sweepFlags name a sweep and what to show of it.
-type sweepFlags struct {
-	from, what, out string
-}
-
-func (s *sweepFlags) flags(c *cobra.Command, out string) {
 	f := c.Flags()
-	f.StringVar(&s.from, "from", "", "a sweep, JSON (required)")
-	f.StringVar(&s.what, "what", "jct", "jct or inflation")
-	f.StringVar(&s.out, "out", out, "the image")
+	f.StringVar(&from, "from", "", "a sweep, JSON (required)")
+	f.StringVar(&what, "what", "jct", "jct or inflation")
+	f.StringVar(&out, "out", name+".svg", "the image")
 	cli.Require(c, "from")
-}
-
-func (s *sweepFlags) load() (*trial.Sweep, trial.Measure, error) {
-	measures := map[string]trial.Measure{"jct": trial.JCT, "inflation": trial.Inflation}
-	m, ok := measures[s.what]
-	if !ok {
-		return nil, 0, cli.Usagef("--what: %q, want jct or inflation", s.what)
-	}
-	loaded, err := trial.LoadSweep(s.from)
-	return loaded, m, err
-}
-
-func newIntervalsCommand() *cobra.Command {
-	var s sweepFlags
-	c := &cobra.Command{
-		Use:   "intervals --from SWEEP.json",
-		Short: "draw completion time or inflation against the synchronization interval",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			loaded, m, err := s.load()
-			if err != nil {
-				return err
-			}
-			return chart.Save(s.out, loaded.Intervals(m))
-		},
-	}
-	s.flags(c, "intervals.svg")
 	return c
 }
 
-func newScatterCommand() *cobra.Command {
-	var s sweepFlags
-	var x, y int
-	c := &cobra.Command{
-		Use:   "scatter --from SWEEP.json",
-		Short: "draw one model of a sweep against another, a point for each interval",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			loaded, m, err := s.load()
-			if err != nil {
-				return err
-			}
-			figure, err := loaded.Scatter(x, y, m)
-			if err != nil {
-				return err
-			}
-			return chart.Save(s.out, figure)
-		},
-	}
-	s.flags(c, "scatter.svg")
-	c.Flags().IntVar(&x, "x", 0, "place of the model along, from 0")
-	c.Flags().IntVar(&y, "y", 1, "place of the model upwards, from 0")
-	return c
-}
-
-func newQueueCommand() *cobra.Command {
+func newQueuePlot() *cobra.Command {
 	var from, out string
 	c := &cobra.Command{
 		Use:   "queue --from QUEUE.csv",

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,7 @@ import (
 func newPredictCommand(env *cli.Env) *cobra.Command {
 	var from string
 	var candidates []int
-	var asJSON bool
+	var answer cli.Output
 	c := &cobra.Command{
 		Use:     "predict --from SWEEP.json",
 		Short:   "fit the delay predictor to a sweep and pick the best interval",
@@ -32,47 +31,25 @@ func newPredictCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%s: %w", from, err)
 			}
-			if asJSON {
-				return env.WriteJSON(p)
-			}
-			return printPrediction(env, p)
+			return answer.Print(env, p, func(page *cli.Page) { showChoice(page, p) })
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&from, "from", "", "a sweep, JSON (required)")
 	f.IntSliceVar(&candidates, "sync", nil, "intervals to choose from (default: those of the sweep)")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	answer.Flags(c)
 	cli.Require(c, "from")
 	return c
 }
 
-// bound prints an end of an interval, a dash where it is open.
-func bound(v float64) string {
-	if math.IsInf(v, 0) {
-		return "-"
-	}
-	return ms(v)
-}
-
-func printPrediction(env *cli.Env, p *trial.Choice) error {
-	t := cli.Table{Header: []string{"sync", "execution ms", "preemption ms", "sum ms", "low", "high", "over alone ms", "measured over alone ms"}}
+func showChoice(page *cli.Page, p *trial.Choice) {
+	t := page.Table("sync", "execution ms", "preemption ms", "sum ms", "low", "high", "over alone ms", "measured over alone ms")
 	for _, c := range p.Candidates {
-		measured := ""
-		if c.MeasuredOverMS != nil {
-			measured = ms(*c.MeasuredOverMS)
-		}
-		t.Add(c.Sync, ms(c.ExecMS), ms(c.PreemptMS), ms(c.TotalMS), bound(c.Delay.Delay.Low), bound(c.Delay.Delay.High), ms(c.OverMS), measured)
+		t.Add(c.Sync, c.ExecMS, c.PreemptMS, c.TotalMS, c.Delay.Delay.Low, c.Delay.Delay.High, c.OverMS, c.MeasuredOverMS)
 	}
-	if _, err := t.WriteTo(env.Stdout); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(env.Stdout, "\nbest: %d launches; measured best: %d", p.Sync, p.MeasuredSync); err != nil {
-		return err
-	}
+	best := fmt.Sprintf("best: %d launches; measured best: %d", p.Sync, p.MeasuredSync)
 	if p.Regret != nil {
-		_, err := fmt.Fprintf(env.Stdout, ", %.1f %% less delay\n", 100**p.Regret/(1+*p.Regret))
-		return err
+		best += fmt.Sprintf(", %.1f %% less delay", 100**p.Regret/(1+*p.Regret))
 	}
-	_, err := fmt.Fprintln(env.Stdout)
-	return err
+	page.Line("%s", best)
 }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/report"
@@ -11,10 +9,10 @@ import (
 
 // newReportCommand describes a run, and what sharing cost.
 func newReportCommand(env *cli.Env) *cobra.Command {
-	var run, alone, csv string
+	var run, alone string
 	var logs, aloneLogs []string
 	var deadlines []float64
-	var asJSON bool
+	var answer cli.Output
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "describe a run: completion times, inflation, fairness, missed deadlines",
@@ -26,28 +24,18 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c := r.Alone()
+			compared := r.Alone()
 			if alone != "" || len(aloneLogs) > 0 {
 				a, err := runOf("alone", alone, aloneLogs, nil)
 				if err != nil {
 					return err
 				}
-				if c, err = compare(r, a, len(logs) > 0 || len(aloneLogs) > 0); err != nil {
+				if compared, err = compare(r, a, len(logs) > 0 || len(aloneLogs) > 0); err != nil {
 					return err
 				}
 			}
-			for _, w := range r.Warnings {
-				env.Log.Warn(w)
-			}
-			if csv != "" {
-				if err := c.SaveCSV(csv); err != nil {
-					return err
-				}
-			}
-			if asJSON {
-				return env.WriteJSON(c)
-			}
-			return printReport(env, c)
+			cli.Warn(env, r.Warnings)
+			return answer.Print(env, compared, func(p *cli.Page) { showReport(p, compared) })
 		},
 	}
 	f := c.Flags()
@@ -56,8 +44,7 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 	f.StringVar(&alone, "alone", "", "the same models alone: what deft alone --json printed")
 	f.StringSliceVar(&aloneLogs, "alone-log", nil, "instead: logs of the models alone, in the same order")
 	f.Float64SliceVar(&deadlines, "deadline-ms", nil, "with --log: a deadline for each model, 0 for none")
-	f.StringVar(&csv, "csv", "", "write a row a model to this CSV file")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	answer.Flags(c)
 	return c
 }
 
@@ -88,23 +75,17 @@ func compare(r, a *report.Run, byPlace bool) (*report.Comparison, error) {
 	return r.Compare(a)
 }
 
-func printReport(env *cli.Env, c *report.Comparison) error {
-	if err := table(env.Stdout, c); err != nil {
-		return err
-	}
+func showReport(p *cli.Page, c *report.Comparison) {
+	showModels(p, c)
 	for _, line := range []struct {
 		name  string
 		value *float64
 	}{{"Jain's index over progress", c.Progress}, {"Jain's index over device time", c.Jain}, {"share of time the device worked", c.Busy}} {
 		if line.value != nil {
-			if _, err := fmt.Fprintf(env.Stdout, "%s %.4f\n", line.name, *line.value); err != nil {
-				return err
-			}
+			p.Line("%s %.4f", line.name, *line.value)
 		}
 	}
-	if p := c.Preemption; p != nil {
-		_, err := fmt.Fprintf(env.Stdout, "until those stopped were drained, ms: mean %.3f, p99 %.3f, most %.3f\n", p.Mean, p.P99, p.Max)
-		return err
+	if l := c.Preemption; l != nil {
+		p.Line("until those stopped were drained, ms: mean %.3f, p99 %.3f, most %.3f", l.Mean, l.P99, l.Max)
 	}
-	return nil
 }

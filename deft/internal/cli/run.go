@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -83,42 +81,26 @@ func (s *setting) show(env *cli.Env, r *report.Run, compared *report.Comparison)
 	for _, w := range r.Warnings {
 		s.warn(env, w)
 	}
-	if s.json {
-		return env.WriteJSON(r)
-	}
-	if err := table(env.Stdout, compared); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(env.Stdout, "\npolicy %s, device %s, %s clock, %.1f s\n", r.Policy, r.Device, r.Clock, r.Seconds); err != nil {
-		return err
-	}
-	for _, m := range r.Models {
-		if m.Job == nil {
+	return s.answer.Print(env, r, func(p *cli.Page) {
+		showModels(p, compared)
+		p.Line("policy %s, device %s, %s clock, %.1f s", r.Policy, r.Device, r.Clock, r.Seconds)
+		for _, m := range r.Models {
+			if m.Job != nil {
+				p.Line("one job of %s in real time: %v", m.Output, cli.Quantity{Prediction: *m.Job, Unit: "ms"})
+			}
+		}
+	})
+}
+
+// showModels is a line a model.
+func showModels(p *cli.Page, c *report.Comparison) {
+	t := p.Table("model", "jobs", "mean ms", "p50", "p95", "p99", "jobs/s", "inflation", "launches", "syncs", "stall ms", "gate ms", "missed")
+	for _, m := range c.Models {
+		row := []any{m.Output, m.Jobs, m.JCT.Mean, m.JCT.P50, m.JCT.P95, m.JCT.P99, m.Throughput, m.Inflation}
+		if m.Launches == 0 { // logs do not tell
+			t.Add(append(row, nil, nil, nil, nil, m.Missed)...)
 			continue
 		}
-		if _, err := fmt.Fprintf(env.Stdout, "one job of %s in real time: %s ms, %s to %s (%.0f %%)\n", m.Output, ms(m.Job.Value), ms(m.Job.Low), ms(m.Job.High), 100*m.Job.Level); err != nil {
-			return err
-		}
+		t.Add(append(row, m.Launches, m.Syncs, m.StallMS, m.GateMS, m.Missed)...)
 	}
-	return nil
 }
-
-// table prints a line a model.
-func table(w io.Writer, c *report.Comparison) error {
-	t := cli.Table{Header: []string{"model", "jobs", "mean ms", "p50", "p95", "p99", "jobs/s", "inflation", "launches", "syncs", "stall ms", "gate ms", "missed"}}
-	for _, m := range c.Models {
-		inflation := ""
-		if m.Inflation != nil {
-			inflation = fmt.Sprintf("%.3f", *m.Inflation)
-		}
-		launches, syncs, stall, gate := fmt.Sprint(m.Launches), fmt.Sprint(m.Syncs), ms(m.StallMS), ms(m.GateMS)
-		if m.Launches == 0 { // logs do not tell
-			launches, syncs, stall, gate = "", "", "", ""
-		}
-		t.Add(m.Output, m.Jobs, ms(m.JCT.Mean), ms(m.JCT.P50), ms(m.JCT.P95), ms(m.JCT.P99), ms(m.Throughput), inflation, launches, syncs, stall, gate, m.Missed)
-	}
-	_, err := t.WriteTo(w)
-	return err
-}
-
-func ms(v float64) string { return fmt.Sprintf("%.2f", v) }

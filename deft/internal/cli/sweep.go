@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +16,6 @@ import (
 func newSweepCommand(env *cli.Env) *cobra.Command {
 	var s setting
 	var intervals []int
-	var save string
 	c := &cobra.Command{
 		Use:     "sweep -f FILE",
 		Short:   "measure an experiment under several synchronization intervals",
@@ -40,20 +38,11 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if save != "" {
-				if err := result.Save(save); err != nil {
-					return err
-				}
-			}
-			if s.json {
-				return env.WriteJSON(result)
-			}
-			return printSweep(env, result)
+			return s.answer.Print(env, result, func(p *cli.Page) { showSweep(p, result) })
 		},
 	}
 	s.flags(c, true)
 	c.Flags().IntSliceVar(&intervals, "sync", predictor.Candidates(), "intervals, in launches, for the models below the highest priority")
-	c.Flags().StringVar(&save, "save", "", "write the sweep as JSON to this file too")
 	return c
 }
 
@@ -67,22 +56,18 @@ func counted(env *cli.Env, play trial.Play, runs int) trial.Play {
 	}
 }
 
-func printSweep(env *cli.Env, s *trial.Sweep) error {
-	t := cli.Table{Header: []string{"sync"}}
-	row := []any{"alone"}
+func showSweep(p *cli.Page, s *trial.Sweep) {
+	header, alone := []string{"sync"}, []any{"alone"}
 	for _, m := range s.Alone {
-		t.Header = append(t.Header, m.Output+" ms")
-		row = append(row, ms(m.JCT.Mean))
+		header, alone = append(header, m.Output+" ms"), append(alone, m.JCT.Mean)
 	}
-	t.Header = append(t.Header, "delay ms")
-	t.Add(append(row, "")...)
-	for _, p := range s.Points {
-		row := []any{fmt.Sprint(p.Sync)}
-		for _, m := range p.Models {
-			row = append(row, ms(m.JCT.Mean))
+	t := p.Table(append(header, "delay ms")...)
+	t.Add(append(alone, nil)...)
+	for _, point := range s.Points {
+		row := []any{point.Sync}
+		for _, m := range point.Models {
+			row = append(row, m.JCT.Mean)
 		}
-		t.Add(append(row, ms(p.DelayMS))...)
+		t.Add(append(row, point.DelayMS)...)
 	}
-	_, err := t.WriteTo(env.Stdout)
-	return err
 }

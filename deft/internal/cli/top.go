@@ -23,7 +23,7 @@ import (
 func newTopCommand(env *cli.Env) *cobra.Command {
 	var every time.Duration
 	var count int
-	var asJSON bool
+	var answer cli.Output
 	c := &cobra.Command{
 		Use:   "top [SESSION]",
 		Short: "Watch the jobs that share the device now",
@@ -45,12 +45,12 @@ closed gate held it.`,
 				return err
 			}
 			defer s.Close()
-			return watch(cmd.Context(), s, every, count, screen(env, s, asJSON))
+			return watch(cmd.Context(), s, every, count, screen(env, s, &answer))
 		},
 	}
 	c.Flags().DurationVar(&every, "every", time.Second, "time between two looks")
 	c.Flags().IntVar(&count, "count", 0, "looks before ending (0: until interrupted, or the session's end)")
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each look")
+	answer.Flags(c)
 	return c
 }
 
@@ -188,10 +188,10 @@ func gate(c session.Client) string {
 	return "closed"
 }
 
-// screen returns what shows one look: a JSON line, or a table that takes the
+// screen returns what shows one look: a JSON line, or a page that takes the
 // place of the one before where a person watches.
-func screen(env *cli.Env, s *session.Session, asJSON bool) func([]clientView) error {
-	if asJSON {
+func screen(env *cli.Env, s *session.Session, answer *cli.Output) func([]clientView) error {
+	if answer.JSON() {
 		enc := json.NewEncoder(env.Stdout)
 		return func(views []clientView) error {
 			return enc.Encode(map[string]any{"policy": s.Policy(), "clients": views})
@@ -205,22 +205,17 @@ func screen(env *cli.Env, s *session.Session, asJSON bool) func([]clientView) er
 		if _, err := io.WriteString(env.Stdout, clear); err != nil {
 			return err
 		}
-		if p := s.Policy(); p != "" {
-			if _, err := fmt.Fprintf(env.Stdout, "policy %s\n", p); err != nil {
-				return err
-			}
-		}
-		return writeViews(env.Stdout, views)
+		return answer.Print(env, views, func(p *cli.Page) { showViews(p, s.Policy(), views) })
 	}
 }
 
-func writeViews(w io.Writer, views []clientView) error {
-	t := cli.Table{Header: []string{"PID", "job", "priority", "state", "gate", "sync", "queued", "jobs", "jobs/s", "launches/s", "GPU %", "stall %", "memory MB"}}
+func showViews(p *cli.Page, policy string, views []clientView) {
+	if policy != "" {
+		p.Line("policy %s", policy)
+	}
+	t := p.Table("PID", "job", "priority", "state", "gate", "sync", "queued", "jobs", "jobs/s", "launches/s", "GPU", "stall", "memory MB")
 	for _, v := range views {
 		t.Add(v.PID, v.Name, v.Priority, v.State, v.Gate, v.SyncEvery, v.Queued, v.Jobs,
-			fmt.Sprintf("%.1f", v.JobsPerSecond), fmt.Sprintf("%.0f", v.LaunchesPerSecond),
-			fmt.Sprintf("%.1f", 100*v.GPU), fmt.Sprintf("%.1f", 100*v.Stall), fmt.Sprintf("%.0f", float64(v.MemoryBytes)/1e6))
+			v.JobsPerSecond, v.LaunchesPerSecond, cli.Share(v.GPU), cli.Share(v.Stall), float64(v.MemoryBytes)/1e6)
 	}
-	_, err := t.WriteTo(w)
-	return err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/session"
 	"github.com/foretime/foretime/shared/cli"
@@ -121,7 +122,13 @@ func TestTopScreens(t *testing.T) {
 	defer s.Close()
 	s.Announce("fair")
 	views := []clientView{{PID: 12, Name: "A", Gate: "open", GPU: 0.5}}
-	if err := screen(env, s, true)(views); err != nil {
+	var answer cli.Output
+	c := &cobra.Command{}
+	answer.Flags(c)
+	if err := c.ParseFlags([]string{"--json"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := screen(env, s, &answer)(views); err != nil {
 		t.Fatal(err)
 	}
 	var look struct{ Clients []clientView }
@@ -132,10 +139,10 @@ func TestTopScreens(t *testing.T) {
 		t.Error(diff)
 	}
 	out.Reset()
-	if err := screen(env, s, false)(views); err != nil {
+	if err := screen(env, s, &cli.Output{})(views); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "policy fair\n") || !strings.Contains(text, "GPU %") || !strings.Contains(text, " 50.0 ") || strings.Contains(text, "\x1b") {
+	if text := out.String(); !strings.Contains(text, "policy fair\n") || !strings.Contains(text, " 50.0 % ") || strings.Contains(text, "\x1b") {
 		t.Errorf("table:\n%s", text)
 	}
 }
