@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/foretime/foretime/deft/policy"
 )
 
 // Experiment is a set of models that share a device.
@@ -15,7 +17,7 @@ type Experiment struct {
 	Duration time.Duration // of the shared part; each model then runs to MinJobs
 	DeviceID int
 
-	Policy  string        // name; empty where every model's Control decides
+	Policy  string        // name; empty where every model's own control decides
 	Quantum time.Duration // of policy rr; 0 its default
 	MinJobs int           // jobs of each model at least
 	// Of simulated devices and the virtual clock.
@@ -31,41 +33,30 @@ type Experiment struct {
 
 // Model is one process of an experiment: jobs of one model, one after another.
 type Model struct {
+	// Terms are what the policy is told of it. Their Name is OutputName.
+	policy.Terms
+
 	ModelName   string // torchvision factory, or a name of ours
 	ModelWeight string
 	SleepTime   time.Duration // between the end of a job and the begin of the next
 	InputFile   string
 	OutputDir   string
 	OutputName  string // stem of the log files
-	Priority    int    // 0 low, above 0 high
 	Resize      bool
 	Height      int // px; 0 where the file gives no size
 	Width       int
 	BatchSize   int
-	Control     Control
 	SyncLevel   string // "", "kernel" or "layer"
 	PythonPath  string
 	RepoPath    string
 
-	Weight      float64       // of policy fair
-	Deadline    time.Duration // from the begin of a job; 0 none
-	Share       float64       // of the device, for policy quota; 0 none
-	Kernels     int           // launches of a job; 0: the model's profile
+	Kernels     int // launches of a job; 0: the model's profile
 	KernelTimes []time.Duration
 	Graph       int           // kernels that are launched together, as one CUDA graph; 0 none are
 	LaunchCost  time.Duration // host time of a launch, virtual clock; 0 the default
 	Period      time.Duration
 	Compile     bool // by torch.compile, on a GPU
 	Start       time.Duration
-}
-
-// Control is how a model's launches are held back where no policy is named.
-type Control struct {
-	Gate       bool // the master switch
-	Sync       bool // a synchronization point every SyncEvery kernels
-	Event      bool // at most a few groups of EventGroup kernels in flight; wins over Sync
-	SyncEvery  int
-	EventGroup int
 }
 
 // Load reads an experiment from a file.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"path/filepath"
 	"time"
+
+	"github.com/foretime/foretime/deft/policy"
 )
 
 // Parse reads an experiment from JSON text; file names it in errors, which are
@@ -229,11 +231,12 @@ func (r *reader) model(n node) Model {
 	m.InputFile = o.text("input_file_path")
 	m.OutputDir = o.text("output_file_path")
 	m.OutputName = o.stem(m.ModelName)
+	m.Terms.Name = m.OutputName
 	m.Priority = o.whole("priority", 0, 0)
 	m.Resize = o.flag("resize")
 	m.Height, m.Width = o.size(m.Resize)
 	m.BatchSize = o.whole("batch_size", 1, 1)
-	m.Control = o.control()
+	o.control(&m.Terms)
 	m.SyncLevel = o.syncLevel()
 	m.PythonPath, m.RepoPath = o.text("python_path"), o.text("repo_path")
 	o.own(&m)
@@ -268,28 +271,28 @@ func (o *object) size(needed bool) (height, width int) {
 	return o.r.whole(n.items[0], 1), o.r.whole(n.items[1], 1)
 }
 
-func (o *object) control() Control {
+// control is how launches are held back where no policy is named.
+func (o *object) control(t *policy.Terms) {
 	n, ok := o.take("control")
 	if !ok {
-		return Control{}
+		return
 	}
 	in := o.r.object(n)
-	c := Control{Gate: in.flag("control"), Sync: in.flag("controlsync"), Event: in.flag("controlEvent")}
+	t.Gate, t.GateSync, t.GateEvent = in.flag("control"), in.flag("controlsync"), in.flag("controlEvent")
 	if limit, ok := in.take("queue_limit"); ok {
 		l := o.r.object(limit)
-		c.SyncEvery, c.EventGroup = l.whole("sync", 0, 0), l.whole("event_group", 0, 0)
+		t.Sync, t.Event = l.whole("sync", 0, 0), l.whole("event_group", 0, 0)
 		l.rest()
 	}
 	in.rest()
 	switch {
-	case c.Gate && c.Sync && c.Event:
+	case t.Gate && t.GateSync && t.GateEvent:
 		o.r.warn(n, "controlEvent wins over controlsync")
-	case c.Gate && c.Sync && c.SyncEvery == 0:
+	case t.Gate && t.GateSync && t.Sync == 0:
 		o.r.warn(n, "controlsync without a queue_limit.sync above 0 sets no synchronization point")
-	case c.Gate && c.Event && c.EventGroup == 0:
+	case t.Gate && t.GateEvent && t.Event == 0:
 		o.r.warn(n, "controlEvent without a queue_limit.event_group above 0 bounds nothing")
 	}
-	return c
 }
 
 func (o *object) syncLevel() string {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/deft/policy"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -72,10 +74,13 @@ func TestParseEveryField(t *testing.T) {
 	want := &Experiment{
 		Models: []Model{{
 			ModelName: "retinanet", ModelWeight: "W", SleepTime: 500 * time.Millisecond, InputFile: "a.png",
-			OutputDir: "logs", OutputName: "A", Priority: 2, Resize: true, Height: 720, Width: 1280,
+			OutputDir: "logs", OutputName: "A", Resize: true, Height: 720, Width: 1280,
 			BatchSize: 4, SyncLevel: "layer", PythonPath: "py", RepoPath: "repo",
-			Control: Control{Gate: true, Sync: true, SyncEvery: 8, EventGroup: 3},
-			Weight:  2, Deadline: 12500 * time.Microsecond, Share: 0.25, Kernels: 2, KernelTimes: []time.Duration{100, 250},
+			Terms: policy.Terms{
+				Name: "A", Priority: 2, Weight: 2, Deadline: 12500 * time.Microsecond, Share: 0.25,
+				Gate: true, GateSync: true, Sync: 8, Event: 3,
+			},
+			Kernels: 2, KernelTimes: []time.Duration{100, 250},
 			Graph: 2, LaunchCost: 3000, Period: 50 * time.Millisecond, Start: 4 * time.Millisecond,
 		}},
 		Duration: 1500 * time.Millisecond, DeviceID: 1, Policy: "fair", Quantum: 3 * time.Millisecond, MinJobs: 2, Seed: 7, Jitter: 0.1,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/policy"
 )
 
 // What a configuration says of a model reaches its program on a GPU.
@@ -15,7 +16,7 @@ func TestProgramsOnAGPU(t *testing.T) {
 	x := &experiment.Experiment{DeviceID: 1, Duration: 2 * time.Second, MinJobs: 3}
 	p, err := machine.Program(&experiment.Model{
 		ModelName: "resnet18", OutputName: "a", PythonPath: "/their/python", RepoPath: "/their/repo",
-		Deadline: 5 * time.Millisecond, Period: 20 * time.Millisecond, Compile: true,
+		Terms: policy.Terms{Deadline: 5 * time.Millisecond}, Period: 20 * time.Millisecond, Compile: true,
 	}, x)
 	args := strings.Join(p.Args, " ")
 	if err != nil || p.Path != "python3" || p.Env != nil || !strings.HasSuffix(args, " 1 2 --sync-model-load --min-jobs 3 --slo-ms 5 --period-ms 20 --compile") {

@@ -89,7 +89,7 @@ func (r *run) terms(name string) (policy.Terms, bool) {
 	if i < 0 {
 		return policy.Terms{}, false
 	}
-	return terms(&r.x.Models[i]), true
+	return r.x.Models[i].Terms, true
 }
 
 func (r *run) device(name string) func(kernels uint64) time.Duration {

@@ -117,7 +117,7 @@ func bounded(x *experiment.Experiment, n int) *experiment.Experiment {
 	for i := range c.Models {
 		m := &c.Models[i]
 		if lowest == highest || m.Priority < highest {
-			m.Control.SyncEvery = n
+			m.Sync = n
 		}
 	}
 	return c

@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/report"
 )
 
 func two() *experiment.Experiment {
 	return &experiment.Experiment{Policy: "priority", Models: []experiment.Model{
 		{ModelName: "low", OutputName: "A", OutputDir: "logs"},
-		{ModelName: "high", OutputName: "B", OutputDir: "logs", Priority: 1, Control: experiment.Control{SyncEvery: 3}},
+		{ModelName: "high", OutputName: "B", OutputDir: "logs", Terms: policy.Terms{Priority: 1, Sync: 3}},
 	}}
 }
 
@@ -26,7 +27,7 @@ func two() *experiment.Experiment {
 func formula(_ context.Context, x *experiment.Experiment) (*report.Run, error) {
 	r := &report.Run{Policy: x.Policy, Device: "sim", Clock: "virtual"}
 	for _, m := range x.Models {
-		n := m.Control.SyncEvery
+		n := m.Sync
 		one := report.Model{Name: m.Name(), Output: m.OutputName, Priority: m.Priority, Jobs: 10, CSV: m.CSV()}
 		switch {
 		case len(x.Models) == 1:
@@ -36,7 +37,7 @@ func formula(_ context.Context, x *experiment.Experiment) (*report.Run, error) {
 			one.JCT, one.Launches, one.GPUMS = report.Summary{Mean: 40 + gate + 0.02*float64(400/n)}, 4000, 400
 			one.GateMS = 10 * gate
 		default:
-			one.JCT = report.Summary{Mean: 5 + 0.05*float64(min(x.Models[0].Control.SyncEvery, 400))}
+			one.JCT = report.Summary{Mean: 5 + 0.05*float64(min(x.Models[0].Sync, 400))}
 		}
 		r.Models = append(r.Models, one)
 	}
@@ -81,12 +82,12 @@ func TestRunAndPredict(t *testing.T) {
 
 func TestOnlyLowerPrioritiesAreBounded(t *testing.T) {
 	x := bounded(two(), 9)
-	if x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 3 {
+	if x.Models[0].Sync != 9 || x.Models[1].Sync != 3 {
 		t.Errorf("%+v", x.Models)
 	}
 	x = two()
 	x.Models[0].Priority = 1
-	if x = bounded(x, 9); x.Models[0].Control.SyncEvery != 9 || x.Models[1].Control.SyncEvery != 9 {
+	if x = bounded(x, 9); x.Models[0].Sync != 9 || x.Models[1].Sync != 9 {
 		t.Errorf("%+v", x.Models)
 	}
 }

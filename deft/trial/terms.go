@@ -20,18 +20,3 @@ func PolicyName(x *experiment.Experiment) string {
 func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
 	return policy.New(PolicyName(x), policy.Settings{Quantum: x.Quantum})
 }
-
-// terms are what the policy is told of a model.
-func terms(m *experiment.Model) policy.Terms {
-	return policy.Terms{
-		Name:     m.OutputName,
-		Priority: m.Priority,
-		Weight:   m.Weight,
-		Deadline: m.Deadline,
-		Share:    m.Share,
-		Sync:     m.Control.SyncEvery,
-		Event:    m.Control.EventGroup,
-		Gate:     m.Control.Gate,
-		GateSync: m.Control.Sync, GateEvent: m.Control.Event,
-	}
-}

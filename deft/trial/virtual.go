@@ -56,7 +56,7 @@ func simulated(x *experiment.Experiment) (simulator.Config, error) {
 			return simulator.Config{}, err
 		}
 		c.Clients = append(c.Clients, simulator.Client{
-			Terms: terms(m), Kernels: job.Times(), Graph: m.Graph, Launch: m.LaunchCost,
+			Terms: m.Terms, Kernels: job.Times(), Graph: m.Graph, Launch: m.LaunchCost,
 			Sleep: m.SleepTime, Period: m.Period, Start: m.Start,
 			MemoryBytes: job.AllocatedBytes, ReservedBytes: job.ReservedBytes,
 		})
