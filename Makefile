@@ -16,8 +16,22 @@ help: ## this list
 tour: ## the main job: run the tools end to end on real input and show what came out
 	@$(GO) run ./tools/cmd/tour
 
-test: ## every test, then each module alone
-	@$(GO) run ./tools/cmd/suite test
+# gotestsum counts the tests, and tells what was skipped and why. checkptr, part
+# of -race, would end the process at gomlx's pointer arithmetic; packages that keep
+# longer tests (network training) for a run without -race get one. A machine may
+# have other work: much time for each package.
+SUM = GORACE=atexit_sleep_ms=10 out/bin/gotestsum --format pkgname --jsonfile
+LASTING = -timeout=2h -vet=off
+folders = $(sort $(dir $(shell grep -rl --include='*_test.go' '$(1)' $(MODULES))))
+
+out/bin/gotestsum: tools/pinned/go.mod
+	@cd tools/pinned && GOWORK=off $(GO) build -o ../../out/bin/ gotest.tools/gotestsum
+	@mkdir -p out/test out/real
+
+test: out/bin/gotestsum ## every test, then each module alone
+	@$(SUM) out/test/race.json -- $(LASTING) -race -gcflags=github.com/gomlx/compute/...=-d=checkptr=0 work
+	@$(SUM) out/test/full.json -- $(LASTING) $(addprefix ./,$(call folders,^//go:build !race))
+	@set -e; for m in $(MODULES); do for verb in build vet; do echo "$$m alone: go $$verb"; (cd $$m && GOWORK=off $(GO) $$verb ./...); done; done
 
 test-%: ## one module alone, as its own user builds it
 	cd $* && GOWORK=off $(GO) build ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test -race -vet=off -timeout=2h -gcflags=github.com/gomlx/compute/...=-d=checkptr=0 ./...
@@ -25,8 +39,10 @@ test-%: ## one module alone, as its own user builds it
 check: ## formatting, vet, staticcheck, tidy modules, layers, docs, static builds, a clean tree after
 	@$(GO) run ./tools/cmd/check $(STEPS)
 
-real: ## install the real components and run the tests that drive them
-	@$(GO) run ./tools/cmd/suite real
+real: out/bin/gotestsum ## install the real components and run the tests that drive them
+	@$(GO) run ./tools/cmd/install
+	@$(SUM) out/real/events.json -- -count=1 -p=1 -timeout=2h -run=^TestReal $(addprefix ./,$(call folders,^func TestReal))
+	@! grep '"Action":"skip","Package":"[^"]*","Test"' out/real/events.json
 
 bench: ## benchmarks, in the form that benchstat reads
 	$(GO) test -run '^$$' -bench . -benchmem work
@@ -42,14 +58,15 @@ bench-once: ## every benchmark once: they still run
 	$(GO) test -run '^$$' -bench . -benchtime 1x work
 
 rivals: ## install and run what else people use beside the tools, in turn; out/rivals.json
-	-@$(GO) run ./tools/cmd/suite install tools/rivals.txt
+	-@$(GO) run ./tools/cmd/install tools/rivals.txt
 	@$(GO) run ./tools/cmd/rivals
 
 figures: ## run the commands of the stored results that repeat, or of RESULT, and look for their figures
 	@$(GO) run ./tools/cmd/figures $(RESULT)
 
 fuzz: ## every fuzz target for FUZZTIME (1m)
-	@$(GO) run ./tools/cmd/suite fuzz $(FUZZTIME)
+	@grep -rHoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' $(MODULES) | sed 's,/[^/]*:func , ,' | while read dir name; do \
+		echo "$$dir $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) ./$$dir || exit 1; done
 
 readme: ## write the measured block of README.md from the last tour and test
 	@$(GO) run ./tools/cmd/readme

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/foretime/foretime/tools/tour"
 )
@@ -20,10 +23,45 @@ const (
 // measured block.
 var ErrNoBlock = errors.New("no measured block in README.md")
 
-// Tested is what `make test` left behind.
+// Tested counts how tests ended; subtests count like tests.
 type Tested struct {
-	Summary string  `json:"summary"`
+	Passed  int     `json:"passed"`
+	Failed  int     `json:"failed"`
+	Skipped int     `json:"skipped"`
 	Seconds float64 `json:"seconds"`
+}
+
+// Count adds what a run of `go test -json` told.
+func (t *Tested) Count(events io.Reader) error {
+	var first, last time.Time
+	for d := json.NewDecoder(events); ; {
+		var e struct {
+			Time         time.Time
+			Action, Test string
+		}
+		if err := d.Decode(&e); errors.Is(err, io.EOF) {
+			t.Seconds += math.Round(last.Sub(first).Seconds())
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if !e.Time.IsZero() {
+			if last = e.Time; first.IsZero() {
+				first = e.Time
+			}
+		}
+		if e.Test == "" {
+			continue
+		}
+		switch e.Action {
+		case "pass":
+			t.Passed++
+		case "fail":
+			t.Failed++
+		case "skip":
+			t.Skipped++
+		}
+	}
 }
 
 // Load reads the results of a tour and of a test run.
@@ -51,7 +89,7 @@ func Render(toured *tour.Results, tested Tested) (string, error) {
 	if err := toured.WriteStory(&b); err != nil {
 		return "", err
 	}
-	fmt.Fprintf(&b, "\n$ make test\n...\n%.0f s\n%s\n```\n", tested.Seconds, tested.Summary)
+	fmt.Fprintf(&b, "\n$ make test\n...\n%d passed, %d failed, %d skipped in %.0f s\n```\n", tested.Passed, tested.Failed, tested.Skipped, tested.Seconds)
 	b.WriteString("\n<details><summary>All figures of that tour</summary>\n\n```\n")
 	if err := toured.WriteMeasures(&b); err != nil {
 		return "", err

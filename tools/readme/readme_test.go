@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,5 +50,28 @@ func TestReplace(t *testing.T) {
 	}
 	if _, err := Replace("no block", "x"); !errors.Is(err, ErrNoBlock) {
 		t.Errorf("got %v, want ErrNoBlock", err)
+	}
+}
+
+func TestCount(t *testing.T) {
+	var got Tested
+	for _, events := range []string{
+		`{"Time":"2026-11-23T06:00:00Z","Action":"start","Package":"m"}
+{"Time":"2026-11-23T06:00:01Z","Action":"pass","Package":"m","Test":"TestA"}
+{"ImportPath":"m","Action":"build-output","Output":"x"}
+{"Time":"2026-11-23T06:00:02Z","Action":"skip","Package":"m","Test":"TestB"}
+{"Time":"2026-11-23T06:00:10Z","Action":"pass","Package":"m"}`,
+		`{"Time":"2026-11-23T07:00:00Z","Action":"fail","Package":"m","Test":"TestC"}
+{"Time":"2026-11-23T07:00:05Z","Action":"skip","Package":"n"}`,
+	} {
+		if err := got.Count(strings.NewReader(events)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := (Tested{Passed: 1, Failed: 1, Skipped: 1, Seconds: 15}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if err := got.Count(strings.NewReader("{")); err == nil {
+		t.Error("a torn file is counted without a word")
 	}
 }

@@ -31,20 +31,21 @@ func run() error {
 		return err
 	}
 	stored := filepath.Join(ws.Root, "tools", "readme", "measured")
-	for _, name := range []string{"tour", "test"} {
-		data, err := os.ReadFile(filepath.Join(ws.Root, "out", name, "results.json"))
-		if err != nil {
-			return fmt.Errorf("run make tour and make test first: %w", err)
-		}
-		if err := replace(filepath.Join(stored, name+".json"), data); err != nil {
-			return err
-		}
+	data, err := os.ReadFile(filepath.Join(ws.Root, "out", "tour", "results.json"))
+	if err != nil {
+		return fmt.Errorf("run make tour first: %w", err)
 	}
-	toured, tested, err := readme.Load(filepath.Join(stored, "tour.json"), filepath.Join(stored, "test.json"))
+	if err := replace(filepath.Join(stored, "tour.json"), data); err != nil {
+		return err
+	}
+	if err := tested(ws.Root, filepath.Join(stored, "test.json")); err != nil {
+		return fmt.Errorf("run make test first: %w", err)
+	}
+	toured, counts, err := readme.Load(filepath.Join(stored, "tour.json"), filepath.Join(stored, "test.json"))
 	if err != nil {
 		return err
 	}
-	block, err := readme.Render(toured, tested)
+	block, err := readme.Render(toured, counts)
 	if err != nil {
 		return err
 	}
@@ -61,6 +62,22 @@ func run() error {
 		return err
 	}
 	return beside(ws.Root)
+}
+
+// tested counts what `make test` left, and stores it.
+func tested(root, to string) error {
+	var t readme.Tested
+	for _, name := range []string{"race", "full"} {
+		f, err := os.Open(filepath.Join(root, "out", "test", name+".json"))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := t.Count(f); err != nil {
+			return fmt.Errorf("%s: %w", f.Name(), err)
+		}
+	}
+	return file.WriteJSON(to, t)
 }
 
 // beside stores what `make rivals` left, if it ran, and writes its table.
