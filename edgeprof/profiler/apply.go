@@ -70,7 +70,6 @@ func (m *Model) Evaluate(d *measurement.Data) (*Report, error) {
 				return nil, err
 			}
 			j.tests = append(j.tests, t)
-			j.majority = append(j.majority, "")
 			kernels, whole := math.NaN(), math.NaN()
 			if a.Method == MethodKernels {
 				kernels = a.Seconds.Value
@@ -85,9 +84,5 @@ func (m *Model) Evaluate(d *measurement.Data) (*Report, error) {
 	if len(j.predicted) == 0 {
 		return nil, fmt.Errorf("%w: nothing to judge", measurement.ErrNoRows)
 	}
-	r, err := j.report(d, "none")
-	if err == nil {
-		delete(r.Baselines, BaselineMajority)
-	}
-	return r, err
+	return j.report(d, "none")
 }

@@ -11,11 +11,6 @@ import (
 
 // The baselines that a trained model is judged beside.
 const (
-	// BaselineMajority always takes the device that was fastest most often; it
-	// predicts no times.
-	BaselineMajority = "majority_device"
-	// BaselineMean predicts the mean time on a device, whatever the model.
-	BaselineMean = "device_mean"
 	// BaselineNearest predicts the time of the most similar model measured.
 	BaselineNearest = "nearest_neighbour"
 	// BaselineRoofline predicts the longer of computing and moving at the
@@ -25,49 +20,6 @@ const (
 
 // baseline predicts a case, or NaN where it has nothing to go by.
 type baseline func(*Case) float64
-
-// meanPerDevice learns the mean of each setting, and of all.
-func meanPerDevice(train []Case) baseline {
-	sums, counts := map[string]float64{}, map[string]float64{}
-	all, n := 0.0, 0.0
-	for _, c := range train {
-		if c.Family == Operators {
-			continue
-		}
-		sums[c.Setting] += c.Seconds
-		counts[c.Setting]++
-		all += c.Seconds
-		n++
-	}
-	return func(c *Case) float64 {
-		if counts[c.Setting] > 0 {
-			return sums[c.Setting] / counts[c.Setting]
-		}
-		return all / n
-	}
-}
-
-// majority learns which setting was fastest most often; ties go to the first
-// name.
-func majority(train []Case) string {
-	fastest := map[string]*Case{}
-	for i := range train {
-		if c := &train[i]; c.Family != Operators && (fastest[c.Model] == nil || c.Seconds < fastest[c.Model].Seconds) {
-			fastest[c.Model] = c
-		}
-	}
-	wins := map[string]int{}
-	best := ""
-	for _, c := range fastest {
-		wins[c.Setting]++
-	}
-	for setting, n := range wins {
-		if best == "" || n > wins[best] || n == wins[best] && setting < best {
-			best = setting
-		}
-	}
-	return best
-}
 
 // counts of a case, on a logarithmic scale.
 func counts(c *Case) []float64 {

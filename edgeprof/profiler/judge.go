@@ -38,7 +38,6 @@ type judgement struct {
 	cases     []Case
 	tests     []test
 	predicted map[string][]float64 // by method or baseline; NaN for none
-	majority  []string             // the majority's choice at each test
 }
 
 // fold is one round of a validation.
@@ -87,12 +86,10 @@ func (j *judgement) add(ctx context.Context, f fold, rounds int) error {
 		}
 		plain[c.Facts.Setting] = fit(own, c.Facts, nil, 0, nil)
 	}
-	baselines := map[string]baseline{BaselineMean: meanPerDevice(f.train), BaselineNearest: nearest(f.train), BaselineRoofline: roofline(f.train)}
-	best := majority(f.train)
+	baselines := map[string]baseline{BaselineNearest: nearest(f.train), BaselineRoofline: roofline(f.train)}
 	for _, t := range f.tests {
 		c := &j.cases[t.of]
 		j.tests = append(j.tests, t)
-		j.majority = append(j.majority, best)
 		put := func(name string, v float64) { j.predicted[name] = append(j.predicted[name], v) }
 		kernels, rates := math.NaN(), math.NaN()
 		if s := m.setting(c.Setting); s != nil && len(c.Kernels) > 0 {
@@ -105,8 +102,8 @@ func (j *judgement) add(ctx context.Context, f fold, rounds int) error {
 			return err
 		}
 		put(MethodWhole, whole)
-		for _, name := range []string{BaselineMean, BaselineNearest, BaselineRoofline} {
-			put(name, baselines[name](c))
+		for name, predict := range baselines {
+			put(name, predict(c))
 		}
 	}
 	return nil

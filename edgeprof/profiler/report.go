@@ -88,13 +88,6 @@ func (j *judgement) report(d *measurement.Data, v Validation) (*Report, error) {
 		}
 	}
 	r.Scores = r.Methods[r.Method]
-	choices := map[string]string{}
-	for i, t := range j.tests {
-		choices[j.cases[t.of].Model] = j.majority[i]
-	}
-	var of Scores
-	j.place(&of, choices)
-	r.Baselines[BaselineMajority] = of
 	r.Ceiling, r.MostFastest = j.ceiling(), j.mostFastest()
 	r.Coverage = j.coverage(j.predicted[r.Method])
 	for i, t := range j.tests {

@@ -1,10 +1,6 @@
 package transfer
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "math"
 
 // nearestRun takes the latency of the configuration whose anchors differ from
 // these by the same factor, scaled by that factor; NaN where none has the model.
@@ -29,34 +25,4 @@ func nearestRun(t *Table, c *Config, anchors []int, model int) float64 {
 		}
 	}
 	return answer
-}
-
-// unknownClock is how far a clock that nothing names is taken to be away, as the
-// logarithm of a factor.
-const unknownClock = 1
-
-// clockScaled takes the latency of the configuration of as many threads whose
-// clock is the closest, scaled by the clocks. It looks at no anchor.
-func clockScaled(t *Table, c *Config, model int) float64 {
-	type one struct {
-		threads, clock float64
-		log            float64
-	}
-	var all []one
-	for i := range t.Configs {
-		o := &t.Configs[i]
-		if math.IsNaN(o.Log[model]) {
-			continue
-		}
-		faster := math.Log(o.Clock / c.Clock)
-		if math.IsNaN(faster) {
-			all = append(all, one{math.Abs(math.Log(float64(o.Threads) / float64(c.Threads))), unknownClock, o.Log[model]})
-			continue
-		}
-		all = append(all, one{math.Abs(math.Log(float64(o.Threads) / float64(c.Threads))), math.Abs(faster), o.Log[model] + faster})
-	}
-	if len(all) == 0 {
-		return math.NaN()
-	}
-	return slices.MinFunc(all, func(a, b one) int { return cmp.Or(cmp.Compare(a.threads, b.threads), cmp.Compare(a.clock, b.clock)) }).log
 }

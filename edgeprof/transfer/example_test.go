@@ -1,6 +1,7 @@
 package transfer_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -16,7 +17,7 @@ func Example() {
 			Board: fmt.Sprint(i), Chip: fmt.Sprint(i), Threads: 1, Log: []float64{math.Log(100) + slow, math.Log(30) + slow, math.Log(10) + slow},
 		})
 	}
-	m, err := transfer.Learn(table, 1, 1)
+	m, err := transfer.Learn(context.Background(), table, 1, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,8 +1,10 @@
 package transfer
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -27,8 +29,8 @@ const (
 	degrees = 6    // of freedom of the tails
 )
 
-// Fit finds the distribution. The error matches [ErrTooFew].
-func Fit(t *Table) (*Joint, error) {
+// Fit finds the distribution. The error matches [ErrTooFew], or is the context's.
+func Fit(ctx context.Context, t *Table) (*Joint, error) {
 	if len(t.Configs) < 5 {
 		return nil, fmt.Errorf("%w: %d configurations, want 5", ErrTooFew, len(t.Configs))
 	}
@@ -39,7 +41,7 @@ func Fit(t *Table) (*Joint, error) {
 	j := &Joint{Models: t.Models}
 	j.start(rows)
 	for range steps {
-		if err := j.step(rows); err != nil {
+		if err := j.step(ctx, rows); err != nil {
 			return nil, err
 		}
 	}
@@ -80,12 +82,15 @@ func (j *Joint) start(rows [][]float64) {
 }
 
 // step is one of expectation and maximisation.
-func (j *Joint) step(rows [][]float64) error {
+func (j *Joint) step(ctx context.Context, rows [][]float64) error {
 	d := len(j.mean)
 	sum, weights := make([]float64, d), 0.0
 	filled, ws := make([][]float64, len(rows)), make([]float64, len(rows))
 	spread := mat.NewSymDense(d, nil)
 	for i, r := range rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		seen := measured(r)
 		c, err := j.given(r, seen)
 		if err != nil {
@@ -109,6 +114,9 @@ func (j *Joint) step(rows [][]float64) error {
 	}
 	n := float64(len(rows))
 	for a := range d {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for b := a; b < d; b++ {
 			v := spread.At(a, b)
 			for i := range filled {
@@ -242,13 +250,16 @@ func (j *Joint) Predict(c *Config, anchors []int) ([]Estimate, error) {
 
 // Anchors are the models to measure, out of some, that leave the least doubt
 // about others: each time the one that lessens the mean variance of these most.
-func (j *Joint) Anchors(from, about []int, n int) ([]int, error) {
+func (j *Joint) Anchors(ctx context.Context, from, about []int, n int) ([]int, error) {
 	var chosen []int
 	for range min(n, len(from)) {
 		best, least := -1, math.Inf(1)
 		for _, k := range from {
-			if contains(chosen, k) {
+			if slices.Contains(chosen, k) {
 				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
 			doubt, err := j.doubt(append(append([]int{}, chosen...), k), about)
 			if err != nil {
@@ -271,18 +282,9 @@ func (j *Joint) doubt(seen, about []int) (float64, error) {
 	}
 	sum := 0.0
 	for o, k := range given.open {
-		if contains(about, k) {
+		if slices.Contains(about, k) {
 			sum += given.cov.At(o, o)
 		}
 	}
 	return sum, nil
-}
-
-func contains(list []int, v int) bool {
-	for _, k := range list {
-		if k == v {
-			return true
-		}
-	}
-	return false
 }

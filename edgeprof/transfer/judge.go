@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	goruntime "runtime"
@@ -16,6 +17,8 @@ type Options struct {
 	Anchors int
 	Chips   []string // judged; nil is all
 	Seed    uint64
+	// Done is called after each chip, from any goroutine; nil is not.
+	Done func()
 }
 
 // Scores say how far off predictions were; shares are of 0 to 1.
@@ -41,25 +44,24 @@ type Judged struct {
 	Int8      *Judged           `json:"int8,omitempty"`
 }
 
-// The baselines of a judgement, which get the same anchors.
-const (
-	NearestRun  = "nearest_run"
-	ClockScaled = "clock_scaled"
-)
+// NearestRun is the baseline of a judgement: the run whose anchors are most like
+// these, scaled.
+const NearestRun = "nearest_run"
 
 // outcome is one prediction beside what came, all as logarithms of milliseconds.
 type outcome struct {
-	chip      string
-	int8      bool
-	actual    float64
-	ours      uncertainty.Prediction // milliseconds
-	baselines map[string]float64
+	chip    string
+	int8    bool
+	actual  float64
+	ours    uncertainty.Prediction // milliseconds
+	nearest float64
 }
 
 // Judge leaves out one chip at a time, with all its boards, and predicts each of
 // their configurations from anchors that it chooses itself. The error matches
-// [ErrTooFew] or [ErrTable]: a chip that the table does not have.
-func Judge(t *Table, o Options) (*Judged, error) {
+// [ErrTooFew] or [ErrTable], a chip that the table does not have, or is the
+// context's.
+func Judge(ctx context.Context, t *Table, o Options) (*Judged, error) {
 	chips := o.Chips
 	if chips == nil {
 		chips = t.Chips()
@@ -70,11 +72,14 @@ func Judge(t *Table, o Options) (*Judged, error) {
 		}
 	}
 	found := make([][]outcome, len(chips))
-	var all crash.Group
+	all, ctx := crash.WithContext(ctx)
 	all.SetLimit(goruntime.GOMAXPROCS(0))
 	for i, chip := range chips {
 		all.Go(func() (err error) {
-			found[i], err = judgeChip(t, chip, o)
+			found[i], err = judgeChip(ctx, t, chip, o)
+			if o.Done != nil {
+				o.Done()
+			}
 			return err
 		})
 	}
@@ -99,9 +104,9 @@ func Judge(t *Table, o Options) (*Judged, error) {
 	return judged, nil
 }
 
-func judgeChip(t *Table, chip string, o Options) ([]outcome, error) {
+func judgeChip(ctx context.Context, t *Table, chip string, o Options) ([]outcome, error) {
 	train := t.Without(chip)
-	m, err := Learn(train, o.Anchors, o.Seed)
+	m, err := Learn(ctx, train, o.Anchors, o.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +116,7 @@ func judgeChip(t *Table, chip string, o Options) ([]outcome, error) {
 		if c.Chip != chip {
 			continue
 		}
-		anchors, err := m.Choose(c, o.Anchors)
+		anchors, err := m.Choose(ctx, c, o.Anchors)
 		if err != nil {
 			return nil, err
 		}
@@ -120,9 +125,7 @@ func judgeChip(t *Table, chip string, o Options) ([]outcome, error) {
 			return nil, err
 		}
 		for _, k := range rest(c, anchors) {
-			out = append(out, outcome{chip, Int8(t.Models[k]), c.Log[k], p[k], map[string]float64{
-				NearestRun: nearestRun(train, c, anchors, k), ClockScaled: clockScaled(train, c, k),
-			}})
+			out = append(out, outcome{chip, Int8(t.Models[k]), c.Log[k], p[k], nearestRun(train, c, anchors, k)})
 		}
 	}
 	return out, nil
@@ -157,16 +160,14 @@ func scored(all []outcome, o Options, int8 bool) (*Judged, error) {
 		}
 		j.CoverageInterval = &v.Coverage
 	}
-	for _, name := range []string{NearestRun, ClockScaled} {
-		var off []float64
-		for _, x := range all {
-			if d := x.baselines[name] - x.actual; !math.IsNaN(d) {
-				off = append(off, d)
-			}
+	var off []float64
+	for _, x := range all {
+		if d := x.nearest - x.actual; !math.IsNaN(d) {
+			off = append(off, d)
 		}
-		if len(off) > 0 {
-			j.Baselines[name] = scores(off)
-		}
+	}
+	if len(off) > 0 {
+		j.Baselines[NearestRun] = scores(off)
 	}
 	return j, nil
 }

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,8 +26,8 @@ type Model struct {
 
 // Learn fits a model to a table, and finds the intervals of predictions from so
 // many anchors by leaving out a fifth of the chips at a time. The error matches
-// [ErrTooFew].
-func Learn(t *Table, anchors int, seed uint64) (*Model, error) {
+// [ErrTooFew], or is the context's.
+func Learn(ctx context.Context, t *Table, anchors int, seed uint64) (*Model, error) {
 	chips := t.Chips()
 	if len(chips) < 2*folds || anchors < 1 {
 		return nil, fmt.Errorf("%w: %d chips and %d anchors, want %d and 1", ErrTooFew, len(chips), anchors, 2*folds)
@@ -40,7 +41,7 @@ func Learn(t *Table, anchors int, seed uint64) (*Model, error) {
 		for i := f; i < len(chips); i += folds {
 			out = append(out, chips[i])
 		}
-		joint, err := Fit(t.Without(out...))
+		joint, err := Fit(ctx, t.Without(out...))
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +50,7 @@ func Learn(t *Table, anchors int, seed uint64) (*Model, error) {
 			if !slices.Contains(out, c.Chip) {
 				continue
 			}
-			chosen, err := joint.Choose(c, anchors)
+			chosen, err := joint.Choose(ctx, c, anchors)
 			if err != nil {
 				return nil, err
 			}
@@ -68,7 +69,7 @@ func Learn(t *Table, anchors int, seed uint64) (*Model, error) {
 	if m.bands, err = uncertainty.NewBands(uncertainty.Offset, Level, groups, zeros, errors); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTooFew, err)
 	}
-	m.Joint, err = Fit(t)
+	m.Joint, err = Fit(ctx, t)
 	return m, err
 }
 
@@ -79,7 +80,7 @@ func rest(c *Config, anchors []int) []int {
 
 // Choose picks the anchors of a configuration out of what it has, single
 // precision alone: those that leave the least doubt about the rest.
-func (j *Joint) Choose(c *Config, n int) ([]int, error) {
+func (j *Joint) Choose(ctx context.Context, c *Config, n int) ([]int, error) {
 	single := func(k int) bool { return !Int8(j.Models[k]) }
 	var from, about []int
 	for k := range j.Models {
@@ -90,7 +91,7 @@ func (j *Joint) Choose(c *Config, n int) ([]int, error) {
 			}
 		}
 	}
-	return j.Anchors(from, about, n)
+	return j.Anchors(ctx, from, about, n)
 }
 
 // Milliseconds predicts every model's latency from the anchors.
@@ -111,7 +112,7 @@ func (m *Model) Milliseconds(c *Config, anchors []int) ([]uncertainty.Prediction
 
 // Next is the model that would tell most of the others if it were measured too;
 // "" when all are.
-func (j *Joint) Next(anchors []int) (string, error) {
+func (j *Joint) Next(ctx context.Context, anchors []int) (string, error) {
 	best, least := "", math.Inf(1)
 	all := make([]int, len(j.Models))
 	for k := range all {
@@ -120,6 +121,9 @@ func (j *Joint) Next(anchors []int) (string, error) {
 	for k, name := range j.Models {
 		if slices.Contains(anchors, k) || Int8(name) {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return "", err
 		}
 		doubt, err := j.doubt(append(slices.Clone(anchors), k), all)
 		if err != nil {

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -38,14 +39,14 @@ func drawn(rng *rand.Rand, chips, models int, noise float64) *Table {
 func TestRecovers(t *testing.T) {
 	table := drawn(rand.New(rand.NewPCG(1, 1)), 24, 9, 0.01)
 	o := Options{Anchors: 3, Seed: 1, Chips: table.Chips()[:8]}
-	j, err := Judge(table, o)
+	j, err := Judge(t.Context(), table, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if j.Chips != 8 || j.Predictions != 8*6 || j.MedianAPE > 0.03 || j.Within10 < 0.95 || j.Baselines[NearestRun].MedianAPE < j.MedianAPE || j.Int8 != nil {
 		t.Errorf("%+v", j)
 	}
-	again, err := Judge(table, o)
+	again, err := Judge(t.Context(), table, o)
 	if err != nil || again.Scores.MedianAPE != j.Scores.MedianAPE || *again.Coverage != *j.Coverage {
 		t.Errorf("judged again: %+v, %v", again, err)
 	}
@@ -57,7 +58,7 @@ func TestHidden(t *testing.T) {
 	table := drawn(rand.New(rand.NewPCG(2, 1)), 30, 8, 0.05)
 	table.Configs[1].Chip = table.Configs[0].Chip // two boards of one chip
 	predict := func() []uncertainty.Prediction {
-		m, err := Learn(table.Without(table.Configs[0].Chip), 3, 1)
+		m, err := Learn(t.Context(), table.Without(table.Configs[0].Chip), 3, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,13 +87,13 @@ func transferCases(seed uint64) []uncertainty.Case {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	table := drawn(rng, 60, 8, 0.2)
 	train, test := &Table{Models: table.Models, Configs: table.Configs[:40]}, table.Configs[40:]
-	m, err := Learn(train, 3, 1)
+	m, err := Learn(context.Background(), train, 3, 1)
 	if err != nil {
 		panic(err)
 	}
 	var cases []uncertainty.Case
 	for i := range test {
-		anchors, err := m.Choose(&test[i], 3)
+		anchors, err := m.Choose(context.Background(), &test[i], 3)
 		if err != nil {
 			panic(err)
 		}
@@ -127,10 +128,10 @@ func TestReadTable(t *testing.T) {
 	if c := table.Configs[0]; c.Clock != 2.2 || c.Threads != 4 || c.PowerSave != 2 || c.GPU != -1 || math.Abs(c.Log[1]-math.Log(10)) > 1e-12 || !math.IsNaN(c.Log[0]) {
 		t.Errorf("%+v", c)
 	}
-	if _, err := Judge(table, Options{Anchors: 3, Chips: []string{"nosuch"}}); !errors.Is(err, ErrTable) {
+	if _, err := Judge(t.Context(), table, Options{Anchors: 3, Chips: []string{"nosuch"}}); !errors.Is(err, ErrTable) {
 		t.Errorf("an unknown chip: %v", err)
 	}
-	if _, err := Judge(table, Options{Anchors: 3}); !errors.Is(err, ErrTooFew) {
+	if _, err := Judge(t.Context(), table, Options{Anchors: 3}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("one chip: %v", err)
 	}
 	write("board,model,avg_ms\nb,net,0\n")
@@ -169,7 +170,7 @@ func TestBoards(t *testing.T) {
 			o.Chips = append(o.Chips, chip)
 		}
 	}
-	j, err := Judge(table, o)
+	j, err := Judge(t.Context(), table, o)
 	if err != nil {
 		t.Fatal(err)
 	}

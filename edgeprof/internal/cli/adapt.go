@@ -37,7 +37,7 @@ a table of what other devices took. The file of measurements is a CSV with the
 columns model and avg_ms, and threads where that is not 1. Three measured models
 do; the answer names the one to measure next.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			table, err := readLatencies(env, tables, models, cpuOnly)
 			if err != nil {
 				return err
@@ -46,7 +46,7 @@ do; the answer names the one to measure next.`,
 			if err != nil {
 				return err
 			}
-			m, err := transfer.Learn(table, len(anchors), seed)
+			m, err := transfer.Learn(cmd.Context(), table, len(anchors), seed)
 			if err != nil {
 				return fmt.Errorf("%s: %w", strings.Join(tables, ", "), err)
 			}
@@ -54,7 +54,7 @@ do; the answer names the one to measure next.`,
 			if err != nil {
 				return err
 			}
-			next, err := m.Next(anchors)
+			next, err := m.Next(cmd.Context(), anchors)
 			if err != nil {
 				return err
 			}

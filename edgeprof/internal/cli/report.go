@@ -33,7 +33,7 @@ func printReport(env *cli.Env, r *profiler.Report) error {
 			add(name, s)
 		}
 	}
-	for _, name := range []string{profiler.BaselineNearest, profiler.BaselineRoofline, profiler.BaselineMean, profiler.BaselineMajority} {
+	for _, name := range []string{profiler.BaselineRoofline, profiler.BaselineNearest} {
 		if s, ok := r.Baselines[name]; ok {
 			add("baseline: "+strings.ReplaceAll(name, "_", " "), s)
 		}
@@ -79,7 +79,7 @@ func plotReport(dir string, r *profiler.Report) error {
 	var shares []float64
 	for _, group := range []map[string]profiler.Scores{r.Methods, r.Baselines} {
 		for _, name := range []string{
-			profiler.MethodKernels, profiler.MethodRates, profiler.MethodWhole, profiler.BaselineNearest, profiler.BaselineRoofline, profiler.BaselineMean,
+			profiler.MethodKernels, profiler.MethodRates, profiler.MethodWhole, profiler.BaselineRoofline, profiler.BaselineNearest,
 		} {
 			if s, ok := group[name]; ok && s.Within10 != nil {
 				names, shares = append(names, strings.ReplaceAll(name, "_", " ")), append(shares, 100**s.Within10)

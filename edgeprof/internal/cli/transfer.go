@@ -26,7 +26,7 @@ left out of the table in turn, with all its boards, and each of its configuratio
 (a run, threads, power, processor) is predicted from anchors that are chosen out of
 what it has. adapt predicts a device of one's own.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if leaveOut != "chip" {
 				return cli.Usagef("--leave-out %s: want chip", leaveOut)
 			}
@@ -42,7 +42,14 @@ what it has. adapt predicts a device of one's own.`,
 					return err
 				}
 			}
-			judged, err := transfer.Judge(table, options)
+			chips := len(options.Chips)
+			if judge == "" {
+				chips = len(table.Chips())
+			}
+			bar := env.Progress("transfer", int64(chips))
+			options.Done = func() { bar.Add(1) }
+			judged, err := transfer.Judge(cmd.Context(), table, options)
+			bar.Done()
 			if err != nil {
 				return fmt.Errorf("%s: %w", strings.Join(tables, ", "), err)
 			}
@@ -110,9 +117,7 @@ func printJudged(env *cli.Env, j *transfer.Judged) error {
 			continue
 		}
 		add(part.name, "joint normal", part.of.Scores)
-		for _, baseline := range []string{transfer.NearestRun, transfer.ClockScaled} {
-			add(part.name, "baseline: "+strings.ReplaceAll(baseline, "_", " "), part.of.Baselines[baseline])
-		}
+		add(part.name, "baseline: nearest run", part.of.Baselines[transfer.NearestRun])
 	}
 	_, err := table.WriteTo(env.Stdout)
 	return err
