@@ -120,7 +120,7 @@ func TestResume(t *testing.T) {
 	if err != nil || again.Rows != 5 || again.Resumed != 5 || opened != 2 {
 		t.Fatalf("a third time: %+v, %v, opened %d times", again, err, opened)
 	}
-	d, err := measurement.ReadDir(dir)
+	d, err := measurement.ReadDir(t.Context(), dir)
 	if err != nil || len(d.Rows) != 5 || len(d.Diagnostics) > 0 {
 		t.Fatalf("%v, %v", d, err)
 	}
@@ -138,7 +138,7 @@ func TestResume(t *testing.T) {
 	if err != nil || s.Rows != 5 || s.Resumed != 0 {
 		t.Errorf("another setting: %+v, %v", s, err)
 	}
-	if d, err = measurement.ReadDir(path); err != nil || len(d.Rows) != 10 || d.Rows[9].Load != "stress" || *d.Rows[9].LoadPercent < 20 || *d.Rows[9].StressCores < 1 {
+	if d, err = measurement.ReadDir(t.Context(), path); err != nil || len(d.Rows) != 10 || d.Rows[9].Load != "stress" || *d.Rows[9].LoadPercent < 20 || *d.Rows[9].StressCores < 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

@@ -1,6 +1,7 @@
 package measurement_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	data, err := measurement.ReadDir(dir)
+	data, err := measurement.ReadDir(context.Background(), dir)
 	if err != nil {
 		fmt.Println(err)
 		return

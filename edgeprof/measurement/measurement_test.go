@@ -134,7 +134,7 @@ func TestReadOriginal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "alexnet.onnx-raspberrypi.csv"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	d, err := ReadDir(dir)
+	d, err := ReadDir(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestReadOriginal(t *testing.T) {
 	if r := d.Rows[0]; r.Time != Took(2.5) || r.Setting != "raspberrypi" || r.Family != "alexnet" || r.Runtime != "" || r.ConvMACs != nil {
 		t.Errorf("%+v", r)
 	}
-	if _, err := ReadDir(t.TempDir()); !errors.Is(err, ErrNoRows) {
+	if _, err := ReadDir(t.Context(), t.TempDir()); !errors.Is(err, ErrNoRows) {
 		t.Errorf("an empty folder: %v", err)
 	}
 }

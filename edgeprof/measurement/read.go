@@ -1,6 +1,7 @@
 package measurement
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +32,7 @@ const kernelsEnd = ".kernels.csv"
 // ReadDir reads all .csv files in a folder, or the one file that path names with
 // its kernels beside it. Rows without a time are counted and left out. The error
 // matches [ErrNoRows], or is a file's own.
-func ReadDir(path string) (*Data, error) {
+func ReadDir(ctx context.Context, path string) (*Data, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -45,6 +46,9 @@ func ReadDir(path string) (*Data, error) {
 	}
 	d := &Data{}
 	for i, file := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if strings.HasSuffix(file, kernelsEnd) {
 			kernels, err := dataset.Load[Kernel](file, dataset.Options{})
 			if err != nil {

@@ -48,7 +48,7 @@ type fold struct {
 
 // judge leaves out each part in turn.
 func judge(ctx context.Context, cases []Case, v Validation, rounds int) (*judgement, error) {
-	folds, err := foldsOf(cases, v)
+	folds, err := foldsOf(ctx, cases, v)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (j *judgement) add(ctx context.Context, f fold, rounds int) error {
 }
 
 // foldsOf deals the cases out.
-func foldsOf(cases []Case, v Validation) ([]fold, error) {
+func foldsOf(ctx context.Context, cases []Case, v Validation) ([]fold, error) {
 	switch v {
 	case ByFamily:
 		return groups(cases, families(cases), func(c *Case) string { return c.Family }, "families")
@@ -118,7 +118,7 @@ func foldsOf(cases []Case, v Validation) ([]fold, error) {
 		_, names := bySetting(cases)
 		return groups(cases, names, func(c *Case) string { return c.Setting }, "devices")
 	case ByRow:
-		return rowFolds(cases)
+		return rowFolds(ctx, cases)
 	}
 	return nil, fmt.Errorf("%w %q: want family, device or row", ErrValidation, v)
 }
@@ -158,7 +158,7 @@ func (c *Case) rowTests(i int) []test {
 }
 
 // rowFolds deals out the rows in ten folds.
-func rowFolds(cases []Case) ([]fold, error) {
+func rowFolds(ctx context.Context, cases []Case) ([]fold, error) {
 	type place struct{ of, row int }
 	var places []place
 	for i := range cases {
@@ -175,6 +175,9 @@ func rowFolds(cases []Case) ([]fold, error) {
 	}
 	var folds []fold
 	for _, p := range parts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		var f fold
 		out := map[place]bool{}
 		for _, i := range p.Test {

@@ -230,21 +230,33 @@ func (j *judgement) ceiling() *float64 {
 // coverage holds each family against intervals from the others, setting by
 // setting.
 func (j *judgement) coverage(predicted []float64) *float64 {
-	inside, n := 0.0, 0.0
+	type part struct{ family, setting string }
+	parts := map[part][]int{} // of tests
 	for i, t := range j.tests {
 		c := &j.cases[t.of]
+		if predicted[i] > 0 {
+			parts[part{c.Family, c.Setting}] = append(parts[part{c.Family, c.Setting}], i)
+		}
+	}
+	inside, n := 0.0, 0.0
+	for own, tests := range parts {
 		var others []Error
-		for k, u := range j.tests {
-			if o := &j.cases[u.of]; o.Family != c.Family && o.Setting == c.Setting && predicted[k] > 0 {
-				others = append(others, Error{Measured: u.actual, Predicted: predicted[k]})
+		for other, tests := range parts {
+			for _, i := range tests {
+				if other.family != own.family && other.setting == own.setting {
+					others = append(others, Error{Measured: j.tests[i].actual, Predicted: predicted[i]})
+				}
 			}
 		}
-		if len(others) < smallest || !(predicted[i] > 0) {
+		if len(others) < smallest {
 			continue
 		}
-		n++
-		if bandOf(others).Predict(predicted[i]).Contains(t.actual) {
-			inside++
+		band := bandOf(others)
+		n += float64(len(tests))
+		for _, i := range tests {
+			if band.Predict(predicted[i]).Contains(j.tests[i].actual) {
+				inside++
+			}
 		}
 	}
 	return finite(inside / n)

@@ -183,7 +183,7 @@ func operatorless(d *measurement.Data) int {
 func TestFoldsLeaveOut(t *testing.T) {
 	cases := Cases(made())
 	for _, v := range []Validation{ByFamily, ByDevice, ByRow} {
-		folds, err := foldsOf(cases, v)
+		folds, err := foldsOf(t.Context(), cases, v)
 		if err != nil {
 			t.Fatal(err)
 		}

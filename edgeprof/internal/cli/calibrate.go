@@ -219,7 +219,7 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 			}
 		}
 	}
-	return measurement.ReadDir(rows)
+	return measurement.ReadDir(ctx, rows)
 }
 
 // jobs are all models to measure; those made here lie in the folder.

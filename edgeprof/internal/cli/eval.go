@@ -18,12 +18,12 @@ func newEvalCommand(env *cli.Env) *cobra.Command {
 		Use:   "eval",
 		Short: "Hold a trained model against collected measurements that it has not seen",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, err := readTrained(model)
 			if err != nil {
 				return err
 			}
-			d, err := readMeasurements(env, data)
+			d, err := readMeasurements(cmd.Context(), env, data)
 			if err != nil {
 				return err
 			}

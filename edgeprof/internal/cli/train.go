@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,7 +29,7 @@ device (but for its operator chains), or every tenth of the rows, where rows of
 the same model stay in. The model that is saved has then learnt from all rows.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := readMeasurements(env, data)
+			d, err := readMeasurements(cmd.Context(), env, data)
 			if err != nil {
 				return err
 			}
@@ -88,8 +89,8 @@ func writeCalibrations(dir string, m *profiler.Model) error {
 }
 
 // readMeasurements reads rows, and logs those that cannot be used.
-func readMeasurements(env *cli.Env, path string) (*measurement.Data, error) {
-	d, err := measurement.ReadDir(path)
+func readMeasurements(ctx context.Context, env *cli.Env, path string) (*measurement.Data, error) {
+	d, err := measurement.ReadDir(ctx, path)
 	if err != nil {
 		return nil, err
 	}
