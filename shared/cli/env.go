@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/sirupsen/logrus"
@@ -21,6 +22,8 @@ type Env struct {
 	Log *logrus.Logger
 	// Terminal says that a person watches Stderr.
 	Terminal bool
+	// State is the folder of what programs keep for their user; "" is none.
+	State string
 
 	hangups atomic.Bool // the command takes hang-ups itself
 }
@@ -42,8 +45,16 @@ func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 // Verbose says whether --verbose was given.
 func (e *Env) Verbose() bool { return e.Log.IsLevelEnabled(logrus.DebugLevel) }
 
-// OSEnv returns the Env of the running process.
-func OSEnv() *Env { return NewEnv(os.Stdin, os.Stdout, os.Stderr) }
+// OSEnv returns the Env of the running process. Its State is as the XDG Base
+// Directory Specification has it.
+func OSEnv() *Env {
+	env := NewEnv(os.Stdin, os.Stdout, os.Stderr)
+	env.State = os.Getenv("XDG_STATE_HOME")
+	if home, err := os.UserHomeDir(); env.State == "" && err == nil {
+		env.State = filepath.Join(home, ".local", "state")
+	}
+	return env
+}
 
 // WriteJSON prints v to stdout as indented JSON with a final newline.
 // HTML characters stay as they are.

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// An answer is corrected and ends with how earlier ones did, once there are ten.
+func TestRecord(t *testing.T) {
+	state := t.TempDir()
+	run := func(args ...string) string {
+		t.Helper()
+		var b bytes.Buffer
+		env := NewEnv(nil, &b, &b)
+		env.State = state
+		root := &cobra.Command{Use: "prog"}
+		r := NewRecord(env, root)
+		var out Output
+		ask := &cobra.Command{Use: "ask", RunE: func(*cobra.Command, []string) error {
+			p := r.Predict("ask", "key", uncertainty.Prediction{Value: 10, Low: 9, High: 11, Level: .9})
+			return out.Print(env, p, func(page *Page) {
+				page.Line("%v", Quantity{p, "s"})
+				r.Show(page, "ask")
+			})
+		}}
+		root.AddCommand(ask, &cobra.Command{Use: "did", RunE: func(*cobra.Command, []string) error { r.Outcome("ask", "key", 13); return nil }})
+		if code := Run(t.Context(), env, root, args); code != ExitDone {
+			t.Fatalf("%v: exit code %d: %s", args, code, b.String())
+		}
+		return b.String()
+	}
+	if got := run("record"); got != "nothing was predicted yet\n" {
+		t.Errorf("%q", got)
+	}
+	run("did") // of nothing
+	for range 10 {
+		if got := run("ask"); got != "10.0 s, 9.0 to 11.0 (90 %)\n" {
+			t.Errorf("%q", got)
+		}
+		run("did")
+	}
+	got := run("ask")
+	if !strings.HasSuffix(got, "\nheld 0 of the last 10 here (90 % promised)\n") || strings.HasPrefix(got, "10.0 s, 9.0 to") {
+		t.Errorf("%q", got)
+	}
+	if got := run("ask", "--no-record"); got != "10.0 s, 9.0 to 11.0 (90 %)\n" {
+		t.Errorf("%q", got)
+	}
+	if got := run("record"); !strings.Contains(got, "ask             10     0    90.0 %") {
+		t.Errorf("%s", got)
+	}
+	if err := os.WriteFile(filepath.Join(state, "foretime", "record.jsonl"), []byte("not ours\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := run("ask"); !strings.Contains(got, "10.0 s, 9.0 to 11.0 (90 %)") || !strings.Contains(got, "record.jsonl: not a log of this kind") {
+		t.Errorf("%q", got)
+	}
+}

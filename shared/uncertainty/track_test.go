@@ -1,0 +1,70 @@
+package uncertainty
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Whatever the intervals are worth, half as wide as promised, far too wide, or
+// worse from the middle on, the share that holds goes to the level.
+func TestTracker(t *testing.T) {
+	for name, sd := range map[string]func(i int) float64{
+		"half as wide": func(int) float64 { return 2 },
+		"too wide":     func(int) float64 { return .2 },
+		"a change": func(i int) float64 {
+			if i < 2000 {
+				return 1
+			}
+			return 3
+		},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		tracker, err := NewTracker(.9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, plain := 0, 0
+		const n = 4000
+		for i := range n {
+			p := Prediction{Value: 10, Low: 10 - 1.645, High: 10 + 2*1.645, Level: .9}
+			truth := 10 + sd(i)*rng.NormFloat64()
+			if truth > 10 {
+				truth = 10 + 2*(truth-10)
+			}
+			if p.Contains(truth) {
+				plain++
+			}
+			if tracker.Apply(p).Contains(truth) {
+				held++
+			}
+			tracker.Observe(p, truth)
+		}
+		if share := float64(held) / n; math.Abs(share-.9) > .02 {
+			t.Errorf("%s: %.3f held, %.3f without", name, share, float64(plain)/n)
+		}
+	}
+}
+
+func TestTrackerLearnsNothing(t *testing.T) {
+	tracker, err := NewTracker(.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracker.Observe(Point(1), 5)
+	tracker.Observe(Prediction{Value: 1, Low: 1, High: 1}, 5)
+	tracker.Observe(Prediction{Value: 1, Low: 0, High: 2}, math.NaN())
+	if tracker.Factor() != 1 {
+		t.Errorf("factor %v", tracker.Factor())
+	}
+	for range 1000 {
+		tracker.Observe(Prediction{Value: 1, Low: 0, High: 2}, 1)
+	}
+	if f := tracker.Factor(); !(f > 0) || f > 1 {
+		t.Errorf("factor %v after truths that all were the value", f)
+	}
+	if _, err := NewTracker(1); !errors.Is(err, ErrLevel) {
+		t.Errorf("level 1: %v", err)
+	}
+}
