@@ -22,31 +22,31 @@ func Table(loads []float64, least float64) []Transfer {
 	if n < 2 {
 		return nil
 	}
-	left := make([]float64, n) // above the mean, or below it
+	excess := make([]float64, n) // above the mean, or below it
 	mean := 0.0
 	for i, l := range loads {
 		if !(l > 0) || math.IsInf(l, 0) {
 			l = 0
 		}
-		left[i] = l
+		excess[i] = l
 		mean += l / float64(n)
 	}
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
-		left[i] -= mean
+		excess[i] -= mean
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(left[b], left[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(excess[b], excess[a]), cmp.Compare(a, b)) })
 	var out []Transfer
 	for giver, taker := 0, n-1; giver < taker; {
 		from, to := order[giver], order[taker]
-		amount := min(left[from], -left[to])
+		amount := min(excess[from], -excess[to])
 		if amount > max(least, 0) {
 			out = append(out, Transfer{from, to, amount, amount})
 		}
-		left[from] -= amount
-		left[to] += amount
-		if -left[to] <= left[from] {
+		excess[from] -= amount
+		excess[to] += amount
+		if -excess[to] <= excess[from] {
 			taker--
 		} else {
 			giver++

@@ -78,7 +78,7 @@ func TestCount(t *testing.T) {
 
 // What was sent counts for its receiver until the receiver's own load shows it.
 func TestWay(t *testing.T) {
-	var w Way
+	var w InTransit
 	if !math.IsInf(w.Every(5), 1) || w.Every(7) != 2 {
 		t.Error("the time between decisions")
 	}

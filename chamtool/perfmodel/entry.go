@@ -19,45 +19,74 @@ type Entry struct {
 	usual      [16]*Footprint // those met last, by the low bits of their hash
 	width      int            // features of the power law; -1 before the first footprint
 
-	seen       int // runs observed
-	learned    int // of them, those it learned from
-	taught     int // of these, kept from earlier program runs
-	stored     int // of these, told by Learned or kept before
-	n          int // learned since the last drift
-	doubt      int // how often runs lately missed their intervals, see repeats
-	next       int // fit again at this n
-	fits       int
-	drifts     int
-	outliers   int
-	epoch      int
-	era        int  // what the median of all runs is of; begins anew when kept runs did not hold
-	held       bool // no fit yet, whatever n
+	counts
+	carried
+	history
+	experts
+	misses
+	bounds
+}
+
+// counts are how often what happened to an entry.
+type counts struct {
+	seen     int // runs observed
+	learned  int // of them, those it learned from
+	n        int // learned since the last drift
+	doubt    int // how often runs lately missed their intervals, see repeats
+	next     int // fit again at this n
+	fits     int
+	drifts   int
+	outliers int
+	epoch    int
+	era      int  // what the median of all runs is of; begins anew when kept runs did not hold
+	held     bool // no fit yet, whatever n
+}
+
+// carried is what an entry has of earlier program runs.
+type carried struct {
+	taught     int // runs learned from, kept from earlier program runs
+	stored     int // runs learned from, told by Learned or kept before
 	trial      trial
 	overturned bool // kept runs did not hold
-	anew       bool // Learned has not told of it yet
+	unsaved    bool // Learned has not told of that yet
+}
 
+// history is the window of the last runs, and what was fitted to it.
+type history struct {
 	columns *columns // the model's
-	samples []sample // the window, sorted by place up to the last fit
+	samples []sample // sorted by place up to the last fit
 	fresh   int      // samples behind the sorted ones
 	logs    moments
 	power   powerLaw
 	local   localLaw
+}
+
+// experts are an entry's models with their weights.
+type experts struct {
 	laws    []law
 	live    []int      // of laws, those whose answers change with every run
 	moments []int      // of laws, those whose answers depend on the moment
 	mix     [2]mixture // for footprints that ran, and for those that did not
+}
 
+// misses are how far the last runs lay from the local model.
+type misses struct {
 	residual       [256]float64 // log(actual / local), newest at residuals-1
 	residuals      int
-	interval       uncertainty.Adaptive
-	factors        uncertainty.Prediction // about a value of 1
-	moved          int                    // how often they did
-	centre, spread float64                // of the residuals at the last fit
-	strange        int                    // outliers in a row
+	centre, spread float64 // at the last fit
+	outlierRun     int     // outliers in a row
+}
+
+// bounds are an entry's interval.
+type bounds struct {
+	interval uncertainty.Adaptive
+	factors  uncertainty.Prediction // about a value of 1
+	moved    int                    // how often they did
 }
 
 func newEntry(name string, m *Model) *Entry {
-	e := &Entry{name: name, model: m, options: &m.options, footprints: map[uint64]*Footprint{}, width: -1, columns: &m.columns, next: m.options.FirstFit, serving: -1}
+	e := &Entry{name: name, model: m, options: &m.options, footprints: map[uint64]*Footprint{}, width: -1, serving: -1}
+	e.columns, e.next = &m.columns, m.options.FirstFit
 	e.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, m.options.Level) // New saw to the level
 	e.factors = m.interval.Predict(1)
 	for k, model := range m.laws {
@@ -82,7 +111,7 @@ func newEntry(name string, m *Model) *Entry {
 }
 
 // inherit begins with what all functions of the process taught of the models.
-func (e *Entry) inherit() { e.mix = [2]mixture{e.model.mix[seen].heir(), e.model.mix[unseen].heir()} }
+func (e *Entry) inherit() { e.mix = [2]mixture{e.model.mix[seen].prior(), e.model.mix[unseen].prior()} }
 
 // The mixtures of an entry: for footprints that ran, and for those that did not.
 const seen, unseen = 0, 1
@@ -104,11 +133,11 @@ func (e *Entry) mixture(f *Footprint) *mixture {
 	return &e.mix[e.which(f)]
 }
 
-// lent is how many runs a function must have learned from before its own errors
+// youngRuns is how many runs a function must have learned from before its own errors
 // choose.
-const lent = 32
+const youngRuns = 32
 
-func (e *Entry) young() bool { return e.learned < lent }
+func (e *Entry) young() bool { return e.learned < youngRuns }
 
 // maxFootprints bounds the histories of one entry. Beyond it those of a single
 // run are dropped.
@@ -146,7 +175,7 @@ func (e *Entry) Outliers() int { return e.outliers }
 func (e *Entry) Error(model string) float64 {
 	for k, m := range e.model.laws {
 		if m.Name == model && e.mix[seen].judged[k] > 0 {
-			return e.mix[seen].ways[0].loss[k]
+			return e.mix[seen].weightings[0].loss[k]
 		}
 	}
 	return math.NaN()
@@ -487,12 +516,12 @@ func (e *Entry) judge(f *Footprint, m Moment, y float64) bool {
 		e.forget()
 	}
 	if e.spread > 0 && math.Abs(r-e.centre) > math.Max(6*e.spread, math.Log(1.5)) {
-		if e.strange++; e.strange < 8 {
+		if e.outlierRun++; e.outlierRun < 8 {
 			e.outliers++
 			return false
 		}
 		return true
 	}
-	e.strange = 0
+	e.outlierRun = 0
 	return true
 }

@@ -15,17 +15,17 @@ import (
 // after stalls that they expect again, relative ones. Where these do not help
 // either, the plain median answers alone.
 type mixture struct {
-	models    *models
-	judged    [mostModels]int
-	way       int    // of the ways below, what serves
-	ways      [2]way // by errors of logarithms, by relative errors
-	moments   []int  // models that answer for one moment
-	momentary bool   // one of them is clearly better than all others: else they are not worth their time
-	runs      int
+	models     *models
+	judged     [mostModels]int
+	weighting  int          // of the ways below, what serves
+	weightings [2]weighting // by errors of logarithms, by relative errors
+	moments    []int        // models that answer for one moment
+	momentary  bool         // one of them is clearly better than all others: else they are not worth their time
+	runs       int
 }
 
-// way is one way to weigh the models, with what it earned.
-type way struct {
+// weighting is one way to weigh the models, with what it earned.
+type weighting struct {
 	loss   [mostModels]float64 // rolling mean error
 	weight [mostModels]float64
 	runs   int     // of which the means below are
@@ -43,19 +43,19 @@ const (
 	// memory is about how many judged runs a loss stands on, and record those of
 	// what a way earned: too few misses are far off for a short memory.
 	memory, record = 256, 1024
-	// earnest is by how much, in sum, a way has to be nearer than the plain median
+	// minSaved is by how much, in sum, a way has to be nearer than the plain median
 	// before it serves: by the time of one run.
-	earnest = 1
-	// often is the least share of the runs that it has to be nearer to besides.
-	often = 0.45
-	// proven is how many runs must judge a model before it counts.
-	proven = 4
-	// worthwhile is how much better a model must be that has to be asked for every
+	minSaved = 1
+	// minNearer is the least share of the runs that it has to be nearer to besides.
+	minNearer = 0.45
+	// minJudged is how many runs must judge a model before it counts.
+	minJudged = 4
+	// minGain is how much better a model must be that has to be asked for every
 	// task, besides a tenth: a percent.
-	worthwhile = 0.01
-	// inherited is how many runs of the process's other functions count for a
+	minGain = 0.01
+	// priorRuns is how many runs of the process's other functions count for a
 	// function that has none.
-	inherited = 2 * proven
+	priorRuns = 2 * minJudged
 	// weighEvery is after how many judged runs the weights are made again.
 	weighEvery = 8
 	// contrast is how fast a weight falls: a model whose error is a tenth above
@@ -65,8 +65,8 @@ const (
 
 // judge takes one run that the models answered for before it was learned.
 func (m *mixture) judge(answers []float64, y float64) {
-	for i := range m.ways {
-		m.ways[i].judge(answers, y, answers[m.models.median])
+	for i := range m.weightings {
+		m.weightings[i].judge(answers, y, answers[m.models.median])
 	}
 	for k, a := range answers {
 		if math.IsNaN(a) {
@@ -74,8 +74,8 @@ func (m *mixture) judge(answers []float64, y float64) {
 		}
 		m.judged[k]++
 		n := float64(min(m.judged[k], memory))
-		m.ways[0].loss[k] += (math.Min(math.Abs(a-y), mostLoss) - m.ways[0].loss[k]) / n
-		m.ways[1].loss[k] += (relative(a, y) - m.ways[1].loss[k]) / n
+		m.weightings[0].loss[k] += (math.Min(math.Abs(a-y), mostLoss) - m.weightings[0].loss[k]) / n
+		m.weightings[1].loss[k] += (relative(a, y) - m.weightings[1].loss[k]) / n
 	}
 	if m.runs++; m.runs < memory/4 || m.runs%weighEvery == 0 {
 		m.weigh(len(answers))
@@ -86,7 +86,7 @@ func (m *mixture) judge(answers []float64, y float64) {
 func relative(a, y float64) float64 { return math.Min(math.Abs(math.Expm1(a-y)), mostOff) }
 
 // judge compares the way with the plain median, where both answer.
-func (w *way) judge(answers []float64, y, plain float64) {
+func (w *weighting) judge(answers []float64, y, plain float64) {
 	a, model := middle(answers, &w.weight)
 	if model < 0 || math.IsNaN(plain) {
 		return
@@ -112,16 +112,16 @@ func nearer(d, other float64) float64 {
 
 // earned reports whether the way was better than the plain median: in the sum of
 // relative errors, and about as often as not.
-func (w *way) earned() bool {
-	return (w.plain-w.off)*float64(min(w.runs, record)) >= earnest && w.nearer >= often
+func (w *weighting) earned() bool {
+	return (w.plain-w.off)*float64(min(w.runs, record)) >= minSaved && w.nearer >= minNearer
 }
 
-// heir is a mixture that begins with what this one knows, as if it had judged
+// prior is a mixture that begins with what this one knows, as if it had judged
 // some runs itself.
-func (m *mixture) heir() mixture {
+func (m *mixture) prior() mixture {
 	out := *m
 	for k := range out.judged {
-		out.judged[k] = min(out.judged[k], inherited)
+		out.judged[k] = min(out.judged[k], priorRuns)
 	}
 	out.runs = 0
 	return out
@@ -129,38 +129,38 @@ func (m *mixture) heir() mixture {
 
 // weigh makes the weights of n models from their losses, and chooses the way.
 func (m *mixture) weigh(n int) {
-	m.way = len(m.ways)
-	for i := range m.ways {
-		w := &m.ways[i]
+	m.weighting = len(m.weightings)
+	for i := range m.weightings {
+		w := &m.weightings[i]
 		w.weigh(m.judged[:n])
 		if w.earned() {
-			m.way = min(m.way, i)
+			m.weighting = min(m.weighting, i)
 		}
 	}
 	of, others := math.Inf(1), math.Inf(1)
-	loss := &m.ways[0].loss
+	loss := &m.weightings[0].loss
 	for k := range n {
 		switch {
-		case m.judged[k] < proven:
+		case m.judged[k] < minJudged:
 		case slices.Contains(m.moments, k):
 			of = math.Min(of, loss[k])
 		default:
 			others = math.Min(others, loss[k])
 		}
 	}
-	m.momentary = of+worthwhile < 0.9*others
+	m.momentary = of+minGain < 0.9*others
 }
 
-func (w *way) weigh(judged []int) {
+func (w *weighting) weigh(judged []int) {
 	least := math.Inf(1)
 	for k, n := range judged {
-		if n >= proven {
+		if n >= minJudged {
 			least = math.Min(least, w.loss[k])
 		}
 	}
 	for k, n := range judged {
 		w.weight[k] = 0
-		if n >= proven {
+		if n >= minJudged {
 			w.weight[k] = math.Exp(-contrast * (w.loss[k] - least) / (least + 1e-3))
 		}
 	}
@@ -168,10 +168,10 @@ func (w *way) weigh(judged []int) {
 
 // weights are those that serve.
 func (m *mixture) weights() *[mostModels]float64 {
-	if m.way == len(m.ways) {
+	if m.weighting == len(m.weightings) {
 		return &m.models.alone
 	}
-	return &m.ways[m.way].weight
+	return &m.weightings[m.weighting].weight
 }
 
 // middle is the answer that serves, see the function of this name.

@@ -41,14 +41,14 @@ func (l nearLaw) answer(f *Footprint, m Moment) float64 {
 	}
 	best, y := uint64(math.MaxUint64), math.NaN()
 	for i := range f.near {
-		if d := apart(f.near[i].created, m.Created); d <= best {
+		if d := distance(f.near[i].created, m.Created); d <= best {
 			best, y = d, f.near[i].y
 		}
 	}
 	return y
 }
 
-func apart(a, b uint64) uint64 {
+func distance(a, b uint64) uint64 {
 	if a < b {
 		return b - a
 	}

@@ -4,22 +4,22 @@ package perfmodel
 // history said: when the machine changes its speed, sizes that have not run since
 // are known as well.
 type paceLaw struct {
-	e    *Entry
-	pace pace
+	e        *Entry
+	slowdown slowdown
 }
 
 func newPace(e *Entry) law { return &paceLaw{e: e} }
 
 func (*paceLaw) momentary() {}
 func (*paceLaw) fit()       {}
-func (l *paceLaw) forget()  { l.pace = pace{} }
+func (l *paceLaw) forget()  { l.slowdown = slowdown{} }
 
 func (l *paceLaw) learn(f *Footprint, _ Moment, y float64, _ bool) {
 	if f.fit == l.e.fits && l.e.fits > 0 { // history has answered
-		l.pace.add(y - f.answers[l.e.model.history])
+		l.slowdown.add(y - f.answers[l.e.model.history])
 	}
 }
 
 func (l *paceLaw) answer(f *Footprint, _ Moment) float64 {
-	return f.answers[l.e.model.history] + l.pace.middle()
+	return f.answers[l.e.model.history] + l.slowdown.middle()
 }

@@ -289,7 +289,7 @@ func TestMerge(t *testing.T) {
 			}
 			return out
 		}
-		e := &Entry{samples: stretch("a")}
+		e := &Entry{history: history{samples: stretch("a")}}
 		byAt(e.samples)
 		fresh := stretch("b")
 		byAt(fresh)

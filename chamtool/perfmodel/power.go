@@ -40,11 +40,11 @@ func (l *powerLaw) near(other *powerLaw, m *moments) bool {
 	if l.width != other.width || l.fixed != other.fixed || m.weight <= 0 {
 		return false
 	}
-	apart := math.Abs(l.log(m.mean[:l.width]) - other.log(m.mean[:l.width]))
+	distance := math.Abs(l.log(m.mean[:l.width]) - other.log(m.mean[:l.width]))
 	for i := range l.width {
-		apart += 3 * math.Abs(l.b[i]-other.b[i]) * math.Sqrt(m.co[i][i]/m.weight)
+		distance += 3 * math.Abs(l.b[i]-other.b[i]) * math.Sqrt(m.co[i][i]/m.weight)
 	}
-	return apart < 0.002
+	return distance < 0.002
 }
 
 func (l *powerLaw) log(x []float64) float64 {

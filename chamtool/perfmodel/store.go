@@ -171,10 +171,10 @@ func (m *Model) Learned(now time.Time) *Store {
 			runs[i] = Kept{one.f.Sizes, math.Exp(one.y)}
 		}
 		s.Entries[name], s.Last[name] = runs, now.Unix()
-		if e.anew {
+		if e.unsaved {
 			s.Anew[name] = true
 		}
-		e.stored, e.anew = e.learned, false
+		e.stored, e.unsaved = e.learned, false
 	}
 	return s
 }

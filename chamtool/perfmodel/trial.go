@@ -43,7 +43,7 @@ func (e *Entry) try(f *Footprint, seconds float64) {
 // overturn drops the kept runs, and what was fitted to them. The runs of this
 // program run stay.
 func (e *Entry) overturn() {
-	e.overturned, e.anew = true, true
+	e.overturned, e.unsaved = true, true
 	e.era++
 	e.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, e.options.Level)
 	e.forgetAllBut(func(s sample) bool { return s.order > uint64(e.taught) })

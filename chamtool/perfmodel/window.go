@@ -24,7 +24,7 @@ func (e *Entry) Fit() {
 	for _, l := range e.laws {
 		l.fit()
 	}
-	e.settle()
+	e.steadyState()
 	e.next = e.n + max(8, min(e.n/4, 2048))
 }
 
@@ -81,9 +81,9 @@ func merge(a, b []sample) []sample {
 	return out
 }
 
-// settle takes what is usual from the residuals: where they lie, and how far
+// steadyState takes what is usual from the residuals: where they lie, and how far
 // from each other.
-func (e *Entry) settle() {
+func (e *Entry) steadyState() {
 	residuals := slices.Clone(e.residual[:min(e.residuals, len(e.residual))])
 	if len(residuals) < 8 {
 		residuals = residuals[:0]
@@ -158,6 +158,6 @@ func (e *Entry) forgetAllBut(keep func(sample) bool) {
 		}
 	}
 	e.inherit()
-	e.residuals, e.strange, e.doubt, e.spread = 0, 0, 0, 0
+	e.residuals, e.outlierRun, e.doubt, e.spread = 0, 0, 0, 0
 	e.next = e.n + 1
 }

@@ -82,8 +82,8 @@ func (s *Session) Loads(list func() []*event.Ring) []float64 {
 
 func (s *Session) iterationLoads() []float64 {
 	loads := s.history
-	if len(s.told) > 0 {
-		loads = single(s.told, s.history)
+	if len(s.patchedLoads) > 0 {
+		loads = single(s.patchedLoads, s.history)
 	}
 	out := make([]float64, 0, len(loads))
 	for _, l := range loads {
@@ -98,17 +98,17 @@ func (s *Session) iterationLoads() []float64 {
 // library may tell loads added up since the start: which it does is seen from
 // what was measured here. An iteration that was not told counts as the mean of
 // the gap.
-func single(told map[int]float64, measured []float64) []float64 {
-	each, differences := make([]float64, 0, len(told)), make([]float64, 0, len(told))
+func single(patchedLoads map[int]float64, measured []float64) []float64 {
+	each, differences := make([]float64, 0, len(patchedLoads)), make([]float64, 0, len(patchedLoads))
 	offEach, offDifferences := 0.0, 0.0
-	order := slices.Sorted(maps.Keys(told))
+	order := slices.Sorted(maps.Keys(patchedLoads))
 	before, at := 0.0, order[0]-1
 	for _, i := range order {
-		difference := (told[i] - before) / float64(i-at)
-		before, at = told[i], i
-		each, differences = append(each, told[i]), append(differences, difference)
+		difference := (patchedLoads[i] - before) / float64(i-at)
+		before, at = patchedLoads[i], i
+		each, differences = append(each, patchedLoads[i]), append(differences, difference)
 		if n := i - order[0]; n < len(measured) {
-			offEach += math.Abs(told[i] - measured[n])
+			offEach += math.Abs(patchedLoads[i] - measured[n])
 			offDifferences += math.Abs(difference - measured[n])
 		}
 	}

@@ -41,33 +41,33 @@ type Options struct {
 // Session is the online path of one rank. Its methods may be called from many
 // goroutines; one at a time does the work.
 type Session struct {
-	mu         sync.Mutex
-	o          Options
-	clock      task.Clock
-	tracker    *task.Tracker[mark]
-	model      *perfmodel.Model
-	byEntry    map[uint64]*function
-	usual      *function // the last one asked for, at usualAt
-	usualAt    uint64
-	byName     map[string]*function
-	order      []*function
-	logs       []*logFile
-	iterations iterations
-	first      []byte // text of the row at hand
-	freq       event.Frequencies
-	errors     job.Errors
-	loads      []float64       // of the iterations under way, from number rounds on
-	history    []float64       // loads of complete iterations, in order
-	told       map[int]float64 // loads of iterations as the patched library told them
-	announced  []mark          // tasks of the iteration under way, patched library only
-	announcing int             // that iteration
-	ended      int             // runs
-	tooShort   int             // of them, runs that began and ended at one reading of the clock
-	seconds    float64         // in task bodies
-	cpu        time.Duration
-	rounds     int
-	warnings   []string
-	closed     bool
+	mu           sync.Mutex
+	o            Options
+	clock        task.Clock
+	tracker      *task.Tracker[mark]
+	model        *perfmodel.Model
+	byEntry      map[uint64]*function
+	usual        *function // the last one asked for, at usualAt
+	usualAt      uint64
+	byName       map[string]*function
+	order        []*function
+	logs         []*logFile
+	iterations   iterations
+	first        []byte // text of the row at hand
+	freq         event.Frequencies
+	errors       job.Errors
+	loads        []float64       // of the iterations under way, from number rounds on
+	history      []float64       // loads of complete iterations, in order
+	patchedLoads map[int]float64 // loads of iterations as the patched library told them
+	announced    []mark          // tasks of the iteration under way, patched library only
+	announcing   int             // that iteration
+	ended        int             // runs
+	tooShort     int             // of them, runs that began and ended at one reading of the clock
+	seconds      float64         // in task bodies
+	cpu          time.Duration
+	rounds       int
+	warnings     []string
+	closed       bool
 }
 
 // mark is what the session keeps with a task.
@@ -115,7 +115,7 @@ type logFile struct {
 // New returns a session. It opens the logs; one that cannot be opened is a
 // warning.
 func New(o Options) *Session {
-	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}, told: map[int]float64{}}
+	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}, patchedLoads: map[int]float64{}}
 	if s.model == nil {
 		s.model = perfmodel.New(perfmodel.Options{Serve: o.Config.Model, FirstFit: o.Config.FirstFitTasks})
 	}
@@ -509,5 +509,5 @@ func (o *observer) Announced(iteration int, entry uint64, sizes []int64) {
 
 // Loaded is told by the patched library.
 func (o *observer) Loaded(iteration int, seconds float64) {
-	o.told[iteration] = max(o.told[iteration], seconds)
+	o.patchedLoads[iteration] = max(o.patchedLoads[iteration], seconds)
 }

@@ -162,17 +162,17 @@ func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
 	before := t.left
 	events = t.rest(rings, limits)
 	t.counts.Started += t.arrivals
-	t.settle(before)
+	t.iterated(before)
 	return events
 }
 
 // Finish tells of the iterations that no later event can add to. Call it after
 // the last Drain.
-func (t *Tracker[M]) Finish() { t.settle(t.left) }
+func (t *Tracker[M]) Finish() { t.iterated(t.left) }
 
-// settle tells of iterations that ended before the heads of this Drain were
+// iterated tells of iterations that ended before the heads of this Drain were
 // read: whoever left a taskwait left it after the last run on every thread.
-func (t *Tracker[M]) settle(left int) {
+func (t *Tracker[M]) iterated(left int) {
 	for ; t.settled < left; t.settled++ {
 		t.observer.Iterated(t.settled)
 	}

@@ -53,7 +53,7 @@ func secondsOf(token uint64) float64 {
 type decisions struct {
 	mu    sync.Mutex
 	began time.Time
-	way   balance.Way
+	way   balance.InTransit
 	queue session.Queue
 }
 

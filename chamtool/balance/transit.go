@@ -2,13 +2,13 @@ package balance
 
 import "math"
 
-// shown is the seconds that a task which was sent takes to be in the receiver's
+// arrival is the seconds that a task which was sent takes to be in the receiver's
 // load.
-const shown = 0.010
+const arrival = 0.010
 
-// Way is what was sent so lately that the receivers' loads do not show it yet,
+// InTransit is what was sent so lately that the receivers' loads do not show it yet,
 // on a clock of its caller's in seconds. The zero value is ready.
-type Way struct {
+type InTransit struct {
 	sent    []parcel
 	decided float64
 	asked   bool
@@ -20,15 +20,15 @@ type parcel struct {
 }
 
 // Send adds predicted seconds of work that leave for a rank now.
-func (w *Way) Send(now float64, to int, seconds float64) {
+func (w *InTransit) Send(now float64, to int, seconds float64) {
 	w.sent = append(w.sent, parcel{now, seconds, to})
 }
 
 // AddTo adds what is still on its way to the loads.
-func (w *Way) AddTo(loads []float64, now float64) {
+func (w *InTransit) AddTo(loads []float64, now float64) {
 	kept := w.sent[:0]
 	for _, p := range w.sent {
-		if now-p.at < shown {
+		if now-p.at < arrival {
 			loads[p.to] += p.seconds
 			kept = append(kept, p)
 		}
@@ -37,7 +37,7 @@ func (w *Way) AddTo(loads []float64, now float64) {
 }
 
 // Every is the seconds since it was last asked, +Inf at first.
-func (w *Way) Every(now float64) float64 {
+func (w *InTransit) Every(now float64) float64 {
 	before, asked := w.decided, w.asked
 	w.decided, w.asked = now, true
 	if !asked {
