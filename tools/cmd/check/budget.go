@@ -103,7 +103,7 @@ func budgets(text string) (most map[string]int, why map[string]string, err error
 }
 
 // kits are for tests alone, whatever imports them.
-var kits = regexp.MustCompile(`_test\.go$|/(\w+test)/`)
+var kits = regexp.MustCompile(`_test\.go$|/(slurmtest|promtest|simcudatest|coveragetest|scripttest)/`)
 
 // measure counts lines of code by module, packages with code, lines of Markdown,
 // and by tool the flags of its richest command (those of all commands apart) and
