@@ -74,9 +74,9 @@ func (r *Record) Predict(question, key string, p uncertainty.Prediction) uncerta
 	if r.off || r.env.State == "" {
 		return p
 	}
-	told, err := r.book().Predict(time.Now(), record.Question{Tool: r.tool, Of: question}, key, p)
+	shown, err := r.book().Predict(time.Now(), record.Question{Tool: r.tool, Of: question}, key, p)
 	r.warn(err)
-	return told
+	return shown
 }
 
 // Outcome keeps what came of the latest prediction of a key, if there was one.

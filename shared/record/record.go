@@ -36,7 +36,7 @@ type Entry struct {
 	Question
 	Key        string                 `json:"key"` // a hash
 	At         time.Time              `json:"at"`
-	Prediction uncertainty.Prediction `json:"prediction"` // as it was told
+	Prediction uncertainty.Prediction `json:"prediction"` // as it was shown
 	Factor     float64                `json:"factor"`     // by which the interval had been moved
 	Outcome    *float64               `json:"outcome,omitempty"`
 }
@@ -102,8 +102,8 @@ func (b Book) Predict(now time.Time, q Question, key string, p uncertainty.Predi
 	if err != nil {
 		return p, err
 	}
-	told := p.Widened(factor)
-	return told, b.append(line{"prediction", Entry{q, hashed(key), now.UTC(), told, factor, nil}})
+	shown := p.Widened(factor)
+	return shown, b.append(line{"prediction", Entry{q, hashed(key), now.UTC(), shown, factor, nil}})
 }
 
 // Outcome keeps what came of the latest open prediction of a key. The error

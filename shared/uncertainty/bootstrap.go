@@ -49,12 +49,12 @@ func Bootstrap[T any](units []T, statistic func([]T) float64, r Resampling) (Pre
 	if len(units) < 2 {
 		return Prediction{}, fmt.Errorf("%w: have %d units, need 2", ErrTooFew, len(units))
 	}
-	rng, drawn, found := random(r.Seed), make([]T, len(units)), make([]float64, r.Replicates)
+	rng, sample, found := random(r.Seed), make([]T, len(units)), make([]float64, r.Replicates)
 	for b := range found {
-		for i := range drawn {
-			drawn[i] = units[rng.IntN(len(units))]
+		for i := range sample {
+			sample[i] = units[rng.IntN(len(units))]
 		}
-		found[b] = statistic(drawn)
+		found[b] = statistic(sample)
 	}
 	return percentiles(statistic(units), found, r.Level)
 }

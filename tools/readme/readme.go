@@ -81,8 +81,7 @@ func Load(tourFile, testFile string) (*tour.Results, Tested, error) {
 	return toured, tested, nil
 }
 
-// Render returns the block's text: each command with what it printed, and all
-// figures of the tour below.
+// Render returns the block's text: each command with what it printed.
 func Render(toured *tour.Results, tested Tested) (string, error) {
 	var b bytes.Buffer
 	b.WriteString("```console\n$ make tour\n")
@@ -90,11 +89,6 @@ func Render(toured *tour.Results, tested Tested) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(&b, "\n$ make test\n...\n%d passed, %d failed, %d skipped in %.0f s\n```\n", tested.Passed, tested.Failed, tested.Skipped, tested.Seconds)
-	b.WriteString("\n<details><summary>All figures of that tour</summary>\n\n```\n")
-	if err := toured.WriteMeasures(&b); err != nil {
-		return "", err
-	}
-	b.WriteString("```\n</details>\n")
 	return b.String(), nil
 }
 

@@ -109,7 +109,7 @@ func servers(ctx context.Context, b *Bench) ([]Row, error) {
 	return rows, nil
 }
 
-var told = regexp.MustCompile(`absolute error mean ([\d.]+), median [\d.]+ s; Slurm's --test-only ([\d.]+),`)
+var errorsOf = regexp.MustCompile(`absolute error mean ([\d.]+), median [\d.]+ s; Slurm's --test-only ([\d.]+),`)
 
 // testOnly asks a real Slurm when jobs will start, and us; a round is a queue.
 func testOnly(ctx context.Context, b *Bench) ([]Row, error) {
@@ -119,7 +119,7 @@ func testOnly(ctx context.Context, b *Bench) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := told.FindSubmatch(out)
+		m := errorsOf.FindSubmatch(out)
 		if m == nil {
 			return nil, errors.New("no real Slurm: make real installs one")
 		}

@@ -11,23 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )
-
-// WriteMeasures prints the measures of all chapters as one table.
-func (r *Results) WriteMeasures(w io.Writer) error {
-	table := cli.Table{Header: []string{"tool", "measured", "value", "unit", "note"}}
-	for _, c := range r.Chapters {
-		name := c.Module
-		for _, m := range c.Measures {
-			table.Add(name, m.Name, Number(m.Value), m.Unit, m.Note)
-			name = ""
-		}
-	}
-	_, err := table.WriteTo(w)
-	return err
-}
 
 // Number prints three significant digits, and all of a whole number.
 func Number(v float64) string {

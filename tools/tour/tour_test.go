@@ -48,11 +48,6 @@ func TestSaveAndWrite(t *testing.T) {
 		write func(io.Writer) error
 		want  string
 	}{
-		{back.WriteMeasures, `tool  measured  value  unit  note
-----  --------  -----  ----  ----
-m     a          1.50  s     n
-      b             2  %
-`},
 		{back.WriteStory, `tool  asked               predicted  came true  inside   note
 ----  ---------  ------------------  ---------  -------  ------
 m     how long?  2 s, 1 to 4 (90 %)        3 s  yes      of one
