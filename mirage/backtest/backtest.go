@@ -68,22 +68,29 @@ func baselineNames() [baselines]string {
 	return [baselines]string{"last_100", "user_median", "shape_median", "class_median"}
 }
 
-// Run predicts every job of a log that was submitted from from on and before
-// to, and judges what was predicted. oracle, which may be nil, holds for each job
-// the wait in seconds by one who knows the future; NaN where it knows none.
-// progress, which may be nil, is told of every job. The error wraps ErrRange or
-// ErrSettings.
-func Run(ctx context.Context, jobs []trace.Job, from, to int64, s Settings, oracle []float64, progress func()) (*Report, error) {
-	s.From = from
+// Range says which jobs of a log are judged: those submitted from From on and
+// before To, Unix seconds.
+type Range struct {
+	From, To int64
+	// Oracle, which may be nil, holds for each job of the log the wait in seconds
+	// by one who knows the future; NaN where it knows none.
+	Oracle   []float64
+	Progress func() // at every job of the log up to To
+}
+
+// Run predicts every job of a range of a log and judges what was predicted. The
+// error wraps ErrRange or ErrSettings.
+func Run(ctx context.Context, jobs []trace.Job, in Range, s Settings) (*Report, error) {
+	s.From = in.From
 	f, err := NewForecaster(jobs, s)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{BlockDays: blockDays(from, to)}
+	r := &Report{BlockDays: blockDays(in.From, in.To)}
 	var cases []judged
 	for i := range jobs {
 		j := &jobs[i]
-		if j.Submit >= to {
+		if j.Submit >= in.To {
 			break
 		}
 		if err := f.reach(ctx, j.Submit); err != nil {
@@ -93,11 +100,9 @@ func Run(ctx context.Context, jobs []trace.Job, from, to int64, s Settings, orac
 		if c.predicted, err = f.Next(ctx); err != nil {
 			return nil, err
 		}
-		if progress != nil {
-			progress()
-		}
+		in.Progress()
 		switch {
-		case j.Submit < from:
+		case j.Submit < in.From:
 			continue
 		case j.NoStart:
 			r.Unknown++
@@ -105,9 +110,9 @@ func Run(ctx context.Context, jobs []trace.Job, from, to int64, s Settings, orac
 		}
 		c.predicted = c.predicted.Times(1. / 3600)
 		c.wait, c.oracle = float64(j.Wait())/3600, math.NaN()
-		c.block = (j.Submit - from) / (int64(r.BlockDays) * 86400)
-		if oracle != nil {
-			c.oracle = oracle[i] / 3600
+		c.block = (j.Submit - in.From) / (int64(r.BlockDays) * 86400)
+		if in.Oracle != nil {
+			c.oracle = in.Oracle[i] / 3600
 		}
 		cases = append(cases, c)
 	}

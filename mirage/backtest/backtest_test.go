@@ -104,7 +104,7 @@ func TestRun(t *testing.T) {
 	oracle[400] = math.NaN()
 	jobs[500].NoStart = true
 	run := func(threads int) *Report {
-		r, err := Run(t.Context(), jobs, from, to, Settings{Seed: 1, Threads: threads}, oracle, nil)
+		r, err := Run(t.Context(), jobs, Range{from, to, oracle, func() {}}, Settings{Seed: 1, Threads: threads})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestRun(t *testing.T) {
 	if diff := cmp.Diff(r, run(3)); diff != "" {
 		t.Error("one thread and three differ:", diff)
 	}
-	if _, err := Run(t.Context(), jobs, to+400*day, to+500*day, Settings{}, nil, nil); !errors.Is(err, ErrRange) {
+	if _, err := Run(t.Context(), jobs, Range{to + 400*day, to + 500*day, nil, func() {}}, Settings{}); !errors.Is(err, ErrRange) {
 		t.Errorf("nobody: %v", err)
 	}
 	if _, err := NewForecaster(jobs, Settings{Level: 2}); !errors.Is(err, ErrSettings) {
@@ -152,8 +152,8 @@ func TestAsk(t *testing.T) {
 	if err != nil || a.Value < 3600 || a.Value > 12*3600 || !a.Contains(a.Value) || a.Level != .8 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if again, err := f.Ask(j); err != nil || again.Prediction != a.Prediction {
-		t.Errorf("%+v, then %+v, %v", a, again, err)
+	if overdueFactor, err := f.Ask(j); err != nil || overdueFactor.Prediction != a.Prediction {
+		t.Errorf("%+v, then %+v, %v", a, overdueFactor, err)
 	}
 	none, _ := a.Chance(-1)
 	half, known := a.Chance(a.Value)
@@ -197,10 +197,10 @@ func TestDrain(t *testing.T) {
 
 func TestScales(t *testing.T) {
 	for _, s := range []float64{0, 1, 59, 3600, 1e6} {
-		if got := plain(eased(s)); math.Abs(got-s) > 1e-6*max(s, 1) {
+		if got := inverse(transformed(s)); math.Abs(got-s) > 1e-6*max(s, 1) {
 			t.Errorf("eased: %v became %v", s, got)
 		}
-		if got := seconds(logged(s)); math.Abs(got-s) > 1e-6*max(s, 1) {
+		if got := seconds(logMinutes(s)); math.Abs(got-s) > 1e-6*max(s, 1) {
 			t.Errorf("logged: %v became %v", s, got)
 		}
 	}

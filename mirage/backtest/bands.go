@@ -7,7 +7,7 @@ import (
 )
 
 // bands give predicted waits their intervals: adaptive conformal ones, since
-// queues drift, apart for short and long waits. Errors are offsets on the eased
+// queues drift, apart for short and long waits. Errors are offsets on the transformed
 // scale.
 type bands struct {
 	level float64                // promised
@@ -45,11 +45,11 @@ func place(seconds float64) int {
 
 // about is a predicted wait with its interval.
 func (b *bands) about(seconds float64) uncertainty.Prediction {
-	p := b.of[place(seconds)].Predict(eased(seconds))
+	p := b.of[place(seconds)].Predict(transformed(seconds))
 	if !p.Bounded() {
-		p = b.all.Predict(eased(seconds))
+		p = b.all.Predict(transformed(seconds))
 	}
-	p.Value, p.Low, p.High, p.Level = seconds, min(plain(p.Low), seconds), max(plain(p.High), seconds), b.level
+	p.Value, p.Low, p.High, p.Level = seconds, min(inverse(p.Low), seconds), max(inverse(p.High), seconds), b.level
 	return p
 }
 
@@ -57,9 +57,9 @@ func (b *bands) about(seconds float64) uncertainty.Prediction {
 func (b *bands) learn(predicted, came float64) {
 	at := place(predicted)
 	// Waits are finite, so that there is no error.
-	_ = b.of[at].Observe(eased(predicted), eased(came))
-	_ = b.all.Observe(eased(predicted), eased(came))
-	b.errors[at] = tail(append(b.errors[at], eased(came)-eased(predicted)), errorsKept)
+	_ = b.of[at].Observe(transformed(predicted), transformed(came))
+	_ = b.all.Observe(transformed(predicted), transformed(came))
+	b.errors[at] = tail(append(b.errors[at], transformed(came)-transformed(predicted)), errorsKept)
 }
 
 // Answer is a predicted wait in seconds with its interval, and the chances of
@@ -76,7 +76,7 @@ type Answer struct {
 func (a Answer) Chance(seconds float64) (share float64, known bool) {
 	errors := a.bands.errors[place(a.predicted)]
 	for _, e := range errors {
-		if plain(eased(a.predicted)+e) <= seconds {
+		if inverse(transformed(a.predicted)+e) <= seconds {
 			share++
 		}
 	}

@@ -20,7 +20,7 @@ func (k *known) drains(j *trace.Job) (user, same drain) {
 		k.drain(j, find(k.shapes, shapeOf(j)), func(q *trace.Job) bool { return shapeOf(q) == shapeOf(j) })
 }
 
-func (k *known) drain(j *trace.Job, p *party, in func(*trace.Job) bool) drain {
+func (k *known) drain(j *trace.Job, p *group, in func(*trace.Job) bool) drain {
 	var pending []*trace.Job
 	for _, i := range k.pending {
 		if q := &k.jobs[i]; in(q) {
@@ -30,30 +30,30 @@ func (k *known) drain(j *trace.Job, p *party, in func(*trace.Job) bool) drain {
 	if len(pending) == 0 {
 		return drain{}
 	}
-	var busy slots
+	var busy releases
 	for _, i := range k.running {
 		if q := &k.jobs[i]; in(q) {
-			busy = append(busy, k.remaining(q, float64(k.now-q.Start)))
+			busy = append(busy, release{after: k.remaining(q, float64(k.now-q.Start))})
 		}
 	}
-	return drain{p.pace(k.now) * float64(len(pending)), busy.after(pending, p.usual())}
+	return drain{p.startInterval(k.now) * float64(len(pending)), busy.behind(pending, p.meanUse())}
 }
 
-// paceOf is how many of the latest starts tell how fast jobs start.
-const paceOf = 20
+// startsOf is how many of the latest starts tell how fast jobs start.
+const startsOf = 20
 
-// pace is the seconds between two starts lately: the time that the latest
+// startInterval is the seconds between two starts lately: the time that the latest
 // starts have taken until now, or the longer one since the last of them.
-func (p *party) pace(now int64) float64 {
-	starts := tail(p.started, paceOf)
+func (p *group) startInterval(now int64) float64 {
+	starts := tail(p.started, startsOf)
 	if len(starts) == 0 {
 		return 0
 	}
 	return max(float64(now-starts[0])/float64(len(starts)), 1)
 }
 
-// usual is the mean share of their limits that such jobs use.
-func (p *party) usual() float64 {
+// meanUse is the mean share of their limits that such jobs use.
+func (p *group) meanUse() float64 {
 	uses := tail(p.uses, 60)
 	if len(uses) == 0 {
 		return 1
@@ -61,24 +61,16 @@ func (p *party) usual() float64 {
 	return min(mean(uses), 1)
 }
 
-// slots are the seconds after which running jobs end.
-type slots []float64
-
-func (s slots) Len() int           { return len(s) }
-func (s slots) Less(a, b int) bool { return s[a] < s[b] }
-func (s slots) Swap(a, b int)      { s[a], s[b] = s[b], s[a] }
-func (s *slots) Push(x any)        { *s = append(*s, x.(float64)) }
-func (s *slots) Pop() any          { last := (*s)[len(*s)-1]; *s = (*s)[:len(*s)-1]; return last }
-
-// after is when the next slot is free once all of the pending have had theirs.
-func (s slots) after(pending []*trace.Job, use float64) float64 {
-	if len(s) == 0 {
+// behind is when the next slot is free once all of the pending have had theirs,
+// where r are the running jobs' ends.
+func (r releases) behind(pending []*trace.Job, use float64) float64 {
+	if len(r) == 0 {
 		return 0
 	}
-	heap.Init(&s)
+	heap.Init(&r)
 	for _, q := range pending {
-		s[0] += max(use*float64(q.Limit), 60)
-		heap.Fix(&s, 0)
+		r[0].after += max(use*float64(q.Limit), 60)
+		heap.Fix(&r, 0)
 	}
-	return s[0]
+	return r[0].after
 }

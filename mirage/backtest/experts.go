@@ -19,8 +19,8 @@ const (
 	experts
 )
 
-// opinions are the experts' waits in seconds.
-type opinions [experts]float64
+// advice are the experts' waits in seconds.
+type advice [experts]float64
 
 // How many waits the medians are taken over.
 const (
@@ -30,16 +30,16 @@ const (
 	ofAll   = 100
 )
 
-// median of the latest waits of a party, or else another value.
-func (p *party) median(n int, otherwise float64) float64 {
+// median of the latest waits of a group, or else another value.
+func (p *group) median(n int, otherwise float64) float64 {
 	if len(p.waits) == 0 {
 		return otherwise
 	}
 	return stats.Median(tail(p.waits, n))
 }
 
-// simple are the opinions of those that need no trees.
-func (k *known) simple(j *trace.Job) (o opinions) {
+// simple is the advice of those that need no trees.
+func (k *known) simple(j *trace.Job) (o advice) {
 	class := find(k.classes, classOf(j)).median(ofClass, k.all.median(ofClass, 0))
 	user := find(k.users, j.User)
 	o[byUser] = user.median(ofUser, class)
@@ -58,15 +58,15 @@ func (d drain) with(trees float64) float64 {
 	return (trees + min(d.slots, 5*trees+3600)) / 2
 }
 
-// eased is the scale on which opinions are averaged and trees are fitted:
+// transformed is the scale on which advice is averaged and trees are fitted:
 // between that of hours, where the longest waits decide alone, and that of
 // their logarithms, where they do not count.
-func eased(seconds float64) float64 { return math.Pow(max(seconds, 0)/60+1, ease) }
+func transformed(seconds float64) float64 { return math.Pow(max(seconds, 0)/60+1, power) }
 
-// plain is the inverse of eased.
-func plain(e float64) float64 { return 60 * (math.Pow(max(e, 1), 1/ease) - 1) }
+// inverse is the inverse of transformed.
+func inverse(e float64) float64 { return 60 * (math.Pow(max(e, 1), 1/power) - 1) }
 
-const ease = 0.3
+const power = 0.3
 
 // mixture weighs the experts by how far off they have been, in each shape of job
 // and over all.
@@ -89,7 +89,7 @@ const (
 	mostLoss    = 48 // hours that count of an error
 )
 
-func (r *record) add(o opinions, seconds, forget float64) {
+func (r *record) add(o advice, seconds, forget float64) {
 	for e, s := range o {
 		if math.IsNaN(s) {
 			continue
@@ -100,7 +100,7 @@ func (r *record) add(o opinions, seconds, forget float64) {
 }
 
 // learn takes in how long a job waited.
-func (m *mixture) learn(j *trace.Job, o opinions) {
+func (m *mixture) learn(j *trace.Job, o advice) {
 	r := m.shapes[shapeOf(j)]
 	if r == nil {
 		r = &record{}
@@ -111,7 +111,7 @@ func (m *mixture) learn(j *trace.Job, o opinions) {
 }
 
 // of is what the experts say together, in seconds.
-func (m *mixture) of(j *trace.Job, o opinions) float64 {
+func (m *mixture) of(j *trace.Job, o advice) float64 {
 	own := m.shapes[shapeOf(j)]
 	if own == nil {
 		own = &record{}
@@ -132,8 +132,8 @@ func (m *mixture) of(j *trace.Job, o opinions) float64 {
 			continue
 		}
 		w := math.Exp((least - l) / (tolerance*least + .02))
-		sum += w * eased(o[e])
+		sum += w * transformed(o[e])
 		weights += w
 	}
-	return plain(sum / weights)
+	return inverse(sum / weights)
 }

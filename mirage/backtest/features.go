@@ -9,11 +9,11 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// logged turns seconds into the scale that forecasts are made on: the
+// logMinutes turns seconds into the scale that forecasts are made on: the
 // logarithm of minutes, and of one more.
-func logged(seconds float64) float64 { return math.Log1p(max(seconds, 0) / 60) }
+func logMinutes(seconds float64) float64 { return math.Log1p(max(seconds, 0) / 60) }
 
-// seconds is the inverse of logged.
+// seconds is the inverse of logMinutes.
 func seconds(l float64) float64 { return 60 * math.Expm1(max(l, 0)) }
 
 // unknown stands for what nobody knows yet.
@@ -30,34 +30,34 @@ func (r *row) add(values ...float64) { *r = append(*r, values...) }
 func (k *known) features(j *trace.Job, size float64, user, same drain, lists []float64) []float64 {
 	r := make(row, 0, 128)
 	r.add(float64(j.Nodes), math.Log1p(float64(j.Limit)), hourOf(j.Submit), weekdayOf(j.Submit), j.Priority)
-	for _, p := range k.parties(j) {
-		r.party(p, k.now)
+	for _, p := range k.groups(j) {
+		r.group(p, k.now)
 	}
 	k.queued(&r, j)
 	k.machine(&r, j, size)
 	for _, seconds := range lists {
-		r.add(logged(seconds))
+		r.add(logMinutes(seconds))
 	}
-	r.add(logged(user.rate), logged(user.slots), logged(same.rate), logged(same.slots))
+	r.add(logMinutes(user.rate), logMinutes(user.slots), logMinutes(same.rate), logMinutes(same.slots))
 	return r
 }
 
 func hourOf(at int64) float64    { return float64(((at%86400)+86400)%86400) / 3600 }
 func weekdayOf(at int64) float64 { return float64(((at/86400)%7 + 7) % 7) }
 
-// party adds what the waits of a party have been.
-func (r *row) party(p *party, now int64) {
+// group adds what the waits of a group have been.
+func (r *row) group(p *group, now int64) {
 	n := len(p.waits)
 	r.add(math.Log1p(float64(n)))
 	if n == 0 {
 		r.add(unknown, unknown, unknown, unknown, unknown, unknown, unknown)
 	} else {
-		r.add(logged(float64(now-p.last)), logged(p.waits[n-1]))
+		r.add(logMinutes(float64(now-p.last)), logMinutes(p.waits[n-1]))
 		for _, over := range []int{5, 20, 100} {
-			r.add(logged(stats.Median(tail(p.waits, over))))
+			r.add(logMinutes(stats.Median(tail(p.waits, over))))
 		}
 		last := tail(p.waits, 20)
-		r.add(logged(mean(last)), shortShare(last))
+		r.add(logMinutes(mean(last)), shortShare(last))
 	}
 	r.add(since(p.submitted, now-600), since(p.submitted, now-3600), since(p.submitted, now-21600))
 	if len(p.uses) == 0 {
@@ -144,7 +144,7 @@ func (l *line) features(r *row) {
 	}
 	slices.Reverse(l.ages) // they came in the order of submission
 	s := stats.Sorted(l.ages)
-	r.add(logged(s[len(s)-1]), logged(s[0]), logged(s.Median()))
+	r.add(logMinutes(s[len(s)-1]), logMinutes(s[0]), logMinutes(s.Median()))
 }
 
 // machine adds what runs, and when there will be room for the job if those
@@ -172,7 +172,7 @@ func (k *known) machine(r *row, j *trace.Job, size float64) {
 	}
 	for _, ends := range [][]release{full, part} {
 		slices.SortFunc(ends, func(a, b release) int { return cmp.Compare(a.after, b.after) })
-		r.add(logged(roomAfter(ends, free, float64(j.Nodes))), logged(roomAfter(ends, free, float64(j.Nodes)+pending)))
+		r.add(logMinutes(roomAfter(ends, free, float64(j.Nodes))), logMinutes(roomAfter(ends, free, float64(j.Nodes)+pending)))
 	}
 }
 

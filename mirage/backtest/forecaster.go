@@ -43,9 +43,9 @@ const (
 	fewestRows   = 100
 )
 
-// censored is by how much a job that still waits is taken to wait longer than it
+// censoredFactor is by how much a job that still waits is taken to wait longer than it
 // has.
-const censored = 1.3
+const censoredFactor = 1.3
 
 // Forecaster predicts how long jobs of a log will wait, in the order in which
 // they are submitted, from what the log shows by then.
@@ -55,16 +55,16 @@ type Forecaster struct {
 	next    int   // job of the log to be submitted next
 	refit   int64 // when trees are fitted next
 	peak    int
-	trees   *tree.Ensemble // of eased waits
+	trees   *tree.Ensemble // of transformed waits
 	short   *tree.Ensemble // of the logarithms of waits
 	mixture mixture
 	bands   bands
 
-	rows   [][]float64
-	said   []opinions
-	values []float64 // predicted, seconds
-	high   []float64 // upper ends, seconds
-	told   []bool    // the bands have learnt of it
+	rows     [][]float64
+	advised  []advice
+	values   []float64 // predicted, seconds
+	high     []float64 // upper ends, seconds
+	observed []bool    // the bands have learnt of it
 }
 
 // NewForecaster returns a forecaster at the beginning of a log, whose jobs are
@@ -107,9 +107,9 @@ func (f *Forecaster) Next(ctx context.Context) (uncertainty.Prediction, error) {
 
 // admit submits the next job of the log, with what was known and predicted of it;
 // nothing where x is nil.
-func (f *Forecaster) admit(x []float64, o opinions, value, high float64) {
-	f.rows, f.said, f.values = append(f.rows, x), append(f.said, o), append(f.values, value)
-	f.high, f.told = append(f.high, high), append(f.told, x == nil)
+func (f *Forecaster) admit(x []float64, o advice, value, high float64) {
+	f.rows, f.advised, f.values = append(f.rows, x), append(f.advised, o), append(f.values, value)
+	f.high, f.observed = append(f.high, high), append(f.observed, x == nil)
 	f.known.submit(f.next)
 	f.next++
 }
@@ -136,7 +136,7 @@ func (f *Forecaster) Reach(ctx context.Context, at int64) error {
 	for !f.Done() && f.known.jobs[f.next].Submit < at {
 		if f.spared() {
 			f.known.advance(f.known.jobs[f.next].Submit, f.learn)
-			f.admit(nil, opinions{}, 0, 0)
+			f.admit(nil, advice{}, 0, 0)
 			continue
 		}
 		if _, err := f.Next(ctx); err != nil {
@@ -163,23 +163,23 @@ func (f *Forecaster) learn(i int) {
 	if j.NoStart || f.rows[i] == nil {
 		return
 	}
-	f.mixture.learn(j, f.said[i])
-	if !f.told[i] {
+	f.mixture.learn(j, f.advised[i])
+	if !f.observed[i] {
 		f.bands.learn(f.values[i], float64(j.Wait()))
 	}
 }
 
-// again is how many times as long as it has a job is taken to wait that has
+// overdueFactor is how many times as long as it has a job is taken to wait that has
 // outlasted its interval.
-const again = 3
+const overdueFactor = 3
 
 // overdue lets the bands learn of jobs that have waited for longer than their
 // intervals already: who waits for the start learns of the longest waits last.
 func (f *Forecaster) overdue() {
 	for _, i := range f.known.pending {
-		if age := float64(f.known.now - f.known.jobs[i].Submit); !f.told[i] && age > f.high[i] {
-			f.told[i] = true
-			f.bands.learn(f.values[i], again*age)
+		if age := float64(f.known.now - f.known.jobs[i].Submit); !f.observed[i] && age > f.high[i] {
+			f.observed[i] = true
+			f.bands.learn(f.values[i], overdueFactor*age)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (f *Forecaster) size() float64 {
 
 // ask returns what is known of a job, what the experts say and what they say
 // together.
-func (f *Forecaster) ask(j *trace.Job) (x []float64, o opinions, value float64, err error) {
+func (f *Forecaster) ask(j *trace.Job) (x []float64, o advice, value float64, err error) {
 	user, same := f.known.drains(j)
 	var lists []float64
 	if !f.s.Partitioned {
@@ -210,7 +210,7 @@ func (f *Forecaster) ask(j *trace.Job) (x []float64, o opinions, value float64, 
 		if err != nil {
 			return nil, o, 0, err
 		}
-		o[byTrees] = plain(p.Value)
+		o[byTrees] = inverse(p.Value)
 	}
 	o[byDrain] = same.with(o[byTrees])
 	value = f.mixture.of(j, o)
@@ -219,7 +219,7 @@ func (f *Forecaster) ask(j *trace.Job) (x []float64, o opinions, value float64, 
 		if err != nil {
 			return nil, o, 0, err
 		}
-		value = min(seconds(.3*logged(value)+.7*p.Value), shortest)
+		value = min(seconds(.3*logMinutes(value)+.7*p.Value), shortest)
 	}
 	return x, o, value, nil
 }
@@ -241,12 +241,12 @@ func (f *Forecaster) fit(ctx context.Context) error {
 		case f.rows[i] == nil:
 			continue
 		case j.Start >= f.known.now:
-			wait = max(censored*float64(f.known.now-j.Submit), f.values[i])
+			wait = max(censoredFactor*float64(f.known.now-j.Submit), f.values[i])
 		case j.NoStart:
 			continue
 		}
-		rows, y = append(rows, f.rows[i]), append(y, eased(wait))
-		logs = append(logs, logged(wait))
+		rows, y = append(rows, f.rows[i]), append(y, transformed(wait))
+		logs = append(logs, logMinutes(wait))
 	}
 	s, err := regression.NewSamples(rows, y)
 	if err != nil {

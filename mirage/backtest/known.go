@@ -19,15 +19,15 @@ type known struct {
 	pending []int // in the order of submission
 	running []int // in the order of their starts
 
-	users   map[string]*party
-	shapes  map[shape]*party // of a user
-	classes map[class]*party
-	all     party
+	users   map[string]*group
+	shapes  map[shape]*group // of a user
+	classes map[class]*group
+	all     group
 	used    int // nodes
 }
 
-// party is what jobs that have something in common have come to.
-type party struct {
+// group is what jobs that have something in common have come to.
+type group struct {
 	waits     []float64 // seconds, of those that started, in the order of their starts
 	last      int64     // start of the latest
 	started   []int64   // in order
@@ -58,7 +58,7 @@ func classOf(j *trace.Job) class {
 func newKnown(jobs []trace.Job) *known {
 	k := &known{
 		jobs: jobs, now: math.MinInt64,
-		users: map[string]*party{}, shapes: map[shape]*party{}, classes: map[class]*party{},
+		users: map[string]*group{}, shapes: map[shape]*group{}, classes: map[class]*group{},
 	}
 	k.starts, k.ends = make([]int, len(jobs)), make([]int, len(jobs))
 	for i := range jobs {
@@ -69,18 +69,18 @@ func newKnown(jobs []trace.Job) *known {
 	return k
 }
 
-func find[K comparable](m map[K]*party, key K) *party {
+func find[K comparable](m map[K]*group, key K) *group {
 	p, ok := m[key]
 	if !ok {
-		p = &party{}
+		p = &group{}
 		m[key] = p
 	}
 	return p
 }
 
-// parties are those a job belongs to.
-func (k *known) parties(j *trace.Job) [4]*party {
-	return [4]*party{&k.all, find(k.users, j.User), find(k.shapes, shapeOf(j)), find(k.classes, classOf(j))}
+// groups are those a job belongs to.
+func (k *known) groups(j *trace.Job) [4]*group {
+	return [4]*group{&k.all, find(k.users, j.User), find(k.shapes, shapeOf(j)), find(k.classes, classOf(j))}
 }
 
 // advance lets everything become known that happened before an instant, and
@@ -120,7 +120,7 @@ func (k *known) start(i int) {
 	if j.NoStart {
 		return
 	}
-	for _, p := range k.parties(j) {
+	for _, p := range k.groups(j) {
 		p.waits = append(p.waits, float64(j.Wait()))
 		p.last = j.Start
 		p.started = append(p.started, j.Start)
@@ -138,7 +138,7 @@ func (k *known) end(i int) {
 	if j.Limit <= 0 {
 		return
 	}
-	for _, p := range k.parties(j) {
+	for _, p := range k.groups(j) {
 		p.uses = append(p.uses, float64(j.Duration())/float64(j.Limit))
 	}
 }
@@ -147,7 +147,7 @@ func (k *known) end(i int) {
 func (k *known) submit(i int) {
 	j := &k.jobs[i]
 	k.pending = append(k.pending, i)
-	for _, p := range k.parties(j) {
+	for _, p := range k.groups(j) {
 		p.submitted = append(p.submitted, j.Submit)
 	}
 }

@@ -44,7 +44,7 @@ func (k *known) served(j *trace.Job, list []*trace.Job, size float64) float64 {
 		for _, q := range list {
 			limits += float64(q.Limit) * float64(q.Nodes)
 		}
-		return (work + k.all.usual()*limits) / max(size, 1)
+		return (work + k.all.meanUse()*limits) / max(size, 1)
 	}
 	heap.Init(&ends)
 	list = append(slices.Clone(list), j)
@@ -77,7 +77,7 @@ func (k *known) length(q *trace.Job) float64 {
 	if len(p.uses) < 5 {
 		p = find(k.users, q.User)
 	}
-	return max(p.usual()*float64(q.Limit), 60)
+	return max(p.meanUse()*float64(q.Limit), 60)
 }
 
 // releases is a heap by time.

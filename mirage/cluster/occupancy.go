@@ -200,10 +200,10 @@ func (o *Occupancy) PlaceOf(job int32) *Place {
 	return o.running[i].Place
 }
 
-// Settle is a place for a job that runs already: on those nodes where they are
+// Assign is a place for a job that runs already: on those nodes where they are
 // known; else on the first that take it now and, where there are not enough, on
 // those with the most CPUs free. It is nil where nodes are only counted.
-func (o *Occupancy) Settle(nodes int, share *Share, on []int32) *Place {
+func (o *Occupancy) Assign(nodes int, share *Share, on []int32) *Place {
 	if o.layout == nil {
 		return nil
 	}

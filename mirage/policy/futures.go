@@ -66,16 +66,16 @@ func futures() Baseline {
 // How many futures are drawn of each kind, over how many weeks arrivals go back,
 // and how long a wait may be in seconds.
 const (
-	drawn       = 8
-	weeksBack   = 4
-	longestWait = 7 * 86400
+	futuresDrawn = 8
+	weeksBack    = 4
+	longestWait  = 7 * 86400
 )
 
 // Drawn draws the futures of a simulation, which stays as it is: always the same
 // at the same instant.
 func Drawn(service chain.Service, sim *simulator.Simulator) (d Draws, err error) {
 	lengths := sim.Lengths()
-	for i := range drawn {
+	for i := range futuresDrawn {
 		f := simulator.Future{Length: lengths.Draw(i)}
 		drained, err := service.WaitIn(sim, f, longestWait)
 		if err != nil {

@@ -47,8 +47,12 @@ type line struct {
 }
 
 // Shard is a part of the blocks: those whose number leaves rest Index when
-// divided by Count. The zero value is all of them.
-type Shard struct{ Index, Count int }
+// divided by Count. The zero value is all of them, one after the other.
+type Shard struct {
+	Index, Count int
+	Workers      int                // blocks at once; the files do not depend on it
+	Progress     func(episodes int) // at finished episodes, from any goroutine; may be nil
+}
 
 func (s Shard) has(block int) bool { return s.Count <= 1 || block%s.Count == s.Index }
 
@@ -63,9 +67,8 @@ func historiesFile(dir string, block int) string {
 // Generate plays the episodes of a shard and writes their samples into a
 // folder, which it makes. Blocks that are already there are left alone, so a
 // run that was stopped goes on; the folder must be of the same plan, settings
-// and trace. progress, which may be nil, is told of finished episodes, from
-// any goroutine. The error wraps ErrPlan where the plan is at fault.
-func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s Shard, workers int, progress func(episodes int)) error {
+// and trace. The error wraps ErrPlan where the plan is at fault.
+func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s Shard) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
@@ -76,8 +79,12 @@ func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s
 	if err := m.claim(dir); err != nil {
 		return err
 	}
+	progress := s.Progress
+	if progress == nil {
+		progress = func(int) {}
+	}
 	group, ctx := crash.WithContext(ctx)
-	group.SetLimit(max(workers, 1))
+	group.SetLimit(max(s.Workers, 1))
 	for block := range m.Blocks {
 		if s.has(block) {
 			group.Go(func() error {
@@ -123,9 +130,7 @@ func (m Manifest) claim(dir string) error {
 func (p Plan) block(ctx context.Context, w *simulator.Workload, dir string, block int, progress func(int)) error {
 	first, last := block*blockEpisodes, min((block+1)*blockEpisodes, p.Episodes)
 	if _, err := loadBlock(dir, block, forget); err == nil {
-		if progress != nil {
-			progress(last - first)
-		}
+		progress(last - first)
 		return nil
 	}
 	if err := sweep(samplesFile(dir, block), historiesFile(dir, block)); err != nil {
@@ -145,9 +150,7 @@ func (p Plan) block(ctx context.Context, w *simulator.Workload, dir string, bloc
 			return err
 		}
 		rows = append(rows, samples...)
-		if progress != nil {
-			progress(1)
-		}
+		progress(1)
 	}
 	lines := make([]line, 0, len(rows)*Steps)
 	for _, s := range rows {

@@ -165,24 +165,24 @@ func files(t *testing.T, dir string) map[string]string {
 func TestGenerate(t *testing.T) {
 	w := month(t)
 	p := plan()
-	generate := func(dir string, s Shard, workers int) {
+	generate := func(dir string, s Shard) {
 		t.Helper()
-		if err := p.Generate(t.Context(), w, dir, s, workers, nil); err != nil {
+		if err := p.Generate(t.Context(), w, dir, s); err != nil {
 			t.Fatal(err)
 		}
 	}
 	whole := t.TempDir()
-	generate(whole, Shard{}, 1)
+	generate(whole, Shard{Workers: 1})
 	want := files(t, whole)
 	if len(want) != 1+2*3 {
 		t.Fatalf("%d files", len(want))
 	}
 	sharded := t.TempDir()
-	generate(sharded, Shard{1, 2}, 3)
+	generate(sharded, Shard{Index: 1, Count: 2, Workers: 3})
 	if _, err := Load(sharded, nil); !errors.Is(err, ErrPlan) {
 		t.Errorf("half of the blocks are loaded: %v", err)
 	}
-	generate(sharded, Shard{0, 2}, 1)
+	generate(sharded, Shard{Index: 0, Count: 2, Workers: 1})
 	if diff := cmp.Diff(want, files(t, sharded)); diff != "" {
 		t.Error("shards differ from the whole")
 	}
@@ -197,7 +197,7 @@ func TestGenerate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	generate(whole, Shard{}, 3)
+	generate(whole, Shard{Workers: 3})
 	if diff := cmp.Diff(want, files(t, whole)); diff != "" {
 		t.Error("what goes on differs from the whole")
 	}
@@ -217,7 +217,7 @@ func TestGenerate(t *testing.T) {
 		t.Errorf("%d samples; what is read is not what was played: %s", len(set.Samples), diff)
 	}
 	p.Interval++
-	if err := p.Generate(t.Context(), w, whole, Shard{}, 1, nil); !errors.Is(err, ErrPlan) {
+	if err := p.Generate(t.Context(), w, whole, Shard{}); !errors.Is(err, ErrPlan) {
 		t.Errorf("another plan in the same folder: %v", err)
 	}
 }
@@ -231,16 +231,16 @@ func TestGenerateRefuses(t *testing.T) {
 	} {
 		p := plan()
 		change(&p)
-		if err := p.Generate(t.Context(), w, t.TempDir(), Shard{}, 1, nil); !errors.Is(err, ErrPlan) {
+		if err := p.Generate(t.Context(), w, t.TempDir(), Shard{}); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := plan().Generate(t.Context(), w, t.TempDir(), Shard{3, 2}, 1, nil); !errors.Is(err, ErrPlan) {
+	if err := plan().Generate(t.Context(), w, t.TempDir(), Shard{Index: 3, Count: 2}); !errors.Is(err, ErrPlan) {
 		t.Errorf("shard 3 of 2: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := plan().Generate(ctx, w, t.TempDir(), Shard{}, 1, nil); !errors.Is(err, context.Canceled) {
+	if err := plan().Generate(ctx, w, t.TempDir(), Shard{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

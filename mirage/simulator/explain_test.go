@@ -101,7 +101,7 @@ func TestCharts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Gantt(empty); !errors.Is(err, ErrCrowded) {
+	if _, err := Gantt(empty); !errors.Is(err, ErrChart) {
 		t.Errorf("a thousand rows: %v", err)
 	}
 }

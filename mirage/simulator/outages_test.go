@@ -119,11 +119,11 @@ func TestOutagesOfFullMachine(t *testing.T) {
 // of the machine.
 func TestSearchSeesOutages(t *testing.T) {
 	jobs := played(t)
-	from, to := jobs[0].Submit, jobs[len(jobs)-1].Submit+1
+	from := jobs[0].Submit
 	down := cluster.Window{From: from + 8*86400, To: from + 11*86400, Nodes: 25}
 	jobs = replayed(t, jobs, cluster.Machine{Nodes: 40, Down: []cluster.Window{down}})
-	grid := Grid{Nodes: []int{42, 40, 38, 36}, UserLimits: []int{4}, Logged: []float64{0}, Size: []float64{100}, Age: []float64{7000}}
-	found, err := Search(t.Context(), jobs, from, to, grid, 2, nil)
+	grid := Grid{From: jobs[0].Submit, To: jobs[len(jobs)-1].Submit + 1, Nodes: []int{42, 40, 38, 36}, UserLimits: []int{4}, Logged: []float64{0}, Size: []float64{100}, Age: []float64{7000}}
+	found, err := Search(t.Context(), jobs, grid, 2, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// ErrCrowded is returned when a chart would hold more than can be told apart.
-var ErrCrowded = errors.New("too much for one chart")
+// ErrChart is returned when a chart would hold more than can be told apart.
+var ErrChart = errors.New("too much for one chart")
 
 // The most that a Gantt chart holds.
 const (
@@ -78,7 +78,7 @@ func free(busy []int64, s span) (on []int32) {
 // Gantt is a chart of which job held which node when. Where nodes are
 // interchangeable to the simulator, each job gets the lowest free ones here; where
 // jobs share nodes, bars lie upon each other.
-// The error wraps ErrCrowded.
+// The error wraps ErrChart.
 func Gantt(r *Result) (chart.Chart, error) {
 	ran, origin := spans(r)
 	nodes := r.Workload.Config.Nodes
@@ -87,7 +87,7 @@ func Gantt(r *Result) (chart.Chart, error) {
 		tasks += s.nodes
 	}
 	if tasks > maxTasks || nodes > maxRows {
-		return nil, fmt.Errorf("%w: %d bars on %d nodes, at most %d on %d; select fewer jobs", ErrCrowded, tasks, nodes, maxTasks, maxRows)
+		return nil, fmt.Errorf("%w: %d bars on %d nodes, at most %d on %d; select fewer jobs", ErrChart, tasks, nodes, maxTasks, maxRows)
 	}
 	g := chart.Gantt{Frame: chart.Frame{Title: "Schedule", X: "time since the first start (h)"}}
 	for n := range nodes {

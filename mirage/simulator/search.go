@@ -15,9 +15,10 @@ import (
 // ErrRange is returned when a range of time holds too few jobs to calibrate on.
 var ErrRange = errors.New("too few jobs to calibrate on")
 
-// Grid is what a search may choose from. The first value of each list is
-// where it begins.
+// Grid is what a search may choose from, and on which range of submissions. The
+// first value of each list is where it begins.
 type Grid struct {
+	From, To   int64 // Unix seconds, half-open
 	Nodes      []int
 	UserLimits []int     // 0 is no limit
 	Logged     []float64 // weight of the logged priority; 0 is off
@@ -28,12 +29,14 @@ type Grid struct {
 	Kinds []cluster.Kind
 }
 
-// GridFor returns the grid for a log: nodes from four fifths of the most that
-// were in use at once to all of them, in steps of a hundredth or so, no user limit or the most jobs that any
-// user ran at once or one more, and a few weights about Slurm's.
-func GridFor(jobs []trace.Job) Grid {
+// GridFor returns the grid for a range of a log: nodes from four fifths of the
+// most that were in use at once to all of them, in steps of a hundredth or so, no
+// user limit or the most jobs that any user ran at once or one more, and a few
+// weights about Slurm's.
+func GridFor(jobs []trace.Job, from, to int64) Grid {
+	jobs = (&trace.Trace{Jobs: jobs}).Between(from, to)
 	peak := (&trace.Trace{Jobs: jobs}).PeakNodes()
-	g := Grid{Size: []float64{100, 200, 400}, Age: []float64{7000}}
+	g := Grid{From: from, To: to, Size: []float64{100, 200, 400}, Age: []float64{7000}}
 	for n := peak; n >= max(1, peak*4/5); n -= max(peak/80, 1) {
 		g.Nodes = append(g.Nodes, n)
 	}
@@ -58,24 +61,23 @@ type Found struct {
 const WarmDays = 28
 
 // Search finds the settings of a Slurm-like scheduler with the least loss on
-// the jobs submitted from from on and before to. The simulations begin four
-// weeks earlier (WarmDays) with an idle machine; other jobs are not looked at.
-// workers simulations run at once; their number does not change the outcome.
-// progress, which may be nil, is told of every simulation. The error wraps
-// ErrRange.
-func Search(ctx context.Context, jobs []trace.Job, from, to int64, g Grid, workers int, progress func()) (*Found, error) {
+// the jobs of the grid's range. The simulations begin four weeks earlier
+// (WarmDays) with an idle machine; other jobs are not looked at. workers
+// simulations run at once; their number does not change the outcome. progress is
+// called at every simulation. The error wraps ErrRange.
+func Search(ctx context.Context, jobs []trace.Job, g Grid, workers int, progress func()) (*Found, error) {
 	all := trace.Trace{Jobs: jobs}
-	if n := len(all.Between(from, to)); n < 100 {
+	if n := len(all.Between(g.From, g.To)); n < 100 {
 		return nil, fmt.Errorf("%w: %d", ErrRange, n)
 	}
-	train := all.Between(from-WarmDays*86400, to)
-	s := &search{ctx: ctx, train: train, from: from, to: to, workers: max(workers, 1), progress: progress, known: map[point]float64{}, outages: map[int][]cluster.Window{}}
+	train := all.Between(g.From-WarmDays*86400, g.To)
+	s := &search{ctx: ctx, train: train, grid: g, workers: max(workers, 1), progress: progress, known: map[point]float64{}, outages: map[int][]cluster.Window{}}
 	if len(g.Nodes) == 0 || len(g.UserLimits) == 0 || len(g.Logged) == 0 || len(g.Size) == 0 || len(g.Age) == 0 {
 		return nil, fmt.Errorf("%w: the grid has an empty list", ErrRange)
 	}
 	for _, n := range g.Nodes {
-		if s.kinds = g.Kinds; s.kinds == nil {
-			s.outages[n] = Outages(train, n, to)
+		if g.Kinds == nil {
+			s.outages[n] = Outages(train, n, g.To)
 		}
 	}
 	best := point{g.Nodes[0], g.UserLimits[0], g.Logged[0], g.Size[0], g.Age[0]}
@@ -128,18 +130,17 @@ func (s *search) config(p point) Config {
 		rules.Weights.Logged = 1
 	}
 	rules.Weights.Size, rules.Weights.Age = p.size, p.age
-	return Config{Machine: cluster.Machine{Nodes: p.nodes, Down: s.outages[p.nodes], Kinds: s.kinds}, Rules: rules}
+	return Config{Machine: cluster.Machine{Nodes: p.nodes, Down: s.outages[p.nodes], Kinds: s.grid.Kinds}, Rules: rules}
 }
 
 type search struct {
 	ctx      context.Context
 	train    []trace.Job
-	from, to int64
+	grid     Grid
 	workers  int
 	progress func()
 	known    map[point]float64
 	outages  map[int][]cluster.Window // by number of nodes
-	kinds    []cluster.Kind
 }
 
 // best evaluates points and returns the first of those with the least loss.
@@ -180,8 +181,6 @@ func (s *search) loss(p point) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if s.progress != nil {
-		s.progress()
-	}
-	return Loss(r, s.from, s.to), nil
+	s.progress()
+	return Loss(r, s.grid.From, s.grid.To), nil
 }

@@ -46,8 +46,8 @@ func replayed(t *testing.T, jobs []trace.Job, m cluster.Machine) []trace.Job {
 // loss.
 func TestSearchRecovers(t *testing.T) {
 	jobs := played(t)
-	grid := Grid{Nodes: []int{44, 42, 40, 38}, UserLimits: []int{0, 8, 4}, Logged: []float64{0}, Size: []float64{400, 100}, Age: []float64{7000}}
-	found, err := Search(t.Context(), jobs, jobs[0].Submit, jobs[len(jobs)-1].Submit+1, grid, 2, nil)
+	grid := Grid{From: jobs[0].Submit, To: jobs[len(jobs)-1].Submit + 1, Nodes: []int{44, 42, 40, 38}, UserLimits: []int{0, 8, 4}, Logged: []float64{0}, Size: []float64{400, 100}, Age: []float64{7000}}
+	found, err := Search(t.Context(), jobs, grid, 2, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestSearchRecovers(t *testing.T) {
 	if c.Nodes != 40 || c.UserLimit != 4 || c.Weights.Size != 100 || found.Loss > 1e-12 {
 		t.Errorf("%d nodes, %d jobs a user, size %v, loss %v", c.Nodes, c.UserLimit, c.Weights.Size, found.Loss)
 	}
-	again, err := Search(t.Context(), jobs, jobs[0].Submit, jobs[len(jobs)-1].Submit+1, grid, 1, nil)
+	again, err := Search(t.Context(), jobs, grid, 1, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestSearchRecovers(t *testing.T) {
 
 func TestGridFor(t *testing.T) {
 	jobs := played(t)
-	g := GridFor(jobs)
+	g := GridFor(jobs, jobs[0].Submit, math.MaxInt64)
 	if g.Nodes[0] != (&trace.Trace{Jobs: jobs}).PeakNodes() || g.UserLimits[1] != 4 {
 		t.Errorf("%+v", g)
 	}
@@ -88,10 +88,10 @@ func TestLossWithoutWaits(t *testing.T) {
 
 func TestSearchRefuses(t *testing.T) {
 	jobs := played(t)
-	if _, err := Search(t.Context(), jobs, 0, 1, GridFor(jobs), 1, nil); !errors.Is(err, ErrRange) {
+	if _, err := Search(t.Context(), jobs, GridFor(jobs, 0, 1), 1, func() {}); !errors.Is(err, ErrRange) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Search(t.Context(), jobs, 0, math.MaxInt64, Grid{}, 1, nil); !errors.Is(err, ErrRange) {
+	if _, err := Search(t.Context(), jobs, Grid{To: math.MaxInt64}, 1, func() {}); !errors.Is(err, ErrRange) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -114,7 +114,7 @@ func (s *Simulator) resume(i int32, j *job, t *trace.Job) {
 		a.Nodes = int32(min(t.Nodes, s.w.Config.Nodes))
 		j.nodes, j.share = a.Nodes, cluster.WholeNodes()
 	}
-	a.Place = s.nodes.Settle(int(j.nodes), j.share, on)
+	a.Place = s.nodes.Assign(int(j.nodes), j.share, on)
 	s.nodes.Take(a)
 	s.running[j.user]++
 	s.usage.Submitted(j.user)

@@ -119,7 +119,7 @@ func TestHeld(t *testing.T) {
 	}
 	defer h.close()
 	jobs := []Job{{ID: 1, State: "PENDING", Reason: "Priority", Nodes: 2}, {ID: 2, State: "PENDING", Reason: "JobArrayTaskLimit", Nodes: 1, Tasks: 59}}
-	if err := h.see(jobs, 100, scale{factor: 1}, func(int64) bool { return false }, true); err != nil {
+	if err := h.snapshot(jobs, 100, scale{factor: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if s := h.moments[0].Snapshot; s[0] != 1 || s[1] != 2 {

@@ -65,12 +65,28 @@ func (h *history) remember(r record) {
 	}
 }
 
-// see takes in the jobs of the queue at an instant; own are left out of the
-// waits, and snapshot says whether to keep how the queue is.
-func (h *history) see(jobs []Job, at float64, m scale, own func(int64) bool, snapshot bool) error {
+// see takes in which jobs of the queue have started; own are left out.
+func (h *history) see(jobs []Job, at float64, m scale, own func(int64) bool) error {
 	r := record{At: m.unix(at)}
-	since := func(t int64) float64 { return m.span(max(at-float64(t), 0)) }
 	present := map[int64]bool{}
+	for i := range jobs {
+		if j := &jobs[i]; j.Started() && !own(j.ID) {
+			present[j.ID] = true
+			if !h.known[j.ID] {
+				r.Starts = append(r.Starts, start{j.ID, m.unix(float64(j.Start)), m.span(float64(max(j.Start-j.Submit, 0)))})
+			}
+		}
+	}
+	h.known = present
+	if r.Starts == nil {
+		return nil
+	}
+	return h.keep(r)
+}
+
+// snapshot takes in how the queue is at an instant.
+func (h *history) snapshot(jobs []Job, at float64, m scale) error {
+	since := func(t int64) float64 { return m.span(max(at-float64(t), 0)) }
 	var pending []samples.Pending
 	var running []samples.Running
 	for i := range jobs {
@@ -88,21 +104,13 @@ func (h *history) see(jobs []Job, at float64, m scale, own func(int64) bool, sna
 			}
 			running = append(running, samples.Running{LimitMinutes: m.span(limit) / 60, Nodes: float64(j.Nodes), WaitSeconds: m.span(float64(max(j.Start-j.Submit, 0))), ElapsedSeconds: since(j.Start)})
 		}
-		if j.Started() && !own(j.ID) {
-			present[j.ID] = true
-			if !h.known[j.ID] {
-				r.Starts = append(r.Starts, start{j.ID, m.unix(float64(j.Start)), m.span(float64(max(j.Start-j.Submit, 0)))})
-			}
-		}
 	}
-	h.known = present
-	if snapshot {
-		s := h.lens.Take(pending, running)
-		r.Queue = s[:]
-	}
-	if r.Queue == nil && r.Starts == nil {
-		return nil
-	}
+	s := h.lens.Take(pending, running)
+	return h.keep(record{At: m.unix(at), Queue: s[:]})
+}
+
+// keep remembers a record, on disk first.
+func (h *history) keep(r record) error {
 	if err := h.log.AppendJSON(r); err != nil {
 		return err
 	}

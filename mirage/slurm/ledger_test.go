@@ -113,7 +113,7 @@ func TestHistory(t *testing.T) {
 		{ID: 5, State: "CANCELLED", Nodes: 1, Submit: 1000, Start: 1005, End: 1005},
 	}
 	for _, at := range []float64{1020, 1030} {
-		if err := h.see(jobs, at, m, own, true); err != nil {
+		if err := errors.Join(h.see(jobs, at, m, own), h.snapshot(jobs, at, m)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
-	if err := h.see(jobs, 1030, m, own, false); err != nil {
+	if err := h.see(jobs, 1030, m, own); err != nil {
 		t.Fatal(err)
 	}
 	check()

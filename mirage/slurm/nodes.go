@@ -41,7 +41,7 @@ func (c *Client) Hardware(ctx context.Context, k Controller) (*Hardware, error) 
 // print. The error wraps ErrAnswer or cluster.ErrMachine.
 func ParseHardware(nodes, partitions []byte, k Controller) (*Hardware, error) {
 	h := &Hardware{names: map[string]int32{}, whole: map[string]bool{}, linear: k.Linear}
-	if err := h.read(nodes, k.Memory); err != nil {
+	if err := h.read(nodes, k); err != nil {
 		return nil, err
 	}
 	for _, line := range lines(partitions) {
@@ -72,7 +72,7 @@ type seen struct {
 	out  bool // of service
 }
 
-func (h *Hardware) read(b []byte, memory bool) error {
+func (h *Hardware) read(b []byte, k Controller) error {
 	var nodes []seen
 	for i, line := range lines(b) {
 		f := fieldsOf(line)
@@ -82,7 +82,7 @@ func (h *Hardware) read(b []byte, memory bool) error {
 			return fmt.Errorf("scontrol show nodes:%d: %w: no name or no CPUs", i+1, ErrAnswer)
 		}
 		n.kind.GPUs = max(trace.GPUs.In(f["CfgTRES"]), gpusOf(f["Gres"]))
-		if memory {
+		if k.Memory {
 			n.kind.MemoryMB, _ = strconv.ParseInt(f["RealMemory"], 10, 64)
 		}
 		n.kind.Partitions = []string{""} // in none, unlike a kind that names none

@@ -21,10 +21,13 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	if p.s.Rules != nil {
 		p.queue = counted(jobs, p.s.Rules.Unit)
 	}
-	if err := p.history.see(p.queue, seconds(now), p.scale(), p.ledger.used, due); err != nil {
+	if err := p.history.see(p.queue, seconds(now), p.scale(), p.ledger.used); err != nil {
 		return err
 	}
 	if due {
+		if err := p.history.snapshot(p.queue, seconds(now), p.scale()); err != nil {
+			return err
+		}
 		p.snapshot = now.Add(time.Duration(float64(samples.SnapshotSeconds*time.Second) / p.s.Scale))
 		total, unavailable, err := p.s.Client.Nodes(ctx, p.s.Partition)
 		if err != nil {

@@ -95,7 +95,7 @@ func (p *Provisioner) resolve(ctx context.Context, link int) error {
 		if err != nil {
 			return err
 		}
-		if found = p.unused(found, link, true); len(found) > 0 {
+		if found = p.unused(found, func(j Job) bool { return j.Comment == p.ledger.Token(link) || j.Name == p.name(link) }); len(found) > 0 {
 			return p.adopt(ctx, link, found)
 		}
 	}
@@ -118,15 +118,12 @@ func (p *Provisioner) find(ctx context.Context, link int) ([]Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.unused(jobs, link, false), nil
+	return p.unused(jobs, func(j Job) bool { return j.Comment == p.ledger.Token(link) }), nil
 }
 
 // unused keeps the jobs of a link that it has not had and given up.
-func (p *Provisioner) unused(jobs []Job, link int, byName bool) []Job {
-	token, name := p.ledger.Token(link), p.name(link)
-	jobs = slices.DeleteFunc(jobs, func(j Job) bool {
-		return !(j.Comment == token || byName && j.Name == name) || p.ledger.used(j.ID)
-	})
+func (p *Provisioner) unused(jobs []Job, own func(Job) bool) []Job {
+	jobs = slices.DeleteFunc(jobs, func(j Job) bool { return !own(j) || p.ledger.used(j.ID) })
 	slices.SortFunc(jobs, func(a, b Job) int { return int(a.ID - b.ID) })
 	return jobs
 }

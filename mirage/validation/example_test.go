@@ -29,7 +29,7 @@ func Example() {
 	}
 	plan := samples.Plan{Episodes: 10, Interval: day, Start: 10 * day, History: 10 * day, Service: chain.Service{Nodes: 2, Limit: 12 * 3600}}
 	play := func(p policy.Policy) []validation.Played {
-		played, err := validation.Play(context.Background(), w, plan, validation.With(p), 2, nil)
+		played, err := validation.Episodes{Workload: w, Plan: plan, Workers: 2}.Play(context.Background(), validation.With(p))
 		if err != nil {
 			fmt.Println(err)
 		}

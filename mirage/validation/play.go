@@ -38,37 +38,45 @@ func Oracle(c chain.Cost) Player {
 // stretch is how many episodes a worker plays on one simulation.
 const stretch = 14
 
-// Play plays the episodes of a plan; its probes are not used. The outcome
-// does not depend on the number of workers. progress, which may be nil, is
-// told of every finished episode.
-func Play(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, workers int, progress func()) ([]Played, error) {
-	plan.Probes = max(plan.Probes, 2)
-	if err := plan.Check(); err != nil {
+// Episodes are what players play: those of a plan, whose probes are not used, on
+// a workload. The outcome does not depend on the number of workers.
+type Episodes struct {
+	Workload *simulator.Workload
+	Plan     samples.Plan
+	Workers  int
+	Progress func() // at every finished episode; may be nil
+}
+
+// Play plays all episodes.
+func (e Episodes) Play(ctx context.Context, player Player) ([]Played, error) {
+	e.Plan.Probes = max(e.Plan.Probes, 2)
+	if err := e.Plan.Check(); err != nil {
 		return nil, err
 	}
-	played := make([]Played, plan.Episodes)
+	played := make([]Played, e.Plan.Episodes)
 	group, ctx := crash.WithContext(ctx)
-	group.SetLimit(max(workers, 1))
-	for first := 0; first < plan.Episodes; first += stretch {
-		group.Go(func() error { return playStretch(ctx, w, plan, player, first, played, progress) })
+	group.SetLimit(max(e.Workers, 1))
+	for first := 0; first < len(played); first += stretch {
+		group.Go(func() error { return e.stretch(ctx, player, first, played[first:min(first+stretch, len(played))]) })
 	}
 	return played, group.Wait()
 }
 
-func playStretch(ctx context.Context, w *simulator.Workload, plan samples.Plan, player Player, first int, played []Played, progress func()) error {
-	background, err := plan.Background(ctx, w, first)
-	for e := first; e < min(first+stretch, plan.Episodes); e++ {
+// stretch plays the episodes from first on.
+func (e Episodes) stretch(ctx context.Context, player Player, first int, played []Played) error {
+	background, err := e.Plan.Background(ctx, e.Workload, first)
+	for i := range played {
 		if err == nil {
-			err = plan.Forward(ctx, background, e)
+			err = e.Plan.Forward(ctx, background, first+i)
 		}
 		if err == nil {
-			played[e], err = player(background, plan.Submit(e), plan.Service)
+			played[i], err = player(background, e.Plan.Submit(first+i), e.Plan.Service)
 		}
 		if err != nil {
-			return fmt.Errorf("episode %d: %w", e, err)
+			return fmt.Errorf("episode %d: %w", first+i, err)
 		}
-		if progress != nil {
-			progress()
+		if e.Progress != nil {
+			e.Progress()
 		}
 	}
 	return nil

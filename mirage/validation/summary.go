@@ -90,10 +90,10 @@ func Summarise(played, reactive []Played, plan samples.Plan, c chain.Cost) Summa
 		byLoad[load] = append(byLoad[load], i)
 	}
 	blocks := Blocks(plan, reactive)
-	f := func(episodes []int) Figures { return figures(played, reactive, episodes, blocks, plan.Service, c) }
-	out := Summary{Figures: f(all), ByLoad: map[Load]Figures{}}
+	j := judgement{played, reactive, blocks, plan.Service, c}
+	out := Summary{Figures: j.figures(all), ByLoad: map[Load]Figures{}}
 	for _, load := range []Load{Low, Medium, Heavy} {
-		out.ByLoad[load] = f(byLoad[load])
+		out.ByLoad[load] = j.figures(byLoad[load])
 	}
 	costs := Costs(played, c)
 	if p, err := Compare(costs, Costs(reactive, c), blocks); err == nil {
@@ -113,7 +113,17 @@ func Costs(played []Played, c chain.Cost) []float64 {
 	return out
 }
 
-func figures(played, reactive []Played, episodes, blocks []int, s chain.Service, c chain.Cost) Figures {
+// judgement is what figures are taken from: the same episodes as a policy and as
+// the reactive one played them, with their blocks.
+type judgement struct {
+	played, reactive []Played
+	blocks           []int
+	service          chain.Service
+	cost             chain.Cost
+}
+
+// figures of some episodes.
+func (j judgement) figures(episodes []int) Figures {
 	f := Figures{Episodes: len(episodes)}
 	if f.Episodes == 0 {
 		return f
@@ -122,16 +132,16 @@ func figures(played, reactive []Played, episodes, blocks []int, s chain.Service,
 	var of []int
 	before := 0.0
 	for _, i := range episodes {
-		o := played[i].Outcome
-		interruption, overlap, cost = append(interruption, o.InterruptionHours()), append(overlap, o.OverlapHours()), append(cost, c.Of(o))
-		of = append(of, blocks[i])
-		before += reactive[i].InterruptionHours()
+		o := j.played[i].Outcome
+		interruption, overlap, cost = append(interruption, o.InterruptionHours()), append(overlap, o.OverlapHours()), append(cost, j.cost.Of(o))
+		of = append(of, j.blocks[i])
+		before += j.reactive[i].InterruptionHours()
 		if o.RewardSeconds() <= zeroSeconds {
 			f.ZeroInterruptionShare += 1 / float64(f.Episodes)
 		}
 	}
 	f.InterruptionHours, f.OverlapHours, f.CostHours = spread(interruption, of), spread(overlap, of), spread(cost, of)
-	f.WastedNodeHours = f.OverlapHours.Mean.Value * float64(s.Nodes)
+	f.WastedNodeHours = f.OverlapHours.Mean.Value * float64(j.service.Nodes)
 	if before > 0 {
 		r := 1 - f.InterruptionHours.Mean.Value*float64(f.Episodes)/before
 		f.ReductionVsReactive = &r

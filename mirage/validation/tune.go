@@ -9,15 +9,14 @@ import (
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
-	"github.com/foretime/foretime/mirage/simulator"
 )
 
-// Tune plays the episodes of a plan once for each candidate and returns which
-// has the least mean cost, the first of equals, and that cost in hours.
-func Tune(ctx context.Context, w *simulator.Workload, plan samples.Plan, candidates []policy.Policy, c chain.Cost, workers int, progress func()) (best int, hours float64, err error) {
+// Tune plays the episodes once for each candidate and returns which has the least
+// mean cost, the first of equals, and that cost in hours.
+func (e Episodes) Tune(ctx context.Context, candidates []policy.Policy, c chain.Cost) (best int, hours float64, err error) {
 	hours = math.Inf(1)
 	for i, p := range candidates {
-		played, err := Play(ctx, w, plan, With(p), workers, progress)
+		played, err := e.Play(ctx, With(p))
 		if err != nil {
 			return 0, 0, err
 		}

@@ -168,7 +168,7 @@ func TestPlay(t *testing.T) {
 	plan := samples.Plan{Episodes: 17, Interval: 6 * 3600, Start: 1_670_000_000 + 10*86400, History: 9 * 86400, Service: chain.Service{Nodes: 4, Limit: 12 * 3600}}
 	cost := chain.Cost{Overlap: 1}
 	play := func(p Player, workers int) []Played {
-		played, err := Play(t.Context(), w, plan, p, workers, nil)
+		played, err := Episodes{Workload: w, Plan: plan, Workers: workers}.Play(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestPlay(t *testing.T) {
 		}
 	}
 	candidates := []policy.Policy{policy.Fixed{LeadHours: 1}, policy.Fixed{LeadHours: 3}, policy.Fixed{LeadHours: 6}}
-	best, least, err := Tune(t.Context(), w, plan, candidates, cost, 2, nil)
+	best, least, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Tune(t.Context(), candidates, cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,11 +198,11 @@ func TestPlay(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Play(ctx, w, plan, With(policy.Reactive{}), 1, nil); !errors.Is(err, context.Canceled) {
+	if _, err := (Episodes{Workload: w, Plan: plan}).Play(ctx, With(policy.Reactive{})); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	plan.Interval = 0
-	if _, err := Play(t.Context(), w, plan, With(policy.Reactive{}), 1, nil); !errors.Is(err, samples.ErrPlan) {
+	if _, err := (Episodes{Workload: w, Plan: plan}).Play(t.Context(), With(policy.Reactive{})); !errors.Is(err, samples.ErrPlan) {
 		t.Errorf("error %v", err)
 	}
 }
