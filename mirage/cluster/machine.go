@@ -27,13 +27,13 @@ type Window struct {
 type Machine struct {
 	// Nodes is how many there are, of the Unit. Jobs that share nodes are counted
 	// in what of these runs out first, without regard to which node has it.
-	Nodes int        `json:"nodes"`
-	Unit  trace.Unit `json:"unit,omitempty"` // "" is nodes
+	Nodes int        `json:"nodes" help:"how many, of the unit (default: as the log says, or the most in use at once)"`
+	Unit  trace.Unit `json:"unit,omitempty" help:"what the nodes are: nodes, or cpus or gpus that jobs share"` // "" is nodes
 	Down  []Window   `json:"down,omitempty"`
 	// Kinds, where set, are the nodes as they are, which jobs share: each job is
 	// placed on some of them. A window takes the last nodes then.
-	Kinds      []Kind      `json:"kinds,omitempty"`
-	Partitions []Partition `json:"partitions,omitempty"`
+	Kinds      []Kind      `json:"kinds,omitempty" help:"the nodes as they are: a list of {name, nodes, cpus, gpus, memory_mb, partitions}"`
+	Partitions []Partition `json:"partitions,omitempty" help:"what partitions allow: a list of {name, max_seconds, max_nodes, priority_tier}"`
 }
 
 // Check returns an error that wraps ErrMachine where the machine has no nodes

@@ -11,31 +11,31 @@ var ErrRules = errors.New("invalid scheduling rules")
 
 // Rules are the settings of a scheduler. Use Defaults and change what differs.
 type Rules struct {
-	Discipline Discipline `json:"scheduler"`
+	Discipline Discipline `json:"scheduler" help:"slurm, easy, conservative or fcfs"`
 	// UserLimit is how many jobs of one user may run at once; 0 is no limit.
-	UserLimit int `json:"user_limit,omitempty"`
+	UserLimit int `json:"user_limit,omitempty" help:"jobs a user may run at once; 0 is no limit"`
 	// LoggedPriority adds the priority that the log holds for a job to its own.
-	LoggedPriority bool     `json:"logged_priority,omitempty"`
+	LoggedPriority bool     `json:"logged_priority,omitempty" help:"add the priority in the log to each job's own"`
 	Weights        Weights  `json:"weights"`
 	Backfill       Backfill `json:"backfill"`
 	// QueueDepth is how many jobs the strict pass looks at; 0 is all.
-	QueueDepth int `json:"default_queue_depth,omitempty"`
+	QueueDepth int `json:"default_queue_depth,omitempty" help:"jobs the strict pass looks at; 0 is all"`
 }
 
 // Weights are the weights of a job's multifactor priority: the sum of each
 // weight times its factor.
 type Weights struct {
 	// Age times min(1, time since eligible / MaxAgeDays).
-	Age        float64 `json:"age"`
-	MaxAgeDays float64 `json:"max_age_days"`
+	Age        float64 `json:"age" help:"priority points for the greatest age"`
+	MaxAgeDays float64 `json:"max_age_days" help:"greatest age that counts"`
 	// Size times nodes / nodes of the machine.
-	Size float64 `json:"size"`
+	Size float64 `json:"size" help:"points of a job as large as the machine"`
 	// Logged times the priority in the log, if LoggedPriority is on.
-	Logged float64 `json:"logged"`
+	Logged float64 `json:"logged" help:"what the logged priority is multiplied by"`
 	// FairShare times 2^-(U/S): U is the user's share of the decayed usage,
 	// S the equal share of all users seen so far.
-	FairShare    float64 `json:"fair_share,omitempty"`
-	HalfLifeDays float64 `json:"half_life_days,omitempty"`
+	FairShare    float64 `json:"fair_share,omitempty" help:"points of a user without usage"`
+	HalfLifeDays float64 `json:"half_life_days,omitempty" help:"half-life of usage for the fair share"`
 	// Partition and QOS times the factor of the job's partition and QOS.
 	Partition  float64            `json:"partition,omitempty"`
 	Partitions map[string]float64 `json:"partition_factors,omitempty"`
@@ -45,10 +45,10 @@ type Weights struct {
 
 // Backfill are the settings of Slurm's backfill pass.
 type Backfill struct {
-	IntervalSeconds   int64 `json:"bf_interval"`
-	WindowMinutes     int64 `json:"bf_window"`
-	ResolutionSeconds int64 `json:"bf_resolution"` // 0 plans to the second
-	MaxJobTest        int   `json:"bf_max_job_test"`
+	IntervalSeconds   int64 `json:"bf_interval" help:"seconds between backfill passes"`
+	WindowMinutes     int64 `json:"bf_window" help:"minutes a backfill pass plans ahead"`
+	ResolutionSeconds int64 `json:"bf_resolution" help:"seconds of a slot of the backfill plan; 0 is exact"` // 0 plans to the second
+	MaxJobTest        int   `json:"bf_max_job_test" help:"jobs a backfill pass looks at"`
 }
 
 // Defaults returns the settings of a discipline: those that its own Defaults

@@ -21,9 +21,8 @@ type Baseline struct {
 
 // Knob is the setting of a baseline.
 type Knob struct {
-	Flag     string // what sets it on a command line
+	Name     string // in settings and results
 	Help     string
-	Result   string // its name in results
 	Most     float64
 	Default  float64
 	Required bool      // there is no default
@@ -38,7 +37,7 @@ type Knob struct {
 // above the most.
 func (k *Knob) Check(setting float64) error {
 	if !(setting >= 0 && setting <= k.Most) || math.IsInf(setting, 0) {
-		return fmt.Errorf("--%s: %w: %v is not in [0, %v]", k.Flag, ErrKnob, setting, k.Most)
+		return fmt.Errorf("policy.%s: %w: %v is not in [0, %v]", k.Name, ErrKnob, setting, k.Most)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func fixed() Baseline {
 	return Baseline{
 		Policy: func(hours float64) Policy { return Fixed{LeadHours: hours} },
 		Knob: &Knob{
-			Flag: "lead", Help: "lead in hours", Result: "lead_hours",
+			Name: "lead_hours", Help: "lead in hours",
 			Most: math.Inf(1), Required: true,
 			Choices: []float64{0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 21, 24, 30, 36, 48},
 			Hours:   true,

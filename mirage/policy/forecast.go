@@ -33,7 +33,7 @@ func queueForecast() Baseline {
 	return Baseline{
 		Policy: func(full float64) Policy { return QueueForecast{Full: full} },
 		Knob: &Knob{
-			Flag: "full-limits", Help: "weight of jobs using their full limits against two fifths", Result: "weight_of_full_limits",
+			Name: "weight_of_full_limits", Help: "weight of jobs using their full limits against two fifths",
 			Most:    1,
 			Choices: []float64{0, 0.25, 0.5, 0.75, 1},
 		},

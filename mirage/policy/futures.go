@@ -55,7 +55,7 @@ func futures() Baseline {
 	return Baseline{
 		Policy: func(q float64) Policy { return Futures{Quantile: q} },
 		Knob: &Knob{
-			Flag: "wait-quantile", Help: "quantile of the waits drawn, 1/(1+c) where an hour of overlap costs c of interruption", Result: "wait_quantile",
+			Name: "wait_quantile", Help: "quantile of the waits drawn, 1/(1+c) where an hour of overlap costs c of interruption",
 			Most: 1, Default: .5,
 			AtCost: func(overlap float64) float64 { return 1 / (1 + overlap) },
 		},

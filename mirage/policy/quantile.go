@@ -23,7 +23,7 @@ func quantile() Baseline {
 	return Baseline{
 		Policy: func(q float64) Policy { return Quantile{Q: q} },
 		Knob: &Knob{
-			Flag: "quantile", Help: "quantile of the waits", Result: "quantile",
+			Name: "quantile", Help: "quantile of the waits",
 			Most: 1, Default: 0.9,
 			Choices: []float64{.5, .6, .7, .75, .8, .85, .9, .95, .98},
 		},

@@ -3,7 +3,6 @@ package simulator
 import (
 	"errors"
 	"math"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,28 +91,6 @@ func TestSearchRefuses(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := Search(t.Context(), jobs, Grid{To: math.MaxInt64}, 1, func() {}); !errors.Is(err, ErrRange) {
-		t.Errorf("error %v", err)
-	}
-}
-
-func TestFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "config.json")
-	f := &File{Config: Config{Machine: cluster.Machine{Nodes: 3}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC", From: 1, To: 2}
-	if err := f.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(f, got); diff != "" {
-		t.Error(diff)
-	}
-	f.Nodes = 0
-	if err := f.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(path); !errors.Is(err, cluster.ErrMachine) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -2,17 +2,14 @@ package simulator
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"os"
 
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/file"
 )
 
-// File is the settings file that every command takes: the cluster and its
-// scheduler, and the range of time they were fitted on, which is also the
-// range on which baselines may be tuned. Unknown fields are refused.
+// File is what a search leaves as a settings file: the cluster and its scheduler,
+// and the range of time they were fitted on, which is also the range on which
+// baselines may be tuned.
 type File struct {
 	Config
 	Zone  string   `json:"zone"`
@@ -57,28 +54,6 @@ func (f *File) Judge(ctx context.Context, jobs []trace.Job, end int64) error {
 		f.Held, f.All = qualityOf(r, f.To, end), qualityOf(r, f.From, end)
 	}
 	return nil
-}
-
-// Load reads a settings file and checks it.
-func Load(path string) (*File, error) {
-	r, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	decoder := json.NewDecoder(r)
-	decoder.DisallowUnknownFields()
-	f := new(File)
-	if err := decoder.Decode(f); err != nil {
-		return nil, fmt.Errorf("%s: not a settings file: %w", path, err)
-	}
-	if err := f.Machine.Check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if _, err := f.Plan(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return f, nil
 }
 
 // Save writes the settings file.

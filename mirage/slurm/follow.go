@@ -67,7 +67,7 @@ func (p *Provisioner) gone(k *Link) error {
 		p.missing[k.Job] = now
 		since = now
 	}
-	if now.Sub(since) < p.s.Settle {
+	if now.Sub(since) < p.s.RequestTimeout {
 		return nil
 	}
 	p.s.Warn(fmt.Errorf("job %d of link %d: the controller does not know it any more", k.Job, k.Number))

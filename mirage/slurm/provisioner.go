@@ -202,8 +202,8 @@ func (p *Provisioner) step(ctx context.Context) (done bool, err error) {
 		if p.k, err = p.s.Client.Controller(ctx); err != nil {
 			return false, err
 		}
-		if p.s.Settle == 0 {
-			p.s.Settle = 2 * p.k.MessageTimeout
+		if p.s.RequestTimeout == 0 {
+			p.s.RequestTimeout = 2 * p.k.MessageTimeout
 		}
 		if p.k.Private {
 			p.doubt(ErrPrivate)

@@ -30,9 +30,9 @@ type Settings struct {
 	// Scale multiplies every time of the cluster before the policy sees it;
 	// 0 is 1. Tests live a day in minutes.
 	Scale float64
-	// Settle is how long after its sbatch has gone a request may still reach
+	// RequestTimeout is how long after its sbatch has gone a request may still reach
 	// the controller; 0 is twice the controller's MessageTimeout.
-	Settle time.Duration
+	RequestTimeout time.Duration
 	// Predecessor is a job that runs already and is the first of the chain;
 	// 0 submits the first.
 	Predecessor int64
@@ -98,8 +98,8 @@ func (s *Settings) complete() error {
 		return fmt.Errorf("%w: a service of %d units", ErrSettings, s.Units)
 	case s.Service <= 0 || s.Service > s.Request.Limit:
 		return fmt.Errorf("%w: a service runs %v, its limit is %v", ErrSettings, s.Service, s.Request.Limit)
-	case s.Interval <= 0 || s.Poll <= 0 || s.Settle < 0 || s.Links < 0 || !(s.Scale > 0):
-		return fmt.Errorf("%w: interval %v, poll %v, settle %v, %d services, time scale %v", ErrSettings, s.Interval, s.Poll, s.Settle, s.Links, s.Scale)
+	case s.Interval <= 0 || s.Poll <= 0 || s.RequestTimeout < 0 || s.Links < 0 || !(s.Scale > 0):
+		return fmt.Errorf("%w: interval %v, poll %v, request timeout %v, %d services, time scale %v", ErrSettings, s.Interval, s.Poll, s.RequestTimeout, s.Links, s.Scale)
 	case s.Request.Script == "" && !s.DryRun:
 		return fmt.Errorf("%w: no script", ErrSettings)
 	case s.DryRun && s.Predecessor == 0:

@@ -72,7 +72,7 @@ func (p *Provisioner) resolve(ctx context.Context, link int) error {
 		p.quiet = p.s.Clock.Now()
 		held.Close()
 	}
-	settled := p.s.Clock.Now().Sub(p.quiet) >= p.s.Settle
+	settled := p.s.Clock.Now().Sub(p.quiet) >= p.s.RequestTimeout
 	found, err := p.find(ctx, link)
 	if err != nil {
 		return err

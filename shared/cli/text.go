@@ -59,6 +59,9 @@ func (q Quantity) decimals() int { return decimals(q.Prediction) }
 // distance from the value; where no end is known, three of the value.
 func decimals(p uncertainty.Prediction) int {
 	bears, keep := math.Min(p.Value-p.Low, p.High-p.Value), 2
+	if bears > 0 { // an end that is all but the value does not make it sharper
+		bears = math.Max(bears, p.Width()/100)
+	}
 	if !p.Bounded() || !(bears > 0) {
 		bears, keep = math.Abs(p.Value), 3
 	}

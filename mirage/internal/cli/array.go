@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -33,10 +35,21 @@ func arrayScript(program string, args []string, parts int) string {
 // quote makes a word of the shell that stands for s itself.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// runArray submits this command as a Slurm job array of so many shards and
-// waits for its end. The folder out must be on a file system that the nodes
-// share; the script and the tasks' output are left in it.
-func runArray(ctx context.Context, env *cli.Env, out string, parts int, options, args []string) error {
+// jobArray does the work of this command as a Slurm job array.
+type jobArray struct {
+	parts   int // 0 is none
+	options []string
+}
+
+func (a *jobArray) flags(c *cobra.Command) {
+	c.Flags().IntVar(&a.parts, "slurm", 0, "do the work as a Slurm job array of that many shards, and wait for it")
+	c.Flags().StringArrayVar(&a.options, "slurm-option", nil, "option for sbatch, such as --partition=cpu (may be repeated)")
+}
+
+// run submits this command with its arguments, a shard a task, and waits for the
+// end. The folder out must be on a file system that the nodes share; the script
+// and the tasks' output are left in it.
+func (a *jobArray) run(ctx context.Context, env *cli.Env, out string, args []string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -48,14 +61,14 @@ func runArray(ctx context.Context, env *cli.Env, out string, parts int, options,
 		return err
 	}
 	script := filepath.Join(out, "array.sh")
-	text := arrayScript(program, args, parts)
+	text := arrayScript(program, args, a.parts)
 	if err := file.Write(script, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 		return err
 	}
 	argv := append([]string{
-		"--wait", "--parsable", "--array=0-" + strconv.Itoa(parts-1), "--job-name=mirage-generate",
+		"--wait", "--parsable", "--array=0-" + strconv.Itoa(a.parts-1), "--job-name=mirage-generate",
 		"--output=" + filepath.Join(out, "array-%a.log"),
-	}, options...)
+	}, a.options...)
 	cmd := exec.CommandContext(ctx, "sbatch", append(argv, script)...)
 	cmd.Stderr = env.Stderr
 	id, err := cmd.Output()

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
@@ -16,6 +13,7 @@ import (
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // backtested is what mirage backtest --json prints.
@@ -25,11 +23,10 @@ type backtested struct {
 }
 
 func newBacktestCommand(env *cli.Env) *cobra.Command {
-	var in input
-	var m machine
-	var from, to string
-	var s backtest.Settings
-	var asJSON bool
+	s := newSettings()
+	var d dates
+	var f backtest.Settings
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "backtest FILE",
 		Short: "predict each job's wait from what the log showed by then, and judge it",
@@ -38,63 +35,58 @@ will wait, from what the log shows at its submission and nothing later, and
 compare with how long it waited. Beside it stand the mean of the last hundred
 waits and the medians of the user's latest, of the user's latest of that shape,
 and of the latest of such size and limit. With --config a simulation of that
-cluster, which knows every length and every arrival, is told too.`,
+machine, which knows every length and every arrival, is judged too.`,
 		Example: "  mirage backtest ls6-a100.log --from 2023-02-01 --to 2023-03-01 --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			begin := time.Now()
-			t, err := in.open(env, args[0])
+			t, err := s.open(env, args[0])
 			if err != nil {
 				return err
 			}
-			lo, hi, err := between(t, from, to)
-			if err != nil {
+			in := backtest.Range{}
+			if in.From, in.To, err = d.of(t); err != nil {
 				return err
 			}
-			oracle, err := m.oracle(cmd.Context(), t, &s)
-			if err != nil {
+			f.Threads = s.Workers
+			if in.Oracle, err = s.oracle(cmd.Context(), t, &f); err != nil {
 				return err
 			}
-			bar := env.Progress("backtest", int64(len(t.Between(math.MinInt64, hi))))
+			bar := env.Progress("backtest", int64(len(t.Between(math.MinInt64, in.To))))
 			defer bar.Done()
-			report, err := backtest.Run(cmd.Context(), t.Jobs, lo, hi, s, oracle, func() { bar.Add(1) })
+			in.Progress = func() { bar.Add(1) }
+			report, err := backtest.Run(cmd.Context(), t.Jobs, in, f)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(backtested{report, time.Since(begin).Seconds()})
-			}
-			return printBacktest(env.Stdout, report)
+			return out.Print(env, backtested{report, time.Since(begin).Seconds()}, func(p *cli.Page) { showBacktest(p, report) })
 		},
 	}
-	in.flags(c)
-	m.flags(c)
-	f := c.Flags()
-	f.StringVar(&from, "from", "", "first day (or time) of submission of the jobs predicted")
-	f.StringVar(&to, "to", "", "day (or time) before which they are submitted")
-	f.Float64Var(&s.Level, "level", .9, "level of the intervals")
-	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
-	f.IntVar(&s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the outcome does not depend on it")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	d.flags(c)
+	c.Flags().Float64Var(&f.Level, "level", .9, "level of the intervals")
+	c.Flags().Uint64Var(&f.Seed, "seed", 1, "seed of whatever is random")
+	s.machineFlags(c)
+	out.Flags(c)
+	cli.First(c, "from", "to", "config", "level", "json")
 	return c
 }
 
-// oracle sets the machine's size and, where there is a settings file, simulates
-// the log as one who knows the future would: the waits in seconds.
-func (m *machine) oracle(ctx context.Context, t *trace.Trace, s *backtest.Settings) ([]float64, error) {
-	s.Partitioned = len(showsOf(t.Jobs).names()) > 1
-	s.Size = t.Size // the most that the whole log shows in use would tell of the future
-	if m.changed("nodes") {
-		s.Size = m.nodes
+// oracle sets the machine's size and, where a file describes the machine,
+// simulates the log as one who knows the future would: the waits in seconds.
+func (s *settings) oracle(ctx context.Context, t *trace.Trace, f *backtest.Settings) ([]float64, error) {
+	f.Partitioned = len(showsOf(t.Jobs).names()) > 1
+	f.Size = t.Size // the most that the whole log shows in use would tell of the future
+	if s.nodes != 0 {
+		f.Size = s.nodes
 	}
-	if m.file == "" {
+	if !s.fromFile() {
 		return nil, nil
 	}
-	config, _, err := m.config(t)
+	config, err := s.config(t)
 	if err != nil {
 		return nil, err
 	}
-	s.Size = config.Nodes
+	f.Size = config.Nodes
 	w, err := simulator.NewWorkload(t.Jobs, config)
 	if err != nil {
 		return nil, err
@@ -113,16 +105,15 @@ func (m *machine) oracle(ctx context.Context, t *trace.Trace, s *backtest.Settin
 	return waits, nil
 }
 
-func printBacktest(w io.Writer, r *backtest.Report) error {
-	fmt.Fprintf(w, "%d jobs waited %.2f h on average", r.Jobs, r.MeanWaitHours)
+func showBacktest(p *cli.Page, r *backtest.Report) {
+	unknown := ""
 	if r.Unknown > 0 {
-		fmt.Fprintf(w, "; of %d more the log does not say how long", r.Unknown)
+		unknown = "; how long " + counted(r.Unknown, "more job") + " waited is not in the log"
 	}
-	fmt.Fprintf(w, "\n\n")
-	var t cli.Table
-	t.Header = []string{"forecast", "mean error (h)", "median error (h)", "within 10 min", "within 1 h", "Spearman"}
+	p.Line("%d jobs waited %s h on average%s", r.Jobs, cli.Text(r.MeanWaitHours), unknown)
+	t := p.Table("forecast", "mean error (h)", "median error (h)", "within 10 min", "within 1 h", "Spearman")
 	add := func(name string, f backtest.Figures) {
-		t.Add(name, fmt.Sprintf("%.2f", f.MAEHours), fmt.Sprintf("%.3f", f.MedianAEHours), percent(f.Within10Min), percent(f.Within1H), fmt.Sprintf("%.3f", f.Spearman))
+		t.Add(name, f.MAEHours, f.MedianAEHours, cli.Share(f.Within10Min), cli.Share(f.Within1H), f.Spearman)
 	}
 	add("mirage", r.Figures)
 	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) {
@@ -131,20 +122,9 @@ func printBacktest(w io.Writer, r *backtest.Report) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Oracles)) {
 		add(name+" (knows the future)", r.Oracles[name])
 	}
-	if _, err := t.WriteTo(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\nmean error %s h; %s less than %s, the best of the simple ones (intervals over spans of %d days)\nintervals hold %s of the waits and are %.1f h wide on average\n",
-		shown(r.MAE), share(r.Gain.Value, r.Gain.Low, r.Gain.High, r.Gain.Bounded()), r.Best, r.BlockDays, percent(r.Coverage), r.MeanWidthHours)
-	return err
+	p.Line("mean error %s h, %s less than that of %s, the best of the simple ones (intervals over spans of %s)", cli.Text(r.MAE), percent(r.Gain), r.Best, counted(r.BlockDays, "day"))
+	p.Line("intervals hold %s of the waits and are %s h wide on average", cli.Text(cli.Share(r.Coverage)), cli.Text(r.MeanWidthHours))
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
-
-// share is a share with its interval, where that is known, in percent.
-func share(value, low, high float64, known bool) string {
-	if !known {
-		return percent(value)
-	}
-	return fmt.Sprintf("%.0f %% [%.0f, %.0f]", 100*value, 100*low, 100*high)
-}
+// percent is a share with its interval, where that is known.
+func percent(p uncertainty.Prediction) string { return cli.Text(p.Times(100)) + " %" }

@@ -1,10 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-	"runtime"
-
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/simulator"
@@ -13,10 +9,11 @@ import (
 )
 
 func newCalibrateCommand(env *cli.Env) *cobra.Command {
-	var in input
-	var from, to, held, out string
-	var workers, nodes int
-	var asJSON bool
+	s := newSettings()
+	var d dates
+	var held, to string
+	var nodes int
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "calibrate FILE",
 		Short: "find nodes, user limit and weights that reproduce a trace's waits",
@@ -26,15 +23,15 @@ ones, and write them to --out. The jobs of four weeks before --from fill the
 queue. Spans in which nodes were evidently down, because many users' jobs waited
 beside idle nodes, are taken out of the log and written to the settings too.
 The range up to --held-to is not looked at before the settings are found; its
-figures are told beside.`,
+figures stand beside.`,
 		Example: "  mirage calibrate ls6-a100.log --from 2022-11-01 --to 2023-02-01 --held-to 2023-03-01 --out config.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := in.open(env, args[0])
+			t, err := s.open(env, args[0])
 			if err != nil {
 				return err
 			}
-			lo, hi, err := between(t, from, to)
+			lo, hi, err := d.of(t)
 			if err != nil {
 				return err
 			}
@@ -46,8 +43,7 @@ figures are told beside.`,
 			}
 			bar := env.Progress("calibrate", -1)
 			defer bar.Done()
-			grid := gridOf(t, lo, hi, nodes)
-			found, err := simulator.Search(cmd.Context(), t.Jobs, lo, hi, grid, workers, func() { bar.Add(1) })
+			found, err := simulator.Search(cmd.Context(), t.Jobs, gridOf(t, lo, hi, nodes), s.Workers, func() { bar.Add(1) })
 			if err != nil {
 				return err
 			}
@@ -58,24 +54,20 @@ figures are told beside.`,
 			if err := file.Judge(cmd.Context(), t.Jobs, end); err != nil {
 				return err
 			}
-			if err := file.Save(out); err != nil {
+			if err := file.Save(to); err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(file)
-			}
-			return printCalibration(env.Stdout, t, file, found.Tried)
+			return out.Print(env, file, func(p *cli.Page) { showCalibration(p, t, file, found.Tried) })
 		},
 	}
-	in.flags(c)
+	d.flags(c)
 	f := c.Flags()
-	f.StringVar(&from, "from", "", "first day of the training range")
-	f.StringVar(&to, "to", "", "day before which the training range ends")
 	f.StringVar(&held, "held-to", "", "day before which the held-out range ends; it begins at --to")
-	f.StringVar(&out, "out", "", "settings file to write")
+	f.StringVar(&to, "out", "", "settings file to write")
 	f.IntVar(&nodes, "nodes", 0, "nodes of the cluster, where they are known (default: searched for)")
-	f.IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "simulations at once")
-	f.BoolVar(&asJSON, "json", false, "print the settings file")
+	s.flags(c)
+	out.Flags(c)
+	cli.First(c, "from", "to", "held-to", "out", "nodes")
 	cli.Require(c, "out")
 	return c
 }
@@ -87,7 +79,7 @@ func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
 	if placed {
 		t.OnNodes()
 	}
-	grid := simulator.GridFor(t.Between(from, to))
+	grid := simulator.GridFor(t.Jobs, from, to)
 	switch {
 	case placed:
 		grid.Nodes, grid.Kinds = []int{t.Size}, kindsOf(t.Machines)
@@ -97,19 +89,16 @@ func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
 	return grid
 }
 
-func printCalibration(w io.Writer, t *trace.Trace, f *simulator.File, tried int) error {
-	fmt.Fprintf(w, "%d nodes, %d jobs per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %d settings\n\n",
+func showCalibration(p *cli.Page, t *trace.Trace, f *simulator.File, tried int) {
+	p.Line("%d nodes, %d jobs per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %d settings",
 		f.Nodes, f.UserLimit, f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, tried)
-	var table cli.Table
-	table.Header = []string{"range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)"}
+	table := p.Table("range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)")
 	for _, q := range []struct {
 		name string
 		*simulator.Quality
 	}{{"training, from " + clock(t, f.From)[:10], f.Train}, {"held out, from " + clock(t, f.To)[:10], f.Held}, {"both", f.All}} {
 		if q.Quality != nil {
-			table.Add(q.name, q.Jobs, fmt.Sprintf("%.2f", q.MeanWaitHours), fmt.Sprintf("%.2f", q.ActualMeanWaitHours), fmt.Sprintf("%.3f", q.Spearman), fmt.Sprintf("%.2f", q.MAEHours))
+			table.Add(q.name, q.Jobs, q.MeanWaitHours, q.ActualMeanWaitHours, q.Spearman, q.MAEHours)
 		}
 	}
-	_, err := table.WriteTo(w)
-	return err
 }

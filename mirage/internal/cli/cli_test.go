@@ -31,15 +31,20 @@ func log(submits ...int64) *trace.Trace {
 	return t
 }
 
-func TestSeconds(t *testing.T) {
-	for text, want := range map[string]int64{"90s": 90, "4h": 4 * 3600, "14d": 14 * day, "1d12h": day + 12*3600, "0h": 0, "1h30m": 5400} {
-		if got, err := seconds("x", text); err != nil || got != want {
+func TestSpan(t *testing.T) {
+	for text, want := range map[string]span{"90s": 90, "4h": 4 * 3600, "14d": 14 * day, "1d12h": day + 12*3600, "0h": 0, "1h30m": 5400, "12:00:00": 12 * 3600, "2-00:00:00": 2 * day} {
+		var got, again span
+		if err := got.Set(text); err != nil || got != want {
 			t.Errorf("%s: %d, %v; want %d", text, got, err, want)
 		}
+		if err := again.Set(got.String()); err != nil || again != got {
+			t.Errorf("%s: %v is read as %d, %v", text, got, again, err)
+		}
 	}
-	for _, text := range []string{"soon", "4", "-4h", "d", "1.5d", "-1d", "99999999999d"} {
-		if got, err := seconds("x", text); !usage(err) {
-			t.Errorf("%s: %d, %v", text, got, err)
+	for _, text := range []string{"soon", "4", "-4h", "d", "0d", "1.5d", "-1d", "99999999999d"} {
+		var got span
+		if err := got.Set(text); err == nil {
+			t.Errorf("%s: %d", text, got)
 		}
 	}
 }
@@ -60,10 +65,10 @@ func TestArrayScript(t *testing.T) {
 }
 
 func TestShard(t *testing.T) {
-	if s, err := parseShard("1/3"); err != nil || s != (samples.Shard{Index: 1, Count: 3}) {
+	if s, err := parseShard("1/3"); err != nil || s.Index != 1 || s.Count != 3 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if s, err := parseShard(""); err != nil || s != (samples.Shard{}) {
+	if s, err := parseShard(""); err != nil || s.Index != 0 || s.Count != 0 {
 		t.Errorf("none: %+v, %v", s, err)
 	}
 	for _, text := range []string{"3/3", "-1/2", "1", "a/b", "1/0"} {
@@ -73,30 +78,49 @@ func TestShard(t *testing.T) {
 	}
 }
 
-func TestBetween(t *testing.T) {
+func TestDates(t *testing.T) {
 	l := log(10*day, 12*day, 20*day)
 	for _, tt := range []struct {
 		from, to string
 		lo, hi   int64
 	}{{"", "", 10 * day, 20*day + 1}, {"1970-01-13", "", 12 * day, 20*day + 1}, {"", "1970-01-13", 10 * day, 12 * day}} {
-		if lo, hi, err := between(l, tt.from, tt.to); err != nil || lo != tt.lo || hi != tt.hi {
+		if lo, hi, err := (dates{tt.from, tt.to}).of(l); err != nil || lo != tt.lo || hi != tt.hi {
 			t.Errorf("%q %q: %d %d, %v", tt.from, tt.to, lo, hi, err)
 		}
 	}
-	for _, tt := range [][2]string{{"1970-02-01", "1970-01-13"}, {"x", ""}, {"", "x"}} {
-		if _, _, err := between(l, tt[0], tt[1]); !usage(err) {
-			t.Errorf("%v: %v", tt, err)
+	for _, d := range []dates{{"1970-02-01", "1970-01-13"}, {"x", ""}, {"", "x"}} {
+		if _, _, err := d.of(l); !usage(err) {
+			t.Errorf("%v: %v", d, err)
 		}
 	}
-	if jobs, err := selected(l, "1970-01-13", "1970-01-14", 3*day); err != nil || len(jobs) != 2 {
+	if jobs, err := (dates{"1970-01-13", "1970-01-14"}).jobs(l, 3*day); err != nil || len(jobs) != 2 {
 		t.Errorf("with a history of three days %d jobs, %v", len(jobs), err)
 	}
-	if _, err := selected(l, "1970-01-14", "1970-01-15", 3*day); !errors.Is(err, trace.ErrNoJobs) {
+	if _, err := (dates{"1970-01-14", "1970-01-15"}).jobs(l, 3*day); !errors.Is(err, trace.ErrNoJobs) {
 		t.Errorf("nobody that day: %v", err)
 	}
 }
 
-// TestMachine: flags override the file, which overrides the defaults.
+// with is settings as a command line gives them.
+func with(t *testing.T, args ...string) *settings {
+	t.Helper()
+	s := newSettings()
+	c := &cobra.Command{}
+	s.machineFlags(c)
+	if err := c.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func set(pairs ...string) (args []string) {
+	for _, p := range pairs {
+		args = append(args, "--set", p)
+	}
+	return args
+}
+
+// TestMachine: --set overrides the file, which overrides the defaults.
 func TestMachine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.json")
 	rules := cluster.Defaults(cluster.Slurm)
@@ -106,31 +130,28 @@ func TestMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := func(args ...string) (simulator.Config, error) {
-		var m machine
-		c := &cobra.Command{}
-		m.flags(c)
-		if err := c.ParseFlags(args); err != nil {
-			t.Fatal(err)
+		s := with(t, args...)
+		if err := s.load(); err != nil {
+			return simulator.Config{}, err
 		}
-		got, _, err := m.config(log(0, 1, 2))
-		return got, err
+		return s.config(log(0, 1, 2))
 	}
 	if c, err := config(); err != nil || c.Nodes != 6 || c.Discipline != cluster.Slurm || c.Weights.Age != 7000 {
 		t.Errorf("nothing given: %+v, %v", c, err)
 	}
-	if c, err := config("--config", file); err != nil || c.Nodes != 70 || c.UserLimit != 5 || c.Weights.Size != 300 {
-		t.Errorf("a file: %+v, %v", c, err)
+	if c, err := config("--config", file); err != nil || cmp.Diff(saved.Config, c) != "" {
+		t.Errorf("a file that calibrate wrote: %s, %v", cmp.Diff(saved.Config, c), err)
 	}
-	if c, err := config("--config", file, "--nodes", "60", "--user-limit", "0", "--size-weight", "1"); err != nil || c.Nodes != 60 || c.Down[0].Nodes != 10 || c.UserLimit != 0 || c.Weights.Size != 1 {
+	if c, err := config(append(set("user_limit=0", "weights.size=1"), "--config", file, "--nodes", "60")...); err != nil || c.Nodes != 60 || c.Down[0].Nodes != 10 || c.UserLimit != 0 || c.Weights.Size != 1 {
 		t.Errorf("a file and flags: %+v, %v", c, err)
 	}
-	if c, err := config("--config", file, "--scheduler", "easy"); err != nil || c.Discipline != cluster.EASY || c.UserLimit != 5 || c.Weights.Size != 0 {
+	if c, err := config(set("scheduler=easy")...); err != nil || c.Discipline != cluster.EASY || c.Weights.Size != 0 || c.Backfill.IntervalSeconds != 0 {
 		t.Errorf("another scheduler: %+v, %v", c, err)
 	}
-	if c, err := config("--down", "1970-01-02,1970-01-03,4"); err != nil || len(c.Down) != 1 || c.Down[0] != (cluster.Window{From: day, To: 2 * day, Nodes: 4}) {
+	if c, err := config(set("down=1970-01-02,1970-01-03,4", "down=0,86400,2")...); err != nil || len(c.Down) != 2 || c.Down[0] != (cluster.Window{From: day, To: 2 * day, Nodes: 4}) || c.Down[1].To != day {
 		t.Errorf("nodes down: %+v, %v", c, err)
 	}
-	for _, args := range [][]string{{"--down", "x"}, {"--down", "1970-01-02,x,4"}, {"--down", "1970-01-02,1970-01-03,many"}, {"--down", "1970-01-03,1970-01-02,4"}, {"--scheduler", "lottery"}, {"--nodes", "-1"}} {
+	for _, args := range [][]string{set("down=x"), set("down=1970-01-02,x,4"), set("down=1970-01-02,1970-01-03,many"), set("down=1970-01-03,1970-01-02,4"), set("scheduler=lottery"), {"--nodes", "-1"}, set("colour=red"), set("policy.lead=2")} {
 		if _, err := config(args...); !usage(err) {
 			t.Errorf("%v: %v", args, err)
 		}
@@ -142,15 +163,16 @@ func TestMachine(t *testing.T) {
 func TestTrainingRange(t *testing.T) {
 	l := log(0, 90*day)
 	plan := samples.Plan{Start: 40 * day, Service: chain.Service{Limit: 2 * day}}
-	if from, to, err := trainingRange(l, nil, plan); err != nil || from != 0 || to != 40*day {
+	e := &episodes{settings: newSettings()}
+	if from, to, err := e.trainingRange(l, plan); err != nil || from != 0 || to != 40*day {
 		t.Errorf("%d %d, %v", from, to, err)
 	}
-	file := &simulator.File{From: 5 * day, To: 60 * day}
-	if from, to, err := trainingRange(l, file, plan); err != nil || from != 5*day || to != 40*day {
+	e.From, e.To = 5*day, 60*day
+	if from, to, err := e.trainingRange(l, plan); err != nil || from != 5*day || to != 40*day {
 		t.Errorf("%d %d, %v", from, to, err)
 	}
-	file.From = 35 * day
-	if _, _, err := trainingRange(l, file, plan); err == nil || !strings.Contains(err.Error(), "too short") {
+	e.From = 35 * day
+	if _, _, err := e.trainingRange(l, plan); err == nil || !strings.Contains(err.Error(), "too short") {
 		t.Errorf("five days: %v", err)
 	}
 }
@@ -162,8 +184,11 @@ func TestServicePriority(t *testing.T) {
 	plan := func(args ...string) samples.Plan {
 		var e episodes
 		c := &cobra.Command{}
-		e.flags(c, 4, "1d")
+		e.flags(c, 4, day)
 		if err := c.ParseFlags(append(args, "--start", "1970-02-01")); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.load(); err != nil {
 			t.Fatal(err)
 		}
 		p, err := e.plan(l, 2)
@@ -175,25 +200,22 @@ func TestServicePriority(t *testing.T) {
 	if p := plan(); p.Service.Priority != 2 || p.Interval != day || p.Start != 31*day {
 		t.Errorf("%+v", p)
 	}
-	if p := plan("--service-priority", "9"); p.Service.Priority != 9 {
+	if p := plan("--set", "service.priority=9"); p.Service.Priority != 9 {
 		t.Errorf("%+v", p)
 	}
 }
 
-// TestKnobs: every baseline can be named and set, and a setting out of range is
-// wrong usage.
+// TestKnobs: every baseline can be set, and a setting out of range is wrong usage.
 func TestKnobs(t *testing.T) {
-	c := &cobra.Command{}
-	var k knobs
-	k.flags(c.Flags(), "")
-	if err := c.ParseFlags([]string{"--lead", "3", "--quantile", "1.5"}); err != nil {
+	s := with(t, set("policy.lead_hours=3", "policy.quantile=1.5")...)
+	if err := s.load(); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range policy.Baselines() {
 		if b.New.Knob == nil {
 			continue
 		}
-		setting, given, err := k.setting(b.New.Knob)
+		setting, given, err := s.knob(b.New.Knob)
 		switch b.Name {
 		case "fixed":
 			if setting != 3 || !given || err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,16 +10,16 @@ import (
 )
 
 func newExplainCommand(env *cli.Env) *cobra.Command {
-	var in input
-	var m machine
-	var from, to string
-	var asJSON bool
+	s := newSettings()
+	var d dates
+	var out cli.Output
 	c := &cobra.Command{
-		Use:   "explain FILE JOB",
-		Short: "tell why a job waited in the simulated queue",
-		Args:  cobra.ExactArgs(2),
+		Use:     "explain FILE JOB",
+		Short:   "tell why a job waited in the simulated queue",
+		Example: "  mirage explain month.log 700 --nodes 30",
+		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, w, _, err := m.workload(env, &in, args[0], from, to, 0)
+			t, w, err := s.workload(env, args[0], d, 0)
 			if err != nil {
 				return err
 			}
@@ -28,31 +27,25 @@ func newExplainCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(e)
-			}
-			wait := func(start int64) time.Duration { return time.Duration(start-e.Submit) * time.Second }
-			fmt.Fprintf(env.Stdout, "job %s of %s waited %v in the simulation, from %s to %s", e.ID, counted(e.Nodes, "node"), wait(e.Start), clock(t, e.Submit), clock(t, e.Start))
-			if e.Logged != nil {
-				fmt.Fprintf(env.Stdout, "; %v in the log", wait(*e.Logged))
-			}
-			fmt.Fprintln(env.Stdout)
-			var table cli.Table
-			table.Header = []string{"from", "free nodes", "jobs ahead", "because"}
-			for _, r := range e.Reasons {
-				table.Add(clock(t, r.At), r.Free, r.Ahead, r.What)
-			}
-			if len(e.Reasons) > 0 {
-				_, err = table.WriteTo(env.Stdout)
-			}
-			return err
+			return out.Print(env, e, func(p *cli.Page) {
+				wait := func(start int64) time.Duration { return time.Duration(start-e.Submit) * time.Second }
+				logged := ""
+				if e.Logged != nil {
+					logged = "; " + wait(*e.Logged).String() + " in the log"
+				}
+				p.Line("job %s of %s waited %v in the simulation, from %s to %s%s", e.ID, counted(e.Nodes, "node"), wait(e.Start), clock(t, e.Submit), clock(t, e.Start), logged)
+				if len(e.Reasons) == 0 {
+					return
+				}
+				table := p.Table("from", "free nodes", "jobs ahead", "because")
+				for _, r := range e.Reasons {
+					table.Add(clock(t, r.At), r.Free, r.Ahead, r.What)
+				}
+			})
 		},
 	}
-	in.flags(c)
-	m.flags(c)
-	f := c.Flags()
-	f.StringVar(&from, "from", "", "first day (or time) of submission of the jobs simulated")
-	f.StringVar(&to, "to", "", "day (or time) before which they are submitted")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	d.flags(c)
+	s.machineFlags(c)
+	out.Flags(c)
 	return c
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
@@ -26,13 +25,12 @@ type live struct {
 	exclusive  bool
 }
 
-// flags are named with a word before them; where says when they count.
-func (l *live) flags(c *cobra.Command, word, where string) {
+func (l *live) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.IntVar(&l.cpus, word+"-cpus", 0, where+": CPUs of the "+word+", on all its nodes (default: one a node, or whole nodes without GPUs and memory)")
-	f.IntVar(&l.gpus, word+"-gpus", 0, where+": GPUs of the "+word+", on all its nodes")
-	f.Int64Var(&l.memory, word+"-memory", 0, where+": memory of the "+word+" in MB, on all its nodes")
-	f.BoolVar(&l.exclusive, word+"-exclusive", false, where+": the "+word+" shares its nodes with nobody")
+	f.IntVar(&l.cpus, "job-cpus", 0, "on a real Slurm: CPUs of the job, on all its nodes (default: one a node, or whole nodes without GPUs and memory)")
+	f.IntVar(&l.gpus, "job-gpus", 0, "on a real Slurm: GPUs of the job, on all its nodes")
+	f.Int64Var(&l.memory, "job-memory", 0, "on a real Slurm: memory of the job in MB, on all its nodes")
+	f.BoolVar(&l.exclusive, "job-exclusive", false, "on a real Slurm: the job shares its nodes with nobody")
 }
 
 // given says that something was given that only a real Slurm understands.
@@ -71,16 +69,15 @@ func (w *when) live(ctx context.Context, env *cli.Env, q question) (*answered, e
 
 // look takes in a real Slurm as it is now.
 func (w *when) look(ctx context.Context, client *slurm.Client) (*slurm.View, error) {
-	if !(w.s.Level > 0 && w.s.Level < 1) {
-		return nil, cli.Usagef("--level %g: want it between 0 and 1", w.s.Level)
+	if !(w.level > 0 && w.level < 1) {
+		return nil, cli.Usagef("--level %g: want it between 0 and 1", w.level)
+	}
+	if err := w.in.load(); err != nil {
+		return nil, err
 	}
 	var rules *cluster.Rules
-	if w.m.file != "" {
-		file, err := simulator.Load(w.m.file)
-		if err != nil {
-			return nil, err
-		}
-		rules = &file.Rules
+	if w.in.source.Given("scheduler") {
+		rules = &w.in.Rules
 	}
 	return client.Look(ctx, time.Now(), rules)
 }
@@ -95,7 +92,7 @@ func hidden(v *slurm.View) []string {
 
 // job is the job of a question to a real Slurm.
 func (q question) job() trace.Job {
-	return trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: q.limit, Need: q.takes.need(q.nodes)}
+	return trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: int64(q.limit), Need: q.takes.need(q.nodes)}
 }
 
 // predict asks a view of a job and of cheaper shapes of it.
@@ -108,7 +105,7 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 	if err != nil {
 		return nil, cli.Usagef("it would never start: %w", err)
 	}
-	p := slurm.Expect(waits, w.s.Level)
+	p := slurm.Expect(waits, w.level)
 	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Notes: hidden(v), Alternatives: []alternative{}}
 	if p.Value >= 60 { // else nothing would start a minute earlier
 		err = a.compare(cheaper(job), func(j trace.Job) (uncertainty.Prediction, error) {
@@ -116,7 +113,7 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 			if err != nil { // it can never start
 				return uncertainty.Prediction{Value: math.Inf(1)}, nil
 			}
-			return slurm.Expect(waits, w.s.Level).Times(1. / 3600), nil
+			return slurm.Expect(waits, w.level).Times(1. / 3600), nil
 		})
 		if err != nil {
 			return nil, err
@@ -136,7 +133,7 @@ func cheaper(job trace.Job) (shapes []shape) {
 	for _, part := range []int64{2, 4} {
 		shorter, smaller := job, job
 		shorter.Limit /= part
-		shapes = append(shapes, shape{fmt.Sprintf("a limit of %.3g h", float64(shorter.Limit)/3600), shorter})
+		shapes = append(shapes, shape{fmt.Sprintf("a limit of %v", span(shorter.Limit)), shorter})
 		if smaller.Nodes /= int(part); smaller.Nodes > 0 {
 			if n := job.Need; n != nil {
 				smaller.Need = &trace.Need{CPUs: n.CPUs / int(part), GPUs: n.GPUs / int(part), MemoryMB: n.MemoryMB / part}
@@ -153,7 +150,10 @@ func (a *answered) byThen(v *slurm.View, waits stats.Sorted, text string) error 
 		return nil
 	}
 	by, err := trace.ParseDate(text, time.Local)
-	if err != nil || by < v.Now {
+	if err != nil {
+		return cli.Usagef("--by: %w", err)
+	}
+	if by < v.Now {
 		return cli.Usagef("a start by %s: want a time after now", text)
 	}
 	n, _ := slices.BinarySearch(waits, float64(by-v.Now)+.5)

@@ -15,27 +15,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/slurm"
+	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 )
 
 // provision carries what the provision command works with.
 type provision struct {
-	env                                   *cli.Env
-	state, model, limit, service, resolve string
-	interval, poll, settle, metrics       string
-	notice                                string
-	need                                  live
-	config                                string
-	s                                     slurm.Settings
-	asJSON                                bool
-	knobs                                 knobs
+	env                            *cli.Env
+	in                             *settings
+	state, model, resolve, metrics string
+	s                              slurm.Settings
+	out                            cli.Output
 }
 
 func newProvisionCommand(env *cli.Env) *cobra.Command {
-	p := &provision{env: env}
+	p := &provision{env: env, in: newSettings()}
 	c := &cobra.Command{
 		Use:   "provision [flags] SCRIPT [ARG...]",
 		Short: "keep a chain of services running on a real Slurm",
@@ -47,10 +43,11 @@ The --state folder holds journal.jsonl (what was intended and what came of
 it), history.jsonl (the queue as it was seen) and decisions.jsonl (every
 decision with its features); it must not be on a file system without real
 locks. --model is the file of a trained model, or one of the baselines, of which
-fixed needs --lead, forecast and futures --config:
+fixed needs policy.lead_hours, forecast and futures a --config that describes
+the machine:
 
 ` + policy.Baselines().Help(),
-		Example: "  mirage provision --state chain --model boost.json --service-limit 48h --sbatch-option=--partition=gpu service.sh",
+		Example: "  mirage provision --state chain --model boost.json --set service.limit=48h --sbatch-option=--partition=gpu service.sh",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := misplaced(cmd, args); err != nil {
@@ -63,30 +60,19 @@ fixed needs --lead, forecast and futures --config:
 	f := c.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&p.state, "state", "", "folder of the chain")
-	f.StringVar(&p.model, "model", "", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures with --config, else avg)")
-	f.StringVar(&p.config, "config", "", "settings file of the cluster, as calibrate writes it, for forecasts")
-	p.knobs.flags(f, "")
-	f.IntVar(&p.s.Request.Nodes, "service-nodes", 1, "nodes of the service")
-	f.IntVar(&p.s.Units, "service-units", 0, "what the service holds of what --config counts, such as its GPUs (default: --service-nodes)")
-	p.need.flags(c, "service", "with kinds of nodes in --config")
-	f.StringVar(&p.limit, "service-limit", "48h", "time limit of each service job")
-	f.StringVar(&p.service, "service-time", "", "how long a service job runs (default: its limit)")
-	f.StringVar(&p.s.Request.Name, "name", "service", "beginning of the job names")
+	f.StringVar(&p.model, "model", "", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures where --config describes the machine, else avg)")
 	f.StringArrayVar(&p.s.Request.Options, "sbatch-option", nil, "another option for sbatch, such as --partition=gpu (may be repeated)")
 	f.StringVar(&p.s.Partition, "partition", "", "decide by the queue of one partition only; where the service runs is --sbatch-option's to say")
 	f.IntVar(&p.s.Links, "services", 0, "end after so many services (default: never)")
-	f.StringVar(&p.interval, "interval", "10m", "time between two decisions")
-	f.StringVar(&p.poll, "poll", "", "time between two looks at the queue (default: a fifth of --interval)")
-	f.StringVar(&p.settle, "settle", "", "how long a request may be under way (default: twice the controller's MessageTimeout)")
-	f.Float64Var(&p.s.Scale, "time-scale", 1, "for tests: the policy sees every time multiplied by this, and --interval and --poll are divided by it")
 	f.Int64Var(&p.s.Predecessor, "predecessor", 0, "job that runs already and is the first service")
 	f.BoolVar(&p.s.Release, "release", false, "cancel a predecessor when its successor runs")
 	f.BoolVar(&p.s.Leave, "leave-successor", false, "when stopped while a service runs without a successor, leave one that waits for its end (sbatch --dependency)")
-	f.StringVar(&p.notice, "notice", "", "send each service SIGTERM so long before its limit, such as 5m (sbatch --signal)")
 	f.StringVar(&p.resolve, "resolve", "", "where it could not be known whether a job was submitted: its id, or none")
 	f.BoolVar(&p.s.DryRun, "dry-run", false, "decide and log for --predecessor, submit nothing")
 	f.StringVar(&p.metrics, "metrics", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9118")
-	f.BoolVar(&p.asJSON, "json", false, "print JSON at the end")
+	p.in.flags(c)
+	p.out.Flags(c)
+	cli.First(c, "state", "model", "config", "sbatch-option", "services")
 	cli.Require(c, "state")
 	return c
 }
@@ -115,10 +101,10 @@ func (p *provision) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if p.asJSON {
-		return p.env.WriteJSON(sum)
-	}
-	return p.print(sum)
+	return p.out.Print(p.env, sum, func(page *cli.Page) {
+		page.Line("%d services, %d submissions; %d hand-overs, %d interrupted: %.0f s without a service, %.0f s with two",
+			sum.Links, sum.Submissions, sum.HandOvers, sum.Interrupted, sum.Interruption, sum.Overlap)
+	})
 }
 
 // keep keeps the chain going to its end.
@@ -141,7 +127,7 @@ func (p *provision) keep(ctx context.Context) (sum slurm.Summary, err error) {
 	return provisioner.Ledger().Summary(), err
 }
 
-// remains tells what is queued or runs when this command ends.
+// remains says what is queued or runs when this command ends.
 func (p *provision) remains(l *slurm.Ledger) {
 	s := statusOf(l)
 	for _, job := range s.Running {
@@ -152,14 +138,11 @@ func (p *provision) remains(l *slurm.Ledger) {
 	}
 }
 
-func (p *provision) print(sum slurm.Summary) error {
-	_, err := fmt.Fprintf(p.env.Stdout, "%d services, %d submissions; %d hand-overs, %d interrupted: %.0f s without a service, %.0f s with two\n",
-		sum.Links, sum.Submissions, sum.HandOvers, sum.Interrupted, sum.Interruption, sum.Overlap)
-	return err
-}
-
-// settings turns flags into settings.
+// settings turns flags and settings into those of the chain.
 func (p *provision) settings(args []string) (err error) {
+	if err := p.in.load(); err != nil {
+		return err
+	}
 	if len(args) > 0 {
 		if p.s.Request.Script, err = filepath.Abs(args[0]); err != nil {
 			return err
@@ -171,62 +154,69 @@ func (p *provision) settings(args []string) (err error) {
 	} else if !p.s.DryRun {
 		return cli.Usagef("a script is needed")
 	}
-	if !(p.s.Scale > 0) {
-		return cli.Usagef("--time-scale: %v is not above 0", p.s.Scale)
+	if p.s.Resolve, err = resolved(p.resolve); err != nil {
+		return err
 	}
-	for _, span := range []struct {
-		flag, text string
-		scaled     bool
-		to         *time.Duration
-	}{
-		{"service-limit", p.limit, false, &p.s.Request.Limit},
-		{"service-time", p.service, false, &p.s.Service},
-		{"interval", p.interval, true, &p.s.Interval},
-		{"poll", p.poll, true, &p.s.Poll},
-		{"settle", p.settle, false, &p.s.Settle},
-		{"notice", p.notice, false, &p.s.Request.Notice},
-	} {
-		if span.text == "" {
-			continue
-		}
-		n, err := seconds(span.flag, span.text)
-		if err != nil {
-			return err
-		}
-		if n <= 0 {
-			return cli.Usagef("--%s: %q is not above 0", span.flag, span.text)
-		}
-		*span.to = time.Duration(n) * time.Second
-		if span.scaled {
-			*span.to = time.Duration(float64(*span.to) / p.s.Scale)
-		}
-	}
-	if p.resolve != "" {
-		p.s.Resolve = -1
-		if p.resolve != "none" {
-			if p.s.Resolve, err = strconv.ParseInt(p.resolve, 10, 64); err != nil || p.s.Resolve <= 0 {
-				return cli.Usagef("--resolve: %q is neither a job id nor none", p.resolve)
-			}
-		}
+	if err := p.service(); err != nil {
+		return err
 	}
 	p.s.Client = &slurm.Client{Runner: slurm.Exec{}}
 	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
 	p.s.Tell = p.tell
-	if p.config != "" {
-		file, err := simulator.Load(p.config)
-		if err != nil {
+	if p.in.describesMachine() {
+		c := p.in.Config
+		if c.Down, err = p.in.Down.windows(func(s string) (int64, error) { return trace.ParseDate(s, time.Local) }); err != nil {
 			return err
 		}
-		p.s.Rules = &file.Config
+		p.s.Rules = &c
 	}
-	if p.need.given() {
+	v := p.in.Service
+	takes := live{v.CPUs, v.GPUs, v.MemoryMB, v.Exclusive}
+	if takes.given() {
 		if p.s.Rules == nil || len(p.s.Rules.Kinds) == 0 {
-			return cli.Usagef("--service-cpus, --service-gpus, --service-memory and --service-exclusive need kinds of nodes in --config; sbatch is told by --sbatch-option")
+			return cli.Usagef("service.cpus, service.gpus, service.memory_mb and service.exclusive need kinds of nodes in the settings; sbatch learns them from --sbatch-option")
 		}
-		p.s.Need = p.need.need(p.s.Request.Nodes)
+		p.s.Need = takes.need(v.Nodes)
 	}
 	p.s.Policy, err = p.policy()
 	return err
+}
+
+// service takes over what the settings say of the service and of deciding.
+func (p *provision) service() error {
+	v, d := p.in.Service, p.in.Decide
+	if !(d.TimeScale > 0) {
+		return cli.Usagef("decide.time_scale: %v is not above 0", d.TimeScale)
+	}
+	for name, given := range map[string]span{
+		"service.limit": v.Limit, "service.time": v.Time, "service.notice": v.Notice,
+		"decide.interval": d.Interval, "decide.poll": d.Poll, "decide.request_timeout": d.RequestTimeout,
+	} {
+		if given <= 0 && p.in.source.Given(name) {
+			return cli.Usagef("%s: %v is not above 0", name, given)
+		}
+	}
+	scaled := func(s span) time.Duration { return time.Duration(float64(s.duration()) / d.TimeScale) }
+	r := &p.s.Request
+	r.Nodes, r.Limit, r.Notice, r.Name = v.Nodes, v.Limit.duration(), v.Notice.duration(), v.Name
+	p.s.Units, p.s.Service = v.Units, v.Time.duration()
+	p.s.Interval, p.s.Poll, p.s.RequestTimeout, p.s.Scale = scaled(d.Interval), scaled(d.Poll), d.RequestTimeout.duration(), d.TimeScale
+	return nil
+}
+
+// resolved is the job of --resolve, -1 for none and 0 where nothing is said.
+func resolved(text string) (int64, error) {
+	switch text {
+	case "":
+		return 0, nil
+	case "none":
+		return -1, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, cli.Usagef("--resolve: %q is neither a job id nor none", text)
+	}
+	return id, nil
 }
 
 // tell says what became of a service.
@@ -255,8 +245,8 @@ func (p *provision) policy() (policy.Policy, error) {
 	setting := 0.0
 	if k := b.Knob; k != nil {
 		var given bool
-		if setting, given, err = p.knobs.setting(k); err == nil && !given && k.Required {
-			err = cli.Usagef("--model %s needs --%s: %s", p.model, k.Flag, k.Help)
+		if setting, given, err = p.in.knob(k); err == nil && !given && k.Required {
+			err = cli.Usagef("--model %s needs --set policy.%s=: %s", p.model, k.Name, k.Help)
 		}
 	}
 	if err == nil && b.Forecasts && p.s.Rules == nil {

@@ -26,5 +26,6 @@ func New(env *cli.Env) *cobra.Command {
 		newProvisionCommand(env),
 		newStatusCommand(env),
 	)
+	cli.Rename(root, renames())
 	return root
 }

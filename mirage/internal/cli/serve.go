@@ -41,7 +41,7 @@ type source interface {
 
 func newServeCommand(env *cli.Env) *cobra.Command {
 	s := &serve{env: env}
-	var w when
+	w := when{in: newSettings()}
 	var at cli.Listener
 	var tokenFile string
 	var every time.Duration
@@ -54,10 +54,10 @@ partition and by, a time. There is a page at /, and /healthz.
 
 With a log now is its end; it is read again when its file has changed, so that a
 job that writes sacct's answer there every few minutes keeps it fresh. Without
-one a real Slurm is asked, at most once in the time of --refresh, whoever asks;
+one a real Slurm is asked, at most once in --refresh;
 cpus, gpus, memory (MB) and exclusive=true say what the job takes of its nodes.
 What Slurm does not answer is an error of status 502 with its cause.`,
-		Example: `  mirage serve sacct.log --zone UTC --addr 127.0.0.1:7002
+		Example: `  mirage serve sacct.log --set log.zone=UTC --addr 127.0.0.1:7002
   mirage serve --refresh 10s --token-file token`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -172,7 +172,9 @@ func questionOf(v url.Values) (question, error) {
 	}
 	var err error
 	if text := v.Get("limit"); text != "" {
-		q.limit, err = seconds("limit", text)
+		if err = q.limit.Set(text); err != nil {
+			err = cli.Usagef("limit: %w", err)
+		}
 	}
 	return q, err
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/mirage/trace/synth"
 	"github.com/foretime/foretime/shared/cli"
@@ -24,9 +22,7 @@ func serving(t *testing.T, days int, token string) (*serve, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.csv")
 	writeLog(t, path, days)
-	env, w := cli.NewEnv(nil, io.Discard, io.Discard), &when{}
-	w.flags(&cobra.Command{})
-	w.s.Level = .8
+	env, w := cli.NewEnv(nil, io.Discard, io.Discard), &when{in: newSettings(), level: .8}
 	s := &serve{env: env, token: token, source: &logged{env: env, w: w, file: path}}
 	return s, path
 }
@@ -122,9 +118,8 @@ esac`,
 		}
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	w := &when{}
-	w.flags(&cobra.Command{})
-	w.s.Level = .8
+	w := &when{in: newSettings()}
+	w.level = .8
 	watch := &watched{env: cli.NewEnv(nil, io.Discard, io.Discard), w: w, every: time.Hour}
 	s := &serve{env: watch.env, source: watch}
 	h := s.handler()

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,11 +19,11 @@ type simulated struct {
 }
 
 func newSimulateCommand(env *cli.Env) *cobra.Command {
-	var in input
-	var m machine
-	var from, to, history, out string
-	var gantt, utilisation string
-	var asJSON bool
+	s := newSettings()
+	var d dates
+	var history span
+	var outcomes, gantt, utilisation string
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "simulate FILE",
 		Short: "replay a trace on a simulated cluster",
@@ -33,20 +31,16 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 and compare their waits with those in the trace. The cluster is idle at first;
 with --history the jobs submitted in that span before --from fill it, and are
 written to --out too, but do not count in the figures.`,
-		Example: `  mirage simulate ls6-a100.log --nodes 75 --scheduler slurm --user-limit 8 --logged-priority \
+		Example: `  mirage simulate ls6-a100.log --nodes 75 --set user_limit=8 --set logged_priority=true \
       --from 2022-11-01 --to 2023-03-01 --out jobs.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			begin := time.Now()
-			warm, err := seconds("history", history)
+			t, w, err := s.workload(env, args[0], d, history)
 			if err != nil {
 				return err
 			}
-			t, w, config, err := m.workload(env, &in, args[0], from, to, warm)
-			if err != nil {
-				return err
-			}
-			lo, hi, err := between(t, from, to)
+			lo, hi, err := d.of(t)
 			if err != nil {
 				return err
 			}
@@ -54,34 +48,30 @@ written to --out too, but do not count in the figures.`,
 			if err != nil {
 				return err
 			}
-			if out != "" {
-				if err := file.Write(out, result.WriteCSV); err != nil {
+			if outcomes != "" {
+				if err := file.Write(outcomes, result.WriteCSV); err != nil {
 					return err
 				}
 			}
 			if err := drawSchedule(result, gantt, utilisation); err != nil {
 				return err
 			}
-			s := simulated{Metrics: result.MetricsBetween(lo, hi), WallSeconds: time.Since(begin).Seconds()}
-			if s.Rejected > 0 {
-				env.Log.Warnf("%d jobs ask for more than the %d nodes there are: rejected", s.Rejected, config.Nodes)
+			answer := simulated{Metrics: result.MetricsBetween(lo, hi), WallSeconds: time.Since(begin).Seconds()}
+			if answer.Rejected > 0 {
+				env.Log.Warnf("%d jobs ask for more than the %d nodes there are: rejected", answer.Rejected, w.Config.Nodes)
 			}
-			if asJSON {
-				return env.WriteJSON(s)
-			}
-			return s.print(env.Stdout)
+			return out.Print(env, answer, answer.show)
 		},
 	}
-	in.flags(c)
-	m.flags(c)
+	d.flags(c)
 	f := c.Flags()
-	f.StringVar(&from, "from", "", "first day (or time) of submission")
-	f.StringVar(&to, "to", "", "day (or time) before which jobs are submitted")
-	f.StringVar(&history, "history", "0h", "simulate the jobs of this span before --from too, such as 28d, without counting them")
-	f.StringVar(&out, "out", "", "write every job's outcome to this CSV file")
+	f.Var(&history, "history", "simulate the jobs of this span before --from too, such as 28d, without counting them")
+	f.StringVar(&outcomes, "out", "", "write every job's outcome to this CSV file")
 	f.StringVar(&gantt, "gantt", "", "draw who held which node, .svg or .png (a few hundred jobs)")
 	f.StringVar(&utilisation, "utilisation-chart", "", "draw the nodes in use over time, .svg or .png")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	s.machineFlags(c)
+	out.Flags(c)
+	cli.First(c, "config", "nodes", "from", "to", "history")
 	return c
 }
 
@@ -102,21 +92,18 @@ func drawSchedule(r *simulator.Result, gantt, utilisation string) error {
 	return nil
 }
 
-func (s simulated) print(w io.Writer) error {
-	var t cli.Table
-	t.Header = []string{"figure", "value"}
+func (s simulated) show(p *cli.Page) {
+	t := p.Table("figure", "value")
 	t.Add("jobs", s.Jobs)
 	t.Add("rejected", s.Rejected)
-	t.Add("mean wait, simulated (h)", fmt.Sprintf("%.3f", s.MeanWaitHours))
-	t.Add("mean wait, actual (h)", fmt.Sprintf("%.3f", s.ActualMeanWaitHours))
-	t.Add("Spearman", fmt.Sprintf("%.3f", s.Spearman))
-	t.Add("mean absolute error (h)", fmt.Sprintf("%.3f", s.MAEHours))
-	t.Add("bounded slowdown", fmt.Sprintf("%.1f", s.BoundedSlowdown))
-	t.Add("utilisation", fmt.Sprintf("%.3f", s.Utilisation))
-	t.Add("makespan (days)", fmt.Sprintf("%.2f", s.MakespanDays))
-	t.Add("wall time (s)", fmt.Sprintf("%.3f", s.WallSeconds))
-	_, err := t.WriteTo(w)
-	return err
+	t.Add("mean wait, simulated (h)", s.MeanWaitHours)
+	t.Add("mean wait, actual (h)", s.ActualMeanWaitHours)
+	t.Add("Spearman", s.Spearman)
+	t.Add("mean absolute error (h)", s.MAEHours)
+	t.Add("bounded slowdown", s.BoundedSlowdown)
+	t.Add("utilisation", s.Utilisation)
+	t.Add("makespan (days)", s.MakespanDays)
+	t.Add("wall time (s)", s.WallSeconds)
 }
 
 // simulateWithProgress is Workload.Simulate with a bar.

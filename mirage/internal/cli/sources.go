@@ -39,7 +39,7 @@ func (s *logged) fresh(ctx context.Context) (*known, error) {
 	}
 	var k *known
 	if err == nil {
-		k, err = s.read(ctx)
+		k, err = s.w.read(ctx, s.env, s.file)
 	}
 	if err != nil && s.known == nil {
 		return nil, err
@@ -49,14 +49,6 @@ func (s *logged) fresh(ctx context.Context) (*known, error) {
 	}
 	s.known, s.modified, s.size = k, info.ModTime(), info.Size()
 	return k, nil
-}
-
-func (s *logged) read(ctx context.Context) (*known, error) {
-	t, err := s.w.in.open(s.env, s.file)
-	if err != nil {
-		return nil, err
-	}
-	return s.w.learn(ctx, t)
 }
 
 // watched is a real Slurm, looked at no more often than every so often, whether it

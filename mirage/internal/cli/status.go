@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -20,23 +18,21 @@ type chainStatus struct {
 }
 
 func newStatusCommand(env *cli.Env) *cobra.Command {
-	var asJSON bool
+	var out cli.Output
 	c := &cobra.Command{
-		Use:   "status DIR",
-		Short: "tell how a chain of services stands, from the folder of provision --state",
-		Args:  cobra.ExactArgs(1),
+		Use:     "status DIR",
+		Short:   "tell how a chain of services stands, from the folder of provision --state",
+		Example: "  mirage status chain",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, err := slurm.ReadLedger(filepath.Join(args[0], "journal.jsonl"))
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(statusOf(l))
-			}
-			return printStatus(env.Stdout, l)
+			return out.Print(env, statusOf(l), func(p *cli.Page) { showStatus(p, l) })
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	return c
 }
 
@@ -54,15 +50,14 @@ func statusOf(l *slurm.Ledger) chainStatus {
 	return s
 }
 
-func printStatus(w io.Writer, l *slurm.Ledger) error {
+func showStatus(p *cli.Page, l *slurm.Ledger) {
 	at := func(unix int64) string {
 		if unix == 0 {
 			return "-"
 		}
 		return time.Unix(unix, 0).UTC().Format(time.DateTime)
 	}
-	var t cli.Table
-	t.Header = []string{"service", "job", "state", "started (UTC)", "ended (UTC)"}
+	t := p.Table("service", "job", "state", "started (UTC)", "ended (UTC)")
 	for _, k := range l.Links {
 		state := "queued"
 		switch {
@@ -75,11 +70,7 @@ func printStatus(w io.Writer, l *slurm.Ledger) error {
 		}
 		t.Add(k.Number, k.Job, state, at(k.Start), at(k.End))
 	}
-	if _, err := t.WriteTo(w); err != nil {
-		return err
-	}
 	for _, job := range statusOf(l).Queued {
-		fmt.Fprintf(w, "job %d is queued; scancel %d takes it back\n", job, job)
+		p.Line("job %d is queued; scancel %d takes it back", job, job)
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -17,30 +18,28 @@ import (
 )
 
 func newSynthCommand(env *cli.Env) *cobra.Command {
-	var in input
+	in := newSettings()
+	var answer cli.Output
 	var like, profile, start, out string
 	var jobs, nodes, userLimit int
 	var days, utilisation float64
 	var seed uint64
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "synth",
 		Short: "make a trace whose jobs are drawn like those of a real one",
 		Long: `Make a trace whose jobs are drawn like those of a real one: the one given with
 --like, or the Lonestar6 A100 queue. The waits in the new trace are those of
 a simulated Slurm of --nodes nodes.`,
-		Args: cobra.NoArgs,
+		Args:    cobra.NoArgs,
+		Example: "  mirage trace synth --days 28 --nodes 75 --seed 1 --out month.log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := synthProfile(env, &in, like, profile)
+			p, err := synthProfile(env, in, like, profile)
 			if err != nil {
 				return err
 			}
 			t := &trace.Trace{Zone: time.UTC}
-			if in.zone == "" {
-				in.zone = trace.DefaultZone
-			}
-			if t.Zone, err = time.LoadLocation(in.zone); err != nil {
-				return cli.Usagef("--zone: %w", err)
+			if t.Zone, err = time.LoadLocation(cmp.Or(in.Log.Zone, trace.DefaultZone)); err != nil {
+				return cli.Usagef("log.zone: %w", err)
 			}
 			s := synth.Settings{Jobs: jobs, Days: days, Zone: t.Zone, MaxNodes: nodes, Seed: seed}
 			if s.Start, err = t.Date(start); err != nil {
@@ -74,10 +73,7 @@ a simulated Slurm of --nodes nodes.`,
 				return err
 			}
 			stats := newTraceStats(t)
-			if asJSON {
-				return env.WriteJSON(stats)
-			}
-			return stats.print(env.Stdout)
+			return answer.Print(env, stats, stats.show)
 		},
 	}
 	in.flags(c)
@@ -92,12 +88,15 @@ a simulated Slurm of --nodes nodes.`,
 	f.Float64Var(&utilisation, "utilisation", 0, "work to submit, as a share of the cluster's (default: as in the distributions)")
 	f.Uint64Var(&seed, "seed", 1, "seed of the draw")
 	f.StringVar(&out, "out", "", "file to write: .log (Mirage), .swf or .csv")
-	f.BoolVar(&asJSON, "json", false, "print the new trace's figures as JSON")
+	answer.Flags(c)
 	cli.Require(c, "out")
 	return c
 }
 
-func synthProfile(env *cli.Env, in *input, like, path string) (*synth.Profile, error) {
+func synthProfile(env *cli.Env, in *settings, like, path string) (*synth.Profile, error) {
+	if err := in.load(); err != nil {
+		return nil, err
+	}
 	switch {
 	case like != "":
 		t, err := in.open(env, like)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -67,32 +66,29 @@ func newTraceStats(t *trace.Trace) traceStats {
 }
 
 func newStatsCommand(env *cli.Env) *cobra.Command {
-	var in input
-	var asJSON bool
+	s := newSettings()
+	var out cli.Output
 	c := &cobra.Command{
-		Use:   "stats FILE",
-		Short: "figures of a trace and its unusable rows",
-		Args:  cobra.ExactArgs(1),
+		Use:     "stats FILE",
+		Short:   "figures of a trace and its unusable rows",
+		Example: "  mirage trace stats sacct.log --set log.zone=UTC",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			t, err := in.open(env, args[0])
+			t, err := s.open(env, args[0])
 			if err != nil {
 				return err
 			}
-			s := newTraceStats(t)
-			if asJSON {
-				return env.WriteJSON(s)
-			}
-			return s.print(env.Stdout)
+			stats := newTraceStats(t)
+			return out.Print(env, stats, stats.show)
 		},
 	}
-	in.flags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	s.flags(c)
+	out.Flags(c)
 	return c
 }
 
-func (s traceStats) print(w io.Writer) error {
-	var t cli.Table
-	t.Header = []string{"figure", "value"}
+func (s traceStats) show(p *cli.Page) {
+	t := p.Table("figure", "value")
 	t.Add("layout", s.Layout)
 	t.Add("time zone", s.Zone)
 	t.Add("usable rows", s.Rows)
@@ -107,42 +103,40 @@ func (s traceStats) print(w io.Writer) error {
 	t.Add(s.Unit+" of one job, most", s.MaxNodes)
 	t.Add("jobs of zero duration", s.ZeroDuration)
 	t.Add("jobs over their limit by more than 60 s", s.OverLimit60)
-	t.Add("node-hours by the wall clock", fmt.Sprintf("%.0f", s.NodeHours))
-	t.Add("node-hours, zone-aware", fmt.Sprintf("%.0f", s.ZoneNodeHours))
-	t.Add("mean wait (h)", fmt.Sprintf("%.3f", s.MeanWaitHours))
+	t.Add("node-hours by the wall clock", s.NodeHours)
+	t.Add("node-hours, zone-aware", s.ZoneNodeHours)
+	t.Add("mean wait (h)", s.MeanWaitHours)
 	if s.UnknownWaits > 0 {
 		t.Add("jobs of unknown wait", s.UnknownWaits)
 	}
 	if s.HeldJobs > 0 {
 		t.Add("jobs held before they could start", s.HeldJobs)
-		t.Add("hours held, all of them", fmt.Sprintf("%.1f", s.HeldHours))
+		t.Add("hours held, all of them", s.HeldHours)
 	}
 	t.Add("median logged priority", s.MedianPriority)
-	_, err := t.WriteTo(w)
-	return err
 }
 
 func newConvertCommand(env *cli.Env) *cobra.Command {
-	var in input
-	var from, to string
+	s := newSettings()
+	var d dates
 	c := &cobra.Command{
-		Use:   "convert FILE OUT",
-		Short: "write a trace in another layout, told by the ending of OUT: .swf, .csv or .log (Mirage)",
-		Args:  cobra.ExactArgs(2),
+		Use:     "convert FILE OUT",
+		Short:   "write a trace in another layout, by the ending of OUT: .swf, .csv or .log (Mirage)",
+		Example: "  mirage trace convert sacct.log jobs.swf --from 2026-09-01",
+		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			t, err := in.open(env, args[0])
+			t, err := s.open(env, args[0])
 			if err != nil {
 				return err
 			}
-			if t.Jobs, err = selected(t, from, to, 0); err != nil {
+			if t.Jobs, err = d.jobs(t, 0); err != nil {
 				return err
 			}
 			return saveTrace(args[1], t)
 		},
 	}
-	in.flags(c)
-	c.Flags().StringVar(&from, "from", "", "first day (or time) of submission")
-	c.Flags().StringVar(&to, "to", "", "day (or time) before which jobs are submitted")
+	s.flags(c)
+	d.flags(c)
 	return c
 }
 

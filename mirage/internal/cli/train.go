@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"runtime"
 	"strings"
@@ -17,9 +15,9 @@ import (
 )
 
 func newTrainCommand(env *cli.Env) *cobra.Command {
-	var kind, out, until, zone string
+	var kind, path, until, zone string
 	var s model.Settings
-	var asJSON bool
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "train DIR...",
 		Short: "learn from samples how long a successor will wait",
@@ -61,36 +59,33 @@ Kinds of models:
 			if err != nil {
 				return err
 			}
-			if err := trained.Save(out); err != nil {
+			if err := trained.Save(path); err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(struct {
-					model.Report
-					Seconds float64 `json:"wall_seconds"`
-				}{report, time.Since(begin).Seconds()})
-			}
-			return printTraining(env.Stdout, report)
+			answer := struct {
+				model.Report
+				Seconds float64 `json:"wall_seconds"`
+			}{report, time.Since(begin).Seconds()}
+			return out.Print(env, answer, func(p *cli.Page) {
+				p.Line("%s (%s): %d samples to learn from, %d to judge by, %d left out", report.Model, report.Detail, report.Rows, report.HeldOutRows, report.LeftOut)
+				p.Line("mean absolute error %s h of waits of %s h on average, Spearman %s; submits from an expected reward of %+.2f h",
+					cli.Text(report.MAEHours), cli.Text(report.MeanHours), cli.Text(report.Spearman), report.FromHours)
+			})
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&kind, "model", "boost", "kind of model: "+strings.Join(model.Learners().Names(), ", "))
-	f.StringVar(&out, "out", "", "model file to write")
+	f.StringVar(&path, "out", "", "model file to write")
 	f.StringVar(&until, "until", "", "leave out episodes of which some successor started on that day or later")
 	f.StringVar(&zone, "zone", trace.DefaultZone, "time zone of --until")
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
 	f.BoolVar(&s.Forecast, "forecast", true, "let the model see what the queue itself predicts, by simulating it with time limits; without it no model beats a simple baseline in a busier month")
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
 	f.IntVar(&s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the model does not depend on it")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
+	cli.First(c, "model", "out", "until", "overlap-cost", "seed")
 	cli.Require(c, "out")
 	return c
-}
-
-func printTraining(w io.Writer, r model.Report) error {
-	fmt.Fprintf(w, "%s (%s): %d samples to learn from, %d to judge by, %d left out\n", r.Model, r.Detail, r.Rows, r.HeldOutRows, r.LeftOut)
-	_, err := fmt.Fprintf(w, "mean absolute error %.2f h of waits of %.2f h on average, Spearman %.3f; submits from an expected reward of %+.2f h\n", r.MAEHours, r.MeanHours, r.Spearman, r.FromHours)
-	return err
 }
 
 // loadSamples reads folders of samples, of which a model keeps a summary.

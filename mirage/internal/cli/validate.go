@@ -23,7 +23,6 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // validated is what mirage validate --json prints.
@@ -38,24 +37,19 @@ type validated struct {
 
 // validate carries what the validate command works with.
 type validate struct {
-	env     *cli.Env
-	in      input
-	m       machine
-	e       episodes
-	model   string
-	out     string
-	plots   string
-	overlap float64
-	tuning  int
-	compare bool
-	asJSON  bool
-	knobs   knobs
+	env        *cli.Env
+	e          episodes
+	model      string
+	log, plots string // files to write
+	overlap    float64
+	tuning     int
+	compare    bool
+	out        cli.Output
 
 	methods []validation.Method // played so far, for the charts
 
 	t    *trace.Trace
 	w    *simulator.Workload
-	file *simulator.File
 	plan samples.Plan
 	cost chain.Cost
 }
@@ -74,23 +68,21 @@ reactive outcome of the same episodes.
 ` + policy.Baselines().Help() + `  oracle      whichever of all decisions turns out best
 
 Those with a setting are tuned on the training range of the settings file, for
-the given --service-nodes, where no flag sets them.`,
+the given service, where policy.NAME does not set them.`,
 		Example: "  mirage validate ls6-a100.log --config config.json --model avg --episodes 168 --interval 3h --start 2023-02-01 --out reward.log",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0]) },
 	}
-	v.in.flags(c)
-	v.m.flags(c)
-	v.e.flags(c, 156, "4h")
+	v.e.flags(c, 156, 4*3600)
 	f := c.Flags()
 	f.StringVar(&v.model, "model", "futures", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+", "+oracle)
-	f.StringVar(&v.out, "out", "", "write reward.log to this file")
+	f.StringVar(&v.log, "out", "", "write reward.log to this file")
 	f.StringVar(&v.plots, "plots", "", "draw distributions of interruption and overlap into this folder, as SVG")
-	v.knobs.flags(f, "instead of tuning")
 	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
 	f.IntVar(&v.tuning, "tuning-episodes", 240, "episodes of the training range to tune on, at most")
 	f.BoolVar(&v.compare, "compare", false, "play "+strings.Join(rivals(), ", ")+" too and test against each")
-	f.BoolVar(&v.asJSON, "json", false, "print JSON")
+	v.out.Flags(c)
+	cli.First(c, "start", "model", "config", "episodes", "compare")
 	return c
 }
 
@@ -100,20 +92,7 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 		return cli.Usagef("--overlap-cost: %v is negative", v.overlap)
 	}
 	v.cost = chain.Cost{Overlap: v.overlap}
-	if v.t, err = v.in.open(v.env, path); err != nil {
-		return err
-	}
-	var config simulator.Config
-	if config, v.file, err = v.m.config(v.t); err != nil {
-		return err
-	}
-	if v.plan, err = v.e.plan(v.t, 2); err != nil {
-		return err
-	}
-	if err := checkRoom(v.env, v.t, v.plan); err != nil {
-		return err
-	}
-	if v.w, err = warm(v.t, config); err != nil {
+	if v.t, v.w, v.plan, err = v.e.open(v.env, path, 2); err != nil {
 		return err
 	}
 	reactive, err := v.play(ctx, "reactive", validation.With(policy.Reactive{}))
@@ -128,8 +107,8 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if v.out != "" {
-		if err := file.Write(v.out, func(w io.Writer) error { return validation.WriteLog(w, played, v.t.Zone) }); err != nil {
+	if v.log != "" {
+		if err := file.Write(v.log, func(w io.Writer) error { return validation.WriteLog(w, played, v.t.Zone) }); err != nil {
 			return err
 		}
 	}
@@ -145,20 +124,22 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 		}
 	}
 	result.Seconds = time.Since(begin).Seconds()
-	if v.asJSON {
-		return v.env.WriteJSON(result)
-	}
-	return result.print(v.env.Stdout)
+	return v.out.Print(v.env, result, result.show)
 }
 
 func (v *validate) play(ctx context.Context, name string, p validation.Player) ([]validation.Played, error) {
 	bar := v.env.Progress(name, int64(v.plan.Episodes))
 	defer bar.Done()
-	played, err := validation.Play(ctx, v.w, v.plan, p, v.e.workers, func() { bar.Add(1) })
+	played, err := v.episodes(v.plan, bar).Play(ctx, p)
 	if err == nil {
 		v.methods = append(v.methods, validation.Method{Name: filepath.Base(name), Played: played})
 	}
 	return played, err
+}
+
+// episodes are those of a plan with their progress.
+func (v *validate) episodes(plan samples.Plan, bar *cli.Progress) validation.Episodes {
+	return validation.Episodes{Workload: v.w, Plan: plan, Workers: v.e.Workers, Progress: func() { bar.Add(1) }}
 }
 
 // draw writes the distributions of all methods that were played.
@@ -214,7 +195,7 @@ func (v *validate) baseline(ctx context.Context, name string, b policy.Baseline)
 	if b.Knob == nil {
 		return validation.With(b.Policy(0)), nil, nil
 	}
-	setting, given, err := v.knobs.setting(b.Knob)
+	setting, given, err := v.e.knob(b.Knob)
 	settings := map[string]any{}
 	switch {
 	case err != nil || given:
@@ -223,13 +204,13 @@ func (v *validate) baseline(ctx context.Context, name string, b policy.Baseline)
 	default:
 		setting, settings["training_cost_hours"], err = v.tune(ctx, name, b)
 	}
-	settings[b.Knob.Result] = setting
+	settings[b.Knob.Name] = setting
 	return validation.With(b.Policy(setting)), settings, err
 }
 
 // tune returns the setting that costs least on the training range.
 func (v *validate) tune(ctx context.Context, name string, b policy.Baseline) (setting, cost float64, err error) {
-	from, to, err := trainingRange(v.t, v.file, v.plan)
+	from, to, err := v.e.trainingRange(v.t, v.plan)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -241,7 +222,7 @@ func (v *validate) tune(ctx context.Context, name string, b policy.Baseline) (se
 	plan := validation.TuningPlan(from, to, v.plan.History, v.plan.Service, v.tuning)
 	bar := v.env.Progress("tune "+name, int64(plan.Episodes*len(candidates)))
 	defer bar.Done()
-	best, cost, err := validation.Tune(ctx, v.w, plan, candidates, v.cost, v.e.workers, func() { bar.Add(1) })
+	best, cost, err := v.episodes(plan, bar).Tune(ctx, candidates, v.cost)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -295,19 +276,12 @@ func (v *validate) versus(ctx context.Context, result *validated, played []valid
 	return nil
 }
 
-func (r validated) print(w io.Writer) error {
-	var t cli.Table
-	t.Header = []string{"load", "episodes", "interruption (h)", "p50", "p90", "overlap (h)", "p90", "no interruption", "reduction", "cost (h)", "wasted node-hours"}
+func (r validated) show(p *cli.Page) {
+	p.Line("%s%s", r.Model, described(r.Settings))
+	t := p.Table("load", "episodes", "interruption (h)", "p50", "p90", "overlap (h)", "p90", "no interruption", "reduction", "cost (h)", "wasted node-hours")
 	add := func(name string, f validation.Figures) {
-		reduction := "-"
-		if f.ReductionVsReactive != nil {
-			reduction = fmt.Sprintf("%.0f %%", 100**f.ReductionVsReactive)
-		}
-		t.Add(name, f.Episodes,
-			shown(f.InterruptionHours.Mean),
-			fmt.Sprintf("%.2f", f.InterruptionHours.P50), fmt.Sprintf("%.2f", f.InterruptionHours.P90),
-			shown(f.OverlapHours.Mean), fmt.Sprintf("%.2f", f.OverlapHours.P90),
-			fmt.Sprintf("%.0f %%", 100*f.ZeroInterruptionShare), reduction, shown(f.CostHours.Mean), fmt.Sprintf("%.1f", f.WastedNodeHours))
+		t.Add(name, f.Episodes, f.InterruptionHours.Mean, f.InterruptionHours.P50, f.InterruptionHours.P90, f.OverlapHours.Mean, f.OverlapHours.P90,
+			cli.Share(f.ZeroInterruptionShare), (*cli.Share)(f.ReductionVsReactive), f.CostHours.Mean, f.WastedNodeHours)
 	}
 	add("all", r.Figures)
 	for _, load := range []validation.Load{validation.Low, validation.Medium, validation.Heavy} {
@@ -315,39 +289,25 @@ func (r validated) print(w io.Writer) error {
 			add(string(load), f)
 		}
 	}
-	fmt.Fprintf(w, "%s%s\n\n", r.Model, described(r.Settings))
-	if _, err := t.WriteTo(w); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\n%d episodes in %s of time that do not overlap", r.Episodes, counted(r.Blocks, "span"))
+	worth := ""
 	if r.EffectiveEpisodes > 0 {
-		fmt.Fprintf(w, "; they tell as much of the cost as %.0f independent ones", r.EffectiveEpisodes)
+		worth = fmt.Sprintf("; effective sample size of the cost %.0f", r.EffectiveEpisodes)
 	}
-	fmt.Fprintln(w)
-	if p := r.VersusReactive; p != nil {
-		versusLine(w, "reactive", *p)
+	p.Line("%d episodes in %s of time that do not overlap%s", r.Episodes, counted(r.Blocks, "span"), worth)
+	against := func(name string, v validation.Paired) {
+		p.Line("against %s: %s h, p %.2g: %s", name, cli.Text(v.Difference), v.P, v.Verdict)
+	}
+	if v := r.VersusReactive; v != nil {
+		against("reactive", *v)
 	}
 	for _, name := range rivals() {
-		if p, ok := r.Versus[name]; ok {
-			versusLine(w, name, p)
+		if v, ok := r.Versus[name]; ok {
+			against(name, v)
 		}
 	}
 	if r.Verdict != "" {
-		fmt.Fprintln(w, r.Verdict)
+		p.Line("%s", r.Verdict)
 	}
-	return nil
-}
-
-func versusLine(w io.Writer, name string, p validation.Paired) {
-	fmt.Fprintf(w, "against %s: %s h, p %.2g: %s\n", name, shown(p.Difference), p.P, p.Verdict)
-}
-
-// shown is a value with its interval, where that is known.
-func shown(p uncertainty.Prediction) string {
-	if !p.Bounded() {
-		return fmt.Sprintf("%.2f", p.Value)
-	}
-	return fmt.Sprintf("%.2f [%.2f, %.2f]", p.Value, p.Low, p.High)
 }
 
 // described lists settings in order of their names, as " (name value, ...)".

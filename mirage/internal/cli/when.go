@@ -3,10 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"math"
-	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -41,12 +38,9 @@ type alternative struct {
 
 // when carries what the when command works with.
 type when struct {
-	in                        input
-	m                         machine
-	at, by, limit, part, user string
-	nodes                     int
-	s                         backtest.Settings
-	l                         live
+	in    *settings
+	at    string
+	level float64
 }
 
 // Trees are fitted daily from so many seconds before the instant on, on so many
@@ -57,8 +51,9 @@ const (
 )
 
 func newWhenCommand(env *cli.Env) *cobra.Command {
-	var w when
-	var asJSON bool
+	w := when{in: newSettings()}
+	q := question{nodes: 1, limit: 86400}
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "when [FILE]",
 		Short: "predict when a job would start, submitted now or at an instant of a log",
@@ -69,35 +64,29 @@ start earlier.
 
 Without a log a real Slurm is asked, as it is now: its nodes, its queue, and how
 long jobs ran lately, beside what sbatch --test-only says. With --config the
-rules of that file take the place of the priorities that Slurm tells.`,
+rules of that file take the place of Slurm's own priorities.`,
 		Example: `  mirage when ls6-a100.log --at 2023-02-10T12:00 --job-nodes 4 --job-limit 12h --user 00312 --by 2023-02-11
   mirage when --job-gpus 2 --job-limit 4h`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := w.asked()
-			if err != nil {
-				return err
-			}
 			a, err := w.answer(cmd.Context(), env, args, q)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(a)
-			}
-			return a.print(env.Stdout)
+			return out.Print(env, a, a.show)
 		},
 	}
-	w.flags(c)
-	w.l.flags(c, "job", "live")
 	f := c.Flags()
 	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is)")
-	f.StringVar(&w.by, "by", "", "a time: how likely does the job start by then?")
-	f.IntVar(&w.nodes, "job-nodes", 1, "nodes of the job, or processors where the log counts those")
-	f.StringVar(&w.limit, "job-limit", "24h", "time limit of the job")
-	f.StringVar(&w.part, "job-partition", "", "partition of the job")
-	f.StringVar(&w.user, "user", "", "who submits it, as the log names users")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.StringVar(&q.by, "by", "", "a time: how likely does the job start by then?")
+	f.IntVar(&q.nodes, "job-nodes", q.nodes, "nodes of the job, or processors where the log counts those")
+	f.Var(&q.limit, "job-limit", "time limit of the job")
+	f.StringVar(&q.partition, "job-partition", "", "partition of the job")
+	f.StringVar(&q.user, "user", "", "who submits it, as the log names users")
+	q.takes.flags(c)
+	w.flags(c)
+	out.Flags(c)
+	cli.First(c, "job-nodes", "job-limit", "at", "by", "json")
 	return c
 }
 
@@ -106,46 +95,32 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	if len(args) == 0 {
 		return w.live(ctx, env, q)
 	}
-	t, err := w.in.open(env, args[0])
-	if err != nil {
-		return nil, err
-	}
-	k, err := w.learn(ctx, t)
+	k, err := w.read(ctx, env, args[0])
 	if err != nil {
 		return nil, err
 	}
 	return k.ask(q)
 }
 
-// flags are those that say how a log is read and learnt from.
+// flags are the settings and the level of intervals.
 func (w *when) flags(c *cobra.Command) {
 	w.in.flags(c)
-	w.m.sizeFlags(c)
-	f := c.Flags()
-	f.Float64Var(&w.s.Level, "level", .8, "level of the interval")
-	f.Uint64Var(&w.s.Seed, "seed", 1, "seed of whatever is random")
-	f.IntVar(&w.s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the answer does not depend on it")
+	c.Flags().Float64Var(&w.level, "level", .8, "level of the interval")
 }
 
 // question is a job that may be submitted.
 type question struct {
 	nodes           int
-	limit           int64 // seconds
+	limit           span
 	partition, user string
 	by              string // a time, or ""
 	takes           live
 }
 
-// asked is the question of the flags.
-func (w *when) asked() (question, error) {
-	limit, err := seconds("job-limit", w.limit)
-	return question{w.nodes, limit, w.part, w.user, w.by, w.l}, err
-}
-
 // check refuses what can be no job, with an error of usage.
 func (q *question) check() error {
 	if q.nodes < 1 || q.limit < 60 {
-		return cli.Usagef("a job of %s and %d s", counted(q.nodes, "node"), q.limit)
+		return cli.Usagef("a job of %s and %d s", counted(q.nodes, "node"), int64(q.limit))
 	}
 	if t := q.takes; t.cpus < 0 || t.gpus < 0 || t.memory < 0 {
 		return cli.Usagef("a job of %d CPUs, %d GPUs and %d MB", t.cpus, t.gpus, t.memory)
@@ -164,22 +139,29 @@ type known struct {
 	shows    *shows
 }
 
-// learn reads a log up to the instant.
-func (w *when) learn(ctx context.Context, t *trace.Trace) (*known, error) {
+// read reads a log and learns from it up to the instant.
+func (w *when) read(ctx context.Context, env *cli.Env, path string) (*known, error) {
+	t, err := w.in.open(env, path)
+	if err != nil {
+		return nil, err
+	}
 	at, err := w.instant(t)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.machine(t); err != nil {
+	size, err := w.size(t)
+	if err != nil {
 		return nil, err
 	}
-	w.s.From, w.s.Warm, w.s.Rows = at, whenWarm, whenRows
-	f, err := backtest.NewForecaster(t.Jobs, w.s)
+	f, err := backtest.NewForecaster(t.Jobs, backtest.Settings{
+		Size: size, Partitioned: len(showsOf(t.Jobs).names()) > 1, Level: w.level, Seed: 1, Threads: w.in.Workers,
+		From: at, Warm: whenWarm, Rows: whenRows,
+	})
 	if err != nil {
 		return nil, cli.Usagef("%w", err)
 	}
 	before := t.Between(math.MinInt64, at)
-	return &known{t, f, at, w.s.Size, t.PeakNodes(), trace.MedianPriority(before), showsOf(before)}, f.Reach(ctx, at)
+	return &known{t, f, at, size, t.PeakNodes(), trace.MedianPriority(before), showsOf(before)}, f.Reach(ctx, at)
 }
 
 // ask answers a question. The error is one of usage where the job cannot be.
@@ -188,7 +170,7 @@ func (k *known) ask(q question) (*answered, error) {
 		return nil, err
 	}
 	if q.takes.given() {
-		return nil, cli.Usagef("CPUs, GPUs, memory and exclusive nodes of a job are for a real Slurm: what a log counts is --unit's to say")
+		return nil, cli.Usagef("CPUs, GPUs, memory and exclusive nodes of a job are for a real Slurm: what a log counts is log.unit's to say")
 	}
 	if err := k.fits(q.nodes); err != nil {
 		return nil, err
@@ -197,7 +179,7 @@ func (k *known) ask(q question) (*answered, error) {
 	if err != nil {
 		return nil, err
 	}
-	job := trace.Job{User: q.user, Partition: partition, Nodes: q.nodes, Limit: q.limit, Submit: k.at, Priority: k.priority}
+	job := trace.Job{User: q.user, Partition: partition, Nodes: q.nodes, Limit: int64(q.limit), Submit: k.at, Priority: k.priority}
 	answer, err := k.f.Ask(job)
 	if err != nil {
 		return nil, err
@@ -229,22 +211,18 @@ func (k *known) fits(nodes int) error {
 		return cli.Usagef("a job of %d nodes: the machine has %d, so that it would never start", nodes, k.size)
 	}
 	if k.size == 0 && nodes > k.peak {
-		return cli.Usagef("a job of %d nodes: no more than %d were ever in use at once; where the machine has more, --nodes says so", nodes, k.peak)
+		return cli.Usagef("a job of %d nodes: no more than %d were ever in use at once; where the machine has more, --set nodes= says so", nodes, k.peak)
 	}
 	return nil
 }
 
-// machine sets the size of the machine, as far as it is known.
-func (w *when) machine(t *trace.Trace) error {
-	w.s.Size, w.s.Partitioned = t.Size, len(showsOf(t.Jobs).names()) > 1
-	if w.m.file != "" || w.m.changed("nodes") {
-		config, _, err := w.m.config(t)
-		if err != nil {
-			return err
-		}
-		w.s.Size = config.Nodes
+// size is that of the machine, as far as it is known.
+func (w *when) size(t *trace.Trace) (int, error) {
+	if !w.in.describesMachine() {
+		return t.Size, nil
 	}
-	return nil
+	config, err := w.in.config(t)
+	return config.Nodes, err
 }
 
 func (w *when) instant(t *trace.Trace) (int64, error) {
@@ -266,7 +244,10 @@ func (k *known) chance(a *answered, answer backtest.Answer, text string) error {
 		return nil
 	}
 	by, err := k.t.Date(text)
-	if err != nil || by < k.at {
+	if err != nil {
+		return cli.Usagef("--by: %w", err)
+	}
+	if by < k.at {
 		return cli.Usagef("a start by %s: want a time after %s", text, clock(k.t, k.at))
 	}
 	a.By = clock(k.t, by)
@@ -292,27 +273,21 @@ func (a *answered) compare(shapes []shape, wait func(trace.Job) (uncertainty.Pre
 	return nil
 }
 
-func (a *answered) print(w io.Writer) error {
-	fmt.Fprintf(w, "submitted at %s it would wait %.2f h%s and start at %s\n", a.At, a.Wait.Value, interval(a.Wait), a.Start)
+func (a *answered) show(p *cli.Page) {
+	p.Line("submitted at %s it would wait %v and start at %s", a.At, wait(a.Wait), a.Start)
 	if a.Chance != nil {
-		fmt.Fprintf(w, "it starts by %s with a chance of %s\n", a.By, percent(*a.Chance))
+		p.Line("it starts by %s with a chance of %s", a.By, cli.Text(cli.Share(*a.Chance)))
 	}
 	if a.TestOnly != "" {
-		fmt.Fprintf(w, "Slurm itself says %s\n", a.TestOnly)
+		p.Line("Slurm itself says %s", a.TestOnly)
 	}
 	for _, note := range a.Notes {
-		fmt.Fprintln(w, "note:", note)
+		p.Line("note: %s", note)
 	}
 	for _, x := range a.Alternatives {
-		fmt.Fprintf(w, "with %s it would start %.2f h earlier\n", x.Shape, x.EarlierHours)
+		p.Line("with %s it would start %v earlier", x.Shape, wait(uncertainty.Point(x.EarlierHours)))
 	}
-	return nil
 }
 
-// interval is that of a wait, with its level.
-func interval(p uncertainty.Prediction) string {
-	if !p.Bounded() {
-		return ""
-	}
-	return fmt.Sprintf(", %.2f to %.2f (%s),", p.Low, p.High, percent(p.Level))
-}
+// wait is a wait of hours in the unit that suits it.
+func wait(hours uncertainty.Prediction) cli.Quantity { return cli.Seconds(hours.Times(3600)) }

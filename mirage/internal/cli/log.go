@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/cli"
+)
+
+// open reads a log, or standard input where it is named -, and says what could not
+// be used.
+func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	in := s.Log
+	o := trace.Options{Layout: in.Layout, ProcsPerNode: in.ProcsPerNode, Partition: in.Partition}
+	var err error
+	if o.Unit, err = trace.ParseUnit(in.Unit); err != nil {
+		return nil, cli.Usagef("log.unit: %w", err)
+	}
+	if in.Zone != "" {
+		if o.Zone, err = time.LoadLocation(in.Zone); err != nil {
+			return nil, cli.Usagef("log.zone: %w", err)
+		}
+	}
+	var t *trace.Trace
+	if path == "-" {
+		t, err = trace.Read(env.Stdin, "standard input", o)
+	} else {
+		t, err = trace.Open(path, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	cli.Warn(env, t.Bad)
+	cli.Warn(env, t.Warnings)
+	for _, reason := range slices.Sorted(maps.Keys(t.Skipped)) {
+		env.Log.Infof("%d rows skipped: %s", t.Skipped[reason], reason)
+	}
+	if in.Before != "" {
+		at, err := t.Date(in.Before)
+		if err != nil {
+			return nil, cli.Usagef("log.before: %w", err)
+		}
+		if t.Jobs = t.Between(math.MinInt64, at); len(t.Jobs) == 0 {
+			return nil, fmt.Errorf("%s: %w submitted before %s", path, trace.ErrNoJobs, in.Before)
+		}
+	}
+	if in.Load != 1 {
+		if t.Jobs, err = trace.ScaleLoad(t.Jobs, in.Load); err != nil {
+			return nil, cli.Usagef("log.load: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// dates are --from and --to.
+type dates struct{ from, to string }
+
+func (d *dates) flags(c *cobra.Command) {
+	c.Flags().StringVar(&d.from, "from", "", "first day (or time) of submission")
+	c.Flags().StringVar(&d.to, "to", "", "day (or time) before which jobs are submitted")
+}
+
+// of reads the dates, each of which may be "", in the log's zone.
+func (d dates) of(t *trace.Trace) (lo, hi int64, err error) {
+	lo, hi = t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit+1
+	if d.from != "" {
+		if lo, err = t.Date(d.from); err != nil {
+			return 0, 0, cli.Usagef("--from: %w", err)
+		}
+	}
+	if d.to != "" {
+		if hi, err = t.Date(d.to); err != nil {
+			return 0, 0, cli.Usagef("--to: %w", err)
+		}
+	}
+	switch {
+	case hi > lo:
+		return lo, hi, nil
+	case d.to == "":
+		return 0, 0, cli.Usagef("--from %s: the last job of the log was submitted at %s", d.from, clock(t, hi-1))
+	case d.from == "":
+		return 0, 0, cli.Usagef("--to %s: the log begins at %s", d.to, clock(t, lo))
+	}
+	return 0, 0, cli.Usagef("--to is not after --from")
+}
+
+// jobs are those submitted between the dates, and so many seconds before.
+func (d dates) jobs(t *trace.Trace, history int64) ([]trace.Job, error) {
+	lo, hi, err := d.of(t)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Between(lo, hi)) == 0 {
+		return nil, fmt.Errorf("%w: none submitted from %s to %s", trace.ErrNoJobs, clock(t, lo), clock(t, hi))
+	}
+	return t.Between(lo-history, hi), nil
+}
+
+// workload opens a log and sets up the jobs of the dates, and those of a history
+// before them, on the machine of the settings.
+func (s *settings) workload(env *cli.Env, path string, d dates, history span) (*trace.Trace, *simulator.Workload, error) {
+	t, err := s.open(env, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := s.config(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs, err := d.jobs(t, int64(history))
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := simulator.NewWorkload(jobs, config)
+	return t, w, err
+}
+
+// clock spells an instant in the log's zone.
+func clock(t *trace.Trace, unix int64) string {
+	return time.Unix(unix, 0).In(t.Zone).Format("2006-01-02 15:04:05")
+}
