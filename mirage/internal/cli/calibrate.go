@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/simulator"
@@ -98,7 +100,8 @@ func showCalibration(p *cli.Page, t *trace.Trace, f *simulator.File, tried int) 
 		*simulator.Quality
 	}{{"training, from " + clock(t, f.From)[:10], f.Train}, {"held out, from " + clock(t, f.To)[:10], f.Held}, {"both", f.All}} {
 		if q.Quality != nil {
-			table.Add(q.name, q.Jobs, q.MeanWaitHours, q.ActualMeanWaitHours, q.Spearman, q.MAEHours)
+			seconds := math.Round(q.MAEHours * 3600) // of which a log is made
+			table.Add(q.name, q.Jobs, q.MeanWaitHours, q.ActualMeanWaitHours, q.Spearman, seconds/3600)
 		}
 	}
 }

@@ -274,7 +274,7 @@ func (a *answered) compare(shapes []shape, wait func(trace.Job) (uncertainty.Pre
 }
 
 func (a *answered) show(p *cli.Page) {
-	p.Line("submitted at %s it would wait %v and start at %s", a.At, wait(a.Wait), a.Start)
+	p.Line("submitted at %s it would wait %v, and start at %s", a.At, wait(a.Wait), a.Start)
 	if a.Chance != nil {
 		p.Line("it starts by %s with a chance of %s", a.By, cli.Text(cli.Share(*a.Chance)))
 	}
