@@ -1,10 +1,17 @@
 package follow
 
-import "github.com/foretime/foretime/shared/chart"
+import (
+	"errors"
+
+	"github.com/foretime/foretime/shared/chart"
+)
+
+// ErrNothingKnown is returned for a picture of a run of which nothing was known.
+var ErrNothingKnown = errors.New("nothing was known on the way")
 
 // Picture shows the whole time as it was known at the end of each epoch, with its
-// interval, and where the run ended. It is nil where nothing was known.
-func Picture(name string, updates []Update) chart.Chart {
+// interval, and where the run ended.
+func Picture(name string, updates []Update) (chart.Chart, error) {
 	c := chart.Lines{Frame: chart.Frame{Title: name + ": the whole run, as known on the way", X: "epochs done", Y: "time of the whole run (s)"}}
 	known := chart.Series{Name: "estimate, 95 %"}
 	for _, u := range updates {
@@ -14,11 +21,11 @@ func Picture(name string, updates []Update) chart.Chart {
 		}
 	}
 	if len(known.X) == 0 {
-		return nil
+		return nil, ErrNothingKnown
 	}
 	c.Series = append(c.Series, known)
 	if last := updates[len(updates)-1]; last.Done == last.Epochs {
 		c.Series = append(c.Series, chart.Series{Name: "last epoch ended", X: []float64{known.X[0], float64(last.Done)}, Y: []float64{last.Elapsed, last.Elapsed}})
 	}
-	return c
+	return c, nil
 }

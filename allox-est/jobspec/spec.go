@@ -51,6 +51,7 @@ type Spec struct {
 	Epochs  int               `yaml:"epochs" json:"-"`
 	Devices map[string]Device `yaml:"devices" json:"-"`
 	Sample  Sample            `yaml:"sample" json:"-"`
+	Run     Run               `yaml:"run" json:"-"`
 	// Unit is what Epochs and all other lengths count: "epoch" (the default), or
 	// "step" where an epoch is too long to sample.
 	Unit string `yaml:"unit" json:"unit,omitempty"`
@@ -133,8 +134,8 @@ type Sample struct {
 	MinEpochs []int         `yaml:"min_epochs"` // per fraction; 2 and 5 by default, of steps 20 and 50
 	Repeats   int           `yaml:"repeats"`    // most repeats of each length; 0 means as the budget allows
 	Budget    float64       `yaml:"budget"`     // share of the epochs; 0 means 3 %
-	Target    float64       `yaml:"target"`     // relative half-width at which sampling stops; 0 means 5 %
-	Timeout   time.Duration `yaml:"timeout"`    // of one run; 0 means none
+	Target    float64       `yaml:"target"`     // relative half-width, without contention, at which sampling stops; 0 means 5 %
+	Timeout   time.Duration `yaml:"timeout"`    // of one sample; 0 means none
 }
 
 // Scalar is a parameter's text as written, whatever its YAML type.
@@ -291,6 +292,9 @@ func (s *Spec) Check() error {
 	}
 	if s.Progress.Each < 0 || s.Lap() > s.Epochs {
 		return invalid("progress: each: %d of %d", s.Progress.Each, s.Epochs)
+	}
+	if err := s.Run.check(); err != nil {
+		return err
 	}
 	return s.Sample.check()
 }

@@ -40,21 +40,6 @@ func (r *Report) Record(id int, user string, arrival float64) (job schedule.Reco
 	return job, warnings
 }
 
-// FirstRun returns when the first run of the job in a journal began; ok is
-// false where there is none.
-func (r *Report) FirstRun(j *journal.Journal) (first time.Time, ok bool) {
-	for _, name := range r.order {
-		for _, kind := range []string{journal.Sample, journal.Full} {
-			for _, run := range j.Of(r.key(name), kind) {
-				if !ok || run.Start.Before(first) {
-					first, ok = run.Start, true
-				}
-			}
-		}
-	}
-	return first, ok
-}
-
 // WriteCSV writes the runs of the job in a journal, one in a row, times in
 // seconds.
 func (r *Report) WriteCSV(w io.Writer, j *journal.Journal) error {

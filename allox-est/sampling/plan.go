@@ -1,6 +1,7 @@
 package sampling
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -8,29 +9,15 @@ import (
 	"github.com/foretime/foretime/allox-est/journal"
 )
 
-// Limits say when sampling stops. Zero fields take the job's own, then the
-// defaults.
-type Limits struct {
-	Budget float64 // share of the job's epochs; 3 % by default
-	Target float64 // relative half-width of the 95 % interval without contention; 5 % by default
-}
-
-// Defaults of Limits.
+// Where the job does not say when sampling stops.
 const (
-	DefaultBudget = 0.03
-	DefaultTarget = 0.05
+	defaultBudget = 0.03
+	defaultTarget = 0.05
 )
 
-func (l Limits) of(s *jobspec.Spec) Limits {
-	first := func(xs ...float64) float64 {
-		for _, x := range xs {
-			if x > 0 {
-				return x
-			}
-		}
-		return 0
-	}
-	return Limits{first(l.Budget, s.Sample.Budget, DefaultBudget), first(l.Target, s.Sample.Target, DefaultTarget)}
+// budget is how many epochs of a job may be sampled on a device.
+func budget(s *jobspec.Spec) float64 {
+	return cmp.Or(s.Sample.Budget, defaultBudget) * float64(s.Epochs)
 }
 
 // Step is a run to make.
@@ -45,11 +32,10 @@ type Step struct {
 type Plan struct {
 	Spec    *jobspec.Spec
 	Devices []string
-	Limits  Limits
 	Seed    uint64
 	// HalfWidth is the relative half-width of the interval that a device's
 	// samples give, infinite where they give none: sampling ends when it meets
-	// Limits.Target. Nil samples until the budget is spent.
+	// the job's target. Nil samples until the budget is spent.
 	HalfWidth func(samples []journal.Run, device string) float64
 }
 
@@ -91,11 +77,10 @@ func (p Plan) done(runs, good []journal.Run, device string) bool {
 		return true
 	}
 	short, long := p.Spec.Lengths()
-	limits := p.Limits.of(p.Spec)
-	if float64(p.spent(good)+short+long) > limits.Budget*float64(p.Spec.Epochs)+1e-9 {
+	if float64(p.spent(good)+short+long) > budget(p.Spec)+1e-9 {
 		return true
 	}
-	return p.HalfWidth != nil && p.HalfWidth(good, device) <= limits.Target
+	return p.HalfWidth != nil && p.HalfWidth(good, device) <= cmp.Or(p.Spec.Sample.Target, defaultTarget)
 }
 
 // spent adds up the epochs of runs.

@@ -89,7 +89,6 @@ func TestPlan(t *testing.T) {
 		name    string
 		epochs  int
 		sample  jobspec.Sample
-		limits  Limits
 		devices []string
 		burner  burn
 		untold  bool
@@ -98,17 +97,17 @@ func TestPlan(t *testing.T) {
 		{name: "one pair by default", epochs: 500, devices: both, burner: quiet, want: map[string][]int{"cpu": {5, 10}, "gpu": {5, 10}}},
 		{name: "a pair beyond the budget", epochs: 20, devices: both[:1], burner: quiet, want: map[string][]int{"cpu": {2, 5}}},
 		{name: "one epoch", epochs: 1, devices: both[:1], burner: quiet, want: map[string][]int{"cpu": {1, 1}}},
-		{name: "quiet enough", epochs: 500, limits: Limits{Budget: 0.5}, devices: both[:1], burner: quiet, want: map[string][]int{"cpu": {5, 10}}},
-		{name: "noise until the budget ends", epochs: 500, limits: Limits{Budget: 0.1}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 5, 5, 10, 10, 10}}},
+		{name: "quiet enough", epochs: 500, sample: jobspec.Sample{Budget: 0.5}, devices: both[:1], burner: quiet, want: map[string][]int{"cpu": {5, 10}}},
+		{name: "noise until the budget ends", epochs: 500, sample: jobspec.Sample{Budget: 0.1}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 5, 5, 10, 10, 10}}},
 		{name: "the job's budget", epochs: 500, sample: jobspec.Sample{Budget: 0.06}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 5, 10, 10}}},
-		{name: "the job's repeats", epochs: 500, sample: jobspec.Sample{Repeats: 1}, limits: Limits{Budget: 0.5}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 10}}},
+		{name: "the job's repeats", epochs: 500, sample: jobspec.Sample{Repeats: 1, Budget: 0.5}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 10}}},
 		{name: "no laps: two pairs at least", epochs: 500, devices: both[:1], burner: quiet, untold: true, want: map[string][]int{"cpu": {5, 5, 10, 10}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			spec := testSpec(tt.epochs, tt.sample)
 			seed := uint64(0)
-			steps := follow(t, Plan{spec, tt.devices, tt.limits, 1, spread}, &journal.Journal{}, func(s Step) journal.Run {
+			steps := follow(t, Plan{spec, tt.devices, 1, spread}, &journal.Journal{}, func(s Step) journal.Run {
 				seed++
 				tt.burner.seed = seed
 				return taken(spec, s, tt.burner, !tt.untold)
@@ -131,7 +130,7 @@ func TestPlanGivesUp(t *testing.T) {
 	spec := testSpec(500, jobspec.Sample{})
 	for _, unavailable := range []bool{false, true} {
 		j := &journal.Journal{}
-		steps := follow(t, Plan{spec, []string{"cpu", "gpu"}, Limits{}, 1, spread}, j, func(s Step) journal.Run {
+		steps := follow(t, Plan{spec, []string{"cpu", "gpu"}, 1, spread}, j, func(s Step) journal.Run {
 			r := taken(spec, s, burn{}, true)
 			if s.Device == "gpu" {
 				r.Error, r.Unavailable = "no", unavailable
@@ -154,7 +153,7 @@ func TestPlanGivesUp(t *testing.T) {
 	}
 	// One failure is made up for.
 	failed := false
-	steps := follow(t, Plan{spec, []string{"cpu"}, Limits{}, 1, spread}, &journal.Journal{}, func(s Step) journal.Run {
+	steps := follow(t, Plan{spec, []string{"cpu"}, 1, spread}, &journal.Journal{}, func(s Step) journal.Run {
 		r := taken(spec, s, burn{}, true)
 		if !failed {
 			failed, r.Error = true, "no"
@@ -171,8 +170,8 @@ func TestPlanGivesUp(t *testing.T) {
 // as if it had not been.
 func TestPlanInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		spec := testSpec(rapid.IntRange(1, 3000).Draw(t, "epochs"), jobspec.Sample{})
-		p := Plan{spec, []string{"cpu", "gpu"}, Limits{Budget: rapid.Float64Range(0.001, 0.2).Draw(t, "budget")}, rapid.Uint64().Draw(t, "seed"), spread}
+		spec := testSpec(rapid.IntRange(1, 3000).Draw(t, "epochs"), jobspec.Sample{Budget: rapid.Float64Range(0.001, 0.2).Draw(t, "budget")})
+		p := Plan{spec, []string{"cpu", "gpu"}, rapid.Uint64().Draw(t, "seed"), spread}
 		take := func(j *journal.Journal) func(Step) journal.Run {
 			return func(s Step) journal.Run {
 				return taken(spec, s, burn{setup: 1, noise: 0.4, seed: uint64(len(j.Runs))}, true)
@@ -199,8 +198,8 @@ func TestPlanInvariants(t *testing.T) {
 					t.Fatalf("%s: a pair of %d and %d", device, ls[i-1], n)
 				}
 			}
-			if len(ls) > 2 && float64(spent) > p.Limits.Budget*float64(spec.Epochs)+1e-6 {
-				t.Fatalf("%s: %d epochs of a budget of %v", device, spent, p.Limits.Budget*float64(spec.Epochs))
+			if len(ls) > 2 && float64(spent) > budget(spec)+1e-6 {
+				t.Fatalf("%s: %d epochs of a budget of %v", device, spent, budget(spec))
 			}
 		}
 		cut := rapid.IntRange(0, len(steps)).Draw(t, "cut")

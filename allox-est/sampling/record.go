@@ -18,7 +18,7 @@ import (
 )
 
 // record fills a journal entry from a run's result.
-func record(run *journal.Run, spec *jobspec.Spec, weight int, res *runner.Result) {
+func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 	run.Start = res.Start.UTC().Truncate(time.Millisecond)
 	run.Wall, run.CPU, run.Wait = res.Wall.Seconds(), res.CPU.Seconds(), res.Wait.Seconds()
 	run.PeakBytes, run.Parallel = res.PeakBytes, math.Round(100*res.Parallel)/100
@@ -36,7 +36,7 @@ func record(run *journal.Run, spec *jobspec.Spec, weight int, res *runner.Result
 		}
 		return
 	}
-	if weight > 0 && !res.Weighted {
+	if spec.Run.CPUWeight > 0 && !res.Weighted {
 		warn("the weight on the processor had no effect: no cgroup with a cpu controller could be made")
 	}
 	if run.Device == jobspec.GPU {

@@ -10,7 +10,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -30,14 +29,6 @@ type Request struct {
 	Device string `json:"device"`
 	Kind   string `json:"kind"`
 	Epochs int    `json:"epochs"`
-	RemoteSettings
-}
-
-// RemoteSettings are those of its runs.
-type RemoteSettings struct {
-	KeyEnv  []string      `json:"key_env,omitempty"` // see Identify
-	Weight  int           `json:"weight,omitempty"`  // see runner.Command
-	Timeout time.Duration `json:"timeout,omitempty"`
 }
 
 // Reply is the answer.
@@ -47,13 +38,14 @@ type Reply struct {
 	Error    string           `json:"error,omitempty"`
 }
 
-// Spec is the job of a request, on its device alone, which is here.
+// Spec is the job of a request, on its device alone, which is here, without
+// logs.
 func (r *Request) Spec() (*jobspec.Spec, error) {
 	spec, err := jobspec.Parse(strings.NewReader(r.Job))
 	if err != nil {
 		return nil, err
 	}
-	spec.Folder = r.Folder
+	spec.Folder, spec.Run.Logs = r.Folder, ""
 	d := spec.Devices[r.Device]
 	d.Machine = jobspec.Machine{}
 	spec.Devices = map[string]jobspec.Device{r.Device: d}
@@ -89,16 +81,15 @@ func Answer(ctx context.Context, in io.Reader, out io.Writer, do func(context.Co
 // here and returns the run as a line of the journal; the program and the job's files
 // must be found there at the same paths.
 type Remote struct {
-	spec     *jobspec.Spec
-	name     string
-	settings RemoteSettings
-	argv     []string
-	pool     string // of machines that stand for one another; empty for a single one
+	spec *jobspec.Spec
+	name string
+	argv []string
+	pool string // of machines that stand for one another; empty for a single one
 }
 
 // NewRemote returns a device of a job that names a machine; nil if it is here.
-func NewRemote(spec *jobspec.Spec, name string, settings RemoteSettings) *Remote {
-	d := &Remote{spec: spec, name: name, settings: settings}
+func NewRemote(spec *jobspec.Spec, name string) *Remote {
+	d := &Remote{spec: spec, name: name}
 	m := spec.Devices[name].Machine
 	switch program := m.ProgramName(); {
 	case m.SSH != "":
@@ -152,7 +143,7 @@ func (d *Remote) ask(ctx context.Context, step Step) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := json.Marshal(Request{string(job), folder, step.Device, step.Kind, step.Epochs, d.settings})
+	request, err := json.Marshal(Request{string(job), folder, step.Device, step.Kind, step.Epochs})
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func TestAnswer(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		if spec.Folder != "/x" || spec.Devices["cpu"] != (jobspec.Device{Threads: 2}) || NewRemote(spec, "cpu", RemoteSettings{}) != nil {
+		if spec.Folder != "/x" || spec.Devices["cpu"] != (jobspec.Device{Threads: 2}) || NewRemote(spec, "cpu") != nil {
 			t.Errorf("%+v", spec)
 		}
 		return &Reply{Run: &journal.Run{Job: "j", Epochs: r.Epochs}}, nil
@@ -77,11 +77,11 @@ func TestNew(t *testing.T) {
 		"srun --quiet --ntasks=1 --gpus=1 --constraint=v100 allox-est remote": {Slurm: "--gpus=1 --constraint=v100"},
 	} {
 		spec := &jobspec.Spec{Devices: map[string]jobspec.Device{"gpu": {Machine: machine}}}
-		if got := NewRemote(spec, "gpu", RemoteSettings{}).String(); got != want {
+		if got := NewRemote(spec, "gpu").String(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	d := NewRemote(&jobspec.Spec{Devices: map[string]jobspec.Device{"gpu": {Machine: jobspec.Machine{Slurm: "-n1"}}}}, "gpu", RemoteSettings{})
+	d := NewRemote(&jobspec.Spec{Devices: map[string]jobspec.Device{"gpu": {Machine: jobspec.Machine{Slurm: "-n1"}}}}, "gpu")
 	if id, err := d.Identity(t.Context(), journal.Identity{Host: "here", Inputs: "x"}); err != nil || id != (journal.Identity{Host: "slurm -n1", Inputs: "x"}) || !strings.HasPrefix(d.String(), "srun") {
 		t.Errorf("%+v, %v", id, err)
 	}

@@ -41,13 +41,10 @@ type Sampler struct {
 	Spec    *jobspec.Spec
 	Journal *journal.Journal
 	Runner  Runner
-	Limits  Limits
 	Seed    uint64
 	// HalfWidth is the stop rule; see Plan.
 	HalfWidth func(samples []journal.Run, device string) float64
 	Env       []string // environment of the job, before its own settings
-	Weight    int      // share of the processor; see runner.Command
-	Timeout   time.Duration
 	Machine   Machine
 	Identity  journal.Identity // of the runs made
 	Now       timing.Clock     // dates a run that could not be started
@@ -58,8 +55,6 @@ type Sampler struct {
 	History *yardstick.History
 	// Remotes make the runs of devices on other machines, by the device's name.
 	Remotes map[string]*Remote
-	// Logs is a folder for what each run prints; empty keeps none.
-	Logs string
 	// Checkpoints is a folder for the checkpoint of the longest sample, of a job
 	// that keeps them.
 	Checkpoints string
@@ -78,7 +73,7 @@ type Event struct {
 // Sample makes samples until no device needs more. A run that fails is in the
 // journal and no error.
 func (s *Sampler) Sample(ctx context.Context, devices []string) error {
-	plan := Plan{s.Spec, devices, s.Limits, s.Seed, s.HalfWidth}
+	plan := Plan{s.Spec, devices, s.Seed, s.HalfWidth}
 	for {
 		step, ok := plan.Next(s.Journal)
 		if !ok {
@@ -149,7 +144,7 @@ func (s *Sampler) tell(step Step, run *journal.Run) {
 	if s.Progress == nil {
 		return
 	}
-	e := Event{Step: step, Run: run, Budget: s.Limits.of(s.Spec).Budget * float64(s.Spec.Epochs)}
+	e := Event{Step: step, Run: run, Budget: budget(s.Spec)}
 	for _, r := range succeeded(s.Journal.Of(s.key(step.Device), step.Kind)) {
 		e.Spent += float64(r.Epochs)
 	}
@@ -219,7 +214,7 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 	if err != nil {
 		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()
 	} else {
-		record(run, s.Spec, s.Weight, result)
+		record(run, s.Spec, result)
 		recordSpeed(run, readings)
 		s.remember(run)
 	}
@@ -232,15 +227,15 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 
 // output opens a new file for what a run prints; nil where that is not kept.
 func (s *Sampler) output(step Step) (*os.File, error) {
-	if s.Logs == "" {
+	if s.Spec.Run.Logs == "" {
 		return nil, nil
 	}
-	if err := os.MkdirAll(s.Logs, 0o755); err != nil {
+	if err := os.MkdirAll(s.Spec.Run.Logs, 0o755); err != nil {
 		return nil, err
 	}
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s-%s-%s-%d-epochs-%d.log", s.Spec.Name, step.Device, step.Kind, step.Epochs, n)
-		f, err := os.OpenFile(filepath.Join(s.Logs, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		f, err := os.OpenFile(filepath.Join(s.Spec.Run.Logs, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
@@ -276,13 +271,13 @@ func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) 
 	if err != nil {
 		return runner.Command{}, err
 	}
-	timeout := s.Timeout
-	if timeout == 0 && step.Kind == journal.Sample {
+	timeout := time.Duration(0)
+	if step.Kind == journal.Sample {
 		timeout = s.Spec.Sample.Timeout
 	}
 	return runner.Command{
 		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout,
-		Choice: choice, Marks: marks, Weight: s.Weight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
+		Choice: choice, Marks: marks, Weight: s.Spec.Run.CPUWeight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
 	}, nil
 }
 

@@ -15,7 +15,7 @@ import (
 func newBacktestCommand(env *cli.Env) *cobra.Command {
 	var series, value, block string
 	var fraction float64
-	var asJSON bool
+	var answer cli.Output
 	cmd := &cobra.Command{
 		Use:   "backtest FILE.csv --series COL --value COL",
 		Short: "Hold estimates from the first steps of measured series against the whole",
@@ -38,9 +38,7 @@ values may have any unit. Methods:
 			if err != nil {
 				return err
 			}
-			for _, d := range diagnostics[:min(len(diagnostics), 10)] {
-				env.Log.Warn(d)
-			}
+			cli.Warn(env, diagnostics)
 			if n := len(diagnostics); n > 0 {
 				env.Log.Warnf("%d rows left out", n)
 			}
@@ -60,10 +58,7 @@ values may have any unit. Methods:
 			for _, name := range r.Short {
 				env.Log.Warnf("series %s is too short, or takes no time: left out", name)
 			}
-			if asJSON {
-				return env.WriteJSON(r)
-			}
-			return printBacktest(env, r)
+			return answer.Print(env, r, func(p *cli.Page) { showBacktest(p, r) })
 		},
 	}
 	flags := cmd.Flags()
@@ -71,28 +66,17 @@ values may have any unit. Methods:
 	flags.StringVar(&value, "value", "", "column of what the step took")
 	flags.StringVar(&block, "block", "", "regular expression of the part of a series' name that it shares with those of the same job or machine")
 	flags.Float64Var(&fraction, "fraction", 0.03, "share of each series that is seen")
-	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	answer.Flags(cmd)
 	cli.Require(cmd, "series", "value")
 	return cmd
 }
 
-func printBacktest(env *cli.Env, r *backtest.Report) error {
-	t := cli.Table{Header: []string{"method", "MAPE %", "median %", "covered %", "of 95 %, over blocks", "median width %", "interval score", "flagged %", "covered unflagged %"}}
-	percent := func(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
+func showBacktest(p *cli.Page, r *backtest.Report) {
+	t := p.Table("method", "MAPE %", "median %", "covered", "low", "high", "median width", "interval score", "flagged", "covered unflagged")
 	for _, m := range backtest.Methods {
 		s := r.Methods[m.Name]
-		between, unflagged := "-", "-"
-		if s.CoverageLow != nil {
-			between = percent(*s.CoverageLow) + " to " + percent(*s.CoverageHigh)
-		}
-		if s.CoverageUnflagged != nil {
-			unflagged = percent(*s.CoverageUnflagged)
-		}
-		t.Add(m.Name, fixed(s.MAPE), fixed(s.MedianAPE), percent(s.Coverage), between, percent(s.MedianWidth), fmt.Sprintf("%.3f", s.IntervalScore), percent(s.Flagged), unflagged)
+		t.Add(m.Name, s.MAPE, s.MedianAPE, cli.Share(s.Coverage), (*cli.Share)(s.CoverageLow), (*cli.Share)(s.CoverageHigh),
+			cli.Share(s.MedianWidth), s.IntervalScore, cli.Share(s.Flagged), (*cli.Share)(s.CoverageUnflagged))
 	}
-	if _, err := t.WriteTo(env.Stdout); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(env.Stdout, "%d series in %d blocks, %.1f %% of each seen\n", r.Series, r.Blocks, 100*r.Fraction)
-	return err
+	p.Line("%d series in %d blocks, %.1f %% of each seen; coverage of 95 %%, low and high over blocks", r.Series, r.Blocks, 100*r.Fraction)
 }

@@ -10,6 +10,7 @@ import (
 // newEstimateCommand returns "estimate": a report from a journal.
 func newEstimateCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
+	var answer cli.Output
 	cmd := &cobra.Command{
 		Use:   "estimate JOB.yaml | estimate --epochs N -- COMMAND ... {epochs} ...",
 		Short: "Estimate again from the runs in a journal, without starting any",
@@ -28,9 +29,11 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 			if err := r.Err(); err != nil {
 				return err
 			}
-			return job.print(env, r)
+			return printReport(env, &answer, r)
 		},
 	}
 	job.register(cmd.Flags())
+	answer.Flags(cmd)
+	cli.First(cmd, "epochs", "device", "journal", "method")
 	return cmd
 }

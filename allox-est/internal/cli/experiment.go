@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,9 +34,9 @@ Every run is kept in a journal below --dir; stopped, it goes on where it was.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), args[0]) },
 	}
-	t.sample.register(cmd.Flags())
+	t.sample.freshFlag(cmd.Flags())
 	cmd.Flags().StringVar(&t.dir, "dir", "", "folder of the journals (default: the file's name without its extension)")
-	cmd.Flags().BoolVar(&t.json, "json", false, "print JSON")
+	t.answer.Flags(cmd)
 	return cmd
 }
 
@@ -44,13 +45,10 @@ type trials struct {
 	env    *cli.Env
 	sample sampleFlags
 	dir    string
-	json   bool
+	answer cli.Output
 }
 
 func (t *trials) run(ctx context.Context, path string) error {
-	if err := t.sample.check(); err != nil {
-		return err
-	}
 	e, err := backtest.LoadExperiment(path)
 	if err != nil {
 		return err
@@ -75,10 +73,12 @@ func (t *trials) run(ctx context.Context, path string) error {
 			all = append(all, outcomes...)
 		}
 	}
-	if t.json {
-		return t.env.WriteJSON(all)
+	for _, o := range all {
+		if o.Failed > 0 {
+			t.env.Log.Warnf("%s on %s, samples %s, method %s: %d of %d estimates could not be made: %s", o.Job, o.Device, dashed(o.Samples), o.Method, o.Failed, o.Estimates, o.Reason)
+		}
 	}
-	return t.print(all)
+	return t.answer.Print(t.env, all, func(p *cli.Page) { showOutcomes(p, all) })
 }
 
 // compare makes the runs of one job on a device, and judges every method on them.
@@ -120,12 +120,12 @@ func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, name stri
 		return nil, err
 	}
 	defer j.Close()
-	if t.sample.checkpoints, err = checkpoints(path); err != nil {
+	s, done := t.sample.sampler(t.env, spec, j)
+	defer done()
+	if s.Checkpoints, err = checkpoints(path); err != nil {
 		return nil, err
 	}
-	s, done := t.sample.sampler(t.env, spec, j, 1)
-	defer done()
-	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, []string{device}, nil); err != nil {
+	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, nil, []string{device}); err != nil {
 		return nil, err
 	}
 	kind := journal.Sample
@@ -148,33 +148,17 @@ func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, name stri
 }
 
 func dashed(lengths []int) string {
-	text := ""
-	for i, n := range lengths {
-		if i > 0 {
-			text += "-"
-		}
-		text += fmt.Sprint(n)
-	}
-	return text
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(lengths), "[]"), " ", "-")
 }
 
-func (t *trials) print(all []backtest.Outcome) error {
-	table := cli.Table{Header: []string{"job", "device", "samples", "method", "estimates", "error %", "worst %", "CPU error %", "covered %", "width %"}}
+func showOutcomes(p *cli.Page, all []backtest.Outcome) {
+	t := p.Table("job", "device", "samples", "method", "estimates", "error", "worst", "CPU error", "covered", "width")
 	for _, o := range all {
-		cells := []any{"-", "-", "-", "-", "-"}
-		if o.Failed < o.Estimates {
-			cells = []any{percent(o.Error), percent(o.Worst), percent(o.CPU), percent(o.Covered), "-"}
-			if o.Width != nil {
-				cells[4] = percent(*o.Width)
-			}
+		row := []any{o.Job, o.Device, dashed(o.Samples), o.Method, o.Estimates - o.Failed}
+		if o.Failed == o.Estimates {
+			t.Add(append(row, nil, nil, nil, nil, nil)...)
+			continue
 		}
-		table.Add(append([]any{o.Job, o.Device, dashed(o.Samples), o.Method, fmt.Sprint(o.Estimates - o.Failed)}, cells...)...)
-		if o.Failed > 0 {
-			t.env.Log.Warnf("%s on %s, samples %s, method %s: %d of %d estimates could not be made: %s", o.Job, o.Device, dashed(o.Samples), o.Method, o.Failed, o.Estimates, o.Reason)
-		}
+		t.Add(append(row, cli.Share(o.Error), cli.Share(o.Worst), cli.Share(o.CPU), cli.Share(o.Covered), (*cli.Share)(o.Width))...)
 	}
-	_, err := table.WriteTo(t.env.Stdout)
-	return err
 }
-
-func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,7 @@ import (
 // newExportCommand returns "export": a journal for other programs.
 func newExportCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
-	var format, user, since, out string
+	var format, user, out string
 	var id int
 	var arrival float64
 	cmd := &cobra.Command{
@@ -40,18 +39,8 @@ func newExportCommand(env *cli.Env) *cobra.Command {
 					return err
 				}
 				r.Validate(j)
-				if since != "" && !cmd.Flags().Changed("arrival") {
-					start, err := time.Parse(time.RFC3339, since)
-					if err != nil {
-						return cli.Usagef("--since: %v", err)
-					}
-					first, _ := r.FirstRun(j)
-					arrival = first.Sub(start).Seconds()
-				}
 				record, warnings := r.Record(id, user, arrival)
-				for _, w := range warnings {
-					env.Log.Warn(w)
-				}
+				cli.Warn(env, warnings)
 				write = func(w io.Writer) error { return schedule.WriteRecords(w, []schedule.Record{record}) }
 			}
 			return env.Write(out, write)
@@ -64,6 +53,5 @@ func newExportCommand(env *cli.Env) *cobra.Command {
 	flags.IntVar(&id, "id", 1, "record: number of the job")
 	flags.StringVar(&user, "user", "default", "record: user, the simulator's queue")
 	flags.Float64Var(&arrival, "arrival", 0, "record: arrival of the job in seconds")
-	flags.StringVar(&since, "since", "", "record: take for the arrival the start of the first run, counted from this time (RFC 3339)")
 	return cmd
 }

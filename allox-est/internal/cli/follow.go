@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -41,10 +40,10 @@ stderr. It warns once when the run leaves the interval that was first given.`,
 	flags.StringVar(&f.log, "log", "", "log of a run that is under way")
 	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that mark epochs (default: the file's, or those that name an epoch and bars of tqdm)")
 	flags.StringVar(&f.device, "device", jobspec.CPU, "device that {hw} names")
-	flags.StringVar(&f.plot, "plot", "", "draw the estimate over the run to this .svg or .png file")
+	f.answer.PlotFlag(cmd, "the estimate over the run")
 	flags.BoolVar(&f.resume, "resume-from-sample", false, "go on from the checkpoint of the longest sample in the journal, so that sampling cost nothing; the command names its folder as {checkpoint}")
 	flags.StringVar(&f.journal, "journal", "", "journal of the samples (default: NAME.jsonl)")
-	flags.BoolVar(&f.json, "json", false, "print a line of JSON for every epoch")
+	f.answer.Flags(cmd)
 	return cmd
 }
 
@@ -53,8 +52,9 @@ type following struct {
 	epochs          int
 	log, pattern    string
 	device          string
-	json, resume    bool
-	plot, journal   string
+	resume          bool
+	journal         string
+	answer          cli.Output
 	updates         []follow.Update
 	bar             *cli.Progress
 	tracker         *follow.Tracker
@@ -110,15 +110,7 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 
 // draw draws what was told on the way, where that is wanted.
 func (f *following) draw() error {
-	if f.plot == "" {
-		return nil
-	}
-	picture := follow.Picture(cmp.Or(f.log, "run"), f.updates)
-	if picture == nil {
-		f.env.Log.Warnf("%s: nothing was known on the way, nothing to draw", f.plot)
-		return nil
-	}
-	return chart.Save(f.plot, picture)
+	return f.answer.Draw(func() (chart.Chart, error) { return follow.Picture(cmp.Or(f.log, "run"), f.updates) })
 }
 
 // read follows a log that another program writes.
@@ -201,7 +193,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 	if len(f.updates) == 0 {
 		f.env.Log.Warnf("no line of the job's output marks an epoch, and no time-writer report: %s", pattern)
 	}
-	if f.json {
+	if f.answer.JSON() {
 		return nil
 	}
 	_, err = fmt.Fprintf(f.env.Stdout, "took %s\n", duration(res.Wall.Seconds()))
@@ -262,7 +254,7 @@ func (f *following) sample(spec *jobspec.Spec) (*journal.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), nil)
+	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +284,7 @@ func (o *origin) check(f *following, group string) {
 func (f *following) show(u follow.Update) error {
 	f.bar.Set(int64(u.Done))
 	f.updates = append(f.updates, u)
-	if f.json {
+	if f.answer.JSON() {
 		return json.NewEncoder(f.env.Stdout).Encode(u)
 	}
 	if u.Total == nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -31,10 +32,8 @@ type jobFlags struct {
 	pattern string
 	devices []string
 	journal string
-	seed    uint64
 	method  string
-	json    bool
-	set     map[string]string
+	set     []string
 }
 
 func (f *jobFlags) register(flags *pflag.FlagSet) {
@@ -44,10 +43,8 @@ func (f *jobFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that end an epoch, in place of the file's")
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to estimate, cpu and gpu (default: those of the job)")
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order of samples")
 	flags.StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("how to estimate, one of %v", estimate.Methods()))
-	flags.StringToStringVar(&f.set, "set", nil, "parameters of the job, NAME=VALUE, in place of the file's")
-	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or by its path what else a job file says, as run.cpu_weight=5000; may be repeated")
 }
 
 // jobArgs accepts one file, or a command after --.
@@ -85,8 +82,10 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 	if changed("epochs") {
 		spec.Epochs = f.epochs
 	}
-	if err := params(spec, f.set); err != nil {
-		return nil, err
+	for _, text := range f.set {
+		if err := spec.Set(text); err != nil {
+			return nil, cli.Usagef("--set: %w", err)
+		}
 	}
 	if err := spec.Check(); err != nil {
 		return nil, &cli.UsageError{Err: err}
@@ -116,35 +115,38 @@ func (f *jobFlags) settings() estimate.Settings {
 	return estimate.Settings{Method: estimate.Method(f.method)}
 }
 
-// print writes a report to stdout. The error is that of a report without any
-// estimate.
-func (f *jobFlags) print(env *cli.Env, r *report.Report) error {
-	if f.json {
-		if err := env.WriteJSON(r); err != nil {
-			return err
-		}
-		return r.Err()
-	}
-	if err := r.WriteHead(env.Stdout); err != nil {
-		return err
+// printReport prints a report. The error is that of a report without any estimate.
+func printReport(env *cli.Env, answer *cli.Output, r *report.Report) error {
+	return errors.Join(answer.Print(env, r, func(p *cli.Page) { showReport(p, r) }), r.Err())
+}
+
+// showReport shows what the samples do not tell, a table, how each estimate was
+// made, and warnings.
+func showReport(p *cli.Page, r *report.Report) {
+	for _, doubt := range r.Unsure() {
+		p.Line("%s", doubt)
 	}
 	if rows := r.Rows(); len(rows) > 0 {
-		table := cli.Table{Header: report.Header()}
+		header := []string{"device", "seconds", "estimate", "low", "high"}
+		beside := slices.ContainsFunc(rows, func(row report.Row) bool { return row.Actual != nil })
+		if beside {
+			header = append(header, "actual", "error")
+		}
+		t := p.Table(header...)
 		for _, row := range rows {
-			cells := make([]any, len(row))
-			for i, cell := range row {
-				cells[i] = cell
+			cells := []any{row.Device, row.Clock, row.Value, row.Low, row.High}
+			switch {
+			case row.Actual != nil:
+				cells = append(cells, row.Actual, fmt.Sprintf("%+.1f %%", 100*row.Error))
+			case beside:
+				cells = append(cells, nil, nil)
 			}
-			table.Add(cells...)
-		}
-		if _, err := table.WriteTo(env.Stdout); err != nil {
-			return err
+			t.Add(cells...)
 		}
 	}
-	if err := r.WriteNotes(env.Stdout); err != nil {
-		return err
+	for _, note := range r.Notes() {
+		p.Line("%s", note)
 	}
-	return r.Err()
 }
 
 // unit is a unit as a description holds it, which says nothing of epochs.
@@ -155,53 +157,44 @@ func unit(name string) string {
 	return name
 }
 
-// sampleFlags say how runs are made.
+// sampleFlags say how much is sampled; how runs are made stands in the job file.
 type sampleFlags struct {
-	budget      float64
-	target      float64
-	timeout     time.Duration
-	weight      int
-	cgroup      bool
-	fresh       bool
-	keyEnv      []string
-	history     string
-	checkpoints string // folder
-	logs        string
+	budget, target float64
+	seed           uint64
+	fresh          bool
 }
 
 func (f *sampleFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.budget, "budget", 0, "share of the epochs to sample on each device (default: the job's, or 0.03)")
 	flags.Float64Var(&f.target, "target", 0, "relative half-width of the interval at which sampling stops (default: the job's, or 0.05)")
-	flags.DurationVar(&f.timeout, "timeout", 0, "longest time of one run (default: the job's for samples, or none)")
-	flags.IntVar(&f.weight, "cpu-weight", 0, "weight of the job's cgroup on the processor, 1 to 10000, to shield it from other work (default: as any other)")
-	flags.BoolVar(&f.fresh, "fresh", false, "make new runs, whatever the journal holds")
-	flags.StringSliceVar(&f.keyEnv, "key-env", nil, "variables that change how long the job takes: runs made with other values do not count (those that the command mentions, and OMP_NUM_THREADS and the like, are held anyway)")
-	flags.StringVar(&f.logs, "logs", "", "folder for what each run prints, a file a run")
-	flags.StringVar(&f.history, "speed-history", "", "log of this host's speed in all runs, none for none (default: allox-est/speeds-HOST.jsonl in the user's cache folder)")
-	flags.BoolVar(&f.cgroup, "cgroup", true, "hold each run in a cgroup where one can be made")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order of samples")
+	f.freshFlag(flags)
 }
 
-func (f *sampleFlags) check() error {
+func (f *sampleFlags) freshFlag(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.fresh, "fresh", false, "make new runs, whatever the journal holds")
+}
+
+// limit puts the limits that were given in place of the job's.
+func (f *sampleFlags) limit(spec *jobspec.Spec) error {
 	if !(f.budget >= 0 && f.budget <= 1) || !(f.target >= 0 && f.target <= 1) {
 		return cli.Usagef("--budget and --target are shares from 0 to 1")
 	}
-	if f.weight < 0 || f.weight > 10000 || f.timeout < 0 {
-		return cli.Usagef("--cpu-weight is 1 to 10000, --timeout not negative")
-	}
+	spec.Sample.Budget = cmp.Or(f.budget, spec.Sample.Budget)
+	spec.Sample.Target = cmp.Or(f.target, spec.Sample.Target)
 	return nil
 }
 
 // sampler returns a Sampler for this machine, and what ends its progress bar.
-func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal, seed uint64) (s *sampling.Sampler, done func()) {
+func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampling.Sampler, done func()) {
 	settings := runner.Settings{Guard: guardCommand()}
-	if f.cgroup {
+	if spec.Run.InCgroup() {
 		settings.Cgroup, settings.Shares, settings.Memory = runner.Hierarchies()
 		settings.SystemdRun = runner.SystemdRun()
 	}
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
-		Spec: spec, Journal: j, Runner: runner.New(settings),
-		Limits: sampling.Limits{Budget: f.budget, Target: f.target}, Seed: seed,
+		Spec: spec, Journal: j, Runner: runner.New(settings), Seed: f.seed,
 		HalfWidth: func(samples []journal.Run, device string) float64 {
 			e, err := estimate.New(samples, estimate.Job{Epochs: spec.Epochs, Device: device, Every: spec.Every}, estimate.Settings{})
 			if err != nil {
@@ -209,12 +202,14 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 			}
 			return e.HalfWidth()
 		},
-		Env: os.Environ(), Weight: f.weight, Timeout: f.timeout,
-		Machine: sampling.FindMachine("/", runtime.NumCPU()), Now: time.Now, Progress: progress,
-		History: history(env, f.history), Logs: f.logs, Checkpoints: f.checkpoints,
+		Env: os.Environ(), Machine: thisMachine(), Now: time.Now, Progress: progress,
+		History:   history(env, spec.Run.SpeedHistory),
 		Yardstick: func() sampling.Yardstick { return yardstick.Start() },
 	}, done
 }
+
+// thisMachine is what a run's record tells of it.
+func thisMachine() sampling.Machine { return sampling.FindMachine("/", runtime.NumCPU()) }
 
 // history is the log of this host's speed; nil where none is wanted or there is
 // no place for it.

@@ -15,9 +15,9 @@ import (
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
-// elsewhere runs a job of twenty epochs on a machine, and returns its journal and
+// away runs a job of twenty epochs on a machine, and returns its journal and
 // what is said.
-func elsewhere(t *testing.T, machine string, env []string) ([]journal.Run, string) {
+func away(t *testing.T, machine string, env []string) ([]journal.Run, string) {
 	t.Helper()
 	dir := t.TempDir()
 	job := filepath.Join(dir, "job.yaml")
@@ -88,7 +88,7 @@ func TestRealSSH(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	runs, out := elsewhere(t, "ssh: 127.0.0.1", []string{"PATH=" + dir + ":" + os.Getenv("PATH")})
+	runs, out := away(t, "ssh: 127.0.0.1", []string{"PATH=" + dir + ":" + os.Getenv("PATH")})
 	if r := runs[0]; r.Failed() || len(r.Laps) != r.Epochs+2 || r.Inputs == "" || !strings.Contains(out, "wall as now") {
 		t.Errorf("%+v\n%s", r, out)
 	}
@@ -109,7 +109,7 @@ func TestRealSrun(t *testing.T) {
 	slurmtest.Need(t)
 	command(t)
 	c := slurmtest.Start(t)
-	runs, out := elsewhere(t, `slurm: "--gres=gpu:1"`, c.Env())
+	runs, out := away(t, `slurm: "--gres=gpu:1"`, c.Env())
 	if r := runs[0]; r.Failed() || len(r.Laps) != r.Epochs+2 || r.Host != "slurm --gres=gpu:1" || !strings.Contains(out, "wall as now") {
 		t.Errorf("%+v\n%s", r, out)
 	}

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/scaling"
 	"github.com/foretime/foretime/shared/cli"
@@ -28,7 +26,7 @@ What is not given is as in the last sample.`,
 		Example: `  allox-est run --journal j.jsonl --epochs 500 --threads 1 --set batch=64 -- ./train {hw} --batch {batch} --epochs {epochs}
   allox-est predict --journal j.jsonl --epochs 500 --threads 8 --set batch=128`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return q.answer(env, cmd.Flags()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return q.run(env, cmd.Flags()) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&q.journal, "journal", "", "journal with samples of at least three configurations")
@@ -37,11 +35,13 @@ What is not given is as in the last sample.`,
 	flags.IntVar(&q.threads, "threads", 0, "threads on the CPU")
 	flags.IntVar(&q.gpus, "gpus", 0, "GPUs")
 	flags.StringToStringVar(&q.set, "set", nil, "parameters of the job, NAME=VALUE")
-	flags.Float64Var(&q.level, "level", 0.9, "share of new configurations that the interval is to hold")
-	flags.BoolVar(&q.json, "json", false, "print JSON")
+	q.answer.Flags(cmd)
 	cli.Require(cmd, "journal", "epochs")
 	return cmd
 }
+
+// level is the share of new configurations that the interval holds.
+const level = 0.9
 
 // question is what is asked of a journal.
 type question struct {
@@ -50,8 +50,7 @@ type question struct {
 	device        string
 	threads, gpus int
 	set           map[string]string
-	level         float64
-	json          bool
+	answer        cli.Output
 }
 
 // changed is the part of the configuration that was given.
@@ -72,13 +71,13 @@ func (q *question) changed(flags *pflag.FlagSet) (scaling.Configuration, error) 
 		}
 		c[name] = strconv.Itoa(n)
 	}
-	if q.epochs < 1 || !(q.level > 0 && q.level < 1) {
-		return nil, cli.Usagef("--epochs is at least 1, --level a share between 0 and 1")
+	if q.epochs < 1 {
+		return nil, cli.Usagef("--epochs %d: want at least 1", q.epochs)
 	}
 	return c, nil
 }
 
-func (q *question) answer(env *cli.Env, flags *pflag.FlagSet) error {
+func (q *question) run(env *cli.Env, flags *pflag.FlagSet) error {
 	changed, err := q.changed(flags)
 	if err != nil {
 		return err
@@ -91,10 +90,8 @@ func (q *question) answer(env *cli.Env, flags *pflag.FlagSet) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.journal, err)
 	}
-	for _, note := range table.Notes {
-		env.Log.Warn(note)
-	}
-	m, err := table.Fit(q.level)
+	cli.Warn(env, table.Notes)
+	m, err := table.Fit(level)
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.journal, err)
 	}
@@ -106,10 +103,7 @@ func (q *question) answer(env *cli.Env, flags *pflag.FlagSet) error {
 		return &cli.UsageError{Err: err}
 	}
 	a := answer{q.epochs, asked, p, table.Estimates, table.Doubtful(m, asked)}
-	if q.json {
-		return env.WriteJSON(a)
-	}
-	return a.print(env, table)
+	return q.answer.Print(env, a, func(p *cli.Page) { a.show(p, table) })
 }
 
 // answer is a prediction beside what it rests on.
@@ -121,35 +115,16 @@ type answer struct {
 	Next          scaling.Configuration  `json:"sample_next,omitempty"`
 }
 
-func (a *answer) print(env *cli.Env, table *scaling.Table) error {
-	out := cli.Table{Header: []string{"configuration", "seconds", "low", "high", ""}}
+func (a *answer) show(p *cli.Page, table *scaling.Table) {
+	t := p.Table("configuration", "seconds", "low", "high", "")
 	row := func(c scaling.Configuration, p uncertainty.Prediction, how string) {
-		out.Add(table.Of(c), fmt.Sprintf("%.4g", p.Value), fmt.Sprintf("%.4g", p.Low), fmt.Sprintf("%.4g", p.High), how)
+		t.Add(table.Of(c), p.Value, p.Low, p.High, how)
 	}
 	for _, e := range a.Sampled {
 		row(e.Configuration, e.Wall, "sampled")
 	}
 	row(a.Configuration, a.Wall, "predicted")
-	if _, err := out.WriteTo(env.Stdout); err != nil {
-		return err
+	if a.Next != nil {
+		p.Line("most in doubt, to be sampled next: %s", table.Of(a.Next))
 	}
-	if a.Next == nil {
-		return nil
-	}
-	_, err := fmt.Fprintf(env.Stdout, "most in doubt, to be sampled next: %s\n", table.Of(a.Next))
-	return err
-}
-
-// params puts NAME=VALUE pairs in place of a job's parameters.
-func params(spec *jobspec.Spec, set map[string]string) error {
-	for name, value := range set {
-		if strings.TrimSpace(name) == "" {
-			return cli.Usagef("--set: a name is empty")
-		}
-		if spec.Params == nil {
-			spec.Params = map[string]jobspec.Scalar{}
-		}
-		spec.Params[name] = jobspec.Scalar(value)
-	}
-	return nil
 }

@@ -20,7 +20,7 @@ import (
 func shape(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "warning:") || strings.HasPrefix(line, "---") || strings.Contains(line, "at reference speed") || strings.Contains(line, "not enough to tell") {
+		if strings.HasPrefix(line, "warning:") || strings.HasPrefix(line, "---") || line == "\n" || strings.Contains(line, "at reference speed") || strings.Contains(line, "not enough to tell") {
 			continue
 		}
 		if sampled, _, ok := strings.Cut(line, " epochs and "); ok {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"os"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -33,27 +32,26 @@ func makeRun(ctx context.Context, env *cli.Env, r *sampling.Request) (*sampling.
 	if err != nil {
 		return nil, err
 	}
-	id, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), r.KeyEnv)
+	id, err := sampling.Identify(spec, thisMachine(), os.Environ())
 	if err != nil || r.Epochs == 0 {
 		return &sampling.Reply{Identity: id}, err
 	}
-	flags := sampleFlags{cgroup: true, weight: r.Weight, timeout: r.Timeout}
-	if flags.checkpoints, err = os.MkdirTemp("", "allox-est-checkpoints-"); err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(flags.checkpoints)
-	s, done := flags.sampler(env, spec, nil, 0)
+	s, done := new(sampleFlags).sampler(env, spec, nil)
 	defer done()
 	s.Identity = id
+	if s.Checkpoints, err = os.MkdirTemp("", "allox-est-checkpoints-"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(s.Checkpoints)
 	run, err := s.Once(ctx, sampling.Step{Device: r.Device, Kind: r.Kind, Epochs: r.Epochs})
 	return &sampling.Reply{Identity: id, Run: run}, err
 }
 
-// remotes are the devices of a job that are on other machines.
-func (f *sampleFlags) remotes(spec *jobspec.Spec, devices []string) map[string]*sampling.Remote {
+// elsewhere are the devices of a job that are on other machines.
+func elsewhere(spec *jobspec.Spec, devices []string) map[string]*sampling.Remote {
 	found := map[string]*sampling.Remote{}
 	for _, name := range devices {
-		if device := sampling.NewRemote(spec, name, sampling.RemoteSettings{KeyEnv: f.keyEnv, Weight: f.weight, Timeout: f.timeout}); device != nil {
+		if device := sampling.NewRemote(spec, name); device != nil {
 			found[name] = device
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 	"time"
 
@@ -16,8 +15,8 @@ import (
 
 // reuse sets aside the runs of a journal that do not stand for the job as it
 // would run now, and says what became of them and how old the others are.
-func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string, remotes map[string]*sampling.Remote) (journal.Identity, error) {
-	now, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), f.keyEnv)
+func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spec, j *journal.Journal, remotes map[string]*sampling.Remote, devices []string) (journal.Identity, error) {
+	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
 	if err != nil {
 		return now, err
 	}
@@ -51,7 +50,7 @@ func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, e
 	if err != nil {
 		return nil, err
 	}
-	now, err := sampling.Identify(spec, sampling.FindMachine("/", runtime.NumCPU()), os.Environ(), nil)
+	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, e
 		if last >= 0 {
 			made := j.Runs[last].Identity
 			if made.Host == now.Host && made.Differs(now) != "" {
-				env.Log.Warnf("%s: the runs were made with %s than there are now (or with --key-env): run makes new ones", device, made.Differs(now))
+				env.Log.Warnf("%s: the runs were made with %s than there are now: run makes new ones", device, made.Differs(now))
 			}
 			setAside(env, j, spec.Hash(device), otherwise(made))
 		}

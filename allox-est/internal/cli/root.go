@@ -25,5 +25,13 @@ func New(env *cli.Env) *cobra.Command {
 		newScheduleCommand(env),
 		newJobsCommand(env), newGuardCommand(env), newRemoteCommand(env),
 	)
+	cli.Rename(root, map[string]string{
+		"--cpu-weight":    "--set run.cpu_weight=",
+		"--cgroup":        "--set run.cgroup=true",
+		"--key-env":       "--set run.key_env=",
+		"--logs":          "--set run.logs=",
+		"--speed-history": "--set run.speed_history=",
+		"--timeout":       "--set sample.timeout=",
+	})
 	return root
 }

@@ -12,69 +12,102 @@ import (
 
 // newRunCommand returns "run": sample a job and report.
 func newRunCommand(env *cli.Env) *cobra.Command {
-	var job jobFlags
-	var sample sampleFlags
+	s := samplings{env: env}
 	cmd := &cobra.Command{
 		Use:   "run JOB.yaml | run --epochs N -- COMMAND ... {epochs} ...",
 		Short: "Sample a job and estimate how long it takes",
-		Args:  jobArgs,
+		Example: `  allox-est run --epochs 500 -- python3 train.py --epochs {epochs}
+  allox-est run lenet.yaml --device cpu,gpu`,
+		Args: jobArgs,
+		RunE: s.run,
+	}
+	s.register(cmd)
+	return cmd
+}
+
+// newValidateCommand returns "validate": run, then whole runs beside it.
+func newValidateCommand(env *cli.Env) *cobra.Command {
+	s := samplings{env: env}
+	cmd := &cobra.Command{
+		Use:     "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
+		Short:   "Sample a job, run it whole, and show how far off the estimate was",
+		Example: "  allox-est validate --full 3 lenet.yaml",
+		Args:    jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return sampled(cmd, args, env, &job, &sample, 0)
+			if s.full < 1 {
+				return cli.Usagef("--full %d: want at least 1", s.full)
+			}
+			return s.run(cmd, args)
 		},
 	}
-	job.register(cmd.Flags())
-	sample.register(cmd.Flags())
+	s.register(cmd)
+	cmd.Flags().IntVar(&s.full, "full", 1, "whole runs on each device")
 	return cmd
+}
+
+// samplings are what the command line asks of "run" and "validate".
+type samplings struct {
+	env    *cli.Env
+	job    jobFlags
+	sample sampleFlags
+	answer cli.Output
+	full   int // whole runs
+}
+
+func (s *samplings) register(cmd *cobra.Command) {
+	s.job.register(cmd.Flags())
+	s.sample.register(cmd.Flags())
+	s.answer.Flags(cmd)
+	cli.First(cmd, "epochs", "device", "pattern", "journal", "budget")
 }
 
 // checkpoints is the folder beside a journal for those of its runs.
 func checkpoints(journal string) (string, error) { return filepath.Abs(journal + ".checkpoints") }
 
-// sampled makes the samples that are missing and the given number of whole
-// runs, and prints the report.
-func sampled(cmd *cobra.Command, args []string, env *cli.Env, job *jobFlags, sample *sampleFlags, full int) error {
-	if err := sample.check(); err != nil {
-		return err
-	}
-	spec, err := job.spec(cmd, args)
+// run makes the samples that are missing and the whole runs, and prints the report.
+func (s *samplings) run(cmd *cobra.Command, args []string) error {
+	spec, err := s.job.spec(cmd, args)
 	if err != nil {
 		return err
 	}
-	j, err := journal.Open(job.journal)
+	if err := s.sample.limit(spec); err != nil {
+		return err
+	}
+	j, err := journal.Open(s.job.journal)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	remotes := sample.remotes(spec, job.devices)
-	if sample.logs != "" && len(remotes) > 0 {
-		env.Log.Warn("--logs: what runs print on other machines is not kept")
+	remotes := elsewhere(spec, s.job.devices)
+	if spec.Run.Logs != "" && len(remotes) > 0 {
+		s.env.Log.Warn("run.logs: what runs print on other machines is not kept")
 	}
-	identity, err := sample.reuse(cmd.Context(), env, spec, j, job.devices, remotes)
+	identity, err := s.sample.reuse(cmd.Context(), s.env, spec, j, remotes, s.job.devices)
 	if err != nil {
 		return err
 	}
-	if sample.checkpoints, err = checkpoints(job.journal); err != nil {
-		return err
-	}
-	s, done := sample.sampler(env, spec, j, job.seed)
-	s.Identity, s.Remotes = identity, remotes
+	sampler, done := s.sample.sampler(s.env, spec, j)
 	defer done()
-	if err := s.Sample(cmd.Context(), job.devices); err != nil {
+	sampler.Identity, sampler.Remotes = identity, remotes
+	if sampler.Checkpoints, err = checkpoints(s.job.journal); err != nil {
 		return err
 	}
-	r := report.New(spec, job.devices, j, job.settings())
-	if full > 0 {
+	if err := sampler.Sample(cmd.Context(), s.job.devices); err != nil {
+		return err
+	}
+	r := report.New(spec, s.job.devices, j, s.job.settings())
+	if s.full > 0 {
 		var estimated []string // a device without samples has no whole runs either
-		for _, name := range job.devices {
+		for _, name := range s.job.devices {
 			if r.Devices[name].Estimate != nil {
 				estimated = append(estimated, name)
 			}
 		}
-		if err := s.Full(cmd.Context(), estimated, full); err != nil {
+		if err := sampler.Full(cmd.Context(), estimated, s.full); err != nil {
 			return err
 		}
 		r.Validate(j)
 	}
 	done()
-	return job.print(env, r)
+	return printReport(s.env, &s.answer, r)
 }

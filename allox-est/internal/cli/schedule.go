@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -49,7 +48,8 @@ Policies:
 	flags.StringVar(&s.gantt, "gantt", "", "write the chart of what ran where to this .svg or .png file")
 	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
 	flags.StringVar(&s.output, "output", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
-	flags.BoolVar(&s.json, "json", false, "print JSON")
+	s.answer.Flags(cmd)
+	cli.First(cmd, "input", "policy", "cpu-nodes", "gpu-nodes")
 	cli.Require(cmd, "input")
 	cmd.AddCommand(newGenerateCommand(env))
 	return cmd
@@ -64,7 +64,7 @@ type scheduling struct {
 	cluster            schedule.Cluster
 	settings           schedule.Settings
 	gantt, cdf, output string
-	json               bool
+	answer             cli.Output
 }
 
 func (s *scheduling) run(ctx context.Context) error {
@@ -153,12 +153,8 @@ func (s *scheduling) load() (*schedule.Workload, error) {
 		all = append(all, w)
 	}
 	w := schedule.Merge(all...)
-	for _, d := range w.Diagnostics[:min(len(w.Diagnostics), 10)] {
-		s.env.Log.Warn(d)
-	}
-	for _, warning := range w.Warnings[:min(len(w.Warnings), 10)] {
-		s.env.Log.Warn(warning)
-	}
+	cli.Warn(s.env, w.Diagnostics)
+	cli.Warn(s.env, w.Warnings)
 	s.env.Log.Infof("jobs: %v", w.Counts)
 	return w, nil
 }
@@ -228,24 +224,18 @@ func (s *scheduling) print(schedules []*schedule.Schedule) error {
 	for i, done := range schedules {
 		rows[i] = namedSummary{done.Policy, done.Summary()}
 	}
-	switch {
-	case s.json && len(rows) > 1:
-		return s.env.WriteJSON(map[string]any{"schedules": rows})
-	case s.json:
-		return s.env.WriteJSON(rows[0].Summary)
+	var value any = map[string]any{"schedules": rows}
+	if len(rows) == 1 {
+		value = rows[0].Summary
 	}
-	table := cli.Table{Header: []string{"policy", "mean JCT (s)", "p50", "p95", "p99", "makespan (s)", "fairness"}}
-	for _, r := range rows {
-		table.Add(r.Policy, fixed(r.MeanJCT), fixed(r.P50JCT), fixed(r.P95JCT), fixed(r.P99JCT), fixed(r.Makespan), fmt.Sprintf("%.4f", r.Fairness))
-	}
-	if _, err := table.WriteTo(s.env.Stdout); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(s.env.Stdout, "%d jobs; no schedule has a mean JCT below %s s\n", rows[0].Jobs, fixed(rows[0].LowerBound))
-	return err
+	return s.answer.Print(s.env, value, func(p *cli.Page) {
+		t := p.Table("policy", "mean JCT (s)", "p50", "p95", "p99", "makespan (s)", "fairness")
+		for _, r := range rows {
+			t.Add(r.Policy, r.MeanJCT, r.P50JCT, r.P95JCT, r.P99JCT, r.Makespan, r.Fairness)
+		}
+		p.Line("%d jobs; no schedule has a mean JCT below %s s", rows[0].Jobs, cli.Text(rows[0].LowerBound))
+	})
 }
-
-func fixed(x float64) string { return fmt.Sprintf("%.1f", x) }
 
 // newGenerateCommand returns "schedule generate": a workload to schedule.
 func newGenerateCommand(env *cli.Env) *cobra.Command {

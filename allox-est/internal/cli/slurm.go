@@ -47,14 +47,17 @@ the same paths. The samples of an earlier call are used again.`,
 	flags.StringVar(&b.journal, "journal", "", "journal of the runs (default: SCRIPT.jsonl)")
 	flags.StringVar(&b.pattern, "pattern", "", "regular expression of the lines of its output that end an epoch, where the job makes no time-writer report")
 	flags.StringVar(&b.device, "device", jobspec.CPU, "what the job computes on, cpu or gpu")
-	flags.DurationVar(&b.sampleTime, "sample-time", 30*time.Minute, "time limit of the job that makes the samples")
 	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch, for both jobs; may be given several times")
 	flags.BoolVar(&b.fresh, "fresh", false, "make new samples, whatever the journal holds")
 	flags.BoolVar(&b.submit, "submit", false, "submit the job")
-	flags.BoolVar(&b.json, "json", false, "print JSON")
+	b.answer.Flags(cmd)
 	cli.Require(cmd, "epochs")
 	return cmd
 }
+
+// sampleTime is the time limit of the job that makes the samples, where no option
+// of sbatch says another.
+const sampleTime = 30 * time.Minute
 
 // batch is what the command line asks of "slurm".
 type batch struct {
@@ -63,10 +66,9 @@ type batch struct {
 	quantile        float64
 	journal, device string
 	pattern         string
-	sampleTime      time.Duration
 	options         []string
 	fresh, submit   bool
-	json            bool
+	answer          cli.Output
 }
 
 func (b *batch) run(cmd *cobra.Command, args []string) error {
@@ -115,9 +117,7 @@ func (b *batch) known(spec *jobspec.Spec, script *slurm.Script) (*report.Device,
 		return nil, err
 	}
 	r := report.New(spec, flags.devices, j, estimate.Settings{Level: 2*b.quantile - 1})
-	for _, w := range r.Warnings {
-		b.env.Log.Warn(w)
-	}
+	cli.Warn(b.env, r.Warnings)
 	runs := j.Of(journal.Key{Job: spec.Hash(b.device), Device: b.device}, journal.Sample)
 	if script == nil || b.fresh || len(runs) == 0 {
 		return r.Devices[b.device], nil
@@ -150,7 +150,7 @@ func (b *batch) sample(cmd *cobra.Command, script *slurm.Script, spec *jobspec.S
 		argv = append(argv, "--fresh")
 	}
 	argv = append(append(argv, "--"), spec.Command...)
-	options := append([]string{"--job-name=" + name(script) + "-sample", "--time=" + slurm.Limit(b.sampleTime.Seconds()), "--output=" + journalPath + ".%j.out"}, b.options...)
+	options := append([]string{"--job-name=" + name(script) + "-sample", "--time=" + slurm.Limit(sampleTime.Seconds()), "--output=" + journalPath + ".%j.out"}, b.options...)
 	err = script.Run(cmd.Context(), options, argv, func(job string) {
 		b.env.Log.Infof("job %s makes the samples; its output: %s.%s.out", job, b.journal, job)
 	})
@@ -183,15 +183,14 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 			return fmt.Errorf("job %s is submitted, but not remembered: %w", a.Job, err)
 		}
 	}
-	if b.json {
-		return b.env.WriteJSON(a)
-	}
 	line := strings.Join(append(append([]string{"sbatch --time=" + a.Limit}, b.options...), append([]string{script.Path}, args...)...), " ")
-	if a.Job != "" {
-		line += "\nsubmitted as job " + a.Job
-	}
-	_, err = fmt.Fprintf(b.env.Stdout, "%s in the middle, %s for %g %% of such jobs\n%s\n", duration(a.Seconds), duration(a.Upper), 100*b.quantile, line)
-	return err
+	return b.answer.Print(b.env, a, func(p *cli.Page) {
+		p.Line("%s in the middle, %s for %g %% of such jobs", duration(a.Seconds), duration(a.Upper), 100*b.quantile)
+		p.Line("%s", line)
+		if a.Job != "" {
+			p.Line("submitted as job %s", a.Job)
+		}
+	})
 }
 
 // asked is the log of the jobs that were submitted, beside the journal.
