@@ -66,9 +66,6 @@ func (c Client) PID() int { return c.Identity.PID() }
 // be told from here.
 func (c Client) Living() bool { return c.State != Left && (c.foreign || c.Identity.Alive()) }
 
-// Empty says that nothing of the client is known to be queued on the device.
-func (c Client) Empty() bool { return c.Drained || c.Queued == 0 }
-
 // Clients returns the registered clients, in slot order, those that have left
 // but were not reaped included.
 func (s *Session) Clients() []Client {

@@ -241,19 +241,6 @@ func (l *level) shortest(t int) *job {
 	})
 }
 
-// Queue returns the jobs that machine i of type t runs, in order.
-func (p *Plan) Queue(t, i int) []int {
-	p.solve()
-	k := p.types[t]
-	var ids []int
-	for n := k.open - 1; n >= 0; n-- {
-		if l := k.levels[n]; len(l.jobs) > k.rank[i] {
-			ids = append(ids, l.jobs[k.rank[i]].id)
-		}
-	}
-	return ids
-}
-
 // add and remove keep the job's place and forget what moves out of the level
 // cost.
 func (l *level) add(j *job) {

@@ -321,3 +321,16 @@ func Example() {
 	fmt.Println(p.Cost(), p.Queue(1, 0))
 	// Output: 13 [0 1]
 }
+
+// Queue returns the jobs that machine i of type t runs, in order.
+func (p *Plan) Queue(t, i int) []int {
+	p.solve()
+	k := p.types[t]
+	var ids []int
+	for n := k.open - 1; n >= 0; n-- {
+		if l := k.levels[n]; len(l.jobs) > k.rank[i] {
+			ids = append(ids, l.jobs[k.rank[i]].id)
+		}
+	}
+	return ids
+}
