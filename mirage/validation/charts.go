@@ -11,9 +11,8 @@ type Method struct {
 	Played []Played
 }
 
-// Distributions returns charts by name: interruption-cdf, interruption-box,
-// overlap-cdf and overlap-box, each over all episodes of the methods, in
-// hours.
+// Distributions returns charts by name: interruption-cdf and overlap-cdf, each
+// over all episodes of the methods, in hours.
 func Distributions(methods []Method) map[string]chart.Chart {
 	charts := map[string]chart.Chart{}
 	for _, q := range []struct {
@@ -30,7 +29,6 @@ func Distributions(methods []Method) map[string]chart.Chart {
 		}
 		axis := q.name + " (h)"
 		charts[q.name+"-cdf"] = chart.CDF{Frame: chart.Frame{Title: "Service " + q.name, X: axis}, Samples: samples}
-		charts[q.name+"-box"] = chart.Box{Frame: chart.Frame{Title: "Service " + q.name, Y: axis}, Samples: samples}
 	}
 	return charts
 }

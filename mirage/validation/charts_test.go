@@ -22,8 +22,6 @@ func ExampleDistributions() {
 		fmt.Println(name, b.Len() > 0)
 	}
 	// Output:
-	// interruption-box true
 	// interruption-cdf true
-	// overlap-box true
 	// overlap-cdf true
 }

@@ -57,14 +57,6 @@ func gallery() map[string]Chart {
 			Series:   []Series{{Name: "LeNet", X: actual[:20], Y: predicted[:20]}, {Name: "AlexNet", X: actual[20:], Y: predicted[20:]}},
 			Identity: true,
 		},
-		"bars": Bars{
-			Frame:  Frame{Title: "Error by method", X: "job", Y: "mean absolute error (%)"},
-			Groups: []string{"LeNet", "AlexNet", "MLP"},
-			Bars: []Bar{
-				{Name: "ratio", Values: []float64{12.5, 9.25, 14}},
-				{Name: "auto", Values: []float64{3.1, 2.25, 0.5}, Low: []float64{2, 1.5, 0.2}, High: []float64{4, 3, 0.9}},
-			},
-		},
 		"gantt": Gantt{
 			Frame:  Frame{Title: "Schedule of six jobs", X: "time (s)"},
 			Rows:   []string{"gpu0", "gpu1", "cpu0"},
@@ -74,10 +66,6 @@ func gallery() map[string]Chart {
 				{Row: 1, Start: 5, End: 60, Group: 1, Label: "2"}, {Row: 1, Start: 60, End: 61, Group: 0, Label: "5"},
 				{Row: 2, Start: 0, End: 80, Group: 0, Label: "3"}, {Row: 2, Start: 85, End: 120, Group: 1, Label: "6"},
 			},
-		},
-		"box": Box{
-			Frame:   Frame{Title: "Epoch time", Y: "epoch (ms)"},
-			Samples: []Sample{{"quiet", draw(30, 20)}, {"one neighbour", draw(30, 35)}, {"three neighbours", draw(30, 60)}},
 		},
 	}
 }
@@ -170,18 +158,11 @@ func TestErrors(t *testing.T) {
 		{"cdf: log", CDF{Frame: logX, Samples: []Sample{{Values: []float64{0, 1}}}}, ErrLogScale},
 		{"scatter: none", Scatter{}, ErrEmpty},
 		{"scatter: half logarithmic", Scatter{Frame: logX, Identity: true, Series: []Series{{X: one, Y: one}}}, ErrLogScale},
-		{"bars: none", Bars{}, ErrEmpty},
-		{"bars: no bars", Bars{Groups: []string{"a"}}, ErrEmpty},
-		{"bars: empty", Bars{Groups: []string{"a"}, Bars: []Bar{{}}}, ErrEmpty},
-		{"bars: lengths", Bars{Groups: []string{"a", "b"}, Bars: []Bar{{Values: one}}}, ErrLength},
-		{"bars: log", Bars{Frame: logY, Groups: []string{"a"}, Bars: []Bar{{Values: []float64{0}}}}, ErrLogScale},
 		{"gantt: none", Gantt{Rows: []string{"a"}}, ErrEmpty},
 		{"gantt: row", Gantt{Rows: []string{"a"}, Tasks: []Task{{Row: 1}}}, ErrLength},
 		{"gantt: group", Gantt{Rows: []string{"a"}, Tasks: []Task{{Group: 1}}}, ErrLength},
 		{"gantt: NaN", Gantt{Rows: []string{"a"}, Tasks: []Task{{End: nan}}}, ErrNotFinite},
 		{"gantt: reversed", Gantt{Rows: []string{"a"}, Tasks: []Task{{Start: 1}}}, ErrOrder},
-		{"box: none", Box{}, ErrEmpty},
-		{"box: infinity", Box{Samples: []Sample{{Values: []float64{inf}}}}, ErrNotFinite},
 	} {
 		if err := SVG(io.Discard, test.chart); !errors.Is(err, test.want) {
 			t.Errorf("%s: got %v, want %v", test.name, err, test.want)
@@ -222,11 +203,7 @@ func TestDegenerate(t *testing.T) {
 		"log, wide":       Scatter{Frame: Frame{LogX: true, LogY: true}, Identity: true, Series: []Series{{X: []float64{1e-300, 1e300}, Y: []float64{1, 2}}}},
 		"cdf, one value":  CDF{Samples: []Sample{{"a", one}}},
 		"cdf, all equal":  CDF{Samples: []Sample{{"a", same}, {"b", same}}},
-		"bars, zero":      Bars{Groups: []string{"a"}, Bars: []Bar{{Values: []float64{0}}}},
-		"bars, below":     Bars{Groups: []string{"a", "b"}, Bars: []Bar{{Values: []float64{-1, -2}}}},
 		"gantt, no time":  Gantt{Rows: []string{"a"}, Tasks: []Task{{}}},
-		"box, one":        Box{Samples: []Sample{{"a", one}}},
-		"box, all equal":  Box{Samples: []Sample{{"a", same}}},
 		"long":            Lines{Series: []Series{{X: long, Y: long}}},
 		"long legend":     Lines{Series: []Series{{Name: strings.Repeat("x", 300), X: one, Y: one}, {Name: "b", X: one, Y: one}}},
 		"too small to be": Lines{Frame: Frame{Title: "t", WidthInches: 0.5, HeightInches: 0.5}, Series: []Series{{X: one, Y: one}}},

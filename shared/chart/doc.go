@@ -20,5 +20,5 @@
 //		}
 //	}
 //
-// The charts are Lines, CDF, Scatter, Bars, Gantt and Box.
+// The charts are Lines, CDF, Scatter and Gantt.
 package chart

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,8 +55,7 @@ func printReport(env *cli.Env, r *profiler.Report) error {
 	return nil
 }
 
-// plotReport draws predicted against measured times, and how often each method
-// is within 10 %.
+// plotReport draws predicted against measured times.
 func plotReport(dir string, r *profiler.Report) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -75,26 +73,7 @@ func plotReport(dir string, r *profiler.Report) error {
 		}
 		series[i].X, series[i].Y = append(series[i].X, 1000*t.Actual), append(series[i].Y, 1000*t.Predicted)
 	}
-	var names []string
-	var shares []float64
-	for _, group := range []map[string]profiler.Scores{r.Methods, r.Baselines} {
-		for _, name := range []string{
-			profiler.MethodKernels, profiler.MethodRates, profiler.MethodWhole, profiler.BaselineRoofline, profiler.BaselineNearest,
-		} {
-			if s, ok := group[name]; ok && s.Within10 != nil {
-				names, shares = append(names, strings.ReplaceAll(name, "_", " ")), append(shares, 100**s.Within10)
-			}
-		}
-	}
-	if r.Ceiling != nil {
-		names, shares = append(names, "a repeat"), append(shares, 100**r.Ceiling)
-	}
-	return errors.Join(
-		chart.Save(filepath.Join(dir, "predicted.svg"), chart.Scatter{
-			Frame: chart.Frame{Title: fmt.Sprintf("Left out by %s", r.Validation), X: "measured, ms", Y: "predicted, ms", LogX: true, LogY: true}, Series: series, Identity: true,
-		}),
-		chart.Save(filepath.Join(dir, "within10.svg"), chart.Bars{
-			Frame: chart.Frame{Title: "Predictions within 10 %", Y: "% of left-out measurements"}, Groups: names, Bars: []chart.Bar{{Name: "within 10 %", Values: shares}},
-		}),
-	)
+	return chart.Save(filepath.Join(dir, "predicted.svg"), chart.Scatter{
+		Frame: chart.Frame{Title: fmt.Sprintf("Left out by %s", r.Validation), X: "measured, ms", Y: "predicted, ms", LogX: true, LogY: true}, Series: series, Identity: true,
+	})
 }
