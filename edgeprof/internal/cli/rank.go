@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,8 +13,9 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newRankCommand ranks devices for a model.
-func newRankCommand(env *cli.Env) *cobra.Command {
+// newRankCommand ranks devices for a model. What it predicts for this machine is
+// kept in the record until time measures it.
+func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, runtime string
 	var source sourcing
 	var sizes []string
@@ -45,10 +47,22 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--source %s: %w", source.name, err)
 			}
+			if source.name == "local" {
+				for i := range r.Candidates {
+					c := &r.Candidates[i]
+					c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
+				}
+			}
 			if asJSON {
 				return env.WriteJSON(r)
 			}
-			return ranking(env, r)
+			if err := ranking(env, r); err != nil {
+				return err
+			}
+			var p cli.Page
+			record.Show(&p, "rank")
+			_, err = p.WriteTo(env.Stdout)
+			return err
 		}),
 	}
 	source.flags(c, "local", "")
@@ -57,6 +71,14 @@ func newRankCommand(env *cli.Env) *cobra.Command {
 	c.Flags().StringVar(&runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// recordKey is of a model on this machine, whatever folder names it.
+func recordKey(file, runtime string) string {
+	if path, err := filepath.Abs(file); err == nil {
+		file = path
+	}
+	return file + " " + runtime
 }
 
 func ranking(env *cli.Env, r *placement.Ranking) error {

@@ -12,13 +12,14 @@ func New(env *cli.Env) *cobra.Command {
 		Use:   "edgeprof",
 		Short: "Predict on which edge device an ONNX model runs fastest",
 	}
+	record := cli.NewRecord(env, root)
 	root.AddCommand(
 		newInspectCommand(env),
 		newSynthCommand(env),
 		newCalibrateCommand(env),
-		newRankCommand(env),
+		newRankCommand(env, record),
 		newLayersCommand(env),
-		newTimeCommand(env),
+		newTimeCommand(env, record),
 		newSplitCommand(env),
 		newServeCommand(env),
 		newAgentCommand(env),

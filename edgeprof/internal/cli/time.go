@@ -25,8 +25,9 @@ type timed struct {
 	Load    float64 `json:"load_seconds"` // reading the weights
 }
 
-// newTimeCommand times real inferences on this machine.
-func newTimeCommand(env *cli.Env) *cobra.Command {
+// newTimeCommand times real inferences on this machine: the outcome of what rank
+// predicted.
+func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var runs, warmup int
 	var with running
 	var asJSON bool
@@ -42,6 +43,7 @@ func newTimeCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			record.Outcome("rank", recordKey(args[0], t.Runtime), t.P50)
 			if asJSON {
 				return env.WriteJSON(t)
 			}
