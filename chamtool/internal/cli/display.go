@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -17,8 +16,8 @@ import (
 )
 
 func newDisplayCommand(env *cli.Env) *cobra.Command {
-	var home, host, entry string
-	var asJSON bool
+	var entry string
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "display [FILE]",
 		Short: "Show the models kept between runs",
@@ -27,7 +26,6 @@ footprints of one task function.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, _ := config.Read(os.LookupEnv)
-			cfg.Home, cfg.Host = cmp.Or(home, cfg.Home), cmp.Or(host, cfg.Host)
 			path := storePath(cfg)
 			if len(args) == 1 {
 				path = args[0]
@@ -42,16 +40,14 @@ footprints of one task function.`,
 			m := perfmodel.New(perfmodel.Options{})
 			m.Teach(s)
 			if entry != "" {
-				return footprints(env, m, entry, asJSON)
+				return footprints(env, &out, m, entry)
 			}
-			return entries(env, m, asJSON)
+			rows := entries(m)
+			return out.Print(env, rows, func(p *cli.Page) { entryTable(p, rows) })
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&home, "home", "", "folder of kept models; default CHAMTOOL_HOME, else $HOME/.chamtool")
-	f.StringVar(&host, "host", "", "host; default CHAMTOOL_HOSTNAME, else this one")
-	f.StringVar(&entry, "entry", "", "show the footprints of this task function")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringVar(&entry, "entry", "", "show the footprints of this task function")
+	out.Flags(c)
 	return c
 }
 
@@ -72,7 +68,7 @@ type entryRow struct {
 	Errors     map[string]*float64 `json:"errors"` // rolling |log error| by model
 }
 
-func entries(env *cli.Env, m *perfmodel.Model, asJSON bool) error {
+func entries(m *perfmodel.Model) []entryRow {
 	var rows []entryRow
 	for _, name := range m.Names() {
 		e := m.Entry(name)
@@ -85,20 +81,19 @@ func entries(env *cli.Env, m *perfmodel.Model, asJSON bool) error {
 		}
 		rows = append(rows, row)
 	}
-	if asJSON {
-		return env.WriteJSON(rows)
-	}
+	return rows
+}
+
+func entryTable(p *cli.Page, rows []entryRow) {
 	models := perfmodel.Models().Names()
-	t := cli.Table{Header: slices.Concat([]string{"entry", "build", "runs", "footprints", "serving"}, models, []string{"law"})}
+	t := p.Table(slices.Concat([]string{"entry", "build", "runs", "footprints", "serving"}, models, []string{"law"})...)
 	for _, r := range rows {
 		cells := []any{r.Entry, r.Build, r.Runs, r.Footprints, r.Serving}
 		for _, m := range models {
-			cells = append(cells, figure(r.Errors[m]))
+			cells = append(cells, r.Errors[m])
 		}
 		t.Add(append(cells, r.Law)...)
 	}
-	_, err := t.WriteTo(env.Stdout)
-	return err
 }
 
 // law is the power law as a formula.
@@ -117,7 +112,7 @@ func law(e *perfmodel.Entry) string {
 	return b.String()
 }
 
-func footprints(env *cli.Env, m *perfmodel.Model, entry string, asJSON bool) error {
+func footprints(env *cli.Env, out *cli.Output, m *perfmodel.Model, entry string) error {
 	type row struct {
 		Sizes     []int64 `json:"sizes"`
 		Runs      int     `json:"runs"`
@@ -144,15 +139,12 @@ func footprints(env *cli.Env, m *perfmodel.Model, entry string, asJSON bool) err
 	if rows == nil {
 		return fmt.Errorf("no runs of %q; there are %s", entry, strings.Join(functions(m), ", "))
 	}
-	if asJSON {
-		return env.WriteJSON(rows)
-	}
-	t := cli.Table{Header: []string{"sizes", "runs", "median s", "trimmed s", "deviation s", "predicted s"}}
-	for _, r := range rows {
-		t.Add(strings.Trim(fmt.Sprint(r.Sizes), "[]"), r.Runs, digits(r.Median), digits(r.Trimmed), digits(r.Deviation), digits(r.Predicted))
-	}
-	_, err := t.WriteTo(env.Stdout)
-	return err
+	return out.Print(env, rows, func(p *cli.Page) {
+		t := p.Table("sizes", "runs", "median s", "trimmed s", "deviation s", "predicted s")
+		for _, r := range rows {
+			t.Add(strings.Trim(fmt.Sprint(r.Sizes), "[]"), r.Runs, r.Median, r.Trimmed, r.Deviation, r.Predicted)
+		}
+	})
 }
 
 // functions are the names of the model's task functions, each once.

@@ -27,7 +27,7 @@ type finding struct {
 
 func newDoctorCommand(env *cli.Env) *cobra.Command {
 	var tool string
-	var asJSON bool
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "doctor [--tool libchamtool.so]",
 		Short: "Check this environment: the library, its interface, the configuration",
@@ -38,20 +38,20 @@ tells of its clock and frequencies.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := examine(tool)
+			err := out.Print(env, found, func(p *cli.Page) {
+				t := p.Table("check", "status", "detail")
+				for _, f := range found {
+					t.Add(f.Check, f.Status, f.Detail)
+				}
+			})
+			if err != nil {
+				return err
+			}
 			failed := 0
-			t := cli.Table{Header: []string{"check", "status", "detail"}}
 			for _, f := range found {
-				t.Add(f.Check, f.Status, f.Detail)
 				if f.Status == "fail" {
 					failed++
 				}
-			}
-			if asJSON {
-				if err := env.WriteJSON(found); err != nil {
-					return err
-				}
-			} else if _, err := t.WriteTo(env.Stdout); err != nil {
-				return err
 			}
 			if failed > 0 {
 				return fmt.Errorf("%d of %d checks failed", failed, len(found))
@@ -60,7 +60,7 @@ tells of its clock and frequencies.`,
 		},
 	}
 	c.Flags().StringVar(&tool, "tool", "", "library to check instead of the one the environment names")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	return c
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -17,8 +16,8 @@ import (
 func newEvalCommand(env *cli.Env) *cobra.Command {
 	var format, model string
 	var split replay.Split
-	var order int
-	var recursive, asJSON bool
+	var recursive bool
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "eval --format mxm|ar|perm|csv FILE...",
 		Short: "Learn from one part of logs and be judged by the rest",
@@ -43,17 +42,12 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 			if err != nil {
 				return err
 			}
-			result, err := evaluate(logs, split, model, order, recursive)
+			result, err := evaluate(logs, split, model, recursive)
 			if err != nil {
 				return err
 			}
-			for _, w := range result.Warnings {
-				env.Log.Warn(w)
-			}
-			if asJSON {
-				return env.WriteJSON(result)
-			}
-			return resultTable(env, result)
+			cli.Warn(env, result.Warnings)
+			return out.Print(env, result, func(p *cli.Page) { resultTable(p, result) })
 		},
 	}
 	flags := c.Flags()
@@ -62,13 +56,12 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 	flags.IntVar(&split.Rows, "train-rows", 0, "learn from the first rows of each file")
 	flags.StringSliceVar(&split.Files, "train-files", nil, "learn from these files, be judged by the others")
 	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", ")+"; for loads "+strings.Join(forecast.Names(), ", "))
-	flags.IntVar(&order, "order", 6, "iterations that the autoregression looks back")
 	flags.BoolVar(&recursive, "recursive", false, "forecast all of the rest from the learned part alone")
-	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	return c
 }
 
-func evaluate(logs []*task.Log, split replay.Split, model string, order int, recursive bool) (*replay.Result, error) {
+func evaluate(logs []*task.Log, split replay.Split, model string, recursive bool) (*replay.Result, error) {
 	for _, l := range logs[1:] {
 		if l.Format != logs[0].Format {
 			return nil, cli.Usagef("%s is in the format %s and %s in %s: judge them apart", logs[0].Name, logs[0].Format, l.Name, l.Format)
@@ -79,7 +72,7 @@ func evaluate(logs []*task.Log, split replay.Split, model string, order int, rec
 		if err != nil {
 			return nil, cli.Usagef("--model: for iteration loads: %w", err)
 		}
-		return replay.EvaluateLoads(logs, split, forecast.Options{Kind: kind, Order: order, Recursive: recursive})
+		return replay.EvaluateLoads(logs, split, forecast.Options{Kind: kind, Recursive: recursive})
 	}
 	if recursive {
 		return nil, cli.Usagef("--recursive is for iteration loads (--format ar or perm)")
@@ -129,9 +122,7 @@ func loadLogs(env *cli.Env, paths []string, f task.Format) ([]*task.Log, error) 
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range l.Diagnostics[:min(3, len(l.Diagnostics))] {
-			env.Log.Warn(d)
-		}
+		cli.Warn(env, l.Diagnostics)
 		if l.Counts.Dropped > 0 {
 			env.Log.Warnf("%s: %s", path, l.Counts)
 		}
@@ -140,31 +131,18 @@ func loadLogs(env *cli.Env, paths []string, f task.Format) ([]*task.Log, error) 
 	return logs, nil
 }
 
-func resultTable(env *cli.Env, r *replay.Result) error {
-	var t cli.Table
-	t.Header = []string{"measure", "value", "unit"}
+func resultTable(p *cli.Page, r *replay.Result) {
+	t := p.Table("measure", "value", "unit")
 	t.Add("learned from", r.Train, "rows")
 	t.Add("judged by", r.Test, "rows")
 	t.Add("model", r.Model, "")
-	t.Add("MAE", figure(r.MAE), "s")
-	t.Add("MAPE", figure(r.MAPE), "%")
-	t.Add("median APE", figure(r.MedianAPE), "%")
-	t.Add("WAPE", figure(r.WAPE), "%")
-	t.Add("R2", figure(r.R2), "")
-	t.Add("Spearman", figure(r.Spearman), "")
-	t.Add("in their interval, 90 promised", figure(r.Covered), "%")
+	t.Add("MAE", r.MAE, "s")
+	t.Add("MAPE", r.MAPE, "%")
+	t.Add("median APE", r.MedianAPE, "%")
+	t.Add("WAPE", r.WAPE, "%")
+	t.Add("R2", r.R2, "")
+	t.Add("Spearman", r.Spearman, "")
+	t.Add("in their interval, 90 promised", r.Covered, "%")
 	t.Add("unseen sizes", r.Unseen.Test, "rows")
-	t.Add("MAPE, unseen sizes", figure(r.Unseen.MAPE), "%")
-	_, err := t.WriteTo(env.Stdout)
-	return err
+	t.Add("MAPE, unseen sizes", r.Unseen.MAPE, "%")
 }
-
-func figure(x *float64) string {
-	if x == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.4g", *x)
-}
-
-// digits prints four significant digits.
-func digits(x float64) string { return fmt.Sprintf("%.4g", x) }

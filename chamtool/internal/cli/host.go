@@ -12,7 +12,7 @@ import (
 )
 
 func newHostCommand(env *cli.Env) *cobra.Command {
-	var tool, keep string
+	var tool string
 	var ranks int
 	var cost bool
 	c := &cobra.Command{
@@ -31,15 +31,11 @@ Options of the program, after --:
   --dialect upstream|patched --mode 1|2|3 --train N`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := keep
-			if dir == "" {
-				made, err := os.MkdirTemp("", "chamtool-host-")
-				if err != nil {
-					return err
-				}
-				defer os.RemoveAll(made)
-				dir = made
+			dir, err := os.MkdirTemp("", "chamtool-host-")
+			if err != nil {
+				return err
 			}
+			defer os.RemoveAll(dir)
 			if tool != "" {
 				path, err := filepath.Abs(tool)
 				if err != nil {
@@ -70,7 +66,6 @@ Options of the program, after --:
 	}
 	f := c.Flags()
 	f.StringVar(&tool, "tool", "", "tool library to load")
-	f.StringVar(&keep, "keep", "", "build in this folder and keep it")
 	f.IntVar(&ranks, "ranks", 0, "run this many ranks under mpirun")
 	f.BoolVar(&cost, "cost", false, "measure what the tool's callbacks cost, with a rival beside them")
 	return c

@@ -32,7 +32,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 			switch what {
 			case "predicted", "error":
 				var r *replay.Result
-				if r, err = evaluate(logs, replay.Split{Fraction: fraction}, model, 6, false); err == nil {
+				if r, err = evaluate(logs, replay.Split{Fraction: fraction}, model, false); err == nil {
 					c = pairs(r.Pairs, what)
 				}
 			case "load":

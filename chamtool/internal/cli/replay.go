@@ -17,7 +17,7 @@ import (
 
 func newReplayCommand(env *cli.Env) *cobra.Command {
 	var format, model string
-	var asJSON bool
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "replay FILE...",
 		Short: "Feed logs through the online path: every task predicted before it is learned",
@@ -39,40 +39,27 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(r)
-			}
-			if err := resultTable(env, &r.Result); err != nil {
-				return err
-			}
-			if err := baselineTable(env, r); err != nil {
-				return err
-			}
-			fmt.Fprintf(env.Stdout, "\n%d fits, %d drifts, %.0f ns an event\n\n", r.Fits, r.Drifts, r.NsPerEvent)
-			t := cli.Table{Header: []string{"tasks seen", "judged", "MAPE %", "median %"}}
-			for _, p := range r.Curve {
-				t.Add(fmt.Sprintf("%d to %d", p.From, p.To), p.Test, figure(p.MAPE), figure(p.MedianAPE))
-			}
-			_, err = t.WriteTo(env.Stdout)
-			return err
+			return out.Print(env, r, func(p *cli.Page) { replayed(p, r) })
 		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet or mxm, packed by gzip or not")
 	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", "))
-	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	return c
 }
 
-// baselineTable is what plain rules came to on the same tasks.
-func baselineTable(env *cli.Env, r *replay.Replayed) error {
-	fmt.Fprintln(env.Stdout)
-	t := cli.Table{Header: []string{"predicted by", "MAPE %", "median %", "WAPE %"}}
-	t.Add(r.Model, figure(r.MAPE), figure(r.MedianAPE), figure(r.WAPE))
-	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) {
+func replayed(p *cli.Page, r *replay.Replayed) {
+	resultTable(p, &r.Result)
+	t := p.Table("predicted by", "MAPE %", "median %", "WAPE %")
+	t.Add(r.Model, r.MAPE, r.MedianAPE, r.WAPE)
+	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) { // plain rules on the same tasks
 		b := r.Baselines[name]
-		t.Add(name, figure(b.MAPE), figure(b.MedianAPE), figure(b.WAPE))
+		t.Add(name, b.MAPE, b.MedianAPE, b.WAPE)
 	}
-	_, err := t.WriteTo(env.Stdout)
-	return err
+	p.Line("%d fits, %d drifts, %.0f ns an event", r.Fits, r.Drifts, r.NsPerEvent)
+	t = p.Table("tasks seen", "judged", "MAPE %", "median %")
+	for _, c := range r.Curve {
+		t.Add(fmt.Sprintf("%d to %d", c.From, c.To), c.Test, c.MAPE, c.MedianAPE)
+	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 func newReportCommand(env *cli.Env) *cobra.Command {
-	var out, trace string
-	var asJSON bool
+	var trace string
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "report LOGDIR",
 		Short: "Put the logs of all ranks together: imbalance, worst ranks and functions, predictions",
@@ -26,38 +26,23 @@ and how many moved. Ranks whose log is missing or torn are named.`,
 			if err != nil {
 				return err
 			}
-			for _, why := range j.Reasons {
-				env.Log.Warn(why)
+			cli.Warn(env, j.Reasons)
+			if trace != "" {
+				if err := env.Write(trace, j.Trace); err != nil || trace == "-" {
+					return err
+				}
 			}
-			return reportJob(env, j, out, trace, asJSON)
+			f := j.Figures()
+			if err := out.Draw(func() (chart.Chart, error) { return spreads(f), nil }); err != nil {
+				return err
+			}
+			return out.Print(env, f, func(p *cli.Page) { reportTables(p, f) })
 		},
 	}
-	fl := c.Flags()
-	fl.StringVar(&out, "out", "", "image of the loads of each iteration, .svg or .png")
-	fl.StringVar(&trace, "trace", "", "file for Perfetto or chrome://tracing, with every run; - is standard output")
-	fl.BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringVar(&trace, "trace", "", "file for Perfetto or chrome://tracing, with every run; - is standard output")
+	out.Flags(c)
+	out.PlotFlag(c, "the loads of each iteration")
 	return c
-}
-
-func reportJob(env *cli.Env, j *job.Job, out, trace string, asJSON bool) error {
-	f := j.Figures()
-	if out != "" {
-		if err := chart.Save(out, spreads(f)); err != nil {
-			return err
-		}
-	}
-	if trace != "" {
-		if err := env.Write(trace, j.Trace); err != nil {
-			return err
-		}
-	}
-	switch {
-	case asJSON:
-		return env.WriteJSON(f)
-	case trace == "-":
-		return nil
-	}
-	return reportTables(env, f)
 }
 
 func spreads(f job.Figures) chart.Chart {
@@ -70,43 +55,34 @@ func spreads(f job.Figures) chart.Chart {
 	return chart.Lines{Frame: chart.Frame{Title: "Load per iteration", X: "iteration", Y: "load (s)"}, Series: []chart.Series{most, mean}}
 }
 
-func reportTables(env *cli.Env, f job.Figures) error {
-	t := cli.Table{Header: []string{"measure", "value"}}
+func reportTables(p *cli.Page, f job.Figures) {
+	t := p.Table("measure", "value")
 	t.Add("ranks with a log", f.Ranks)
 	t.Add("missing ranks", ranksText(f.Missing))
 	t.Add("torn ranks", ranksText(f.Torn))
 	t.Add("tasks", f.Tasks)
-	t.Add("task seconds", digits(f.Seconds))
+	t.Add("task seconds", f.Seconds)
 	t.Add("iterations", f.Iterations)
-	t.Add("imbalance, mean", digits(f.Imbalance))
+	t.Add("imbalance, mean", f.Imbalance)
 	if f.Worst != nil {
-		t.Add("imbalance, worst", fmt.Sprintf("%s in iteration %d, rank %d", digits(f.Worst.Imbalance), f.Worst.Iteration, f.Worst.Rank))
+		t.Add("imbalance, worst", fmt.Sprintf("%s in iteration %d, rank %d", cli.Text(f.Worst.Imbalance), f.Worst.Iteration, f.Worst.Rank))
 	}
 	if f.SlowestRank != nil {
-		t.Add("slowest rank", fmt.Sprintf("%d, %s times the others' times of equal tasks", f.SlowestRank.Rank, digits(f.SlowestRank.Pace)))
+		t.Add("slowest rank", fmt.Sprintf("%d, %s times the others' times of equal tasks", f.SlowestRank.Rank, cli.Text(f.SlowestRank.Pace)))
 	}
 	t.Add("tasks that moved", f.Moved)
 	t.Add("predicted", f.Prediction.Predicted)
-	t.Add("MAPE %", figure(f.Prediction.MAPE))
-	t.Add("median APE %", figure(f.Prediction.MedianAPE))
-	t.Add("in their interval (0.9 promised)", figure(f.Prediction.Coverage))
-	ranks := cli.Table{Header: []string{"rank", "tasks", "task s", "came", "pace"}}
+	t.Add("MAPE %", f.Prediction.MAPE)
+	t.Add("median APE %", f.Prediction.MedianAPE)
+	t.Add("in their interval (0.9 promised)", f.Prediction.Coverage)
+	t = p.Table("rank", "tasks", "task s", "came", "pace")
 	for _, r := range f.WorstRanks {
-		ranks.Add(r.Rank, r.Tasks, digits(r.Seconds), r.Came, digits(r.Pace))
+		t.Add(r.Rank, r.Tasks, r.Seconds, r.Came, r.Pace)
 	}
-	functions := cli.Table{Header: []string{"function", "tasks", "task s", "share", "median s", "MAPE %"}}
+	t = p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
 	for _, fn := range f.Functions {
-		functions.Add(fn.Name, fn.Tasks, digits(fn.Seconds), digits(fn.Share), digits(fn.Median), figure(fn.MAPE))
+		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
 	}
-	for i, table := range []*cli.Table{&t, &ranks, &functions} {
-		if i > 0 {
-			fmt.Fprintln(env.Stdout)
-		}
-		if _, err := table.WriteTo(env.Stdout); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func ranksText(ranks []int) string {

@@ -14,5 +14,6 @@ func New(env *cli.Env) *cobra.Command {
 	}
 	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newReportCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
 		newDoctorCommand(env), newHostCommand(env))
+	cli.Rename(c, map[string]string{"report --out": "--plot"})
 	return c
 }

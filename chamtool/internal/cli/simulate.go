@@ -12,11 +12,12 @@ import (
 func newSimulateCommand(env *cli.Env) *cobra.Command {
 	var p simulate.Parameters
 	var policy string
-	var asJSON bool
+	var out cli.Output
 	c := &cobra.Command{
-		Use:   "simulate",
-		Short: "Play an iteration on many ranks under a balancing policy",
-		Args:  cobra.NoArgs,
+		Use:     "simulate",
+		Short:   "Play an iteration on many ranks under a balancing policy",
+		Example: "  chamtool simulate --ranks 8 --imbalance 1 --error 15",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("imbalance") { // one rank has none
 				p.Imbalance = max(0, min(p.Imbalance, float64(p.Ranks-1)))
@@ -25,7 +26,7 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 			if policy != "" {
 				policies = []simulate.Policy{simulate.Policy(policy)}
 			}
-			t := cli.Table{Header: []string{"policy", "makespan s", "of ideal", "imbalance", "migrations"}}
+			var played []outcome
 			for _, one := range policies {
 				p.Policy = one
 				r, err := simulate.Run(cmd.Context(), p)
@@ -35,16 +36,18 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if asJSON && policy != "" {
-					return env.WriteJSON(r)
+				played = append(played, outcome{one, r})
+			}
+			var answer any = played
+			if policy != "" {
+				answer = played[0].Result
+			}
+			return out.Print(env, answer, func(p *cli.Page) {
+				t := p.Table("policy", "makespan s", "of ideal", "imbalance", "migrations")
+				for _, r := range played {
+					t.Add(r.Policy, r.MakespanSeconds, r.MakespanSeconds/r.IdealSeconds, r.Imbalance, r.Migrations)
 				}
-				t.Add(one, digits(r.MakespanSeconds), digits(r.MakespanSeconds/r.IdealSeconds), digits(r.Imbalance), r.Migrations)
-			}
-			if asJSON {
-				return cli.Usagef("--json needs one --policy")
-			}
-			_, err := t.WriteTo(env.Stdout)
-			return err
+			})
 		},
 	}
 	f := c.Flags()
@@ -54,11 +57,16 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 	f.Float64Var(&p.MigrationCost, "migration-cost", 0.0001, "seconds that sending a task keeps the sender's communication thread busy")
 	f.Float64Var(&p.MigrationDelay, "migration-delay", 0.0005, "seconds until a task that was sent is there")
 	f.Float64Var(&p.Error, "error", 36, "mean error of the predictions, percent")
-	f.Float64Var(&p.TaskSeconds, "task-seconds", 0.01, "mean time of a task")
 	f.Float64Var(&p.Spread, "spread", 0.5, "standard deviation of the logarithm of task times on one rank")
 	f.Float64Var(&p.Interval, "interval", 0, "seconds between exchanges of loads; 0 is the runtime's, two milliseconds, or a hundredth of the mean load where that is less")
 	f.Uint64Var(&p.Seed, "seed", 1, "seed")
 	f.StringVar(&policy, "policy", "", "none, reactive, steal, proactive or oracle; all in a table where it is not given")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	return c
+}
+
+// outcome is how the iteration went under a policy.
+type outcome struct {
+	Policy simulate.Policy `json:"policy"`
+	simulate.Result
 }
