@@ -159,7 +159,7 @@ func TestDeath(t *testing.T) {
 			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 				t.Errorf("%v", err)
 			}
-			log, err := task.LoadLog(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
+			log, err := task.LoadLog(t.Context(), filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
 			if err != nil || len(log.Rows) < 60 {
 				t.Errorf("the log keeps %v (%v)", log, err)
 			}
@@ -349,7 +349,7 @@ func TestMistypedVariable(t *testing.T) {
 func TestParquet(t *testing.T) {
 	dir, _ := output(t, []string{"CHAMTOOL_LOG_FORMAT=csv,parquet"}, small...)
 	logs := filepath.Join(dir, "logs")
-	text, err := task.LoadLog(filepath.Join(logs, "chamtool_rank_0.csv"), task.FormatCSV)
+	text, err := task.LoadLog(t.Context(), filepath.Join(logs, "chamtool_rank_0.csv"), task.FormatCSV)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +388,7 @@ func TestPatchedPredictions(t *testing.T) {
 // tasks, or of its iterations' sums.
 func extremes(t *testing.T, r host.Run, tasks bool) (least, most float64) {
 	t.Helper()
-	log, err := task.LoadLog(filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
+	log, err := task.LoadLog(t.Context(), filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.FormatCSV)
 	if err != nil {
 		t.Fatal(err)
 	}

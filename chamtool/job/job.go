@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ var names = []*regexp.Regexp{
 const summaries, kinds = 3, 4
 
 // Load reads a folder of logs.
-func Load(dir string) (*Job, error) {
+func Load(ctx context.Context, dir string) (*Job, error) {
 	files, err := find(dir)
 	if err != nil {
 		return nil, err
@@ -54,8 +55,14 @@ func Load(dir string) (*Job, error) {
 	j := &Job{Dir: dir}
 	count := 0
 	for _, rank := range slices.Sorted(maps.Keys(files)) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		count = max(count, rank+1)
-		count = max(count, j.rank(rank, files[rank]))
+		count = max(count, j.rank(ctx, rank, files[rank]))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // a log that was cut short is none that is torn
 	}
 	if len(j.Ranks) == 0 {
 		return nil, errors.Join(append([]error{fmt.Errorf("%s: %w", dir, ErrNoLogs)}, j.Reasons...)...)
@@ -92,7 +99,7 @@ func find(dir string) (map[int][kinds]string, error) {
 }
 
 // rank reads one rank's files, and returns how many ranks its summary tells of.
-func (j *Job) rank(rank int, files [kinds]string) (ranks int) {
+func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks int) {
 	one := Rank{Rank: rank}
 	if files[summaries] != "" {
 		if s, err := readSummary(files[summaries]); err != nil {
@@ -105,7 +112,7 @@ func (j *Job) rank(rank int, files [kinds]string) (ranks int) {
 		if path == "" {
 			continue
 		}
-		log, err := task.LoadLog(path, task.FormatAuto)
+		log, err := task.LoadLog(ctx, path, task.FormatAuto)
 		if err != nil {
 			j.Reasons = append(j.Reasons, err)
 			continue

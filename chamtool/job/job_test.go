@@ -58,7 +58,7 @@ func folder(t *testing.T, ranks ...int) string {
 
 func load(t *testing.T, dir string) *job.Job {
 	t.Helper()
-	j, err := job.Load(dir)
+	j, err := job.Load(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +96,10 @@ func TestMissingAndTornRanks(t *testing.T) {
 }
 
 func TestNoLogs(t *testing.T) {
-	if _, err := job.Load(t.TempDir()); !errors.Is(err, job.ErrNoLogs) {
+	if _, err := job.Load(t.Context(), t.TempDir()); !errors.Is(err, job.ErrNoLogs) {
 		t.Error(err)
 	}
-	if _, err := job.Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := job.Load(t.Context(), filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

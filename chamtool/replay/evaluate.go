@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -76,7 +77,7 @@ type Pair struct {
 }
 
 // EvaluateTasks judges task models on logs of runs.
-func EvaluateTasks(logs []*task.Log, split Split, o perfmodel.Options) (*Result, error) {
+func EvaluateTasks(ctx context.Context, logs []*task.Log, split Split, o perfmodel.Options) (*Result, error) {
 	model := perfmodel.New(o)
 	learned := map[*perfmodel.Footprint]bool{}
 	r := &Result{}
@@ -88,6 +89,9 @@ func EvaluateTasks(logs []*task.Log, split Split, o perfmodel.Options) (*Result,
 		}
 		cuts[i] = cut
 		for _, row := range l.Rows[:cut] {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			e := model.Entry(row.Entry)
 			fp := e.Footprint(row.Sizes)
 			e.Observe(fp, row.Seconds)
@@ -102,6 +106,9 @@ func EvaluateTasks(logs []*task.Log, split Split, o perfmodel.Options) (*Result,
 	unknown := 0
 	for i, l := range logs {
 		for _, row := range l.Rows[cuts[i]:] {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			e := model.Entry(row.Entry)
 			fp := e.Footprint(row.Sizes)
 			p, err := e.Predict(fp)

@@ -61,7 +61,7 @@ func TestTasks(t *testing.T) {
 		{"NaN", replay.Split{Fraction: math.NaN()}, 0, 0, 0, replay.ErrSplit},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := replay.EvaluateTasks(logs, tt.split, perfmodel.Options{})
+			r, err := replay.EvaluateTasks(t.Context(), logs, tt.split, perfmodel.Options{})
 			if !errors.Is(err, tt.err) {
 				t.Fatalf("error %v, want %v", err, tt.err)
 			}
@@ -87,7 +87,7 @@ func TestUnknownFunctionsAreNotJudged(t *testing.T) {
 		return strings.Repeat("0,0,local,"+entry+",8,0,,0,,0.5,,\n", n)
 	}
 	logs := read(t, task.FormatCSV, header+row("f", 30)+row("g", 10))
-	r, err := replay.EvaluateTasks(logs, replay.Split{Rows: 20}, perfmodel.Options{})
+	r, err := replay.EvaluateTasks(t.Context(), logs, replay.Split{Rows: 20}, perfmodel.Options{})
 	if err != nil || r.Test != 10 || len(r.Warnings) == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -129,14 +129,14 @@ func data(t *testing.T, parts ...string) string {
 func TestRecordedTasks(t *testing.T) {
 	var logs []*task.Log
 	for rank := range 4 {
-		l, err := task.LoadLog(data(t, "mxm-tasks", fmt.Sprintf("chamtool_logfile_rank_%d.csv", rank)), task.FormatMXM)
+		l, err := task.LoadLog(t.Context(), data(t, "mxm-tasks", fmt.Sprintf("chamtool_logfile_rank_%d.csv", rank)), task.FormatMXM)
 		if err != nil {
 			t.Fatal(err)
 		}
 		logs = append(logs, l)
 	}
 	for _, model := range []string{perfmodel.Auto, "local"} {
-		r, err := replay.EvaluateTasks(logs, replay.Split{Fraction: 0.3}, perfmodel.Options{Serve: model})
+		r, err := replay.EvaluateTasks(t.Context(), logs, replay.Split{Fraction: 0.3}, perfmodel.Options{Serve: model})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestRecordedTasks(t *testing.T) {
 			t.Errorf("%v: %d/%d: MAPE %.2f, median %.2f, R2 %.4f", model, r.Train, r.Test, *r.MAPE, *r.MedianAPE, *r.R2)
 		}
 	}
-	r, err := replay.EvaluateTasks(logs, replay.Split{Files: []string{logs[0].Name, logs[1].Name}}, perfmodel.Options{})
+	r, err := replay.EvaluateTasks(t.Context(), logs, replay.Split{Files: []string{logs[0].Name, logs[1].Name}}, perfmodel.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestRecordedTasks(t *testing.T) {
 // 14 rows R2 .94 to .97 for the latter.
 func TestRecordedLoads(t *testing.T) {
 	for file, most := range map[string]float64{"osc_cc_runtime_dataset_r0_nmax100.csv": 3.2, "osc_cc_runtime_dataset_r1_nmax100.csv": 3.4} {
-		l, err := task.LoadLog(data(t, "samoa-osc", file), task.FormatAR)
+		l, err := task.LoadLog(t.Context(), data(t, "samoa-osc", file), task.FormatAR)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func TestFormatsAreRecognised(t *testing.T) {
 	if err := dataset.Save(path, csv.Rows, dataset.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := LoadLog(path, FormatAuto); err != nil || l.Format != FormatParquet || len(l.Rows) != 1 || l.Rows[0].Seconds != 0.2 {
+	if l, err := LoadLog(t.Context(), path, FormatAuto); err != nil || l.Format != FormatParquet || len(l.Rows) != 1 || l.Rows[0].Seconds != 0.2 {
 		t.Errorf("%+v (%v)", l, err)
 	}
 }
@@ -58,7 +58,7 @@ func TestNoFormat(t *testing.T) {
 	if _, err := ReadLog(strings.NewReader(""), "log", FormatAuto); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	if _, err := LoadLog(filepath.Join(t.TempDir(), "none"), FormatAuto); !errors.Is(err, os.ErrNotExist) {
+	if _, err := LoadLog(t.Context(), filepath.Join(t.TempDir(), "none"), FormatAuto); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

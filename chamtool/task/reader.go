@@ -2,6 +2,7 @@ package task
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,15 +61,28 @@ type Log struct {
 // parquetMagic is how a Parquet file begins.
 const parquetMagic = "PAR1"
 
-// LoadLog reads a log, packed by gzip or not. Bad lines are diagnostics; the error matches [ErrEmpty]
-// where no line is left.
-func LoadLog(path string, format Format) (*Log, error) {
+// LoadLog reads a log, packed by gzip or not. Bad lines are diagnostics; the error
+// matches [ErrEmpty] where no line is left, or is the context's.
+func LoadLog(ctx context.Context, path string, format Format) (*Log, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadLog(f, path, format)
+	return ReadLog(cancelled{ctx, f}, path, format)
+}
+
+// cancelled is a reader that ends with its context.
+type cancelled struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c cancelled) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
 }
 
 // ReadLog is LoadLog for a reader; the name is for messages.

@@ -7,6 +7,7 @@ package main
 import "C"
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/bits"
@@ -297,7 +298,7 @@ func (c *consumer) parquet() {
 		return
 	}
 	from := filepath.Join(c.dir, session.LogName(c.rank, "csv"))
-	log, err := task.LoadLog(from, task.FormatCSV)
+	log, err := task.LoadLog(context.Background(), from, task.FormatCSV)
 	if err == nil {
 		err = dataset.Save(filepath.Join(c.dir, session.LogName(c.rank, "parquet")), log.Rows, dataset.Options{})
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -38,11 +39,11 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 			} else if given == 1 && !cmd.Flags().Changed("train-fraction") {
 				split.Fraction = 0
 			}
-			logs, err := loadLogs(env, slices.Concat(args, missing(split.Files, args)), f)
+			logs, err := loadLogs(cmd.Context(), env, slices.Concat(args, missing(split.Files, args)), f)
 			if err != nil {
 				return err
 			}
-			result, err := evaluate(logs, split, model, recursive)
+			result, err := evaluate(cmd.Context(), logs, split, model, recursive)
 			if err != nil {
 				return err
 			}
@@ -61,7 +62,7 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 	return c
 }
 
-func evaluate(logs []*task.Log, split replay.Split, model string, recursive bool) (*replay.Result, error) {
+func evaluate(ctx context.Context, logs []*task.Log, split replay.Split, model string, recursive bool) (*replay.Result, error) {
 	for _, l := range logs[1:] {
 		if l.Format != logs[0].Format {
 			return nil, cli.Usagef("%s is in the format %s and %s in %s: judge them apart", logs[0].Name, logs[0].Format, l.Name, l.Format)
@@ -81,7 +82,7 @@ func evaluate(logs []*task.Log, split replay.Split, model string, recursive bool
 	if err != nil {
 		return nil, err
 	}
-	return replay.EvaluateTasks(logs, split, options)
+	return replay.EvaluateTasks(ctx, logs, split, options)
 }
 
 // modelOptions are the options of a task model named on the command line.
@@ -112,13 +113,13 @@ func missing(names, others []string) (out []string) {
 }
 
 // loadLogs reads files and says what was dropped of them.
-func loadLogs(env *cli.Env, paths []string, f task.Format) ([]*task.Log, error) {
+func loadLogs(ctx context.Context, env *cli.Env, paths []string, f task.Format) ([]*task.Log, error) {
 	if len(paths) == 0 {
 		return nil, cli.Usagef("no file given")
 	}
 	var logs []*task.Log
 	for _, path := range paths {
-		l, err := task.LoadLog(path, f)
+		l, err := task.LoadLog(ctx, path, f)
 		if err != nil {
 			return nil, err
 		}

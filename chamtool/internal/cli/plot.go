@@ -24,7 +24,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return cli.Usagef("--format: %w", err)
 			}
-			logs, err := loadLogs(env, args, f)
+			logs, err := loadLogs(cmd.Context(), env, args, f)
 			if err != nil {
 				return err
 			}
@@ -32,7 +32,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 			switch what {
 			case "predicted", "error":
 				var r *replay.Result
-				if r, err = evaluate(logs, replay.Split{Fraction: fraction}, model, false); err == nil {
+				if r, err = evaluate(cmd.Context(), logs, replay.Split{Fraction: fraction}, model, false); err == nil {
 					c = pairs(r.Pairs, what)
 				}
 			case "load":

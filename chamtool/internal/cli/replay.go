@@ -31,7 +31,7 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			logs, err := loadLogs(env, args, f)
+			logs, err := loadLogs(cmd.Context(), env, args, f)
 			if err != nil {
 				return err
 			}

@@ -21,8 +21,8 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 each iteration, the worst ranks and functions, how well tasks were predicted,
 and how many moved. Ranks whose log is missing or torn are named.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			j, err := job.Load(args[0])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := job.Load(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
