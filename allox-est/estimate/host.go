@@ -50,11 +50,11 @@ func hostOf(runs []journal.Run) host {
 
 func (h host) known() bool { return h.past.Runs >= fewestPast }
 
-// drawn is what the host says of a run to come: its speed is drawn from that of
+// shrunk is what the host says of a run to come: its speed is shrunk from that of
 // runs towards the host's mean, as far as theirs does not last (a run's speed
 // follows the one before as a first-order process). It is a factor of processor
 // time, and what is left open of it.
-func (h host) drawn(p pace, runs []journal.Run) (factor float64, left prior) {
+func (h host) shrunk(p response, runs []journal.Run) (factor float64, left prior) {
 	left = h.spread
 	left.sd *= p.follows(h)
 	if !h.known() || p.older {
@@ -74,7 +74,7 @@ func (h host) drawn(p pace, runs []journal.Run) (factor float64, left prior) {
 // follows is how much of a change of the host's speed the job may show. The slope
 // over single epochs is too low where their few readings are not exact, so that on
 // a virtual machine it is no less than was believed before looking.
-func (p pace) follows(h host) float64 {
+func (p response) follows(h host) float64 {
 	switch {
 	case p.older:
 		return 0

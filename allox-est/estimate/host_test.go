@@ -35,16 +35,16 @@ func TestHostOf(t *testing.T) {
 
 func TestFollows(t *testing.T) {
 	for _, c := range []struct {
-		p       pace
+		p       response
 		virtual bool
 		want    float64
 	}{
-		{pace{sensitivity: 0.8, doubt: 0.6}, false, 0.8},
-		{pace{sensitivity: 0.8, doubt: 0.6}, true, 1},
-		{pace{sensitivity: 0.1, doubt: 0.1}, true, sensitivityPrior},
-		{pace{useless: true}, true, sensitivityPrior},
-		{pace{useless: true}, false, 0},
-		{olderPace, true, 0},
+		{response{sensitivity: 0.8, doubt: 0.6}, false, 0.8},
+		{response{sensitivity: 0.8, doubt: 0.6}, true, 1},
+		{response{sensitivity: 0.1, doubt: 0.1}, true, sensitivityPrior},
+		{response{useless: true}, true, sensitivityPrior},
+		{response{useless: true}, false, 0},
+		{olderResponse, true, 0},
 	} {
 		if got := c.p.follows(host{virtual: c.virtual}); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%+v, virtual %v: %v, want %v", c.p, c.virtual, got, c.want)

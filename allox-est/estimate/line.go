@@ -30,9 +30,9 @@ func (e *Estimate) line(runs []journal.Run, job Job, s Settings) error {
 	e.CPU = fit(func(r journal.Run) float64 { return r.CPU })
 	e.Uncontended = fit(QuietWall)
 	if fast, _, ok := speeds(runs); ok {
-		p := paceOf(nil, tracks{}, shape{})
+		p := responseOf(nil, tracks{}, shape{})
 		if runs[0].YardstickWork == "" {
-			p = olderPace
+			p = olderResponse
 		}
 		e.Reference = &Reference{
 			Yardstick: fast, Sensitivity: p.sensitivity, work: runs[0].YardstickWork,

@@ -26,7 +26,7 @@ type location struct {
 // groups themselves show is added (method of moments of the one-way random
 // effects model, Searle, Casella and McCulloch 1992, section 3.6). Blur is the
 // standard deviation with which the sum of a group was measured.
-func locate(groups [][]float64, method Method, speed prior, blur float64) location {
+func locate(groups [][]float64, method Method, speed prior, cutting float64) location {
 	var all []float64
 	var squares, balance float64
 	for _, g := range groups {
@@ -61,12 +61,12 @@ func locate(groups [][]float64, method Method, speed prior, blur float64) locati
 	}
 	spread, spreadDF := speed.moderate(grand, shown, shownDF)
 
-	if spread+noise+blur == 0 { // a quantity that is always 0, such as the CPU time of a job that sleeps
+	if spread+noise+cutting == 0 { // a quantity that is always 0, such as the CPU time of a job that sleeps
 		return location{mean: grand, withinDF: noiseDF, spreadDF: spreadDF}
 	}
 	var weights, level, within, between float64
 	for _, g := range groups {
-		own := noise*varianceOfMean(len(g), r) + blur*blur/float64(len(g)*len(g))
+		own := noise*varianceOfMean(len(g), r) + cutting*cutting/float64(len(g)*len(g))
 		w := 1 / (spread + own)
 		weights += w
 		level += w * mean(g)

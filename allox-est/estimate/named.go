@@ -9,8 +9,8 @@ import (
 	"github.com/foretime/foretime/allox-est/journal"
 )
 
-// told is a cost that a job gave a name and a time within an epoch.
-type told struct {
+// namedCost is a cost that a job gave a name and a time within an epoch.
+type namedCost struct {
 	name    string
 	number  int // of the epoch, from 1
 	seconds float64
@@ -28,12 +28,12 @@ func (t *track) takeCosts(r journal.Run, wall []float64) {
 		}
 		seconds := min(t.epochs[k], whole[k]*c.Seconds/wall[c.Lap])
 		t.epochs[k] -= seconds
-		same := slices.IndexFunc(t.costs, func(o told) bool { return o.name == c.Name && o.number == t.first+k })
+		same := slices.IndexFunc(t.costs, func(o namedCost) bool { return o.name == c.Name && o.number == t.first+k })
 		if same >= 0 {
 			t.costs[same].seconds += seconds
 			continue
 		}
-		t.costs = append(t.costs, told{c.Name, t.first + k, seconds})
+		t.costs = append(t.costs, namedCost{c.Name, t.first + k, seconds})
 	}
 }
 
@@ -133,7 +133,7 @@ func (o *occurrence) numbers(t track) []int {
 }
 
 func (t track) has(name string, number int) bool {
-	return slices.ContainsFunc(t.costs, func(c told) bool { return c.name == name && c.number == number })
+	return slices.ContainsFunc(t.costs, func(c namedCost) bool { return c.name == name && c.number == number })
 }
 
 // spent are the seconds of a cost, one by one.
@@ -173,7 +173,7 @@ func (m model) occurring(ts []track, o occurrence) (p part, below, above float64
 // unknown warns of costs that jobs told and whose period is not known.
 func (s shape) unknown(ts []track) []error {
 	var w []error
-	for _, o := range s.told {
+	for _, o := range s.reported {
 		if !o.known {
 			w = append(w, fmt.Errorf("%w: %s, %d seen; the job file may say how often it comes (every)", ErrRecurring, o.name, len(o.spent(ts))))
 		}

@@ -13,47 +13,47 @@ import (
 
 // bySegments estimates from the laps of the runs that tell them.
 func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
-	var told []journal.Run
+	var marked []journal.Run
 	for _, r := range runs {
 		if len(r.Laps) > 2 {
-			told = append(told, r)
+			marked = append(marked, r)
 		}
 	}
-	if len(told) == 0 {
+	if len(marked) == 0 {
 		if s.Method != Auto {
 			return fmt.Errorf("%s: %w", s.Method, ErrNoLaps)
 		}
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: a line over %d whole runs", ErrUntold, len(runs)))
 		return e.line(runs, job, s)
 	}
-	if n := len(runs) - len(told); n > 0 {
+	if n := len(runs) - len(marked); n > 0 {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %d of %d runs left out", ErrUntold, n, len(runs)))
 	}
 
-	t := split(told, job)
-	settled := t.settle()
-	pace := paceOf(told, t, shape{})
-	shape := look(pace.level(told, t), job.Every)
-	pace = paceOf(told, t, shape)
+	t := split(marked, job)
+	settled := t.uncontended()
+	response := responseOf(marked, t, shape{})
+	shape := look(response.level(marked, t), job.Every)
+	response = responseOf(marked, t, shape)
 	method := s.Method
 	if method == Auto {
 		method = decide(&t, shape)
 	}
-	host := hostOf(told)
-	towards, left := host.drawn(pace, told)
-	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: pace.prior(told).widened(left)}
-	m.blur = blur(told)
+	host := hostOf(marked)
+	correction, left := host.shrunk(response, marked)
+	m := model{epochs: job.Epochs, level: s.Level, method: method, shape: shape, speed: response.prior(marked).widened(left)}
+	m.cutting = cutting(marked)
 	onCPU := m // processor time varies with the machine's speed as a whole
 	m.speed.sd *= busy(&t)
 	share := busy(&t)
 	e.hostDoubt = host.unknown(left, share)
-	e.Uncontended = m.predict(t.quiet).Times(1 + share*(towards-1))
-	e.CPU = onCPU.predict(t.cpu).Times(towards)
+	e.Uncontended = m.predict(t.quiet).Times(1 + share*(correction-1))
+	e.CPU = onCPU.predict(t.cpu).Times(correction)
 	lasting := contended(settled, t.quiet)
 	asNow := m
-	asNow.speed, asNow.blur = m.speed.with(lasting), 0 // wall times are the job's own
+	asNow.speed, asNow.cutting = m.speed.with(lasting), 0 // wall times are the job's own
 	wall := asNow.predict(settled)
-	e.Wall = wall.Times(1 + share*(towards-1))
+	e.Wall = wall.Times(1 + share*(correction-1))
 	e.Wall.Low = max(e.Wall.Low, min(e.Uncontended.Low, e.Wall.Value)) // no contention is the least
 	if t.contended > 0 {
 		// What slowed the samples for a while may slow the job as often.
@@ -63,11 +63,11 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 	if lasting > 0.1 {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %.0f %% of the %ss' time was spent waiting for a processor; the job's will be as long only if the machine stays as busy", ErrContention, 100*lasting, job.unit()))
 	}
-	if crowd := crowd(told); job.Device == "cpu" && crowd > 1.2 && lasting < 1-1/crowd {
+	if load := meanLoad(marked); job.Device == "cpu" && load > 1.2 && lasting < 1-1/load {
 		// The samples were lucky; a fair share of the processors is less. A job
 		// waits for a processor only when it would compute.
-		e.Wall.High = max(e.Wall.High, (1+busy(&t)*(crowd-1))*e.Uncontended.Value)
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: the load was %.1f times the processors, yet the samples waited little; the upper end allows for a fair share", ErrContention, crowd))
+		e.Wall.High = max(e.Wall.High, (1+busy(&t)*(load-1))*e.Uncontended.Value)
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: the load was %.1f times the processors, yet the samples waited little; the upper end allows for a fair share", ErrContention, load))
 	}
 	e.Segments = &Segments{Setup: wall.setup, WarmUp: shape.warm, Epoch: wall.epoch, Teardown: wall.teardown, Period: shape.period, Costs: m.costs(settled)}
 	for _, c := range e.Segments.Costs {
@@ -75,22 +75,22 @@ func (e *Estimate) bySegments(runs []journal.Run, job Job, s Settings) error {
 			e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %w: %s, every %d %ss; the upper end allows it the time of one", ErrUnsure, ErrUnmet, c.Name, c.Every, job.unit()))
 		}
 	}
-	e.reference(told, t, m, pace, host)
+	e.reference(marked, t, m, response, host)
 	if e.hostDoubt != "" {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %s earlier runs; the intervals allow for it", ErrVirtual, e.hostDoubt))
 	}
-	if pace.useless {
+	if response.useless {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: no correction by it", ErrYardstick))
 	}
 	e.Method = m.name(s.Method)
-	e.Warnings = append(e.Warnings, shape.warnings(pace.level(told, t), job.unit())...)
+	e.Warnings = append(e.Warnings, shape.warnings(response.level(marked, t), job.unit())...)
 	return nil
 }
 
-// blur is how exactly processor time and wait are cut at the two ends of a
+// cutting is the standard error with which processor time and wait are cut at the two ends of a
 // run's epochs: they are read every 20 ms, later on a busy machine, and taken
 // to grow evenly between.
-func blur(runs []journal.Run) float64 {
+func cutting(runs []journal.Run) float64 {
 	const interval = 0.020
 	var gaps []float64
 	for _, r := range runs {
@@ -104,9 +104,9 @@ func blur(runs []journal.Run) float64 {
 	return math.Sqrt(2) * mean(gaps) / math.Sqrt(12)
 }
 
-// crowd returns the mean load average per processor while sampling; 0 where it
+// meanLoad returns the mean load average per processor while sampling; 0 where it
 // is not told.
-func crowd(runs []journal.Run) float64 {
+func meanLoad(runs []journal.Run) float64 {
 	var perCPU []float64
 	for _, r := range runs {
 		if r.CPUs > 0 {
@@ -172,12 +172,12 @@ func (p prior) with(waited float64) prior {
 
 // model predicts the total of a quantity over a whole job.
 type model struct {
-	epochs int
-	level  float64
-	method Method
-	shape  shape
-	speed  prior
-	blur   float64 // of a run's epochs together, in seconds
+	epochs  int
+	level   float64
+	method  Method
+	shape   shape
+	speed   prior
+	cutting float64 // of a run's epochs together, in seconds
 }
 
 // name tells the method, and under Auto the decision.
@@ -214,7 +214,7 @@ func (m model) predict(ts []track) total {
 
 	parts := append([]part{setup, teardown, warmUp}, steady...)
 	below, above := rare.mean-extra.low, extra.high-rare.mean
-	for _, o := range m.shape.told {
+	for _, o := range m.shape.reported {
 		p, less, more := m.occurring(ts, o)
 		parts, below, above = append(parts, p), below+less, above+more
 	}
@@ -301,11 +301,11 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 		}
 	}
 	if len(groups) == 0 { // every epoch stands out: none does
-		m.shape = shape{warm: m.shape.warm, out: blank(m.shape.out), told: m.shape.told}
+		m.shape = shape{warm: m.shape.warm, out: blank(m.shape.out), reported: m.shape.reported}
 		return m.steady(ts, warm)
 	}
 	count := float64(max(0, m.epochs-warm-hidden(ts)))
-	l := locate(groups, m.method, m.speed, m.blur)
+	l := locate(groups, m.method, m.speed, m.cutting)
 	parts = []part{
 		{count * l.mean, count*count*l.within + count*l.noise, l.withinDF},
 		{0, count * count * (l.between + l.spread), l.spreadDF},
@@ -410,7 +410,7 @@ func (m model) costs(ts []track) []Cost {
 		}
 		costs = append(costs, cost)
 	}
-	for _, o := range m.shape.told {
+	for _, o := range m.shape.reported {
 		seconds := mean(o.spent(ts))
 		costs = append(costs, Cost{Name: o.name, Every: o.period, Seconds: &seconds})
 	}

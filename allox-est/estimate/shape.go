@@ -18,7 +18,7 @@ type shape struct {
 	// whose number leaves the remainder offset.
 	period, offset int
 	named          []named
-	told           []occurrence // by the job itself, and not in the epochs
+	reported       []occurrence // by the job itself, and not in the epochs
 }
 
 // named is a cost with a known period: it comes in the epochs whose number leaves
@@ -40,13 +40,13 @@ func (c named) among(warm, n int) int {
 // evaluates in epochs 1, 1+p, 1+2p... begins with one that looks like warm-up
 // and comes again. Costs with a known period are taken out before.
 func look(ts []track, every map[string]int) shape {
-	told := byName(ts, every)
+	reported := byName(ts, every)
 	every = maps.Clone(every)
-	for _, c := range told {
+	for _, c := range reported {
 		delete(every, c.name)
 	}
 	s := lookAt(ts, every)
-	s.told = told
+	s.reported = reported
 	return s
 }
 

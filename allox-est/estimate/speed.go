@@ -36,8 +36,8 @@ func speeds(runs []journal.Run) (fast, slow float64, ok bool) {
 	return fast, slow, fast > 0
 }
 
-// pace is how a job follows the yardstick.
-type pace struct {
+// response is how a job follows the yardstick.
+type response struct {
 	// sensitivity is the power of the yardstick that the processor time goes
 	// with.
 	sensitivity float64
@@ -50,7 +50,7 @@ type pace struct {
 	older bool
 }
 
-var olderPace = pace{sensitivity: 1, older: true}
+var olderResponse = response{sensitivity: 1, older: true}
 
 // What is believed of a sensitivity before looking: anything from none to all.
 const (
@@ -58,16 +58,16 @@ const (
 	sensitivitySD    = 0.5
 )
 
-// paceOf finds the sensitivity from the steady epochs of all runs: the slope of
+// responseOf finds the sensitivity from the steady epochs of all runs: the slope of
 // the logarithm of their processor time over that of the yardstick beside them,
 // combined with the belief before looking (the posterior mean of a normal slope
 // with a normal prior). What the yardstick does not explain draws it towards 0,
 // a yardstick that hardly changed leaves it where it was.
-func paceOf(runs []journal.Run, t tracks, s shape) pace {
+func responseOf(runs []journal.Run, t tracks, s shape) response {
 	var xs, ys []float64
 	for i, r := range runs {
 		if len(r.Yardstick) > 0 && r.YardstickWork == "" {
-			return olderPace
+			return olderResponse
 		}
 		for k, c := range t.cpu[i].epochs {
 			if k < s.warm || s.out != nil && s.out[i][k] || c <= 0 || k+1 >= len(r.LapYardstick) || r.LapYardstick[k+1] <= 0 {
@@ -77,7 +77,7 @@ func paceOf(runs []journal.Run, t tracks, s shape) pace {
 			ys = append(ys, math.Log(c))
 		}
 	}
-	p := pace{sensitivity: sensitivityPrior, doubt: sensitivitySD}
+	p := response{sensitivity: sensitivityPrior, doubt: sensitivitySD}
 	df := float64(len(xs) - 2)
 	if df < 1 {
 		return p
@@ -99,14 +99,14 @@ func paceOf(runs []journal.Run, t tracks, s shape) pace {
 	p.sensitivity = max(0, (sxy/noise+sensitivityPrior*before)/known)
 	p.doubt = 1 / math.Sqrt(known)
 	if p.doubt < sensitivitySD/2 && p.sensitivity < 2*p.doubt {
-		return pace{useless: true} // well enough known, and not different from none
+		return response{useless: true} // well enough known, and not different from none
 	}
 	return p
 }
 
 // factor takes a processor time from where the yardstick takes from seconds to
 // where it takes to.
-func (p pace) factor(to, from float64) float64 {
+func (p response) factor(to, from float64) float64 {
 	if !(from > 0) {
 		return 1
 	}
@@ -115,7 +115,7 @@ func (p pace) factor(to, from float64) float64 {
 
 // lapFactors are the factors of a run's laps to the speed to. A lap without a
 // reading has its run's speed.
-func (p pace) lapFactors(r journal.Run, to float64) []float64 {
+func (p response) lapFactors(r journal.Run, to float64) []float64 {
 	run := p.factor(to, Speed(r))
 	fs := make([]float64, len(r.Laps))
 	for i := range fs {
@@ -134,7 +134,7 @@ func (ref *Reference) CPUOf(r journal.Run) float64 {
 	if ref == nil || len(r.Yardstick) == 0 || r.YardstickWork != ref.work {
 		return math.NaN()
 	}
-	p := pace{sensitivity: ref.Sensitivity}
+	p := response{sensitivity: ref.Sensitivity}
 	var laps, at float64
 	if len(r.LapCPU) == len(r.Laps) {
 		for i, f := range p.lapFactors(r, ref.Yardstick) {
@@ -150,7 +150,7 @@ func (ref *Reference) CPUOf(r journal.Run) float64 {
 
 // reference adds the estimates at the fastest speed that the yardstick showed:
 // the times of each lap are scaled by the speed beside it.
-func (e *Estimate) reference(runs []journal.Run, t tracks, m model, p pace, h host) {
+func (e *Estimate) reference(runs []journal.Run, t tracks, m model, p response, h host) {
 	fast, _, ok := speeds(runs)
 	if !ok {
 		return
@@ -175,7 +175,7 @@ func (e *Estimate) reference(runs []journal.Run, t tracks, m model, p pace, h ho
 }
 
 // cpuAt is the processor time of runs at the speed to.
-func (p pace) cpuAt(runs []journal.Run, t tracks, to float64) []track {
+func (p response) cpuAt(runs []journal.Run, t tracks, to float64) []track {
 	out := make([]track, len(runs))
 	for i, r := range runs {
 		out[i] = t.cpu[i].times(p.lapFactors(r, to))
@@ -185,7 +185,7 @@ func (p pace) cpuAt(runs []journal.Run, t tracks, to float64) []track {
 
 // quietAt is the undisturbed time of runs at the speed to. What of it was not
 // spent computing does not depend on the speed.
-func (p pace) quietAt(runs []journal.Run, t tracks, to float64) []track {
+func (p response) quietAt(runs []journal.Run, t tracks, to float64) []track {
 	out := make([]track, len(runs))
 	for i, r := range runs {
 		fs := p.lapFactors(r, to)
@@ -205,7 +205,7 @@ func (p pace) quietAt(runs []journal.Run, t tracks, to float64) []track {
 // level is the undisturbed time with the differences in speed taken out, in
 // which the job's own course shows. An older journal's readings are too far
 // from the laps for that.
-func (p pace) level(runs []journal.Run, t tracks) []track {
+func (p response) level(runs []journal.Run, t tracks) []track {
 	fast, _, ok := speeds(runs)
 	if !ok || p.older {
 		return t.quiet
@@ -238,7 +238,7 @@ func (t track) times(fs []float64) track {
 var steadyMachine = prior{sd: 0.01, df: 2}
 
 // prior is the variation from run to run that the job owes to the machine.
-func (p pace) prior(runs []journal.Run) prior {
+func (p response) prior(runs []journal.Run) prior {
 	if p.older {
 		return olderPrior(runs)
 	}

@@ -15,7 +15,7 @@ type track struct {
 	epochs          []float64
 	first           int // number of the first epoch, from 1
 	run             int // epochs of the run, those in set-up or teardown included
-	costs           []told
+	costs           []namedCost
 }
 
 // tracks are the quantities of all runs with laps.
@@ -118,10 +118,10 @@ func calm(ratios []float64) float64 {
 	return stats.Median(sorted[:max(1, n)])
 }
 
-// settle returns the wall tracks with epochs that were slowed more than the
+// uncontended returns the wall tracks with epochs that were slowed more than the
 // others set to the contention that is usual in the samples, and counts them.
 // Contention that lasts is usual and stays.
-func (t *tracks) settle() []track {
+func (t *tracks) uncontended() []track {
 	var factors []float64
 	for s, w := range t.wall {
 		for i, x := range w.epochs {

@@ -69,8 +69,8 @@ func (p Plan) done(runs, good []journal.Run, device string) bool {
 	if n%2 != 0 {
 		return false // a pair is made whole
 	}
-	told := slices.ContainsFunc(good, func(r journal.Run) bool { return len(r.Laps) > 2 })
-	if n == 0 || n == 2 && !told {
+	marked := slices.ContainsFunc(good, func(r journal.Run) bool { return len(r.Laps) > 2 })
+	if n == 0 || n == 2 && !marked {
 		return false // two whole runs give a line, but no interval
 	}
 	if most := p.Spec.Sample.Repeats; most > 0 && n >= 2*most {

@@ -232,7 +232,7 @@ func history(env *cli.Env, path string) *yardstick.History {
 // watch draws what is left of the budget, and logs runs that failed.
 func watch(env *cli.Env, spec *jobspec.Spec) (progress func(sampling.Event), done func()) {
 	var bar *cli.Progress
-	told := map[string]bool{} // failures
+	warned := map[string]bool{} // of failures
 	return func(e sampling.Event) {
 			if bar == nil {
 				bar = env.Progress("", 100)
@@ -244,8 +244,8 @@ func watch(env *cli.Env, spec *jobspec.Spec) (progress func(sampling.Event), don
 			} else {
 				bar.Describe(fmt.Sprintf("%s on %s: whole run of %d epochs", spec.Name, e.Step.Device, e.Step.Epochs))
 			}
-			if e.Run != nil && e.Run.Failed() && !told[e.Step.Device+e.Run.Error] {
-				told[e.Step.Device+e.Run.Error] = true
+			if e.Run != nil && e.Run.Failed() && !warned[e.Step.Device+e.Run.Error] {
+				warned[e.Step.Device+e.Run.Error] = true
 				env.Log.Warnf("%s on %s, %d epochs: %s", spec.Name, e.Step.Device, e.Step.Epochs, e.Run.Error)
 			}
 		}, func() {
