@@ -30,10 +30,8 @@ func NewTracker(level float64) (*Tracker, error) {
 	return &Tracker{level: level, factor: 1}, nil
 }
 
-// Apply is p with both ends moved by the factor as it stands.
-func (t *Tracker) Apply(p Prediction) Prediction { return p.Widened(t.factor) }
-
-// Factor is how far the ends are moved; 1 before any truth.
+// Factor is how far the ends of the next interval are to be moved, see
+// [Prediction.Widened]; 1 before any truth.
 func (t *Tracker) Factor() float64 { return t.factor }
 
 // Observe learns from a truth and the interval that had not been moved. One that
