@@ -76,7 +76,7 @@ vuln: ## known vulnerabilities in what the programs call; their database is fetc
 	$(foreach m,$(MODULES),cd $(CURDIR)/$(m) && $(CURDIR)/out/bin/govulncheck ./... &&) true
 
 release-check: ## rehearse a release of the last commit below out/release
-	@$(GO) run ./tools/cmd/release check v0.1.0
+	$(GO) test -count=1 -timeout=1h -run TestRehearsal -v ./tools/release -rehearse v0.1.0
 
 modules: ## the modules as a JSON list, for the CI matrix
 	@echo '[$(subst $(space),$(comma),$(patsubst %,"%",$(MODULES)))]'

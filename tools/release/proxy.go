@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/mod/module"
-
-	"github.com/foretime/foretime/tools/workspace"
 )
 
 const (
@@ -45,30 +42,6 @@ func Download(ctx context.Context, root, cache string, m module.Version) (*Downl
 	}
 	return &d, nil
 }
-
-// Publish fills a module proxy below dir with the release that is tagged in the
-// repository of ws, and returns the settings of a go command that has this proxy
-// alone, and what the go command has kept of others' modules so far.
-func Publish(ctx context.Context, ws *workspace.Workspace, version, dir string) (env []string, err error) {
-	published := filepath.Join(dir, "published")
-	for _, m := range ws.Modules {
-		if _, err := Download(ctx, ws.Root, published, module.Version{Path: m.Path, Version: version}); err != nil {
-			return nil, err
-		}
-	}
-	kept, err := command{dir: ws.Root, name: "go"}.run(ctx, "env", "GOMODCACHE")
-	if err != nil {
-		return nil, err
-	}
-	return []string{
-		"GOPROXY=" + proxyOf(published) + "," + proxyOf(strings.TrimSpace(string(kept))),
-		"GOMODCACHE=" + filepath.Join(dir, "used"), "GOSUMDB=off",
-		"GOFLAGS=-modcacherw -trimpath", // what was built before is found again, wherever dir is
-	}, nil
-}
-
-// proxyOf is the module proxy that lies in a module cache.
-func proxyOf(cache string) string { return "file://" + filepath.Join(cache, "cache", "download") }
 
 // command is a program in a folder, with variables beside the process's own.
 type command struct {

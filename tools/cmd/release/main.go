@@ -1,5 +1,5 @@
 // Command release makes a release of the workspace, as tags of its repository,
-// and rehearses it: `make release-check` calls `release check VERSION`.
+// and what its packages hold.
 package main
 
 import (
@@ -12,8 +12,8 @@ import (
 
 func main() { cli.Main(newRoot) }
 
-func newRoot(env *cli.Env) *cobra.Command {
-	root := &cobra.Command{Use: "release", Short: "make a release, or rehearse one"}
+func newRoot(*cli.Env) *cobra.Command {
+	root := &cobra.Command{Use: "release", Short: "make a release"}
 	root.AddCommand(
 		&cobra.Command{
 			Use:   "tag VERSION",
@@ -32,12 +32,6 @@ func newRoot(env *cli.Env) *cobra.Command {
 				}
 				return release.Parts(c.Context(), ws, args[0], args[1])
 			},
-		},
-		&cobra.Command{
-			Use:   "check VERSION",
-			Short: "release the last commit in a clone below out/release, install it, and start each binary alone",
-			Args:  cobra.ExactArgs(1),
-			RunE:  func(c *cobra.Command, args []string) error { return check(c.Context(), env, args[0]) },
 		},
 	)
 	return root

@@ -1,8 +1,9 @@
-package main
+package release
 
 import (
 	"context"
 	"debug/elf"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,12 +11,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
+	"testing"
 
+	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
-	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/tools/release"
 	"github.com/foretime/foretime/tools/workspace"
 )
 
@@ -28,31 +28,39 @@ type rehearsal struct {
 	env     []string // of a go command that finds the release
 }
 
-// check rehearses a release of the last commit of the checkout.
-func check(ctx context.Context, env *cli.Env, version string) error {
+var rehearsed = flag.String("rehearse", "", "version of the release to rehearse, such as v0.1.0")
+
+// TestRehearsal releases the last commit of the checkout in a clone below
+// out/release, installs it, packs it, and starts each binary alone. `make
+// release-check` runs it.
+func TestRehearsal(t *testing.T) {
+	if *rehearsed == "" {
+		t.Skip("takes minutes: make release-check")
+	}
 	ws, err := workspace.Find(".")
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	r := &rehearsal{root: ws.Root, out: filepath.Join(ws.Root, "out", "release"), version: version}
+	r := &rehearsal{root: ws.Root, out: filepath.Join(ws.Root, "out", "release"), version: *rehearsed}
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error
 	}{
 		{"tag", r.tag},
-		{"go install", r.install},
+		{"install", r.install},
 		{"package", r.pack},
 		{"libraries", r.libraries},
 		{"start", r.start},
 		{"papers", r.papers},
 	} {
-		start := time.Now()
-		if err := step.run(ctx); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
+		if !t.Run(step.name, func(t *testing.T) {
+			if err := step.run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}) {
+			return // the others need it
 		}
-		fmt.Fprintf(env.Stdout, "%-12s ok %6.1f s\n", step.name, time.Since(start).Seconds())
 	}
-	return nil
 }
 
 // tag makes the clone, its tags and a module proxy of them.
@@ -77,7 +85,7 @@ func (r *rehearsal) tag(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := release.Tag(ctx, clone, r.version); err != nil {
+	if err := Tag(ctx, clone, r.version); err != nil {
 		return err
 	}
 	if err := run(ctx, clone, nil, "git", "checkout", "--quiet", r.version); err != nil {
@@ -88,7 +96,7 @@ func (r *rehearsal) tag(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.env, err = release.Publish(ctx, r.clone, r.version, modules)
+	r.env, err = Publish(ctx, r.clone, r.version, modules)
 	return err
 }
 
@@ -280,3 +288,27 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 	}
 	return nil
 }
+
+// Publish fills a module proxy below dir with the release that is tagged in the
+// repository of ws, and returns the settings of a go command that has this proxy
+// alone, and what the go command has kept of others' modules so far.
+func Publish(ctx context.Context, ws *workspace.Workspace, version, dir string) (env []string, err error) {
+	published := filepath.Join(dir, "published")
+	for _, m := range ws.Modules {
+		if _, err := Download(ctx, ws.Root, published, module.Version{Path: m.Path, Version: version}); err != nil {
+			return nil, err
+		}
+	}
+	kept, err := command{dir: ws.Root, name: "go"}.run(ctx, "env", "GOMODCACHE")
+	if err != nil {
+		return nil, err
+	}
+	return []string{
+		"GOPROXY=" + proxyOf(published) + "," + proxyOf(strings.TrimSpace(string(kept))),
+		"GOMODCACHE=" + filepath.Join(dir, "used"), "GOSUMDB=off",
+		"GOFLAGS=-modcacherw -trimpath", // what was built before is found again, wherever dir is
+	}, nil
+}
+
+// proxyOf is the module proxy that lies in a module cache.
+func proxyOf(cache string) string { return "file://" + filepath.Join(cache, "cache", "download") }
