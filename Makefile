@@ -62,7 +62,7 @@ rivals: ## install and run what else people use beside the tools, in turn; out/r
 	@$(GO) run ./tools/cmd/rivals
 
 figures: ## run the commands of the stored results that repeat, or of RESULT, and look for their figures
-	@$(GO) run ./tools/cmd/figures $(RESULT)
+	@$(GO) test -count=1 -timeout=3h -run TestFiguresAgain -v ./tools/docs -again "$(or $(RESULT),all)"
 
 fuzz: ## every fuzz target for FUZZTIME (1m)
 	@grep -rHoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' $(MODULES) | sed 's,/[^/]*:func , ,' | while read dir name; do \

@@ -1,18 +1,207 @@
 package docs
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/foretime/foretime/tools/workspace"
 )
+
+var again = flag.String("again", "", "stored result whose command runs again, or all that repeat")
+
+// TestFiguresAgain runs the commands of stored results again and looks for their
+// figures in what they print. `make figures` runs it.
+func TestFiguresAgain(t *testing.T) {
+	if *again == "" {
+		t.Skip("takes half an hour: make figures")
+	}
+	ws, err := workspace.Find(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := strings.Fields(*again)
+	if *again == "all" {
+		if files, err = repeating(ws.Root); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			r, err := repeat(t.Context(), ws.Root, file, os.Stderr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Lacks != "" {
+				t.Skip(r)
+			}
+			if len(r.Missing) > 0 {
+				t.Error(r)
+			}
+			t.Log(r)
+		})
+	}
+}
+
+// repetition is what came of running the command of a stored result again.
+type repetition struct {
+	Lacks   string   // what the command needs and is not there: it did not run
+	Figures int      // that the result holds
+	Missing []string // those that no number of the output rounds to
+	Took    time.Duration
+}
+
+// String is one line, and one more for each figure that is missing.
+func (r repetition) String() string {
+	if r.Lacks != "" {
+		return "skipped: needs " + r.Lacks
+	}
+	head := fmt.Sprintf("%d of %d figures found again, %.0f s", r.Figures-len(r.Missing), r.Figures, r.Took.Seconds())
+	return strings.Join(append([]string{head}, r.Missing...), "\n\t")
+}
+
+// repeating returns the stored results of a checkout whose command repeats, as
+// paths below its root.
+func repeating(root string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(root, "*", "docs", "results", "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, file := range files {
+		r, err := readResult(file)
+		if err != nil {
+			return nil, err
+		}
+		if !r.Repeats {
+			continue
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, rel)
+	}
+	return found, nil
+}
+
+// errRepeats is of a result whose command is not for running again.
+var errRepeats = errors.New("the result does not repeat: its figures are of one run")
+
+// repeat runs the command of a stored result at the root of the checkout and looks
+// in what it prints for the result's figures. Its errors are shown on stderr.
+func repeat(ctx context.Context, root, file string, stderr io.Writer) (repetition, error) {
+	r, err := readResult(filepath.Join(root, file))
+	if err != nil {
+		return repetition{}, err
+	}
+	if !r.Repeats {
+		return repetition{}, fmt.Errorf("%s: %w", file, errRepeats)
+	}
+	if lacks := r.lacks(root); lacks != "" {
+		return repetition{Lacks: lacks}, nil
+	}
+	start := time.Now()
+	output, err := shell(ctx, root, r.Command, stderr)
+	if err != nil {
+		return repetition{}, fmt.Errorf("%s: %w", file, err)
+	}
+	figures, missing, err := r.missing(output)
+	if err != nil {
+		return repetition{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return repetition{Figures: figures, Missing: missing, Took: time.Since(start)}, nil
+}
+
+// lacks returns the first of the command's needs that is not there.
+func (r Result) lacks(root string) string {
+	for _, need := range r.Needs {
+		path := os.ExpandEnv(need)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		if _, err := os.Stat(path); err != nil {
+			return need
+		}
+	}
+	return ""
+}
+
+// shell runs a line and returns what it prints. Tests run anew in it: what Go
+// keeps of an earlier run does not know that files outside their module changed.
+func shell(ctx context.Context, dir, line string, stderr io.Writer) (string, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-ec", line)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -count=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // what the shell started too
+	var stdout bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, stderr
+	err := cmd.Run()
+	return stdout.String(), err
+}
+
+// missing counts the figures and describes those that no number of the output
+// rounds to, each with its place.
+func (r Result) missing(output string) (count int, missing []string, err error) {
+	d := json.NewDecoder(bytes.NewReader(r.Figures))
+	d.UseNumber()
+	var tree any
+	if err := d.Decode(&tree); err != nil {
+		return 0, nil, err
+	}
+	printed := numbersIn(output)
+	leaves("", tree, func(place string, n json.Number) {
+		count++
+		shown := plain(n)
+		if !slices.ContainsFunc(printed, func(v float64) bool { return rounds(v, shown) }) {
+			missing = append(missing, fmt.Sprintf("%s: %s is not printed", strings.TrimPrefix(place, "."), n))
+		}
+	})
+	slices.Sort(missing)
+	return count, missing, nil
+}
+
+// plain writes a number without sign and exponent.
+func plain(n json.Number) string {
+	text := strings.TrimPrefix(n.String(), "-")
+	if v, err := n.Float64(); err == nil && strings.ContainsAny(text, "eE") {
+		text = strings.TrimPrefix(strconv.FormatFloat(v, 'f', -1, 64), "-")
+	}
+	return text
+}
+
+// leaves visits each number of a JSON value.
+func leaves(place string, value any, visit func(place string, n json.Number)) {
+	switch v := value.(type) {
+	case json.Number:
+		visit(place, v)
+	case []any:
+		for i, x := range v {
+			leaves(fmt.Sprintf("%s[%d]", place, i), x, visit)
+		}
+	case map[string]any:
+		for name, x := range v {
+			leaves(place+"."+name, x, visit)
+		}
+	}
+}
 
 // store writes a result of a made-up module and returns the checkout's root.
 func store(t *testing.T, name, command, rest string) string {
@@ -34,28 +223,28 @@ func TestRepeat(t *testing.T) {
 	t.Setenv("NONE", "")
 	for name, tt := range map[string]struct {
 		command, rest string
-		want          Repetition
+		want          repetition
 		line          string
 	}{
 		"all": {"echo 12.344 % of 1500; echo .25 -4.7 3e-5 17 >&2", `"repeats": true, "figures": {"error": 0.12344, "percent": 12.3, "of": [1500]}`,
-			Repetition{Figures: 3, Missing: []string{"error: 0.12344 is not printed"}}, "2 of 3 figures found again, 0 s\n\terror: 0.12344 is not printed"},
+			repetition{Figures: 3, Missing: []string{"error: 0.12344 is not printed"}}, "2 of 3 figures found again, 0 s\n\terror: 0.12344 is not printed"},
 		"a share for a percentage": {"echo 0.12344 -4.71 0.00003", `"repeats": true, "figures": {"a": {"b": 12.3, "off": -4.7, "small": 3e-5, "what": "17 s", "no": null}, "5": 12}`,
-			Repetition{Figures: 4}, "4 of 4 figures found again, 0 s"},
+			repetition{Figures: 4}, "4 of 4 figures found again, 0 s"},
 		"nothing printed": {"true", `"repeats": true, "figures": {"rows": [[1, 2.0], [0.5, -3]]}`,
-			Repetition{Figures: 4, Missing: []string{"rows[0][0]: 1 is not printed", "rows[0][1]: 2.0 is not printed", "rows[1][0]: 0.5 is not printed", "rows[1][1]: -3 is not printed"}}, ""},
-		"other figures": {"echo 1", `"repeats": true, "figures": 1, "other": {"goal": 25}`, Repetition{Figures: 1}, ""},
-		"small ones":    {"echo 0.3", `"repeats": true, "figures": 5e-8`, Repetition{Figures: 1, Missing: []string{": 5e-8 is not printed"}}, ""},
-		"at the root":   {"ls -d m/docs; echo 7", `"repeats": true, "figures": 7, "needs": ["$DATA", "m/docs"]`, Repetition{Figures: 1}, ""},
-		"tests anew":    {`go env GOFLAGS`, `"repeats": true, "figures": 1`, Repetition{Figures: 1}, ""},
-		"no data":       {"false", `"repeats": true, "figures": 7, "needs": ["m", "$NONE/set"]`, Repetition{Lacks: "$NONE/set"}, "skipped: needs $NONE/set"},
+			repetition{Figures: 4, Missing: []string{"rows[0][0]: 1 is not printed", "rows[0][1]: 2.0 is not printed", "rows[1][0]: 0.5 is not printed", "rows[1][1]: -3 is not printed"}}, ""},
+		"other figures": {"echo 1", `"repeats": true, "figures": 1, "other": {"goal": 25}`, repetition{Figures: 1}, ""},
+		"small ones":    {"echo 0.3", `"repeats": true, "figures": 5e-8`, repetition{Figures: 1, Missing: []string{": 5e-8 is not printed"}}, ""},
+		"at the root":   {"ls -d m/docs; echo 7", `"repeats": true, "figures": 7, "needs": ["$DATA", "m/docs"]`, repetition{Figures: 1}, ""},
+		"tests anew":    {`go env GOFLAGS`, `"repeats": true, "figures": 1`, repetition{Figures: 1}, ""},
+		"no data":       {"false", `"repeats": true, "figures": 7, "needs": ["m", "$NONE/set"]`, repetition{Lacks: "$NONE/set"}, "skipped: needs $NONE/set"},
 	} {
 		root := store(t, "a.json", tt.command, tt.rest)
-		got, err := Repeat(t.Context(), root, "m/docs/results/a.json", io.Discard)
+		got, err := repeat(t.Context(), root, "m/docs/results/a.json", io.Discard)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(Repetition{}, "Took"), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(repetition{}, "Took"), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		got.Took = time.Millisecond
@@ -68,21 +257,21 @@ func TestRepeat(t *testing.T) {
 // A command that fails half-way has not printed its figures, whatever they are.
 func TestRepeatFails(t *testing.T) {
 	root := store(t, "a.json", "echo 7; false; echo 8", `"repeats": true, "figures": 7`)
-	if r, err := Repeat(t.Context(), root, "m/docs/results/a.json", io.Discard); err == nil || !strings.Contains(err.Error(), "m/docs/results/a.json: exit status 1") {
+	if r, err := repeat(t.Context(), root, "m/docs/results/a.json", io.Discard); err == nil || !strings.Contains(err.Error(), "m/docs/results/a.json: exit status 1") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	root = store(t, "a.json", "echo 7", `"figures": 7`)
-	if r, err := Repeat(t.Context(), root, "m/docs/results/a.json", io.Discard); !errors.Is(err, errRepeats) {
+	if r, err := repeat(t.Context(), root, "m/docs/results/a.json", io.Discard); !errors.Is(err, errRepeats) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
-func TestRepeating(t *testing.T) {
+func TestRepeatingResults(t *testing.T) {
 	root := store(t, "a.json", "echo 7", `"figures": 7, "repeats": true`)
 	if err := os.CopyFS(root, os.DirFS(store(t, "b.json", "date", `"figures": 7`))); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Repeating(root)
+	got, err := repeating(root)
 	if diff := cmp.Diff([]string{"m/docs/results/a.json"}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
