@@ -57,7 +57,7 @@ func usage(c *cobra.Command) error {
 		b.WriteString("\n" + flagUsages(c))
 	}
 	if settings := c.Annotations[settingsHelp]; settings != "" {
-		b.WriteString("\nSettings (--config FILE, --set KEY=VALUE):\n" + settings)
+		b.WriteString("\nSettings (--config FILE, --set KEY=VALUE" + settingUsages(c, settings))
 	}
 	if c.HasAvailableInheritedFlags() {
 		b.WriteString("\nGlobal Flags:\n" + c.InheritedFlags().FlagUsages())
@@ -67,6 +67,26 @@ func usage(c *cobra.Command) error {
 	}
 	_, err := fmt.Fprint(c.OutOrStdout(), b.String())
 	return err
+}
+
+// settingUsages shows the names of settings, with --verbose what they are too.
+func settingUsages(c *cobra.Command, settings string) string {
+	if verbose, err := c.Flags().GetBool("verbose"); err == nil && verbose {
+		return "):\n" + settings
+	}
+	var b strings.Builder
+	b.WriteString("; -h --verbose explains them):\n ")
+	column := 1
+	for line := range strings.Lines(settings) {
+		name := strings.Fields(line)[0]
+		if column+1+len(name) > 78 {
+			b.WriteString("\n ")
+			column = 1
+		}
+		b.WriteString(" " + name)
+		column += 1 + len(name)
+	}
+	return b.String() + "\n"
 }
 
 func use(c *cobra.Command) string {

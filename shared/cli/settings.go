@@ -36,11 +36,7 @@ const settingsHelp = "settings"
 func (s *Settings) Flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.file, "config", "", "settings file, YAML or JSON")
 	c.Flags().StringArrayVar(&s.set, "set", nil, "KEY=VALUE: one setting; may be repeated")
-	var help strings.Builder
-	if _, err := s.help().WriteTo(&help); err != nil {
-		panic(err) // a builder takes all
-	}
-	annotate(c, map[string]string{settingsHelp: help.String()})
+	annotate(c, map[string]string{settingsHelp: s.help()})
 }
 
 // File is the settings file that was named, or "".
@@ -189,10 +185,10 @@ func eachField(to reflect.Value, yield func(name, help string, f reflect.Value))
 	}
 }
 
-// help is a table of settings: path, what it is, default. One without a help tag
-// is read and not shown.
-func (s *Settings) help() *Table {
-	t := new(Table)
+// help is a line a setting: its path, what it is and its default. One without a
+// help tag is read and not shown.
+func (s *Settings) help() string {
+	var t Table
 	var walk func(under string, v reflect.Value)
 	walk = func(under string, v reflect.Value) {
 		eachField(v, func(name, help string, f reflect.Value) {
@@ -208,5 +204,9 @@ func (s *Settings) help() *Table {
 		})
 	}
 	walk("", reflect.ValueOf(s.into).Elem())
-	return t
+	var b strings.Builder
+	if _, err := t.WriteTo(&b); err != nil {
+		panic(err) // a builder takes all
+	}
+	return b.String()
 }

@@ -89,7 +89,11 @@ func TestSettingsRefused(t *testing.T) {
 }
 
 func TestHelpOfSettings(t *testing.T) {
-	_, _, help := load(t, "", "--help")
+	_, _, names := load(t, "", "--help")
+	if !strings.Contains(names, "  weights.age names nodes zone\n") || strings.Contains(names, "points for") {
+		t.Errorf("%s", names)
+	}
+	_, _, help := load(t, "", "--help", "--verbose")
 	for _, want := range []string{"weights.age", "points for the greatest age", "nodes (default 4)"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("no %q in\n%s", want, help)
