@@ -48,7 +48,7 @@ func (g Generator) Generate() (*Workload, error) {
 	if g.Jobs == 0 {
 		g.Jobs = 1000
 	}
-	if g.Users < 0 || g.Jobs < 0 || g.Users*g.Jobs > 10_000_000 {
+	if g.Users < 0 || g.Jobs < 0 || g.Users*g.Jobs > 1_000_000 {
 		return nil, fmt.Errorf("generate %d users with %d jobs each: not a workload", g.Users, g.Jobs)
 	}
 	for _, x := range []float64{g.ErrorSD, g.Spread} {
