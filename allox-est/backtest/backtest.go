@@ -79,8 +79,11 @@ type Score struct {
 // least is how many steps must be seen.
 const least = 3
 
+// Itself is the block of a series that belongs to no other.
+func Itself(name string) string { return name }
+
 // Run judges all methods on every series, from the first share of its steps, at
-// least three. Block names what series belong together; nil makes each its own.
+// least three. Block names what series belong together: [Itself], where none do.
 func Run(all []Series, fraction float64, block func(name string) string) (*Report, error) {
 	if !(fraction > 0 && fraction < 1) {
 		return nil, fmt.Errorf("fraction %v: want a share between 0 and 1", fraction)
@@ -106,10 +109,7 @@ func Run(all []Series, fraction float64, block func(name string) string) (*Repor
 			if err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", s.Name, m.Name, err)
 			}
-			c.Block = s.Name
-			if block != nil {
-				c.Block = block(s.Name)
-			}
+			c.Block = block(s.Name)
 			blocks[c.Block] = true
 			cases = append(cases, c)
 		}

@@ -55,11 +55,11 @@ func TestLoad(t *testing.T) {
 }
 
 func TestRunRefuses(t *testing.T) {
-	if _, err := Run([]Series{{"a", []float64{1, 2}}, {"b", make([]float64, 100)}}, 0.03, nil); !errors.Is(err, ErrTooFew) {
+	if _, err := Run([]Series{{"a", []float64{1, 2}}, {"b", make([]float64, 100)}}, 0.03, Itself); !errors.Is(err, ErrTooFew) {
 		t.Error(err)
 	}
 	for _, fraction := range []float64{0, 1, -1} {
-		if _, err := Run([]Series{{"a", []float64{1, 2, 3, 4, 5}}}, fraction, nil); err == nil {
+		if _, err := Run([]Series{{"a", []float64{1, 2, 3, 4, 5}}}, fraction, Itself); err == nil {
 			t.Errorf("fraction %v", fraction)
 		}
 	}
@@ -77,7 +77,7 @@ func TestRunOnIndependentSteps(t *testing.T) {
 		}
 		all = append(all, s)
 	}
-	r, err := Run(all, 0.1, nil)
+	r, err := Run(all, 0.1, Itself)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestMeasuredSeries(t *testing.T) {
 		block       func(string) string
 	}{
 		{"steps-pai/minibatch.csv", "batch_time_norm", job.FindString},
-		{"steps-azure/values.csv.gz", "value", nil},
+		{"steps-azure/values.csv.gz", "value", Itself},
 	} {
 		all, diagnostics, err := Load(filepath.Join(data, filepath.FromSlash(set.path)), "series", set.value)
 		if err != nil || len(diagnostics) > 0 {

@@ -78,7 +78,7 @@ func TestLog(t *testing.T) {
 		f.Close()
 	}
 	seen, before := 0, -1
-	err := Log(t.Context(), path, regexp.MustCompile(`Epoch (\d+)`), 5, time.Millisecond, func(n int) error {
+	err := (Log{path, regexp.MustCompile(`Epoch (\d+)`), 5, time.Millisecond}).Read(t.Context(), func(n int) error {
 		before = n
 		write("Epoch 3/5\r\nEpo")
 		return nil
@@ -97,11 +97,11 @@ func TestLog(t *testing.T) {
 		t.Errorf("%d before, %d seen: %v", before, seen, err)
 	}
 	cut := func(int) error { return os.Truncate(path, 3) }
-	if err := Log(t.Context(), path, regexp.MustCompile("x"), 5, time.Millisecond, cut, nil); !errors.Is(err, ErrEnded) {
+	if err := (Log{path, regexp.MustCompile("x"), 5, time.Millisecond}).Read(t.Context(), cut, nil); !errors.Is(err, ErrEnded) {
 		t.Errorf("a log that was cut: %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	if err := Log(ctx, path, regexp.MustCompile("x"), 5, time.Millisecond, func(int) error { stop(); return nil }, nil); !errors.Is(err, context.Canceled) {
+	if err := (Log{path, regexp.MustCompile("x"), 5, time.Millisecond}).Read(ctx, func(int) error { stop(); return nil }, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }

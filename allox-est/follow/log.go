@@ -16,21 +16,28 @@ import (
 // ErrEnded is returned where a log ends, removed or cut, before the run does.
 var ErrEnded = errors.New("the log was removed or cut")
 
-// Log reads a log that another program writes. Old is called once with how many
-// of its lines marked epochs when it was first read, then mark for each that
-// comes, with the time since then; an error of either ends the reading, io.EOF as
-// its good end. Of lines with the same first group of the pattern, one after the other, the
-// first counts. Where time-writer reports come before any such line they mark the
-// epochs, of which the run has so many.
-func Log(ctx context.Context, path string, pattern *regexp.Regexp, epochs int, every time.Duration, old func(n int) error, mark func(at time.Duration) error) error {
-	f, err := os.Open(path)
+// Log is a log that another program writes. Of lines with the same first group of
+// the pattern, one after the other, the first counts. Where time-writer reports come
+// before any such line they mark the epochs.
+type Log struct {
+	Path    string
+	Pattern *regexp.Regexp // of the lines that mark epochs
+	Epochs  int            // of the run
+	Every   time.Duration  // between two looks at its end
+}
+
+// Read follows the log. Old is called once with how many of its lines marked epochs
+// when it was first read, then mark for each that comes, with the time since then;
+// an error of either ends the reading, io.EOF as its good end.
+func (l Log) Read(ctx context.Context, old func(n int) error, mark func(at time.Duration) error) error {
+	f, err := os.Open(l.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	in, part, m, n := bufio.NewReader(f), "", marker{pattern: pattern, epochs: epochs}, 0
+	in, part, m, n := bufio.NewReader(f), "", marker{pattern: l.Pattern, epochs: l.Epochs}, 0
 	begin, live := time.Now(), false
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(l.Every)
 	defer tick.Stop()
 	for {
 		line, err := readLine(in)
@@ -57,7 +64,7 @@ func Log(ctx context.Context, path string, pattern *regexp.Regexp, epochs int, e
 					return ended(err)
 				}
 			}
-			if err := gone(f, path); err != nil {
+			if err := gone(f, l.Path); err != nil {
 				return err
 			}
 			select {

@@ -203,9 +203,6 @@ var parameter = regexp.MustCompile(`\{\{[^{}]*\}\}|\$?\{([A-Za-z_][A-Za-z0-9_]*)
 // the rest: the name from the command, the CPU as the device. Errors wrap
 // ErrInvalid.
 func (s *Spec) Check() error {
-	invalid := func(format string, args ...any) error {
-		return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
-	}
 	if len(s.Command) == 0 || s.Command[0] == "" {
 		return invalid("command: empty")
 	}
@@ -215,55 +212,11 @@ func (s *Spec) Check() error {
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(filepath.Base(s.Command[0]), filepath.Ext(s.Command[0]))
 	}
-	used := map[string]bool{}
-	for i, word := range s.Command {
-		for _, m := range parameter.FindAllStringSubmatch(word, -1) {
-			if m[1] != "" && m[0][0] != '$' {
-				used[m[1]] = true
-			}
-		}
-		if word != "{hw}" && strings.Contains(word, "{hw}") {
-			return invalid("command: word %d: {hw} must stand alone, it becomes several words", i)
-		}
-	}
-	if !used["epochs"] && !used["steps"] {
-		return invalid("command: no {epochs}: the job's length cannot be set")
-	}
 	if !slices.Contains([]string{"", Epoch, Step}, s.Unit) {
 		return invalid("unit: %q, want %s or %s", s.Unit, Epoch, Step)
 	}
-	for name := range s.Params {
-		if !used[name] {
-			return invalid("params: %s: not used by the command", name)
-		}
-	}
-	for _, name := range []string{"epochs", "steps", "hw", "scratch", "checkpoint"} {
-		if _, given := s.Params[name]; given {
-			return invalid("params: %s: has a meaning of its own", name)
-		}
-		delete(used, name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		if _, given := s.Params[name]; !given {
-			return invalid("command: {%s} is not among the params; {{%s}} is the text itself", name, name)
-		}
-	}
-	if len(s.Devices) == 0 {
-		s.Devices = map[string]Device{CPU: {Threads: 1}}
-	}
-	for name, d := range s.Devices {
-		if name != CPU && name != GPU {
-			return invalid("devices: %s: want %s or %s", name, CPU, GPU)
-		}
-		if d.Threads < 0 || d.Count < 0 {
-			return invalid("devices: %s: negative", name)
-		}
-		if d.SSH != "" && d.Slurm != "" {
-			return invalid("devices: %s: on one machine, by ssh or by slurm", name)
-		}
-		if strings.HasPrefix(d.SSH, "-") || strings.ContainsAny(d.SSH, " \t") {
-			return invalid("devices: %s: ssh: %q is no host", name, d.SSH)
-		}
+	if err := cmp.Or(s.checkCommand(), s.checkDevices()); err != nil {
+		return err
 	}
 	for name, period := range s.Every {
 		if period < 2 {
@@ -297,6 +250,68 @@ func (s *Spec) Check() error {
 		return err
 	}
 	return s.Sample.check()
+}
+
+// invalid is an error of a description's content.
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
+}
+
+// checkCommand looks for the parameters in the command.
+func (s *Spec) checkCommand() error {
+	used := map[string]bool{}
+	for i, word := range s.Command {
+		for _, m := range parameter.FindAllStringSubmatch(word, -1) {
+			if m[1] != "" && m[0][0] != '$' {
+				used[m[1]] = true
+			}
+		}
+		if word != "{hw}" && strings.Contains(word, "{hw}") {
+			return invalid("command: word %d: {hw} must stand alone, it becomes several words", i)
+		}
+	}
+	if !used["epochs"] && !used["steps"] {
+		return invalid("command: no {epochs}: the job's length cannot be set")
+	}
+	for name := range s.Params {
+		if !used[name] {
+			return invalid("params: %s: not used by the command", name)
+		}
+	}
+	for _, name := range []string{"epochs", "steps", "hw", "scratch", "checkpoint"} {
+		if _, given := s.Params[name]; given {
+			return invalid("params: %s: has a meaning of its own", name)
+		}
+		delete(used, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if _, given := s.Params[name]; !given {
+			return invalid("command: {%s} is not among the params; {{%s}} is the text itself", name, name)
+		}
+	}
+	return nil
+}
+
+// checkDevices looks at the devices; the CPU where there is none.
+func (s *Spec) checkDevices() error {
+	if len(s.Devices) == 0 {
+		s.Devices = map[string]Device{CPU: {Threads: 1}}
+	}
+	for name, d := range s.Devices {
+		if name != CPU && name != GPU {
+			return invalid("devices: %s: want %s or %s", name, CPU, GPU)
+		}
+		if d.Threads < 0 || d.Count < 0 {
+			return invalid("devices: %s: negative", name)
+		}
+		if d.SSH != "" && d.Slurm != "" {
+			return invalid("devices: %s: on one machine, by ssh or by slurm", name)
+		}
+		if strings.HasPrefix(d.SSH, "-") || strings.ContainsAny(d.SSH, " \t") {
+			return invalid("devices: %s: ssh: %q is no host", name, d.SSH)
+		}
+	}
+	return nil
 }
 
 // Lap is how many epochs, or steps, a lap holds.

@@ -224,9 +224,10 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 		state, _ := cmd.Process.Wait()
 		ended <- state
 	})
-	state := r.watch(ctx, c, res, group, family, smi, cmd.Process.Pid, ended)
+	job := underWay{pid: cmd.Process.Pid, group: group, family: family, smi: smi, ended: ended}
+	state := r.watch(ctx, c, res, job)
 	res.Wall = time.Since(start)
-	r.cleanUp(res, group, family, cmd.Process.Pid)
+	r.cleanUp(res, job)
 	out.wait(r.settings.Grace)
 	res.finish(state, group)
 	if c.MemoryBytes > 0 && group.killedForMemory() {
@@ -238,8 +239,24 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	return res, nil
 }
 
+// underWay is a job whose first process has started.
+type underWay struct {
+	pid    int // of that process
+	group  *cgroup
+	family *family
+	smi    *smi                    // nil where no GPU is watched
+	ended  <-chan *os.ProcessState // the first process
+}
+
+// kill ends all of its processes.
+func (j underWay) kill() {
+	j.group.kill()
+	_ = syscall.Kill(-j.pid, syscall.SIGKILL)
+	j.family.kill(j.pid)
+}
+
 // watch reads the processes from time to time until the first one ends.
-func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgroup, family *family, smi *smi, pid int, ended <-chan *os.ProcessState) *os.ProcessState {
+func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay) *os.ProcessState {
 	var expired <-chan time.Time
 	if c.Timeout > 0 {
 		timer := time.NewTimer(c.Timeout)
@@ -252,26 +269,26 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgrou
 	var meter timing.Meter
 	var gpu *gpuWatch
 	if c.GPU {
-		gpu = &gpuWatch{smi: smi, proc: "/proc", devices: r.settings.GPUDevices}
+		gpu = &gpuWatch{smi: job.smi, proc: "/proc", devices: r.settings.GPUDevices}
 		defer gpu.tell(res)
 	}
 	var kept time.Duration // when the last reading was kept
 	for {
 		select {
-		case state := <-ended:
+		case state := <-job.ended:
 			return state
 		case <-expired:
 			res.Err = fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
 			expired = nil
-			r.kill(group, family, pid)
+			job.kill()
 		case <-stopped:
 			stopped = nil
-			r.kill(group, family, pid)
+			job.kill()
 		case <-tick.C:
 			before := time.Since(res.Start)
-			heads := append(family.adopted(), pid)
+			heads := append(job.family.adopted(), job.pid)
 			u, _ := meter.Read(heads...)
-			if cpu, ok := group.cpu(); ok {
+			if cpu, ok := job.group.cpu(); ok {
 				u.CPU = cpu
 			}
 			after := time.Since(res.Start)
@@ -285,28 +302,22 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, group *cgrou
 				c.Seen(at, u.Processor)
 			}
 			if c.GPU {
-				gpu.look(at, family.processes.Tree(heads...))
+				gpu.look(at, job.family.processes.Tree(heads...))
 			}
 		}
 	}
 }
 
-func (r *Runner) kill(group *cgroup, family *family, pid int) {
-	group.kill()
-	_ = syscall.Kill(-pid, syscall.SIGKILL)
-	family.kill(pid)
-}
-
 // cleanUp ends every process that outlived the first one.
-func (r *Runner) cleanUp(res *Result, group *cgroup, family *family, pid int) {
+func (r *Runner) cleanUp(res *Result, job underWay) {
 	deadline := time.Now().Add(r.settings.Grace)
 	if res.Err == nil { // after a timeout they are the Runner's own doing
-		res.LeftBehind = family.alive()
+		res.LeftBehind = job.family.alive()
 	}
 	for quiet := 0; quiet < 2 && time.Now().Before(deadline); {
-		r.kill(group, family, pid)
-		res.CPU += family.reap()
-		if len(family.adopted()) == 0 && group.empty() {
+		job.kill()
+		res.CPU += job.family.reap()
+		if len(job.family.adopted()) == 0 && job.group.empty() {
 			quiet++
 			continue
 		}

@@ -132,14 +132,22 @@ func (b *bound) at(price prices) float64 {
 			}
 		}
 	}
-	sum, busy := b.serve(true), b.serve(false)
+	sum, busy := b.serve(remainingFirst), b.serve(wholeFirst)
 	return max(sum, busy+b.base/2)
 }
+
+// rule is which task goes first on the one machine.
+type rule int
+
+const (
+	remainingFirst rule = iota // of the smallest remaining work
+	wholeFirst                 // of the smallest whole work
+)
 
 // serve runs one machine that always works on the task of the smallest
 // remaining work, and returns the sum of completion times; or of the smallest
 // whole work, and returns the sum of mean busy times. Arrivals are deducted.
-func (b *bound) serve(remaining bool) float64 {
+func (b *bound) serve(first rule) float64 {
 	var queue pending
 	now, sum := 0.0, 0.0
 	for i := 0; i < len(b.tasks) || len(queue) > 0; {
@@ -155,7 +163,7 @@ func (b *bound) serve(remaining bool) float64 {
 		}
 		l := &queue[0]
 		spent := min(l.left, until-now)
-		if !remaining && l.task.work > 0 {
+		if first == wholeFirst && l.task.work > 0 {
 			sum += spent / l.task.work * (now + spent/2 - l.task.arrival)
 		}
 		now += spent
@@ -163,14 +171,12 @@ func (b *bound) serve(remaining bool) float64 {
 			l.left = 0 // rounding: the clock can no longer tell
 		}
 		if l.left > 0 {
-			if remaining {
+			if first == remainingFirst {
 				l.key = l.left // a smaller key keeps it first
 			}
 			continue
 		}
-		if remaining {
-			sum += now - l.task.arrival
-		} else if l.task.work == 0 {
+		if first == remainingFirst || l.task.work == 0 {
 			sum += now - l.task.arrival
 		}
 		heap.Pop(&queue)

@@ -60,14 +60,19 @@ func (b *board) Decide(now time.Duration, clients []policy.Client, directives []
 	return next
 }
 
-// pause holds clients or lets them go on.
-func (b *board) pause(hold bool, ids ...int) {
+// pause holds a client.
+func (b *board) pause(id int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.paused[id] = true
+}
+
+// resume lets clients go on.
+func (b *board) resume(ids ...int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range ids {
-		if delete(b.paused, id); hold {
-			b.paused[id] = true
-		}
+		delete(b.paused, id)
 	}
 }
 

@@ -197,8 +197,10 @@ func (d *Daemon) change(r Request) error {
 			d.session.Rank(c.Slot, int32(r.Number), c.Weight)
 		case "weight":
 			d.session.Rank(c.Slot, c.Priority, uint32(r.Number))
-		case "pause", "resume":
-			d.board.pause(r.Command == "pause", supervisor.ID(c))
+		case "pause":
+			d.board.pause(supervisor.ID(c))
+		case "resume":
+			d.board.resume(supervisor.ID(c))
 		default:
 			return fmt.Errorf("unknown command %q", r.Command)
 		}

@@ -146,7 +146,7 @@ func neededLibraries(path string) ([]string, error) {
 // the owner's first word, and all that it asks for after it.
 func TestLateJoinerWaitsForItsDirective(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	w.session.Hold(true)
+	w.session.Hold()
 	p := w.probe()
 	p.send("launch 900")
 	w.eventually("at its gate", func() bool {

@@ -51,7 +51,7 @@ func (s *Session) Disown() {
 		return
 	}
 	s.header.ownerState.Store(ownerGone)
-	s.Hold(false)
+	s.header.arrivals.Store(0)
 	for i := range s.slots {
 		s.Direct(i, Directive{})
 	}
@@ -109,15 +109,9 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 	return true
 }
 
-// Hold says whether clients that come from now on wait at their gate until the
-// owner's first word.
-func (s *Session) Hold(arrivals bool) {
-	var gate uint32
-	if arrivals {
-		gate = 1
-	}
-	s.header.arrivals.Store(gate)
-}
+// Hold makes clients that come from now on wait at their gate until the owner's
+// first word, until it resigns.
+func (s *Session) Hold() { s.header.arrivals.Store(1) }
 
 // Rank changes the priority and the weight, at least 1, of the client in a
 // slot. Only the owner may call it.

@@ -19,7 +19,7 @@ type Session interface {
 	Direct(slot int, d session.Directive) (changed bool)
 	Beat()
 	Reap() []session.Client
-	Hold(arrivals bool)
+	Hold()
 	EndIdle(slot int, job uint64) bool
 	IdleAfter() time.Duration
 }
@@ -90,7 +90,7 @@ func (v *Supervisor) Begin() {
 	for _, c := range v.session.Clients() {
 		v.observed[ID(c)] = v.meet(c)
 	}
-	v.session.Hold(true)
+	v.session.Hold()
 	v.decide(v.began) // before the first launch, not at the next look
 }
 

@@ -42,7 +42,7 @@ values may have any unit. Methods:
 			if n := len(diagnostics); n > 0 {
 				env.Log.Warnf("%d rows left out", n)
 			}
-			var of func(string) string
+			of := backtest.Itself
 			if block != "" {
 				of = func(name string) string {
 					if part := pattern.FindString(name); part != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/foretime/foretime/allox-est/backtest"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -83,7 +84,12 @@ func (t *trials) run(ctx context.Context, path string) error {
 
 // compare makes the runs of one job on a device, and judges every method on them.
 func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobspec.Spec, device string) ([]backtest.Outcome, error) {
-	full, err := t.runs(ctx, spec, device, "full", nil, e.Full)
+	if spec.Devices[device].Elsewhere() {
+		return nil, fmt.Errorf("%s: %s is on another machine, and experiments are made here", spec.Name, device)
+	}
+	full, err := t.runs(ctx, spec, device, set{name: "full", kind: journal.Full, missing: func(s *sampling.Sampler) error {
+		return s.Full(ctx, []string{device}, e.Full)
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +100,9 @@ func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobs
 	for _, lengths := range e.Samples {
 		var sets [][]journal.Run
 		for i := range e.Repeats {
-			samples, err := t.runs(ctx, spec, device, fmt.Sprintf("%s.%d", dashed(lengths), i+1), lengths, 0)
+			samples, err := t.runs(ctx, spec, device, set{name: fmt.Sprintf("%s.%d", dashed(lengths), i+1), kind: journal.Sample, missing: func(s *sampling.Sampler) error {
+				return s.Lengths(ctx, device, lengths)
+			}})
 			if err != nil {
 				return nil, err
 			}
@@ -108,13 +116,15 @@ func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobs
 	return outcomes, nil
 }
 
-// runs makes what a journal of its own lacks of samples of the given lengths, or
-// of whole runs, and returns all that succeeded.
-func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, name string, lengths []int, full int) ([]journal.Run, error) {
-	if spec.Devices[device].Elsewhere() {
-		return nil, fmt.Errorf("%s: %s is on another machine, and experiments are made here", spec.Name, device)
-	}
-	path := filepath.Join(t.dir, fmt.Sprintf("%s.%s.%s.jsonl", spec.Name, device, name))
+// set is runs that belong together, in a journal of their own.
+type set struct {
+	name, kind string
+	missing    func(*sampling.Sampler) error // makes those that the journal lacks
+}
+
+// runs makes what is missing of a set and returns all that succeeded.
+func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device string, of set) ([]journal.Run, error) {
+	path := filepath.Join(t.dir, fmt.Sprintf("%s.%s.%s.jsonl", spec.Name, device, of.name))
 	j, err := journal.Open(path)
 	if err != nil {
 		return nil, err
@@ -125,21 +135,14 @@ func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, name stri
 	if s.Checkpoints, err = checkpoints(path); err != nil {
 		return nil, err
 	}
-	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, nil, []string{device}); err != nil {
+	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, []string{device}); err != nil {
 		return nil, err
 	}
-	kind := journal.Sample
-	if full > 0 {
-		kind = journal.Full
-		err = s.Full(ctx, []string{device}, full)
-	} else {
-		err = s.Lengths(ctx, device, lengths)
-	}
-	if err != nil {
+	if err := of.missing(s); err != nil {
 		return nil, err
 	}
 	var good []journal.Run
-	for _, r := range j.Of(journal.Key{Job: spec.Hash(device), Device: device}, kind) {
+	for _, r := range j.Of(journal.Key{Job: spec.Hash(device), Device: device}, of.kind) {
 		if !r.Failed() {
 			good = append(good, r)
 		}

@@ -126,7 +126,7 @@ func (f *following) read(ctx context.Context, pattern *regexp.Regexp) error {
 		f.env.Log.Infof("%s: all %d epochs had ended", f.log, f.epochs)
 		return io.EOF
 	}
-	return follow.Log(ctx, f.log, pattern, f.epochs, 200*time.Millisecond, old, func(at time.Duration) error {
+	return (follow.Log{Path: f.log, Pattern: pattern, Epochs: f.epochs, Every: 200 * time.Millisecond}).Read(ctx, old, func(at time.Duration) error {
 		u, err := f.tracker.Mark(at)
 		if errors.Is(err, follow.ErrOrder) {
 			return io.EOF

@@ -15,7 +15,7 @@ import (
 
 // reuse sets aside the runs of a journal that do not stand for the job as it
 // would run now, and says what became of them and how old the others are.
-func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spec, j *journal.Journal, remotes map[string]*sampling.Remote, devices []string) (journal.Identity, error) {
+func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spec, j *journal.Journal, devices []string) (journal.Identity, error) {
 	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
 	if err != nil {
 		return now, err
@@ -23,7 +23,7 @@ func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spe
 	var left []journal.Run
 	for _, name := range devices {
 		id := now
-		if device := remotes[name]; device != nil {
+		if device := sampling.NewRemote(spec, name); device != nil {
 			if id, err = device.Identity(ctx, now); err != nil {
 				return now, err
 			}

@@ -82,7 +82,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	if spec.Run.Logs != "" && len(remotes) > 0 {
 		s.env.Log.Warn("run.logs: what runs print on other machines is not kept")
 	}
-	identity, err := s.sample.reuse(cmd.Context(), s.env, spec, j, remotes, s.job.devices)
+	identity, err := s.sample.reuse(cmd.Context(), s.env, spec, j, s.job.devices)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func newAloneCommand(env *cli.Env) *cobra.Command {
 			return s.show(env, r, r.Alone())
 		},
 	}
-	s.flags(c, false)
+	s.flags(c)
 	return c
 }
 

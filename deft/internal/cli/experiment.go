@@ -27,7 +27,7 @@ type setting struct {
 	folder                           *os.File        // --out, locked
 }
 
-func (s *setting) flags(c *cobra.Command, withPolicy bool) {
+func (s *setting) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&s.file, "file", "f", "", "the experiment, JSON (required)")
 	f.StringVar(&s.device, "device", "sim", "sim, the simulated device, or cuda")
@@ -36,11 +36,12 @@ func (s *setting) flags(c *cobra.Command, withPolicy bool) {
 	f.DurationVar(&s.duration, "duration", 0, "in place of exp_dur, as 5s")
 	f.Int64Var(&s.seed, "seed", -1, "in place of the experiment's seed, 0 or more")
 	s.answer.Flags(c)
-	if withPolicy {
-		f.StringVar(&s.policy, "policy", "", fmt.Sprintf("in place of every control: %v", policy.Policies.Names()))
-	}
 	cli.Require(c, "file")
 	s.given = f.Changed
+}
+
+func (s *setting) policyFlag(c *cobra.Command) {
+	c.Flags().StringVar(&s.policy, "policy", "", fmt.Sprintf("in place of every control: %v", policy.Policies.Names()))
 }
 
 // load reads the experiment and applies the flags.

@@ -30,7 +30,12 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if compared, err = compare(r, a, len(logs) > 0 || len(aloneLogs) > 0); err != nil {
+				if len(logs) > 0 || len(aloneLogs) > 0 {
+					if err := pair(r, a); err != nil {
+						return err
+					}
+				}
+				if compared, err = r.Compare(a); err != nil {
 					return err
 				}
 			}
@@ -61,18 +66,16 @@ func runOf(flag, path string, logs []string, deadlines []float64) (*report.Run, 
 	return nil, cli.Usagef("no run given: --run or --log")
 }
 
-// compare sets r beside a. Logs have no name but their file's: they are taken
-// in order.
-func compare(r, a *report.Run, byPlace bool) (*report.Comparison, error) {
-	if byPlace {
-		if len(r.Models) != len(a.Models) {
-			return nil, cli.Usagef("%d models shared, %d alone", len(r.Models), len(a.Models))
-		}
-		for i := range a.Models {
-			a.Models[i].Name = r.Models[i].Name
-		}
+// pair gives the models alone the names of those shared, in order: logs have no name
+// but their file's.
+func pair(r, alone *report.Run) error {
+	if len(r.Models) != len(alone.Models) {
+		return cli.Usagef("%d models shared, %d alone", len(r.Models), len(alone.Models))
 	}
-	return r.Compare(a)
+	for i := range alone.Models {
+		alone.Models[i].Name = r.Models[i].Name
+	}
+	return nil
 }
 
 func showReport(p *cli.Page, c *report.Comparison) {

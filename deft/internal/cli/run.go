@@ -48,7 +48,8 @@ The inflation is told where deft alone has been run before with the same --out.
 			return errors.Join(err, s.show(env, o.Run, beforehand(x, o.Run)))
 		},
 	}
-	s.flags(c, true)
+	s.flags(c)
+	s.policyFlag(c)
 	c.Flags().StringVar(&queue, "queue-log", "", "write how many launches were in flight, each millisecond, to this CSV file")
 	return c
 }

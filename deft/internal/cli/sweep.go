@@ -41,7 +41,8 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 			return s.answer.Print(env, result, func(p *cli.Page) { showSweep(p, result) })
 		},
 	}
-	s.flags(c, true)
+	s.flags(c)
+	s.policyFlag(c)
 	c.Flags().IntSliceVar(&intervals, "sync", predictor.Candidates(), "intervals, in launches, for the models below the highest priority")
 	return c
 }
