@@ -27,7 +27,8 @@ type adapted struct {
 func newAdaptCommand(env *cli.Env) *cobra.Command {
 	var tables []string
 	var models, device, measured string
-	var cpuOnly, asJSON bool
+	var cpuOnly bool
+	var out cli.Output
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "adapt",
@@ -66,10 +67,20 @@ do; the answer names the one to measure next.`,
 					rows[k].Milliseconds = uncertainty.Prediction{Value: v, Low: v, High: v, Level: transfer.Level}
 				}
 			}
-			if asJSON {
-				return env.WriteJSON(map[string]any{"device": device, "models": rows, "measure_next": next})
-			}
-			return printAdapted(env, device, rows, next)
+			answer := map[string]any{"device": device, "models": rows, "measure_next": next}
+			return out.Print(env, answer, func(p *cli.Page) {
+				table := p.Table("model", "ms", "")
+				for _, r := range rows {
+					what := "predicted"
+					if r.Measured {
+						what = "measured"
+					}
+					table.Add(r.Model, r.Milliseconds, what)
+				}
+				if next != "" {
+					p.Line("%s: the next model to measure, which would tell most of the others: %s", device, next)
+				}
+			})
 		},
 	}
 	f := c.Flags()
@@ -77,29 +88,9 @@ do; the answer names the one to measure next.`,
 	f.StringVar(&device, "device", "", "name of the new device")
 	f.StringVar(&measured, "measured", "", "CSV of what was measured on it: model, avg_ms")
 	f.Uint64Var(&seed, "seed", 1, "of the parts that intervals are learnt from")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	cli.Require(c, "table", "device", "measured")
 	return c
-}
-
-func printAdapted(env *cli.Env, device string, rows []adapted, next string) error {
-	table := cli.Table{Header: []string{"model", "ms", "low", "high", ""}}
-	ms := func(v float64) string { return fmt.Sprintf("%.3g", v) }
-	for _, r := range rows {
-		what := "predicted"
-		if r.Measured {
-			what = "measured"
-		}
-		table.Add(r.Model, ms(r.Milliseconds.Value), ms(r.Milliseconds.Low), ms(r.Milliseconds.High), what)
-	}
-	if _, err := table.WriteTo(env.Stdout); err != nil {
-		return err
-	}
-	if next == "" {
-		return nil
-	}
-	_, err := fmt.Fprintf(env.Stdout, "\n%s: the next model to measure, which would tell most of the others: %s\n", device, next)
-	return err
 }
 
 // readLatencies reads tables of latencies, and the graphs of their models where a
@@ -115,18 +106,20 @@ func readLatencies(env *cli.Env, paths []string, models string, cpuOnly bool) (*
 	if models == "" {
 		return table, nil
 	}
+	var warnings []error
 	for _, name := range table.Models {
 		path := filepath.Join(models, name+".param")
 		m, err := ncnn.ReadFile(path)
 		if err != nil {
-			env.Log.Warnf("%s: its graph is not read: %v", name, err)
+			warnings = append(warnings, fmt.Errorf("%s: its graph is not read: %w", name, err))
 			continue
 		}
 		if a, err := onnx.Analyze(m, onnx.Settings{}); err != nil {
-			env.Log.Warnf("%s: %v", path, err)
+			warnings = append(warnings, fmt.Errorf("%s: %w", path, err))
 		} else if a.Doubtful() {
-			env.Log.Warnf("%s: not all of its cost is known: %v", path, a.Warnings[0])
+			warnings = append(warnings, fmt.Errorf("%s: not all of its cost is known: %w", path, a.Warnings[0]))
 		}
 	}
+	cli.Warn(env, warnings)
 	return table, nil
 }

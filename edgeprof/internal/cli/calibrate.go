@@ -92,7 +92,7 @@ type calibrating struct {
 // newCalibrateCommand measures this machine's rates.
 func newCalibrateCommand(env *cli.Env) *cobra.Command {
 	var o calibrating
-	var asJSON bool
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Measure how fast this machine runs what models are made of",
@@ -107,10 +107,7 @@ broken off goes on where it stopped.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(cal)
-			}
-			return calibrated(env, cal, o.out)
+			return out.Print(env, cal, func(p *cli.Page) { calibrated(p, cal, o.out) })
 		},
 	}
 	f := c.Flags()
@@ -119,20 +116,17 @@ broken off goes on where it stopped.`,
 	f.IntVar(&o.runs, "runs", 6, "bursts of counted inferences of each model, in three rounds")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	return c
 }
 
-func calibrated(env *cli.Env, cal *profiler.Calibration, path string) error {
-	table := cli.Table{Header: []string{"model", "measured ms", "predicted ms", "ratio"}}
+func calibrated(p *cli.Page, cal *profiler.Calibration, path string) {
+	table := p.Table("model", "measured ms", "predicted ms", "ratio")
 	for _, e := range cal.Errors {
-		table.Add(e.Model, fmt.Sprintf("%.3f", 1000*e.Measured), fmt.Sprintf("%.3f", 1000*e.Predicted), fmt.Sprintf("%.2f", e.Ratio()))
+		table.Add(e.Model, 1000*e.Measured, 1000*e.Predicted, e.Ratio())
 	}
-	if _, err := table.WriteTo(env.Stdout); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(env.Stdout, "\npredictions by rates that the model's family had no part in; interval %.2f to %.2f times\n%s\n", cal.Low, cal.High, path)
-	return err
+	p.Line("predictions by rates that the model's family had no part in; interval %.2f to %.2f times", cal.Low, cal.High)
+	p.Line("%s", path)
 }
 
 // calibrate measures, fits and writes.

@@ -21,24 +21,31 @@ import (
 type collecting struct {
 	with       running
 	models     []string
-	deviceType string
-	images     string
-	mode       string
-	gpu        string
+	settings   collectSettings
 	load       string
-	family     string
 	out        string
 	iterations int
-	warmup     int
 	rounds     int
 	profiles   int
-	seed       uint64
+}
+
+// collectSettings say what the rows are of.
+type collectSettings struct {
+	Device  string `json:"device" help:"desktop, raspberrypi or jetson"`
+	Family  string `json:"family" help:"family of the models (default: by the file's name)"`
+	Images  string `json:"images" help:"folder of images to run on, in turn (default: random input)"`
+	Warmup  int    `json:"warmup" help:"inferences of each model that are not counted"`
+	Seed    uint64 `json:"seed" help:"of the background loads"`
+	Library string `json:"ort-library" help:"path of libonnxruntime.so (default: looked for in node_modules and the system's folders)"`
+	GPU     string `json:"gpu-needed"`     // of old scripts: what is true is refused
+	Mode    string `json:"inference-mode"` // of old scripts
 }
 
 // newCollectCommand times real inferences and keeps them as rows to train on.
 func newCollectCommand(env *cli.Env) *cobra.Command {
-	var o collecting
-	var asJSON bool
+	var out cli.Output
+	o := collecting{settings: collectSettings{Device: "desktop", Warmup: 2, Seed: 1, GPU: "false", Mode: "simple"}}
+	settings := cli.NewSettings(&o.settings)
 	c := &cobra.Command{
 		Use:   "collect",
 		Short: "Time real inferences and keep them, with the machine's state, as rows to train on",
@@ -49,37 +56,31 @@ MODEL.onnx-DEVICE.kernels.csv with the time of each of its kernels. A run that
 was broken off, or killed, goes on where it stopped.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Load(); err != nil {
+				return err
+			}
 			summaries, err := o.collect(cmd.Context(), env)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(summaries)
-			}
-			table := cli.Table{Header: []string{"model", "setting", "rows", "resumed", "min ms", "p50 ms", "p90 ms", "kernels"}}
-			for _, s := range summaries {
-				table.Add(s.Model, s.Setting, s.Rows, s.Resumed, fmt.Sprintf("%.3f", 1000*s.Min), fmt.Sprintf("%.3f", 1000*s.P50), fmt.Sprintf("%.3f", 1000*s.P90), s.Kernels)
-			}
-			_, err = table.WriteTo(env.Stdout)
-			return err
+			return out.Print(env, summaries, func(p *cli.Page) {
+				table := p.Table("model", "setting", "rows", "resumed", "min ms", "p50 ms", "p90 ms", "kernels")
+				for _, s := range summaries {
+					table.Add(s.Model, s.Setting, s.Rows, s.Resumed, 1000*s.Min, 1000*s.P50, 1000*s.P90, s.Kernels)
+				}
+			})
 		},
 	}
 	f := c.Flags()
 	f.StringSliceVar(&o.models, "model", nil, "an .onnx file, or a folder of them; may be given many times")
 	f.IntVar(&o.iterations, "iterations", 100, "rows of each model")
-	f.StringVar(&o.deviceType, "device_type", "desktop", "desktop, raspberrypi or jetson")
-	f.StringVar(&o.images, "image_path", "", "folder of images to run on, in turn (default: random input)")
-	f.StringVar(&o.gpu, "gpu_needed", "false", "true, false, 1 or 0; there is no run time for GPUs here, so true is refused")
-	f.StringVar(&o.mode, "inference_mode", "simple", "accepted for the sake of old scripts")
 	f.StringVar(&o.load, "load", "none", "background load beside each inference: none, or stress (busy cores at 20 to 80 %, at random)")
-	f.StringVar(&o.family, "family", "", "family of the models (default: by the file's name)")
-	f.IntVar(&o.warmup, "warmup", 2, "inferences of each model that are not counted")
 	f.IntVar(&o.rounds, "rounds", 1, "times that all models are gone through; each has its part of the iterations")
 	f.IntVar(&o.profiles, "profiles", 10, "inferences for the times of the kernels; 0 leaves them out")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the background loads")
 	f.StringVar(&o.out, "out", ".", "folder for the rows")
-	o.with.flags(c)
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	o.with.machineFlags(c)
+	settings.Flags(c)
+	out.Flags(c)
 	cli.Require(c, "model")
 	return c
 }
@@ -88,18 +89,20 @@ func (o *collecting) check() error {
 	if err := o.with.check(); err != nil {
 		return err
 	}
-	gpu, err := strconv.ParseBool(o.gpu)
+	s := &o.settings
+	o.with.ortLibrary = s.Library
+	gpu, err := strconv.ParseBool(s.GPU)
 	switch {
-	case o.iterations < 1 || o.warmup < 0 || o.rounds < 1 || o.rounds > o.iterations || o.profiles < 0:
-		return cli.Usagef("--iterations %d --warmup %d --rounds %d --profiles %d: want 1 or more, 0 or more, 1 to the iterations, 0 or more", o.iterations, o.warmup, o.rounds, o.profiles)
+	case o.iterations < 1 || s.Warmup < 0 || o.rounds < 1 || o.rounds > o.iterations || o.profiles < 0:
+		return cli.Usagef("--iterations %d --warmup %d --rounds %d --profiles %d: want 1 or more, 0 or more, 1 to the iterations, 0 or more", o.iterations, s.Warmup, o.rounds, o.profiles)
 	case o.load != "none" && o.load != "stress":
 		return cli.Usagef("--load %s: want none or stress", o.load)
 	case err != nil:
-		return cli.Usagef("--gpu_needed %s: want true, false, 1 or 0", o.gpu)
+		return cli.Usagef("--gpu_needed %s: want true, false, 1 or 0", s.GPU)
 	case gpu:
-		return fmt.Errorf("--gpu_needed %s: %w: neither run time uses a GPU", o.gpu, runtime.ErrUnavailable)
-	case o.mode != "simple":
-		return cli.Usagef("--inference_mode %s: want simple", o.mode)
+		return fmt.Errorf("--gpu_needed %s: %w: neither run time uses a GPU", s.GPU, runtime.ErrUnavailable)
+	case s.Mode != "simple":
+		return cli.Usagef("--inference_mode %s: want simple", s.Mode)
 	}
 	return nil
 }
@@ -126,11 +129,11 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	if err != nil {
 		return nil, err
 	}
-	c.Seed = o.seed
-	setting := o.with.setting(o.deviceType)
+	c.Seed = o.settings.Seed
+	setting := o.with.setting(o.settings.Device)
 	setting.Stress = o.load == "stress"
-	if o.images != "" {
-		if c.Images, err = collection.Images(o.images); err != nil {
+	if o.settings.Images != "" {
+		if c.Images, err = collection.Images(o.settings.Images); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +144,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	for round := range o.rounds {
 		for _, model := range models {
 			s, err := c.Collect(ctx, collection.Job{
-				Model: model, Family: o.family, Sizes: sizes.Sizes, Warmup: o.warmup, Round: round, Profiles: o.profiles,
+				Model: model, Family: o.settings.Family, Sizes: sizes.Sizes, Warmup: o.settings.Warmup, Round: round, Profiles: o.profiles,
 				Iterations: (o.iterations + o.rounds - 1 - round) / o.rounds,
 				Setting:    setting,
 			})

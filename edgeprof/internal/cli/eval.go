@@ -13,7 +13,7 @@ import (
 // newEvalCommand holds a trained model against measurements.
 func newEvalCommand(env *cli.Env) *cobra.Command {
 	var model, data, plots string
-	var asJSON bool
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "eval",
 		Short: "Hold a trained model against collected measurements that it has not seen",
@@ -36,17 +36,14 @@ func newEvalCommand(env *cli.Env) *cobra.Command {
 					return err
 				}
 			}
-			if asJSON {
-				return env.WriteJSON(report)
-			}
-			return printReport(env, report)
+			return out.Print(env, report, func(p *cli.Page) { reported(p, report) })
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&model, "model", "", "model file, from train")
 	f.StringVar(&data, "data", "", "folder of collected files, or one of them")
 	f.StringVar(&plots, "plots", "", "folder for plots (default: none)")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	cli.Require(c, "model", "data")
 	return c
 }

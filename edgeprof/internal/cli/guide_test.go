@@ -22,13 +22,13 @@ func TestWhichBoard(t *testing.T) {
 	l.Close()
 	scripttest.Guide(t, "../../docs/which-board.md", ownHome,
 		"calibrate --out", "calibrate --runs 1 --size 0.1 --runtime go --out",
-		"edgeprof serve", "edgeprof serve --source-timeout 1m",
+		"edgeprof serve", "edgeprof serve --set source.timeout=1m",
 		"127.0.0.1:7001", l.Addr().String())
 }
 
-// TestReadme runs the README's first success, with a smaller model.
+// TestReadme runs the README's first success.
 func TestReadme(t *testing.T) {
-	scripttest.Guide(t, "../../README.md", ownHome, "--width 0.75 --resolution 128", "--width 0.25 --resolution 64")
+	scripttest.Guide(t, "../../README.md", ownHome)
 }
 
 // ownHome keeps calibrations of the one who tests out of the test.

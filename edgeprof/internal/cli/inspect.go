@@ -17,7 +17,8 @@ import (
 
 // newInspectCommand counts what a model is made of, without loading its weights.
 func newInspectCommand(env *cli.Env) *cobra.Command {
-	var asJSON, verify bool
+	var verify bool
+	var out cli.Output
 	with := running{runtime: runtimeORT, threads: 1, quota: 1}
 	var sizes []string
 	c := &cobra.Command{
@@ -39,19 +40,16 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 					return err
 				}
 			}
-			for _, w := range counts.Warnings {
-				env.Log.Warnf("%s: %v", args[0], w)
-			}
-			if asJSON {
-				return env.WriteJSON(struct {
-					*onnx.Characteristics
-					Warnings []string `json:"warnings"`
-				}{counts, texts(counts.Warnings)})
-			}
-			return inspection(env, counts)
+			warnings := texts(counts.Warnings)
+			cli.Warn(env, warnings)
+			answer := struct {
+				*onnx.Characteristics
+				Warnings []string `json:"warnings"`
+			}{counts, warnings}
+			return out.Print(env, answer, func(p *cli.Page) { inspection(p, counts) })
 		}),
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	dimFlag(c, &sizes)
 	c.Flags().BoolVar(&verify, "verify", false, "run the model once in ONNX Runtime, without optimisations, and hold its shapes against those worked out")
 	c.Flags().StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --verify")
@@ -104,8 +102,8 @@ func texts(errs []error) []string {
 	return out
 }
 
-func inspection(env *cli.Env, c *onnx.Characteristics) error {
-	table := cli.Table{Header: []string{"characteristic", "value", "unit"}}
+func inspection(p *cli.Page, c *onnx.Characteristics) {
+	table := p.Table("characteristic", "value", "unit")
 	for _, row := range []struct {
 		name  string
 		value int64
@@ -121,13 +119,9 @@ func inspection(env *cli.Env, c *onnx.Characteristics) error {
 	} {
 		table.Add(row.name, row.value, row.unit)
 	}
-	if _, err := table.WriteTo(env.Stdout); err != nil {
-		return err
-	}
 	var ops []string
 	for _, op := range slices.Sorted(maps.Keys(c.Ops)) {
 		ops = append(ops, fmt.Sprintf("%s %d", op, c.Ops[op]))
 	}
-	_, err := fmt.Fprintf(env.Stdout, "\noperators: %s\n", strings.Join(ops, ", "))
-	return err
+	p.Line("operators: %s", strings.Join(ops, ", "))
 }

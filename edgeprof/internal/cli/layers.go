@@ -37,7 +37,8 @@ type layered struct {
 // newLayersCommand shows where a model's time goes.
 func newLayersCommand(env *cli.Env) *cobra.Command {
 	var calibration, of string
-	var measure, asJSON bool
+	var measure bool
+	var out cli.Output
 	with := running{threads: 1, quota: 1}
 	c := &cobra.Command{
 		Use:   "layers MODEL",
@@ -58,10 +59,8 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 					return err
 				}
 			}
-			if asJSON {
-				return env.WriteJSON(l)
-			}
-			return printLayers(env, l)
+			cli.Warn(env, l.Warnings)
+			return out.Print(env, l, func(p *cli.Page) { layersTable(p, l) })
 		}),
 	}
 	f := c.Flags()
@@ -70,7 +69,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 	f.StringVar(&of, "runtime", "", "run time: go or ort (default: that of the rates)")
 	f.BoolVar(&measure, "measure", false, "run the model and show the time of each kernel beside")
 	f.StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --measure")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	return c
 }
 
@@ -128,37 +127,29 @@ func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) e
 	return nil
 }
 
-func printLayers(env *cli.Env, l *layered) error {
-	header := []string{"kernel", "operator", "shape", "multiply-accumulates", "bytes", "predicted ms", "share %"}
+func layersTable(p *cli.Page, l *layered) {
+	header := []string{"kernel", "operator", "shape", "multiply-accumulates", "bytes", "predicted ms", "share"}
 	if l.Measured != nil {
 		header = append(header, "measured ms")
 	}
-	table := cli.Table{Header: header}
-	ms := func(s float64) string { return fmt.Sprintf("%.4f", 1000*s) }
+	table := p.Table(header...)
 	bytes := int64(0)
 	for i, k := range l.Layers {
 		op := k.Op
 		if k.Times > 1 {
 			op = fmt.Sprintf("%d x %s", k.Times, op)
 		}
-		cells := []any{i + 1, op, strings.Trim(strings.ReplaceAll(fmt.Sprint(k.Shape), " ", "x"), "[]"), k.MACs, k.Bytes, ms(k.Seconds), fmt.Sprintf("%.1f", 100*k.Share)}
+		cells := []any{i + 1, op, strings.Trim(strings.ReplaceAll(fmt.Sprint(k.Shape), " ", "x"), "[]"), k.MACs, k.Bytes, 1000 * k.Seconds, cli.Share(k.Share)}
 		if k.Measured != nil {
-			cells = append(cells, ms(*k.Measured))
+			cells = append(cells, milli(k.Measured))
 		}
 		table.Add(cells...)
 		bytes += k.Bytes
 	}
-	total := []any{"", "all", "", l.MACs, bytes, ms(l.Seconds.Value), "100.0"}
+	total := []any{"", "all", "", l.MACs, bytes, 1000 * l.Seconds.Value, cli.Share(1)}
 	if l.Measured != nil {
-		total = append(total, ms(*l.Measured))
+		total = append(total, milli(l.Measured))
 	}
 	table.Add(total...)
-	if _, err := table.WriteTo(env.Stdout); err != nil {
-		return err
-	}
-	for _, w := range l.Warnings {
-		env.Log.Warn(w)
-	}
-	_, err := fmt.Fprintf(env.Stdout, "\n%s run time, 9 times of 10 from %s to %s ms\n", l.Runtime, ms(l.Seconds.Low), ms(l.Seconds.High))
-	return err
+	p.Line("%s run time: %v", l.Runtime, cli.Seconds(l.Seconds))
 }

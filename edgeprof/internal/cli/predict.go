@@ -65,6 +65,7 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 	}
 	text[0] = append(text[0], "prediction", "low", "high")
 	warned := map[string]bool{}
+	var warnings []string
 	for i := range table.Rows {
 		row := table.Rows[i].Completed()
 		a, err := m.PredictRow(&row, kernels[[2]string{row.ModelName, row.Setting}])
@@ -74,13 +75,14 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 		for _, w := range a.Warnings {
 			if line := strings.TrimPrefix(fmt.Sprintf("%s: %v", row.ModelName, w), ": "); !warned[line] {
 				warned[line] = true
-				env.Log.Warn(line)
+				warnings = append(warnings, line)
 			}
 		}
 		for _, v := range []float64{a.Seconds.Value, a.Seconds.Low, a.Seconds.High} {
 			text[i+1] = append(text[i+1], strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
+	cli.Warn(env, warnings)
 	return file.Write(out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(text) })
 }
 

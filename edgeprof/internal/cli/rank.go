@@ -17,14 +17,18 @@ import (
 // kept in the record until time measures it.
 func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, runtime string
-	var source sourcing
+	source := newSourcing()
 	var sizes []string
-	var asJSON bool
+	var out cli.Output
+	settings := cli.NewSettings(&source.settings)
 	c := &cobra.Command{
 		Use:   "rank MODEL.onnx",
 		Short: "Rank devices by the predicted time of one inference",
 		Args:  cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
+			if err := settings.Load(); err != nil {
+				return err
+			}
 			from, err := source.devices()
 			if err != nil {
 				return err
@@ -53,23 +57,19 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 					c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
 				}
 			}
-			if asJSON {
-				return env.WriteJSON(r)
-			}
-			if err := ranking(env, r); err != nil {
-				return err
-			}
-			var p cli.Page
-			record.Show(&p, "rank")
-			_, err = p.WriteTo(env.Stdout)
-			return err
+			cli.Warn(env, r.Warnings)
+			return out.Print(env, r, func(p *cli.Page) {
+				ranking(p, r)
+				record.Show(p, "rank")
+			})
 		}),
 	}
 	source.flags(c, "local", "")
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices that name none (default: those of edgeprof calibrate, or built in)")
 	dimFlag(c, &sizes)
 	c.Flags().StringVar(&runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates)")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	settings.Flags(c)
+	out.Flags(c)
 	return c
 }
 
@@ -81,22 +81,12 @@ func recordKey(file, runtime string) string {
 	return file + " " + runtime
 }
 
-func ranking(env *cli.Env, r *placement.Ranking) error {
-	table := cli.Table{Header: []string{"node", "device", "run time", "predicted ms", "low", "high", "why"}}
-	ms := func(s float64) string { return fmt.Sprintf("%.3g", 1000*s) }
+func ranking(p *cli.Page, r *placement.Ranking) {
+	table := p.Table("node", "device", "run time", "predicted ms", "why")
 	for _, c := range r.Candidates {
-		table.Add(c.Node, c.Model, c.Runtime, ms(c.Seconds.Value), ms(c.Seconds.Low), ms(c.Seconds.High), strings.Join(c.Reasons, "; "))
-	}
-	if _, err := table.WriteTo(env.Stdout); err != nil {
-		return err
+		table.Add(c.Node, c.Model, c.Runtime, c.Seconds.Times(1000), strings.Join(c.Reasons, "; "))
 	}
 	for _, e := range r.Excluded {
-		if _, err := fmt.Fprintf(env.Stdout, "excluded: %s: %s\n", e.Node, e.Reason); err != nil {
-			return err
-		}
+		p.Line("excluded: %s: %s", e.Node, e.Reason)
 	}
-	for _, w := range r.Warnings {
-		env.Log.Warn(w)
-	}
-	return nil
 }

@@ -11,21 +11,12 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// printReport prints a judgement as a table.
-func printReport(env *cli.Env, r *profiler.Report) error {
-	if _, err := fmt.Fprintf(env.Stdout, "%d rows, %d models of %d families on %d devices; left out: %s\n\n", r.Rows, r.Models, r.Families, r.Devices, r.Validation); err != nil {
-		return err
-	}
-	table := cli.Table{Header: []string{"prediction", "MAPE %", "within 5 %", "within 10 %", "Spearman", "fastest device %", "regret %", "MAE ms", "RMSE ms", "R2"}}
+// reported is a judgement as a table.
+func reported(p *cli.Page, r *profiler.Report) {
+	p.Line("%d rows, %d models of %d families on %d devices; left out: %s", r.Rows, r.Models, r.Families, r.Devices, r.Validation)
+	table := p.Table("prediction", "MAPE", "within 5 %", "within 10 %", "Spearman", "fastest device", "regret", "MAE ms", "RMSE ms", "R2")
 	add := func(name string, s profiler.Scores) {
-		cell := func(v *float64, scale float64, format string) string {
-			if v == nil {
-				return ""
-			}
-			return fmt.Sprintf(format, scale**v)
-		}
-		table.Add(name, cell(s.MAPE, 100, "%.1f"), cell(s.Within5, 100, "%.1f"), cell(s.Within10, 100, "%.1f"), cell(s.Spearman, 1, "%.3f"),
-			cell(s.Top1, 100, "%.1f"), cell(s.Regret, 100, "%.2f"), cell(s.MAE, 1000, "%.3g"), cell(s.RMSE, 1000, "%.3g"), cell(s.R2, 1, "%.3f"))
+		table.Add(name, share(s.MAPE), share(s.Within5), share(s.Within10), s.Spearman, share(s.Top1), share(s.Regret), milli(s.MAE), milli(s.RMSE), s.R2)
 	}
 	for _, name := range []string{profiler.MethodKernels, profiler.MethodRates, profiler.MethodWhole} {
 		if s, ok := r.Methods[name]; ok {
@@ -37,9 +28,6 @@ func printReport(env *cli.Env, r *profiler.Report) error {
 			add("baseline: "+strings.ReplaceAll(name, "_", " "), s)
 		}
 	}
-	if _, err := table.WriteTo(env.Stdout); err != nil {
-		return err
-	}
 	for _, line := range []struct {
 		text  string
 		value *float64
@@ -47,12 +35,21 @@ func printReport(env *cli.Env, r *profiler.Report) error {
 		{"a repeat of the same measurement is within 10 % in", r.Ceiling}, {"intervals from other families hold the truth in", r.Coverage}, {"the device that is fastest most often is so in", r.MostFastest},
 	} {
 		if line.value != nil {
-			if _, err := fmt.Fprintf(env.Stdout, "%s %.1f %%\n", line.text, 100**line.value); err != nil {
-				return err
-			}
+			p.Line("%s %s", line.text, cli.Text(share(line.value)))
 		}
 	}
-	return nil
+}
+
+// share is a part of a whole, or not known.
+func share(v *float64) *cli.Share { return (*cli.Share)(v) }
+
+// milli is in thousandths, or not known.
+func milli(v *float64) *float64 {
+	if v == nil {
+		return nil
+	}
+	m := 1000 * *v
+	return &m
 }
 
 // plotReport draws predicted against measured times.

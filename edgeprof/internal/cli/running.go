@@ -39,13 +39,18 @@ type running struct {
 	sizes      []string
 }
 
+// flags are those of the machine, and where ONNX Runtime is.
 func (r *running) flags(c *cobra.Command) {
+	r.machineFlags(c)
+	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: looked for in node_modules and the system's folders)")
+}
+
+func (r *running) machineFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&r.runtime, "runtime", runtimeAuto, "run time: ort (ONNX Runtime, through edgeprof-ort), go (built in), or auto: ort where worker and library load, else go")
 	f.IntVar(&r.threads, "threads", 1, "threads of an inference")
 	f.IntSliceVar(&r.cpus, "pin", nil, "processors that inferences may use, such as 0 or 0,1 (default: any)")
 	f.Float64Var(&r.quota, "quota", 1, "share of time that inferences may run, in (0, 1]")
-	f.StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: looked for in node_modules and the system's folders)")
 	dimFlag(c, &r.sizes)
 }
 

@@ -29,16 +29,33 @@ type serving struct {
 	from      sourcing
 	model     string
 	runtime   string
-	refresh   time.Duration
-	watch     time.Duration
 	tokenFile string
+	with      serveSettings
 	settings  httpapi.Settings
 	read      atomic.Pointer[state] // of the model's file, when it was last read
 }
 
+// serveSettings describe the service.
+type serveSettings struct {
+	sourceSettings
+	Refresh span `json:"refresh" help:"how long a reading of the devices is used"`
+	Watch   span `json:"watch" help:"how often the model's file is looked at for a change; 0 for never"`
+	Limits  struct {
+		Rate       int   `json:"rate" help:"requests that one client may make in a minute (default: no limit)"`
+		ModelBytes int64 `json:"model-bytes" help:"largest model that can be uploaded"`
+		GraphBytes int64 `json:"graph-bytes" help:"largest graph of an uploaded model, its weights left out; four times as much memory is needed for each upload"`
+		Uploads    int   `json:"uploads" help:"uploads at once"`
+		UploadTime span  `json:"upload-time" help:"longest time that an upload may take"`
+	} `json:"limits"`
+}
+
 // newServeCommand answers profiling requests over HTTP.
 func newServeCommand(env *cli.Env) *cobra.Command {
-	s := &serving{}
+	s := &serving{from: newSourcing()}
+	s.with = serveSettings{sourceSettings: s.from.settings, Refresh: span(time.Second), Watch: span(2 * time.Second)}
+	l := &s.with.Limits
+	l.ModelBytes, l.GraphBytes, l.Uploads, l.UploadTime = 1<<30, 32<<20, 4, span(5*time.Minute)
+	settings := cli.NewSettings(&s.with)
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer profiling requests over HTTP, with a page at /",
@@ -47,6 +64,9 @@ func newServeCommand(env *cli.Env) *cobra.Command {
 and Ctrl-C end it when the requests under way are answered.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Load(); err != nil {
+				return err
+			}
 			if err := s.prepare(env); err != nil {
 				return err
 			}
@@ -76,32 +96,29 @@ and Ctrl-C end it when the requests under way are answered.`,
 	s.at.Flags(c, ":7001")
 	s.from.flags(c, "", " (default: prometheus where its address is given, else local)")
 	f := c.Flags()
-	f.DurationVar(&s.refresh, "refresh", time.Second, "how long a reading of the devices is used")
 	f.StringVar(&s.model, "model", "", "what predicts: a model of train, or rates of calibrate (default: those of calibrate, or built in)")
 	f.StringVar(&s.runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates; go where a model has several)")
-	f.DurationVar(&s.watch, "watch", 2*time.Second, "how often the model's file is looked at for a change; 0 for never")
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
-	f.IntVar(&s.settings.Rate, "rate", 0, "requests that one client may make in a minute; 0 for no limit")
-	f.Int64Var(&s.settings.MaxModelBytes, "max-model-bytes", 1<<30, "largest model that can be uploaded")
-	f.Int64Var(&s.settings.MaxGraphBytes, "max-graph-bytes", 32<<20, "largest graph of an uploaded model, its weights left out; four times as much memory is needed for each upload")
-	f.IntVar(&s.settings.MaxUploads, "max-uploads", 4, "uploads at once")
-	f.DurationVar(&s.settings.UploadTimeout, "upload-timeout", 5*time.Minute, "longest time that an upload may take")
+	settings.Flags(c)
 	return c
 }
 
 // prepare turns flags and environment into settings.
 func (s *serving) prepare(env *cli.Env) error {
+	s.from.settings = s.with.sourceSettings
 	source, err := s.from.devices()
 	if err != nil {
 		return err
 	}
-	if s.refresh < 0 || s.watch < 0 || s.settings.Rate < 0 || s.settings.MaxModelBytes < 1 || s.settings.MaxGraphBytes < 1 || s.settings.MaxUploads < 1 {
+	l := s.with.Limits
+	if s.with.Refresh < 0 || s.with.Watch < 0 || l.Rate < 0 || l.ModelBytes < 1 || l.GraphBytes < 1 || l.Uploads < 1 {
 		return cli.Usagef("a time or limit below zero")
 	}
+	s.settings.Rate, s.settings.MaxModelBytes, s.settings.MaxGraphBytes, s.settings.MaxUploads, s.settings.UploadTimeout = l.Rate, l.ModelBytes, l.GraphBytes, l.Uploads, time.Duration(l.UploadTime)
 	if s.settings.Token, err = cli.Token(s.tokenFile, "EDGEPROF_TOKEN"); err != nil {
 		return err
 	}
-	s.settings.Devices = &device.Recent{Source: source, MaxAge: s.refresh, Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
+	s.settings.Devices = &device.Recent{Source: source, MaxAge: time.Duration(s.with.Refresh), Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
 	s.settings.Now = time.Now
 	s.settings.Load = s.load
 	s.settings.Observe = func(a httpapi.Access) { logged(env, a) }
@@ -280,8 +297,8 @@ func (c *calibrations) read(d device.Device) (*profiler.Calibration, error) {
 func (s *serving) reload(ctx context.Context, env *cli.Env, service *httpapi.Service, hangup <-chan os.Signal) {
 	path, err := calibrationPath(s.model)
 	var look <-chan time.Time
-	if s.watch > 0 && err == nil {
-		ticker := time.NewTicker(s.watch)
+	if s.with.Watch > 0 && err == nil {
+		ticker := time.NewTicker(time.Duration(s.with.Watch))
 		defer ticker.Stop()
 		look = ticker.C
 	}

@@ -23,41 +23,71 @@ var sources = registry.List[func(s *sourcing, of string) (device.Source, error)]
 	{Name: "file", Help: "a list of devices: file:DEVICES.json", New: fromFile},
 }
 
-// sourcing is what the flags say of sources.
+// sourcing is what flags and settings say of sources.
 type sourcing struct {
 	name       string // "": prometheus where its address is known, else local
 	prometheus device.Prometheus
+	settings   sourceSettings
+}
+
+// sourceSettings say how Prometheus is asked.
+type sourceSettings struct {
+	Source struct {
+		NodeLabel  string `json:"node-label" help:"label of node_exporter's series that names the node"`
+		LoadWindow span   `json:"load-window" help:"what CPU load is averaged over"`
+		MaxAge     span   `json:"max-age" help:"oldest sample of a device that counts"`
+		Timeout    span   `json:"timeout" help:"longest time to wait for the source of devices"`
+	} `json:"source"`
+}
+
+// span is a duration as people write it: 90s, 5m, or 0.
+type span time.Duration
+
+// UnmarshalJSON reads a duration.
+func (s *span) UnmarshalJSON(text []byte) error {
+	d, err := time.ParseDuration(strings.Trim(string(text), `"`))
+	*s = span(d)
+	return err
+}
+
+// String is the duration as it is read.
+func (s span) String() string { return time.Duration(s).String() }
+
+func newSourcing() sourcing {
+	var s sourcing
+	of := &s.settings.Source
+	of.NodeLabel, of.LoadWindow, of.MaxAge, of.Timeout = "instance", span(time.Minute), span(time.Minute), span(5*time.Second)
+	return s
 }
 
 func (s *sourcing) flags(c *cobra.Command, name, otherwise string) {
 	f := c.Flags()
 	f.StringVar(&s.name, "source", name, "where devices come from"+otherwise+":\n"+strings.TrimRight(sources.Help(), "\n"))
 	f.StringVar(&s.prometheus.URL, "prometheus", "", "HOST:PORT or URL of Prometheus (default: PROMETHEUS_IP of the environment)")
-	f.StringVar(&s.prometheus.NodeLabel, "node-label", "instance", "label of node_exporter's series that names the node")
-	f.DurationVar(&s.prometheus.Window, "load-window", time.Minute, "what CPU load is averaged over")
-	f.DurationVar(&s.prometheus.MaxAge, "max-age", time.Minute, "oldest sample of a device that counts")
-	f.DurationVar(&s.prometheus.Timeout, "source-timeout", 5*time.Second, "longest time to wait for the source of devices")
 }
 
 func (s *sourcing) address() string { return cmp.Or(s.prometheus.URL, os.Getenv("PROMETHEUS_IP")) }
 
-// devices is the source that the flags name.
+// devices is the source that flags and settings name.
 func (s *sourcing) devices() (device.Source, error) {
-	if s.prometheus.Timeout <= 0 {
-		return nil, cli.Usagef("--source-timeout %v: want more than 0", s.prometheus.Timeout)
+	of := s.settings.Source
+	if of.Timeout <= 0 {
+		return nil, cli.Usagef("source.timeout %v: want more than 0", of.Timeout)
 	}
+	p := &s.prometheus
+	p.NodeLabel, p.Window, p.MaxAge, p.Timeout = of.NodeLabel, time.Duration(of.LoadWindow), time.Duration(of.MaxAge), time.Duration(of.Timeout)
 	if s.name == "" {
 		s.name = "local"
 		if s.address() != "" {
 			s.name = "prometheus"
 		}
 	}
-	name, of, _ := strings.Cut(s.name, ":")
+	name, file, _ := strings.Cut(s.name, ":")
 	source, err := sources.Find(name)
 	if err != nil {
 		return nil, cli.Usagef("--source: %w", err)
 	}
-	return source(s, of)
+	return source(s, file)
 }
 
 func fromFile(_ *sourcing, path string) (device.Source, error) {

@@ -29,7 +29,7 @@ func newSplitCommand(env *cli.Env) *cobra.Command {
 	var distance int
 	var sizes []string
 	var out string
-	var asJSON bool
+	var page cli.Output
 	c := &cobra.Command{
 		Use:   "split MODEL.onnx",
 		Short: "Cut a model at its bridges into parts that run one after the other",
@@ -49,21 +49,18 @@ the fewest tensors cross.`,
 			if err := removeOlder(env, args[0], out, len(parts)); err != nil {
 				return err
 			}
-			if asJSON {
-				return env.WriteJSON(map[string]any{"parts": parts})
-			}
-			table := cli.Table{Header: []string{"part", "operators", "multiply-accumulates", "weights B", "input B", "from"}}
-			for _, p := range parts {
-				table.Add(p.File, p.Operators, p.MACs, p.ParameterBytes, p.InputBytes, p.Input)
-			}
-			_, err = table.WriteTo(env.Stdout)
-			return err
+			return page.Print(env, map[string]any{"parts": parts}, func(p *cli.Page) {
+				table := p.Table("part", "operators", "multiply-accumulates", "weights B", "input B", "from")
+				for _, one := range parts {
+					table.Add(one.File, one.Operators, one.MACs, one.ParameterBytes, one.InputBytes, one.Input)
+				}
+			})
 		}),
 	}
 	c.Flags().IntVar(&distance, "min-distance", 6, "least number of operators between two cuts")
 	dimFlag(c, &sizes)
 	c.Flags().StringVar(&out, "out", ".", "folder to write the parts to")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	page.Flags(c)
 	return c
 }
 

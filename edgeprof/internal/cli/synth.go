@@ -47,8 +47,6 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 	c.Flags().Float64Var(&size.Width, "width", 1, "factor on channels, units and hidden sizes")
 	c.Flags().IntVar(&size.Depth, "depth", 0, "layers or blocks (default: the family's own)")
 	c.Flags().Int64Var(&size.Resolution, "resolution", 0, "pixels of a side, or length of a sequence (default: the family's own)")
-	c.Flags().Int64Var(&size.Batch, "batch", 1, "images or sequences at once")
-	c.Flags().Int64Var(&size.Classes, "classes", 0, "outputs (default: the family's own)")
 	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the weights")
 	c.Flags().StringVar(&out, "out", "", "file to write (default FAMILY.onnx), or the folder for all (default models)")
 	return c

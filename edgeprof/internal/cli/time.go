@@ -30,7 +30,7 @@ type timed struct {
 func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var runs, warmup int
 	var with running
-	var asJSON bool
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "time MODEL.onnx",
 		Short: "Time real inferences of a model on this machine",
@@ -44,17 +44,15 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 				return err
 			}
 			record.Outcome("rank", recordKey(args[0], t.Runtime), t.P50)
-			if asJSON {
-				return env.WriteJSON(t)
-			}
-			_, err = fmt.Fprintf(env.Stdout, "%s: %d inferences by the %s run time: min %.3f, p50 %.3f, p90 %.3f ms\n", t.Model, t.Runs, t.Runtime, 1000*t.Min, 1000*t.P50, 1000*t.P90)
-			return err
+			return out.Print(env, t, func(p *cli.Page) {
+				p.Line("%s: %d inferences by the %s run time: min %s, p50 %s, p90 %s ms", t.Model, t.Runs, t.Runtime, cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
+			})
 		}),
 	}
 	c.Flags().IntVar(&runs, "runs", 20, "counted inferences")
 	c.Flags().IntVar(&warmup, "warmup", 2, "inferences before them")
 	with.flags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	return c
 }
 

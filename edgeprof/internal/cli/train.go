@@ -18,7 +18,7 @@ import (
 // newTrainCommand learns from collected measurements.
 func newTrainCommand(env *cli.Env) *cobra.Command {
 	var data, out, cv, plots, settings string
-	var asJSON bool
+	var page cli.Output
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "Learn to predict times from collected measurements, and say how well that works",
@@ -53,14 +53,10 @@ the same model stay in. The model that is saved has then learnt from all rows.`,
 					return err
 				}
 			}
-			if asJSON {
-				return env.WriteJSON(report)
-			}
-			if err := printReport(env, report); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(env.Stdout, "\n%s: learnt from %d rows of %d models, SHA-256 %s\n", out, report.Rows, report.Models, m.Hash)
-			return err
+			return page.Print(env, report, func(p *cli.Page) {
+				reported(p, report)
+				p.Line("%s: learnt from %d rows of %d models, SHA-256 %s", out, report.Rows, report.Models, m.Hash)
+			})
 		},
 	}
 	f := c.Flags()
@@ -69,7 +65,7 @@ the same model stay in. The model that is saved has then learnt from all rows.`,
 	f.StringVar(&cv, "cv", string(profiler.ByFamily), "what is left out to judge: family, device or row")
 	f.StringVar(&plots, "plots", "", "folder for plots of the judgement (default: none)")
 	f.StringVar(&settings, "calibrations", "", "folder for the rates of each setting, to rank with (default: none)")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	page.Flags(c)
 	cli.Require(c, "data")
 	return c
 }

@@ -17,7 +17,8 @@ func newTransferCommand(env *cli.Env) *cobra.Command {
 	var tables []string
 	var models, leaveOut, judge string
 	var options transfer.Options
-	var cpuOnly, asJSON bool
+	var cpuOnly bool
+	var out cli.Output
 	c := &cobra.Command{
 		Use:   "transfer",
 		Short: "Judge how well a few measured models predict the rest of a device",
@@ -53,10 +54,7 @@ what it has. adapt predicts a device of one's own.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", strings.Join(tables, ", "), err)
 			}
-			if asJSON {
-				return env.WriteJSON(judged)
-			}
-			return printJudged(env, judged)
+			return out.Print(env, judged, func(p *cli.Page) { judgedTable(p, judged) })
 		},
 	}
 	f := c.Flags()
@@ -65,7 +63,7 @@ what it has. adapt predicts a device of one's own.`,
 	f.StringVar(&leaveOut, "leave-out", "chip", "what is left out together: chip")
 	f.StringVar(&judge, "judge", "", "file with the chips to judge, one a line (default: all)")
 	f.Uint64Var(&options.Seed, "seed", 1, "of the parts that intervals are learnt from")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	out.Flags(c)
 	cli.Require(c, "table")
 	return c
 }
@@ -97,28 +95,19 @@ func lines(path string) ([]string, error) {
 	return out, nil
 }
 
-func printJudged(env *cli.Env, j *transfer.Judged) error {
-	if _, err := fmt.Fprintf(env.Stdout, "%d configurations of %d chips that were left out, %d anchors each\n\n", j.Configurations, j.Chips, j.Anchors); err != nil {
-		return err
-	}
-	table := cli.Table{Header: []string{"models", "prediction", "latencies", "within 10 %", "within 25 %", "median error %", "held by 90 % intervals %"}}
+func judgedTable(p *cli.Page, j *transfer.Judged) {
+	p.Line("%d configurations of %d chips that were left out, %d anchors each", j.Configurations, j.Chips, j.Anchors)
+	table := p.Table("models", "prediction", "latencies", "within 10 %", "within 25 %", "median error", "held by 90 % intervals")
 	add := func(models, name string, s transfer.Scores) {
-		held := ""
-		if s.Coverage != nil {
-			held = fmt.Sprintf("%.1f", 100**s.Coverage)
-		}
-		table.Add(models, name, s.Predictions, fmt.Sprintf("%.1f", 100*s.Within10), fmt.Sprintf("%.1f", 100*s.Within25), fmt.Sprintf("%.1f", 100*s.MedianAPE), held)
+		table.Add(models, name, s.Predictions, cli.Share(s.Within10), cli.Share(s.Within25), cli.Share(s.MedianAPE), share(s.Coverage))
 	}
 	for _, part := range []struct {
 		name string
 		of   *transfer.Judged
 	}{{"single precision", j}, {"int8", j.Int8}} {
-		if part.of == nil {
-			continue
+		if part.of != nil {
+			add(part.name, "joint normal", part.of.Scores)
+			add(part.name, "baseline: nearest run", part.of.Baselines[transfer.NearestRun])
 		}
-		add(part.name, "joint normal", part.of.Scores)
-		add(part.name, "baseline: nearest run", part.of.Baselines[transfer.NearestRun])
 	}
-	_, err := table.WriteTo(env.Stdout)
-	return err
 }
