@@ -53,7 +53,7 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 	if cpu.Error != "" || len(cpu.Actual) == 0 {
 		return Chapter{}, fmt.Errorf("no result for the CPU: %s", cpu.Error)
 	}
-	if _, err := s.run(ctx, "allox-est", "plot", "lenet.yaml", "--journal", "lenet.jsonl", "--out", "lenet.svg"); err != nil {
+	if _, err := s.run(ctx, "allox-est", "estimate", "lenet.yaml", "--journal", "lenet.jsonl", "--plot", "lenet.svg"); err != nil {
 		return Chapter{}, err
 	}
 	placed, err := s.placement(ctx)

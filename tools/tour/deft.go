@@ -70,7 +70,7 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 			return Chapter{}, fmt.Errorf("deft %s: %d models", run.args[0], len(run.into.Models))
 		}
 	}
-	if _, err := s.run(ctx, "deft", "plot", "jct-timeseries", "--title", "The urgent job, without a gate (none) and behind it (priority)", "--log", "none/urgent.csv,priority/urgent.csv", "--out", "urgent.svg"); err != nil {
+	if _, err := s.run(ctx, "deft", "plot", "jct-timeseries", "--log", "none/urgent.csv,priority/urgent.csv", "--out", "urgent.svg"); err != nil {
 		return Chapter{}, err
 	}
 	var best struct {

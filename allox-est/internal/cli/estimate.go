@@ -3,7 +3,9 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
+	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -11,6 +13,7 @@ import (
 func newEstimateCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
 	var answer cli.Output
+	var kind string
 	cmd := &cobra.Command{
 		Use:   "estimate JOB.yaml | estimate --epochs N -- COMMAND ... {epochs} ...",
 		Short: "Estimate again from the runs in a journal, without starting any",
@@ -26,6 +29,13 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 			}
 			r := report.New(spec, job.devices, j, job.settings())
 			r.Validate(j)
+			draw, ok := map[string]func(*journal.Journal, string) (chart.Chart, error){"epochs": r.EpochPlot, "progress": r.ProgressPlot}[kind]
+			if !ok {
+				return cli.Usagef("--kind %s: want epochs or progress", kind)
+			}
+			if err := answer.Draw(func() (chart.Chart, error) { return draw(j, job.devices[0]) }); err != nil {
+				return err
+			}
 			if err := r.Err(); err != nil {
 				return err
 			}
@@ -34,6 +44,8 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 	}
 	job.register(cmd.Flags())
 	answer.Flags(cmd)
+	answer.PlotFlag(cmd, "the runs on the first device")
+	cmd.Flags().StringVar(&kind, "kind", "epochs", "what --plot shows: epochs (the time of each) or progress (the estimate beside whole runs)")
 	cli.First(cmd, "epochs", "device", "journal", "method")
 	return cmd
 }

@@ -110,7 +110,12 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 
 // draw draws what was told on the way, where that is wanted.
 func (f *following) draw() error {
-	return f.answer.Draw(func() (chart.Chart, error) { return follow.Picture(cmp.Or(f.log, "run"), f.updates) })
+	err := f.answer.Draw(func() (chart.Chart, error) { return follow.Picture(cmp.Or(f.log, "run"), f.updates) })
+	if errors.Is(err, follow.ErrNothingKnown) {
+		f.env.Log.Warn(err)
+		return nil
+	}
+	return err
 }
 
 // read follows a log that another program writes.

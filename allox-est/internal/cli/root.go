@@ -21,11 +21,12 @@ func New(env *cli.Env) *cobra.Command {
 		newPredictCommand(env),
 		newSlurmCommand(env),
 		newExperimentCommand(env),
-		newPlotCommand(env),
 		newScheduleCommand(env),
 		newJobsCommand(env), newGuardCommand(env), newRemoteCommand(env),
 	)
 	cli.Rename(root, map[string]string{
+		"plot":            "estimate",
+		"estimate --out":  "--plot",
 		"--cpu-weight":    "--set run.cpu_weight=",
 		"--cgroup":        "--set run.cgroup=true",
 		"--key-env":       "--set run.key_env=",
