@@ -270,7 +270,7 @@ func conservative(r *Report, t Table, ran []*run) {
 	case t.Rules.Discipline != cluster.Conservative:
 		r.skip(6, "the scheduler does not reserve for every job")
 		return
-	case t.Rules.UserLimit > 0 || len(t.Machine.Down) > 0 || t.Rules.LoggedPriority || w.Age+w.Size+w.FairShare+w.Partition+w.QOS > 0 || tiered(t.Machine):
+	case t.Rules.UserLimit > 0 || len(t.Machine.Down) > 0 || t.Rules.LoggedPriority || w.Age+w.Size > 0 || tiered(t.Machine):
 		r.skip(6, "a limit, a down window or a priority moves reservations")
 		return
 	case slices.ContainsFunc(ran, func(j *run) bool { return j.Duration() < max(j.Limit, 1) || j.follows }):

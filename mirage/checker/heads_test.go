@@ -14,12 +14,6 @@ import (
 // nodes, and while a job stays first it must start by the reservation that
 // the limits of the running jobs gave it.
 func heads(r *Report, t Table, ran []*run) {
-	if t.Rules.Weights.FairShare > 0 {
-		for _, n := range []int{5, 7, 9} {
-			r.skip(n, "fair share depends on the moments at which it was computed")
-		}
-		return
-	}
 	r.checked(7, 9)
 	within := reservedWithin(t)
 	if within > 0 {
@@ -117,7 +111,7 @@ func (f *floor) walk(ran []*run) {
 // priority is a job's multifactor priority, from scratch.
 func (f *floor) priority(j *run, now int64) float64 {
 	w := f.t.Rules.Weights
-	p := w.Size*float64(j.Nodes)/float64(f.t.Machine.Nodes) + w.Partition*w.Partitions[j.Partition] + w.QOS*w.QOSs[j.QOS]
+	p := w.Size*float64(j.Nodes)/float64(f.t.Machine.Nodes)
 	if f.t.room != nil {
 		p += 1e9 * float64(f.t.room.tier(j.Job))
 	}

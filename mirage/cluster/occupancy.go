@@ -17,15 +17,6 @@ type Allocation struct {
 	Place *Place // where nodes are of kinds
 }
 
-// Charge is what the use of a job is counted by: nodes, or CPUs where they are
-// shared.
-func (a *Allocation) Charge() int32 {
-	if a.Place != nil {
-		return a.Place.CPUs
-	}
-	return a.Nodes
-}
-
 // Occupancy says who holds the nodes. Its zero value is no machine; see
 // NewOccupancy.
 type Occupancy struct {

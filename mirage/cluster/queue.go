@@ -14,8 +14,7 @@ type Request struct {
 	Limit    int64   // seconds
 	Submit   int64   // Unix seconds
 	Eligible int64   // Unix seconds from which its age counts
-	Static   float64 // priority without age and fair share
-	Points   float64 // for the fair share, as last computed
+	Static   float64 // priority without age
 	key      float64 // orders requests whose age still grows
 	Share    *Share  // of each node, where nodes are of kinds
 }
@@ -66,11 +65,11 @@ func (q *Queue) Len() int { return len(q.young) + len(q.old) }
 
 // Priority is a request's priority at a moment.
 func (q *Queue) Priority(r *Request, now int64) float64 {
-	return r.Static + r.Points + q.rate*float64(min(max(now-r.Eligible, 0), q.maxAge))
+	return r.Static + q.rate*float64(min(max(now-r.Eligible, 0), q.maxAge))
 }
 
 func (q *Queue) rekey(r *Request) {
-	r.key = r.Static + r.Points - q.rate*float64(r.Eligible-q.origin)
+	r.key = r.Static - q.rate*float64(r.Eligible-q.origin)
 }
 
 func ties(a, b *Request) int {
@@ -80,7 +79,7 @@ func ties(a, b *Request) int {
 func byKey(a, b Request) int { return cmp.Or(cmp.Compare(b.key, a.key), ties(&a, &b)) }
 
 func byStatic(a, b Request) int {
-	return cmp.Or(cmp.Compare(b.Static+b.Points, a.Static+a.Points), ties(&a, &b))
+	return cmp.Or(cmp.Compare(b.Static, a.Static), ties(&a, &b))
 }
 
 // Add puts a request in its place.
@@ -110,18 +109,6 @@ func (q *Queue) Advance(now int64) {
 	})
 }
 
-// Reshare gives every request the fair-share points of its user.
-func (q *Queue) Reshare(points func(user int32) float64) {
-	for _, list := range [][]Request{q.young, q.old} {
-		for i := range list {
-			list[i].Points = points(list[i].User)
-			q.rekey(&list[i])
-		}
-	}
-	slices.SortFunc(q.young, byKey)
-	slices.SortFunc(q.old, byStatic)
-}
-
 // walk is a position in the queue, which is read in the order of priority.
 type walk struct {
 	q    *Queue
@@ -137,7 +124,7 @@ func (w *walk) next() *Request {
 		a, b := &q.young[w.i], &q.old[w.j]
 		// Both sides are priorities less the age points of a job that became
 		// eligible at origin.
-		d := cmp.Compare(a.key+q.rate*float64(w.now-q.origin), b.Static+b.Points+q.rate*float64(q.maxAge))
+		d := cmp.Compare(a.key+q.rate*float64(w.now-q.origin), b.Static+q.rate*float64(q.maxAge))
 		if d > 0 || d == 0 && ties(a, b) < 0 {
 			w.i++
 			return a

@@ -32,15 +32,6 @@ type Weights struct {
 	Size float64 `json:"size" help:"points of a job as large as the machine"`
 	// Logged times the priority in the log, if LoggedPriority is on.
 	Logged float64 `json:"logged" help:"what the logged priority is multiplied by"`
-	// FairShare times 2^-(U/S): U is the user's share of the decayed usage,
-	// S the equal share of all users seen so far.
-	FairShare    float64 `json:"fair_share,omitempty" help:"points of a user without usage"`
-	HalfLifeDays float64 `json:"half_life_days,omitempty" help:"half-life of usage for the fair share"`
-	// Partition and QOS times the factor of the job's partition and QOS.
-	Partition  float64            `json:"partition,omitempty"`
-	Partitions map[string]float64 `json:"partition_factors,omitempty"`
-	QOS        float64            `json:"qos,omitempty"`
-	QOSs       map[string]float64 `json:"qos_factors,omitempty"`
 }
 
 // Backfill are the settings of Slurm's backfill pass.
@@ -70,7 +61,7 @@ func (r Rules) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: scheduler %w", ErrRules, err)
 	}
-	for _, x := range []float64{w.Age, w.MaxAgeDays, w.Size, w.Logged, w.FairShare, w.HalfLifeDays, w.Partition, w.QOS} {
+	for _, x := range []float64{w.Age, w.MaxAgeDays, w.Size, w.Logged} {
 		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
 			return nil, fmt.Errorf("%w: weight %v", ErrRules, x)
 		}
@@ -82,20 +73,18 @@ func (r Rules) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("%w: negative backfill setting", ErrRules)
 	case w.Age > 0 && w.MaxAgeDays == 0:
 		return nil, fmt.Errorf("%w: an age weight needs max_age_days", ErrRules)
-	case w.FairShare > 0 && w.HalfLifeDays == 0:
-		return nil, fmt.Errorf("%w: a fair-share weight needs half_life_days", ErrRules)
-	case s.InOrder && (r.LoggedPriority || w.Age > 0 || w.Size > 0 || w.FairShare > 0 || w.Partition > 0 || w.QOS > 0):
+	case s.InOrder && (r.LoggedPriority || w.Age > 0 || w.Size > 0):
 		return nil, fmt.Errorf("%w: %s has no priorities", ErrRules, r.Discipline)
 	}
 	return &Plan{Rules: r, scheduler: s}, nil
 }
 
-// Static is the part of a job's priority that does not change with time.
-func (r *Rules) Static(share, logged float64, partition, qos string) float64 {
-	w := &r.Weights
-	p := w.Size*share + w.Partition*w.Partitions[partition] + w.QOS*w.QOSs[qos]
+// Static is the part of a job's priority that does not change with time: of a job
+// that takes a share of the machine's nodes.
+func (r *Rules) Static(share, logged float64) float64 {
+	p := r.Weights.Size * share
 	if r.LoggedPriority {
-		p += w.Logged * logged
+		p += r.Weights.Logged * logged
 	}
 	return p
 }

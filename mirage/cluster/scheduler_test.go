@@ -175,33 +175,6 @@ func TestQueueOrder(t *testing.T) {
 	})
 }
 
-// TestFairShare: weight times 2^-(U/S); a half-life halves what was used.
-func TestFairShare(t *testing.T) {
-	rules := Defaults(Slurm)
-	rules.Weights.FairShare, rules.Weights.HalfLifeDays = 100, 1
-	u := NewUsage(&rules, 2)
-	u.Submitted(0)
-	u.Submitted(1)
-	u.Update(0)
-	u.Started(0, 3, 0)
-	u.Started(1, 1, 0)
-	points := u.Update(1000)
-	// User 0 has three quarters of all use where a half is its share.
-	if want := 100 * math.Exp2(-.75*2); math.Abs(points(0)-want) > 1e-9 {
-		t.Errorf("points %v, want %v", points(0), want)
-	}
-	u.Ended(0, 3, 1000)
-	u.Ended(1, 1, 1000)
-	before := u.used[0]
-	u.Update(1000 + 86400)
-	if want := before / 2; math.Abs(u.used[0]-want) > 1e-6*want {
-		t.Errorf("after a half-life %v of %v", u.used[0], before)
-	}
-	if NewUsage(&Rules{}, 2).Due(1e9) {
-		t.Error("without a weight shares are due")
-	}
-}
-
 func TestRulesRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*Rules){
 		"no such discipline":  func(r *Rules) { r.Discipline = "lottery" },
@@ -209,7 +182,6 @@ func TestRulesRefused(t *testing.T) {
 		"negative weight":     func(r *Rules) { r.Weights.Size = -1 },
 		"not a number":        func(r *Rules) { r.Weights.Age = math.NaN() },
 		"age without cap":     func(r *Rules) { r.Weights.MaxAgeDays = 0 },
-		"share without life":  func(r *Rules) { r.Weights.FairShare = 1 },
 		"negative window":     func(r *Rules) { r.Backfill.WindowMinutes = -1 },
 		"priorities for fcfs": func(r *Rules) { r.Discipline = FCFS },
 	} {
@@ -223,13 +195,11 @@ func TestRulesRefused(t *testing.T) {
 
 func TestStatic(t *testing.T) {
 	r := Defaults(Slurm)
-	r.Weights.Partition, r.Weights.Partitions = 10, map[string]float64{"gpu": .5}
-	r.Weights.QOS, r.Weights.QOSs = 20, map[string]float64{"high": 1}
-	if got := r.Static(.1, 7, "gpu", "high"); got != 10+5+20 {
-		t.Errorf("without the logged priority %v, want 35", got)
+	if got := r.Static(.1, 7); got != 10 {
+		t.Errorf("without the logged priority %v, want 10", got)
 	}
 	r.LoggedPriority = true
-	if got := r.Static(.1, 7, "cpu", ""); got != 17 {
+	if got := r.Static(.1, 7); got != 17 {
 		t.Errorf("with the logged priority %v, want 17", got)
 	}
 }

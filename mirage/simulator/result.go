@@ -148,18 +148,10 @@ func quoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Metrics compare a simulation with the trace. Waits are in hours, over the
-// jobs that were started and whose start the log knows.
+// Metrics compare a simulation with the trace.
 type Metrics struct {
-	Jobs                int     `json:"jobs"`
-	Rejected            int     `json:"rejected"`
-	MeanWaitHours       float64 `json:"mean_wait_hours"`
-	ActualMeanWaitHours float64 `json:"actual_mean_wait_hours"`
-	// Spearman is the Pearson correlation of the tie-averaged ranks of
-	// simulated and actual waits; 0 where it does not exist.
-	Spearman float64 `json:"spearman"`
-	// MAEHours is the mean of |simulated - actual| wait.
-	MAEHours float64 `json:"mae_hours"`
+	Quality
+	Rejected int `json:"rejected"`
 	// BoundedSlowdown is the mean of max(1, (wait+run)/max(run, 10 s)).
 	BoundedSlowdown float64 `json:"bounded_slowdown"`
 	// Utilisation is the node time used over nodes times makespan, or that of CPUs
@@ -167,6 +159,19 @@ type Metrics struct {
 	Utilisation float64 `json:"utilisation"`
 	// MakespanDays runs from the first submission to the last end.
 	MakespanDays float64 `json:"makespan_days"`
+}
+
+// Quality is how close the simulated waits came to the actual ones: waits are in
+// hours, over the jobs that were started and whose start the log knows.
+type Quality struct {
+	Jobs                int     `json:"jobs"`
+	MeanWaitHours       float64 `json:"mean_wait_hours"`
+	ActualMeanWaitHours float64 `json:"actual_mean_wait_hours"`
+	// Spearman is the Pearson correlation of the tie-averaged ranks of
+	// simulated and actual waits; 0 where it does not exist.
+	Spearman float64 `json:"spearman"`
+	// MAEHours is the mean of |simulated - actual| wait.
+	MAEHours float64 `json:"mae_hours"`
 }
 
 // Metrics computes the figures over all jobs.

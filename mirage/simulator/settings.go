@@ -21,21 +21,6 @@ type File struct {
 	All   *Quality `json:"all,omitempty"` // both ranges together
 }
 
-// Quality is how close the simulated waits came to the actual ones.
-type Quality struct {
-	Jobs                int     `json:"jobs"`
-	MeanWaitHours       float64 `json:"mean_wait_hours"`
-	ActualMeanWaitHours float64 `json:"actual_mean_wait_hours"`
-	Spearman            float64 `json:"spearman"`
-	MAEHours            float64 `json:"mae_hours"`
-}
-
-// qualityOf takes the figures of a range from a simulation.
-func qualityOf(r *Result, from, to int64) *Quality {
-	m := r.MetricsBetween(from, to)
-	return &Quality{m.Jobs, m.MeanWaitHours, m.ActualMeanWaitHours, m.Spearman, m.MAEHours}
-}
-
 // Judge simulates the jobs submitted from four weeks before the training range
 // (WarmDays) to an instant, and fills in Train; where the instant is past the
 // training range, Held, from there to the instant, and All too.
@@ -49,9 +34,10 @@ func (f *File) Judge(ctx context.Context, jobs []trace.Job, end int64) error {
 	if err != nil {
 		return err
 	}
-	f.Train = qualityOf(r, f.From, f.To)
+	quality := func(from, to int64) *Quality { q := r.MetricsBetween(from, to).Quality; return &q }
+	f.Train = quality(f.From, f.To)
 	if end > f.To {
-		f.Held, f.All = qualityOf(r, f.To, end), qualityOf(r, f.From, end)
+		f.Held, f.All = quality(f.To, end), quality(f.From, end)
 	}
 	return nil
 }

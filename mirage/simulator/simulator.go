@@ -19,7 +19,6 @@ type Simulator struct {
 	extra    []Extra
 	nodes    *cluster.Occupancy
 	queue    *cluster.Queue
-	usage    *cluster.Usage
 	running  []int32 // jobs that each user runs
 	first    int     // first job of the workload that is simulated
 	held     []hold  // what follows a job that has ended, until it is eligible
@@ -74,7 +73,6 @@ func (w *Workload) NewFrom(from int64) *Simulator {
 		w: w, plan: plan, now: from,
 		nodes:    cluster.NewOccupancy(w.Config.Machine),
 		queue:    cluster.NewQueue(&plan.Rules, w.origin),
-		usage:    cluster.NewUsage(&plan.Rules, w.users),
 		running:  make([]int32, w.users, w.users+2),
 		lastPass: math.MinInt64 / 2,
 	}
@@ -111,7 +109,6 @@ func (s *Simulator) Fork() *Simulator {
 	c.extra = append([]Extra(nil), s.extra...)
 	c.nodes = s.nodes.Clone()
 	c.queue = s.queue.Clone()
-	c.usage = s.usage.Clone()
 	c.running = append(make([]int32, 0, len(s.running)+2), s.running...)
 	c.ended = s.ended[:len(s.ended):len(s.ended)]
 	c.held = append([]hold(nil), s.held...)
@@ -270,7 +267,6 @@ func (s *Simulator) enqueue(i int32, eligible int64) {
 	if !s.IsExtra(i) {
 		submit += s.shift
 	}
-	s.usage.Submitted(j.user)
 	s.queue.Add(cluster.Request{
 		Job: i, Nodes: j.nodes, User: j.user, Limit: j.limit,
 		Submit: submit, Eligible: eligible, Static: j.static, Share: j.share,
@@ -296,7 +292,6 @@ func (s *Simulator) release(at int64) bool {
 func (s *Simulator) end() {
 	a := s.nodes.Release()
 	s.running[a.User]--
-	s.usage.Ended(a.User, a.Charge(), a.End)
 	if s.IsExtra(a.Job) {
 		s.extra[int(a.Job)-len(s.w.jobs)].Finished = true
 		return
@@ -318,9 +313,6 @@ func (s *Simulator) finish(i int32, end int64) {
 // pass runs the scheduler after an event, and the backfill pass if one is due.
 func (s *Simulator) pass(at int64) {
 	s.dirty = s.plan.Periodic()
-	if s.usage.Due(at) {
-		s.queue.Reshare(s.usage.Update(at))
-	}
 	s.floor.Now = at
 	s.plan.Event(&s.floor)
 	s.backfill(at)
@@ -348,7 +340,6 @@ func (s *Simulator) start(r *cluster.Request, place *cluster.Place, outOfTurn bo
 	}
 	s.nodes.Take(a)
 	s.running[r.User]++
-	s.usage.Started(r.User, a.Charge(), s.now)
 	if s.IsExtra(r.Job) {
 		e := &s.extra[int(r.Job)-len(s.w.jobs)]
 		e.Started, e.Start, e.Backfilled = true, s.now, outOfTurn

@@ -84,29 +84,6 @@ func TestNewWorkloadRefuses(t *testing.T) {
 	}
 }
 
-// TestFairShare: of two users with the same request the one who has used the
-// machine less goes first, though it submitted later.
-func TestFairShare(t *testing.T) {
-	rules := cluster.Defaults(cluster.Slurm)
-	rules.Weights.FairShare, rules.Weights.HalfLifeDays = 4000, 2
-	jobs := []trace.Job{
-		{ID: "0", User: "heavy", Submit: 0, End: 7200, Limit: 7200, Nodes: 4},
-		{ID: "1", User: "heavy", Submit: 10, Start: 10, End: 610, Limit: 600, Nodes: 4},
-		{ID: "2", User: "light", Submit: 20, Start: 20, End: 620, Limit: 600, Nodes: 4},
-	}
-	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: rules})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := w.Simulate(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Starts[2] != 7200 || r.Starts[1] != 7800 {
-		t.Errorf("starts %v, want light at 7200 and heavy at 7800", r.Starts)
-	}
-}
-
 // TestForecast: on a machine of four nodes, where one job of four hours' limit
 // runs since an hour and one of two hours waits, a job of four nodes is
 // predicted to start after what is left of both.

@@ -30,9 +30,8 @@ type Standing struct {
 // machine has, it has as many as are in use: the settings are of a machine
 // that is larger by now. Where nodes are of kinds they remain as they are, and
 // running jobs are on the nodes that their need names, or on some that have
-// room. Usage from before, and with it fair shares, is not
-// known. The error wraps ErrStanding, ErrWorkload, cluster.ErrMachine or
-// scheduler.ErrRules.
+// room. The error wraps ErrStanding, ErrWorkload, cluster.ErrMachine or
+// cluster.ErrRules.
 func (c Config) Resume(st Standing) (*Simulator, error) {
 	used := 0
 	for _, jobs := range [][]trace.Job{st.Running, st.Own} {
@@ -117,6 +116,4 @@ func (s *Simulator) resume(i int32, j *job, t *trace.Job) {
 	a.Place = s.nodes.Assign(int(j.nodes), j.share, on)
 	s.nodes.Take(a)
 	s.running[j.user]++
-	s.usage.Submitted(j.user)
-	s.usage.Started(j.user, a.Charge(), s.now)
 }

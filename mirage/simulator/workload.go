@@ -111,7 +111,7 @@ func (w *Workload) prepare(t *trace.Job, user int32) (job, error) {
 		return j, nil
 	}
 	j.nodes, j.share = int32(t.Nodes), share
-	j.static = float64(tier)*tierPoints + w.Config.Static(float64(t.Nodes)/float64(w.Config.Nodes), t.Priority, t.Partition, t.QOS)
+	j.static = float64(tier)*tierPoints + w.Config.Static(float64(t.Nodes)/float64(w.Config.Nodes), t.Priority)
 	return j, nil
 }
 

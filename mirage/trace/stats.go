@@ -9,23 +9,21 @@ import (
 // Stats are figures of a trace. Durations are zone-aware, differences of
 // instants and not of wall clocks, unless said otherwise.
 type Stats struct {
-	Rows         int     // usable jobs
-	Users        int     // distinct users
-	PeakNodes    int     // most nodes in use at one instant, ends before starts
-	ZeroDuration int     // jobs of 0 s
-	OverLimit60  int     // jobs that ran more than 60 s over their limit
-	NodeHours    float64 // nodes times duration, summed
+	Rows         int     `json:"rows"`                  // usable jobs
+	Users        int     `json:"users"`                 // distinct users
+	PeakNodes    int     `json:"peak_nodes"`            // most nodes in use at one instant, ends before starts
+	ZeroDuration int     `json:"zero_duration"`         // jobs of 0 s
+	OverLimit60  int     `json:"over_limit_60s"`        // jobs that ran more than 60 s over their limit
+	NodeHours    float64 `json:"zone_aware_node_hours"` // nodes times duration, summed
 	// NaiveNodeHours are node-hours as the wall clock shows them: a job that
 	// runs through a change of summer time counts an hour more or less. It is
 	// the figure that readers without time zones arrive at.
-	NaiveNodeHours float64
-	MeanWaitHours  float64
-	UnknownWaits   int     // jobs of which the log does not say when they started
-	Held           int     // jobs that were held, or waited for another, before they could start
-	HeldHours      float64 // of those, summed
-	FirstSubmit    int64   // Unix seconds
-	LastSubmit     int64   // Unix seconds
-	MaxNodes       int     // of one job
+	NaiveNodeHours float64 `json:"node_hours"`
+	MeanWaitHours  float64 `json:"mean_wait_hours"`
+	UnknownWaits   int     `json:"unknown_waits"` // jobs of which the log does not say when they started
+	Held           int     `json:"held_jobs"`     // jobs that were held, or waited for another, before they could start
+	HeldHours      float64 `json:"held_hours"`    // of those, summed
+	MaxNodes       int     `json:"max_nodes"`     // of one job
 }
 
 // Stats computes the trace's figures.
@@ -57,9 +55,6 @@ func (t *Trace) Stats() Stats {
 	}
 	s.Users = len(users)
 	s.MeanWaitHours /= float64(max(len(t.Jobs)-s.UnknownWaits, 1))
-	if len(t.Jobs) > 0 {
-		s.FirstSubmit, s.LastSubmit = t.Jobs[0].Submit, t.Jobs[len(t.Jobs)-1].Submit
-	}
 	return s
 }
 

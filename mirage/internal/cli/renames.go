@@ -8,7 +8,7 @@ func renames() map[string]string {
 	}
 	rules := map[string]string{
 		"--scheduler": "scheduler", "--user-limit": "user_limit", "--age-weight": "weights.age", "--max-age-days": "weights.max_age_days",
-		"--size-weight": "weights.size", "--fair-share-weight": "weights.fair_share", "--half-life-days": "weights.half_life_days",
+		"--size-weight": "weights.size",
 		"--queue-depth": "default_queue_depth", "--bf-interval": "backfill.bf_interval", "--bf-window": "backfill.bf_window",
 		"--bf-resolution": "backfill.bf_resolution", "--bf-max-job-test": "backfill.bf_max_job_test", "--down": "down",
 	}
@@ -24,7 +24,7 @@ func renames() map[string]string {
 	}
 	table := map[string]string{
 		"provision --service-exclusive": "--set service.exclusive=true",
-		"when --nodes":                  "--set nodes=", "serve --nodes": "--set nodes=", "trace synth --zone": "--set log.zone=",
+		"simulate --utilisation-chart":  "--plot", "when --nodes": "--set nodes=", "serve --nodes": "--set nodes=", "trace synth --zone": "--set log.zone=",
 	}
 	for command, flags := range map[string][]map[string]string{
 		"trace stats": {log}, "trace convert": {log}, "when": {log, workers}, "serve": {log, workers}, "calibrate": {log, workers},

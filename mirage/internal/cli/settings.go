@@ -83,7 +83,6 @@ func newSettings() *settings {
 func (s *settings) reset(d cluster.Discipline) {
 	*s = settings{source: s.source, nodes: s.nodes}
 	s.Rules = cluster.Defaults(d)
-	s.Rules.Weights.HalfLifeDays = 7
 	s.Log.Load = 1
 	s.Service = serviceSettings{Nodes: 1, Limit: 48 * 3600, Name: "service"}
 	s.Decide = decideSettings{Interval: 600, TimeScale: 1}
@@ -148,9 +147,6 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	}
 	if len(c.Kinds) > 0 {
 		t.OnNodes()
-	}
-	if s.Weights.FairShare == 0 {
-		c.Weights.HalfLifeDays = 0
 	}
 	var err error
 	if c.Down, err = s.Down.windows(t.Date); err != nil {

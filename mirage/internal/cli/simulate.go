@@ -22,7 +22,7 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 	s := newSettings()
 	var d dates
 	var history span
-	var outcomes, gantt, utilisation string
+	var outcomes string
 	var out cli.Output
 	c := &cobra.Command{
 		Use:   "simulate FILE",
@@ -53,7 +53,7 @@ written to --out too, but do not count in the figures.`,
 					return err
 				}
 			}
-			if err := drawSchedule(result, gantt, utilisation); err != nil {
+			if err := out.Draw(func() (chart.Chart, error) { return simulator.Utilisation(result), nil }); err != nil {
 				return err
 			}
 			answer := simulated{Metrics: result.MetricsBetween(lo, hi), WallSeconds: time.Since(begin).Seconds()}
@@ -67,29 +67,11 @@ written to --out too, but do not count in the figures.`,
 	f := c.Flags()
 	f.Var(&history, "history", "simulate the jobs of this span before --from too, such as 28d, without counting them")
 	f.StringVar(&outcomes, "out", "", "write every job's outcome to this CSV file")
-	f.StringVar(&gantt, "gantt", "", "draw who held which node, .svg or .png (a few hundred jobs)")
-	f.StringVar(&utilisation, "utilisation-chart", "", "draw the nodes in use over time, .svg or .png")
 	s.machineFlags(c)
 	out.Flags(c)
+	out.PlotFlag(c, "the nodes in use over time")
 	cli.First(c, "config", "nodes", "from", "to", "history")
 	return c
-}
-
-// drawSchedule draws the charts that were asked for.
-func drawSchedule(r *simulator.Result, gantt, utilisation string) error {
-	if gantt != "" {
-		g, err := simulator.Gantt(r)
-		if err != nil {
-			return err
-		}
-		if err := chart.Save(gantt, g); err != nil {
-			return err
-		}
-	}
-	if utilisation != "" {
-		return chart.Save(utilisation, simulator.Utilisation(r))
-	}
-	return nil
 }
 
 func (s simulated) show(p *cli.Page) {

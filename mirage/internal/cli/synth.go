@@ -2,9 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,13 +11,12 @@ import (
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/mirage/trace/synth"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/file"
 )
 
 func newSynthCommand(env *cli.Env) *cobra.Command {
 	in := newSettings()
 	var answer cli.Output
-	var like, profile, start, out string
+	var like, start, out string
 	var jobs, nodes, userLimit int
 	var days, utilisation float64
 	var seed uint64
@@ -33,7 +29,7 @@ a simulated Slurm of --nodes nodes.`,
 		Args:    cobra.NoArgs,
 		Example: "  mirage trace synth --days 28 --nodes 75 --seed 1 --out month.log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := synthProfile(env, in, like, profile)
+			p, err := synthProfile(env, in, like)
 			if err != nil {
 				return err
 			}
@@ -79,7 +75,6 @@ a simulated Slurm of --nodes nodes.`,
 	in.flags(c)
 	f := c.Flags()
 	f.StringVar(&like, "like", "", "fit the distributions to this trace")
-	f.StringVar(&profile, "profile", "", "write the distributions to this JSON file, or read them from it where --like is not given")
 	f.IntVar(&jobs, "jobs", 0, "jobs to make")
 	f.Float64Var(&days, "days", 0, "days to make (default 28, or until --jobs are made)")
 	f.StringVar(&start, "start", "2023-01-01", "first day")
@@ -93,31 +88,14 @@ a simulated Slurm of --nodes nodes.`,
 	return c
 }
 
-func synthProfile(env *cli.Env, in *settings, like, path string) (*synth.Profile, error) {
-	if err := in.load(); err != nil {
+// synthProfile is that of the log like, or of the Lonestar6 A100 queue.
+func synthProfile(env *cli.Env, in *settings, like string) (*synth.Profile, error) {
+	if like == "" {
+		return synth.Default(), in.load()
+	}
+	t, err := in.open(env, like)
+	if err != nil {
 		return nil, err
 	}
-	switch {
-	case like != "":
-		t, err := in.open(env, like)
-		if err != nil {
-			return nil, err
-		}
-		p, err := synth.Fit(t)
-		if err != nil || path == "" {
-			return p, err
-		}
-		return p, file.WriteJSON(path, p)
-	case path != "":
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		p := new(synth.Profile)
-		if err := json.Unmarshal(b, p); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		return p, nil
-	}
-	return synth.Default(), nil
+	return synth.Fit(t)
 }

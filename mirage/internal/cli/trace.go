@@ -27,37 +27,23 @@ type badRow struct {
 
 // traceStats is what mirage trace stats --json prints.
 type traceStats struct {
-	Rows           int            `json:"rows"`
+	trace.Stats
 	Bad            []badRow       `json:"bad"`
-	PeakNodes      int            `json:"peak_nodes"`
-	ZeroDuration   int            `json:"zero_duration"`
-	OverLimit60    int            `json:"over_limit_60s"`
-	NodeHours      float64        `json:"node_hours"`
-	ZoneNodeHours  float64        `json:"zone_aware_node_hours"`
 	Layout         trace.Layout   `json:"layout"`
 	Zone           string         `json:"zone"`
-	Users          int            `json:"users"`
-	MaxNodes       int            `json:"max_nodes"`
-	MeanWaitHours  float64        `json:"mean_wait_hours"`
 	MedianPriority float64        `json:"median_priority"`
 	FirstSubmit    string         `json:"first_submit"`
 	LastSubmit     string         `json:"last_submit"`
 	Skipped        map[string]int `json:"skipped"`
-	Unit           string         `json:"unit"`
+	Unit           trace.Unit     `json:"unit"`
 	MachineSize    int            `json:"machine_size,omitempty"`
-	UnknownWaits   int            `json:"unknown_waits"`
-	HeldJobs       int            `json:"held_jobs"`
-	HeldHours      float64        `json:"held_hours"`
 }
 
 func newTraceStats(t *trace.Trace) traceStats {
-	s := t.Stats()
 	out := traceStats{
-		Rows: s.Rows, Bad: []badRow{}, PeakNodes: s.PeakNodes, ZeroDuration: s.ZeroDuration, OverLimit60: s.OverLimit60,
-		NodeHours: s.NaiveNodeHours, ZoneNodeHours: s.NodeHours, Layout: t.Layout, Zone: t.Zone.String(),
-		Users: s.Users, MaxNodes: s.MaxNodes, MeanWaitHours: s.MeanWaitHours, MedianPriority: trace.MedianPriority(t.Jobs),
-		FirstSubmit: clock(t, s.FirstSubmit), LastSubmit: clock(t, s.LastSubmit), Skipped: t.Skipped,
-		Unit: string(cmp.Or(t.Unit, trace.Nodes)), MachineSize: t.Size, UnknownWaits: s.UnknownWaits, HeldJobs: s.Held, HeldHours: s.HeldHours,
+		Stats: t.Stats(), Bad: []badRow{}, Layout: t.Layout, Zone: t.Zone.String(), MedianPriority: trace.MedianPriority(t.Jobs),
+		FirstSubmit: clock(t, t.Jobs[0].Submit), LastSubmit: clock(t, t.Jobs[len(t.Jobs)-1].Submit),
+		Skipped: t.Skipped, Unit: cmp.Or(t.Unit, trace.Nodes), MachineSize: t.Size,
 	}
 	for _, b := range t.Bad {
 		out.Bad = append(out.Bad, badRow{b.Line, b.Msg})
@@ -97,20 +83,20 @@ func (s traceStats) show(p *cli.Page) {
 	t.Add("first submission", s.FirstSubmit)
 	t.Add("last submission", s.LastSubmit)
 	if s.MachineSize > 0 {
-		t.Add(s.Unit+" of the machine", s.MachineSize)
+		t.Add(string(s.Unit)+" of the machine", s.MachineSize)
 	}
-	t.Add(s.Unit+" in use at once, most", s.PeakNodes)
-	t.Add(s.Unit+" of one job, most", s.MaxNodes)
+	t.Add(string(s.Unit)+" in use at once, most", s.PeakNodes)
+	t.Add(string(s.Unit)+" of one job, most", s.MaxNodes)
 	t.Add("jobs of zero duration", s.ZeroDuration)
 	t.Add("jobs over their limit by more than 60 s", s.OverLimit60)
-	t.Add("node-hours by the wall clock", s.NodeHours)
-	t.Add("node-hours, zone-aware", s.ZoneNodeHours)
+	t.Add("node-hours by the wall clock", s.NaiveNodeHours)
+	t.Add("node-hours, zone-aware", s.NodeHours)
 	t.Add("mean wait (h)", s.MeanWaitHours)
 	if s.UnknownWaits > 0 {
 		t.Add("jobs of unknown wait", s.UnknownWaits)
 	}
-	if s.HeldJobs > 0 {
-		t.Add("jobs held before they could start", s.HeldJobs)
+	if s.Held > 0 {
+		t.Add("jobs held before they could start", s.Held)
 		t.Add("hours held, all of them", s.HeldHours)
 	}
 	t.Add("median logged priority", s.MedianPriority)

@@ -67,9 +67,6 @@ type generator struct {
 }
 
 func newGenerator(p *Profile, s Settings) (*generator, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
 	switch {
 	case s.Jobs <= 0 && s.Days <= 0:
 		return nil, fmt.Errorf("%w: neither jobs nor days are asked for", ErrProfile)

@@ -96,8 +96,10 @@ func Fit(t *trace.Trace) (*Profile, error) {
 		priorities[i] = t.Jobs[i].Priority
 	}
 	p.Priority = quantilesOf(priorities)
-	p.Classes = classesOf(t.Jobs, sessions)
-	return p, p.check()
+	if p.Classes = classesOf(t.Jobs, sessions); len(p.Classes) == 0 {
+		return nil, fmt.Errorf("%w: no job has a limit", ErrProfile)
+	}
+	return p, nil
 }
 
 // key is what all jobs of a session have in common.
@@ -166,30 +168,6 @@ func quantilesOf(values []float64) []float64 {
 		q[i] = math.Round(sorted.Quantile(float64(i)/(quantiles-1))*1e4) / 1e4
 	}
 	return q
-}
-
-func (p *Profile) check() error {
-	positive := func(w []float64) bool {
-		sum := 0.0
-		for _, x := range w {
-			if !(x >= 0) || math.IsInf(x, 0) {
-				return false
-			}
-			sum += x
-		}
-		return sum > 0
-	}
-	weights := make([]float64, len(p.Classes))
-	for i, c := range p.Classes {
-		weights[i] = c.Weight
-		if c.Nodes < 1 || c.LimitSeconds < 1 || len(c.Fraction) < 2 || len(c.Length) < 2 {
-			return fmt.Errorf("%w: class %d", ErrProfile, i)
-		}
-	}
-	if !(p.SessionsPerDay > 0) || !positive(p.Hours[:]) || !positive(p.Weekdays[:]) || !positive(p.Users) || !positive(weights) || len(p.GapSeconds) < 2 || len(p.Priority) < 2 {
-		return ErrProfile
-	}
-	return nil
 }
 
 // NodeHoursPerDay is the work that arrives in a day, on average.
