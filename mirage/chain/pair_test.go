@@ -15,7 +15,7 @@ import (
 
 // busy returns a month of jobs on a machine of 40 nodes.
 func busy(t testing.TB, seed uint64) *simulator.Workload {
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 28, Start: 1_670_000_000, NodeHoursPerDay: .85 * 40 * 24, MaxNodes: 40, Seed: seed})
+	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: 28, Start: 1_670_000_000, NodeHoursPerDay: .85 * 40 * 24, MaxNodes: 40, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}

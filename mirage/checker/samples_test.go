@@ -18,7 +18,7 @@ import (
 // TestSamples judges a folder of samples as generate writes it.
 func TestSamples(t *testing.T) {
 	const epoch = 1_670_000_000
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 28, Start: epoch, NodeHoursPerDay: .9 * 40 * 24, MaxNodes: 40, Seed: 9})
+	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: 28, Start: epoch, NodeHoursPerDay: .9 * 40 * 24, MaxNodes: 40, Seed: 9})
 	if err != nil {
 		t.Fatal(err)
 	}

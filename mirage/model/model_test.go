@@ -47,42 +47,49 @@ func trainAndReload(t *testing.T, kinds ...string) {
 	t.Helper()
 	for _, k := range kinds {
 		t.Run(k, func(t *testing.T) {
-			l := learner(t, k)
-			const n = 1400
-			set := made(n)
-			s := Settings{OverlapCost: 1, Seed: 3, Threads: 2}
-			m, r, err := Train(t.Context(), k, l, []*samples.Set{set}, s)
-			if err != nil {
-				t.Fatal(err)
-			}
 			// The noise is uniform over an hour: a quarter of an hour is the
 			// least mean absolute error; a tenth of the waits' spread is plenty.
-			if r.MAEHours > 1 || r.Spearman < .95 || r.Rows+r.HeldOutRows+r.LeftOut != n {
+			if r := reloaded(t, k); r.MAEHours > 1 || r.Spearman < .95 {
 				t.Errorf("%+v", r)
-			}
-			got := reload(t, m)
-			if got.Kind != k || got.FromHours != m.FromHours {
-				t.Errorf("%+v, saved %+v", got, m)
-			}
-			for _, sample := range set.Samples[:20] {
-				x := Summary(sample.X, sample.Decision, 0)
-				a, err1 := m.scorer.Hours(x)
-				b, err2 := got.scorer.Hours(x)
-				if err1 != nil || err2 != nil || math.Abs(a-b) > 1e-6 {
-					t.Fatalf("%v %v, read back %v %v", a, err1, b, err2)
-				}
-			}
-			again, _, err := Train(t.Context(), k, l, []*samples.Set{set}, Settings{OverlapCost: 1, Seed: 3, Threads: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, _ := m.scorer.Save()
-			b, _ := again.scorer.Save()
-			if string(a) != string(b) {
-				t.Error("one thread and two differ")
 			}
 		})
 	}
+}
+
+// reloaded fits a kind, compares it with what it saved, and with itself on one
+// thread.
+func reloaded(t *testing.T, k string) Report {
+	t.Helper()
+	const n = 1400
+	set := made(n)
+	s := Settings{OverlapCost: 1, Seed: 3, Threads: 2}
+	m, r, err := Train(t.Context(), k, learner(t, k), []*samples.Set{set}, s)
+	if err != nil || r.Rows+r.HeldOutRows+r.LeftOut != n {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	got := reload(t, m)
+	if got.Kind != k || got.FromHours != m.FromHours {
+		t.Errorf("%+v, saved %+v", got, m)
+	}
+	for _, sample := range set.Samples[:20] {
+		x := Summary(sample.X, sample.Decision, 0)
+		a, err1 := m.scorer.Hours(x)
+		b, err2 := got.scorer.Hours(x)
+		if err1 != nil || err2 != nil || math.Abs(a-b) > 1e-6 {
+			t.Fatalf("%v %v, read back %v %v", a, err1, b, err2)
+		}
+	}
+	s.Threads = 1
+	again, _, err := Train(t.Context(), k, learner(t, k), []*samples.Set{set}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := m.scorer.Save()
+	b, _ := again.scorer.Save()
+	if string(a) != string(b) {
+		t.Error("one thread and two differ")
+	}
+	return r
 }
 
 func learner(t *testing.T, name string) Learner {

@@ -20,7 +20,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	const day = 86400
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 14, NodeHoursPerDay: 20 * 24, MaxNodes: 40, Seed: 1})
+	jobs, err := synth.Default().Generate(context.Background(), synth.Settings{Days: 14, NodeHoursPerDay: 20 * 24, MaxNodes: 40, Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

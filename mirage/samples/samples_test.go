@@ -19,7 +19,7 @@ import (
 const epoch = 1_670_000_000
 
 func month(t testing.TB) *simulator.Workload {
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 28, Start: epoch, NodeHoursPerDay: .9 * 40 * 24, MaxNodes: 40, Seed: 9})
+	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: 28, Start: epoch, NodeHoursPerDay: .9 * 40 * 24, MaxNodes: 40, Seed: 9})
 	if err != nil {
 		t.Fatal(err)
 	}

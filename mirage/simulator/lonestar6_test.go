@@ -67,7 +67,7 @@ func TestLonestar6(t *testing.T) {
 // Lonestar6 queue, to show how cost grows with the number of jobs.
 func BenchmarkSimulate(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
-		jobs, err := synth.Default().Generate(synth.Settings{Jobs: n, Start: 1_670_000_000, NodeHoursPerDay: .75 * 75 * 24, MaxNodes: 75, Seed: 1})
+		jobs, err := synth.Default().Generate(b.Context(), synth.Settings{Jobs: n, Start: 1_670_000_000, NodeHoursPerDay: .75 * 75 * 24, MaxNodes: 75, Seed: 1})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func BenchmarkSimulate(b *testing.B) {
 
 // BenchmarkFork copies a busy machine's state.
 func BenchmarkFork(b *testing.B) {
-	jobs, err := synth.Default().Generate(synth.Settings{Jobs: 10000, Start: 1_670_000_000, NodeHoursPerDay: .8 * 75 * 24, MaxNodes: 75, Seed: 1})
+	jobs, err := synth.Default().Generate(b.Context(), synth.Settings{Jobs: 10000, Start: 1_670_000_000, NodeHoursPerDay: .8 * 75 * 24, MaxNodes: 75, Seed: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

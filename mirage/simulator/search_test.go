@@ -15,7 +15,7 @@ import (
 // played returns jobs whose actual waits are those of a machine of 40 nodes
 // with 4 jobs a user.
 func played(t *testing.T) []trace.Job {
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 21, Start: 1_670_000_000, NodeHoursPerDay: .95 * 40 * 24, MaxNodes: 40, Seed: 6})
+	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: 21, Start: 1_670_000_000, NodeHoursPerDay: .95 * 40 * 24, MaxNodes: 40, Seed: 6})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ var errPlanted = errors.New("planted")
 func (failing) Decide(*policy.State) (policy.Decision, error) { return policy.Decision{}, errPlanted }
 
 func TestPlayEpisode(t *testing.T) {
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 21, Start: 1_670_000_000, NodeHoursPerDay: .85 * 40 * 24, MaxNodes: 40, Seed: 4})
+	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: 21, Start: 1_670_000_000, NodeHoursPerDay: .85 * 40 * 24, MaxNodes: 40, Seed: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // submitted ahead, the less it is interrupted.
 func Example() {
 	const day = 86400
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 28, NodeHoursPerDay: 40 * 24, MaxNodes: 40, Seed: 1})
+	jobs, err := synth.Default().Generate(context.Background(), synth.Settings{Days: 28, NodeHoursPerDay: 40 * 24, MaxNodes: 40, Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,7 +23,7 @@ var months = flag.Int("months", 0, "synthetic months to hold the intervals of me
 func month(t *testing.T, seed uint64) (blocked, naive uncertainty.Prediction) {
 	t.Helper()
 	const day, nodes = 86400, 40
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 46, NodeHoursPerDay: .8 * nodes * 24, MaxNodes: nodes, Seed: seed})
+	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: 46, NodeHoursPerDay: .8 * nodes * 24, MaxNodes: nodes, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}

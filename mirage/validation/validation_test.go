@@ -157,7 +157,7 @@ func TestWriteLog(t *testing.T) {
 // TestPlay: the workers do not matter, no policy beats the oracle, and a
 // tuned lead costs no more than any other.
 func TestPlay(t *testing.T) {
-	jobs, err := synth.Default().Generate(synth.Settings{Days: 24, Start: 1_670_000_000, NodeHoursPerDay: .9 * 40 * 24, MaxNodes: 40, Seed: 2})
+	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: 24, Start: 1_670_000_000, NodeHoursPerDay: .9 * 40 * 24, MaxNodes: 40, Seed: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

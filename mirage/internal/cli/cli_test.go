@@ -158,6 +158,31 @@ func TestMachine(t *testing.T) {
 	}
 }
 
+// TestReference: the settings that the reference shows are all read, and taken.
+func TestReference(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := with(t, "--config", file)
+	if err := s.load(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.config(log(0, 1, 2))
+	if err != nil || c.Nodes != 75 || c.UserLimit != 8 || len(c.Down) != 1 || c.Down[0] != (cluster.Window{From: 19363 * day, To: 19364*day + day/2, Nodes: 20}) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if s.Log.Before != "2023-03-01" || s.Service.Notice != 300 || s.Decide.Poll != 120 || s.Policy["wait_quantile"] != .5 || s.Workers != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestTrainingRange: it never reaches into the episodes, and is refused where
 // nothing could be tuned on it.
 func TestTrainingRange(t *testing.T) {

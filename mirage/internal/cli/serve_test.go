@@ -29,7 +29,7 @@ func serving(t *testing.T, days int, token string) (*serve, string) {
 
 func writeLog(t *testing.T, path string, days int) {
 	t.Helper()
-	jobs, err := synth.Default().Generate(synth.Settings{Days: float64(days), NodeHoursPerDay: 20 * 24, MaxNodes: 40, Seed: 1})
+	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: float64(days), NodeHoursPerDay: 20 * 24, MaxNodes: 40, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

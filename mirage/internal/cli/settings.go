@@ -289,9 +289,9 @@ type outage struct {
 // instant is a time as it is written.
 type instant string
 
-// UnmarshalJSON takes a number too.
+// UnmarshalJSON takes a number too, and a date as YAML has it.
 func (i *instant) UnmarshalJSON(b []byte) error {
-	*i = instant(strings.Trim(string(b), `"`))
+	*i = instant(strings.TrimSuffix(strings.Trim(string(b), `"`), "Z"))
 	return nil
 }
 

@@ -13,11 +13,14 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
+// synthUserLimit is how many jobs a user may run at once, as on Lonestar6.
+const synthUserLimit = 8
+
 func newSynthCommand(env *cli.Env) *cobra.Command {
 	in := newSettings()
 	var answer cli.Output
 	var like, start, out string
-	var jobs, nodes, userLimit int
+	var jobs, nodes int
 	var days, utilisation float64
 	var seed uint64
 	c := &cobra.Command{
@@ -25,7 +28,7 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 		Short: "make a trace whose jobs are drawn like those of a real one",
 		Long: `Make a trace whose jobs are drawn like those of a real one: the one given with
 --like, or the Lonestar6 A100 queue. The waits in the new trace are those of
-a simulated Slurm of --nodes nodes.`,
+a simulated Slurm of --nodes nodes, on which a user runs at most eight jobs at once.`,
 		Args:    cobra.NoArgs,
 		Example: "  mirage trace synth --days 28 --nodes 75 --seed 1 --out month.log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,11 +50,11 @@ a simulated Slurm of --nodes nodes.`,
 			if utilisation > 0 {
 				s.NodeHoursPerDay = utilisation * float64(nodes) * 24
 			}
-			if t.Jobs, err = p.Generate(s); err != nil {
+			if t.Jobs, err = p.Generate(cmd.Context(), s); err != nil {
 				return err
 			}
 			config := simulator.Config{Rules: cluster.Defaults(cluster.Slurm)}
-			config.Nodes, config.UserLimit, config.LoggedPriority = nodes, userLimit, true
+			config.Nodes, config.UserLimit, config.LoggedPriority = nodes, synthUserLimit, true
 			w, err := simulator.NewWorkload(t.Jobs, config)
 			if err != nil {
 				return err
@@ -79,7 +82,6 @@ a simulated Slurm of --nodes nodes.`,
 	f.Float64Var(&days, "days", 0, "days to make (default 28, or until --jobs are made)")
 	f.StringVar(&start, "start", "2023-01-01", "first day")
 	f.IntVar(&nodes, "nodes", 75, "nodes of the simulated cluster; larger jobs are not made")
-	f.IntVar(&userLimit, "user-limit", 8, "jobs a user may run at once (0: no limit)")
 	f.Float64Var(&utilisation, "utilisation", 0, "work to submit, as a share of the cluster's (default: as in the distributions)")
 	f.Uint64Var(&seed, "seed", 1, "seed of the draw")
 	f.StringVar(&out, "out", "", "file to write: .log (Mirage), .swf or .csv")

@@ -52,6 +52,7 @@ Kinds of models:
 				return err
 			}
 			begin := time.Now()
+			s.Threads = runtime.GOMAXPROCS(0) // the model does not depend on it
 			if !s.Forecast {
 				env.Log.Warn("the model does not see what the queue predicts: on busier weeks than it has learnt from it costs more than a simple baseline (1.5 times as much in a February of Lonestar6)")
 			}
@@ -81,7 +82,6 @@ Kinds of models:
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
 	f.BoolVar(&s.Forecast, "forecast", true, "let the model see what the queue itself predicts, by simulating it with time limits; without it no model beats a simple baseline in a busier month")
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
-	f.IntVar(&s.Threads, "workers", runtime.GOMAXPROCS(0), "goroutines; the model does not depend on it")
 	out.Flags(c)
 	cli.First(c, "model", "out", "until", "overlap-cost", "seed")
 	cli.Require(c, "out")

@@ -1,6 +1,7 @@
 package synth_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"time"
@@ -9,7 +10,7 @@ import (
 )
 
 func ExampleProfile_Generate() {
-	jobs, err := synth.Default().Generate(synth.Settings{Jobs: 5000, Start: 1700000000, Zone: time.UTC, Seed: 1})
+	jobs, err := synth.Default().Generate(context.Background(), synth.Settings{Jobs: 5000, Start: 1700000000, Zone: time.UTC, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

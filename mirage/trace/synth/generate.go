@@ -2,6 +2,7 @@ package synth
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -27,7 +28,7 @@ type Settings struct {
 }
 
 // Generate draws jobs, in the order of submission. The error wraps ErrProfile.
-func (p *Profile) Generate(s Settings) ([]trace.Job, error) {
+func (p *Profile) Generate(ctx context.Context, s Settings) ([]trace.Job, error) {
 	g, err := newGenerator(p, s)
 	if err != nil {
 		return nil, err
@@ -38,6 +39,9 @@ func (p *Profile) Generate(s Settings) ([]trace.Job, error) {
 	}
 	var jobs []trace.Job
 	for at := float64(s.Start); ; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		at = g.nextSession(at)
 		if int64(at) >= end || s.Jobs > 0 && len(jobs) >= s.Jobs+s.Jobs/4+1000 {
 			break

@@ -14,11 +14,11 @@ import (
 func TestGenerate(t *testing.T) {
 	p := Default()
 	s := Settings{Days: 60, Start: 1_670_000_000, Seed: 3, NodeHoursPerDay: 1300}
-	jobs, err := p.Generate(s)
+	jobs, err := p.Generate(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _ := p.Generate(s)
+	again, _ := p.Generate(t.Context(), s)
 	if diff := cmp.Diff(jobs, again); diff != "" {
 		t.Error("two draws with one seed differ")
 	}
@@ -39,7 +39,7 @@ func TestGenerate(t *testing.T) {
 // to it in what matters for a queue.
 func TestFitRecovers(t *testing.T) {
 	p := Default()
-	jobs, err := p.Generate(Settings{Jobs: 40000, Start: 1_670_000_000, Seed: 1})
+	jobs, err := p.Generate(t.Context(), Settings{Jobs: 40000, Start: 1_670_000_000, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestRefuses(t *testing.T) {
 		{"no classes", &none, Settings{Jobs: 1}},
 		{"empty profile", &Profile{}, Settings{Jobs: 1}},
 	} {
-		if _, err := tt.profile.Generate(tt.s); !errors.Is(err, ErrProfile) {
+		if _, err := tt.profile.Generate(t.Context(), tt.s); !errors.Is(err, ErrProfile) {
 			t.Errorf("%s: error %v", tt.name, err)
 		}
 	}
