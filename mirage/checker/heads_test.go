@@ -148,16 +148,18 @@ func (f *floor) instant(now int64, begun []*run, startedNow map[string]int) {
 		f.r.breach(7, head.ID, now, "is first in the queue, fits in the %d free nodes, and does not start", f.t.Machine.Nodes-f.used)
 	}
 	if f.t.room != nil && f.t.Rules.UserLimit == 0 && (f.t.Rules.QueueDepth == 0 || len(begun)+len(f.pending) <= f.t.Rules.QueueDepth) {
-		f.apart(now)
+		f.apart(now, begun)
 	}
 	f.watch(head, now)
 }
 
-// apart checks that whoever shares no node with anybody ahead of it starts if it
-// fits.
-func (f *floor) apart(now int64) {
+// apart checks that a job that shares no node with any ahead of it starts if it
+// fits. One ahead of it that has begun at this instant counts: backfill may have
+// started it after the strict pass, which kept its nodes from those behind it.
+func (f *floor) apart(now int64, begun []*run) {
+	ahead := slices.Concat(f.pending, begun)
 	for _, j := range f.pending {
-		alone := !slices.ContainsFunc(f.pending, func(o *run) bool {
+		alone := !slices.ContainsFunc(ahead, func(o *run) bool {
 			return o != j && !f.ahead(j, o, now) && f.t.room.meet(j.Job, o.Job)
 		})
 		if alone && f.fits(j, now) {
