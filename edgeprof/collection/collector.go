@@ -79,8 +79,8 @@ const profileWarmup = 3
 // as often as is asked for: a run time's clock may be coarser than a kernel.
 const profileSeconds = 20e-3
 
-// settle is how long a background load runs before an inference.
-const settle = 30 * time.Millisecond
+// rampUp is how long a background load runs before an inference.
+const rampUp = 30 * time.Millisecond
 
 // Collect measures what is missing of a job. The error matches [ErrSetting],
 // [ErrColumns], is one of the model's or the run time's, or the context's.
@@ -228,7 +228,7 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 		cores, percent = 1+rng.IntN(int(*r.facts.Cores)), float64(20+rng.IntN(61))
 		stop := stress(cores, percent/100)
 		defer stop()
-		if err := device.Sleep(ctx, settle); err != nil {
+		if err := device.Sleep(ctx, rampUp); err != nil {
 			return row, err
 		}
 	}
@@ -301,10 +301,11 @@ func (r *run) describe(a *onnx.Analysis) error {
 	s, d := r.job.Setting, devices[0]
 	r.facts = measurement.Describe(c)
 	f := &r.facts
-	f.Device, f.ModelName, f.Family = s.Device, r.name, r.job.Family
-	f.Setting, f.Runtime, f.Threads, f.Quota, f.Load = s.String(), s.Runtime, measurement.Number(s.Threads), measurement.Number(s.Quota), s.LoadName()
-	f.Pin, f.Round = s.Pin(" "), &r.job.Round
-	f.UUID, f.DeviceModel, f.Arch, f.Cores, f.MaxMHz, f.MemoryBytes = d.UUID, d.Model, d.Arch, measurement.Number(d.Cores), measurement.Number(d.MaxMHz), measurement.Number(d.MemoryBytes)
+	f.Device, f.ModelName = s.Device, r.name
+	f.Run = measurement.Run{
+		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Runtime: s.Runtime, Threads: measurement.Number(s.Threads), Pin: s.Pin(" "), Quota: measurement.Number(s.Quota), Load: s.LoadName(),
+	}
+	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Arch: d.Arch, Cores: measurement.Number(d.Cores), MaxMHz: measurement.Number(d.MaxMHz), MemoryBytes: measurement.Number(d.MemoryBytes)}
 	return nil
 }
 

@@ -137,7 +137,7 @@ func refused(t testing.TB, w *httptest.ResponseRecorder, status int, kind, detai
 var asked, answered = manual("request"), manual("answer")
 
 func manual(name string) string {
-	text, err := os.ReadFile("../counts/testdata/manual-" + name + ".json")
+	text, err := os.ReadFile("../placement/testdata/manual-" + name + ".json")
 	if err != nil {
 		panic(err)
 	}

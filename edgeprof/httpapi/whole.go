@@ -84,11 +84,11 @@ func (f wholeFleet) estimate(c placement.Counts) placement.Estimator {
 // rowOf is what the original collector would write of a model on a device.
 func rowOf(c placement.Counts, d *device.Device) measurement.Row {
 	number := func(v uint64) *float64 { return measurement.Number(float64(v)) }
-	return measurement.Row{
+	return measurement.Row{Original: measurement.Original{
 		ConvLayers: number(c.ConvLayers), PoolLayers: number(c.PoolLayers), FCLayers: number(c.FCLayers), FilterDetails: number(c.FilterDetails),
 		TotalParameters: number(c.TotalParameters), ReadBytes: number(c.ModelInputSize), WrittenBytes: number(c.ModelOutputSize),
 		LoadPercent: measurement.Number(d.Load.CPUPercent), DiskPercent: measurement.Number(d.Load.DiskPercent), Device: kindOf(d.Model),
-	}
+	}}
 }
 
 // kindOf is a device's kind as the original collector names them.

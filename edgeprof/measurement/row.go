@@ -10,6 +10,14 @@ import (
 // first, in its order; ours follow. A column that a file lacks, or an empty
 // cell, is nil.
 type Row struct {
+	Original
+	Run
+	Host
+	Graph
+}
+
+// Original are the columns of the original collector.
+type Original struct {
 	ConvLayers      *float64 `dataset:"conv_layers"`
 	Device          string   `dataset:"device,optional"` // raspberrypi, jetson or desktop
 	StressCores     *float64 `dataset:"device_cpu_cores"`
@@ -29,7 +37,10 @@ type Row struct {
 	CPUPercent      *float64 `dataset:"total_cpu_usage_percent"`
 	MemoryPercent   *float64 `dataset:"total_memory_usage_percent"`
 	TotalParameters *float64 `dataset:"total_parameters"`
+}
 
+// Run is how the model ran.
+type Run struct {
 	Setting string   `dataset:"setting,optional"` // a device, as far as its speed goes
 	Family  string   `dataset:"family,optional"`
 	Round   *int     `dataset:"round"`
@@ -39,7 +50,10 @@ type Row struct {
 	Quota   *float64 `dataset:"quota"`        // share of time that the model may run
 	Load    string   `dataset:"load,optional"`
 	Burst   *float64 `dataset:"burst"` // inferences that the time is the median of
+}
 
+// Host is the machine that it ran on.
+type Host struct {
 	UUID        string   `dataset:"node_uuid,optional"`
 	DeviceModel string   `dataset:"device_model,optional"`
 	Arch        string   `dataset:"arch,optional"`
@@ -49,7 +63,10 @@ type Row struct {
 	Governor    string   `dataset:"governor,optional"`
 	Load1       *float64 `dataset:"load_1m"`
 	MemoryBytes *float64 `dataset:"memory_bytes"`
+}
 
+// Graph is what the model's shapes tell.
+type Graph struct {
 	ConvMACs       *float64 `dataset:"conv_macs"`
 	DepthwiseMACs  *float64 `dataset:"depthwise_macs"`
 	DenseMACs      *float64 `dataset:"dense_macs"`
@@ -71,11 +88,15 @@ func Number[T int | int64 | float64](v T) *float64 {
 // Describe is a row with the columns that follow from a model.
 func Describe(c *onnx.Characteristics) Row {
 	return Row{
-		ConvLayers: Number(c.ConvLayers), ReadBytes: Number(c.ModelInputSize), WrittenBytes: Number(c.ModelOutputSize), FilterDetails: Number(c.FilterDetails),
-		FCLayers: Number(c.FCLayers), PoolLayers: Number(c.PoolLayers), TotalParameters: Number(c.TotalParameters), NetworkType: networkType(c.Ops),
-		ConvMACs: Number(c.MACs.Conv), DepthwiseMACs: Number(c.MACs.Depthwise), DenseMACs: Number(c.MACs.Dense), RecurrentMACs: Number(c.MACs.Recurrent),
-		ParameterBytes: Number(c.ParameterBytes), Activations: Number(c.ActivationBytes), PeakBytes: Number(c.PeakActivationBytes),
-		Nodes: Number(c.Nodes), FusedNodes: Number(c.FusedNodes), Depth: Number(c.Depth),
+		Original: Original{
+			ConvLayers: Number(c.ConvLayers), ReadBytes: Number(c.ModelInputSize), WrittenBytes: Number(c.ModelOutputSize), FilterDetails: Number(c.FilterDetails),
+			FCLayers: Number(c.FCLayers), PoolLayers: Number(c.PoolLayers), TotalParameters: Number(c.TotalParameters), NetworkType: networkType(c.Ops),
+		},
+		Graph: Graph{
+			ConvMACs: Number(c.MACs.Conv), DepthwiseMACs: Number(c.MACs.Depthwise), DenseMACs: Number(c.MACs.Dense), RecurrentMACs: Number(c.MACs.Recurrent),
+			ParameterBytes: Number(c.ParameterBytes), Activations: Number(c.ActivationBytes), PeakBytes: Number(c.PeakActivationBytes),
+			Nodes: Number(c.Nodes), FusedNodes: Number(c.FusedNodes), Depth: Number(c.Depth),
+		},
 	}
 }
 

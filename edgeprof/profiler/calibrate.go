@@ -64,14 +64,14 @@ type Calibration struct {
 	Facts  Facts                `json:"facts"`
 	Rates  map[onnx.Class]Rates `json:"rates"`
 	Models int                  `json:"models"` // measured models
-	// Belief is the power that the factor of a model's trees on the rates is raised
-	// to: 0 is the rates alone.
-	Belief float64 `json:"belief"`
-	// Near are kernels of the user's own models, which correct those like them.
-	Near []Near `json:"near,omitempty"`
-	// Carry is how much of what these say of kinds of kernels is believed of others:
+	// TreeWeight is the power that the factor of a model's trees on the rates is
+	// raised to: 0 is the rates alone.
+	TreeWeight float64 `json:"belief"`
+	// Corrections are kernels of the user's own models, which correct those like them.
+	Corrections []Correction `json:"near,omitempty"`
+	// KindWeight is how much of what these say of kinds of kernels holds for others:
 	// 0 to 1.
-	Carry float64 `json:"carry,omitempty"`
+	KindWeight float64 `json:"carry,omitempty"`
 	// Call is what an inference takes whatever it computes, in seconds.
 	Call float64 `json:"call_seconds,omitempty"`
 	// Scale corrects the sum of the kernels' times; 0 is 1.
@@ -151,8 +151,8 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 	found := make([]*Calibration, len(tried))
 	for _, family := range append([]string{""}, all...) {
 		known := map[*measurement.Kernel]float64{}
-		for i, belief := range tried {
-			left := local(without(cases, family), facts, trees, belief, known)
+		for i, treeWeight := range tried {
+			left := local(without(cases, family), facts, trees, treeWeight, known)
 			if family == "" {
 				found[i] = left
 				continue
@@ -174,8 +174,8 @@ func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, er
 
 // local is fit without the user's own models, whose kernels are neighbours. What
 // trees say of kernels with the same rates is noted in known.
-func local(cases []Case, facts Facts, trees *KernelTrees, belief float64, known map[*measurement.Kernel]float64) *Calibration {
-	c := fit(without(cases, Own), facts, trees, belief, known)
+func local(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64, known map[*measurement.Kernel]float64) *Calibration {
+	c := fit(without(cases, Own), facts, trees, treeWeight, known)
 	c.learnNear(cases)
 	return c
 }
@@ -190,9 +190,9 @@ func (c *Calibration) judge(m *Case, left *Calibration) {
 func (c *Calibration) judgeOwn(cases []Case) {
 	families := len(c.Errors)
 	best := c.Errors
-	for _, carry := range []float64{0, 0.5, 1} {
+	for _, kindWeight := range []float64{0, 0.5, 1} {
 		tried := *c
-		tried.Carry, tried.Errors = carry, slices.Clip(c.Errors[:families])
+		tried.KindWeight, tried.Errors = kindWeight, slices.Clip(c.Errors[:families])
 		for i := range cases {
 			if m := &cases[i]; m.Family == Own {
 				left := tried
@@ -201,7 +201,7 @@ func (c *Calibration) judgeOwn(cases []Case) {
 			}
 		}
 		if len(best) == families || off(tried.Errors[families:]) < off(best[families:]) {
-			c.Carry, best = carry, tried.Errors
+			c.KindWeight, best = kindWeight, tried.Errors
 		}
 	}
 	c.Errors = best
@@ -228,8 +228,8 @@ func off(errors []Error) float64 {
 }
 
 // fit finds the rates of one setting and the scale of their sums.
-func fit(cases []Case, facts Facts, trees *KernelTrees, belief float64, known map[*measurement.Kernel]float64) *Calibration {
-	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), Belief: belief, trees: trees, known: known}
+func fit(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64, known map[*measurement.Kernel]float64) *Calibration {
+	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), TreeWeight: treeWeight, trees: trees, known: known}
 	var ratios []float64
 	for _, m := range cases {
 		c.Call = m.Call
@@ -331,7 +331,7 @@ func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 // once is what rates and trees say of a kernel.
 func (c *Calibration) once(k *measurement.Kernel, at conditions) float64 {
 	r := c.Rates[k.Class]
-	if c.Belief == 0 {
+	if c.TreeWeight == 0 {
 		return r.seconds(k)
 	}
 	factor, ok := c.known[k]
@@ -341,13 +341,13 @@ func (c *Calibration) once(k *measurement.Kernel, at conditions) float64 {
 			c.known[k] = factor
 		}
 	}
-	return r.seconds(k) * math.Pow(factor, c.Belief)
+	return r.seconds(k) * math.Pow(factor, c.TreeWeight)
 }
 
 // learnNear notes how far the kernels of the user's own models are from what
 // rates and trees say of them.
 func (c *Calibration) learnNear(cases []Case) {
-	c.Near = nil
+	c.Corrections = nil
 	for _, m := range cases {
 		if m.Family != Own {
 			continue
@@ -356,7 +356,7 @@ func (c *Calibration) learnNear(cases []Case) {
 		for i := range m.Kernels {
 			k := &m.Kernels[i]
 			if p := c.once(k, at) * c.scale(); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
-				c.Near = append(c.Near, Near{k.Op, near(k), math.Exp(bounded(math.Log(*k.Seconds / p))), kindOf(k), m.Model, p * float64(max(1, k.Times))})
+				c.Corrections = append(c.Corrections, Correction{k.Op, place(k), math.Exp(bounded(math.Log(*k.Seconds / p))), kindOf(k), m.Model, p * float64(max(1, k.Times))})
 			}
 		}
 	}
@@ -364,7 +364,7 @@ func (c *Calibration) learnNear(cases []Case) {
 }
 
 // index sorts Near.
-func (c *Calibration) index() { c.neighbours = neighboursOf(c.Near, c.Carry) }
+func (c *Calibration) index() { c.neighbours = neighboursOf(c.Corrections, c.KindWeight) }
 
 // idle is the predicted time of a model's kernels on the idle device, the call
 // included.
@@ -386,8 +386,8 @@ func (c *Calibration) scale() float64 {
 // Check reports a calibration that cannot be used. The error matches
 // [ErrCalibration].
 func (c *Calibration) Check() error {
-	if c.Facts.Runtime == "" || c.Models < 1 || !(c.Low > 0) || !(c.High >= c.Low) || math.IsInf(c.High, 0) || !(c.Carry >= 0 && c.Carry <= 1) || !(c.Call >= 0) || !(c.Belief >= 0 && c.Belief <= 1) {
-		return fmt.Errorf("%w: no run time, no models, bounds %v to %v, trees believed by %v, kinds by %v, or a call of %v s", ErrCalibration, c.Low, c.High, c.Belief, c.Carry, c.Call)
+	if c.Facts.Runtime == "" || c.Models < 1 || !(c.Low > 0) || !(c.High >= c.Low) || math.IsInf(c.High, 0) || !(c.KindWeight >= 0 && c.KindWeight <= 1) || !(c.Call >= 0) || !(c.TreeWeight >= 0 && c.TreeWeight <= 1) {
+		return fmt.Errorf("%w: no run time, no models, bounds %v to %v, trees believed by %v, kinds by %v, or a call of %v s", ErrCalibration, c.Low, c.High, c.TreeWeight, c.KindWeight, c.Call)
 	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]

@@ -61,7 +61,7 @@ func Cases(d *measurement.Data) []Case {
 		cases = append(cases, *c)
 	}
 	cases = withCalls(cases)
-	settle(cases)
+	subtractOverhead(cases)
 	slices.SortFunc(cases, func(a, b Case) int {
 		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Setting, b.Setting))
 	})
@@ -148,18 +148,18 @@ func (c *Case) repeat() float64 {
 	return math.NaN()
 }
 
-// settle makes times of kernels comparable with the whole inference's, which was
-// measured without noting them. ONNX Runtime's noting takes longer than a small
-// kernel. How long shows where kernels are small, by what they sum to beyond the
-// whole: as much comes off every kernel of the setting, and the rest is scaled to
-// the whole. The Go run time's own notes cost next to nothing, and its kernels
-// are short enough to find a quiet moment on a busy machine that a long inference
-// does not: they stay as they are.
-func settle(cases []Case) {
+// subtractOverhead makes times of kernels comparable with the whole inference's,
+// which was measured without profiling. ONNX Runtime's profiling of a kernel takes
+// longer than a small one. How long shows where kernels are small, by what they sum
+// to beyond the whole: as much comes off every kernel of the setting, and the rest
+// is scaled to the whole. The Go run time's own profiling costs next to nothing, and
+// its kernels are short enough to find a quiet moment on a busy machine that a long
+// inference does not: they stay as they are.
+func subtractOverhead(cases []Case) {
 	bySetting := map[string][]float64{}
 	for i := range cases {
 		if c := &cases[i]; c.Runtime == "ort" {
-			if sum, n := c.sum(0); sum > plainly*c.work() {
+			if sum, n := c.sum(0); sum > evident*c.work() {
 				bySetting[c.Setting] = append(bySetting[c.Setting], (sum-c.work())/float64(n))
 			}
 		}
@@ -169,18 +169,18 @@ func settle(cases []Case) {
 		if c.Runtime != "ort" {
 			continue
 		}
-		noting := 0.0
+		overhead := 0.0
 		if all := bySetting[c.Setting]; len(all) > 0 {
-			noting = stats.Median(all)
+			overhead = stats.Median(all)
 		}
-		if sum, _ := c.sum(0); sum > plainly*c.work() {
-			noting = c.noting()
+		if sum, _ := c.sum(0); sum > evident*c.work() {
+			overhead = c.overhead()
 		}
-		noting = min(noting, mostNoting)
+		overhead = min(overhead, mostOverhead)
 		out := slices.Clone(c.Kernels)
 		for i := range out {
 			if k := &out[i]; k.Seconds != nil {
-				t := unnoted(*k.Seconds, noting)
+				t := net(*k.Seconds, overhead)
 				k.Seconds = &t
 			}
 		}
@@ -188,27 +188,27 @@ func settle(cases []Case) {
 	}
 }
 
-// plainly more is what a sum of noted kernels has to be than the whole before it
-// tells how long noting takes.
-const plainly = 1.15
+// evident is how many times the whole a sum of profiled kernels has to be before it
+// tells what profiling takes.
+const evident = 1.15
 
-// mostNoting is more than noting a kernel takes, in seconds: what is beyond it was
-// another program's, and all kernels' alike.
-const mostNoting = 8e-6
+// mostOverhead is more than profiling a kernel takes, in seconds: what is beyond it
+// was another program's, and all kernels' alike.
+const mostOverhead = 8e-6
 
-// sum of the kernels' times without a given time of noting, and their number.
-func (c *Case) sum(noting float64) (seconds float64, n int) {
+// sum of the kernels' times without a given overhead of each, and their number.
+func (c *Case) sum(overhead float64) (seconds float64, n int) {
 	for _, k := range c.Kernels {
 		if k.Seconds != nil {
-			seconds += unnoted(*k.Seconds, noting)
+			seconds += net(*k.Seconds, overhead)
 			n++
 		}
 	}
 	return seconds, n
 }
 
-// noting is the time that makes the sum the whole.
-func (c *Case) noting() float64 {
+// overhead is the time that makes the sum the whole.
+func (c *Case) overhead() float64 {
 	low, high := 0.0, c.Seconds
 	for _, k := range c.Kernels {
 		high = max(high, known(k.Seconds, 0))
@@ -224,5 +224,5 @@ func (c *Case) noting() float64 {
 	return high
 }
 
-// unnoted is a kernel's time without that of noting it: a tenth at least.
-func unnoted(seconds, noting float64) float64 { return max(seconds-noting, seconds/10) }
+// net is a kernel's time without the overhead: a tenth at least.
+func net(seconds, overhead float64) float64 { return max(seconds-overhead, seconds/10) }

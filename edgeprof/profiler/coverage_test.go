@@ -76,7 +76,7 @@ func kernelCases(seed uint64) []uncertainty.Case {
 	m := judged(rng)
 	cases := make([]uncertainty.Case, 100)
 	for i := range cases {
-		a, err := m.PredictRow(&measurement.Row{Setting: "here"}, []measurement.Kernel{{Kernel: onnx.Kernel{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e6}}}})
+		a, err := m.PredictRow(&measurement.Row{Run: measurement.Run{Setting: "here"}}, []measurement.Kernel{{Kernel: onnx.Kernel{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e6}}}})
 		if err != nil {
 			panic(err)
 		}

@@ -29,7 +29,7 @@ func (c *Calibration) precisions(a *onnx.Analysis) []string {
 		if n.Op == "DequantizeLinear" && len(n.Outputs) > 0 && len(k.Inputs) > 0 && !k.Folded {
 			whole[n.Outputs[0]] = k.Inputs[0].Type
 		}
-		if k.MACs == 0 || k.Folded || len(k.Inputs) == 0 || len(c.neighbours.near[n.Op]) > 0 {
+		if k.MACs == 0 || k.Folded || len(k.Inputs) == 0 || len(c.neighbours.byOp[n.Op]) > 0 {
 			continue
 		}
 		t := k.Inputs[0].Type

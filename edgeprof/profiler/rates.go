@@ -25,8 +25,8 @@ func (r Rates) seconds(k *measurement.Kernel) float64 {
 
 var classes = onnx.Classes()
 
-// kin is the class whose rates serve for one that was not measured.
-var kin = map[onnx.Class]onnx.Class{
+// substitute is the class whose rates serve for one that was not measured.
+var substitute = map[onnx.Class]onnx.Class{
 	onnx.ClassVector: onnx.ClassDense, onnx.ClassErf: onnx.ClassFunction, onnx.ClassSoftmax: onnx.ClassFunction, onnx.ClassNormalize: onnx.ClassFunction, onnx.ClassMove: onnx.ClassOther, onnx.ClassResponse: onnx.ClassFunction,
 }
 
@@ -47,7 +47,7 @@ func ratesFor(cases []Case) map[onnx.Class]Rates {
 	for _, class := range classes {
 		r, ok := ratesOf(byClass[class])
 		if !ok {
-			if r, ok = ratesOf(byClass[kin[class]]); !ok {
+			if r, ok = ratesOf(byClass[substitute[class]]); !ok {
 				r, _ = ratesOf(all)
 			}
 			r.Nodes = 0

@@ -226,9 +226,9 @@ func original(models int) *measurement.Data {
 				if dev == "jetson" {
 					seconds /= 3
 				}
-				d.Rows = append(d.Rows, measurement.Row{
+				d.Rows = append(d.Rows, measurement.Row{Original: measurement.Original{
 					ConvLayers: &conv, LoadPercent: &load, StressCores: &cores, FilterDetails: &filters, Device: dev, ModelName: fmt.Sprintf("%c-net", 'a'+m), Time: measurement.Took(seconds),
-				}.Completed())
+				}}.Completed())
 			}
 		}
 	}
@@ -257,7 +257,7 @@ func TestTrainOnOriginalRows(t *testing.T) {
 	if a, err = m.PredictRow(&row, nil); err != nil || !has(a.Warnings, ErrForeign) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err := m.PredictRow(&measurement.Row{Setting: row.Setting, LoadPercent: row.LoadPercent}, nil); !errors.Is(err, ErrNoCounts) {
+	if _, err := m.PredictRow(&measurement.Row{Original: measurement.Original{LoadPercent: row.LoadPercent}, Run: measurement.Run{Setting: row.Setting}}, nil); !errors.Is(err, ErrNoCounts) {
 		t.Errorf("a row without its model: %v", err)
 	}
 	if _, _, err := Train(t.Context(), original(1), Options{}); !errors.Is(err, ErrTooFew) {
@@ -290,12 +290,12 @@ func TestBusy(t *testing.T) {
 		row  measurement.Row
 		want float64
 	}{
-		{measurement.Row{LoadPercent: v(40)}, 40},
-		{measurement.Row{LoadPercent: v(40), StressCores: v(0)}, 40},
-		{measurement.Row{LoadPercent: v(40), StressCores: v(1)}, 10},
-		{measurement.Row{LoadPercent: v(40), StressCores: v(1), Cores: v(2)}, 20},
-		{measurement.Row{LoadPercent: v(40), StressCores: v(3), Cores: v(2)}, 40},
-		{measurement.Row{LoadPercent: v(0), StressCores: v(0), Cores: v(2)}, 0},
+		{measurement.Row{Original: measurement.Original{LoadPercent: v(40)}}, 40},
+		{measurement.Row{Original: measurement.Original{LoadPercent: v(40), StressCores: v(0)}}, 40},
+		{measurement.Row{Original: measurement.Original{LoadPercent: v(40), StressCores: v(1)}}, 10},
+		{measurement.Row{Original: measurement.Original{LoadPercent: v(40), StressCores: v(1)}, Host: measurement.Host{Cores: v(2)}}, 20},
+		{measurement.Row{Original: measurement.Original{LoadPercent: v(40), StressCores: v(3)}, Host: measurement.Host{Cores: v(2)}}, 40},
+		{measurement.Row{Original: measurement.Original{LoadPercent: v(0), StressCores: v(0)}, Host: measurement.Host{Cores: v(2)}}, 0},
 	} {
 		if got := busy(&tt.row); got != tt.want {
 			t.Errorf("%+v: %v, want %v", tt.row, got, tt.want)
@@ -311,8 +311,9 @@ func TestCases(t *testing.T) {
 	s := func(v float64) *float64 { return &v }
 	d := &measurement.Data{
 		Rows: []measurement.Row{
-			{ModelName: "m", Setting: "s", Runtime: "ort", Time: measurement.Took(3), Round: round(0)}, {ModelName: "m", Setting: "s", Runtime: "ort", Time: measurement.Took(2), Round: round(1)},
-			{ModelName: "a", Setting: "s", Time: measurement.Took(5)},
+			{Original: measurement.Original{ModelName: "m", Time: measurement.Took(3)}, Run: measurement.Run{Setting: "s", Runtime: "ort", Round: round(0)}},
+			{Original: measurement.Original{ModelName: "m", Time: measurement.Took(2)}, Run: measurement.Run{Setting: "s", Runtime: "ort", Round: round(1)}},
+			{Original: measurement.Original{ModelName: "a", Time: measurement.Took(5)}, Run: measurement.Run{Setting: "s"}},
 		},
 		Kernels: []measurement.Kernel{
 			{ModelName: "m", Setting: "s", Index: 1, Seconds: s(2e-6)}, {ModelName: "m", Setting: "s", Index: 0, Seconds: s(9)}, {ModelName: "m", Setting: "s", Index: 0, Round: 1, Seconds: s(4)},
@@ -323,7 +324,7 @@ func TestCases(t *testing.T) {
 	if len(got) != 2 || got[0].Model != "a" || !math.IsNaN(got[0].Repeat) || got[1].Seconds != 2 || got[1].Repeat != 1.5 || len(got[1].Kernels) != 3 || got[1].Kernels[2].Seconds != nil {
 		t.Fatalf("%+v", got)
 	}
-	// the shorter time of each kernel, less what noting it took but for a tenth; what
+	// the shorter time of each kernel, less the overhead but for a tenth; what
 	// is left beyond the whole is of all alike
 	k := []float64{*got[1].Kernels[0].Seconds, *got[1].Kernels[1].Seconds}
 	if math.Abs(k[0]+k[1]-2) > 1e-12 || math.Abs(k[1]-0.1e-6) > 1e-12 {
@@ -334,7 +335,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// A model of small kernels tells how long noting takes, a large one does not.
+// A model of small kernels tells how long profiling takes, a large one does not.
 func TestSettle(t *testing.T) {
 	timed := func(runtime string, whole float64, kernels ...float64) Case {
 		c := Case{Setting: runtime, Runtime: runtime, Seconds: whole}
@@ -347,7 +348,7 @@ func TestSettle(t *testing.T) {
 		timed("ort", 5e-6, 3e-6, 3e-6, 5e-6), timed("ort", 0.999e-3, 1e-3, 3e-6), timed("ort", 2e-3, 1.001e-3, 3e-6),
 		timed("ort", 1), timed("go", 5e-6, 3e-6, 3e-6, 5e-6),
 	}
-	settle(cases)
+	subtractOverhead(cases)
 	for i, want := range [][]float64{{1e-6, 1e-6, 3e-6}, {0.998e-3, 1e-6}, {1.998e-3, 2e-6}, nil, {3e-6, 3e-6, 5e-6}} {
 		for k, w := range want {
 			if got := *cases[i].Kernels[k].Seconds; math.Abs(got/w-1) > 1e-3 {
@@ -356,8 +357,8 @@ func TestSettle(t *testing.T) {
 		}
 	}
 	none := []Case{timed("ort", 1e-3, 1e-3, 1e-6)}
-	settle(none)
+	subtractOverhead(none)
 	if got := *none[0].Kernels[1].Seconds; math.Abs(got/1e-6-1) > 0.01 {
-		t.Errorf("nothing tells of noting: %v", got)
+		t.Errorf("nothing tells of an overhead: %v", got)
 	}
 }

@@ -256,26 +256,41 @@ func mobileNetV2(b *builder, s Size) tensor {
 			if k == 0 {
 				stride = stage[3]
 			}
-			x = b.inverted(x, stage[0], s.eighths(stage[1]), window{3, stride, 1}, b.relu6, false)
+			x = b.inverted(x, block{expand: stage[0], out: s.eighths(stage[1]), window: window{3, stride, 1}, activate: b.relu6})
 		}
 	}
 	x = b.relu6(b.normalize(b.conv(x, max(s.eighths(1280), 1280), window{1, 1, 0})))
 	return b.softmax(b.dense(b.flatten(b.globalPool(x)), s.Classes))
 }
 
-// inverted is an inverted residual block, with squeeze-and-excitation if asked.
-func (b *builder) inverted(x tensor, expand, out int64, w window, activate func(tensor) tensor, squeeze bool) tensor {
+// block is an inverted residual block: how many times as many channels it has
+// inside, and its output's.
+type block struct {
+	expand, out int64
+	window      window
+	activate    func(tensor) tensor
+}
+
+func (b *builder) inverted(x tensor, of block) tensor { return b.project(x, b.widened(x, of), of) }
+
+// squeezed is one with squeeze-and-excitation.
+func (b *builder) squeezed(x tensor, of block) tensor {
+	y := b.widened(x, of)
+	z := of.activate(b.conv(b.globalPool(y), max(1, x.channels()/4), window{1, 1, 0}))
+	return b.project(x, b.binary("Mul", y, b.unary("Sigmoid", b.conv(z, y.channels(), window{1, 1, 0}))), of)
+}
+
+func (b *builder) widened(x tensor, of block) tensor {
 	y := x
-	if expand > 1 {
-		y = activate(b.normalize(b.conv(x, expand*x.channels(), window{1, 1, 0})))
+	if of.expand > 1 {
+		y = of.activate(b.normalize(b.conv(x, of.expand*x.channels(), window{1, 1, 0})))
 	}
-	y = activate(b.normalize(b.depthwise(y, w)))
-	if squeeze {
-		z := activate(b.conv(b.globalPool(y), max(1, x.channels()/4), window{1, 1, 0}))
-		y = b.binary("Mul", y, b.unary("Sigmoid", b.conv(z, y.channels(), window{1, 1, 0})))
-	}
-	y = b.normalize(b.conv(y, out, window{1, 1, 0}))
-	if w.stride == 1 && x.channels() == out {
+	return of.activate(b.normalize(b.depthwise(y, of.window)))
+}
+
+func (b *builder) project(x, y tensor, of block) tensor {
+	y = b.normalize(b.conv(y, of.out, window{1, 1, 0}))
+	if of.window.stride == 1 && x.channels() == of.out {
 		y = b.binary("Add", y, x)
 	}
 	return y
@@ -290,7 +305,7 @@ func efficientNet(b *builder, s Size) tensor {
 			if k == 0 {
 				stride = stage[3]
 			}
-			x = b.inverted(x, stage[0], s.eighths(stage[1]), window{stage[4], stride, stage[4] / 2}, b.swish, true)
+			x = b.squeezed(x, block{expand: stage[0], out: s.eighths(stage[1]), window: window{stage[4], stride, stage[4] / 2}, activate: b.swish})
 		}
 	}
 	x = b.swish(b.normalize(b.conv(x, s.eighths(1280), window{1, 1, 0})))

@@ -138,7 +138,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if o.out, err = calibrationPath(o.out); err != nil {
 		return nil, err
 	}
-	if err := o.with.settle(ctx, env); err != nil {
+	if err := o.with.resolve(ctx, env); err != nil {
 		return nil, err
 	}
 	here, err := thisMachine(ctx)

@@ -111,7 +111,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := o.with.settle(ctx, env); err != nil {
+	if err := o.with.resolve(ctx, env); err != nil {
 		return nil, err
 	}
 	models, err := modelFiles(o.models)

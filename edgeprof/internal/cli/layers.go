@@ -59,8 +59,10 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 					return err
 				}
 			}
-			cli.Warn(env, l.Warnings)
-			return out.Print(env, l, func(p *cli.Page) { layersTable(p, l) })
+			return out.Print(env, l, func(p *cli.Page) {
+				cli.Warn(env, l.Warnings)
+				layersTable(p, l)
+			})
 		}),
 	}
 	f := c.Flags()

@@ -57,8 +57,8 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 					c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
 				}
 			}
-			cli.Warn(env, r.Warnings)
 			return out.Print(env, r, func(p *cli.Page) {
+				cli.Warn(env, r.Warnings)
 				ranking(p, r)
 				record.Show(p, "rank")
 			})

@@ -75,9 +75,9 @@ func oneNode() *onnx.Model {
 	}}
 }
 
-// settle decides between the run times where that is left to it: a model of one
+// resolve decides between the run times where that is left to it: a model of one
 // node tells whether ONNX Runtime is there.
-func (r *running) settle(ctx context.Context, env *cli.Env) error {
+func (r *running) resolve(ctx context.Context, env *cli.Env) error {
 	if err := r.check(); err != nil || r.runtime != runtimeAuto {
 		return err
 	}

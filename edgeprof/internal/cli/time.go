@@ -66,7 +66,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 			env.Log.Warn(w)
 		}
 	}
-	if err := with.settle(ctx, env); err != nil {
+	if err := with.resolve(ctx, env); err != nil {
 		return timed{}, err
 	}
 	start := time.Now()

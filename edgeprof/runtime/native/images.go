@@ -121,7 +121,7 @@ func resize(s site) (kernel, error) {
 		}
 	}
 	kernel := func(in, out []array, _ *scratch) { resized(in[0].data, out[0].data, from, axes) }
-	return s.told(3, kernel, func(axis, v int) bool { return axis < len(shape) && v == shape[axis] }), nil
+	return s.checked(3, kernel, func(axis, v int) bool { return axis < len(shape) && v == shape[axis] }), nil
 }
 
 // mix is what one place of an axis is made of.
@@ -134,7 +134,7 @@ type mix struct {
 func resized(x, y []float32, from []int, axes [][]mix) {
 	shape := append([]int{}, from...)
 	for axis, places := range axes {
-		if len(places) == shape[axis] && plainly(places) {
+		if len(places) == shape[axis] && untouched(places) {
 			continue
 		}
 		outer, length, inner := volume(shape[:axis]), shape[axis], volume(shape[axis+1:])
@@ -153,8 +153,8 @@ func resized(x, y []float32, from []int, axes [][]mix) {
 	copy(y, x)
 }
 
-// plainly says that every place stays what it is.
-func plainly(places []mix) bool {
+// untouched says that every place stays what it is.
+func untouched(places []mix) bool {
 	for k, m := range places {
 		if m.low != k || m.part != 0 {
 			return false

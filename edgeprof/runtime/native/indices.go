@@ -123,7 +123,7 @@ func topK(s site) (kernel, error) {
 			}
 		}
 	}
-	return s.told(1, kernel, func(_, v int) bool { return v == k }), nil
+	return s.checked(1, kernel, func(_, v int) bool { return v == k }), nil
 }
 
 // cumulative sums along an axis.

@@ -169,9 +169,10 @@ func clip(s site) (kernel, error) {
 	}, nil
 }
 
-// told checks numbers that decide over a shape and that are known only when they
-// come: they have to say what the shapes say that the model was prepared for.
-func (s site) told(i int, kernel kernel, fits func(axis, v int) bool) kernel {
+// checked is a kernel behind a check of numbers that decide over a shape and that
+// are known only when they come: they have to say what the shapes say that the model
+// was prepared for.
+func (s site) checked(i int, kernel kernel, fits func(axis, v int) bool) kernel {
 	if !s.given(i) || s.values[i] != nil {
 		return kernel
 	}
@@ -189,7 +190,7 @@ func (s site) told(i int, kernel kernel, fits func(axis, v int) bool) kernel {
 func reshape(s site) (kernel, error) {
 	kernel, err := same(s)
 	shape := s.out(0)
-	return s.told(1, kernel, func(axis, v int) bool { return axis < len(shape) && (v == shape[axis] || v == 0 || v == -1) }), err
+	return s.checked(1, kernel, func(axis, v int) bool { return axis < len(shape) && (v == shape[axis] || v == 0 || v == -1) }), err
 }
 
 // same copies: the elements keep their order.
@@ -237,7 +238,7 @@ func constantOfShape(s site) (kernel, error) {
 	}
 	shape := s.out(0)
 	kernel := func(_, out []array, _ *scratch) { fill(out[0].data, v) }
-	return s.told(0, kernel, func(axis, v int) bool { return axis < len(shape) && v == shape[axis] }), nil
+	return s.checked(0, kernel, func(axis, v int) bool { return axis < len(shape) && v == shape[axis] }), nil
 }
 
 // sequence is as long as the analysis worked out.

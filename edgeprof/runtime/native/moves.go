@@ -18,7 +18,7 @@ func split(s site) (kernel, error) {
 			offset += n
 		}
 	}
-	return s.told(1, kernel, func(i, v int) bool { return i < len(s.cost.Outputs) && v == s.out(i)[at] }), nil
+	return s.checked(1, kernel, func(i, v int) bool { return i < len(s.cost.Outputs) && v == s.out(i)[at] }), nil
 }
 
 // expand repeats a tensor along axes of length 1.
@@ -26,7 +26,7 @@ func expand(s site) (kernel, error) {
 	shape := s.out(0)
 	steps := broadcastStrides(s.in(0), shape)
 	kernel := func(in, out []array, _ *scratch) { gathered(in[0].data, out[0].data, shape, steps) }
-	return s.told(1, kernel, func(axis, v int) bool {
+	return s.checked(1, kernel, func(axis, v int) bool {
 		axis += len(shape) - volume(s.in(1))
 		return axis >= 0 && (v == shape[axis] || v == 1 && steps[axis] != 0)
 	}), nil
@@ -54,7 +54,7 @@ func tile(s site) (kernel, error) {
 			out[0].data[i] = in[0].data[at]
 		})
 	}
-	return s.told(1, kernel, func(axis, v int) bool { return axis < len(shape) && v*from[axis] == shape[axis] }), nil
+	return s.checked(1, kernel, func(axis, v int) bool { return axis < len(shape) && v*from[axis] == shape[axis] }), nil
 }
 
 // visit calls f for every position of a shape.

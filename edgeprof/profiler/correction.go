@@ -6,12 +6,12 @@ import (
 	"github.com/foretime/foretime/edgeprof/measurement"
 )
 
-// Near is a kernel of the user's own models that was measured on the device: how
-// far its time was from what rates and trees say.
-type Near struct {
-	Op     string    `json:"op"`
-	Sizes  nearSizes `json:"sizes"` // logarithms of base 2; see [near]
-	Factor float64   `json:"factor"`
+// Correction is a kernel of the user's own models that was measured on the device: how far
+// its time was from what rates and trees say.
+type Correction struct {
+	Op     string  `json:"op"`
+	Sizes  sizes   `json:"sizes"` // logarithms of base 2; see [place]
+	Factor float64 `json:"factor"`
 	// Kind, Model and Seconds, of all times that it runs, are missing in files from
 	// before.
 	Kind    string  `json:"kind,omitempty"`
@@ -19,11 +19,11 @@ type Near struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// nearSizes place a kernel among those of its operator.
-type nearSizes [10]float64
+// sizes place a kernel among those of its operator.
+type sizes [10]float64
 
-func near(k *measurement.Kernel) nearSizes {
-	return nearSizes{
+func place(k *measurement.Kernel) sizes {
+	return sizes{
 		logSize(k.MACs), logSize(k.ParameterBytes), logSize(k.ReadBytes), logSize(k.WrittenBytes), logSize(k.Rows), logSize(k.Depth), logSize(k.Columns),
 		logSize(k.Window), 2 * logSize(k.Stride), logSize(k.Groups),
 	}
@@ -41,39 +41,39 @@ func kindOf(k *measurement.Kernel) string {
 // that tell half as much of each other as of themselves, and how many measured
 // kernels what is said of the kind is worth.
 const (
-	reach = 0.5
-	prior = 0.3
+	bandwidth = 0.5
+	prior     = 0.3
 )
 
-// strangers is how many models say as much of a kind as rates and trees do.
-const strangers = 2
+// priorModels is how many models say as much of a kind as rates and trees do.
+const priorModels = 2
 
 // neighbours correct a kernel's time by those of kernels near it: a weighted mean
-// of logarithms (Nadaraya and Watson's), drawn towards that of its kind where none
-// is near, and this towards that of all.
+// of logarithms (Nadaraya and Watson's), shrunk to that of its kind where none is
+// near, and this to that of all.
 type neighbours struct {
-	near  map[string][]Near  // by operator
-	kinds map[string]float64 // logarithms of factors
+	byOp  map[string][]Correction // by operator
+	kinds map[string]float64      // logarithms of factors
 	all   float64
 }
 
 // neighboursOf index kernels. What is known of kinds is carried to other kernels of
 // theirs by a part, 0 to 1.
-func neighboursOf(known []Near, carry float64) neighbours {
-	n := neighbours{near: map[string][]Near{}, kinds: map[string]float64{}}
+func neighboursOf(known []Correction, kindWeight float64) neighbours {
+	n := neighbours{byOp: map[string][]Correction{}, kinds: map[string]float64{}}
 	byKind, everything := map[string]*mean{}, newMean()
 	for i := range known {
 		k := &known[i]
-		n.near[k.Op] = append(n.near[k.Op], *k)
+		n.byOp[k.Op] = append(n.byOp[k.Op], *k)
 		if byKind[k.Kind] == nil {
 			byKind[k.Kind] = newMean()
 		}
 		byKind[k.Kind].add(k)
 		everything.add(k)
 	}
-	n.all = carry * everything.towards(0)
+	n.all = kindWeight * everything.shrunk(0)
 	for name, m := range byKind {
-		n.kinds[name] = carry * m.towards(everything.towards(0))
+		n.kinds[name] = kindWeight * m.shrunk(everything.shrunk(0))
 	}
 	return n
 }
@@ -84,19 +84,19 @@ type mean struct{ sum, weight map[string]float64 }
 
 func newMean() *mean { return &mean{map[string]float64{}, map[string]float64{}} }
 
-func (m *mean) add(k *Near) {
+func (m *mean) add(k *Correction) {
 	w := max(k.Seconds, math.SmallestNonzeroFloat64)
 	m.sum[k.Model] += w * math.Log(k.Factor)
 	m.weight[k.Model] += w
 }
 
-// towards is the mean of the models, drawn to what is known without them.
-func (m *mean) towards(otherwise float64) float64 {
-	sum := strangers * otherwise
+// shrunk is the mean of the models, weighed with what is known without them.
+func (m *mean) shrunk(otherwise float64) float64 {
+	sum := priorModels * otherwise
 	for _, model := range sortedKeys(m.sum) { // in a fixed order: sums of floats depend on it
 		sum += m.sum[model] / m.weight[model]
 	}
-	return sum / float64(strangers+len(m.sum))
+	return sum / float64(priorModels+len(m.sum))
 }
 
 func (n *neighbours) factor(k *measurement.Kernel) float64 {
@@ -104,14 +104,14 @@ func (n *neighbours) factor(k *measurement.Kernel) float64 {
 	if !ok {
 		of = n.all
 	}
-	at, sum, weight := near(k), prior*of, prior
-	for i := range n.near[k.Op] {
-		known := &n.near[k.Op][i]
+	at, sum, weight := place(k), prior*of, prior
+	for i := range n.byOp[k.Op] {
+		known := &n.byOp[k.Op][i]
 		d := 0.0
 		for j := range at {
 			d += (at[j] - known.Sizes[j]) * (at[j] - known.Sizes[j])
 		}
-		w := math.Exp2(-d / (reach * reach))
+		w := math.Exp2(-d / (bandwidth * bandwidth))
 		sum += w * math.Log(known.Factor)
 		weight += w
 	}

@@ -18,22 +18,22 @@ func TestNeighbours(t *testing.T) {
 	far := measured
 	far.MACs, far.Columns = 1e9, 12544
 	other := measurement.Kernel{Kernel: onnx.Kernel{Op: "Softmax", Class: onnx.ClassSoftmax, Work: onnx.Work{WrittenBytes: 4000}}}
-	var known []Near
+	var known []Correction
 	for _, model := range []string{"a", "b", "c", "d"} {
-		known = append(known, Near{Op: "Conv", Sizes: near(&measured), Factor: 2, Kind: kindOf(&measured), Model: model, Seconds: 1e-3})
+		known = append(known, Correction{Op: "Conv", Sizes: place(&measured), Factor: 2, Kind: kindOf(&measured), Model: model, Seconds: 1e-3})
 	}
-	all := 4 * math.Log(2) / (strangers + 4)
-	kind := (strangers*all + 4*math.Log(2)) / (strangers + 4)
+	all := 4 * math.Log(2) / (priorModels + 4)
+	kind := (priorModels*all + 4*math.Log(2)) / (priorModels + 4)
 	for _, tt := range []struct {
-		name  string
-		carry float64
-		of    measurement.Kernel
-		want  float64
+		name       string
+		kindWeight float64
+		of         measurement.Kernel
+		want       float64
 	}{
 		{"its like", 0, measured, 4 * math.Log(2) / (4 + prior)}, {"not carried", 0, far, 0},
 		{"carried to its kind", 1, far, kind}, {"by half", 0.5, far, kind / 2}, {"to all", 1, other, all}, {"not to all", 0, other, 0},
 	} {
-		n := neighboursOf(known, tt.carry)
+		n := neighboursOf(known, tt.kindWeight)
 		if got := math.Log(n.factor(&tt.of)); math.Abs(got-tt.want) > 1e-6 {
 			t.Errorf("%s: a factor of %v, want %v", tt.name, math.Exp(got), math.Exp(tt.want))
 		}
@@ -44,7 +44,9 @@ func TestNeighbours(t *testing.T) {
 // and is no kernel's.
 func TestCall(t *testing.T) {
 	row := func(model, family string, seconds float64) measurement.Row {
-		return measurement.Row{ModelName: model, Family: family, Setting: "s", Runtime: "ort", Time: measurement.Took(seconds)}
+		return measurement.Row{
+			Original: measurement.Original{ModelName: model, Time: measurement.Took(seconds)}, Run: measurement.Run{Family: family, Setting: "s", Runtime: "ort"},
+		}
 	}
 	d := &measurement.Data{Rows: []measurement.Row{row(CallModel, Operators, 10e-6), row("m", "vgg", 50e-6)}}
 	for i := range 4 {
