@@ -5,5 +5,5 @@
 // own cost, which will come again, or the machine's, which may not, and how
 // wide an honest interval is. It refuses to answer from no run, from runs of
 // one length where a line is needed, and from values that are not finite. What
-// the runs cannot show is told as warnings.
+// the runs cannot show becomes warnings.
 package estimate

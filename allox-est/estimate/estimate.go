@@ -101,7 +101,7 @@ type Segments struct {
 	Costs    []Cost  `json:"costs,omitempty"`         // those of Job.Every
 }
 
-// Cost is a cost by name: one of Job.Every, or one that the job told.
+// Cost is a cost by name: one of Job.Every, or one that the job reported.
 type Cost struct {
 	Name  string `json:"name"`
 	Every int    `json:"every_epochs,omitempty"` // 0 where that is not known

@@ -23,7 +23,7 @@ type host struct {
 // fewestPast is how many runs a past must have to be believed.
 const fewestPast = 8
 
-// virtualMachine is what is believed of the spread of a virtual machine's speeds
+// virtualMachine is the prior of the spread of a virtual machine's speeds
 // (DESIGN.md).
 var virtualMachine = prior{sd: 0.15, df: 3}
 

@@ -22,7 +22,7 @@ type location struct {
 }
 
 // locate estimates the level of epochs that come in groups, one a run. Between
-// runs the level is believed to vary as the machine's speed does; what the
+// runs the level is taken to vary as the machine's speed does; what the
 // groups themselves show is added (method of moments of the one-way random
 // effects model, Searle, Casella and McCulloch 1992, section 3.6). Blur is the
 // standard deviation with which the sum of a group was measured.

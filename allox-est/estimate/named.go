@@ -16,7 +16,7 @@ type namedCost struct {
 	seconds float64
 }
 
-// takeCosts moves what a run told by name out of its epochs. Of a quantity other
+// takeCosts moves what a run reported by name out of its epochs. Of a quantity other
 // than wall time a cost has the share of the epoch that it has of the wall time.
 func (t *track) takeCosts(r journal.Run, wall []float64) {
 	whole := t.epochs
@@ -37,7 +37,7 @@ func (t *track) takeCosts(r journal.Run, wall []float64) {
 	}
 }
 
-// occurrence is when a cost comes that jobs told.
+// occurrence is when a cost comes that jobs reported.
 type occurrence struct {
 	named
 	known bool // the period is; without one it comes at random
@@ -56,7 +56,7 @@ func (o occurrence) times(n int) float64 {
 	return float64(times)
 }
 
-// byName are the costs that jobs told, with their periods where these are given
+// byName are the costs that jobs reported, with their periods where these are given
 // or seen.
 func byName(ts []track, every map[string]int) []occurrence {
 	names := map[string]bool{}
@@ -149,7 +149,7 @@ func (o occurrence) spent(ts []track) []float64 {
 	return xs
 }
 
-// occurring is what a cost that jobs told adds to the job: as often as it comes,
+// occurring is what a cost that jobs reported adds to the job: as often as it comes,
 // or at the rate seen, with the exact interval of a rate: how far its ends lie
 // below and above.
 func (m model) occurring(ts []track, o occurrence) (p part, below, above float64) {
@@ -170,7 +170,7 @@ func (m model) occurring(ts []track, o occurrence) (p part, below, above float64
 	return part{times * one, v * (times + times*times/k), df}, below, above
 }
 
-// unknown warns of costs that jobs told and whose period is not known.
+// unknown warns of costs that jobs reported and whose period is not known.
 func (s shape) unknown(ts []track) []error {
 	var w []error
 	for _, o := range s.reported {

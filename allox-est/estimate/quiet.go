@@ -34,7 +34,7 @@ func withoutWait(r journal.Run, wall, cpu, wait float64) float64 {
 }
 
 // threads is how many of a run's threads could run at a time: as many as were
-// seen to want a processor, or else as many as the job was told, and no more than there are processors, or than the job was limited to.
+// seen to want a processor, or else as many as the job was given, and no more than there are processors, or than the job was limited to.
 func threads(r journal.Run) float64 {
 	n := r.Parallel
 	if n == 0 {

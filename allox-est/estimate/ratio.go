@@ -7,8 +7,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// ratio scales by epochs. A sample's time is the sum of the laps that it told,
-// or its wall time where it told none.
+// ratio scales by epochs. A sample's time is the sum of the laps that it reported,
+// or its wall time where it reported none.
 func (e *Estimate) ratio(runs []journal.Run, job Job, s Settings) error {
 	e.Method = string(Ratio)
 	lengths := map[int]bool{}

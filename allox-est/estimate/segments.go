@@ -105,7 +105,7 @@ func cutting(runs []journal.Run) float64 {
 }
 
 // meanLoad returns the mean load average per processor while sampling; 0 where it
-// is not told.
+// is not known.
 func meanLoad(runs []journal.Run) float64 {
 	var perCPU []float64
 	for _, r := range runs {
@@ -142,7 +142,7 @@ func decide(t *tracks, shape shape) Method {
 	return Mean
 }
 
-// prior is what is believed of a relative standard deviation before looking:
+// prior is the prior of a relative standard deviation before looking:
 // its value, and how many observations that is worth.
 type prior struct{ sd, df float64 }
 
@@ -324,7 +324,7 @@ func (m model) steady(ts []track, warm int) (parts []part, rare part, extra boun
 	excess := mean(high) - l.mean
 	if m.shape.period > 0 {
 		times := float64(m.shape.costly(m.epochs))
-		// A costly epoch is believed to be as noisy, relatively, as a plain one.
+		// A costly epoch is taken to be as noisy, relatively, as a plain one.
 		v, df := relative(l).moderate(mean(high), variance(high), float64(len(high)-1))
 		parts = append(parts, part{0, v * (times + times*times/float64(len(high))), df})
 		parts[0].mean += times * excess
@@ -344,7 +344,7 @@ func (m model) named(ts []track, c named, plain location) part {
 	if times == 0 {
 		return part{}
 	}
-	// An epoch with the cost is believed to be as noisy, relatively, as a plain one.
+	// An epoch with the cost is taken to be as noisy, relatively, as a plain one.
 	v, df := relative(plain).moderate(mean(high), variance(high), float64(len(high)-1))
 	return part{times * (mean(high) - plain.mean), v * (times + times*times/float64(len(high))), df}
 }

@@ -52,7 +52,7 @@ type response struct {
 
 var olderResponse = response{sensitivity: 1, older: true}
 
-// What is believed of a sensitivity before looking: anything from none to all.
+// The prior of a sensitivity: anything from none to all.
 const (
 	sensitivityPrior = 0.5
 	sensitivitySD    = 0.5
@@ -233,7 +233,7 @@ func (t track) times(fs []float64) track {
 	return out
 }
 
-// steadyMachine is what is believed of the variation between runs of a machine
+// steadyMachine is the prior of the variation between runs of a machine
 // about which nothing is known.
 var steadyMachine = prior{sd: 0.01, df: 2}
 

@@ -22,7 +22,7 @@ import (
 )
 
 // Burner is a training job that trains nothing: it spends exactly the time it is
-// told to, the same for a seed on every machine, so that estimates can be held
+// given, the same for a seed on every machine, so that estimates can be held
 // against the truth. Times are in seconds.
 type Burner struct {
 	Epochs                 int

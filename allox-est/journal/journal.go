@@ -31,8 +31,8 @@ type Run struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"` // Sample or Full
 	Device  string `json:"device"`
-	Threads int    `json:"threads"` // of the CPU, as the job was told
-	// GPUs is how many the job was told to use, on a GPU; Params are its other
+	Threads int    `json:"threads"` // of the CPU, as the job was given
+	// GPUs is how many the job was to use, on a GPU; Params are its other
 	// parameters.
 	GPUs   int               `json:"gpus,omitempty"`
 	Params map[string]string `json:"params,omitempty"`
@@ -49,7 +49,7 @@ type Run struct {
 	// where that was not seen.
 	Parallel float64 `json:"parallel_threads,omitempty"`
 
-	// Laps are the wall times that the job told: set-up, epochs, teardown.
+	// Laps are the wall times that the job reported: set-up, epochs, teardown.
 	// Empty where it does not tell.
 	Laps []float64 `json:"laps,omitempty"`
 	// Before and After are the wall times that the laps leave out: from the
@@ -84,7 +84,7 @@ type Run struct {
 	// may share.
 	Virtual bool `json:"virtual,omitempty"`
 
-	// Costs are the parts of laps that the job told by name.
+	// Costs are the parts of laps that the job reported by name.
 	Costs []Cost `json:"costs,omitempty"`
 
 	// Checkpoint is the folder of what the run left to go on from; empty where it
@@ -201,7 +201,7 @@ func Read(path string) (*Journal, error) {
 }
 
 // lines takes each line as a run. One that is none, after the first, is left
-// where it is and told.
+// where it is, with a warning.
 func (j *Journal) lines(path string) file.Lines {
 	number := 0
 	return file.Lines{

@@ -2,6 +2,6 @@
 // that people and programs read.
 //
 // It decides for its caller what a report holds and how its JSON and its table
-// look. It refuses nothing: a device without an estimate is told with its
+// look. It refuses nothing: a device without an estimate is listed with its
 // reason. The same journal gives the same bytes.
 package report

@@ -247,21 +247,21 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 		v.Actual = append(v.Actual, a)
 	}
 	compare := func(p uncertainty.Prediction, of func(Actual) float64) (relative, spread float64, covered bool) {
-		var told []float64
+		var known []float64
 		var sum float64
 		covered = true
 		for _, a := range v.Actual {
 			if x := of(a); x > 0 {
-				told = append(told, x)
+				known = append(known, x)
 				sum += x
 				covered = covered && p.Contains(x)
 			}
 		}
-		if len(told) == 0 {
+		if len(known) == 0 {
 			return 0, 0, false
 		}
-		mean := sum / float64(len(told))
-		for _, x := range told {
+		mean := sum / float64(len(known))
+		for _, x := range known {
 			spread = max(spread, x/mean-1, 1-x/mean)
 		}
 		return p.Value/mean - 1, spread, covered

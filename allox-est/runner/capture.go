@@ -24,7 +24,7 @@ type capture struct {
 }
 
 func newCapture(c Command) (*capture, error) {
-	out := &capture{marks: marks{pattern: c.Marks, told: c.Marked, reported: c.Reported}}
+	out := &capture{marks: marks{pattern: c.Marks, seen: c.Marked, reported: c.Reported}}
 	var copied sync.Mutex
 	for _, s := range []*stream{&out.stdout, &out.stderr} {
 		var err error
@@ -137,7 +137,7 @@ func (s *stream) lines(b []byte, now time.Duration, m *marks) {
 // marks collects when lines that mark an epoch came.
 type marks struct {
 	pattern *regexp.Regexp
-	told    func(at time.Duration, group string)
+	seen    func(at time.Duration, group string)
 
 	reported func(at time.Duration, laps []float64)
 
@@ -164,8 +164,8 @@ func (m *marks) match(line []byte, now time.Duration) {
 		m.last = group
 	}
 	m.at = append(m.at, now)
-	if m.told != nil {
-		m.told(now, m.last)
+	if m.seen != nil {
+		m.seen(now, m.last)
 	}
 }
 

@@ -28,7 +28,7 @@ type Result struct {
 	Cgroup     bool       // a cgroup held the run
 	Weighted   bool       // Command.Weight took effect
 	GPU        Evidence   // of a GPU, where Command.GPU asked
-	GPUWatched bool       // nvidia-smi told of the machine's GPUs
+	GPUWatched bool       // nvidia-smi listed the machine's GPUs
 	GPUBytes   int64      // memory of GPUs that was taken since the run began, as far as it was seen
 	GPUTrace   []GPUPoint // of those GPUs
 	Marks      []time.Duration

@@ -111,10 +111,10 @@ type Command struct {
 	Choice timing.Choice
 	// Marks, if not nil, marks epochs among the lines of the output.
 	Marks *regexp.Regexp
-	// Marked, if not nil, is told of each mark as it comes, and of what the
+	// Marked, if not nil, is called for each mark as it comes, and of what the
 	// pattern's group holds; one at a time.
 	Marked func(at time.Duration, group string)
-	// Reported, if not nil, is told the laps of each time-writer report as it is
+	// Reported, if not nil, is called with the laps of each time-writer report as it is
 	// complete; not while Marked is.
 	Reported func(at time.Duration, laps []float64)
 	// Output, if not nil, gets what the job prints on both its streams.
@@ -128,7 +128,7 @@ type Command struct {
 	CPUs        float64
 	// GPU asks whether the job's processes use one: see Result.GPU.
 	GPU bool
-	// Seen, if not nil, is told at every reading of the processes how long the
+	// Seen, if not nil, is called at every reading of the processes: how long the
 	// run has taken and on which processor it ran; -1 if it did not, or that is
 	// not known. It must return at once.
 	Seen func(at time.Duration, processor int)
@@ -138,7 +138,7 @@ func (c Command) control() control { return control{c.Weight, c.MemoryBytes, c.C
 
 // Run executes a command to its end, its timeout or the end of ctx, and leaves
 // no process behind. The error wraps ErrStart, or is ctx's; a job that started
-// and failed is told by Result.Err.
+// and failed has a Result.Err.
 func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +177,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	defer group.remove()
 	left := group.asks.less(group.done)
 	switch err := left.missing(); {
-	case err == nil: // a weight without effect is told by Result.Weighted
+	case err == nil: // a weight without effect shows in Result.Weighted
 	case r.settings.SystemdRun == nil:
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	default:

@@ -16,8 +16,8 @@ import (
 // smi is what nvidia-smi tells of the machine's GPUs, from before a run begins
 // to its end.
 type smi struct {
-	cmds []*exec.Cmd
-	told chan struct{} // closed at the first reading
+	cmds  []*exec.Cmd
+	ready chan struct{} // closed at the first reading
 
 	mu        sync.Mutex
 	start     time.Time
@@ -54,7 +54,7 @@ func startSMI(program string) *smi {
 	if err != nil {
 		return nil
 	}
-	s := &smi{told: make(chan struct{}), processes: map[int]bool{}, gpus: map[string]*gpuSeen{}}
+	s := &smi{ready: make(chan struct{}), processes: map[int]bool{}, gpus: map[string]*gpuSeen{}}
 	s.follow(path, "--query-compute-apps=pid,used_gpu_memory", s.process)
 	if !s.follow(path, "--query-gpu=index,utilization.gpu,memory.used", s.gpu) {
 		s.stop()
@@ -63,7 +63,7 @@ func startSMI(program string) *smi {
 	patience := time.NewTimer(smiWait)
 	defer patience.Stop()
 	select {
-	case <-s.told:
+	case <-s.ready:
 	case <-patience.C:
 	}
 	return s
@@ -111,7 +111,7 @@ func (s *smi) gpu(fields []string) {
 		g = &gpuSeen{base: mib << 20, idle: busy == 0}
 		s.gpus[fields[0]] = g
 		if len(s.gpus) == 1 {
-			close(s.told)
+			close(s.ready)
 		}
 	}
 	if s.start.IsZero() {

@@ -58,7 +58,7 @@ type Sampler struct {
 	// Checkpoints is a folder for the checkpoint of the longest sample, of a job
 	// that keeps them.
 	Checkpoints string
-	// Progress, if not nil, is told of every run that begins and ends.
+	// Progress, if not nil, is called for every run that begins and ends.
 	Progress func(Event)
 }
 
@@ -299,7 +299,7 @@ func FindMachine(root string, cpus int) Machine {
 	return m
 }
 
-// load returns the load average over one minute; 0 where it is not told.
+// load returns the load average over one minute; 0 where it is not known.
 func (m Machine) load() float64 {
 	b, err := os.ReadFile(filepath.Join(m.Proc, "loadavg"))
 	if err != nil {

@@ -25,7 +25,7 @@ type Preempter interface {
 	Stop(s *State) []*Job
 }
 
-// Settings are what policies may be told. The zero value works.
+// Settings of policies. The zero value works.
 type Settings struct {
 	// Alpha is the share of the users whose jobs AlloX considers, those with
 	// the least progress; 0 means 1, all users.

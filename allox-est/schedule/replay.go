@@ -34,7 +34,7 @@ func (r Run) End() float64 { return r.Parts[len(r.Parts)-1].End }
 func (r Run) JCT() float64 { return r.End() - r.Job.Arrival }
 
 // Replay runs jobs, in order of arrival, on a cluster under a policy until all
-// are done. Every job takes its true time. progress, unless nil, is told how
+// are done. Every job takes its true time. progress, unless nil, is called with how
 // many jobs are done.
 //
 // It returns an error that wraps ErrNoJobs, ErrCluster, ErrTooLarge, an error

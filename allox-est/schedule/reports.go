@@ -33,7 +33,7 @@ var ErrUnproven = errors.New("no full run: the estimate stands for the true time
 
 // ReadReport reads reports of allox-est: one JSON object, several one after
 // the other, or an array of them. The estimated wall time of each device is
-// what a scheduler is told; the mean of the report's full runs, where it has
+// what a scheduler goes by; the mean of the report's full runs, where it has
 // any, is the true time. Jobs are numbered in the order read; "user" and
 // "arrival_seconds" may be added to a report, and are "default" and 0
 // otherwise. Others are the names of the devices from [Other] on. A report without a usable device is a diagnostic whose line is

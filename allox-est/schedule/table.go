@@ -87,16 +87,16 @@ func (r *Record) fromRow(header, fields, names []string) error {
 		return err
 	}
 	for d, name := range names {
-		told, err := number(name, math.Inf(1))
+		reported, err := number(name, math.Inf(1))
 		if err != nil {
 			return err
 		}
-		actual, err := number(name+"_actual", told)
+		actual, err := number(name+"_actual", reported)
 		if err != nil {
 			return err
 		}
-		if r.On[d] = (Demand{Units: 1, Seconds: told}); !math.IsInf(told, 1) {
-			r.On[d] = Demand{Units: 1, Seconds: actual, Error: told/actual - 1}
+		if r.On[d] = (Demand{Units: 1, Seconds: reported}); !math.IsInf(reported, 1) {
+			r.On[d] = Demand{Units: 1, Seconds: actual, Error: reported/actual - 1}
 		}
 	}
 	return r.Check()

@@ -48,7 +48,7 @@ type Demand struct {
 	Units   float64 // processors or accelerators
 	Memory  float64
 	Seconds float64 // true time; +Inf where the job cannot run there
-	// Error is the relative error of the estimate: a scheduler is told
+	// Error is the relative error of the estimate: a scheduler sees
 	// Seconds*(1+Error).
 	Error float64
 }

@@ -25,7 +25,7 @@ func (s *Script) Submit(ctx context.Context, options, args []string) (string, er
 }
 
 // Run submits a command with the script's directives and waits for its end;
-// started is told the job's number. When ctx ends the job is cancelled. The error
+// started is called with the job's number. When ctx ends the job is cancelled. The error
 // wraps ErrSlurm.
 func (s *Script) Run(ctx context.Context, options, argv []string, started func(job string)) error {
 	cmd := exec.CommandContext(ctx, "sbatch", append([]string{"--parsable"}, options...)...)

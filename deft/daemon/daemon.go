@@ -17,7 +17,7 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// DefaultPolicy is that of a daemon which is told none.
+// DefaultPolicy is that of a daemon that is given none.
 const DefaultPolicy = "priority"
 
 // Settings are how a daemon begins. The zero value works.

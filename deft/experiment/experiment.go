@@ -33,7 +33,7 @@ type Experiment struct {
 
 // Model is one process of an experiment: jobs of one model, one after another.
 type Model struct {
-	// Terms are what the policy is told of it. Their Name is OutputName.
+	// Terms are what the policy knows of it. Their Name is OutputName.
 	policy.Terms
 
 	ModelName   string // torchvision factory, or a name of ours

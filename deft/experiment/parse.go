@@ -95,7 +95,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// rest warns about the fields that nobody took.
+// rest warns about the fields that were not taken.
 func (o *object) rest() {
 	for _, key := range o.node.order {
 		if !o.taken[key] {

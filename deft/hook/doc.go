@@ -10,7 +10,7 @@
 // Whether it sees what a program does on the GPU, [Watch] and [Diagnose] tell from
 // the clients of a session.
 //
-// What the library does in the program is told in src/deft.h; what it shares
+// What the library does in the program stands in src/deft.h; what it shares
 // with the owner of a policy, in package session.
 //
 //	lib, err := hook.Build(ctx, cc.Compiler{Cache: cache})

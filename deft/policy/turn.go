@@ -61,7 +61,7 @@ func (d *demand) give(now time.Duration, id int, clients []Client, directives []
 	d.decided(clients, directives)
 }
 
-// free opens every gate, as nobody has work.
+// free opens every gate, as there is no work.
 func (d *demand) free(clients []Client, directives []Directive) {
 	for i, c := range clients {
 		if len(clients) > 1 {

@@ -73,7 +73,7 @@ func (r *Run) find(i int, m Model) (Model, bool) {
 	return Model{}, false
 }
 
-// ErrNoShares is returned for a fairness of nobody, or of those who got nothing.
+// ErrNoShares is returned for a fairness of no shares, or of shares that are all 0.
 var ErrNoShares = errors.New("no shares")
 
 // Jain is Jain's fairness index, (Σx)² / (n·Σx²) (Jain, Chiu and Hawe 1984): 1

@@ -11,7 +11,7 @@ import (
 
 // Identity is a process as one word: its id in the upper half, the low 32 bits
 // of its start time in clock ticks (field 22 of /proc/PID/stat) in the lower.
-// A process that got the id of a dead one has another identity. 0 is nobody.
+// A process that got the id of a dead one has another identity. 0 is none.
 type Identity uint64
 
 // Self is the identity of the calling process.

@@ -12,7 +12,7 @@ import (
 // Errors returned for what cannot be simulated. They arrive wrapped with the
 // client.
 var (
-	// ErrNoClient is returned for an experiment of nobody.
+	// ErrNoClient is returned for an experiment without clients.
 	ErrNoClient = errors.New("no client")
 	// ErrNoKernels is returned for a job without kernels.
 	ErrNoKernels = errors.New("a job without kernels")
@@ -64,7 +64,7 @@ type Config struct {
 	// WarmUp plays one job of each client before, one client after another, as
 	// the first of its Jobs. The experiment's time 0 is after all of them.
 	WarmUp bool
-	// Trace is told what happens, in order of time; nil for nobody.
+	// Trace is called with what happens, in order of time; nil is not.
 	Trace func(Event)
 }
 

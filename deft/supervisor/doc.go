@@ -4,7 +4,7 @@
 //
 // It decides when to look: at every ring of the session's doorbell, at the time
 // that the policy named, and every 20 ms in any case, which is also its sign of
-// life to the clients. It refuses to supervise a client it was told nothing of:
+// life to the clients. It refuses to supervise a client it does not know:
 // such a client has the terms of its slot. Device time that the driver does not
 // tell is that of the kernels that are done, where their times are known; else it
 // is the hook's estimate.

@@ -36,7 +36,7 @@ type Settings struct {
 	Device func(name string) func(kernels uint64) time.Duration
 	// Now is the session's clock, ns; nil is session.Now.
 	Now func() int64
-	// Queue, where not nil, is told how many launches of a client may be in
+	// Queue, where not nil, is called with how many launches of a client may be in
 	// flight each time the supervisor looks.
 	Queue func(name string, at time.Duration, inFlight int)
 	// Forget keeps nothing of clients that have gone and of preemptions, for an

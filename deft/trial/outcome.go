@@ -74,7 +74,7 @@ func described(m *experiment.Model) report.Model {
 	}
 }
 
-// fairness is Jain's index over device time per weight; nil where nobody had any.
+// fairness is Jain's index over device time per weight; nil where there was none.
 func fairness(models []report.Model) *float64 {
 	var shares []float64
 	for _, m := range models {

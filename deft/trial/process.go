@@ -46,7 +46,7 @@ type process struct {
 	output *output
 }
 
-// loadedLine is what a process says before the barrier, runLine what it is told.
+// loadedLine is what a process says before the barrier, runLine what it is sent.
 const (
 	loadedLine = "model loaded"
 	runLine    = "run\n"

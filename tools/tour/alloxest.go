@@ -86,7 +86,7 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 // placement compares AlloX with a policy that looks at no times and with the
 // strongest that do.
 func (s *Stage) placement(ctx context.Context) ([]Measure, error) {
-	if _, err := s.run(ctx, "allox-est", "schedule", "generate", "--users", "5", "--jobs", "200", "--error-sd", "0.1", "--spread", "0.8", "--seed", "1", "--output", "jobs.txt"); err != nil {
+	if _, err := s.run(ctx, "allox-est", "schedule", "generate", "--users", "5", "--jobs", "200", "--error-sd", "0.1", "--spread", "0.8", "--seed", "1", "--out", "jobs.txt"); err != nil {
 		return nil, err
 	}
 	var outcome struct {

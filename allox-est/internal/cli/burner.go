@@ -17,8 +17,8 @@ func newBurnerCommand(env *cli.Env) *cobra.Command {
 	var spend string
 	cmd := &cobra.Command{
 		Use:   "burner",
-		Short: "Spend exactly the time it is told to",
-		Long: `Spend exactly the time it is told to, asleep or computing on one thread,
+		Short: "Spend exactly the given time",
+		Long: `Spend exactly the given time, asleep or computing on one thread,
 whatever --numThreads says. Set-up, epochs and teardown are the same for a seed
 on every machine.`,
 		Args: cobra.NoArgs,

@@ -108,7 +108,7 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 	return errors.Join(err, f.draw())
 }
 
-// draw draws what was told on the way, where that is wanted.
+// draw draws what was known on the way, where that is wanted.
 func (f *following) draw() error {
 	err := f.answer.Draw(func() (chart.Chart, error) { return follow.Picture(cmp.Or(f.log, "run"), f.updates) })
 	if errors.Is(err, follow.ErrNothingKnown) {
@@ -159,7 +159,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *rege
 	var failed error
 	var reports follow.Reports
 	lines := false // they mark the epochs, not the reports
-	more := false  // epochs than are left, which is told
+	more := false  // epochs than are left
 	mark := func(at time.Duration) {
 		u, err := f.tracker.Mark(at)
 		if err == nil {

@@ -25,14 +25,16 @@ func New(env *cli.Env) *cobra.Command {
 		newJobsCommand(env), newGuardCommand(env), newRemoteCommand(env),
 	)
 	cli.Rename(root, map[string]string{
-		"plot":            "estimate",
-		"estimate --out":  "--plot",
-		"--cpu-weight":    "--set run.cpu_weight=",
-		"--cgroup":        "--set run.cgroup=true",
-		"--key-env":       "--set run.key_env=",
-		"--logs":          "--set run.logs=",
-		"--speed-history": "--set run.speed_history=",
-		"--timeout":       "--set sample.timeout=",
+		"plot":                       "estimate",
+		"schedule --output":          "--out",
+		"schedule generate --output": "--out",
+		"estimate --out":             "--plot",
+		"--cpu-weight":               "--set run.cpu_weight=",
+		"--cgroup":                   "--set run.cgroup=true",
+		"--key-env":                  "--set run.key_env=",
+		"--logs":                     "--set run.logs=",
+		"--speed-history":            "--set run.speed_history=",
+		"--timeout":                  "--set sample.timeout=",
 	})
 	return root
 }

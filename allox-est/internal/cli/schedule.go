@@ -33,7 +33,7 @@ decide with the estimated times, and jobs take their true times.
 
 Policies:
 ` + schedule.Policies.Help(),
-		Example: `  allox-est schedule generate --seed 1 --error-sd 0.1 --output jobs.txt
+		Example: `  allox-est schedule generate --seed 1 --error-sd 0.1 --out jobs.txt
   allox-est schedule --input jobs.txt --policy all --cpu-nodes 20 --gpu-nodes 20`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
@@ -47,7 +47,7 @@ Policies:
 	flags.IntVar(&s.settings.MaxJobs, "max-jobs", 0, "allox: jobs matched at a time; 0: all")
 	flags.StringVar(&s.gantt, "gantt", "", "write the chart of what ran where to this .svg or .png file")
 	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
-	flags.StringVar(&s.output, "output", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
+	flags.StringVar(&s.output, "out", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
 	s.answer.Flags(cmd)
 	cli.First(cmd, "input", "policy", "cpu-nodes", "gpu-nodes")
 	cli.Require(cmd, "input")
@@ -79,7 +79,7 @@ func (s *scheduling) run(ctx context.Context) error {
 		names = schedule.Policies.Names()
 	}
 	if len(names) > 1 && (s.gantt != "" || s.output != "") {
-		return cli.Usagef("--gantt and --output show one policy, not all")
+		return cli.Usagef("--gantt and --out show one policy, not all")
 	}
 	w, err := s.load()
 	if err != nil {
@@ -260,6 +260,6 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	flags.IntVar(&g.Jobs, "jobs", 1000, "jobs of each user")
 	flags.Float64Var(&g.ErrorSD, "error-sd", 0, "standard deviation of the relative error of the estimates")
 	flags.Float64Var(&g.Spread, "spread", 0, "standard deviation of the logarithm of a factor on each job's time on each device")
-	flags.StringVar(&output, "output", "-", "file to write; - is standard output")
+	flags.StringVar(&output, "out", "-", "file to write; - is standard output")
 	return cmd
 }

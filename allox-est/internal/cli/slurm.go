@@ -108,7 +108,7 @@ func name(script *slurm.Script) string {
 }
 
 // known is the estimate of the journal's samples. Where a script is given the
-// samples are of an earlier call: their age is told, and those of a script that
+// samples are of an earlier call: their age is logged, and those of a script that
 // has changed since do not count.
 func (b *batch) known(spec *jobspec.Spec, script *slurm.Script) (*report.Device, error) {
 	flags := jobFlags{journal: b.journal, devices: []string{b.device}}

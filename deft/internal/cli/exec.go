@@ -227,7 +227,7 @@ func (p *program) startOwner(at daemon.Place, policy string) error {
 		return err
 	}
 	defer log.Close()
-	ready, told, err := os.Pipe()
+	ready, started, err := os.Pipe()
 	if err != nil {
 		return err
 	}
@@ -236,9 +236,9 @@ func (p *program) startOwner(at daemon.Place, policy string) error {
 	if err != nil {
 		return err
 	}
-	owner := &exec.Cmd{Path: self, Args: args, Dir: "/", Stdout: told, Stderr: log, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	owner := &exec.Cmd{Path: self, Args: args, Dir: "/", Stdout: started, Stderr: log, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	err = owner.Start()
-	told.Close()
+	started.Close()
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type setting struct {
 	seed                             int64
 	answer                           cli.Output
 	given                            func(flag string) bool
-	told                             map[string]bool // warnings that were printed
+	warned                           map[string]bool // warnings that were printed
 	folder                           *os.File        // --out, locked
 }
 
@@ -113,13 +113,13 @@ func (s *setting) hold() error {
 
 // warn prints a warning once.
 func (s *setting) warn(env *cli.Env, w string) {
-	if s.told == nil {
-		s.told = map[string]bool{}
+	if s.warned == nil {
+		s.warned = map[string]bool{}
 	}
-	if !s.told[w] {
+	if !s.warned[w] {
 		env.Log.Warn(w)
 	}
-	s.told[w] = true
+	s.warned[w] = true
 }
 
 // play runs the experiment once and leaves its files, also of a run that failed in

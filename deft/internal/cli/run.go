@@ -24,7 +24,7 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 
 Policies:
 ` + policy.Policies.Help() + `
-The inflation is told where deft alone has been run before with the same --out.
+The inflation is shown where deft alone has been run before with the same --out.
 `,
 		Example: `  deft run -f input.json                                     with processes on a simulated device
   deft run -f input.json --clock virtual --policy priority   in a simulation, in a blink

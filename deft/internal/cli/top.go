@@ -115,7 +115,7 @@ func watch(ctx context.Context, s *session.Session, every time.Duration, count i
 	for n := 0; count == 0 || n < count; n++ {
 		select {
 		case <-ctx.Done():
-			return nil // a viewer that is told to stop has done its work
+			return nil // a viewer that is to stop has done its work
 		case <-tick.C:
 		}
 		after, now := s.Clients(), time.Now()
