@@ -87,7 +87,9 @@ func TestRoutes(t *testing.T) {
 	}
 	r := newRig(t, nil)
 	err = chi.Walk(r.Handler().(chi.Router), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		served = append(served, method+" "+route)
+		if route != "/" && route != "/page/*" { // the page is for people
+			served = append(served, method+" "+route)
+		}
 		return nil
 	})
 	if err != nil {
