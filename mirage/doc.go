@@ -2,10 +2,10 @@
 // limit submits its successor, and simulates the queue to find out.
 //
 // The packages below it are the stages of one flow: trace (jobs out of
-// accounting logs), cluster (the machine), scheduler (who starts now),
-// simulator (virtual time, forks), checker (is the schedule right), calibrate
-// (settings from a log), chain (service pairs and their rewards), samples
-// (what was known at a decision), model (how long a successor will wait),
-// policy (submit now or wait), validation (how good that was), slurm (the same
-// on a real queue), report (charts and stories). The command is cmd/mirage.
+// accounting logs), cluster (the machine and who starts now), simulator (virtual
+// time, forks, settings from a log), backtest (waits predicted from a log), chain
+// (service pairs and their rewards), samples (what was known at a decision),
+// policy (submit now or wait), model (how long a successor will wait), validation
+// (how good that was), slurm (the same on a real queue). The command is
+// cmd/mirage.
 package mirage

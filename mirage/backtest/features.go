@@ -16,7 +16,7 @@ func logMinutes(seconds float64) float64 { return math.Log1p(max(seconds, 0) / 6
 // seconds is the inverse of logMinutes.
 func seconds(l float64) float64 { return 60 * math.Expm1(max(l, 0)) }
 
-// unknown stands for what nobody knows yet.
+// unknown stands for what is not known yet.
 var unknown = math.NaN()
 
 // row collects the features of a job.
@@ -159,9 +159,9 @@ func (k *known) machine(r *row, j *trace.Job, size float64) {
 			own++
 			ownNodes += float64(q.Nodes)
 		}
-		left := max(limit-ran, 60)
-		hours += left * float64(q.Nodes) / 3600
-		full = append(full, release{left, float64(q.Nodes)})
+		remaining := max(limit-ran, 60)
+		hours += remaining * float64(q.Nodes) / 3600
+		full = append(full, release{remaining, float64(q.Nodes)})
 		part = append(part, release{k.remaining(q, ran), float64(q.Nodes)})
 	}
 	free := size - float64(k.used)
@@ -200,7 +200,7 @@ func roomAfter(ends []release, free, want float64) float64 {
 // median of those of its user's that ran longer, as shares of their limits.
 func (k *known) remaining(j *trace.Job, ran float64) float64 {
 	limit := float64(j.Limit)
-	left := max(limit-ran, 60)
+	remaining := max(limit-ran, 60)
 	uses := tail(find(k.shapes, shapeOf(j)).uses, 60)
 	if len(uses) < 5 {
 		uses = tail(find(k.users, j.User).uses, 60)
@@ -212,7 +212,7 @@ func (k *known) remaining(j *trace.Job, ran float64) float64 {
 		}
 	}
 	if len(longer) == 0 {
-		return left
+		return remaining
 	}
 	return max(stats.Median(longer)*limit-ran, 60)
 }

@@ -174,7 +174,7 @@ func (f *Forecaster) learn(i int) {
 const overdueFactor = 3
 
 // overdue lets the bands learn of jobs that have waited for longer than their
-// intervals already: who waits for the start learns of the longest waits last.
+// intervals already: the longest waits would else be learnt from last.
 func (f *Forecaster) overdue() {
 	for _, i := range f.known.pending {
 		if age := float64(f.known.now - f.known.jobs[i].Submit); !f.observed[i] && age > f.high[i] {

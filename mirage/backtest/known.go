@@ -84,7 +84,7 @@ func (k *known) groups(j *trace.Job) [4]*group {
 }
 
 // advance lets everything become known that happened before an instant, and
-// tells of the jobs that have started.
+// reports the jobs that have started.
 func (k *known) advance(now int64, started func(job int)) {
 	for {
 		start, end := int64(math.MaxInt64), int64(math.MaxInt64)

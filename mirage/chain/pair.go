@@ -205,15 +205,9 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 	return best, nil
 }
 
-// ForecastWaits predicts how long a successor submitted now would wait, in
-// seconds, if nobody else submitted anything and other jobs used each share of
-// their limits.
-func (p *Pair) ForecastWaits(shares []float64) ([]float64, error) {
-	return p.Service.ForecastWaits(p.sim, shares)
-}
-
 // ForecastWaits predicts how long a service job submitted now to a simulation,
-// which stays as it is, would wait: see [Pair.ForecastWaits].
+// which stays as it is, would wait, in seconds, without other submissions and if
+// other jobs used each share of their limits.
 func (s Service) ForecastWaits(sim *simulator.Simulator, shares []float64) ([]float64, error) {
 	out := make([]float64, len(shares))
 	for i, share := range shares {

@@ -111,7 +111,7 @@ func (f *floor) walk(ran []*run) {
 // priority is a job's multifactor priority, from scratch.
 func (f *floor) priority(j *run, now int64) float64 {
 	w := f.t.Rules.Weights
-	p := w.Size*float64(j.Nodes)/float64(f.t.Machine.Nodes)
+	p := w.Size * float64(j.Nodes) / float64(f.t.Machine.Nodes)
 	if f.t.room != nil {
 		p += 1e9 * float64(f.t.room.tier(j.Job))
 	}

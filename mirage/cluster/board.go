@@ -10,7 +10,7 @@ import (
 type board struct {
 	layout *Layout
 	rows   []row
-	shut   []bool // nodes that nobody else gets in this pass
+	shut   []bool // nodes closed to others in this pass
 	open   []opening
 }
 

@@ -23,7 +23,7 @@ func Disciplines() registry.List[Scheduler] {
 	return registry.List[Scheduler]{
 		{Name: string(Slurm), Help: "a strict pass on events and a backfill pass on an interval", New: slurm()},
 		{Name: string(EASY), Help: "jobs overtake as long as they do not delay the first one", New: easy()},
-		{Name: string(Conservative), Help: "jobs overtake as long as they delay nobody", New: conservative()},
+		{Name: string(Conservative), Help: "jobs overtake as long as they delay no other", New: conservative()},
 		{Name: string(FCFS), Help: "first come, first served: nothing out of turn", New: fcfs()},
 	}
 }

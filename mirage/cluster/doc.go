@@ -5,7 +5,7 @@
 // Nodes are whole, exclusive and interchangeable, or of kinds ([Kind]): then a
 // job takes CPUs, GPUs and memory of certain ones ([Share], [Place]). The
 // package decides when a request fits, now ([Occupancy]) or later ([Profile]);
-// it refuses to plan on anything but time limits, because nobody knows how long
+// it refuses to plan on anything but time limits, because it is not known how long
 // a job will really run. Windows in which nodes are down are known in advance, so no job is
 // placed where its limit reaches into one that it does not fit in.
 //
@@ -14,7 +14,7 @@
 // backfill pass at most every bf_interval that reserves nodes for every job it
 // looks at. Jobs wait in a [Queue] in the order of their multifactor priority;
 // [Rules] hold the settings, whose defaults are those of [Defaults]. A job whose
-// user runs as many jobs as allowed is passed over and blocks nobody.
+// user runs as many jobs as allowed is passed over and blocks no other.
 //
 // Names and defaults follow Slurm's documents (slurm.conf(5),
 // priority_multifactor, sched_config); EASY is Lifka, "The ANL/IBM SP

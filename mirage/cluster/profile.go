@@ -112,7 +112,7 @@ func (p *Profile) Reserve(from, to int64, nodes int, share *Share) *Place {
 }
 
 // Promise takes nodes like Reserve, for a job that is yet to start; where nodes are
-// of kinds, nobody shares them with it until it has started, as Slurm's backfill
+// of kinds, they are its own until it has started, as Slurm's backfill
 // plans whole nodes.
 func (p *Profile) Promise(from, to int64, nodes int, share *Share) {
 	if p.board == nil {
@@ -124,7 +124,7 @@ func (p *Profile) Promise(from, to int64, nodes int, share *Share) {
 	}
 }
 
-// Close lets nobody else have the nodes that a job waits for, until the profile
+// Close keeps the nodes that a job waits for from others until the profile
 // is made anew. It reports whether there are others.
 func (p *Profile) Close(share *Share) bool {
 	if p.board == nil {

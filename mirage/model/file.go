@@ -98,13 +98,8 @@ func Load(path string) (*Model, error) {
 	}
 	v := view{forecast: slices.Contains(f.Features, forecastNames[0])}
 	names := v.names()
-	if len(f.Features) != len(names) {
-		return nil, fmt.Errorf("%s: %w: %d features, want %d", path, ErrFile, len(f.Features), len(names))
-	}
-	for i, n := range names {
-		if f.Features[i] != n {
-			return nil, fmt.Errorf("%s: %w: feature %d is %s, want %s", path, ErrFile, i, f.Features[i], n)
-		}
+	if !slices.Equal(f.Features, names) {
+		return nil, fmt.Errorf("%s: %w: its %d features are not the %d of this version", path, ErrFile, len(f.Features), len(names))
 	}
 	fitted, err := l.Load(f.Fitted)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 )
 
 // Draws are the waits, in seconds, of a successor submitted now, in futures in
-// which jobs run as long as their users' lately did: in Drained nobody else
-// comes, in Fed those come again who came in the weeks before.
+// which jobs run as long as their users' lately did: in Drained there are
+// no new arrivals, in Open those of the weeks before come again.
 type Draws struct {
-	Drained, Fed stats.Sorted
+	Drained, Open stats.Sorted
 }
 
 // Futures submits when that costs least on average over what may come. If an hour
@@ -42,13 +42,13 @@ func (f Futures) Decide(s *State) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	wait := (forecast[1] + d.Drained.Quantile(f.Quantile) + d.Fed.Quantile(f.Quantile)) / 3
+	wait := (forecast[1] + d.Drained.Quantile(f.Quantile) + d.Open.Quantile(f.Quantile)) / 3
 	return waitOf(s, uncertainty.Point(wait)), nil
 }
 
 // farOff is from how many seconds on the predecessor has too long to run for the
 // draws to matter: twice the wait where all use their full limits, and a half day
-// for those who may come.
+// for arrivals.
 func farOff(fullLimits float64) float64 { return 2*fullLimits + 12*3600 }
 
 func futures() Baseline {
@@ -66,16 +66,16 @@ func futures() Baseline {
 // How many futures are drawn of each kind, over how many weeks arrivals go back,
 // and how long a wait may be in seconds.
 const (
-	futuresDrawn = 8
-	weeksBack    = 4
-	longestWait  = 7 * 86400
+	drawsOfEach = 8
+	weeksBack   = 4
+	longestWait = 7 * 86400
 )
 
-// Drawn draws the futures of a simulation, which stays as it is: always the same
+// DrawFutures draws the futures of a simulation, which stays as it is: always the same
 // at the same instant.
-func Drawn(service chain.Service, sim *simulator.Simulator) (d Draws, err error) {
+func DrawFutures(service chain.Service, sim *simulator.Simulator) (d Draws, err error) {
 	lengths := sim.Lengths()
-	for i := range futuresDrawn {
+	for i := range drawsOfEach {
 		f := simulator.Future{Length: lengths.Draw(i)}
 		drained, err := service.WaitIn(sim, f, longestWait)
 		if err != nil {
@@ -86,9 +86,9 @@ func Drawn(service chain.Service, sim *simulator.Simulator) (d Draws, err error)
 		if err != nil {
 			return d, err
 		}
-		d.Drained, d.Fed = append(d.Drained, drained), append(d.Fed, fed)
+		d.Drained, d.Open = append(d.Drained, drained), append(d.Open, fed)
 	}
 	slices.Sort(d.Drained)
-	slices.Sort(d.Fed)
+	slices.Sort(d.Open)
 	return d, nil
 }

@@ -32,7 +32,7 @@ type Decision struct {
 	Submit bool
 	// Expected is the reward expected of submitting now, in hours, where Expects
 	// says that the policy has an expectation. Its interval is unknown where
-	// nobody knows how far off the policy has been.
+	// it is not known how far off the policy has been.
 	Expected uncertainty.Prediction
 	Expects  bool
 }
@@ -45,8 +45,8 @@ type Policy interface {
 // waitOf submits when the predecessor runs no longer than a wait, in seconds, is
 // expected to last.
 func waitOf(s *State, wait uncertainty.Prediction) Decision {
-	reward, left := wait.Times(1./3600), s.RemainingSeconds()/3600
-	reward.Value, reward.Low, reward.High = reward.Value-left, reward.Low-left, reward.High-left
+	reward, remaining := wait.Times(1./3600), s.RemainingSeconds()/3600
+	reward.Value, reward.Low, reward.High = reward.Value-remaining, reward.Low-remaining, reward.High-remaining
 	return Decision{Submit: reward.Value >= 0, Expected: reward, Expects: true}
 }
 

@@ -7,7 +7,7 @@
 // hold; it refuses to let a history know anything later than its decision.
 //
 // [Plan.Generate] plays episodes in blocks of a few. A block is one file,
-// written whole or not at all, with the same bytes whoever writes it and
+// written whole or not at all, with the same bytes from whatever shard and
 // however many work at once; so a run that was killed goes on where it was,
 // and shards of a run on many machines put together are the run.
 package samples

@@ -31,7 +31,7 @@ type Manifest struct {
 	Jobs      int              `json:"jobs"`       // in the trace
 	TraceHash string           `json:"trace_hash"` // of the jobs that were simulated
 	// LastSubmit is the last submission of those jobs, Unix seconds. An outcome
-	// later than that was reached in a queue that nobody fed any more.
+	// later than that was reached in a queue without arrivals.
 	LastSubmit int64    `json:"last_submit"`
 	Blocks     int      `json:"blocks"`
 	Columns    []string `json:"columns"` // of the 42 features
@@ -75,7 +75,11 @@ func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s
 	if s.Count < 0 || s.Index < 0 || s.Count > 0 && s.Index >= s.Count {
 		return fmt.Errorf("%w: shard %d of %d", ErrPlan, s.Index, s.Count)
 	}
-	m := Manifest{p, w.Config, len(w.Jobs), w.Hash(), lastSubmit(w), (p.Episodes + blockEpisodes - 1) / blockEpisodes, Columns()}
+	last := int64(0)
+	if n := len(w.Jobs); n > 0 {
+		last = w.Jobs[n-1].Submit
+	}
+	m := Manifest{p, w.Config, len(w.Jobs), w.Hash(), last, (p.Episodes + blockEpisodes - 1) / blockEpisodes, Columns()}
 	if err := m.claim(dir); err != nil {
 		return err
 	}
@@ -96,13 +100,6 @@ func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s
 		}
 	}
 	return group.Wait()
-}
-
-func lastSubmit(w *simulator.Workload) int64 {
-	if len(w.Jobs) == 0 {
-		return 0
-	}
-	return w.Jobs[len(w.Jobs)-1].Submit
 }
 
 // claim makes the folder, or makes sure that it is of the same manifest.

@@ -125,7 +125,7 @@ func (p Plan) probe(camera *Camera, pair *chain.Pair) (Sample, error) {
 		Reward: o.RewardSeconds(), Backfilled: o.Backfilled, PendingJobs: sim.Queue().Len(),
 		MeanWait: sim.MeanLastWait(100), X: make([]float64, Steps*Features),
 	}
-	forecast, err := pair.ForecastWaits(ForecastShares())
+	forecast, err := pair.Service.ForecastWaits(sim, ForecastShares())
 	if err != nil {
 		return Sample{}, err
 	}

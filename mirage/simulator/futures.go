@@ -12,7 +12,7 @@ type Future struct {
 	// ran seconds by now.
 	Length func(job int32, ran int64) int64
 	// Back lets those jobs come, again, that came from so many seconds ago on; 0
-	// lets nobody come.
+	// adds no arrivals.
 	Back int64
 }
 
@@ -29,10 +29,10 @@ func (s *Simulator) In(future Future, t trace.Job, bound int64) (int64, error) {
 		start := until - s.job(job).limit
 		return max(start+min(future.Length(job, s.now-start), s.job(job).limit), s.now)
 	})
-	// Those that came by now come again; who really comes is not known.
+	// Those that came by now come again; what really comes is not known.
 	f.shift, f.stop = future.Back, s.next
 	f.next = s.next
-	if future.Back > 0 && s.first < len(s.w.jobs) { // what merely stands tells of nobody who came
+	if future.Back > 0 && s.first < len(s.w.jobs) { // a queue seen from outside says nothing of arrivals
 		f.next = sort.Search(s.next, func(i int) bool { return s.w.jobs[i].submit+future.Back > s.now })
 	}
 	number, err := f.Submit(t)

@@ -69,7 +69,7 @@ func (l *Lengths) add(user int32, o use) {
 
 func (u uses) sort() {
 	slices.SortFunc(u, func(a, b use) int {
-		if a.running != b.running && a.share == b.share { // who ended did before
+		if a.running != b.running && a.share == b.share { // those that ended did before
 			if b.running {
 				return -1
 			}
@@ -86,12 +86,12 @@ func (u uses) above(share float64) uses {
 
 // quantile of the shares; 1, the limit, where those that run leave it open.
 func (u uses) quantile(p float64) float64 {
-	left := 1.0
+	survival := 1.0
 	for i, o := range u {
 		if o.running {
 			continue
 		}
-		if left *= 1 - 1/float64(len(u)-i); 1-left > p {
+		if survival *= 1 - 1/float64(len(u)-i); 1-survival > p {
 			return o.share
 		}
 	}

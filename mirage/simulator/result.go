@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
+	"strings"
 
 	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/regression"
 )
 
@@ -59,93 +60,61 @@ func (r *Result) Started(i int) (start, end int64, ok bool) {
 	return start, start + r.Workload.jobs[i].duration, true
 }
 
-// The values of the column status.
-const (
-	statusStarted  = "started"
-	statusRejected = "rejected"
-)
+// outcome is a row of jobs.csv: a job's start and end in Unix seconds, none for a
+// rejected one, its duration and start in the trace.
+type outcome struct {
+	ID          string `dataset:"id"`
+	User        string `dataset:"user"`
+	Nodes       int    `dataset:"nodes"`
+	Submit      int64  `dataset:"submit"`
+	Start       *int64 `dataset:"start"`
+	End         *int64 `dataset:"end"`
+	Limit       int64  `dataset:"limit_seconds"`
+	Duration    int64  `dataset:"duration_seconds"`
+	ActualStart int64  `dataset:"actual_start"`
+	Status      string `dataset:"status"` // started or rejected
+}
 
-// WriteCSV writes jobs.csv, one row a job in the order of the workload: id,
-// user, nodes, submit, start, end, limit_seconds, duration_seconds (as in the
-// trace), actual_start and status (started or rejected); where nodes are of
-// kinds also on, the numbers of its nodes from 0, spaces between them. Times are
-// Unix seconds; a rejected job has neither start nor end.
+// placed is one where nodes are of kinds, with the numbers of its nodes from 0.
+type placed struct {
+	outcome
+	On string `dataset:"on"`
+}
+
+// WriteCSV writes jobs.csv, one row a job in the order of the workload.
 func (r *Result) WriteCSV(w io.Writer) error {
-	b := make([]byte, 0, 1<<16)
-	b = append(b, "id,user,nodes,submit,start,end,limit_seconds,duration_seconds,actual_start,status"...)
-	if r.Places != nil {
-		b = append(b, ",on"...)
+	if r.Places == nil {
+		return writeCSV(w, len(r.Starts), r.outcome)
 	}
-	b = append(b, '\n')
-	comma := func(n int64) { b = append(strconv.AppendInt(b, n, 10), ',') }
-	for i := range r.Starts {
-		j := &r.Workload.Jobs[i]
-		b = append(quoted(b, j.ID), ',')
-		b = append(quoted(b, j.User), ',')
-		comma(int64(j.Nodes))
-		comma(j.Submit)
-		start, end, ok := r.Started(i)
-		if ok {
-			comma(start)
-			comma(end)
-		} else {
-			b = append(b, ',', ',')
+	return writeCSV(w, len(r.Starts), func(i int) placed {
+		p := placed{outcome: r.outcome(i)}
+		if r.Places[i] != nil {
+			p.On = strings.Trim(fmt.Sprint(r.Places[i].On), "[]")
 		}
-		comma(j.Limit)
-		comma(j.Duration())
-		comma(j.Start)
-		if ok {
-			b = append(b, statusStarted...)
-		} else {
-			b = append(b, statusRejected...)
-		}
-		if r.Places != nil {
-			b = r.appendPlace(append(b, ','), i)
-		}
-		b = append(b, '\n')
-		if len(b) > 1<<16-512 {
-			if _, err := w.Write(b); err != nil {
-				return err
-			}
-			b = b[:0]
-		}
-	}
-	_, err := w.Write(b)
-	return err
+		return p
+	})
 }
 
-func (r *Result) appendPlace(b []byte, i int) []byte {
-	if r.Places[i] == nil {
-		return b
+func (r *Result) outcome(i int) outcome {
+	j := &r.Workload.Jobs[i]
+	o := outcome{ID: j.ID, User: j.User, Nodes: j.Nodes, Submit: j.Submit, Limit: j.Limit, Duration: j.Duration(), ActualStart: j.Start, Status: "rejected"}
+	if start, end, ok := r.Started(i); ok {
+		o.Start, o.End, o.Status = &start, &end, "started"
 	}
-	for k, n := range r.Places[i].On {
-		if k > 0 {
-			b = append(b, ' ')
-		}
-		b = strconv.AppendInt(b, int64(n), 10)
-	}
-	return b
+	return o
 }
 
-// quoted appends a cell, in quotes where CSV needs them.
-func quoted(b []byte, s string) []byte {
-	plain := s != ""
-	for i := range len(s) {
-		if c := s[i]; c == ',' || c == '"' || c == '\n' || c == '\r' {
-			plain = false
+func writeCSV[T any](w io.Writer, rows int, row func(int) T) error {
+	out, err := dataset.NewWriter[T](w, dataset.CSV, dataset.Options{})
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := out.Write(row(i)); err != nil {
+			return err
 		}
 	}
-	if plain {
-		return append(b, s...)
-	}
-	b = append(b, '"')
-	for i := range len(s) {
-		if s[i] == '"' {
-			b = append(b, '"')
-		}
-		b = append(b, s[i])
-	}
-	return append(b, '"')
+	return out.Close()
 }
 
 // Metrics compare a simulation with the trace.

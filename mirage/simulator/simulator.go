@@ -31,7 +31,7 @@ type Simulator struct {
 	stop     int                              // the first job of the workload that will not be submitted
 	ended    []int32                          // jobs of the workload that have ended, in order
 
-	// OnStart, where set, is told of every start. A fork does not inherit it.
+	// OnStart, where set, is called at every start. A fork does not inherit it.
 	OnStart func(job int32, at int64)
 	floor   cluster.Pass
 }
@@ -176,7 +176,7 @@ func (s *Simulator) outsider() int32 {
 // Extra is the state of a job that Submit added.
 func (s *Simulator) Extra(number int) *Extra { return &s.extra[number] }
 
-// IsExtra reports whether a job number, as OnStart is told it, is of a job
+// IsExtra reports whether a job number, as OnStart gets it, is of a job
 // that Submit added.
 func (s *Simulator) IsExtra(job int32) bool { return int(job) >= len(s.w.jobs) }
 
@@ -253,7 +253,7 @@ func (s *Simulator) happen(at int64) {
 
 // submit admits the next job of the workload, unless it follows another: then
 // that one's end will. One that follows a job from before the simulation
-// waits for nobody.
+// waits for no other.
 func (s *Simulator) submit(i int32) {
 	j := &s.w.jobs[i]
 	if !j.rejected && int(j.after) < s.first {
@@ -373,7 +373,7 @@ func (s *Simulator) RunUntilStarted(number int, until int64) bool {
 }
 
 // Simulate runs the whole workload and returns when each job started.
-// progress, which may be nil, is told now and then how many jobs have been
+// progress, which may be nil, gets now and then how many jobs have been
 // submitted.
 func (w *Workload) Simulate(ctx context.Context, progress func(submitted int)) (*Result, error) {
 	r := newResult(w)

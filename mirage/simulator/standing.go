@@ -63,7 +63,7 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 	order := make([]int, len(jobs))
 	for i := range order {
 		order[i] = i
-		jobs[i].After = "" // whoever waits for another is not pending yet
+		jobs[i].After = "" // what waits for another job is not pending yet
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].Submit, jobs[b].Submit) })
 	sorted := make([]trace.Job, len(jobs))

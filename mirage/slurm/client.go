@@ -101,7 +101,7 @@ func (c *Client) Accounted(ctx context.Context, name string, since int64) ([]Job
 var ErrRefused = errors.New("the job is refused")
 
 // refusals are parts of what sbatch says, in lower letters, when it will not have
-// a job, whoever asks again.
+// a job at whatever repetition.
 var refusals = []string{
 	"invalid partition", "invalid qos", "invalid account", "invalid user", "invalid feature", "invalid license",
 	"invalid generic resource", "node configuration is not available", "partition configuration not available",

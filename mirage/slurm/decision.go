@@ -90,7 +90,7 @@ func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) error {
 	}
 	if d.Expects {
 		v.ExpectedHours, v.Expected = &d.Expected.Value, &d.Expected
-		p.Metrics.expects(d.Expected.Value)
+		p.Metrics.update(func(m *Metrics) { m.expected = d.Expected.Value })
 	}
 	row := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(row)

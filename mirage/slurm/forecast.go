@@ -32,7 +32,7 @@ func (p *Provisioner) draw(s *policy.State) (policy.Draws, error) {
 	if err != nil {
 		return policy.Draws{}, err
 	}
-	return policy.Drawn(service, sim)
+	return policy.DrawFutures(service, sim)
 }
 
 func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {

@@ -23,7 +23,7 @@ type start struct {
 	Wait float64 `json:"wait_seconds"`
 }
 
-// waitsKept is how many waits a policy is told of.
+// waitsKept is how many waits a policy sees.
 const waitsKept = 500
 
 // history is what has been seen of a queue, in policy time, on disk.

@@ -34,7 +34,7 @@ func (s State) Running() bool {
 // Over says that the job will not run any more.
 func (s State) Over() bool { return !s.Pending() && !s.Running() }
 
-// Job is a job as Slurm tells of it.
+// Job is a job as Slurm describes it.
 type Job struct {
 	ID      int64
 	Name    string
@@ -46,7 +46,7 @@ type Job struct {
 	Nodes     int
 	TRES      string        // trackable resources: allocated, or else asked for
 	On        string        // list of the nodes it holds
-	Exclusive bool          // shares nodes with nobody
+	Exclusive bool          // has its nodes alone
 	Limit     time.Duration // 0 where there is none
 	Submit    int64         // Unix seconds
 	Start     int64         // 0 if it has not started; expected while pending
@@ -155,7 +155,7 @@ func gpusOf(gres string) int {
 	return sum
 }
 
-// shared says that a job shares its nodes with nobody; Slurm's JSON has a word of
+// shared says that a job has its nodes alone; Slurm's JSON has a word of
 // it, or a list of words.
 type shared bool
 

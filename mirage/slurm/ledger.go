@@ -34,7 +34,7 @@ type Entry struct {
 	Link   int       `json:"link"`
 	Job    int64     `json:"job,omitempty"`
 	Start  int64     `json:"start,omitempty"` // Unix seconds
-	End    int64     `json:"end,omitempty"`   // Unix seconds; 0 where nobody knows
+	End    int64     `json:"end,omitempty"`   // Unix seconds; 0 where it is not known
 	Reason string    `json:"reason,omitempty"`
 }
 
@@ -43,10 +43,10 @@ type Link struct {
 	Number  int
 	Intent  time.Time // of the last submission; zero if it was adopted
 	Tries   int       // submissions
-	Open    bool      // nobody knows yet what came of the last one
+	Open    bool      // what came of the last one is not known yet
 	Job     int64     // 0 until one is known
 	Start   int64     // Unix seconds; 0 until then
-	End     int64     // Unix seconds; 0 until then, or if nobody knows
+	End     int64     // Unix seconds; 0 until then, or if it is not known
 	Started bool
 	Ended   bool
 	Void    []int64 // jobs that ended without having started

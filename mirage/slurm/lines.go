@@ -9,7 +9,7 @@ import (
 )
 
 // openLog opens a log of JSON objects that begin with a time, the first of which
-// has a key; each is told of all of them.
+// has a key, and calls each for all of them.
 func openLog[T any](path, key string, each func(T) error) (*file.Log, error) {
 	return file.OpenLog(path, logLines(key, each))
 }

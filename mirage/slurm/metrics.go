@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"sync"
-	"time"
 )
 
 // Metrics counts what a provisioner does. It may be written out while the
@@ -22,29 +21,16 @@ type Metrics struct {
 	summary            Summary
 }
 
-func (m *Metrics) add(counter *float64) {
+// update changes what is counted.
+func (m *Metrics) update(f func(*Metrics)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	*counter++
+	f(m)
 }
 
-func (m *Metrics) polled(at time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lastPoll = seconds(at)
-}
+func (m *Metrics) add(counter *float64) { m.update(func(*Metrics) { *counter++ }) }
 
-func (m *Metrics) expects(hours float64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.expected = hours
-}
-
-func (m *Metrics) chain(l *Ledger) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.summary = l.Summary()
-}
+func (m *Metrics) chain(l *Ledger) { m.update(func(m *Metrics) { m.summary = l.Summary() }) }
 
 func (m *Metrics) queue(jobs []Job, nodes, unavailable int) {
 	m.mu.Lock()

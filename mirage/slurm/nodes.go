@@ -65,7 +65,7 @@ func fieldsOf(line string) map[string]string {
 	return fields
 }
 
-// seen is a node as it is told of.
+// seen is a node as its controller describes it.
 type seen struct {
 	name string
 	kind cluster.Kind
@@ -211,7 +211,7 @@ func hosts(list string) (names []string) {
 	return names
 }
 
-// liveRules are the rules of a Slurm as its controller tells of them: present
+// liveRules are the rules of a Slurm as its controller describes it: present
 // priorities, which hold age and everything else, and its backfill settings.
 func liveRules(parameters string) cluster.Rules {
 	r := cluster.Defaults(cluster.Slurm)

@@ -36,7 +36,7 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 		p.tooFew(total)
 		p.Metrics.queue(jobs, total, unavailable)
 	}
-	p.Metrics.polled(now)
+	p.Metrics.update(func(m *Metrics) { m.lastPoll = seconds(now) })
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Errors returned by a provisioner.
 var (
-	// ErrUnsure is returned when nobody can tell any more whether a submission
+	// ErrUnsure is returned when it cannot be known any more whether a submission
 	// reached the controller. A person has to look: Settings.Resolve.
 	ErrUnsure = errors.New("it cannot be known whether the job was submitted")
 	// ErrFailing is returned when five jobs in a row came to nothing: they ran
@@ -134,7 +134,7 @@ func (p *Provisioner) append(e Entry) error {
 }
 
 // Run keeps the chain going until all its services have ended or the context
-// is done. What a poll could not do is told to Settings.Warn and tried again
+// is done. What a poll could not do goes to Settings.Warn and is tried again
 // at the next one; the errors that end the run are ErrUnsure, ErrFailing,
 // ErrRefused, ErrLedger, what the disk says, and the context's.
 func (p *Provisioner) Run(ctx context.Context) error {

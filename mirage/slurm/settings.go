@@ -54,11 +54,9 @@ type Settings struct {
 	// Need is what a service takes of its nodes, where those of Rules are of kinds;
 	// nil is all.
 	Need *trace.Need
-	// Warn is told of what went wrong and did not end the run; nil is told
-	// nothing.
+	// Warn takes what went wrong and did not end the run; it may be nil.
 	Warn func(error)
-	// Tell is told of every entry of the journal once it is on the disk; nil is
-	// told nothing.
+	// Tell takes every entry of the journal once it is on the disk; it may be nil.
 	Tell func(Entry)
 }
 

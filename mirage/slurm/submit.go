@@ -19,7 +19,7 @@ func (p *Provisioner) submit(ctx context.Context, v Verdict, link int) error {
 }
 
 // try runs sbatch for a link, once. The intent is on the disk before, and the
-// lock goes to sbatch, so that whoever takes this folder over finds the one
+// lock goes to sbatch, so that the next process in this folder finds the one
 // and waits for the other.
 func (p *Provisioner) try(ctx context.Context, link int) error {
 	held, err := lock(ctx, p.s.Clock, p.submitLock())
@@ -56,7 +56,7 @@ func (p *Provisioner) name(link int) string {
 	return fmt.Sprintf("%s-%s-%d", name, p.ledger.Chain, link)
 }
 
-// resolve finds out what became of a submission that nobody saw the end of,
+// resolve finds out what became of a submission of unknown end,
 // and submits again only when it is certain that there is no job.
 func (p *Provisioner) resolve(ctx context.Context, link int) error {
 	if p.s.Resolve != 0 {
@@ -84,7 +84,7 @@ func (p *Provisioner) resolve(ctx context.Context, link int) error {
 		return nil
 	}
 	// The controller keeps a job for at least MinJobAge after its end: for so
-	// long after the intent, it would have told of one.
+	// long after the intent, it would have listed one.
 	k := p.ledger.Links[link]
 	if age := p.s.Clock.Now().Sub(k.Intent); p.k.MinJobAge > 0 && age >= p.k.MinJobAge {
 		if !p.k.Accounting {

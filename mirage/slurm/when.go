@@ -150,7 +150,7 @@ func (v *View) detail(row *trace.Job, j *Job) {
 func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
 
 // Waits are the waits, in seconds, of a job submitted now in drawn futures, in
-// which jobs run as long as their users' lately did, and nobody else comes. Where
+// which jobs run as long as their users' lately did, without new arrivals. Where
 // the job has no priority it stands behind all that wait. The error wraps
 // cluster.ErrOversize where it can never start.
 func (v *View) Waits(job trace.Job) (stats.Sorted, error) {

@@ -57,7 +57,7 @@ func student(blocks int) distuv.StudentsT {
 }
 
 // effective is how many independent episodes would tell as much as these do:
-// the variance of one over that of the mean; 0 where nobody can say.
+// the variance of one over that of the mean; 0 where it cannot be known.
 func effective(values []float64, deviation float64) float64 {
 	if !(deviation > 0) {
 		return 0

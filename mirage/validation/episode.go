@@ -66,7 +66,9 @@ func stateOf(pair *chain.Pair, camera *samples.Camera) (policy.State, error) {
 	return policy.State{
 		Now: pair.Now(), PredStart: start, PredEnd: end, Service: pair.Service,
 		Waits: pair.Simulation().LastWaits(waitsSeen), History: h,
-		Forecast: func() ([]float64, error) { return pair.ForecastWaits(samples.ForecastShares()) },
-		Draw:     func() (policy.Draws, error) { return policy.Drawn(pair.Service, pair.Simulation()) },
+		Forecast: func() ([]float64, error) {
+			return pair.Service.ForecastWaits(pair.Simulation(), samples.ForecastShares())
+		},
+		Draw: func() (policy.Draws, error) { return policy.DrawFutures(pair.Service, pair.Simulation()) },
 	}, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // backtested is what mirage backtest --json prints.
@@ -75,7 +74,7 @@ machine, which knows every length and every arrival, is judged too.`,
 // simulates the log as one who knows the future would: the waits in seconds.
 func (s *settings) oracle(ctx context.Context, t *trace.Trace, f *backtest.Settings) ([]float64, error) {
 	f.Partitioned = len(showsOf(t.Jobs).names()) > 1
-	f.Size = t.Size // the most that the whole log shows in use would tell of the future
+	f.Size = t.Size // the most that the whole log shows in use would reveal the future
 	if s.nodes != 0 {
 		f.Size = s.nodes
 	}
@@ -122,9 +121,6 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	for _, name := range slices.Sorted(maps.Keys(r.Oracles)) {
 		add(name+" (knows the future)", r.Oracles[name])
 	}
-	p.Line("mean error %s h, %s less than that of %s, the best of the simple ones (intervals over spans of %s)", cli.Text(r.MAE), percent(r.Gain), r.Best, counted(r.BlockDays, "day"))
+	p.Line("mean error %s h, %s %% less than that of %s, the best of the simple ones (intervals over spans of %s)", cli.Text(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, counted(r.BlockDays, "day"))
 	p.Line("intervals hold %s of the waits and are %s h wide on average", cli.Text(cli.Share(r.Coverage)), cli.Text(r.MeanWidthHours))
 }
-
-// percent is a share with its interval, where that is known.
-func percent(p uncertainty.Prediction) string { return cli.Text(p.Times(100)) + " %" }

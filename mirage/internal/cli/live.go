@@ -82,14 +82,6 @@ func (w *when) look(ctx context.Context, client *slurm.Client) (*slurm.View, err
 	return client.Look(ctx, time.Now(), rules)
 }
 
-// hidden says that others' jobs are not seen.
-func hidden(v *slurm.View) []string {
-	if !v.Private {
-		return nil
-	}
-	return []string{slurm.ErrPrivate.Error()}
-}
-
 // job is the job of a question to a real Slurm.
 func (q question) job() trace.Job {
 	return trace.Job{User: q.user, Partition: q.partition, Nodes: q.nodes, Limit: int64(q.limit), Need: q.takes.need(q.nodes)}
@@ -106,7 +98,10 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 		return nil, cli.Usagef("it would never start: %w", err)
 	}
 	p := slurm.Expect(waits, w.level)
-	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Notes: hidden(v), Alternatives: []alternative{}}
+	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Alternatives: []alternative{}}
+	if v.Private { // others' jobs are not seen
+		a.Notes = []string{slurm.ErrPrivate.Error()}
+	}
 	if p.Value >= 60 { // else nothing would start a minute earlier
 		err = a.compare(cheaper(job), func(j trace.Job) (uncertainty.Prediction, error) {
 			waits, err := v.Sketch(j)

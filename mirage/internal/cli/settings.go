@@ -132,7 +132,7 @@ func (s *settings) describesMachine() bool { return s.source.Given("nodes") || s
 // fromFile says that a file describes the machine.
 func (s *settings) fromFile() bool { return s.source.File() != "" && s.describesMachine() }
 
-// config is the machine and its rules for a log. What the log tells of its nodes
+// config is the machine and its rules for a log. What the log says of its nodes
 // counts where the settings say nothing.
 func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	c := s.Config
@@ -171,7 +171,7 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	return c, nil
 }
 
-// kindsOf are the nodes that a file of machines beside a log tells of.
+// kindsOf are the nodes of a file of machines beside a log.
 func kindsOf(machines []trace.Machines) (kinds []cluster.Kind) {
 	for _, g := range machines {
 		kinds = append(kinds, cluster.Kind{Name: g.Name, Nodes: g.Nodes, CPUs: g.CPUs, MemoryMB: g.MemoryMB, Partitions: []string{g.Name}})

@@ -20,7 +20,7 @@ type answered struct {
 	Wait  uncertainty.Prediction `json:"wait_hours"`
 	Start string                 `json:"start"`
 	// By and Chance are how likely the job starts by a time, where one was given
-	// and can be told of.
+	// and is known.
 	By string `json:"by,omitempty"`
 	// TestOnly is what sbatch --test-only says, where a real Slurm was asked.
 	TestOnly     string        `json:"test_only,omitempty"`
