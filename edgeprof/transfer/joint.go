@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -169,43 +172,58 @@ func (j *Joint) given(r []float64, seen []int) (*conditional, error) {
 	if len(seen) == 0 {
 		return c, nil
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(j.part(seen)) {
-		return nil, fmt.Errorf("%w: the covariance of %d models is singular", ErrTable, len(seen))
+	chol, err := j.factor(seen)
+	if err != nil {
+		return nil, err
 	}
 	off := mat.NewVecDense(len(seen), nil)
 	for i, k := range seen {
 		off.SetVec(i, r[k]-j.mean[k])
 	}
-	var solved mat.VecDense
-	if err := chol.SolveVecTo(&solved, off); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrTable, err)
-	}
-	c.distance = mat.Dot(off, &solved)
+	solved := mat.VecDenseCopyOf(off)
+	blas64.Trsv(blas.Trans, chol, solved.RawVector())
+	blas64.Trsv(blas.NoTrans, chol, solved.RawVector())
+	c.distance = mat.Dot(off, solved)
 	if len(c.open) == 0 {
 		return c, nil
 	}
-	cross := mat.NewDense(len(seen), len(c.open), nil)
-	for i, ks := range seen {
-		for o, ko := range c.open {
-			cross.Set(i, o, j.cov.At(ks, ko))
-		}
-	}
-	var weights mat.Dense
-	if err := chol.SolveTo(&weights, cross); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrTable, err)
-	}
+	cross, weights := j.regressed(chol, seen, c.open)
 	for o, k := range c.open {
-		c.values[k] += mat.Dot(cross.ColView(o), &solved)
+		c.values[k] += mat.Dot(cross.ColView(o), solved)
 	}
 	var explained mat.Dense
-	explained.Mul(cross.T(), &weights)
+	explained.Mul(cross.T(), weights)
 	for a := range c.open {
 		for b := a; b < len(c.open); b++ {
 			c.cov.SetSym(a, b, c.cov.At(a, b)-explained.At(a, b))
 		}
 	}
 	return c, nil
+}
+
+// factor is Cholesky's of the covariance of some places. It is that alone:
+// mat.Cholesky estimates a condition number besides, which takes longer.
+func (j *Joint) factor(of []int) (blas64.Triangular, error) {
+	chol, ok := lapack64.Potrf(j.part(of).RawSymmetric())
+	if !ok {
+		return chol, fmt.Errorf("%w: the covariance of %d models is singular", ErrTable, len(of))
+	}
+	return chol, nil
+}
+
+// regressed are the covariances of what was seen with others, and the weights that
+// predict these from it.
+func (j *Joint) regressed(chol blas64.Triangular, seen, others []int) (cross, weights *mat.Dense) {
+	cross = mat.NewDense(len(seen), len(others), nil)
+	for i, ks := range seen {
+		for o, ko := range others {
+			cross.Set(i, o, j.cov.At(ks, ko))
+		}
+	}
+	weights = mat.DenseCopyOf(cross)
+	blas64.Trsm(blas.Left, blas.Trans, 1, chol, weights.RawMatrix())
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, chol, weights.RawMatrix())
+	return cross, weights
 }
 
 // part is the covariance of some places.
@@ -276,15 +294,18 @@ func (j *Joint) Anchors(ctx context.Context, from, about []int, n int) ([]int, e
 
 // doubt is the sum of the variances of models, given others and the threads.
 func (j *Joint) doubt(seen, about []int) (float64, error) {
-	given, err := j.given(j.mean, append(append([]int{}, seen...), len(j.mean)-1))
+	chol, err := j.factor(append(slices.Clone(seen), len(j.mean)-1))
 	if err != nil {
 		return 0, err
 	}
+	rest := slices.DeleteFunc(slices.Clone(about), func(k int) bool { return slices.Contains(seen, k) })
+	if len(rest) == 0 {
+		return 0, nil
+	}
+	cross, weights := j.regressed(chol, append(slices.Clone(seen), len(j.mean)-1), rest)
 	sum := 0.0
-	for o, k := range given.open {
-		if slices.Contains(about, k) {
-			sum += given.cov.At(o, o)
-		}
+	for o, k := range rest {
+		sum += j.cov.At(k, k) - mat.Dot(cross.ColView(o), weights.ColView(o))
 	}
 	return sum, nil
 }
