@@ -12,7 +12,6 @@ import (
 
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/report"
-	"github.com/foretime/foretime/shared/file"
 )
 
 // Errors returned for a sweep of nothing.
@@ -143,6 +142,3 @@ func LoadSweep(path string) (*Sweep, error) {
 	}
 	return s, nil
 }
-
-// Save writes the sweep to a file.
-func (s *Sweep) Save(path string) error { return file.WriteJSON(path, s) }

@@ -13,6 +13,7 @@ import (
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/shared/file"
 )
 
 func two() *experiment.Experiment {
@@ -57,7 +58,7 @@ func TestRunAndPredict(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	path := filepath.Join(t.TempDir(), "sweep.json")
-	if err := s.Save(path); err != nil {
+	if err := file.WriteJSON(path, s); err != nil {
 		t.Fatal(err)
 	}
 	again, err := LoadSweep(path)

@@ -77,7 +77,11 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 		Sync   int     `json:"sync"`
 		Regret float64 `json:"regret"`
 	}
-	if _, err := s.run(ctx, "deft", "sweep", "-f", "input.json", "--clock", "virtual", "--out", "sweep", "--save", "sweep.json"); err != nil {
+	sweep, err := s.run(ctx, "deft", "sweep", "-f", "input.json", "--clock", "virtual", "--out", "sweep", "--json")
+	if err != nil {
+		return Chapter{}, err
+	}
+	if _, err := s.write("sweep.json", string(sweep)); err != nil {
 		return Chapter{}, err
 	}
 	if err := s.runJSON(ctx, &best, "deft", "predict", "--from", "sweep.json", "--json"); err != nil {

@@ -16,7 +16,6 @@ import (
 func newSweepCommand(env *cli.Env) *cobra.Command {
 	var s setting
 	var intervals []int
-	var save string
 	c := &cobra.Command{
 		Use:     "sweep -f FILE",
 		Short:   "measure an experiment under several synchronization intervals",
@@ -39,17 +38,11 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if save != "" {
-				if err := result.Save(save); err != nil {
-					return err
-				}
-			}
 			return s.answer.Print(env, result, func(p *cli.Page) { showSweep(p, result) })
 		},
 	}
 	s.flags(c)
 	s.policyFlag(c)
-	c.Flags().StringVar(&save, "save", "", "write the sweep as JSON to this file too")
 	c.Flags().IntSliceVar(&intervals, "sync", predictor.Candidates(), "intervals, in launches, for the models below the highest priority")
 	return c
 }
