@@ -20,8 +20,9 @@ func newEvalCommand(env *cli.Env) *cobra.Command {
 	var recursive bool
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "eval --format mxm|ar|perm|csv FILE...",
-		Short: "Learn from one part of logs and be judged by the rest",
+		Use:     "eval --format mxm|ar|perm|csv FILE...",
+		Example: "  chamtool eval chamtool_logfile_rank_[0-3].csv --train-fraction 0.3",
+		Short:   "Learn from one part of logs and be judged by the rest",
 		Long: `Learn from one part of logs and be judged by the rest.
 
 mxm and csv logs hold task runs: the first fraction or rows of each file, or
@@ -59,6 +60,7 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", ")+"; for loads "+strings.Join(forecast.Names(), ", "))
 	flags.BoolVar(&recursive, "recursive", false, "forecast all of the rest from the learned part alone")
 	out.Flags(c)
+	cli.First(c, "train-fraction", "train-rows", "train-files", "model", "json")
 	return c
 }
 

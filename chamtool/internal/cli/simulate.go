@@ -62,6 +62,7 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 	f.Uint64Var(&p.Seed, "seed", 1, "seed")
 	f.StringVar(&policy, "policy", "", "none, reactive, steal, proactive or oracle; all in a table where it is not given")
 	out.Flags(c)
+	cli.First(c, "ranks", "imbalance", "error", "policy", "json")
 	return c
 }
 

@@ -22,8 +22,9 @@ func newAgentCommand(env *cli.Env) *cobra.Command {
 	var node, model, root string
 	var place device.Location
 	c := &cobra.Command{
-		Use:   "agent",
-		Short: "Tell Prometheus what this machine is",
+		Use:     "agent",
+		Example: "  edgeprof agent --device-model \"Raspberry Pi 4B\"",
+		Short:   "Tell Prometheus what this machine is",
 		Long: `Tell Prometheus what this machine is: the char_node_* metrics of the
 characterization agent at /metrics, read from this machine alone. Its load is
 node_exporter's to tell.`,
@@ -61,6 +62,7 @@ node_exporter's to tell.`,
 	c.Flags().StringVar(&place.Continent, "continent", "", "where the machine stands")
 	c.Flags().StringVar(&place.Latitude, "latitude", "", "where the machine stands, in degrees")
 	c.Flags().StringVar(&place.Longitude, "longitude", "", "where the machine stands, in degrees")
+	cli.First(c, "addr", "node", "device-model", "city", "country")
 	return c
 }
 

@@ -94,8 +94,9 @@ func newCalibrateCommand(env *cli.Env) *cobra.Command {
 	var o calibrating
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "calibrate",
-		Short: "Measure how fast this machine runs what models are made of",
+		Use:     "calibrate",
+		Example: "  edgeprof calibrate --for detector.onnx",
+		Short:   "Measure how fast this machine runs what models are made of",
 		Long: `Measure how fast this machine runs what models are made of: small models of
 every family run a few times each, and each class of operator gets its rates.
 The kernels of models named by --for are measured too, as they run in these
@@ -117,6 +118,7 @@ broken off goes on where it stopped.`,
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
 	out.Flags(c)
+	cli.First(c, "out", "for", "runtime", "threads", "json")
 	return c
 }
 

@@ -47,8 +47,9 @@ func newCollectCommand(env *cli.Env) *cobra.Command {
 	o := collecting{settings: collectSettings{Device: "desktop", Warmup: 2, Seed: 1, GPU: "false", Mode: "simple"}}
 	settings := cli.NewSettings(&o.settings)
 	c := &cobra.Command{
-		Use:   "collect",
-		Short: "Time real inferences and keep them, with the machine's state, as rows to train on",
+		Use:     "collect",
+		Example: "  edgeprof collect --model models --runtime go --out data",
+		Short:   "Time real inferences and keep them, with the machine's state, as rows to train on",
 		Long: `Time real inferences and keep them, with the machine's state, as rows to train on.
 
 Each model gets a file MODEL.onnx-DEVICE.csv with a row for each iteration, and
@@ -82,6 +83,7 @@ was broken off, or killed, goes on where it stopped.`,
 	settings.Flags(c)
 	out.Flags(c)
 	cli.Require(c, "model")
+	cli.First(c, "model", "out", "iterations", "runtime", "json")
 	return c
 }
 

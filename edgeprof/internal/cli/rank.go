@@ -22,9 +22,10 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var out cli.Output
 	settings := cli.NewSettings(&source.settings)
 	c := &cobra.Command{
-		Use:   "rank MODEL.onnx",
-		Short: "Rank devices by the predicted time of one inference",
-		Args:  cobra.ExactArgs(1),
+		Use:     "rank MODEL.onnx",
+		Example: "  edgeprof rank resnet.onnx --source file:boards.json",
+		Short:   "Rank devices by the predicted time of one inference",
+		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			if err := settings.Load(); err != nil {
 				return err
@@ -70,6 +71,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	c.Flags().StringVar(&runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates)")
 	settings.Flags(c)
 	out.Flags(c)
+	cli.First(c, "source", "calibration", "runtime", "dim", "json")
 	return c
 }
 

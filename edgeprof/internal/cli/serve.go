@@ -57,8 +57,9 @@ func newServeCommand(env *cli.Env) *cobra.Command {
 	l.ModelBytes, l.GraphBytes, l.Uploads, l.UploadTime = 1<<30, 32<<20, 4, span(5*time.Minute)
 	settings := cli.NewSettings(&s.with)
 	c := &cobra.Command{
-		Use:   "serve",
-		Short: "Answer profiling requests over HTTP, with a page at /",
+		Use:     "serve",
+		Example: "  edgeprof serve --source file:boards.json",
+		Short:   "Answer profiling requests over HTTP, with a page at /",
 		Long: `Answer profiling requests over HTTP, with a page at / and its API at
 /openapi.json. SIGHUP, or a change of the file, reads the model again. SIGTERM
 and Ctrl-C end it when the requests under way are answered.`,
@@ -100,6 +101,7 @@ and Ctrl-C end it when the requests under way are answered.`,
 	f.StringVar(&s.runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates; go where a model has several)")
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
 	settings.Flags(c)
+	cli.First(c, "addr", "source", "prometheus", "model", "token-file")
 	return c
 }
 

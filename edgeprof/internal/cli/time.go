@@ -32,9 +32,10 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var with running
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "time MODEL.onnx",
-		Short: "Time real inferences of a model on this machine",
-		Args:  cobra.ExactArgs(1),
+		Use:     "time MODEL.onnx",
+		Example: "  edgeprof time resnet.onnx --runs 100",
+		Short:   "Time real inferences of a model on this machine",
+		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			if runs < 1 || warmup < 0 {
 				return cli.Usagef("--runs %d --warmup %d: want at least 1 and 0", runs, warmup)
@@ -53,6 +54,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	c.Flags().IntVar(&warmup, "warmup", 2, "inferences before them")
 	with.flags(c)
 	out.Flags(c)
+	cli.First(c, "runtime", "runs", "threads", "dim", "json")
 	return c
 }
 

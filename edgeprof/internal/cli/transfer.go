@@ -20,8 +20,9 @@ func newTransferCommand(env *cli.Env) *cobra.Command {
 	var cpuOnly bool
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "transfer",
-		Short: "Judge how well a few measured models predict the rest of a device",
+		Use:     "transfer",
+		Example: "  edgeprof transfer --table latency.csv --anchors 3",
+		Short:   "Judge how well a few measured models predict the rest of a device",
 		Long: `Judge how well a few measured models predict the rest of a device: each chip is
 left out of the table in turn, with all its boards, and each of its configurations
 (a run, threads, power, processor) is predicted from anchors that are chosen out of
@@ -65,6 +66,7 @@ what it has. adapt predicts a device of one's own.`,
 	f.Uint64Var(&options.Seed, "seed", 1, "of the parts that intervals are learnt from")
 	out.Flags(c)
 	cli.Require(c, "table")
+	cli.First(c, "table", "models", "anchors", "cpu-only", "json")
 	return c
 }
 
