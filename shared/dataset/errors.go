@@ -18,8 +18,6 @@ var (
 	ErrDuplicateColumn = errors.New("duplicate column")
 	// ErrNotFinite is returned when a NaN or an infinity is to be written.
 	ErrNotFinite = errors.New("not a finite number")
-	// ErrTooFewRows is returned when a split would leave a side empty.
-	ErrTooFewRows = errors.New("too few rows to split")
 )
 
 // SyntaxError is a row that could not be used. Line counts from 1; in a
