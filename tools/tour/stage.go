@@ -63,7 +63,7 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, e
 	*s.commands = append(*s.commands, line)
 	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, tool), args...)
 	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "PATH="+s.Bin+string(os.PathListSeparator)+os.Getenv("PATH")), s.env...)
+	cmd.Env = append(append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(s.Out, "state"), "PATH="+s.Bin+string(os.PathListSeparator)+os.Getenv("PATH")), s.env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	defer s.step(brief(line))()

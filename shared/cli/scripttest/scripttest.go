@@ -26,7 +26,22 @@ func Main(m *testing.M, name string, root func(*cli.Env) *cobra.Command, others 
 	for other, run := range others {
 		programs[other] = run
 	}
-	testscript.Main(m, programs)
+	testscript.Main(stateless{m}, programs)
+}
+
+// stateless runs tests that leave the user's own state alone.
+type stateless struct{ m *testing.M }
+
+func (s stateless) Run() int {
+	dir, err := os.MkdirTemp("", "state-*")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Setenv("XDG_STATE_HOME", dir); err != nil {
+		panic(err)
+	}
+	return s.m.Run()
 }
 
 // Run runs the scripts of testdata/script, or of p.Dir or p.Files where set.
