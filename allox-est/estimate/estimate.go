@@ -75,17 +75,20 @@ type Settings struct {
 type Estimate struct {
 	// Wall is the time on the machine as it was while sampling; Uncontended
 	// the time with no wait for a processor; CPU the processor time.
-	Wall, Uncontended, CPU uncertainty.Prediction
+	Wall        uncertainty.Prediction `json:"wall_seconds"`
+	Uncontended uncertainty.Prediction `json:"wall_uncontended_seconds"`
+	CPU         uncertainty.Prediction `json:"cpu_seconds"`
 	// Reference is nil where the runs carry no yardstick.
-	Reference *Reference
+	Reference *Reference `json:"reference_speed,omitempty"`
 	// Method says what was done; under Auto it names the decision.
-	Method string
+	Method string `json:"method"`
 	// Samples and Epochs count the runs used and the epochs in them; Seconds
 	// is their wall time.
-	Samples, Epochs int
-	Seconds         float64
-	Segments        *Segments // nil where the job tells no laps
-	Warnings        []error
+	Samples  int       `json:"samples"`
+	Epochs   int       `json:"-"`
+	Seconds  float64   `json:"-"`
+	Segments *Segments `json:"segments,omitempty"` // nil where the job reports no laps
+	Warnings []error   `json:"-"`
 
 	hostDoubt string // earlier runs, of those that would tell the host's speed; empty if they do
 }

@@ -48,24 +48,18 @@ type Device struct {
 
 // Estimate is an estimate as it is reported.
 type Estimate struct {
-	Wall        uncertainty.Prediction `json:"wall_seconds"`
-	Uncontended uncertainty.Prediction `json:"wall_uncontended_seconds"`
-	CPU         uncertainty.Prediction `json:"cpu_seconds"`
-	Reference   *estimate.Reference    `json:"reference_speed,omitempty"`
+	*estimate.Estimate
 	// NotEnough says that the samples leave so much open that only the interval
 	// counts.
-	NotEnough bool   `json:"not_enough_to_tell,omitempty"`
-	Method    string `json:"method"`
-	Samples   int    `json:"samples"`
+	NotEnough bool `json:"not_enough_to_tell,omitempty"`
 	// SampledFraction is the share of the job's epochs that was sampled,
 	// SampledTimeFraction that of its estimated wall time.
 	SampledFraction     float64 `json:"sampled_fraction"`
 	SampledTimeFraction float64 `json:"sampled_time_fraction"`
 	// LeaveOneOut is the mean error of the other samples about each; nil where
 	// they cannot tell.
-	LeaveOneOut *float64           `json:"leave_one_out_error,omitempty"`
-	Segments    *estimate.Segments `json:"segments,omitempty"`
-	Conditions  Conditions         `json:"conditions"`
+	LeaveOneOut *float64   `json:"leave_one_out_error,omitempty"`
+	Conditions  Conditions `json:"conditions"`
 }
 
 // Conditions are those under which the samples were taken.
@@ -80,12 +74,12 @@ type Conditions struct {
 type Validation struct {
 	Actual []Actual `json:"actual"`
 	// RelativeError is the estimate over the mean of the whole runs, less one.
-	RelativeError RelativeError `json:"relative_error"`
+	RelativeError ByClock[float64] `json:"relative_error"`
 	// Covered says that the interval holds every whole run.
-	Covered Covered `json:"covered"`
+	Covered ByClock[bool] `json:"covered"`
 	// Spread is the largest distance of a whole run from their mean, as a
 	// share of it.
-	Spread Spread `json:"spread"`
+	Spread ByClock[float64] `json:"spread"`
 }
 
 // Actual is what a whole run took, in seconds.
@@ -98,28 +92,13 @@ type Actual struct {
 	Reference float64 `json:"reference_cpu_seconds,omitempty"`
 }
 
-// RelativeError of each estimate.
-type RelativeError struct {
-	Wall        float64 `json:"wall"`
-	Uncontended float64 `json:"wall_uncontended"`
-	CPU         float64 `json:"cpu"`
-	Reference   float64 `json:"reference_cpu,omitempty"`
-}
-
-// Covered of each interval.
-type Covered struct {
-	Wall        bool  `json:"wall"`
-	Uncontended bool  `json:"wall_uncontended"`
-	CPU         bool  `json:"cpu"`
-	Reference   *bool `json:"reference_cpu"` // nil where there is no yardstick
-}
-
-// Spread of the whole runs.
-type Spread struct {
-	Wall        float64 `json:"wall"`
-	Uncontended float64 `json:"wall_uncontended"`
-	CPU         float64 `json:"cpu"`
-	Reference   float64 `json:"reference_cpu,omitempty"`
+// ByClock is a figure of each estimate; Reference is nil where there is no
+// yardstick.
+type ByClock[T any] struct {
+	Wall        T  `json:"wall"`
+	Uncontended T  `json:"wall_uncontended"`
+	CPU         T  `json:"cpu"`
+	Reference   *T `json:"reference_cpu,omitempty"`
 }
 
 // New reports on the samples of a job in a journal.
@@ -147,11 +126,8 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 		return d
 	}
 	d.Estimate = &Estimate{
-		Wall: e.Wall, Uncontended: e.Uncontended, CPU: e.CPU, Reference: e.Reference,
-		Method: e.Method, Samples: e.Samples, Segments: e.Segments,
-		SampledFraction:     float64(e.Epochs) / float64(r.spec.Epochs),
-		SampledTimeFraction: e.Seconds / e.Wall.Value,
-		Conditions:          conditions(runs),
+		Estimate: e, Conditions: conditions(runs),
+		SampledFraction: float64(e.Epochs) / float64(r.spec.Epochs), SampledTimeFraction: e.Seconds / e.Wall.Value,
 	}
 	if left, err := estimate.LeaveOneOut(runs, job, s); err == nil {
 		d.LeaveOneOut = &left
@@ -270,9 +246,8 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 	v.RelativeError.Uncontended, v.Spread.Uncontended, v.Covered.Uncontended = compare(e.Uncontended, func(a Actual) float64 { return a.Uncontended })
 	v.RelativeError.CPU, v.Spread.CPU, v.Covered.CPU = compare(e.CPU, func(a Actual) float64 { return a.CPU })
 	if e.Reference != nil {
-		var covered bool
-		v.RelativeError.Reference, v.Spread.Reference, covered = compare(e.Reference.CPU, func(a Actual) float64 { return a.Reference })
-		v.Covered.Reference = &covered
+		relative, spread, covered := compare(e.Reference.CPU, func(a Actual) float64 { return a.Reference })
+		v.RelativeError.Reference, v.Spread.Reference, v.Covered.Reference = &relative, &spread, &covered
 	}
 	return v
 }

@@ -25,27 +25,29 @@ func (r *Report) Rows() []Row {
 		if d.Estimate == nil {
 			continue
 		}
-		v := d.Validation
-		if v == nil {
-			v = &Validation{}
+		var actual []Actual
+		if d.Validation != nil {
+			actual = d.Actual
 		}
-		row := func(clock string, p uncertainty.Prediction, of func(Actual) float64, relative float64) {
-			one := Row{Device: name, Clock: clock, Prediction: p, Error: relative}
-			if n := len(v.Actual); n > 0 {
-				var sum float64
-				for _, a := range v.Actual {
-					sum += of(a)
+		row := func(clock string, p uncertainty.Prediction, of func(Actual) float64) {
+			one := Row{Device: name, Clock: clock, Prediction: p}
+			sum, n := 0.0, 0.0
+			for _, a := range actual {
+				if x := of(a); x > 0 {
+					sum, n = sum+x, n+1
 				}
-				mean := sum / float64(n)
-				one.Actual = &mean
+			}
+			if n > 0 {
+				mean := sum / n
+				one.Actual, one.Error = &mean, p.Value/mean-1
 			}
 			rows = append(rows, one)
 		}
-		row("wall as now", d.Wall, func(a Actual) float64 { return a.Wall }, v.RelativeError.Wall)
-		row("wall uncontended", d.Uncontended, func(a Actual) float64 { return a.Uncontended }, v.RelativeError.Uncontended)
-		row("CPU", d.CPU, func(a Actual) float64 { return a.CPU }, v.RelativeError.CPU)
+		row("wall as now", d.Wall, func(a Actual) float64 { return a.Wall })
+		row("wall uncontended", d.Uncontended, func(a Actual) float64 { return a.Uncontended })
+		row("CPU", d.CPU, func(a Actual) float64 { return a.CPU })
 		if ref := d.Reference; ref != nil {
-			row("CPU at reference speed", ref.CPU, func(a Actual) float64 { return a.Reference }, v.RelativeError.Reference)
+			row("CPU at reference speed", ref.CPU, func(a Actual) float64 { return a.Reference })
 		}
 	}
 	return rows

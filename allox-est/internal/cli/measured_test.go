@@ -132,11 +132,13 @@ func (m *measurement) show(t *testing.T) {
 		cpu.add(v.RelativeError.CPU, v.Spread.CPU, e.CPU, column(func(a report.Actual) float64 { return a.CPU }))
 		quiet.add(v.RelativeError.Uncontended, v.Spread.Uncontended, e.Uncontended, column(func(a report.Actual) float64 { return a.Uncontended }))
 		wall.add(v.RelativeError.Wall, v.Spread.Wall, e.Wall, column(func(a report.Actual) float64 { return a.Wall }))
+		reference := 0.0
 		if e.Reference != nil {
-			ref.add(v.RelativeError.Reference, v.Spread.Reference, e.Reference.CPU, column(func(a report.Actual) float64 { return a.Reference }))
+			reference = *v.RelativeError.Reference
+			ref.add(*v.RelativeError.Reference, *v.Spread.Reference, e.Reference.CPU, column(func(a report.Actual) float64 { return a.Reference }))
 			sensitivity = append(sensitivity, e.Reference.Sensitivity)
 		}
-		t.Logf("pair: CPU %+.1f %%, at reference speed %+.1f %%, uncontended %+.1f %%, wall %+.1f %%", 100*v.RelativeError.CPU, 100*v.RelativeError.Reference, 100*v.RelativeError.Uncontended, 100*v.RelativeError.Wall)
+		t.Logf("pair: CPU %+.1f %%, at reference speed %+.1f %%, uncontended %+.1f %%, wall %+.1f %%", 100*v.RelativeError.CPU, 100*reference, 100*v.RelativeError.Uncontended, 100*v.RelativeError.Wall)
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
