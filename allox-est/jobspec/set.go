@@ -3,6 +3,7 @@ package jobspec
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -24,16 +25,23 @@ func (s *Spec) Set(text string) error {
 		s.Params[path] = Scalar(value)
 		return nil
 	}
-	file := value
-	for i := len(names) - 1; i >= 0; i-- {
-		file = "{" + names[i] + ": " + file + "}"
+	node := &yaml.Node{Kind: yaml.ScalarNode, Value: value}
+	for _, name := range slices.Backward(names) {
+		node = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: name}, node}}
 	}
-	dec := yaml.NewDecoder(bytes.NewReader([]byte(file)))
-	dec.KnownFields(true)
-	if err := dec.Decode(s); err != nil {
+	file, err := yaml.Marshal(node)
+	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrInvalid, text, err)
 	}
-	return nil
+	dec := yaml.NewDecoder(bytes.NewReader(file))
+	dec.KnownFields(true)
+	switch err := dec.Decode(s); {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "not found in type"):
+		return fmt.Errorf("%w: a job file has no %s", ErrInvalid, path)
+	}
+	return fmt.Errorf("%w: %s: not a value of it", ErrInvalid, text)
 }
 
 // Run is how the runs of the job are made. It is no part of what is executed.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -201,6 +202,23 @@ func TestBytes(t *testing.T) {
 		}
 		if back, err := Parse(strings.NewReader(string(again))); err != nil || back.Limits != s.Limits {
 			t.Errorf("%s: %+v, %v in\n%s", text, back, err, again)
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	s := &Spec{}
+	for _, text := range []string{"lr=0.1", "run.cpu_weight=5000", "run.key_env=A,B", "run.cgroup=false", "sample.timeout=10s", "limits.memory=4G", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
+		if err := s.Set(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if s.Params["lr"] != "0.1" || s.Run.CPUWeight != 5000 || !slices.Equal(s.Run.KeyEnv, []string{"A", "B"}) || s.Run.InCgroup() || s.Sample.Timeout != 10*time.Second || s.Limits.Memory != 4<<30 || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
+		t.Errorf("%+v", s)
+	}
+	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.cpu_weigth=1": "has no run.cpu_weigth", "run.cpu_weight=much": "not a value"} {
+		if err := s.Set(text); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
