@@ -97,7 +97,10 @@ func Run(ctx context.Context, p Parameters) (Result, error) {
 	if err := p.check(); err != nil {
 		return Result{}, err
 	}
-	s := draw(p)
+	s, err := draw(ctx, p)
+	if err != nil {
+		return Result{}, err
+	}
 	r := Result{InitialImbalance: balance.Imbalance(s.work())}
 	for _, seconds := range s.actual {
 		r.IdealSeconds += seconds / float64(p.Ranks)
@@ -140,7 +143,7 @@ type rank struct {
 
 // draw makes the tasks: lognormal about a mean that differs between ranks so
 // that the most loaded is the wanted imbalance above the mean.
-func draw(p Parameters) *simulation {
+func draw(ctx context.Context, p Parameters) (*simulation, error) {
 	s := &simulation{p: p, random: rand.New(rand.NewPCG(p.Seed, 0x9e3779b97f4a7c15)), open: p.Ranks * p.TasksPerRank}
 	s.actual, s.predicted = make([]float64, s.open), make([]float64, s.open)
 	s.ranks = make([]rank, p.Ranks)
@@ -150,6 +153,9 @@ func draw(p Parameters) *simulation {
 	sigma := math.Log1p(p.Error/100) * math.Sqrt(math.Pi/2)
 	task := int32(0)
 	for i := range s.ranks {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r := &s.ranks[i]
 		r.running = -1
 		for range p.TasksPerRank {
@@ -164,7 +170,7 @@ func draw(p Parameters) *simulation {
 			task++
 		}
 	}
-	return s
+	return s, nil
 }
 
 // factors are positive, have mean 1 and maximum 1 + imbalance: c·v^k with v
@@ -254,7 +260,7 @@ func (s *simulation) play(ctx context.Context) error {
 		s.at(s.p.Interval, event{kind: exchange})
 	}
 	for n := 0; s.open > 0; n++ {
-		if n%4096 == 0 && ctx.Err() != nil {
+		if n%16 == 0 && ctx.Err() != nil { // an exchange of thousands of ranks takes milliseconds
 			return ctx.Err()
 		}
 		e := heap.Pop(&s.events).(event)

@@ -71,7 +71,10 @@ func TestAnyProgram(t *testing.T) {
 		if err := p.check(); err != nil {
 			t.Fatal(err)
 		}
-		s := draw(p)
+		s, err := draw(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, x := range s.actual {
 			work += x
 		}

@@ -35,9 +35,10 @@ by itself, one step ahead or, with --recursive, from its own forecasts.`,
 			if err != nil {
 				return cli.Usagef("--format: %w", err)
 			}
-			if given := countSet(cmd, "train-fraction", "train-rows", "train-files"); given > 1 {
+			given := slices.DeleteFunc([]string{"train-fraction", "train-rows", "train-files"}, func(name string) bool { return !cmd.Flags().Changed(name) })
+			if len(given) > 1 {
 				return cli.Usagef("give one of --train-fraction, --train-rows and --train-files")
-			} else if given == 1 && !cmd.Flags().Changed("train-fraction") {
+			} else if len(given) == 1 && given[0] != "train-fraction" {
 				split.Fraction = 0
 			}
 			logs, err := loadLogs(cmd.Context(), env, slices.Concat(args, missing(split.Files, args)), f)
@@ -93,15 +94,6 @@ func modelOptions(model string) (perfmodel.Options, error) {
 		return perfmodel.Options{}, cli.Usagef("--model: %w", err)
 	}
 	return perfmodel.Options{Serve: model}, nil
-}
-
-func countSet(cmd *cobra.Command, names ...string) (n int) {
-	for _, name := range names {
-		if cmd.Flags().Changed(name) {
-			n++
-		}
-	}
-	return n
 }
 
 // missing are the names not among the others.

@@ -312,16 +312,9 @@ func calibrationPath(path string) (string, error) {
 // readCalibration reads a file, or, where there is none at the default place,
 // the built-in one.
 func readCalibration(path string) (*profiler.Calibration, error) {
-	at, err := calibrationPath(path)
-	data := defaultCalibration
-	if err == nil {
-		read, readErr := os.ReadFile(at)
-		switch {
-		case readErr == nil:
-			data = read
-		case path != "" || !os.IsNotExist(readErr):
-			return nil, readErr
-		}
+	at, data, err := calibrationBytes(path)
+	if err != nil {
+		return nil, err
 	}
 	c, err := parseCalibration(data)
 	if err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"strings"
@@ -79,22 +78,14 @@ func latencyFlags(c *cobra.Command, tables *[]string, models *string, cpuOnly *b
 
 // lines are those of a file that are not empty.
 func lines(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+	text, err := os.ReadFile(path)
 	out := []string{}
-	scan := bufio.NewScanner(f)
-	for scan.Scan() {
-		if line := strings.TrimSpace(scan.Text()); line != "" {
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" {
 			out = append(out, line)
 		}
 	}
-	if err := scan.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return out, nil
+	return out, err
 }
 
 func judgedTable(p *cli.Page, j *transfer.Judged) {
