@@ -53,8 +53,8 @@ func predict(t *testing.T, jobs []trace.Job, s Settings) []uncertainty.Predictio
 // TestNothingLater: whatever happens at an instant or after it, forecasts up to
 // then stay what they are: jobs that start, end or come later, or never come.
 func TestNothingLater(t *testing.T) {
-	jobs := queue(400, 1)
-	cuts := []int{0, 150, 399}
+	jobs := queue(300, 1)
+	cuts := []int{0, 150, 299}
 	for _, cut := range cuts[1:] { // some start and end in that very second
 		at := jobs[cut].Submit
 		for i := range cut {
@@ -95,8 +95,8 @@ func TestNothingLater(t *testing.T) {
 // TestRun: what users' waits have been tells what they will be, intervals hold
 // what they promise, and neither threads nor a second run change anything.
 func TestRun(t *testing.T) {
-	jobs := queue(800, 2)
-	from, to := jobs[300].Submit, jobs[750].Submit
+	jobs := queue(600, 2)
+	from, to := jobs[300].Submit, jobs[560].Submit
 	oracle := make([]float64, len(jobs))
 	for i := range jobs {
 		oracle[i] = float64(jobs[i].Wait())
@@ -111,7 +111,7 @@ func TestRun(t *testing.T) {
 		return r
 	}
 	r := run(1)
-	if r.Jobs != 449 || r.Unknown != 1 || r.BlockDays != 1 {
+	if r.Jobs != 259 || r.Unknown != 1 || r.BlockDays != 1 {
 		t.Errorf("%d jobs, %d unknown, blocks of %d days", r.Jobs, r.Unknown, r.BlockDays)
 	}
 	// A wait is even within half of its user's mean, of 3.06 h on average: to

@@ -54,7 +54,7 @@ func SummaryNames() []string {
 func Reduce(x []float64) []float64 {
 	row := func(step int) []float64 { return x[step*samples.Features : (step+1)*samples.Features] }
 	last := row(samples.Steps - 1)
-	out := make([]float64, 0, len(SummaryNames()))
+	out := make([]float64, 0, 2*samples.Features) // more than a summary has
 	out = append(out, last[:idleFrom]...)
 	out = append(out, last[idleTo:queue]...)
 	for _, s := range spans {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ func (s *Settings) fill(to reflect.Value, node *yaml.Node, under string, place f
 }
 
 // decode sets a field by JSON's rules; a text for a number or a truth is read
-// as one.
+// as one, and a name that the field's type does not have is refused.
 func decode(field reflect.Value, node *yaml.Node) error {
 	var plain any
 	if node.Kind == yaml.ScalarNode && field.Kind() == reflect.String {
@@ -141,7 +142,9 @@ func decode(field reflect.Value, node *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, field.Addr().Interface()); err != nil {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(field.Addr().Interface()); err != nil {
 		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 			return fmt.Errorf("%s: want %s", strings.TrimSpace(string(text)), described(field.Type()))
 		}
