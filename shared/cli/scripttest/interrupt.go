@@ -54,6 +54,8 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s: ended with %v after SIG%s\n%s", strings.Join(args[1:], " "), err, args[0], printed.String())
 		}
 	case <-time.After(limit):
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+		<-ended // and what it printed with it
 		ts.Fatalf("%s: still there %v after SIG%s\n%s", strings.Join(args[1:], " "), limit, args[0], printed.String())
 	}
 	if err := syscall.Kill(-c.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
