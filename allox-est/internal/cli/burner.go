@@ -21,7 +21,8 @@ func newBurnerCommand(env *cli.Env) *cobra.Command {
 		Long: `Spend exactly the given time, asleep or computing on one thread,
 whatever --numThreads says. Set-up, epochs and teardown are the same for a seed
 on every machine.`,
-		Args: cobra.NoArgs,
+		Example: `  allox-est jobs burner --epochs 20 --epoch 0.1 --noise 0.05`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if hw.gpu {
 				return fmt.Errorf("%w: the burner has no code for a GPU", jobs.ErrDeviceUnavailable)
@@ -53,5 +54,6 @@ on every machine.`,
 	flags.BoolVar(&burner.Lines, "lines", false, "print a line at the end of each epoch")
 	flags.StringVar(&burner.Checkpoint, "checkpoint", "", "folder to keep the number of the last epoch in, and to go on from")
 	flags.StringVar(&spend, "spend", "sleep", "how to spend the time: sleep or cpu")
+	cli.First(cmd, "epochs", "epoch", "setup", "noise", "spend")
 	return cmd
 }

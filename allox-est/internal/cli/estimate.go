@@ -17,7 +17,9 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "estimate JOB.yaml | estimate --epochs N -- COMMAND ... {epochs} ...",
 		Short: "Estimate again from the runs in a journal, without starting any",
-		Args:  jobArgs,
+		Example: `  allox-est estimate job.yaml --method ratio
+  allox-est estimate --epochs 500 --journal train.jsonl --plot train.svg -- python3 train.py --epochs {epochs}`,
+		Args: jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := job.spec(cmd, args)
 			if err != nil {

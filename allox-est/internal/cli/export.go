@@ -17,9 +17,10 @@ func newExportCommand(env *cli.Env) *cobra.Command {
 	var id int
 	var arrival float64
 	cmd := &cobra.Command{
-		Use:   "export JOB.yaml",
-		Short: "Write what a journal says as a simulator record or as CSV",
-		Args:  jobArgs,
+		Use:     "export JOB.yaml",
+		Short:   "Write what a journal says as a simulator record or as CSV",
+		Example: `  allox-est export job.yaml --format csv --out runs.csv`,
+		Args:    jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "record" && format != "csv" {
 				return cli.Usagef("--format %s: want record or csv", format)
@@ -53,5 +54,6 @@ func newExportCommand(env *cli.Env) *cobra.Command {
 	flags.IntVar(&id, "id", 1, "record: number of the job")
 	flags.StringVar(&user, "user", "default", "record: user, the simulator's queue")
 	flags.Float64Var(&arrival, "arrival", 0, "record: arrival of the job in seconds")
+	cli.First(cmd, "format", "out", "journal", "device", "user")
 	return cmd
 }

@@ -32,6 +32,8 @@ func newFollowCommand(env *cli.Env) *cobra.Command {
 		Long: `Follow a whole run: start a job, or read the log that one writes, and say, as its
 epochs end, how long it takes in all, with an interval. What the job prints goes to
 stderr. It warns once when the run leaves the interval that was first given.`,
+		Example: `  allox-est follow --epochs 90 -- python3 train.py
+  allox-est follow --epochs 90 --log train.log --plot train.svg`,
 		Args: f.args,
 		RunE: f.run,
 	}
@@ -44,6 +46,7 @@ stderr. It warns once when the run leaves the interval that was first given.`,
 	flags.BoolVar(&f.resume, "resume-from-sample", false, "go on from the checkpoint of the longest sample in the journal, so that sampling cost nothing; the command names its folder as {checkpoint}")
 	flags.StringVar(&f.journal, "journal", "", "journal of the samples (default: NAME.jsonl)")
 	f.answer.Flags(cmd)
+	cli.First(cmd, "epochs", "log", "plot", "pattern", "json")
 	return cmd
 }
 

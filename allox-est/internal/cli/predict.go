@@ -37,6 +37,7 @@ What is not given is as in the last sample.`,
 	flags.StringToStringVar(&q.set, "set", nil, "parameters of the job, NAME=VALUE")
 	q.answer.Flags(cmd)
 	cli.Require(cmd, "journal", "epochs")
+	cli.First(cmd, "journal", "epochs", "threads", "set", "json")
 	return cmd
 }
 

@@ -52,6 +52,7 @@ the same paths. The samples of an earlier call are used again.`,
 	flags.BoolVar(&b.submit, "submit", false, "submit the job")
 	b.answer.Flags(cmd)
 	cli.Require(cmd, "epochs")
+	cli.First(cmd, "epochs", "quantile", "submit", "device", "journal")
 	return cmd
 }
 

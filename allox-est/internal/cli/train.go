@@ -14,9 +14,10 @@ func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	var hw hardware
 	var options jobs.Options
 	cmd := &cobra.Command{
-		Use:   name,
-		Short: "Train the network " + name + " on images drawn from the seed, or on yours",
-		Args:  cobra.NoArgs,
+		Use:     name,
+		Short:   "Train the network " + name + " on images drawn from the seed, or on yours",
+		Example: "  allox-est jobs " + name + " --epochs 5 --batches 4 --numThreads 2",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			options.Threads, options.GPU, options.Out = hw.threads, hw.gpu, env.Stdout
 			err := jobs.Run(cmd.Context(), name, options)
@@ -34,5 +35,6 @@ func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	flags.Uint64Var(&options.Seed, "seed", 1, "seed of images, weights and order")
 	flags.StringVar(&options.Data, "data", "", "folder with MNIST's files (mlp, lenet) or CIFAR-10's binary version (alexnet, googlenet), as published (default: images drawn from the seed)")
 	flags.StringVar(&options.Dir, "dir", "", "existing folder for the checkpoint (default: the current one)")
+	cli.First(cmd, "epochs", "batches", "batch-size", "numThreads", "seed")
 	return cmd
 }

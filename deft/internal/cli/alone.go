@@ -16,9 +16,10 @@ import (
 func newAloneCommand(env *cli.Env) *cobra.Command {
 	var s setting
 	c := &cobra.Command{
-		Use:   "alone -f FILE",
-		Short: "run each model of an experiment by itself, one after another",
-		Args:  cobra.NoArgs,
+		Use:     "alone -f FILE",
+		Short:   "run each model of an experiment by itself, one after another",
+		Example: `  deft alone -f input.json --clock virtual --json`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			x, err := s.load(env)
 			if err != nil {
@@ -35,6 +36,7 @@ func newAloneCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	s.flags(c)
+	cli.First(c, "file", "clock", "device", "out", "json")
 	return c
 }
 

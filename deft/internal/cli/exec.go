@@ -77,6 +77,7 @@ ended it). A program whose exec is killed goes on.`,
 	f.Int32Var(&p.priority, "priority", 0, "larger is more urgent")
 	f.Float64Var(&sloMS, "slo-ms", 0, "time that a job may take, under edf (0: any)")
 	f.Int64Var(&p.quota, "memory-quota", 0, "bytes of memory that it may hold on each device (0: any)")
+	cli.First(c, "policy", "priority", "session", "device", "name")
 	return c
 }
 

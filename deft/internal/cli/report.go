@@ -50,6 +50,7 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 	f.StringSliceVar(&aloneLogs, "alone-log", nil, "instead: logs of the models alone, in the same order")
 	f.Float64SliceVar(&deadlines, "deadline-ms", nil, "with --log: a deadline for each model, 0 for none")
 	answer.Flags(c)
+	cli.First(c, "run", "alone", "log", "alone-log", "json")
 	return c
 }
 

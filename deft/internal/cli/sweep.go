@@ -44,6 +44,7 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 	s.flags(c)
 	s.policyFlag(c)
 	c.Flags().IntSliceVar(&intervals, "sync", predictor.Candidates(), "intervals, in launches, for the models below the highest priority")
+	cli.First(c, "file", "sync", "clock", "out", "json")
 	return c
 }
 

@@ -37,7 +37,8 @@ func newAdaptCommand(env *cli.Env) *cobra.Command {
 a table of what other devices took. The file of measurements is a CSV with the
 columns model and avg_ms, and threads where that is not 1. Three measured models
 do; the answer names the one to measure next.`,
-		Args: cobra.NoArgs,
+		Example: `  edgeprof adapt --table latency.csv --device "my board" --measured three.csv --models models`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			table, err := readLatencies(env, tables, models, cpuOnly)
 			if err != nil {
@@ -90,6 +91,7 @@ do; the answer names the one to measure next.`,
 	f.Uint64Var(&seed, "seed", 1, "of the parts that intervals are learnt from")
 	out.Flags(c)
 	cli.Require(c, "table", "device", "measured")
+	cli.First(c, "table", "device", "measured", "models", "json")
 	return c
 }
 

@@ -41,9 +41,10 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	with := running{threads: 1, quota: 1}
 	c := &cobra.Command{
-		Use:   "layers MODEL",
-		Short: "Show every kernel of a model: shape, work, predicted time and, with --measure, the measured one",
-		Args:  cobra.ExactArgs(1),
+		Use:     "layers MODEL",
+		Short:   "Show every kernel of a model: shape, work, predicted time and, with --measure, the measured one",
+		Example: `  edgeprof layers resnet.onnx --measure --runtime ort`,
+		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			a, err := analyzed(args[0], with.sizes)
 			if err != nil {
@@ -72,6 +73,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 	f.BoolVar(&measure, "measure", false, "run the model and show the time of each kernel beside")
 	f.StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --measure")
 	out.Flags(c)
+	cli.First(c, "measure", "runtime", "calibration", "dim", "json")
 	return c
 }
 

@@ -27,7 +27,8 @@ func newTrainCommand(env *cli.Env) *cobra.Command {
 Predictions are judged on what is left out: every family of models in turn, every
 device (but for its operator chains), or every tenth of the rows, where rows of
 the same model stay in. The model that is saved has then learnt from all rows.`,
-		Args: cobra.NoArgs,
+		Example: `  edgeprof train --data rows --out model.json`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := readMeasurements(cmd.Context(), env, data)
 			if err != nil {
@@ -67,6 +68,7 @@ the same model stay in. The model that is saved has then learnt from all rows.`,
 	f.StringVar(&settings, "calibrations", "", "folder for the rates of each setting, to rank with (default: none)")
 	page.Flags(c)
 	cli.Require(c, "data")
+	cli.First(c, "data", "out", "cv", "plots", "json")
 	return c
 }
 

@@ -47,5 +47,6 @@ func newExplainCommand(env *cli.Env) *cobra.Command {
 	d.flags(c)
 	s.machineFlags(c)
 	out.Flags(c)
+	cli.First(c, "nodes", "config", "from", "to", "json")
 	return c
 }

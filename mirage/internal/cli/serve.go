@@ -74,6 +74,7 @@ What Slurm does not answer is an error of status 502 with its cause.`,
 	at.Flags(c, "127.0.0.1:7002")
 	c.Flags().StringVar(&tokenFile, "token-file", "", "file with the bearer token that clients must send (default: MIRAGE_TOKEN of the environment, or none)")
 	c.Flags().DurationVar(&every, "refresh", 5*time.Second, "how old the view of a real Slurm may be")
+	cli.First(c, "addr", "config", "refresh", "level", "token-file")
 	return c
 }
 

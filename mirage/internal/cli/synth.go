@@ -87,6 +87,7 @@ a simulated Slurm of --nodes nodes, on which a user runs at most eight jobs at o
 	f.StringVar(&out, "out", "", "file to write: .log (Mirage), .swf or .csv")
 	answer.Flags(c)
 	cli.Require(c, "out")
+	cli.First(c, "days", "nodes", "utilisation", "seed", "out")
 	return c
 }
 
