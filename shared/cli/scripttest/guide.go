@@ -19,7 +19,7 @@ import (
 // Guide runs the console blocks of a Markdown file, in order, in one shell that
 // stops at the first command that fails, and compares what each command prints
 // with what the guide shows below it, if anything, to the letter. "..." stands
-// for any text. Numbers that differ from run to run are named, with the range in
+// for any text, on a line of its own for any lines, or none. Numbers that differ from run to run are named, with the range in
 // which they lie, in a comment that a reader does not see, before the block:
 //
 //	<!-- varies: 46.9 in 20..90, 36.9 in 10..80 -->
@@ -239,6 +239,11 @@ func (s *step) pattern() (string, []varying) {
 	b.WriteString("^")
 	text := folded(s.want)
 	for text != "" {
+		if rest, ok := strings.CutPrefix(text, "...\n"); ok && (b.Len() == 1 || beginsLine(folded(s.want), text)) {
+			b.WriteString(`(?s:(?:.*\n)?)`) // whole lines, or none
+			text = rest
+			continue
+		}
 		if rest, ok := strings.CutPrefix(text, "..."); ok {
 			b.WriteString("(?s:.*)")
 			text = rest
@@ -259,6 +264,9 @@ func (s *step) pattern() (string, []varying) {
 	}
 	return b.String() + "$", order
 }
+
+// beginsLine says whether the rest of a text begins a line of it.
+func beginsLine(whole, rest string) bool { return whole[len(whole)-len(rest)-1] == '\n' }
 
 // trimmed is without blanks at the ends of lines and of the text.
 func trimmed(text string) string {

@@ -30,6 +30,10 @@ func TestCompare(t *testing.T) {
 		{"1 2\n", "1 in 0..5, 2 in 2..9", "3 7\n", true},
 		{"first\n...\nlast\n", "", "first\nx\ny\nlast\n", true},
 		{"first\n...\nlast\n", "", "x\nfirst\ny\nlast\n", false},
+		{"first\n...\nlast\n", "", "first\nlast\n", true},
+		{"...\nfirst\n", "", "first\n", true},
+		{"...\nfirst\n", "", "x\nfirst\n", true},
+		{"...\nfirst\n", "", "x first\n", false},
 		{"a\n", "", "a\nb\n", false},
 		{"---  ---- 1\n", "1 in 0..2", "-----  -- 2\n", true},
 	} {
