@@ -188,7 +188,7 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	jobs, err := o.jobs(dir)
+	jobs, err := o.jobs(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -219,10 +219,13 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 }
 
 // jobs are all models to measure; those made here lie in the folder.
-func (o *calibrating) jobs(dir string) ([]collection.Job, error) {
+func (o *calibrating) jobs(ctx context.Context, dir string) ([]collection.Job, error) {
 	plain := collection.Job{Setting: o.with.setting("desktop"), Warmup: 1, Profiles: o.runs}
 	var jobs []collection.Job
 	for _, s := range calibrationModels() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		s.size.Width *= o.size
 		m, err := synth.New(s.family, s.size)
 		if err != nil {
