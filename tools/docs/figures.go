@@ -134,7 +134,7 @@ func (p passage) judge(dir string) (count int, wrong []string) {
 	}
 	var stored []float64
 	for _, name := range p.results {
-		r, err := readResult(filepath.Join(dir, filepath.FromSlash(name)))
+		r, err := ReadResult(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			wrong = append(wrong, err.Error())
 		}

@@ -85,7 +85,7 @@ func repeating(root string) ([]string, error) {
 	}
 	var found []string
 	for _, file := range files {
-		r, err := readResult(file)
+		r, err := ReadResult(file)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ var errRepeats = errors.New("the result does not repeat: its figures are of one 
 // repeat runs the command of a stored result at the root of the checkout and looks
 // in what it prints for the result's figures. Its errors are shown on stderr.
 func repeat(ctx context.Context, root, file string, stderr io.Writer) (repetition, error) {
-	r, err := readResult(filepath.Join(root, file))
+	r, err := ReadResult(filepath.Join(root, file))
 	if err != nil {
 		return repetition{}, err
 	}

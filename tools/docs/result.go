@@ -37,7 +37,8 @@ type Result struct {
 // errResult is of a stored result that does not say where it comes from.
 var errResult = errors.New("a stored result has command, machine, commit, date, count, stored and figures")
 
-func readResult(file string) (Result, error) {
+// ReadResult reads a stored result, which has to say where it comes from.
+func ReadResult(file string) (Result, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return Result{}, err

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/tools/docs"
 	"github.com/foretime/foretime/tools/tour"
 )
 
@@ -129,26 +129,27 @@ func (r *Results) Save(path string) error {
 	for _, row := range r.Rows {
 		shown = append(shown, row.Summary())
 	}
-	return file.WriteJSON(path, map[string]any{
-		"command": "make rivals", "machine": fmt.Sprintf("%d x %s, %s, load %.1f", r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Machine.Load1),
-		"commit": r.Commit, "date": r.Date, "count": fmt.Sprintf("%d comparisons, rounds as listed", len(r.Rows)), "stored": "by the command",
-		"figures": map[string]any{"measured": r, "shown": shown},
+	figures, err := json.Marshal(map[string]any{"measured": r, "shown": shown})
+	if err != nil {
+		return err
+	}
+	return file.WriteJSON(path, docs.Result{
+		Command: "make rivals", Machine: fmt.Sprintf("%d x %s, %s, load %.1f", r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Machine.Load1),
+		Commit: r.Commit, Date: r.Date, Count: fmt.Sprintf("%d comparisons, rounds as listed", len(r.Rows)), Stored: "by the command", Figures: figures,
 	})
 }
 
 // Load reads a rivals.json.
 func Load(path string) (*Results, error) {
-	data, err := os.ReadFile(path)
+	stored, err := docs.ReadResult(path)
 	if err != nil {
 		return nil, err
 	}
-	var stored struct {
-		Figures struct{ Measured Results }
-	}
-	if err := json.Unmarshal(data, &stored); err != nil {
+	var figures struct{ Measured Results }
+	if err := json.Unmarshal(stored.Figures, &figures); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &stored.Figures.Measured, nil
+	return &figures.Measured, nil
 }
 
 // Markdown is the table of all rows, with a link to the result.
