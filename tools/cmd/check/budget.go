@@ -121,11 +121,12 @@ func measure(ws *workspace.Workspace) (map[string]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !strings.HasSuffix(path, "_test.go") && filepath.Base(path) != "doc.go" {
-			packages[filepath.Dir(path)] = true
+		if kits.MatchString(filepath.ToSlash(path)) {
+			continue
 		}
-		if !kits.MatchString(filepath.ToSlash(path)) {
-			found["lines "+module] += bytes.Count(text, []byte("\n"))
+		found["lines "+module] += bytes.Count(text, []byte("\n"))
+		if filepath.Base(path) != "doc.go" {
+			packages[filepath.Dir(path)] = true
 		}
 	}
 	found["packages"] = len(packages)
