@@ -8,8 +8,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// important marks the flags that help shows before the others.
-const important = "important"
+// important marks the flags that help shows before the others, and ownUsage a
+// command that shows more than [usage].
+const (
+	important = "important"
+	ownUsage  = "own usage"
+)
 
 // First names the flags of c that matter most; help shows them first.
 func First(c *cobra.Command, flags ...string) {
@@ -39,7 +43,9 @@ func flagUsages(c *cobra.Command) string {
 }
 
 // usage is cobra's, with the flags as flagUsages has them.
-func usage(c *cobra.Command) error {
+func usage(c *cobra.Command) error { return showUsage(c, "") }
+
+func showUsage(c *cobra.Command, settings string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", use(c))
 	if c.HasExample() {
@@ -56,7 +62,7 @@ func usage(c *cobra.Command) error {
 	if c.HasAvailableLocalFlags() {
 		b.WriteString("\n" + flagUsages(c))
 	}
-	if settings := c.Annotations[settingsHelp]; settings != "" {
+	if settings != "" {
 		b.WriteString("\nSettings (--config FILE, --set KEY=VALUE" + settingUsages(c, settings))
 	}
 	if c.HasAvailableInheritedFlags() {

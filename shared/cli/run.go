@@ -82,7 +82,9 @@ func prepare(env *Env, root *cobra.Command) {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.Version = version()
 	root.SetFlagErrorFunc(unknownFlag)
-	root.SetUsageFunc(usage)
+	if root.Annotations[ownUsage] == "" {
+		root.SetUsageFunc(usage)
+	}
 	verbose := root.PersistentFlags().Bool("verbose", false, "log more, to stderr")
 	root.PersistentPreRun = func(*cobra.Command, []string) {
 		if *verbose {

@@ -30,14 +30,12 @@ type Settings struct {
 // NewSettings fills into, a pointer to a struct.
 func NewSettings(into any) *Settings { return &Settings{into: into, given: map[string]bool{}} }
 
-// settingsHelp is the annotation of a command with the help of its settings.
-const settingsHelp = "settings"
-
 // Flags adds --config and --set to c, and the settings to its help.
 func (s *Settings) Flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.file, "config", "", "settings file, YAML or JSON")
 	c.Flags().StringArrayVar(&s.set, "set", nil, "KEY=VALUE: one setting; may be repeated")
-	annotate(c, map[string]string{settingsHelp: s.help()})
+	annotate(c, map[string]string{ownUsage: "settings"})
+	c.SetUsageFunc(func(c *cobra.Command) error { return showUsage(c, s.help()) })
 }
 
 // File is the settings file that was named, or "".
