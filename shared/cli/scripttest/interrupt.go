@@ -24,6 +24,7 @@ const (
 	worked = 500 * time.Millisecond
 	waited = 2 * time.Second
 	going  = 2 * time.Second
+	slowed = 5 // times, by the race detector
 )
 
 // interrupt is the script command: interrupt INT|TERM PROGRAM [ARG...].
@@ -48,6 +49,9 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(syscall.Kill(c.Process.Pid, signal))
 	limit := time.Duration(float64(going) * max(1, load()/float64(runtime.NumCPU())))
+	if raced() {
+		limit *= slowed
+	}
 	select {
 	case err := <-ended:
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() != 1 {
