@@ -49,7 +49,7 @@ bench: ## benchmarks, in the form that benchstat reads
 
 # The packages with short benchmarks: ten minutes for a machine of CI, with the builds.
 SHORT = allox-est/schedule/matching chamtool/perfmodel chamtool/event chamtool/session chamtool/simulate chamtool/task \
-	deft/simulator edgeprof/placement mirage/trace shared/pickle shared/regression/linear shared/timing shared/uncertainty
+	deft/simulator edgeprof/placement mirage/trace shared/regression/linear shared/timing shared/uncertainty
 
 bench-short: ## the short benchmarks six times, as benchstat wants them
 	@$(GO) test -run '^$$' -bench . -benchtime 100ms -count 6 $(addprefix ./,$(SHORT))
