@@ -28,7 +28,7 @@ func Sources() fs.FS {
 
 // Files are the names of the library's C files.
 func Files() []string {
-	return []string{"member.c", "gate.c", "graph.c", "memory.c", "table.c", "entry.c", "lookup.c"}
+	return []string{"driver.c", "table.c", "member.c", "graph.c", "queue.c", "gate.c", "memory.c", "lookup.c", "entry.c"}
 }
 
 // flags are those of every build; the Makefile has the same.

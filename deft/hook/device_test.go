@@ -59,27 +59,125 @@ func TestDevicesAreApart(t *testing.T) {
 	}
 }
 
-// Two contexts of one device are one client, and a wait for one of them does
-// not empty the queue of both; a wait of the hook's own is for both.
+// Two contexts of one device are one client: its queue is empty when both are,
+// and a context that is destroyed takes what it had queued with it.
 func TestContextsOfOneDevice(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	p := w.probe()
-	p.do("launch 3")
+	p := w.probe("SIMCUDA_NS_PER_BLOCK=20000") // a kernel takes 20 ms
+	p.do("launch 1")
+	p.do("event")
 	p.do("context")
-	p.do("launch 3")
-	p.do("sync")
-	if c := w.client(p); c.Launches != 6 || c.Queued != 6 {
+	p.do("side 1") // of the first context
+	p.do("launch 1")
+	p.do("await")
+	if c := w.client(p); c.Launches != 3 || c.Queued != 3 || c.State != session.Active {
 		t.Errorf("after a wait for one of two contexts: %+v", c)
 	}
-	w.session.Direct(w.client(p).Slot, session.Directive{Closed: true})
-	p.send("launch 1")
-	w.eventually("stopped", func() bool { return w.client(p).Drained })
-	if c := w.client(p); c.Queued != 0 {
-		t.Errorf("drained: %+v", c)
+	w.stopped(p, "launch 1", 4)
+	p.do("launch 1")
+	p.do("uncontext")
+	w.stopped(p, "launch 1", 6)
+	for range 3 {
+		p.do("launch 2")
+		p.do("sync")
+		if c := w.client(p); c.Queued != 0 || c.State != session.Idle {
+			t.Fatalf("synchronized after the second context: %+v", c)
+		}
 	}
-	w.session.Direct(w.client(p).Slot, session.Directive{})
+	p.exit()
+}
+
+// stopped closes the gate, gives the probe a launch that meets it, waits until
+// the queue is known to be empty, and opens it. The client has made so many
+// launches then.
+func (w *world) stopped(p *probe, launch string, launches uint64) {
+	w.t.Helper()
+	slot := w.client(p).Slot
+	w.session.Direct(slot, session.Directive{Closed: true})
+	p.send("%s", launch)
+	w.eventually("drained", func() bool { return w.client(p).Drained })
+	if c := w.client(p); c.Queued != 0 || c.Waiting != 1 {
+		w.t.Errorf("drained: %+v", c)
+	}
+	w.session.Direct(slot, session.Directive{})
+	if got := p.answer(); got != "ok" {
+		w.t.Error(got)
+	}
+	if c := w.client(p); c.Launches != launches {
+		w.t.Errorf("%d launches, want %d", c.Launches, launches)
+	}
+}
+
+// One to eight streams are drained, also those that were destroyed with work in
+// them, and a bound holds over all.
+func TestStreams(t *testing.T) {
+	for _, n := range []uint64{1, 2, 8} {
+		w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+		p := w.probe("SIMCUDA_NS_PER_BLOCK=2000") // a kernel takes 2 ms
+		p.do("streams 16 %d", n)
+		w.stopped(p, "launch 1", 17)
+		p.do("sync")
+		p.do("streams 16 %d", n)
+		p.do("unstream")
+		begin := session.Now()
+		w.stopped(p, "launch 1", 34)
+		if c := w.client(p); c.DrainedNs-begin < int64(25*time.Millisecond) {
+			t.Errorf("%d streams: 16 kernels of 2 ms in destroyed streams drained after %v", n, time.Duration(c.DrainedNs-begin))
+		}
+		p.do("sync")
+		w.session.Direct(w.client(p).Slot, session.Directive{InFlight: 4})
+		begin = session.Now()
+		p.do("streams 24 %d", n)
+		if took := time.Duration(session.Now() - begin); took < 40*time.Millisecond {
+			t.Errorf("%d streams: 24 kernels of 2 ms, 4 in flight, were launched in %v", n, took)
+		}
+		p.exit()
+	}
+}
+
+// The bound in time follows what kernels take: so many of 20 us that the device
+// is busy, few of 2 ms.
+func TestInFlightTime(t *testing.T) {
+	for _, tt := range []struct {
+		nsPerBlock string
+		kernels    int
+		least      time.Duration // the launches take; the rest is in flight
+	}{{"20", 2000, 36 * time.Millisecond}, {"2000", 40, 60 * time.Millisecond}} {
+		w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+		p := w.probe("SIMCUDA_NS_PER_BLOCK=" + tt.nsPerBlock)
+		p.do("launch 1")
+		w.session.Direct(w.client(p).Slot, session.Directive{InFlightTime: 200 * time.Microsecond})
+		begin := session.Now()
+		p.do("launch %d", tt.kernels)
+		if took := time.Duration(session.Now() - begin); took < tt.least {
+			t.Errorf("%s ns a block: %d kernels were launched in %v, want at least %v", tt.nsPerBlock, tt.kernels, took, tt.least)
+		}
+		if c := w.client(p); c.Syncs != 0 || c.Stall <= 0 {
+			t.Errorf("%+v", c)
+		}
+		p.exit()
+	}
+}
+
+// A copy that meets the closed gate before the first launch, then a job: the
+// queue is known to be empty after it.
+func TestCopyBeforeTheFirstLaunch(t *testing.T) {
+	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	w.session.Direct(0, session.Directive{Closed: true})
+	p := w.probe()
+	p.do("alloc 8")
+	p.send("copy")
+	w.eventually("drained", func() bool { return w.client(p).Drained })
+	w.session.Direct(0, session.Directive{})
 	if got := p.answer(); got != "ok" {
 		t.Error(got)
+	}
+	for range 2 {
+		p.do("launch 3")
+		p.do("sync")
+		if c := w.client(p); c.Queued != 0 || c.State != session.Idle {
+			t.Errorf("synchronized: %+v", c)
+		}
 	}
 	p.exit()
 }
@@ -105,23 +203,27 @@ func TestGateUntilAJob(t *testing.T) {
 	p.exit()
 }
 
-// A host function that waits for what the program does after 40 more launches
-// does not hang it in a wait of the hook's, be it a synchronization point or
-// the bound in flight.
-func TestHostFunctionThatWaitsForTheProgram(t *testing.T) {
-	for name, d := range map[string]session.Directive{"sync": {SyncEvery: 4}, "in flight": {InFlight: 4}} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-			p := w.probe()
-			p.do("launch 1")
-			w.session.Direct(w.client(p).Slot, d)
-			for _, command := range []string{"hostwait", "launch 40", "release", "sync"} {
-				p.do("%s", command)
-			}
-			if c := w.client(p); c.Launches != 41 || c.Queued != 0 {
-				t.Errorf("got %+v", c)
-			}
-			p.exit()
-		})
+// A stream that waits for what the program does after 40 more launches does not
+// hang it in a wait of the hook's, be it a synchronization point, the bound in
+// flight or the closed gate.
+func TestStreamThatWaitsForTheProgram(t *testing.T) {
+	for name, d := range map[string]session.Directive{
+		"sync": {SyncEvery: 4}, "in flight": {InFlight: 4}, "in flight by time": {InFlightTime: time.Microsecond},
+	} {
+		for _, how := range []string{"hostwait", "callback", "valuewait"} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+				p := w.probe()
+				p.do("launch 1")
+				w.session.Direct(w.client(p).Slot, d)
+				for _, command := range []string{how, "launch 40", "release", "sync"} {
+					p.do("%s", command)
+				}
+				if c := w.client(p); c.Launches != 41 || c.Queued != 0 {
+					t.Errorf("got %+v", c)
+				}
+				p.exit()
+			})
+		}
 	}
 }

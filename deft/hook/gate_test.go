@@ -158,7 +158,8 @@ func TestPerThreadStreamsDrain(t *testing.T) {
 	p.exit()
 }
 
-// While a stream captures, nothing waits, not even at a closed gate.
+// A stream that captures never waits, not even at a closed gate; others of the
+// process do, and leave the capture whole.
 func TestCaptureIsNeverDisturbed(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
 	w.session.Direct(0, session.Directive{SyncEvery: 1, InFlight: 1})
@@ -177,10 +178,19 @@ func TestCaptureIsNeverDisturbed(t *testing.T) {
 	p.do("side 5")
 	p.do("ex 3")
 	p.do("coop 2")
-	p.do("launch 5")
-	if c := w.client(p); c.Captured != 10 || c.Launches != 5 || c.Stops != 0 || c.Syncs != 0 {
-		t.Errorf("during the capture: %+v", c)
+	if c := w.client(p); c.Captured != 10 || c.Launches != 0 || c.Stops != 0 || c.Syncs != 0 {
+		t.Errorf("in the capture: %+v", c)
 	}
+	p.send("launch 5") // in a stream that captures nothing
+	w.eventually("stopped beside a capture", func() bool { return w.client(p).Drained })
+	w.session.Direct(c.Slot, session.Directive{SyncEvery: 1, InFlight: 1})
+	if got := p.answer(); got != "ok" {
+		t.Error(got)
+	}
+	if c := w.client(p); c.Launches != 5 || c.Stops != 1 || c.Syncs != 4 {
+		t.Errorf("beside the capture: %+v", c)
+	}
+	w.session.Direct(c.Slot, session.Directive{Closed: true, SyncEvery: 1})
 	p.do("uncapture")
 	p.send("launch 1")
 	w.eventually("stopped once the capture has ended", func() bool { return w.client(p).Waiting == 1 })
@@ -232,10 +242,11 @@ func TestMarkedJobs(t *testing.T) {
 	p.exit()
 }
 
-// A program that fetches its results has waited for them.
+// A program that fetches its results has waited for them; one that waits for an
+// event has work left where something was launched after it.
 func TestFetchEndsJobs(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	p := w.probe()
+	p := w.probe("SIMCUDA_NS_PER_BLOCK=20000") // a kernel takes 20 ms
 	p.do("alloc 8")
 	for i := range uint64(3) {
 		p.do("launch 3")
@@ -244,10 +255,16 @@ func TestFetchEndsJobs(t *testing.T) {
 			t.Fatalf("fetched: %+v", c)
 		}
 	}
+	p.do("launch 1")
+	p.do("event")
 	p.do("side 1")
-	p.do("fetch") // says nothing of a stream that does not wait for the default one
-	if c := w.client(p); c.Queued != 1 || c.JobsEnded != 4 {
-		t.Errorf("fetched beside another stream: %+v", c)
+	p.do("await") // an event of the first stream: the second one has work
+	if c := w.client(p); c.Queued == 0 || c.JobsEnded != 3 || c.State != session.Active {
+		t.Errorf("waited beside another stream: %+v", c)
+	}
+	p.do("sync")
+	if c := w.client(p); c.Queued != 0 || c.JobsEnded != 4 {
+		t.Errorf("synchronized: %+v", c)
 	}
 	p.exit()
 }

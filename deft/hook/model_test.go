@@ -33,10 +33,6 @@ type modelClient struct {
 // launch is what n launches do when a directive is obeyed or not.
 func (c *modelClient) launch(n int, obeys bool) {
 	for range n {
-		if c.capturing {
-			c.launches++
-			continue
-		}
 		if !c.active && !c.marked {
 			c.active, c.job = true, c.job+1
 		}
@@ -129,7 +125,7 @@ func TestModel(t *testing.T) {
 				c := some(rt, joined)
 				n := rapid.IntRange(1, 6).Draw(rt, "n")
 				c.send("launch %d", n)
-				if owned && c.directive.Closed && !c.capturing {
+				if owned && c.directive.Closed {
 					c.pending = n
 					if !c.active && !c.marked {
 						c.active, c.job = true, c.job+1

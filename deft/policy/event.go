@@ -1,6 +1,9 @@
 package policy
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Event bounds how many launches are in flight without making the host wait for
 // an empty queue: two groups of Event launches (16 launches where it names none)
@@ -13,12 +16,8 @@ var _ Policy = Event{}
 // Decide bounds the queues.
 func (Event) Decide(_ time.Duration, clients []Client, directives []Directive) time.Duration {
 	for i, c := range clients {
-		switch {
-		case !yields(c, clients):
-		case c.Event > 0:
-			directives[i].InFlight = 2 * c.Event
-		default:
-			directives[i].InFlight, directives[i].Bound = DefaultSync, DefaultBound
+		if yields(c, clients) {
+			directives[i].InFlight = cmp.Or(2*c.Event, DefaultSync)
 		}
 	}
 	return Never

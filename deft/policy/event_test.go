@@ -1,18 +1,6 @@
 package policy
 
-import (
-	"testing"
-	"time"
-)
-
-// boundOf is the bound in time that goes with a bound in kernels: one that the
-// client did not name has both.
-func boundOf(kernels int) time.Duration {
-	if kernels == DefaultSync {
-		return DefaultBound
-	}
-	return 0
-}
+import "testing"
 
 func TestEvent(t *testing.T) {
 	at := func(level, event int) Client {
@@ -30,7 +18,7 @@ func TestEvent(t *testing.T) {
 	for _, tt := range tests {
 		d, _ := decide(t, Event{}, 0, tt.clients...)
 		for i, want := range tt.want {
-			if d[i] != (Directive{InFlight: want, Bound: boundOf(want)}) {
+			if d[i] != (Directive{InFlight: want}) {
 				t.Errorf("%s: client %d: %+v, want %d", tt.name, i, d[i], want)
 			}
 		}

@@ -19,6 +19,6 @@ func Example() {
 	}
 	directives := make([]policy.Directive, len(clients))
 	p.Decide(0, clients, directives)
-	fmt.Println(directives[0].Closed, directives[0].SyncEvery, directives[1].Closed)
-	// Output: true 16 false
+	fmt.Println(directives[0].Closed, directives[0].InFlightTime, directives[1].Closed)
+	// Output: true 200µs false
 }

@@ -16,12 +16,13 @@ var ErrUnknown = errors.New("unknown policy")
 // Never is the time of a policy that needs only to be asked at changes.
 const Never = time.Duration(math.MaxInt64)
 
-// DefaultSync is the synchronization interval of a low-priority client that
-// names none: a gate alone cannot recall kernels that are queued.
+// DefaultSync is the interval of sync and event for a client that names none.
 const DefaultSync = 16
 
-// DefaultBound is the device time that such a client may have queued as graphs.
-const DefaultBound = 2 * time.Millisecond
+// DefaultInFlight is the device time that a client below another may have in
+// flight where it names no interval: long enough that its queue does not run
+// empty while its host waits, short beside a job.
+const DefaultInFlight = 200 * time.Microsecond
 
 // Terms are what a client was registered with.
 type Terms struct {
@@ -69,11 +70,9 @@ type Directive struct {
 	Until     uint64 // but for the jobs up to this one; 0 nothing at all
 	SyncEvery int    // wait for the queue to empty after so many kernels; 0 never
 	InFlight  int    // launch only while fewer kernels are in flight; 0 no bound
-	// Bound is the device time that SyncEvery or InFlight kernels stand for
-	// together. A CUDA graph is launched whole: it counts by its share of this
-	// time where its time is known, by its kernels where not, or where this is 0.
-	// One that is larger than the bound runs with nothing else in flight.
-	Bound time.Duration
+	// InFlightTime is the device time that the kernels in flight may take
+	// together; 0 no bound. One launch may always be in flight.
+	InFlightTime time.Duration
 }
 
 // Policy decides. Its methods are called from one goroutine.
@@ -96,7 +95,7 @@ var Policies = registry.List[func(Settings) Policy]{
 	{Name: "priority", Help: "the most urgent job runs alone, others stop at their gate", New: func(Settings) Policy { return Priority{} }},
 	{Name: "sync", Help: "less urgent clients wait for their queue every so many launches, while more urgent ones run", New: func(Settings) Policy { return Sync{} }},
 	{Name: "event", Help: "less urgent clients keep a bounded number of launches in flight", New: func(Settings) Policy { return Event{} }},
-	{Name: "auto", Help: "as sync, with an interval learned from completion times", New: func(Settings) Policy { return NewAuto() }},
+	{Name: "auto", Help: "another name of priority", New: func(Settings) Policy { return Priority{} }},
 	{Name: "rr", Help: "one client at a time, in turn, for a quantum", New: func(s Settings) Policy { return NewRoundRobin(s.Quantum) }},
 	{Name: "fair", Help: "device time in proportion to weights", New: func(Settings) Policy { return NewFair() }},
 	{Name: "edf", Help: "the job with the earliest deadline runs alone", New: func(Settings) Policy { return NewEDF() }},
@@ -132,13 +131,14 @@ func (t Terms) weight() float64 {
 	return 1
 }
 
-// bound sets the synchronization points of a client that must be bounded.
+// bound keeps the queue of a client short, so that what is in it when its gate
+// closes is soon done: a gate alone cannot recall kernels that are queued.
 func (t Terms) bound(d *Directive) {
 	if t.Sync > 0 {
 		d.SyncEvery = t.Sync
 		return
 	}
-	d.SyncEvery, d.Bound = DefaultSync, DefaultBound
+	d.InFlightTime = DefaultInFlight
 }
 
 // top is the highest priority of the clients that keep accepts.

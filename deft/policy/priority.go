@@ -4,8 +4,9 @@ import "time"
 
 // Priority stops every client while a job runs of one that is more urgent.
 // There may be any number of levels. A client that is not of the highest level
-// registered has a synchronization point every Sync launches (16 where it names
-// none), so that what it has queued when it is stopped is soon done.
+// registered has little device time in flight ([DefaultInFlight], or a
+// synchronization point every Sync launches where it names them), so that what it
+// has queued when it is stopped is soon done.
 type Priority struct{}
 
 var _ Policy = Priority{}

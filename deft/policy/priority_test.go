@@ -8,20 +8,24 @@ func TestPriority(t *testing.T) {
 		name    string
 		clients []Client
 		closed  string
-		sync    []int
+		sync    []int // the interval in launches; -1: bounded in time
 	}{
 		{"alone", []Client{at(0, true)}, "-", []int{0}},
 		{"equal", []Client{at(1, true), at(1, true)}, "--", []int{0, 0}},
-		{"urgent runs", []Client{at(0, true), at(1, true)}, "x-", []int{16, 0}},
-		{"urgent sleeps", []Client{at(0, true), at(1, false)}, "--", []int{16, 0}},
-		{"three levels, the middle runs", []Client{at(0, true), at(5, true), at(9, false)}, "x--", []int{16, 16, 0}},
-		{"three levels, all run", []Client{at(0, true), at(5, true), at(9, true)}, "xx-", []int{16, 16, 0}},
+		{"urgent runs", []Client{at(0, true), at(1, true)}, "x-", []int{-1, 0}},
+		{"urgent sleeps", []Client{at(0, true), at(1, false)}, "--", []int{-1, 0}},
+		{"three levels, the middle runs", []Client{at(0, true), at(5, true), at(9, false)}, "x--", []int{-1, -1, 0}},
+		{"three levels, all run", []Client{at(0, true), at(5, true), at(9, true)}, "xx-", []int{-1, -1, 0}},
 		{"own interval", []Client{{Terms: Terms{Sync: 3}}, at(1, false)}, "--", []int{3, 0}},
 	}
 	for _, tt := range tests {
 		d, _ := decide(t, Priority{}, 0, tt.clients...)
 		for i, want := range tt.sync {
-			if closed(d) != tt.closed || d[i].SyncEvery != want {
+			bound := Directive{Closed: d[i].Closed, SyncEvery: want}
+			if want < 0 {
+				bound = Directive{Closed: d[i].Closed, InFlightTime: DefaultInFlight}
+			}
+			if closed(d) != tt.closed || d[i] != bound {
 				t.Errorf("%s: %+v, want %s and %v", tt.name, d, tt.closed, tt.sync)
 			}
 		}

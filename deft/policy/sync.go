@@ -1,6 +1,9 @@
 package policy
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Sync sets synchronization points and never closes a gate: every Sync launches
 // (16 where it names none) of each client that is not of the highest level, or
@@ -14,7 +17,7 @@ var _ Policy = Sync{}
 func (Sync) Decide(_ time.Duration, clients []Client, directives []Directive) time.Duration {
 	for i, c := range clients {
 		if yields(c, clients) {
-			c.bound(&directives[i])
+			directives[i].SyncEvery = cmp.Or(c.Sync, DefaultSync)
 		}
 	}
 	return Never

@@ -16,7 +16,7 @@ func TestSync(t *testing.T) {
 	for _, tt := range tests {
 		d, _ := decide(t, Sync{}, 0, tt.clients...)
 		for i, want := range tt.want {
-			if d[i] != (Directive{SyncEvery: want, Bound: boundOf(want)}) {
+			if d[i] != (Directive{SyncEvery: want}) {
 				t.Errorf("%s: client %d: %+v, want %d", tt.name, i, d[i], want)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -82,10 +81,9 @@ func TestBestIsLeast(t *testing.T) {
 	})
 }
 
-// Both fits find the constants that made the data.
-func TestFitsRecover(t *testing.T) {
+// The fit finds the constants that made the data.
+func TestFitRecovers(t *testing.T) {
 	truth := Model{SyncMS: 0.03, BaseMS: 40, Kernels: 400, KernelMS: 0.1, Queue: 400}
-	online := NewOnline()
 	var points []Point
 	for _, n := range []int{4, 16, 64, 100} {
 		d, err := truth.Predict(n)
@@ -93,27 +91,17 @@ func TestFitsRecover(t *testing.T) {
 			t.Fatal(err)
 		}
 		points = append(points, Point{n, d.ExecMS, 400, 0.1, 0})
-		job := Job{Time: time.Duration(d.ExecMS * 1e6), Syncs: 400 / n, Launches: 400, GPU: 40 * time.Millisecond}
-		if err := online.Observe(job); err != nil {
-			t.Fatal(err)
-		}
 	}
-	fitted, err := FitSweep(points)
+	m, err := FitSweep(points)
 	if err != nil {
 		t.Fatal(err)
 	}
-	learned, err := online.Model()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, m := range map[string]Model{"sweep": fitted, "online": learned} {
-		if math.Abs(m.SyncMS-truth.SyncMS) > 1e-6 || math.Abs(m.BaseMS-truth.BaseMS) > 1e-4 || math.Abs(m.KernelMS-0.1) > 1e-9 || m.Queue != 400 || m.Kernels != 400 {
-			t.Errorf("%s: %+v, want %+v", name, m, truth)
-		}
+	if math.Abs(m.SyncMS-truth.SyncMS) > 1e-6 || math.Abs(m.BaseMS-truth.BaseMS) > 1e-4 || math.Abs(m.KernelMS-0.1) > 1e-9 || m.Queue != 400 || m.Kernels != 400 {
+		t.Errorf("%+v, want %+v", m, truth)
 	}
 }
 
-func TestFitsRefuse(t *testing.T) {
+func TestFitRefuses(t *testing.T) {
 	if _, err := FitSweep(nil); !errors.Is(err, regression.ErrTooFew) && !errors.Is(err, regression.ErrDimension) {
 		t.Error(err)
 	}
@@ -123,58 +111,5 @@ func TestFitsRefuse(t *testing.T) {
 	}
 	if _, err := FitSweep([]Point{{0, 1, 400, 1, 0}}); !errors.Is(err, ErrModel) {
 		t.Error(err)
-	}
-	o := NewOnline()
-	if _, err := o.Model(); !errors.Is(err, regression.ErrTooFew) {
-		t.Error(err)
-	}
-	for range 5 {
-		if err := o.Observe(Job{Time: 1, Syncs: 3, Launches: 4}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := o.Model(); !errors.Is(err, regression.ErrConstant) {
-		t.Error(err)
-	}
-	if err := o.Observe(Job{}); !errors.Is(err, ErrModel) || o.Jobs() != 5 {
-		t.Error(err, o.Jobs())
-	}
-}
-
-// Jobs that the machine held up do not move the fit; it forgets what is long
-// ago; a cost is never below that of waking up.
-func TestOnlineIsSteady(t *testing.T) {
-	o := NewOnline()
-	observe := func(syncs int, ms float64) {
-		t.Helper()
-		if err := o.Observe(Job{Time: time.Duration(ms * 1e6), Syncs: syncs, Launches: 400, GPU: 40 * time.Millisecond}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	model := func() Model {
-		t.Helper()
-		m, err := o.Model()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
-	for i := range window {
-		syncs := []int{25, 100, 6}[i%3]
-		held := 0.0
-		if i%7 == 0 {
-			held = 300
-		}
-		observe(syncs, 40+0.03*float64(syncs)+held)
-	}
-	if m := model(); math.Abs(m.SyncMS-0.03) > 1e-6 || math.Abs(m.BaseMS-40) > 1e-4 {
-		t.Errorf("%+v", m)
-	}
-	for i := range window {
-		syncs := []int{25, 100, 6}[i%3]
-		observe(syncs, 40-0.03*float64(syncs))
-	}
-	if m := model(); m.SyncMS != leastSyncMS {
-		t.Errorf("%+v", m)
 	}
 }

@@ -5,7 +5,7 @@ import "sync/atomic"
 // What every session of this version begins with, and its sizes in bytes.
 const (
 	Magic   = 0x0053455354464544 // "DEFTSES\0"
-	Version = 1
+	Version = 2
 	Slots   = 256
 
 	hasLeft = 1 << 63 // in a claim: the client has ended in good order
@@ -108,7 +108,7 @@ type slot struct {
 	syncEvery        atomic.Uint32
 	inFlightBound    atomic.Uint32
 	memoryQuotaBytes atomic.Uint64
-	boundNs          atomic.Uint64
+	inFlightNs       atomic.Uint64
 	untilJob         atomic.Uint64
 	_                [3]uint64
 }

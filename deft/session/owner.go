@@ -13,10 +13,9 @@ type Directive struct {
 	UntilJob  uint64 // a closed gate lets jobs up to this one go on; 0 none
 	SyncEvery uint32 // synchronize after so many kernels; 0 never
 	InFlight  uint32 // keep at most so many kernels queued; 0 any number
-	// Bound is the device time of SyncEvery or InFlight kernels together: a
-	// graph whose time is known counts by its share of it, not by its kernels.
-	// 0: every graph counts by its kernels.
-	Bound time.Duration
+	// InFlightTime is the device time that may be in flight, by what a kernel of
+	// the client was seen to take; 0 any. One launch may always be.
+	InFlightTime time.Duration
 	// MemoryQuotaBytes refuses device memory beyond it; 0 is none.
 	MemoryQuotaBytes uint64
 }
@@ -95,7 +94,7 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 	sl.syncEvery.Store(d.SyncEvery)
 	sl.inFlightBound.Store(d.InFlight)
 	sl.memoryQuotaBytes.Store(d.MemoryQuotaBytes)
-	sl.boundNs.Store(uint64(d.Bound))
+	sl.inFlightNs.Store(uint64(d.InFlightTime))
 	sl.untilJob.Store(d.UntilJob)
 	sl.directiveEpoch.Add(1)
 	var gate uint32
@@ -136,7 +135,7 @@ func (s *Session) Directive(slot int) Directive {
 		SyncEvery:        sl.syncEvery.Load(),
 		InFlight:         sl.inFlightBound.Load(),
 		MemoryQuotaBytes: sl.memoryQuotaBytes.Load(),
-		Bound:            time.Duration(sl.boundNs.Load()),
+		InFlightTime:     time.Duration(sl.inFlightNs.Load()),
 	}
 }
 

@@ -71,11 +71,11 @@ func (k *checker) see(e Event) {
 		}
 		size := k.size(i)
 		before := k.inFlight[i]
-		if k.inFlight[i] += size; d.InFlight > 0 && before > 0 && !k.timed(i) && k.inFlight[i] > d.InFlight {
+		if k.inFlight[i] += size; d.InFlight > 0 && before > 0 && k.inFlight[i] > d.InFlight {
 			k.fail("client %d has %d in flight, bound %d", i, k.inFlight[i], d.InFlight)
 		}
-		if busy := time.Duration(k.inFlight[i]) * k.longest(i); before > 0 && k.timed(i) && busy > 2*d.Bound {
-			k.fail("client %d has graphs of %v in flight, bound %v", i, busy, d.Bound)
+		if busy := time.Duration(k.inFlight[i]) * k.mean(i); before > 0 && d.InFlightTime > 0 && busy > d.InFlightTime {
+			k.fail("client %d has %v in flight, bound %v", i, busy, d.InFlightTime)
 		}
 		k.launched[i] += size
 		k.sizes[i] = append(k.sizes[i], size)
@@ -126,10 +126,11 @@ func (k *checker) size(i int) int {
 	return min(max(1, c.Graph), len(c.Kernels)-k.launched[i]%len(c.Kernels))
 }
 
-// timed says whether the client's graphs are bounded by their time.
-func (k *checker) timed(i int) bool {
-	d := k.directive[i]
-	return k.clients[i].Graph > 1 && d.Bound > 0 && d.InFlight > 0
+// mean is the device time of a kernel of the client.
+func (k *checker) mean(i int) time.Duration {
+	var sum time.Duration
+	for _, each := range k.clients[i].Kernels {
+		sum += each
+	}
+	return sum / time.Duration(len(k.clients[i].Kernels))
 }
-
-func (k *checker) longest(i int) time.Duration { return slices.Max(k.clients[i].Kernels) }

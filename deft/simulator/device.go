@@ -18,7 +18,6 @@ type queue struct {
 type kernel struct {
 	client  int
 	kernels int
-	weight  int // under the directive at its launch
 	time    time.Duration
 }
 

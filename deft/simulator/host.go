@@ -1,8 +1,6 @@
 package simulator
 
 import (
-	"cmp"
-	"math"
 	"math/rand/v2"
 	"time"
 
@@ -33,13 +31,12 @@ type host struct {
 	wake      time.Duration
 	since     time.Duration // begin of the present wait
 	next      int           // kernel of the job to launch next
-	sinceSync int           // weight launched since the last synchronization point
+	sinceSync int           // kernels launched since the last synchronization point
 	directive policy.Directive
 	job       Job
 	active    bool
 	warmUp    bool          // the present job is one
 	inFlight  int           // kernels
-	heavy     int           // their weight
 	mean      time.Duration // of a kernel
 	launches  uint64
 	gpu       time.Duration // of kernels done
@@ -54,8 +51,9 @@ func newHost(c *Config, i int) *host {
 		h.rng = rand.New(rand.NewPCG(c.Seed, uint64(i)))
 	}
 	for _, each := range h.spec.Kernels {
-		h.mean += each / time.Duration(len(h.spec.Kernels))
+		h.mean += each
 	}
+	h.mean /= time.Duration(len(h.spec.Kernels))
 	h.result.Client = c.Clients[i]
 	h.result.WarmUp = c.WarmUp
 	return h
@@ -90,7 +88,7 @@ func (h *host) observed(id int, partial time.Duration) policy.Client {
 // launched is the next kernel, or the next graph: one piece of work, as long as
 // its kernels together.
 func (h *host) launched(client int) kernel {
-	k := kernel{client: client, kernels: h.size(), weight: h.weight(h.size())}
+	k := kernel{client: client, kernels: h.size()}
 	for _, each := range h.spec.Kernels[h.next : h.next+k.kernels] {
 		k.time += h.varied(each)
 	}
@@ -102,26 +100,16 @@ func (h *host) size() int {
 	return min(max(h.spec.Graph, 1), len(h.spec.Kernels)-h.next)
 }
 
-// weight is how many kernels a launch of so many counts for under the directive:
-// the mean of the job's is what the hook measures of its graphs.
-func (h *host) weight(kernels int) int {
-	d := h.directive
-	if n := cmp.Or(min(d.SyncEvery, d.InFlight), d.SyncEvery, d.InFlight); kernels > 1 && d.Bound > 0 && n > 0 {
-		share := float64(kernels) * float64(h.mean) / float64(d.Bound)
-		return max(1, int(math.Ceil(share*float64(n))))
-	}
-	return kernels
-}
-
 // mustSync says whether the next launch goes beyond the interval. One by itself
 // never does.
 func (h *host) mustSync() bool {
 	every := h.directive.SyncEvery
-	return every > 0 && h.sinceSync > 0 && h.sinceSync+h.weight(h.size()) > every
+	return every > 0 && h.sinceSync > 0 && h.sinceSync+h.size() > every
 }
 
-// bounded says whether the next launch has to wait for others to be done.
+// bounded says whether the next launch has to wait for others to be done. The
+// mean of the job's kernels is what the hook measures of its queue.
 func (h *host) bounded() bool {
-	bound := h.directive.InFlight
-	return bound > 0 && h.inFlight > 0 && h.heavy+h.weight(h.size()) > bound
+	d, after := h.directive, h.inFlight+h.size()
+	return h.inFlight > 0 && (d.InFlight > 0 && after > d.InFlight || d.InFlightTime > 0 && time.Duration(after)*h.mean > d.InFlightTime)
 }

@@ -231,10 +231,9 @@ func (s *simulation) tryLaunch(i int, h *host) {
 func (s *simulation) launch(i int, h *host) {
 	k := h.launched(i)
 	s.device.launch(k)
-	h.sinceSync += k.weight
+	h.sinceSync += k.kernels
 	h.next += k.kernels
 	h.inFlight += k.kernels
-	h.heavy += k.weight
 	h.launches += uint64(k.kernels)
 	h.job.Launches++
 	h.job.Kernels += k.kernels
@@ -264,7 +263,6 @@ func (s *simulation) kernelDone() {
 	k := s.device.done()
 	h := s.hosts[k.client]
 	h.inFlight -= k.kernels
-	h.heavy -= k.weight
 	had := s.now - began
 	h.gpu += had
 	h.job.GPU += had

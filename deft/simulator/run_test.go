@@ -389,6 +389,6 @@ func ExampleRun() {
 		fmt.Println(c.Name, len(c.Jobs), c.MeanJCT())
 	}
 	// Output:
-	// A 113 44.409646ms
-	// B 91 5.097197ms
+	// A 114 44.030175ms
+	// B 91 5.148296ms
 }

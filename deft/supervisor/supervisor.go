@@ -161,7 +161,7 @@ func (v *Supervisor) decide(now int64) {
 	for i, c := range live {
 		d := session.Directive{
 			Closed: directives[i].Closed, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
-			Bound:            directives[i].Bound,
+			InFlightTime:     directives[i].InFlightTime,
 			UntilJob:         directives[i].Until,
 			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,
 		}

@@ -110,12 +110,12 @@ func TestGatesFollowThePolicy(t *testing.T) {
 		t.Error("a gate closed before Begin")
 	}
 	w.v.Begin()
-	if got := w.clients[0].Directive; got != (session.Directive{Closed: true, SyncEvery: policy.DefaultSync, Bound: policy.DefaultBound}) {
+	if got := w.clients[0].Directive; got != (session.Directive{Closed: true, InFlightTime: policy.DefaultInFlight}) {
 		t.Errorf("low: %+v", got)
 	}
 	w.end(1, 10, 0)
 	w.v.look()
-	if got := w.clients[0].Directive; got != (session.Directive{SyncEvery: policy.DefaultSync, Bound: policy.DefaultBound}) || w.beats != 2 {
+	if got := w.clients[0].Directive; got != (session.Directive{InFlightTime: policy.DefaultInFlight}) || w.beats != 2 {
 		t.Errorf("low: %+v, %d beats", got, w.beats)
 	}
 }

@@ -5,9 +5,7 @@
 #ifndef DEFT_DRIVER_H
 #define DEFT_DRIVER_H
 
-#include <stdint.h>
-
-typedef uintptr_t word; /* any argument that travels in an integer register */
+#include "base.h"
 
 enum {
     CU_SUCCESS = 0,
@@ -22,7 +20,13 @@ enum { CU_KNOWN = 13050 };
 
 enum { CU_GETPROC_PER_THREAD = 2 };    /* flag of cuGetProcAddress */
 enum { CU_CAPTURE_NONE = 0 };          /* answer of cuStreamIsCapturing */
+enum { CU_CAPTURE_RELAXED = 2 };       /* mode of cuThreadExchangeStreamCaptureMode */
 enum { CU_EVENT_NO_TIMING = 2 };       /* flag of cuEventCreate */
+enum { CU_NODE_KERNEL = 0, CU_NODE_GRAPH = 4, CU_NODE_CONDITIONAL = 13 }; /* answers of cuGraphNodeGetType */
+
+/* Streams without a handle of their own. */
+#define CU_STREAM_LEGACY ((void *)1)
+#define CU_STREAM_PER_THREAD ((void *)2)
 
 /* CUlaunchConfig as of CUDA 11.8 to 13.0, x86-64 and arm64 */
 struct launch_config {
@@ -47,13 +51,15 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
  *   SYNC(name, stream)   the program waits; ALL for the whole context, NO for
  *                        an event
  *   CAPTURE(name, opens) a stream capture begins or ends
- *   LOSE(name, what)     a stream, or ALL, goes away
+ *   LOSE(name, what)     a stream goes away, ALL of a context, or the PRIMARY one of
+ *                        a device may
  *
  * Names with _ptsz and _ptds work on the per-thread default stream.
  */
 #define NO (-1)
 #define ALL (-2)
 #define FETCH (-3)
+#define PRIMARY (-4)
 
 #define DEFT_ENTRIES(LONG, LAUNCH, COPY, SYNC, CAPTURE, LOSE) \
     LONG(cuInit) \
@@ -229,9 +235,49 @@ _Static_assert(sizeof(struct launch_config) == 56, "CUlaunchConfig");
     LOSE(cuStreamDestroy_v2, 0) \
     LOSE(cuCtxDestroy, ALL) \
     LOSE(cuCtxDestroy_v2, ALL) \
-    LOSE(cuDevicePrimaryCtxRelease, ALL) \
-    LOSE(cuDevicePrimaryCtxRelease_v2, ALL) \
-    LOSE(cuDevicePrimaryCtxReset, ALL) \
-    LOSE(cuDevicePrimaryCtxReset_v2, ALL)
+    LOSE(cuDevicePrimaryCtxRelease, PRIMARY) \
+    LOSE(cuDevicePrimaryCtxRelease_v2, PRIMARY) \
+    LOSE(cuDevicePrimaryCtxReset, PRIMARY) \
+    LOSE(cuDevicePrimaryCtxReset_v2, PRIMARY)
+
+enum entry_id {
+#define ROW1(name) E_##name,
+#define ROW2(name, x) E_##name,
+    DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
+#undef ROW1
+#undef ROW2
+    ENTRIES
+};
+
+struct entry {
+    void *next; /* what the wrapper calls: the driver, or another library's wrapper of it */
+    void *raw;  /* the driver's own */
+};
+
+HIDDEN extern struct entry entries[ENTRIES];
+HIDDEN extern void *const wrappers[ENTRIES]; /* entry.c has them */
+
+HIDDEN const char *entry_name(int id);
+HIDDEN int entry_find(const char *name);       /* -1: not wrapped */
+HIDDEN int wrapper_find(const void *f);        /* the entry whose wrapper is f, or -1 */
+HIDDEN bool ours(const void *f);
+HIDDEN bool entry_per_thread(enum entry_id id); /* NULL is the per-thread default stream */
+HIDDEN void *entry_raw(enum entry_id id);      /* NULL without a driver */
+
+HIDDEN void *driver_handle(void);
+HIDDEN void *driver_symbol(const char *name); /* of the driver itself, wrapped or not */
+
+/* The driver's function of a name as a value of this type, looked up once. */
+#define RAW(type, name) ({     static void *known;     void *f_ = load(&known);     if (unlikely(!f_)) {         f_ = driver_symbol(name);         store(&known, f_);     }     (type)f_; })
+
+typedef void *(*dlsym_fn)(void *, const char *);
+typedef void *(*dlopen_fn)(const char *, int);
+HIDDEN extern dlsym_fn libc_dlsym, next_dlsym; /* libc's, and the next after this library */
+HIDDEN extern dlopen_fn deft_next_dlopen;
+HIDDEN void prepared(void); /* they are known */
+
+/* Set while this thread is inside the driver: what the driver calls itself is
+   its own affair, and goes to the driver without a second look. */
+HIDDEN extern __thread int inside FAST;
 
 #endif

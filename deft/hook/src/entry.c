@@ -4,9 +4,13 @@
  * for programs that are linked to the driver.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "deft.h"
+#include "entry.h"
+#include "gate.h"
+#include "memory.h"
 
 #define WRAP(name, params) \
     static int w_##name params; \
@@ -87,12 +91,12 @@ KERNEL_EX(cuLaunchKernelEx_ptsz)
         NEXT(name, void *, void *) \
         if (unlikely(inside)) \
             return next(exec, stream); \
-        uint64_t weight; \
-        enum pass pass = gate_graph(exec, stream, PER_THREAD(#name), &weight); \
+        uint64_t kernels; \
+        enum pass pass = gate_graph(exec, stream, PER_THREAD(#name), &kernels); \
         int r; \
         CALL(r, next(exec, stream)); \
         if (unlikely(pass == PASS_RECORD)) \
-            gate_after(stream, PER_THREAD(#name), weight); \
+            gate_after(stream, PER_THREAD(#name), kernels); \
         return r; \
     }
 GRAPH(cuGraphLaunch)
@@ -103,7 +107,7 @@ GRAPH(cuGraphLaunch_ptsz)
         NEXT(name, void *, void *, void *) \
         if (unlikely(inside)) \
             return next(stream, f, data); \
-        gate_host(stream, PER_THREAD(#name)); \
+        gate_copy(stream, PER_THREAD(#name)); \
         int r; \
         CALL(r, next(stream, f, data)); \
         return r; \
@@ -116,7 +120,7 @@ HOST(cuLaunchHostFunc_ptsz)
         NEXT(name, void *, void *, void *, unsigned) \
         if (unlikely(inside)) \
             return next(stream, f, data, mode); \
-        gate_host(stream, PER_THREAD(#name)); \
+        gate_copy(stream, PER_THREAD(#name)); \
         int r; \
         CALL(r, next(stream, f, data, mode)); \
         return r; \
@@ -157,7 +161,7 @@ BODY(copy) {
         gate_copy(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
         add(&acquire(&here->slot)->copies, 1);
     }
-    struct mark before = gate_mark();
+    struct mark before = queue_mark();
     int r = call_six(id, a, &skip);
     if (arg == FETCH && r == CU_SUCCESS && !skip)
         gate_synced(0, NULL, per_thread, before);
@@ -169,7 +173,7 @@ BODY(synced) {
     if (id == E_cuCtxSynchronize_v2 && a[0] && a[0] != context)
         arg = NO; /* another context than the thread's */
     member_seen();
-    struct mark before = gate_mark();
+    struct mark before = queue_mark();
     int r = call_six(id, a, &skip);
     if (r == CU_SUCCESS && !skip)
         gate_synced(arg, (void *)a[0], per_thread, before);
@@ -181,22 +185,43 @@ BODY(synced) {
 BODY(capture) {
     bool skip = true;
     member_seen();
-    bool before = !arg && !inside && gate_capturing((void *)a[0], per_thread);
+    bool before = !arg && !inside && queue_capturing((void *)a[0], per_thread);
     int r = call_six(id, a, &skip);
-    if (!skip && (arg ? r == CU_SUCCESS : before && !gate_capturing((void *)a[0], per_thread)))
-        gate_capture(arg);
+    if (!skip && (arg ? r == CU_SUCCESS : before && !queue_capturing((void *)a[0], per_thread)))
+        queue_capture(arg);
     return r;
 }
 
+/* A device's primary context, 0 while it has none. */
+static word primary(int device) {
+    unsigned flags;
+    int active = 0, (*state)(int, unsigned *, int *) = RAW(int (*)(int, unsigned *, int *), "cuDevicePrimaryCtxGetState");
+    int (*retain)(word *, int) = RAW(int (*)(word *, int), "cuDevicePrimaryCtxRetain");
+    int (*let)(int) = RAW(int (*)(int), "cuDevicePrimaryCtxRelease_v2");
+    word c = 0;
+    inside++;
+    if (state && retain && let && state(device, &flags, &active) == CU_SUCCESS && active && retain(&c, device) == CU_SUCCESS)
+        let(device);
+    inside--;
+    return c;
+}
+
+/* A stream or a context goes away. A primary context that has been reset, or
+   that nobody has retained any more, is another one from then on. */
 BODY(lose) {
-    bool skip = true;
-    bool open = arg != ALL && !inside && load(&attend) >= ATTEND_CAPTURE &&
-                gate_capturing((void *)a[0], per_thread);
+    bool skip = true, open = false, resets = id == E_cuDevicePrimaryCtxReset || id == E_cuDevicePrimaryCtxReset_v2;
+    word c = arg == ALL ? a[0] : arg == PRIMARY && !inside ? primary((int)a[0]) : 0;
+    if (arg >= 0 && !inside) {
+        open = load(&attend) >= ATTEND_CAPTURE && queue_capturing((void *)a[0], per_thread);
+        queue_lose_stream((void *)a[0], per_thread);
+    }
     int r = call_six(id, a, &skip);
-    if (arg == ALL && !skip)
-        gate_lose_contexts();
-    else if (open && r == CU_SUCCESS)
-        gate_capture(false);
+    if (r != CU_SUCCESS || skip)
+        return r;
+    if (open)
+        queue_capture(false);
+    if (c && (arg == ALL || resets || !primary((int)a[0])))
+        queue_lose_context(c);
     return r;
 }
 
@@ -520,3 +545,27 @@ void *const wrappers[ENTRIES] = {
 #define ROW2(name, x) (void *)w_##name,
     DEFT_ENTRIES(ROW1, ROW2, ROW2, ROW2, ROW2, ROW2)
 };
+
+/* -- coming and going -- */
+
+static void forked(void) {
+    member_forked();
+    queue_forget();
+    memory_forget();
+    graphs_forget();
+}
+
+/* DEFT_JOIN=load joins every program that loads the library, not those alone
+   that come to the driver: deft doctor wants to know. */
+__attribute__((constructor)) static void loaded(void) {
+    const char *when = secure_getenv("DEFT_JOIN");
+    pthread_atfork(NULL, NULL, forked);
+    if (when && strcmp(when, "load") == 0)
+        member_seen();
+}
+
+__attribute__((destructor)) static void ended(void) {
+    if (members[0].slot != &nobody && driver_handle())
+        member_path(DEFT_PATH_LOADED);
+    member_leave();
+}

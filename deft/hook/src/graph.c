@@ -1,34 +1,61 @@
 /*
- * What a launch of a CUDA graph costs: as much as its kernels, by their number
- * and, once the graph has run by itself, by the time that took.
+ * How many kernels a launch of a CUDA graph stands for.
  */
 #define _GNU_SOURCE
-#include "deft.h"
+#include <stdlib.h>
+
+#include "queue.h"
+#include "table.h"
+
+enum { DEEPEST = 8 }; /* of graphs in graphs */
 
 static struct table graphs = TABLE; /* by executable graph */
 static uint64_t changes;            /* of the table; what threads remember is of one value */
 
 static __thread struct {
     void *exec;
-    uint64_t as_of;
-    struct deft_row row;
-} last __attribute__((tls_model("initial-exec")));
+    uint64_t as_of, kernels;
+} last FAST;
 
-static void graph_put(void *exec, struct deft_row row) {
-    table_put(&graphs, (uint64_t)exec, row);
-    add(&changes, 1);
+typedef int (*nodes_fn)(void *, void **, size_t *);
+typedef int (*type_fn)(void *, int *);
+typedef int (*child_fn)(void *, void **);
+
+/* The kernels of a graph, those of its child graphs among them. Where the driver
+   does not tell a node's type, the node counts; copies and waits do not. A
+   conditional node runs a number of times that nobody knows: it counts once. */
+static uint64_t kernels(void *graph, int depth) {
+    nodes_fn get = RAW(nodes_fn, "cuGraphGetNodes");
+    type_fn kind = RAW(type_fn, "cuGraphNodeGetType");
+    child_fn child = RAW(child_fn, "cuGraphChildGraphNodeGetGraph");
+    size_t n = 0;
+    uint64_t sum = 0;
+    if (!get || get(graph, NULL, &n) != CU_SUCCESS)
+        return 1;
+    void **nodes = kind && n ? calloc(n, sizeof *nodes) : NULL;
+    if (!nodes || get(graph, nodes, &n) != CU_SUCCESS) {
+        free(nodes);
+        return n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int type = CU_NODE_KERNEL;
+        void *inner;
+        if (kind(nodes[i], &type) == CU_SUCCESS && type == CU_NODE_GRAPH && depth < DEEPEST && child &&
+            child(nodes[i], &inner) == CU_SUCCESS)
+            sum += kernels(inner, depth + 1);
+        else
+            sum += type == CU_NODE_KERNEL || type == CU_NODE_GRAPH || type == CU_NODE_CONDITIONAL;
+    }
+    free(nodes);
+    return sum;
 }
 
 void graph_made(void *exec, void *graph) {
-    static int (*get_nodes)(void *, void **, size_t *);
-    size_t nodes = 1;
-    if (!load(&get_nodes))
-        store(&get_nodes, (int (*)(void *, void **, size_t *))driver_symbol("cuGraphGetNodes"));
     inside++;
-    if (!load(&get_nodes) || load(&get_nodes)(graph, NULL, &nodes) != CU_SUCCESS || nodes == 0)
-        nodes = 1;
+    uint64_t n = kernels(graph, 0);
     inside--;
-    graph_put(exec, (struct deft_row){.kernels = nodes});
+    table_put(&graphs, (uint64_t)exec, (struct deft_row){.kernels = n ? n : 1});
+    add(&changes, 1);
 }
 
 void graph_lost(void *exec) {
@@ -37,34 +64,16 @@ void graph_lost(void *exec) {
     add(&changes, 1);
 }
 
-struct deft_row graph_cost(void *exec) {
+uint64_t graph_kernels(void *exec) {
     uint64_t now = load(&changes);
     if (likely(last.exec == exec && last.as_of == now))
-        return last.row;
+        return last.kernels;
     struct deft_row row = {.kernels = 1};
     table_get(&graphs, (uint64_t)exec, &row);
     last.exec = exec;
     last.as_of = now;
-    last.row = row;
-    return row;
-}
-
-/* Others may have had the device meanwhile: a shorter time counts at once, a
-   longer one for an eighth. */
-void graph_ran(void *exec, uint64_t ns) {
-    struct deft_row row;
-    if (ns == 0 || !table_get(&graphs, (uint64_t)exec, &row))
-        return;
-    row.ns = row.ns == 0 || ns < row.ns ? ns : row.ns + (ns - row.ns) / 8;
-    graph_put(exec, row);
-}
-
-uint64_t graph_weight(struct deft_row row, uint32_t launches, uint64_t bound_ns) {
-    enum { MOST = 1 << 20 };
-    uint64_t weight = row.kernels;
-    if (row.ns && bound_ns && launches)
-        weight = (uint64_t)((double)row.ns * launches / (double)bound_ns + 0.999);
-    return weight < 1 ? 1 : weight > MOST ? MOST : weight;
+    last.kernels = row.kernels;
+    return row.kernels;
 }
 
 void graphs_forget(void) {

@@ -7,17 +7,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "deft.h"
+#include "member.h"
 
 /* Without a session: always active and never asked anything, so that a launch
    is counted here and goes on. */
@@ -25,8 +23,10 @@ struct deft_slot nobody __attribute__((aligned(64))) = {.state = DEFT_ACTIVE};
 
 struct member members[DEVICES] = {[0 ... DEVICES - 1] = {.slot = &nobody}};
 uint32_t attend = ATTEND_JOIN;
-uint64_t lost_contexts;
-uint32_t forks;
+__thread struct member *here FAST = members;
+__thread word context FAST;
+
+static uint32_t forks; /* between the program's start and this process */
 
 static struct deft_session *session;
 static int session_fd = -1; /* where it was opened here */
@@ -39,12 +39,6 @@ static uint32_t joining; /* 1 while a thread joins; the others do not wait for i
 static deft_identity looked_at;
 static uint64_t looked_ns;
 static uint32_t looked_alive;
-
-uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void warn(const char *where, const char *why) {
     char line[512];
@@ -59,16 +53,22 @@ static void warn(const char *where, const char *why) {
 
 /* -- processes -- */
 
+/* Writes a number at a place of a text and returns where it ends. */
+static size_t decimal(char *text, size_t at, uint32_t number) {
+    char digits[12];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (n)
+        text[at++] = digits[--n];
+    return at;
+}
+
 /* Reads when a process started; 0 if it has ended, -1 if that cannot be told. */
 static int start_ticks(pid_t pid, uint32_t *start) {
-    char path[32] = "/proc/", digits[12], stat[1024];
-    size_t at = 6, n = 0;
-    uint32_t rest = (uint32_t)pid;
-    do
-        digits[n++] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    while (n)
-        path[at++] = digits[--n];
+    char path[32] = "/proc/", stat[1024];
+    size_t at = decimal(path, 6, (uint32_t)pid);
     memcpy(path + at, "/stat", 6);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -258,7 +258,7 @@ static struct deft_slot *claim(void) {
     return NULL;
 }
 
-static void leave(void) {
+void member_leave(void) {
     for (int i = 0; i < DEVICES && (pid_t)(self >> 32) == getpid(); i++) {
         struct deft_slot *s = members[i].slot;
         if (s == &nobody)
@@ -272,7 +272,19 @@ static void leave(void) {
     }
 }
 
-static void forked(void) {
+/* The child's own description of the session's file: a lock on the parent's ends
+   with the parent. */
+static void reopen(void) {
+    char path[32] = "/proc/self/fd/";
+    if (session_fd < 0)
+        return;
+    path[decimal(path, strlen(path), (uint32_t)session_fd)] = 0;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    close(session_fd);
+    session_fd = fd;
+}
+
+void member_forked(void) {
     for (int i = 0; i < DEVICES; i++)
         members[i] = (struct member){.slot = &nobody};
     here = members;
@@ -280,9 +292,7 @@ static void forked(void) {
     forks++;
     joining = 0;
     looked_ns = 0;
-    gate_child();
-    memory_forget();
-    graphs_forget();
+    reopen();
     release(&attend, ATTEND_JOIN);
 }
 
@@ -369,7 +379,6 @@ COLD void member_join(void) {
         slo_ns = number("DEFT_SLO_MS", 0) * 1000000;
         quota_bytes = number("DEFT_MEMORY_QUOTA", 0);
         gang = hash(secure_getenv("DEFT_GANG"));
-        pthread_atfork(NULL, NULL, forked);
         find();
     }
     uint32_t start = 0;
@@ -381,20 +390,6 @@ COLD void member_join(void) {
     }
     __atomic_fetch_and(&attend, ~(uint32_t)ATTEND_JOIN, __ATOMIC_RELEASE);
     errno = saved;
-}
-
-/* DEFT_JOIN=load joins every program that loads the library, not those alone
-   that come to the driver: deft doctor wants to know. */
-__attribute__((constructor)) static void loaded(void) {
-    const char *when = secure_getenv("DEFT_JOIN");
-    if (when && strcmp(when, "load") == 0)
-        member_seen();
-}
-
-__attribute__((destructor)) static void ended(void) {
-    if (members[0].slot != &nobody && driver_loaded())
-        member_path(DEFT_PATH_LOADED);
-    leave();
 }
 
 /* Notes how the program reached the driver. */
@@ -425,10 +420,21 @@ uint64_t member_quota_bytes(void) {
     return own == 0 || (asked != 0 && asked < own) ? asked : own;
 }
 
+/* Whether the slot is still this process's: whoever may write the session may
+   have written there. A client that the owner does not know goes on without. */
+static bool claimed(void) {
+    struct deft_slot *s = acquire(&here->slot);
+    if (s == &nobody || load(&s->claim) == self)
+        return true;
+    if (swap_if(&here->slot, &s, &nobody))
+        warn("of this program", "its place in it is another's now");
+    return false;
+}
+
 /* An owner is obeyed while it says that it is active, has given a sign of life
    in time and, where its process can be seen from here, that process runs. */
 bool member_obeys(void) {
-    if (!session)
+    if (!session || !claimed())
         return false;
     struct deft_header *h = &session->header;
     if (acquire(&h->owner_state) != DEFT_OWNER_ACTIVE)

@@ -2,7 +2,8 @@
  * Device memory that the process holds, as far as it came through wrapped
  * calls, and the quota.
  */
-#include "deft.h"
+#include "memory.h"
+#include "table.h"
 
 static struct table held = TABLE;   /* by address or handle */
 static struct table mapped = TABLE; /* by address, of what handles are mapped to */

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define DEFT_MAGIC 0x0053455354464544ull /* "DEFTSES\0" in memory */
-#define DEFT_VERSION 1u
+#define DEFT_VERSION 2u
 #define DEFT_SLOTS 256u
 #define DEFT_NAME 32u
 
@@ -151,9 +151,8 @@ struct deft_slot {
     uint32_t sync_every;         /* synchronize after this many kernels; 0 never */
     uint32_t in_flight_bound;    /* at most this many kernels queued; 0 any */
     uint64_t memory_quota_bytes; /* 0 = none */
-    uint64_t bound_ns;           /* device time of so many kernels together: a graph
-                                    whose time is known counts by its share of it,
-                                    others by their kernels; 0: all do */
+    uint64_t in_flight_ns;       /* at most so much device time queued, by what a
+                                    kernel was seen to take; 0 any */
     uint64_t until_job;          /* a closed gate lets jobs up to this one go on */
     uint64_t reserved1[3];
 };

@@ -6,7 +6,7 @@
  */
 #include <stddef.h>
 
-#include "deft.h"
+#include "driver.h"
 #include "rest.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deft.h"
+#include "table.h"
 
 enum { FREE = 0, GONE = 1, SMALLEST = 256 };
 

@@ -8,6 +8,7 @@
  *   graphs N K    N launches of one graph of K such kernels, stream of its own
  *   own ...       launch or threads through the per-thread default streams
  *   sync          cuCtxSynchronize
+ *   event, await  record an event in the default stream, wait for it
  *   begin MS      deft_job_begin, with a limit (0: none)
  *   end           deft_job_end
  *   capture       begin a capture in the stream of its own
@@ -24,7 +25,12 @@
  *   info          total and free memory, after "ok"
  *   device N      the thread's context is now that of device N
  *   context       ... a new one of the same device
- *   hostwait      a host function that returns once "release" was said
+ *   uncontext     destroy that one, back to the device's first
+ *   streams N K   N kernels, in turn over K streams of the context
+ *   unstream      destroy those
+ *   copy          copy 8 bytes to the device, in the stream of its own
+ *   hostwait, callback, valuewait   the default stream waits, for a host function,
+ *                 a callback or a value in memory, until "release" was said
  *   fork N        launch N in a child that starts anew, and wait for it
  *   threads N     launch N in each of 4 threads
  *   exit          end in good order
@@ -60,7 +66,7 @@ static void *symbol(const char *name) {
 
 typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 static launch_fn launch;
-static void *context, *stream, *allocation;
+static void *context, *first, *stream, *event, *allocation;
 static uint64_t handle, reserved;
 
 static void start(void) {
@@ -175,7 +181,41 @@ static int enter(long device) {
 
 static int another_context(void) {
     int device, r = CALL(cuCtxGetDevice, (int *), &device);
+    first = context;
     return r ? r : CALL(cuCtxCreate_v2, (void **, unsigned, int), &context, 0, device);
+}
+
+static void *several[8];
+
+static int leave_context(void) {
+    int r = CALL(cuCtxDestroy_v2, (void *), context);
+    context = first;
+    return r ? r : CALL(cuCtxSetCurrent, (void *), first);
+}
+
+static int in_turn(long n, long count) {
+    int r = 0;
+    for (long i = 0; i < n && !r; i++) {
+        void **s = &several[i % count];
+        if (!*s)
+            r = CALL(cuStreamCreate, (void **, unsigned), s, 1);
+        if (!r)
+            r = launches(1, *s);
+    }
+    return r;
+}
+
+static int no_streams(void) {
+    int r = 0;
+    for (int i = 0; i < 8 && !r; several[i++] = NULL)
+        if (several[i])
+            r = CALL(cuStreamDestroy_v2, (void *), several[i]);
+    return r;
+}
+
+static void called_back(void *unused, int status, void *data) {
+    (void)unused, (void)status;
+    wait_for_release(data);
 }
 
 static int mark(const char *which, uint64_t ns) {
@@ -210,6 +250,10 @@ int main(void) {
             r = cooperative(n);
         else if (!strcmp(what, "sync"))
             r = CALL(cuCtxSynchronize, (void));
+        else if (!strcmp(what, "event"))
+            r = event || !CALL(cuEventCreate, (void **, unsigned), &event, 2) ? CALL(cuEventRecord, (void *, void *), event, NULL) : -4;
+        else if (!strcmp(what, "await"))
+            r = CALL(cuEventSynchronize, (void *), event);
         else if (!strcmp(what, "begin"))
             r = mark("deft_job_begin", (uint64_t)n * 1000000);
         else if (!strcmp(what, "end"))
@@ -266,6 +310,18 @@ int main(void) {
             r = enter(n);
         else if (!strcmp(what, "context"))
             r = another_context();
+        else if (!strcmp(what, "uncontext"))
+            r = leave_context();
+        else if (!strcmp(what, "streams"))
+            r = in_turn(n, k);
+        else if (!strcmp(what, "unstream"))
+            r = no_streams();
+        else if (!strcmp(what, "copy"))
+            r = CALL(cuMemcpyHtoDAsync_v2, (void *, const void *, size_t, void *), allocation, &handle, sizeof handle, stream);
+        else if (!strcmp(what, "callback"))
+            r = CALL(cuStreamAddCallback, (void *, void (*)(void *, int, void *), void *, unsigned), NULL, called_back, NULL, 0);
+        else if (!strcmp(what, "valuewait"))
+            r = CALL(cuStreamWaitValue32_v2, (void *, uint64_t, uint32_t, unsigned), NULL, (uint64_t)(uintptr_t)&released, 1, 1);
         else if (!strcmp(what, "hostwait"))
             r = CALL(cuLaunchHostFunc, (void *, void (*)(void *), void *), NULL, wait_for_release, NULL);
         else if (!strcmp(what, "release"))

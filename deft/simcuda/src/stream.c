@@ -84,18 +84,21 @@ CUresult disturb(void) {
     return r;
 }
 
-CUresult implicit(const struct stream *s) {
+/* Whether the legacy stream would wait for a capture, which breaks if it did. */
+static CUresult would_wait(const struct stream *s, int breaks) {
     CUresult r = CUDA_SUCCESS;
     if (s->kind != LEGACY || !READ(captures)) return r;
     pthread_mutex_lock(&local);
     for (struct stream *o = streams; o; o = o->next) {
         if (!o->graph || o->flags & NONBLOCKING) continue;
-        o->origin->broken = 1;
+        o->origin->broken |= breaks;
         r = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     }
     pthread_mutex_unlock(&local);
     return r;
 }
+
+CUresult implicit(const struct stream *s) { return would_wait(s, 1); }
 
 static CUresult create_stream(CUhandle *stream, unsigned flags, int priority) {
     NEED_DRIVER;
@@ -183,7 +186,7 @@ static CUresult is_capturing(struct stream *s, int *status) {
     NEED_DRIVER;
     NEED(s && status, CUDA_ERROR_INVALID_VALUE);
     *status = !s->graph ? 0 : s->origin->broken ? 2 : 1;
-    return implicit(s);
+    return would_wait(s, 0); /* the question leaves the capture whole */
 }
 BOTH(cuStreamIsCapturing, cuStreamIsCapturing_ptsz, (CUhandle stream, int *status), is_capturing, status)
 

@@ -200,6 +200,79 @@ static CUresult host_function_v2(struct stream *s, CUhostFn f, void *data, unsig
 }
 BOTH(cuLaunchHostFunc_v2, cuLaunchHostFunc_v2_ptsz, (CUhandle stream, CUhostFn f, void *data, unsigned mode), host_function_v2, f, data, mode)
 
+/* Callbacks, waits for a value in memory and writes of one are host functions to
+ * this device: the stream is not done before they are. */
+struct callback {
+    void (*f)(CUhandle, CUresult, void *);
+    CUhandle stream;
+    void *data;
+};
+
+static void call_back(void *p) {
+    struct callback c = *(struct callback *)p;
+    free(p);
+    c.f(c.stream, CUDA_SUCCESS, c.data);
+}
+
+static CUresult add_callback(struct stream *s, struct callback c, unsigned flags) {
+    NEED(c.f && !flags, CUDA_ERROR_INVALID_VALUE);
+    NEED(s && !s->graph, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    struct callback *own = malloc(sizeof *own);
+    NEED(own, CUDA_ERROR_OUT_OF_MEMORY);
+    *own = c;
+    return host_function(s, call_back, own);
+}
+BOTH(cuStreamAddCallback, cuStreamAddCallback_ptsz, (CUhandle stream, void (*f)(CUhandle, CUresult, void *), void *data, unsigned flags),
+     add_callback, (struct callback){f, stream, data}, flags)
+
+struct value {
+    uint64_t at, value, mask; /* a 32-bit or a 64-bit word of memory that the host can reach */
+    unsigned how;
+};
+
+static uint64_t value_now(const struct value *v) {
+    return v->mask == UINT32_MAX ? __atomic_load_n((uint32_t *)(uintptr_t)v->at, __ATOMIC_ACQUIRE)
+                                 : __atomic_load_n((uint64_t *)(uintptr_t)v->at, __ATOMIC_ACQUIRE);
+}
+
+static int value_met(const struct value *v) {
+    uint64_t now = value_now(v), half = v->mask / 2;
+    switch (v->how & 3) {
+    case 0: return ((now - v->value) & v->mask) <= half; /* at least, cyclically */
+    case 1: return now == v->value;
+    case 2: return (now & v->value) != 0;
+    default: return (~(now | v->value) & v->mask) != 0;
+    }
+}
+
+static void wait_for_value(void *p) {
+    while (!value_met(p)) sleep_until(now_ns() + 20000);
+    free(p);
+}
+
+static void write_value(void *p) {
+    struct value *v = p;
+    if (v->mask == UINT32_MAX)
+        __atomic_store_n((uint32_t *)(uintptr_t)v->at, (uint32_t)v->value, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint64_t *)(uintptr_t)v->at, v->value, __ATOMIC_RELEASE);
+    free(p);
+}
+
+static CUresult with_value(struct stream *s, CUhostFn f, struct value v) {
+    NEED(v.at, CUDA_ERROR_INVALID_VALUE);
+    struct value *own = malloc(sizeof *own);
+    NEED(own, CUDA_ERROR_OUT_OF_MEMORY);
+    *own = v;
+    return host_function(s, f, own);
+}
+#define VALUE(name, f, type, mask) \
+    BOTH(name, name##_ptsz, (CUhandle stream, CUdeviceptr at, type value, unsigned flags), with_value, f, (struct value){at, value, mask, flags})
+VALUE(cuStreamWaitValue32_v2, wait_for_value, uint32_t, UINT32_MAX)
+VALUE(cuStreamWaitValue64_v2, wait_for_value, uint64_t, UINT64_MAX)
+VALUE(cuStreamWriteValue32_v2, write_value, uint32_t, UINT32_MAX)
+VALUE(cuStreamWriteValue64_v2, write_value, uint64_t, UINT64_MAX)
+
 /* A version that nobody knows yet, by no exported name: its arguments arrive, or
  * they do not. */
 CUresult simcuda_later(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e) {

@@ -1,0 +1,38 @@
+/*
+ * The gate: what is asked of a launch before it goes to the driver.
+ */
+#ifndef DEFT_GATE_H
+#define DEFT_GATE_H
+
+#include "queue.h"
+
+#define DEFT_NAP_NS 20000000ull /* longest sleep without a look at the owner */
+
+enum pass { PASS_PLAIN, PASS_RECORD };
+
+/* Before and after a launch of so many kernels on a stream; per_thread where NULL
+   is the per-thread default stream. gate_after is called for PASS_RECORD alone. */
+HIDDEN enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels);
+HIDDEN void gate_after(void *stream, bool per_thread, uint64_t kernels);
+HIDDEN enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *kernels);
+
+/* 0 where a launch may go on without another look. */
+static inline uint64_t gate_ask(struct deft_slot *s, void *stream, bool per_thread) {
+    return load((uint64_t *)&s->sync_every) | load(&s->in_flight_ns) | load(&s->gate) | load(&attend) |
+           (load(&s->state) ^ DEFT_ACTIVE) | (stream_key(stream, per_thread) ^ trail.key) | (load(&here->epoch) ^ trail.epoch);
+}
+
+static inline enum pass gate_launch(void *stream, bool per_thread) {
+    struct deft_slot *s = acquire(&here->slot);
+    if (likely(gate_ask(s, stream, per_thread) == 0)) {
+        add(&s->launches, 1);
+        return PASS_PLAIN;
+    }
+    return gate_slow(stream, per_thread, 1);
+}
+
+HIDDEN void gate_copy(void *stream, bool per_thread); /* before a copy or a host function */
+/* After the program's own wait, as queue_waited. */
+HIDDEN void gate_synced(long kind, void *stream, bool per_thread, struct mark before);
+
+#endif

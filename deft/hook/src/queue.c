@@ -1,0 +1,514 @@
+/*
+ * Lanes, what is in flight in them, and the time a kernel takes.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "queue.h"
+
+#define NAP_NS 20000ull        /* between two questions */
+#define PATIENCE_NS 200000000ull /* longest wait for a queue ... */
+#define HASTE_NS 1000000ull    /* ... once one has been given up, until one ends well */
+#define WINDOW_NS 1000000ull   /* over which a kernel's time is measured */
+#define KERNEL_NS 12500.       /* of a kernel, before any was measured */
+
+enum { GROUPS = 8 };
+
+struct lane {
+    struct lane *next;
+    word context;
+    void *stream;
+    word thread; /* whose per-thread default stream it is; 0: any thread may ask */
+    bool busy;
+    bool gone;   /* it was destroyed, or its thread has ended */
+    bool probed; /* probe stands behind all that it was given */
+    void *probe;
+    uint64_t queued; /* kernels in flight under a bound, those of open included */
+    uint64_t open;   /* ... after the last event */
+    uint32_t oldest, count;
+    void *event[GROUPS]; /* at the ends of groups, a ring */
+    uint64_t size[GROUPS];
+};
+
+/* The process's queue on a device; by member. */
+static struct queue {
+    uint32_t locked;
+    struct lane *lanes;
+    uint64_t busy_ns; /* since when it is not empty, the gate's time left out */
+    struct mark synced;
+    uint32_t hasty;   /* the last wait was given up */
+    double kernel_ns; /* device time of a kernel: the queue's time by their number */
+    uint64_t window_ns, window_kernels; /* since when that is measured; 0: is not */
+} queues[DEVICES];
+
+__thread struct trail trail FAST;
+
+static struct queue *mine(void) { return &queues[here - members]; }
+
+/* -- calls of the driver -- */
+
+typedef int (*one_fn)(void *);
+typedef int (*two_fn)(void *, void *);
+
+static int call1(one_fn f, void *a) {
+    inside++;
+    int r = f ? f(a) : CU_STUB_LIBRARY;
+    inside--;
+    return r;
+}
+
+static int call2(two_fn f, void *a, void *b) {
+    inside++;
+    int r = f ? f(a, b) : CU_STUB_LIBRARY;
+    inside--;
+    return r;
+}
+
+#define CALL1(name, a) call1(RAW(one_fn, name), (void *)(a))
+#define CALL2(name, a, b) call2(RAW(two_fn, name), (void *)(a), (void *)(b))
+
+/* A stream by a handle that means the same in every call. */
+static void *named(void *stream, bool per_thread) {
+    return stream ? stream : per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+}
+
+static bool captures(void) { return load(&attend) >= ATTEND_CAPTURE; }
+
+static bool capturing(void *stream) {
+    int status = CU_CAPTURE_NONE;
+    return CALL2("cuStreamIsCapturing", stream, &status) != CU_SUCCESS || status != CU_CAPTURE_NONE;
+}
+
+bool queue_capturing(void *stream, bool per_thread) { return capturing(named(stream, per_thread)); }
+
+void queue_capture(bool opens) {
+    uint32_t now = load(&attend);
+    do {
+        if (!opens && now < ATTEND_CAPTURE)
+            return;
+    } while (!swap_if(&attend, &now, opens ? now + ATTEND_CAPTURE : now - ATTEND_CAPTURE));
+}
+
+/* A visit to the driver in a lane's context, in which captures of other threads
+   are not disturbed. */
+struct visit {
+    bool pushed, relaxed;
+    int mode;
+};
+
+static bool begin(struct visit *v, word c) {
+    *v = (struct visit){.mode = CU_CAPTURE_RELAXED};
+    if (c && c != context && !(v->pushed = CALL1("cuCtxPushCurrent_v2", c) == CU_SUCCESS))
+        return false;
+    v->relaxed = captures() && CALL1("cuThreadExchangeStreamCaptureMode", &v->mode) == CU_SUCCESS;
+    return true;
+}
+
+static void end(struct visit *v) {
+    word back;
+    if (v->relaxed)
+        CALL1("cuThreadExchangeStreamCaptureMode", &v->mode);
+    if (v->pushed)
+        CALL1("cuCtxPopCurrent_v2", &back);
+}
+
+static bool record(void **event, void *stream) {
+    return (*event || CALL2("cuEventCreate", event, CU_EVENT_NO_TIMING) == CU_SUCCESS) &&
+           CALL2("cuEventRecord", *event, stream) == CU_SUCCESS;
+}
+
+/* -- lanes -- */
+
+static bool lock(struct queue *q) {
+    uint64_t until = 0;
+    for (uint32_t no = 0; !swap_if(&q->locked, &no, 1); no = 0) {
+        uint64_t now = now_ns();
+        if (!until)
+            until = now + PATIENCE_NS;
+        if (now > until)
+            return false;
+        nap(1000);
+    }
+    return true;
+}
+
+static void unlock(struct queue *q) { release(&q->locked, 0); }
+
+static bool mine_to_ask(const struct lane *l) { return !l->gone && (!l->thread || l->thread == (word)&inside); }
+
+static struct lane *find(struct queue *q, void *stream) {
+    word thread = stream == CU_STREAM_PER_THREAD ? (word)&inside : 0;
+    struct lane *l = q->lanes;
+    while (l && (l->gone || l->stream != stream || l->context != context || l->thread != thread))
+        l = l->next;
+    return l;
+}
+
+static pthread_key_t leaving;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* The thread's default stream goes with it. */
+static void leave(void *thread) {
+    for (struct queue *q = queues; q < queues + DEVICES; q++) {
+        if (!q->lanes || !lock(q))
+            continue;
+        for (struct lane *l = q->lanes; l; l = l->next)
+            l->gone |= l->thread == (word)thread;
+        unlock(q);
+    }
+}
+
+static void prepare(void) { pthread_key_create(&leaving, leave); }
+
+static struct lane *lane(struct queue *q, void *stream) {
+    struct lane *l = find(q, stream);
+    if (l || !(l = calloc(1, sizeof *l)))
+        return l;
+    *l = (struct lane){.next = q->lanes, .context = context, .stream = stream};
+    if (stream == CU_STREAM_PER_THREAD) {
+        l->thread = (word)&inside;
+        pthread_once(&once, prepare);
+        pthread_setspecific(leaving, &inside);
+    }
+    q->lanes = l;
+    return l;
+}
+
+void queue_touch(void *stream, bool per_thread) {
+    struct queue *q = mine();
+    if (acquire(&here->slot) == &nobody) {
+        trail = (struct trail){stream_key(stream, per_thread), load(&here->epoch)};
+        return;
+    }
+    if (!lock(q))
+        return;
+    struct lane *l = lane(q, named(stream, per_thread));
+    if (l) {
+        bool idle = true;
+        for (struct lane *o = q->lanes; o; o = o->next)
+            idle &= !o->busy;
+        if (idle)
+            q->busy_ns = now_ns();
+        l->busy = true;
+        l->probed = false;
+        trail = (struct trail){stream_key(stream, per_thread), load(&here->epoch)};
+    }
+    unlock(q);
+}
+
+/* All that the lane was given is done. */
+static void done(struct lane *l) {
+    l->busy = l->probed = false;
+    l->queued = l->open = l->oldest = l->count = 0;
+}
+
+static void drop(struct lane *l, bool events) {
+    for (int i = 0; events && i < GROUPS; i++)
+        if (l->event[i])
+            CALL1("cuEventDestroy_v2", l->event[i]);
+    if (events && l->probe)
+        CALL1("cuEventDestroy_v2", l->probe);
+    free(l);
+}
+
+void queue_lose_stream(void *stream, bool per_thread) {
+    struct queue *q = mine();
+    struct visit v;
+    if (!lock(q))
+        return;
+    for (struct lane *l = q->lanes; l; l = l->next) {
+        if (l->gone || l->stream != named(stream, per_thread))
+            continue;
+        if (l->busy && begin(&v, l->context)) {
+            l->probed = !capturing(l->stream) && record(&l->probe, l->stream);
+            end(&v);
+        }
+        l->gone = true;
+    }
+    unlock(q);
+}
+
+void queue_lose_context(word c) {
+    for (struct queue *q = queues; q < queues + DEVICES; q++) {
+        if (!q->lanes || !lock(q))
+            continue;
+        for (struct lane **at = &q->lanes, *l; (l = *at);)
+            if (l->context == c) {
+                *at = l->next;
+                drop(l, false);
+            } else {
+                at = &l->next;
+            }
+        add(&members[q - queues].epoch, 1);
+        unlock(q);
+    }
+    member_here();
+    trail.key = ~trail.key;
+}
+
+void queue_forget(void) {
+    for (struct queue *q = queues; q < queues + DEVICES; q++)
+        *q = (struct queue){0};
+    trail = (struct trail){0};
+}
+
+/* -- is it empty? -- */
+
+/* What the driver's answer says of a lane. An error that ends the context, or
+   says that there is no such handle, ends the lane; any other leaves it busy. */
+static bool over(int r) {
+    static const short ends[] = {CU_SUCCESS, 201, 400, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (r == ends[i])
+            return true;
+    return false;
+}
+
+/* Whether a lane has nothing left. Of one that this thread cannot ask, the legacy
+   stream tells, which waits for every default stream: an event there is a last
+   resort, for it holds up what they are given next. */
+static bool ask(struct lane *l, bool probe) {
+    struct visit v;
+    if (!begin(&v, l->context))
+        return true;
+    bool is = false;
+    if (mine_to_ask(l)) {
+        is = !(captures() && capturing(l->stream)) && over(CALL1("cuStreamQuery", l->stream));
+    } else {
+        if (!l->probed && probe && !captures())
+            l->probed = record(&l->probe, CU_STREAM_LEGACY);
+        is = l->probed && over(CALL1("cuEventQuery", l->probe));
+    }
+    end(&v);
+    return is;
+}
+
+struct mark queue_mark(void) {
+    struct deft_slot *s = acquire(&here->slot);
+    return (struct mark){load(&s->launches), load(&s->graph_kernels)};
+}
+
+struct mark queue_synced(void) {
+    struct queue *q = mine();
+    return (struct mark){load(&q->synced.launches), load(&q->synced.kernels)};
+}
+
+bool queue_sync_by(struct mark now) {
+    struct queue *q = mine();
+    uint64_t last = load(&q->synced.launches);
+    if (last == now.launches || !swap_if(&q->synced.launches, &last, now.launches))
+        return false;
+    store(&q->synced.kernels, now.kernels);
+    return true;
+}
+
+static void emptied(struct queue *q, struct mark at) {
+    struct deft_slot *s = acquire(&here->slot);
+    uint64_t now = now_ns();
+    if (at.launches > load(&s->emptied)) {
+        store(&s->emptied_kernels, at.kernels);
+        store(&s->emptied, at.launches);
+        if (q->busy_ns && now > q->busy_ns)
+            add(&s->gpu_ns, now - q->busy_ns);
+    }
+    q->busy_ns = now;
+    q->window_ns = 0;
+    store(&q->synced.kernels, at.kernels);
+    store(&q->synced.launches, at.launches);
+}
+
+/* Asks every busy lane. A launch that comes meanwhile leaves its lane busy: from
+   the new epoch on, each passes by queue_touch, which waits for the lock. */
+static bool look(struct queue *q, bool probe) {
+    add(&here->epoch, 1);
+    struct mark at = queue_mark();
+    bool empty = true;
+    for (struct lane **p = &q->lanes, *l; (l = *p);) {
+        if (l->busy && ask(l, probe) && load(&acquire(&here->slot)->launches) == at.launches)
+            done(l);
+        empty &= !l->busy;
+        if (l->gone && !l->busy) {
+            *p = l->next;
+            drop(l, true);
+        } else {
+            p = &l->next;
+        }
+    }
+    if (empty && queue_mark().launches == at.launches)
+        emptied(q, at);
+    return empty;
+}
+
+bool queue_look(void) {
+    struct queue *q = mine();
+    if (!lock(q))
+        return false;
+    bool empty = look(q, true);
+    unlock(q);
+    return empty;
+}
+
+/* How long a wait may last. */
+static uint64_t patience(struct queue *q) { return load(&q->hasty) ? HASTE_NS : PATIENCE_NS; }
+
+bool queue_drain(void) {
+    struct queue *q = mine();
+    uint64_t until = now_ns() + patience(q);
+    bool empty;
+    while (!(empty = queue_look()) && now_ns() < until)
+        nap(NAP_NS);
+    store(&q->hasty, !empty);
+    return empty;
+}
+
+bool queue_waited(long kind, void *stream, bool per_thread, struct mark before) {
+    struct queue *q = mine();
+    if (!lock(q))
+        return false;
+    add(&here->epoch, 1);
+    bool alone = queue_mark().launches == before.launches;
+    struct lane *its = kind >= 0 ? find(q, named(stream, per_thread)) : NULL;
+    for (struct lane *l = q->lanes; l && alone; l = l->next)
+        if (l == its || (kind == ALL && l->context == context))
+            done(l);
+    bool empty = look(q, false);
+    unlock(q);
+    return empty;
+}
+
+void queue_pause(void) {
+    struct queue *q = mine();
+    if (!lock(q))
+        return;
+    q->busy_ns = now_ns();
+    q->window_ns = 0;
+    unlock(q);
+}
+
+/* -- in flight -- */
+
+static uint64_t in_flight(const struct queue *q) {
+    uint64_t n = 0;
+    for (const struct lane *l = q->lanes; l; l = l->next)
+        n += l->queued;
+    return n;
+}
+
+/* The bound in kernels. */
+static uint64_t limit(const struct queue *q, struct bound b) {
+    double each = q->kernel_ns > 0 ? q->kernel_ns : KERNEL_NS;
+    uint64_t n = b.kernels ? b.kernels : UINT64_MAX;
+    if (b.ns && (double)b.ns < each * (double)n)
+        n = (uint64_t)((double)b.ns / each);
+    return n ? n : 1;
+}
+
+/* Ends the open groups: an event behind each. Where that is another thread's to
+   do, which may never launch again, waiting threads leave it out of account. */
+static void close_groups(struct queue *q, bool waiting) {
+    struct visit v;
+    for (struct lane *l = q->lanes; l; l = l->next) {
+        if (waiting && !mine_to_ask(l)) {
+            l->queued -= l->open;
+            l->open = 0;
+        }
+        if (!l->open || l->count == GROUPS || !mine_to_ask(l) || !begin(&v, l->context))
+            continue;
+        uint32_t at = (l->oldest + l->count) % GROUPS;
+        if (!(captures() && capturing(l->stream)) && record(&l->event[at], l->stream)) {
+            l->size[at] = l->open;
+            l->open = 0;
+            l->count++;
+        }
+        end(&v);
+    }
+}
+
+/* Learns what a kernel takes from how fast they end. While some are left in the
+   queue the device has not been idle; when it has run dry, it was at least so fast. */
+static void learn(struct queue *q, uint64_t ended) {
+    uint64_t now = now_ns();
+    bool dry = in_flight(q) == 0;
+    if (!q->window_ns || !(q->window_kernels += ended)) {
+        q->window_ns = dry ? 0 : now;
+        q->window_kernels = 0;
+        return;
+    }
+    double each = (double)(now - q->window_ns) / (double)q->window_kernels;
+    if (dry) {
+        if (q->kernel_ns == 0 || each < q->kernel_ns)
+            q->kernel_ns = each;
+        q->window_ns = 0;
+    } else if (now - q->window_ns > WINDOW_NS) {
+        q->kernel_ns = q->kernel_ns == 0 ? each : q->kernel_ns + (each - q->kernel_ns) / 4;
+        q->window_ns = now;
+        q->window_kernels = 0;
+    }
+}
+
+/* Takes away the groups that have ended. */
+static void collect(struct queue *q) {
+    uint64_t before = in_flight(q);
+    struct visit v;
+    for (struct lane *l = q->lanes; l; l = l->next) {
+        if (!l->count || !begin(&v, l->context))
+            continue;
+        while (l->count && over(CALL1("cuEventQuery", l->event[l->oldest]))) {
+            l->queued -= l->size[l->oldest];
+            l->oldest = (l->oldest + 1) % GROUPS;
+            l->count--;
+        }
+        end(&v);
+    }
+    learn(q, before - in_flight(q));
+}
+
+void queue_room(struct bound b, uint64_t kernels) {
+    struct queue *q = mine();
+    uint64_t begun = 0, now;
+    if (!lock(q))
+        return;
+    for (uint64_t had; (had = in_flight(q)) && had + kernels > limit(q, b);) {
+        collect(q);
+        if (in_flight(q) < had)
+            continue;
+        now = now_ns();
+        if (!begun) {
+            begun = now;
+            close_groups(q, true);
+        } else if (now - begun > patience(q)) { /* it may wait for this thread */
+            for (struct lane *l = q->lanes; l; l = l->next)
+                l->queued = l->open = l->count = 0;
+            store(&q->hasty, 1);
+            unlock(q);
+            add(&acquire(&here->slot)->stall_ns, now - begun);
+            return;
+        }
+        unlock(q);
+        nap(NAP_NS);
+        if (!lock(q))
+            return;
+    }
+    store(&q->hasty, 0);
+    unlock(q);
+    if (begun)
+        add(&acquire(&here->slot)->stall_ns, now_ns() - begun);
+}
+
+void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) {
+    struct queue *q = mine();
+    if (!lock(q))
+        return;
+    struct lane *l = find(q, named(stream, per_thread));
+    if (l) {
+        l->queued += kernels;
+        l->open += kernels;
+        uint64_t open = 0, most = limit(q, b);
+        for (struct lane *o = q->lanes; o; o = o->next)
+            open += o->open;
+        if (4 * open >= most || in_flight(q) >= most)
+            close_groups(q, false);
+    }
+    unlock(q);
+}
