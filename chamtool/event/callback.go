@@ -1,6 +1,7 @@
 package event
 
-// Dialect is one of the two tools interfaces that carry the same entry symbol.
+// Dialect is the tools interface that a program speaks. The first two carry the
+// same entry symbol.
 type Dialect int
 
 const (
@@ -9,6 +10,8 @@ const (
 	// Patched is the interface of the library extended for load prediction. It
 	// lacks the lookup of a task's meta information, which tells the two apart.
 	Patched
+	// OpenMP is OMPT, the tools interface of OpenMP runtimes.
+	OpenMP
 )
 
 // String returns the dialect's name.
@@ -18,6 +21,8 @@ func (d Dialect) String() string {
 		return "upstream"
 	case Patched:
 		return "patched"
+	case OpenMP:
+		return "openmp"
 	}
 	return "unknown"
 }

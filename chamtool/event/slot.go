@@ -12,24 +12,32 @@ const (
 	Create                      // a task was created; its sizes follow
 	Run                         // a task ran: the ticks are of its start; its thread's CPU time may follow
 	Lost                        // a task whose start or end was not heard
-	WaitStart                   // a worker entered a distributed taskwait
+	WaitStart                   // a worker came to a taskwait or a barrier
 	WaitEnd                     // a worker left it
 	Load                        // patched: the load of an iteration, as float64 bits
 	TaskTime                    // patched: the wall time of a task, as float64 bits
 	Arrive                      // a task that was not created here begins, its sizes follow
 	Announce                    // patched: a task was created; the token is its address in memory
 	Claim                       // patched: an announced task begins and gets its token, its sizes follow
-	lastKind    = Claim
+	Open                        // OpenMP: a task was created; its sizes are told when it begins
+	Begin                       // OpenMP: an opened task begins, its sizes follow
+	Part                        // OpenMP: a run that goes on later, perhaps on another thread
+	Runtimes                    // OpenMP: a task that is the runtime's own, none of the program's
+	lastKind    = Runtimes
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim"}
+	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's"}
 	if int(k) < len(names) {
 		return names[k]
 	}
 	return "unknown"
 }
+
+// Counted is the flag of a WaitEnd that tells in WordRound how many iterations have
+// ended; of others each thread counts its own.
+const Counted Flag = 16
 
 // Words is the number of 64-bit words in a slot.
 const Words = 4
@@ -38,8 +46,9 @@ const Words = 4
 const (
 	WordTicks   = 1 // when, in ticks of the C side's clock
 	WordToken   = 2 // the task's identity in this process
-	WordEntry   = 3 // Create, Arrive: the address of the task's function
-	WordEnd     = 3 // Run: when it ended, in ticks
+	WordEntry   = 3 // Create, Arrive, Open: the address of the task's function
+	WordEnd     = 3 // Run, Part: when it ended, in ticks
+	WordRound   = 3 // WaitEnd of OpenMP: iterations that have ended
 	WordValue   = 3 // Load, TaskTime: float64 bits, seconds
 	WordAddress = 3 // Claim: the task's address in memory
 )
@@ -50,13 +59,14 @@ const MaxSizes = 15 * Words
 
 // MostNested is how many tasks may run within each other on one thread. What is
 // nested deeper is Lost.
-const MostNested = 64
+const MostNested = 255
 
 // Slot is one slot of a ring.
 //
 // The header, from the low byte up: kind, flag, number of sizes, further
 // slots, then a 32-bit number: of a Run where it ran, see [Place]; of a Lost
-// whether its end was heard, 1, or its start, 0; else the iteration, thread or
+// whether its end was heard, 1, or its start, 0; of a wait the tasks that the
+// thread has under way; of a Begin the iteration; else the iteration, thread or
 // task number of the patched dialect.
 type Slot [Words]uint64
 

@@ -3,11 +3,14 @@ package event
 import (
 	"bytes"
 	"crypto/sha256"
+	"debug/dwarf"
 	"debug/elf"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 )
 
 // Symbols is one program or library.
@@ -15,8 +18,17 @@ type Symbols struct {
 	// Build tells builds apart, in hexadecimal; 16 digits at most.
 	Build string
 
-	base  uint64            // where its first segment is linked
-	names map[uint64]string // of functions, by linked address
+	base   uint64          // where its first segment is linked
+	names  map[uint64]code // functions, by linked address
+	starts []uint64        // those addresses in ascending order
+	debug  *dwarf.Data     // nil where the file has none
+	texts  []text          // of debug; nil before they are asked for
+}
+
+// code is a function as the linker knows it.
+type code struct {
+	name string
+	size uint64 // bytes
 }
 
 // digits of a build id are kept: far more than builds will be told apart.
@@ -29,7 +41,7 @@ func ReadSymbols(path string) (*Symbols, error) {
 		return nil, err
 	}
 	defer f.Close()
-	out := &Symbols{base: base(f), names: map[uint64]string{}}
+	out := &Symbols{base: base(f), names: map[uint64]code{}}
 	if out.Build, err = build(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -37,16 +49,17 @@ func ReadSymbols(path string) (*Symbols, error) {
 		symbols, _ := read() // a stripped file has none
 		for _, s := range symbols {
 			if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value != 0 && s.Section != elf.SHN_UNDEF {
-				out.names[s.Value] = s.Name
+				out.names[s.Value] = code{plain(s.Name), s.Size}
 			}
 		}
 	}
+	out.starts, out.debug = slices.Sorted(maps.Keys(out.names)), debugOf(f)
 	return out, nil
 }
 
 // Function is the name of the function that begins at an offset from where the
 // file is loaded; "" where none does.
-func (f *Symbols) Function(offset uint64) string { return f.names[f.base+offset] }
+func (f *Symbols) Function(offset uint64) string { return f.names[f.base+offset].name }
 
 func base(f *elf.File) uint64 {
 	const page = 4096

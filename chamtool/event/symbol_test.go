@@ -5,6 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/event"
@@ -90,5 +93,52 @@ func TestRead(t *testing.T) {
 func TestNoELF(t *testing.T) {
 	if f, err := event.ReadSymbols("symbol.go"); err == nil {
 		t.Errorf("%+v", f)
+	}
+}
+
+// A place in a program is named by its function and line where the program has
+// them, by its symbol where it has no lines, by its offset where it has neither;
+// names of C++ as its text has them.
+func TestConstruct(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("needs g++: install with apt-get install g++")
+	}
+	const text = `#include <stdint.h>
+namespace tiles { __attribute__((noinline)) uintptr_t here(int n) {
+    asm volatile("");
+    return (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)) + n;
+}
+__attribute__((noinline)) uintptr_t update(int n) {
+    return here(n) + n; // line 7
+} }
+extern "C" char __executable_start;
+#include <cstdio>
+int main(int n, char **) { std::printf("%lu", (unsigned long)(tiles::update(n - 1) - (uintptr_t)&__executable_start)); }
+`
+	for flags, want := range map[string]string{"-g": ":update (place.cpp:7)", "": ":tiles::update+0x", "-s": "+0x"} {
+		dir := t.TempDir()
+		source, program := filepath.Join(dir, "place.cpp"), filepath.Join(dir, "place")
+		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := slices.DeleteFunc([]string{"-O1", flags, "-o", program, source}, func(s string) bool { return s == "" })
+		if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		said, err := exec.Command(program).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		offset, err := strconv.ParseUint(string(said), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := event.ReadSymbols(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Construct(offset); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %q, want %q...", flags, got, want)
+		}
 	}
 }

@@ -88,6 +88,7 @@ type function struct {
 	name     string
 	entry    *perfmodel.Entry
 	text     []byte
+	varied   varied  // of its tasks' integers, where the program speaks OpenMP
 	judged   int     // runs that were predicted
 	relative float64 // sum of their |predicted - actual| / actual
 }
@@ -354,6 +355,9 @@ type observer Session
 func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 	s := (*Session)(o)
 	f := s.function(t.Entry)
+	if s.o.Dialect == event.OpenMP {
+		sizes = f.varied.of(sizes)
+	}
 	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
 	if f.entry.Fits() > 0 {
 		s.predictTask(t)

@@ -97,7 +97,7 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 			c.at = c.end // nothing behind it can be trusted
 			return false
 		}
-		if k := s.Kind(); k != event.Create && k != event.Announce { // which were told before
+		if k := s.Kind(); k != event.Create && k != event.Announce && k != event.Open { // which were told before
 			c.when = s[event.WordTicks]
 			return true
 		}

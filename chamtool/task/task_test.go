@@ -1,7 +1,9 @@
 package task
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -270,4 +272,51 @@ func TestAnnouncementsOutOfOrder(t *testing.T) {
 	if h.entries[1] != 0xa || h.entries[2] != 0xb {
 		t.Errorf("functions %v", h.entries)
 	}
+}
+
+// Tasks of an OpenMP program: described when they begin, told in parts, and those of
+// the runtime left out.
+func TestOpenedTasks(t *testing.T) {
+	o := &told{}
+	clock := &Clock{}
+	clock.Show(1, 1)
+	clock.Show(1_000_000_001, 1_000_000_001)
+	tracker := NewTracker[int](o, clock)
+	rings := []*event.Ring{event.NewRing(64), event.NewRing(64)}
+	put := func(r *event.Ring, k event.Kind, number int32, ticks, token, last uint64, sizes ...int64) {
+		var s event.Slot
+		s.SetHeader(k, event.Local, len(sizes), number)
+		s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = ticks, token, last
+		r.Push(&s, sizes)
+	}
+	for token := range uint64(3) {
+		put(rings[0], event.Open, 0, 10+token, 100+token, 0xf00)
+	}
+	put(rings[0], event.Begin, 4, 1000, 100, 0, 7, 8, 9)
+	put(rings[0], event.Part, event.Place(0, 0), 1000, 100, 3000) // goes on in the other thread
+	put(rings[1], event.Run, event.Place(1, 0), 5000, 100, 9000)
+	put(rings[0], event.Begin, 4, 6000, 101, 0)
+	put(rings[0], event.Runtimes, 0, 6500, 101, 0)
+	put(rings[0], event.Run, event.Place(0, 0), 6000, 101, 7000)
+	put(rings[0], event.Begin, 5, 7100, 102, 0, 1)
+	put(rings[0], event.Run, event.Place(0, 0), 7100, 102, 7200)
+	tracker.Drain(rings)
+	if c := tracker.Counts(); c.Created != 2 || c.Started != 2 || c.Ended != 2 || c.Incomplete != 0 || tracker.Open() != 0 {
+		t.Errorf("%+v, %d open", c, tracker.Open())
+	}
+	if want := "102@5 1 100ns, 100@4 3 6000ns"; strings.Join(o.runs, ", ") != want {
+		t.Errorf("%q, want %q", o.runs, want)
+	}
+}
+
+// told keeps what a tracker tells, a line a run: token@iteration, sizes, seconds.
+type told struct{ runs []string }
+
+func (*told) Created(t *Task[int], sizes []int64) { t.Mark = len(sizes) }
+func (*told) Announced(int, uint64, []int64)      {}
+func (*told) Started(*Task[int], bool)            {}
+func (*told) Iterated(int)                        {}
+func (*told) Loaded(int, float64)                 {}
+func (o *told) Ended(t *Task[int], r Run) {
+	o.runs = append(o.runs, fmt.Sprintf("%d@%d %d %.0fns", t.Token, r.Iteration, t.Mark, 1e9*r.Seconds))
 }

@@ -10,13 +10,16 @@ import (
 type Task[M any] struct {
 	Token     uint64
 	Flag      event.Flag
-	Entry     uint64 // address of its function
-	Iteration int    // of its creation, or of its start where it was not created here
-	Mark      M      // the observer's own
-	Created   uint64 // when, in ticks; 0 where it was not created here
-	Core      int    // that runs it; -1 before it is known
-	Lane      int    // of the thread that runs it; -1 before it is known
-	begun     bool   // its observer was told that it started
+	Entry     uint64  // address of its function
+	Iteration int     // of its creation, or of its start where it was not created here
+	Mark      M       // the observer's own
+	Created   uint64  // when, in ticks; 0 where it was not created here
+	Core      int     // that runs it; -1 before it is known
+	Lane      int     // of the thread that runs it; -1 before it is known
+	begun     bool    // its observer was told that it started
+	runtimes  bool    // it is the runtime's own, which no observer is told of
+	told      bool    // Iteration is that of its runs too
+	parts     float64 // seconds of its runs that went on later
 }
 
 // Run is one execution of a task, complete.
@@ -34,7 +37,8 @@ type Run struct {
 // not keep sizes.
 type Observer[M any] interface {
 	// Created tells of a task that joined this rank's queue, or of one that
-	// starts without having been created here.
+	// starts without having been created here, or whose sizes are known only
+	// then: its start is not told apart.
 	Created(t *Task[M], sizes []int64)
 	// Announced tells of a task that joined this rank's queue and is told again
 	// by Created when it starts: the patched library names no tasks before.
@@ -194,6 +198,9 @@ func (t *Tracker[M]) creations(l *lane, r *event.Ring) {
 			task := t.add(s, l.namedWaits)
 			task.Created = s[event.WordTicks]
 			t.observer.Created(task, t.sizes)
+		case event.Open:
+			t.counts.Created++
+			t.add(s, 0).Created = s[event.WordTicks]
 		case event.Announce:
 			t.counts.Created++
 			t.sizes = r.AppendSizes(t.sizes[:0], at)
@@ -227,6 +234,12 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	case event.Claim:
 		t.claim(l, r, s, at)
 		t.arrived(s)
+	case event.Begin:
+		t.opened(r, s, at)
+	case event.Runtimes:
+		t.exclude(s[event.WordToken])
+	case event.Part:
+		t.part(l, s)
 	case event.Run:
 		t.ran(l, r, s, at)
 	case event.Lost:
@@ -237,6 +250,10 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.counts.Waits++
 	case event.WaitEnd:
 		t.counts.WaitsLeft++
+		if s.Flag() == event.Counted {
+			t.left = max(t.left, int(s[event.WordRound]))
+			break
+		}
 		l.waits++
 		t.left = max(t.left, l.waits)
 	case event.Load:
@@ -267,6 +284,37 @@ func (t *Tracker[M]) claim(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	t.observer.Created(task, t.sizes)
 }
 
+// opened describes a task whose creation did not tell its sizes.
+func (t *Tracker[M]) opened(r *event.Ring, s *event.Slot, at uint64) {
+	task := t.tasks.get(s[event.WordToken])
+	if task == nil { // its creation was dropped
+		t.counts.Incomplete++
+		return
+	}
+	t.arrivals++
+	task.Iteration, task.told, task.begun = int(s.Number()), true, true
+	t.sizes = r.AppendSizes(t.sizes[:0], at)
+	t.observer.Created(task, t.sizes)
+}
+
+// exclude takes a task that is under way out of all counts.
+func (t *Tracker[M]) exclude(token uint64) {
+	if task := t.tasks.get(token); task != nil && !task.runtimes {
+		task.runtimes = true
+		t.counts.Created--
+		t.arrivals--
+	}
+}
+
+// part keeps the time of a run that goes on later.
+func (t *Tracker[M]) part(l *lane, s *event.Slot) {
+	span := t.clock.Between(s[event.WordTicks], s[event.WordEnd])
+	nested := l.nest(s.Depth(), span)
+	if task := t.tasks.get(s[event.WordToken]); task != nil {
+		task.parts += max(0, span-nested)
+	}
+}
+
 // arrived counts a start that an event told of.
 func (t *Tracker[M]) arrived(s *event.Slot) {
 	t.arrivals++
@@ -289,13 +337,21 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	}
 	t.started[l.number] = nil
 	t.told = max(t.told, end)
+	if task.runtimes {
+		t.counts.Ended--
+		t.tasks.remove(token)
+		return
+	}
 	out := Run{
 		Lane: r.Lane(), Iteration: l.waits,
-		StartSeconds: t.clock.Seconds(start), Seconds: max(0, span-nested),
+		StartSeconds: t.clock.Seconds(start), Seconds: task.parts + max(0, span-nested),
 		QueueSeconds: -1, CPUSeconds: -1, Core: s.Core(),
 	}
 	if task.Created > 0 {
 		out.QueueSeconds = t.clock.Between(task.Created, start)
+	}
+	if task.told {
+		out.Iteration = task.Iteration
 	}
 	if s.Sizes() > 0 {
 		out.CPUSeconds = float64(r.Slot(at + 1)[0]) * 1e-9

@@ -70,13 +70,10 @@ func start(process, settings unsafe.Pointer) bool {
 	p, s := (*C.struct_process)(process), (*C.struct_settings)(settings)
 	cfg, warnings := config.Read(environment)
 	c := &consumer{
-		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: event.Upstream,
+		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: event.Dialect(p.dialect),
 		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), symbols: map[string]*event.Symbols{},
 	}
 	warnings = append(warnings, config.Unknown(os.Environ())...)
-	if p.patched != 0 {
-		c.dialect = event.Patched
-	}
 	if p.wake >= 0 {
 		c.wake = os.NewFile(uintptr(p.wake), "wake")
 	}
@@ -193,6 +190,8 @@ func (c *consumer) symbol(address uint64) (name, build string) {
 		build = f.Build
 	}
 	switch {
+	case c.dialect == event.OpenMP && f != nil:
+		return base + f.Construct(uint64(offset)), build
 	case known != nil:
 		return base + ":" + C.GoString(known), build
 	case f != nil && f.Function(uint64(offset)) != "":

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-// Kinds of events, as in package abi.
+// Kinds of events, as in package event.
 enum {
     EVENT_THREAD_START = 1,
     EVENT_THREAD_END,
@@ -21,12 +21,17 @@ enum {
     EVENT_ARRIVE,
     EVENT_ANNOUNCE,
     EVENT_CLAIM,
+    EVENT_OPEN,
+    EVENT_BEGIN,
+    EVENT_PART,
+    EVENT_RUNTIMES,
 };
 
 enum {
+    FLAG_COUNTED = 16, // of a wait: its end tells how many iterations have ended
     SLOT_WORDS = 4,
     MAX_SIZES = 15 * SLOT_WORDS,
-    MOST_NESTED = 64,
+    MOST_NESTED = 255,
 };
 
 // ring is one thread's events: that thread writes, the Go reader reads.
@@ -42,7 +47,7 @@ struct ring {
     uint64_t (*slots)[SLOT_WORDS];
     struct ring *next;
     _Atomic uint64_t taken;
-    uint64_t named;   // tasks named by this ring's threads
+    _Atomic uint64_t named; // tasks named by this ring's threads
     uint64_t quarter; // of the slots: how often the writer looks for the reader
     _Atomic uint64_t started; // tasks begun that no event tells of before they end
     uint64_t unsampled; // tasks begun since the CPU time of one was taken
@@ -52,11 +57,14 @@ struct ring {
     } under_way[MOST_NESTED];
 } __attribute__((aligned(64)));
 
+// Dialects, as in package event.
+enum { DIALECT_UPSTREAM = 1, DIALECT_PATCHED, DIALECT_OMPT };
+
 // process is what initialise learned, for Go.
 struct process {
     int32_t rank;
     int32_t ranks;
-    int32_t patched; // the prediction interface of the patched library
+    int32_t dialect; // one of those below
     int32_t wake;    // an eventfd that a filling ring signals, or -1
     int32_t tsc;     // ticks are the processor's time stamp counter, not ns
 };

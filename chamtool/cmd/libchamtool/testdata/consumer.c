@@ -9,7 +9,7 @@
 
 static pthread_t reader;
 static _Atomic int quit;
-static uint64_t counts[16], dropped, started;
+static uint64_t counts[33], dropped, started;
 
 static void drain(void) {
     dropped = chamtool_unplaced();
@@ -21,8 +21,8 @@ static void drain(void) {
             uint64_t *slot = r->slots[at & r->mask];
             uint64_t n = slot[0] >> 16 & 0xff, sum = 0;
             for (uint64_t i = 0; i < n; i++) sum += r->slots[(at + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS];
-            counts[slot[0] & 15]++;
-            counts[15] += sum;
+            counts[slot[0] & 31]++;
+            counts[32] += sum;
             at += 1 + (slot[0] >> 24 & 0xff);
             atomic_store_explicit(&r->tail, at, memory_order_release);
         }

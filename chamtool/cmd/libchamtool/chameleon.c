@@ -1,0 +1,336 @@
+// The front end for the Chameleon library, in both of its dialects.
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ring.h"
+#include "tools_interface.h"
+
+static struct {
+    int32_t patched;
+    struct task_params (*params)(void *task);
+    struct task_meta (*meta)(void *task);
+    tool_data *(*data)(int32_t task);
+} library;
+
+static inline int literal(const struct task_params *p, int32_t i) { return p->types && p->types[i] & ARG_LITERAL; }
+
+// push_sized writes an event with the sizes of the arguments that are not
+// literals. Those beyond MAX_SIZES are summed into the last.
+static __attribute__((noinline)) void push_sized(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t entry, struct task_params p) {
+    struct ring *r = my_ring();
+    uint64_t head, n = 0, further;
+    if (!r) return;
+    for (int32_t i = 0; i < p.n; i++) n += !literal(&p, i);
+    if (n > MAX_SIZES) n = MAX_SIZES;
+    further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
+    if ((head = room(r, 1 + further)) == UINT64_MAX) return;
+    uint64_t *slot = r->slots[head & r->mask];
+    slot[0] = header(kind, flag, n, further, number);
+    slot[1] = at;
+    slot[2] = token;
+    slot[3] = entry;
+    uint64_t k = 0;
+    for (int32_t i = 0; i < p.n; i++) {
+        if (literal(&p, i)) continue;
+        uint64_t word = k < MAX_SIZES ? k : MAX_SIZES - 1;
+        uint64_t *to = &r->slots[(head + 1 + word / SLOT_WORDS) & r->mask][word % SLOT_WORDS];
+        *to = k < MAX_SIZES ? (uint64_t)p.sizes[i] : *to + (uint64_t)p.sizes[i];
+        k++;
+    }
+    publish(r, head, 1 + further);
+}
+
+// push_task is push_sized for the usual task: few enough arguments that their
+// sizes lie one behind the other in slots that do not wrap, whichever of them
+// are literals.
+static inline __attribute__((always_inline)) void push_task(int kind, int flag, uint64_t at, uint64_t token, uint64_t entry, struct task_params p) {
+    struct ring *r = my_ring();
+    if (!r) return;
+    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed), i = head & r->mask;
+    enum { MOST = 4 }; // slots
+    if (__builtin_expect(p.n > (MOST - 1) * SLOT_WORDS || !p.types || head + MOST - r->seen > r->mask + 1 || i + MOST > r->mask + 1, 0)) {
+        push_sized(kind, flag, 0, at, token, entry, p);
+        return;
+    }
+    uint64_t *slot = r->slots[i], *sizes = slot + SLOT_WORDS, *next = sizes;
+    for (int32_t a = 0; a < p.n; a++) {
+        *next = (uint64_t)p.sizes[a];
+        next += !(p.types[a] & ARG_LITERAL);
+    }
+    uint64_t n = (uint64_t)(next - sizes), further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
+    slot[0] = header(kind, flag, n, further, 0);
+    slot[1] = at;
+    slot[2] = token;
+    slot[3] = entry;
+    publish(r, head, 1 + further);
+}
+
+// ---- callbacks of both dialects -------------------------------------------
+
+static void on_thread_init(tool_data *thread) {
+    (void)thread;
+    if (on()) push(EVENT_THREAD_START, 0, 0, ticks(), 0, 0);
+}
+
+static void on_thread_finalize(tool_data *thread) {
+    (void)thread;
+    if (on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
+}
+
+static inline __attribute__((always_inline)) void describe(int kind, int flag, uint64_t at, void *task, uint64_t token) {
+    struct task_params p = {0};
+    uint64_t entry = 0;
+    if (library.params) p = library.params(task);
+    if (library.meta) entry = (uint64_t)library.meta(task).entry;
+    if (kind == EVENT_CLAIM) entry = (uint64_t)(uintptr_t)task;
+    push_task(kind, flag, at, token, entry, p);
+}
+
+static void on_task_create(void *task, tool_data *data, const void *caller) {
+    (void)caller;
+    if (!on() || !data) return;
+    data->value = name();
+    describe(EVENT_CREATE, TASK_LOCAL, ticks(), task, data->value);
+}
+
+// start notes a task's beginning. A task that was created here has a name already;
+// one that came from another rank, or from the patched library, which names none,
+// gets one now and is described.
+static inline void start(void *task, int flag, tool_data *data) {
+    struct ring *r = my_ring();
+    if (!r) return;
+    uint64_t at = ticks();
+    if (library.patched || flag != TASK_LOCAL || !data->value) {
+        data->value = name();
+        describe(library.patched && flag == TASK_LOCAL ? EVENT_CLAIM : EVENT_ARRIVE, flag, at, task, data->value);
+    } else {
+        atomic_store_explicit(&r->started, atomic_load_explicit(&r->started, memory_order_relaxed) + 1, memory_order_relaxed);
+    }
+    begin_run(r, data->value, at);
+}
+
+static void on_task_schedule(void *task, int flag, tool_data *data, int what, void *prior, int prior_flag, tool_data *prior_data) {
+    (void)prior, (void)prior_flag, (void)prior_data;
+    if (!on() || !data) return;
+    switch (what) {
+    case SCHEDULE_START:
+    case SCHEDULE_YIELD: start(task, flag, data); break;
+    case SCHEDULE_END:
+    case SCHEDULE_CANCEL: end_run(EVENT_RUN, flag, data->value); break;
+    }
+}
+
+static void on_sync_region(int type, int status, tool_data *thread, const void *caller) {
+    (void)type, (void)thread, (void)caller;
+    if (on()) push_wait(status == SYNC_START ? EVENT_WAIT_START : EVENT_WAIT_END, 0, 0);
+}
+
+// ---- decisions, asked for by the communication thread ---------------------
+
+// task_words appends what the tool keeps with each task: the token of one of
+// our own, the predicted seconds of one that came. 0 where the library does not
+// know the task any more.
+static uint64_t *task_words(uint64_t *words, const int32_t *tasks, int32_t n) {
+    for (int32_t i = 0; i < n; i++) {
+        tool_data *data = library.data ? library.data(tasks[i]) : NULL;
+        *words++ = data ? data->value : 0;
+    }
+    return words;
+}
+
+// The library exchanges loads and asks for moves hundreds of times a second. Most
+// of the answers are as before: the load of a queue by what its tasks took on
+// average a moment ago, and no move from a rank that is not above the mean, or
+// that had none to make a moment ago. Only the communication thread is here.
+enum { LOAD_HOLDS = 20000000, NO_MOVE_HOLDS = 5000000 }; // ns
+
+static struct {
+    uint64_t loaded, refused; // when Go was asked for the load, and had no move
+    double each;              // predicted microseconds of a task in the queue then
+} asked;
+
+static int32_t scaled(int32_t tasks) {
+    double load = asked.each * tasks;
+    return load < INT32_MAX ? (int32_t)load : INT32_MAX;
+}
+
+// gives tells whether this rank may have something to give.
+static int gives(const int32_t *load) {
+    double sum = 0;
+    for (int32_t i = 0; i < tool.process.ranks; i++) sum += load[i];
+    if ((double)load[tool.process.rank] * tool.process.ranks <= sum) return 0;
+    return nanoseconds(CLOCK_MONOTONIC) - asked.refused >= NO_MOVE_HOLDS;
+}
+
+static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, int32_t copies_n,
+                             int32_t *stolen, int32_t stolen_n, int32_t *stolen_copies, int32_t stolen_copies_n) {
+    (void)copies, (void)copies_n, (void)stolen_copies, (void)stolen_copies_n;
+    int32_t load = local_n + stolen_n;
+    uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+    if (on() && load > 0 && now - asked.loaded < LOAD_HOLDS) return scaled(load);
+    uint64_t *words = on() ? malloc(sizeof *words * (size_t)(load + 1)) : NULL;
+    if (!words) return load;
+    task_words(task_words(words, local, local_n), stolen, stolen_n);
+    int32_t tasks = load;
+    load = chamtool_go_load(words, local_n, stolen_n);
+    free(words);
+    if (tasks > 0) asked.loaded = now, asked.each = (double)load / tasks;
+    return load;
+}
+
+static void on_offload_counts(int32_t *counts, const int32_t *load, int32_t local, int32_t stolen) {
+    (void)stolen;
+    if (!on() || !gives(load)) return;
+    chamtool_go_offload(counts, (int32_t *)load, local);
+    for (int32_t i = 0; i < tool.process.ranks; i++)
+        if (counts[i] > 0) return;
+    asked.refused = nanoseconds(CLOCK_MONOTONIC);
+}
+
+static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *n) {
+    (void)stolen;
+    *n = 0;
+    if (!on() || local <= 0 || !gives(load)) return NULL;
+    struct migration *moves = malloc(sizeof *moves * (size_t)local);
+    int32_t *chosen = malloc(2 * sizeof *chosen * (size_t)local);
+    uint64_t *words = malloc(sizeof *words * (size_t)local);
+    if (moves && chosen && words) {
+        task_words(words, tasks, local);
+        *n = chamtool_go_select((int32_t *)load, words, local, chosen, chosen + local);
+        for (int32_t i = 0; i < *n; i++) moves[i] = (struct migration){tasks[chosen[i]], chosen[local + i]};
+    }
+    free(words);
+    free(chosen);
+    if (*n > 0) return moves; // the library frees it
+    asked.refused = nanoseconds(CLOCK_MONOTONIC);
+    free(moves);
+    return NULL;
+}
+
+// A task that moves takes its predicted seconds with it: the receiver counts
+// them in its load before it has learned anything of such a task.
+static void *on_encode(void *task, tool_data *data, int32_t *size) {
+    (void)task;
+    double *seconds = malloc(sizeof *seconds); // the library frees it
+    *size = 0;
+    if (!seconds) return NULL;
+    *seconds = on() && data ? chamtool_go_seconds(data->value) : 0;
+    *size = sizeof *seconds;
+    return seconds;
+}
+
+static void on_decode(void *task, tool_data *data, void *buffer, int32_t size) {
+    (void)task;
+    if (data && size == sizeof data->value) memcpy(&data->value, buffer, sizeof data->value);
+}
+
+// ---- the patched library --------------------------------------------------
+
+// Called from the C++ glue, which alone can take a std::vector by value.
+void chamtool_patched_create(void *task, uint64_t entry, int32_t iteration) {
+    if (!on()) return;
+    struct task_params p = {0};
+    if (library.params) p = library.params(task);
+    push_sized(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, entry, p);
+}
+
+int32_t chamtool_patched_predict(int32_t iteration, int32_t mode, double *values, int32_t room) {
+    return on() ? chamtool_go_predict(iteration, mode, values, room) : 0;
+}
+
+extern void chamtool_patched_callbacks(any_function *create, any_function *predict) __attribute__((weak));
+
+static uint64_t bits(double x) {
+    uint64_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+static void on_iteration_load(int32_t iteration, int32_t thread, double load) {
+    (void)thread;
+    if (on()) push(EVENT_LOAD, 0, iteration, ticks(), 0, bits(load));
+}
+
+static void on_task_time(int32_t iteration, int32_t thread, int task, double seconds) {
+    (void)iteration, (void)thread;
+    if (on()) push(EVENT_TASK_TIME, 0, task, ticks(), 0, bits(seconds));
+}
+
+static _Bool on_train(int32_t iteration, int mode) { return on() && chamtool_go_train(iteration, mode); }
+
+static int on_tasks_per_rank(int32_t iteration) { return on() ? chamtool_go_tasks_per_rank(iteration) : 0; }
+
+// ---- start and stop -------------------------------------------------------
+
+static int (*set_callback)(int event, any_function f);
+
+static void hear(int event, any_function f) {
+    int result = set_callback(event, f);
+    if (result == SET_ERROR || result == SET_NEVER || result == SET_IMPOSSIBLE)
+        fprintf(stderr, "chamtool: rank %d: callback %d is not offered by the library\n", tool.process.rank, event);
+}
+
+static void hear_patched(void) {
+    any_function create, predict;
+    chamtool_patched_callbacks(&create, &predict);
+    hear(CALLBACK_TASK_CREATE, create);
+    hear(CALLBACK_PREDICT, predict);
+    hear(CALLBACK_ITERATION_LOAD, (any_function)on_iteration_load);
+    hear(CALLBACK_TASK_TIME, (any_function)on_task_time);
+    hear(CALLBACK_TRAIN, (any_function)on_train);
+    hear(CALLBACK_TASKS_PER_RANK, (any_function)on_tasks_per_rank);
+}
+
+static void hear_upstream(void) {
+    hear(CALLBACK_TASK_CREATE, (any_function)on_task_create);
+    if (!tool.settings.balance) return;
+    hear(CALLBACK_LOCAL_LOAD, (any_function)on_local_load);
+    hear(CALLBACK_ENCODE, (any_function)on_encode);
+    hear(CALLBACK_DECODE, (any_function)on_decode);
+    if (tool.settings.balance == 1) hear(CALLBACK_OFFLOAD_COUNTS, (any_function)on_offload_counts);
+    if (tool.settings.balance == 2) hear(CALLBACK_MIGRATION, (any_function)on_migration);
+}
+
+static int initialize(lookup_function lookup, tool_data *data) {
+    (void)data;
+    struct rank_info *(*info)(void) = (struct rank_info * (*)(void)) lookup("cham_t_get_rank_info");
+    set_callback = (int (*)(int, any_function))lookup("cham_t_set_callback");
+    library.params = (struct task_params(*)(void *))lookup("cham_t_get_task_param_info");
+    library.data = (tool_data * (*)(int32_t)) lookup("cham_t_get_task_data");
+    library.meta = (struct task_meta(*)(void *))lookup("cham_t_get_task_meta_info");
+    if (!set_callback) {
+        fprintf(stderr, "chamtool: the library offers no cham_t_set_callback: the tool stays off\n");
+        return 0;
+    }
+    struct rank_info *rank = info ? info() : NULL;
+    tool.process.rank = rank ? rank->rank : 0;
+    tool.process.ranks = rank ? rank->size : 1;
+    library.patched = library.meta == NULL;
+    if (library.patched && !chamtool_patched_callbacks) {
+        fprintf(stderr, "chamtool: rank %d: this is the patched library, and the tool was built without its interface (needs g++): the tool stays off\n", tool.process.rank);
+        return 0;
+    }
+    tool.process.dialect = library.patched ? DIALECT_PATCHED : DIALECT_UPSTREAM;
+    if (!begin_process()) return 0;
+    hear(CALLBACK_THREAD_INIT, (any_function)on_thread_init);
+    hear(CALLBACK_THREAD_FINALIZE, (any_function)on_thread_finalize);
+    hear(CALLBACK_TASK_SCHEDULE, (any_function)on_task_schedule);
+    hear(CALLBACK_SYNC_REGION, (any_function)on_sync_region);
+    if (library.patched) hear_patched();
+    else hear_upstream();
+    return 1;
+}
+
+static void finalize(tool_data *data) {
+    (void)data;
+    end_process();
+}
+
+static struct start_tool_result result = {initialize, finalize, {0}};
+
+EXPORT struct start_tool_result *cham_t_start_tool(unsigned version) {
+    (void)version;
+    return no_room_for_go() ? NULL : &result;
+}

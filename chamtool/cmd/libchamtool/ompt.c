@@ -1,0 +1,315 @@
+// The front end for OpenMP runtimes that speak OMPT.
+//
+// A task's function is its construct: the return address of its creation. Its
+// features are the integers that the runtime keeps of it: what is firstprivate,
+// and the bounds of a taskloop. They are there when it starts, so that a task is
+// opened by one event and described by a second.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ompt.h"
+#include "ring.h"
+
+enum { MOST_WORDS = 8 };          // of a task's memory that are read: two integers each
+enum { CONTROL_ITERATION = 64 };  // omp_control_tool: an iteration ends here
+
+static struct {
+    int (*memory)(void **block, size_t *size, int number);
+    uintptr_t from, to;               // the runtime's code
+    uint32_t program, library, stack; // the high halves of addresses
+    uintptr_t fixed, fixed_to;        // what a program without PIE has below 4 GB
+    _Atomic uint64_t loops[1 << 10];  // taskloops by number: where they stand in the program
+    _Atomic uint64_t closed;          // tasks created before the last iteration ended
+    _Atomic uint64_t iteration;
+    _Atomic int marked;               // the program says itself where iterations end
+} omp;
+
+// A task's data is its token in the low 52 bits, the number of its taskloop,
+// whether it is the runtime's own, and whether it has begun.
+#define BEGUN (1ull << 63)
+#define RUNTIMES (1ull << 62)
+#define TOKEN ((1ull << 52) - 1)
+
+static inline unsigned loop_of(uint64_t data) { return data >> 52 & 0x3ff; }
+
+// ---- taskloops --------------------------------------------------------------
+
+// in_loop are the taskloops that the thread is in, the innermost last: the data of
+// the task that came to it, and its number.
+static __thread struct { ompt_data *by; unsigned number; } in_loop[16];
+static __thread unsigned loops_deep;
+
+static inline int of_runtime(uint64_t address) { return address >= omp.from && address < omp.to; }
+
+// loop_number is that of the taskloop at an address, 0 where there are too many.
+static unsigned loop_number(uint64_t address) {
+    for (unsigned n = 1; n < sizeof omp.loops / sizeof *omp.loops; n++) {
+        uint64_t there = atomic_load_explicit(&omp.loops[n], memory_order_relaxed);
+        if (there == address) return n;
+        if (there) continue;
+        if (atomic_compare_exchange_strong(&omp.loops[n], &there, address) || there == address) return n;
+    }
+    return 0;
+}
+
+// caller is where the program called the runtime: the first address on the stack
+// that is neither the runtime's nor the tool's.
+static uint64_t caller(void) {
+    void *stack[24];
+    int n = backtrace(stack, 24), i = 1;
+    while (i < n && !of_runtime((uint64_t)(uintptr_t)stack[i])) i++;
+    while (i < n && of_runtime((uint64_t)(uintptr_t)stack[i])) i++;
+    return i < n ? (uint64_t)(uintptr_t)stack[i] : 0;
+}
+
+static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task, uint64_t count, const void *address) {
+    (void)parallel, (void)count;
+    if (work != OMPT_WORK_TASKLOOP || !on()) return;
+    if (endpoint == OMPT_END) {
+        loops_deep -= loops_deep > 0;
+        return;
+    }
+    uint64_t at = (uint64_t)(uintptr_t)address;
+    unsigned number = loop_number(of_runtime(at) ? caller() : at);
+    if (loops_deep < 16) in_loop[loops_deep].by = task, in_loop[loops_deep].number = number;
+    loops_deep++;
+}
+
+// ---- tasks ------------------------------------------------------------------
+
+static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, int flags, int dependences, const void *address) {
+    (void)frame, (void)dependences;
+    if (!on() || !(flags & OMPT_TASK_EXPLICIT)) return;
+    uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address, token = name();
+    unsigned number = 0;
+    if (__builtin_expect(loops_deep > 0 && loops_deep <= 16 && in_loop[loops_deep - 1].by == by, 0)) {
+        number = in_loop[loops_deep - 1].number;
+    } else if (__builtin_expect(of_runtime(entry), 0) && by) {
+        // The runtime halves a long taskloop by tasks of its own, of which this
+        // is a part: the task that runs here is none of the program's.
+        number = loop_of(by->value);
+        if (!(by->value & RUNTIMES)) push(EVENT_RUNTIMES, 1, 0, at, by->value & TOKEN, 0);
+        by->value |= RUNTIMES;
+    }
+    if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
+    task->value = token | (uint64_t)number << 52;
+    push(EVENT_OPEN, 1, 0, at, token, entry);
+}
+
+// integers takes the integers of a word of a task's memory: two of 32 bits, or a
+// small one of 64 and nothing. Addresses, and numbers that are no sizes, are 0. What
+// the compiler leaves between a task's variables may be the half of an address.
+static inline void integers(uint64_t word, uint64_t *out) {
+    uint32_t high = (uint32_t)(word >> 32), low = (uint32_t)word;
+    int address = high - omp.program < 16 || (high + 64 >= omp.library && high <= omp.stack);
+    if ((address && low >= 1 << 24) || word - omp.fixed < omp.fixed_to - omp.fixed) {
+        out[0] = out[1] = 0;
+        return;
+    }
+    if (high < 16 && low >= 1u << 31) { // more than an int
+        out[0] = word, out[1] = 0;
+        return;
+    }
+    out[0] = (uint64_t)(int64_t)(int32_t)low;
+    out[1] = address || high >= 1 << 24 ? 0 : high;
+    if (high >= 1 << 24 && high != UINT32_MAX && low >= 1 << 24) out[0] = 0;
+}
+
+// describe writes what a task works on. The runtime keeps five words of its own
+// before a task's variables, of which the block shows the last two.
+static inline void describe(struct ring *r, uint64_t at, uint64_t task) {
+    uint64_t sizes[2 * MOST_WORDS], n = 0;
+    void *block;
+    size_t size;
+    if (omp.memory && omp.memory(&block, &size, 0)) {
+        uintptr_t from = (uintptr_t)block, skip = from & 7 ? 20 : 8;
+        const uint64_t *word = (const uint64_t *)(from + skip), *end = word + (size > skip ? (size - skip) / 8 : 0);
+        if (loop_of(task) && end - word >= 2) {
+            sizes[n++] = word[1] - word[0]; // its iterations less one, or times the step
+            sizes[n++] = 0;
+            word += 2;
+        }
+        for (; word < end && n < 2 * MOST_WORDS; word++, n += 2) integers(*word, sizes + n);
+        while (n > 0 && sizes[n - 1] == 0) n--;
+    }
+    uint64_t further = (n + SLOT_WORDS - 1) / SLOT_WORDS, head = room(r, 1 + further);
+    if (head == UINT64_MAX) return;
+    uint64_t *slot = r->slots[head & r->mask];
+    slot[0] = header(EVENT_BEGIN, 1, n, further, (int32_t)atomic_load_explicit(&omp.iteration, memory_order_relaxed));
+    slot[1] = at;
+    slot[2] = task & TOKEN;
+    slot[3] = 0;
+    for (uint64_t i = 0; i < n; i++) r->slots[(head + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS] = sizes[i];
+    publish(r, head, 1 + further);
+}
+
+// under_way tells whether a task lies on this thread's stack.
+static inline int under_way(const struct ring *r, uint64_t token) {
+    for (uint64_t i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0; i--)
+        if (r->under_way[i - 1].token == token) return 1;
+    return 0;
+}
+
+static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
+    struct ring *r;
+    if (!on() || !(r = my_ring())) return;
+    switch (status) {
+    case OMPT_TASK_COMPLETE:
+    case OMPT_TASK_CANCEL:
+    case OMPT_TASK_DETACH:
+        if (!(prior->value & BEGUN)) return; // an implicit task, or one that began before there was a tool
+        end_run(EVENT_RUN, 1, prior->value & TOKEN);
+        prior->value = 0;
+        return; // what goes on is on the stack already
+    case OMPT_TASK_SWITCH:
+    case OMPT_TASK_YIELD: break;
+    default: return; // an event that a task waited for
+    }
+    uint64_t token = next ? next->value & TOKEN : 0;
+    if (!token || under_way(r, token)) { // an untied task leaves the thread before its end
+        if (prior->value & BEGUN && under_way(r, prior->value & TOKEN)) end_run(EVENT_PART, 1, prior->value & TOKEN);
+        return;
+    }
+    uint64_t at = ticks();
+    if (!(next->value & BEGUN)) {
+        next->value |= BEGUN;
+        describe(r, at, next->value);
+    }
+    begin_run(r, token, at);
+}
+
+// ---- iterations -------------------------------------------------------------
+
+static __thread uint64_t entered; // the iteration in which this thread came to wait
+
+static uint64_t created(void) {
+    uint64_t n = 0;
+    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) n += atomic_load_explicit(&r->named, memory_order_relaxed);
+    return n;
+}
+
+// iterated closes the iteration under way where tasks were created in it: once,
+// whichever of the threads that wait is the first to go on.
+static void iterated(void) {
+    uint64_t n = created(), before = atomic_load(&omp.closed);
+    if (n <= before || atomic_load(&omp.iteration) != entered) return;
+    if (atomic_compare_exchange_strong(&omp.closed, &before, n)) atomic_fetch_add(&omp.iteration, 1);
+}
+
+// An iteration ends where a thread that is within no explicit task has waited for
+// tasks: at a taskwait, a taskgroup's end or a barrier.
+static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
+    (void)kind, (void)parallel, (void)task, (void)address;
+    struct ring *r;
+    if (!on() || !(r = my_ring())) return;
+    if (endpoint == OMPT_BEGIN) {
+        if (r->depth == 0) entered = atomic_load(&omp.iteration);
+        push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
+        return;
+    }
+    if (r->depth == 0 && !atomic_load_explicit(&omp.marked, memory_order_relaxed)) iterated();
+    push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&omp.iteration));
+}
+
+static int on_control(uint64_t command, uint64_t modifier, void *arg, const void *address) {
+    (void)modifier, (void)arg, (void)address;
+    if (command != CONTROL_ITERATION || !on()) return 0;
+    atomic_store(&omp.marked, 1);
+    entered = atomic_load(&omp.iteration);
+    iterated();
+    push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
+    push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&omp.iteration));
+    return 0;
+}
+
+// ---- threads ----------------------------------------------------------------
+
+static void on_thread_begin(int kind, ompt_data *thread) {
+    (void)kind, (void)thread;
+    if (on()) push(EVENT_THREAD_START, 0, 0, ticks(), 0, 0);
+}
+
+static void on_thread_end(ompt_data *thread) {
+    (void)thread;
+    if (on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
+}
+
+// ---- start and stop ---------------------------------------------------------
+
+// number reads the first of the launchers' variables that is set.
+static int32_t number(const char *const *names, int32_t otherwise) {
+    for (; *names; names++) {
+        const char *value = getenv(*names);
+        if (value && *value) return (int32_t)strtol(value, NULL, 10);
+    }
+    return otherwise;
+}
+
+static int code_of(struct dl_phdr_info *info, size_t size, void *address) {
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, to = from + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type != PT_LOAD || (uintptr_t)address < from || (uintptr_t)address >= to) continue;
+        omp.from = from, omp.to = to;
+        return 1;
+    }
+    return 0;
+}
+
+// program_at learns where the program itself is loaded: the loader lists it first.
+static int program_at(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size, (void)unused;
+    uintptr_t from = UINTPTR_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_addr + info->dlpi_phdr[i].p_vaddr < from) from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    omp.program = (uint32_t)((uint64_t)from >> 32);
+    if (omp.program == 0) omp.program = UINT32_MAX - 16, omp.fixed = from, omp.fixed_to = (uintptr_t)sbrk(0) + (1 << 26);
+    return 1;
+}
+
+static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
+    (void)device, (void)data;
+    static const char *const rank[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
+    int (*set)(int, ompt_function) = (int (*)(int, ompt_function))lookup("ompt_set_callback");
+    if (!set) return 0;
+    omp.memory = (int (*)(void **, size_t *, int))lookup("ompt_get_task_memory");
+    dl_iterate_phdr(code_of, (void *)(uintptr_t)lookup);
+    dl_iterate_phdr(program_at, NULL);
+    omp.library = (uint32_t)((uint64_t)omp.from >> 32), omp.stack = (uint32_t)((uint64_t)(uintptr_t)&set >> 32);
+    void *warm[1];
+    backtrace(warm, 1); // loads the unwinder now and not in a callback
+    tool.process.rank = number(rank, 0), tool.process.ranks = number(ranks, 1);
+    tool.process.dialect = DIALECT_OMPT;
+    if (!begin_process()) return 0;
+    const struct { int event; ompt_function call; const char *name; } all[] = {
+        {OMPT_THREAD_BEGIN, (ompt_function)on_thread_begin, "thread begin"}, {OMPT_THREAD_END, (ompt_function)on_thread_end, "thread end"},
+        {OMPT_TASK_CREATE, (ompt_function)on_task_create, "task create"}, {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule, "task schedule"},
+        {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
+        {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (set(all[i].event, all[i].call) < OMPT_SET_SOMETIMES)
+            fprintf(stderr, "chamtool: rank %d: the OpenMP runtime does not tell of \"%s\"\n", tool.process.rank, all[i].name);
+    return 1;
+}
+
+static void finalize(ompt_data *data) {
+    (void)data;
+    end_process();
+}
+
+static struct ompt_start_tool_result result = {initialize, finalize, {0}};
+
+// A program of the Chameleon library runs on an OpenMP runtime too: there the
+// other front end tells more.
+EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime) {
+    (void)version, (void)runtime;
+    if (dlsym(RTLD_DEFAULT, "chameleon_init")) return NULL;
+    return no_room_for_go() ? NULL : &result;
+}

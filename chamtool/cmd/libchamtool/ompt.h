@@ -1,0 +1,45 @@
+// The tools interface of OpenMP, as far as the tool uses it, written from the
+// specification: OpenMP 5.2, section 19 (OMPT); names are shortened.
+#ifndef CHAMTOOL_OMPT_H
+#define CHAMTOOL_OMPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef union { uint64_t value; void *ptr; } ompt_data;
+typedef void (*ompt_function)(void);
+typedef ompt_function (*ompt_lookup)(const char *name);
+
+struct ompt_start_tool_result {
+    int (*initialize)(ompt_lookup lookup, int initial_device, ompt_data *data);
+    void (*finalize)(ompt_data *data);
+    ompt_data data;
+};
+
+enum { // ompt_callbacks_t
+    OMPT_THREAD_BEGIN = 1,
+    OMPT_THREAD_END = 2,
+    OMPT_TASK_CREATE = 5,
+    OMPT_TASK_SCHEDULE = 6,
+    OMPT_CONTROL_TOOL = 11,
+    OMPT_WORK = 20,
+    OMPT_SYNC_REGION = 23,
+};
+
+enum { OMPT_BEGIN = 1, OMPT_END = 2 }; // ompt_scope_endpoint_t
+
+enum { OMPT_WORK_TASKLOOP = 7 }; // of ompt_work_t
+
+enum { OMPT_TASK_EXPLICIT = 0x4 }; // of ompt_task_flag_t
+
+enum { // ompt_task_status_t
+    OMPT_TASK_COMPLETE = 1,
+    OMPT_TASK_YIELD = 2,
+    OMPT_TASK_CANCEL = 3,
+    OMPT_TASK_DETACH = 4,
+    OMPT_TASK_SWITCH = 7,
+};
+
+enum { OMPT_SET_SOMETIMES = 3 }; // of ompt_set_result_t; less is error, never, impossible
+
+#endif

@@ -1,0 +1,154 @@
+// What a thread of the program does for an event: no lock, no allocation, no
+// system call, but once a thread and where the reader is behind. Both front ends
+// write their events by these functions.
+#ifndef CHAMTOOL_RING_H
+#define CHAMTOOL_RING_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include "tool.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+#define HIDDEN __attribute__((visibility("hidden")))
+
+// tool is the process.
+extern struct tool {
+    _Atomic int on;
+    struct process process;
+    struct settings settings;
+    _Atomic(struct ring *) rings;
+    _Atomic uint64_t lanes;
+    _Atomic uint64_t unplaced;
+    pthread_key_t leave;
+} tool HIDDEN;
+
+// mine is this thread's ring; NULL before its first event.
+extern __thread struct ring *mine HIDDEN __attribute__((tls_model("initial-exec")));
+
+int begin_process(void) HIDDEN;      // of tool.process; starts the reader; 0 where the tool stays off
+void end_process(void) HIDDEN;       // the last events, the logs
+int no_room_for_go(void) HIDDEN;     // says so, once, where Go was not started
+struct ring *first_ring(void) HIDDEN; // this thread's; NULL where there is no memory
+void look_back(struct ring *r, uint64_t head) HIDDEN;
+void lose(uint64_t token, int ended) HIDDEN; // a task that began and did not end, or the other way round
+
+static inline int on(void) { return atomic_load_explicit(&tool.on, memory_order_relaxed); }
+
+static uint64_t nanoseconds(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t ticks(void) {
+#if defined(__x86_64__)
+    if (__builtin_expect(tool.process.tsc, 1)) return __rdtsc();
+#endif
+    return nanoseconds(CLOCK_MONOTONIC);
+}
+
+static inline struct ring *my_ring(void) { return __builtin_expect(mine != NULL, 1) ? mine : first_ring(); }
+
+// room returns the head of a ring with place for n slots, or UINT64_MAX.
+static inline uint64_t room(struct ring *r, uint64_t n) {
+    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    if (__builtin_expect(head + n - r->seen > r->mask + 1, 0)) {
+        r->seen = atomic_load_explicit(&r->tail, memory_order_acquire);
+        if (head + n - r->seen > r->mask + 1) {
+            atomic_store_explicit(&r->dropped, atomic_load_explicit(&r->dropped, memory_order_relaxed) + 1, memory_order_relaxed);
+            return UINT64_MAX;
+        }
+    }
+    return head;
+}
+
+// publish shows the reader n more slots. Now and then it looks whether the
+// reader is behind, and only then wakes it.
+static inline void publish(struct ring *r, uint64_t head, uint64_t n) {
+    atomic_store_explicit(&r->head, head + n, memory_order_release);
+    if (__builtin_expect((head ^ (head + n)) & r->quarter, 0)) look_back(r, head + n);
+}
+
+static inline uint64_t header(int kind, int flag, uint64_t sizes, uint64_t further, int32_t number) {
+    return (uint64_t)kind | (uint64_t)(flag & 0xff) << 8 | sizes << 16 | further << 24 | (uint64_t)(uint32_t)number << 32;
+}
+
+static inline void push(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t word3) {
+    struct ring *r = my_ring();
+    uint64_t head;
+    if (!r || (head = room(r, 1)) == UINT64_MAX) return;
+    uint64_t *slot = r->slots[head & r->mask];
+    slot[0] = header(kind, flag, 0, 0, number);
+    slot[1] = at;
+    slot[2] = token;
+    slot[3] = word3;
+    publish(r, head, 1);
+}
+
+// name gives a task an identity that no other task of this process has.
+static inline uint64_t name(void) {
+    struct ring *r = my_ring();
+    if (!r) return 0;
+    uint64_t n = atomic_load_explicit(&r->named, memory_order_relaxed) + 1;
+    atomic_store_explicit(&r->named, n, memory_order_relaxed);
+    return (r->lane + 1) << 40 | (n & 0xffffffffff);
+}
+
+// begin_run notes a task's beginning; what it was is told when it ends.
+static inline void begin_run(struct ring *r, uint64_t token, uint64_t at) {
+    uint64_t cpu = 0;
+    if (tool.settings.cpu_every && ++r->unsampled >= tool.settings.cpu_every) {
+        r->unsampled = 0;
+        cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    }
+    if (r->depth < MOST_NESTED) r->under_way[r->depth] = (struct under_way){token, at, cpu};
+    r->depth++;
+}
+
+// push_run writes a run, or a part of one; its CPU time, where it was taken, goes
+// as a size does.
+static inline void push_run(struct ring *r, int kind, int flag, struct under_way *run, uint64_t end, uint64_t cpu) {
+    uint64_t further = cpu != 0, head = room(r, 1 + further);
+    if (head == UINT64_MAX) return;
+    int32_t place = (int32_t)((uint32_t)r->depth << 24 | (uint32_t)((sched_getcpu() + 1) & 0xffffff));
+    uint64_t *slot = r->slots[head & r->mask];
+    slot[0] = header(kind, flag, further, further, place);
+    slot[1] = run->start;
+    slot[2] = run->token;
+    slot[3] = end;
+    if (further) r->slots[(head + 1) & r->mask][0] = cpu;
+    publish(r, head, 1 + further);
+}
+
+// end_run tells of the run of a task, or of a part of it. Those that began within
+// it and have not ended never will.
+static inline void end_run(int kind, int flag, uint64_t token) {
+    uint64_t at = ticks(), i, cpu = 0;
+    struct ring *r = my_ring();
+    if (!r) return;
+    for (i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0 && r->under_way[i - 1].token != token; i--) {}
+    if (__builtin_expect(i == 0 || r->depth > MOST_NESTED, 0)) { // nested too deep, or it began before there was a tool
+        if (r->depth > MOST_NESTED) r->depth--;
+        lose(token, 1);
+        return;
+    }
+    while (__builtin_expect(r->depth > i, 0)) lose(r->under_way[--r->depth].token, 0);
+    struct under_way *run = &r->under_way[--r->depth];
+    if (run->cpu) cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - run->cpu;
+    push_run(r, kind, flag, run, at, cpu);
+}
+
+// push_wait tells that the thread comes to a place where it waits, or leaves it,
+// within the tasks that it has under way.
+static inline void push_wait(int kind, int flag, uint64_t iteration) {
+    struct ring *r = my_ring();
+    if (r) push(kind, flag, (int32_t)r->depth, ticks(), 0, iteration);
+}
+
+#endif

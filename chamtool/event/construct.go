@@ -1,0 +1,111 @@
+package event
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Construct names what stands at the return address of a call, given as the offset
+// from where the file is loaded: ":function (file.c:57)" where the file has lines,
+// ":function+0x1f" where it has symbols, else "+0x1234". The function is the one
+// of the program's text, not what a compiler made of a part of it.
+func (f *Symbols) Construct(offset uint64) string {
+	address := f.base + offset
+	if file, line := f.line(address - 1); line > 0 {
+		if name := f.enclosing(file, line); name != "" {
+			return fmt.Sprintf(":%s (%s:%d)", name, filepath.Base(file), line)
+		}
+		return fmt.Sprintf(":%s:%d", filepath.Base(file), line)
+	}
+	i, _ := slices.BinarySearch(f.starts, address) // behind the last that begins before it
+	if i == 0 || address > f.starts[i-1]+f.names[f.starts[i-1]].size {
+		return fmt.Sprintf("+%#x", offset)
+	}
+	return fmt.Sprintf(":%s+%#x", f.names[f.starts[i-1]].name, address-f.starts[i-1])
+}
+
+// line is where the code at a linked address stands, by DWARF; 0 where the file
+// does not tell.
+func (f *Symbols) line(address uint64) (file string, line int) {
+	if f.debug == nil {
+		return "", 0
+	}
+	unit, err := f.debug.Reader().SeekPC(address)
+	if err != nil {
+		return "", 0
+	}
+	lines, err := f.debug.LineReader(unit)
+	if err != nil || lines == nil {
+		return "", 0
+	}
+	var at dwarf.LineEntry
+	if lines.SeekPC(address, &at) != nil || at.File == nil {
+		return "", 0
+	}
+	return at.File.Name, at.Line
+}
+
+// text is a function of the program's text.
+type text struct {
+	name, file string
+	line       int
+}
+
+// enclosing is the last function of a file that is declared at or before a line.
+func (f *Symbols) enclosing(file string, line int) string {
+	if f.texts == nil {
+		f.texts = texts(f.debug)
+	}
+	best := text{}
+	for _, t := range f.texts {
+		if t.file == file && t.line <= line && t.line > best.line {
+			best = t
+		}
+	}
+	return best.name
+}
+
+// texts are the functions that DWARF tells of, without those of compilers.
+func texts(d *dwarf.Data) []text {
+	out := []text{}
+	var files []*dwarf.LineFile
+	for r := d.Reader(); ; {
+		e, err := r.Next()
+		if e == nil || err != nil {
+			return out
+		}
+		switch e.Tag {
+		case dwarf.TagCompileUnit:
+			files = nil
+			if lines, err := d.LineReader(e); err == nil && lines != nil {
+				files = lines.Files()
+			}
+		case dwarf.TagSubprogram:
+			name, _ := e.Val(dwarf.AttrName).(string)
+			file, _ := e.Val(dwarf.AttrDeclFile).(int64)
+			line, _ := e.Val(dwarf.AttrDeclLine).(int64)
+			made := strings.HasPrefix(name, ".") || strings.Contains(name, ".omp_outlined") || strings.Contains(name, "._omp_fn")
+			if name != "" && !made && line > 0 && file >= 0 && int(file) < len(files) && files[file] != nil {
+				out = append(out, text{name, files[file].Name, int(line)})
+			}
+		}
+	}
+}
+
+// plain is a symbol as the program's text has it.
+func plain(symbol string) string { return demangle.Filter(symbol, demangle.NoParams) }
+
+// debugOf is what a file tells of its text, nil where it tells nothing.
+func debugOf(f *elf.File) *dwarf.Data {
+	d, err := f.DWARF()
+	if err != nil {
+		return nil
+	}
+	return d
+}

@@ -1,0 +1,205 @@
+package host_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/chamtool/job"
+	"github.com/foretime/foretime/shared/stats"
+)
+
+// needOpenMP skips where there is no clang with its OpenMP runtime.
+func needOpenMP(t *testing.T) {
+	t.Helper()
+	probe := filepath.Join(t.TempDir(), "probe")
+	cmd := exec.Command("clang", "-fopenmp", "-x", "c", "-o", probe, "-")
+	cmd.Stdin = strings.NewReader("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
+	if cmd.Run() != nil {
+		t.Skip("needs clang and its OpenMP: install with apt-get install clang libomp-dev")
+	}
+}
+
+// underOMPT runs a program with the tool in its OpenMP runtime, and returns what it
+// printed and its folder of logs.
+func underOMPT(t *testing.T, env []string, program string, args ...string) (stdout, logs string) {
+	t.Helper()
+	lib, _ := need(t)
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "OMP_TOOL_LIBRARIES="+lib, "OMP_NUM_THREADS=3", "HOME="+dir, "CHAMTOOL_HOME="+dir)
+	cmd.Env = append(cmd.Env, env...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, stderr.String())
+	}
+	return string(out), filepath.Join(dir, "logs")
+}
+
+// example compiles a program of the examples.
+func example(t *testing.T, compiler, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	compile(t, "", compiler, "-fopenmp", "-O2", "-g", "-Wall", "-Werror", "-o", path, "../examples/"+name+".c", "-lm")
+	return path
+}
+
+func rankOf(t *testing.T, logs string) job.Rank {
+	t.Helper()
+	j, err := job.Load(t.Context(), logs)
+	if err != nil || len(j.Reasons) > 0 {
+		t.Fatal(err, j)
+	}
+	return j.Ranks[0]
+}
+
+// counted compares the tool's counts with the program's own.
+func counted(t *testing.T, r job.Rank, tasks uint64, iterations int) {
+	t.Helper()
+	s := r.Summary
+	if s.Created != tasks || s.Started != tasks || s.Ended != tasks || uint64(len(r.Log.Rows)) != tasks {
+		t.Errorf("%d created, %d started, %d ended, %d logged, the program counted %d", s.Created, s.Started, s.Ended, len(r.Log.Rows), tasks)
+	}
+	if s.Dropped+s.Incomplete+s.Bad != 0 || s.Dialect != "openmp" || s.Threads != s.Left || s.Waits != s.WaitsLeft {
+		t.Errorf("%+v", s)
+	}
+	if s.Iterations != iterations {
+		t.Errorf("%d iterations, want %d", s.Iterations, iterations)
+	}
+}
+
+// Three textbook programs under libomp, by clang and, with libomp in the place of
+// its own runtime, by gcc: each task is counted as the program counts it, and named
+// by its function and line.
+func TestRealOpenMP(t *testing.T) {
+	needOpenMP(t)
+	for _, tt := range []struct {
+		program    string
+		args       []string
+		iterations int
+		functions  []string
+	}{
+		{"cholesky", []string{"8", "20"}, 20, []string{"main (cholesky.c:", "main (cholesky.c:", "main (cholesky.c:"}},
+		{"queens", []string{"10", "4"}, 7, []string{"search (queens.c:"}},
+		{"heat", []string{"256", "64"}, 64, []string{"step (heat.c:"}},
+	} {
+		for _, compiler := range []string{"clang", "gcc"} {
+			t.Run(tt.program+"/"+compiler, func(t *testing.T) {
+				env := []string{}
+				if compiler == "gcc" {
+					env = append(env, "LD_PRELOAD=libomp.so.5")
+				}
+				out, logs := underOMPT(t, env, example(t, compiler, tt.program), tt.args...)
+				var tasks uint64
+				if _, err := fmt.Sscanf(out, "tasks %d,", &tasks); err != nil || tasks == 0 {
+					t.Fatalf("%v: %q", err, out)
+				}
+				r := rankOf(t, logs)
+				counted(t, r, tasks, tt.iterations)
+				if len(r.Summary.Entries) != len(tt.functions) {
+					t.Fatalf("functions %+v", r.Summary.Entries)
+				}
+				for i, f := range r.Summary.Entries {
+					// gcc puts a function into its caller, and tells the caller's line.
+					if want := tt.program + ":" + tt.functions[i]; !strings.HasPrefix(f.Name, want) && !(compiler == "gcc" && strings.HasPrefix(f.Name, tt.program+":main (")) {
+						t.Errorf("function %q", f.Name)
+					}
+				}
+			})
+		}
+	}
+}
+
+// The numbers that a task carries tell its time: tasks of one construct and of
+// unlike work are told apart, and equal numbers took equal work.
+func TestRealOpenMPFeatures(t *testing.T) {
+	needOpenMP(t)
+	_, logs := underOMPT(t, nil, example(t, "clang", "cholesky"), "10", "20")
+	byWork := map[string]map[string][]float64{}
+	for _, r := range rankOf(t, logs).Log.Rows[500:] {
+		sizes, _ := r.Sizes.MarshalText()
+		if byWork[r.Entry] == nil {
+			byWork[r.Entry] = map[string][]float64{}
+		}
+		byWork[r.Entry][string(sizes)] = append(byWork[r.Entry][string(sizes)], r.Seconds)
+	}
+	for function, classes := range byWork {
+		least, most := 1e9, 0.0
+		for _, seconds := range classes {
+			m := stats.Median(seconds)
+			least, most = min(least, m), max(most, m)
+		}
+		if len(classes) < 4 || most < 3*least {
+			t.Errorf("%s: %d classes, medians from %v to %v s", function, len(classes), least, most)
+		}
+	}
+}
+
+// A program that nobody here made, as Debian builds it: an aligner of protein
+// sequences, whose calls for tasks are counted by a library between it and gcc's
+// own runtime.
+func TestRealOpenMPKalign(t *testing.T) {
+	needOpenMP(t)
+	program := "/usr/lib/kalign/kalign-plain"
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("needs kalign: install with apt-get install kalign")
+	}
+	dir := t.TempDir()
+	counter, sequences := filepath.Join(dir, "counter.so"), filepath.Join(dir, "in.fa")
+	compile(t, `
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+static _Atomic long tasks;
+void GOMP_task(void (*f)(void *), void *d, void (*c)(void *, void *), long s, long a, _Bool i, unsigned g, void **p, int q) {
+    void (*real)(void (*)(void *), void *, void (*)(void *, void *), long, long, _Bool, unsigned, void **, int) = dlsym(RTLD_NEXT, "GOMP_task");
+    tasks++;
+    real(f, d, c, s, a, i, g, p, q);
+}
+__attribute__((destructor)) static void tell(void) { fprintf(stderr, "counted %ld\n", tasks); }`, "gcc", "-shared", "-fPIC", "-x", "c", "-o", counter, "-", "-ldl")
+	if err := os.WriteFile(sequences, fasta(120), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-n", "3", "-i", sequences, "-o", filepath.Join(dir, "out.fa")}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = append(cmd.Environ(), "LD_PRELOAD="+counter, "OMP_NUM_THREADS=3")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var tasks uint64
+	if _, said, ok := strings.Cut(string(out), "counted "); ok {
+		fmt.Sscan(said, &tasks)
+	}
+	if tasks < 50 {
+		t.Fatalf("%d tasks counted: %s", tasks, out)
+	}
+	_, logs := underOMPT(t, []string{"LD_PRELOAD=libomp.so.5"}, program, args...)
+	r := rankOf(t, logs)
+	counted(t, r, tasks, r.Summary.Iterations)
+}
+
+// fasta is a family of sequences of unlike lengths, in FASTA.
+func fasta(n int) []byte {
+	var b strings.Builder
+	seed := uint32(7)
+	draw := func(below uint32) uint32 { seed = seed*1664525 + 1013904223; return (seed >> 8) % below }
+	for i := range n {
+		fmt.Fprintf(&b, ">s%d\n", i)
+		for p := range 80 + draw(220) {
+			letter := "ACDEFGHIKLMNPQRSTVWY"[(p*p/3+p)%20]
+			if draw(10) < 4 {
+				letter = "ACDEFGHIKLMNPQRSTVWY"[draw(20)]
+			}
+			b.WriteByte(letter)
+		}
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,23 @@
+package session
+
+import (
+	"slices"
+	"testing"
+)
+
+// Numbers that all tasks have alike take no place, and a place once taken stays.
+func TestVaried(t *testing.T) {
+	var v varied
+	for _, tt := range []struct{ in, want []int64 }{
+		{[]int64{5, 1, 9}, nil},
+		{[]int64{5, 1, 9}, nil},
+		{[]int64{5, 1, 8}, []int64{8}},
+		{[]int64{6, 1, 8}, []int64{8, 6}},
+		{[]int64{5, 1}, []int64{0, 5}},
+		{[]int64{5, 1, 9, 3}, []int64{9, 5, 3}},
+	} {
+		if got := v.of(tt.in); !slices.Equal(got, tt.want) {
+			t.Errorf("%v: %v, want %v", tt.in, got, tt.want)
+		}
+	}
+}
