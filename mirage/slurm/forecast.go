@@ -1,8 +1,7 @@
 package slurm
 
 import (
-	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
@@ -11,10 +10,6 @@ import (
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
-
-// unlimited is the limit, in seconds of the cluster, of a job without one: a
-// year.
-const unlimited = 365 * 86400
 
 // forecast predicts the waits of a successor submitted now, in policy time,
 // by simulating the queue as it was last seen.
@@ -59,6 +54,25 @@ func (p *Provisioner) detail(row *trace.Job, j *Job) {
 	}
 }
 
+// OpenJobs reads what squeue --json prints as the rows of a log: the jobs that run and
+// those that wait for room. The error wraps ErrAnswer.
+func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
+	jobs, err := ParseQueue(b)
+	if err != nil {
+		return nil, err
+	}
+	st := standing(counted(jobs, unit), trace.Never, scale{0, 1}, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
+		row.ID, row.Name, row.Partition, row.Need = strconv.FormatInt(j.ID, 10), j.Name, j.Partition, trace.NeedOf(j.TRES)
+	})
+	for i := range st.Running {
+		st.Running[i].End = trace.Never
+	}
+	for i := range st.Pending {
+		st.Pending[i].Start, st.Pending[i].End, st.Pending[i].NoStart = trace.Never, trace.Never, true
+	}
+	return append(st.Running, st.Pending...), nil
+}
+
 // ageless takes the points for age out of the priorities that Slurm tells, where
 // the rules build on those: the simulator adds its own.
 func ageless(pending []trace.Job, now int64, r *cluster.Rules) {
@@ -83,7 +97,7 @@ func standing(jobs []Job, now int64, m scale, own func(int64) bool, detail func(
 		j := &jobs[i]
 		limit := j.Limit.Seconds()
 		if limit <= 0 {
-			limit = unlimited
+			limit = trace.Unlimited
 		}
 		row := trace.Job{
 			User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
@@ -108,21 +122,5 @@ func standing(jobs []Job, now int64, m scale, own func(int64) bool, detail func(
 	return st
 }
 
-// heldBack are the reasons, as Slurm prints them, for which a pending job would
-// not start though there were room for it.
-var heldBack = []string{
-	"JobHeldUser", "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "BeginTime",
-	"PartitionDown", "PartitionInactive", "PartitionNodeLimit", "PartitionTimeLimit",
-	"BadConstraints", "AccountNotAllowed", "InvalidAccount", "InvalidQOS", "Reservation", "ReservationDeleted",
-	"JobArrayTaskLimit",
-}
-
-// limits are how the reasons begin for which a pending job waits until others of
-// its quality of service or its association end.
-var limits = []string{"QOS", "Assoc"}
-
 // Held says that a pending job waits for something other than room.
-func (j *Job) Held() bool {
-	return slices.Contains(heldBack, j.Reason) ||
-		slices.ContainsFunc(limits, func(l string) bool { return strings.HasPrefix(j.Reason, l) })
-}
+func (j *Job) Held() bool { return trace.Held(j.Reason) }

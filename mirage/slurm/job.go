@@ -17,23 +17,6 @@ import (
 // ErrAnswer is returned when a Slurm command's answer cannot be understood.
 var ErrAnswer = errors.New("answer not understood")
 
-// State is what a job is doing, in the long form that Slurm prints
-// (squeue(1), JOB STATE CODES).
-type State string
-
-// Pending says that the job waits in the queue.
-func (s State) Pending() bool {
-	return slices.Contains([]State{"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}, s)
-}
-
-// Running says that the job holds nodes.
-func (s State) Running() bool {
-	return slices.Contains([]State{"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT"}, s)
-}
-
-// Over says that the job will not run any more.
-func (s State) Over() bool { return !s.Pending() && !s.Running() }
-
 // Job is a job as Slurm describes it.
 type Job struct {
 	ID      int64
@@ -42,7 +25,7 @@ type Job struct {
 	Comment string
 	// Partition may be a list, with commas, while the job is pending.
 	Partition string
-	State     State
+	State     trace.State
 	Nodes     int
 	TRES      string        // trackable resources: allocated, or else asked for
 	On        string        // list of the nodes it holds
@@ -109,7 +92,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 
 // state is a state as Slurm's JSON has it: a word, or, in newer versions, a
 // list of the state and its flags.
-type state State
+type state trace.State
 
 func (s *state) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte("[")) {
@@ -207,12 +190,12 @@ func ParseQueue(b []byte) ([]Job, error) {
 		if j.ID == nil || *j.ID <= 0 || j.State == "" {
 			return nil, fmt.Errorf("squeue: %w: job %d has no id or no state", ErrAnswer, i)
 		}
-		tasks, err := tasksOf(j.Array)
+		tasks, err := trace.Tasks(j.Array)
 		if err != nil {
-			return nil, fmt.Errorf("squeue: job %d: %w", *j.ID, err)
+			return nil, fmt.Errorf("squeue: job %d: %w: %w", *j.ID, ErrAnswer, err)
 		}
 		jobs = append(jobs, Job{
-			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: State(j.State),
+			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: trace.State(j.State),
 			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
 			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
 			Priority: float64(j.Priority), Reason: j.Reason, Tasks: tasks,
@@ -221,41 +204,6 @@ func ParseQueue(b []byte) ([]Job, error) {
 		})
 	}
 	return jobs, nil
-}
-
-// maxTasks is more tasks than an array may have (slurm.conf(5), MaxArraySize).
-const maxTasks = 4_000_001
-
-// tasksOf counts the tasks that Slurm lists for an array, as in "0-9:3,15%4";
-// 1 where there is no list. A list that Slurm has cut short, "1,3,...", counts
-// as what can be seen of it. The error wraps ErrAnswer.
-func tasksOf(list string) (int, error) {
-	list, _, _ = strings.Cut(list, "%")
-	tasks := 0
-	for part := range strings.SplitSeq(list, ",") {
-		if part == "" || part == "..." {
-			continue
-		}
-		span, by, stepped := strings.Cut(part, ":")
-		from, to, ranged := strings.Cut(span, "-")
-		if !ranged {
-			to = from
-		}
-		a, err1 := strconv.Atoi(from)
-		b, err2 := strconv.Atoi(to)
-		step := 1
-		var err3 error
-		if stepped {
-			step, err3 = strconv.Atoi(by)
-		}
-		if err := errors.Join(err1, err2, err3); err != nil || a < 0 || b < a || b > maxTasks || step < 1 {
-			return 0, fmt.Errorf("%w: tasks %q", ErrAnswer, list)
-		}
-		if tasks += (b-a)/step + 1; tasks > maxTasks {
-			return 0, fmt.Errorf("%w: tasks %q", ErrAnswer, list)
-		}
-	}
-	return max(tasks, 1), nil
 }
 
 // accounting are the fields asked of sacct, in order.
@@ -289,7 +237,7 @@ func ParseAccounting(b []byte) ([]Job, error) {
 		if n[0] <= 0 || word == "" {
 			return nil, fmt.Errorf("sacct:%d: %w: no id or no state", i+1, ErrAnswer)
 		}
-		jobs = append(jobs, Job{ID: n[0], State: State(word), Nodes: int(n[1]), Submit: n[2], Start: n[3], End: n[4], Name: f[6]})
+		jobs = append(jobs, Job{ID: n[0], State: trace.State(word), Nodes: int(n[1]), Submit: n[2], Start: n[3], End: n[4], Name: f[6]})
 	}
 	return jobs, nil
 }

@@ -54,7 +54,7 @@ func TestParseQueue(t *testing.T) {
 
 func TestTasks(t *testing.T) {
 	for list, want := range map[string]int{"": 1, "7": 1, "0-3": 4, "0-8:2,20%3": 6, "1,3,5,...": 3, "1-10%1": 10} {
-		if got, err := tasksOf(list); err != nil || got != want {
+		if got, err := trace.Tasks(list); err != nil || got != want {
 			t.Errorf("%q: %d, %v; want %d", list, got, err, want)
 		}
 	}
@@ -110,7 +110,7 @@ func TestParseNodes(t *testing.T) {
 }
 
 func TestStates(t *testing.T) {
-	for state, want := range map[State][3]bool{ // pending, running, over
+	for state, want := range map[trace.State][3]bool{ // pending, running, over
 		"PENDING": {true, false, false}, "REQUEUED": {true, false, false}, "RUNNING": {false, true, false}, "COMPLETING": {false, true, false},
 		"COMPLETED": {false, false, true}, "NODE_FAIL": {false, false, true}, "TIMEOUT": {false, false, true}, "OUT_OF_MEMORY": {false, false, true},
 	} {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/foretime/foretime/mirage/trace"
 )
 
 // died is the end of a process at the point where it is thrown.
@@ -39,8 +41,8 @@ type world struct {
 
 type job struct {
 	Job
-	begin time.Time // when it will start
-	fate  State     // CANCELLED: it never will
+	begin time.Time   // when it will start
+	fate  trace.State // CANCELLED: it never will
 }
 
 // late is a request that reaches the controller later, and what holds the

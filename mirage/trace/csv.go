@@ -70,8 +70,11 @@ func (p *parser) csv(r *bufio.Reader) error {
 			Need: v.need(),
 		})
 	}
-	p.trace.Bad = append(p.trace.Bad, rows.Diagnostics()...)
+	for _, bad := range rows.Diagnostics() {
+		p.drop("", bad)
+	}
 	if more := rows.Counts().Dropped - len(rows.Diagnostics()); more > 0 {
+		p.dropped += more
 		p.warn("%s: %d more bad rows are not listed", p.file, more)
 	}
 	return rows.Err()
@@ -150,15 +153,18 @@ func WriteSWF(w io.Writer, jobs []Job, size int) error {
 		if n, ok := numbers[j.After]; ok && j.After != "" {
 			after, think = n, j.Think
 		}
-		wait := j.Wait()
+		wait, limit := j.Wait(), j.Limit
 		if j.NoStart {
 			wait = -1
+		}
+		if limit == Unlimited {
+			limit = -1
 		}
 		status := 1
 		if j.ExitCode != "" && j.ExitCode != "0:0" {
 			status = 0
 		}
-		fmt.Fprintf(b, "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 %d %d %d\n", i+1, j.Submit-origin, wait, j.Duration(), j.Nodes, j.Nodes, j.Limit, status, users.of(j.User), partition, after, think)
+		fmt.Fprintf(b, "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 %d %d %d\n", i+1, j.Submit-origin, wait, j.Duration(), j.Nodes, j.Nodes, limit, status, users.of(j.User), partition, after, think)
 	}
 	return b.Flush()
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -9,7 +10,16 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// Job is one row of an accounting log: a job that ran.
+// Unlimited is the limit of a job that has none, or of which the log tells none, in
+// seconds: a year.
+const Unlimited = 365 * 86400
+
+// Never is when a job that waits will start, and one that waits or runs will end, as
+// far as the log knows, in Unix seconds: later than anything.
+const Never = 1 << 48
+
+// Job is one row of an accounting log: a job that ran, or that waits or runs at the
+// log's end.
 type Job struct {
 	ID        string
 	Name      string
@@ -21,9 +31,9 @@ type Job struct {
 	Submit    int64  // Unix seconds from which it could start: submission, or eligibility where the log has it
 	Held      int64  // seconds that it was held, or waited for another, before Submit
 	Start     int64  // Unix seconds
-	NoStart   bool   // the log does not say when it started: Start is Submit
+	NoStart   bool   // the log does not say when it started: Start is Submit, or Never
 	End       int64  // Unix seconds
-	Limit     int64  // seconds the job may run
+	Limit     int64  // seconds the job may run, or Unlimited
 	Nodes     int    // or processors, or GPUs: see Trace.Unit
 	Priority  float64
 	ExitCode  string
@@ -53,7 +63,10 @@ func (j *Job) Duration() int64 { return j.End - j.Start }
 // Trace is the content of a log: its usable jobs, ordered by submission and,
 // within a second, as they stood in the file.
 type Trace struct {
-	Jobs []Job
+	Jobs []Job // that ran
+	// Open are the jobs that wait or run at the log's end, in the order of submission:
+	// the one's Start and both's End are Never.
+	Open []Job
 	Unit Unit // what jobs are counted in
 	// Size is how many of them the machine has, as the log or the file of
 	// machines beside it says; 0 where neither does.
@@ -68,18 +81,53 @@ type Trace struct {
 	Layout Layout
 	// Bad are the rows that could not be used.
 	Bad []*dataset.SyntaxError
+	// Doubt says how many rows are bad, and why most are, where they are more than one
+	// in a hundred.
+	Doubt string
 	// Skipped counts rows that are no job that ran, by reason.
 	Skipped map[string]int
 	// Warnings are doubts about the file as a whole.
 	Warnings []error
 }
 
-// sort puts the jobs in the order of submission.
-func (t *Trace) sort() {
+// Sort puts the jobs in the order of submission.
+func (t *Trace) Sort() {
+	sortBySubmit(t.Jobs)
+	sortBySubmit(t.Open)
+}
+
+// sortBySubmit puts jobs in the order of submission.
+func sortBySubmit(jobs []Job) {
 	bySubmit := func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) }
-	if !slices.IsSortedFunc(t.Jobs, bySubmit) {
-		slices.SortStableFunc(t.Jobs, bySubmit)
+	if !slices.IsSortedFunc(jobs, bySubmit) {
+		slices.SortStableFunc(jobs, bySubmit)
 	}
+}
+
+// All are the jobs that ran and those that wait or run at the log's end, in the order
+// of submission.
+func (t *Trace) All() []Job {
+	if len(t.Open) == 0 {
+		return t.Jobs
+	}
+	all := slices.Concat(t.Jobs, t.Open)
+	sortBySubmit(all)
+	return all
+}
+
+// End is when something happened last, in Unix seconds.
+func (t *Trace) End() int64 {
+	last := int64(math.MinInt64)
+	for _, jobs := range [][]Job{t.Jobs, t.Open} {
+		for i := range jobs {
+			for _, at := range [...]int64{jobs[i].Submit, jobs[i].Start, jobs[i].End} {
+				if at != Never {
+					last = max(last, at)
+				}
+			}
+		}
+	}
+	return last
 }
 
 // Placed says that the log tells the nodes of jobs that it counts in something else.

@@ -3,7 +3,9 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/registry"
@@ -54,9 +57,9 @@ type Format struct {
 func Layouts() registry.List[Format] {
 	return registry.List[Format]{
 		{Name: string(SWF), Help: "Standard Workload Format", New: Format{isSWF, (*parser).swf}},
-		{Name: string(SACCT), Help: "sacct --parsable2", New: Format{isSACCT, (*parser).sacct}},
 		{Name: string(CSV), Help: "this project's own", New: Format{isCSV, (*parser).csv}},
-		{Name: string(Mirage), Help: "the published Mirage logs", New: Format{isMirage, (*parser).mirage}},
+		{Name: string(Mirage), Help: "the published Mirage logs", New: Format{isMirage, (*parser).table}},
+		{Name: string(SACCT), Help: "what sacct and squeue print, with bars, commas, tabs or white space between columns", New: Format{isSACCT, (*parser).table}},
 	}
 }
 
@@ -75,6 +78,8 @@ type Options struct {
 	Unit Unit
 	// Partition keeps only the jobs of one partition; "" keeps all.
 	Partition string
+	// Queue takes a file without any job that ran: what squeue prints.
+	Queue bool
 }
 
 // Open reads a file. An SWF file's machine may be described beside it: see
@@ -133,26 +138,45 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 	if err := p.read(buffered); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if len(t.Jobs) == 0 {
+	if len(t.Jobs) == 0 && !o.Queue {
 		return nil, fmt.Errorf("%s: %w: %d bad rows%s%s", file, ErrNoJobs, len(t.Bad), skipped(t.Skipped), firstBad(t.Bad))
 	}
-	t.sort()
+	t.Sort()
 	p.untangle()
 	p.pools()
+	p.doubt()
 	return t, nil
 }
 
-// plain returns what a reader holds, or what that is compressed from.
+// plain returns what a reader holds, or what that is compressed from, as UTF-8.
 func plain(r io.Reader) (*bufio.Reader, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
-	if magic, err := buffered.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
+	magic, err := buffered.Peek(4)
+	switch {
+	case err != nil:
 		return buffered, nil
+	case magic[0] == 0x1f && magic[1] == 0x8b:
+		unzipped, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, err
+		}
+		return plain(unzipped)
+	case magic[0] == 0xff && magic[1] == 0xfe, magic[1] == 0 && magic[3] == 0:
+		return decoded(buffered, binary.LittleEndian)
+	case magic[0] == 0xfe && magic[1] == 0xff, magic[0] == 0 && magic[2] == 0:
+		return decoded(buffered, binary.BigEndian)
 	}
-	unzipped, err := gzip.NewReader(buffered)
-	if err != nil {
-		return nil, err
+	return buffered, nil
+}
+
+// decoded turns UTF-16, as Windows writes it, into UTF-8.
+func decoded(r io.Reader, order binary.ByteOrder) (*bufio.Reader, error) {
+	b, err := io.ReadAll(r)
+	words := make([]uint16, len(b)/2)
+	for i := range words {
+		words[i] = order.Uint16(b[2*i:])
 	}
-	return bufio.NewReaderSize(unzipped, 1<<16), nil
+	return bufio.NewReaderSize(strings.NewReader(string(utf16.Decode(words))), 1<<16), err
 }
 
 // untangle takes dependencies back that cannot be: on a job that was submitted
@@ -209,6 +233,31 @@ func (p *parser) pools() {
 	p.warn("%s: the jobs of %d partitions are taken for those of one pool of nodes: %s; --partition keeps one", p.file, len(parts), strings.Join(parts, ", "))
 }
 
+// doubt says what is doubtful about the log as a whole: rows that are bad, limits that
+// are missing, and more in use than there is.
+func (p *parser) doubt() {
+	t := p.trace
+	rows := len(t.Jobs) + len(t.Open) + p.dropped
+	if p.dropped*100 > rows {
+		most := slices.MaxFunc(slices.Sorted(maps.Keys(p.kinds)), func(a, b string) int { return cmp.Compare(p.kinds[a], p.kinds[b]) })
+		t.Doubt = fmt.Sprintf("%d of %d rows cannot be used, most of them like line %d: %s", p.dropped, rows, p.first[most].Line, p.first[most].Msg)
+	}
+	unlimited := 0
+	for _, jobs := range [][]Job{t.Jobs, t.Open} {
+		for i := range jobs {
+			if jobs[i].Limit == Unlimited {
+				unlimited++
+			}
+		}
+	}
+	if unlimited > 0 {
+		p.warn("%s: the time limits of %d of %d jobs are not known", p.file, unlimited, len(t.Jobs)+len(t.Open))
+	}
+	if peak := t.PeakNodes(); t.Size > 0 && peak > t.Size {
+		p.warn("%s: %d %s are in use at once, of a machine that is said to have %d", p.file, peak, t.Unit, t.Size)
+	}
+}
+
 func firstBad(bad []*dataset.SyntaxError) string {
 	if len(bad) == 0 {
 		return ""
@@ -263,7 +312,10 @@ type parser struct {
 	needs    map[string]*Need
 	runs     map[string]int64 // of a job id, the end of its latest run
 	requeued int              // runs after a job's first
-	open     int              // jobs without a time limit
+	dropped  int              // bad rows
+	kinds    map[string]int   // of them, by what is wrong
+	first    map[string]*dataset.SyntaxError
+	other    [][len(swfLimits)]int64 // of each job, what may be its limit
 }
 
 func (p *parser) read(r *bufio.Reader) error {
@@ -304,7 +356,19 @@ func (p *parser) intern(s []byte) string {
 }
 
 func (p *parser) bad(format string, args ...any) {
-	p.trace.Bad = append(p.trace.Bad, &dataset.SyntaxError{File: p.file, Line: p.line, Msg: fmt.Sprintf(format, args...)})
+	p.drop(format, &dataset.SyntaxError{File: p.file, Line: p.line, Msg: fmt.Sprintf(format, args...)})
+}
+
+// drop records a bad row, of a kind.
+func (p *parser) drop(kind string, bad *dataset.SyntaxError) {
+	if p.kinds == nil {
+		p.kinds, p.first = map[string]int{}, map[string]*dataset.SyntaxError{}
+	}
+	if p.kinds[kind]++; p.first[kind] == nil {
+		p.first[kind] = bad
+	}
+	p.trace.Bad = append(p.trace.Bad, bad)
+	p.dropped++
 }
 
 func (p *parser) skip(reason string) { p.trace.Skipped[reason]++ }
@@ -326,6 +390,8 @@ func (p *parser) add(j Job) {
 		p.bad("job %s: time limit of %d s", j.ID, j.Limit)
 	case j.Nodes < 1:
 		p.bad("job %s: %d nodes", j.ID, j.Nodes)
+	case j.End == Never:
+		p.trace.Open = append(p.trace.Open, j)
 	default:
 		p.trace.Jobs = append(p.trace.Jobs, j)
 	}

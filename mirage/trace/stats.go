@@ -24,6 +24,8 @@ type Stats struct {
 	Held           int     `json:"held_jobs"`     // jobs that were held, or waited for another, before they could start
 	HeldHours      float64 `json:"held_hours"`    // of those, summed
 	MaxNodes       int     `json:"max_nodes"`     // of one job
+	Pending        int     `json:"pending"`       // jobs that wait at the log's end
+	Running        int     `json:"running"`       // and that run then
 }
 
 // Stats computes the trace's figures.
@@ -53,7 +55,12 @@ func (t *Trace) Stats() Stats {
 			s.OverLimit60++
 		}
 	}
-	s.Users = len(users)
+	for i := range t.Open {
+		if t.Open[i].Start == Never {
+			s.Pending++
+		}
+	}
+	s.Users, s.Running = len(users), len(t.Open)-s.Pending
 	s.MeanWaitHours /= float64(max(len(t.Jobs)-s.UnknownWaits, 1))
 	return s
 }
@@ -66,7 +73,8 @@ func (t *Trace) offset(unix int64) int64 {
 
 // PeakNodes is the most nodes in use at one instant; ends come before starts.
 func (t *Trace) PeakNodes() int {
-	return peak(t.Jobs, func(j *Job) int { return j.Nodes })
+	started := slices.DeleteFunc(slices.Clone(t.Open), func(j Job) bool { return j.Start == Never })
+	return peak(append(started, t.Jobs...), func(j *Job) int { return j.Nodes })
 }
 
 // PeakUserJobs is the most jobs that one user ran at once.

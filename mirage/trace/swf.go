@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,25 +19,21 @@ const swfFields = 18
 
 func isSWF(line string) bool {
 	fields := strings.Fields(line)
-	return strings.HasPrefix(line, ";") || len(fields) >= swfFields-1 && allNumbers(fields[:swfFields-1])
-}
-
-func allNumbers(fields []string) bool {
-	return !slices.ContainsFunc(fields, func(f string) bool {
-		_, err := strconv.ParseFloat(f, 64)
-		return err != nil
+	return strings.HasPrefix(line, ";") || len(fields) >= swfFields-1 && !slices.ContainsFunc(swfNumbers, func(i int) bool {
+		_, err := strconv.ParseFloat(fields[min(i, len(fields)-1)], 64)
+		return err != nil && i != swfThink
 	})
 }
 
 // swf reads the Standard Workload Format, version 2.2
 // (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html), with what real
-// files do to it: fractional seconds, unsorted ids, 17 fields or more than 18
-// (of which the 20th is the queue's name), processors allocated or time
-// requested given as -1 (then those requested, or the run time, count), run
-// times over the request, unknown waits. Jobs that never ran, and the parts of
-// jobs that have a row as a whole too, are skipped and counted.
+// files do to it: fractional seconds, unsorted ids, names or numbers of any size for
+// jobs, users and queues, 17 fields or more than 18 (of which the 20th is the queue's
+// name), processors allocated given as -1 (then those requested count), limits in
+// another field or none, run times over the request, unknown waits. Jobs that never
+// ran, and the parts of jobs that have a row as a whole too, are skipped and counted.
 func (p *parser) swf(r *bufio.Reader) error {
-	header := swfHeader{procsPerNode: p.o.ProcsPerNode, whole: map[string]bool{}}
+	header := swfHeader{procsPerNode: p.o.ProcsPerNode, whole: map[string]bool{}, limit: swfLimit}
 	fields := make([][]byte, 0, swfFields)
 	for {
 		line, err := p.next(r)
@@ -45,6 +42,7 @@ func (p *parser) swf(r *bufio.Reader) error {
 			if header.perNode() == 1 && header.procsPerNode == 0 {
 				p.trace.Unit = Processors
 			}
+			p.limitsElsewhere()
 			return nil
 		}
 		if err != nil {
@@ -71,9 +69,18 @@ type swfHeader struct {
 	unixStart          int64
 	procsPerNode       int             // as asked for, or 0
 	whole              map[string]bool // jobs that have had a row for all of them
+	limit              int             // the field of the time limit
 }
 
+// limitField is how a comment tells the field of the time limit.
+var limitField = regexp.MustCompile(`(?i)field (\d+)\b.*(time limit|requested (run ?)?time|wall ?(clock )?(time|limit))`)
+
 func (h *swfHeader) read(p *parser, comment string) {
+	if m := limitField.FindStringSubmatch(comment); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil && n >= 1 && n <= swfFields {
+			h.limit = n - 1
+		}
+	}
 	key, value, found := strings.Cut(comment, ":")
 	value = strings.TrimSpace(value)
 	if !found || value == "" {
@@ -121,6 +128,7 @@ const (
 	swfWait
 	swfRun
 	swfProcs
+	swfCPU        = 5
 	swfProcsAsked = 7
 	swfLimit      = 8
 	swfStatus     = 10
@@ -140,32 +148,82 @@ const (
 	swfLastPart  = 4
 )
 
-// swfNumbers reads the standard's fields; those behind them may be text.
-func (p *parser) swfNumbers(fields [][]byte) (v [swfFields]int64, ok bool) {
+// swfNumbers are the fields that are numbers; the others are names.
+var swfNumbers = []int{swfSubmit, swfWait, swfRun, swfProcs, swfProcsAsked, swfLimit, swfStatus, swfThink}
+
+// swfNumber reads a field, rounded; ok is false where it is no number or out of range.
+func swfNumber(f []byte) (n int64, ok bool) {
+	n, err := strconv.ParseInt(string(f), 10, 64)
+	if err != nil {
+		x, err := strconv.ParseFloat(string(f), 64)
+		if err != nil || !(math.Abs(x) < 1<<62) {
+			return 0, false
+		}
+		n = int64(math.Round(x))
+	}
+	return n, n >= math.MinInt32 && n <= 1<<40
+}
+
+// swfValues reads the numbers of a row.
+func (p *parser) swfValues(fields [][]byte) (v [swfFields]int64, ok bool) {
 	if len(fields) < swfFields-1 {
 		p.bad("%d fields, want %d", len(fields), swfFields)
 		return v, false
 	}
 	v[swfThink] = -1
-	for i, f := range fields[:min(len(fields), swfFields)] {
-		n, err := strconv.ParseInt(string(f), 10, 64)
-		if err != nil {
-			x, ok := p.number(f, strconv.Itoa(i+1))
-			if !ok {
-				return v, false
-			}
-			n = int64(math.Round(x))
+	for _, i := range swfNumbers {
+		if i == swfThink && len(fields) < swfFields {
+			continue
 		}
-		if (n < math.MinInt32 || n > 1<<40) && slices.Contains(swfUsed, i) {
-			p.bad("column %d: %d is out of range", i+1, n)
+		if v[i], ok = swfNumber(fields[i]); !ok {
+			p.bad("column %d: %q is not a number, or out of range", i+1, clip(string(fields[i])))
 			return v, false
 		}
-		v[i] = n
 	}
 	return v, true
 }
 
-var swfUsed = []int{swfID, swfSubmit, swfWait, swfRun, swfProcs, swfProcsAsked, swfLimit, swfStatus, swfUser, swfPartition, swfAfter, swfThink}
+// swfName is a field that names something; "" where that is not known.
+func (p *parser) swfName(f []byte) string {
+	if f[0] == '-' {
+		return ""
+	}
+	return p.intern(f)
+}
+
+// swfLimits are the fields that hold the time limit in some logs, in place of the
+// standard's.
+var swfLimits = [...]int{swfCPU, swfCPU + 1, swfMemory}
+
+// limitsElsewhere looks for the limits of a log whose own field of them is empty: in
+// a field that is a whole number of minutes, and not below the run time but mostly
+// above, in 99 of 100 rows, as no time used and no memory is.
+func (p *parser) limitsElsewhere() {
+	jobs := p.trace.Jobs
+	if slices.ContainsFunc(jobs, func(j Job) bool { return j.Limit != Unlimited }) {
+		return
+	}
+	for k, field := range swfLimits {
+		fits, above := 0, 0
+		for i := range jobs {
+			d := jobs[i].Duration()
+			if n := p.other[i][k]; n > 0 && n%60 == 0 && n+foldSlack >= d {
+				fits++
+				above += min(int(n/(d+foldSlack)), 1)
+			}
+		}
+		if 100*fits < 99*len(jobs) || 2*above < len(jobs) {
+			continue
+		}
+		p.warn("%s: the time limits are taken from field %d", p.file, field+1)
+		for i := range jobs {
+			if n := p.other[i][k]; n > 0 {
+				jobs[i].Limit = n
+			}
+		}
+		return
+	}
+}
 
 // swfNeed reads what was asked of the nodes, as PBS has it: how many, or their
 // names with + between them, and properties, such as 2:ppn=8:cl_zegox#excl. A
@@ -196,15 +254,18 @@ func (p *parser) swfNeed(asked string, procs, bytes int64) *Need {
 }
 
 func (p *parser) swfRow(fields [][]byte, h *swfHeader) {
-	v, ok := p.swfNumbers(fields)
+	v, ok := p.swfValues(fields)
 	if !ok {
 		return
 	}
-	procs, limit := v[swfProcs], v[swfLimit]
+	if h.limit != swfLimit {
+		v[swfLimit], _ = swfNumber(fields[min(h.limit, len(fields)-1)])
+	}
+	procs := v[swfProcs]
 	if procs <= 0 {
 		procs = v[swfProcsAsked]
 	}
-	id := strconv.FormatInt(v[swfID], 10)
+	id := string(fields[swfID])
 	status := v[swfStatus]
 	part := status >= swfFirstPart && status <= swfLastPart
 	switch {
@@ -218,31 +279,44 @@ func (p *parser) swfRow(fields [][]byte, h *swfHeader) {
 		p.bad("job %s: submitted at %d", id, v[swfSubmit])
 		return
 	}
-	if limit <= 0 {
-		limit = v[swfRun]
+	if !part {
+		h.whole[id] = true
 	}
 	perNode := int64(h.perNode())
 	j := Job{
-		ID: id, User: p.intern(strconv.AppendInt(nil, v[swfUser], 10)),
-		Submit: h.unixStart + v[swfSubmit], Limit: limit, Nodes: int((procs + perNode - 1) / perNode),
+		ID: id, User: p.intern(fields[swfUser]), Partition: p.swfName(fields[swfPartition]),
+		Submit: h.unixStart + v[swfSubmit], Limit: v[swfLimit], Nodes: int((procs + perNode - 1) / perNode),
 		NoStart: v[swfWait] < 0,
+	}
+	if j.Limit <= 0 {
+		j.Limit = Unlimited
 	}
 	j.Start = j.Submit + max(v[swfWait], 0)
 	j.End = j.Start + v[swfRun]
-	if v[swfPartition] >= 0 {
-		j.Partition = p.intern(strconv.AppendInt(nil, v[swfPartition], 10))
+	p.swfMore(&j, fields, v, procs)
+	kept := len(p.trace.Jobs)
+	if p.add(j); len(p.trace.Jobs) > kept {
+		var other [len(swfLimits)]int64
+		for k, field := range swfLimits {
+			other[k], _ = swfNumber(fields[field])
+		}
+		p.other = append(p.other, other)
+	}
+}
+
+// swfMore adds what follows what, and what some logs have behind the standard's fields.
+func (p *parser) swfMore(j *Job, fields [][]byte, v [swfFields]int64, procs int64) {
+	if after := p.swfName(fields[swfAfter]); after != "" && after != "0" {
+		j.After, j.Think = after, max(v[swfThink], 0)
 	}
 	if len(fields) > swfQueueName {
 		j.Partition = p.intern(fields[swfQueueName])
 	}
 	if len(fields) > swfNodes {
-		j.Need = p.swfNeed(string(fields[swfNodes]), procs, v[swfMemory])
+		bytes, err := strconv.ParseInt(string(fields[swfMemory]), 10, 64)
+		if err != nil {
+			bytes = 0
+		}
+		j.Need = p.swfNeed(string(fields[swfNodes]), procs, bytes)
 	}
-	if v[swfAfter] > 0 {
-		j.After, j.Think = strconv.FormatInt(v[swfAfter], 10), max(v[swfThink], 0)
-	}
-	if !part {
-		h.whole[id] = true
-	}
-	p.add(j)
 }

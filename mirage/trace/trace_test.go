@@ -54,7 +54,7 @@ func TestRead(t *testing.T) {
 		{name: "blank", text: "\n\n", err: ErrNoJobs},
 		{name: "header only", text: "2\n" + header, err: ErrNoJobs},
 		{name: "all rows bad", text: header + "1 2 3\n", err: ErrNoJobs},
-		{name: "a column short", text: strings.ReplaceAll(header, "NNodes", "Nodes") + plainRow, err: ErrColumn},
+		{name: "a column short", text: strings.ReplaceAll(header, "NNodes", "Knots") + plainRow, err: ErrColumn},
 		{name: "something else", text: "hello world\n", err: ErrLayout},
 		{
 			name: "sacct",
@@ -66,19 +66,19 @@ func TestRead(t *testing.T) {
 			want: []Job{{ID: "7", Name: "train", User: "00042", Partition: "gpu", QOS: "normal", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2}},
 			bad:  []string{`f:5: column Timelimit: "soon" is not a time limit`},
 		},
-		{name: "sacct without limits", text: "JobID|Submit|Start|End|NNodes\n", err: ErrColumn},
+		{name: "sacct without ends", text: "JobID|Submit|Start|NNodes\n", err: ErrColumn},
 		{
 			name: "SWF",
 			text: "; UnixStartTime: 1000\n; MaxNodes: 4\n; MaxProcs: 16\n" +
-				"2 30.4 5 60 -1 -1 -1 5 -1 -1 1 3 -1 -1 -1 2 1 10\n" + // unsorted, float time, procs as requested, limit as run, follows 1
+				"2 30.4 5 60 -1 -1 -1 5 -1 -1 1 3 -1 -1 -1 2 1 10\n" + // unsorted, float time, procs as requested, no limit, follows 1
 				"1 10 -1 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 -1 -1\n" +
 				"3 40 100 -1 4 -1 -1 4 120 -1 5 3 -1 -1 -1 -1 -1 -1\n" + // cancelled while pending
 				"4 50 1 60 0 -1 -1 0 120 -1 1 3 -1 -1 -1 -1 -1 -1\n" + "5 x\n",
 			want: []Job{
 				{ID: "1", User: "3", Submit: 1010, Start: 1010, NoStart: true, End: 1070, Limit: 120, Nodes: 1},
-				{ID: "2", User: "3", Partition: "2", After: "1", Think: 10, Submit: 1030, Start: 1035, End: 1095, Limit: 60, Nodes: 2},
+				{ID: "2", User: "3", Partition: "2", After: "1", Think: 10, Submit: 1030, Start: 1035, End: 1095, Limit: Unlimited, Nodes: 2},
 			},
-			bad: []string{"f:7: job 4: 0 nodes", "f:8: 2 fields, want 18"},
+			bad: []string{"f:7: job 4: 0 nodes", "f:8: 2 fields, want 18"}, warnings: 1,
 		},
 		{
 			name: "SWF of 21 fields, with parts, and of which one follows a later one",
@@ -288,6 +288,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("3\n" + header + plainRow))
 	f.Add([]byte(header + strings.ReplaceAll(plainRow, "\t", "  ")))
 	f.Add([]byte("JobID|Submit|Start|End|Timelimit|NNodes\n1|2023-01-10T18:00:00|2023-01-10T18:01:00|2023-01-10T19:01:00|1-0|2\n"))
+	f.Add([]byte(bars))
+	f.Add([]byte(strings.ReplaceAll(bars, "|", ",")))
 	f.Add([]byte("; MaxNodes: 4\n1 10 -1 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 -1 -1\n"))
 	f.Add([]byte("id,user,nodes,submit,start,end,limit_seconds,priority\n1,u,1,10,11,12,60,3\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -299,6 +301,11 @@ func FuzzRead(f *testing.F) {
 			j := &got.Jobs[i]
 			if j.Wait() < 0 || j.Duration() < 0 || j.Nodes < 1 || j.Limit < 0 || i > 0 && j.Submit < got.Jobs[i-1].Submit {
 				t.Fatalf("unusable job %+v", j)
+			}
+		}
+		for i := range got.Open {
+			if j := &got.Open[i]; j.End != Never || j.Start < j.Submit || j.NoStart != (j.Start == Never) || j.Nodes < 1 || j.Limit < 0 {
+				t.Fatalf("unusable open job %+v", j)
 			}
 		}
 		got.Stats()

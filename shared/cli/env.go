@@ -26,7 +26,12 @@ type Env struct {
 	State string
 
 	hangups atomic.Bool // the command takes hang-ups itself
+	doubt   string      // about the input
 }
+
+// Doubt puts a doubt about the input as a whole, "" being none, before the answers that
+// follow: as the first line of a page, or as the field doubt of a JSON object.
+func (e *Env) Doubt(text string) { e.doubt = text }
 
 // NewEnv returns an Env over the given streams with its logger set up:
 // warnings and above, without colour or time unless a person watches.

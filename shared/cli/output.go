@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,9 +40,12 @@ func (o *Output) JSON() bool { return o.json }
 // is asked for is made.
 func (o *Output) Print(env *Env, value any, show func(*Page)) error {
 	if o.json {
-		return env.WriteJSON(value)
+		return env.writeAnswer(value)
 	}
 	var p Page
+	if env.doubt != "" {
+		p.Line("doubtful: %s", env.doubt)
+	}
 	show(&p)
 	switch {
 	case o.csv == "":
@@ -53,6 +59,22 @@ func (o *Output) Print(env *Env, value any, show func(*Page)) error {
 	}
 	_, err := p.WriteTo(env.Stdout)
 	return err
+}
+
+// writeAnswer prints an answer as JSON, an object with the doubt about the input first.
+func (e *Env) writeAnswer(value any) error {
+	if e.doubt == "" {
+		return e.WriteJSON(value)
+	}
+	b, err := json.Marshal(value)
+	if err != nil || !bytes.HasPrefix(b, []byte(`{"`)) {
+		return e.WriteJSON(value)
+	}
+	doubt, err := json.Marshal(e.doubt)
+	if err != nil {
+		return err
+	}
+	return e.WriteJSON(json.RawMessage(slices.Concat([]byte(`{"doubt":`), doubt, []byte(","), b[1:])))
 }
 
 // Draw saves the chart that make returns where --plot asks for it.

@@ -73,7 +73,7 @@ machine, which knows every length and every arrival, is judged too.`,
 // oracle sets the machine's size and, where a file describes the machine,
 // simulates the log as one who knows the future would: the waits in seconds.
 func (s *settings) oracle(ctx context.Context, t *trace.Trace, f *backtest.Settings) ([]float64, error) {
-	f.Partitioned = len(showsOf(t.Jobs).names()) > 1
+	f.Partitioned = len(showsOf(t.Jobs, 0).names()) > 1
 	f.Size = t.Size // the most that the whole log shows in use would reveal the future
 	if s.nodes != 0 {
 		f.Size = s.nodes

@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/simulator"
+	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -20,6 +23,7 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	if err := s.load(); err != nil {
 		return nil, err
 	}
+	s.warn = env.Log.Warnf
 	in := s.Log
 	o := trace.Options{Layout: in.Layout, ProcsPerNode: in.ProcsPerNode, Partition: in.Partition}
 	var err error
@@ -40,6 +44,7 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
+	env.Doubt(t.Doubt)
 	cli.Warn(env, t.Bad)
 	cli.Warn(env, t.Warnings)
 	for _, reason := range slices.Sorted(maps.Keys(t.Skipped)) {
@@ -60,6 +65,29 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 		}
 	}
 	return t, nil
+}
+
+// openQueue takes the queue at the end of a log from what squeue prints, as JSON or in
+// columns, in place of what the log itself says of it.
+func (s *settings) openQueue(env *cli.Env, t *trace.Trace, path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
+		if t.Open, err = slurm.OpenJobs(b, t.Unit); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		t.Sort()
+		return nil
+	}
+	q, err := trace.Read(bytes.NewReader(b), path, trace.Options{Zone: t.Zone, Partition: s.Log.Partition, Unit: t.Unit, Queue: true})
+	if err != nil {
+		return err
+	}
+	cli.Warn(env, q.Bad)
+	t.Open = q.Open
+	return nil
 }
 
 // dates are --from and --to.

@@ -46,20 +46,20 @@ func newServeCommand(env *cli.Env) *cobra.Command {
 	var tokenFile string
 	var every time.Duration
 	c := &cobra.Command{
-		Use:   "serve [FILE]",
+		Use:   "serve [LOG [QUEUE]]",
 		Short: "answer over HTTP when a job would start, with a page at /",
 		Long: `Answer over HTTP when a job of a shape would start if it were submitted now, as
 the when command does: GET /when?nodes=4&limit=12h, and where known user,
 partition and by, a time. There is a page at /, and /healthz.
 
-With a log now is its end; it is read again when its file has changed, so that a
-job that writes sacct's answer there every few minutes keeps it fresh. Without
-one a real Slurm is asked, at most once in --refresh;
+With a log now is its end; it is read again when its file, or that of its queue, has
+changed, so that a job that writes sacct's answer there every few minutes keeps it
+fresh. Without one a real Slurm is asked, at most once in --refresh;
 cpus, gpus, memory (MB) and exclusive=true say what the job takes of its nodes.
 What Slurm does not answer is an error of status 502 with its cause.`,
 		Example: `  mirage serve sacct.log --set log.zone=UTC --addr 127.0.0.1:7002
   mirage serve --refresh 10s --token-file token`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if s.token, err = cli.Token(tokenFile, "MIRAGE_TOKEN"); err != nil {
 				return err
@@ -85,7 +85,7 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 		_, err := s.fresh(ctx)
 		return s, err
 	}
-	s := &logged{env: env, w: w, file: args[0]}
+	s := &logged{env: env, w: w, files: args}
 	_, err := s.fresh(ctx)
 	return s, err
 }

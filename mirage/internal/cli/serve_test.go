@@ -23,7 +23,7 @@ func serving(t *testing.T, days int, token string) (*serve, string) {
 	path := filepath.Join(t.TempDir(), "log.csv")
 	writeLog(t, path, days)
 	env, w := cli.NewEnv(nil, io.Discard, io.Discard), &when{in: newSettings(), level: .8}
-	s := &serve{env: env, token: token, source: &logged{env: env, w: w, file: path}}
+	s := &serve{env: env, token: token, source: &logged{env: env, w: w, files: []string{path}}}
 	return s, path
 }
 

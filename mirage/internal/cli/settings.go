@@ -36,6 +36,7 @@ type settings struct {
 
 	source *cli.Settings
 	nodes  int // --nodes; 0 is not given
+	warn   func(format string, args ...any)
 }
 
 // logSettings say how a log is read.
@@ -81,7 +82,7 @@ func newSettings() *settings {
 
 // reset sets what holds where nothing is said.
 func (s *settings) reset(d cluster.Discipline) {
-	*s = settings{source: s.source, nodes: s.nodes}
+	*s = settings{source: s.source, nodes: s.nodes, warn: s.warn}
 	s.Rules = cluster.Defaults(d)
 	s.Log.Load = 1
 	s.Service = serviceSettings{Nodes: 1, Limit: 48 * 3600, Name: "service"}
@@ -167,6 +168,9 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	}
 	if _, err := c.Plan(); err != nil {
 		return c, cli.Usagef("%w", err)
+	}
+	if peak := t.PeakNodes(); peak > c.Nodes && t.Size == 0 { // of a size of its own the log has told
+		s.warn("%d %s are in use at once in the log, of a machine of %d", peak, t.Unit, c.Nodes)
 	}
 	return c, nil
 }

@@ -18,15 +18,28 @@ type shows struct {
 	last       int64 // when a job was submitted last
 	users      map[string]bool
 	partitions map[string]int // jobs in each; "" is none
+	used       int            // nodes in use at the instant
+	usual      float64        // and on average in the week before
 }
 
-func showsOf(jobs []trace.Job) *shows {
+// usualSeconds is the week by which a queue is held to be missing.
+const usualSeconds = 7 * 86400
+
+func showsOf(jobs []trace.Job, at int64) *shows {
 	s := &shows{users: map[string]bool{}, partitions: map[string]int{}}
+	from := at - usualSeconds
+	if len(jobs) > 0 {
+		from = max(from, jobs[0].Submit)
+	}
 	for i := range jobs {
 		j := &jobs[i]
 		s.nodes, s.limit, s.last = max(s.nodes, j.Nodes), max(s.limit, j.Limit), max(s.last, j.Submit)
 		s.users[j.User] = true
 		s.partitions[j.Partition]++
+		if j.Start < at && j.End >= at {
+			s.used += j.Nodes
+		}
+		s.usual += float64(max(min(j.End, at)-max(j.Start, from), 0)) * float64(j.Nodes) / float64(max(at-from, 1))
 	}
 	return s
 }
@@ -71,6 +84,15 @@ func (s *shows) notes(q question, job trace.Job) (notes []string) {
 		note("the last job is from %.1f h before: who came since is not known", float64(age)/3600)
 	}
 	return notes
+}
+
+// queue says that the log evidently lacks the jobs that had not ended when it was made.
+func (k *known) queue() (notes []string) {
+	s := k.shows
+	if len(k.t.Open) == 0 && float64(s.used) < s.usual/2 {
+		return []string{fmt.Sprintf("the log shows no queue at %s: %d of the usual %.0f %s in use and no job that waits or runs at its end; sacct with all states, or squeue's output as a second file, has them", clock(k.t, k.at), s.used, s.usual, k.t.Unit)}
+	}
+	return nil
 }
 
 // counted is a number of things.

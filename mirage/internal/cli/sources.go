@@ -3,19 +3,26 @@ package cli
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// logged is a log that may grow while it is asked.
+// logged is a log, and what may be the file of its queue, that may grow while they
+// are asked.
 type logged struct {
-	env  *cli.Env
-	w    *when
-	file string
+	env   *cli.Env
+	w     *when
+	files []string
 
-	known    *known
+	known *known
+	seen  []stamp
+}
+
+// stamp tells whether a file has changed.
+type stamp struct {
 	modified time.Time
 	size     int64
 }
@@ -30,16 +37,16 @@ func (s *logged) ask(ctx context.Context, q question) (*answered, error) {
 	return k.ask(q)
 }
 
-// fresh is what the log tells, read again if its file has changed. A file that
+// fresh is what the log tells, read again if a file has changed. A file that
 // cannot be read leaves what was known.
 func (s *logged) fresh(ctx context.Context) (*known, error) {
-	info, err := os.Stat(s.file)
-	if err == nil && s.known != nil && info.ModTime().Equal(s.modified) && info.Size() == s.size {
+	seen, err := stamps(s.files)
+	if err == nil && s.known != nil && slices.Equal(seen, s.seen) {
 		return s.known, nil
 	}
 	var k *known
 	if err == nil {
-		k, err = s.w.read(ctx, s.env, s.file)
+		k, err = s.w.read(ctx, s.env, s.files)
 	}
 	if err != nil && s.known == nil {
 		return nil, err
@@ -47,8 +54,19 @@ func (s *logged) fresh(ctx context.Context) (*known, error) {
 		s.env.Log.Warn(err)
 		return s.known, nil
 	}
-	s.known, s.modified, s.size = k, info.ModTime(), info.Size()
+	s.known, s.seen = k, seen
 	return k, nil
+}
+
+func stamps(files []string) (all []stamp, err error) {
+	for _, f := range files {
+		info, err := os.Stat(f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, stamp{info.ModTime(), info.Size()})
+	}
+	return all, nil
 }
 
 // watched is a real Slurm, looked at no more often than every so often, whether it

@@ -99,6 +99,10 @@ func (s traceStats) show(p *cli.Page) {
 		t.Add("jobs held before they could start", s.Held)
 		t.Add("hours held, all of them", s.HeldHours)
 	}
+	if s.Pending+s.Running > 0 {
+		t.Add("jobs that wait at its end", s.Pending)
+		t.Add("jobs that run at its end", s.Running)
+	}
 	t.Add("median logged priority", s.MedianPriority)
 }
 
@@ -117,6 +121,9 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 			}
 			if t.Jobs, err = d.jobs(t, 0); err != nil {
 				return err
+			}
+			if n := len(t.Open); n > 0 {
+				env.Log.Warnf("%s that wait or run at the log's end are not written", counted(n, "job"))
 			}
 			return saveTrace(args[1], t)
 		},

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -55,19 +54,24 @@ func newWhenCommand(env *cli.Env) *cobra.Command {
 	q := question{nodes: 1, limit: 86400}
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "when [FILE]",
+		Use:   "when [LOG [QUEUE]]",
 		Short: "predict when a job would start, submitted now or at an instant of a log",
 		Long: `Predict when a job of a shape would start if it were submitted at an instant of
 a log, from what the log shows by then, with an interval, the chance of a start
 by a given time, and which shorter or smaller shape, or other partition, would
 start earlier.
 
+The jobs that wait or run at the log's end are its rows without a start or an end,
+as sacct prints them, or QUEUE, as squeue --json or squeue with the columns
+JOBID, USER, STATE, SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES prints them.
+
 Without a log a real Slurm is asked, as it is now: its nodes, its queue, and how
 long jobs ran lately, beside what sbatch --test-only says. With --config the
 rules of that file take the place of Slurm's own priorities.`,
 		Example: `  mirage when ls6-a100.log --at 2023-02-10T12:00 --job-nodes 4 --job-limit 12h --user 00312 --by 2023-02-11
+  mirage when sacct.txt squeue.json --job-nodes 2 --job-limit 4h
   mirage when --job-gpus 2 --job-limit 4h`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := w.answer(cmd.Context(), env, args, q)
 			if err != nil {
@@ -77,7 +81,7 @@ rules of that file take the place of Slurm's own priorities.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is)")
+	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is, or, of a log with a queue, its end)")
 	f.StringVar(&q.by, "by", "", "a time: how likely does the job start by then?")
 	f.IntVar(&q.nodes, "job-nodes", q.nodes, "nodes of the job, or processors where the log counts those")
 	f.Var(&q.limit, "job-limit", "time limit of the job")
@@ -95,7 +99,7 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	if len(args) == 0 {
 		return w.live(ctx, env, q)
 	}
-	k, err := w.read(ctx, env, args[0])
+	k, err := w.read(ctx, env, args)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +143,17 @@ type known struct {
 	shows    *shows
 }
 
-// read reads a log and learns from it up to the instant.
-func (w *when) read(ctx context.Context, env *cli.Env, path string) (*known, error) {
-	t, err := w.in.open(env, path)
+// read reads a log, and its queue where that is in a file of its own, and learns from
+// it up to the instant.
+func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*known, error) {
+	t, err := w.in.open(env, paths[0])
 	if err != nil {
 		return nil, err
+	}
+	if len(paths) > 1 {
+		if err := w.in.openQueue(env, t, paths[1]); err != nil {
+			return nil, err
+		}
 	}
 	at, err := w.instant(t)
 	if err != nil {
@@ -153,15 +163,16 @@ func (w *when) read(ctx context.Context, env *cli.Env, path string) (*known, err
 	if err != nil {
 		return nil, err
 	}
-	f, err := backtest.NewForecaster(t.Jobs, backtest.Settings{
-		Size: size, Partitioned: len(showsOf(t.Jobs).names()) > 1, Level: w.level, Seed: 1, Threads: w.in.Workers,
+	all := t.All()
+	f, err := backtest.NewForecaster(all, backtest.Settings{
+		Size: size, Partitioned: len(showsOf(all, at).names()) > 1, Level: w.level, Seed: 1, Threads: w.in.Workers,
 		From: at, Warm: whenWarm, Rows: whenRows,
 	})
 	if err != nil {
 		return nil, cli.Usagef("%w", err)
 	}
-	before := t.Between(math.MinInt64, at)
-	return &known{t, f, at, size, t.PeakNodes(), trace.MedianPriority(before), showsOf(before)}, f.Reach(ctx, at)
+	n, _ := slices.BinarySearchFunc(all, at, func(j trace.Job, at int64) int { return cmp.Compare(j.Submit, at) })
+	return &known{t, f, at, size, t.PeakNodes(), trace.MedianPriority(all[:n]), showsOf(all[:n], at)}, f.Reach(ctx, at)
 }
 
 // ask answers a question. The error is one of usage where the job cannot be.
@@ -184,7 +195,7 @@ func (k *known) ask(q question) (*answered, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answered{At: clock(k.t, k.at), Wait: answer.Times(1. / 3600), Start: clock(k.t, k.at+int64(answer.Value)), Notes: k.shows.notes(q, job), Alternatives: []alternative{}}
+	a := &answered{At: clock(k.t, k.at), Wait: answer.Times(1. / 3600), Start: clock(k.t, k.at+int64(answer.Value)), Notes: append(k.shows.notes(q, job), k.queue()...), Alternatives: []alternative{}}
 	if !answer.Bounded() {
 		a.Notes = append(a.Notes, "too few jobs have started for an interval")
 	}
@@ -226,6 +237,9 @@ func (w *when) size(t *trace.Trace) (int, error) {
 }
 
 func (w *when) instant(t *trace.Trace) (int64, error) {
+	if w.at == "" && len(t.Open) > 0 {
+		return t.End() + 1, nil
+	}
 	if w.at == "" {
 		return t.Jobs[len(t.Jobs)-1].Submit + 1, nil
 	}
