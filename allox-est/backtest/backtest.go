@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/allox-est/estimate"
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/shared/registry"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -28,7 +29,14 @@ type Method func(first []float64, n int) (p uncertainty.Prediction, unsure bool,
 // Methods are those that are judged. A new one is a function and a line here.
 var Methods = registry.List[Method]{
 	{Name: "auto", Help: "as allox-est estimates", New: func(first []float64, n int) (uncertainty.Prediction, bool, error) {
-		return estimate.Total(first, n, Level)
+		at := 0.0
+		marks := []mark.Mark{{}}
+		for i, x := range first {
+			at += x
+			marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: at})
+		}
+		r, err := estimate.Continue(marks, nil, estimate.Job{Epochs: n}, Level)
+		return r.Total, r.Refused != nil, err
 	}},
 	{Name: "ratio", Help: "the steps seen in proportion, and an error of a tenth", New: ratio},
 	{Name: "mean", Help: "the mean of the steps seen, with Student's interval", New: mean},

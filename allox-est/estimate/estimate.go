@@ -15,8 +15,6 @@ import (
 var (
 	// ErrTooFew is returned when the runs are too few for the method.
 	ErrTooFew = errors.New("too few runs")
-	// ErrNoLaps is returned when a method needs laps and the job tells none.
-	ErrNoLaps = errors.New("the job tells no laps")
 	// ErrOneLength is returned when a line is asked for and all runs have the
 	// same length.
 	ErrOneLength = errors.New("all runs have the same length")
@@ -31,25 +29,17 @@ type Method string
 
 // The methods.
 const (
-	// Auto decides by evidence: Mean, with epochs that were slow only because
-	// the processor was busy corrected, and costs that come back kept. A job
-	// without laps gets Line.
+	// Auto is the predictive model of this package; a job without marks gets Line.
 	Auto Method = "auto"
 	// Ratio scales the mean time of the samples by the number of epochs, as
 	// if set-up and teardown came back with every epoch.
 	Ratio Method = "ratio"
 	// Line fits time against epochs over whole runs, by least squares.
 	Line Method = "line"
-	// Mean is set-up and teardown once, and the mean of the steady epochs.
-	Mean Method = "mean"
-	// Median is Mean with the median of the epochs.
-	Median Method = "median"
-	// Huber is Mean with Huber's estimate of location.
-	Huber Method = "huber"
 )
 
 // Methods are all methods, Auto first.
-func Methods() []Method { return []Method{Auto, Ratio, Line, Mean, Median, Huber} }
+func Methods() []Method { return []Method{Auto, Ratio, Line} }
 
 // Job is what is to be estimated.
 type Job struct {
@@ -61,6 +51,8 @@ type Job struct {
 	Device string
 	// Every are costs that are known to come again every so many epochs, by name.
 	Every map[string]int
+	// Stages follow each other where the work changes on the way; nil where it does not.
+	Stages []Stage
 }
 
 func (j Job) unit() string { return cmp.Or(j.Unit, "epoch") }
@@ -78,8 +70,6 @@ type Estimate struct {
 	Wall        uncertainty.Prediction `json:"wall_seconds"`
 	Uncontended uncertainty.Prediction `json:"wall_uncontended_seconds"`
 	CPU         uncertainty.Prediction `json:"cpu_seconds"`
-	// Reference is nil where the runs carry no yardstick.
-	Reference *Reference `json:"reference_speed,omitempty"`
 	// Method says what was done; under Auto it names the decision.
 	Method string `json:"method"`
 	// Samples and Epochs count the runs used and the epochs in them; Seconds
@@ -89,8 +79,6 @@ type Estimate struct {
 	Seconds  float64   `json:"-"`
 	Segments *Segments `json:"segments,omitempty"` // nil where the job reports no laps
 	Warnings []error   `json:"-"`
-
-	hostDoubt string // earlier runs, of those that would tell the host's speed; empty if they do
 }
 
 // Segments are the parts of a job as the samples show them, in wall seconds
@@ -110,19 +98,6 @@ type Cost struct {
 	Every int    `json:"every_epochs,omitempty"` // 0 where that is not known
 	// Seconds is what it adds to an epoch; nil where no sample has met it.
 	Seconds *float64 `json:"seconds"`
-}
-
-// Reference is an estimate for a machine whose yardstick takes Yardstick
-// seconds: the fastest speed seen while sampling.
-type Reference struct {
-	Yardstick float64 `json:"yardstick_seconds"`
-	// Sensitivity is how much of a change of the yardstick the job shows: its
-	// processor time goes with the yardstick to that power. 0 corrects nothing.
-	Sensitivity float64                `json:"sensitivity"`
-	Uncontended uncertainty.Prediction `json:"wall_uncontended_seconds"`
-	CPU         uncertainty.Prediction `json:"cpu_seconds"`
-
-	work string // of the yardstick
 }
 
 // HalfWidth returns half the width of the interval of the uncontended time as a
@@ -155,7 +130,6 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	used, job, lap := inLaps(used, job)
 	e := &Estimate{Samples: len(used), Warnings: warnings}
 	for _, r := range used {
 		e.Epochs += r.Epochs
@@ -166,8 +140,8 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 		err = e.ratio(used, job, s)
 	case Line:
 		err = e.line(used, job, s)
-	case Auto, Mean, Median, Huber:
-		err = e.bySegments(used, job, s)
+	case Auto:
+		err = e.byMarks(used, job, s)
 	default:
 		err = fmt.Errorf("%w %q", ErrMethod, s.Method)
 	}
@@ -176,13 +150,8 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	}
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
 	if e.unsure() {
-		needed := fmt.Sprintf("about %d would halve that", min(job.Epochs, 4*e.Epochs))
-		if e.hostDoubt != "" {
-			needed = "earlier runs that tell this machine's speed: " + e.hostDoubt
-		}
-		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; %s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High, needed))
+		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High))
 	}
-	e.inEpochs(lap)
 	return e, nil
 }
 
@@ -240,7 +209,7 @@ func check(r journal.Run) error {
 		values []float64
 	}{
 		{"time", []float64{r.Wall, r.CPU, r.Wait, r.Before, r.After, r.Gap}},
-		{"lap", r.Laps}, {"cost", seconds(r.Costs)}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait}, {"yardstick", r.Yardstick}, {"lap's yardstick", r.LapYardstick},
+		{"lap", r.Laps}, {"cost", seconds(r.Costs)}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait},
 	} {
 		for _, x := range times.values {
 			if !(x >= 0) || math.IsInf(x, 0) {
@@ -257,8 +226,6 @@ func check(r journal.Run) error {
 		return fmt.Errorf("%w: CPU or wait of other laps", ErrBadRun)
 	case slices.ContainsFunc(r.Costs, func(c journal.Cost) bool { return c.Lap < 0 || c.Lap >= n }):
 		return fmt.Errorf("%w: a cost of no lap", ErrBadRun)
-	case len(r.LapYardstick) != 0 && len(r.LapYardstick) != n:
-		return fmt.Errorf("%w: yardstick of other laps", ErrBadRun)
 	}
 	return nil
 }

@@ -36,6 +36,14 @@ func warned(e *Estimate, sentinel error) bool {
 	return slices.ContainsFunc(e.Warnings, func(w error) bool { return errors.Is(w, sentinel) })
 }
 
+func scaled(xs []float64, f float64) []float64 {
+	ys := slices.Clone(xs)
+	for i := range ys {
+		ys[i] *= f
+	}
+	return ys
+}
+
 func near(t *testing.T, what string, got, want, share float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= share*math.Abs(want)) {
@@ -50,7 +58,7 @@ func TestExactBurner(t *testing.T) {
 	c := burn{Setup: 1, Epoch: 0.05, Teardown: 0.5}
 	runs := []journal.Run{burned(c, 4), burned(c, 8)}
 	want := burned(c, 400).Wall
-	for _, m := range []Method{Auto, Mean, Median, Huber, Line} {
+	for _, m := range []Method{Auto, Line} {
 		e, err := New(runs, cpu(400), Settings{Method: m})
 		if err != nil {
 			t.Fatalf("%s: %v", m, err)
@@ -219,17 +227,6 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// Neighbouring epochs that are slow together tell less than as many that are
-// not.
-func TestPersistence(t *testing.T) {
-	alone := []float64{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}
-	phases := []float64{1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 2}
-	a, b := locate([][]float64{alone}, Mean, prior{0.01, 2}, 0), locate([][]float64{phases}, Mean, prior{0.01, 2}, 0)
-	if a.mean != b.mean || b.within < 2*a.within || b.noise < 2*a.noise {
-		t.Errorf("alone %+v, in phases %+v", a, b)
-	}
-}
-
 func TestIdleJobIsNotContended(t *testing.T) {
 	// A job that waits for its disk: no processor time, no wait for a
 	// processor; slow epochs are its own.
@@ -244,26 +241,6 @@ func TestIdleJobIsNotContended(t *testing.T) {
 	near(t, "estimate", e.Wall.Value, 602, 0.01)
 	if warned(e, ErrContention) || !warned(e, ErrPeriod) || e.Method != "auto/periodic" || e.Segments.Period != 5 {
 		t.Errorf("method %s, segments %+v, warnings %v", e.Method, e.Segments, e.Warnings)
-	}
-}
-
-func TestReferenceSpeed(t *testing.T) {
-	// The machine was half as fast during the second run.
-	slow := burned(burn{Setup: 2, Epoch: 2, Teardown: 2}, 10)
-	fast := burned(burn{Setup: 1, Epoch: 1, Teardown: 1}, 5)
-	fast.Yardstick, slow.Yardstick = []float64{0.004, 0.004, 0.005}, []float64{0.008, 0.008, 0.008}
-	e, err := New([]journal.Run{fast, slow}, cpu(500), Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "reference", e.Reference.CPU.Value, 502, 1e-9)
-	near(t, "reference", e.Reference.Uncontended.Value, 502, 1e-9)
-	near(t, "yardstick", e.Reference.Yardstick, 0.004, 1e-9)
-	if !warned(e, ErrSpeed) {
-		t.Errorf("not warned: %v", e.Warnings)
-	}
-	if width := e.Reference.CPU.High - e.Reference.CPU.Low; width >= e.CPU.High-e.CPU.Low {
-		t.Errorf("the reference's interval %v is no narrower than %v", e.Reference.CPU, e.CPU)
 	}
 }
 
@@ -362,7 +339,7 @@ func TestErrors(t *testing.T) {
 		{"none good", []journal.Run{{Error: "x"}}, cpu(10), Auto, ErrTooFew},
 		{"no job", []journal.Run{good}, cpu(0), Auto, ErrBadRun},
 		{"method", []journal.Run{good}, cpu(10), "guess", ErrMethod},
-		{"no laps", none, cpu(10), Mean, ErrNoLaps},
+		{"no laps", none, cpu(10), Line, ErrTooFew},
 		{"one run for a line", none, cpu(10), Auto, ErrTooFew},
 		{"one length", append(slices.Clone(none), none...), cpu(10), Auto, ErrOneLength},
 		{"falling line", append(change(func(r *journal.Run) { r.Laps, r.LapCPU = nil, nil; r.Epochs = 9; r.Wall = 1; r.CPU = 1 }), none...), cpu(100), Line, ErrTooFew},
@@ -406,19 +383,11 @@ func TestInvariants(t *testing.T) {
 			c.Epoch, c.Teardown = 0, 0
 		}
 		n := rapid.IntRange(1, 60).Draw(t, "epochs")
-		beside := rapid.Bool().Draw(t, "yardstick beside the job")
 		var runs []journal.Run
 		waited := false
 		for i, k := range rapid.SliceOfN(rapid.IntRange(1, 20), 1, 5).Draw(t, "lengths") {
 			c.Seed = uint64(i)
 			r := burned(c, k)
-			r.Yardstick = []float64{0.004, 0.004 + 0.001*float64(i)}
-			if beside {
-				r.YardstickWork, r.LapYardstick = "test", make([]float64, len(r.Laps)) // 0 where nothing was read
-				for k := range r.LapYardstick {
-					r.LapYardstick[k] = rapid.SampledFrom([]float64{0, 0.004, 0.005, 0.008}).Draw(t, "reading")
-				}
-			}
 			switch rapid.IntRange(0, 3).Draw(t, "evidence") {
 			case 0:
 				r.LapCPU = nil
@@ -433,15 +402,12 @@ func TestInvariants(t *testing.T) {
 			}
 			runs = append(runs, r)
 		}
-		method := rapid.SampledFrom([]Method{Auto, Ratio, Mean, Median, Huber}).Draw(t, "method")
+		method := rapid.SampledFrom([]Method{Auto, Ratio}).Draw(t, "method")
 		e, err := New(runs, cpu(n), Settings{Method: method})
 		if err != nil {
 			t.Fatal(err)
 		}
 		values := []float64{e.Wall.Value, e.CPU.Value, e.Uncontended.Value}
-		if e.Reference != nil {
-			values = append(values, e.Reference.CPU.Value, e.Reference.Uncontended.Value)
-		}
 		if len(runs) > 1 || method != Ratio { // a ratio of one run has no interval
 			for _, p := range []uncertainty.Prediction{e.Wall, e.CPU, e.Uncontended} {
 				values = append(values, p.Low, p.High)
@@ -449,7 +415,7 @@ func TestInvariants(t *testing.T) {
 		}
 		for _, p := range values {
 			if !(p >= 0) || math.IsInf(p, 0) {
-				t.Fatalf("estimate %+v, %+v", e, e.Reference)
+				t.Fatalf("estimate %+v", e)
 			}
 		}
 		if !(e.Wall.Low <= e.Wall.Value && e.Wall.Value <= e.Wall.High) {
@@ -474,19 +440,6 @@ func TestInvariants(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Groups of three epochs tell of no persistence without bound.
-func TestPersistenceOfShortGroups(t *testing.T) {
-	for n := 1; n < 6; n++ {
-		var groups [][]float64
-		for range 12 {
-			groups = append(groups, []float64{1, 2, 2, 1, 2, 1}[:n])
-		}
-		if r := persistence(groups); !(r >= 0 && r < 1) {
-			t.Errorf("groups of %d: %v", n, r)
-		}
-	}
 }
 
 // A job that is held to half a processor waits for the other half: that is its

@@ -21,7 +21,7 @@ func ExampleNew() {
 		return r
 	}
 	job := estimate.Job{Epochs: 500, Device: "cpu"}
-	e, err := estimate.New([]journal.Run{run(5), run(10)}, job, estimate.Settings{Method: estimate.Mean})
+	e, err := estimate.New([]journal.Run{run(5), run(10)}, job, estimate.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return

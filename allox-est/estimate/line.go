@@ -29,17 +29,6 @@ func (e *Estimate) line(runs []journal.Run, job Job, s Settings) error {
 	e.Wall = fit(func(r journal.Run) float64 { return r.Wall })
 	e.CPU = fit(func(r journal.Run) float64 { return r.CPU })
 	e.Uncontended = fit(QuietWall)
-	if fast, _, ok := speeds(runs); ok {
-		p := responseOf(nil, tracks{}, shape{})
-		if runs[0].YardstickWork == "" {
-			p = olderResponse
-		}
-		e.Reference = &Reference{
-			Yardstick: fast, Sensitivity: p.sensitivity, work: runs[0].YardstickWork,
-			CPU:         fit(func(r journal.Run) float64 { return r.CPU * p.factor(fast, Speed(r)) }),
-			Uncontended: fit(func(r journal.Run) float64 { return QuietWall(r) * p.factor(fast, Speed(r)) }),
-		}
-	}
 	return err
 }
 

@@ -3,115 +3,208 @@ package estimate
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-
-	"github.com/foretime/foretime/allox-est/journal"
 )
 
-// namedCost is a cost that a job gave a name and a time within an epoch.
-type namedCost struct {
-	name    string
-	number  int // of the epoch, from 1
-	seconds float64
+// named is a cost of Job.Every: its name and when it comes.
+type named struct {
+	name string
+	pattern
 }
 
-// takeCosts moves what a run reported by name out of its epochs. Of a quantity other
-// than wall time a cost has the share of the epoch that it has of the wall time.
-func (t *track) takeCosts(r journal.Run, wall []float64) {
-	whole := t.epochs
-	t.epochs = slices.Clone(whole)
-	for _, c := range r.Costs {
-		k := c.Lap - 1
-		if k < 0 || k >= len(whole) || wall[c.Lap] <= 0 {
-			continue // of the set-up or the teardown
-		}
-		seconds := min(t.epochs[k], whole[k]*c.Seconds/wall[c.Lap])
-		t.epochs[k] -= seconds
-		same := slices.IndexFunc(t.costs, func(o namedCost) bool { return o.name == c.Name && o.number == t.first+k })
-		if same >= 0 {
-			t.costs[same].seconds += seconds
+// namesOf are the costs whose period is given and that the job does not tell
+// itself, the shorter period first. Where a lap holds several periods each lap has
+// the cost, and its level too.
+func namesOf(ts []trace, every map[string]int) []named {
+	var costs []named
+	for _, name := range slices.Sorted(maps.Keys(every)) {
+		if tells(ts, name) || float64(every[name]) <= longestLap(ts) && every[name] > 1 && longestLap(ts) > 1 {
 			continue
 		}
-		t.costs = append(t.costs, namedCost{c.Name, t.first + k, seconds})
+		same := slices.IndexFunc(costs, func(c named) bool { return c.period == every[name] })
+		if same >= 0 { // nothing tells one from the other
+			costs[same].name += "+" + name
+			continue
+		}
+		costs = append(costs, named{name, pattern{period: every[name], offset: offset(ts, every[name])}})
 	}
+	slices.SortStableFunc(costs, func(a, b named) int { return a.period - b.period })
+	return costs
 }
 
-// occurrence is when a cost comes that jobs reported.
-type occurrence struct {
-	named
-	known bool // the period is; without one it comes at random
-	last  bool // it comes in the last epoch too, whatever its number
+func tells(ts []trace, name string) bool {
+	return slices.ContainsFunc(ts, func(t trace) bool {
+		return slices.ContainsFunc(t.told, func(c told) bool { return c.name == name })
+	})
 }
 
-// times is how often the cost comes in a job of n epochs.
-func (o occurrence) times(n int) float64 {
-	times := 0
-	if o.period > 0 {
-		times = o.among(0, n)
-	}
-	if o.last && !(o.period > 0 && o.in(n)) {
-		times++
-	}
-	return float64(times)
-}
-
-// byName are the costs that jobs reported, with their periods where these are given
-// or seen.
-func byName(ts []track, every map[string]int) []occurrence {
-	names := map[string]bool{}
+func longestLap(ts []trace) float64 {
+	longest := 0.0
 	for _, t := range ts {
-		for _, c := range t.costs {
-			names[c.name] = true
+		for _, l := range t.laps {
+			longest = max(longest, l.units())
 		}
 	}
-	var costs []occurrence
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		costs = append(costs, occurs(ts, name, every[name]))
+	return longest
+}
+
+// offset is where a cost with a known period falls, by the laps that are slower:
+// those whose number it divides, or, in a job that counts from 0, the ones after.
+// Where none of the first is among the samples the others must stand out.
+func offset(ts []trace, period int) int {
+	var at [2][]float64
+	var rest []float64
+	for _, t := range ts {
+		for _, l := range t.laps {
+			switch x := l.rate(quietTime); {
+			case (pattern{period: period}).holds(l):
+				at[0] = append(at[0], x)
+			case (pattern{period: period, offset: 1}).holds(l):
+				at[1] = append(at[1], x)
+			default:
+				rest = append(rest, x)
+			}
+		}
+	}
+	beside := at[0]
+	if len(at[0]) == 0 {
+		beside = rest
+	}
+	if period > 1 && len(at[1]) > 0 && len(beside) > 0 && mean(at[1]) > 1.3*mean(beside) {
+		return 1
+	}
+	return 0
+}
+
+// cost is what a cost by name adds to a job, in seconds: how often it comes, and
+// what it took each time that it was met.
+type cost struct {
+	name   string
+	period int
+	times  float64
+	spent  []float64
+	random bool // times is a rate seen, of so many times
+}
+
+// named are the costs of Job.Every between units from and to, a unit's own time
+// being rate. A lap that holds a longer one too counts only where no other does.
+func (c *course) namedCosts(ts []trace, k clock, rate, from, to float64) []cost {
+	var costs []cost
+	for i, n := range c.named {
+		var alone, shared []float64
+		c.steady(ts, func(_, _ int, l lap) {
+			if !n.holds(l) {
+				return
+			}
+			x := l.seconds[k] - rate*l.units()
+			for j := range i {
+				if len(costs[j].spent) > 0 {
+					x -= mean(costs[j].spent) * c.named[j].among(l.from, l.to)
+				}
+			}
+			x /= n.among(l.from, l.to)
+			if slices.ContainsFunc(c.named[i+1:], func(o named) bool { return o.holds(l) }) {
+				shared = append(shared, x)
+			} else {
+				alone = append(alone, x)
+			}
+		})
+		if len(alone) == 0 {
+			alone = shared
+		}
+		costs = append(costs, cost{name: n.name, period: n.period, times: n.among(from, to), spent: alone})
 	}
 	return costs
 }
 
+// toldCosts are those that the job reported, between units from and to.
+func toldCosts(ts []trace, every map[string]int, k clock, from, to float64) []cost {
+	names := map[string]bool{}
+	seen := 0.0
+	for _, t := range ts {
+		seen += t.seen()
+		for _, c := range t.told {
+			names[c.name] = true
+		}
+	}
+	var costs []cost
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		one := cost{name: name}
+		for _, t := range ts {
+			for _, c := range t.told {
+				if c.name == name {
+					one.spent = append(one.spent, c.seconds[k])
+				}
+			}
+		}
+		o, known := occurs(ts, name, every[name])
+		one.period, one.times, one.random = o.period, o.times(from, to), !known
+		if !known {
+			one.times = float64(len(one.spent)) / seen * (to - from)
+		}
+		costs = append(costs, one)
+	}
+	return costs
+}
+
+// occurrence is when a cost comes that jobs reported.
+type occurrence struct {
+	pattern
+	last bool // it comes in the last unit too, whatever its number
+}
+
+// times is how often the cost comes after unit from up to to, the last.
+func (o occurrence) times(from, to float64) float64 {
+	times := 0.0
+	if o.period > 0 {
+		times = o.among(from, to)
+	}
+	if o.last && !(o.period > 0 && o.among(to-1, to) > 0) {
+		times++
+	}
+	return times
+}
+
 // occurs finds when a cost comes: with one period in all runs, or so but for the
-// last epoch, as a job that saves its end; period is 0 where nothing is given.
-func occurs(ts []track, name string, period int) occurrence {
-	o := occurrence{named: named{name: name, period: period}}
-	if o.fit(ts) {
-		return o
+// last unit, as a job that saves its end. Known says that it was found; period is 0
+// where nothing is given.
+func occurs(ts []trace, name string, period int) (o occurrence, known bool) {
+	for _, last := range []bool{false, true} {
+		if last && (len(ts) < 2 || ts[0].length == ts[len(ts)-1].length) {
+			break
+		}
+		o = occurrence{pattern{period: period}, last}
+		if o.fit(ts, name) {
+			return o, true
+		}
 	}
-	o = occurrence{named: named{name: name, period: period}, last: true}
-	if lengths := len(ts); lengths > 1 && ts[0].run != ts[lengths-1].run && o.fit(ts) {
-		return o
-	}
-	return occurrence{named: named{name: name}}
+	return occurrence{}, false
 }
 
 // fit finds period, where there is none, and offset, and says whether all runs
 // have the cost where it then must come, and nowhere else.
-func (o *occurrence) fit(ts []track) bool {
-	any := false
+func (o *occurrence) fit(ts []trace, name string) bool {
+	var all []float64
 	for _, t := range ts {
-		numbers := o.numbers(t)
+		numbers := o.numbers(t, name)
 		for i, number := range numbers {
 			if o.period == 0 && i > 0 {
-				o.period = number - numbers[i-1]
+				o.period = int(number - numbers[i-1])
 			}
 		}
-		any = any || len(numbers) > 0
+		all = append(all, numbers...)
 	}
-	o.known = o.period > 0 || o.last && !any
-	if !o.known {
+	if o.period == 0 && !(o.last && len(all) == 0) {
 		return false
 	}
-	for _, t := range ts {
-		for _, number := range o.numbers(t) {
-			o.offset = number % max(1, o.period)
-		}
+	if len(all) > 0 {
+		o.offset = int(all[0]) % o.period
 	}
 	for _, t := range ts {
-		for number := t.first; number < t.first+len(t.epochs); number++ {
-			must := any && o.in(number) || o.last && number == t.run
-			if must != t.has(o.name, number) {
+		for _, l := range t.laps {
+			must := len(all) > 0 && o.period > 0 && o.holds(l) || o.last && l.to == t.length
+			has := slices.ContainsFunc(t.told, func(c told) bool { return c.name == name && c.number == l.to })
+			if must != has {
 				return false
 			}
 		}
@@ -119,12 +212,12 @@ func (o *occurrence) fit(ts []track) bool {
 	return true
 }
 
-// numbers are the epochs of a run in which the cost came, ascending; but for the
+// numbers are the units of a run in which the cost came, ascending; but for the
 // last one where it always comes then.
-func (o *occurrence) numbers(t track) []int {
-	var numbers []int
-	for _, c := range t.costs {
-		if c.name == o.name && !(o.last && c.number == t.run) {
+func (o *occurrence) numbers(t trace, name string) []float64 {
+	var numbers []float64
+	for _, c := range t.told {
+		if c.name == name && !(o.last && c.number == t.length) {
 			numbers = append(numbers, c.number)
 		}
 	}
@@ -132,51 +225,16 @@ func (o *occurrence) numbers(t track) []int {
 	return numbers
 }
 
-func (t track) has(name string, number int) bool {
-	return slices.ContainsFunc(t.costs, func(c namedCost) bool { return c.name == name && c.number == number })
-}
-
-// spent are the seconds of a cost, one by one.
-func (o occurrence) spent(ts []track) []float64 {
-	var xs []float64
-	for _, t := range ts {
-		for _, c := range t.costs {
-			if c.name == o.name {
-				xs = append(xs, c.seconds)
-			}
+// costWarnings warn of costs that jobs reported and whose period is not known, and
+// of those that no sample has met.
+func costWarnings(costs []cost, unit string) (first, rest []error) {
+	for _, c := range costs {
+		switch {
+		case c.random:
+			rest = append(rest, fmt.Errorf("%w: %s, %d seen; the job file may say how often it comes (every)", ErrRecurring, c.name, len(c.spent)))
+		case len(c.spent) == 0:
+			first = append(first, fmt.Errorf("%w: %w: %s, every %d %ss; the upper end allows it the time of one", ErrUnsure, ErrUnmet, c.name, c.period, unit))
 		}
 	}
-	return xs
-}
-
-// occurring is what a cost that jobs reported adds to the job: as often as it comes,
-// or at the rate seen, with the exact interval of a rate: how far its ends lie
-// below and above.
-func (m model) occurring(ts []track, o occurrence) (p part, below, above float64) {
-	xs := o.spent(ts)
-	k, one := float64(len(xs)), mean(xs)
-	noise := prior{math.Hypot(epochPrior.sd, m.speed.sd), epochPrior.df}
-	v, df := noise.moderate(one, variance(xs), k-1)
-	times := o.times(m.epochs)
-	if !o.known {
-		seen := 0
-		for _, t := range ts {
-			seen += len(t.epochs)
-		}
-		rate := float64(m.epochs) / float64(seen)
-		low, high := poisson(k, m.level)
-		times, below, above = k*rate, (k-low)*rate*one, (high-k)*rate*one
-	}
-	return part{times * one, v * (times + times*times/k), df}, below, above
-}
-
-// unknown warns of costs that jobs reported and whose period is not known.
-func (s shape) unknown(ts []track) []error {
-	var w []error
-	for _, o := range s.reported {
-		if !o.known {
-			w = append(w, fmt.Errorf("%w: %s, %d seen; the job file may say how often it comes (every)", ErrRecurring, o.name, len(o.spent(ts))))
-		}
-	}
-	return w
+	return first, rest
 }

@@ -29,14 +29,6 @@ var (
 	ErrPeriod = errors.New("period inferred")
 	// ErrRecurring warns that costly epochs were seen without a period.
 	ErrRecurring = errors.New("costs without a period")
-	// ErrSpeed warns that the machine's own speed changed.
-	ErrSpeed = errors.New("machine speed changed")
-	// ErrVirtual warns that the machine is a virtual one about whose speed little
-	// is known.
-	ErrVirtual = errors.New("speed of a virtual machine hardly known")
-	// ErrYardstick warns that the job's epochs do not follow the yardstick, so
-	// that nothing is corrected by it.
-	ErrYardstick = errors.New("the yardstick does not tell the job's speed")
 	// ErrUnmet warns that a cost that was named is in none of the samples, and
 	// not in the estimate.
 	ErrUnmet = errors.New("a named cost that no sample has met")
@@ -68,9 +60,6 @@ func doubts(runs []journal.Run, job Job, e *Estimate) []error {
 	}
 	if job.Device == "cpu" && threads > cpus && cpus > 0 {
 		w = append(w, fmt.Errorf("%w: %d on %d", ErrOversubscribed, threads, cpus))
-	}
-	if fast, slow, ok := speeds(runs); ok && slow > 1.15*fast {
-		w = append(w, fmt.Errorf("%w: yardstick of %.3g to %.3g ms", ErrSpeed, 1000*fast, 1000*slow))
 	}
 	for _, p := range []float64{e.Wall.Low, e.Wall.High} {
 		if math.IsInf(p, 0) {
