@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/mark"
-	"github.com/foretime/foretime/shared/registry"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -22,41 +22,6 @@ const Level = 0.95
 // ErrTooFew is returned where no series is long enough to be judged.
 var ErrTooFew = errors.New("no series to judge")
 
-// Method predicts the sum of n steps from the first of them. Unsure says that it
-// declines to be trusted.
-type Method func(first []float64, n int) (p uncertainty.Prediction, unsure bool, err error)
-
-// Methods are those that are judged. A new one is a function and a line here.
-var Methods = registry.List[Method]{
-	{Name: "auto", Help: "as allox-est estimates", New: func(first []float64, n int) (uncertainty.Prediction, bool, error) {
-		at := 0.0
-		marks := []mark.Mark{{}}
-		for i, x := range first {
-			at += x
-			marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: at})
-		}
-		r, err := estimate.Continue(marks, nil, estimate.Job{Epochs: n}, Level)
-		return r.Total, r.Refused != nil, err
-	}},
-	{Name: "ratio", Help: "the steps seen in proportion, and an error of a tenth", New: ratio},
-	{Name: "mean", Help: "the mean of the steps seen, with Student's interval", New: mean},
-}
-
-func ratio(first []float64, n int) (uncertainty.Prediction, bool, error) {
-	value := stat.Mean(first, nil) * float64(n)
-	return uncertainty.Prediction{Value: value, Low: 0.9 * value, High: 1.1 * value, Level: Level}, false, nil
-}
-
-// mean takes the steps for independent: the sum of those to come varies by their
-// own noise and by that of the mean.
-func mean(first []float64, n int) (uncertainty.Prediction, bool, error) {
-	m, sd := stat.MeanStdDev(first, nil)
-	seen, left := float64(len(first)), float64(n-len(first))
-	half := distuv.StudentsT{Sigma: 1, Nu: seen - 1}.Quantile((1+Level)/2) * sd * math.Sqrt(left*left/seen+left)
-	value := floats.Sum(first) + left*m
-	return uncertainty.Prediction{Value: value, Low: value - half, High: value + half, Level: Level}, false, nil
-}
-
 // Report is what was found.
 type Report struct {
 	Level    float64          `json:"level"`
@@ -64,115 +29,178 @@ type Report struct {
 	Series   int              `json:"series"`
 	Blocks   int              `json:"blocks"`
 	Methods  map[string]Score `json:"methods"`
+	// Of are the answers of the method that is judged, by series.
+	Of []Answer `json:"of"`
 	// Short are the series too short to be judged.
 	Short []string `json:"short,omitempty"`
 }
 
-// Score is how one method fared: errors in percent of the sum, the others as
-// shares of it or of the series.
+// Answer is what was said of one series from its first steps, in its unit.
+type Answer struct {
+	Series  string                  `json:"series"`
+	Block   string                  `json:"block"`
+	Actual  float64                 `json:"actual"`
+	Refused bool                    `json:"refused,omitempty"`
+	Reason  string                  `json:"reason,omitempty"`
+	Total   *uncertainty.Prediction `json:"total"` // nil where it is refused
+}
+
+// Score is how one method fared on the series that it did not refuse: errors in
+// percent of the sum, the others as shares of it or of the series.
 type Score struct {
 	MAPE      float64 `json:"mape"`
 	MedianAPE float64 `json:"median_ape"`
 	Coverage  float64 `json:"coverage"`
 	// CoverageLow and CoverageHigh are a 95 % interval of Coverage over blocks; nil
 	// of fewer than two.
-	CoverageLow       *float64 `json:"coverage_low,omitempty"`
-	CoverageHigh      *float64 `json:"coverage_high,omitempty"`
-	MedianWidth       float64  `json:"median_width"`
-	IntervalScore     float64  `json:"interval_score"`
+	CoverageLow   *float64 `json:"coverage_low,omitempty"`
+	CoverageHigh  *float64 `json:"coverage_high,omitempty"`
+	MedianWidth   float64  `json:"median_width"`
+	IntervalScore float64  `json:"interval_score"`
+	Refused       float64  `json:"refused"`
+	// Flagged and CoverageUnflagged are the earlier names of Refused and Coverage.
 	Flagged           float64  `json:"flagged"`
-	CoverageUnflagged *float64 `json:"coverage_unflagged"` // nil where all are flagged
+	CoverageUnflagged *float64 `json:"coverage_unflagged"` // nil where all are refused
 }
 
 // least is how many steps must be seen.
 const least = 3
 
-// Itself is the block of a series that belongs to no other.
-func Itself(name string) string { return name }
+// alike is what the name of a series ends with where it counts those of one job: a
+// number, and a letter before it.
+var alike = regexp.MustCompile(`[-_.:/ ]?[A-Za-z]?[0-9]+$`)
+
+// BlockOf names what series belong together: those whose names differ in the number
+// at their end, as workers of one job do.
+func BlockOf(name string) string {
+	if part := alike.ReplaceAllString(name, ""); part != "" {
+		return part
+	}
+	return name
+}
+
+// trial is one series, how much of it is seen and what is said of it by one method.
+type trial struct {
+	series  Series
+	block   string
+	seen    int
+	actual  float64
+	refused error
+	uncertainty.Prediction
+}
 
 // Run judges all methods on every series, from the first share of its steps, at
-// least three. Block names what series belong together: [Itself], where none do.
+// least three. Block names what series belong together; of a series those of other
+// blocks are the user's past.
 func Run(all []Series, fraction float64, block func(name string) string) (*Report, error) {
 	if !(fraction > 0 && fraction < 1) {
 		return nil, fmt.Errorf("fraction %v: want a share between 0 and 1", fraction)
 	}
 	r := &Report{Level: Level, Fraction: fraction, Methods: map[string]Score{}}
-	var judged []Series
+	var judged []trial
+	blocks := map[string]bool{}
 	for _, s := range all {
-		if len(s.Values) <= least || floats.Sum(s.Values) <= 0 {
+		n, sum := len(s.Values), floats.Sum(s.Values)
+		if n <= least || sum <= 0 {
 			r.Short = append(r.Short, s.Name)
 			continue
 		}
-		judged = append(judged, s)
+		seen := min(n-1, max(least, int(math.Round(fraction*float64(n)))))
+		judged = append(judged, trial{series: s, block: block(s.Name), seen: seen, actual: sum})
+		blocks[block(s.Name)] = true
 	}
 	if len(judged) == 0 {
 		return nil, fmt.Errorf("%w: %d are shorter than %d steps or take no time", ErrTooFew, len(all), least+1)
 	}
-	r.Series = len(judged)
-	blocks := map[string]bool{}
+	r.Series, r.Blocks = len(judged), len(blocks)
 	for _, m := range Methods {
-		var cases []judgement
-		for _, s := range judged {
-			c, err := judge(m.New, s, fraction)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", s.Name, m.Name, err)
-			}
-			c.Block = block(s.Name)
-			blocks[c.Block] = true
-			cases = append(cases, c)
+		ts := slices.Clone(judged)
+		if err := m.New(ts); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
 		}
-		r.Methods[m.Name] = score(cases)
+		r.Methods[m.Name] = score(ts)
+		if m.Name == Methods[0].Name {
+			r.Of = answers(ts)
+		}
 	}
-	r.Blocks = len(blocks)
 	return r, nil
 }
 
-// judgement is a series' sum, of which the unit is itself, and what was
-// predicted of it.
-type judgement struct {
-	uncertainty.Case
-	unsure bool
-}
-
-func judge(m Method, s Series, fraction float64) (judgement, error) {
-	n := len(s.Values)
-	seen := min(n-1, max(least, int(math.Round(fraction*float64(n)))))
-	p, unsure, err := m(s.Values[:seen], n)
-	if err != nil {
-		return judgement{}, err
-	}
-	p.Level = Level
-	return judgement{uncertainty.Case{Prediction: p.Times(1 / floats.Sum(s.Values)), Actual: 1}, unsure}, nil
-}
-
-func score(cases []judgement) Score {
-	var s Score
-	var apes, widths []float64
-	var sure, held float64
-	var all []uncertainty.Case
-	n := float64(len(cases))
-	for _, c := range cases {
-		ape := 100 * math.Abs(c.Value-1)
-		apes, widths, all = append(apes, ape), append(widths, c.Width()), append(all, c.Case)
-		s.MAPE += ape / n
-		s.IntervalScore += c.Score(1) / n
-		in := 0.0
-		if c.Contains(1) {
-			in = 1
+func answers(ts []trial) []Answer {
+	var of []Answer
+	for _, t := range ts {
+		a := Answer{Series: t.series.Name, Block: t.block, Actual: t.actual}
+		if t.refused != nil {
+			a.Refused, a.Reason = true, t.refused.Error()
+		} else {
+			a.Total = &t.Prediction
 		}
-		s.Coverage += in / n
-		if c.unsure {
-			s.Flagged += 1 / n
+		of = append(of, a)
+	}
+	return of
+}
+
+// run are the marks of a run of such steps, the first of them number from.
+func run(steps []float64, stages []string, from int) []mark.Mark {
+	marks, at := []mark.Mark{{Number: float64(from)}}, 0.0
+	for i, x := range steps {
+		if stages != nil {
+			marks[i].Stage = stages[i]
+		}
+		at += x
+		marks = append(marks, mark.Mark{Number: float64(from + i + 1), Seconds: at})
+	}
+	return marks
+}
+
+// auto predicts as allox-est does for a run that goes on, alone: without what other
+// series say.
+func (t *trial) auto() (estimate.Rest, error) {
+	s := t.series
+	job := estimate.Job{Epochs: len(s.Values), Unit: "step"}
+	if s.Stages == nil {
+		return estimate.Continue(run(s.Values[:t.seen], nil, 0), nil, job, Level)
+	}
+	job.Stages = s.stages()
+	var probes [][]mark.Mark
+	for _, stage := range job.Stages {
+		if int(stage.To) <= t.seen {
 			continue
 		}
-		sure++
-		held += in
+		from := max(int(stage.From), t.seen)
+		from = max(from, (from+int(stage.To)-least)/2)
+		to := min(from+least, int(stage.To))
+		probes = append(probes, run(s.Values[from:to], s.Stages[from:to], from))
 	}
-	s.MedianAPE, s.MedianWidth = stats.Median(apes), stats.Median(widths)
-	if sure > 0 {
-		held /= sure
-		s.CoverageUnflagged = &held
+	return estimate.Continue(run(s.Values[:t.seen], s.Stages[:t.seen], 0), probes, job, Level)
+}
+
+func score(ts []trial) Score {
+	var s Score
+	var apes, widths []float64
+	var all []uncertainty.Case
+	for _, t := range ts {
+		if t.refused != nil {
+			s.Refused += 1 / float64(len(ts))
+			continue
+		}
+		p := t.Times(1 / t.actual)
+		p.Level = Level
+		apes, widths = append(apes, 100*math.Abs(p.Value-1)), append(widths, p.Width())
+		all = append(all, uncertainty.Case{Prediction: p, Actual: 1, Block: t.block})
+		s.IntervalScore += p.Score(1)
+		if p.Contains(1) {
+			s.Coverage++
+		}
 	}
+	if s.Flagged = s.Refused; len(all) == 0 {
+		return s
+	}
+	n := float64(len(all))
+	s.MAPE, s.MedianAPE, s.MedianWidth = stat.Mean(apes, nil), stats.Median(apes), stats.Median(widths)
+	s.IntervalScore, s.Coverage = s.IntervalScore/n, s.Coverage/n
+	covered := s.Coverage
+	s.CoverageUnflagged = &covered
 	if v, err := uncertainty.Judge(Level, all); err == nil {
 		s.CoverageLow, s.CoverageHigh = &v.Coverage.Low, &v.Coverage.High
 	}

@@ -65,10 +65,12 @@ func (e *Experiment) check() error {
 	case e.Repeats < 1 || e.Full < 1:
 		return fmt.Errorf("repeats: %d, full: %d: want at least 1", e.Repeats, e.Full)
 	}
-	for _, m := range e.Methods {
-		if !slices.Contains(estimate.Methods(), m) {
-			return fmt.Errorf("methods: %q: want some of %v", m, estimate.Methods())
+	for i, name := range e.Methods {
+		m, err := estimate.ParseMethod(string(name))
+		if err != nil {
+			return fmt.Errorf("methods: %w", err)
 		}
+		e.Methods[i] = m
 	}
 	for _, lengths := range e.Samples {
 		if len(lengths) == 0 || slices.Min(lengths) < 1 {

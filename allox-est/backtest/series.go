@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/foretime/foretime/allox-est/estimate"
 )
 
 // ErrColumn is returned where a table lacks a column, or holds it twice.
@@ -20,12 +22,27 @@ var ErrColumn = errors.New("no such column")
 type Series struct {
 	Name   string
 	Values []float64
+	Stages []string // of each step; nil without a column for it
+}
+
+// stages are the parts of the series with one name.
+func (s Series) stages() []estimate.Stage {
+	var stages []estimate.Stage
+	for i, name := range s.Stages {
+		if n := len(stages); n == 0 || stages[n-1].Name != name {
+			stages = append(stages, estimate.Stage{Name: name, From: float64(i)})
+		}
+		stages[len(stages)-1].To = float64(i + 1)
+	}
+	return stages
 }
 
 // Load reads a CSV file with a header, plain or compressed (.gz): one row a
 // step, in order, series mixed as they come. Bad rows are diagnostics that name
 // file and line.
-func Load(path, series, value string) (all []Series, diagnostics []error, err error) {
+//
+// Stage is the column that names the stage of a step, empty where there is none.
+func Load(path, series, value, stage string) (all []Series, diagnostics []error, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -37,14 +54,14 @@ func Load(path, series, value string) (all []Series, diagnostics []error, err er
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	all, diagnostics, err = read(in, path, series, value)
+	all, diagnostics, err = read(in, path, series, value, stage)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return all, diagnostics, nil
 }
 
-func read(in io.Reader, path, series, value string) (all []Series, diagnostics []error, err error) {
+func read(in io.Reader, path, series, value, stage string) (all []Series, diagnostics []error, err error) {
 	rows := csv.NewReader(in)
 	rows.FieldsPerRecord, rows.ReuseRecord = -1, true
 	header, err := rows.Read()
@@ -58,6 +75,12 @@ func read(in io.Reader, path, series, value string) (all []Series, diagnostics [
 	v, err := column(header, value)
 	if err != nil {
 		return nil, nil, err
+	}
+	g := -1
+	if stage != "" {
+		if g, err = column(header, stage); err != nil {
+			return nil, nil, err
+		}
 	}
 	fields := len(header)
 	at := map[string]int{}
@@ -86,6 +109,9 @@ func read(in io.Reader, path, series, value string) (all []Series, diagnostics [
 			at[name], all = i, append(all, Series{Name: name})
 		}
 		all[i].Values = append(all[i].Values, x)
+		if g >= 0 {
+			all[i].Stages = append(all[i].Stages, strings.Clone(row[g]))
+		}
 	}
 }
 

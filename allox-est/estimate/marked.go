@@ -3,7 +3,6 @@ package estimate
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
 )
@@ -28,22 +27,30 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 		return err
 	}
 	k := settle(ts, marked, evidence && job.Device == "cpu")
-	c := look(ts, job.Every)
-	m := &model{ts: ts, course: &c, job: job, evidence: evidence, gap: gap(marked), level: s.Level}
-	e.CPU, _ = m.predict(cpuTime, nil)
-	e.Uncontended, _ = m.predict(quietTime, nil)
-	wall, p := m.predict(wallTime, k.disturb)
-	if f := k.crowded(job.Device); f > 0 {
-		wall.High = max(wall.High, f*e.Uncontended.Value)
+	c := look(ts, job)
+	for i := range c.costs {
+		c.costs[i].foreign = c.costs[i].name == "" && !evidence && c.costs[i].period() == 0
 	}
+	m := newModel(model{ts: ts, course: &c, job: job, gap: gap(marked), level: s.Level})
+	e.CPU, _, _ = m.predict(cpuTime, nil)
+	e.Uncontended, _, _ = m.predict(quietTime, nil)
+	wall, p, _ := m.predict(wallTime, k.disturb)
+	wall.High = max(wall.High, k.crowded(job.Device)*e.Uncontended.Value)
 	wall.Low = max(wall.Low, min(e.Uncontended.Low, wall.Value)) // no contention is the least
 	e.Wall, e.Method = wall, string(Auto)
-	if c.period() > 0 {
-		e.Method = "auto/periodic"
+	e.Warnings = append(e.Warnings, k.warnings(job)...)
+	for _, one := range c.costs {
+		if w := one.warning(job.unit()); w != nil {
+			e.Warnings = append(e.Warnings, w)
+		}
+		if one.name == "" && one.period() > 0 {
+			e.Method = "auto/periodic"
+		}
+	}
+	if c.slope != 0 {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %+.2g %% from one %s to the next; the interval allows that it goes on, and that it ends", ErrTrend, 100*c.slope, job.unit()))
 	}
 	e.describe(m, p)
-	first, rest := costWarnings(p.costs, job.unit())
-	e.Warnings = append(append(slices.Insert(e.Warnings, 0, first...), k.warnings(job)...), append(rest, c.warnings(job.unit())...)...)
 	return nil
 }
 
@@ -62,27 +69,25 @@ func (k contention) disturb(total float64, p *parts, rng *random) float64 {
 
 // describe tells the parts of the wall time.
 func (e *Estimate) describe(m *model, p *parts) {
-	s := &Segments{WarmUp: int(float64(m.course.warm) * m.lapUnits()), Period: m.course.period()}
+	s := &Segments{WarmUp: int(float64(m.course.warm) * m.lap)}
 	for _, t := range m.ts {
 		s.Setup += t.setup[wallTime] / float64(len(m.ts))
 		s.Teardown += t.teardown[wallTime] / float64(len(m.ts))
 	}
-	if p.count > 0 {
-		costs := 0.0
-		for _, c := range p.costs {
-			if len(c.spent) > 0 {
-				costs += c.times * mean(c.spent)
-			}
+	s.Epoch = p.units * (1 + p.level.mean())
+	for _, c := range m.course.costs {
+		if c.name == "" {
+			s.Epoch += c.mean(wallTime, m.from(), m.to(), m.lap)
+			s.Period = c.period()
+			continue
 		}
-		s.Epoch = (m.expected(p) - costs) / p.count
-	}
-	for _, c := range p.costs {
-		one := Cost{Name: c.name, Every: c.period}
-		if len(c.spent) > 0 {
-			x := mean(c.spent)
+		one := Cost{Name: c.name, Every: c.period()}
+		if len(c.spent[wallTime]) > 0 {
+			x := mean(c.spent[wallTime])
 			one.Seconds = &x
 		}
 		s.Costs = append(s.Costs, one)
 	}
+	s.Epoch /= max(1, p.count)
 	e.Segments = s
 }

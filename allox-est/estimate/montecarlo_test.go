@@ -224,7 +224,7 @@ func (s scenario) trial(t *testing.T, trials int, m Method) outcome {
 	return o
 }
 
-var trials = flag.Int("trials", 1000, "simulated jobs per kind of noise")
+var trials = flag.Int("trials", 150, "simulated jobs per kind of noise")
 
 func TestMonteCarlo(t *testing.T) {
 	table := newTable("noise", "MAPE %", "CPU MAPE %", "covered %", "CPU covered %", "median width %", "score")

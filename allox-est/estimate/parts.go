@@ -1,138 +1,167 @@
 package estimate
 
-import "math"
+import (
+	"slices"
+)
 
-// parts finds what a clock's total is made of.
+// parts are what a total of one clock is made of, in seconds.
+type parts struct {
+	once   float64 // set-up, teardown and the warm-up's excess
+	units  float64 // the units to come, at the mean rate of their stage
+	count  float64 // how many they are
+	doubt  float64 // relative standard error of units that the stages' few laps leave
+	first  float64 // excess of a first unit
+	hidden float64 // what holds a first unit that no mark bounds
+	level  level
+}
+
+// rate is the time of a unit in a stage over its plain laps.
+type rate struct{ seconds, units, laps float64 }
+
+func (r rate) mean() float64 {
+	if r.units <= 0 {
+		return 0
+	}
+	return r.seconds / r.units
+}
+
+// parts finds what a clock's total is made of, and what costs took by it.
 func (m *model) parts(k clock) *parts {
-	p := &parts{count: float64(m.job.Epochs) - m.seen}
-	rates, laps, groups, blur := m.rates(k)
-	p.level = levelOf(groups, blur, m.alone)
+	p := &parts{}
+	rates := m.rates(k)
+	p.level = m.levelOf(k, rates)
 	hidden, n := 0.0, float64(len(m.ts))
-	if !m.alone {
-		for _, t := range m.ts {
-			p.lead += (t.setup[k] + t.teardown[k]) / n
-			hidden += t.hidden() / n
-		}
-	}
-	p.stages = m.stages(rates, laps, hidden)
-	p.count = max(0, p.count-hidden)
-	rate := p.rate()
-	if m.seen == 0 {
-		p.warm = m.warmUp(k, rates)
-	}
-	p.high = m.high(k, rates)
-	if m.course.warm == 1 && m.lapUnits() == 1 && m.seen == 0 {
-		p.first = max(0, p.warm)
-	}
 	for _, t := range m.ts {
-		if !m.alone && len(t.laps) > 0 && t.laps[0].from > 0 && len(m.job.Stages) == 0 {
-			p.hidden += max(0, t.setup[k]-rate*t.laps[0].from) / n
+		if m.alone {
+			break
+		}
+		p.once += (t.setup[k] + t.teardown[k]) / n
+		hidden += t.hidden() / n
+		if len(t.laps) > 0 && t.laps[0].from > 0 && m.job.Stages == nil {
+			p.hidden += max(0, t.setup[k]-rates[""].mean()*t.laps[0].from) / n
 		}
 	}
-	to := float64(m.job.Epochs)
-	p.costs = append(m.course.namedCosts(m.ts, k, rate, m.begin(), to), toldCosts(m.ts, m.job.Every, k, m.seen, to)...)
+	m.units(p, rates, hidden)
+	if m.seen == 0 {
+		warm := m.warmUp(k, rates)
+		p.once += warm
+		if m.course.warm == 1 && m.lap == 1 {
+			p.first = max(0, warm)
+		}
+	}
+	m.spend(k, rates)
 	return p
 }
 
-// rates are the mean times of a unit in each stage, over the plain laps, and how many laps that is;
-// groups the laps' deviations from them, a group for each run that has any, with the
-// standard error of the group's mean that the readings leave.
-func (m *model) rates(k clock) (rates, laps map[string]float64, groups [][]float64, blur []float64) {
-	sums, units := map[string]float64{}, map[string]float64{}
-	laps = map[string]float64{}
-	visit := m.course.plain
-	visit(m.ts, func(_, _ int, l lap) { laps[l.stage]++ })
-	if len(laps) == 0 { // every lap stands out: none does
-		m.course.forget()
-		visit = m.course.steady
-		visit(m.ts, func(_, _ int, l lap) { laps[l.stage]++ })
-	}
-	visit(m.ts, func(_, _ int, l lap) {
-		sums[l.stage] += l.seconds[k]
-		units[l.stage] += l.units()
+// rates are those of each stage; of a job without stages there is one.
+func (m *model) rates(k clock) map[string]rate {
+	rates := map[string]rate{}
+	m.course.plain(m.ts, func(_, _ int, l lap) {
+		r := rates[l.stage]
+		rates[l.stage] = rate{r.seconds + l.seconds[k], r.units + l.units(), r.laps + 1}
 	})
-	rates = map[string]float64{}
-	for stage, s := range sums {
-		rates[stage] = s / units[stage]
-	}
-	byRun := make([][]float64, len(m.ts))
-	seconds := make([]float64, len(m.ts))
-	visit(m.ts, func(run, _ int, l lap) {
-		if rate := rates[l.stage]; rate > 0 {
-			byRun[run] = append(byRun[run], l.rate(k)/rate-1)
+	return rates
+}
+
+// levelOf makes the level's posterior from the plain laps' deviations from their
+// stage's rate. What was read of the processor is known as well as the readings were
+// close; wall times are the job's own.
+func (m *model) levelOf(k clock, rates map[string]rate) level {
+	groups, seconds := make([][]float64, len(m.ts)), make([]float64, len(m.ts))
+	m.course.plain(m.ts, func(run, _ int, l lap) {
+		if r := rates[l.stage].mean(); r > 0 {
+			groups[run] = append(groups[run], l.rate(k)/r-1)
 			seconds[run] += l.seconds[k]
 		}
 	})
-	for run, g := range byRun {
-		if len(g) > 0 {
-			groups = append(groups, g)
-			b := 0.0
-			if k != wallTime && seconds[run] > 0 { // wall times are the job's own
-				b = m.gap / seconds[run]
-			}
-			blur = append(blur, b)
+	var kept [][]float64
+	var blur []float64
+	for run, g := range groups {
+		if len(g) == 0 {
+			continue
 		}
+		b := 0.0
+		if k != wallTime && seconds[run] > 0 {
+			b = m.gap / seconds[run]
+		}
+		kept, blur = append(kept, g), append(blur, b)
 	}
-	if len(groups) == 0 { // a quantity that is always 0, such as the CPU time of a job that sleeps
-		groups, blur = [][]float64{{0}}, []float64{0}
+	if kept == nil { // a quantity that is always 0, such as the CPU time of a job that sleeps
+		kept, blur = [][]float64{{0}}, []float64{0}
 	}
-	return rates, laps, groups, blur
+	return levelOf(kept, blur, m.alone)
 }
 
-// forget takes no lap for special.
-func (c *course) forget() {
-	c.warm, c.outliers, c.patterns = 0, 0, nil
-	for i := range c.out {
-		c.out[i] = make([]bool, len(c.out[i]))
+// units adds up the units to come, those that lie in set-up and teardown left out.
+func (m *model) units(p *parts, rates map[string]rate, hidden float64) {
+	if m.job.Stages == nil {
+		p.count = max(0, m.to()-m.seen-hidden)
+		p.units = p.count * rates[""].mean()
+		return
 	}
-}
-
-// stages are the units to come, those of which lie in set-up and teardown left out.
-func (m *model) stages(rates, laps map[string]float64, hidden float64) []stagePart {
-	if len(m.job.Stages) == 0 {
-		for stage, rate := range rates { // the one there is
-			return []stagePart{{max(0, float64(m.job.Epochs)-m.seen-hidden), rate, laps[stage]}}
-		}
-		return nil
-	}
-	var ps []stagePart
+	doubt := 0.0
 	for i, s := range m.job.Stages {
-		count := max(0, min(s.To, float64(m.job.Epochs))-max(s.From, m.seen))
+		count := max(0, min(s.To, m.to())-max(s.From, m.seen))
 		if i == 0 {
 			count = max(0, count-hidden)
 		}
-		ps = append(ps, stagePart{count, rates[s.Name], laps[s.Name]})
+		r := rates[s.Name]
+		seconds := count * r.mean()
+		p.count, p.units = p.count+count, p.units+seconds
+		doubt += seconds * seconds * noiseSD * noiseSD / max(1, r.laps)
 	}
-	return ps
+	p.doubt = root(doubt) / max(p.units, 1e-300)
 }
 
 // warmUp is what the laps of the warm-up take more than others.
-func (m *model) warmUp(k clock, rates map[string]float64) float64 {
+func (m *model) warmUp(k clock, rates map[string]rate) float64 {
 	s := 0.0
-	for i := range m.course.warm {
+	for i := range min(m.course.warm, m.job.Epochs) {
 		sum, n := 0.0, 0.0
 		for _, t := range m.ts {
-			if i < len(t.laps) {
-				l := t.laps[i]
-				sum += l.seconds[k] - rates[l.stage]*l.units()
+			if i < len(t.laps) && !t.settled {
+				sum += t.laps[i].seconds[k] - rates[t.laps[i].stage].mean()*t.laps[i].units()
 				n++
 			}
 		}
-		if n > 0 && m.job.Epochs > i {
-			s += sum / n
-		}
+		s += sum / max(1, n)
 	}
 	return s
 }
 
-// high is the mean of what laps that stand out take more than others.
-func (m *model) high(k clock, rates map[string]float64) float64 {
-	sum, n := 0.0, 0.0
-	m.course.steady(m.ts, func(run, i int, l lap) {
-		if m.course.out[run][i] {
-			sum += l.seconds[k] - rates[l.stage]*l.units()
-			n++
+// spend finds what the costs took that the job does not tell: of a lap what is above
+// its stage's rate, less the costs of shorter periods in it. A lap that holds one of a
+// longer period too counts only where no other holds the cost.
+func (m *model) spend(k clock, rates map[string]rate) {
+	for i := range m.course.costs {
+		c := &m.course.costs[i]
+		if c.name != "" && !c.given {
+			continue
 		}
-	})
-	return math.Max(0, sum/math.Max(1, n))
+		var alone, shared []float64
+		m.course.steady(m.ts, func(run, at int, l lap) {
+			if out := m.course.out[run][at]; c.given && !c.patterns[0].holds(l) || !c.given && !out {
+				return
+			}
+			x := l.seconds[k] - rates[l.stage].mean()*l.units()
+			if !c.given {
+				alone = append(alone, max(0, x))
+				return
+			}
+			for _, o := range m.course.costs[:i] {
+				if len(o.spent[k]) > 0 {
+					x -= mean(o.spent[k]) * o.patterns[0].among(l.from, l.to)
+				}
+			}
+			x = max(0, x/c.patterns[0].among(l.from, l.to))
+			if slices.ContainsFunc(m.course.costs[i+1:], func(o cost) bool { return o.given && o.patterns[0].holds(l) }) {
+				shared = append(shared, x)
+			} else {
+				alone = append(alone, x)
+			}
+		})
+		if c.spent[k] = alone; len(alone) == 0 {
+			c.spent[k] = shared
+		}
+	}
 }

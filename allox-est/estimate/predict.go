@@ -5,90 +5,101 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// random is where draws come from; the same for every estimate, so that the same
+// The beliefs before looking. DESIGN.md lists where each comes from.
+const (
+	noiseSD    = 0.05 // of a lap's noise, relative, worth one observation
+	betweenSD  = 0.02 // of the difference between runs, relative
+	onceSD     = 0.10 // of set-up, teardown and warm-up, relative
+	driftSD    = 0.04 // of what the rest of a job is slower or faster than what is seen
+	driftNoise = 30   // times the relative variance of a lap: more of it in a run seen alone
+	comesBack  = 0.3  // that a slow first unit, or what may be other work's, comes again
+)
+
+// draws is how many of the posterior an interval is made of.
+const draws = 3000
+
+// random is where draws come from: the same for every estimate, so that the same
 // runs give the same bytes.
 type random struct{ *rand.Rand }
 
 func newRandom() *random { return &random{rand.New(rand.NewPCG(95, 5))} }
 
-// student draws from Student's t.
-func (r *random) student(df float64) float64 {
-	return distuv.StudentsT{Sigma: 1, Nu: df, Src: r}.Rand()
+// student draws from Student's t of 4 degrees of freedom: a normal over the root of
+// a chi-squared that two exponentials make.
+func (r *random) student() float64 {
+	return r.NormFloat64() / math.Sqrt((r.ExpFloat64()+r.ExpFloat64())/2)
 }
 
-// draws is how many of the posterior an interval is made of.
-const draws = 3000
-
-// The beliefs before looking. DESIGN.md lists where each comes from.
-const (
-	noiseSD    = 0.05  // of a lap's noise, relative, worth one observation
-	betweenSD  = 0.02  // of the difference between runs, relative
-	onceSD     = 0.10  // of set-up, teardown and warm-up, relative, worth onceDF observations
-	onceDF     = 3     //
-	driftSD    = 0.04  // of what the rest of a job is slower or faster than what is seen
-	driftDF    = 4     // of Student's t that it follows
-	driftNoise = 15    // times the relative variance of a lap: more of it in a run seen alone
-	comesBack  = 0.3   // that a slow first unit, or slow units whose reason is unknown, come again
-)
-
-// model predicts one clock of a job.
+// model predicts the clocks of a job.
 type model struct {
-	ts       []trace
-	course   *course
-	job      Job
-	seen     float64 // units done by the one run whose rest is asked for; 0 of a new run
-	alone    bool
-	evidence bool
-	gap      float64 // standard error of a run's laps together, in seconds
-	level    float64 // of the interval
+	ts     []trace
+	course *course
+	job    Job
+	seen   float64 // units done by the one run whose rest is asked for
+	alone  bool    // it is that run
+	gap    float64 // standard error of a run's laps together, in seconds
+	level  float64 // of the interval
+
+	lap, longest, middle float64 // units of the longest lap and run, and before the middle of the laps
 }
 
-// parts are what a total is made of, in seconds.
-type parts struct {
-	lead, warm float64 // set-up and teardown; the warm-up's excess
-	stages     []stagePart
-	count      float64 // units
-	high       float64 // excess of a lap that stands out
-	first      float64 // excess of a first unit, which may come again
-	hidden     float64 // what holds a first unit that no mark bounds
-	costs      []cost
-	level      level
+func newModel(m model) *model {
+	m.lap, m.longest = max(1e-9, longestLap(m.ts)), 1
+	for _, t := range m.ts {
+		m.longest = max(m.longest, t.length)
+	}
+	n := 0.0
+	m.course.plain(m.ts, func(_, _ int, l lap) { m.middle, n = m.middle+(l.from+l.to)/2, n+1 })
+	m.middle /= max(1, n)
+	return &m
 }
 
-// stagePart is a stage's units still to come, a unit's mean time, and the laps of it seen.
-type stagePart struct{ count, rate, laps float64 }
+func longestLap(ts []trace) float64 {
+	longest := 0.0
+	for _, t := range ts {
+		for _, l := range t.laps {
+			longest = max(longest, l.units())
+		}
+	}
+	return longest
+}
 
-// predict draws totals. Extra adds to each what only one clock knows of.
-func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random) float64) (uncertainty.Prediction, *parts) {
+// from and to are the first and the last unit asked for, the warm-up left out.
+func (m *model) from() float64 { return max(m.seen, float64(m.course.warm)) }
+func (m *model) to() float64   { return float64(m.job.Epochs) }
+
+// predict draws totals of one clock, in seconds, ascending. Extra, where there is
+// any, changes each as that clock needs it.
+func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random) float64) (uncertainty.Prediction, *parts, []float64) {
 	p := m.parts(k)
-	rng := newRandom()
-	totals := make([]float64, draws)
-	drift := m.drift(p)
+	rng, totals, drift := newRandom(), make([]float64, draws), m.drift(p)
 	for i := range totals {
-		body := m.body(p, rng) * math.Exp(drift*rng.student(driftDF))
-		once := p.lead + p.warm
-		once *= max(0.2, 1+onceSD*rng.student(onceDF)*math.Sqrt(1+1/float64(len(m.ts))))
-		totals[i] = once + body + m.events(p, rng) + m.costs(p, rng)
+		once := 1 + onceSD*rng.student()*math.Sqrt(1+1/float64(len(m.ts)))
+		totals[i] = p.once*max(0.2, once) + m.body(p, rng)*math.Exp(drift*rng.student()) + m.first(p, rng)
+		for _, c := range m.course.costs {
+			totals[i] += c.draw(k, m.from(), m.to(), m.lap, rng)
+		}
 		if extra != nil {
 			totals[i] = extra(totals[i], p, rng)
 		}
 	}
-	value := p.lead + p.warm + m.expected(p)
 	slices.Sort(totals)
 	tail := (1 - m.level) / 2
-	low, high := stats.Sorted(totals).Quantile(tail), stats.Sorted(totals).Quantile(1-tail)
-	for _, c := range p.costs {
-		if len(c.spent) == 0 { // it may take a unit's time
-			high += c.times * p.rate()
+	value, unmet := p.once+p.units*(1+p.level.mean()), 0.0
+	for _, c := range m.course.costs {
+		value += c.mean(k, m.from(), m.to(), m.lap)
+		if c.given && len(c.spent[k]) == 0 { // it may take a unit's time
+			unmet += c.patterns[0].among(m.from(), m.to()) * p.units / max(1, p.count)
 		}
 	}
-	return uncertainty.Prediction{Value: value, Low: max(0, min(low, value)), High: max(high, value), Level: m.level}, p
+	return uncertainty.Prediction{
+		Value: value, Level: m.level,
+		Low: max(0, min(value, stats.Sorted(totals).Quantile(tail))), High: max(value, stats.Sorted(totals).Quantile(1-tail)) + unmet,
+	}, p, totals
 }
 
 // drift is the scale of what the rest is slower or faster. The steps of one run that
@@ -99,137 +110,39 @@ func (m *model) drift(p *parts) float64 {
 		return driftSD
 	}
 	noise := p.level.noise()
-	return driftSD + min(2*driftSD, driftNoise*noise*noise)
+	return driftSD + min(3*driftSD, driftNoise*noise*noise)
 }
 
-// rate is the mean time of a unit to come.
-func (p *parts) rate() float64 {
-	s, n := 0.0, 0.0
-	for _, stage := range p.stages {
-		s, n = s+stage.count*stage.rate, n+stage.count
+// body draws the units' own time. A trend goes on to the end, or ends where the
+// samples do.
+func (m *model) body(p *parts, rng *random) float64 {
+	s := p.units * max(0.05, 1+p.level.draw(rng, p.count/m.lap)+p.doubt*rng.NormFloat64())
+	if m.course.slope != 0 && rng.Float64() < 0.5 {
+		s *= m.grown(m.course.slope + 2*m.course.doubt*rng.NormFloat64())
 	}
-	if n == 0 {
+	return s
+}
+
+// grown is the factor of the units to come where each takes so much more than the
+// one before.
+func (m *model) grown(slope float64) float64 {
+	return max(0.1, 1+slope*((m.seen+m.to())/2-m.middle))
+}
+
+// first draws what a slow first unit adds where it is no warm-up but comes again
+// with a period: at most as often as the longest sample, which did not meet it again,
+// fits in the job. Of one that no mark bounds it may be any share of the set-up.
+func (m *model) first(p *parts, rng *random) float64 {
+	size, odds := p.first, comesBack
+	if p.hidden > 0 {
+		size, odds = p.hidden*rng.Float64(), comesBack/5
+	}
+	if size <= 0 || rng.Float64() >= odds {
 		return 0
 	}
-	return s / n
+	period := m.longest * math.Pow(max(1, m.to()/m.longest), rng.Float64())
+	return size * max(0, m.to()/period-1)
 }
 
-// body draws the units' own time.
-func (m *model) body(p *parts, rng *random) float64 {
-	own := p.level.draw(rng, p.count/m.lapUnits())
-	s := 0.0
-	for _, stage := range p.stages {
-		factor := 1.0
-		if len(p.stages) > 1 {
-			factor += noiseSD * rng.NormFloat64() / math.Sqrt(max(1, stage.laps))
-		}
-		s += stage.count * stage.rate * factor
-	}
-	if m.course.slope != 0 && rng.Float64() < 0.5 {
-		s *= m.grown(m.course.slope * (1 + 2*m.course.slopeSD*rng.NormFloat64()))
-	}
-	return s * max(0.05, 1+own)
-}
-
-// grown is the factor of the units to come if the trend goes on to the end.
-func (m *model) grown(slope float64) float64 {
-	middle, n := 0.0, 0.0
-	m.course.plain(m.ts, func(_, _ int, l lap) {
-		middle += (l.from + l.to) / 2
-		n++
-	})
-	return max(0.1, 1+slope*((m.seen+float64(m.job.Epochs))/2-middle/n))
-}
-
-func (m *model) lapUnits() float64 { return max(1e-9, longestLap(m.ts)) }
-
-// events draws what laps that stand out add, and a first unit that comes again.
-func (m *model) events(p *parts, rng *random) float64 {
-	s := 0.0
-	if n := float64(m.course.outliers); n > 0 && (m.evidence || rng.Float64() < 1-comesBack) {
-		size := p.high * max(0, 1+noiseSD*rng.student(n)/math.Sqrt(n))
-		s += size * m.times(rng)
-	}
-	first, odds := p.first, comesBack
-	if p.hidden > 0 {
-		first, odds = p.hidden*rng.Float64(), comesBack/3
-	}
-	if first > 0 && rng.Float64() < odds {
-		longest := 1.0
-		for _, t := range m.ts {
-			longest = max(longest, t.length)
-		}
-		period := longest * math.Pow(max(1, float64(m.job.Epochs)/longest), rng.Float64())
-		s += first * max(0, float64(m.job.Epochs)/period-1)
-	}
-	return s
-}
-
-// times draws how often laps that stand out come in the rest.
-func (m *model) times(rng *random) float64 {
-	at := rng.Float64()
-	for _, f := range m.course.patterns {
-		if at -= f.weight; at > 0 {
-			continue
-		}
-		if f.period > 0 {
-			return f.among(m.begin(), float64(m.job.Epochs))
-		}
-		k, n := float64(m.course.outliers), m.steadyLaps()
-		rate := distuv.Gamma{Alpha: k + 0.5, Beta: n, Src: rng}.Rand() * (float64(m.job.Epochs) - m.begin()) / m.lapUnits()
-		return max(0, rate+math.Sqrt(rate)*rng.NormFloat64())
-	}
-	return 0
-}
-
-func (m *model) steadyLaps() float64 {
-	n := 0.0
-	m.course.steady(m.ts, func(int, int, lap) { n++ })
-	return n
-}
-
-// begin is the first unit that is asked for, or comes after the warm-up.
-func (m *model) begin() float64 { return max(m.seen, float64(m.course.warm)) }
-
-// expected is the mean of body, events and costs; slow laps of which nothing tells
-// why do not count.
-func (m *model) expected(p *parts) float64 {
-	s := 0.0
-	for _, stage := range p.stages {
-		s += stage.count * stage.rate
-	}
-	s *= 1 + p.level.mean()
-	for _, f := range m.course.patterns {
-		times := float64(m.course.outliers) / m.steadyLaps() * (float64(m.job.Epochs) - m.begin()) / m.lapUnits()
-		if f.period > 0 {
-			times = f.among(m.begin(), float64(m.job.Epochs))
-		}
-		if m.evidence {
-			s += f.weight * times * p.high
-		}
-	}
-	for _, c := range p.costs {
-		if len(c.spent) > 0 {
-			s += c.times * mean(c.spent)
-		}
-	}
-	return s
-}
-
-// costs draws what costs by name add.
-func (m *model) costs(p *parts, rng *random) float64 {
-	s := 0.0
-	for _, c := range p.costs {
-		k := float64(len(c.spent))
-		if k == 0 {
-			continue
-		}
-		times := c.times
-		if c.random {
-			times *= distuv.Gamma{Alpha: k + 0.5, Beta: k, Src: rng}.Rand()
-		}
-		noise := math.Sqrt((variance(c.spent)*(k-1) + noiseSD*noiseSD*mean(c.spent)*mean(c.spent)) / k)
-		s += times * (mean(c.spent) + noise*rng.student(k)/math.Sqrt(k))
-	}
-	return s
-}
+// root is the square root, of what rounding makes negative 0.
+func root(x float64) float64 { return math.Sqrt(max(0, x)) }

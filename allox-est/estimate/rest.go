@@ -23,6 +23,8 @@ type Rest struct {
 	// Refused is not nil only its value counts.
 	Total   uncertainty.Prediction
 	Refused error
+
+	totals []float64 // drawn, ascending
 }
 
 // changed is how far apart, as a ratio, levels may lie within what is seen of a run
@@ -46,6 +48,7 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 		if err != nil {
 			return r, err
 		}
+		more.settled = true
 		ts = append(ts, more)
 	}
 	last := marks[len(marks)-1]
@@ -55,9 +58,13 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 	if err := job.checkStages(ts); err != nil {
 		return r, err
 	}
-	c := look(ts, job.Every)
-	m := &model{ts: ts, course: &c, job: job, seen: last.Number, alone: true, level: level}
-	p, _ := m.predict(wallTime, nil)
+	c := look(ts, job)
+	m := newModel(model{ts: ts, course: &c, job: job, seen: last.Number, alone: true, level: level})
+	p, _, totals := m.predict(wallTime, nil)
+	for i := range totals {
+		totals[i] += last.Seconds
+	}
+	r.totals = totals
 	p.Value, p.Low, p.High = p.Value+last.Seconds, p.Low+last.Seconds, p.High+last.Seconds
 	r.Total = p
 	switch {

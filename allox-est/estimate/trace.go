@@ -39,6 +39,7 @@ type trace struct {
 	length          float64 // units of the run
 	setup, teardown [clocks]float64
 	told            []told
+	settled         bool // it has no warm-up
 }
 
 // hidden is how many units lie outside the laps.

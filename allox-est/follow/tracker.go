@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/foretime/foretime/allox-est/estimate"
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -75,14 +76,20 @@ func (t *Tracker) now() (Update, error) {
 	seconds := t.marks[len(t.marks)-1]
 	u := Update{Done: t.from + len(t.marks), Epochs: t.epochs, Elapsed: seconds}
 	laps := append(slices.Clone(t.seed), t.laps()...)
-	total, unsure, err := estimate.Total(laps, len(laps)+t.epochs-u.Done, Level)
+	before, at := t.marks[0]-floats.Sum(t.seed), 0.0
+	run := []mark.Mark{{}}
+	for i, lap := range laps {
+		at += lap
+		run = append(run, mark.Mark{Number: float64(i + 1), Seconds: at})
+	}
+	rest, err := estimate.Continue(run, nil, estimate.Job{Epochs: len(laps) + t.epochs - u.Done}, Level)
 	if errors.Is(err, estimate.ErrTooFew) {
 		return u, nil
 	}
 	if err != nil {
 		return u, err
 	}
-	before := t.marks[0] - floats.Sum(t.seed)
+	total, unsure := rest.Total, rest.Refused != nil
 	total.Value, total.Low, total.High = before+total.Value, before+total.Low, before+total.High
 	left := total
 	left.Value, left.Low, left.High = total.Value-seconds, total.Low-seconds, total.High-seconds

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
@@ -60,7 +62,7 @@ func (r *Report) WriteCSV(w io.Writer, j *journal.Journal) error {
 					row[9], row[10], row[11] = number(run.Before+run.Laps[0]), number(sum/float64(n-2)), number(run.Laps[n-1]+run.After)
 				}
 				if len(run.Yardstick) > 0 {
-					row[12] = number(estimate.Speed(run))
+					row[12] = number(stat.Mean(run.Yardstick, nil))
 				}
 				_ = out.Write(row)
 			}

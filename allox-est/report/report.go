@@ -3,7 +3,6 @@ package report
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -87,18 +86,13 @@ type Actual struct {
 	Wall        float64 `json:"wall_seconds"`
 	Uncontended float64 `json:"wall_uncontended_seconds"`
 	CPU         float64 `json:"cpu_seconds"`
-	// Reference is CPU at the speed of the estimate's reference; 0 where
-	// there is no yardstick.
-	Reference float64 `json:"reference_cpu_seconds,omitempty"`
 }
 
-// ByClock is a figure of each estimate; Reference is nil where there is no
-// yardstick.
+// ByClock is a figure of each estimate.
 type ByClock[T any] struct {
-	Wall        T  `json:"wall"`
-	Uncontended T  `json:"wall_uncontended"`
-	CPU         T  `json:"cpu"`
-	Reference   *T `json:"reference_cpu,omitempty"`
+	Wall        T `json:"wall"`
+	Uncontended T `json:"wall_uncontended"`
+	CPU         T `json:"cpu"`
 }
 
 // New reports on the samples of a job in a journal.
@@ -216,11 +210,7 @@ func (r *Report) Validate(j *journal.Journal) {
 func validate(e *Estimate, runs []journal.Run) *Validation {
 	v := &Validation{}
 	for _, r := range runs {
-		a := Actual{Wall: r.Wall, Uncontended: estimate.QuietWall(r), CPU: r.CPU}
-		if at := e.Reference.CPUOf(r); !math.IsNaN(at) {
-			a.Reference = at
-		}
-		v.Actual = append(v.Actual, a)
+		v.Actual = append(v.Actual, Actual{Wall: r.Wall, Uncontended: estimate.QuietWall(r), CPU: r.CPU})
 	}
 	compare := func(p uncertainty.Prediction, of func(Actual) float64) (relative, spread float64, covered bool) {
 		var known []float64
@@ -245,10 +235,6 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 	v.RelativeError.Wall, v.Spread.Wall, v.Covered.Wall = compare(e.Wall, func(a Actual) float64 { return a.Wall })
 	v.RelativeError.Uncontended, v.Spread.Uncontended, v.Covered.Uncontended = compare(e.Uncontended, func(a Actual) float64 { return a.Uncontended })
 	v.RelativeError.CPU, v.Spread.CPU, v.Covered.CPU = compare(e.CPU, func(a Actual) float64 { return a.CPU })
-	if e.Reference != nil {
-		relative, spread, covered := compare(e.Reference.CPU, func(a Actual) float64 { return a.Reference })
-		v.RelativeError.Reference, v.Spread.Reference, v.Covered.Reference = &relative, &spread, &covered
-	}
 	return v
 }
 

@@ -46,9 +46,6 @@ func (r *Report) Rows() []Row {
 		row("wall as now", d.Wall, func(a Actual) float64 { return a.Wall })
 		row("wall uncontended", d.Uncontended, func(a Actual) float64 { return a.Uncontended })
 		row("CPU", d.CPU, func(a Actual) float64 { return a.CPU })
-		if ref := d.Reference; ref != nil {
-			row("CPU at reference speed", ref.CPU, func(a Actual) float64 { return a.Reference })
-		}
 	}
 	return rows
 }

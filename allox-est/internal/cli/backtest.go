@@ -13,7 +13,7 @@ import (
 // newBacktestCommand returns "backtest": estimates beside series that were
 // measured to their end.
 func newBacktestCommand(env *cli.Env) *cobra.Command {
-	var series, value, block string
+	var series, value, block, stage string
 	var fraction float64
 	var answer cli.Output
 	cmd := &cobra.Command{
@@ -34,7 +34,7 @@ values may have any unit. Methods:
 			if err != nil {
 				return cli.Usagef("--block: %v", err)
 			}
-			all, diagnostics, err := backtest.Load(args[0], series, value)
+			all, diagnostics, err := backtest.Load(args[0], series, value, stage)
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ values may have any unit. Methods:
 			if n := len(diagnostics); n > 0 {
 				env.Log.Warnf("%d rows left out", n)
 			}
-			of := backtest.Itself
+			of := backtest.BlockOf
 			if block != "" {
 				of = func(name string) string {
 					if part := pattern.FindString(name); part != "" {
@@ -64,19 +64,21 @@ values may have any unit. Methods:
 	flags := cmd.Flags()
 	flags.StringVar(&series, "series", "", "column that names a step's series")
 	flags.StringVar(&value, "value", "", "column of what the step took")
-	flags.StringVar(&block, "block", "", "regular expression of the part of a series' name that it shares with those of the same job or machine")
+	flags.StringVar(&block, "block", "", "regular expression of the part of a series' name that it shares with those of the same job or machine; by default the name without the number at its end")
+	flags.StringVar(&stage, "stage-column", "", "column that names the stage of a step, where the work changes on the way: three steps of each stage to come are seen too")
 	flags.Float64Var(&fraction, "fraction", 0.03, "share of each series that is seen")
 	answer.Flags(cmd)
+	cli.First(cmd, "series", "value", "fraction", "stage-column")
 	cli.Require(cmd, "series", "value")
 	return cmd
 }
 
 func showBacktest(p *cli.Page, r *backtest.Report) {
-	t := p.Table("method", "MAPE %", "median %", "covered", "low", "high", "median width", "interval score", "flagged", "covered unflagged")
+	t := p.Table("method", "MAPE %", "median %", "covered", "low", "high", "median width", "interval score", "refused")
 	for _, m := range backtest.Methods {
 		s := r.Methods[m.Name]
 		t.Add(m.Name, s.MAPE, s.MedianAPE, cli.Share(s.Coverage), (*cli.Share)(s.CoverageLow), (*cli.Share)(s.CoverageHigh),
-			cli.Share(s.MedianWidth), s.IntervalScore, cli.Share(s.Flagged), (*cli.Share)(s.CoverageUnflagged))
+			cli.Share(s.MedianWidth), s.IntervalScore, cli.Share(s.Refused))
 	}
 	p.Line("%d series in %d blocks, %.1f %% of each seen; coverage of 95 %%, low and high over blocks", r.Series, r.Blocks, 100*r.Fraction)
 }

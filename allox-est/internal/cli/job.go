@@ -102,8 +102,8 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 			return nil, cli.Usagef("--device %s: want cpu, gpu or both, each once", name)
 		}
 	}
-	if !slices.Contains(estimate.Methods(), estimate.Method(f.method)) {
-		return nil, cli.Usagef("--method %s: want one of %v", f.method, estimate.Methods())
+	if _, err := estimate.ParseMethod(f.method); err != nil {
+		return nil, cli.Usagef("--method: %v", err)
 	}
 	if f.journal == "" {
 		f.journal = spec.Name + ".jsonl"
@@ -112,7 +112,8 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 }
 
 func (f *jobFlags) settings() estimate.Settings {
-	return estimate.Settings{Method: estimate.Method(f.method)}
+	method, _ := estimate.ParseMethod(f.method) // checked with the job
+	return estimate.Settings{Method: method}
 }
 
 // printReport prints a report. The error is that of a report without any estimate.

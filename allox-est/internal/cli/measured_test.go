@@ -111,9 +111,8 @@ func (q *quantity) add(relative, spread float64, p uncertainty.Prediction, actua
 // show prints the table, and what explains it.
 func (m *measurement) show(t *testing.T) {
 	t.Helper()
-	cpu, ref := &quantity{name: "CPU seconds"}, &quantity{name: "CPU seconds at reference speed"}
+	cpu := &quantity{name: "CPU seconds"}
 	quiet, wall := &quantity{name: "wall uncontended"}, &quantity{name: "wall as now"}
-	var sensitivity []float64
 	for _, pair := range m.pairs {
 		j := &journal.Journal{Runs: append(append([]journal.Run{}, pair...), m.full...)}
 		r := report.New(m.spec, []string{jobspec.CPU}, j, estimate.Settings{})
@@ -132,18 +131,12 @@ func (m *measurement) show(t *testing.T) {
 		cpu.add(v.RelativeError.CPU, v.Spread.CPU, e.CPU, column(func(a report.Actual) float64 { return a.CPU }))
 		quiet.add(v.RelativeError.Uncontended, v.Spread.Uncontended, e.Uncontended, column(func(a report.Actual) float64 { return a.Uncontended }))
 		wall.add(v.RelativeError.Wall, v.Spread.Wall, e.Wall, column(func(a report.Actual) float64 { return a.Wall }))
-		reference := 0.0
-		if e.Reference != nil {
-			reference = *v.RelativeError.Reference
-			ref.add(*v.RelativeError.Reference, *v.Spread.Reference, e.Reference.CPU, column(func(a report.Actual) float64 { return a.Reference }))
-			sensitivity = append(sensitivity, e.Reference.Sensitivity)
-		}
-		t.Logf("pair: CPU %+.1f %%, at reference speed %+.1f %%, uncontended %+.1f %%, wall %+.1f %%", 100*v.RelativeError.CPU, 100*reference, 100*v.RelativeError.Uncontended, 100*v.RelativeError.Wall)
+		t.Logf("pair: CPU %+.1f %%, uncontended %+.1f %%, wall %+.1f %%", 100*v.RelativeError.CPU, 100*v.RelativeError.Uncontended, 100*v.RelativeError.Wall)
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\n"+m.job+"\tmean abs. error\tlargest\twhole runs' own spread\tcovered\tmedian width")
-	for _, q := range []*quantity{cpu, ref, quiet, wall} {
+	for _, q := range []*quantity{cpu, quiet, wall} {
 		if len(q.errors) > 0 {
 			fmt.Fprintf(w, "%s\t%.1f %%\t%.1f %%\t%.1f %%\t%d/%d\t%.0f %%\n", q.name, mean(q.errors), quantile(t, q.errors, 1), q.spread, q.covered, q.of, quantile(t, q.widths, 0.5))
 		}
@@ -151,11 +144,9 @@ func (m *measurement) show(t *testing.T) {
 	w.Flush()
 	t.Log(b.String())
 	for _, r := range m.full {
-		t.Logf("whole run: %.1f s, CPU %.1f s, waited %.1f s, load %.1f; epochs of CPU %.3f s; correlation of epochs and yardstick %.2f", r.Wall, r.CPU, r.Wait, r.Load, mean(inner(r.LapCPU)), correlation(inner(r.LapCPU), inner(r.LapYardstick)))
+		t.Logf("whole run: %.1f s, CPU %.1f s, waited %.1f s, load %.1f; epochs of CPU %.3f s", r.Wall, r.CPU, r.Wait, r.Load, mean(inner(r.LapCPU)))
 	}
-	if len(sensitivity) > 0 {
-		t.Logf("sensitivity %.2f (median); a window of a pair's epochs misses the CPU time of the whole run that it is cut from by %.1f %% on average", quantile(t, sensitivity, 0.5), windows(m.full, m.pairs[0]))
-	}
+	t.Logf("a window of a pair's epochs misses the CPU time of the whole run that it is cut from by %.1f %% on average", windows(m.full, m.pairs[0]))
 }
 
 // windows is how far off the epochs of a whole run are in stretches as long as
@@ -192,18 +183,4 @@ func mean(xs []float64) float64 {
 func quantile(t *testing.T, xs []float64, p float64) float64 {
 	t.Helper()
 	return stats.Quantile(xs, p)
-}
-
-// correlation is Pearson's, of the laps that have a reading; NaN without any.
-func correlation(xs, ys []float64) float64 {
-	if len(xs) != len(ys) {
-		return math.NaN()
-	}
-	var sx, sy, sxx, sxy, syy, n float64
-	for i, x := range xs {
-		if y := ys[i]; x > 0 && y > 0 {
-			sx, sy, sxx, sxy, syy, n = sx+x, sy+y, sxx+x*x, sxy+x*y, syy+y*y, n+1
-		}
-	}
-	return (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy))
 }

@@ -1,0 +1,140 @@
+package backtest
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/shared/registry"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Methods are those that are judged, the one that is used first. A new one is a
+// function and a line here.
+var Methods = registry.List[func([]trial) error]{
+	{Name: "auto", Help: "as allox-est estimates, the other blocks being the user's past", New: auto},
+	{Name: "alone", Help: "the same without a past", New: alone},
+	{Name: "conformal", Help: "the mean rate so far, and one factor that held the other blocks (split conformal)", New: conformal},
+	{Name: "last", Help: "the last rate, as a progress bar tells it, and an error of a tenth", New: each(last)},
+	{Name: "ratio", Help: "the steps seen in proportion, and an error of a tenth", New: each(ratio)},
+	{Name: "mean", Help: "the mean of the steps seen, with Student's interval", New: each(independent)},
+}
+
+func auto(ts []trial) error {
+	type known struct {
+		residual float64
+		given    func([][]float64) uncertainty.Prediction
+	}
+	all := make([]known, len(ts))
+	for i := range ts {
+		t := &ts[i]
+		r, err := t.auto()
+		if err != nil {
+			return err
+		}
+		t.refused, t.Prediction = r.Refused, r.Total
+		all[i] = known{math.Log(t.actual / r.Total.Value), r.Given}
+	}
+	for i := range ts {
+		byBlock := map[string]int{}
+		var past [][]float64
+		for j, other := range ts {
+			if other.block == ts[i].block || other.refused != nil {
+				continue
+			}
+			at, ok := byBlock[other.block]
+			if !ok {
+				at, past = len(past), append(past, nil)
+				byBlock[other.block] = at
+			}
+			past[at] = append(past[at], all[j].residual)
+		}
+		ts[i].Prediction = all[i].given(past)
+	}
+	return nil
+}
+
+func alone(ts []trial) error {
+	for i := range ts {
+		r, err := ts[i].auto()
+		if err != nil {
+			return err
+		}
+		ts[i].refused, ts[i].Prediction = r.Refused, r.Total
+	}
+	return nil
+}
+
+// errAlone is why there is no interval by others where there are none.
+var errAlone = errors.New("no other block")
+
+// conformal is the factor of the mean rate that held so many of the series of other
+// blocks (Lei et al. 2018, Distribution-free predictive inference for regression,
+// section 2.2); the largest of few.
+func conformal(ts []trial) error {
+	residuals := make([]float64, len(ts))
+	for i := range ts {
+		t := &ts[i]
+		t.Prediction = uncertainty.Point(stat.Mean(t.series.Values[:t.seen], nil) * float64(len(t.series.Values)))
+		residuals[i] = math.Abs(math.Log(t.actual / t.Value))
+	}
+	for i := range ts {
+		var others []float64
+		for j, t := range ts {
+			if t.block != ts[i].block {
+				others = append(others, residuals[j])
+			}
+		}
+		if len(others) == 0 {
+			ts[i].refused = errAlone
+			continue
+		}
+		slices.Sort(others)
+		rank := min(len(others), int(math.Ceil(Level*float64(len(others)+1))))
+		ts[i].Low, ts[i].High = ts[i].Value*math.Exp(-others[rank-1]), ts[i].Value*math.Exp(others[rank-1])
+	}
+	return nil
+}
+
+// each is a method that looks at one series at a time: its first steps and how many
+// there are.
+func each(predict func(first []float64, n int) uncertainty.Prediction) func([]trial) error {
+	return func(ts []trial) error {
+		for i := range ts {
+			ts[i].Prediction = predict(ts[i].series.Values[:ts[i].seen], len(ts[i].series.Values))
+		}
+		return nil
+	}
+}
+
+// tenth is a prediction with an error of a tenth.
+func tenth(value float64) uncertainty.Prediction {
+	return uncertainty.Prediction{Value: value, Low: 0.9 * value, High: 1.1 * value, Level: Level}
+}
+
+func ratio(first []float64, n int) uncertainty.Prediction {
+	return tenth(stat.Mean(first, nil) * float64(n))
+}
+
+// last takes the exponential mean of the steps, the newest by .3, as tqdm does.
+func last(first []float64, n int) uncertainty.Prediction {
+	rate := first[0]
+	for _, x := range first[1:] {
+		rate = 0.3*x + 0.7*rate
+	}
+	return tenth(floats.Sum(first) + rate*float64(n-len(first)))
+}
+
+// independent takes the steps for independent: the sum of those to come varies by
+// their own noise and by that of the mean.
+func independent(first []float64, n int) uncertainty.Prediction {
+	m, sd := stat.MeanStdDev(first, nil)
+	seen, left := float64(len(first)), float64(n-len(first))
+	half := distuv.StudentsT{Sigma: 1, Nu: seen - 1}.Quantile((1+Level)/2) * sd * math.Sqrt(left*left/seen+left)
+	value := floats.Sum(first) + left*m
+	return uncertainty.Prediction{Value: value, Low: value - half, High: value + half, Level: Level}
+}

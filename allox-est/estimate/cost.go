@@ -1,0 +1,222 @@
+package estimate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// cost is what a job spends beside its units' own time: when it may come, and what
+// it took each time that it was met. One that laps only show has no name.
+type cost struct {
+	name     string
+	patterns []pattern
+	given    bool              // by Job.Every: its laps are those that the pattern holds
+	last     bool              // it comes in the last unit too, whatever its number
+	foreign  bool              // nothing tells that it is the job's own
+	laps     float64           // among which it was seen
+	spent    [clocks][]float64 // seconds each
+}
+
+// period is that of a pattern that is all but sure; 0 if none is.
+func (c cost) period() int {
+	if len(c.patterns) > 0 && c.patterns[0].weight > 0.9 {
+		return c.patterns[0].period
+	}
+	return 0
+}
+
+// known says that it is known when the cost comes.
+func (c cost) known() bool { return c.period() > 0 || c.last && len(c.patterns) == 0 }
+
+// at is how often the cost comes after unit from, up to to, by one pattern; of
+// those at random, at a rate a lap, in laps of so many units.
+func (c cost) at(p pattern, from, to, rate, lap float64) float64 {
+	if p.period > 0 {
+		return p.among(from, to)
+	}
+	return rate * (to - from) / lap
+}
+
+// mean is the seconds that the cost is expected to add after unit from, up to to.
+func (c cost) mean(k clock, from, to, lap float64) float64 {
+	if len(c.spent[k]) == 0 || c.foreign {
+		return 0
+	}
+	times := c.ends(from, to)
+	for _, p := range c.patterns {
+		times += p.weight * c.at(p, from, to, float64(len(c.spent[k]))/c.laps, lap)
+	}
+	return times * mean(c.spent[k])
+}
+
+// ends is 1 where the cost comes in the last unit, to, beside its period.
+func (c cost) ends(from, to float64) float64 {
+	if c.last && to > from && !(c.period() > 0 && c.patterns[0].among(to-1, to) > 0) {
+		return 1
+	}
+	return 0
+}
+
+// draw draws those seconds.
+func (c cost) draw(k clock, from, to, lap float64, rng *random) float64 {
+	n := float64(len(c.spent[k]))
+	if n == 0 || c.foreign && rng.Float64() < comesBack {
+		return 0
+	}
+	times, which := c.ends(from, to), rng.Float64()
+	for _, p := range c.patterns {
+		if which -= p.weight; which > 0 {
+			continue
+		}
+		rate := 0.0
+		if p.period == 0 {
+			rate = distuv.Gamma{Alpha: n + 0.5, Beta: c.laps, Src: rng}.Rand()
+		}
+		times += c.at(p, from, to, rate, lap)
+		break
+	}
+	one := mean(c.spent[k])
+	noise := (variance(c.spent[k])*(n-1) + noiseSD*noiseSD*one*one) / n
+	return max(0, times*one+rng.student()*root(noise*times*(1+times/n)))
+}
+
+// givenCosts are the costs of Job.Every that the job does not tell itself, the
+// shorter period first. Where a lap holds several periods each has the cost, and the
+// level does too.
+func givenCosts(ts []trace, every map[string]int) []cost {
+	var costs []cost
+	for _, name := range slices.Sorted(maps.Keys(every)) {
+		p := pattern{period: every[name], weight: 1}
+		if tells(ts, name) || longestLap(ts) > 1 && float64(p.period) <= longestLap(ts) {
+			continue
+		}
+		same := slices.IndexFunc(costs, func(c cost) bool { return c.patterns[0].period == p.period })
+		if same >= 0 { // nothing tells one from the other
+			costs[same].name += "+" + name
+			continue
+		}
+		p.offset = offset(ts, p.period)
+		costs = append(costs, cost{name: name, given: true, patterns: []pattern{p}})
+	}
+	slices.SortStableFunc(costs, func(a, b cost) int { return cmp.Compare(a.patterns[0].period, b.patterns[0].period) })
+	return costs
+}
+
+func tells(ts []trace, name string) bool {
+	return slices.ContainsFunc(ts, func(t trace) bool { return slices.ContainsFunc(t.told, func(c told) bool { return c.name == name }) })
+}
+
+// offset is where a cost with a known period falls, by the laps that are slower:
+// those whose number it divides, or, in a job that counts from 0, the ones after.
+// Where none of the first is among the samples the others must stand out.
+func offset(ts []trace, period int) int {
+	var at [2][]float64
+	var rest []float64
+	for _, t := range ts {
+		for _, l := range t.laps {
+			switch x := l.rate(quietTime); {
+			case pattern{period: period}.holds(l):
+				at[0] = append(at[0], x)
+			case pattern{period: period, offset: 1}.holds(l):
+				at[1] = append(at[1], x)
+			default:
+				rest = append(rest, x)
+			}
+		}
+	}
+	if len(at[0]) == 0 {
+		at[0] = rest
+	}
+	if period > 1 && len(at[1]) > 0 && len(at[0]) > 0 && mean(at[1]) > 1.3*mean(at[0]) {
+		return 1
+	}
+	return 0
+}
+
+// toldCosts are those that the job reported by name.
+func toldCosts(ts []trace, every map[string]int) []cost {
+	byName := map[string][]told{}
+	for _, t := range ts {
+		for _, c := range t.told {
+			byName[c.name] = append(byName[c.name], c)
+		}
+	}
+	var costs []cost
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		c := toldCost(ts, name, every[name])
+		for _, one := range byName[name] {
+			for k := range clocks {
+				c.spent[k] = append(c.spent[k], one.seconds[k])
+			}
+		}
+		costs = append(costs, c)
+	}
+	return costs
+}
+
+// toldCost finds when a cost comes, with the period where one is given: with one
+// in all runs, or so but for the last unit, as a job that saves its end.
+func toldCost(ts []trace, name string, period int) cost {
+	c := cost{name: name}
+	for _, last := range []bool{false, true} {
+		var has, lacks []lap
+		ends, lengths := 0, map[float64]bool{}
+		for _, t := range ts {
+			lengths[t.length] = true
+			for _, l := range t.laps {
+				is := slices.ContainsFunc(t.told, func(o told) bool { return o.name == name && o.number == l.to })
+				switch {
+				case last && l.to == t.length:
+					if is {
+						ends++
+					}
+				case is:
+					has = append(has, l)
+				default:
+					lacks = append(lacks, l)
+				}
+			}
+		}
+		if last && (ends < len(ts) || len(lengths) < 2) {
+			break
+		}
+		found := cost{name: name, last: last, laps: float64(len(has) + len(lacks))}
+		if len(has) > 0 {
+			found.patterns = patterns(has, lacks)
+		}
+		if period > 0 {
+			found.patterns = slices.DeleteFunc(found.patterns, func(p pattern) bool { return p.period != period })[:min(1, len(found.patterns))]
+		}
+		if !last || found.known() {
+			c = found
+		}
+		if c.known() {
+			break
+		}
+	}
+	if len(c.patterns) == 0 && !c.last {
+		c.patterns = []pattern{{}}
+	}
+	if len(c.patterns) == 1 {
+		c.patterns[0].weight = 1
+	}
+	return c
+}
+
+func (c cost) warning(unit string) error {
+	switch {
+	case c.given && len(c.spent[wallTime]) == 0:
+		return fmt.Errorf("%w: %w: %s, every %d %ss; the upper end allows it the time of one", ErrUnsure, ErrUnmet, c.name, c.period(), unit)
+	case c.name == "" && c.period() > 0:
+		return fmt.Errorf("%w: a cost every %d %ss, from %d seen", ErrPeriod, c.period(), unit, len(c.spent[wallTime]))
+	case c.name == "":
+		return fmt.Errorf("%w: %d seen", ErrRecurring, len(c.spent[wallTime]))
+	case !c.known():
+		return fmt.Errorf("%w: %s, %d seen; the job file may say how often it comes (every)", ErrRecurring, c.name, len(c.spent[wallTime]))
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package estimate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// pattern is a belief about when a cost comes: with the units whose number leaves
+// the remainder offset, or, of period 0, with laps at random.
+type pattern struct {
+	period, offset int
+	weight         float64
+}
+
+// holds says that a lap has a unit of the pattern.
+func (p pattern) holds(l lap) bool { return p.among(l.from, l.to) > 0 }
+
+// among is how many units of the pattern lie after the first from, up to to.
+func (p pattern) among(from, to float64) float64 { return p.upTo(to) - p.upTo(from) }
+
+func (p pattern) upTo(n float64) float64 {
+	if p.offset == 0 {
+		return max(0, math.Floor(n/float64(p.period)))
+	}
+	return max(0, math.Floor((n-float64(p.offset))/float64(p.period))+1)
+}
+
+// longestPeriod bounds the periods that are looked for.
+const longestPeriod = 500
+
+// patterns are the beliefs about when a cost comes that agree with the laps that
+// have it and those that do not, the likeliest first: Bayes' rule, with a period as
+// likely as none, its odds falling with its length, and remainders of 0 and 1 (a loop
+// that counts from 1 or from 0) before others. Without a period the cost comes at
+// random, at a rate about which nothing is known (Jeffreys' prior).
+func patterns(has, lacks []lap) []pattern {
+	if len(lacks) == 0 {
+		return []pattern{{period: 1, weight: 1}}
+	}
+	last := 1.0
+	for _, l := range slices.Concat(has, lacks) {
+		last = max(last, l.to)
+	}
+	longest := int(min(last, longestPeriod))
+	scale := 0.0
+	for p := 2; p <= longest; p++ {
+		scale += 1 / float64(p)
+	}
+	k, n := float64(len(has)), float64(len(has)+len(lacks))
+	found := []pattern{{weight: math.Exp(lbeta(k+0.5, n-k+0.5) - lbeta(0.5, 0.5))}}
+	sum := found[0].weight
+	for p := 2; p <= longest; p++ {
+		for o := range p {
+			one := pattern{period: p, offset: o, weight: 0.45 / float64(p) / scale}
+			if o > 1 {
+				one.weight *= 0.1 / 0.45 / float64(p-2)
+			}
+			if one.agrees(has, lacks) {
+				found, sum = append(found, one), sum+one.weight
+			}
+		}
+	}
+	for i := range found {
+		found[i].weight /= sum
+	}
+	slices.SortStableFunc(found, func(a, b pattern) int { return cmp.Compare(b.weight, a.weight) })
+	return found
+}
+
+func (p pattern) agrees(has, lacks []lap) bool {
+	return !slices.ContainsFunc(has, func(l lap) bool { return !p.holds(l) }) && !slices.ContainsFunc(lacks, p.holds)
+}
+
+// lbeta is the logarithm of the beta function.
+func lbeta(a, b float64) float64 {
+	x, _ := math.Lgamma(a)
+	y, _ := math.Lgamma(b)
+	z, _ := math.Lgamma(a + b)
+	return x + y - z
+}
