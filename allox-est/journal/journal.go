@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -49,8 +50,11 @@ type Run struct {
 	// where that was not seen.
 	Parallel float64 `json:"parallel_threads,omitempty"`
 
-	// Laps are the wall times that the job reported: set-up, epochs, teardown.
-	// Empty where it does not tell.
+	// Marks say when the job had done so many of Epochs, as its reports and lines
+	// tell. Older lines have Laps alone: see [Run.Timeline].
+	Marks []mark.Mark `json:"marks,omitempty"`
+	// Laps are the wall times between the marks, see [mark.Laps]; of a report those
+	// that it holds: set-up, epochs, teardown. Empty where the job does not tell.
 	Laps []float64 `json:"laps,omitempty"`
 	// Before and After are the wall times that the laps leave out: from the
 	// start of the process to the first lap, and from the last to its end.
@@ -159,6 +163,23 @@ func (j *Journal) SetAside(job string, reason func(Run) string) (aside map[strin
 
 // Key says which runs stand for the same execution.
 type Key struct{ Job, Device string }
+
+// Timeline returns the marks of a run: units done, which grow, and seconds since
+// the start of its process. Laps[i] ends at mark i, the last one at the run's end.
+// Of a line without marks they follow from its laps; nil where there are none.
+func (r *Run) Timeline() []mark.Mark {
+	if len(r.Marks) > 0 || len(r.Laps) < 2 {
+		return r.Marks
+	}
+	lap, first := float64(max(1, r.PerLap)), float64(max(1, r.FirstEpoch)-1)
+	var marks []mark.Mark
+	at := r.Before
+	for i, seconds := range r.Laps[:len(r.Laps)-1] {
+		at += seconds
+		marks = append(marks, mark.Mark{Number: lap * (first + float64(i)), Of: float64(r.Epochs), Seconds: at})
+	}
+	return marks
+}
 
 // Failed says that the run cannot be used.
 func (r *Run) Failed() bool { return r.Error != "" }

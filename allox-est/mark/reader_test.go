@@ -1,0 +1,186 @@
+package mark
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// read gives a reader one line a second.
+func read(r *Reader, lines ...string) []Mark {
+	for i, l := range lines {
+		r.Line(l, float64(i+1))
+	}
+	return r.Marks()
+}
+
+func numbersOf(marks []Mark) []float64 {
+	var n []float64
+	for _, m := range marks {
+		n = append(n, m.Number)
+	}
+	return n
+}
+
+// every is a line for each number from first to last by a step.
+func every(format string, first, last, step int) (lines []string) {
+	for i := first; i <= last; i += step {
+		lines = append(lines, fmt.Sprintf(format, i))
+	}
+	return lines
+}
+
+func TestReader(t *testing.T) {
+	both := func(outer, inner []string) []string {
+		var lines []string
+		for _, o := range outer {
+			lines = append(append(lines, o), inner...)
+		}
+		return lines
+	}
+	for _, tt := range []struct {
+		name  string
+		units float64
+		end   float64
+		lines []string
+		want  []float64
+	}{
+		{"from 0 to N", 6, 8, every("iter %d loss 0.5", 0, 6, 1), []float64{0, 1, 2, 3, 4, 5, 6}},
+		{"from 0 to N-1, at the end of each", 6, 7, every("epoch %d: loss 0.5", 0, 5, 1), []float64{1, 2, 3, 4, 5, 6}},
+		{"from 1 to N, at the start of each", 4, 9, every("Epoch %d/4", 1, 4, 1), []float64{0, 1, 2, 3}},
+		{"every tenth", 40, 0, every("[%d] l2: 0.25", 10, 40, 10), []float64{10, 20, 30, 40}},
+		{"every tenth, from 9", 40, 0, every("step %d l2: 0.25", 9, 39, 10), []float64{10, 20, 30, 40}},
+		{"sparser later", 40, 0, append(every("%d 0.5", 1, 10, 1), every("%d 0.5", 20, 40, 10)...), []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40}},
+		{"JSON lines", 5, 0, every(`{"ts": 1795444547.9, "epoch": %d, "loss": 0.1}`, 1, 5, 1), []float64{1, 2, 3, 4, 5}},
+		{"a bar without a name, once a unit", 3, 0, both([]string{"", "", ""}, every("| %d/4 [00:01<00:02]", 1, 4, 1)), []float64{0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3}},
+		{"a bar through the whole run", 3, 9, every("| %d/6 [00:01<00:02]", 1, 6, 1), []float64{0.5, 1, 1.5, 2, 2.5, 3}},
+		{"a bar that may be of one unit", 3, 0, every("| %d/6 [00:01<00:02]", 1, 6, 1), nil},
+		{"steps inside of the first epoch", 10, 0, every("epoch 0 step %d loss 0.5", 0, 8, 1), nil},
+		{"another length", 3, 0, every("epoch %d loss 0.5", 1, 9, 1), nil},
+		{"seconds", 60, 0, []string{"at 1 s, 12 s", "at 5 s, 40 s", "at 17 s, 41 s"}, nil},
+		{"times of day", 9, 0, every("10:00:0%d all well", 1, 5, 1), nil},
+		{"dates", 9, 0, every("2026-01-0%d all well", 1, 5, 1), nil},
+		{"a falling value", 9, 0, []string{"loss 9", "loss 7", "loss 8", "loss 3"}, nil},
+		{"no growth", 9, 0, every("epoch 1 of a job", 1, 5, 1), nil},
+		{"begun again", 9, 0, append(every("epoch %d: acc 0.5", 1, 5, 1), every("epoch %d: acc 0.5", 1, 3, 1)...), []float64{1, 2, 3}},
+		{"joined late", 9, 0, every("epoch %d: acc 0.5", 5, 8, 1), []float64{5, 6, 7, 8}},
+		{"negative numbers", 9, 0, every("gain -%d", 1, 5, 1), nil},
+		{"quantities", 9, 0, every("took %dms", 1, 5, 1), nil},
+		{"nothing", 9, 0, nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := Reader{Units: tt.units}
+			read(&r, tt.lines...)
+			if tt.end > 0 {
+				r.End(tt.end)
+			}
+			got := r.Marks()
+			if !slices.Equal(numbersOf(got), tt.want) {
+				t.Errorf("%v, want %v", numbersOf(got), tt.want)
+			}
+			if (r.Why() == "") != (len(got) > 0) {
+				t.Errorf("%d marks, and why not: %q", len(got), r.Why())
+			}
+		})
+	}
+}
+
+func TestWhy(t *testing.T) {
+	r := Reader{Units: 9}
+	read(&r, "epoch 1 of a job", "epoch 1 of a job")
+	if why := r.Why(); why != `the number in lines like "epoch 0of" came 2 times and does not grow` {
+		t.Error(why)
+	}
+	r = Reader{Units: 9}
+	read(&r, "all is well", "and so is this")
+	if why := r.Why(); why != "no number in 2 lines grows by even steps" {
+		t.Error(why)
+	}
+}
+
+// A pattern's groups are the number, of alternatives the one that is there; where
+// it has none its lines are counted, and other lines never are.
+func TestPattern(t *testing.T) {
+	for _, tt := range []struct {
+		pattern string
+		lines   []string
+		want    []float64
+	}{
+		{`round (\d+)|turn (\d+)`, []string{"round 1 of 9", "step 5/10", "turn 2", "round 2", "round 4"}, []float64{1, 2, 4}},
+		{`^done`, []string{"done", "1/9", "done", "well done", "done"}, []float64{1, 2, 3}},
+		{`never`, []string{"epoch 1/9", "epoch 2/9"}, nil},
+	} {
+		r := Reader{Units: 9, Pattern: regexp.MustCompile(tt.pattern)}
+		if got := numbersOf(read(&r, tt.lines...)); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.pattern, got, tt.want)
+		}
+	}
+}
+
+// Reports, each longer than the one before, go before lines; the last holds the
+// teardown too.
+func TestReport(t *testing.T) {
+	r := Reader{Units: 2}
+	read(&r, "epoch 1/2 0.5")
+	r.Report([]float64{1, 2}, 4)
+	if got := r.Marks(); !slices.Equal(got, []Mark{{Of: 2, Seconds: 2}, {Number: 1, Of: 2, Seconds: 4}}) {
+		t.Error(got)
+	}
+	r.Report([]float64{1, 2, 3, 0.5}, 8)
+	if got := r.Marks(); !slices.Equal(got, []Mark{{Of: 2, Seconds: 2.5}, {Number: 1, Of: 2, Seconds: 4.5}, {Number: 2, Of: 2, Seconds: 7.5}}) {
+		t.Error(got)
+	}
+}
+
+// The job names the stage that the marks after it belong to.
+func TestStages(t *testing.T) {
+	r := Reader{Units: 4}
+	read(&r, "<TIME_WRITTER_STAGE>window=128</TIME_WRITTER_STAGE>", "step 1 0.5", "step 2 0.5", "<TIME_WRITTER_STAGE>window=256</TIME_WRITTER_STAGE>", "step 3 0.5", "step 4 0.5")
+	var got []string
+	for _, m := range r.Marks() {
+		got = append(got, m.Stage)
+	}
+	if want := []string{"window=128", "window=128", "window=256", "window=256"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// However long a run, its marks are few and end with the last.
+func TestThin(t *testing.T) {
+	r := Reader{Units: 20000}
+	for i := range 20000 {
+		r.Line(fmt.Sprintf("iter %d loss 0.5", i+1), float64(i))
+	}
+	marks := r.Marks()
+	if n := len(marks); n > keptMarks || n < keptMarks/4 || marks[n-1].Number < 19990 {
+		t.Errorf("%d marks to %v", n, marks[n-1])
+	}
+}
+
+// Whatever is printed, marks grow in number and time, within the run.
+func FuzzReader(f *testing.F) {
+	for _, text := range []string{"Epoch 1/3\n 1/5 [===]\n 5/5 [===]\nEpoch 2/3\n1/5", "[10]\tl2: 0.5\n[20]\tl2: 0.25\n", "iter 0: loss 1e5\niter 1", "{\"epoch\": 0.33}\n{\"epoch\": 0.67}\n{\"epoch\": 1.0}"} {
+		f.Add(text, 3.0)
+	}
+	f.Fuzz(func(t *testing.T, text string, units float64) {
+		if !(units >= 0 && units < 1e15) {
+			return
+		}
+		r := Reader{Units: units}
+		for i, l := range strings.Split(text, "\n") {
+			r.Line(l, float64(i))
+		}
+		for range 2 {
+			last := Mark{Number: -1, Seconds: -1}
+			for _, m := range r.Marks() {
+				if !(m.Number > last.Number && m.Seconds > last.Seconds && m.Number <= m.Of) {
+					t.Errorf("%v after %v", m, last)
+				}
+				last = m
+			}
+			r.End(1e6)
+		}
+	})
+}
