@@ -179,7 +179,7 @@ func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
 		}
 	}
 	if j.Nodes < 1 || j.Nodes > fit {
-		return nil, 0, fmt.Errorf("%w: %d nodes with %d CPUs, %d GPUs, %d MB each, of %d such", ErrOversize, j.Nodes, s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
+		return nil, 0, fmt.Errorf("%w: %d nodes with %d CPUs, %d GPUs, %d MB each, where %d have as much", ErrOversize, j.Nodes, s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
 	}
 	return s, tier, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/foretime/foretime/mirage/trace"
-	"github.com/foretime/foretime/shared/file"
 )
 
 // File is what a search leaves as a settings file: the cluster and its scheduler,
@@ -40,9 +39,4 @@ func (f *File) Judge(ctx context.Context, jobs []trace.Job, end int64) error {
 		f.Held, f.All = quality(f.To, end), quality(f.From, end)
 	}
 	return nil
-}
-
-// Save writes the settings file.
-func (f *File) Save(path string) error {
-	return file.WriteJSON(path, f)
 }

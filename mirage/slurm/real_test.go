@@ -22,6 +22,7 @@ import (
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
@@ -112,7 +113,7 @@ func train(t *testing.T, dir, mirage string) (config, model string) {
 	}
 	config, model = filepath.Join(dir, "config.json"), filepath.Join(dir, "model.json")
 	settings := simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC"}
-	if err := settings.Save(config); err != nil {
+	if err := file.WriteJSON(config, &settings); err != nil {
 		t.Fatal(err)
 	}
 	samples := filepath.Join(dir, "samples")

@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
@@ -42,7 +43,7 @@ func TestRealSharedNodes(t *testing.T) {
 	}
 	config := filepath.Join(c.Dir, "config.json")
 	settings := simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 16, Unit: trace.GPUs}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC"}
-	if err := settings.Save(config); err != nil {
+	if err := file.WriteJSON(config, &settings); err != nil {
 		t.Fatal(err)
 	}
 	c.Await("eleven running jobs", func() bool {

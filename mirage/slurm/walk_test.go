@@ -17,6 +17,7 @@ import (
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/cli/scripttest"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
@@ -91,7 +92,7 @@ func successor(t *testing.T, c *slurmtest.Cluster) string {
 // fifty-nine other tasks are no competition, so that nothing is submitted early.
 func throttled(t *testing.T, c *slurmtest.Cluster, shell func(string) (string, error)) {
 	settings := simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC"}
-	if err := settings.Save(filepath.Join(c.Dir, "config.json")); err != nil {
+	if err := file.WriteJSON(filepath.Join(c.Dir, "config.json"), &settings); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Run("sbatch", "--parsable", "--exclusive", "--array=1-60%1", "--time=10", "--output=/dev/null", "--wrap=sleep 600"); err != nil {

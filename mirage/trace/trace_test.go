@@ -446,3 +446,18 @@ func TestNeedsInCSV(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestParseNext: the forms of a time of sbatch --begin (sbatch(1)), after Tuesday noon.
+func TestParseNext(t *testing.T) {
+	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	for text, hours := range map[string]float64{
+		"13:00": 1, "03:00": 15, "12:00": 0, "03:30:36": 15.51, "noon": 0, "midnight": 12, "today": 0, "tomorrow": 24, "now": 0, "now+90": .025,
+		"now+2hours": 2, "now+1day": 24, "now+1week": 168, "2026-11-25": 12, "2026-11-24T13:00": 1,
+		"now-2hours": -1, "now+2moons": -1, "nowhere": -1, "25:00": -1, "soon": -1, "now+": -1,
+	} {
+		got, err := ParseNext(text, time.UTC, at.Unix())
+		if err == nil && hours < 0 || err != nil && hours >= 0 || err == nil && float64(got-at.Unix()) != hours*3600 {
+			t.Errorf("%s: %d s later, %v; want %v h", text, got-at.Unix(), err, hours)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package trace
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 	_ "time/tzdata" // zones must not depend on the machine
 )
@@ -26,6 +28,51 @@ func ParseDate(s string, zone *time.Location) (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("%q is neither a date (2023-02-01) nor a time (2023-02-01T15:04:05)", s)
+}
+
+// ParseNext reads a time after an instant, as ParseDate does or as sbatch --begin takes
+// it: 15:04 or 15:04:05, the next such on the clock of the zone, noon, midnight, today,
+// tomorrow, now, and now+2hours.
+func ParseNext(s string, zone *time.Location, after int64) (int64, error) {
+	now := time.Unix(after, 0).In(zone)
+	if text, ok := strings.CutPrefix(s, "now"); ok {
+		return laterBy(text, after, s)
+	}
+	switch s {
+	case "today":
+		return after, nil
+	case "tomorrow":
+		return now.AddDate(0, 0, 1).Unix(), nil
+	case "noon":
+		s = "12:00"
+	case "midnight":
+		s = "00:00"
+	}
+	for _, layout := range []string{"15:04", time.TimeOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			next := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone)
+			if next.Unix() < after {
+				next = next.AddDate(0, 0, 1)
+			}
+			return next.Unix(), nil
+		}
+	}
+	return ParseDate(s, zone)
+}
+
+// laterBy reads what follows now: nothing, or + and a number of units, seconds where
+// none is named.
+func laterBy(text string, after int64, whole string) (int64, error) {
+	if text == "" {
+		return after, nil
+	}
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
+	seconds := map[string]int64{"": 1, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400}[strings.TrimSuffix(text[len(digits):], "s")]
+	n, err := strconv.ParseInt(strings.TrimPrefix(digits, "+"), 10, 32)
+	if !strings.HasPrefix(digits, "+") || err != nil || n < 0 || seconds == 0 {
+		return 0, fmt.Errorf("%q is no time such as now+2hours", whole)
+	}
+	return after + n*seconds, nil
 }
 
 // clock turns wall-clock text into Unix seconds. Offsets are looked up once
@@ -98,19 +145,15 @@ func (c *clock) resolve(submit, start, end, limit int64) (s, b, e int64) {
 
 // naiveSeconds reads "2006-01-02T15:04:05" as if it were UTC.
 func naiveSeconds(s string) (int64, bool) {
-	if len(s) != 19 || s[4] != '-' || s[7] != '-' || (s[10] != 'T' && s[10] != ' ') || s[13] != ':' || s[16] != ':' {
+	if len(s) != len(time.DateTime) {
 		return 0, false
 	}
-	year, ok0 := digits(s[0:4])
-	month, ok1 := digits(s[5:7])
-	day, ok2 := digits(s[8:10])
-	hour, ok3 := digits(s[11:13])
-	minute, ok4 := digits(s[14:16])
-	second, ok5 := digits(s[17:19])
-	if !(ok0 && ok1 && ok2 && ok3 && ok4 && ok5) || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 60 {
-		return 0, false
+	layout := time.DateTime
+	if s[10] == 'T' {
+		layout = "2006-01-02T15:04:05"
 	}
-	return civilDays(year, month, day)*86400 + int64(hour)*3600 + int64(minute)*60 + int64(second), true
+	t, err := time.Parse(layout, s)
+	return t.Unix(), err == nil
 }
 
 func digits(s string) (n int, ok bool) {
@@ -121,25 +164,4 @@ func digits(s string) (n int, ok bool) {
 		n = n*10 + int(s[i]-'0')
 	}
 	return n, true
-}
-
-func daysIn(year, month int) int {
-	if month == 2 {
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	}
-	return 30 + (month+month/8)%2
-}
-
-// civilDays counts the days from 1970-01-01 to a date of the Gregorian
-// calendar. Years are counted from March, so that the leap day is the last.
-func civilDays(year, month, day int) int64 {
-	if month < 3 {
-		year--
-		month += 12
-	}
-	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1
-	return int64(days) - 719468
 }

@@ -26,21 +26,22 @@ func annotate(c *cobra.Command, more map[string]string) {
 	maps.Copy(c.Annotations, more)
 }
 
-// renamed translates the words of a command line.
-func renamed(root *cobra.Command, args []string) []string {
-	var old []string // commands, the longest first
-	for name := range root.Annotations {
-		if !strings.Contains(name, "--") {
-			old = append(old, name)
+// former is the command of earlier releases that a command line begins with, the
+// longest of them, and what it is called now; "" where it begins with none.
+func former(root *cobra.Command, args []string) (old, now string) {
+	for name, to := range root.Annotations {
+		words := strings.Fields(name)
+		if !strings.Contains(name, "--") && len(name) > len(old) && len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
+			old, now = name, to
 		}
 	}
-	slices.SortFunc(old, func(a, b string) int { return len(b) - len(a) })
-	for _, name := range old {
-		words := strings.Fields(name)
-		if len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
-			args = append(strings.Fields(root.Annotations[name]), args[len(words):]...)
-			break
-		}
+	return old, now
+}
+
+// renamed translates the words of a command line.
+func renamed(root *cobra.Command, args []string) []string {
+	if old, now := former(root, args); old != "" {
+		args = append(strings.Fields(now), args[len(strings.Fields(old)):]...)
 	}
 	at := ""
 	if c, _, err := root.Find(args); err == nil {

@@ -32,7 +32,7 @@ func log(submits ...int64) *trace.Trace {
 }
 
 func TestSpan(t *testing.T) {
-	for text, want := range map[string]span{"90s": 90, "4h": 4 * 3600, "14d": 14 * day, "1d12h": day + 12*3600, "0h": 0, "1h30m": 5400, "12:00:00": 12 * 3600, "2-00:00:00": 2 * day} {
+	for text, want := range map[string]span{"90s": 90, "4h": 4 * 3600, "14d": 14 * day, "1d12h": day + 12*3600, "0h": 0, "1h30m": 5400, "12:00:00": 12 * 3600, "2-00:00:00": 2 * day, "90": 5400, "1-0": day, "1-12": 36 * 3600, "90:30": 5430} {
 		var got, again span
 		if err := got.Set(text); err != nil || got != want {
 			t.Errorf("%s: %d, %v; want %d", text, got, err, want)
@@ -41,7 +41,7 @@ func TestSpan(t *testing.T) {
 			t.Errorf("%s: %v is read as %d, %v", text, got, again, err)
 		}
 	}
-	for _, text := range []string{"soon", "4", "-4h", "d", "0d", "1.5d", "-1d", "99999999999d"} {
+	for _, text := range []string{"soon", "1-", "-4h", "d", "0d", "1.5d", "-1d", "99999999999d"} {
 		var got span
 		if err := got.Set(text); err == nil {
 			t.Errorf("%s: %d", text, got)
@@ -126,7 +126,7 @@ func TestMachine(t *testing.T) {
 	rules := cluster.Defaults(cluster.Slurm)
 	rules.UserLimit, rules.Weights.Size = 5, 300
 	saved := &simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 70, Down: []cluster.Window{{From: 0, To: 10, Nodes: 20}}}, Rules: rules}}
-	if err := saved.Save(file); err != nil {
+	if err := save(file, log(0), saved); err != nil {
 		t.Fatal(err)
 	}
 	config := func(args ...string) (simulator.Config, error) {

@@ -29,7 +29,6 @@ func (e *episodes) flags(c *cobra.Command, count int, interval span) {
 	f.Var(&e.interval, "interval", "time between two predecessors (4h, 1d)")
 	f.Var(&e.history, "history", "time simulated before --start, from an idle machine")
 	e.machineFlags(c)
-	cli.Require(c, "start")
 }
 
 // open reads a log and makes the plan of its episodes and their workload: all jobs,

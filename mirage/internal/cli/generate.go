@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -29,8 +30,9 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	var array jobArray
 	c := &cobra.Command{
-		Use:   "generate FILE",
-		Short: "make samples: what was known at a decision, and what came of it",
+		Use:    "generate FILE",
+		Hidden: true,
+		Short:  "make samples in parts, for a machine larger than one; train makes its own",
 		Long: `Play service pairs on the simulated queue of a trace, submit the successor at
 several probes of each, and write the histories up to each probe with the
 reward that came of it, as Parquet. A run that was stopped goes on where it
@@ -51,19 +53,13 @@ was; shards of a run, written anywhere, put together are the run.`,
 					return err
 				}
 			}
-			_, w, plan, err := e.open(env, args[0], probes)
-			if err != nil {
-				return err
-			}
 			if array.parts > 0 { // what follows reads every block and makes those anew that are not whole
 				if err := array.complete(dir); err != nil {
 					return err
 				}
 			}
-			bar := env.Progress("generate", int64(plan.Episodes))
-			defer bar.Done()
-			part.Workers, part.Progress = e.Workers, func(n int) { bar.Add(int64(n)) }
-			if err := plan.Generate(cmd.Context(), w, dir, part); err != nil {
+			plan, err := e.generate(cmd.Context(), env, args[0], dir, probes, part)
+			if err != nil {
 				return err
 			}
 			manifest, err := samples.LoadManifest(dir)
@@ -78,14 +74,29 @@ was; shards of a run, written anywhere, put together are the run.`,
 	}
 	e.flags(c, 684, 4*3600)
 	f := c.Flags()
-	f.IntVar(&probes, "probes", 7, "decisions probed in each episode, the last the reactive one")
+	f.IntVar(&probes, "probes", samplesProbes, "decisions probed in each episode, the last the reactive one")
 	f.StringVar(&dir, "out", "", "folder to write")
 	f.StringVar(&shard, "shard", "", "I/N: only part I of N, counted from 0")
 	array.flags(c)
 	out.Flags(c)
 	cli.First(c, "start", "out", "config", "episodes", "interval")
-	cli.Require(c, "out")
+	cli.Require(c, "start", "out")
 	return c
+}
+
+// samplesProbes are the decisions that are probed in each episode.
+const samplesProbes = 7
+
+// generate makes the samples of a log's episodes in a folder.
+func (e *episodes) generate(ctx context.Context, env *cli.Env, path, dir string, probes int, part samples.Shard) (plan samples.Plan, err error) {
+	_, w, plan, err := e.open(env, path, probes)
+	if err != nil {
+		return plan, err
+	}
+	bar := env.Progress("generate", int64(plan.Episodes))
+	defer bar.Done()
+	part.Workers, part.Progress = e.Workers, func(n int) { bar.Add(int64(n)) }
+	return plan, plan.Generate(ctx, w, dir, part)
 }
 
 func parseShard(s string) (samples.Shard, error) {

@@ -144,7 +144,7 @@ func (a *answered) byThen(v *slurm.View, waits stats.Sorted, text string) error 
 	if text == "" {
 		return nil
 	}
-	by, err := trace.ParseDate(text, time.Local)
+	by, err := trace.ParseNext(text, time.Local, v.Now)
 	if err != nil {
 		return cli.Usagef("--by: %w", err)
 	}

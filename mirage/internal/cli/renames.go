@@ -24,10 +24,11 @@ func renames() map[string]string {
 	}
 	table := map[string]string{
 		"provision --service-exclusive": "--set service.exclusive=true",
-		"simulate --utilisation-chart":  "--plot", "when --nodes": "--set nodes=", "serve --nodes": "--set nodes=", "trace synth --zone": "--set log.zone=",
+		"simulate --utilisation-chart":  "--plot", "when --nodes": "--set nodes=", "serve --nodes": "--set nodes=", "log synth --zone": "--set log.zone=",
+		"train --zone": "--set log.zone=", "trace": "log", "calibrate": "fit",
 	}
 	for command, flags := range map[string][]map[string]string{
-		"trace stats": {log}, "trace convert": {log}, "when": {log, workers}, "serve": {log, workers}, "calibrate": {log, workers},
+		"log stats": {log}, "log convert": {log}, "when": {log, workers}, "serve": {log, workers}, "fit": {log, workers},
 		"backtest": {log, rules, workers}, "simulate": {log, rules}, "explain": {log, rules},
 		"generate": {log, rules, workers, service}, "validate": {log, rules, workers, service, baselines}, "provision": {service, baselines, job},
 	} {

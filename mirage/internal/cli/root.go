@@ -13,13 +13,13 @@ func New(env *cli.Env) *cobra.Command {
 		Short: "When should a service on a batch queue submit its successor?",
 	}
 	root.AddCommand(
-		newTraceCommand(env),
-		newBacktestCommand(env),
+		newLogCommand(env),
+		newFitCommand(env),
 		newWhenCommand(env),
 		newServeCommand(env),
+		newBacktestCommand(env),
 		newSimulateCommand(env),
 		newExplainCommand(env),
-		newCalibrateCommand(env),
 		newGenerateCommand(env),
 		newTrainCommand(env),
 		newValidateCommand(env),

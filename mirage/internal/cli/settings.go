@@ -216,7 +216,7 @@ func openModel(name string, others ...string) (*model.Model, error) {
 }
 
 // span is seconds, written as 90s, 4h, 14d or 1d12h, or as sbatch writes it, such
-// as 12:00:00 or 2-12:00:00. It is a flag and a setting.
+// as 90, which is minutes, 12:00:00 or 2-12. It is a flag and a setting.
 type span int64
 
 func (s span) String() string {
@@ -253,10 +253,8 @@ func (s *span) UnmarshalJSON(b []byte) error {
 func (s span) duration() time.Duration { return time.Duration(s) * time.Second }
 
 func seconds(s string) (int64, error) {
-	if strings.Contains(s, ":") {
-		if n, ok := trace.SlurmSeconds(s); ok {
-			return n, nil
-		}
+	if n, ok := trace.SlurmSeconds(s); ok {
+		return n, nil
 	}
 	text, days := s, int64(0)
 	if d, rest, ok := strings.Cut(s, "d"); ok {
@@ -277,7 +275,7 @@ func seconds(s string) (int64, error) {
 }
 
 func noSpan(s string) error {
-	return fmt.Errorf("%q is not a time such as 90m, 4h, 14d or 12:00:00", s)
+	return fmt.Errorf("%q is not a time such as 90m, 4h, 14d, or as Slurm writes it 90, 12:00:00 or 1-12", s)
 }
 
 // outages are spans in which nodes are down; FROM,TO,NODES adds one.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // shows is what a log shows of jobs, beyond which nothing can be predicted from it.
@@ -19,17 +20,18 @@ type shows struct {
 	users      map[string]bool
 	partitions map[string]int // jobs in each; "" is none
 	used       int            // nodes in use at the instant
-	usual      float64        // and on average in the week before
+	usual      float64        // and on average in the last week
 }
 
-// usualSeconds is the week by which a queue is held to be missing.
+// usualSeconds is the week that tells what is usually in use.
 const usualSeconds = 7 * 86400
 
 func showsOf(jobs []trace.Job, at int64) *shows {
 	s := &shows{users: map[string]bool{}, partitions: map[string]int{}}
-	from := at - usualSeconds
-	if len(jobs) > 0 {
-		from = max(from, jobs[0].Submit)
+	from, to := int64(0), at
+	if n := len(jobs); n > 0 {
+		to = min(at, jobs[n-1].Submit+1)
+		from = max(to-usualSeconds, jobs[0].Submit)
 	}
 	for i := range jobs {
 		j := &jobs[i]
@@ -39,7 +41,7 @@ func showsOf(jobs []trace.Job, at int64) *shows {
 		if j.Start < at && j.End >= at {
 			s.used += j.Nodes
 		}
-		s.usual += float64(max(min(j.End, at)-max(j.Start, from), 0)) * float64(j.Nodes) / float64(max(at-from, 1))
+		s.usual += float64(max(min(j.End, to)-max(j.Start, from), 0)) * float64(j.Nodes) / float64(max(to-from, 1))
 	}
 	return s
 }
@@ -75,13 +77,13 @@ func (s *shows) notes(q question, job trace.Job) (notes []string) {
 		note("no job had more than %s: predicted from smaller ones", counted(s.nodes, "node"))
 	}
 	if job.Limit > s.limit {
-		note("no job had a limit above %.3g h: predicted from shorter ones", float64(s.limit)/3600)
+		note("no job had a limit above %v: predicted from shorter ones", span(s.limit))
 	}
 	if job.User != "" && !s.users[job.User] {
 		note("user %s has no job in the log: predicted as for anybody", job.User)
 	}
 	if age := job.Submit - s.last; age > 3600 {
-		note("the last job is from %.1f h before: who came since is not known", float64(age)/3600)
+		note("the last job is from %v before: who came since is not known", wait(uncertainty.Point(float64(age)/3600)))
 	}
 	return notes
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
@@ -15,63 +16,101 @@ import (
 // simulated is what mirage simulate --json prints.
 type simulated struct {
 	simulator.Metrics
+	ClassMedian float64 `json:"class_median_mae_hours"`
 	WallSeconds float64 `json:"wall_seconds"`
 }
 
+// simulate carries what the simulate command works with.
+type simulate struct {
+	env               *cli.Env
+	in                *settings
+	d                 dates
+	history           span
+	outcomes, explain string
+	out               cli.Output
+}
+
 func newSimulateCommand(env *cli.Env) *cobra.Command {
-	s := newSettings()
-	var d dates
-	var history span
-	var outcomes string
-	var out cli.Output
+	s := &simulate{env: env, in: newSettings()}
 	c := &cobra.Command{
 		Use:   "simulate FILE",
-		Short: "replay a trace on a simulated cluster",
+		Short: "replay a log on a simulated cluster, or tell why a job waited there",
 		Long: `Replay the jobs submitted from --from on and before --to on a simulated cluster,
-and compare their waits with those in the trace. The cluster is idle at first;
-with --history the jobs submitted in that span before --from fill it, and are
-written to --out too, but do not count in the figures.`,
+and compare their waits with those in the log; beside stands the error of the
+median wait of jobs of such size and limit. The cluster is idle at first; with
+--history the jobs submitted in that span before --from fill it, and are written
+to --out too, but do not count in the figures.`,
 		Example: `  mirage simulate ls6-a100.log --nodes 75 --set user_limit=8 --set logged_priority=true \
-      --from 2022-11-01 --to 2023-03-01 --out jobs.csv`,
+      --from 2022-11-01 --to 2023-03-01 --out jobs.csv
+  mirage simulate month.log --nodes 30 --explain 700`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			begin := time.Now()
-			t, w, err := s.workload(env, args[0], d, history)
-			if err != nil {
-				return err
-			}
-			lo, hi, err := d.of(t)
-			if err != nil {
-				return err
-			}
-			result, err := simulateWithProgress(cmd.Context(), env, w)
-			if err != nil {
-				return err
-			}
-			if outcomes != "" {
-				if err := file.Write(outcomes, result.WriteCSV); err != nil {
-					return err
-				}
-			}
-			if err := out.Draw(func() (chart.Chart, error) { return simulator.Utilisation(result), nil }); err != nil {
-				return err
-			}
-			answer := simulated{Metrics: result.MetricsBetween(lo, hi), WallSeconds: time.Since(begin).Seconds()}
-			if answer.Rejected > 0 {
-				env.Log.Warnf("%d jobs ask for more than the %d nodes there are: rejected", answer.Rejected, w.Config.Nodes)
-			}
-			return out.Print(env, answer, answer.show)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
 	}
-	d.flags(c)
+	s.flags(c)
 	f := c.Flags()
-	f.Var(&history, "history", "simulate the jobs of this span before --from too, such as 28d, without counting them")
-	f.StringVar(&outcomes, "out", "", "write every job's outcome to this CSV file")
-	s.machineFlags(c)
-	out.Flags(c)
-	out.PlotFlag(c, "the nodes in use over time")
+	f.Var(&s.history, "history", "simulate the jobs of this span before --from too, such as 28d, without counting them")
+	f.StringVar(&s.outcomes, "out", "", "write every job's outcome to this CSV file")
+	f.StringVar(&s.explain, "explain", "", "tell why this job waited, event by event")
+	s.out.PlotFlag(c, "the nodes in use over time")
 	cli.First(c, "config", "nodes", "from", "to", "history")
 	return c
+}
+
+func (s *simulate) flags(c *cobra.Command) {
+	s.d.flags(c)
+	s.in.machineFlags(c)
+	s.out.Flags(c)
+}
+
+// newExplainCommand is what simulate --explain was called.
+func newExplainCommand(env *cli.Env) *cobra.Command {
+	s := &simulate{env: env, in: newSettings()}
+	c := &cobra.Command{
+		Use: "explain FILE JOB", Hidden: true, Args: cobra.ExactArgs(2), Short: "tell why a job waited",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			env.Log.Warn("mirage explain FILE JOB is called mirage simulate FILE --explain JOB now")
+			s.explain = args[1]
+			return s.run(cmd.Context(), args[0])
+		},
+	}
+	s.flags(c)
+	return c
+}
+
+func (s *simulate) run(ctx context.Context, path string) error {
+	begin := time.Now()
+	t, w, err := s.in.workload(s.env, path, s.d, s.history)
+	if err != nil {
+		return err
+	}
+	if s.explain != "" {
+		e, err := simulator.Explain(ctx, w, s.explain)
+		if err != nil {
+			return err
+		}
+		return s.out.Print(s.env, e, func(p *cli.Page) { showExplanation(p, func(unix int64) string { return clock(t, unix) }, e) })
+	}
+	lo, hi, err := s.d.of(t)
+	if err != nil {
+		return err
+	}
+	result, err := simulateWithProgress(ctx, s.env, w)
+	if err != nil {
+		return err
+	}
+	if s.outcomes != "" {
+		if err := file.Write(s.outcomes, result.WriteCSV); err != nil {
+			return err
+		}
+	}
+	if err := s.out.Draw(func() (chart.Chart, error) { return simulator.Utilisation(result), nil }); err != nil {
+		return err
+	}
+	answer := simulated{result.MetricsBetween(lo, hi), backtest.ClassMedian(t.Jobs, lo, hi), time.Since(begin).Seconds()}
+	if answer.Rejected > 0 {
+		s.env.Log.Warnf("%d jobs ask for more than the %d nodes there are: rejected", answer.Rejected, w.Config.Nodes)
+	}
+	return s.out.Print(s.env, answer, answer.show)
 }
 
 func (s simulated) show(p *cli.Page) {
@@ -82,6 +121,7 @@ func (s simulated) show(p *cli.Page) {
 	t.Add("mean wait, actual (h)", s.ActualMeanWaitHours)
 	t.Add("Spearman", s.Spearman)
 	t.Add("mean absolute error (h)", s.MAEHours)
+	t.Add("that of the median of such jobs (h)", s.ClassMedian)
 	t.Add("bounded slowdown", s.BoundedSlowdown)
 	t.Add("utilisation", s.Utilisation)
 	t.Add("makespan (days)", s.MakespanDays)
@@ -93,4 +133,20 @@ func simulateWithProgress(ctx context.Context, env *cli.Env, w *simulator.Worklo
 	bar := env.Progress("simulate", int64(len(w.Jobs)))
 	defer bar.Done()
 	return w.Simulate(ctx, func(done int) { bar.Set(int64(done)) })
+}
+
+func showExplanation(p *cli.Page, clock func(int64) string, e *simulator.Explanation) {
+	wait := func(start int64) time.Duration { return time.Duration(start-e.Submit) * time.Second }
+	logged := ""
+	if e.Logged != nil {
+		logged = "; " + wait(*e.Logged).String() + " in the log"
+	}
+	p.Line("job %s of %s waited %v in the simulation, from %s to %s%s", e.ID, counted(e.Nodes, "node"), wait(e.Start), clock(e.Submit), clock(e.Start), logged)
+	if len(e.Reasons) == 0 {
+		return
+	}
+	table := p.Table("from", "free nodes", "jobs ahead", "because")
+	for _, r := range e.Reasons {
+		table.Add(clock(r.At), r.Free, r.Ahead, r.What)
+	}
 }

@@ -30,7 +30,7 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 --like, or the Lonestar6 A100 queue. The waits in the new trace are those of
 a simulated Slurm of --nodes nodes, on which a user runs at most eight jobs at once.`,
 		Args:    cobra.NoArgs,
-		Example: "  mirage trace synth --days 28 --nodes 75 --seed 1 --out month.log",
+		Example: "  mirage log synth --days 28 --nodes 75 --seed 1 --out month.log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := synthProfile(env, in, like)
 			if err != nil {

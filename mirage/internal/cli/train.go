@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"math"
+	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -15,26 +17,33 @@ import (
 )
 
 func newTrainCommand(env *cli.Env) *cobra.Command {
-	var kind, path, until, zone string
+	var kind, path, until string
 	var s model.Settings
+	var e episodes
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "train DIR...",
-		Short: "learn from samples how long a successor will wait",
-		Long: `Learn from samples how long a successor will wait. Of each folder the later
-part judges the model. Folders made with other --nodes or --load show it more
-kinds of weeks than the log has.
+		Use:   "train LOG | DIR...",
+		Short: "learn from a log how long a successor will wait",
+		Long: `Learn how long a successor will wait from samples: of a log the service pairs from
+--start on are played on its simulated queue, and what was known at each decision
+and what came of it is kept in the folder OUT.samples, so that a run that was
+stopped goes on where it was. Folders that mirage generate made take the place of
+the log, and may show more kinds of weeks. Of each the later part judges the model.
 
 Kinds of models:
 
 ` + model.Learners().Help(),
-		Example: "  mirage train samples/ more-samples/ --model boost --until 2023-02-01 --out boost.json",
-		Args:    cobra.MinimumNArgs(1),
+		Example: `  mirage train ls6-a100.log --config config.json --start 2022-11-01 --until 2023-02-01 --out boost.json
+  mirage train samples/ more-samples/ --model boost --until 2023-02-01 --out boost.json`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := e.load(); err != nil {
+				return err
+			}
 			if until != "" {
-				location, err := time.LoadLocation(zone)
+				location, err := time.LoadLocation(cmp.Or(e.Log.Zone, trace.DefaultZone))
 				if err != nil {
-					return cli.Usagef("--zone: %w", err)
+					return cli.Usagef("log.zone: %w", err)
 				}
 				if s.Until, err = trace.ParseDate(until, location); err != nil {
 					return cli.Usagef("--until: %w", err)
@@ -46,6 +55,16 @@ Kinds of models:
 			learner, err := model.Learners().Find(kind)
 			if err != nil {
 				return cli.Usagef("--model: %w", err)
+			}
+			if len(args) == 1 && regular(args[0]) {
+				if e.start == "" {
+					return cli.Usagef("%s is a log: --start says when its first episode begins", args[0])
+				}
+				dir := path + ".samples"
+				if _, err := e.generate(cmd.Context(), env, args[0], dir, samplesProbes, samples.Shard{}); err != nil {
+					return err
+				}
+				args[0] = dir
 			}
 			sets, err := loadSamples(env, args)
 			if err != nil {
@@ -78,14 +97,20 @@ Kinds of models:
 	f.StringVar(&kind, "model", "boost", "kind of model: "+strings.Join(model.Learners().Names(), ", "))
 	f.StringVar(&path, "out", "", "model file to write")
 	f.StringVar(&until, "until", "", "leave out episodes of which some successor started on that day or later")
-	f.StringVar(&zone, "zone", trace.DefaultZone, "time zone of --until")
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
 	f.BoolVar(&s.Forecast, "forecast", true, "let the model see what the queue itself predicts, by simulating it with time limits; without it no model beats a simple baseline in a busier month")
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of whatever is random")
+	e.flags(c, 684, 4*3600)
 	out.Flags(c)
 	cli.First(c, "model", "out", "until", "overlap-cost", "seed")
 	cli.Require(c, "out")
 	return c
+}
+
+// regular says that a path names no folder.
+func regular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 // loadSamples reads folders of samples, of which a model keeps a summary.

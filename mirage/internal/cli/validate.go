@@ -83,6 +83,7 @@ the given service, where policy.NAME does not set them.`,
 	f.BoolVar(&v.compare, "compare", false, "play "+strings.Join(rivals(), ", ")+" too and test against each")
 	v.out.Flags(c)
 	cli.First(c, "start", "model", "config", "episodes", "compare")
+	cli.Require(c, "start")
 	return c
 }
 
@@ -186,7 +187,7 @@ func (v *validate) doubt(m *model.Model) {
 		v.env.Log.Warnf("the model has seen %s to %s, which these episodes overlap: it is judged by what it learnt from", clock(v.t, o.From), clock(v.t, o.To))
 	}
 	if o.Service.Nodes != p.Service.Nodes || o.Service.Limit != p.Service.Limit {
-		v.env.Log.Warnf("the model was made for a service of %d nodes and %.3g h, this one is of %d nodes and %.3g h", o.Service.Nodes, float64(o.Service.Limit)/3600, p.Service.Nodes, float64(p.Service.Limit)/3600)
+		v.env.Log.Warnf("the model was made for a service of %d nodes and %v, this one is of %d nodes and %v", o.Service.Nodes, span(o.Service.Limit), p.Service.Nodes, span(p.Service.Limit))
 	}
 }
 

@@ -82,7 +82,7 @@ rules of that file take the place of Slurm's own priorities.`,
 	}
 	f := c.Flags()
 	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is, or, of a log with a queue, its end)")
-	f.StringVar(&q.by, "by", "", "a time: how likely does the job start by then?")
+	f.StringVar(&q.by, "by", "", "a time (2026-11-23T08:00, 08:00, tomorrow, now+2hours): how likely does the job start by then?")
 	f.IntVar(&q.nodes, "job-nodes", q.nodes, "nodes of the job, or processors where the log counts those")
 	f.Var(&q.limit, "job-limit", "time limit of the job")
 	f.StringVar(&q.partition, "job-partition", "", "partition of the job")
@@ -257,7 +257,7 @@ func (k *known) chance(a *answered, answer backtest.Answer, text string) error {
 	if text == "" {
 		return nil
 	}
-	by, err := k.t.Date(text)
+	by, err := trace.ParseNext(text, k.t.Zone, k.at)
 	if err != nil {
 		return cli.Usagef("--by: %w", err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-func newTraceCommand(env *cli.Env) *cobra.Command {
-	c := &cobra.Command{Use: "trace", Short: "read, describe, convert and make accounting logs"}
+func newLogCommand(env *cli.Env) *cobra.Command {
+	c := &cobra.Command{Use: "log", Short: "read, describe, convert and make accounting logs"}
 	c.AddCommand(newStatsCommand(env), newConvertCommand(env), newSynthCommand(env))
 	return c
 }
@@ -25,7 +25,7 @@ type badRow struct {
 	Error string `json:"error"`
 }
 
-// traceStats is what mirage trace stats --json prints.
+// traceStats is what mirage log stats --json prints.
 type traceStats struct {
 	trace.Stats
 	Bad            []badRow       `json:"bad"`
@@ -57,7 +57,7 @@ func newStatsCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "stats FILE",
 		Short:   "figures of a trace and its unusable rows",
-		Example: "  mirage trace stats sacct.log --set log.zone=UTC",
+		Example: "  mirage log stats sacct.log --set log.zone=UTC",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			t, err := s.open(env, args[0])
@@ -112,7 +112,7 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "convert FILE OUT",
 		Short:   "write a trace in another layout, by the ending of OUT: .swf, .csv or .log (Mirage)",
-		Example: "  mirage trace convert sacct.log jobs.swf --from 2026-09-01",
+		Example: "  mirage log convert sacct.log jobs.swf --from 2026-09-01",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			t, err := s.open(env, args[0])

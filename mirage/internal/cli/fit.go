@@ -2,22 +2,25 @@ package cli
 
 import (
 	"math"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
-func newCalibrateCommand(env *cli.Env) *cobra.Command {
+func newFitCommand(env *cli.Env) *cobra.Command {
 	s := newSettings()
 	var d dates
 	var held, to string
 	var nodes int
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "calibrate FILE",
+		Use:   "fit FILE",
 		Short: "find nodes, user limit and weights that reproduce a trace's waits",
 		Long: `Search the settings of a Slurm-like scheduler under which the simulated waits of
 the jobs submitted from --from on and before --to come closest to the actual
@@ -26,7 +29,7 @@ queue. Spans in which nodes were evidently down, because many users' jobs waited
 beside idle nodes, are taken out of the log and written to the settings too.
 The range up to --held-to is not looked at before the settings are found; its
 figures stand beside.`,
-		Example: "  mirage calibrate ls6-a100.log --from 2022-11-01 --to 2023-02-01 --held-to 2023-03-01 --out config.json",
+		Example: "  mirage fit ls6-a100.log --from 2022-11-01 --to 2023-02-01 --held-to 2023-03-01 --out config.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.open(env, args[0])
@@ -43,23 +46,27 @@ figures stand beside.`,
 					return cli.Usagef("--held-to %s: want a date after --to", held)
 				}
 			}
-			bar := env.Progress("calibrate", -1)
+			bar := env.Progress("fit", -1)
 			defer bar.Done()
 			found, err := simulator.Search(cmd.Context(), t.Jobs, gridOf(t, lo, hi, nodes), s.Workers, func() { bar.Add(1) })
 			if err != nil {
 				return err
 			}
-			file := &simulator.File{Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss}
+			fit := &simulator.File{Config: found.Config, Zone: t.Zone.String(), From: lo, To: hi, Loss: found.Loss}
 			if t.Unit == trace.CPUs || t.Unit == trace.GPUs {
-				file.Unit = t.Unit
+				fit.Unit = t.Unit
 			}
-			if err := file.Judge(cmd.Context(), t.Jobs, end); err != nil {
+			if err := fit.Judge(cmd.Context(), t.Jobs, end); err != nil {
 				return err
 			}
-			if err := file.Save(to); err != nil {
+			if err := save(to, t, fit); err != nil {
 				return err
 			}
-			return out.Print(env, file, func(p *cli.Page) { showCalibration(p, t, file, found.Tried) })
+			answer := fitted{fit, map[string]float64{"train": backtest.ClassMedian(t.Jobs, lo, hi)}}
+			if end > hi {
+				answer.ClassMedian["held_out"], answer.ClassMedian["all"] = backtest.ClassMedian(t.Jobs, hi, end), backtest.ClassMedian(t.Jobs, lo, end)
+			}
+			return out.Print(env, answer, func(p *cli.Page) { answer.show(p, t, found.Tried) })
 		},
 	}
 	d.flags(c)
@@ -91,17 +98,38 @@ func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
 	return grid
 }
 
-func showCalibration(p *cli.Page, t *trace.Trace, f *simulator.File, tried int) {
+// fitted is what mirage fit --json prints.
+type fitted struct {
+	*simulator.File
+	ClassMedian map[string]float64 `json:"class_median_mae_hours"`
+}
+
+// save writes the settings file, its outages as the log's clock shows them.
+func save(path string, t *trace.Trace, f *simulator.File) error {
+	var down outages
+	at := func(unix int64) instant {
+		return instant(time.Unix(unix, 0).In(t.Zone).Format("2006-01-02T15:04:05"))
+	}
+	for _, w := range f.Down {
+		down = append(down, outage{at(w.From), at(w.To), w.Nodes})
+	}
+	return file.WriteJSON(path, struct {
+		*simulator.File
+		Down outages `json:"down,omitempty"`
+	}{f, down})
+}
+
+func (f fitted) show(p *cli.Page, t *trace.Trace, tried int) {
 	p.Line("%d nodes, %d jobs per user, logged priority %v (weight %g), size weight %g, age weight %g: loss %.3f, the least of %d settings",
 		f.Nodes, f.UserLimit, f.LoggedPriority, f.Weights.Logged, f.Weights.Size, f.Weights.Age, f.Loss, tried)
-	table := p.Table("range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)")
+	table := p.Table("range", "jobs", "mean wait (h)", "actual (h)", "Spearman", "MAE (h)", "that of the median of such jobs (h)")
 	for _, q := range []struct {
-		name string
+		name, key string
 		*simulator.Quality
-	}{{"training, from " + clock(t, f.From)[:10], f.Train}, {"held out, from " + clock(t, f.To)[:10], f.Held}, {"both", f.All}} {
+	}{{"training, from " + clock(t, f.From)[:10], "train", f.Train}, {"held out, from " + clock(t, f.To)[:10], "held_out", f.Held}, {"both", "all", f.All}} {
 		if q.Quality != nil {
 			seconds := math.Round(q.MAEHours * 3600) // of which a log is made
-			table.Add(q.name, q.Jobs, q.MeanWaitHours, q.ActualMeanWaitHours, q.Spearman, seconds/3600)
+			table.Add(q.name, q.Jobs, q.MeanWaitHours, q.ActualMeanWaitHours, q.Spearman, seconds/3600, f.ClassMedian[q.key])
 		}
 	}
 }

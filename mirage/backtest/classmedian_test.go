@@ -1,0 +1,21 @@
+package backtest
+
+import (
+	"math"
+	"testing"
+)
+
+// TestClassMedian: by itself it is as far off as beside the forecasts.
+func TestClassMedian(t *testing.T) {
+	jobs := queue(400, 5)
+	from, to := jobs[200].Submit, jobs[399].Submit
+	jobs[300].NoStart = true
+	r, err := Run(t.Context(), jobs, Range{From: from, To: to, Progress: func() {}}, Settings{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := ClassMedian(jobs, from, to), r.Baselines["class_median"].MAEHours
+	if want <= 0 || math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
