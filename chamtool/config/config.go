@@ -148,7 +148,7 @@ func Variables() []Variable {
 		{"CHAMTOOL_DRAIN_SECONDS", "0.5", "how often the rings are read; one that is more than half full is read earlier", seconds(func(c *Config) *time.Duration { return &c.DrainEvery }, 0.0005, 10)},
 		{"CHAMTOOL_CPU_TIME_EVERY", "0", "take the thread CPU time of one task in this many; a system call each; 0 is never", number(func(c *Config) *int { return &c.CPUTimeEvery }, 0, math.MaxInt32)},
 		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "how often core frequencies are read; 0 is never", seconds(func(c *Config) *time.Duration { return &c.FrequencyEvery }, 0, 3600)},
-		{"CHAMTOOL_MODEL", "auto", strings.Join(perfmodel.Names(), ", "), oneOf(func(c *Config) *string { return &c.Model }, perfmodel.Names()...)},
+		{"CHAMTOOL_MODEL", "auto", strings.Join(perfmodel.Names(), ", "), model},
 		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(func(c *Config) *int { return &c.FirstFitTasks }, 1, 1<<20)},
 		{"TIME2TRAIN", "0", "iterations before anything is predicted (the original tool's name)", number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20)},
 		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, and it wins", overridden(number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20))},
@@ -218,14 +218,12 @@ func seconds(at func(*Config) *time.Duration, low, high float64) func(*Config, s
 	}
 }
 
-func oneOf(at func(*Config) *string, words ...string) func(*Config, string) error {
-	return func(c *Config, s string) error {
-		if !slices.Contains(words, s) {
-			return fmt.Errorf("want one of %s", strings.Join(words, ", "))
-		}
-		*at(c) = s
-		return nil
+func model(c *Config, s string) error {
+	if err := perfmodel.Check(s); err != nil {
+		return err
 	}
+	c.Model = s
+	return nil
 }
 
 func formats(c *Config, s string) error {

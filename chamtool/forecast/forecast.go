@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/chamtool/mixture"
 )
 
 // Returned when there is nothing to forecast from.
@@ -23,24 +23,23 @@ var (
 // Kind is a way to forecast.
 type Kind int
 
-// The ways to forecast.
+// The ways to forecast: Auto, and the experts of its mixture.
 const (
-	Auto     Kind = iota // whichever was closest lately
-	AR                   // autoregression on the last loads
-	Seasonal             // the median of the loads whole periods ago
-	Average              // the geometric mean of the two
+	Auto     Kind = iota // the weighted median of the others
 	Last                 // the last load
+	Periodic             // the load one period ago
+	Seasonal             // the median of the loads whole periods ago
+	AR                   // autoregression on the last loads
 	Trend                // the load one period ago, and what periods lately added
+
+	experts = int(Trend) // each stands one place before its kind in the mixture
 )
 
-var kindNames = []string{"auto", "ar", "seasonal", "average", "last", "trend"}
-
-// choices are the kinds that Auto chooses among, the simplest first.
-var choices = [...]Kind{Last, Seasonal, Trend, Average, AR}
+var kindNames = []string{"auto", "last", "periodic", "seasonal", "ar", "trend"}
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	if k < 0 || int(k) >= len(kindNames) {
+	if k < Auto || k > Trend {
 		return fmt.Sprintf("Kind(%d)", int(k))
 	}
 	return kindNames[k]
@@ -49,248 +48,126 @@ func (k Kind) String() string {
 // Names are the names of all kinds.
 func Names() []string { return slices.Clone(kindNames) }
 
-// ParseKind is the inverse of String.
+// ParseKind is the inverse of String. The average of earlier versions is Auto.
 func ParseKind(s string) (Kind, error) {
 	if i := slices.Index(kindNames, s); i >= 0 {
 		return Kind(i), nil
 	}
+	if s == "average" {
+		return Auto, nil
+	}
 	return Auto, fmt.Errorf("%w: %q is none of %s", ErrKind, s, strings.Join(kindNames, ", "))
 }
 
-// Options sets how a model is fitted. The zero value works.
+// Options sets how loads are forecast. The zero value works.
 type Options struct {
-	Kind      Kind
-	Order     int  // loads that the autoregression looks back; 0 is 6
-	Recursive bool // Auto judges many steps ahead instead of one
+	Kind  Kind
+	Order int // loads that the autoregression looks back; 0 is 6
 }
 
-// Model is fitted to a history.
+// Model forecasts one series of loads.
 type Model struct {
-	Kind     Kind // that answers; Auto chooses for every load anew
-	Period   int  // detected
-	order    int
-	at       float64 // what the autoregression adds to its lags
-	b        []float64
-	least    float64 // logarithms of the lowest and highest load seen, widened
-	most     float64
-	seasons  int // periods back that the seasonal median looks
-	Warnings []error
+	Options
+	law
+	logs   []float64 // of the loads
+	mix    mixture.Mixture
+	refit  int // loads at which the law is fitted again
+	frozen bool
 }
 
-// seasonsBack is how many periods back the seasonal median looks.
-const seasonsBack = 8
-
-// Fit fits to a history of loads in seconds, oldest first.
+// Fit begins with a history of loads in seconds, oldest first, of at least two.
 func Fit(history []float64, o Options) (*Model, error) {
 	if o.Order <= 0 {
 		o.Order = 6
 	}
-	logs, err := logarithms(history)
-	if err != nil {
-		return nil, err
+	m := &Model{Options: o, law: law{Period: 1, least: -30, most: 30}, mix: mixture.New(experts)}
+	for i, x := range history {
+		if err := m.Observe(x); err != nil {
+			return nil, fmt.Errorf("iteration %d: %w", i, err)
+		}
 	}
-	if len(logs) < 2 {
-		return nil, fmt.Errorf("%w: %d, want at least 2", ErrTooFew, len(logs))
+	if len(history) < 2 {
+		return nil, fmt.Errorf("%w: %d, want at least 2", ErrTooFew, len(history))
 	}
-	m := fitAll(logs, o.Order)
-	if m.Kind = o.Kind; o.Kind == Auto && o.Recursive {
-		m.Kind = judge(logs, o)
-	}
-	if m.b == nil && (m.Kind == AR || m.Kind == Average) {
-		m.Warnings = append(m.Warnings, fmt.Errorf("%s falls back to seasonal: %w for order %d, or it is not stable", m.Kind, ErrTooFew, o.Order))
-		m.Kind = Seasonal
-	}
+	m.law = fit(m.logs, m.Order)
 	return m, nil
 }
 
-func logarithms(history []float64) ([]float64, error) {
-	logs := make([]float64, len(history))
-	for i, x := range history {
-		if !(x > 0) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("iteration %d: %w: %v", i, ErrLoad, x)
-		}
-		logs[i] = math.Log(x)
+// Freeze keeps the period and the autoregression as they are, whatever is observed.
+func (m *Model) Freeze() { m.frozen = true }
+
+// longest is the most loads that a model stands on.
+const longest = 512
+
+// Observe takes the next load, by which the experts are weighed.
+func (m *Model) Observe(load float64) error {
+	if !(load > 0) || math.IsInf(load, 1) {
+		return fmt.Errorf("%w: %v", ErrLoad, load)
 	}
-	return logs, nil
+	y := math.Log(load)
+	if len(m.logs) > 0 {
+		answers := m.answers()
+		m.mix.Observe(&answers, y)
+	}
+	if m.logs = append(m.logs, y); len(m.logs) > longest {
+		m.logs = slices.Delete(m.logs, 0, longest/4)
+		m.refit = len(m.logs)
+	}
+	if n := len(m.logs); n >= m.refit && !m.frozen {
+		m.law = fit(m.logs, m.Order)
+		m.refit = n + max(1, n/4)
+	}
+	return nil
 }
 
-// fitAll fits period and autoregression. b stays nil where the latter cannot
-// be had.
-func fitAll(logs []float64, order int) *Model {
-	m := &Model{order: order, Period: period(logs, order), seasons: seasonsBack}
-	m.least, m.most = slices.Min(logs)-1, slices.Max(logs)+1
-	m.fitAR(logs)
-	return m
+// Next is the load that follows, in seconds.
+func (m *Model) Next() float64 {
+	answers := m.answers()
+	return math.Exp(m.choose(&m.mix, &answers))
 }
 
-// period is the lag up to most at which the series is closest to itself. A
-// longer one must be clearly closer than a shorter one.
-func period(logs []float64, most int) int {
-	best, least := 1, math.Inf(1)
-	for lag := 1; lag <= most && len(logs)-lag >= 2; lag++ {
-		sum := 0.0
-		for i := lag; i < len(logs); i++ {
-			sum += math.Abs(logs[i] - logs[i-lag])
-		}
-		if d := sum / float64(len(logs)-lag); d < 0.6*least {
-			best, least = lag, d
-		}
+// answers are those of all experts for the load that follows.
+func (m *Model) answers() (a mixture.Answers) {
+	for k := range experts {
+		a[k] = m.answer(Kind(k+1), m.logs, len(m.logs))
 	}
-	return best
+	return a
 }
 
-// Next is the load that follows a history, in seconds.
-func (m *Model) Next(history []float64) (float64, error) {
-	logs, err := logarithms(history)
-	if err != nil {
-		return 0, err
+func (m *Model) choose(mix *mixture.Mixture, answers *mixture.Answers) float64 {
+	if m.Kind != Auto && !math.IsNaN(answers[m.Kind-1]) {
+		return answers[m.Kind-1]
 	}
-	if len(logs) == 0 {
-		return 0, fmt.Errorf("%w: none", ErrTooFew)
-	}
-	return math.Exp(m.next(m.kind(logs), logs, len(logs))), nil
+	y, _ := mix.Answer(answers)
+	return y
 }
 
-// Ahead is the n loads that follow, each computed from those before.
-func (m *Model) Ahead(history []float64, n int) ([]float64, error) {
-	logs, err := logarithms(history)
-	if err != nil {
-		return nil, err
+// Ahead is the n loads that follow. Each expert goes on from its own forecasts, and
+// is weighed by how it would have done so from earlier moments of the history.
+func (m *Model) Ahead(n int) []float64 {
+	mix := mixture.New(experts)
+	for from := 4; from < len(m.logs); from += max(1, from/4) {
+		then := fit(m.logs[:from], m.Order)
+		for i, answers := range then.paths(m.logs[:from], len(m.logs)-from) {
+			mix.Observe(&answers, m.logs[from+i])
+		}
 	}
-	if len(logs) == 0 {
-		return nil, fmt.Errorf("%w: none", ErrTooFew)
+	out := make([]float64, n)
+	for i, answers := range m.paths(m.logs, n) {
+		out[i] = math.Exp(m.choose(&mix, &answers))
 	}
-	out, known, kind := make([]float64, n), len(logs), m.kind(logs)
-	for i := range out {
-		y := m.next(kind, logs, known)
-		logs = append(logs, y)
-		out[i] = math.Exp(y)
-	}
-	return out, nil
+	return out
 }
 
-const (
-	// lately is how many of the last loads choose the kind, and fading how much
-	// less each counts than the one after it.
-	lately, fading = 12, 0.8
-	// surprise is how far off, as a logarithm, the best kind must have been for
-	// the last load, beside less than a quarter of that for all before, to stand
-	// for a step.
-	surprise = 0.1
-	// worthwhile is how much closer a kind must be than a simpler one.
-	worthwhile = 0.95
-)
-
-// kind is the kind that was closest on the last loads, each answered for from
-// those before it.
-func (m *Model) kind(logs []float64) Kind {
-	if m.Kind != Auto {
-		return m.Kind
-	}
-	best, least, surprised := Last, math.Inf(1), false
-	for _, k := range choices {
-		if m.b == nil && (k == AR || k == Average) {
-			continue
-		}
-		sum, miss := 0.0, 0.0
-		for i := max(1, len(logs)-lately); i < len(logs); i++ {
-			miss = math.Abs(m.next(k, logs[:i], i) - logs[i])
-			sum = fading*sum + miss
-		}
-		if sum < worthwhile*least {
-			best, least, surprised = k, sum, miss > surprise && miss > 0.8*sum
+// paths are the experts' answers for n loads, each from those it gave before.
+func (l *law) paths(logs []float64, n int) []mixture.Answers {
+	out := make([]mixture.Answers, n)
+	for k := range experts {
+		own := slices.Clone(logs)
+		for i := range out {
+			out[i][k] = l.answer(Kind(k+1), own, len(logs))
+			own = append(own, out[i][k])
 		}
 	}
-	if surprised { // a step, as far as anybody knows: what was before it tells nothing
-		return Last
-	}
-	return best
-}
-
-// next is the logarithm that follows logs, of which there is at least one, by a
-// kind. The first known ones came true and the others are forecasts.
-func (m *Model) next(kind Kind, logs []float64, known int) float64 {
-	switch {
-	case kind == Last:
-		return logs[len(logs)-1]
-	case kind == Trend:
-		return m.trend(logs, known)
-	}
-	seasonal := m.seasonal(logs, known)
-	if kind == Seasonal || m.b == nil || len(logs) < m.order {
-		return seasonal
-	}
-	y := m.at
-	for i, b := range m.b {
-		y += b * logs[len(logs)-1-i]
-	}
-	y = min(max(y, m.least), m.most)
-	// What the lags tell fades with every lag that is itself a forecast; what
-	// stays is the season.
-	share := 1 / float64(1+len(logs)-known)
-	if kind == Average {
-		share /= 2
-	}
-	return share*y + (1-share)*seasonal
-}
-
-// trend is the logarithm one period before the next, and the median of what the
-// last known periods added.
-func (m *Model) trend(logs []float64, known int) float64 {
-	if len(logs) <= m.Period {
-		return logs[len(logs)-1]
-	}
-	var added []float64
-	for i := known - 1; i >= m.Period && len(added) < m.seasons; i-- {
-		added = append(added, logs[i]-logs[i-m.Period])
-	}
-	before := logs[len(logs)-m.Period]
-	if len(added) == 0 {
-		return before
-	}
-	// As with the autoregression, no forecast leaves what was seen by more than a
-	// factor of e.
-	return min(max(before+stats.Median(added), slices.Min(logs[:known])-1), slices.Max(logs[:known])+1)
-}
-
-// seasonal is the median of the last known loads whole periods before the next
-// one.
-func (m *Model) seasonal(logs []float64, known int) float64 {
-	var same []float64
-	for i := len(logs) - m.Period; i >= 0 && len(same) < m.seasons; i -= m.Period {
-		if i < known {
-			same = append(same, logs[i])
-		}
-	}
-	if len(same) == 0 {
-		return logs[len(logs)-1]
-	}
-	return stats.Median(same)
-}
-
-// judge picks the kind that was closest on the last third of the history when
-// it was fitted to the rest and went on from its own forecasts.
-func judge(logs []float64, o Options) Kind {
-	split := len(logs) - len(logs)/3
-	m := fitAll(logs[:split], o.Order)
-	if len(logs)-split < 3 {
-		return Seasonal
-	}
-	best, least := Seasonal, math.Inf(1)
-	for _, k := range []Kind{Seasonal, Last, Average, AR, Trend} {
-		if m.b == nil && (k == AR || k == Average) {
-			continue
-		}
-		seen := slices.Clone(logs[:split])
-		sum := 0.0
-		for _, actual := range logs[split:] {
-			y := m.next(k, seen, split)
-			sum += math.Abs(y - actual)
-			seen = append(seen, y)
-		}
-		if sum < worthwhile*least { // the simpler one wins a near tie
-			best, least = k, sum
-		}
-	}
-	return best
+	return out
 }

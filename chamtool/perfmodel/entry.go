@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/chamtool/mixture"
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -13,131 +15,59 @@ import (
 type Entry struct {
 	name       string
 	model      *Model
-	options    *Options
-	serving    int // the model that serves; -1 is the mixture
 	footprints map[uint64]*Footprint
 	usual      [16]*Footprint // those met last, by the low bits of their hash
-	width      int            // features of the power law; -1 before the first footprint
+	width      int            // features of the power law: the most of any footprint
 
-	counts
-	carried
-	history
-	experts
-	misses
-	bounds
-}
+	seen    int // runs observed
+	learned int // of them, those it learned from
+	next    int // fit again at this number of them
+	fits    int
+	asked   int
+	held    bool // no fit yet, whatever was learned
+	taught  int  // learned runs that were kept from earlier program runs
+	stored  int  // learned runs that Learned told of, or that were kept before
+	era     int  // begins anew when kept runs did not hold
+	trial   trial
+	unsaved bool // Learned has not told of the new era yet
 
-// counts are how often what happened to an entry.
-type counts struct {
-	seen     int // runs observed
-	learned  int // of them, those it learned from
-	n        int // learned since the last drift
-	doubt    int // how often runs lately missed their intervals, see repeats
-	next     int // fit again at this n
-	fits     int
-	drifts   int
-	outliers int
-	epoch    int
-	era      int  // what the median of all runs is of; begins anew when kept runs did not hold
-	held     bool // no fit yet, whatever n
-}
+	samples  []sample // the window: the last learned runs, oldest first
+	power    powerLaw
+	local    localLaw
+	outliers int     // of the window at the last fit
+	spread   float64 // of the window about the local model
 
-// carried is what an entry has of earlier program runs.
-type carried struct {
-	taught     int // runs learned from, kept from earlier program runs
-	stored     int // runs learned from, told by Learned or kept before
-	trial      trial
-	overturned bool // kept runs did not hold
-	unsaved    bool // Learned has not told of that yet
-}
+	last      float64 // how far the last run lay from the power law
+	lastSpeed float64
+	near      creations // the same of the runs created last
 
-// history is the window of the last runs, and what was fitted to it.
-type history struct {
-	columns *columns // the model's
-	samples []sample // sorted by place up to the last fit
-	fresh   int      // samples behind the sorted ones
-	logs    moments
-	power   powerLaw
-	local   localLaw
-}
-
-// experts are an entry's models with their weights.
-type experts struct {
-	laws    []law
-	live    []int      // of laws, those whose answers change with every run
-	moments []int      // of laws, those whose answers depend on the moment
-	mix     [2]mixture // for footprints that ran, and for those that did not
-}
-
-// misses are how far the last runs lay from the local model.
-type misses struct {
-	residual       [256]float64 // log(actual / local), newest at residuals-1
-	residuals      int
-	centre, spread float64 // at the last fit
-	outlierRun     int     // outliers in a row
-}
-
-// bounds are an entry's interval.
-type bounds struct {
+	mix      [2]mixture.Mixture // for footprints that ran, and for those that did not
 	interval uncertainty.Adaptive
-	factors  uncertainty.Prediction // about a value of 1
-	moved    int                    // how often they did
 }
-
-func newEntry(name string, m *Model) *Entry {
-	e := &Entry{name: name, model: m, options: &m.options, footprints: map[uint64]*Footprint{}, width: -1, serving: -1}
-	e.columns, e.next = &m.columns, m.options.FirstFit
-	e.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, m.options.Level) // New saw to the level
-	e.factors = m.interval.Predict(1)
-	for k, model := range m.laws {
-		l := model.New(e)
-		e.laws = append(e.laws, l)
-		if _, ok := l.(live); ok {
-			e.live = append(e.live, k)
-		}
-		if _, ok := l.(momentary); ok {
-			e.moments = append(e.moments, k)
-		}
-		if model.Name == e.options.Serve {
-			e.serving = k
-		}
-	}
-	e.mix = [2]mixture{{models: &m.models, moments: e.moments}, {models: &m.models, moments: e.moments}}
-	if m.mix == nil {
-		m.mix = &[2]mixture{e.mix[0], e.mix[1]}
-	}
-	e.inherit()
-	return e
-}
-
-// inherit begins with what all functions of the process taught of the models.
-func (e *Entry) inherit() { e.mix = [2]mixture{e.model.mix[seen].prior(), e.model.mix[unseen].prior()} }
 
 // The mixtures of an entry: for footprints that ran, and for those that did not.
 const seen, unseen = 0, 1
 
-// which is the footprint's of the two.
-func (e *Entry) which(f *Footprint) int {
-	if f.runs == 0 || f.epoch != e.epoch {
+func newEntry(name string, m *Model) *Entry {
+	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, next: m.options.FirstFit, interval: m.newInterval()}
+}
+
+// which is the footprint's of the two mixtures.
+func (f *Footprint) which() int {
+	if f.runs == 0 {
 		return unseen
 	}
 	return seen
 }
 
-// mixture is what serves the footprint: a young function has that of all
-// functions, for what has been learned since it appeared counts for it too.
-func (e *Entry) mixture(f *Footprint) *mixture {
-	if e.young() {
-		return &e.model.mix[e.which(f)]
+// mixture is what serves: that of all functions until the function has runs of its
+// own that tell.
+func (e *Entry) mixture(which int) *mixture.Mixture {
+	if m := &e.mix[which]; m.Runs() > 0 {
+		return m
 	}
-	return &e.mix[e.which(f)]
+	return &e.model.mix[which]
 }
-
-// youngRuns is how many runs a function must have learned from before its own errors
-// choose.
-const youngRuns = 32
-
-func (e *Entry) young() bool { return e.learned < youngRuns }
 
 // maxFootprints bounds the histories of one entry. Beyond it those of a single
 // run are dropped.
@@ -146,15 +76,17 @@ const maxFootprints = 1 << 16
 // Name is the entry's name.
 func (e *Entry) Name() string { return e.name }
 
-// Serving is the name of the model that answers now: the one that was asked
+// Serving is the name of the expert that answers now: the one that was asked
 // for, or the heaviest of the mixture.
 func (e *Entry) Serving() string {
-	best := e.serving
-	if best < 0 {
-		best = e.mix[seen].heaviest()
+	if e.model.serving >= 0 {
+		return names[e.model.serving]
 	}
-	return e.model.laws[best].Name
+	return names[e.mixture(seen).Heaviest()]
 }
+
+// Weight is an expert's share of the mixture that serves sizes which ran.
+func (e *Entry) Weight(expert string) float64 { return e.mixture(seen).Weights()[expertCalled(expert)] }
 
 // Runs is how many runs were observed.
 func (e *Entry) Runs() int { return e.seen }
@@ -162,24 +94,9 @@ func (e *Entry) Runs() int { return e.seen }
 // Fits is how often the entry was fitted.
 func (e *Entry) Fits() int { return e.fits }
 
-// Drifts is how often the past was dropped.
-func (e *Entry) Drifts() int { return e.drifts }
-
-// Outliers is how many of the runs that were learned lay so far from the others
-// that the power law and the ridge were not fitted to them.
+// Outliers is how many of the last runs lay so far from the others that the power
+// law was not fitted to them.
 func (e *Entry) Outliers() int { return e.outliers }
-
-// Error is the rolling mean of a model's error on runs it had not seen, as
-// |log(predicted/actual)| of at most 3; NaN without any. Unlike a relative
-// error it does not favour answers that are too low.
-func (e *Entry) Error(model string) float64 {
-	for k, m := range e.model.laws {
-		if m.Name == model && e.mix[seen].judged[k] > 0 {
-			return e.mix[seen].weightings[0].loss[k]
-		}
-	}
-	return math.NaN()
-}
 
 // Footprints are the entry's footprints, smallest total size first.
 func (e *Entry) Footprints() []*Footprint {
@@ -201,10 +118,10 @@ func (e *Entry) Exponents() (multiplier float64, exponents []float64, ok bool) {
 		return 0, nil, false
 	}
 	at := e.power.at
-	for i := range e.power.width {
-		at -= e.power.b[i] * e.power.mean[i]
+	for i, b := range e.power.b {
+		at -= b * e.power.mean[i]
 	}
-	return math.Exp(at), slices.Clone(e.power.b[:e.power.width]), true
+	return math.Exp(at), slices.Clone(e.power.b), true
 }
 
 // Footprint returns the footprint of the sizes, made where it is new. It does
@@ -223,14 +140,11 @@ func (e *Entry) Footprint(sizes []int64) *Footprint {
 }
 
 func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
-	if e.width < 0 {
-		e.width = min(len(sizes), maxFeatures)
-	}
 	if len(e.footprints) >= maxFootprints {
 		e.dropRare()
 	}
-	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes, e.width), total: total(sizes)}
-	e.footprints[key] = f
+	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), total: total(sizes), era: e.era, version: -1}
+	e.footprints[key], e.width = f, max(e.width, len(f.x))
 	return f
 }
 
@@ -246,282 +160,185 @@ func (e *Entry) dropRare() {
 	}
 }
 
-// Hold keeps the entry from its first fit until it is called with false, unless
+// Hold keeps the entry from its first answer until it is called with false, unless
 // it was taught.
 func (e *Entry) Hold(hold bool) {
-	if e.held = hold; !hold && e.fits == 0 && e.n >= e.next {
+	if e.held = hold; !hold && e.fits == 0 && e.learned >= e.next {
 		e.Fit()
 	}
+}
+
+// Ready reports whether there is an answer: after the first fit; and for sizes
+// that ran once the process has learned enough, of whatever function.
+func (e *Entry) Ready(f *Footprint) bool {
+	return e.fits > 0 || !e.held && f.runs > 0 && e.model.learned >= e.model.options.FirstFit
 }
 
 // Predict answers for a footprint of this entry. The error matches
 // [ErrUntrained].
 func (e *Entry) Predict(f *Footprint) (Prediction, error) {
-	if e.fits == 0 {
-		return Prediction{}, fmt.Errorf("%s: %w: %d runs of %d", e.name, ErrUntrained, e.seen, e.options.FirstFit)
+	if !e.Ready(f) {
+		return Prediction{}, fmt.Errorf("%s: %w: %d runs of %d", e.name, ErrUntrained, e.seen, e.model.options.FirstFit)
 	}
-	return *e.prediction(f), nil
+	if f.version != e.model.learned {
+		f.best, f.version = e.answer(f, Moment{}), e.model.learned
+	}
+	return f.best, nil
 }
 
 // PredictAt is Predict for one task.
 func (e *Entry) PredictAt(f *Footprint, m Moment) (Prediction, error) {
-	if e.fits == 0 || !e.momentarily(f) {
+	if !e.Ready(f) {
 		return e.Predict(f)
 	}
-	y, model := e.serve(f, m)
-	return Prediction{e.about().Times(math.Exp(y)), e.model.laws[model].Name}, nil
-}
-
-// Now is the answer for a footprint, valid until the next run is observed; nil
-// where there is no model yet, or the answer depends on the moment.
-func (e *Entry) Now(f *Footprint) *Prediction {
-	if e.fits == 0 || e.momentarily(f) {
-		return nil
+	if e.steady(f) {
+		const golden = 0x9E3779B97F4A7C15 // 2^64 / φ: no period of a program fits its multiples
+		if e.asked++; uint64(e.asked)*golden >= math.MaxUint64/learnOneIn {
+			return e.Predict(f)
+		}
 	}
-	return e.prediction(f)
+	p := e.answer(f, m)
+	p.whole = true
+	return p, nil
 }
 
-// about is the interval about a value of 1: that of all functions for a young one.
-func (e *Entry) about() uncertainty.Prediction {
-	if m := e.model; e.young() {
-		return m.interval.Predict(1)
+// learnOneIn is the share of a steady function's runs that are learned from: the
+// five thousandth run of a size tells nothing new.
+const learnOneIn = 16
+
+// timeless is the weight that experts must have together whose answers do not
+// depend on the moment.
+const timeless = 0.8
+
+// steady reports whether what one more run tells can wait: the window is full, and
+// the answer does not depend on the moment.
+func (e *Entry) steady(f *Footprint) bool {
+	if e.learned < window || f.runs < recent {
+		return false
 	}
-	return e.factors
+	w := e.mix[seen].Weights()
+	return w[median]+w[local] > timeless
 }
 
-// momentarily reports whether what serves depends on the moment.
-func (e *Entry) momentarily(f *Footprint) bool {
-	if e.serving >= 0 {
-		return slices.Contains(e.moments, e.serving)
-	}
-	return e.mixture(f).momentary
-}
-
-// prediction is the answer for a footprint, made anew once the entry was fitted
-// or has learned from a run of the footprint.
-func (e *Entry) prediction(f *Footprint) *Prediction {
-	if f.fit != e.fits || f.stale || e.young() {
-		y, model := e.served(f)
-		s := math.Exp(y)
-		f.best.Value, f.best.Model, f.stale, f.moved = s, e.model.laws[model].Name, false, -1
-	}
-	if f.moved != e.moved {
-		f.best.Prediction, f.moved = e.about().Times(f.best.Value), e.moved
-	}
-	return &f.best
-}
-
-// served is the logarithm of the answer for any moment, and the model that gave
-// it.
-func (e *Entry) served(f *Footprint) (y float64, model int) {
-	e.ask(f)
-	return e.middle(f, f.answers[:len(e.laws)])
-}
-
-// serve is served for one moment.
-func (e *Entry) serve(f *Footprint, m Moment) (y float64, model int) {
-	answers := e.answers(f, m)
-	return e.middle(f, answers[:len(e.laws)])
-}
-
-// answers are those of all models.
-func (e *Entry) answers(f *Footprint, m Moment) [mostModels]float64 {
-	e.ask(f)
-	answers := f.answers
-	for _, k := range e.moments {
-		answers[k] = sane(e.laws[k].answer(f, m))
-	}
-	return answers
-}
-
-func (e *Entry) middle(f *Footprint, answers []float64) (y float64, model int) {
-	if e.serving >= 0 {
-		y, model = answers[e.serving], e.serving
-	} else {
-		y, model = e.mixture(f).middle(answers)
+// answer is the mixture's, with the interval about it.
+func (e *Entry) answer(f *Footprint, m Moment) Prediction {
+	p := Prediction{answers: e.answers(f, m)}
+	expert := e.model.serving
+	y := math.NaN()
+	if expert >= 0 {
+		y = p.answers[expert]
 	}
 	if math.IsNaN(y) {
-		return answers[e.model.local], e.model.local
+		y, expert = e.mixture(f.which()).Answer(&p.answers)
 	}
-	return y, model
+	p.Prediction, p.Model = e.intervalOf(f).Predict(math.Exp(y)), names[expert]
+	return p
 }
 
-// ask takes the answers of all models, or of the live ones alone where the
-// others gave theirs since the last fit.
-func (e *Entry) ask(f *Footprint) {
-	if f.fit != e.fits {
-		for k, l := range e.laws {
-			f.answers[k] = sane(l.answer(f, Moment{}))
-		}
-		for _, k := range e.moments {
-			f.answers[k] = math.NaN() // only for a moment
-		}
-		f.fit, f.stale = e.fits, true
-		return
+// intervalOf is the interval that serves the footprint: its own, that of the
+// function's other footprints, or that of all functions.
+func (e *Entry) intervalOf(f *Footprint) *uncertainty.Adaptive {
+	switch {
+	case f.interval != nil && f.interval.Predict(1).Bounded():
+		return f.interval
+	case e.interval.Predict(1).Bounded():
+		return &e.interval
 	}
-	for _, k := range e.live {
-		f.answers[k] = sane(e.laws[k].answer(f, Moment{}))
-	}
+	return &e.model.interval
 }
 
-// sane keeps an answer between a nanosecond and thirty years, and NaN as it is.
-func sane(log float64) float64 {
-	const low, high = -20.7, 20.7
-	if log < low {
-		return low
-	}
-	if log > high {
-		return high
-	}
-	return log
-}
-
-// Observe takes a run of a footprint of this entry, and learns from it unless it
-// repeats what is known. Times that are not finite or not above zero teach
-// nothing.
+// Observe takes a run of a footprint of this entry, and learns from it. Times that
+// are not finite or not above zero teach nothing.
 func (e *Entry) Observe(f *Footprint, seconds float64) {
-	p, _ := e.Predict(f)
+	p, _ := e.PredictAt(f, Moment{})
 	e.ObserveAt(f, Moment{}, p, seconds)
 }
 
 // ObserveAt is Observe for one task, of which p was predicted before it began; of
-// no value where nothing was.
+// no value where nothing was. What the experts had said then is what judges them.
 func (e *Entry) ObserveAt(f *Footprint, m Moment, p Prediction, seconds float64) {
-	if !(seconds > 0) || math.IsInf(seconds, 0) {
+	if !(seconds > 0) || math.IsInf(seconds, 1) {
 		return
 	}
 	e.seen++
-	if e.onTrial() && e.fits > 0 {
-		e.try(f, seconds)
+	if f.era != e.era {
+		f.forget()
 	}
 	y := math.Log(seconds)
-	if e.repeats(f, &p, seconds) {
-		f.remember(y, e.era)
-		e.pass(f, m, y)
-		return
-	}
-	plain := true
-	if e.fits > 0 {
-		plain = e.judge(f, m, y)
-		if p.Value > 0 {
-			e.observeInterval(p.Value, seconds)
+	if p.Value > 0 {
+		if e.onTrial() {
+			e.try(p, y)
 		}
+		if !p.whole && e.steady(f) {
+			f.learn(y, e.model.speed.now(m), m.Created)
+			return
+		}
+		e.judge(f, &p, y, seconds)
 	}
-	f.remember(y, e.era)
-	f.observe(y, e.epoch)
-	e.learn(f, m, y, plain)
-	e.model.learned++
-	if (e.n >= e.next || e.fits == 0 && e.alone()) && (!e.held || e.taught > 0) {
+	e.learn(f, m, y)
+	if e.learned >= e.next && (!e.held || e.taught > 0) {
 		e.Fit()
 	}
 }
 
-// observeInterval takes how far a prediction was off. A function that has seen too
-// little for an interval of its own has that of all functions.
-func (e *Entry) observeInterval(predicted, seconds float64) {
-	m := e.model
-	_ = m.interval.Observe(predicted, seconds) // all are above zero
-	_ = e.interval.Observe(predicted, seconds)
-	if e.steady() && e.learned%weighEvery != 0 {
-		return
+// judge weighs the experts by a run that none of them had seen.
+func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
+	which := f.which()
+	all, own := &e.model.mix[which], &e.mix[which]
+	if own.Runs() == 0 {
+		*own = all.Nested()
 	}
-	e.moved++
-	if e.factors = e.interval.Predict(1); !e.factors.Bounded() {
-		e.factors = m.interval.Predict(1)
+	own.Observe(&p.answers, y)
+	all.Observe(&p.answers, y)
+	if f.interval == nil {
+		a := e.model.newInterval()
+		f.interval = &a
 	}
+	_ = e.model.interval.Observe(p.Value, seconds) // all are above zero
+	_ = e.interval.Observe(p.Value, seconds)
+	_ = f.interval.Observe(p.Value, seconds)
 }
 
-// steady reports whether so much is known that what one more run tells can wait.
-func (e *Entry) steady() bool { return e.n >= window/4 && e.doubt <= doubtful }
-
-// alone reports whether the first run tells as much as the tenth: where there are
-// no sizes, and other functions have taught what to make of it.
-func (e *Entry) alone() bool { return e.width == 0 && e.model.learned > e.options.FirstFit }
-
-const (
-	// learnOneIn is the share of the repeated runs that are learned from, once the
-	// window is full, and learnOneInEarly before, from a quarter of it on.
-	learnOneIn, learnOneInEarly = 16, 4
-	// A run clearly outside its interval adds missed to the doubt, one inside
-	// takes one away: doubt grows once more than a fifth of the runs miss, and
-	// beyond doubtful every run is learned from. A change of a twentieth is not
-	// worth that.
-	missed, doubtful, mostDoubt = 4, 32, 256
-	clearly                     = 1.05
-)
-
-// repeats reports whether a run may be passed over: the window, or a
-// quarter of it, and the footprint's history are full, runs fall into their intervals, and the run is
-// not the one in learnOneIn that is learned from all the same. That one is
-// chosen by multiples of the golden ratio, which no period of a program fits.
-func (e *Entry) repeats(f *Footprint, p *Prediction, seconds float64) bool {
-	if !(p.Value > 0) || e.n < window/4 || f.runs < recent || f.epoch != e.epoch {
-		return false
+func (e *Entry) learn(f *Footprint, m Moment, y float64) {
+	speed := &e.model.speed
+	if f.runs > 0 {
+		speed.learn(m, y-f.level())
 	}
-	if seconds*clearly < p.Low || seconds > p.High*clearly {
-		e.doubt = min(e.doubt+missed, mostDoubt)
-	} else {
-		e.doubt = max(e.doubt-1, 0)
+	now := speed.now(m)
+	f.learn(y, now, m.Created)
+	if e.fits > 0 {
+		e.last, e.lastSpeed = y-e.power.log(f.x), now
+		e.near.add(m.Created, e.last)
 	}
-	const golden = 0x9E3779B97F4A7C15 // 2^64 / φ
-	share := uint64(math.MaxUint64 / learnOneIn)
-	if e.n < window {
-		share = math.MaxUint64 / learnOneInEarly
-	}
-	return e.doubt <= doubtful && uint64(e.seen)*golden >= share
-}
-
-// pass takes a run that is not learned: where what serves depends on the moment,
-// it tells of the moment all the same.
-func (e *Entry) pass(f *Footprint, m Moment, y float64) {
-	if !e.mix[seen].momentary {
-		return
-	}
-	for _, k := range e.moments {
-		e.laws[k].learn(f, m, y, true)
-	}
-}
-
-func (e *Entry) learn(f *Footprint, m Moment, y float64, plain bool) {
-	e.n++
 	e.learned++
-	if plain {
-		e.logs.add(f.x, y, 1)
+	e.model.learned++
+	if len(e.samples) >= 2*window {
+		e.samples = e.samples[:copy(e.samples, e.samples[len(e.samples)-window:])]
 	}
-	for _, l := range e.laws {
-		l.learn(f, m, y, plain)
-	}
-	e.samples = append(e.samples, sample{y: y, f: f, order: uint64(e.learned)})
-	e.fresh++
+	e.samples = append(e.samples, sample{f: f, y: y, order: e.learned})
 }
 
-// judge compares every model's answer with a run that none of them has seen,
-// and reports whether the run is like the others.
-func (e *Entry) judge(f *Footprint, m Moment, y float64) bool {
-	e.ask(f)
-	answers := f.answers
-	if !e.steady() || e.mixture(f).momentary || e.learned%4 == 0 {
-		answers = e.answers(f, m)
+// Fit fits to the window. It is called by Observe when it is time.
+func (e *Entry) Fit() {
+	if e.learned == 0 {
+		return
 	}
-	which := e.which(f)
-	mix, all := &e.mix[which], &e.model.mix[which]
-	mix.judge(answers[:len(e.laws)], y)
-	if all.runs < 4*memory || e.model.learned%weighEvery == 0 {
-		all.judge(answers[:len(e.laws)], y)
+	e.fits++
+	e.samples = slices.Delete(e.samples, 0, max(0, len(e.samples)-window))
+	e.power, e.outliers = fitRobust(e.samples, e.width)
+	sorted := e.model.sorted[:0]
+	for _, s := range e.samples {
+		s.at = e.power.log(s.f.x)
+		sorted = append(sorted, s)
 	}
-	r := y - f.answers[e.model.local] // how far from what was fitted, whatever serves
-	e.residual[e.residuals%len(e.residual)] = r
-	e.residuals++
-	if e.residuals%stretch == 0 && e.drifted() {
-		e.forget()
+	slices.SortFunc(sorted, func(a, b sample) int { return cmp.Compare(a.at, b.at) })
+	e.local = fitLocal(sorted, e.model.room[:])
+	misses := e.model.room[:0]
+	for _, s := range sorted {
+		misses = append(misses, s.y-s.at-e.local.log(s.at))
 	}
-	if e.spread > 0 && math.Abs(r-e.centre) > math.Max(6*e.spread, math.Log(1.5)) {
-		if e.outlierRun++; e.outlierRun < 8 {
-			e.outliers++
-			return false
-		}
-		return true
-	}
-	e.outlierRun = 0
-	return true
+	slices.Sort(misses)
+	e.spread = 1.4826 * stats.Sorted(misses).MAD()
+	e.model.sorted = sorted
+	e.next = e.learned + max(8, min(e.learned/4, window/2))
 }

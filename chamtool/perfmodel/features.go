@@ -6,14 +6,12 @@ import "math"
 // of many arguments stays cheap.
 const maxFeatures = 6
 
-// features are the logarithms of one plus each size in bytes. An entry has one
-// width: sizes beyond it are summed into the last, missing ones count as 0.
-func features(sizes []int64, width int) []float64 {
-	x := make([]float64, width)
+// features are the logarithms of one plus each size in bytes. Sizes beyond the
+// most are summed into the last.
+func features(sizes []int64) []float64 {
+	x := make([]float64, min(len(sizes), maxFeatures))
 	for i, s := range sizes {
-		if width > 0 {
-			x[min(i, width-1)] += math.Max(float64(s), 0)
-		}
+		x[min(i, maxFeatures-1)] += math.Max(float64(s), 0)
 	}
 	for i := range x {
 		x[i] = math.Log1p(x[i])

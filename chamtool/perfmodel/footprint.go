@@ -5,10 +5,11 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// recent is how many runs of one footprint are remembered.
-const recent = 15
+// recent is how many runs of one footprint its median stands on.
+const recent = 31
 
 // Footprint is one combination of argument sizes, with the runs that had it.
 type Footprint struct {
@@ -19,27 +20,17 @@ type Footprint struct {
 	x     []float64 // features for the power law
 	total float64   // sum of the sizes
 
-	epoch  int             // of the entry, when the runs below were taken
-	runs   int             // learned since the epoch began
-	last   [recent]float64 // logarithms of seconds, the n-th run at n modulo recent
-	sorted [recent]float64 // the same in ascending order
+	era    int       // of the entry, when the runs below were taken
+	runs   int       // learned
+	order  []float32 // logarithms of the last runs' seconds, the n-th at n modulo recent
+	sorted []float32 // the same in ascending order
+	last   float64   // the last one
+	near   creations
+	levels [3]float64 // the last logarithms, less the speed at which each ran
 
-	all  []float32 // a sample of all of them, in ascending order
-	thin uint8     // it is of every 2^thin-th run
-	seen int       // runs that it is of
-	era  int       // of the entry, when they were taken
-
-	near     []neighbour // the last runs learned, with their creation
-	nearNext int
-
-	mhz     float64 // logarithm of the core's frequency, mean of the last runs
-	clocked int     // runs of which it is known
-
-	fit     int                 // of the entry, that made the answers below; 0 is none
-	answers [mostModels]float64 // logarithms of seconds, NaN where there is none
-	best    Prediction          // what is served
-	stale   bool                // best is older than the runs or the answers
-	moved   int                 // judged runs that its interval stands on
+	interval *uncertainty.Adaptive // nil before ownInterval runs
+	best     Prediction            // for no moment, valid at version
+	version  int
 }
 
 // Entry is the entry that the footprint is of.
@@ -47,80 +38,53 @@ func (f *Footprint) Entry() *Entry { return f.entry }
 
 // Stats says what is known of a footprint.
 type Stats struct {
-	Runs      int     // learned since the entry last drifted
-	Median    float64 // of the last 15, in seconds, as the figures below
+	Runs      int     // learned
+	Median    float64 // of the last ones, in seconds, as the figures below
 	Trimmed   float64 // mean without the lowest and highest fifth
 	Deviation float64 // median distance from the median, times 1.4826
 }
 
 // Stats returns what is known of the footprint.
 func (f *Footprint) Stats() Stats {
-	sorted := slices.Clone(f.sorted[:min(f.runs, recent)])
-	if len(sorted) == 0 {
+	if f.runs == 0 {
 		return Stats{}
 	}
-	for i, y := range sorted {
-		sorted[i] = math.Exp(y)
+	seconds := make([]float64, len(f.sorted))
+	for i, y := range f.sorted {
+		seconds[i] = math.Exp(float64(y))
 	}
-	runs := stats.Sorted(sorted)
+	runs := stats.Sorted(seconds)
 	return Stats{Runs: f.runs, Median: runs.Median(), Trimmed: runs.TrimmedMean(0.2), Deviation: 1.4826 * runs.MAD()}
 }
 
-func (f *Footprint) observe(y float64, epoch int) {
-	if f.epoch != epoch {
-		f.epoch, f.runs, f.near, f.nearNext = epoch, 0, f.near[:0], 0
+// learn takes the logarithm of a run's seconds, and the speed at which it ran.
+func (f *Footprint) learn(y, speed float64, created uint64) {
+	f.last, f.levels[f.runs%len(f.levels)] = y, y-speed
+	f.near.add(created, y)
+	v := float32(y)
+	if slot := f.runs % recent; len(f.order) < recent {
+		f.order = append(f.order, v)
+	} else {
+		i, _ := slices.BinarySearch(f.sorted, f.order[slot])
+		f.sorted = slices.Delete(f.sorted, i, i+1)
+		f.order[slot] = v
 	}
-	n, slot := min(f.runs, recent), f.runs%recent
-	if n == recent {
-		i := 0
-		for f.sorted[i] != f.last[slot] {
-			i++
-		}
-		copy(f.sorted[i:], f.sorted[i+1:])
-		n--
-	}
-	i := n
-	for ; i > 0 && f.sorted[i-1] > y; i-- {
-		f.sorted[i] = f.sorted[i-1]
-	}
-	f.sorted[i], f.last[slot] = y, y
+	i, _ := slices.BinarySearch(f.sorted, v)
+	f.sorted = slices.Insert(f.sorted, i, v)
 	f.runs++
-	f.stale = true
 }
 
-// remember keeps the run for the median of all of them: each one at first, then
-// one in two, in four and so on, so that every part of the past counts alike.
-func (f *Footprint) remember(y float64, era int) {
-	if f.era != era {
-		f.era, f.seen, f.thin, f.all = era, 0, 0, f.all[:0]
-	}
-	if f.seen++; f.seen&(1<<f.thin-1) != 0 {
-		return
-	}
-	i, _ := slices.BinarySearch(f.all, float32(y))
-	if f.all = slices.Insert(f.all, i, float32(y)); len(f.all) < mostKept {
-		return
-	}
-	for i := range len(f.all) / 2 {
-		f.all[i] = f.all[2*i+int(f.thin&1)]
-	}
-	f.all = f.all[:len(f.all)/2]
-	f.thin++
+// forget drops the runs.
+func (f *Footprint) forget() {
+	*f = Footprint{Sizes: f.Sizes, Mark: f.Mark, entry: f.entry, key: f.key, x: f.x, total: f.total, era: f.entry.era, version: -1}
 }
 
-// mostKept is how many runs of a footprint are kept for the median of all.
-const mostKept = 256
-
-// middleOfAll is the median logarithm of all runs.
-func (f *Footprint) middleOfAll() float64 {
-	n := len(f.all)
-	return float64(f.all[(n-1)/2]+f.all[n/2]) / 2
-}
-
-// median is the median logarithm of the last runs; ok is false without any.
-func (f *Footprint) median(epoch int) (mid float64, ok bool) {
-	if f.runs == 0 || f.epoch != epoch {
-		return 0, false
+// level is what the runs take at the speed of the start: the middle of the last
+// three, which one stall does not move, and the last one before there are three.
+func (f *Footprint) level() float64 {
+	a, b, c := f.levels[0], f.levels[1], f.levels[2]
+	if f.runs < len(f.levels) {
+		return f.levels[f.runs-1]
 	}
-	return stats.Sorted(f.sorted[:min(f.runs, recent)]).Median(), true
+	return max(min(a, b), min(c, max(a, b)))
 }

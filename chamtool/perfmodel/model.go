@@ -3,21 +3,24 @@ package perfmodel
 import (
 	"slices"
 
+	"github.com/foretime/foretime/chamtool/mixture"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Options sets how a [Model] learns. The zero value works.
 type Options struct {
-	Serve    string  // the model that serves, of [Names]; "" is Auto
+	Serve    string  // the expert that serves alone, of [Names]; "" is Auto
 	FirstFit int     // runs before the first answer; 0 is 10
 	Level    float64 // share of runs that an interval holds, at most 0.969; 0 is 0.9
 }
 
-// Prediction is what a task will take, in seconds, and the name of the model
-// that answered.
+// Prediction is what a task will take, in seconds, and the name of the expert
+// whose answer that is.
 type Prediction struct {
 	uncertainty.Prediction
-	Model string
+	Model   string
+	answers mixture.Answers // of all experts; see whole
+	whole   bool            // they were asked for this task: its run is learned from
 }
 
 // Moment is what is known of one task besides its function and sizes. The zero
@@ -31,14 +34,16 @@ type Moment struct {
 // Model is what a process knows about its task functions. It belongs, with its
 // entries, to one goroutine.
 type Model struct {
-	models
 	options  Options
+	serving  int // expert that serves alone; -1 is the mixture
 	entries  map[string]*Entry
 	names    []string
-	columns  columns              // of the entry that is being fitted
-	mix      *[2]mixture          // of all entries together; nil before the first
+	sorted   []sample             // of the entry that is being fitted
+	room     [window]float64      // for it
+	mix      [2]mixture.Mixture   // of all entries together, see [Entry]
+	speed    speed                // of the process and its workers
 	learned  int                  // runs, of all entries
-	interval uncertainty.Adaptive // of all entries
+	interval uncertainty.Adaptive // of the entries that have none of their own yet
 }
 
 // New returns a model that knows nothing.
@@ -49,9 +54,17 @@ func New(o Options) *Model {
 	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
 		o.Level = 0.9
 	}
-	m := &Model{options: o, entries: map[string]*Entry{}, models: newModels()}
-	m.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, o.Level) // which was seen to
+	m := &Model{options: o, serving: expertCalled(o.Serve), entries: map[string]*Entry{}}
+	for i := range m.mix {
+		m.mix[i] = mixture.New(experts)
+	}
+	m.interval = m.newInterval()
 	return m
+}
+
+func (m *Model) newInterval() uncertainty.Adaptive {
+	a, _ := uncertainty.NewAdaptive(uncertainty.Factor, m.options.Level) // New saw to the level
+	return a
 }
 
 // Entry returns the entry of a task function, made where it is new. The name
@@ -73,14 +86,6 @@ func (m *Model) Names() []string { return slices.Clone(m.names) }
 func (m *Model) Fits() (n int) {
 	for _, e := range m.entries {
 		n += e.fits
-	}
-	return n
-}
-
-// Drifts is how often any entry's past was dropped because it no longer held.
-func (m *Model) Drifts() (n int) {
-	for _, e := range m.entries {
-		n += e.drifts
 	}
 	return n
 }

@@ -1,9 +1,11 @@
 package perfmodel
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
-// neighbours is how many runs of one footprint are remembered with the moment of
-// their creation.
+// neighbours is how many runs are remembered by the moment of their creation.
 const neighbours = 64
 
 // neighbour is one of them.
@@ -12,45 +14,40 @@ type neighbour struct {
 	y       float64
 }
 
-// nearLaw is the run of equal sizes whose task was created next to this one:
-// tasks that a program creates one behind the other do alike, whatever their
-// sizes tell, as the tiles of one front of a factorisation do.
-type nearLaw struct{ e *Entry }
+// creations are runs in the order of their tasks' creation: tasks that a program
+// creates one behind the other do alike, whatever their sizes tell, as the tiles
+// of one front of a factorisation do.
+type creations []neighbour
 
-func newNear(e *Entry) law { return nearLaw{e} }
-
-func (nearLaw) momentary() {}
-func (nearLaw) fit()       {}
-func (nearLaw) forget()    {}
-
-func (nearLaw) learn(f *Footprint, m Moment, y float64, _ bool) {
-	if m.Created == 0 {
+func (c *creations) add(created uint64, y float64) {
+	if created == 0 {
 		return
 	}
-	if len(f.near) < neighbours {
-		f.near = append(f.near, neighbour{m.Created, y})
-		return
+	s := *c
+	if len(s) == 2*neighbours {
+		s = s[:copy(s, s[neighbours:])]
 	}
-	f.near[f.nearNext] = neighbour{m.Created, y}
-	f.nearNext = (f.nearNext + 1) % neighbours
+	i := len(s)
+	s = append(s, neighbour{})
+	for ; i > 0 && s[i-1].created > created; i-- {
+		s[i] = s[i-1]
+	}
+	s[i] = neighbour{created, y}
+	*c = s
 }
 
-func (l nearLaw) answer(f *Footprint, m Moment) float64 {
-	if m.Created == 0 || f.epoch != l.e.epoch {
+// next is the one nearest to a creation, the latest of equals; NaN without any.
+func (c creations) next(created uint64) float64 {
+	n := len(c)
+	if created == 0 || n == 0 {
 		return math.NaN()
 	}
-	best, y := uint64(math.MaxUint64), math.NaN()
-	for i := range f.near {
-		if d := distance(f.near[i].created, m.Created); d <= best {
-			best, y = d, f.near[i].y
-		}
+	i := n
+	if c[n-1].created > created {
+		i = sort.Search(n, func(i int) bool { return c[i].created > created })
 	}
-	return y
-}
-
-func distance(a, b uint64) uint64 {
-	if a < b {
-		return b - a
+	if i == 0 || i < n && c[i].created-created < created-c[i-1].created {
+		return c[i].y
 	}
-	return a - b
+	return c[i-1].y
 }

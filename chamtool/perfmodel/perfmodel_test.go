@@ -43,7 +43,7 @@ func TestUnusableTimesTeachNothing(t *testing.T) {
 // Sizes never seen are answered from the law that the seen ones follow.
 func TestUnseenSizes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, kind := range []string{Auto, "local", "power", "history", "median"} {
+	for _, kind := range []string{Auto, "local", "power", "median"} {
 		e := New(Options{Serve: kind}).Entry("f")
 		for range 500 {
 			size := 1000 + r.Int64N(1_000_000)
@@ -76,8 +76,24 @@ func TestExponents(t *testing.T) {
 	}
 }
 
+// Numbers that the first tasks did not have count as 0 there, and have an exponent
+// as soon as they vary.
+func TestSizesThatComeLater(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 3))
+	e := New(Options{}).Entry("f")
+	e.Observe(e.Footprint(nil), 1e-9)
+	for range 400 {
+		a := 1000 + r.Int64N(100_000)
+		e.Observe(e.Footprint([]int64{a}), truth(r, a, 0.01))
+	}
+	p, err := e.Predict(e.Footprint([]int64{50_001}))
+	if want := truth(r, 50_001, 0); err != nil || math.Abs(p.Value-want) > 0.1*want {
+		t.Errorf("%v, want %v (%v)", p.Value, want, err)
+	}
+}
+
 // Times that follow no law of the sizes are learned size by size.
-func TestHistoryServesWhereSizesDecide(t *testing.T) {
+func TestMedianServesWhereSizesDecide(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	times := []float64{5e-3, 1e-4, 2e-2, 3e-4, 8e-3, 6e-4}
 	e := New(Options{}).Entry("f")
@@ -91,7 +107,7 @@ func TestHistoryServesWhereSizesDecide(t *testing.T) {
 			t.Errorf("size %d: %+v, want %v (%v)", k, p, want, err)
 		}
 	}
-	if s := e.Serving(); s != "history" && s != "median" && s != "last" {
+	if s := e.Serving(); s == "local" {
 		t.Errorf("%v serves", s)
 	}
 }
@@ -99,7 +115,7 @@ func TestHistoryServesWhereSizesDecide(t *testing.T) {
 // One run in ten that was interrupted does not move the answer.
 func TestOutliers(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
-	for _, kind := range []string{"history", "local", "power", "ridge", "median", Auto} {
+	for _, kind := range []string{"local", "median", Auto} {
 		e := New(Options{Serve: kind}).Entry("f")
 		for i := range 800 {
 			size := int64(1000 * (1 + i%20))
@@ -120,33 +136,31 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-func TestDrift(t *testing.T) {
+// A program that becomes slower is followed at once, and for sizes that have not
+// run since as well.
+func TestStep(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	e := New(Options{}).Entry("f")
-	run := func(n int, factor float64) {
+	run := func(n, sizes int, factor float64) {
 		for i := range n {
-			size := int64(1000 * (1 + i%20))
+			size := int64(1000 * (1 + i%sizes))
 			e.Observe(e.Footprint([]int64{size}), factor*truth(r, size, 0.05))
 		}
 	}
-	run(1000, 1)
-	if e.Drifts() != 0 {
-		t.Errorf("%d drifts in a steady program", e.Drifts())
-	}
-	run(600, 3)
-	if e.Drifts() == 0 {
-		t.Error("three times slower is no drift")
-	}
-	p, err := e.Predict(e.Footprint([]int64{10_000}))
-	want := 3e-9 * math.Pow(10_000, 1.5)
-	if err != nil || math.Abs(p.Value-want) > 0.1*want {
-		t.Errorf("%v, want %v (%v)", p.Value, want, err)
+	run(1000, 20, 1)
+	run(100, 10, 3)
+	for _, size := range []int64{5_000, 18_000, 15_500} { // ran since, did not, never did
+		p, err := e.Predict(e.Footprint([]int64{size}))
+		want := 3 * truth(r, size, 0)
+		if err != nil || math.Abs(p.Value-want) > 0.15*want {
+			t.Errorf("%d bytes: %v, want %v (%v)", size, p.Value, want, err)
+		}
 	}
 }
 
 // Once its window is full, a steady program is learned from one run in sixteen of
 // every size, whatever the order of the sizes.
-func TestRepeatsArePassedOver(t *testing.T) {
+func TestSteadyRunsArePassedOver(t *testing.T) {
 	for _, period := range []int{1, 2, 8, 21, 64} {
 		r := rand.New(rand.NewPCG(7, uint64(period)))
 		e := New(Options{}).Entry("f")
@@ -154,14 +168,11 @@ func TestRepeatsArePassedOver(t *testing.T) {
 			size := int64(1000 * (1 + i%period))
 			e.Observe(e.Footprint([]int64{size}), truth(r, size, 0.05))
 		}
-		for i := 0; e.n < window; i++ {
+		for i := 0; e.learned < 2*window; i++ {
 			run(i)
 		}
 		warm := e.Runs()
-		before := map[int64]int{}
-		for _, f := range e.Footprints() {
-			before[f.Sizes[0]] = f.runs
-		}
+		before := e.learned
 		const runs = 64 * 400
 		for i := range runs {
 			run(i)
@@ -169,17 +180,20 @@ func TestRepeatsArePassedOver(t *testing.T) {
 		if e.Runs() != warm+runs {
 			t.Errorf("period %d: %d runs of %d", period, e.Runs(), warm+runs)
 		}
+		want := float64(runs / learnOneIn)
+		if got := float64(e.learned - before); math.Abs(got-want) > 0.1*want {
+			t.Errorf("period %d: %v runs learned, want %v", period, got, want)
+		}
 		for _, f := range e.Footprints() {
-			want := float64(runs / period / learnOneIn)
-			if got := float64(f.runs - before[f.Sizes[0]]); math.Abs(got-want) > 0.1*want+2 {
-				t.Errorf("period %d: %v runs of size %d learned, want %v", period, got, f.Sizes[0], want)
+			if got := f.runs; math.Abs(float64(got-e.Runs()/period)) > 2 {
+				t.Errorf("period %d: %v runs of size %d known, of %d", period, got, f.Sizes[0], e.Runs()/period)
 			}
 		}
 	}
 }
 
 // A program that changes is learned from at once, passed over or not.
-func TestDriftAfterRepeats(t *testing.T) {
+func TestStepAfterSteadyRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	e := New(Options{}).Entry("f")
 	fp := e.Footprint([]int64{10_000})
@@ -193,22 +207,6 @@ func TestDriftAfterRepeats(t *testing.T) {
 	want := 3 * truth(r, 10_000, 0)
 	if err != nil || math.Abs(p.Value-want) > 0.1*want {
 		t.Errorf("%v, want %v (%v)", p.Value, want, err)
-	}
-}
-
-// A stretch in which the machine did something else is not the program.
-func TestShortDisturbanceIsNoDrift(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 9))
-	e := New(Options{}).Entry("f")
-	for i := range 2000 {
-		s := truth(r, 10_000, 0.05)
-		if i >= 1000 && i < 1000+2*stretch {
-			s *= 2
-		}
-		e.Observe(e.Footprint([]int64{10_000}), s)
-	}
-	if e.Drifts() != 0 {
-		t.Errorf("%d drifts", e.Drifts())
 	}
 }
 
@@ -259,7 +257,7 @@ func TestWindowIsBounded(t *testing.T) {
 	for i := range 3 * window {
 		e.Observe(e.Footprint([]int64{int64(i)}), 1e-3*float64(1+i%7))
 	}
-	if len(e.samples) > window+2048 {
+	if len(e.samples) > 2*window {
 		t.Errorf("%d samples", len(e.samples))
 	}
 }
@@ -274,44 +272,8 @@ func TestStats(t *testing.T) {
 		e.Observe(fp, s)
 	}
 	s := fp.Stats()
-	if s.Runs != 5 || math.Abs(s.Median-3) > 1e-9 || math.Abs(s.Trimmed-3) > 1e-9 || math.Abs(s.Deviation-1.4826) > 1e-9 {
+	if s.Runs != 5 || math.Abs(s.Median-3) > 1e-6 || math.Abs(s.Trimmed-3) > 1e-6 || math.Abs(s.Deviation-1.4826) > 1e-6 {
 		t.Errorf("%+v", s)
-	}
-}
-
-func TestMerge(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		stretch := func(name string) []sample {
-			at := rapid.SliceOf(rapid.Float64Range(0, 10)).Draw(t, name)
-			out := make([]sample, len(at))
-			for i, x := range at {
-				out[i].at = math.Round(x)
-			}
-			return out
-		}
-		e := &Entry{history: history{samples: stretch("a")}}
-		byAt(e.samples)
-		fresh := stretch("b")
-		byAt(fresh)
-		n := len(e.samples)
-		all := append(e.samples, fresh...)
-		merged := merge(all[:n], all[n:])
-		for i := 1; i < len(merged); i++ {
-			if merged[i].at < merged[i-1].at {
-				t.Fatalf("not sorted: %v", merged)
-			}
-		}
-		if len(merged) != n+len(fresh) {
-			t.Fatal("samples were lost")
-		}
-	})
-}
-
-func byAt(s []sample) {
-	for i := range s {
-		for j := i; j > 0 && s[j].at < s[j-1].at; j-- {
-			s[j], s[j-1] = s[j-1], s[j]
-		}
 	}
 }
 
@@ -324,8 +286,10 @@ func TestKinds(t *testing.T) {
 	if err := Check("oracle"); !errors.Is(err, ErrKind) {
 		t.Error(err)
 	}
-	if n := len(Models()); n > mostModels {
-		t.Errorf("%d models, more than an entry has room for", n)
+	for was, is := range map[string]string{"history": "median", "power": "local", "ridge": "local", "pace": "speed", "worker": "speed"} {
+		if err := Check(was); err != nil || expertCalled(was) != expertCalled(is) {
+			t.Errorf("%s: %v, expert %d", was, err, expertCalled(was))
+		}
 	}
 }
 
@@ -347,9 +311,7 @@ func BenchmarkRefit(b *testing.B) {
 		b.StopTimer()
 		for range 64 { // what a fit has to take in
 			size := 1000 + r.Int64N(1_000_000)
-			fp := e.Footprint([]int64{size, size, size})
-			y := math.Log(truth(r, size, 0.1))
-			e.learn(fp, Moment{}, y, true)
+			e.learn(e.Footprint([]int64{size, size, size}), Moment{}, math.Log(truth(r, size, 0.1)))
 		}
 		b.StartTimer()
 		e.Fit()
@@ -373,7 +335,7 @@ func BenchmarkPredict(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				f := fps[i%len(fps)]
 				if !seen {
-					f.fit = 0
+					f.version = -1
 				}
 				if _, err := e.Predict(f); err != nil {
 					b.Fatal(err)
@@ -392,23 +354,5 @@ func BenchmarkObserve(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		e.Observe(fps[i%8], truth(r, int64(1000*(i%8+1)), 0.1))
-	}
-}
-
-// The moments give weighted least squares: two points of weight 3 count as six.
-func TestMomentsWeigh(t *testing.T) {
-	points := []struct{ x, y, weight float64 }{{0, 1, 3}, {1, 3, 1}, {2, 2, 3}, {5, 9, 2}}
-	var weighted, repeated moments
-	for _, p := range points {
-		weighted.add([]float64{p.x}, p.y, p.weight)
-		for range int(p.weight) {
-			repeated.add([]float64{p.x}, p.y, 1)
-		}
-	}
-	a, _ := weighted.solve(1, 0, 0)
-	b, _ := repeated.solve(1, 0, 0)
-	// numpy: np.polyfit([0,1,2,5], [1,3,2,9], 1, w=np.sqrt([3,1,3,2])) = [1.5647482, 0.37769784].
-	if math.Abs(a[0]-1.5647482) > 1e-7 || math.Abs(a[0]-b[0]) > 1e-12 || math.Abs(weighted.mean[1]-repeated.mean[1]) > 1e-12 {
-		t.Errorf("slope %v and mean %v, repeated points %v and %v", a[0], weighted.mean[1], b[0], repeated.mean[1])
 	}
 }

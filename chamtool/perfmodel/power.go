@@ -1,56 +1,108 @@
 package perfmodel
 
-import "math"
+import (
+	"math"
+	"slices"
 
-// powerModel answers by the entry's power law, along which its window is sorted.
-type powerModel struct{ e *Entry }
+	"gonum.org/v1/gonum/mat"
 
-func newPower(e *Entry) law { return powerModel{e} }
+	"github.com/foretime/foretime/shared/stats"
+)
 
-func (powerModel) learn(*Footprint, Moment, float64, bool) {}
-func (powerModel) fit()                                    {}
-func (powerModel) forget()                                 {}
-func (l powerModel) answer(f *Footprint, _ Moment) float64 { return l.e.power.log(f.x) }
-
-// powerLaw is log t = at + Σ b·(x - mean), x the features of the sizes.
+// powerLaw is log t = at + Σ b·(x - mean), x the features of the sizes, 0 where there
+// are fewer.
 type powerLaw struct {
-	width int
-	mean  [maxFeatures]float64
-	b     [maxFeatures]float64
-	at    float64
-	fixed bool // no size varied enough: the law is a constant
+	mean, b []float64
+	at      float64
+	fixed   bool // no size varied enough: the law is a constant
 }
 
-// minSpread is how far the logarithm of a size must spread, as a standard
-// deviation, for its exponent to mean anything: sizes that differ by a tenth
-// from end to end.
-const minSpread = 0.025
+const (
+	// minSpread is how far the logarithm of a size must spread, as a standard
+	// deviation, for its exponent to mean anything: sizes that differ by a tenth
+	// from end to end, as StarPU asks of its regressions.
+	minSpread = 0.025
+	// ridge is the share of each feature's own spread that is added to it, so that
+	// sizes which vary together share their exponent.
+	ridge = 1e-4
+	// outlying is how many deviations from the middle a run must lie for the law
+	// not to be fitted to it.
+	outlying = 3
+)
 
-func fitPower(m *moments, width int) powerLaw {
-	l := powerLaw{width: width, at: m.mean[width]}
-	copy(l.mean[:width], m.mean[:width])
-	b, ok := m.solve(width, 1e-4, minSpread)
-	l.b, l.fixed = b, !ok
+// fitRobust fits to samples, and again without those that lay far from the first
+// law, of which it tells the number.
+func fitRobust(samples []sample, width int) (l powerLaw, outliers int) {
+	l = fitPower(samples, width)
+	misses := make([]float64, len(samples))
+	for i := range samples {
+		misses[i] = samples[i].y - l.log(samples[i].f.x)
+	}
+	sorted := stats.Sort(slices.Clone(misses))
+	middle, far := sorted.Median(), outlying*1.4826*sorted.MAD()
+	plain := make([]sample, 0, len(samples))
+	for i, r := range misses {
+		if math.Abs(r-middle) <= far {
+			plain = append(plain, samples[i])
+		}
+	}
+	return fitPower(plain, width), len(samples) - len(plain)
+}
+
+// fitPower is least squares over samples, of which there is one.
+func fitPower(samples []sample, width int) powerLaw {
+	l := powerLaw{mean: make([]float64, width), b: make([]float64, width), fixed: true}
+	n := float64(len(samples))
+	for i := range samples {
+		l.at += samples[i].y / n
+		for j, x := range samples[i].f.x {
+			l.mean[j] += x / n
+		}
+	}
+	square, right := mat.NewSymDense(max(width, 1), nil), mat.NewVecDense(max(width, 1), nil)
+	away := make([]float64, width)
+	for i := range samples {
+		for j := range away {
+			away[j] = feature(samples[i].f.x, j) - l.mean[j]
+			right.SetVec(j, right.AtVec(j)+away[j]*(samples[i].y-l.at))
+			for k := range j + 1 {
+				square.SetSym(j, k, square.At(j, k)+away[j]*away[k])
+			}
+		}
+	}
+	for j := range width {
+		spread := square.At(j, j)
+		if spread > minSpread*minSpread*n {
+			l.fixed = false
+			square.SetSym(j, j, spread*(1+ridge))
+			continue
+		}
+		for k := range width { // no exponent
+			square.SetSym(j, k, 0)
+		}
+		square.SetSym(j, j, 1)
+		right.SetVec(j, 0)
+	}
+	var factor mat.Cholesky
+	if l.fixed || !factor.Factorize(square) || factor.SolveVecTo(mat.NewVecDense(width, l.b), right) != nil {
+		l.fixed = true
+		clear(l.b)
+	}
 	return l
 }
 
-// near reports whether two laws answer alike, to a fifth of a percent within
-// three standard deviations of the features' means.
-func (l *powerLaw) near(other *powerLaw, m *moments) bool {
-	if l.width != other.width || l.fixed != other.fixed || m.weight <= 0 {
-		return false
-	}
-	distance := math.Abs(l.log(m.mean[:l.width]) - other.log(m.mean[:l.width]))
-	for i := range l.width {
-		distance += 3 * math.Abs(l.b[i]-other.b[i]) * math.Sqrt(m.co[i][i]/m.weight)
-	}
-	return distance < 0.002
-}
-
+// log is the logarithm of the seconds.
 func (l *powerLaw) log(x []float64) float64 {
 	v := l.at
-	for i := range min(l.width, len(x)) {
-		v += l.b[i] * (x[i] - l.mean[i])
+	for j, b := range l.b {
+		v += b * (feature(x, j) - l.mean[j])
 	}
 	return v
+}
+
+func feature(x []float64, j int) float64 {
+	if j < len(x) {
+		return x[j]
+	}
+	return 0
 }

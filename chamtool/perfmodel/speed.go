@@ -1,47 +1,139 @@
 package perfmodel
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// speedLaw is history, moved by as much as the core's frequency differs from that
-// of the footprint's runs: how far times follow it is learned, from all (a task
-// that computes) to not at all (one that waits for memory).
-type speedLaw struct {
-	e        *Entry
-	sxx, sxy float64 // of the frequency and the miss of history, both logarithms
+// speed is how slow the process and each of its workers are now, as a logarithm
+// over what they were at first, whatever functions tell of it. Every run of sizes
+// that ran before tells: how far it lies from those, beside the speed then.
+type speed struct {
+	process lately
+	workers []worker
 }
 
-func newSpeed(e *Entry) law { return &speedLaw{e: e} }
+// worker is the speed of one beside that of the process, and its clock.
+type worker struct {
+	lately
+	clock float64 // logarithm of the MHz at which its numbers were taken; 0 is not known
+}
 
-// steadyClock is the sum of squares of the frequency's logarithm below which it has
-// told nothing: eight runs three percent apart.
-const steadyClock = 8 * 0.03 * 0.03
+// mostWorkers bounds the workers that are told apart.
+const mostWorkers = 512
 
-func (*speedLaw) momentary() {}
-func (*speedLaw) fit()       {}
-func (l *speedLaw) forget()  { l.sxx, l.sxy = 0, 0 }
+// worker is the one that runs a task, nil where that is not known.
+func (s *speed) worker(m Moment) *worker {
+	if m.Worker <= 0 || m.Worker > mostWorkers {
+		return nil
+	}
+	if m.Worker > len(s.workers) {
+		s.workers = append(s.workers, make([]worker, m.Worker-len(s.workers))...)
+	}
+	return &s.workers[m.Worker-1]
+}
 
-func (l *speedLaw) learn(f *Footprint, m Moment, y float64, _ bool) {
-	if !(m.MHz > 0) {
+// now is the speed of a task's worker, or of the process where that is not known.
+// A clock that has changed since is believed until runs say otherwise.
+func (s *speed) now(m Moment) float64 {
+	if w := s.worker(m); w != nil {
+		return s.process.middle + w.middle - w.faster(m)
+	}
+	return s.process.middle
+}
+
+// clockMoves is by how much a clock must change to tell something: three percent.
+const clockMoves = 0.03
+
+// faster is by how much the clock is faster than when the numbers were taken.
+func (w *worker) faster(m Moment) float64 {
+	if !(m.MHz > 0) || w.clock == 0 {
+		return 0
+	}
+	if d := math.Log(m.MHz) - w.clock; math.Abs(d) > clockMoves {
+		return d
+	}
+	return 0
+}
+
+// learn takes what a run says of the speed at its moment.
+func (s *speed) learn(m Moment, said float64) {
+	w := s.worker(m)
+	if w == nil {
+		s.process.add(said)
 		return
 	}
-	x := math.Log(m.MHz)
-	if f.clocked == 0 {
-		f.mhz = x
+	if d := w.faster(m); d != 0 {
+		w.shift(-d)
+		w.clock = 0
 	}
-	away := x - f.mhz
-	if f.fit == l.e.fits && l.e.fits > 0 { // history has answered
-		const keep = 1 - 1.0/memory
-		l.sxx = keep*l.sxx + away*away
-		l.sxy = keep*l.sxy + away*(f.answers[l.e.model.history]-y)
+	if w.clock == 0 && m.MHz > 0 {
+		w.clock = math.Log(m.MHz)
 	}
-	f.clocked++
-	f.mhz += away / float64(min(f.clocked, recent))
+	s.process.add(said - w.middle)
+	w.add(said - s.process.middle)
 }
 
-func (l *speedLaw) answer(f *Footprint, m Moment) float64 {
-	if !(m.MHz > 0) || f.clocked == 0 || l.sxx < steadyClock {
-		return math.NaN()
+// lately is the median of the numbers that came last, as far back as they lie on
+// both sides of it.
+type lately struct {
+	middle float64
+	order  []float32 // as they came
+	sorted []float32
+	beyond int // how many of the last ones lay above the middle; below it, a negative number
+}
+
+const (
+	// mostLately is the most numbers that a speed stands on.
+	mostLately = 63
+	// agreeing is how many numbers in a row on one side of the middle are a step:
+	// what was before tells nothing. Steady numbers do so once in 64 times.
+	agreeing = 7
+)
+
+func (l *lately) add(x float64) {
+	switch {
+	case x > l.middle:
+		l.beyond = max(l.beyond, 0) + 1
+	case x < l.middle:
+		l.beyond = min(l.beyond, 0) - 1
+	default:
+		l.beyond = 0
 	}
-	follows := min(1, max(0, l.sxy/l.sxx))
-	return f.answers[l.e.model.history] - follows*(math.Log(m.MHz)-f.mhz)
+	if len(l.order) == mostLately {
+		l.drop(1)
+	}
+	v := float32(x)
+	l.order = append(l.order, v)
+	i, _ := slices.BinarySearch(l.sorted, v)
+	l.sorted = slices.Insert(l.sorted, i, v)
+	if max(l.beyond, -l.beyond) >= agreeing {
+		l.drop(len(l.order) - agreeing)
+		l.beyond = 0
+	}
+	l.middle = middle(l.sorted)
+}
+
+// drop drops the first n.
+func (l *lately) drop(n int) {
+	for _, v := range l.order[:n] {
+		i, _ := slices.BinarySearch(l.sorted, v)
+		l.sorted = slices.Delete(l.sorted, i, i+1)
+	}
+	l.order = l.order[:copy(l.order, l.order[n:])]
+}
+
+// shift moves all numbers.
+func (l *lately) shift(by float64) {
+	for i := range l.order {
+		l.order[i] += float32(by)
+		l.sorted[i] += float32(by)
+	}
+	l.middle += by
+}
+
+// middle is the median of sorted numbers, of which there is one.
+func middle(sorted []float32) float64 {
+	n := len(sorted)
+	return float64(sorted[(n-1)/2]+sorted[n/2]) / 2
 }

@@ -143,7 +143,7 @@ func (m *Model) Teach(s *Store) {
 		for _, run := range s.Entries[name] {
 			e.Observe(e.Footprint(run.Sizes), run.Seconds)
 		}
-		if e.learned >= m.options.FirstFit {
+		if e.learned > 0 && e.learned >= m.options.FirstFit {
 			e.Fit()
 		}
 		e.taught, e.stored, e.trial = e.learned, e.learned, trial{}
@@ -158,7 +158,7 @@ func (m *Model) Learned(now time.Time) *Store {
 		e := m.entries[name]
 		var own []sample
 		for _, one := range e.samples {
-			if one.order > uint64(e.stored) {
+			if one.order > e.stored {
 				own = append(own, one)
 			}
 		}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/chamtool/mixture"
 	"github.com/foretime/foretime/shared/stats"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // trial is the probation of runs that were kept from earlier program runs: their
@@ -28,8 +28,8 @@ func (e *Entry) onTrial() bool { return e.taught > 0 && e.trial.n < trialRuns }
 
 // try compares one run with what was kept, before it is learned. Once enough did
 // and most are far off, what was kept is dropped.
-func (e *Entry) try(f *Footprint, seconds float64) {
-	e.trial.misses[e.trial.n] = math.Abs(math.Log(seconds / e.prediction(f).Value))
+func (e *Entry) try(p Prediction, y float64) {
+	e.trial.misses[e.trial.n] = math.Abs(y - p.answers[local])
 	if e.trial.n++; e.trial.n < trialRuns {
 		return
 	}
@@ -43,11 +43,18 @@ func (e *Entry) try(f *Footprint, seconds float64) {
 // overturn drops the kept runs, and what was fitted to them. The runs of this
 // program run stay.
 func (e *Entry) overturn() {
-	e.overturned, e.unsaved = true, true
+	own := slices.DeleteFunc(slices.Clone(e.samples), func(s sample) bool { return s.order <= e.taught })
 	e.era++
-	e.interval, _ = uncertainty.NewAdaptive(uncertainty.Factor, e.options.Level)
-	e.forgetAllBut(func(s sample) bool { return s.order > uint64(e.taught) })
+	e.unsaved, e.interval, e.mix = true, e.model.newInterval(), [2]mixture.Mixture{}
+	e.samples, e.near = own, nil
+	for _, s := range own {
+		if s.f.era != e.era {
+			s.f.forget()
+		}
+		s.f.learn(s.y, 0, 0)
+	}
+	e.next = e.learned + 1
 }
 
 // Overturned reports whether kept runs were dropped because they did not hold.
-func (e *Entry) Overturned() bool { return e.overturned }
+func (e *Entry) Overturned() bool { return e.era > 0 }

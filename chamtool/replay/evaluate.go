@@ -133,7 +133,7 @@ func EvaluateTasks(ctx context.Context, logs []*task.Log, split Split, o perfmod
 
 // EvaluateLoads judges forecasts of iteration loads. Each log is learned by itself;
 // the pairs are pooled.
-func EvaluateLoads(logs []*task.Log, split Split, o forecast.Options) (*Result, error) {
+func EvaluateLoads(logs []*task.Log, split Split, o forecast.Options, recursive bool) (*Result, error) {
 	r := &Result{}
 	served := map[string]int{}
 	for _, l := range logs {
@@ -154,11 +154,8 @@ func EvaluateLoads(logs []*task.Log, split Split, o forecast.Options) (*Result, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
-		for _, w := range m.Warnings {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %v", l.Name, w))
-		}
 		served[m.Kind.String()] += len(l.Loads) - cut
-		if err := r.forecast(m, series, known+cut, o.Recursive); err != nil {
+		if err := r.forecast(m, series, known+cut, recursive); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 	}
@@ -166,22 +163,18 @@ func EvaluateLoads(logs []*task.Log, split Split, o forecast.Options) (*Result, 
 	return r, r.Score()
 }
 
-// forecast judges a model on the rest of a series.
+// forecast judges a model on the rest of a series: one step ahead, each with the
+// loads before it, or all from its own forecasts.
 func (r *Result) forecast(m *forecast.Model, series []float64, cut int, recursive bool) error {
-	var future []float64
-	if recursive {
-		var err error
-		if future, err = m.Ahead(series[:cut], len(series)-cut); err != nil {
-			return err
-		}
-	}
+	m.Freeze()
+	future := m.Ahead(len(series) - cut)
 	for i := cut; i < len(series); i++ {
-		var p float64
-		var err error
-		if recursive {
-			p = future[i-cut]
-		} else if p, err = m.Next(series[:i]); err != nil {
-			return err
+		p := future[i-cut]
+		if !recursive {
+			p = m.Next()
+			if err := m.Observe(series[i]); err != nil {
+				return fmt.Errorf("iteration %d: %w", i, err)
+			}
 		}
 		r.Pairs = append(r.Pairs, Pair{Predicted: p, Actual: series[i], Low: math.NaN(), High: math.NaN(), Iteration: i})
 	}

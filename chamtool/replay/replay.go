@@ -60,14 +60,13 @@ func Run(ctx context.Context, logs []*task.Log, o Options) (*Replayed, error) {
 			return nil, fmt.Errorf("%s: %w", l.Name, ErrNoRuns)
 		}
 		one := newFeed(l.Rows)
-		plain := newBaselines()
 		var heard []run
 		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
 		s := session.New(session.Options{
 			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: event.Upstream, Model: perfmodel.New(o.Model),
 			Clock: one.clock, Symbol: one.symbol,
-			Each: func(f *perfmodel.Footprint, p perfmodel.Prediction, seconds float64) {
-				heard = append(heard, run{f, p, seconds})
+			Each: func(f *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
+				heard = append(heard, run{f, p, r.StartSeconds, r.Seconds})
 			},
 		})
 		started := o.Now()
@@ -76,13 +75,14 @@ func Run(ctx context.Context, logs []*task.Log, o Options) (*Replayed, error) {
 		if err != nil {
 			return nil, err
 		}
+		plain := newBaselines(heard)
 		for place, one := range heard {
+			plain.learnUntil(one.start)
 			if one.predicted.Value > 0 {
 				r.Pairs = append(r.Pairs, one.pair(plain))
 				order = append(order, place+1)
 				plain.judge(one, judged)
 			}
-			plain.learn(one.footprint, one.seconds)
 		}
 		sum := s.Close()
 		events += n

@@ -125,13 +125,9 @@ func (s *Session) Forecast(n int, list func() []*event.Ring) []float64 {
 	if len(loads) < s.o.Config.FirstFitRounds {
 		return nil
 	}
-	m, err := forecast.Fit(loads, forecast.Options{Recursive: n > 1})
+	m, err := forecast.Fit(loads, forecast.Options{Kind: forecast.Auto})
 	if err != nil {
 		return nil
 	}
-	out, err := m.Ahead(loads, n)
-	if err != nil {
-		return nil
-	}
-	return out
+	return m.Ahead(n)
 }

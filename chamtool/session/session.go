@@ -33,7 +33,7 @@ type Options struct {
 	Symbol func(address uint64) (name, build string)
 	// Each is told of every run with what was predicted for it, of no value where
 	// nothing was known yet; nil is not told.
-	Each func(f *perfmodel.Footprint, predicted perfmodel.Prediction, seconds float64)
+	Each func(f *perfmodel.Footprint, predicted perfmodel.Prediction, r task.Run)
 	// Create opens a log for writing; nil writes none.
 	Create func(name string) (io.WriteCloser, error)
 }
@@ -72,15 +72,10 @@ type Session struct {
 
 // mark is what the session keeps with a task.
 type mark struct {
-	function         *function
-	footprint        *perfmodel.Footprint
-	value, low, high float64 // predicted in seconds before it started; 0 where nothing was
-	first            float64 // the value when it was created
-}
-
-func (m *mark) prediction() (p perfmodel.Prediction) {
-	p.Value, p.Low, p.High = m.value, m.low, m.high
-	return p
+	function  *function
+	footprint *perfmodel.Footprint
+	predicted perfmodel.Prediction // before it started; of no value where nothing was
+	first     float64              // the value when it was created, in seconds
 }
 
 // function is a task function.
@@ -293,7 +288,7 @@ func (s *Session) summary() *job.Summary {
 	out := &job.Summary{
 		Rank: s.o.Rank, Ranks: s.o.Ranks, Dialect: s.o.Dialect.String(),
 		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds, Counts: s.tracker.Counts(),
-		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(), Drifts: s.model.Drifts(),
+		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.seconds, Warnings: slices.Clone(s.warnings),
 	}
 	out.Score(&s.errors)
@@ -310,7 +305,7 @@ func (s *Session) summary() *job.Summary {
 		}
 		out.Entries = append(out.Entries, job.FunctionModel{
 			Name: f.name, Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),
-			Drifts: f.entry.Drifts(), Outliers: f.entry.Outliers(), MAPE: job.FigureOf(f.mape()),
+			Outliers: f.entry.Outliers(), MAPE: job.FigureOf(f.mape()),
 		})
 	}
 	return out
@@ -359,31 +354,24 @@ func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 		sizes = f.varied.of(sizes)
 	}
 	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
-	if f.entry.Fits() > 0 {
-		s.predictTask(t)
-		t.Mark.first = t.Mark.value
-	}
+	s.predictTask(t)
+	t.Mark.first = t.Mark.predicted.Value
 }
 
 // Started predicts the task with what is known when it starts. Where later runs
 // were told already, what was known when it was created has to do.
 func (o *observer) Started(t *task.Task[mark], late bool) {
 	s, m := (*Session)(o), &t.Mark
-	if m.function == nil || late || m.function.entry.Fits() == 0 {
-		return
+	if m.function != nil && !late {
+		s.predictTask(t)
 	}
-	s.predictTask(t)
 }
 
-// predictTask is for a task whose function has a model.
+// predictTask predicts the task, if its function has a model.
 func (s *Session) predictTask(t *task.Task[mark]) {
-	m := &t.Mark
-	p := m.function.entry.Now(m.footprint)
-	if p == nil {
-		at, _ := m.function.entry.PredictAt(m.footprint, s.moment(t))
-		p = &at
+	if m := &t.Mark; m.function.entry.Ready(m.footprint) {
+		m.predicted, _ = m.function.entry.PredictAt(m.footprint, s.moment(t)) // which is ready
 	}
-	m.value, m.low, m.high = p.Value, p.Low, p.High
 }
 
 // moment is what is known of a task besides its function and sizes.
@@ -405,16 +393,16 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 		s.tooShort++
 	}
 	s.load(r.Iteration, r.Seconds)
-	if m.value > 0 {
-		if miss, ok := s.errors.Add(m.value, r.Seconds); ok {
+	if m.predicted.Value > 0 {
+		if miss, ok := s.errors.Add(m.predicted.Value, r.Seconds); ok {
 			f.judged++
 			f.relative += miss
 		}
 	}
 	if s.o.Each != nil {
-		s.o.Each(m.footprint, m.prediction(), r.Seconds)
+		s.o.Each(m.footprint, m.predicted, r)
 	}
-	f.entry.ObserveAt(m.footprint, s.moment(t), m.prediction(), r.Seconds)
+	f.entry.ObserveAt(m.footprint, s.moment(t), m.predicted, r.Seconds)
 	s.log(t, r)
 }
 
@@ -445,21 +433,21 @@ func (s *Session) log(t *task.Task[mark], r task.Run) {
 		row.CPU = &r.CPUSeconds
 	}
 	m := &t.Mark
-	if m.value > 0 {
-		row.Predicted = &m.value
+	if m.predicted.Value > 0 {
+		row.Predicted = &m.predicted.Value
 	}
-	if m.value > 0 && !math.IsInf(m.high, 1) {
-		row.Low, row.High = &m.low, &m.high
+	if m.predicted.Value > 0 && !math.IsInf(m.predicted.High, 1) {
+		row.Low, row.High = &m.predicted.Low, &m.predicted.High
 	}
 	text := m.texts()
-	if text.predicted == nil || text.value != m.value || text.low != m.low || text.high != m.high {
-		text.value, text.low, text.high = m.value, m.low, m.high
+	if text.predicted == nil || text.value != m.predicted.Value || text.low != m.predicted.Low || text.high != m.predicted.High {
+		text.value, text.low, text.high = m.predicted.Value, m.predicted.Low, m.predicted.High
 		text.predicted = task.PredictedText(text.predicted[:0], &row)
 		text.digits = bytes.IndexByte(text.predicted, ',')
 	}
 	first := s.first[:0]
 	switch {
-	case m.first == m.value:
+	case m.first == m.predicted.Value:
 		first = text.predicted[:text.digits]
 	case m.first > 0:
 		first = task.SecondsText(first, m.first)
@@ -490,7 +478,7 @@ func (o *observer) Iterated(int) {
 	s := (*Session)(o)
 	s.load(s.rounds, 0)
 	s.history = append(s.history, s.loads[0])
-	s.iterations.add(s.history)
+	s.iterations.add(s.loads[0])
 	s.loads = slices.Delete(s.loads, 0, 1)
 	if s.rounds++; s.rounds == s.o.Config.FirstFitRounds {
 		for _, f := range s.order {

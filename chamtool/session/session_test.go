@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/chamtool/event"
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/session"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -309,12 +310,12 @@ func TestStep(t *testing.T) {
 		runs, after := 0, 0
 		s := session.New(session.Options{
 			Config: settings(t, nil), Clock: ticking(),
-			Each: func(_ *perfmodel.Footprint, p perfmodel.Prediction, seconds float64) {
+			Each: func(_ *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
 				if runs++; runs > 1000 {
 					after++
 				}
 				if after > 60 && after <= 160 { // thirty of each of two functions
-					misses = append(misses, math.Abs(p.Value-seconds)/seconds)
+					misses = append(misses, math.Abs(p.Value-r.Seconds)/r.Seconds)
 				}
 			},
 		})

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -59,13 +58,13 @@ func storePath(cfg *config.Config) string {
 }
 
 type entryRow struct {
-	Entry      string              `json:"entry"`
-	Build      string              `json:"build"` // of the program; empty where it is not known
-	Runs       int                 `json:"runs"`
-	Footprints int                 `json:"footprints"`
-	Serving    string              `json:"serving"`
-	Law        string              `json:"law"`
-	Errors     map[string]*float64 `json:"errors"` // rolling |log error| by model
+	Entry      string             `json:"entry"`
+	Build      string             `json:"build"` // of the program; empty where it is not known
+	Runs       int                `json:"runs"`
+	Footprints int                `json:"footprints"`
+	Serving    string             `json:"serving"`
+	Law        string             `json:"law"`
+	Weights    map[string]float64 `json:"weights"` // of the experts, for sizes that ran
 }
 
 func entries(m *perfmodel.Model) []entryRow {
@@ -73,11 +72,9 @@ func entries(m *perfmodel.Model) []entryRow {
 	for _, name := range m.Names() {
 		e := m.Entry(name)
 		function, build := perfmodel.SplitKey(name)
-		row := entryRow{function, build, e.Runs(), len(e.Footprints()), e.Serving(), law(e), map[string]*float64{}}
+		row := entryRow{function, build, e.Runs(), len(e.Footprints()), e.Serving(), law(e), map[string]float64{}}
 		for _, model := range perfmodel.Models().Names() {
-			if x := e.Error(model); !math.IsNaN(x) {
-				row.Errors[model] = &x
-			}
+			row.Weights[model] = e.Weight(model)
 		}
 		rows = append(rows, row)
 	}
@@ -90,7 +87,7 @@ func entryTable(p *cli.Page, rows []entryRow) {
 	for _, r := range rows {
 		cells := []any{r.Entry, r.Build, r.Runs, r.Footprints, r.Serving}
 		for _, m := range models {
-			cells = append(cells, r.Errors[m])
+			cells = append(cells, r.Weights[m])
 		}
 		t.Add(append(cells, r.Law)...)
 	}

@@ -76,7 +76,7 @@ func evaluate(ctx context.Context, logs []*task.Log, split replay.Split, model s
 		if err != nil {
 			return nil, cli.Usagef("--model: for iteration loads: %w", err)
 		}
-		return replay.EvaluateLoads(logs, split, forecast.Options{Kind: kind, Recursive: recursive})
+		return replay.EvaluateLoads(logs, split, forecast.Options{Kind: kind}, recursive)
 	}
 	if recursive {
 		return nil, cli.Usagef("--recursive is for iteration loads (--format ar or perm)")

@@ -1,0 +1,166 @@
+package mixture
+
+import "math"
+
+// Most is the most experts of a mixture.
+const Most = 5
+
+// Answers are the experts' logarithms of a time, NaN where one sleeps.
+type Answers [Most]float64
+
+// Mixture is the weights of a few experts. The zero value knows none; see [New].
+type Mixture struct {
+	experts int
+	runs    int
+	above   *Mixture      // whose weights are the prior; nil where all are equal
+	excess  [Most]float64 // what each lost beyond the mixture, in sum
+	record  [Most]float64 // exp(-η excess), over that of the best
+	gap     float64       // Δ of the paper: what mixing cost so far, which sets the rate
+}
+
+// New begins with experts of equal weight.
+func New(experts int) Mixture { return Mixture{experts: experts, record: [Most]float64{1, 1, 1, 1, 1}} }
+
+// Nested begins with this mixture's weights and its rate, follows its weights, and
+// keeps a record of its own beside: the weights are the product of both.
+func (m *Mixture) Nested() Mixture {
+	n := New(m.experts)
+	n.above, n.gap = m, m.gap
+	return n
+}
+
+// Runs is how often it learned.
+func (m *Mixture) Runs() int { return m.runs }
+
+// Weights are the experts' shares; their sum is 1.
+func (m *Mixture) Weights() (w [Most]float64) {
+	if m.above != nil {
+		w = m.above.Weights()
+	}
+	sum := 0.0
+	for k := range m.experts {
+		if m.above == nil {
+			w[k] = 1
+		}
+		w[k] *= m.record[k]
+		sum += w[k]
+	}
+	for k := range m.experts {
+		w[k] /= sum
+	}
+	return w
+}
+
+// Heaviest is the expert with the most weight.
+func (m *Mixture) Heaviest() (best int) {
+	weights := m.Weights()
+	for k, w := range weights {
+		if w > weights[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// lossOf is the distance of an answer from the truth, both logarithms; but an answer
+// that is too low loses at most 1, as it does by relative error: who says nothing of
+// a stall is not as wrong as who expects one in vain.
+func lossOf(answer, actual float64) float64 {
+	if answer < actual {
+		return min(actual-answer, 1)
+	}
+	return answer - actual
+}
+
+// Observe learns what came, a logarithm, where the experts had answered.
+func (m *Mixture) Observe(answers *Answers, actual float64) {
+	weights := m.Weights()
+	var loss [Most]float64
+	awake, mean, least := 0.0, 0.0, math.Inf(1)
+	for k, a := range answers[:m.experts] {
+		if math.IsNaN(a) {
+			weights[k] = 0
+			continue
+		}
+		loss[k] = lossOf(a, actual)
+		awake += weights[k]
+		mean += weights[k] * loss[k]
+		least = min(least, loss[k])
+	}
+	if !(awake > 0) {
+		return
+	}
+	mean /= awake
+	m.runs++
+	m.gap += max(0, mean-m.mixLoss(&weights, &loss, awake, least))
+	for k, w := range weights[:m.experts] {
+		if w > 0 {
+			m.excess[k] += loss[k] - mean
+		}
+	}
+	m.weigh()
+}
+
+// mixLoss is that of the paper: -1/η log Σ w exp(-η loss), at the present rate η.
+func (m *Mixture) mixLoss(weights, loss *[Most]float64, awake, least float64) float64 {
+	if m.gap == 0 {
+		return least
+	}
+	rate, sum := m.rate(), 0.0
+	for k, w := range weights {
+		if w > 0 {
+			sum += w * math.Exp(-rate*(loss[k]-least))
+		}
+	}
+	return least - math.Log(sum/awake)/rate
+}
+
+// rate is η: the logarithm of the number of experts over Δ.
+func (m *Mixture) rate() float64 { return math.Log(float64(m.experts)) / m.gap }
+
+// floor is the least record of an expert beside the best: who was bad for long is
+// back after as many runs as it takes to gain a factor of ten, not after as many
+// as it was bad.
+const floor = 0.1
+
+// weigh makes the records anew, none below the floor.
+func (m *Mixture) weigh() {
+	if m.gap == 0 {
+		return
+	}
+	rate, best := m.rate(), math.Inf(1)
+	for _, e := range m.excess[:m.experts] {
+		best = min(best, e)
+	}
+	for k, e := range m.excess[:m.experts] {
+		m.excess[k] = min(e-best, -math.Log(floor)/rate) // a common shift changes nothing
+		m.record[k] = math.Exp(-rate * m.excess[k])
+	}
+}
+
+// Answer is the weighted median of the answers and the expert whose it is; NaN
+// and -1 where none is awake.
+func (m *Mixture) Answer(answers *Answers) (y float64, expert int) {
+	weights := m.Weights()
+	var order [Most]int
+	n, sum := 0, 0.0
+	for k, a := range answers[:m.experts] {
+		if math.IsNaN(a) {
+			continue
+		}
+		i := n
+		for ; i > 0 && answers[order[i-1]] > a; i-- {
+			order[i] = order[i-1]
+		}
+		order[i] = k
+		n++
+		sum += weights[k]
+	}
+	below := 0.0
+	for _, k := range order[:n] {
+		if below += weights[k]; below >= sum/2 {
+			return answers[k], k
+		}
+	}
+	return math.NaN(), -1
+}
