@@ -55,7 +55,7 @@ func look(ts []trace, job Job) course {
 	if c.warm == 1 && len(given) == 0 {
 		z := course{base: c.base}
 		z.mark(ts, 0)
-		if n := len(z.costs); n > 0 && z.costs[0].period() > 0 && z.costs[0].patterns[0].offset == 1 && z.alike(ts) {
+		if n := len(z.costs); n > 0 && z.costs[0].period() > 0 && z.costs[0].patterns[0].offset == 1 && z.again(ts) && z.alike(ts) {
 			c = z
 		}
 	}
@@ -162,6 +162,13 @@ func (c *course) mark(ts []trace, warm int) {
 	if len(has) > 0 {
 		c.costs = append(c.costs, cost{patterns: patterns(has, lacks), laps: float64(len(has) + len(lacks))})
 	}
+}
+
+// again says that a lap after the first stands out.
+func (c *course) again(ts []trace) bool {
+	found := false
+	c.steady(ts, func(run, i int, _ lap) { found = found || i > 0 && c.out[run][i] })
+	return found
 }
 
 // alike says that the laps that stand out differ by less than a half in what they

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"text/tabwriter"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/shared/stats"
@@ -59,6 +61,10 @@ func warming(i int, _ *rand.Rand) float64 {
 	return 1
 }
 
+// firstKinds is how many of the scenarios are of the first round; every other of all
+// is one that the beliefs were chosen on, from the first.
+const firstKinds = 13
+
 var scenarios = []scenario{
 	{name: "clean", cost: plain},
 	{name: "warm-up", cost: warming},
@@ -104,7 +110,7 @@ var scenarios = []scenario{
 		return 1
 	}},
 	{name: "falling", cost: func(i int, _ *rand.Rand) float64 { return 1 - 0.2*float64(i-1)/(simEpochs-1) }},
-	{name: "growing to twice", cost: func(i int, _ *rand.Rand) float64 { return 1 + float64(i-1)/(simEpochs-1) }, lengths: []int{20, 40}},
+	{name: "growing by a quarter", cost: func(i int, _ *rand.Rand) float64 { return 1 + 0.25*float64(i-1)/(simEpochs-1) }, lengths: []int{20, 40}},
 	{name: "three stages", lengths: []int{2, 5}, stages: []Stage{{"a", 0, 200}, {"b", 200, 350}, {"c", 350, simEpochs}}, cost: func(i int, _ *rand.Rand) float64 {
 		switch {
 		case i <= 200:
@@ -226,23 +232,104 @@ func (s scenario) trial(t *testing.T, trials int, m Method) outcome {
 
 var trials = flag.Int("trials", 150, "simulated jobs per kind of noise")
 
+// fewer says that k of n hold less often than a share, beyond what so few trials
+// leave open (a one-sided 99.9 % bound of Clopper and Pearson 1934).
+func fewer(k, n int, share float64) bool {
+	return k < n && distuv.Beta{Alpha: float64(k + 1), Beta: float64(n - k)}.Quantile(0.999) < share
+}
+
+// Every interval covers the truth in 90 % of the jobs at least, and the mean score of
+// the scenarios that the beliefs were chosen on, and of those they were not, is below
+// .55. What no sample can show (rare costs, a first evaluation that no mark bounds) is
+// warned of.
 func TestMonteCarlo(t *testing.T) {
+	unseen := []string{"rare x5", "lines, evaluation x3 at 0, 10, ..."}
 	table := newTable("noise", "MAPE %", "CPU MAPE %", "covered %", "CPU covered %", "median width %", "score")
-	var scores [3]float64
-	var n [3]float64
+	var scores [3][]float64
 	for i, s := range scenarios {
 		o := s.trial(t, *trials, Auto)
 		share := func(n int) float64 { return 100 * float64(n) / float64(o.n) }
 		score := mean(o.scores)
 		table.add(s.name, mean(o.errors), mean(o.cpuErrors), share(o.covered), share(o.cpuCovered), stats.Median(o.widths), score)
-		scores[i%2] += score
-		n[i%2]++
-		if i < 13 {
-			scores[2] += score
-			n[2]++
+		scores[i%2] = append(scores[i%2], score)
+		if i < firstKinds {
+			scores[2] = append(scores[2], score)
+		}
+		if slices.Contains(unseen, s.name) {
+			if o.warned[ErrFewEpochs] != o.n || o.warned[ErrDriftUnseen] != o.n {
+				t.Errorf("%s: not every estimate was warned of", s.name)
+			}
+			continue
+		}
+		if fewer(o.covered, o.n, 0.9) || fewer(o.cpuCovered, o.n, 0.9) {
+			t.Errorf("%s: %d and %d of %d are covered", s.name, o.covered, o.cpuCovered, o.n)
 		}
 	}
-	table.add("chosen on, shown on, first 13", scores[0]/n[0], scores[1]/n[1], scores[2]/n[2])
+	t.Log(table)
+	for i, what := range []string{"those chosen on", "those shown on", "the first thirteen"} {
+		t.Logf("mean score of %s: %.3f", what, mean(scores[i]))
+		if mean(scores[i]) > 0.55 {
+			t.Errorf("mean score of %s: %.3f", what, mean(scores[i]))
+		}
+	}
+}
+
+// What independent trials measured: a first epoch that compiles for 3 s is no steady
+// epoch, told by lines at the epochs' ends or by a report, from the shortest samples.
+func TestWarmUpOfFewEpochs(t *testing.T) {
+	for _, lines := range []bool{false, true} {
+		run := func(epochs int) journal.Run {
+			r := journal.Run{Epochs: epochs, Threads: 1, CPUs: 2}
+			at := 0.1
+			if !lines {
+				r.Marks = append(r.Marks, mark.Mark{Seconds: at})
+			}
+			for i := 1; i <= epochs; i++ {
+				if at += 0.1; i == 1 {
+					at += 3
+				}
+				r.Marks = append(r.Marks, mark.Mark{Number: float64(i), Seconds: at})
+			}
+			r.Wall, r.CPU = at+0.05, at
+			return r
+		}
+		e, err := New([]journal.Run{run(2), run(5)}, cpu(60), Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "60 epochs", e.Wall.Value, 9.15, 0.01)
+		if !e.Wall.Contains(9.15) || e.Wall.High > 30 {
+			t.Errorf("lines %v: %+v", lines, e.Wall)
+		}
+	}
+}
+
+// A ramp without noise from 1 to 2 is held, by samples that show it.
+func TestRamp(t *testing.T) {
+	ramp := func(i int, _ float64) float64 { return 1 + float64(i-1)/499 }
+	c := burn{Setup: 1, Epoch: 1, Teardown: 1, Factor: ramp}
+	e, err := New([]journal.Run{burned(c, 5), burned(c, 10)}, cpu(500), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := burned(c, 500).Wall; !e.Wall.Contains(want) || !warned(e, ErrTrend) {
+		t.Errorf("%+v, want %v; %v", e.Wall, want, e.Warnings)
+	}
+}
+
+// The ratio repeats set-up with every epoch.
+func TestMonteCarloMethods(t *testing.T) {
+	table := newTable("noise", "auto", "ratio", "line")
+	for _, s := range scenarios[:firstKinds] {
+		var row []float64
+		for _, m := range Methods() {
+			row = append(row, mean(s.trial(t, *trials/8, m).errors))
+		}
+		table.add(s.name, row...)
+		if row[1] < 100 {
+			t.Errorf("%s: %v", s.name, row)
+		}
+	}
 	t.Log(table)
 }
 

@@ -129,13 +129,15 @@ func (m *model) grown(slope float64) float64 {
 	return max(0.1, 1+slope*((m.seen+m.to())/2-m.middle))
 }
 
-// first draws what a slow first unit adds where it is no warm-up but comes again
-// with a period: at most as often as the longest sample, which did not meet it again,
-// fits in the job. Of one that no mark bounds it may be any share of the set-up.
+// first draws what a slow first unit adds where it is no warm-up but an evaluation
+// that comes again with a period: at most as often as the longest sample, which did
+// not meet it again, fits in the job. The longer it is beside a unit the less it looks
+// like one; of a first unit that no mark bounds it is a unit or two of the set-up.
 func (m *model) first(p *parts, rng *random) float64 {
-	size, odds := p.first, comesBack
+	unit := p.units / max(1, p.count)
+	size, odds := p.first, comesBack/(1+p.first/max(unit, 1e-300))
 	if p.hidden > 0 {
-		size, odds = p.hidden*rng.Float64(), comesBack/5
+		size, odds = min(p.hidden, 2*unit*rng.ExpFloat64()), comesBack
 	}
 	if size <= 0 || rng.Float64() >= odds {
 		return 0
