@@ -162,8 +162,9 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	}
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
 	if e.unsure() {
-		e.Warnings = slices.Insert(e.Warnings, 0, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High))
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; longer samples, or a quieter hour, narrow it", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High))
 	}
+	slices.SortStableFunc(e.Warnings, func(a, b error) int { return rank(a) - rank(b) })
 	return e, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
 )
@@ -40,6 +41,15 @@ var (
 	ErrBuffered = errors.New("output looks buffered")
 )
 
+// rank is where a warning stands: what matters most first.
+func rank(w error) int {
+	order := []error{ErrUnmet, ErrUnsure, ErrUntold, ErrFailedRuns, ErrTrend, ErrRecurring, ErrContention, ErrOversubscribed, ErrUnbounded, ErrDriftUnseen, ErrFewEpochs}
+	if i := slices.IndexFunc(order, func(sentinel error) bool { return errors.Is(w, sentinel) }); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
 // fewEpochs is how many epochs must be seen for costs that come with less
 // than 3 % of them to be ruled out (rule of three: 3/n at 95 %).
 const fewEpochs = 100
@@ -56,7 +66,7 @@ func doubts(runs []journal.Run, job Job, e *Estimate) []error {
 		w = append(w, fmt.Errorf("%w: %d %ss sampled; a cost in fewer than 1 of %d %[3]ss may not show", ErrFewEpochs, e.Epochs, job.unit(), max(1, e.Epochs/3)))
 	}
 	if reach*2 < job.Epochs {
-		w = append(w, fmt.Errorf("%w: the longest sample ends at %s %d of %d", ErrDriftUnseen, job.unit(), reach, job.Epochs))
+		w = append(w, fmt.Errorf("%w: the longest sample ends at %s %d of %d; longer ones show more", ErrDriftUnseen, job.unit(), reach, job.Epochs))
 	}
 	if job.Device == "cpu" && threads > cpus && cpus > 0 {
 		w = append(w, fmt.Errorf("%w: %d on %d", ErrOversubscribed, threads, cpus))

@@ -126,19 +126,19 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 	if left, err := estimate.LeaveOneOut(runs, job, s); err == nil {
 		d.LeaveOneOut = &left
 	}
-	for _, w := range e.Warnings {
-		r.warn(name, w.Error())
-		if errors.Is(w, estimate.ErrUnsure) {
-			d.NotEnough = true
-			r.unsure = append(r.unsure, name+": "+w.Error())
-		}
-	}
 	for _, run := range runs {
 		if run.Failed() {
 			r.warn(name, fmt.Sprintf("sample of %d epochs failed: %s", run.Epochs, run.Error))
 		}
 		for _, w := range run.Warnings {
 			r.warn(name, w)
+		}
+	}
+	for _, w := range e.Warnings {
+		r.warn(name, w.Error())
+		if errors.Is(w, estimate.ErrUnsure) {
+			d.NotEnough = true
+			r.unsure = append(r.unsure, name+": "+w.Error())
 		}
 	}
 	return d

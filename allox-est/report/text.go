@@ -53,6 +53,9 @@ func (r *Report) Rows() []Row {
 // Unsure are the devices whose samples do not tell enough, and why.
 func (r *Report) Unsure() []string { return r.unsure }
 
+// mostWarnings is how many are shown; the one that matters first stands first.
+const mostWarnings = 2
+
 // Notes are what the table leaves out: how each estimate was made, devices without
 // one, and warnings.
 func (r *Report) Notes() []string {
@@ -80,10 +83,20 @@ func (r *Report) Notes() []string {
 			}
 		}
 	}
+	shown := len(r.unsure)
+	var rest []string
 	for _, warning := range r.Warnings {
-		if !slices.Contains(r.unsure, warning) {
+		switch {
+		case slices.Contains(r.unsure, warning):
+		case shown < mostWarnings:
 			say("warning: %s", warning)
+			shown++
+		default:
+			rest = append(rest, warning)
 		}
+	}
+	if len(rest) > 0 {
+		say("%d more warnings: --json has them all", len(rest))
 	}
 	return notes
 }
