@@ -2,23 +2,24 @@ package follow_test
 
 import (
 	"fmt"
-	"time"
 
+	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/follow"
+	"github.com/foretime/foretime/allox-est/mark"
 )
 
 // Five epochs of a hundred have ended, two seconds each after a set-up of ten.
 func Example() {
-	t := follow.New(100, 0)
-	var last follow.Update
+	t := follow.Tracker{Job: estimate.Job{Epochs: 100}}
+	var marks []mark.Mark
 	for i := range 5 {
-		u, err := t.Mark(time.Duration(12+2*i) * time.Second)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		last = u
+		marks = append(marks, mark.Mark{Number: float64(i + 1), Of: 100, Seconds: float64(12 + 2*i)})
 	}
-	fmt.Printf("%d of %d: %.0f s in all, %.0f s left\n", last.Done, last.Epochs, last.Total.Value, last.Left.Value)
+	last, _, err := t.Look(marks)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.0f of %d: %.0f s in all, %.0f s left\n", last.Done, last.Epochs, last.Total.Value, last.Left.Value)
 	// Output: 5 of 100: 210 s in all, 190 s left
 }

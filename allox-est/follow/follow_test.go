@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -15,56 +14,67 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/foretime/foretime/allox-est/backtest"
+	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/mark"
 )
 
+// ends are marks of units that end at the given times, in seconds.
+func ends(of int, seconds ...float64) []mark.Mark {
+	var marks []mark.Mark
+	for i, at := range seconds {
+		marks = append(marks, mark.Mark{Number: float64(i + 1), Of: float64(of), Seconds: at})
+	}
+	return marks
+}
+
 func TestTracker(t *testing.T) {
-	tr := New(10, 2)
+	tr := Tracker{Job: estimate.Job{Epochs: 10}, From: 2}
 	var u Update
-	for i := range 8 {
+	for n := 3; n <= 10; n++ {
+		var more bool
 		var err error
-		if u, err = tr.Mark(time.Duration(3+i) * time.Second); err != nil {
-			t.Fatal(err)
+		marks := ends(10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)[2:n]
+		if u, more, err = tr.Look(marks); err != nil || !more {
+			t.Fatal(more, err)
 		}
-		if (u.Total == nil) != (i < 3) {
-			t.Errorf("epoch %d: %+v", u.Done, u)
+		if (u.Total == nil) != (n < 6) {
+			t.Errorf("epoch %v: %+v", u.Done, u)
+		}
+		if _, more, _ := tr.Look(marks); more {
+			t.Errorf("epoch %v: news of the same marks", u.Done)
 		}
 	}
 	if u.Done != 10 || u.Total.Value != 10 || u.Left.Value != 0 || u.Total.Low != 10 || u.Drifted {
 		t.Errorf("at the end: %+v, %+v", u, u.Total)
 	}
-	if _, err := tr.Mark(time.Minute); !errors.Is(err, ErrOrder) {
-		t.Errorf("an epoch too many: %v", err)
-	}
-	tr = New(10, 0)
-	_, _ = tr.Mark(time.Second)
-	if _, err := tr.Mark(0); !errors.Is(err, ErrOrder) {
+	if _, _, err := tr.Look([]mark.Mark{{Number: 1, Seconds: 5}, {Number: 11, Seconds: 4}}); !errors.Is(err, estimate.ErrBadRun) {
 		t.Errorf("back in time: %v", err)
 	}
 }
 
 // A run that slows down for good leaves the first interval, and says so.
 func TestTrackerDrifts(t *testing.T) {
-	tr, at := New(100, 0), time.Duration(0)
+	tr, at := Tracker{Job: estimate.Job{Epochs: 100}}, []float64{0}
 	for i := range 60 {
-		step := time.Second
+		step := 1.0
 		if i > 10 {
-			step = 2 * time.Second
+			step = 2
 		}
-		at += step
-		u, err := tr.Mark(at)
+		at = append(at, at[i]+step)
+		u, _, err := tr.Look(ends(100, at[1:]...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 10 && u.Drifted || i == 59 && !u.Drifted {
-			t.Errorf("epoch %d: %+v of %+v", u.Done, u.Total, tr.first)
+			t.Errorf("epoch %v: %+v of %+v", u.Done, u.Total, tr.first)
 		}
 	}
 }
 
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "train.log")
-	if err := os.WriteFile(path, []byte("start\nEpoch 1/5\nEpoch 1/5 again\nEpoch 2/5\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("start\nEpoch 1/5: 0.5\nEpoch 1/5: 0.5\nEpoch 2/5: 0.5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	write := func(text string) {
@@ -77,31 +87,36 @@ func TestLog(t *testing.T) {
 		}
 		f.Close()
 	}
-	seen, before := 0, -1
-	err := (Log{path, regexp.MustCompile(`Epoch (\d+)`), 5, time.Millisecond}).Read(t.Context(), func(n int) error {
-		before = n
-		write("Epoch 3/5\r\nEpo")
-		return nil
-	}, func(time.Duration) error {
-		switch seen++; seen {
+	log := func() Log { return Log{path, &mark.Reader{Units: 5}, time.Millisecond} }
+	var seen []float64
+	err := log().Read(t.Context(), func(marks []mark.Mark, old float64) error {
+		if old != 2 {
+			t.Errorf("%v done before", old)
+		}
+		if len(marks) == 0 {
+			write("Epoch 3/5: 0.5\r\nEpo")
+			return nil
+		}
+		seen = append(seen, marks[len(marks)-1].Number)
+		switch len(seen) {
 		case 1:
-			write("ch 4/5\rnothing\n")
+			write("ch 4/5: 0.5\rnothing\n")
 		case 2:
-			write("Epoch 5/5\n")
+			write("Epoch 5/5: 0.5\n")
 		case 3:
 			return io.EOF
 		}
 		return nil
 	})
-	if err != nil || before != 2 || seen != 3 {
-		t.Errorf("%d before, %d seen: %v", before, seen, err)
+	if err != nil || !slices.Equal(seen, []float64{3, 4, 5}) {
+		t.Errorf("%v seen: %v", seen, err)
 	}
-	cut := func(int) error { return os.Truncate(path, 3) }
-	if err := (Log{path, regexp.MustCompile("x"), 5, time.Millisecond}).Read(t.Context(), cut, nil); !errors.Is(err, ErrEnded) {
+	cut := func([]mark.Mark, float64) error { return os.Truncate(path, 3) }
+	if err := log().Read(t.Context(), cut); !errors.Is(err, ErrEnded) {
 		t.Errorf("a log that was cut: %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	if err := (Log{path, regexp.MustCompile("x"), 5, time.Millisecond}).Read(ctx, func(int) error { stop(); return nil }, nil); !errors.Is(err, context.Canceled) {
+	if err := log().Read(ctx, func([]mark.Mark, float64) error { stop(); return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -118,19 +133,16 @@ func newOnTheWay() *onTheWay {
 }
 
 // take follows one run, of which the ends of all epochs are known, in seconds.
-func (w *onTheWay) take(t *testing.T, ends []float64) {
+func (w *onTheWay) take(t *testing.T, at []float64) {
 	t.Helper()
 	w.n++
-	whole, next := ends[len(ends)-1], 0
-	tr := New(len(ends), 0)
-	for i, end := range ends {
-		if err := tr.add(end); err != nil {
-			t.Fatal(err)
-		}
-		if next == len(w.shares) || float64(i+1) < w.shares[next]*float64(len(ends)) {
+	whole, next := at[len(at)-1], 0
+	tr := Tracker{Job: estimate.Job{Epochs: len(at)}}
+	for i := range at {
+		if next == len(w.shares) || float64(i+1) < w.shares[next]*float64(len(at)) {
 			continue
 		}
-		u, err := tr.now()
+		u, _, err := tr.Look(ends(len(at), at[:i+1]...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,33 +215,19 @@ func TestRunsOnTheWay(t *testing.T) {
 	w.show(t)
 }
 
-// A run that goes on from a sample knows the sample's epochs from its first one.
+// A run that goes on from a sample knows the sample's epochs from its first ones.
 func TestResume(t *testing.T) {
-	tr := Resume(20, 5, []float64{1, 1, 1, 1, 1})
-	u, err := tr.Mark(3 * time.Second) // two of them set-up
-	if err != nil || u.Done != 6 || u.Total == nil || u.Total.Value != 17 || u.Left.Value != 14 {
-		t.Errorf("%+v, total %+v, left %+v, %v", u, u.Total, u.Left, err)
-	}
-}
-
-// Reports mark the epochs that are new in each, whenever they are printed; the
-// set-up and the teardown are none.
-func TestReports(t *testing.T) {
-	var r Reports
-	at := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
-	for _, tt := range []struct {
-		at   float64
-		laps []float64
-		want []time.Duration
-	}{
-		{5, []float64{5}, nil},
-		{6, []float64{5, 1}, []time.Duration{at(6)}},
-		{6.5, []float64{5, 1}, nil},
-		{9, []float64{5, 1, 2, 1}, []time.Duration{at(8), at(9)}},
-		{13, []float64{5, 1, 2, 1, 3, 1}, []time.Duration{at(12)}},
-	} {
-		if got := r.Ended(at(tt.at), tt.laps, 4); !slices.Equal(got, tt.want) {
-			t.Errorf("%v at %v: %v, want %v", tt.laps, tt.at, got, tt.want)
+	sample := ends(20, 1, 2, 3, 4, 5)
+	tr := Tracker{Job: estimate.Job{Epochs: 20}, From: 5, Others: [][]mark.Mark{sample}}
+	var u Update
+	for i := range 4 {
+		var err error
+		marks := []mark.Mark{{Number: 6, Of: 20, Seconds: 3}, {Number: 7, Of: 20, Seconds: 4}, {Number: 8, Of: 20, Seconds: 5}, {Number: 9, Of: 20, Seconds: 6}}
+		if u, _, err = tr.Look(marks[:i+1]); err != nil { // two of them set-up
+			t.Fatal(err)
 		}
+	}
+	if u.Done != 9 || u.Total == nil || u.Total.Value < 16.5 || u.Total.Value > 17.5 {
+		t.Errorf("%+v, total %+v, left %+v", u, u.Total, u.Left)
 	}
 }

@@ -16,7 +16,7 @@ func Picture(name string, updates []Update) (chart.Chart, error) {
 	known := chart.Series{Name: "estimate, 95 %"}
 	for _, u := range updates {
 		if u.Total != nil {
-			known.X, known.Y = append(known.X, float64(u.Done)), append(known.Y, u.Total.Value)
+			known.X, known.Y = append(known.X, u.Done), append(known.Y, u.Total.Value)
 			known.Low, known.High = append(known.Low, u.Total.Low), append(known.High, u.Total.High)
 		}
 	}
@@ -24,8 +24,8 @@ func Picture(name string, updates []Update) (chart.Chart, error) {
 		return nil, ErrNothingKnown
 	}
 	c.Series = append(c.Series, known)
-	if last := updates[len(updates)-1]; last.Done == last.Epochs {
-		c.Series = append(c.Series, chart.Series{Name: "last epoch ended", X: []float64{known.X[0], float64(last.Done)}, Y: []float64{last.Elapsed, last.Elapsed}})
+	if last := updates[len(updates)-1]; last.Done == float64(last.Epochs) {
+		c.Series = append(c.Series, chart.Series{Name: "last epoch ended", X: []float64{known.X[0], last.Done}, Y: []float64{last.Elapsed, last.Elapsed}})
 	}
 	return c, nil
 }

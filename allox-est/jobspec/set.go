@@ -18,7 +18,7 @@ func (s *Spec) Set(text string) error {
 	if !ok || strings.TrimSpace(path) == "" {
 		return fmt.Errorf("%w: %q, want NAME=VALUE", ErrInvalid, text)
 	}
-	if len(names) == 1 {
+	if len(names) == 1 && (s.takes(path) || !slices.Contains([]string{"unit", "time_writer", "parse", "stages"}, path)) {
 		if s.Params == nil {
 			s.Params = map[string]Scalar{}
 		}
@@ -42,6 +42,11 @@ func (s *Spec) Set(text string) error {
 		return fmt.Errorf("%w: a job file has no %s", ErrInvalid, path)
 	}
 	return fmt.Errorf("%w: %s: not a value of it", ErrInvalid, text)
+}
+
+// takes says that the command has a word for a parameter.
+func (s *Spec) takes(name string) bool {
+	return slices.ContainsFunc(s.Command, func(word string) bool { return strings.Contains(word, "{"+name+"}") })
 }
 
 // Run is how the runs of the job are made. It is no part of what is executed.

@@ -21,6 +21,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -67,6 +68,9 @@ type Spec struct {
 	// "last" or "longest".
 	Parse    string   `yaml:"parse" json:"parse,omitempty"`
 	Progress Progress `yaml:"progress" json:"progress"`
+	// Whole says that the job is made whole and not sampled: its command need not take
+	// a length, and Epochs may be 0 where its output tells them.
+	Whole bool `yaml:"-" json:"-"`
 }
 
 // Device says how much of a device the job uses.
@@ -115,17 +119,13 @@ func (m Machine) Elsewhere() bool { return m.SSH != "" || m.Slurm != "" }
 // ProgramName is the program to run on the machine.
 func (m Machine) ProgramName() string { return cmp.Or(m.Program, "allox-est") }
 
-// Progress reads epochs off the lines of a job that cannot be edited.
+// Progress says which lines of the job's output count its units, where the output
+// alone does not show it.
 type Progress struct {
-	// Pattern is a regular expression. Each line that matches it marks an
-	// epoch; if it has a group, only lines whose group differs from the
-	// line's before do.
 	Pattern string `yaml:"pattern" json:"pattern,omitempty"`
-	// At says what a mark means: the "end" of an epoch (the default) or its
-	// "start".
-	At string `yaml:"at" json:"at,omitempty"`
-	// Each is how many epochs, or steps, come from one mark to the next; 0 means 1.
-	Each int `yaml:"each" json:"each,omitempty"`
+	// At and Each stand in files of before; the lines themselves say both now.
+	At   string `yaml:"at,omitempty" json:"at,omitempty"`
+	Each int    `yaml:"each,omitempty" json:"each,omitempty"`
 }
 
 // Sample is how the job is sampled. Its zero value is one pair of 1 % and 2 %.
@@ -136,6 +136,7 @@ type Sample struct {
 	Budget    float64       `yaml:"budget"`     // share of the epochs; 0 means 3 %
 	Target    float64       `yaml:"target"`     // relative half-width, without contention, at which sampling stops; 0 means 5 %
 	Timeout   time.Duration `yaml:"timeout"`    // of one sample; 0 means none
+	Seed      uint64        `yaml:"seed"`       // of their order; 0 means 1
 }
 
 // Scalar is a parameter's text as written, whatever its YAML type.
@@ -206,13 +207,16 @@ func (s *Spec) Check() error {
 	if len(s.Command) == 0 || s.Command[0] == "" {
 		return invalid("command: empty")
 	}
-	if s.Epochs < 1 {
+	if s.Epochs < 1 && (s.Epochs < 0 || !s.Whole) {
 		return invalid("epochs: %d, want at least 1", s.Epochs)
 	}
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(filepath.Base(s.Command[0]), filepath.Ext(s.Command[0]))
 	}
-	if !slices.Contains([]string{"", Epoch, Step}, s.Unit) {
+	if s.Unit == Epoch {
+		s.Unit = "" // says nothing of epochs, as the hash does
+	}
+	if s.Unit != "" && s.Unit != Step {
 		return invalid("unit: %q, want %s or %s", s.Unit, Epoch, Step)
 	}
 	if err := cmp.Or(s.checkCommand(), s.checkDevices()); err != nil {
@@ -232,19 +236,8 @@ func (s *Spec) Check() error {
 	if _, err := s.Choice(); err != nil {
 		return err
 	}
-	if _, err := s.Marks(s.Epochs); err != nil {
+	if _, err := s.Reader(s.Epochs); err != nil {
 		return err
-	}
-	if !slices.Contains([]string{"", "start", "end"}, s.Progress.At) {
-		return invalid("progress: at: %q, want start or end", s.Progress.At)
-	}
-	for name, period := range s.Every {
-		if period%s.Lap() != 0 {
-			return invalid("every: %s: %d is no multiple of the %d from one mark to the next", name, period, s.Lap())
-		}
-	}
-	if s.Progress.Each < 0 || s.Lap() > s.Epochs {
-		return invalid("progress: each: %d of %d", s.Progress.Each, s.Epochs)
 	}
 	if err := s.Run.check(); err != nil {
 		return err
@@ -270,8 +263,11 @@ func (s *Spec) checkCommand() error {
 			return invalid("command: word %d: {hw} must stand alone, it becomes several words", i)
 		}
 	}
-	if !used["epochs"] && !used["steps"] {
+	switch takes := used["epochs"] || used["steps"]; {
+	case !takes && !s.Whole:
 		return invalid("command: no {epochs}: the job's length cannot be set")
+	case takes && s.Epochs == 0:
+		return invalid("epochs: 0, want at least 1 for {epochs}")
 	}
 	for name := range s.Params {
 		if !used[name] {
@@ -314,9 +310,6 @@ func (s *Spec) checkDevices() error {
 	return nil
 }
 
-// Lap is how many epochs, or steps, a lap holds.
-func (s *Spec) Lap() int { return max(1, s.Progress.Each) }
-
 func (s *Sample) check() error {
 	if len(s.Fractions) != 0 && len(s.Fractions) != 2 || len(s.MinEpochs) != 0 && len(s.MinEpochs) != 2 {
 		return fmt.Errorf("%w: sample: want two fractions and two min_epochs", ErrInvalid)
@@ -355,28 +348,16 @@ func (s *Spec) Choice() (timing.Choice, error) {
 	return 0, fmt.Errorf("%w: parse: %q, want extend, last or longest", ErrInvalid, s.Parse)
 }
 
-// EpochLine is what marks an epoch where nothing is said: a line such as "Epoch
-// 3/90", whichever epoch it begins or ends, or a bar of tqdm over all epochs.
-func EpochLine(epochs int) string {
-	return fmt.Sprintf(`(?i)\bepoch\b[^0-9]*(\d+)(?:[^0-9%%]|$)|\| *([1-9]\d*)/%d \[`, epochs)
-}
-
-// marked says that epochs are read off the output lines where no report tells them.
-func (s *Spec) marked() bool {
-	return s.Progress.Pattern != "" || s.Unit == "" && (s.TimeWriter == "" || s.TimeWriter == "optional")
-}
-
-// Marks returns the expression that marks epochs among the output lines of a run
-// of so many; nil if there is none.
-func (s *Spec) Marks(epochs int) (*regexp.Regexp, error) {
-	if !s.marked() {
-		return nil, nil
+// Reader returns what finds how far a run of so many units has come.
+func (s *Spec) Reader(epochs int) (r mark.Reader, err error) {
+	r.Units = float64(epochs)
+	if s.Progress.Pattern == "" {
+		return r, nil
 	}
-	re, err := regexp.Compile(cmp.Or(s.Progress.Pattern, EpochLine(epochs)))
-	if err != nil {
-		return nil, fmt.Errorf("%w: progress: %w", ErrInvalid, err)
+	if r.Pattern, err = regexp.Compile(s.Progress.Pattern); err != nil {
+		return r, fmt.Errorf("%w: progress: %w", ErrInvalid, err)
 	}
-	return re, nil
+	return r, nil
 }
 
 // Folders are those that a run has for itself.
@@ -392,10 +373,7 @@ func (s *Spec) KeepsCheckpoints() bool {
 
 // Environ is an environment, NAME=VALUE, with the job's own settings after it.
 func (s *Spec) Environ(env []string) []string {
-	env = slices.Clone(env)
-	if s.marked() {
-		env = append(env, "PYTHONUNBUFFERED=1") // lines must come when they are printed
-	}
+	env = append(slices.Clone(env), "PYTHONUNBUFFERED=1") // lines must come when they are printed
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		env = append(env, name+"="+string(s.Env[name]))
 	}
@@ -469,8 +447,8 @@ func (s *Spec) Hash(device string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Lengths returns the epochs of a short and of a long sample. They are equal
-// where the job itself is shorter than the long one, or is so described. The long one is
+// Lengths returns the epochs of a short and of a long sample. They keep within a
+// budget that is given, and are equal where the job itself is shorter than the long one, or is so described. The long one is
 // stretched to meet every named cost, up to a tenth of the job.
 func (s *Spec) Lengths() (short, long int) {
 	fractions, least := s.Sample.Fractions, s.Sample.MinEpochs
@@ -483,17 +461,19 @@ func (s *Spec) Lengths() (short, long int) {
 			least = []int{20, 50}
 		}
 	}
-	lap, fewest := s.Lap(), []int{1, 1}
-	if lap > 1 && len(s.Sample.MinEpochs) == 0 {
-		fewest = []int{2, 5} // laps
+	if each := s.Progress.Each; each > 1 && len(s.Sample.MinEpochs) == 0 {
+		least = []int{2 * each, 5 * each}
 	}
 	length := func(i int) int {
-		n := max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9))
-		return min(s.Epochs/lap, max(fewest[i], (n+lap-1)/lap)) * lap
+		return min(s.Epochs, max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9)))
 	}
 	short, long = length(0), length(1)
+	if most := int(s.Sample.Budget*float64(s.Epochs) + 1e-9); most > 2 && most < short+long && len(s.Sample.MinEpochs) == 0 {
+		short = max(1, most*2/7)
+		long = most - short
+	}
 	for _, period := range s.Every {
-		if reach := period + lap; reach <= s.Epochs/mostStretch {
+		if reach := period + 1; reach <= s.Epochs/mostStretch {
 			long = max(long, reach)
 		}
 	}

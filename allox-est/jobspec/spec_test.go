@@ -91,7 +91,6 @@ func TestParseErrors(t *testing.T) {
 		"time writer":        "command: [a, '{epochs}']\nepochs: 1\ntime_writer: maybe",
 		"choice":             "command: [a, '{epochs}']\nepochs: 1\nparse: first",
 		"pattern":            "command: [a, '{epochs}']\nepochs: 1\nprogress: {pattern: '('}",
-		"at":                 "command: [a, '{epochs}']\nepochs: 1\nprogress: {pattern: x, at: middle}",
 		"fractions":          "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2, 0.1]}",
 		"one fraction":       "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2]}",
 		"min epochs":         "command: [a, '{epochs}']\nepochs: 1\nsample: {min_epochs: [5, 4]}",
@@ -104,8 +103,6 @@ func TestParseErrors(t *testing.T) {
 		"negative memory":    "command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: -4}",
 		"much memory":        "command: [a, '{epochs}']\nepochs: 1\nlimits: {memory: 9999999T}",
 		"processors":         "command: [a, '{epochs}']\nepochs: 1\nlimits: {cpus: -1}",
-		"each":               "command: [a, '{epochs}']\nepochs: 9\nprogress: {pattern: x, each: 10}",
-		"every other":        "command: [a, '{epochs}']\nepochs: 90\nprogress: {pattern: x, each: 10}\nevery: {evaluate: 15}",
 		"repeats":            "command: [a, '{epochs}']\nepochs: 1\nsample: {repeats: -1}",
 	} {
 		if _, err := Parse(strings.NewReader(text)); !errors.Is(err, ErrInvalid) {
@@ -167,8 +164,8 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// Steps are sampled twenty and fifty at a time at least; laps of several are
-// whole, two and five of them.
+// Steps are sampled twenty and fifty at a time at least; where a file of before says
+// how many come from mark to mark, two and five times those.
 func TestStepLengths(t *testing.T) {
 	for _, tt := range []struct {
 		spec        Spec
@@ -178,9 +175,9 @@ func TestStepLengths(t *testing.T) {
 		{Spec{Epochs: 100, Unit: Step}, 20, 50},
 		{Spec{Epochs: 30000, Unit: Step}, 300, 600},
 		{Spec{Epochs: 30000, Unit: Step, Progress: Progress{Each: 250}}, 500, 1250},
-		{Spec{Epochs: 30000, Unit: Step, Progress: Progress{Each: 7}}, 301, 602},
-		{Spec{Epochs: 30000, Unit: Step, Progress: Progress{Each: 50}, Every: map[string]int{"evaluate": 2000}}, 300, 2050},
-		{Spec{Epochs: 320, Unit: Step, Progress: Progress{Each: 100}}, 200, 300},
+		{Spec{Epochs: 30000, Unit: Step, Progress: Progress{Each: 7}}, 300, 600},
+		{Spec{Epochs: 30000, Unit: Step, Progress: Progress{Each: 50}, Every: map[string]int{"evaluate": 2000}}, 300, 2001},
+		{Spec{Epochs: 320, Unit: Step, Progress: Progress{Each: 100}}, 200, 320},
 	} {
 		if short, long := tt.spec.Lengths(); short != tt.short || long != tt.long {
 			t.Errorf("%+v: %d and %d, want %d and %d", tt.spec, short, long, tt.short, tt.long)

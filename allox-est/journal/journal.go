@@ -38,7 +38,9 @@ type Run struct {
 	GPUs   int               `json:"gpus,omitempty"`
 	Params map[string]string `json:"params,omitempty"`
 	Epochs int               `json:"epochs"`
-	Start  time.Time         `json:"start"`
+	// Asked is how many the job was to do where it ended by itself after Epochs.
+	Asked int       `json:"asked_epochs,omitempty"`
+	Start time.Time `json:"start"`
 
 	Identity
 

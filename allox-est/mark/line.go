@@ -1,6 +1,7 @@
 package mark
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -31,7 +32,7 @@ const (
 )
 
 // slots finds the numbers of a line that may count, and whether it tells a
-// measured value: a decimal number beside them.
+// measured value: a decimal number beside them, or a time after.
 func slots(line string) (found []slot, value bool) {
 	if len(line) > lineBytes {
 		line = line[:lineBytes]
@@ -48,6 +49,7 @@ func slots(line string) (found []slot, value bool) {
 		end = at[1]
 		words.add("0")
 		if at[2] >= 0 {
+			value = value || len(found) > 0 // a bar's time, not the line's
 			continue
 		}
 		s := slot{decimal: at[4] >= 0 || at[6] >= 0}
@@ -127,3 +129,32 @@ func follows(rest string) string {
 	}
 	return rest
 }
+
+// Splitter cuts what a program prints into lines, and what a bar draws into
+// drawings. Its zero value is ready.
+type Splitter struct{ rest []byte }
+
+// Split yields the lines that b completes. Of a longer one than a few KiB the
+// beginning counts.
+func (s *Splitter) Split(b []byte, line func(string)) {
+	for len(b) > 0 {
+		i := bytes.IndexAny(b, "\r\n\b")
+		part := b
+		if i >= 0 {
+			part = b[:i]
+		}
+		if room := lineBytes - len(s.rest); room > 0 {
+			s.rest = append(s.rest, part[:min(room, len(part))]...)
+		}
+		if i < 0 {
+			return
+		}
+		if len(s.rest) > 0 {
+			line(string(s.rest))
+		}
+		s.rest, b = s.rest[:0], b[i+1:]
+	}
+}
+
+// Rest yields what was begun last and not completed.
+func (s *Splitter) Rest(line func(string)) { s.Split([]byte("\n"), line) }

@@ -18,6 +18,8 @@ type Reader struct {
 	// Pattern, where it is not nil, picks the lines that count and, by its groups,
 	// their number; lines without one are counted.
 	Pattern *regexp.Regexp
+	// From is the unit after which the run goes on, for reports.
+	From float64
 
 	loops   []*loop // in the order in which they were first seen
 	by      map[string]*loop
@@ -39,7 +41,7 @@ const mostLoops = 256
 var stageLine = regexp.MustCompile(`<TIME_WRITTER_STAGE>(.*?)</TIME_WRITTER_STAGE>`)
 
 // Line takes in a line, or one drawing of a bar, that came at a time since the
-// start of the run, in seconds.
+// start of the run, in seconds; a negative one is not known, and makes no mark.
 func (r *Reader) Line(line string, at float64) {
 	if strings.TrimSpace(line) == "" {
 		return
@@ -100,8 +102,8 @@ func (r *Reader) match(line string, at float64) {
 func (r *Reader) Report(laps []float64, at float64) {
 	var marks []Mark
 	for k, seconds := range slices.Backward(laps) {
-		if r.Units == 0 || float64(k) <= r.Units {
-			marks = append(marks, Mark{Number: float64(k), Of: r.Units, Seconds: max(0, at)})
+		if n := r.From + float64(k); r.Units == 0 || n <= r.Units {
+			marks = append(marks, Mark{Number: n, Of: r.Units, Seconds: at})
 		}
 		at -= seconds
 	}
@@ -131,14 +133,15 @@ func (r *Reader) Length() float64 {
 // Marks are the units done so far. They grow, and hold parts of units where whole
 // ones are few and the run counts inside of them too.
 func (r *Reader) Marks() []Mark {
-	if len(r.reports) > 1 {
-		return r.staged(r.reports)
+	if len(r.reports) > 1 && r.Pattern == nil {
+		known := slices.IndexFunc(r.reports, func(m Mark) bool { return m.Seconds >= 0 })
+		return r.staged(slices.Clone(r.reports[max(0, known):]))
 	}
 	var marks []Mark
 	units := r.Length()
 	for _, p := range r.done(units) {
 		n := len(marks)
-		if p.number < 0 || p.number > units || n > 0 && p.number <= marks[n-1].Number {
+		if p.at < 0 || p.number < 0 || p.number > units || n > 0 && p.number <= marks[n-1].Number {
 			continue
 		}
 		if n > 0 && p.at <= marks[n-1].Seconds {
@@ -351,9 +354,50 @@ func (r *Reader) aside(units float64) []point {
 	return nil
 }
 
-// Why says what stood in the way where there are no marks; empty where there are.
+// Reached is the unit done last, also where it is not known when; 0 if none is.
+func (r *Reader) Reached() float64 {
+	if n := len(r.reports); n > 0 && r.Pattern == nil {
+		return r.reports[n-1].Number
+	}
+	points := r.done(r.Length())
+	if len(points) == 0 {
+		return 0
+	}
+	return max(0, min(points[len(points)-1].number, r.Length()))
+}
+
+// Full says that the last unit has been named: it is done, or has begun.
+func (r *Reader) Full() bool {
+	units := r.Length()
+	if units == 0 || r.Reached() >= units {
+		return units > 0
+	}
+	o := r.outer()
+	return o != nil && len(r.reports) == 0 && o.last().number >= units
+}
+
+// Stopped returns after how many units a run that has ended did so by itself; false
+// where it did all, or does not tell.
+func (r *Reader) Stopped() (units float64, early bool) {
+	marks := r.Marks()
+	n := len(marks)
+	if n < 2 || r.end == 0 {
+		return 0, false
+	}
+	last, step := marks[n-1], marks[n-1].Number-marks[n-2].Number
+	if o := r.outer(); o != nil && len(r.reports) < 2 {
+		step = max(step, o.step)
+	}
+	return last.Number, last.Number+max(step, 1) < last.Of
+}
+
+// Why says what stood in the way where there are no marks, or all came at once;
+// empty where there are.
 func (r *Reader) Why() string {
-	if len(r.Marks()) > 0 {
+	if marks := r.Marks(); len(marks) > 0 {
+		if o := r.outer(); len(marks) == 1 && o != nil && o.grew > 0 {
+			return fmt.Sprintf("all %d marks came at once: the job buffers its output", o.grew+1)
+		}
 		return ""
 	}
 	for _, l := range r.loops {

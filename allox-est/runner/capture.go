@@ -1,30 +1,30 @@
 package runner
 
 import (
-	"bytes"
 	"os"
-	"regexp"
 	"sync"
 	"time"
 
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/timing"
 )
 
-const (
-	tailBytes = 8 << 10 // kept of each stream
-	lineBytes = 4 << 10 // of a line that is matched
-)
+const tailBytes = 8 << 10 // kept of each stream
 
 // capture reads what a job prints while it runs: it parses all and keeps the
 // tails.
 type capture struct {
 	stdout, stderr stream
-	marks          marks
+
+	mu     sync.Mutex // both streams mark
+	reader mark.Reader
+	seen   func([]mark.Mark)
+	news   bool // since seen was called
 }
 
 func newCapture(c Command) (*capture, error) {
-	out := &capture{marks: marks{pattern: c.Marks, seen: c.Marked, reported: c.Reported}}
+	out := &capture{reader: c.Reader, seen: c.Marked}
 	var copied sync.Mutex
 	for _, s := range []*stream{&out.stdout, &out.stderr} {
 		var err error
@@ -50,7 +50,7 @@ func (c *capture) follow(start time.Time) {
 	for _, s := range []*stream{&c.stdout, &c.stderr} {
 		s.w.Close()
 		s.w = nil
-		crash.Go(func() { s.follow(start, &c.marks) })
+		crash.Go(func() { c.read(s, start) })
 	}
 }
 
@@ -62,6 +62,16 @@ func (c *capture) wait(grace time.Duration) {
 		_ = s.r.SetReadDeadline(deadline)
 		<-s.done
 	}
+}
+
+// tell passes the marks on where there may be more than before.
+func (c *capture) tell() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.news && c.seen != nil {
+		c.seen(c.reader.Marks())
+	}
+	c.news = false
 }
 
 func (c *capture) close() {
@@ -83,11 +93,11 @@ type stream struct {
 	at     time.Duration // when the report that counts was complete
 	tail   tail
 	bytes  int64
-	line   []byte
+	lines  mark.Splitter
 	copy   func([]byte) // nil where nobody wants the output
 }
 
-func (s *stream) follow(start time.Time, m *marks) {
+func (c *capture) read(s *stream, start time.Time) {
 	defer close(s.done)
 	buf := make([]byte, 64<<10)
 	complete := 0
@@ -101,83 +111,50 @@ func (s *stream) follow(start time.Time, m *marks) {
 		}
 		_, _ = s.parser.Write(buf[:n])
 		s.costs.write(buf[:n])
-		if k := s.parser.Completed(); k > complete {
+		k := s.parser.Completed()
+		if k > complete {
 			complete, s.at = k, now
-			m.report(now, &s.parser)
+			c.report(s, now)
 		}
-		if m.pattern != nil {
-			s.lines(buf[:n], now, m)
-		}
+		c.lines(s, buf[:n], now, err != nil)
 		if err != nil {
 			return
 		}
 	}
 }
 
-// lines cuts the output at newlines and carriage returns.
-func (s *stream) lines(b []byte, now time.Duration, m *marks) {
-	for len(b) > 0 {
-		i := bytes.IndexAny(b, "\r\n")
-		part := b
-		if i >= 0 {
-			part = b[:i]
-		}
-		if room := lineBytes - len(s.line); room > 0 {
-			s.line = append(s.line, part[:min(room, len(part))]...)
-		}
-		if i < 0 {
-			return
-		}
-		m.match(s.line, now)
-		s.line = s.line[:0]
-		b = b[i+1:]
+// lines takes in the lines that were completed.
+func (c *capture) lines(s *stream, b []byte, now time.Duration, end bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	take := func(line string) {
+		c.news = true
+		c.reader.Line(line, now.Seconds())
+	}
+	s.lines.Split(b, take)
+	if end {
+		s.lines.Rest(take)
 	}
 }
 
-// marks collects when lines that mark an epoch came.
-type marks struct {
-	pattern *regexp.Regexp
-	seen    func(at time.Duration, group string)
-
-	reported func(at time.Duration, laps []float64)
-
-	mu   sync.Mutex // both streams mark
-	last string
-	at   []time.Duration
-}
-
-func (m *marks) match(line []byte, now time.Duration) {
-	if len(line) == 0 {
-		return
-	}
-	found := m.pattern.FindSubmatch(line)
-	if found == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(found) > 1 {
-		group := string(bytes.Join(found[1:], nil)) // of alternatives one is there
-		if len(m.at) > 0 && group == m.last {
-			return
-		}
-		m.last = group
-	}
-	m.at = append(m.at, now)
-	if m.seen != nil {
-		m.seen(now, m.last)
+// mark writes down what the job told of its way.
+func (c *capture) mark(r *Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reader.End(r.Wall.Seconds())
+	r.Marks, r.Unmarked = c.reader.Marks(), c.reader.Why()
+	if units, early := c.reader.Stopped(); early {
+		r.Stopped = units
 	}
 }
 
-// report tells of a complete report.
-func (m *marks) report(now time.Duration, p *timing.Parser) {
-	if m.reported == nil {
-		return
-	}
-	if out, err := p.Output(); err == nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.reported(now, out.Laps())
+// report takes in a complete report.
+func (c *capture) report(s *stream, now time.Duration) {
+	if out, err := s.parser.Output(); err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.news = true
+		c.reader.Report(out.Laps(), now.Seconds())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -23,16 +24,18 @@ type Result struct {
 	PeakBytes int64 // most memory the tree was seen to hold at once
 	// Trace is CPU and Wait over the run, ending with their sums.
 	Trace      []Point
-	Err        error      // *ExitError or ErrTimeout; nil if the job succeeded
-	LeftBehind int        // processes that outlived the first one and were killed
-	Cgroup     bool       // a cgroup held the run
-	Weighted   bool       // Command.Weight took effect
-	GPU        Evidence   // of a GPU, where Command.GPU asked
-	GPUWatched bool       // nvidia-smi listed the machine's GPUs
-	GPUBytes   int64      // memory of GPUs that was taken since the run began, as far as it was seen
-	GPUTrace   []GPUPoint // of those GPUs
-	Marks      []time.Duration
-	Bytes      int64 // printed on both streams
+	Err        error       // *ExitError or ErrTimeout; nil if the job succeeded
+	LeftBehind int         // processes that outlived the first one and were killed
+	Cgroup     bool        // a cgroup held the run
+	Weighted   bool        // Command.Weight took effect
+	GPU        Evidence    // of a GPU, where Command.GPU asked
+	GPUWatched bool        // nvidia-smi listed the machine's GPUs
+	GPUBytes   int64       // memory of GPUs that was taken since the run began, as far as it was seen
+	GPUTrace   []GPUPoint  // of those GPUs
+	Marks      []mark.Mark // units done
+	Stopped    float64     // units after which the job ended by itself; 0 if it did all, or does not tell
+	Unmarked   string      // why there are no marks
+	Bytes      int64       // printed on both streams
 
 	out  *capture
 	step int // readings taken for one kept, a power of two
@@ -86,7 +89,7 @@ func (r *Result) finish(state *os.ProcessState, group *cgroup) {
 	if cpu, ok := group.cpu(); ok {
 		r.CPU = max(r.CPU, cpu)
 	}
-	r.Marks = r.out.marks.at
+	r.out.mark(r)
 	r.Bytes = r.out.stdout.bytes + r.out.stderr.bytes
 	r.Trace = append(r.Trace, Point{r.Wall, r.CPU, r.Wait})
 }

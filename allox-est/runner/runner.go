@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/timing"
 )
@@ -109,14 +110,11 @@ type Command struct {
 	Timeout time.Duration
 	// Choice says which of several time-writer reports counts.
 	Choice timing.Choice
-	// Marks, if not nil, marks epochs among the lines of the output.
-	Marks *regexp.Regexp
-	// Marked, if not nil, is called for each mark as it comes, and of what the
-	// pattern's group holds; one at a time.
-	Marked func(at time.Duration, group string)
-	// Reported, if not nil, is called with the laps of each time-writer report as it is
-	// complete; not while Marked is.
-	Reported func(at time.Duration, laps []float64)
+	// Reader finds how far the job has come; it says how many units the run has, and
+	// where they have one, by what pattern its lines count.
+	Reader mark.Reader
+	// Marked, if not nil, is called with the marks so far when there are more.
+	Marked func([]mark.Mark)
 	// Output, if not nil, gets what the job prints on both its streams.
 	Output io.Writer
 	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves
@@ -229,6 +227,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	res.Wall = time.Since(start)
 	r.cleanUp(res, job)
 	out.wait(r.settings.Grace)
+	out.tell()
 	res.finish(state, group)
 	if c.MemoryBytes > 0 && group.killedForMemory() {
 		res.Err = fmt.Errorf("%w of %d MiB", ErrMemory, c.MemoryBytes>>20)
@@ -301,6 +300,7 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay
 			if c.Seen != nil {
 				c.Seen(at, u.Processor)
 			}
+			res.out.tell()
 			if c.GPU {
 				gpu.look(at, job.family.processes.Tree(heads...))
 			}

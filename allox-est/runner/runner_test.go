@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -282,20 +283,22 @@ func TestStaleCgroups(t *testing.T) {
 
 func TestRunMarks(t *testing.T) {
 	r := New(Settings{})
+	told := 0
 	c, _ := job(t, "epochs")
-	c.Marks = regexp.MustCompile(`^Epoch (\d+)`)
+	c.Reader.Units = 3
+	c.Marked = func(m []mark.Mark) { told = len(m) }
 	res, err := r.Run(t.Context(), c)
-	if err != nil || res.Err != nil || len(res.Marks) != 3 {
-		t.Fatalf("%v, marks %v", err, res)
+	if err != nil || res.Err != nil || len(res.Marks) != 3 || told != 3 || res.Stopped != 0 {
+		t.Fatalf("%v, marks %v, %d told", err, res, told)
 	}
 	c, _ = job(t, "one endless line")
-	c.Marks = regexp.MustCompile("^x+$")
+	c.Reader = mark.Reader{Units: 1, Pattern: regexp.MustCompile("^x+$")}
 	if res, err := r.Run(t.Context(), c); err != nil || len(res.Marks) != 1 { // its first KiBs match
 		t.Fatalf("an endless line: %v, marks %v", err, res)
 	}
 	c, _ = job(t, "epochs")
-	c.Marks = regexp.MustCompile(`^Epoch`)
-	if res, err = r.Run(t.Context(), c); err != nil || len(res.Marks) != 6 {
+	c.Reader = mark.Reader{Units: 6, Pattern: regexp.MustCompile(`^Epoch`)}
+	if res, err = r.Run(t.Context(), c); err != nil || len(res.Marks) == 0 || res.Marks[len(res.Marks)-1].Number != 6 {
 		t.Fatalf("without a group: %v, marks %v", err, res.Marks)
 	}
 }

@@ -103,6 +103,18 @@ func (p Plan) length(device, n int) int {
 	return long
 }
 
+// Cost is how many epochs the next samples take that are sure to be made: a pair on
+// each device that has none.
+func (p Plan) Cost(j *journal.Journal) (epochs int) {
+	short, long := p.Spec.Lengths()
+	for _, device := range p.Devices {
+		if len(j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)) == 0 {
+			epochs += short + long
+		}
+	}
+	return epochs
+}
+
 // draw returns random bits for a device's n-th choice, the same whenever it is
 // asked.
 func (p Plan) draw(device, n int) uint64 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/allox-est/runner"
 	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/timing"
@@ -59,54 +60,56 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 	recordGPU(run, res.GPUTrace)
 }
 
-// recordLaps takes the laps from the marks or from the time-writer report.
+// recordLaps takes the marks and laps from the time-writer report or from the lines.
 func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) error {
-	if pattern := spec.Progress.Pattern; pattern != "" {
-		if lap := spec.Lap(); lap > 1 {
-			run.PerLap = lap
-		}
-		if want := run.Epochs / spec.Lap(); len(res.Marks) != want {
-			return fmt.Errorf("%d lines match '%s', want one for each of %d", len(res.Marks), pattern, want)
-		}
-		recordMarks(run, spec, res, warn)
+	if spec.TimeWriter == "none" && spec.Progress.Pattern == "" {
 		return nil
 	}
-	if spec.TimeWriter == "none" {
-		return nil
+	if spec.TimeWriter == "none" || spec.Progress.Pattern != "" {
+		return recordMarks(run, spec, res, warn)
 	}
 	out, at, err := res.Output()
 	switch {
 	case err == nil:
 	case spec.TimeWriter == "required" || !errors.Is(err, timing.ErrNoTag):
 		return fmt.Errorf("time-writer report: %w", err)
-	case len(res.Marks) == run.Epochs:
-		recordMarks(run, spec, res, warn)
-		return nil
 	default:
-		warn("no time-writer report, and %d lines that name an epoch: only whole runs count", len(res.Marks))
-		return nil
+		return recordMarks(run, spec, res, warn)
 	}
 	for _, w := range out.Warnings {
 		warn("%v", w)
 	}
-	if out.Len() != run.Epochs+2 {
+	laps := out.Laps()
+	if len(laps) < 3 || len(laps) > run.Epochs+2 || spec.TimeWriter == "required" && len(laps) != run.Epochs+2 {
+		why := fmt.Errorf("time-writer report of %d laps for %d %ss, want %d", len(laps), run.Epochs, cmp.Or(spec.Unit, jobspec.Epoch), run.Epochs+2)
 		if spec.TimeWriter == "required" {
-			return fmt.Errorf("time-writer report of %d laps for %d epochs, want %d", out.Len(), run.Epochs, run.Epochs+2)
+			return why
 		}
-		warn("time-writer report of %d laps for %d epochs, want %d: left out", out.Len(), run.Epochs, run.Epochs+2)
+		warn("%v: left out", why)
 		return nil
 	}
 	total := out.Total()
 	if total > 1.02*run.Wall+0.05 {
 		return fmt.Errorf("time-writer report of %.3f s in a run of %.3f s", total, run.Wall)
 	}
-	run.Laps = out.Laps()
+	run.Laps = laps
 	recordCosts(run, res.Costs(), warn)
 	// On a busy machine the report may be read after the run has ended.
 	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
 	run.After = max(0, run.Wall-run.Before-total)
+	stopped(run, float64(len(laps)-2), warn)
+	run.Marks = run.Timeline()
 	recordTrace(run, res)
 	return nil
+}
+
+// stopped notes that a job ended by itself before all its units: what it did is a
+// run of that many.
+func stopped(run *journal.Run, units float64, warn func(string, ...any)) {
+	if n := int(units); n < run.Epochs {
+		warn("ended at %d of %d by itself", n, run.Epochs)
+		run.Asked, run.Epochs = run.Epochs, max(1, n)
+	}
 }
 
 // recordCosts takes the costs by name: a JSON list of [name, lap, seconds].
@@ -146,26 +149,36 @@ func parseCosts(text []byte, laps []float64) ([]journal.Cost, error) {
 	return costs, nil
 }
 
-// recordMarks takes the lines that mark epochs. Whether they mark beginnings
-// or ends, the k marks of k epochs bound k-1 of them; the other is in the
-// first or the last lap.
-func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) {
-	if spec.Progress.At != "start" {
-		run.FirstEpoch = 2
+// recordMarks takes the marks of the lines.
+func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) error {
+	marks := res.Marks
+	n := len(marks)
+	switch {
+	case n == 0 && spec.Progress.Pattern != "":
+		return fmt.Errorf("no line matches '%s'", spec.Progress.Pattern)
+	case n == 0:
+		warn("no time-writer report, and %s (--pattern names the lines that count): only whole runs count", res.Unmarked)
+		return nil
+	case res.Unmarked != "" || n > 1 && marks[n-1].Seconds-marks[0].Seconds < run.Wall/1000:
+		warn("%s; only whole runs count", cmp.Or(res.Unmarked, fmt.Sprintf("all %d marks came at once: the job buffers its output", n)))
+		return nil
 	}
-	var last time.Duration
-	for _, at := range res.Marks {
-		at = min(at, res.Wall) // it may be read after the run's end
-		run.Laps = append(run.Laps, (at - last).Seconds())
-		last = at
+	if run.Epochs == 0 {
+		run.Epochs = int(marks[0].Of)
 	}
-	run.Laps = append(run.Laps, max(0, run.Wall-last.Seconds()))
-	if span := last - min(res.Marks[0], res.Wall); run.Epochs > 1 && span < res.Wall/1000 {
-		warn("all marks came within %v: the job buffers its output; only whole runs count", span)
-		run.Laps = nil
-		return
+	if res.Stopped > 0 {
+		stopped(run, res.Stopped, warn)
+	}
+	for i := range marks {
+		marks[i].Of = float64(run.Epochs)
+	}
+	run.Marks, run.Laps = marks, mark.Laps(marks, run.Wall)
+	if n > 1 {
+		step := max(1, marks[1].Number-marks[0].Number)
+		run.PerLap, run.FirstEpoch = int(step), 1+int(marks[0].Number/step)
 	}
 	recordTrace(run, res)
+	return nil
 }
 
 // recordTrace cuts the trace of processor time and wait at the laps.

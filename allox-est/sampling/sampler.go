@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/allox-est/runner"
 	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/timing"
@@ -58,6 +60,10 @@ type Sampler struct {
 	// Checkpoints is a folder for the checkpoint of the longest sample, of a job
 	// that keeps them.
 	Checkpoints string
+	// Watch, if not nil, is called with the marks of a run as they come, and Output
+	// gets what it prints.
+	Watch  func([]mark.Mark)
+	Output io.Writer
 	// Progress, if not nil, is called for every run that begins and ends.
 	Progress func(Event)
 }
@@ -83,6 +89,11 @@ func (s *Sampler) Sample(ctx context.Context, devices []string) error {
 			return err
 		}
 	}
+}
+
+// Cost is how many epochs the first samples take; see Plan.
+func (s *Sampler) Cost(devices []string) int {
+	return Plan{s.Spec, devices, s.Seed, nil}.Cost(s.Journal)
 }
 
 // Lengths makes samples of the given epochs, as far as the journal lacks them.
@@ -159,11 +170,30 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := s.execute(ctx, step, checkpoint)
+	run, err := s.execute(ctx, step, Origin{Checkpoint: checkpoint})
 	if err != nil || run.Failed() {
 		return run, errors.Join(err, s.discard(checkpoint))
 	}
 	return run, s.keep(run, checkpoint)
+}
+
+// Origin is where a whole run begins.
+type Origin struct {
+	Checkpoint string // folder of the job's checkpoints; empty where it keeps none
+	Done       int    // units done by them
+}
+
+// Keep makes the whole run that the user wants, and returns it. It is in the journal
+// too, unless it went on from a sample or nothing tells of how many units it was.
+func (s *Sampler) Keep(ctx context.Context, device string, from Origin) (*journal.Run, error) {
+	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs}, from)
+	if err != nil || from.Done > 0 || run.Epochs == 0 {
+		return run, err
+	}
+	if err := s.Journal.Append(*run); err != nil {
+		return run, fmt.Errorf("journal: %w", err)
+	}
+	return run, nil
 }
 
 // Once makes a run and returns it, in the journal or not; what it leaves behind is
@@ -173,12 +203,12 @@ func (s *Sampler) Once(ctx context.Context, step Step) (*journal.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := s.execute(ctx, step, checkpoint)
+	run, err := s.execute(ctx, step, Origin{Checkpoint: checkpoint})
 	return run, errors.Join(err, s.discard(checkpoint))
 }
 
-func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*journal.Run, error) {
-	command, err := s.command(step, checkpoint)
+func (s *Sampler) execute(ctx context.Context, step Step, from Origin) (*journal.Run, error) {
+	command, err := s.command(step, from)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +224,10 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 	if err != nil {
 		return nil, err
 	}
-	if output != nil {
+	switch {
+	case output != nil && s.Output != nil:
+		command.Output = io.MultiWriter(output, s.Output)
+	case output != nil:
 		command.Output = output
 	}
 	result, err := s.Runner.Run(ctx, command)
@@ -258,8 +291,8 @@ func (s *Sampler) remember(run *journal.Run) {
 	}
 }
 
-func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) {
-	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: checkpoint})
+func (s *Sampler) command(step Step, from Origin) (runner.Command, error) {
+	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: from.Checkpoint})
 	if err != nil {
 		return runner.Command{}, err
 	}
@@ -267,17 +300,18 @@ func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) 
 	if err != nil {
 		return runner.Command{}, err
 	}
-	marks, err := s.Spec.Marks(step.Epochs)
+	reader, err := s.Spec.Reader(step.Epochs)
 	if err != nil {
 		return runner.Command{}, err
 	}
+	reader.From = float64(from.Done)
 	timeout := time.Duration(0)
 	if step.Kind == journal.Sample {
 		timeout = s.Spec.Sample.Timeout
 	}
 	return runner.Command{
 		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout,
-		Choice: choice, Marks: marks, Weight: s.Spec.Run.CPUWeight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
+		Choice: choice, Reader: reader, Marked: s.Watch, Output: s.Output, Weight: s.Spec.Run.CPUWeight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
 	}, nil
 }
 

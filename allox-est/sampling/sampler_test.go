@@ -105,16 +105,14 @@ func TestSampleOutcomes(t *testing.T) {
 		return "echo '<TIME_WRITTER_OUTPUT>[" + laps + "]</TIME_WRITTER_OUTPUT>'; sleep 0.02; "
 	}
 	required := func(s *jobspec.Spec) { s.TimeWriter = "required" }
-	lines := func(at string) func(*jobspec.Spec) {
-		return func(s *jobspec.Spec) { s.Progress = jobspec.Progress{Pattern: `^epoch (\d+)`, At: at} }
-	}
+	lines := func(s *jobspec.Spec) { s.Progress = jobspec.Progress{Pattern: `^epoch (\d+)`} }
 	const mark = `i=0; while [ $i -lt $1 ]; do i=$((i+1)); sleep 0.01; echo "epoch $i"; done; sleep 0.01`
 	tests := []struct {
 		name, script string
 		change       func(*jobspec.Spec)
 		err, warning string
 		laps         int // of the run of 5 epochs
-		first        int
+		first        float64
 	}{
 		{name: "silent", script: "sleep 0.01", warning: "no time-writer report"},
 		{name: "silent, required", script: "exit 0", change: required, err: "time-writer report: no time-writer report"},
@@ -126,13 +124,15 @@ func TestSampleOutcomes(t *testing.T) {
 		{name: "torn", script: "echo '<TIME_WRITTER_OUTPUT>[1.0, 2.'", err: "torn time-writer report"},
 		{name: "none wanted", script: tag("nan"), change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
 		{name: "leaves a child", script: "sleep 60 & " + tellLaps, warning: "1 processes outlived the job", laps: 7},
-		{name: "marks", script: mark, change: lines(""), laps: 6, first: 2},
-		{name: "marks at the start", script: mark, change: lines("start"), laps: 6},
-		{name: "marks missing", script: "echo epoch 1", change: lines("start"), err: `1 lines match '^epoch (\d+)', want one for each of`},
-		{name: "lines of themselves", script: mark, laps: 6, first: 2},
-		{name: "bars of tqdm", script: strings.ReplaceAll(mark, `echo "epoch $i"`, `printf '\r%d%%|# | %d/%d [00:01<00:02]' $((100*i/$1)) $i $1; printf '\r | 7/9 ['`) + "; echo", laps: 6, first: 2},
-		{name: "too many lines", script: mark + "; echo 'the best was epoch 1'", warning: "lines that name an epoch: only whole runs count"},
-		{name: "marks all at once", script: `sleep 0.3; i=0; o=; while [ $i -lt $1 ]; do i=$((i+1)); o="${o}epoch $i\n"; done; printf "$o"`, change: lines("start"), warning: "the job buffers its output"},
+		{name: "marks", script: mark, change: lines, laps: 6, first: 1},
+		{name: "marks missing", script: "echo lap 1", change: lines, err: `no line matches '^epoch (\d+)'`},
+		{name: "ends by itself", script: strings.ReplaceAll(mark, "-lt $1", "-lt 3"), change: func(s *jobspec.Spec) { s.Sample.MinEpochs = []int{3, 9} }, warning: "", laps: 4, first: 1},
+		{name: "ends by itself, by report", script: tag("0.001, 0.002, 0.002, 0.001"), laps: 4},
+		{name: "lines of themselves", script: mark, laps: 6, first: 0},
+		{name: "bars of tqdm", script: strings.ReplaceAll(mark, `echo "epoch $i"`, `printf '\r%d%%|# | %d/%d [00:01<00:02]' $((100*i/$1)) $i $1; printf '\r | 7/9 ['`) + "; echo", laps: 6, first: 1},
+		{name: "a line more", script: mark + "; echo 'the best was epoch 1'", laps: 6},
+		{name: "no growth", script: "echo epoch 1; sleep 0.01; echo epoch 1", warning: `the number in lines like "epoch 0" came 2 times and does not grow (--pattern names the lines that count): only whole runs count`},
+		{name: "marks all at once", script: `sleep 0.3; i=0; o=; while [ $i -lt $1 ]; do i=$((i+1)); o="${o}epoch $i\n"; done; printf "$o"`, change: lines, warning: "the job buffers its output"},
 		{name: "environment", script: `[ "$GREETING" = hello ] && [ -n "$TMPDIR" ]`, change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
 	}
 	for _, tt := range tests {
@@ -149,8 +149,8 @@ func TestSampleOutcomes(t *testing.T) {
 				if !slices.ContainsFunc(append(r.Warnings, ""), func(w string) bool { return strings.Contains(w, tt.warning) }) {
 					t.Errorf("warnings %q, want %q", r.Warnings, tt.warning)
 				}
-				if r.Epochs == 5 && (len(r.Laps) != tt.laps || r.FirstEpoch != tt.first) {
-					t.Errorf("%d laps from epoch %d: %+v", len(r.Laps), r.FirstEpoch, r)
+				if marks := r.Timeline(); max(r.Asked, r.Epochs) == 5 && (len(r.Laps) != tt.laps || tt.laps > 0 && marks[0].Number != tt.first) {
+					t.Errorf("%d laps, marks %v: %+v", len(r.Laps), marks, r)
 				}
 			}
 		})

@@ -7,17 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
-	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/follow"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/runner"
+	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
@@ -27,41 +28,44 @@ import (
 func newFollowCommand(env *cli.Env) *cobra.Command {
 	f := following{env: env}
 	cmd := &cobra.Command{
-		Use:   "follow JOB.yaml | follow --epochs N -- COMMAND ... | follow --epochs N --log FILE",
+		Use:   "follow JOB.yaml | follow [--epochs N] -- COMMAND ... | follow --epochs N --log FILE",
 		Short: "Follow a whole run: the time it takes in all, better known with every epoch",
 		Long: `Follow a whole run: start a job, or read the log that one writes, and say, as its
 epochs end, how long it takes in all, with an interval. What the job prints goes to
-stderr. It warns once when the run leaves the interval that was first given.`,
-		Example: `  allox-est follow --epochs 90 -- python3 train.py
+stderr. How far it has come is read off whatever it prints; --epochs is needed where
+its output does not tell of how many. The run is in the journal when it has ended.`,
+		Example: `  allox-est follow -- python3 train.py
   allox-est follow --epochs 90 --log train.log --plot train.svg`,
 		Args: f.args,
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.epochs, "epochs", 0, "epochs of the run, in place of the file's")
+	flags.IntVar(&f.job.epochs, "epochs", 0, "epochs of the run, in place of the file's (default: what the output says)")
 	flags.StringVar(&f.log, "log", "", "log of a run that is under way")
-	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that mark epochs (default: the file's, or those that name an epoch and bars of tqdm)")
+	flags.StringVar(&f.job.pattern, "pattern", "", "regular expression of the lines that count epochs, their number its group (default: the file's, or found)")
 	flags.StringVar(&f.device, "device", jobspec.CPU, "device that {hw} names")
 	f.answer.PlotFlag(cmd, "the estimate over the run")
 	flags.BoolVar(&f.resume, "resume-from-sample", false, "go on from the checkpoint of the longest sample in the journal, so that sampling cost nothing; the command names its folder as {checkpoint}")
-	flags.StringVar(&f.journal, "journal", "", "journal of the samples (default: NAME.jsonl)")
+	flags.StringVar(&f.job.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	f.answer.Flags(cmd)
 	cli.First(cmd, "epochs", "log", "plot", "pattern", "json")
 	return cmd
 }
 
+// following is a whole run that is followed; of "run --keep" too.
 type following struct {
 	env             *cli.Env
-	epochs          int
-	log, pattern    string
+	job             jobFlags
+	log             string
 	device          string
 	resume          bool
-	journal         string
 	answer          cli.Output
 	updates         []follow.Update
 	bar             *cli.Progress
-	tracker         *follow.Tracker
-	shown           int // percent at which a line was printed last
+	first           func() bool // is called at the first mark
+	tracker         follow.Tracker
+	failed          error // of telling
+	shown           float64
 	drifted, unsure bool
 }
 
@@ -73,42 +77,22 @@ func (f *following) args(cmd *cobra.Command, args []string) error {
 }
 
 func (f *following) run(cmd *cobra.Command, args []string) error {
-	var spec *jobspec.Spec
-	if f.log == "" {
-		job := jobFlags{epochs: f.epochs, pattern: f.pattern, devices: []string{f.device}, method: "auto", journal: f.journal}
-		var err error
-		if spec, err = job.spec(cmd, args); err != nil {
-			return err
+	defer func() {
+		if f.bar != nil {
+			f.bar.Done()
 		}
-		if spec.Devices[f.device].Elsewhere() {
-			return cli.Usagef("--device %s: it is on another machine, and follow starts jobs here; --log FILE follows one of there", f.device)
-		}
-		f.epochs, f.journal = spec.Epochs/spec.Lap(), job.journal
-		if f.pattern == "" {
-			f.pattern = spec.Progress.Pattern
-		}
+	}()
+	if f.log != "" {
+		return errors.Join(f.read(cmd.Context()), f.draw())
 	}
-	if f.resume && (spec == nil || !spec.KeepsCheckpoints()) {
-		return cli.Usagef("--resume-from-sample: the command has no {checkpoint}, the folder that the job saves to and goes on from")
+	if f.job.devices, f.job.whole = []string{f.device}, true; f.job.method == "" {
+		f.job.method = string(estimate.Auto)
 	}
-	if f.epochs < 1 {
-		return cli.Usagef("--epochs %d: want at least 1", f.epochs)
-	}
-	if f.pattern == "" {
-		f.pattern = jobspec.EpochLine(f.epochs)
-	}
-	pattern, err := regexp.Compile(f.pattern)
+	spec, err := f.job.spec(cmd, args)
 	if err != nil {
-		return cli.Usagef("--pattern: %v", err)
+		return err
 	}
-	f.bar = f.env.Progress("", int64(f.epochs))
-	defer f.bar.Done()
-	if spec == nil {
-		err = f.read(cmd.Context(), pattern)
-	} else {
-		err = f.start(cmd.Context(), spec, pattern)
-	}
-	return errors.Join(err, f.draw())
+	return f.start(cmd.Context(), spec)
 }
 
 // draw draws what was known on the way, where that is wanted.
@@ -122,174 +106,174 @@ func (f *following) draw() error {
 }
 
 // read follows a log that another program writes.
-func (f *following) read(ctx context.Context, pattern *regexp.Regexp) error {
-	old := func(n int) error {
-		f.tracker = follow.New(f.epochs, min(n, f.epochs))
-		if n == 0 {
-			f.env.Log.Warnf("%s: no line so far marks an epoch by %s: waiting for one", f.log, pattern)
-		}
-		if n < f.epochs {
-			return nil
-		}
-		f.env.Log.Infof("%s: all %d epochs had ended", f.log, f.epochs)
-		return io.EOF
+func (f *following) read(ctx context.Context) error {
+	reader, err := (&jobspec.Spec{Progress: jobspec.Progress{Pattern: f.job.pattern}}).Reader(f.job.epochs)
+	if err != nil {
+		return &cli.UsageError{Err: err}
 	}
-	return (follow.Log{Path: f.log, Pattern: pattern, Epochs: f.epochs, Every: 200 * time.Millisecond}).Read(ctx, old, func(at time.Duration) error {
-		u, err := f.tracker.Mark(at)
-		if errors.Is(err, follow.ErrOrder) {
+	first := true
+	f.tracker.Job = estimate.Job{Epochs: f.job.epochs, Device: f.device}
+	return follow.Log{Path: f.log, Reader: &reader, Every: 200 * time.Millisecond}.Read(ctx, func(marks []mark.Mark, old float64) error {
+		units := reader.Length()
+		switch {
+		case first && reader.Full():
+			f.env.Log.Infof("%s: all %v epochs had ended", f.log, units)
 			return io.EOF
+		case first && old == 0:
+			f.env.Log.Warnf("%s: nothing counts so far: %s: waiting", f.log, reader.Why())
 		}
-		if err != nil {
-			return err
+		if first = false; f.job.epochs == 0 && len(marks) == 0 && old > 0 && units == 0 {
+			return cli.Usagef("--epochs: the log does not say of how many")
 		}
-		if err := f.show(u); err != nil || u.Done < u.Epochs {
-			return err
+		if !reader.Full() {
+			return f.look(marks)
 		}
-		return io.EOF
+		reader.End(marks[len(marks)-1].Seconds)
+		return cmp.Or(f.look(reader.Marks()), io.EOF)
 	})
 }
 
 // start follows a job of its own.
-func (f *following) start(ctx context.Context, spec *jobspec.Spec, pattern *regexp.Regexp) error {
-	from, err := f.origin(spec)
+func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
+	if spec.Devices[f.device].Elsewhere() {
+		return cli.Usagef("--device %s: it is on another machine, and follow starts jobs here; --log FILE follows one of there", f.device)
+	}
+	if f.resume && !spec.KeepsCheckpoints() {
+		return cli.Usagef("--resume-from-sample: the command has no {checkpoint}, the folder that the job saves to and goes on from")
+	}
+	j, err := journal.Open(f.job.journal)
 	if err != nil {
 		return err
 	}
-	args, err := spec.Args(f.device, spec.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: from.folder})
+	defer j.Close()
+	f.tracker.Job = estimate.Job{Epochs: spec.Epochs, Unit: spec.Unit, Device: f.device, Every: spec.Every}
+	from, err := f.origin(spec, j)
 	if err != nil {
 		return err
 	}
-	var failed error
-	var reports follow.Reports
-	lines := false // they mark the epochs, not the reports
-	more := false  // epochs than are left
-	mark := func(at time.Duration) {
-		u, err := f.tracker.Mark(at)
-		if err == nil {
-			err = f.show(u)
+	s, done := new(sampleFlags).sampler(f.env, spec, j)
+	defer done()
+	if s.Identity, err = sampling.Identify(spec, thisMachine(), os.Environ()); err != nil {
+		return err
+	}
+	s.Output, s.Yardstick = f.env.Stderr, nil
+	s.Watch = func(marks []mark.Mark) {
+		if len(marks) > 0 && len(f.updates) == 0 && int(marks[0].Number)+1 < from.Done {
+			f.env.Log.Warnf("the job began again at epoch %.0f: it did not go on from the checkpoint", marks[0].Number)
+			f.tracker.Others = nil
 		}
-		if err != nil && failed == nil && !errors.Is(err, follow.ErrOrder) {
-			failed = err
+		if f.failed == nil {
+			f.failed = f.look(marks)
 		}
 	}
-	res, err := runner.New(runner.Settings{Guard: guardCommand()}).Run(ctx, runner.Command{
-		Args: args, Dir: spec.WorkDir(), Env: append(spec.Environ(os.Environ()), "PYTHONUNBUFFERED=1"), Marks: pattern, Output: f.env.Stderr,
-		Marked: func(at time.Duration, group string) {
-			lines = true
-			from.check(f, group)
-			mark(at)
-		},
-		Reported: func(at time.Duration, laps []float64) {
-			left := f.epochs - from.done/spec.Lap()
-			if len(laps) > left+2 && !lines && !more {
-				more = true
-				f.env.Log.Warnf("more epochs are reported than the %d left: the job did not go on from the checkpoint", left)
-			}
-			for _, end := range reports.Ended(at, laps, left) {
-				if !lines {
-					mark(end)
-				}
-			}
-		},
+	silent := time.AfterFunc(time.Minute, func() {
+		f.env.Log.Warn("a minute, and no number that counts in the output; --pattern names the lines that do")
 	})
+	defer silent.Stop()
+	f.first = silent.Stop
+	run, err := s.Keep(ctx, f.device, from)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(res.Err, failed); err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
+	if run.Failed() {
+		return fmt.Errorf("%s: %s", spec.Command[0], run.Error)
 	}
-	if len(f.updates) == 0 {
-		f.env.Log.Warnf("no line of the job's output marks an epoch, and no time-writer report: %s", pattern)
+	if f.failed == nil && run.Asked == 0 {
+		f.failed = f.look(run.Marks) // whether lines begin or end epochs is known now
+	}
+	return errors.Join(f.failed, f.ended(run), f.draw())
+}
+
+// ended tells how a run ended.
+func (f *following) ended(run *journal.Run) error {
+	for _, w := range run.Warnings {
+		if run.Asked == 0 {
+			f.env.Log.Warn(w)
+		}
 	}
 	if f.answer.JSON() {
 		return nil
 	}
-	_, err = fmt.Fprintf(f.env.Stdout, "took %s\n", duration(res.Wall.Seconds()))
+	how := "took"
+	if run.Asked > 0 {
+		how = fmt.Sprintf("ended at %d of %d by itself, after", run.Epochs, run.Asked)
+	}
+	_, err := fmt.Fprintf(f.env.Stdout, "%s %s\n", how, duration(run.Wall))
 	return err
 }
 
-// origin is where a run begins: at its first epoch, or after those of a sample.
-type origin struct {
-	folder  string // of the checkpoints
-	done    int    // its number in the job's lines
-	checked bool
-}
-
-// origin prepares the tracker, and the folder of the checkpoints where the job
-// keeps them: the sample's, under another name, or a new one.
-func (f *following) origin(spec *jobspec.Spec) (*origin, error) {
-	f.tracker = follow.New(f.epochs, 0)
-	switch {
-	case f.resume:
-		return f.goOn(spec)
-	case !spec.KeepsCheckpoints():
-		return &origin{}, nil
+// origin is where the run begins: in the folder of the sample's checkpoints, under
+// another name, or in a new one where the job keeps them.
+func (f *following) origin(spec *jobspec.Spec, j *journal.Journal) (from sampling.Origin, err error) {
+	if f.resume {
+		return f.goOn(spec, j)
 	}
-	parent, err := checkpoints(f.journal)
+	if !spec.KeepsCheckpoints() {
+		return from, nil
+	}
+	parent, err := checkpoints(f.job.journal)
 	if err == nil {
 		err = os.MkdirAll(parent, 0o755)
 	}
 	if err != nil {
-		return nil, err
+		return from, err
 	}
-	folder, err := os.MkdirTemp(parent, fmt.Sprintf("%s-%s-run-", spec.Name, f.device))
-	f.env.Log.Infof("checkpoints: %s", folder)
-	return &origin{folder: folder}, err
+	from.Checkpoint, err = os.MkdirTemp(parent, fmt.Sprintf("%s-%s-run-", spec.Name, f.device))
+	f.env.Log.Infof("checkpoints: %s", from.Checkpoint)
+	return from, err
 }
 
-// goOn begins where the longest sample ended.
-func (f *following) goOn(spec *jobspec.Spec) (*origin, error) {
-	sample, err := f.sample(spec)
-	if err != nil {
-		return nil, err
-	}
-	folder := sample.Checkpoint + "-run"
-	if err := os.Rename(sample.Checkpoint, folder); err != nil {
-		return nil, err
-	}
-	f.env.Log.Infof("goes on after epoch %d of %d, from %s", sample.Epochs, spec.Epochs, folder)
-	var laps []float64
-	if n := len(sample.Laps); n > 2 {
-		laps = sample.Laps[1 : n-1]
-	}
-	f.tracker = follow.Resume(f.epochs, sample.Epochs/spec.Lap(), laps)
-	return &origin{folder: folder, done: sample.Epochs}, nil
-}
-
-// sample is the one to go on from: made as the run will be.
-func (f *following) sample(spec *jobspec.Spec) (*journal.Run, error) {
-	j, err := journal.Read(f.journal)
-	if err != nil {
-		return nil, err
-	}
+// goOn begins where the longest sample ended that was made as the run will be.
+func (f *following) goOn(spec *jobspec.Spec, j *journal.Journal) (from sampling.Origin, err error) {
 	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
 	if err != nil {
-		return nil, err
+		return from, err
 	}
 	setAside(f.env, j, spec.Hash(f.device), otherwise(now))
-	run := sampling.Resumable(j.Of(journal.Key{Job: spec.Hash(f.device), Device: f.device}, journal.Sample))
+	sample := sampling.Resumable(j.Of(journal.Key{Job: spec.Hash(f.device), Device: f.device}, journal.Sample))
 	switch {
-	case run == nil:
-		return nil, fmt.Errorf("%s: no sample with a checkpoint that is still there", f.journal)
-	case run.Epochs >= spec.Epochs:
-		return nil, fmt.Errorf("%s: the sample of %d epochs is the whole run", f.journal, run.Epochs)
+	case sample == nil:
+		return from, fmt.Errorf("%s: no sample with a checkpoint that is still there", f.job.journal)
+	case sample.Epochs >= spec.Epochs:
+		return from, fmt.Errorf("%s: the sample of %d epochs is the whole run", f.job.journal, sample.Epochs)
 	}
-	return run, nil
+	from = sampling.Origin{Checkpoint: sample.Checkpoint + "-run", Done: sample.Epochs}
+	if err := os.Rename(sample.Checkpoint, from.Checkpoint); err != nil {
+		return from, err
+	}
+	f.tracker.From = float64(from.Done)
+	f.env.Log.Infof("goes on after epoch %d of %d, from %s", sample.Epochs, spec.Epochs, from.Checkpoint)
+	if marks := sample.Timeline(); len(marks) > 1 {
+		f.tracker.Others = [][]mark.Mark{marks}
+	}
+	return from, nil
 }
 
-// check sees at the first epoch whether the job did go on.
-func (o *origin) check(f *following, group string) {
-	first := !o.checked
-	o.checked = true
-	if n, err := strconv.Atoi(group); !first || err != nil || n >= o.done {
-		return
+// look tells what the marks so far say: of every mark as JSON, else of the last, once
+// in a twentieth of the run.
+func (f *following) look(marks []mark.Mark) error {
+	if f.answer.JSON() {
+		for i := range marks {
+			if err := f.tell(marks[:i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	f.env.Log.Warnf("the job began again at epoch %s: it did not go on from the checkpoint", group)
-	f.tracker = follow.New(f.epochs, 0)
+	return f.tell(marks)
 }
 
-// show tells of an update: every one as JSON, else one in twenty.
-func (f *following) show(u follow.Update) error {
+func (f *following) tell(marks []mark.Mark) error {
+	u, more, err := f.tracker.Look(marks)
+	if err != nil || !more {
+		return err
+	}
+	if f.first != nil {
+		f.first()
+	}
+	if f.bar == nil {
+		f.bar = f.env.Progress("", int64(u.Epochs))
+	}
 	f.bar.Set(int64(u.Done))
 	f.updates = append(f.updates, u)
 	if f.answer.JSON() {
@@ -299,20 +283,21 @@ func (f *following) show(u follow.Update) error {
 		return nil
 	}
 	f.bar.Describe(fmt.Sprintf("%s left of %s", duration(u.Left.Value), duration(u.Total.Value)))
+	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
 	if u.NotEnough && !f.unsure {
-		f.env.Log.Warn("not enough to tell: the epochs differ so much that only the interval counts")
+		f.env.Log.Warn("not enough to tell: " + cmp.Or(u.Refused, "the "+unit+"s differ so much that only the interval counts"))
 		f.unsure = true
 	}
 	if u.Drifted && !f.drifted {
-		f.env.Log.Warnf("epoch %d: the run has left the interval that was first given", u.Done)
+		f.env.Log.Warnf("%s %.3g: the run has left the interval that was first given", unit, u.Done)
 		f.drifted = true
 	}
-	percent := 100 * u.Done / u.Epochs
-	if percent < f.shown && u.Done < u.Epochs {
+	percent := 100 * u.Done / float64(u.Epochs)
+	if percent < f.shown && u.Done < float64(u.Epochs) {
 		return nil
 	}
-	f.shown = percent/5*5 + 5
-	_, err := fmt.Fprintf(f.env.Stdout, "epoch %d of %d: %s in all, %s to %s; %s left\n", u.Done, u.Epochs,
+	f.shown = float64(int(percent/5)*5 + 5)
+	_, err = fmt.Fprintf(f.env.Stdout, "%s %s of %d: %s in all, %s to %s; %s left\n", unit, strconv.FormatFloat(math.Floor(100*u.Done+0.5)/100, 'f', -1, 64), u.Epochs,
 		duration(u.Total.Value), duration(u.Total.Low), duration(u.Total.High), duration(u.Left.Value))
 	return err
 }

@@ -27,24 +27,21 @@ import (
 // jobFlags name a job, by a file or on the command line, and its journal.
 type jobFlags struct {
 	epochs  int
-	unit    string
-	threads int
 	pattern string
 	devices []string
 	journal string
 	method  string
 	set     []string
+	whole   bool // the job is made whole: the command need not take its length
 }
 
 func (f *jobFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.epochs, "epochs", 0, "length of the job, in place of the file's; needed for a command without a file")
-	flags.StringVar(&f.unit, "unit", jobspec.Epoch, "what --epochs and the laps count: epoch, or step where an epoch is too long to sample ({steps} in the command)")
-	flags.IntVar(&f.threads, "threads", 1, "threads that {hw} asks for, in place of the file's")
-	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that end an epoch, in place of the file's")
+	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that count epochs, their number its group, in place of the file's")
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to estimate, cpu and gpu (default: those of the job)")
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	flags.StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("how to estimate, one of %v", estimate.Methods()))
-	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or by its path what else a job file says, as run.cpu_weight=5000; may be repeated")
+	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or by its path what else a job file says, as unit=step or run.cpu_weight=5000; may be repeated")
 }
 
 // jobArgs accepts one file, or a command after --.
@@ -63,21 +60,13 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 	var spec *jobspec.Spec
 	var err error
 	if cmd.ArgsLenAtDash() == 0 {
-		spec = &jobspec.Spec{Command: args, Devices: map[string]jobspec.Device{jobspec.CPU: {Threads: f.threads}}}
+		spec = &jobspec.Spec{Command: args, Devices: map[string]jobspec.Device{jobspec.CPU: {Threads: 1}}}
 	} else if spec, err = jobspec.Load(args[0]); err != nil {
 		return nil, err
 	}
 	changed := cmd.Flags().Changed
-	if changed("threads") {
-		cpu := spec.Device(jobspec.CPU)
-		cpu.Threads = f.threads
-		spec.Devices[jobspec.CPU] = cpu
-	}
 	if changed("pattern") {
 		spec.Progress = jobspec.Progress{Pattern: f.pattern}
-	}
-	if changed("unit") {
-		spec.Unit = unit(f.unit)
 	}
 	if changed("epochs") {
 		spec.Epochs = f.epochs
@@ -87,6 +76,7 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 			return nil, cli.Usagef("--set: %w", err)
 		}
 	}
+	spec.Whole = f.whole
 	if err := spec.Check(); err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}
@@ -150,25 +140,14 @@ func showReport(p *cli.Page, r *report.Report) {
 	}
 }
 
-// unit is a unit as a description holds it, which says nothing of epochs.
-func unit(name string) string {
-	if name == jobspec.Epoch {
-		return ""
-	}
-	return name
-}
-
 // sampleFlags say how much is sampled; how runs are made stands in the job file.
 type sampleFlags struct {
-	budget, target float64
-	seed           uint64
-	fresh          bool
+	budget float64
+	fresh  bool
 }
 
 func (f *sampleFlags) register(flags *pflag.FlagSet) {
-	flags.Float64Var(&f.budget, "budget", 0, "share of the epochs to sample on each device (default: the job's, or 0.03)")
-	flags.Float64Var(&f.target, "target", 0, "relative half-width of the interval at which sampling stops (default: the job's, or 0.05)")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order of samples")
+	flags.Float64Var(&f.budget, "budget", 0, "share of the epochs to sample on each device at most (default: the job's, or 0.03 and one short and one long run)")
 	f.freshFlag(flags)
 }
 
@@ -176,13 +155,15 @@ func (f *sampleFlags) freshFlag(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.fresh, "fresh", false, "make new runs, whatever the journal holds")
 }
 
-// limit puts the limits that were given in place of the job's.
+// limit puts the budget that was given in place of the job's.
 func (f *sampleFlags) limit(spec *jobspec.Spec) error {
-	if !(f.budget >= 0 && f.budget <= 1) || !(f.target >= 0 && f.target <= 1) {
-		return cli.Usagef("--budget and --target are shares from 0 to 1")
+	if !(f.budget >= 0 && f.budget <= 1) {
+		return cli.Usagef("--budget %v: want a share from 0 to 1", f.budget)
 	}
 	spec.Sample.Budget = cmp.Or(f.budget, spec.Sample.Budget)
-	spec.Sample.Target = cmp.Or(f.target, spec.Sample.Target)
+	if short, long := spec.Lengths(); f.budget > 0 && float64(short+long) > spec.Sample.Budget*float64(spec.Epochs)+1e-9 {
+		return cli.Usagef("--budget %v: of %d epochs that is less than a short and a long run take, %d and %d; --keep starts the job itself, and samples nothing", spec.Sample.Budget, spec.Epochs, short, long)
+	}
 	return nil
 }
 
@@ -195,7 +176,7 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 	}
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
-		Spec: spec, Journal: j, Runner: runner.New(settings), Seed: f.seed,
+		Spec: spec, Journal: j, Runner: runner.New(settings), Seed: cmp.Or(spec.Sample.Seed, 1),
 		HalfWidth: func(samples []journal.Run, device string) float64 {
 			e, err := estimate.New(samples, estimate.Job{Epochs: spec.Epochs, Device: device, Every: spec.Every}, estimate.Settings{})
 			if err != nil {

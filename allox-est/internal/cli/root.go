@@ -24,7 +24,7 @@ func New(env *cli.Env) *cobra.Command {
 		newScheduleCommand(env),
 		newJobsCommand(env), newGuardCommand(env), newRemoteCommand(env),
 	)
-	cli.Rename(root, map[string]string{
+	old := map[string]string{
 		"plot":                       "estimate",
 		"schedule --output":          "--out",
 		"schedule generate --output": "--out",
@@ -35,6 +35,11 @@ func New(env *cli.Env) *cobra.Command {
 		"--logs":                     "--set run.logs=",
 		"--speed-history":            "--set run.speed_history=",
 		"--timeout":                  "--set sample.timeout=",
-	})
+	}
+	for _, c := range []string{"run", "validate", "estimate", "export"} {
+		old[c+" --unit"], old[c+" --threads"] = "--set unit=", "--set devices.cpu.threads="
+		old[c+" --target"], old[c+" --seed"] = "--set sample.target=", "--set sample.seed="
+	}
+	cli.Rename(root, old)
 	return root
 }

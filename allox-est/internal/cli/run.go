@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
+	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -17,11 +21,13 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 		Use:   "run JOB.yaml | run --epochs N -- COMMAND ... {epochs} ...",
 		Short: "Sample a job and estimate how long it takes",
 		Example: `  allox-est run --epochs 500 -- python3 train.py --epochs {epochs}
+  allox-est run --keep -- python3 train.py
   allox-est run lenet.yaml --device cpu,gpu`,
 		Args: jobArgs,
 		RunE: s.run,
 	}
 	s.register(cmd)
+	cmd.Flags().BoolVar(&s.keep, "keep", false, "sample by the job itself: start it once, whole, and answer as soon as it tells enough")
 	return cmd
 }
 
@@ -52,12 +58,14 @@ type samplings struct {
 	sample sampleFlags
 	answer cli.Output
 	full   int // whole runs
+	keep   bool
 }
 
 func (s *samplings) register(cmd *cobra.Command) {
 	s.job.register(cmd.Flags())
 	s.sample.register(cmd.Flags())
 	s.answer.Flags(cmd)
+	s.answer.PlotFlag(cmd, "the time of each epoch on the first device")
 	cli.First(cmd, "epochs", "device", "pattern", "journal", "budget")
 }
 
@@ -66,6 +74,9 @@ func checkpoints(journal string) (string, error) { return filepath.Abs(journal +
 
 // run makes the samples that are missing and the whole runs, and prints the report.
 func (s *samplings) run(cmd *cobra.Command, args []string) error {
+	if s.keep {
+		return s.follow(cmd, args)
+	}
 	spec, err := s.job.spec(cmd, args)
 	if err != nil {
 		return err
@@ -88,6 +99,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	}
 	sampler, done := s.sample.sampler(s.env, spec, j)
 	defer done()
+	s.announce(spec, sampler.Cost(s.job.devices))
 	sampler.Identity, sampler.Remotes = identity, remotes
 	if sampler.Checkpoints, err = checkpoints(s.job.journal); err != nil {
 		return err
@@ -109,5 +121,33 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		r.Validate(j)
 	}
 	done()
+	if r.Err() == nil {
+		if err := s.answer.Draw(func() (chart.Chart, error) { return r.EpochPlot(j, s.job.devices[0]) }); err != nil {
+			return err
+		}
+	}
 	return printReport(s.env, &s.answer, r)
+}
+
+// follow starts the job itself, once.
+func (s *samplings) follow(cmd *cobra.Command, args []string) error {
+	f := following{env: s.env, job: s.job, answer: s.answer, device: jobspec.CPU}
+	switch len(s.job.devices) {
+	case 0:
+	case 1:
+		f.device = s.job.devices[0]
+	default:
+		return cli.Usagef("--keep starts the job on one device, not on %s; without it each is sampled", strings.Join(s.job.devices, " and "))
+	}
+	return f.run(cmd, args)
+}
+
+// announce says what the samples to come cost.
+func (s *samplings) announce(spec *jobspec.Spec, epochs int) {
+	if epochs == 0 {
+		return
+	}
+	unit := cmp.Or(spec.Unit, jobspec.Epoch)
+	s.env.Log.Infof("samples of %d %ss in all follow, %.3g %% of the job's %d, and a set-up each; --keep starts the job itself instead, and costs nothing",
+		epochs, unit, 100*float64(epochs)/float64(spec.Epochs), spec.Epochs)
 }
