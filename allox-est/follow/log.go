@@ -34,7 +34,7 @@ func (l Log) Read(ctx context.Context, look func(marks []mark.Mark, old float64)
 	defer f.Close()
 	tick := time.NewTicker(l.Every)
 	defer tick.Stop()
-	var lines mark.Splitter
+	lines := mark.Splitter{All: l.Reader.Pattern != nil}
 	var begin time.Time // of the first look
 	buf, old, news := make([]byte, 64<<10), 0.0, true
 	for {

@@ -16,6 +16,7 @@ type slot struct {
 	number  float64
 	of      float64 // the number it grows towards; 0 where none stands beside it
 	decimal bool
+	word    bool // a word follows it, as in "3 done"
 }
 
 var (
@@ -64,7 +65,10 @@ func slots(line string) (found []slot, value bool) {
 		if negative(line[:at[0]]) || quantity(rest) {
 			continue
 		}
-		s.key = fmt.Sprint(before, "0", follows(rest), " ", s.of)
+		next := follows(rest)
+		first, _ := utf8.DecodeRuneInString(next)
+		s.word = unicode.IsLetter(first)
+		s.key = fmt.Sprint(before, "0", next, " ", s.of)
 		found = append(found, s)
 	}
 	return found, value
@@ -132,10 +136,13 @@ func follows(rest string) string {
 
 // Splitter cuts what a program prints into lines, and what a bar draws into
 // drawings. Its zero value is ready.
-type Splitter struct{ rest []byte }
+type Splitter struct {
+	All  bool // yields lines without a number too
+	rest []byte
+}
 
-// Split yields the lines that b completes. Of a longer one than a few KiB the
-// beginning counts.
+// Split yields the lines that b completes, those with a number or a tag where not all
+// are wanted. Of a longer one than a few KiB the beginning counts.
 func (s *Splitter) Split(b []byte, line func(string)) {
 	for len(b) > 0 {
 		i := bytes.IndexAny(b, "\r\n\b")
@@ -149,7 +156,7 @@ func (s *Splitter) Split(b []byte, line func(string)) {
 		if i < 0 {
 			return
 		}
-		if len(s.rest) > 0 {
+		if s.All && len(s.rest) > 0 || bytes.ContainsAny(s.rest, "0123456789<") {
 			line(string(s.rest))
 		}
 		s.rest, b = s.rest[:0], b[i+1:]

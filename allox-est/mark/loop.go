@@ -17,7 +17,7 @@ type loop struct {
 	left    *loop // before it in its lines; nil if none is
 	of      float64
 	decimal bool
-	value   bool // its lines tell a measured value
+	value   bool // its lines tell a measured value, or a word after it
 	points  []point
 	start   int // in points, of the last time that it began
 	step    float64
@@ -127,7 +127,7 @@ func (l *loop) zeroBased(units float64) bool {
 	return l.of == units-1 && l.points[0].number == 0 && !l.value
 }
 
-// done are the units done at each number of the loop: a line without any value
+// done are the units done at each number of the loop: a line with nothing to tell
 // begins its unit, another ends it.
 func (l *loop) done(units, end float64, begins bool) []point {
 	points := slices.Clone(l.points[l.start:])

@@ -62,7 +62,7 @@ func (r *Reader) Line(line string, at float64) {
 		if l == nil {
 			continue
 		}
-		l.left, l.value, left = left, l.value || value, l
+		l.left, l.value, left = left, l.value || value || s.word, l
 		l.see(s, at)
 	}
 }

@@ -32,7 +32,7 @@ func newCapture(c Command) (*capture, error) {
 			out.close()
 			return nil, err
 		}
-		s.parser.Choice = c.Choice
+		s.parser.Choice, s.lines.All = c.Choice, c.Reader.Pattern != nil
 		if c.Output != nil {
 			s.copy = func(b []byte) {
 				copied.Lock()

@@ -187,6 +187,9 @@ type Origin struct {
 // too, unless it went on from a sample or nothing tells of how many units it was.
 func (s *Sampler) Keep(ctx context.Context, device string, from Origin) (*journal.Run, error) {
 	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs}, from)
+	if left := s.Spec.Epochs - from.Done; err == nil && from.Done > 0 && len(run.Laps) > left+2 {
+		run.Warnings = append(run.Warnings, fmt.Sprintf("more epochs are reported than the %d left: the job did not go on from the checkpoint", left))
+	}
 	if err != nil || from.Done > 0 || run.Epochs == 0 {
 		return run, err
 	}

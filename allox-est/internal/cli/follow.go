@@ -114,18 +114,14 @@ func (f *following) read(ctx context.Context) error {
 	first := true
 	f.tracker.Job = estimate.Job{Epochs: f.job.epochs, Device: f.device}
 	return follow.Log{Path: f.log, Reader: &reader, Every: 200 * time.Millisecond}.Read(ctx, func(marks []mark.Mark, old float64) error {
-		units := reader.Length()
 		switch {
 		case first && reader.Full():
-			f.env.Log.Infof("%s: all %v epochs had ended", f.log, units)
+			f.env.Log.Infof("%s: all %v epochs had ended", f.log, reader.Length())
 			return io.EOF
 		case first && old == 0:
-			f.env.Log.Warnf("%s: nothing counts so far: %s: waiting", f.log, reader.Why())
+			f.env.Log.Warnf("%s: nothing counts so far: %s; --epochs says of how many where the log does not, --pattern which lines count: waiting", f.log, reader.Why())
 		}
-		if first = false; f.job.epochs == 0 && len(marks) == 0 && old > 0 && units == 0 {
-			return cli.Usagef("--epochs: the log does not say of how many")
-		}
-		if !reader.Full() {
+		if first = false; !reader.Full() {
 			return f.look(marks)
 		}
 		reader.End(marks[len(marks)-1].Seconds)
