@@ -27,6 +27,7 @@ type Figures struct {
 	Functions   []Function `json:"functions"`    // most time first
 	SlowestRank *Pace      `json:"slowest_rank"` // nil where ranks have nothing in common
 	EachIter    []Spread   `json:"each_iteration"`
+	Lost        Lost       `json:"lost"`
 }
 
 // Iteration is one of a job.
@@ -51,7 +52,21 @@ type RankLoad struct {
 	Tasks   int     `json:"tasks"`
 	Seconds float64 `json:"task_seconds"`
 	Came    int     `json:"came_tasks"` // from other ranks
-	Pace    float64 `json:"pace"`       // middle of its times over those of all ranks, function and sizes equal
+	Created int     `json:"created_tasks"`
+	Given   int     `json:"given_away"`      // of those created, to other ranks
+	Waiting float64 `json:"waiting_seconds"` // of all its threads
+	Wall    float64 `json:"wall_seconds"`
+	Pace    float64 `json:"pace"` // middle of its times over those of all ranks, function and sizes equal
+}
+
+// over adds up a rank's iterations.
+func (r *RankLoad) over(each []RankRound) {
+	for _, e := range each {
+		if e.Rank == r.Rank {
+			r.Created, r.Given = r.Created+e.Created, r.Given+e.Given
+			r.Waiting, r.Wall = r.Waiting+e.Waiting, r.Wall+e.Wall
+		}
+	}
 }
 
 // Function is a task function over all ranks.
@@ -103,6 +118,10 @@ func (j *Job) Figures() Figures {
 	f.WorstRanks = f.WorstRanks[:min(mostWorst, len(f.WorstRanks))]
 	f.Functions, f.Prediction = j.functions(f.Seconds), predictions(j.rows())
 	f.iterations(j)
+	f.Lost = j.lost()
+	for i := range f.WorstRanks {
+		f.WorstRanks[i].over(f.Lost.Each)
+	}
 	return f
 }
 

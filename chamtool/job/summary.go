@@ -36,8 +36,16 @@ type Summary struct {
 	TaskSeconds    float64 `json:"task_seconds"`
 	RowsLost       int     `json:"rows_lost"` // log rows that could not be written
 
+	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
 	Entries  []FunctionModel `json:"entries"`
 	Warnings []string        `json:"warnings"`
+}
+
+// Round is one iteration of a rank. Its beginning is the end of the one before.
+type Round struct {
+	Created int     `json:"created"`         // tasks
+	Waiting float64 `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
+	End     float64 `json:"end_seconds"`     // since the tool started
 }
 
 // FunctionModel is what a run came to for one task function.

@@ -66,6 +66,7 @@ type Session struct {
 	seconds      float64         // in task bodies
 	cpu          time.Duration
 	rounds       int
+	spans        []job.Round // of the iterations, as far as they are told apart
 	warnings     []string
 	closed       bool
 }
@@ -299,6 +300,7 @@ func (s *Session) summary() *job.Summary {
 	for _, l := range s.logs {
 		out.RowsLost += l.w.Lost()
 	}
+	out.Rounds = slices.Clone(s.spans[:min(s.rounds, len(s.spans))])
 	for _, f := range s.order {
 		if f.entry.Overturned() {
 			out.Warnings = append(out.Warnings, f.name+": what was kept of earlier runs did not hold and was dropped")
@@ -350,6 +352,9 @@ type observer Session
 func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 	s := (*Session)(o)
 	f := s.function(t.Entry)
+	if r := s.span(t.Iteration); t.Created > 0 && r != nil {
+		r.Created++
+	}
 	if s.o.Dialect == event.OpenMP {
 		sizes = f.varied.of(sizes)
 	}
@@ -471,6 +476,34 @@ func (m *mark) texts() *texts {
 		m.footprint.Mark = t
 	}
 	return t
+}
+
+// span is an iteration's, nil beyond those that are told apart.
+func (s *Session) span(iteration int) *job.Round {
+	if iteration >= mostSpans {
+		return nil
+	}
+	for len(s.spans) <= iteration {
+		s.spans = append(s.spans, job.Round{})
+	}
+	return &s.spans[iteration]
+}
+
+// mostSpans bounds a summary to about two megabytes.
+const mostSpans = 20_000
+
+// Waited adds to the iteration's waiting.
+func (o *observer) Waited(iteration int, seconds float64) {
+	if r := (*Session)(o).span(iteration); r != nil {
+		r.Waiting += seconds
+	}
+}
+
+// Ticked keeps when the iteration ended.
+func (o *observer) Ticked(iteration int, at float64) {
+	if r := (*Session)(o).span(iteration); r != nil {
+		r.End = at
+	}
 }
 
 // Iterated closes the iteration's load. Iterations are told in order.

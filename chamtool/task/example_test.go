@@ -14,6 +14,8 @@ type printer struct{}
 func (printer) Created(t *task.Task[struct{}], sizes []int64) { fmt.Println("created", t.Token, sizes) }
 func (printer) Started(*task.Task[struct{}], bool)            {}
 func (printer) Announced(int, uint64, []int64)                {}
+func (printer) Waited(int, float64)                           {}
+func (printer) Ticked(int, float64)                           {}
 func (printer) Iterated(int)                                  {}
 func (printer) Loaded(int, float64)                           {}
 func (printer) Ended(t *task.Task[struct{}], r task.Run) {

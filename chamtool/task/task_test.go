@@ -16,6 +16,8 @@ type heard struct {
 	created    int
 	ended      map[uint64]Run
 	iterations []int
+	waited     float64
+	ticked     []float64
 	entries    map[uint64]uint64
 }
 
@@ -26,8 +28,10 @@ func (h *heard) Ended(t *Task[int], r Run) {
 	h.ended[t.Token] = r
 	h.entries[t.Token] = t.Entry
 }
-func (h *heard) Iterated(i int)      { h.iterations = append(h.iterations, i) }
-func (h *heard) Loaded(int, float64) {}
+func (h *heard) Waited(iteration int, seconds float64) { h.waited += seconds }
+func (h *heard) Ticked(iteration int, at float64)      { h.ticked = append(h.ticked, at) }
+func (h *heard) Iterated(i int)                        { h.iterations = append(h.iterations, i) }
+func (h *heard) Loaded(int, float64)                   {}
 
 // script writes events of several threads at chosen ticks; a tick is 1 ns.
 type script struct {
@@ -315,8 +319,46 @@ type told struct{ runs []string }
 func (*told) Created(t *Task[int], sizes []int64) { t.Mark = len(sizes) }
 func (*told) Announced(int, uint64, []int64)      {}
 func (*told) Started(*Task[int], bool)            {}
+func (*told) Waited(int, float64)                 {}
+func (*told) Ticked(int, float64)                 {}
 func (*told) Iterated(int)                        {}
 func (*told) Loaded(int, float64)                 {}
 func (o *told) Ended(t *Task[int], r Run) {
 	o.runs = append(o.runs, fmt.Sprintf("%d@%d %d %.0fns", t.Token, r.Iteration, t.Mark, 1e9*r.Seconds))
+}
+
+// A task that waits for others does not compute meanwhile, and what it ran there is
+// theirs; a thread that waits has waited in each iteration that ends meanwhile.
+func TestWaits(t *testing.T) {
+	for _, counted := range []event.Flag{0, event.Counted} {
+		h := &heard{ended: map[uint64]Run{}, entries: map[uint64]uint64{}}
+		clock := &Clock{}
+		clock.Show(1, 1)
+		clock.Show(1_000_000_001, 1_000_000_001)
+		tracker := NewTracker[int](h, clock)
+		rings := []*event.Ring{event.NewRing(64), event.NewRing(64)}
+		put := func(r *event.Ring, k event.Kind, f event.Flag, number int32, ticks, token, last uint64) {
+			var s event.Slot
+			s.SetHeader(k, f, 0, number)
+			s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = ticks, token, last
+			r.Push(&s, nil)
+		}
+		put(rings[1], event.WaitStart, counted, 0, 1000, 0, 0) // until the end of both iterations
+		put(rings[0], event.Create, event.Local, 0, 1000, 1, 7)
+		put(rings[0], event.Create, event.Local, 0, 1000, 2, 7)
+		put(rings[0], event.WaitStart, counted, 0, 2000, 0, 0)
+		put(rings[0], event.WaitStart, counted, 1, 4000, 0, 0) // within task 1
+		put(rings[0], event.Run, event.Local, event.Place(0, 1), 5000, 2, 6000)
+		put(rings[0], event.WaitEnd, counted, 1, 9000, 0, 0)
+		put(rings[0], event.Run, event.Local, event.Place(0, 0), 3000, 1, 10_000)
+		put(rings[0], event.WaitEnd, counted, 0, 11_000, 0, 1)
+		tracker.Drain(rings)
+		if r := h.ended[1]; math.Abs(r.Seconds-2e-6) > 1e-12 {
+			t.Errorf("flag %d: task 1 took %v s, want 2 µs", counted, r.Seconds)
+		}
+		// 4 µs within task 1, 2 µs around it, and 10 µs of the other thread.
+		if counted == event.Counted && (math.Abs(h.waited-16e-6) > 1e-12 || len(h.ticked) != 1 || math.Abs(h.ticked[0]-10.999e-6) > 1e-12) {
+			t.Errorf("%v s waited, iterations ended at %v", h.waited, h.ticked)
+		}
+	}
 }

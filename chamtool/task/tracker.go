@@ -48,6 +48,11 @@ type Observer[M any] interface {
 	Started(t *Task[M], late bool)
 	// Ended tells that a task ran. The tracker reuses t afterwards.
 	Ended(t *Task[M], r Run)
+	// Waited tells that a thread had nothing to run while it waited for tasks.
+	Waited(iteration int, seconds float64)
+	// Ticked tells when the iteration ended, in seconds on the tracker's clock: the
+	// first thread goes on. Runs of it may be told later.
+	Ticked(iteration int, at float64)
 	// Iterated tells that every run of the iteration has been told.
 	Iterated(iteration int)
 	// Loaded tells the load of an iteration as the patched library measured it.
@@ -95,7 +100,15 @@ type lane struct {
 	namedWaits int    // taskwaits left before that slot
 	waits      int    // taskwaits left
 	cursor     cursor
-	nested     []float64 // by depth, seconds of runs within one that has not ended
+	nested     []float64 // by depth, seconds of runs and waits within one that has not ended
+	waiting    []wait    // the innermost last
+}
+
+// wait is a place where a thread waits for tasks, and runs those that it finds.
+type wait struct {
+	depth int
+	from  uint64  // ticks
+	ran   float64 // seconds at this depth before it
 }
 
 // announcement is the creation of a task that is known by its address alone,
@@ -224,7 +237,7 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	switch s.Kind() {
 	case event.ThreadStart:
 		t.counts.Threads++
-		l.nested = l.nested[:0]
+		l.nested, l.waiting = l.nested[:0], l.waiting[:0]
 	case event.ThreadEnd:
 		t.counts.Left++
 	case event.Arrive:
@@ -248,14 +261,10 @@ func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.tasks.remove(s[event.WordToken])
 	case event.WaitStart:
 		t.counts.Waits++
+		l.waiting = append(l.waiting, wait{int(s.Number()), s[event.WordTicks], l.within(int(s.Number()))})
 	case event.WaitEnd:
 		t.counts.WaitsLeft++
-		if s.Flag() == event.Counted {
-			t.left = max(t.left, int(s[event.WordRound]))
-			break
-		}
-		l.waits++
-		t.left = max(t.left, l.waits)
+		t.waited(l, s)
 	case event.Load:
 		t.counts.Loads++
 		t.observer.Loaded(int(s.Number()), s.Seconds())
@@ -282,6 +291,46 @@ func (t *Tracker[M]) claim(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	}
 	t.sizes = r.AppendSizes(t.sizes[:0], at)
 	t.observer.Created(task, t.sizes)
+}
+
+// waited ends a thread's innermost wait, and the iteration where it is the first of
+// its threads to go on. Those that wait still have waited in the one that ends.
+func (t *Tracker[M]) waited(l *lane, s *event.Slot) {
+	iteration, left := l.waits, int(s[event.WordRound])
+	if s.Flag() == event.Counted {
+		iteration = t.left
+	} else {
+		l.waits++
+		left = l.waits
+	}
+	t.idle(l, iteration, s[event.WordTicks])
+	l.waiting = l.waiting[:max(0, len(l.waiting)-1)]
+	if left <= t.left {
+		return
+	}
+	for i := range t.lanes {
+		if t.started[i] != nil {
+			continue // it is not idle
+		}
+		t.idle(&t.lanes[i], t.left, s[event.WordTicks])
+	}
+	for ; t.left < left; t.left++ {
+		t.observer.Ticked(t.left, t.clock.Seconds(s[event.WordTicks]))
+	}
+}
+
+// idle tells how long a thread has had nothing to run in its innermost wait, which
+// goes on from here. It is no time of the task that waits.
+func (t *Tracker[M]) idle(l *lane, iteration int, now uint64) {
+	if len(l.waiting) == 0 {
+		return
+	}
+	w := &l.waiting[len(l.waiting)-1]
+	if idle := t.clock.Between(w.from, now) - (l.within(w.depth) - w.ran); idle > 0 {
+		t.observer.Waited(iteration, idle)
+		l.add(w.depth, idle)
+	}
+	w.from, w.ran = max(w.from, now), l.within(w.depth)
 }
 
 // opened describes a task whose creation did not tell its sizes.
@@ -376,11 +425,21 @@ func (l *lane) nest(depth int, span float64) (within float64) {
 		within += l.nested[i]
 		l.nested[i] = 0
 	}
-	if depth > 0 {
-		for len(l.nested) <= depth {
-			l.nested = append(l.nested, 0)
-		}
-		l.nested[depth] += span
-	}
+	l.add(depth, span)
 	return within
+}
+
+// within is the seconds of what lay within depth others.
+func (l *lane) within(depth int) float64 {
+	if depth < len(l.nested) {
+		return l.nested[depth]
+	}
+	return 0
+}
+
+func (l *lane) add(depth int, span float64) {
+	for len(l.nested) <= depth {
+		l.nested = append(l.nested, 0)
+	}
+	l.nested[depth] += span
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,17 +73,56 @@ func reportTables(p *cli.Page, f job.Figures) {
 		t.Add("slowest rank", fmt.Sprintf("%d, %s times the others' times of equal tasks", f.SlowestRank.Rank, cli.Text(f.SlowestRank.Pace)))
 	}
 	t.Add("tasks that moved", f.Moved)
+	lostRows(t, f.Lost)
 	t.Add("predicted", f.Prediction.Predicted)
 	t.Add("MAPE %", f.Prediction.MAPE)
 	t.Add("median APE %", f.Prediction.MedianAPE)
 	t.Add("in their interval (0.9 promised)", f.Prediction.Coverage)
-	t = p.Table("rank", "tasks", "task s", "came", "pace")
-	for _, r := range f.WorstRanks {
-		t.Add(r.Rank, r.Tasks, r.Seconds, r.Came, r.Pace)
-	}
+	lostTables(p, f)
 	t = p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
 	for _, fn := range f.Functions {
 		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
+	}
+}
+
+// lostRows tell where the time of the threads went.
+func lostRows(t *cli.Table, l job.Lost) {
+	if l.Saving == nil {
+		return
+	}
+	if len(l.ByThread) == 0 {
+		t.Add("imbalance, as created", l.Imbalance)
+	}
+	t.Add("wall s of iterations", l.Wall)
+	t.Add("waiting s, all threads", l.Waiting)
+	t.Add("perfect balance saves s", fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(l.Saving.Seconds), cli.Text(l.Saving.Low), cli.Text(l.Saving.High), cli.Text(l.Saving.Share)))
+	if l.Function != nil {
+		t.Add("worst spread function", fmt.Sprintf("%s: %s s above the mean", l.Function.Function, cli.Text(l.Function.Seconds)))
+	}
+	if l.Size != nil && l.Size.Sizes != "" {
+		t.Add("of it, worst sizes", fmt.Sprintf("%s: %s s", l.Size.Sizes, cli.Text(l.Size.Seconds)))
+	}
+}
+
+// lostTables are the ranks, or the threads of one, and the iterations that lost most.
+func lostTables(p *cli.Page, f job.Figures) {
+	t := p.Table("rank", "created", "executed", "given", "came", "computing s", "waiting s", "wall s", "pace")
+	for _, r := range f.WorstRanks {
+		t.Add(r.Rank, r.Created, r.Tasks, r.Given, r.Came, r.Seconds, r.Waiting, r.Wall, r.Pace)
+	}
+	if len(f.Lost.ByThread) > 0 {
+		t = p.Table("thread", "executed", "computing s", "other s")
+		for _, one := range f.Lost.ByThread {
+			t.Add(one.Lane, one.Executed, one.Computing, one.Other)
+		}
+	}
+	worst := slices.Clone(f.Lost.Each)
+	slices.SortStableFunc(worst, func(a, b job.RankRound) int { return cmp.Compare(b.Waiting, a.Waiting) })
+	if len(worst) > 0 {
+		t = p.Table("iteration", "rank", "created", "executed", "given", "computing s", "waiting s", "wall s")
+	}
+	for _, r := range worst[:min(5, len(worst))] {
+		t.Add(r.Iteration, r.Rank, r.Created, r.Executed, r.Given, r.Computing, r.Waiting, r.Wall)
 	}
 }
 

@@ -1,0 +1,265 @@
+package job
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/balance"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Lost is where the time of a job's threads went. Times are in seconds, of all
+// threads together where it does not say of one.
+type Lost struct {
+	Wall      float64     `json:"wall_seconds"` // of the iterations, of the slowest rank
+	Threads   int         `json:"threads"`      // of all ranks
+	Computing float64     `json:"computing_seconds"`
+	Waiting   float64     `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
+	Imbalance float64     `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
+	Saving    *Saving     `json:"perfect_balance"`   // nil without an iteration that came to its end
+	Function  *Uneven     `json:"worst_function"`    // nil where one worker did it all
+	Size      *Uneven     `json:"worst_size"`        // of that function
+	Each      []RankRound `json:"each"`              // by iteration and rank
+	ByThread  []Thread    `json:"by_thread"`         // of a job of one rank
+}
+
+// RankRound is an iteration on a rank.
+type RankRound struct {
+	Iteration int     `json:"iteration"`
+	Rank      int     `json:"rank"`
+	Wall      float64 `json:"wall_seconds"`
+	Computing float64 `json:"computing_seconds"`
+	Waiting   float64 `json:"waiting_seconds"`
+	Created   int     `json:"created"`
+	Executed  int     `json:"executed"`
+	Given     int     `json:"given_away"`
+	Came      int     `json:"came"`
+	longest   float64 // task
+	outside   float64 // wall time of all threads that is neither computing nor waiting
+}
+
+// Saving is what perfect balance would take off the wall time: what lies outside
+// tasks on the rank where that is most stays, the tasks of all ranks are spread
+// evenly over all threads, and no iteration is shorter than its longest task.
+type Saving struct {
+	Seconds float64 `json:"seconds"`
+	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; as Seconds for one iteration
+	High    float64 `json:"high_seconds"`
+	Share   float64 `json:"share"` // of the wall time
+}
+
+// Uneven is tasks whose time is spread unevenly over the ranks, or the threads of
+// one: Seconds is the sum over iterations of the most of a worker less the mean.
+type Uneven struct {
+	Function string  `json:"function"`
+	Sizes    string  `json:"sizes"` // empty for all
+	Seconds  float64 `json:"seconds"`
+}
+
+// Thread is what a thread of the one rank did.
+type Thread struct {
+	Lane      int     `json:"lane"`
+	Executed  int     `json:"executed"`
+	Computing float64 `json:"computing_seconds"`
+	Other     float64 `json:"other_seconds"` // of the wall time
+}
+
+// lost adds up where the time went.
+func (j *Job) lost() Lost {
+	var l Lost
+	for _, one := range j.Ranks {
+		l.Each = append(l.Each, one.rounds()...)
+		if one.Summary != nil {
+			l.Threads += int(one.Summary.Threads)
+		}
+	}
+	slices.SortStableFunc(l.Each, func(a, b RankRound) int { return cmp.Compare(a.Iteration, b.Iteration) })
+	l.Threads = max(l.Threads, len(j.Ranks))
+	var saved []float64
+	for _, round := range rounds(l.Each) {
+		wall, outside, computing, longest := 0.0, 0.0, 0.0, 0.0
+		for _, r := range round {
+			wall, longest, outside = max(wall, r.Wall), max(longest, r.longest), max(outside, r.outside)
+			computing += r.Computing
+			l.Waiting += r.Waiting
+		}
+		l.Computing += computing
+		l.Wall += wall
+		l.Imbalance += balance.Imbalance(asCreated(round))
+		saved = append(saved, max(0, wall-max(longest, outside+computing/float64(l.Threads))))
+	}
+	if len(saved) > 0 {
+		l.Imbalance /= float64(len(saved))
+		l.Saving = saving(saved, l.Wall)
+	}
+	l.uneven(j)
+	l.threads(j)
+	return l
+}
+
+// rounds are the iterations of a rank: those that its summary tells of, with the
+// runs of its log.
+func (r *Rank) rounds() []RankRound {
+	if r.Summary == nil {
+		return nil
+	}
+	out := make([]RankRound, len(r.Summary.Rounds))
+	from := 0.0
+	for i, row := range r.Log.Rows {
+		if i == 0 || row.Start < from {
+			from = row.Start
+		}
+	}
+	for i, told := range r.Summary.Rounds {
+		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Given: told.Created}
+		from = max(from, told.End)
+	}
+	for _, row := range r.Log.Rows {
+		if row.Iteration >= len(out) {
+			continue
+		}
+		o := &out[row.Iteration]
+		o.Computing += row.Seconds
+		o.longest = max(o.longest, row.Seconds)
+		o.Executed++
+		if row.Flag == "local" {
+			o.Given = max(0, o.Given-1)
+		} else {
+			o.Came++
+		}
+	}
+	for i := range out {
+		out[i].outside = max(0, float64(r.Summary.Threads)*out[i].Wall-out[i].Computing-out[i].Waiting)
+	}
+	return out
+}
+
+// rounds cuts what is in the order of iterations into iterations.
+func rounds(each []RankRound) [][]RankRound {
+	var out [][]RankRound
+	for from := 0; from < len(each); {
+		to := from
+		for to < len(each) && each[to].Iteration == each[from].Iteration {
+			to++
+		}
+		out = append(out, each[from:to])
+		from = to
+	}
+	return out
+}
+
+// asCreated are the loads that the ranks had if nothing had moved. A log does not
+// tell where a task that came was created: those given away count as the mean task
+// of the iteration.
+func asCreated(round []RankRound) []float64 {
+	seconds, tasks := 0.0, 0
+	for _, r := range round {
+		seconds, tasks = seconds+r.Computing, tasks+r.Executed
+	}
+	mean := seconds / float64(max(tasks, 1))
+	loads := make([]float64, len(round))
+	for i, r := range round {
+		own := r.Computing
+		if r.Executed > 0 {
+			own *= float64(r.Executed-r.Came) / float64(r.Executed)
+		}
+		loads[i] = own + float64(r.Given)*mean
+	}
+	return loads
+}
+
+func saving(saved []float64, wall float64) *Saving {
+	sum := func(s []float64) (total float64) {
+		for _, x := range s {
+			total += x
+		}
+		return total
+	}
+	s := &Saving{Seconds: sum(saved)}
+	s.Low, s.High = s.Seconds, s.Seconds
+	if p, err := uncertainty.Bootstrap(saved, sum, uncertainty.Resampling{Level: 0.9, Seed: 1}); err == nil {
+		s.Low, s.High = p.Low, p.High
+	}
+	if wall > 0 {
+		s.Share = s.Seconds / wall
+	}
+	return s
+}
+
+// uneven finds the function, and of it the sizes, whose time is spread worst.
+func (l *Lost) uneven(j *Job) {
+	l.Function = j.worst(func(string) bool { return true }, false)
+	if l.Function != nil {
+		l.Size = j.worst(func(name string) bool { return name == l.Function.Function }, true)
+	}
+}
+
+// worst adds up what is spread over workers: by function, or by sizes too.
+func (j *Job) worst(of func(function string) bool, bySize bool) *Uneven {
+	type cell struct {
+		iteration, worker int
+	}
+	spread, workers := map[Uneven]map[cell]float64{}, map[int]bool{}
+	for _, one := range j.Ranks {
+		for _, row := range one.Log.Rows {
+			worker := one.Rank
+			if len(j.Ranks) == 1 {
+				worker = row.Lane
+			}
+			workers[worker] = true
+			if !of(row.Entry) {
+				continue
+			}
+			key := Uneven{Function: row.Entry}
+			if bySize {
+				text, _ := row.Sizes.MarshalText()
+				key.Sizes = string(text)
+			}
+			if spread[key] == nil {
+				spread[key] = map[cell]float64{}
+			}
+			spread[key][cell{row.Iteration, worker}] += row.Seconds
+		}
+	}
+	var worst *Uneven
+	for key, cells := range spread {
+		most, sum := map[int]float64{}, 0.0
+		for c, seconds := range cells {
+			most[c.iteration] = max(most[c.iteration], seconds)
+			sum += seconds
+		}
+		key.Seconds = -sum / float64(max(1, len(workers)))
+		for _, i := range slices.Sorted(maps.Keys(most)) {
+			key.Seconds += most[i]
+		}
+		if worst == nil || key.Seconds > worst.Seconds || key.Seconds == worst.Seconds && key.Function+key.Sizes < worst.Function+worst.Sizes {
+			worst = &key
+		}
+	}
+	if len(workers) < 2 {
+		return nil
+	}
+	return worst
+}
+
+// threads tells the threads of a job of one rank apart.
+func (l *Lost) threads(j *Job) {
+	if len(j.Ranks) != 1 {
+		return
+	}
+	lanes := map[int]*Thread{}
+	for _, row := range j.Ranks[0].Log.Rows {
+		t := lanes[row.Lane]
+		if t == nil {
+			t = &Thread{Lane: row.Lane}
+			lanes[row.Lane] = t
+		}
+		t.Executed++
+		t.Computing += row.Seconds
+	}
+	for _, lane := range slices.Sorted(maps.Keys(lanes)) {
+		lanes[lane].Other = max(0, l.Wall-lanes[lane].Computing)
+		l.ByThread = append(l.ByThread, *lanes[lane])
+	}
+}
