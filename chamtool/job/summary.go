@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/file"
@@ -14,6 +17,7 @@ type Summary struct {
 	Rank       int     `json:"rank"`
 	Ranks      int     `json:"ranks"`
 	Dialect    string  `json:"dialect"`
+	Complete   bool    `json:"complete"` // the run came to its end
 	RunSeconds float64 `json:"run_seconds"`
 	Iterations int     `json:"iterations"`
 	task.Counts
@@ -95,6 +99,44 @@ func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }
 func (s *Summary) Short() string {
 	return fmt.Sprintf("%d tasks, %d predicted with a median error of %s %%", s.Ended, s.Predicted, s.MedianAPE)
 }
+
+// Summaries are those of all ranks of a run that began at a moment; nil before all
+// have come to their end.
+func Summaries(dir string, ranks int, began time.Time) []*Summary {
+	var all []*Summary
+	for rank := range ranks {
+		path := filepath.Join(dir, SummaryName(rank))
+		info, err := os.Stat(path)
+		if err != nil || info.ModTime().Before(began) {
+			return nil
+		}
+		s, err := readSummary(path)
+		if err != nil || !s.Complete {
+			return nil
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// Together is Short for all ranks.
+func Together(all []*Summary) string {
+	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
+	for _, s := range all {
+		ended, predicted = ended+s.Ended, predicted+s.Predicted
+		if s.MedianAPE != nil {
+			low, high = min(low, float64(*s.MedianAPE)), max(high, float64(*s.MedianAPE))
+		}
+	}
+	errors := "median errors of none %"
+	if low <= high {
+		errors = fmt.Sprintf("median errors of %.3g to %.3g %%", low, high)
+	}
+	return fmt.Sprintf("%d ranks: %d tasks, %d predicted with %s", len(all), ended, predicted, errors)
+}
+
+// SummaryName is the name of a rank's summary.
+func SummaryName(rank int) string { return fmt.Sprintf("chamtool_summary_rank_%d.json", rank) }
 
 // Line is the summary in one line.
 func (s *Summary) Line() string {

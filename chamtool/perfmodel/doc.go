@@ -13,8 +13,7 @@
 // ([ErrUntrained]), and never answers with a time of zero or less.
 //
 // A [Store] is what a host keeps of it from one program run to the next. In
-// [SharedStore] all processes of the host take turns at its file, by a lock that
-// nobody waits for longer than its caller says: whoever does not get it leaves its
-// runs in a file of its own, which the next one takes in. A file that cannot be
-// read is set aside, never overwritten.
+// [SharedStore] all processes of the host add to its file, by a lock that nobody
+// waits for: each leaves its runs in a file beside it, and whoever has the lock
+// takes them in. A file that cannot be read is set aside, never overwritten.
 package perfmodel

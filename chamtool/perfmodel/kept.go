@@ -5,82 +5,92 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
-// ErrBusy is returned where another process held the lock all the time. What
-// was to be kept is in a file of its own.
-var ErrBusy = errors.New("locked by another process")
-
-// SharedStore is the file of a host.
+// SharedStore is the file of a host, to which all its processes add. Nobody waits:
+// a process leaves what it learned in a file beside it, and whoever has the lock
+// takes in all such files, those too that come while it works.
 type SharedStore struct {
-	Path  string
-	Wait  time.Duration // most that is waited for other processes of the host
-	Now   func() time.Time
-	Sleep func(time.Duration)
+	Path string
+	Now  func() time.Time
 }
 
-const (
-	// look is how often it looks whether it is its turn.
-	look = 20 * time.Millisecond
-	// private is what stands between the name of the file and that of a process
-	// which did not get its turn.
-	private = ".private."
-)
+// handed is what stands between the name of the file and that of a process which
+// hands over what it learned.
+const handed = ".private."
 
 // Read is what is kept. The error is [ReadStore]'s.
 func (f SharedStore) Read() (*Store, error) { return ReadStore(f.Path) }
 
-// Add merges what a process learned into the file. What was kept before since
-// is dropped; the zero time drops nothing.
+// Add hands over what a process learned, and takes in what lies there unless another
+// process is at it. What was kept before since is dropped; the zero time drops
+// nothing.
 func (f SharedStore) Add(learned *Store, since time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
 		return err
 	}
-	lock, err := f.lock()
-	if errors.Is(err, ErrBusy) {
-		own := fmt.Sprintf("%s%s%d", f.Path, private, os.Getpid())
-		return errors.Join(fmt.Errorf("%w; they are in %s", err, own), addTo(own, learned))
-	}
-	if err != nil {
+	if err := learned.Write(f.own()); err != nil {
 		return err
 	}
-	defer lock.Close() // which unlocks
-	return f.merge(learned, since)
-}
-
-// addTo adds to a file that no other process writes.
-func addTo(path string, learned *Store) error {
-	store, err := ReadStore(path)
-	if err != nil {
-		store = &Store{}
+	for {
+		lock, err := f.lock()
+		if lock == nil || err != nil {
+			return err // who has the lock looks once more when he has given it back
+		}
+		err = f.merge(since)
+		if err := errors.Join(err, lock.Close()); err != nil { // which unlocks
+			return err
+		}
+		if len(f.left()) == 0 {
+			return nil
+		}
 	}
-	store.Merge(learned)
-	return store.Write(path)
 }
 
-// lock takes the lock, or gives up after a while.
+// own is a name for what this process hands over, which nobody writes to again.
+func (f SharedStore) own() string {
+	for n := 0; ; n++ {
+		path := fmt.Sprintf("%s%s%d-%d", f.Path, handed, os.Getpid(), n)
+		if _, err := os.Lstat(path); err != nil {
+			return path
+		}
+	}
+}
+
+// left are the files that were handed over.
+func (f SharedStore) left() []string {
+	all, _ := filepath.Glob(f.Path + handed + "*") // the pattern is well formed
+	return slices.DeleteFunc(all, func(path string) bool {
+		return strings.ContainsFunc(strings.TrimPrefix(path, f.Path+handed), func(c rune) bool { return c != '-' && !unicode.IsDigit(c) }) // one that is being written
+	})
+}
+
+// lock takes the lock; nil where another process has it.
 func (f SharedStore) lock() (*os.File, error) {
 	lock, err := os.OpenFile(f.Path+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	for end := f.Now().Add(f.Wait); ; f.Sleep(look) {
+	for {
 		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case err == nil:
 			return lock, nil
-		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, lock.Close()
+		case !errors.Is(err, syscall.EINTR):
 			return nil, errors.Join(fmt.Errorf("%s: %w", lock.Name(), err), lock.Close())
-		case f.Now().After(end):
-			return nil, errors.Join(fmt.Errorf("%s: %w", lock.Name(), ErrBusy), lock.Close())
 		}
 	}
 }
 
 // merge is done under the lock.
-func (f SharedStore) merge(learned *Store, since time.Time) error {
+func (f SharedStore) merge(since time.Time) error {
 	store, err := f.Read()
 	if errors.Is(err, ErrStore) {
 		err = os.Rename(f.Path, f.Path+".bad")
@@ -91,14 +101,14 @@ func (f SharedStore) merge(learned *Store, since time.Time) error {
 	if store == nil {
 		store = &Store{}
 	}
-	left, _ := filepath.Glob(f.Path + private + "*") // the pattern is well formed
+	store.Forget(since)
+	left := f.left()
 	for _, path := range left {
 		if one, err := ReadStore(path); err == nil {
+			one.Forget(since)
 			store.Merge(one)
 		}
 	}
-	store.Forget(since)
-	store.Merge(learned)
 	store.Prune(f.Now())
 	if err := store.Write(f.Path); err != nil {
 		return err

@@ -138,9 +138,6 @@ func LogName(rank int, format string) string {
 	return fmt.Sprintf("chamtool_rank_%d.csv", rank)
 }
 
-// SummaryName is the name of a rank's summary.
-func SummaryName(rank int) string { return fmt.Sprintf("chamtool_summary_rank_%d.json", rank) }
-
 func (s *Session) open(format string) {
 	layout := task.CSV
 	switch format {
@@ -272,7 +269,9 @@ func (s *Session) Close() *job.Summary {
 	}
 	done()
 	s.closed = true
-	return s.summary()
+	out := s.summary()
+	out.Complete = true
+	return out
 }
 
 // iterationLines ends a log in the tab layout as the original tool does.

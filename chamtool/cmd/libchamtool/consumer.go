@@ -252,7 +252,7 @@ func (c *consumer) finish() {
 	if n := uint64(C.chamtool_unplaced()); n > 0 {
 		c.session.Warn(fmt.Errorf("%d events lost for want of memory for a ring", n))
 	}
-	c.store(lastWait)
+	c.store()
 	summary := c.session.Close()
 	c.parquet()
 	c.summarize(summary)
@@ -260,23 +260,34 @@ func (c *consumer) finish() {
 	case c.config.Verbose:
 		c.say("%s", summary.Line())
 	case c.rank == 0 && len(c.config.LogFormats) > 0:
-		fmt.Fprintf(os.Stderr, "chamtool: rank 0 of %d: %s; logs in %s\n", c.ranks, summary.Short(), c.dir)
+		fmt.Fprintf(os.Stderr, "chamtool: %s; logs in %s\n", c.together(summary), c.dir)
 	}
+}
+
+// lastWait is how long rank 0 waits for what the others write at their end.
+const lastWait = time.Second
+
+// together is what all ranks came to, as far as they share a folder and end
+// together; else what this one did.
+func (c *consumer) together(own *job.Summary) string {
+	for end := time.Now().Add(lastWait); c.ranks > 1 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if all := job.Summaries(c.dir, c.ranks, c.began); all != nil {
+			return job.Together(all)
+		}
+	}
+	return fmt.Sprintf("rank 0 of %d: %s", c.ranks, own.Short())
 }
 
 // checkpoint leaves what a program that is ended from outside would lose.
 func (c *consumer) checkpoint() {
 	c.session.Flush()
-	c.store(0) // rings fill while it waits
+	c.store()
 	c.summarize(c.session.Summary())
 }
 
-// lastWait is how long the end of a program may wait for the host's others.
-const lastWait = 2 * time.Second
-
 // store keeps what was learned since it was last called.
-func (c *consumer) store(wait time.Duration) {
-	if err := c.keep(wait); err != nil {
+func (c *consumer) store() {
+	if err := c.keep(); err != nil {
 		c.say("models are not kept: %v", err)
 		c.session.Warn(fmt.Errorf("models are not kept: %w", err))
 	}
@@ -286,7 +297,7 @@ func (c *consumer) summarize(summary *job.Summary) {
 	if len(c.config.LogFormats) == 0 {
 		return
 	}
-	if err := file.Write(filepath.Join(c.dir, session.SummaryName(c.rank)), summary.Write); err != nil {
+	if err := file.Write(filepath.Join(c.dir, job.SummaryName(c.rank)), summary.Write); err != nil {
 		c.say("no summary: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func (c *consumer) model() (*perfmodel.Model, []error) {
 }
 
 // keep merges what this rank learned into the kept models.
-func (c *consumer) keep(wait time.Duration) error {
+func (c *consumer) keep() error {
 	path := c.storePath()
 	if path == "" || c.config.Calibrate == config.CalibrateUse {
 		return nil
@@ -49,5 +49,5 @@ func (c *consumer) keep(wait time.Duration) error {
 	if c.config.Calibrate == config.CalibrateRestart {
 		since = c.began
 	}
-	return perfmodel.SharedStore{Path: path, Wait: wait, Now: time.Now, Sleep: time.Sleep}.Add(learned, since)
+	return perfmodel.SharedStore{Path: path, Now: time.Now}.Add(learned, since)
 }

@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -17,10 +21,7 @@ func TestGuides(t *testing.T) {
 			t.Skipf("needs %s: install with apt-get install gcc openmpi-bin libopenmpi-dev", name)
 		}
 	}
-	tool := filepath.Join(t.TempDir(), "libchamtool.so")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-o", tool, "../../cmd/libchamtool").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	tool := toolLibrary(t)
 	quiet := testscript.Params{Setup: func(env *testscript.Env) error {
 		env.Setenv("HOME", env.WorkDir)
 		env.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
@@ -32,4 +33,50 @@ func TestGuides(t *testing.T) {
 			scripttest.Guide(t, filepath.Join("..", "..", file), quiet, "--tool libchamtool.so", "--tool "+tool)
 		})
 	}
+}
+
+// toolLibrary is the tool, built.
+func toolLibrary(t *testing.T) string {
+	t.Helper()
+	tool := filepath.Join(t.TempDir(), "libchamtool.so")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-o", tool, "../../cmd/libchamtool").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return tool
+}
+
+// TestRealOpenMPGuide runs the guide of programs that are OpenMP's alone.
+func TestRealOpenMPGuide(t *testing.T) {
+	for _, name := range []string{"clang", "kalign"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("needs %s: install with apt-get install clang libomp-dev kalign", name)
+		}
+	}
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup := testscript.Params{Setup: func(env *testscript.Env) error {
+		env.Setenv("HOME", env.WorkDir)
+		return os.WriteFile(filepath.Join(env.WorkDir, "proteins.fa"), proteins(), 0o600)
+	}}
+	scripttest.Guide(t, filepath.Join("..", "..", "docs", "any-openmp.md"), setup, "$PWD/libchamtool.so", toolLibrary(t), "chamtool/examples", examples)
+}
+
+// proteins are a family of sequences of unlike lengths, in FASTA.
+func proteins() []byte {
+	draw := rand.New(rand.NewPCG(7, 7))
+	var b bytes.Buffer
+	for i := range 120 {
+		fmt.Fprintf(&b, ">s%d\n", i)
+		for p := range 80 + draw.IntN(220) {
+			letter := (p*p/3 + p) % 20
+			if draw.IntN(10) < 4 {
+				letter = draw.IntN(20)
+			}
+			b.WriteByte("ACDEFGHIKLMNPQRSTVWY"[letter])
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
 }
