@@ -28,10 +28,12 @@ type Service struct {
 	Priority float64 // as the log would hold it
 	// Need is what it takes of its nodes, where these are of kinds; nil is all.
 	Need *trace.Need `json:",omitempty"`
+	// Partition is where it runs, on a machine that has such.
+	Partition string `json:",omitempty"`
 }
 
 func (s Service) job() trace.Job {
-	return trace.Job{User: "service", End: s.Limit, Limit: s.Limit, Nodes: s.Nodes, Priority: s.Priority, Need: s.Need}
+	return trace.Job{User: "service", End: s.Limit, Limit: s.Limit, Nodes: s.Nodes, Priority: s.Priority, Need: s.Need, Partition: s.Partition}
 }
 
 // Pair is a predecessor in a simulation in progress.

@@ -1,6 +1,8 @@
 package slurm
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/foretime/foretime/mirage/chain"
@@ -31,16 +33,76 @@ func (p *Provisioner) draw(s *policy.State) (policy.Draws, error) {
 }
 
 func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
-	m := p.scale()
-	st := standing(p.queue, s.Now, m, p.ledger.used, p.detail)
-	ageless(st.Pending, s.Now, &p.s.Rules.Rules)
-	for i := range st.Own {
-		st.Own[i].Limit, st.Own[i].Need = s.Service.Limit, s.Service.Need
+	if p.s.Rules == nil {
+		return p.resumeLive(s)
 	}
-	sim, err := p.s.Rules.Resume(st)
-	service := s.Service
+	st := standing(p.queue, s.Now, p.scale(), p.ledger.used, p.detail)
+	return p.resumed(s.Service, st, p.s.Rules)
+}
+
+// resumeLive takes the cluster as its controller describes it, and of a successor that
+// it takes of its nodes what its predecessor has.
+func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Simulator, error) {
+	service, h := s.Service, p.hardware
+	if h == nil {
+		return service, nil, ErrUnseen
+	}
+	m := p.scale()
+	st := standing(p.queue, s.Now, m, p.ledger.used, h.detail)
+	st.Ended = append(ended(p.queue, m), scaled(p.past, m)...)
+	service.Partition = h.Default
+	for i := range st.Own {
+		service.Partition, service.Need = st.Own[i].Partition, st.Own[i].Need
+	}
+	if service.Need != nil {
+		need := *service.Need
+		need.On = nil
+		service.Need = &need
+	} else {
+		service.Need = h.need(nil, service.Partition, nil)
+	}
+	config := simulator.Config{Machine: h.Machine, Rules: liveRules(p.k.Parameters)}
+	spare(&config, st.Pending)
+	return p.resumed(service, st, &config)
+}
+
+// ErrUnseen is returned when the cluster has not been described yet.
+var ErrUnseen = errors.New("the nodes of the cluster are not known yet")
+
+// resumed is a queue taken up by a simulator, and the service in it.
+func (p *Provisioner) resumed(service chain.Service, st simulator.Standing, config *simulator.Config) (chain.Service, *simulator.Simulator, error) {
+	ageless(st.Pending, st.Now, &config.Rules)
+	for i := range st.Own {
+		st.Own[i].Limit = service.Limit
+		if p.s.Rules != nil {
+			st.Own[i].Need = service.Need
+		}
+	}
+	sim, err := config.Resume(st)
 	service.Priority = trace.MedianPriority(st.Pending)
 	return service, sim, err
+}
+
+// ended are the jobs of a queue that the controller still knows though they ended.
+func ended(jobs []Job, m scale) (rows []trace.Job) {
+	for i := range jobs {
+		j := &jobs[i]
+		if j.State.Over() && j.Start > 0 && j.End >= j.Start && j.Limit > 0 {
+			rows = append(rows, trace.Job{User: j.User, Nodes: max(j.Nodes, 1), Submit: min(j.Submit, j.Start), Start: j.Start, End: j.End, Limit: int64(j.Limit.Seconds())})
+		}
+	}
+	return scaled(rows, m)
+}
+
+// scaled are jobs in the time of a policy.
+func scaled(jobs []trace.Job, m scale) []trace.Job {
+	rows := slices.Clone(jobs)
+	for i := range rows {
+		j := &rows[i]
+		j.Submit, j.Start, j.End = m.unix(float64(j.Submit)), m.unix(float64(j.Start)), m.unix(float64(j.End))
+		j.Limit = int64(m.span(float64(j.Limit)))
+	}
+	return rows
 }
 
 // detail adds what a job has of its nodes, where those of the rules are of kinds.

@@ -103,6 +103,48 @@ func TestForecastSeen(t *testing.T) {
 	}
 }
 
+// TestLive: without settings the cluster is as its controller describes it: two nodes,
+// one the service's own and the other somebody's for an hour.
+func TestLive(t *testing.T) {
+	w, a := newWorld(1), new(asker)
+	s := w.settings(a, 2)
+	s.Live = true
+	if _, _, err := life(t.TempDir(), s); err != nil {
+		t.Fatal(err)
+	}
+	if len(a.waits) < 3 {
+		t.Fatalf("%d decisions", len(a.waits))
+	}
+	for i, left := range a.remaining {
+		if !cmp.Equal(a.waits[i], []float64{left, left}) {
+			t.Errorf("waits %v, and %v s remain", a.waits[i], left)
+		}
+	}
+}
+
+// TestSilence: a Slurm that never answers ends the run after ten minutes; one that is
+// away for a while does not, and the chain goes on as if nothing had been.
+func TestSilence(t *testing.T) {
+	w := newWorld(1)
+	w.away = func(time.Time) bool { return true }
+	s := w.settings(policy.Reactive{}, 3)
+	begun := w.now
+	if _, _, err := life(t.TempDir(), s); !errors.Is(err, ErrSilent) || w.now.Sub(begun) < firstAnswer || w.now.Sub(begun) > 2*firstAnswer {
+		t.Errorf("after %v: %v", w.now.Sub(begun), err)
+	}
+	w = newWorld(1)
+	from := w.now.Add(70 * time.Second)
+	w.away = func(now time.Time) bool { return now.After(from) && now.Before(from.Add(9*time.Minute)) }
+	s = w.settings(policy.Reactive{}, 3)
+	l, _, err := life(t.TempDir(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := l.Summary(); sum.Links != 3 || sum.Ended != 3 || w.double != nil {
+		t.Errorf("%+v, %v", sum, w.double)
+	}
+}
+
 // TestHeld: what would not start though there were room is not before anybody.
 func TestHeld(t *testing.T) {
 	for reason, want := range map[string]bool{

@@ -161,6 +161,16 @@ func (h *Hardware) need(n *trace.Need, partition string, on []int32) *trace.Need
 	return &need
 }
 
+// detail adds what a job has of its nodes to a row of it.
+func (h *Hardware) detail(row *trace.Job, j *Job) {
+	need := trace.NeedOf(j.TRES)
+	if need != nil && j.Exclusive {
+		need.Exclusive = true
+	}
+	row.Partition = j.Partition
+	row.Need = h.need(need, j.Partition, h.numbers(j.On))
+}
+
 // numbers are the nodes of a list such as n[0-3,7],gpu01; nil where one is not
 // known.
 func (h *Hardware) numbers(list string) []int32 {

@@ -33,11 +33,30 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 		if err != nil {
 			p.s.Warn(err)
 		}
+		if p.s.Live {
+			p.look(ctx)
+		}
 		p.tooFew(total)
 		p.Metrics.queue(jobs, total, unavailable)
 	}
 	p.Metrics.update(func(m *Metrics) { m.lastPoll = seconds(now) })
 	return nil
+}
+
+// look takes in the cluster as its controller describes it, and once how long jobs ran
+// lately. What it cannot is warned of.
+func (p *Provisioner) look(ctx context.Context) {
+	h, err := p.s.Client.Hardware(ctx, p.k)
+	if err != nil {
+		p.s.Warn(err)
+		return
+	}
+	if p.hardware == nil && p.k.Accounting {
+		if p.past, err = p.s.Client.past(ctx, p.s.Clock.Now()); err != nil {
+			p.s.Warn(err)
+		}
+	}
+	p.hardware = h
 }
 
 func (p *Provisioner) deciding(now time.Time) bool {
@@ -70,7 +89,7 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 			Successor:   [4]float64{minutes, nodes, 0, 0},
 		},
 	}
-	if p.s.Rules != nil {
+	if p.s.Rules != nil || p.s.Live {
 		s.Forecast = func() ([]float64, error) { return p.forecast(&s) }
 		s.Draw = func() (policy.Draws, error) { return p.draw(&s) }
 	}

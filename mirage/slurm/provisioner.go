@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -25,6 +26,10 @@ var (
 	// ErrSettings is returned when the settings make no sense, or are not
 	// those that the folder was begun with.
 	ErrSettings = errors.New("unusable settings")
+	// ErrSilent is returned when Slurm has not answered for ten minutes, or, once it
+	// has, for as long as a service may run, after which none can be running. The
+	// folder can be gone on with.
+	ErrSilent = errors.New("Slurm does not answer")
 	// ErrDouble is in a warning when two jobs carry the token of one link.
 	ErrDouble = errors.New("two jobs for one link")
 )
@@ -48,6 +53,10 @@ type Provisioner struct {
 	quiet    time.Time           // since then no sbatch of an open link is running; zero if unknown
 	doubted  map[string]bool     // what was warned of
 	missing  map[int64]time.Time // job of a link -> not in the queue since
+	mute     time.Time           // since then Slurm has not answered; zero where it does
+	reached  bool                // it has answered once
+	hardware *Hardware           // where Settings.Live asks for it
+	past     []trace.Job         // that ended, likewise
 	snapshot time.Time           // next one due
 	decision time.Time           // next one due
 }
@@ -150,11 +159,16 @@ func (p *Provisioner) Run(ctx context.Context) error {
 			return p.leave(ctx)
 		case errors.Is(err, ErrCommand) || errors.Is(err, ErrAnswer):
 			p.Metrics.add(&p.Metrics.pollErrors)
+			if silent := p.silent(); silent > 0 {
+				return fmt.Errorf("%w for %v: %w", ErrSilent, silent, err)
+			}
 			p.s.Warn(err)
 		case err != nil:
 			return err
 		case done:
 			return nil
+		default:
+			p.mute, p.reached = time.Time{}, true
 		}
 		p.Metrics.chain(p.ledger)
 		if err := p.s.Clock.Sleep(ctx, p.pause()); err != nil {
@@ -162,6 +176,25 @@ func (p *Provisioner) Run(ctx context.Context) error {
 		}
 	}
 }
+
+// silent is for how long Slurm has been out of reach, where that is too long, else 0.
+func (p *Provisioner) silent() time.Duration {
+	now, most := p.s.Clock.Now(), firstAnswer
+	if p.mute.IsZero() {
+		p.mute = now
+	}
+	if p.reached {
+		most = max(most, p.s.Request.Limit)
+	}
+	if silent := now.Sub(p.mute); silent >= most {
+		return silent.Round(time.Second)
+	}
+	return 0
+}
+
+// firstAnswer is how long the first answer of a Slurm is waited for: longer than a
+// controller takes to start.
+const firstAnswer = 10 * time.Minute
 
 // leave says why the run was stopped and, where that is wanted, leaves a successor
 // behind that starts when the running service has ended.

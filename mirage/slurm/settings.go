@@ -48,6 +48,9 @@ type Settings struct {
 	// Rules are the cluster and its scheduler, as far as they are known, for
 	// policies that ask for a forecast of the queue; nil is none.
 	Rules *simulator.Config
+	// Live takes the cluster as its controller describes it, where Rules is nil, for
+	// such policies.
+	Live bool
 	// Units is how many of what Rules count each service holds; 0 is the nodes of
 	// the Request.
 	Units int

@@ -52,8 +52,8 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 		return nil, err
 	}
 	v := &View{Now: now.Unix(), Hardware: h, Private: k.Private, lowest: math.Inf(1)}
-	st := v.standing(jobs)
-	if k.Accounting {
+	st := standing(jobs, v.Now, scale{v.Now, 1}, func(int64) bool { return false }, h.detail)
+	if st.Ended = ended(jobs, scale{v.Now, 1}); k.Accounting {
 		if st.Ended, err = c.past(ctx, now); err != nil {
 			return nil, err
 		}
@@ -120,29 +120,6 @@ func (c *Client) past(ctx context.Context, now time.Time) ([]trace.Job, error) {
 		return nil, err
 	}
 	return t.Jobs, nil
-}
-
-// standing is the queue with each job on its nodes, and the jobs that ended and
-// that the controller still knows.
-func (v *View) standing(jobs []Job) simulator.Standing {
-	st := standing(jobs, v.Now, scale{v.Now, 1}, func(int64) bool { return false }, v.detail)
-	for i := range jobs {
-		j := &jobs[i]
-		if j.State.Over() && j.Start > 0 && j.End >= j.Start && j.Limit > 0 {
-			st.Ended = append(st.Ended, trace.Job{User: j.User, Nodes: max(j.Nodes, 1), Submit: min(j.Submit, j.Start), Start: j.Start, End: j.End, Limit: int64(j.Limit.Seconds())})
-		}
-	}
-	return st
-}
-
-// detail adds what a job has of its nodes to a row of it.
-func (v *View) detail(row *trace.Job, j *Job) {
-	need := trace.NeedOf(j.TRES)
-	if need != nil && j.Exclusive {
-		need.Exclusive = true
-	}
-	row.Partition = j.Partition
-	row.Need = v.Hardware.need(need, j.Partition, v.Hardware.numbers(j.On))
 }
 
 // drawnFor is how many futures are drawn for a queue of so many jobs: more where

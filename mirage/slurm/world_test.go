@@ -29,8 +29,9 @@ type world struct {
 	age      time.Duration
 	message  time.Duration
 	acct     bool
-	hopeless bool // every job is cancelled before its start
-	modern   bool // numbers and states as newer versions print them
+	away     func(time.Time) bool // no command reaches it then; nil is never
+	hopeless bool                 // every job is cancelled before its start
+	modern   bool                 // numbers and states as newer versions print them
 
 	jobs    []*job
 	pending []late
@@ -148,8 +149,17 @@ func (w *world) submit(argv []string) int64 {
 
 func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, error) {
 	failed := fmt.Errorf("%s: %w: lost", argv[0], ErrCommand)
+	if w.away != nil && w.away(w.now) {
+		return nil, failed
+	}
 	switch argv[0] {
 	case "scontrol":
+		switch argv[len(argv)-1] {
+		case "nodes":
+			return []byte("NodeName=n0 CPUTot=4 State=IDLE Partitions=p\nNodeName=n1 CPUTot=4 State=IDLE Partitions=p\n"), nil
+		case "partitions":
+			return []byte("PartitionName=p Default=YES MaxTime=UNLIMITED Nodes=n[0-1]\n"), nil
+		}
 		return fmt.Appendf(nil, "Configuration data as of now\nAccountingStorageType   = accounting_storage/%s\nMessageTimeout          = %d sec\nMinJobAge               = %d sec\n",
 			map[bool]string{true: "slurmdbd", false: "none"}[w.acct], int(w.message.Seconds()), int(w.age.Seconds())), nil
 	case "sinfo":

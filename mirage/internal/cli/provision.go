@@ -43,8 +43,8 @@ The --state folder holds journal.jsonl (what was intended and what came of
 it), history.jsonl (the queue as it was seen) and decisions.jsonl (every
 decision with its features); it must not be on a file system without real
 locks. --model is the file of a trained model, or one of the baselines, of which
-fixed needs policy.lead_hours, forecast and futures a --config that describes
-the machine:
+fixed needs policy.lead_hours. Those that forecast take the cluster as --config
+describes it, or else as its controller does:
 
 ` + policy.Baselines().Help(),
 		Example: "  mirage provision --state chain --model boost.json --set service.limit=48h --sbatch-option=--partition=gpu service.sh",
@@ -60,7 +60,7 @@ the machine:
 	f := c.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&p.state, "state", "", "folder of the chain")
-	f.StringVar(&p.model, "model", "", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures where --config describes the machine, else avg)")
+	f.StringVar(&p.model, "model", "", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures)")
 	f.StringArrayVar(&p.s.Request.Options, "sbatch-option", nil, "another option for sbatch, such as --partition=gpu (may be repeated)")
 	f.StringVar(&p.s.Partition, "partition", "", "decide by the queue of one partition only; where the service runs is --sbatch-option's to say")
 	f.IntVar(&p.s.Links, "services", 0, "end after so many services (default: never)")
@@ -233,9 +233,7 @@ func (p *provision) tell(e slurm.Entry) {
 
 // policy is the one that --model names.
 func (p *provision) policy() (policy.Policy, error) {
-	if p.model == "" && p.s.Rules == nil {
-		p.model = "avg"
-	} else if p.model == "" {
+	if p.model == "" {
 		p.model = "futures"
 	}
 	b, err := policy.Baselines().Find(p.model)
@@ -249,9 +247,7 @@ func (p *provision) policy() (policy.Policy, error) {
 			err = cli.Usagef("--model %s needs --set policy.%s=: %s", p.model, k.Name, k.Help)
 		}
 	}
-	if err == nil && b.Forecasts && p.s.Rules == nil {
-		err = cli.Usagef("--model %s needs the --config of the cluster", p.model)
-	}
+	p.s.Live = b.Forecasts && p.s.Rules == nil
 	return b.Policy(setting), err
 }
 
@@ -260,9 +256,7 @@ func (p *provision) trained() (policy.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if trained.NeedsForecast() && p.s.Rules == nil {
-		return nil, cli.Usagef("--model %s was trained with --forecast and needs the --config of the cluster", p.model)
-	}
+	p.s.Live = trained.NeedsForecast() && p.s.Rules == nil
 	return trained.Policy(), nil
 }
 
