@@ -33,13 +33,12 @@
         inside--; \
     } while (0)
 
-#define ENDS(name, end) (sizeof name > sizeof end && memcmp(name + sizeof name - sizeof end, end, sizeof end) == 0)
+#define ENDS(name, end) (sizeof name > sizeof end && memcmp(&name[sizeof name - sizeof end], end, sizeof end) == 0)
 #define PER_THREAD(name) (ENDS(name, "_ptsz") || ENDS(name, "_ptds"))
 
 #define WORDS word a0, word a1, word a2, word a3, word a4, word a5
 #define GIVEN a0, a1, a2, a3, a4, a5
 #define SIX word, word, word, word, word, word
-#define STREAM(i) ((void *)((i) == 0 ? a0 : (i) == 1 ? a1 : (i) == 2 ? a2 : (i) == 3 ? a3 : (i) == 5 ? a5 : 0))
 
 /* -- launches -- */
 
@@ -79,12 +78,6 @@ COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
     }
 KERNEL_EX(cuLaunchKernelEx)
 KERNEL_EX(cuLaunchKernelEx_ptsz)
-
-#define LAUNCH(name, stream) \
-    WRAP(name, (WORDS)) { \
-        NEXT(name, SIX) \
-        LAUNCH_BODY(name, STREAM(stream), next(GIVEN)) \
-    }
 
 #define GRAPH(name) \
     WRAP(name, (void *exec, void *stream)) { \
@@ -150,17 +143,51 @@ static int call_six(enum entry_id id, const word *a, bool *skip) {
 
 #define BODY(kind) static int kind(enum entry_id id, long arg, bool per_thread, const word *a)
 
-/* One way in for all of them, so that each wrapper is a few instructions. */
-static __attribute__((noinline)) int shared(WORDS, enum entry_id id);
+/* One way in for all of them. A wrapper says which it is, in a register that no
+   argument travels in, and jumps; so it needs no frame and no unwind table of its
+   own. The numbers of the entries are those of enum entry_id. */
+HIDDEN int shared(WORDS, enum entry_id id) __attribute__((used));
+#define NUMBER1(name) ".set deft_number,deft_number+1\n.set E_" #name ",deft_number\n"
+#define NUMBER2(name, x) NUMBER1(name)
+__asm__(".set deft_number,-1\n" DEFT_ENTRIES(NUMBER1, NUMBER2, NUMBER2, NUMBER2, NUMBER2, NUMBER2));
+#if defined __x86_64__
+#define JUMP(name) "  movl $E_" name ",%eax\n  jmp deft_shared\n"
+__asm__(".text\n.type deft_shared,@function\n"
+        "deft_shared:\n"
+        ".cfi_startproc\n"
+        "  push %rax\n.cfi_adjust_cfa_offset 8\n"
+        "  call shared\n"
+        "  pop %rdx\n.cfi_adjust_cfa_offset -8\n"
+        "  ret\n"
+        ".cfi_endproc\n.size deft_shared,.-deft_shared\n");
+#else
+#define JUMP(name) "  mov w6,#E_" name "\n  b shared\n"
+#endif
 #define BY(name) \
-    WRAP(name, (WORDS)) { return shared(GIVEN, E_##name); }
+    int w_##name(WORDS) HIDDEN; \
+    __asm__(".text\n.globl " #name ",w_" #name "\n.hidden w_" #name "\n" \
+            ".type " #name ",%function\n.type w_" #name ",%function\n" \
+            #name ":\nw_" #name ":\n" JUMP(#name) ".size " #name ",.-" #name "\n");
+
+static __attribute__((noinline)) void copies(void *stream, bool per_thread) {
+    gate_copy(stream, per_thread);
+    add(&acquire(&here->slot)->copies, 1);
+}
+
+BODY(launch) {
+    bool skip = true;
+    void *stream = arg >= 0 ? (void *)a[arg] : NULL;
+    enum pass pass = inside ? PASS_PLAIN : gate_launch(stream, per_thread);
+    int r = call_six(id, a, &skip);
+    if (pass == PASS_RECORD)
+        gate_after(stream, per_thread, 1);
+    return r;
+}
 
 BODY(copy) {
     bool skip = true;
-    if (!inside) {
-        gate_copy(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
-        add(&acquire(&here->slot)->copies, 1);
-    }
+    if (!inside)
+        copies(arg >= 0 ? (void *)a[arg] : NULL, per_thread);
     struct mark before = queue_mark();
     int r = call_six(id, a, &skip);
     if (arg == FETCH && r == CU_SUCCESS && !skip)
@@ -242,8 +269,7 @@ BODY(enter) {
         NEXT(name, SIX, word, word, word) \
         if (unlikely(inside)) \
             return next(GIVEN, a6, a7, a8); \
-        gate_copy((void *)last, PER_THREAD(#name)); \
-        add(&acquire(&here->slot)->copies, 1); \
+        copies((void *)last, PER_THREAD(#name)); \
         int r; \
         CALL(r, next(GIVEN, a6, a7, a8)); \
         return r; \
@@ -269,130 +295,36 @@ BODY(graph) {
         graph_made(arg == UPDATES ? (void *)a[0] : *(void **)a[0], (void *)a[1]);
     return r;
 }
-#define CONTEXTS_OF(ROW) \
-    ROW(cuCtxSetCurrent, 0) \
-    ROW(cuCtxPushCurrent, 0) \
-    ROW(cuCtxPushCurrent_v2, 0) \
-    ROW(cuCtxPopCurrent, 0) \
-    ROW(cuCtxPopCurrent_v2, 0) \
-    ROW(cuCtxCreate, 0) \
-    ROW(cuCtxCreate_v2, 0) \
-    ROW(cuCtxCreate_v3, 0) \
-    ROW(cuCtxCreate_v4, 0)
-#define GRAPHS(ROW) \
-    ROW(cuGraphInstantiate, INSTANTIATES) \
-    ROW(cuGraphInstantiate_v2, INSTANTIATES) \
-    ROW(cuGraphInstantiateWithFlags, INSTANTIATES) \
-    ROW(cuGraphInstantiateWithParams, INSTANTIATES) \
-    ROW(cuGraphInstantiateWithParams_ptsz, INSTANTIATES) \
-    ROW(cuGraphExecUpdate, UPDATES) \
-    ROW(cuGraphExecUpdate_v2, UPDATES) \
-    ROW(cuGraphExecDestroy, DESTROYS)
-
-#define NOTHING(name)
-#define IGNORED(name, x)
-#define WRAPPER(name, x) BY(name)
-DEFT_ENTRIES(NOTHING, LAUNCH, WRAPPER, WRAPPER, WRAPPER, WRAPPER)
-GRAPHS(WRAPPER)
-CONTEXTS_OF(WRAPPER)
-
-static int shared(WORDS, enum entry_id id) {
-    enum { COPIES = 1, SYNCS, CAPTURES, LOSES, GRAPHED, ENTERS };
-    static const struct {
-        signed char kind, arg;
-    } shapes[ENTRIES] = {
-#define C(name, x) [E_##name] = {COPIES, x},
-#define S(name, x) [E_##name] = {SYNCS, x},
-#define R(name, x) [E_##name] = {CAPTURES, x},
-#define L(name, x) [E_##name] = {LOSES, x},
-#define G(name, x) [E_##name] = {GRAPHED, x},
-#define E(name, x) [E_##name] = {ENTERS, x},
-        DEFT_ENTRIES(NOTHING, IGNORED, C, S, R, L) GRAPHS(G) CONTEXTS_OF(E)
-    };
-    const word a[] = {GIVEN};
-    long arg = shapes[id].arg;
-    bool per_thread = entry_per_thread(id);
-    switch (shapes[id].kind) {
-    case COPIES:
-        return copy(id, arg, per_thread, a);
-    case SYNCS:
-        return synced(id, arg, per_thread, a);
-    case CAPTURES:
-        return capture(id, arg, per_thread, a);
-    case LOSES:
-        return lose(id, arg, per_thread, a);
-    case ENTERS:
-        return enter(id, arg, per_thread, a);
-    default:
-        return graph(id, arg, per_thread, a);
-    }
-}
-
 /* -- memory -- */
 
-/* key and bytes are known once the driver has answered. */
-#define TAKE(reserve, call, key, bytes) \
-    if (unlikely(inside)) \
-        return call; \
-    uint64_t reserved = (reserve); \
-    if (!memory_reserve(reserved)) \
-        return CU_OUT_OF_MEMORY; \
-    int r; \
-    CALL(r, call); \
-    if (r == CU_SUCCESS) \
-        memory_took((key), (bytes)); \
-    else \
-        memory_cancel(reserved); \
-    return r;
+/* What an allocation is of, by how its arguments say so. */
+enum { BYTES, BYTES32, PITCH, PITCH32, CREATE, ARRAY, ARRAY3D, MIPMAPPED };
+
+#define TAKES(ROW) \
+    ROW(cuMemAlloc, BYTES32) \
+    ROW(cuMemAlloc_v2, BYTES) \
+    ROW(cuMemAllocManaged, BYTES) \
+    ROW(cuMemAllocPitch, PITCH32) \
+    ROW(cuMemAllocPitch_v2, PITCH) \
+    ROW(cuMemAllocAsync, BYTES) \
+    ROW(cuMemAllocAsync_ptsz, BYTES) \
+    ROW(cuMemAllocFromPoolAsync, BYTES) \
+    ROW(cuMemAllocFromPoolAsync_ptsz, BYTES) \
+    ROW(cuMemCreate, CREATE) \
+    ROW(cuArrayCreate_v2, ARRAY) \
+    ROW(cuArray3DCreate_v2, ARRAY3D) \
+    ROW(cuMipmappedArrayCreate, MIPMAPPED)
+#define GIVES(ROW) \
+    ROW(cuMemFree, BYTES32) \
+    ROW(cuMemFree_v2, BYTES) \
+    ROW(cuMemFreeAsync, BYTES) \
+    ROW(cuMemFreeAsync_ptsz, BYTES) \
+    ROW(cuMemRelease, CREATE) \
+    ROW(cuArrayDestroy, BYTES) \
+    ROW(cuMipmappedArrayDestroy, BYTES)
 
 /* Handles of cuMemCreate are no addresses: kept apart by the highest bit. */
 #define HANDLE(h) ((h) | 1ull << 63)
-
-WRAP(cuMemAlloc, (unsigned *p, unsigned bytes)) {
-    NEXT(cuMemAlloc, unsigned *, unsigned)
-    TAKE(bytes, next(p, bytes), *p, bytes)
-}
-
-WRAP(cuMemAlloc_v2, (uint64_t * p, size_t bytes)) {
-    NEXT(cuMemAlloc_v2, uint64_t *, size_t)
-    TAKE(bytes, next(p, bytes), *p, bytes)
-}
-
-WRAP(cuMemAllocManaged, (uint64_t * p, size_t bytes, unsigned flags)) {
-    NEXT(cuMemAllocManaged, uint64_t *, size_t, unsigned)
-    TAKE(bytes, next(p, bytes, flags), *p, bytes)
-}
-
-WRAP(cuMemAllocPitch, (unsigned *p, unsigned *pitch, unsigned width, unsigned height, unsigned element)) {
-    NEXT(cuMemAllocPitch, unsigned *, unsigned *, unsigned, unsigned, unsigned)
-    TAKE((uint64_t)width * height, next(p, pitch, width, height, element), *p, reserved)
-}
-
-WRAP(cuMemAllocPitch_v2, (uint64_t * p, size_t *pitch, size_t width, size_t height, unsigned element)) {
-    NEXT(cuMemAllocPitch_v2, uint64_t *, size_t *, size_t, size_t, unsigned)
-    TAKE(width * height, next(p, pitch, width, height, element), *p, reserved)
-}
-
-#define ALLOC_ASYNC(name) \
-    WRAP(name, (uint64_t * p, size_t bytes, void *stream)) { \
-        NEXT(name, uint64_t *, size_t, void *) \
-        TAKE(bytes, next(p, bytes, stream), *p, bytes) \
-    }
-ALLOC_ASYNC(cuMemAllocAsync)
-ALLOC_ASYNC(cuMemAllocAsync_ptsz)
-
-#define ALLOC_POOL(name) \
-    WRAP(name, (uint64_t * p, size_t bytes, void *pool, void *stream)) { \
-        NEXT(name, uint64_t *, size_t, void *, void *) \
-        TAKE(bytes, next(p, bytes, pool, stream), *p, bytes) \
-    }
-ALLOC_POOL(cuMemAllocFromPoolAsync)
-ALLOC_POOL(cuMemAllocFromPoolAsync_ptsz)
-
-WRAP(cuMemCreate, (uint64_t * handle, size_t bytes, const void *properties, uint64_t flags)) {
-    NEXT(cuMemCreate, uint64_t *, size_t, const void *, uint64_t)
-    TAKE(bytes, next(handle, bytes, properties, flags), HANDLE(*handle), bytes)
-}
 
 /* Of an array: elements of 4, 2 or, in formats not named here, 1 byte; a
    level of a mipmapped one has half the width, height and depth of the last. */
@@ -420,22 +352,124 @@ static uint64_t array3d_bytes(const void *p, unsigned levels) {
     return d ? texels(d->width, d->height, d->depth, d->format, d->channels, levels) : 0;
 }
 
-#define GIVE(name, key) \
-    WRAP(name, (word a0, word a1)) { \
-        NEXT(name, word, word) \
-        if (unlikely(inside)) \
-            return next(a0, a1); \
-        int r; \
-        CALL(r, next(a0, a1)); \
-        if (r == CU_SUCCESS) \
-            memory_gave(key); \
-        return r; \
+static uint64_t bytes_of(long how, const word *a) {
+    switch (how) {
+    case BYTES32:
+        return (unsigned)a[1];
+    case PITCH:
+        return a[2] * a[3];
+    case PITCH32:
+        return (uint64_t)(unsigned)a[2] * (unsigned)a[3];
+    case ARRAY:
+        return array_bytes((const void *)a[1], 1);
+    case ARRAY3D:
+        return array3d_bytes((const void *)a[1], 1);
+    case MIPMAPPED:
+        return array3d_bytes((const void *)a[1], (unsigned)a[2]);
+    default:
+        return a[1];
     }
-GIVE(cuMemFree, (unsigned)a0)
-GIVE(cuMemFree_v2, a0)
-GIVE(cuMemFreeAsync, a0)
-GIVE(cuMemFreeAsync_ptsz, a0)
-GIVE(cuMemRelease, HANDLE(a0))
+}
+
+static uint64_t key_of(long how, uint64_t key) {
+    return how == BYTES32 || how == PITCH32 ? (unsigned)key : how == CREATE ? HANDLE(key) : key;
+}
+
+BODY(take) {
+    bool skip = true;
+    (void)per_thread;
+    uint64_t bytes = inside ? 0 : bytes_of(arg, a);
+    if (!inside && !memory_reserve(bytes))
+        return CU_OUT_OF_MEMORY;
+    int r = call_six(id, a, &skip);
+    if (skip)
+        return r;
+    if (r == CU_SUCCESS)
+        memory_took(key_of(arg, arg == BYTES32 || arg == PITCH32 ? *(unsigned *)a[0] : *(uint64_t *)a[0]), bytes);
+    else
+        memory_cancel(bytes);
+    return r;
+}
+
+BODY(give) {
+    bool skip = true;
+    (void)per_thread;
+    int r = call_six(id, a, &skip);
+    if (r == CU_SUCCESS && !skip)
+        memory_gave(key_of(arg, a[0]));
+    return r;
+}
+
+#define CONTEXTS_OF(ROW) \
+    ROW(cuCtxSetCurrent, 0) \
+    ROW(cuCtxPushCurrent, 0) \
+    ROW(cuCtxPushCurrent_v2, 0) \
+    ROW(cuCtxPopCurrent, 0) \
+    ROW(cuCtxPopCurrent_v2, 0) \
+    ROW(cuCtxCreate, 0) \
+    ROW(cuCtxCreate_v2, 0) \
+    ROW(cuCtxCreate_v3, 0) \
+    ROW(cuCtxCreate_v4, 0)
+#define GRAPHS(ROW) \
+    ROW(cuGraphInstantiate, INSTANTIATES) \
+    ROW(cuGraphInstantiate_v2, INSTANTIATES) \
+    ROW(cuGraphInstantiateWithFlags, INSTANTIATES) \
+    ROW(cuGraphInstantiateWithParams, INSTANTIATES) \
+    ROW(cuGraphInstantiateWithParams_ptsz, INSTANTIATES) \
+    ROW(cuGraphExecUpdate, UPDATES) \
+    ROW(cuGraphExecUpdate_v2, UPDATES) \
+    ROW(cuGraphExecDestroy, DESTROYS)
+
+#define NOTHING(name)
+#define WRAPPER(name, x) BY(name)
+DEFT_ENTRIES(NOTHING, WRAPPER, WRAPPER, WRAPPER, WRAPPER, WRAPPER)
+GRAPHS(WRAPPER)
+CONTEXTS_OF(WRAPPER)
+TAKES(WRAPPER)
+GIVES(WRAPPER)
+
+int shared(WORDS, enum entry_id id) {
+    enum { LAUNCHES = 1, COPIES, SYNCS, CAPTURES, LOSES, GRAPHED, ENTERS, TAKEN, GIVEN_BACK };
+    static const struct {
+        signed char kind, arg;
+    } shapes[ENTRIES] = {
+#define K(name, x) [E_##name] = {LAUNCHES, x},
+#define C(name, x) [E_##name] = {COPIES, x},
+#define S(name, x) [E_##name] = {SYNCS, x},
+#define R(name, x) [E_##name] = {CAPTURES, x},
+#define L(name, x) [E_##name] = {LOSES, x},
+#define G(name, x) [E_##name] = {GRAPHED, x},
+#define E(name, x) [E_##name] = {ENTERS, x},
+#define T(name, x) [E_##name] = {TAKEN, x},
+#define F(name, x) [E_##name] = {GIVEN_BACK, x},
+        DEFT_ENTRIES(NOTHING, K, C, S, R, L) GRAPHS(G) CONTEXTS_OF(E) TAKES(T) GIVES(F)
+    };
+    const word a[] = {GIVEN};
+    long arg = shapes[id].arg;
+    bool per_thread = entry_per_thread(id);
+    switch (shapes[id].kind) {
+    case LAUNCHES:
+        return launch(id, arg, per_thread, a);
+    case COPIES:
+        return copy(id, arg, per_thread, a);
+    case SYNCS:
+        return synced(id, arg, per_thread, a);
+    case CAPTURES:
+        return capture(id, arg, per_thread, a);
+    case LOSES:
+        return lose(id, arg, per_thread, a);
+    case ENTERS:
+        return enter(id, arg, per_thread, a);
+    case TAKEN:
+        return take(id, arg, per_thread, a);
+    case GIVEN_BACK:
+        return give(id, arg, per_thread, a);
+    default:
+        return graph(id, arg, per_thread, a);
+    }
+}
+
+/* -- mapped memory -- */
 
 /* Memory stays while it is mapped, whoever released its handle. */
 WRAP(cuMemMap, (uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64_t flags)) {
@@ -484,17 +518,6 @@ WRAP(cuDeviceTotalMem_v2, (size_t * bytes, int device)) {
     }
     return r;
 }
-
-#define ARRAY(name, describe, levels, ...) \
-    WRAP(name, (void **array, const void *d __VA_OPT__(, unsigned __VA_ARGS__))) { \
-        NEXT(name, void **, const void * __VA_OPT__(, unsigned)) \
-        TAKE(describe(d, levels), next(array, d __VA_OPT__(, __VA_ARGS__)), (uint64_t)*array, reserved) \
-    }
-ARRAY(cuArrayCreate_v2, array_bytes, 1)
-ARRAY(cuArray3DCreate_v2, array3d_bytes, 1)
-ARRAY(cuMipmappedArrayCreate, array3d_bytes, count, count)
-GIVE(cuArrayDestroy, a0)
-GIVE(cuMipmappedArrayDestroy, a0)
 
 /* -- the way in -- */
 

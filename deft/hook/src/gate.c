@@ -160,7 +160,8 @@ COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
             pass = PASS_RECORD;
         }
     }
-    queue_touch(stream, per_thread);
+    if (trail.key != stream_key(stream, per_thread) || trail.epoch != load(&here->epoch))
+        queue_touch(stream, per_thread);
     launched(s, kernels);
     return pass;
 }
