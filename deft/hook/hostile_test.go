@@ -143,6 +143,43 @@ func TestScribbledSession(t *testing.T) {
 	}
 }
 
+// A member that scribbles over its own slot while it stands at the gate, or over
+// rows that nobody has, holds up nobody: it goes on, and the rows vanish.
+func TestScribbledSlot(t *testing.T) {
+	const header, slot, claim, state, pidns = 256, 384, 0, 8, 24
+	for _, words := range []struct{ claim, pidns uint64 }{{1 << 40, 0}, {0xdeadbeefdeadbeef &^ (1 << 63), 0xdeadbeef}} {
+		w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+		data := mapSession(t, w.session)
+		p := w.probe()
+		p.do("launch 3")
+		c := w.client(p)
+		w.session.Direct(c.Slot, session.Directive{Closed: true})
+		p.send("launch 1")
+		w.eventually("stopped", func() bool { return w.client(p).Drained })
+		for _, row := range []int{c.Slot, 7} {
+			at := data[header+row*slot:]
+			binary.LittleEndian.PutUint64(at[claim:], words.claim)
+			binary.LittleEndian.PutUint32(at[state:], uint32(session.Active))
+			if words.pidns != 0 {
+				binary.LittleEndian.PutUint64(at[pidns:], words.pidns)
+			}
+		}
+		beating := time.NewTicker(time.Second) // the owner is there all the time
+		go func() {
+			for range beating.C {
+				w.session.Beat()
+			}
+		}()
+		if got := p.answer(); got != "ok" {
+			t.Error(got)
+		}
+		beating.Stop()
+		p.do("launch 100")
+		w.eventually("the rows vanish", func() bool { w.session.Reap(); return len(w.session.Clients()) == 0 })
+		p.exit()
+	}
+}
+
 func mapSession(t *testing.T, s *session.Session) []byte {
 	info, err := s.File().Stat()
 	if err != nil {

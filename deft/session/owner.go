@@ -218,11 +218,10 @@ func (s *Session) abandoned(i int, claim uint64) bool {
 	return sl.pidns.Load() == pidNamespace() && !Identity(claim).Alive()
 }
 
-// unlocked says that a client of another pid namespace has held a lock on its
-// slot and holds it no more: it has ended, or closed what it had open.
+// unlocked says that nobody holds the lock on a slot of another pid namespace,
+// as its client does while it lives: it has ended, or never was one.
 func (s *Session) unlocked(i int) bool {
-	sl := &s.slots[i]
-	if sl.locked.Load() == 0 || sl.pidns.Load() == pidNamespace() {
+	if s.slots[i].pidns.Load() == pidNamespace() {
 		return false
 	}
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(i), Len: 1}

@@ -30,6 +30,7 @@ static uint32_t forks; /* between the program's start and this process */
 
 static struct deft_session *session;
 static int session_fd = -1; /* where it was opened here */
+static int given_fd = -1;   /* where it was opened elsewhere */
 static deft_identity self;
 static uint64_t pidns;
 static uint64_t slo_ns, quota_bytes, gang;
@@ -170,6 +171,8 @@ static bool find(void) {
             one[n] = 0;
             if (strncmp(one, "fd:", 3) == 0) {
                 why = map(atoi(one + 3));
+                if (!why)
+                    given_fd = atoi(one + 3);
             } else {
                 int fd = open(one, O_RDWR | O_CLOEXEC);
                 why = fd < 0 ? "cannot be opened" : map(fd);
@@ -272,16 +275,14 @@ void member_leave(void) {
     }
 }
 
-/* The child's own description of the session's file: a lock on the parent's ends
-   with the parent. */
-static void reopen(void) {
+/* A description of an open file of this process's own, for a lock that ends with
+   it; -1 where there can be none. */
+static int own(int fd) {
     char path[32] = "/proc/self/fd/";
-    if (session_fd < 0)
-        return;
-    path[decimal(path, strlen(path), (uint32_t)session_fd)] = 0;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    close(session_fd);
-    session_fd = fd;
+    if (fd < 0)
+        return -1;
+    path[decimal(path, strlen(path), (uint32_t)fd)] = 0;
+    return open(path, O_RDWR | O_CLOEXEC);
 }
 
 void member_forked(void) {
@@ -292,7 +293,10 @@ void member_forked(void) {
     forks++;
     joining = 0;
     looked_ns = 0;
-    reopen();
+    int parents = session_fd;
+    session_fd = own(parents);
+    if (parents >= 0)
+        close(parents);
     release(&attend, ATTEND_JOIN);
 }
 
@@ -384,6 +388,8 @@ COLD void member_join(void) {
     uint32_t start = 0;
     struct stat st;
     pidns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+    if (session && session_fd < 0 && load(&session->header.owner_pidns) != pidns)
+        session_fd = own(given_fd);
     if (session && start_ticks(getpid(), &start) >= 0) {
         self = identity(getpid(), start);
         join(members, members[0].device);

@@ -425,16 +425,14 @@ static void close_groups(struct queue *q, bool waiting) {
     }
 }
 
-/* Learns what a kernel takes from how fast they end. While some are left in the
-   queue the device has not been idle; when it has run dry, it was at least so fast. */
+/* Learns what a kernel takes from how fast they end, in a window that begins with
+   the first launch into an empty queue. While some are left in the queue the device
+   has not been idle; when it has run dry, it was at least so fast. */
 static void learn(struct queue *q, uint64_t ended) {
     uint64_t now = now_ns();
     bool dry = in_flight(q) == 0;
-    if (!q->window_ns || !(q->window_kernels += ended)) {
-        q->window_ns = dry ? 0 : now;
-        q->window_kernels = 0;
+    if (!q->window_ns || !(q->window_kernels += ended))
         return;
-    }
     double each = (double)(now - q->window_ns) / (double)q->window_kernels;
     if (dry) {
         if (q->kernel_ns == 0 || each < q->kernel_ns)
@@ -502,6 +500,10 @@ void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) 
         return;
     struct lane *l = find(q, named(stream, per_thread));
     if (l) {
+        if (in_flight(q) == 0) {
+            q->window_ns = now_ns();
+            q->window_kernels = 0;
+        }
         l->queued += kernels;
         l->open += kernels;
         uint64_t open = 0, most = limit(q, b);

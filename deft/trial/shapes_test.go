@@ -1,0 +1,68 @@
+package trial
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/report"
+)
+
+// shapes are the shapes of a background program, as testdata/shapes.c has them.
+var shapes = []string{"plain", "default", "streams", "threads", "contexts", "copy", "events", "capture", "graphs", "fork"}
+
+// shaped runs a background program of 400 kernels of 100 us a job in a shape
+// beside the urgent one, under a policy.
+func (w *bench) shaped(shape, policy string, seconds float64) *report.Run {
+	path, err := cc.Compiler{Cache: built}.Build(w.b.Context(), cc.Product{
+		Name: "shapes", Sources: os.DirFS("testdata"), Args: []string{"-O2", "-std=gnu11", "-pthread", "shapes.c"},
+	})
+	if err != nil {
+		w.b.Fatal(err)
+	}
+	x := w.experiment(fmt.Sprintf(`{"models": [
+		{"model_name": "synthetic", "kernels": 400, "kernel_ns": 100000, "priority": 0, "output_file_name": "A"},
+		{"model_name": "synthetic", "kernels": 100, "kernel_ns": 50000, "sleep_time": 0.05, "priority": 1, "deadline_ms": 15, "output_file_name": "B"}
+	], "exp_dur": %g, "min_jobs": 1, "policy": %q}`, seconds, policy))
+	m := Simulated(x, w.lib, w.device, w.b.TempDir(), os.Environ())
+	usual := m.Program
+	m.Program = func(model *experiment.Model, x *experiment.Experiment) (Program, error) {
+		p, err := usual(model, x)
+		if model.OutputName == "A" {
+			p.Path, p.Args = path, []string{shape, model.CSV(), strconv.FormatFloat(seconds, 'f', -1, 64), "400", "100000"}
+		}
+		return p, err
+	}
+	o, err := Real(w.b.Context(), x, m)
+	if err != nil {
+		w.b.Fatal(err)
+	}
+	return o.Run
+}
+
+// BenchmarkShapes is what the urgent job takes over its time alone beside a
+// program of each shape, and what that takes over its time under no policy, under
+// each policy that protects.
+func BenchmarkShapes(b *testing.B) {
+	w := newBench(b)
+	urgent := w.alone(`"kernels": 100, "kernel_ns": 50000, "sleep_time": 0.05`, 0).JCT
+	for _, shape := range shapes {
+		none := w.shaped(shape, "none", 3)
+		for _, policy := range []string{"priority", "fair", "edf"} {
+			b.Run("shape="+shape+"/policy="+policy, func(b *testing.B) {
+				var r *report.Run
+				for b.Loop() {
+					r = w.shaped(shape, policy, 5)
+				}
+				b.ReportMetric(none.Models[1].JCT.P50/urgent.P50, "B-p50-none/alone")
+				b.ReportMetric(r.Models[1].JCT.P50/urgent.P50, "B-p50/alone")
+				b.ReportMetric(r.Models[1].JCT.P99/urgent.P99, "B-p99/alone")
+				b.ReportMetric(r.Models[0].JCT.Mean/none.Models[0].JCT.Mean, "A/none")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
