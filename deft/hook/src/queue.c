@@ -39,7 +39,9 @@ static struct queue {
     struct mark synced;
     uint32_t hasty;   /* the last wait was given up */
     double kernel_ns; /* device time of a kernel: the queue's time by their number */
-    uint64_t window_ns, window_kernels; /* since when that is measured; 0: is not */
+    struct window {
+        uint64_t ns, kernels; /* since when, and how many have ended */
+    } run, last; /* since the first launch into an empty queue, and of late; 0: not known */
 } queues[DEVICES];
 
 __thread struct trail trail FAST;
@@ -313,7 +315,7 @@ static void emptied(struct queue *q, struct mark at) {
             add(&s->gpu_ns, now - q->busy_ns);
     }
     q->busy_ns = now;
-    q->window_ns = 0;
+    q->run.ns = 0;
     store(&q->synced.kernels, at.kernels);
     store(&q->synced.launches, at.launches);
 }
@@ -382,7 +384,7 @@ void queue_pause(void) {
     if (!lock(q))
         return;
     q->busy_ns = now_ns();
-    q->window_ns = 0;
+    q->run.ns = 0;
     unlock(q);
 }
 
@@ -425,23 +427,25 @@ static void close_groups(struct queue *q, bool waiting) {
     }
 }
 
-/* Learns what a kernel takes from how fast they end, in a window that begins with
-   the first launch into an empty queue. While some are left in the queue the device
-   has not been idle; when it has run dry, it was at least so fast. */
+static double each(struct window w, uint64_t now) { return (double)(now - w.ns) / (double)w.kernels; }
+
+/* Learns what a kernel takes from how fast they end. While some are left in the
+   queue the device has not been idle since the run began; when it has run dry, it
+   was at least as fast as over the whole run. */
 static void learn(struct queue *q, uint64_t ended) {
     uint64_t now = now_ns();
-    bool dry = in_flight(q) == 0;
-    if (!q->window_ns || !(q->window_kernels += ended))
+    q->run.kernels += ended;
+    q->last.kernels += ended;
+    if (!q->run.ns || !ended)
         return;
-    double each = (double)(now - q->window_ns) / (double)q->window_kernels;
-    if (dry) {
-        if (q->kernel_ns == 0 || each < q->kernel_ns)
-            q->kernel_ns = each;
-        q->window_ns = 0;
-    } else if (now - q->window_ns > WINDOW_NS) {
-        q->kernel_ns = q->kernel_ns == 0 ? each : q->kernel_ns + (each - q->kernel_ns) / 4;
-        q->window_ns = now;
-        q->window_kernels = 0;
+    if (in_flight(q) == 0) {
+        if (q->kernel_ns == 0 || each(q->run, now) < q->kernel_ns)
+            q->kernel_ns = each(q->run, now);
+        q->run.ns = 0;
+    } else if (now - q->last.ns > WINDOW_NS) {
+        double of_late = each(q->last, now);
+        q->kernel_ns = q->kernel_ns == 0 ? of_late : q->kernel_ns + (of_late - q->kernel_ns) / 4;
+        q->last = (struct window){now, 0};
     }
 }
 
@@ -500,10 +504,8 @@ void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) 
         return;
     struct lane *l = find(q, named(stream, per_thread));
     if (l) {
-        if (in_flight(q) == 0) {
-            q->window_ns = now_ns();
-            q->window_kernels = 0;
-        }
+        if (in_flight(q) == 0)
+            q->run = q->last = (struct window){now_ns(), 0};
         l->queued += kernels;
         l->open += kernels;
         uint64_t open = 0, most = limit(q, b);
