@@ -32,7 +32,12 @@ type Report struct {
 	Figures
 	MeanWaitHours  float64 `json:"mean_wait_hours"`
 	Coverage       float64 `json:"coverage"`
-	MeanWidthHours float64 `json:"mean_width_hours"`
+	MeanWidthHours float64 `json:"mean_width_hours"` // of the bounded intervals
+	WidthHours     float64 `json:"width_hours"`      // the same, by its short name
+	Winkler        float64 `json:"winkler"`          // their mean interval score, in hours
+	// InBursts are the jobs of which a user submitted at least fifty within an hour,
+	// whose waits are much the same: how many, and the share that intervals held.
+	InBursts Bursts `json:"in_bursts"`
 	// BlockDays is the length of the spans of time that are one observation in
 	// the intervals below, which hold 95 times of 100.
 	BlockDays int                    `json:"block_days"`
@@ -46,9 +51,20 @@ type Report struct {
 	Gain uncertainty.Prediction `json:"gain"`
 }
 
+// Bursts are jobs that came close together.
+type Bursts struct {
+	Jobs     int     `json:"jobs"`
+	Coverage float64 `json:"coverage"`
+}
+
+// burstJobs is how many jobs of a user within an hour are a burst.
+const burstJobs = 50
+
 // judged is a job with what was predicted of it, in hours.
 type judged struct {
 	block     int64
+	user      string
+	hour      int64 // of its submission
 	wait      float64
 	predicted uncertainty.Prediction
 	simple    [baselines]float64
@@ -96,7 +112,10 @@ func Run(ctx context.Context, jobs []trace.Job, in Range, s Settings) (*Report, 
 		if err := f.reach(ctx, j.Submit); err != nil {
 			return nil, err
 		}
-		c := judged{simple: f.known.baselines(j)}
+		var c judged
+		if j.Submit >= in.From {
+			c.simple = f.known.baselines(j)
+		}
 		if c.predicted, err = f.Next(ctx); err != nil {
 			return nil, err
 		}
@@ -110,6 +129,7 @@ func Run(ctx context.Context, jobs []trace.Job, in Range, s Settings) (*Report, 
 		}
 		c.predicted = c.predicted.Times(1. / 3600)
 		c.wait, c.oracle = float64(j.Wait())/3600, math.NaN()
+		c.user, c.hour = j.User, j.Submit/3600
 		c.block = (j.Submit - in.From) / (int64(r.BlockDays) * 86400)
 		if in.Oracle != nil {
 			c.oracle = in.Oracle[i] / 3600
@@ -132,7 +152,7 @@ func blockDays(from, to int64) int {
 }
 
 func (k *known) baselines(j *trace.Job) (b [baselines]float64) {
-	o := k.simple(j)
+	o := k.groups(j).advise(unknown)
 	b[lastHundred] = mean(tail(k.all.waits, ofAll)) / 3600
 	b[userMedian], b[shapeMedian], b[classMedian] = o[byUser]/3600, o[byShape]/3600, o[byClass]/3600
 	return b
@@ -162,13 +182,42 @@ func (r *Report) judge(cases []judged, level float64) error {
 		if c.predicted.Bounded() {
 			bounded++
 			r.MeanWidthHours += c.predicted.Width()
+			r.Winkler += c.predicted.Score(c.wait)
 		}
 	}
 	r.Coverage, r.MeanWidthHours = held/float64(len(cases)), r.MeanWidthHours/max(bounded, 1)
+	r.WidthHours, r.Winkler = r.MeanWidthHours, r.Winkler/max(bounded, 1)
+	r.InBursts = bursts(cases)
 	if v, err := uncertainty.Judge(level, promised); err == nil {
 		r.Interval = &v
 	}
 	return r.blocks(cases, best)
+}
+
+func bursts(cases []judged) (b Bursts) {
+	type burst struct {
+		user string
+		hour int64
+	}
+	of := map[burst][]judged{}
+	for _, c := range cases {
+		key := burst{c.user, c.hour}
+		of[key] = append(of[key], c)
+	}
+	held := 0.0
+	for _, together := range of {
+		if len(together) < burstJobs {
+			continue
+		}
+		b.Jobs += len(together)
+		for _, c := range together {
+			if c.predicted.Contains(c.wait) {
+				held++
+			}
+		}
+	}
+	b.Coverage = held / float64(max(b.Jobs, 1))
+	return b
 }
 
 // blocks puts intervals about the error and the gain.

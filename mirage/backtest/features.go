@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/mirage/lengths"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -12,9 +13,6 @@ import (
 // logMinutes turns seconds into the scale that forecasts are made on: the
 // logarithm of minutes, and of one more.
 func logMinutes(seconds float64) float64 { return math.Log1p(max(seconds, 0) / 60) }
-
-// seconds is the inverse of logMinutes.
-func seconds(l float64) float64 { return 60 * math.Expm1(max(l, 0)) }
 
 // unknown stands for what is not known yet.
 var unknown = math.NaN()
@@ -25,20 +23,19 @@ type row []float64
 func (r *row) add(values ...float64) { *r = append(*r, values...) }
 
 // features are what is known about a job when it is submitted, before it is in
-// the queue, on a machine of a size, behind what of its user's is pending,
-// and behind the whole queue as lists.
-func (k *known) features(j *trace.Job, size float64, user, same drain, lists []float64) []float64 {
+// the queue, on a machine of a size, behind what runs and the queue as lists.
+func (k *known) features(j *trace.Job, g groups, size float64, running []release, lists []float64) []float64 {
 	r := make(row, 0, 128)
 	r.add(float64(j.Nodes), math.Log1p(float64(j.Limit)), hourOf(j.Submit), weekdayOf(j.Submit), j.Priority)
-	for _, p := range k.groups(j) {
+	for _, p := range g {
 		r.group(p, k.now)
 	}
-	k.queued(&r, j)
-	k.machine(&r, j, size)
+	own, same := k.queued(&r, j, g)
+	k.machine(&r, j, g, size, running)
 	for _, seconds := range lists {
 		r.add(logMinutes(seconds))
 	}
-	r.add(logMinutes(user.rate), logMinutes(user.slots), logMinutes(same.rate), logMinutes(same.slots))
+	r.add(logMinutes(own*g[ofItsUser].startInterval(k.now)), logMinutes(same*g[ofItsShape].startInterval(k.now)))
 	return r
 }
 
@@ -60,10 +57,10 @@ func (r *row) group(p *group, now int64) {
 		r.add(logMinutes(mean(last)), shortShare(last))
 	}
 	r.add(since(p.submitted, now-600), since(p.submitted, now-3600), since(p.submitted, now-21600))
-	if len(p.uses) == 0 {
+	if len(p.ended) == 0 {
 		r.add(unknown)
 	} else {
-		r.add(stats.Median(tail(p.uses, 30)))
+		r.add(stats.Median(tail(p.ended, lengths.OfKind)))
 	}
 }
 
@@ -94,25 +91,25 @@ func since(times []int64, from int64) float64 {
 	return math.Log1p(float64(len(times) - at))
 }
 
-// queued adds what the queue is: of all jobs, of the user's, of the same shape,
-// and of those no larger.
-func (k *known) queued(r *row, j *trace.Job) {
+// queued adds what the queue is: of all jobs, of the user's, of the same shape, of
+// those no larger, of the same class and of those more important. It returns how
+// many are the user's and of the same shape.
+func (k *known) queued(r *row, j *trace.Job, g groups) (ofUser, ofShape float64) {
 	var all, own, same, small, class, ahead line
-	mine := classOf(j)
 	for _, i := range k.pending {
-		q := &k.jobs[i]
+		q, of := &k.jobs[i], &k.of[i]
 		age := float64(k.now - q.Submit)
 		all.add(q, age)
-		if q.User == j.User {
+		if of[ofItsUser] == g[ofItsUser] {
 			own.add(q, age)
-			if q.Nodes == j.Nodes && q.Limit == j.Limit {
-				same.add(q, age)
-			}
+		}
+		if of[ofItsShape] == g[ofItsShape] {
+			same.add(q, age)
 		}
 		if q.Nodes <= j.Nodes {
 			small.add(q, age)
 		}
-		if classOf(q) == mine {
+		if of[ofItsClass] == g[ofItsClass] {
 			class.add(q, age)
 		}
 		if q.Priority > j.Priority {
@@ -122,6 +119,20 @@ func (k *known) queued(r *row, j *trace.Job) {
 	for _, l := range []*line{&all, &own, &same, &small, &class, &ahead} {
 		l.features(r)
 	}
+	return float64(len(own.ages)), float64(len(same.ages))
+}
+
+// startsOf is how many of the latest starts tell how fast jobs start.
+const startsOf = 20
+
+// startInterval is the seconds between two starts lately: the time that the latest
+// starts have taken until now.
+func (p *group) startInterval(now int64) float64 {
+	starts := tail(p.started, startsOf)
+	if len(starts) == 0 {
+		return 0
+	}
+	return max(float64(now-starts[0])/float64(len(starts)), 1)
 }
 
 // line is a part of the queue.
@@ -136,36 +147,42 @@ func (l *line) add(j *trace.Job, age float64) {
 	l.ages = append(l.ages, age)
 }
 
+// features are taken of ages that fall, as jobs stand in the order of submission.
 func (l *line) features(r *row) {
-	r.add(math.Log1p(float64(len(l.ages))), math.Log1p(l.nodes), math.Log1p(l.hours))
-	if len(l.ages) == 0 {
+	n := len(l.ages)
+	r.add(math.Log1p(float64(n)), math.Log1p(l.nodes), math.Log1p(l.hours))
+	if n == 0 {
 		r.add(-1, -1, -1)
 		return
 	}
-	slices.Reverse(l.ages) // they came in the order of submission
-	s := stats.Sorted(l.ages)
-	r.add(logMinutes(s[len(s)-1]), logMinutes(s[0]), logMinutes(s.Median()))
+	r.add(logMinutes(l.ages[0]), logMinutes(l.ages[n-1]), logMinutes((l.ages[(n-1)/2]+l.ages[n/2])/2))
+}
+
+// releases are when what runs will end, if jobs run as long as such jobs do.
+func (k *known) releases() []release {
+	ends := make([]release, len(k.running))
+	for at, i := range k.running {
+		ends[at] = release{k.remaining(i), float64(k.jobs[i].Nodes)}
+	}
+	return ends
 }
 
 // machine adds what runs, and when there will be room for the job if those
-// before it start as the running ones end.
-func (k *known) machine(r *row, j *trace.Job, size float64) {
-	var full, part []release
-	own, ownNodes, hours := 0.0, 0.0, 0.0
-	for _, i := range k.running {
+// before it start as the running ones end, at their limits or as such jobs do.
+func (k *known) machine(r *row, j *trace.Job, g groups, size float64, part []release) {
+	full := make([]release, len(k.running))
+	ownNodes, hours := 0.0, 0.0
+	for at, i := range k.running {
 		q := &k.jobs[i]
-		ran, limit := float64(k.now-q.Start), float64(q.Limit)
-		if q.User == j.User {
-			own++
-			ownNodes += float64(q.Nodes)
-		}
-		remaining := max(limit-ran, 60)
+		remaining := max(float64(q.Limit-(k.now-q.Start)), shortest)
 		hours += remaining * float64(q.Nodes) / 3600
-		full = append(full, release{remaining, float64(q.Nodes)})
-		part = append(part, release{k.remaining(q, ran), float64(q.Nodes)})
+		full[at] = release{remaining, float64(q.Nodes)}
+	}
+	for _, i := range g[ofItsUser].running {
+		ownNodes += float64(k.jobs[i].Nodes)
 	}
 	free := size - float64(k.used)
-	r.add(float64(len(k.running)), float64(k.used), free, free-float64(j.Nodes), math.Log1p(hours), own, ownNodes)
+	r.add(float64(len(k.running)), float64(k.used), free, free-float64(j.Nodes), math.Log1p(hours), float64(len(g[ofItsUser].running)), ownNodes)
 	pending := 0.0
 	for _, i := range k.pending {
 		pending += float64(k.jobs[i].Nodes)
@@ -175,9 +192,6 @@ func (k *known) machine(r *row, j *trace.Job, size float64) {
 		r.add(logMinutes(roomAfter(ends, free, float64(j.Nodes))), logMinutes(roomAfter(ends, free, float64(j.Nodes)+pending)))
 	}
 }
-
-// release is nodes that come free.
-type release struct{ after, nodes float64 }
 
 // roomAfter is how many seconds it takes until so many nodes are free; the last
 // release where there never are.
@@ -194,25 +208,4 @@ func roomAfter(ends []release, free, want float64) float64 {
 		return 0
 	}
 	return ends[len(ends)-1].after * want / max(free, 1)
-}
-
-// remaining is how much longer a job that has run so many seconds will: the
-// median of those of its user's that ran longer, as shares of their limits.
-func (k *known) remaining(j *trace.Job, ran float64) float64 {
-	limit := float64(j.Limit)
-	remaining := max(limit-ran, 60)
-	uses := tail(find(k.shapes, shapeOf(j)).uses, 60)
-	if len(uses) < 5 {
-		uses = tail(find(k.users, j.User).uses, 60)
-	}
-	var longer []float64
-	for _, u := range uses {
-		if u*limit > ran {
-			longer = append(longer, min(u, 1))
-		}
-	}
-	if len(longer) == 0 {
-		return remaining
-	}
-	return max(stats.Median(longer)*limit-ran, 60)
 }

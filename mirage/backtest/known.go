@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/foretime/foretime/mirage/lengths"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -19,6 +20,7 @@ type known struct {
 	pending []int // in the order of submission
 	running []int // in the order of their starts
 
+	of      []groups // of each job that was submitted
 	users   map[string]*group
 	shapes  map[shape]*group // of a user
 	classes map[class]*group
@@ -31,9 +33,24 @@ type group struct {
 	waits     []float64 // seconds, of those that started, in the order of their starts
 	last      int64     // start of the latest
 	started   []int64   // in order
-	uses      []float64 // run time as a share of the limit, of those that ended
+	ended     []float64 // run time as a share of the limit, of those that ended
 	submitted []int64   // in order
+	running   []int     // jobs
+
+	uses   lengths.Uses // by usesAt
+	usesAt int64
 }
+
+// groups are those that a job belongs to.
+type groups [4]*group
+
+// By whom the jobs of groups are.
+const (
+	ofAnybody = iota
+	ofItsUser
+	ofItsShape
+	ofItsClass
+)
 
 // shape is a user's kind of job, and class anybody's.
 type shape struct {
@@ -79,13 +96,13 @@ func find[K comparable](m map[K]*group, key K) *group {
 }
 
 // groups are those a job belongs to.
-func (k *known) groups(j *trace.Job) [4]*group {
-	return [4]*group{&k.all, find(k.users, j.User), find(k.shapes, shapeOf(j)), find(k.classes, classOf(j))}
+func (k *known) groups(j *trace.Job) groups {
+	return groups{&k.all, find(k.users, j.User), find(k.shapes, shapeOf(j)), find(k.classes, classOf(j))}
 }
 
 // advance lets everything become known that happened before an instant, and
-// reports the jobs that have started.
-func (k *known) advance(now int64, started func(job int)) {
+// reports the jobs that have started. The error is that of the report.
+func (k *known) advance(now int64, started func(job int) error) error {
 	for {
 		start, end := int64(math.MaxInt64), int64(math.MaxInt64)
 		if len(k.starts) > 0 {
@@ -97,7 +114,7 @@ func (k *known) advance(now int64, started func(job int)) {
 		switch {
 		case min(start, end) >= now:
 			k.now = now
-			return
+			return nil
 		case end < start:
 			k.end(k.ends[0])
 			k.ends = k.ends[1:]
@@ -105,7 +122,9 @@ func (k *known) advance(now int64, started func(job int)) {
 			i := k.starts[0]
 			k.starts = k.starts[1:]
 			k.start(i)
-			started(i)
+			if err := started(i); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -117,10 +136,13 @@ func (k *known) start(i int) {
 	}
 	k.running = append(k.running, i)
 	k.used += j.Nodes
+	for _, p := range k.of[i] {
+		p.running = append(p.running, i)
+	}
 	if j.NoStart {
 		return
 	}
-	for _, p := range k.groups(j) {
+	for _, p := range k.of[i] {
 		p.waits = append(p.waits, float64(j.Wait()))
 		p.last = j.Start
 		p.started = append(p.started, j.Start)
@@ -129,25 +151,79 @@ func (k *known) start(i int) {
 
 func (k *known) end(i int) {
 	j := &k.jobs[i]
-	at := slices.Index(k.running, i)
-	if at < 0 {
+	if !removed(&k.running, i) {
 		return
 	}
-	k.running = slices.Delete(k.running, at, at+1)
 	k.used -= j.Nodes
-	if j.Limit <= 0 {
-		return
+	for _, p := range k.of[i] {
+		removed(&p.running, i)
+		if j.Limit > 0 {
+			p.ended = append(p.ended, float64(j.Duration())/float64(j.Limit))
+		}
 	}
-	for _, p := range k.groups(j) {
-		p.uses = append(p.uses, float64(j.Duration())/float64(j.Limit))
+}
+
+// removed takes a job out of a list, and says whether it was there.
+func removed(jobs *[]int, job int) bool {
+	at := slices.Index(*jobs, job)
+	if at >= 0 {
+		*jobs = slices.Delete(*jobs, at, at+1)
 	}
+	return at >= 0
 }
 
 // submit adds a job to the queue.
 func (k *known) submit(i int) {
 	j := &k.jobs[i]
 	k.pending = append(k.pending, i)
-	for _, p := range k.groups(j) {
+	k.of = append(k.of, k.groups(j))
+	for _, p := range k.of[i] {
 		p.submitted = append(p.submitted, j.Submit)
 	}
 }
+
+// lengthsOf tells how long the jobs of some groups run, by what is known now.
+func (k *known) lengthsOf(g groups) lengths.Kinds {
+	return func(kind int) lengths.Uses {
+		switch kind {
+		case 0:
+			return k.usesOf(g[ofItsShape], lengths.OfKind)
+		case 1:
+			return k.usesOf(g[ofItsUser], lengths.OfKind)
+		}
+		return k.usesOf(g[ofAnybody], lengths.OfAll)
+	}
+}
+
+func (k *known) usesOf(p *group, most int) lengths.Uses {
+	if p.usesAt == k.now {
+		return p.uses
+	}
+	p.uses, p.usesAt = p.uses[:0], k.now
+	for _, share := range tail(p.ended, most) {
+		p.uses = append(p.uses, lengths.Use{Share: share})
+	}
+	for _, i := range p.running {
+		if j := &k.jobs[i]; j.Limit > 0 {
+			p.uses = append(p.uses, lengths.Use{Share: float64(k.now-j.Start) / float64(j.Limit), Running: true})
+		}
+	}
+	p.uses.Sort()
+	return p.uses
+}
+
+// remaining is how much longer a job that has run so many seconds will.
+func (k *known) remaining(i int) float64 {
+	j := &k.jobs[i]
+	ran, limit := float64(k.now-j.Start), float64(j.Limit)
+	return max(k.lengthsOf(k.of[i]).Share(ran/max(limit, 1), .5, .5)*limit-ran, shortest)
+}
+
+// length is how long a job of some groups runs on average, in seconds.
+func (k *known) length(j *trace.Job, g groups) float64 {
+	return max(k.lengthsOf(g).Mean()*float64(j.Limit), shortest)
+}
+
+// shortest is what a job runs at least, in seconds: what ends sooner than a pass of
+// the scheduler makes no difference.
+const shortest = 60

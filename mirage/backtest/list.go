@@ -15,52 +15,58 @@ const (
 	longest = 1000
 )
 
-// lists are when a job would start if the queue were served as a list, in the order
-// of submission and by priority.
-func (k *known) lists(j *trace.Job, size float64) []float64 {
-	all := make([]*trace.Job, len(k.pending))
-	for i, p := range k.pending {
-		all[i] = &k.jobs[p]
-	}
-	first := slices.DeleteFunc(slices.Clone(all), func(q *trace.Job) bool { return q.Priority < j.Priority })
-	if len(first) <= longest {
-		slices.SortStableFunc(first, func(a, b *trace.Job) int { return cmp.Compare(b.Priority, a.Priority) })
-	}
-	return []float64{k.served(j, all, size), k.served(j, first, size)}
+// waiting is a job of a list.
+type waiting struct {
+	nodes, length float64
+	priority      float64
+	asked         bool
 }
 
-// served is after how many seconds a job would start behind a list, of whose first
-// jobs each that fits starts as soon as it does, if all ran as long as such jobs do.
-func (k *known) served(j *trace.Job, list []*trace.Job, size float64) float64 {
-	var ends releases
-	work := 0.0
-	for _, i := range k.running {
+// lists are after how many seconds a job would start if the queue were served as a
+// list, in the order of submission and by priority, behind what runs.
+func (k *known) lists(j *trace.Job, g groups, size float64, running []release) []float64 {
+	all := make([]waiting, 0, len(k.pending)+1)
+	for _, i := range k.pending {
 		q := &k.jobs[i]
-		ends = append(ends, release{k.remaining(q, float64(k.now-q.Start)), float64(q.Nodes)})
-		work += ends[len(ends)-1].after * float64(q.Nodes)
+		all = append(all, waiting{float64(q.Nodes), k.length(q, k.of[i]), q.Priority, false})
 	}
+	first := slices.DeleteFunc(slices.Clone(all), func(q waiting) bool { return q.priority < j.Priority })
+	if len(first) <= longest {
+		slices.SortStableFunc(first, func(a, b waiting) int { return cmp.Compare(b.priority, a.priority) })
+	}
+	me := waiting{float64(j.Nodes), k.length(j, g), j.Priority, true}
+	free := max(size-float64(k.used), 0)
+	return []float64{served(append(all, me), running, free, size), served(append(first, me), running, free, size)}
+}
+
+// served is after how many seconds the job that is asked for starts, the last of a
+// list, of whose first jobs each that fits starts as soon as it does.
+func served(list []waiting, running []release, free, size float64) float64 {
 	if len(list) > longest {
-		limits := 0.0
-		for _, q := range list {
-			limits += float64(q.Limit) * float64(q.Nodes)
+		work := 0.0
+		for _, e := range running {
+			work += e.after * e.nodes
 		}
-		return (work + k.all.meanUse()*limits) / max(size, 1)
+		for _, q := range list[:len(list)-1] {
+			work += q.length * q.nodes
+		}
+		return work / max(size, 1)
 	}
+	ends := releases(slices.Clone(running))
 	heap.Init(&ends)
-	list = append(slices.Clone(list), j)
-	free, now := max(size-float64(k.used), 0), 0.0
+	now := 0.0
 	for {
 		for i := 0; i < min(len(list), scanned) && free > 0; {
 			q := list[i]
-			if float64(q.Nodes) > free {
+			if q.nodes > free {
 				i++
 				continue
 			}
-			if q == j {
+			if q.asked {
 				return now
 			}
-			free -= float64(q.Nodes)
-			heap.Push(&ends, release{now + k.length(q), float64(q.Nodes)})
+			free -= q.nodes
+			heap.Push(&ends, release{now + q.length, q.nodes})
 			list = slices.Delete(list, i, i+1)
 		}
 		if len(ends) == 0 {
@@ -71,14 +77,8 @@ func (k *known) served(j *trace.Job, list []*trace.Job, size float64) float64 {
 	}
 }
 
-// length is how long such a job runs on average, in seconds.
-func (k *known) length(q *trace.Job) float64 {
-	p := find(k.shapes, shapeOf(q))
-	if len(p.uses) < 5 {
-		p = find(k.users, q.User)
-	}
-	return max(p.meanUse()*float64(q.Limit), 60)
-}
+// release is nodes that come free after so many seconds.
+type release struct{ after, nodes float64 }
 
 // releases is a heap by time.
 type releases []release

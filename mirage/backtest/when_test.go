@@ -26,7 +26,7 @@ func BenchmarkAsk(b *testing.B) {
 	jobs := crowded()
 	at := jobs[len(jobs)-1].Submit + 1
 	for b.Loop() {
-		f, err := NewForecaster(jobs, Settings{From: at, Warm: day, Rows: 1200, Level: .8})
+		f, err := NewForecaster(jobs, Settings{From: at, Level: .8})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,124 +1,93 @@
 package simulator
 
 import (
-	"cmp"
 	"math"
-	"slices"
-	"sort"
+
+	"github.com/foretime/foretime/mirage/lengths"
 )
 
-// How many jobs that ended tell how long a user's, and anybody's, will run; how
-// many of a user's count as much as all of anybody's; and the mean share used of
-// what is left of the limit where none has ended (that of samples.ForecastShares),
-// which counts as much as usesPrior of those that have while these are few.
-const (
-	usesOfUser = 30
-	usesOfAll  = 1000
-	usesSeen   = 4000
-	usesPrior  = 5
-	usualShare = .4
-)
+// endedSeen is how many of the jobs that ended are looked through for those of a
+// kind.
+const endedSeen = 4000
 
-// Lengths tells how long jobs will run: as shares of their limits, what the
-// user's latest jobs used, and anybody's where there are few. Jobs that still run
-// count as censored (Kaplan and Meier, JASA 53, 1958), without which long ones
-// would be missing.
+// kind is a user's kind of job.
+type kind struct {
+	user, nodes int32
+	limit       int64
+}
+
+// Lengths tells how long jobs will run, by those that have ended and those that run.
 type Lengths struct {
-	s     *Simulator
-	users map[int32]uses
-	all   uses
+	s      *Simulator
+	shapes map[kind]lengths.Uses
+	users  map[int32]lengths.Uses
+	all    lengths.Uses
 }
-
-// use is the share of its limit that a job used, or has by now if it still runs.
-type use struct {
-	share   float64
-	running bool
-}
-
-// uses are sorted by share.
-type uses []use
 
 // Lengths is what the jobs that have ended or run by now tell.
 func (s *Simulator) Lengths() *Lengths {
-	l := &Lengths{s: s, users: map[int32]uses{}}
-	for seen := 1; seen <= min(usesSeen, len(s.ended)); seen++ {
+	l := &Lengths{s: s, shapes: map[kind]lengths.Uses{}, users: map[int32]lengths.Uses{}}
+	for seen := 1; seen <= min(endedSeen, len(s.ended)); seen++ {
 		j := s.job(s.ended[len(s.ended)-seen])
-		l.add(j.user, use{share: float64(j.duration) / float64(max(j.limit, 1))})
+		l.add(j, lengths.Use{Share: float64(j.duration) / float64(max(j.limit, 1))})
 	}
 	for _, a := range s.nodes.Running() {
 		if !s.IsExtra(a.Job) {
-			o := use{float64(s.now-a.Start) / float64(max(a.Until-a.Start, 1)), true}
-			l.users[a.User], l.all = append(l.users[a.User], o), append(l.all, o)
+			l.add(s.job(a.Job), lengths.Use{Share: float64(s.now-a.Start) / float64(max(a.Until-a.Start, 1)), Running: true})
 		}
 	}
-	for _, of := range l.users {
-		of.sort()
+	for _, of := range l.shapes {
+		of.Sort()
 	}
-	l.all.sort()
+	for _, of := range l.users {
+		of.Sort()
+	}
+	l.all.Sort()
 	return l
 }
 
-func (l *Lengths) add(user int32, o use) {
-	if of := l.users[user]; len(of) < usesOfUser {
-		l.users[user] = append(of, o)
+func (l *Lengths) add(j *job, o lengths.Use) {
+	shape := kind{j.user, j.nodes, j.limit}
+	if of := l.shapes[shape]; o.Running || len(of) < lengths.OfKind {
+		l.shapes[shape] = append(of, o)
 	}
-	if len(l.all) < usesOfAll {
+	if of := l.users[j.user]; o.Running || len(of) < lengths.OfKind {
+		l.users[j.user] = append(of, o)
+	}
+	if o.Running || len(l.all) < lengths.OfAll {
 		l.all = append(l.all, o)
 	}
 }
 
-func (u uses) sort() {
-	slices.SortFunc(u, func(a, b use) int {
-		if a.running != b.running && a.share == b.share { // those that ended did before
-			if b.running {
-				return -1
-			}
-			return 1
+func (l *Lengths) of(j *job) lengths.Kinds {
+	return func(i int) lengths.Uses {
+		switch i {
+		case 0:
+			return l.shapes[kind{j.user, j.nodes, j.limit}]
+		case 1:
+			return l.users[j.user]
 		}
-		return cmp.Compare(a.share, b.share)
-	})
-}
-
-// above are those of more than a share.
-func (u uses) above(share float64) uses {
-	return u[sort.Search(len(u), func(i int) bool { return u[i].share > share }):]
-}
-
-// quantile of the shares; 1, the limit, where those that run leave it open.
-func (u uses) quantile(p float64) float64 {
-	survival := 1.0
-	for i, o := range u {
-		if o.running {
-			continue
-		}
-		if survival *= 1 - 1/float64(len(u)-i); 1-survival > p {
-			return o.share
-		}
+		return l.all
 	}
-	return 1
 }
 
 // Error is the standard error of the mean share that a user's jobs are taken to use,
 // relative to it: that of so many shares spread evenly.
 func (l *Lengths) Error() float64 {
-	return 1 / math.Sqrt(3*float64(min(len(l.s.ended), usesOfUser)+1))
+	return 1 / math.Sqrt(3*float64(min(len(l.s.ended), lengths.OfKind)+1))
 }
 
 // Draw is a length for each job, as a Future takes it. The same number draws the
-// same quantile for a job at whatever instant it is asked.
+// same quantile for a job at whatever instant it is asked. While few jobs have
+// ended, some draws are of a length that nobody knows.
 func (l *Lengths) Draw(number int) func(job int32, ran int64) int64 {
 	return func(job int32, ran int64) int64 {
 		j := l.s.job(job)
 		limit := float64(max(j.limit, 1))
-		from := float64(ran) / limit
-		of, whose := l.users[j.user].above(from), uniform(job, 2*number)
-		if n := float64(len(of)); whose >= n/(n+usesPrior) {
-			of = l.all.above(from)
-		}
-		u := uniform(job, 2*number+1)
-		share := from + math.Pow(u, 1/usualShare-1)*(1-from)
-		if n := len(l.s.ended); n >= usesOfUser || n > 0 && uniform(job, -number-1) < float64(n)/float64(n+usesPrior) {
-			share = of.quantile(u)
+		from, u := float64(ran)/limit, uniform(job, 2*number+1)
+		share := lengths.Unknown(from, u)
+		if lengths.Known(len(l.s.ended), uniform(job, -number-1)) {
+			share = l.of(j).Share(from, uniform(job, 2*number), u)
 		}
 		return int64(share*limit) + 1
 	}

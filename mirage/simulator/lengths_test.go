@@ -8,27 +8,6 @@ import (
 	"github.com/foretime/foretime/mirage/trace"
 )
 
-// TestUses holds the quantiles against the product-limit estimate by hand, with
-// two of five still running: after .1 the share left is 4/5, after .4 (of three)
-// 8/15, and .9 is the last and takes the rest.
-func TestUses(t *testing.T) {
-	u := uses{{.1, false}, {.2, true}, {.4, false}, {.5, true}, {.9, false}}
-	for p, want := range map[float64]float64{0: .1, .19: .1, .21: .4, .46: .4, .47: .9, .99: .9} {
-		if got := u.quantile(p); got != want {
-			t.Errorf("quantile %v is %v, want %v", p, got, want)
-		}
-	}
-	if got := (uses{{.2, false}, {.6, true}}).quantile(.7); got != 1 {
-		t.Errorf("beyond the last that ended: %v, want the limit", got)
-	}
-	if got := len(u.above(.2)); got != 3 {
-		t.Errorf("%d above .2, want 3", got)
-	}
-	if got := (uses{}).quantile(.5); got != 1 {
-		t.Errorf("of none: %v", got)
-	}
-}
-
 // steady is a machine of one node on which each job of ten minutes comes when
 // the one before ends, each with a limit of an hour.
 func steady(t *testing.T, jobs int) *Simulator {

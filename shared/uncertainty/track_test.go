@@ -68,3 +68,50 @@ func TestTrackerLearnsNothing(t *testing.T) {
 		t.Errorf("level 1: %v", err)
 	}
 }
+
+// TestCurve: below each quantile of a stream of errors stay as many truths as its
+// share says, though the errors double half-way and truths come a hundred late.
+func TestCurve(t *testing.T) {
+	shares := []float64{.9, .1, .5}
+	curve, err := NewCurve(shares...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n, late = 6000, 100
+	below := make([]float64, len(shares))
+	var values, truths []float64
+	for i := range n {
+		value, sd := 100*rng.Float64(), 1+float64(2*i/n)
+		truth := value + sd*rng.ExpFloat64()
+		values, truths = append(values, value), append(truths, truth)
+		at := curve.About(value)
+		for q := range at {
+			if truth <= at[q] {
+				below[q] += 1. / n
+			}
+			if q > 0 && at[q] < at[q-1] {
+				t.Fatalf("after %d: %v", i, at)
+			}
+		}
+		if i >= late {
+			if err := curve.Observe(values[i-late], truths[i-late]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for q, want := range []float64{.1, .5, .9} { // .013 is what 6,000 of them leave to chance and 100 late ones
+		if math.Abs(below[q]-want) > .025 {
+			t.Errorf("%.3f are below the quantile of %v", below[q], want)
+		}
+	}
+	if curve.Seen() != n-late {
+		t.Errorf("%d seen", curve.Seen())
+	}
+	if err := curve.Observe(1, math.Inf(1)); !errors.Is(err, ErrValue) || curve.Seen() != n-late {
+		t.Errorf("an infinite truth: %v", err)
+	}
+	if _, err := NewCurve(.5, 1); !errors.Is(err, ErrLevel) {
+		t.Errorf("a share of 1: %v", err)
+	}
+}

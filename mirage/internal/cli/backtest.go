@@ -122,5 +122,8 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 		add(name+" (knows the future)", r.Oracles[name])
 	}
 	p.Line("mean error %s h, %s %% less than that of %s, the best of the simple ones (intervals over spans of %s)", cli.Text(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, counted(r.BlockDays, "day"))
-	p.Line("intervals hold %s of the waits and are %s h wide on average", cli.Text(cli.Share(r.Coverage)), cli.Text(r.MeanWidthHours))
+	p.Line("intervals hold %s of the waits and are %s h wide on average, interval score %s h", cli.Text(cli.Share(r.Coverage)), cli.Text(r.WidthHours), cli.Text(r.Winkler))
+	if r.InBursts.Jobs > 0 {
+		p.Line("of %s that came in bursts, fifty or more of a user within an hour, they hold %s", counted(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))
+	}
 }

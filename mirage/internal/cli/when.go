@@ -42,13 +42,6 @@ type when struct {
 	level float64
 }
 
-// Trees are fitted daily from so many seconds before the instant on, on so many
-// jobs: an answer is wanted at once.
-const (
-	whenWarm = 86400
-	whenRows = 1200
-)
-
 func newWhenCommand(env *cli.Env) *cobra.Command {
 	w := when{in: newSettings()}
 	q := question{nodes: 1, limit: 86400}
@@ -166,7 +159,7 @@ func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*known, 
 	all := t.All()
 	f, err := backtest.NewForecaster(all, backtest.Settings{
 		Size: size, Partitioned: len(showsOf(all, at).names()) > 1, Level: w.level, Seed: 1, Threads: w.in.Workers,
-		From: at, Warm: whenWarm, Rows: whenRows,
+		From: at,
 	})
 	if err != nil {
 		return nil, cli.Usagef("%w", err)

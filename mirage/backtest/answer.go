@@ -1,0 +1,90 @@
+package backtest
+
+import (
+	"fmt"
+
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Answer is a predicted wait in seconds with its interval, and the chances of
+// others.
+type Answer struct {
+	uncertainty.Prediction
+	// Starts is the chance of a start by so many seconds, in order; empty where too
+	// few jobs have started to tell.
+	Starts []Start
+}
+
+// Start is the chance that a job starts within so many seconds.
+type Start struct {
+	Seconds, Chance float64
+}
+
+// Chance is how likely a wait of at most so many seconds is; known is false where
+// too few jobs have started to tell. Beyond the last of the Starts the chance that
+// is left falls as the inverse of the wait.
+func (a Answer) Chance(seconds float64) (chance float64, known bool) {
+	if len(a.Starts) == 0 {
+		return 0, false
+	}
+	var before Start
+	for _, s := range a.Starts {
+		if seconds < s.Seconds {
+			share := (seconds - before.Seconds) / (s.Seconds - before.Seconds)
+			return max(before.Chance+share*(s.Chance-before.Chance), 0), true
+		}
+		before = s
+	}
+	return 1 - (1-before.Chance)*before.Seconds/max(seconds, 1), true
+}
+
+// chances are those of which the waits are tracked.
+func chances() []float64 { return []float64{.05, .1, .2, .3, .4, .5, .6, .7, .8, .9, .95} }
+
+// delayed is the share of the promised misses that the ends of intervals aim at:
+// what came is known only when a job starts, so that long waits are learnt of too
+// late, and aiming at all of them misses more.
+const delayed = .6
+
+// fewestStarts is how many jobs must have started before their waits are promised
+// anything.
+const fewestStarts = 20
+
+// misses are how far off forecasts were, on the transformed scale.
+type misses struct {
+	level  float64
+	ends   *uncertainty.Curve // of intervals
+	starts *uncertainty.Curve
+}
+
+func newMisses(level float64) (e misses, err error) {
+	tail := delayed * (1 - level) / 2
+	if e.ends, err = uncertainty.NewCurve(tail, 1-tail); err == nil {
+		e.starts, err = uncertainty.NewCurve(chances()...)
+	}
+	e.level = level
+	return e, err
+}
+
+// learn takes in what came, in seconds.
+func (e *misses) learn(predicted, came float64) error {
+	if err := e.ends.Observe(transformed(predicted), transformed(came)); err != nil {
+		return fmt.Errorf("a wait of %v s predicted as %v s: %w", came, predicted, err)
+	}
+	return e.starts.Observe(transformed(predicted), transformed(came))
+}
+
+// about is a predicted wait of so many seconds with its interval.
+func (e *misses) about(seconds float64) Answer {
+	a := Answer{Prediction: uncertainty.Point(seconds)}
+	a.Level = e.level
+	if e.ends.Seen() < fewestStarts {
+		return a
+	}
+	ends := e.ends.About(transformed(seconds))
+	a.Low, a.High = min(inverse(ends[0]), seconds), max(inverse(ends[1]), seconds)
+	for i, q := range e.starts.About(transformed(seconds)) {
+		a.Starts = append(a.Starts, Start{inverse(q), chances()[i]})
+	}
+	return a
+}

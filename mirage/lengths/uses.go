@@ -1,0 +1,121 @@
+package lengths
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// How many jobs that ended tell how long those of a shape or a user, and anybody's,
+// will run, and how many of a kind count as much as all of those of the next wider
+// kind.
+const (
+	OfKind = 30
+	OfAll  = 1000
+	prior  = 5
+)
+
+// unknownMean is the mean share used of what is left of the limit where no job has
+// ended: about that of Lonestar6 and of the logs of the Parallel Workloads Archive.
+const unknownMean = .4
+
+// Use is the share of its limit that a job used, or has by now if it still runs.
+type Use struct {
+	Share   float64
+	Running bool
+}
+
+// Uses are of the latest jobs of a kind, by share.
+type Uses []Use
+
+// Sort puts uses in order. Of equal ones those that ended did so before.
+func (u Uses) Sort() {
+	slices.SortFunc(u, func(a, b Use) int {
+		if a.Running != b.Running && a.Share == b.Share {
+			if b.Running {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Share, b.Share)
+	})
+}
+
+// above are those of more than a share.
+func (u Uses) above(share float64) Uses {
+	return u[sort.Search(len(u), func(i int) bool { return u[i].Share > share }):]
+}
+
+// Quantile of the shares; 1, the limit, where those that run leave it open.
+func (u Uses) Quantile(p float64) float64 {
+	survival := 1.0
+	for i, o := range u {
+		if o.Running {
+			continue
+		}
+		if survival *= 1 - 1/float64(len(u)-i); 1-survival > p {
+			return o.Share
+		}
+	}
+	return 1
+}
+
+// mean of the shares, no more than the limit each.
+func (u Uses) mean() float64 {
+	survival, sum, at := 1.0, 0.0, 0.0
+	for i, o := range u {
+		share := min(o.Share, 1)
+		sum += survival * (share - at)
+		at = share
+		if !o.Running {
+			survival *= 1 - 1/float64(len(u)-i)
+		}
+	}
+	return sum + survival*(1-at)
+}
+
+// Kinds gives the uses of the jobs like one: 0 those of its shape, 1 of its user, 2
+// anybody's.
+type Kinds func(kind int) Uses
+
+const kinds = 3
+
+// among are the uses of more than a share, of the narrowest kind whose number stands
+// for more than the share which of that number and the prior's: .5 asks the
+// narrowest of more than the prior, and numbers drawn evenly from [0, 1) mix them.
+func (k Kinds) among(from, which float64) Uses {
+	for kind := range kinds - 1 {
+		of := k(kind).above(from)
+		if n := float64(len(of)); which < n/(n+prior) {
+			return of
+		}
+	}
+	return k(kinds - 1).above(from)
+}
+
+// Share of its limit that a job will have used in all that has used a share from by
+// now: the quantile u among jobs like it that used more, see among for which.
+func (k Kinds) Share(from, which, u float64) float64 { return k.among(from, which).Quantile(u) }
+
+// Mean is the mean share that jobs like one use; about the usual one where none is
+// known.
+func (k Kinds) Mean() float64 {
+	of := k.among(-1, .5)
+	if len(of) == 0 {
+		return unknownMean
+	}
+	return of.mean()
+}
+
+// Unknown is a share of the limit where no job is known: the quantile u of one whose
+// mean is that which is usual.
+func Unknown(from, u float64) float64 {
+	return from + math.Pow(u, 1/unknownMean-1)*(1-from)
+}
+
+// Known says whether so many jobs that ended tell more than what is usual, for a
+// number drawn evenly from [0, 1).
+func Known(ended int, which float64) bool {
+	return ended >= OfKind || ended > 0 && which < float64(ended)/float64(ended+prior)
+}

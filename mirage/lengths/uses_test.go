@@ -1,0 +1,73 @@
+package lengths
+
+import (
+	"math"
+	"testing"
+)
+
+// TestUses holds the quantiles against the product-limit estimate by hand, with
+// two of five still running: after .1 the share left is 4/5, after .4 (of three)
+// 8/15, and .9 is the last and takes the rest.
+func TestUses(t *testing.T) {
+	u := Uses{{.1, false}, {.2, true}, {.4, false}, {.5, true}, {.9, false}}
+	for p, want := range map[float64]float64{0: .1, .19: .1, .21: .4, .46: .4, .47: .9, .99: .9} {
+		if got := u.Quantile(p); got != want {
+			t.Errorf("quantile %v is %v, want %v", p, got, want)
+		}
+	}
+	if got := (Uses{{.2, false}, {.6, true}}).Quantile(.7); got != 1 {
+		t.Errorf("beyond the last that ended: %v, want the limit", got)
+	}
+	if got := len(u.above(.2)); got != 3 {
+		t.Errorf("%d above .2, want 3", got)
+	}
+	if got := (Uses{}).Quantile(.5); got != 1 {
+		t.Errorf("of none: %v", got)
+	}
+}
+
+// TestMean: of a job that used a quarter of its limit, one that used half and one
+// that still runs at .5, the product-limit estimate lets 2/3 go beyond .25 and 1/3
+// beyond .5, of which the running one is all and goes on to the limit.
+func TestMean(t *testing.T) {
+	u := Uses{{.25, false}, {.5, false}, {.5, true}}
+	if got, want := u.mean(), .25+.25*2/3+.5/3; math.Abs(got-want) > 1e-12 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := (Uses{}).mean(); got != 1 {
+		t.Errorf("of none: %v, want the limit", got)
+	}
+}
+
+// TestKinds: six jobs of a shape are asked before those of the user, five are not,
+// and where nobody's are known the mean is the usual one.
+func TestKinds(t *testing.T) {
+	of := func(n int, share float64) (u Uses) {
+		for range n {
+			u = append(u, Use{Share: share})
+		}
+		return u
+	}
+	for shapes, want := range map[int]float64{6: .1, 5: .2, 0: .2} {
+		k := Kinds(func(kind int) Uses { return []Uses{of(shapes, .1), of(9, .2), of(9, .3)}[kind] })
+		if got := k.Share(0, .5, .5); got != want {
+			t.Errorf("%d of the shape: %v, want %v", shapes, got, want)
+		}
+		if got := k.Mean(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d of the shape: mean %v, want %v", shapes, got, want)
+		}
+		if got := k.Share(.25, .5, .5); got != .3 {
+			t.Errorf("beyond a quarter only anybody's: %v", got)
+		}
+	}
+	none := Kinds(func(int) Uses { return nil })
+	if none.Share(.5, 0, .5) != 1 || none.Mean() != unknownMean {
+		t.Errorf("of nobody: %v, %v", none.Share(.5, 0, .5), none.Mean())
+	}
+	if got := Unknown(.2, 1); got != 1 {
+		t.Errorf("at most the limit, got %v", got)
+	}
+	if Known(0, 0) || !Known(OfKind, 1) || !Known(prior, .49) || Known(prior, .51) {
+		t.Error("how many are enough")
+	}
+}
