@@ -1,10 +1,6 @@
 package backtest
 
-import (
-	"fmt"
-
-	"github.com/foretime/foretime/shared/uncertainty"
-)
+import "github.com/foretime/foretime/shared/uncertainty"
 
 // Answer is a predicted wait in seconds with its interval, and the chances of
 // others.
@@ -67,11 +63,10 @@ func newMisses(level float64) (e misses, err error) {
 }
 
 // learn takes in what came, in seconds.
-func (e *misses) learn(predicted, came float64) error {
-	if err := e.ends.Observe(transformed(predicted), transformed(came)); err != nil {
-		return fmt.Errorf("a wait of %v s predicted as %v s: %w", came, predicted, err)
+func (e *misses) learn(predicted, came float64) {
+	for _, c := range []*uncertainty.Curve{e.ends, e.starts} {
+		_ = c.Observe(transformed(predicted), transformed(came)) // waits are finite
 	}
-	return e.starts.Observe(transformed(predicted), transformed(came))
 }
 
 // about is a predicted wait of so many seconds with its interval.

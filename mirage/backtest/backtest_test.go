@@ -33,13 +33,6 @@ func queue(n int, seed uint64) []trace.Job {
 	return jobs
 }
 
-func advance(t *testing.T, k *known, to int64) {
-	t.Helper()
-	if err := k.advance(to, func(int) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func predict(t *testing.T, jobs []trace.Job, s Settings) []uncertainty.Prediction {
 	t.Helper()
 	f, err := NewForecaster(jobs, s)
@@ -186,10 +179,10 @@ func TestBacklog(t *testing.T) {
 	}
 	k := newKnown(jobs)
 	for i := range jobs {
-		advance(t, k, jobs[i].Submit)
+		k.advance(jobs[i].Submit, func(int) {})
 		k.submit(i)
 	}
-	advance(t, k, 46800)
+	k.advance(46800, func(int) {})
 	j := trace.Job{User: "u", Nodes: 1, Limit: 7200}
 	g := k.groups(&j)
 	user, same := k.queued(new(row), &j, g)
@@ -222,10 +215,10 @@ func TestLists(t *testing.T) {
 	}
 	k := newKnown(jobs)
 	for i := range jobs {
-		advance(t, k, jobs[i].Submit)
+		k.advance(jobs[i].Submit, func(int) {})
 		k.submit(i)
 	}
-	advance(t, k, 7204)
+	k.advance(7204, func(int) {})
 	j := job(1, 7204, 0, 0, 5)
 	// In the order of submission: now the first; at 3596 s that running ends and the
 	// third fits, which the one of two nodes lets pass; at 3600 s the first has ended

@@ -133,9 +133,7 @@ func (f *Forecaster) Reach(ctx context.Context, at int64) error {
 }
 
 func (f *Forecaster) reach(ctx context.Context, at int64) error {
-	if err := f.known.advance(at, f.learn); err != nil {
-		return err
-	}
+	f.known.advance(at, f.learn)
 	f.peak = max(f.peak, f.known.used)
 	learnt := min(f.next-f.first, mostRows)
 	if f.next < f.warm || learnt < fewestRows || f.trees != nil && float64(f.fresh) < freshShare*float64(learnt) {
@@ -146,13 +144,11 @@ func (f *Forecaster) reach(ctx context.Context, at int64) error {
 }
 
 // learn takes in a job that has started.
-func (f *Forecaster) learn(i int) error {
-	j := &f.known.jobs[i]
-	if j.NoStart || f.rows[i] == nil {
-		return nil
+func (f *Forecaster) learn(i int) {
+	if j := &f.known.jobs[i]; !j.NoStart && f.rows[i] != nil {
+		f.fresh++
+		f.misses.learn(f.values[i], float64(j.Wait()))
 	}
-	f.fresh++
-	return f.misses.learn(f.values[i], float64(j.Wait()))
 }
 
 func (f *Forecaster) size() float64 {

@@ -101,8 +101,8 @@ func (k *known) groups(j *trace.Job) groups {
 }
 
 // advance lets everything become known that happened before an instant, and
-// reports the jobs that have started. The error is that of the report.
-func (k *known) advance(now int64, started func(job int) error) error {
+// reports the jobs that have started.
+func (k *known) advance(now int64, started func(job int)) {
 	for {
 		start, end := int64(math.MaxInt64), int64(math.MaxInt64)
 		if len(k.starts) > 0 {
@@ -114,7 +114,7 @@ func (k *known) advance(now int64, started func(job int) error) error {
 		switch {
 		case min(start, end) >= now:
 			k.now = now
-			return nil
+			return
 		case end < start:
 			k.end(k.ends[0])
 			k.ends = k.ends[1:]
@@ -122,9 +122,7 @@ func (k *known) advance(now int64, started func(job int) error) error {
 			i := k.starts[0]
 			k.starts = k.starts[1:]
 			k.start(i)
-			if err := started(i); err != nil {
-				return err
-			}
+			started(i)
 		}
 	}
 }
