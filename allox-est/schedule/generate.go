@@ -68,8 +68,8 @@ func (g Generator) Generate() (*Workload, error) {
 		w.Jobs = append(w.Jobs, Record{
 			ID: i, User: fmt.Sprintf("queue%d", i%g.Users), Arrival: arrival, Name: fmt.Sprint(i), Iterations: 1,
 			On: [Devices]Demand{
-				CPU: {classCPUs, c.memory, c.cpuSeconds * g.factor(spreads), g.error(errs)},
-				GPU: {1, gpuMemory, c.gpuSeconds * g.factor(spreads), g.error(errs)},
+				CPU: {Units: classCPUs, Memory: c.memory, Seconds: c.cpuSeconds * g.factor(spreads), Error: g.error(errs)},
+				GPU: {Units: 1, Memory: gpuMemory, Seconds: c.gpuSeconds * g.factor(spreads), Error: g.error(errs)},
 			},
 		})
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // report is what a report of allox-est tells a scheduler.
@@ -15,12 +17,14 @@ type report struct {
 	User    string                  `json:"user"`
 	Arrival float64                 `json:"arrival_seconds"`
 	Devices map[string]reportDevice `json:"devices"`
+
+	// A prediction of a configuration has these two in place of devices.
+	Configuration map[string]string       `json:"configuration"`
+	Predicted     *uncertainty.Prediction `json:"wall_seconds"`
 }
 
 type reportDevice struct {
-	Wall *struct {
-		Value float64 `json:"value"`
-	} `json:"wall_seconds"`
+	Wall   *uncertainty.Prediction `json:"wall_seconds"`
 	Actual []struct {
 		Wall float64 `json:"wall_seconds"`
 	} `json:"actual"`
@@ -36,7 +40,8 @@ var ErrUnproven = errors.New("no full run: the estimate stands for the true time
 // what a scheduler goes by; the mean of the report's full runs, where it has
 // any, is the true time. Jobs are numbered in the order read; "user" and
 // "arrival_seconds" may be added to a report, and are "default" and 0
-// otherwise. Others are the names of the devices from [Other] on. A report without a usable device is a diagnostic whose line is
+// otherwise. What predict says of a configuration is a report of its device; those
+// that follow each other with the same "job" added are of one job. Others are the names of the devices from [Other] on. A report without a usable device is a diagnostic whose line is
 // the number of the report.
 func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
 	names, err := deviceNames(others)
@@ -75,6 +80,9 @@ func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
 			w.Warnings = append(w.Warnings, fmt.Errorf("%s:%d: %w", file, i+1, warning))
 		}
 		w.Counts.Used++
+		if last := len(w.Jobs) - 1; last >= 0 && w.Jobs[last].beside(job) {
+			continue
+		}
 		w.Jobs = append(w.Jobs, job)
 	}
 	w.sort()
@@ -95,6 +103,9 @@ func parseReport(raw []byte, id int, names []string) (job Record, warning, err e
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return job, nil, fmt.Errorf("not a report: %w", err)
 	}
+	if device := r.Configuration["device"]; device != "" && r.Predicted != nil {
+		r.Devices = map[string]reportDevice{device: {Wall: r.Predicted}}
+	}
 	if len(r.Devices) == 0 {
 		return job, nil, errors.New("not a report: no devices")
 	}
@@ -105,6 +116,7 @@ func parseReport(raw []byte, id int, names []string) (job Record, warning, err e
 	for d, name := range names {
 		demand := Demand{Units: 1, Seconds: math.Inf(1)}
 		if device, ok := r.Devices[name]; ok && device.Wall != nil && device.Error == "" {
+			demand.Doubt = doubt(*device.Wall)
 			if demand.Seconds = device.Wall.Value; len(device.Actual) == 0 {
 				warning = fmt.Errorf("job %q: %w", r.Job, ErrUnproven)
 			} else {
@@ -119,4 +131,23 @@ func parseReport(raw []byte, id int, names []string) (job Record, warning, err e
 		job.On[d] = demand
 	}
 	return job, warning, job.Check()
+}
+
+// beside takes over the demands of the same job on other devices, and says whether
+// it was that.
+func (r *Record) beside(other Record) bool {
+	if r.Name == "" || r.Name != other.Name || r.User != other.User || r.Arrival != other.Arrival {
+		return false
+	}
+	for d := range r.On {
+		if !math.IsInf(r.On[d].Seconds, 1) && !math.IsInf(other.On[d].Seconds, 1) && !r.absent(Device(d)) {
+			return false
+		}
+	}
+	for d := range r.On {
+		if !math.IsInf(other.On[d].Seconds, 1) {
+			r.On[d] = other.On[d]
+		}
+	}
+	return true
 }

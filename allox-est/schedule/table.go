@@ -8,13 +8,15 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // ReadTable reads a CSV with a header and a row a job. Columns by name: job, its
 // name; user and arrival (seconds), "default" and 0 where they are missing; and
 // for each device the job's estimated seconds, empty where it cannot run. A
 // column such as gpu_actual has the true seconds, which are the estimated ones
-// otherwise. Others are the names of the devices from [Other] on. A column of any
+// otherwise; gpu_low and gpu_high the ends of the estimate's 95 % interval. Others are the names of the devices from [Other] on. A column of any
 // other name is an error, a bad row a diagnostic.
 func ReadTable(r io.Reader, file string, others ...string) (*Workload, error) {
 	names, err := deviceNames(others)
@@ -29,7 +31,7 @@ func ReadTable(r io.Reader, file string, others ...string) (*Workload, error) {
 	}
 	known := []string{"job", "user", "arrival"}
 	for _, name := range names {
-		known = append(known, name, name+"_actual")
+		known = append(known, name, name+"_actual", name+"_low", name+"_high")
 	}
 	for i, name := range header {
 		if !slices.Contains(known, name) || slices.Contains(header[:i], name) {
@@ -96,7 +98,12 @@ func (r *Record) fromRow(header, fields, names []string) error {
 			return err
 		}
 		if r.On[d] = (Demand{Units: 1, Seconds: reported}); !math.IsInf(reported, 1) {
-			r.On[d] = Demand{Units: 1, Seconds: actual, Error: reported/actual - 1}
+			low, errLow := number(name+"_low", 0)
+			high, errHigh := number(name+"_high", 0)
+			if err := errors.Join(errLow, errHigh); err != nil {
+				return err
+			}
+			r.On[d] = Demand{Units: 1, Seconds: actual, Error: reported/actual - 1, Doubt: doubt(uncertainty.Prediction{Value: reported, Low: low, High: high, Level: 0.95})}
 		}
 	}
 	return r.Check()

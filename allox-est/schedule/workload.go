@@ -51,6 +51,9 @@ type Demand struct {
 	// Error is the relative error of the estimate: a scheduler sees
 	// Seconds*(1+Error).
 	Error float64
+	// Doubt is the standard deviation of the logarithm of the true time about the
+	// estimate, as its interval tells; 0 where it is not known.
+	Doubt float64
 }
 
 func (r *Record) absent(d Device) bool { return d >= Other && r.On[d].Seconds == 0 }

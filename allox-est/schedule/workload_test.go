@@ -36,7 +36,7 @@ func diagnostics(w *Workload) []string {
 func generated(id int, user string, arrival, cpuError, gpuError float64) Record {
 	return Record{
 		ID: id, User: user, Arrival: arrival, Name: fmt.Sprint(id), Iterations: 1,
-		On: [Devices]Demand{CPU: {32, 15, 50, cpuError}, GPU: {1, 2, 25, gpuError}},
+		On: [Devices]Demand{CPU: {32, 15, 50, cpuError, 0}, GPU: {1, 2, 25, gpuError, 0}},
 	}
 }
 
@@ -159,7 +159,7 @@ func drawRecord(id int) *rapid.Generator[Record] {
 			Name: rapid.StringMatching(`[a-z]([a-z ]{0,4}[a-z])?`).Draw(t, "name"), Iterations: rapid.IntRange(0, 9).Draw(t, "iterations"),
 		}
 		for d := range j.On[:Other] {
-			j.On[d] = Demand{rapid.Float64Range(0, 64).Draw(t, "units"), rapid.Float64Range(0, 64).Draw(t, "memory"), seconds.Draw(t, "seconds"), rapid.Float64Range(-0.9, 2).Draw(t, "error")}
+			j.On[d] = Demand{rapid.Float64Range(0, 64).Draw(t, "units"), rapid.Float64Range(0, 64).Draw(t, "memory"), seconds.Draw(t, "seconds"), rapid.Float64Range(-0.9, 2).Draw(t, "error"), 0}
 		}
 		return j
 	})

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // newScheduleCommand returns "schedule": jobs placed on a cluster.
@@ -28,7 +31,8 @@ func newScheduleCommand(env *cli.Env) *cobra.Command {
 The input is a file of simulator records (see "schedule generate"), of reports
 of allox-est (run --json), or a CSV with a row a job and the columns job, user,
 arrival (seconds), cpu and gpu: the estimated seconds there, empty where it
-cannot run; cpu_actual and gpu_actual where the true ones are known. Policies
+cannot run; cpu_actual and gpu_actual where the true ones are known, cpu_low and
+cpu_high where its interval is. Policies
 decide with the estimated times, and jobs take their true times.
 
 Policies:
@@ -96,7 +100,21 @@ func (s *scheduling) run(ctx context.Context) error {
 	if err := s.save(schedules); err != nil {
 		return err
 	}
-	return s.print(schedules)
+	return s.print(schedules, s.gain(ctx, names, w.Jobs))
+}
+
+// gain is what matching saves over the shortest first under the errors that are
+// known; nil where the two are not both asked for, or nothing is known.
+func (s *scheduling) gain(ctx context.Context, names []string, jobs []schedule.Record) *uncertainty.Prediction {
+	if !slices.Contains(names, "allox") || !slices.Contains(names, "sjf") {
+		return nil
+	}
+	gain, err := schedule.Gain(ctx, jobs, s.cluster, s.settings, rand.New(rand.NewPCG(9, 9)))
+	if err != nil {
+		s.env.Log.Infof("what matching gains under errors: %v", err)
+		return nil
+	}
+	return &gain
 }
 
 // further takes the further kinds of nodes, in the order given.
@@ -219,12 +237,16 @@ type namedSummary struct {
 	schedule.Summary
 }
 
-func (s *scheduling) print(schedules []*schedule.Schedule) error {
+func (s *scheduling) print(schedules []*schedule.Schedule, gain *uncertainty.Prediction) error {
 	rows := make([]namedSummary, len(schedules))
 	for i, done := range schedules {
 		rows[i] = namedSummary{done.Policy, done.Summary()}
 	}
-	var value any = map[string]any{"schedules": rows}
+	compared := map[string]any{"schedules": rows}
+	if gain != nil {
+		compared["matching_gain"] = gain
+	}
+	var value any = compared
 	if len(rows) == 1 {
 		value = rows[0].Summary
 	}
@@ -234,7 +256,22 @@ func (s *scheduling) print(schedules []*schedule.Schedule) error {
 			t.Add(r.Policy, r.MeanJCT, r.P50JCT, r.P95JCT, r.P99JCT, r.Makespan, r.Fairness)
 		}
 		p.Line("%d jobs; no schedule has a mean JCT below %s s", rows[0].Jobs, cli.Text(rows[0].LowerBound))
+		if gain != nil {
+			p.Line("%s", gainText(*gain))
+		}
 	})
+}
+
+// gainText says what matching gains, and where it does not.
+func gainText(g uncertainty.Prediction) string {
+	verdict := "under the errors of these estimates the two cannot be told apart"
+	switch {
+	case g.Low > 0:
+		verdict = "it holds under the errors of these estimates"
+	case g.High < 0:
+		verdict = "take the shortest first: that ends these jobs sooner"
+	}
+	return fmt.Sprintf("matching (allox) beside the shortest first (sjf): mean JCT %+.1f %% [%+.1f, %+.1f]; %s", -100*g.Value, -100*g.High, -100*g.Low, verdict)
 }
 
 // newGenerateCommand returns "schedule generate": a workload to schedule.
