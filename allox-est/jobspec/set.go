@@ -61,8 +61,7 @@ type Run struct {
 	KeyEnv Names `yaml:"key_env,omitempty"`
 	// Logs is a folder for what each run prints, a file a run; empty keeps none.
 	Logs string `yaml:"logs,omitempty"`
-	// SpeedHistory is the log of this host's speed in all runs: a path, "none", or
-	// empty for the one in the user's cache folder.
+	// SpeedHistory is read, as earlier job files have it, and not used.
 	SpeedHistory string `yaml:"speed_history,omitempty"`
 }
 

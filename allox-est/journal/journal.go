@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/allox-est/mark"
-	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -76,19 +75,6 @@ type Run struct {
 	// means 1. Epochs that no lap of their own tells are in the first or the
 	// last lap.
 	FirstEpoch int `json:"first_epoch,omitempty"`
-
-	// Yardstick is the processor time of a fixed piece of work, done beside the
-	// run again and again on the processor that it used: the speed it had.
-	// LapYardstick is its mean in each lap, 0 where there was no reading.
-	// YardstickWork names the work: only readings of the same work compare.
-	Yardstick     []float64 `json:"yardstick,omitempty"`
-	LapYardstick  []float64 `json:"lap_yardstick,omitempty"`
-	YardstickWork string    `json:"yardstick_work,omitempty"`
-	// Past is what earlier runs said of this host's speed; nil where nothing did.
-	Past *yardstick.Past `json:"yardstick_past,omitempty"`
-	// Virtual says that the machine is a virtual one, whose processors neighbours
-	// may share.
-	Virtual bool `json:"virtual,omitempty"`
 
 	// Costs are the parts of laps that the job reported by name.
 	Costs []Cost `json:"costs,omitempty"`

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
@@ -46,13 +44,13 @@ func (r *Report) Record(id int, user string, arrival float64) (job schedule.Reco
 // seconds.
 func (r *Report) WriteCSV(w io.Writer, j *journal.Journal) error {
 	out := csv.NewWriter(w)
-	_ = out.Write([]string{"job", "device", "kind", "epochs", "start", "wall_seconds", "wall_uncontended_seconds", "cpu_seconds", "wait_seconds", "setup_seconds", "epoch_seconds", "teardown_seconds", "yardstick_seconds", "peak_bytes", "load", "exit", "error"})
+	_ = out.Write([]string{"job", "device", "kind", "epochs", "start", "wall_seconds", "wall_uncontended_seconds", "cpu_seconds", "wait_seconds", "setup_seconds", "epoch_seconds", "teardown_seconds", "peak_bytes", "load", "exit", "error"})
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	for _, name := range r.order {
 		for _, kind := range []string{journal.Sample, journal.Full} {
 			for _, run := range j.Of(r.key(name), kind) {
 				row := []string{run.Name, run.Device, run.Kind, strconv.Itoa(run.Epochs), run.Start.Format(time.RFC3339Nano),
-					number(run.Wall), number(estimate.QuietWall(run)), number(run.CPU), number(run.Wait), "", "", "", "",
+					number(run.Wall), number(estimate.QuietWall(run)), number(run.CPU), number(run.Wait), "", "", "",
 					strconv.FormatInt(run.PeakBytes, 10), number(run.Load), strconv.Itoa(run.Exit), run.Error}
 				if n := len(run.Laps); n > 2 {
 					var sum float64
@@ -60,9 +58,6 @@ func (r *Report) WriteCSV(w io.Writer, j *journal.Journal) error {
 						sum += lap
 					}
 					row[9], row[10], row[11] = number(run.Before+run.Laps[0]), number(sum/float64(n-2)), number(run.Laps[n-1]+run.After)
-				}
-				if len(run.Yardstick) > 0 {
-					row[12] = number(stat.Mean(run.Yardstick, nil))
 				}
 				_ = out.Write(row)
 			}

@@ -60,7 +60,6 @@ func example() (*jobspec.Spec, *journal.Journal) {
 			Job: spec.Hash("cpu"), Name: spec.Name, Kind: kind, Device: "cpu", Threads: 2, Epochs: epochs,
 			Start: time.Date(2026, 1, 2, 3, 4, len(j.Runs), 0, time.UTC),
 			Laps:  laps, LapCPU: laps, CPUs: 2, Load: 0.5 + float64(len(j.Runs)), PeakBytes: 3 << 30,
-			Yardstick: []float64{0.004, 0.004, 0.004},
 		}
 		for _, lap := range r.Laps {
 			r.Wall += lap

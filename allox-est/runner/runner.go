@@ -126,10 +126,6 @@ type Command struct {
 	CPUs        float64
 	// GPU asks whether the job's processes use one: see Result.GPU.
 	GPU bool
-	// Seen, if not nil, is called at every reading of the processes: how long the
-	// run has taken and on which processor it ran; -1 if it did not, or that is
-	// not known. It must return at once.
-	Seen func(at time.Duration, processor int)
 }
 
 func (c Command) control() control { return control{c.Weight, c.MemoryBytes, c.CPUs} }
@@ -296,9 +292,6 @@ func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay
 			if after-before <= r.settings.Interval || at-kept > 10*r.settings.Interval {
 				res.read(at, u)
 				kept = at
-			}
-			if c.Seen != nil {
-				c.Seen(at, u.Processor)
 			}
 			res.out.tell()
 			if c.GPU {

@@ -100,12 +100,6 @@ func digest(sum io.Writer, dir, word string) error {
 // does not say.
 func (m Machine) processor() string { return m.cpuinfo("model name") }
 
-// virtual says that a hypervisor is below the kernel, which x86 tells by a flag
-// (CPUID.1:ECX bit 31).
-func (m Machine) virtual() bool {
-	return slices.Contains(strings.Fields(m.cpuinfo("flags")), "hypervisor")
-}
-
 // cpuinfo is a field of the first processor; empty where the kernel does not say.
 func (m Machine) cpuinfo(field string) string {
 	f, err := os.Open(filepath.Join(m.Proc, "cpuinfo"))

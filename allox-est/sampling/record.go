@@ -14,7 +14,6 @@ import (
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/allox-est/runner"
-	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -215,43 +214,6 @@ func traceAt(trace []runner.Point, at time.Duration) (cpu, wait float64) {
 		share = min(1, float64(at-from.At)/float64(to.At-from.At))
 	}
 	return from.CPU.Seconds() + share*(to.CPU-from.CPU).Seconds(), from.Wait.Seconds() + share*(to.Wait-from.Wait).Seconds()
-}
-
-// mostReadings bounds the readings of the yardstick that a journal keeps of a
-// run; neighbours are taken together beyond it.
-const mostReadings = 512
-
-// recordSpeed takes the readings of the yardstick as a series over the run,
-// and the mean of those in each lap.
-func recordSpeed(run *journal.Run, readings []yardstick.Reading) {
-	if len(readings) == 0 {
-		return
-	}
-	run.YardstickWork = yardstick.Work
-	each := (len(readings) + mostReadings - 1) / mostReadings
-	for chunk := range slices.Chunk(readings, each) {
-		run.Yardstick = append(run.Yardstick, meanReading(chunk))
-	}
-	end, next := run.Before, 0
-	for i, lap := range run.Laps {
-		if end += lap; i == len(run.Laps)-1 {
-			end = math.Inf(1)
-		}
-		from := next
-		for next < len(readings) && readings[next].At.Seconds() <= end {
-			next++
-		}
-		run.LapYardstick = append(run.LapYardstick, meanReading(readings[from:next]))
-	}
-}
-
-// meanReading is the mean, to a tenth of a nanosecond; 0 of none.
-func meanReading(readings []yardstick.Reading) float64 {
-	var sum float64
-	for _, r := range readings {
-		sum += r.Seconds
-	}
-	return math.Round(1e10*sum/float64(max(1, len(readings)))) / 1e10
 }
 
 // recordGPU takes how busy the GPUs were, as the mean of the readings in each lap;

@@ -12,13 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/allox-est/runner"
-	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -28,15 +26,6 @@ type Runner interface {
 }
 
 var _ Runner = (*runner.Runner)(nil)
-
-// Yardstick watches the speed of the processors that one run uses; a
-// *yardstick.Watch does.
-type Yardstick interface {
-	See(at time.Duration, processor int)
-	Stop() []yardstick.Reading
-}
-
-var _ Yardstick = (*yardstick.Watch)(nil)
 
 // Sampler executes runs and writes them to a journal.
 type Sampler struct {
@@ -50,11 +39,6 @@ type Sampler struct {
 	Machine   Machine
 	Identity  journal.Identity // of the runs made
 	Now       timing.Clock     // dates a run that could not be started
-	// Yardstick begins to watch the speed of the processors beside a run; nil
-	// leaves it out.
-	Yardstick func() Yardstick
-	// History keeps the speeds of runs on this host; nil keeps none.
-	History *yardstick.History
 	// Remotes make the runs of devices on other machines, by the device's name.
 	Remotes map[string]*Remote
 	// Checkpoints is a folder for the checkpoint of the longest sample, of a job
@@ -216,13 +200,6 @@ func (s *Sampler) execute(ctx context.Context, step Step, from Origin) (*journal
 		return nil, err
 	}
 	load := s.Machine.load()
-	var readings []yardstick.Reading
-	stop := func() {}
-	if s.Yardstick != nil {
-		w := s.Yardstick()
-		command.Seen = w.See
-		stop = func() { readings = w.Stop() }
-	}
 	output, err := s.output(step)
 	if err != nil {
 		return nil, err
@@ -234,7 +211,6 @@ func (s *Sampler) execute(ctx context.Context, step Step, from Origin) (*journal
 		command.Output = output
 	}
 	result, err := s.Runner.Run(ctx, command)
-	stop()
 	if output != nil {
 		err = errors.Join(err, output.Close())
 	}
@@ -244,15 +220,13 @@ func (s *Sampler) execute(ctx context.Context, step Step, from Origin) (*journal
 	run := &journal.Run{
 		Job: s.Spec.Hash(step.Device), Name: s.Spec.Name, Kind: step.Kind, Device: step.Device,
 		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs,
-		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity, Virtual: s.Machine.virtual(),
+		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
 	}
 	configure(run, s.Spec)
 	if err != nil {
 		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()
 	} else {
 		record(run, s.Spec, result)
-		recordSpeed(run, readings)
-		s.remember(run)
 	}
 	if run.Failed() && step.Device == jobspec.GPU && !s.Machine.GPU {
 		run.Unavailable = true
@@ -275,22 +249,6 @@ func (s *Sampler) output(step Step) (*os.File, error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
-	}
-}
-
-// remember puts a run beside those before it on this host. A history that cannot
-// be read or written tells nothing, and is no fault of the run's.
-func (s *Sampler) remember(run *journal.Run) {
-	if s.History == nil || run.Failed() || len(run.Yardstick) == 0 {
-		return
-	}
-	past, err := s.History.Past(run.Processor, run.Start)
-	if err == nil {
-		run.Past = past
-		err = s.History.Add(yardstick.Entry{Yardstick: run.YardstickWork, Processor: run.Processor, At: run.Start, Seconds: stat.Mean(run.Yardstick, nil)})
-	}
-	if err != nil {
-		run.Warnings = append(run.Warnings, fmt.Sprintf("the history of this host's speed is not kept: %v", err))
 	}
 }
 

@@ -13,27 +13,7 @@ import (
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/runner"
-	"github.com/foretime/foretime/allox-est/yardstick"
 )
-
-// steady is a yardstick that reads the same at every look, wherever.
-type steady struct{ seen []yardstick.Reading }
-
-func (s *steady) See(at time.Duration, _ int) {
-	s.seen = append(s.seen, yardstick.Reading{At: at, Seconds: 0.004})
-}
-
-func (s *steady) Stop() []yardstick.Reading { return s.seen }
-
-// seeing is a Runner that looks at least once, however short the run.
-type seeing struct{ Runner }
-
-func (s seeing) Run(ctx context.Context, c runner.Command) (*runner.Result, error) {
-	if c.Seen != nil {
-		c.Seen(time.Millisecond, 0)
-	}
-	return s.Runner.Run(ctx, c)
-}
 
 // sampler returns a Sampler of a shell job.
 func sampler(t *testing.T, script string, change func(*jobspec.Spec)) *Sampler {
@@ -51,8 +31,8 @@ func sampler(t *testing.T, script string, change func(*jobspec.Spec)) *Sampler {
 	}
 	t.Cleanup(func() { j.Close() })
 	return &Sampler{
-		Spec: spec, Journal: j, Runner: seeing{runner.New(runner.Settings{Scratch: t.TempDir()})}, Env: os.Environ(),
-		Machine: FindMachine("/", 2), Now: time.Now, Yardstick: func() Yardstick { return &steady{} },
+		Spec: spec, Journal: j, Runner: runner.New(runner.Settings{Scratch: t.TempDir()}), Env: os.Environ(),
+		Machine: FindMachine("/", 2), Now: time.Now,
 	}
 }
 
@@ -87,7 +67,7 @@ func TestSample(t *testing.T) {
 		if d := total - r.Wall; d > 1e-6 || d < -1e-6 {
 			t.Errorf("laps and ends sum to %v of %v", total, r.Wall)
 		}
-		if r.Before <= 0 || r.After < 0 || len(r.Yardstick) < 1 || r.Yardstick[0] != 0.004 || r.YardstickWork != yardstick.Work || len(r.LapYardstick) != len(r.Laps) || r.CPUs != 2 || r.Name != "sh" {
+		if r.Before <= 0 || r.After < 0 || r.CPUs != 2 || r.Name != "sh" {
 			t.Errorf("run %+v", r)
 		}
 	}
@@ -138,7 +118,6 @@ func TestSampleOutcomes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := sampler(t, tt.script, tt.change)
-			s.Yardstick = nil
 			if err := s.Sample(t.Context(), []string{"cpu"}); err != nil {
 				t.Fatal(err)
 			}
@@ -194,52 +173,5 @@ func TestFindMachine(t *testing.T) {
 	}
 	if m := FindMachine(root, 3); !m.GPU || m.load() != 1.25 {
 		t.Errorf("got %+v, load %v", m, m.load())
-	}
-}
-
-// Each lap gets the mean of the readings that fell into it; what comes after
-// the last lap belongs to it.
-func TestRecordSpeed(t *testing.T) {
-	at := func(ms int, seconds float64) yardstick.Reading {
-		return yardstick.Reading{At: time.Duration(ms) * time.Millisecond, Seconds: seconds}
-	}
-	r := journal.Run{Before: 0.1, Laps: []float64{0.1, 0.1, 0.1}}
-	recordSpeed(&r, []yardstick.Reading{at(50, 2), at(150, 4), at(210, 5), at(290, 7), at(450, 1)})
-	if !slices.Equal(r.LapYardstick, []float64{3, 6, 1}) || !slices.Equal(r.Yardstick, []float64{2, 4, 5, 7, 1}) {
-		t.Errorf("laps %v, series %v", r.LapYardstick, r.Yardstick)
-	}
-	none := journal.Run{Laps: []float64{1, 1}}
-	recordSpeed(&none, nil)
-	if none.LapYardstick != nil || none.YardstickWork != "" {
-		t.Errorf("%+v", none)
-	}
-	var many []yardstick.Reading
-	for i := range 10 * mostReadings {
-		many = append(many, at(i, 3))
-	}
-	long := journal.Run{}
-	recordSpeed(&long, many)
-	if len(long.Yardstick) != mostReadings || long.Yardstick[0] != 3 || long.LapYardstick != nil {
-		t.Errorf("%d readings, laps %v", len(long.Yardstick), long.LapYardstick)
-	}
-}
-
-// A flag of the first processor tells a virtual machine, as a word of its own.
-func TestVirtual(t *testing.T) {
-	for text, want := range map[string]bool{
-		"processor\t: 0\nmodel name\t: EPYC\nflags\t\t: fpu hypervisor sse\n\nprocessor\t: 1\n": true,
-		"model name\t: hypervisor\nflags\t\t: fpu nohypervisor sse\n":                           false,
-		"processor\t: 0\nFeatures\t: fp asimd\n":                                                false,
-	} {
-		proc := t.TempDir()
-		if err := os.WriteFile(filepath.Join(proc, "cpuinfo"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := (Machine{Proc: proc}).virtual(); got != want {
-			t.Errorf("%q: virtual is %v", text, got)
-		}
-	}
-	if (Machine{Proc: t.TempDir()}).virtual() {
-		t.Error("virtual without cpuinfo")
 	}
 }

@@ -13,7 +13,7 @@ func Flow() map[string]Order {
 	return map[string]Order{
 		"shared": order(`stats file crash registry uncertainty uncertainty/coveragetest record dataset timing regression regression/linear regression/tree regression/neural chart slurmtest`),
 
-		"allox-est": order(`python yardstick mark jobspec jobs journal runner sampling estimate scaling slurm backtest follow schedule/matching schedule report`),
+		"allox-est": order(`python mark jobspec jobs journal runner sampling estimate scaling slurm backtest follow schedule/matching schedule report`),
 
 		"chamtool": order(`event host task mixture perfmodel config forecast balance job session replay simulate`),
 

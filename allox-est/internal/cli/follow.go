@@ -152,7 +152,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	if s.Identity, err = sampling.Identify(spec, thisMachine(), os.Environ()); err != nil {
 		return err
 	}
-	s.Output, s.Yardstick = f.env.Stderr, nil
+	s.Output = f.env.Stderr
 	s.Watch = func(marks []mark.Mark) {
 		if len(marks) > 0 && len(f.updates) == 0 && int(marks[0].Number)+1 < from.Done {
 			f.env.Log.Warnf("the job began again at epoch %.0f: it did not go on from the checkpoint", marks[0].Number)

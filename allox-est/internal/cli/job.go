@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -20,7 +19,6 @@ import (
 	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/allox-est/runner"
 	"github.com/foretime/foretime/allox-est/sampling"
-	"github.com/foretime/foretime/allox-est/yardstick"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -185,31 +183,11 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 			return e.HalfWidth()
 		},
 		Env: os.Environ(), Machine: thisMachine(), Now: time.Now, Progress: progress,
-		History:   history(env, spec.Run.SpeedHistory),
-		Yardstick: func() sampling.Yardstick { return yardstick.Start() },
 	}, done
 }
 
 // thisMachine is what a run's record tells of it.
 func thisMachine() sampling.Machine { return sampling.FindMachine("/", runtime.NumCPU()) }
-
-// history is the log of this host's speed; nil where none is wanted or there is
-// no place for it.
-func history(env *cli.Env, path string) *yardstick.History {
-	switch path {
-	case "none":
-		return nil
-	case "":
-		cache, err := os.UserCacheDir()
-		host, err2 := os.Hostname()
-		if err := errors.Join(err, err2); err != nil {
-			env.Log.Debugf("no history of this host's speed: %v", err)
-			return nil
-		}
-		path = filepath.Join(cache, "allox-est", "speeds-"+host+".jsonl")
-	}
-	return &yardstick.History{Path: path}
-}
 
 // watch draws what is left of the budget, and logs runs that failed.
 func watch(env *cli.Env, spec *jobspec.Spec) (progress func(sampling.Event), done func()) {

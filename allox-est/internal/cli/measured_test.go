@@ -23,7 +23,6 @@ var (
 	measuredEpochs = flag.Int("epochs", 250, "epochs of each")
 	measuredPairs  = flag.Int("pairs", 5, "pairs of samples of each")
 	measuredFull   = flag.Int("full", 3, "whole runs of each, between the pairs")
-	measuredPast   = flag.String("past", "", "log of this host's speed to go on from, absolute (default: a new one)")
 	measuredFolder = flag.String("journals", "", "absolute folder to keep the journals in; what they hold is not run again")
 )
 
@@ -71,10 +70,10 @@ func (m *measurement) take(t *testing.T) {
 	path := func(pair int) string { return filepath.Join(m.folder, fmt.Sprintf("%s-%d.jsonl", m.job, pair)) }
 	whole := 0
 	for pair := range *measuredPairs {
-		estimated(t, "run", file, "--json", "--speed-history", *measuredPast, "--journal", path(pair))
+		estimated(t, "run", file, "--json", "--journal", path(pair))
 		for whole < *measuredFull && whole*(*measuredPairs) < (pair+1)*(*measuredFull) {
 			whole++ // the first journal holds them
-			estimated(t, "validate", file, "--json", "--full", fmt.Sprint(whole), "--speed-history", *measuredPast, "--journal", path(0))
+			estimated(t, "validate", file, "--json", "--full", fmt.Sprint(whole), "--journal", path(0))
 		}
 	}
 	key := journal.Key{Job: m.spec.Hash(jobspec.CPU), Device: jobspec.CPU}
