@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/mark"
