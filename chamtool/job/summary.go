@@ -17,6 +17,7 @@ type Summary struct {
 	Rank       int     `json:"rank"`
 	Ranks      int     `json:"ranks"`
 	Dialect    string  `json:"dialect"`
+	Balance    string  `json:"balance"`  // how the tool was to move tasks: off, reactive, proactive
 	Complete   bool    `json:"complete"` // the run came to its end
 	RunSeconds float64 `json:"run_seconds"`
 	Iterations int     `json:"iterations"`

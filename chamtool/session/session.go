@@ -286,7 +286,7 @@ func (s *Session) iterationLines() {
 func (s *Session) summary() *job.Summary {
 	ticks, _ := s.o.Clock()
 	out := &job.Summary{
-		Rank: s.o.Rank, Ranks: s.o.Ranks, Dialect: s.o.Dialect.String(),
+		Rank: s.o.Rank, Ranks: s.o.Ranks, Dialect: s.o.Dialect.String(), Balance: string(s.o.Config.Balance),
 		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds, Counts: s.tracker.Counts(),
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.seconds, Warnings: slices.Clone(s.warnings),

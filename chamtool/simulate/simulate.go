@@ -101,14 +101,23 @@ func Run(ctx context.Context, p Parameters) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	return s.result(ctx)
+}
+
+// result plays what was drawn or recorded.
+func (s *simulation) result(ctx context.Context) (Result, error) {
 	r := Result{InitialImbalance: balance.Imbalance(s.work())}
+	workers := 0
+	for _, one := range s.ranks {
+		workers += one.workers
+	}
 	for _, seconds := range s.actual {
-		r.IdealSeconds += seconds / float64(p.Ranks)
+		r.IdealSeconds += seconds / float64(workers)
 	}
 	if err := s.play(ctx); err != nil {
 		return Result{}, err
 	}
-	done := make([]float64, p.Ranks)
+	done := make([]float64, len(s.ranks))
 	for i := range s.ranks {
 		done[i] = s.ranks[i].did
 	}
@@ -132,13 +141,19 @@ type simulation struct {
 type rank struct {
 	own     []int32 // tasks that may leave, in the order they run
 	came    []int32 // tasks that came and stay; they run first
-	running int32   // -1 idle
-	since   float64 // when it began
+	workers int     // threads
+	running []run   // at most one a worker
 	waiting float64 // predicted seconds in own and came
 	coming  float64 // predicted seconds on their way here
 	sender  float64 // when the communication thread is free
 	did     float64 // seconds of work done
 	asking  bool    // a steal is under way
+}
+
+// run is a task that a worker is at.
+type run struct {
+	task  int32
+	since float64 // when it began
 }
 
 // draw makes the tasks: lognormal about a mean that differs between ranks so
@@ -157,7 +172,7 @@ func draw(ctx context.Context, p Parameters) (*simulation, error) {
 			return nil, err
 		}
 		r := &s.ranks[i]
-		r.running = -1
+		r.workers = 1
 		for range p.TasksPerRank {
 			seconds := p.TaskSeconds * factor[i] * math.Exp(p.Spread*s.random.NormFloat64()-p.Spread*p.Spread/2)
 			noise := math.Exp(sigma * s.random.NormFloat64())
@@ -267,7 +282,7 @@ func (s *simulation) play(ctx context.Context) error {
 		s.now = e.at
 		switch e.kind {
 		case ended:
-			s.end(e.rank)
+			s.end(e.rank, e.task)
 		case arrived:
 			s.arrive(e.rank, e.task)
 		case exchange:
@@ -293,31 +308,32 @@ func (s *simulation) nextExchange() float64 {
 	return next
 }
 
-// next lets a rank begin its next task, if it has one.
+// next lets a rank begin its next tasks, if it has any.
 func (s *simulation) next(i int) {
 	r := &s.ranks[i]
-	switch {
-	case r.running >= 0:
-		return
-	case len(r.came) > 0:
-		r.running, r.came = r.came[0], r.came[1:]
-	case len(r.own) > 0:
-		r.running, r.own = r.own[0], r.own[1:]
-	default:
-		if s.p.Policy == Steal && !r.asking {
-			s.ask(i)
+	var task int32
+	for len(r.running) < r.workers {
+		switch {
+		case len(r.came) > 0:
+			task, r.came = r.came[0], r.came[1:]
+		case len(r.own) > 0:
+			task, r.own = r.own[0], r.own[1:]
+		default:
+			if s.p.Policy == Steal && !r.asking {
+				s.ask(i)
+			}
+			return
 		}
-		return
+		r.running = append(r.running, run{task, s.now})
+		r.waiting -= s.predicted[task]
+		s.at(s.now+s.actual[task], event{kind: ended, rank: i, task: task})
 	}
-	r.since = s.now
-	r.waiting -= s.predicted[r.running]
-	s.at(s.now+s.actual[r.running], event{kind: ended, rank: i})
 }
 
-func (s *simulation) end(i int) {
+func (s *simulation) end(i int, task int32) {
 	r := &s.ranks[i]
-	r.did += s.actual[r.running]
-	r.running = -1
+	r.did += s.actual[task]
+	r.running = slices.DeleteFunc(r.running, func(one run) bool { return one.task == task })
 	s.open--
 	s.last = s.now
 	s.next(i)
@@ -357,8 +373,8 @@ func (s *simulation) balance() {
 // it included.
 func (s *simulation) left(r *rank) float64 {
 	left := r.waiting + r.coming
-	if r.running >= 0 {
-		left += max(0, s.predicted[r.running]-(s.now-r.since))
+	for _, one := range r.running {
+		left += max(0, s.predicted[one.task]-(s.now-one.since))
 	}
 	return left
 }
@@ -367,7 +383,7 @@ func (s *simulation) left(r *rank) float64 {
 // with perfect predictions nothing needs to be held back.
 func (s *simulation) table() {
 	situation := balance.Situation{
-		Loads: make([]float64, len(s.ranks)), Workers: 1, TaskSeconds: s.p.TaskSeconds,
+		Loads: make([]float64, len(s.ranks)), Workers: s.ranks[0].workers, TaskSeconds: s.p.TaskSeconds,
 		MoveSeconds: s.p.MigrationCost + s.p.MigrationDelay, Every: s.p.Interval,
 	}
 	for i := range s.ranks {

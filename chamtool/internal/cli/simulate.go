@@ -2,9 +2,11 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/chamtool/job"
 	"github.com/foretime/foretime/chamtool/simulate"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -14,11 +16,14 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 	var policy string
 	var out cli.Output
 	c := &cobra.Command{
-		Use:     "simulate",
-		Short:   "Play an iteration on many ranks under a balancing policy",
+		Use:     "simulate [LOGDIR]",
+		Short:   "Play an iteration on many ranks under a balancing policy, or a recorded job",
 		Example: "  chamtool simulate --ranks 8 --imbalance 1 --error 15",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return recorded(cmd, env, args[0], p, &out)
+			}
 			if !cmd.Flags().Changed("imbalance") { // one rank has none
 				p.Imbalance = max(0, min(p.Imbalance, float64(p.Ranks-1)))
 			}
@@ -64,6 +69,35 @@ func newSimulateCommand(env *cli.Env) *cobra.Command {
 	out.Flags(c)
 	cli.First(c, "ranks", "imbalance", "error", "policy", "json")
 	return c
+}
+
+// recorded predicts the makespan of a job from its logs, without moving tasks and
+// with.
+func recorded(cmd *cobra.Command, env *cli.Env, dir string, p simulate.Parameters, out *cli.Output) error {
+	for _, name := range []string{"ranks", "tasks-per-rank", "imbalance", "error", "spread", "policy"} {
+		if cmd.Flags().Changed(name) {
+			return &cli.UsageError{Err: fmt.Errorf("--%s: the logs tell it", name)}
+		}
+	}
+	j, err := job.Load(cmd.Context(), dir)
+	if err != nil {
+		return err
+	}
+	cli.Warn(env, j.Reasons)
+	forecasts, err := simulate.Recorded(cmd.Context(), j, p)
+	if err != nil {
+		return err
+	}
+	return out.Print(env, forecasts, func(p *cli.Page) {
+		t := p.Table("policy", "makespan s", "low", "high", "migrations", "")
+		for _, f := range forecasts {
+			note := ""
+			if f.Recorded {
+				note = "as recorded"
+			}
+			t.Add(f.Policy, f.Makespan.Value, f.Makespan.Low, f.Makespan.High, f.Moves, note)
+		}
+	})
 }
 
 // outcome is how the iteration went under a policy.
