@@ -250,8 +250,11 @@ func TestFoldedEpoch(t *testing.T) {
 	for name, laps := range map[string][]float64{"end": {4, 1, 1, 1, 1, 1, 2}, "start": {3, 1, 1, 1, 1, 1, 3}} {
 		r := whole
 		r.Laps, r.LapCPU = laps, laps
+		r.Marks = r.Timeline()
 		if name == "end" {
-			r.FirstEpoch = 2
+			for i := range r.Marks {
+				r.Marks[i].Number++
+			}
 		}
 		e, err := New([]journal.Run{r}, cpu(100), Settings{})
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 func TestLaps(t *testing.T) {
 	var runs []journal.Run
 	for _, steps := range []int{150, 450} {
-		r := journal.Run{Device: "cpu", Threads: 1, CPUs: 2, Epochs: steps, PerLap: 50, FirstEpoch: 2, Wall: 1.1}
+		r := journal.Run{Device: "cpu", Threads: 1, CPUs: 2, Epochs: steps, Wall: 1.1}
 		r.Laps = []float64{1 + 2}
 		for k := 2; k <= steps/50; k++ {
 			lap := 2 + 0.01*math.Sin(float64(k*k))
@@ -26,6 +26,10 @@ func TestLaps(t *testing.T) {
 			r.Wall += lap
 		}
 		r.CPU = r.Wall
+		r.Marks = r.Timeline()
+		for i := range r.Marks {
+			r.Marks[i].Number = float64(50 * (i + 1))
+		}
 		runs = append(runs, r)
 	}
 	e, err := New(runs, Job{Epochs: 10000, Unit: "step", Device: "cpu", Every: map[string]int{"evaluate": 200, "log": 50}}, Settings{})

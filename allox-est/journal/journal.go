@@ -68,14 +68,6 @@ type Run struct {
 	// Gap is the mean time between the readings of CPU and Wait that were cut
 	// at the laps. On a busy machine they come late.
 	Gap float64 `json:"gap_seconds,omitempty"`
-	// PerLap is how many epochs, or steps, each lap holds but for the first and the
-	// last; 0 means 1.
-	PerLap int `json:"epochs_per_lap,omitempty"`
-	// FirstEpoch is the number, from 1, of the epoch in the second lap; 0
-	// means 1. Epochs that no lap of their own tells are in the first or the
-	// last lap.
-	FirstEpoch int `json:"first_epoch,omitempty"`
-
 	// Costs are the parts of laps that the job reported by name.
 	Costs []Cost `json:"costs,omitempty"`
 
@@ -154,17 +146,21 @@ type Key struct{ Job, Device string }
 
 // Timeline returns the marks of a run: units done, which grow, and seconds since
 // the start of its process. Laps[i] ends at mark i, the last one at the run's end.
-// Of a line without marks they follow from its laps; nil where there are none.
+// Of a run without marks they follow from its laps; nil where there are none.
 func (r *Run) Timeline() []mark.Mark {
-	if len(r.Marks) > 0 || len(r.Laps) < 2 {
+	if len(r.Marks) > 0 {
 		return r.Marks
 	}
-	lap, first := float64(max(1, r.PerLap)), float64(max(1, r.FirstEpoch)-1)
-	var marks []mark.Mark
+	return r.timeline(1, 0)
+}
+
+// timeline is the marks of laps of so many units, the first of which ends at unit
+// first.
+func (r *Run) timeline(lap, first int) (marks []mark.Mark) {
 	at := r.Before
-	for i, seconds := range r.Laps[:len(r.Laps)-1] {
-		at += seconds
-		marks = append(marks, mark.Mark{Number: lap * (first + float64(i)), Of: float64(r.Epochs), Seconds: at})
+	for i := range len(r.Laps) - 1 {
+		at += r.Laps[i]
+		marks = append(marks, mark.Mark{Number: float64(lap * (first + i)), Of: float64(r.Epochs), Seconds: at})
 	}
 	return marks
 }
@@ -248,6 +244,16 @@ func parse(line []byte) (Run, error) {
 	}
 	if run.Job == "" {
 		return run, errors.New("no job")
+	}
+	var before struct { // of lines without marks
+		Lap   int `json:"epochs_per_lap"`
+		First int `json:"first_epoch"` // of the second lap, from 1
+	}
+	if len(run.Marks) == 0 && len(run.Laps) > 0 {
+		if err := json.Unmarshal(line, &before); err != nil {
+			return run, err
+		}
+		run.Marks = run.timeline(max(1, before.Lap), max(1, before.First)-1)
 	}
 	return run, nil
 }

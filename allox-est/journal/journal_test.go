@@ -43,6 +43,7 @@ func TestJournal(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
+	runs[0].Marks = runs[0].Timeline()
 	again, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +130,8 @@ func FuzzOpen(f *testing.F) {
 			t.Fatal(err)
 		}
 		j.Close()
-		again, err := Read(path)
+		runs[0].Marks = runs[0].Timeline()
+	again, err := Read(path)
 		if err != nil || len(again.Runs) != before+1 || again.Runs[before].Job != "appended" {
 			t.Fatalf("%d runs, then %d: %v", before, len(again.Runs), err)
 		}

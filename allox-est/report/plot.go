@@ -24,9 +24,10 @@ func (r *Report) EpochPlot(j *journal.Journal, device string) (chart.Chart, erro
 			}
 			n++
 			s := chart.Series{Name: fmt.Sprintf("%s %d", name, n)}
-			for i, lap := range run.Laps[1 : len(run.Laps)-1] {
-				s.X = append(s.X, float64(max(1, run.FirstEpoch)+i))
-				s.Y = append(s.Y, lap)
+			marks := run.Timeline()
+			for i, m := range marks[1:] {
+				s.X = append(s.X, m.Number)
+				s.Y = append(s.Y, (m.Seconds-marks[i].Seconds)/(m.Number-marks[i].Number))
 			}
 			last = max(last, s.X[len(s.X)-1])
 			c.Series = append(c.Series, s)
@@ -56,11 +57,8 @@ func (r *Report) ProgressPlot(j *journal.Journal, device string) (chart.Chart, e
 			continue
 		}
 		s := chart.Series{Name: fmt.Sprintf("whole run %d", i+1)}
-		at := run.Before
-		for k, lap := range run.Laps[:len(run.Laps)-1] {
-			at += lap
-			s.X = append(s.X, float64(max(1, run.FirstEpoch)+k-1))
-			s.Y = append(s.Y, at)
+		for _, m := range run.Timeline() {
+			s.X, s.Y = append(s.X, m.Number), append(s.Y, m.Seconds)
 		}
 		s.X = append(s.X, float64(r.Epochs))
 		s.Y = append(s.Y, run.Wall)

@@ -172,10 +172,6 @@ func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn 
 		marks[i].Of = float64(run.Epochs)
 	}
 	run.Marks, run.Laps = marks, mark.Laps(marks, run.Wall)
-	if n > 1 {
-		step := max(1, marks[1].Number-marks[0].Number)
-		run.PerLap, run.FirstEpoch = int(step), 1+int(marks[0].Number/step)
-	}
 	recordTrace(run, res)
 	return nil
 }
