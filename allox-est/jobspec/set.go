@@ -44,9 +44,11 @@ func (s *Spec) Set(text string) error {
 	return fmt.Errorf("%w: %s: not a value of it", ErrInvalid, text)
 }
 
-// takes says that the command has a word for a parameter.
+// takes says that the command has a place for a parameter.
 func (s *Spec) takes(name string) bool {
-	return slices.ContainsFunc(s.Command, func(word string) bool { return strings.Contains(word, "{"+name+"}") })
+	return slices.ContainsFunc(s.Command, func(word string) bool {
+		return slices.Contains(parameter.FindAllString(word, -1), "{"+name+"}")
+	})
 }
 
 // Run is how the runs of the job are made. It is no part of what is executed.

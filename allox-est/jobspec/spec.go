@@ -68,6 +68,9 @@ type Spec struct {
 	// "last" or "longest".
 	Parse    string   `yaml:"parse" json:"parse,omitempty"`
 	Progress Progress `yaml:"progress" json:"progress"`
+	// Stages are where a schedule changes the work, as "0-600 600-1200"; a command with
+	// {stage} begins with the unit after which a stage begins.
+	Stages string `yaml:"stages,omitempty" json:"-"`
 	// Whole says that the job is made whole and not sampled: its command need not take
 	// a length, and Epochs may be 0 where its output tells them.
 	Whole bool `yaml:"-" json:"-"`
@@ -274,7 +277,7 @@ func (s *Spec) checkCommand() error {
 			return invalid("params: %s: not used by the command", name)
 		}
 	}
-	for _, name := range []string{"epochs", "steps", "hw", "scratch", "checkpoint"} {
+	for _, name := range []string{"epochs", "steps", "hw", "scratch", "checkpoint", "stage"} {
 		if _, given := s.Params[name]; given {
 			return invalid("params: %s: has a meaning of its own", name)
 		}
@@ -364,11 +367,26 @@ func (s *Spec) Reader(epochs int) (r mark.Reader, err error) {
 type Folders struct {
 	Scratch    string // for {scratch}
 	Checkpoint string // for {checkpoint}, from which the job goes on where it finds one
+	Stage      int    // for {stage}: the unit after which the run begins
 }
 
 // KeepsCheckpoints says that the command names a folder for checkpoints.
-func (s *Spec) KeepsCheckpoints() bool {
-	return slices.ContainsFunc(s.Command, func(word string) bool { return slices.Contains(parameter.FindAllString(word, -1), "{checkpoint}") })
+func (s *Spec) KeepsCheckpoints() bool { return s.takes("checkpoint") }
+
+// Starts are the units after which samples begin: where stages do, if the command
+// takes one, and otherwise the job's beginning.
+func (s *Spec) Starts() []int {
+	starts := []int{0}
+	if !s.takes("stage") {
+		return starts
+	}
+	for i, stage := range strings.Fields(s.Stages) {
+		from, _, _ := strings.Cut(stage, "-")
+		if n, err := strconv.Atoi(from); err == nil && i > 0 {
+			starts = append(starts, n)
+		}
+	}
+	return starts
 }
 
 // Environ is an environment, NAME=VALUE, with the job's own settings after it.
@@ -406,6 +424,8 @@ func (s *Spec) Args(device string, epochs int, folders Folders) ([]string, error
 				return folders.Scratch
 			case "checkpoint":
 				return folders.Checkpoint
+			case "stage":
+				return fmt.Sprint(folders.Stage)
 			default:
 				return string(s.Params[name])
 			}

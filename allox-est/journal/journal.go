@@ -37,6 +37,8 @@ type Run struct {
 	GPUs   int               `json:"gpus,omitempty"`
 	Params map[string]string `json:"params,omitempty"`
 	Epochs int               `json:"epochs"`
+	// Stage is the unit after which the run began, with a stage of the work.
+	Stage int `json:"stage_from,omitempty"`
 	// Asked is how many the job was to do where it ended by itself after Epochs.
 	Asked int       `json:"asked_epochs,omitempty"`
 	Start time.Time `json:"start"`

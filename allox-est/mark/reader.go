@@ -18,8 +18,9 @@ type Reader struct {
 	// Pattern, where it is not nil, picks the lines that count and, by its groups,
 	// their number; lines without one are counted.
 	Pattern *regexp.Regexp
-	// From is the unit after which the run goes on, for reports.
-	From float64
+	// From is the unit after which the run goes on, for reports, and Start that after
+	// which it began with a stage of the work: its lines may count from there.
+	From, Start float64
 
 	loops   []*loop // in the order in which they were first seen
 	by      map[string]*loop
@@ -61,6 +62,9 @@ func (r *Reader) Line(line string, at float64) {
 		l := r.loop(s.key)
 		if l == nil {
 			continue
+		}
+		if s.number >= r.Start && s.number <= r.Start+r.Units {
+			s.number -= r.Start
 		}
 		l.left, l.value, left = left, l.value || value || s.word, l
 		l.see(s, at)

@@ -23,8 +23,12 @@ What comes only now and then may be given a name, one at a time:
                     model.evaluate()
 
 Its time stays within the epoch's and is printed once more in a line of its own,
-which a reader of the first line does not see. It needs Python 3.6 and nothing
-else.
+which a reader of the first line does not see. Where a schedule changes the work,
+say so when it does:
+
+            time_writter.Stage("window=%d" % window)
+
+It needs Python 3.6 and nothing else.
 """
 
 import contextlib
@@ -37,6 +41,8 @@ OPEN = "<TIME_WRITTER_OUTPUT>"
 CLOSE = "</TIME_WRITTER_OUTPUT>"
 COSTS_OPEN = "<TIME_WRITTER_COSTS>"
 COSTS_CLOSE = "</TIME_WRITTER_COSTS>"
+STAGE_OPEN = "<TIME_WRITTER_STAGE>"
+STAGE_CLOSE = "</TIME_WRITTER_STAGE>"
 
 _NUMBER = re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
@@ -61,6 +67,7 @@ class TimeWritter:
         self._laps = []
         self._costs = []
         self._last = None
+        self._stage = None
 
     def start(self):
         """Begins the first lap."""
@@ -84,6 +91,13 @@ class TimeWritter:
         begin = self._clock()
         yield
         self.add_cost(name, self._clock() - begin)
+
+    def stage(self, name):
+        """Prints the name of the stage that begins, once."""
+        name = " ".join(str(name).split())
+        if name != self._stage:
+            self._stage = name
+            print(STAGE_OPEN + name + STAGE_CLOSE, flush=True)
 
     def get_results(self):
         """Returns the laps so far as one line of text."""
@@ -118,6 +132,11 @@ def Cost(name):
 def AddCost(name, seconds):
     """Names seconds of the lap that runs."""
     _writter.add_cost(name, seconds)
+
+
+def Stage(name):
+    """Names the stage of the work that begins, where it is another."""
+    _writter.stage(name)
 
 
 def PrintResults():

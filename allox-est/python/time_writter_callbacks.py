@@ -10,6 +10,8 @@ The set-up begins where the callback is made and the teardown ends with the
 program, which then prints the report: of several processes only the first one
 does. Evaluation during the training, and with Hugging Face the checkpoints too,
 are costs by name. unit="step" makes a lap of every step in place of every epoch.
+Where a schedule changes the work, stage= names it: a function that is called at
+the start of each, with the number of the epoch or step, and returns a name.
 """
 
 import atexit

@@ -104,13 +104,23 @@ func New(spec *jobspec.Spec, devices []string, j *journal.Journal, s estimate.Se
 	return r
 }
 
+// JobOf is a job on a device as it is estimated. The error wraps estimate.ErrStages.
+func JobOf(spec *jobspec.Spec, device string) (estimate.Job, error) {
+	stages, err := estimate.ParseStages(spec.Stages)
+	return estimate.Job{Epochs: spec.Epochs, Unit: spec.Unit, Device: device, Every: spec.Every, Stages: stages}, err
+}
+
 func (r *Report) key(device string) journal.Key {
 	return journal.Key{Job: r.spec.Hash(device), Device: device}
 }
 
 func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *Device {
 	d := &Device{SpecHash: r.spec.Hash(name)}
-	job := estimate.Job{Epochs: r.spec.Epochs, Unit: r.Unit, Device: name, Every: r.spec.Every}
+	job, err := JobOf(r.spec, name)
+	if err != nil {
+		d.Error = err.Error()
+		return d
+	}
 	e, err := estimate.New(runs, job, s)
 	if err == nil && e.Samples < pair {
 		err = fmt.Errorf("%w: %d, want a pair", estimate.ErrTooFew, e.Samples)

@@ -25,6 +25,7 @@ type Step struct {
 	Device string
 	Kind   string // journal.Sample or journal.Full
 	Epochs int
+	Stage  int // unit after which it begins
 }
 
 // Plan is how a job is sampled. What comes next follows from the journal
@@ -47,30 +48,32 @@ const mostFailures = 2
 func (p Plan) Next(j *journal.Journal) (step Step, ok bool) {
 	least := 0
 	for i, device := range p.Devices {
-		runs := j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)
-		good := succeeded(runs)
-		if p.done(runs, good, device) {
+		all := j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)
+		if GivenUp(all) {
 			continue
 		}
-		if n := len(good); !ok || n < least || n == least && p.draw(i, n)&1 == 0 {
-			least, ok = n, true
-			step = Step{device, journal.Sample, p.length(i, n)}
+		for _, start := range p.Spec.Starts() {
+			runs := slices.DeleteFunc(slices.Clone(all), func(r journal.Run) bool { return r.Stage != start })
+			good := succeeded(runs)
+			if p.done(good, device) {
+				continue
+			}
+			if n := len(good); !ok || n < least || n == least && start == step.Stage && p.draw(i, n)&1 == 0 {
+				least, ok = n, true
+				step = Step{device, journal.Sample, p.length(i, good), start}
+			}
 		}
 	}
 	return step, ok
 }
 
 // done says that a device's samples suffice, may not go on, or cannot.
-func (p Plan) done(runs, good []journal.Run, device string) bool {
-	if GivenUp(runs) {
-		return true
-	}
+func (p Plan) done(good []journal.Run, device string) bool {
 	n := len(good)
 	if n%2 != 0 {
 		return false // a pair is made whole
 	}
-	marked := slices.ContainsFunc(good, func(r journal.Run) bool { return len(r.Laps) > 2 })
-	if n == 0 || n == 2 && !marked {
+	if n == 0 || n == 2 && !marked(good) {
 		return false // two whole runs give a line, but no interval
 	}
 	if most := p.Spec.Sample.Repeats; most > 0 && n >= 2*most {
@@ -92,10 +95,20 @@ func (p Plan) spent(runs []journal.Run) int {
 	return n
 }
 
-// length returns the length of a device's n-th sample: each pair holds both
-// lengths, in an order that is drawn.
-func (p Plan) length(device, n int) int {
+// marked says that a run told how far it came.
+func marked(runs []journal.Run) bool {
+	return slices.ContainsFunc(runs, func(r journal.Run) bool { return len(r.Timeline()) > 1 })
+}
+
+// length returns the length of a device's next sample: each pair holds both
+// lengths, in an order that is drawn. Those after a pair without any mark are longer,
+// four times, up to a quarter of the job: lines may come now and then only.
+func (p Plan) length(device int, good []journal.Run) int {
 	short, long := p.Spec.Lengths()
+	n := len(good)
+	if n >= 2 && !marked(good) && 4*4*(short+long) <= p.Spec.Epochs {
+		short, long = 4*short, 4*long
+	}
 	first := int(p.draw(device, n/2)>>1) & 1
 	if (n+first)%2 == 0 {
 		return short
@@ -109,7 +122,7 @@ func (p Plan) Cost(j *journal.Journal) (epochs int) {
 	short, long := p.Spec.Lengths()
 	for _, device := range p.Devices {
 		if len(j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)) == 0 {
-			epochs += short + long
+			epochs += len(p.Spec.Starts()) * (short + long)
 		}
 	}
 	return epochs

@@ -101,7 +101,7 @@ func TestPlan(t *testing.T) {
 		{name: "noise until the budget ends", epochs: 500, sample: jobspec.Sample{Budget: 0.1}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 5, 5, 10, 10, 10}}},
 		{name: "the job's budget", epochs: 500, sample: jobspec.Sample{Budget: 0.06}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 5, 10, 10}}},
 		{name: "the job's repeats", epochs: 500, sample: jobspec.Sample{Repeats: 1, Budget: 0.5}, devices: both[:1], burner: noisy, want: map[string][]int{"cpu": {5, 10}}},
-		{name: "no laps: two pairs at least", epochs: 500, devices: both[:1], burner: quiet, untold: true, want: map[string][]int{"cpu": {5, 5, 10, 10}}},
+		{name: "no laps: two pairs at least, the second longer", epochs: 500, devices: both[:1], burner: quiet, untold: true, want: map[string][]int{"cpu": {5, 10, 20, 40}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/jobspec"
@@ -97,7 +98,7 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn f
 	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
 	run.After = max(0, run.Wall-run.Before-total)
 	stopped(run, float64(len(laps)-2), warn)
-	run.Marks = run.Timeline()
+	run.Marks = inStage(run.Timeline(), run, spec)
 	recordTrace(run, res)
 	return nil
 }
@@ -171,9 +172,19 @@ func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn 
 	for i := range marks {
 		marks[i].Of = float64(run.Epochs)
 	}
-	run.Marks, run.Laps = marks, mark.Laps(marks, run.Wall)
+	run.Marks, run.Laps = inStage(marks, run, spec), mark.Laps(marks, run.Wall)
 	recordTrace(run, res)
 	return nil
+}
+
+// inStage names the stage of a sample that began with one.
+func inStage(marks []mark.Mark, run *journal.Run, spec *jobspec.Spec) []mark.Mark {
+	if starts := spec.Starts(); len(starts) > 1 && run.Kind == journal.Sample {
+		for i := range marks {
+			marks[i].Stage = strings.Fields(spec.Stages)[slices.Index(starts, run.Stage)]
+		}
+	}
+	return marks
 }
 
 // recordTrace cuts the trace of processor time and wait at the laps.

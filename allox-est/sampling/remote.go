@@ -29,6 +29,7 @@ type Request struct {
 	Device string `json:"device"`
 	Kind   string `json:"kind"`
 	Epochs int    `json:"epochs"`
+	Stage  int    `json:"stage,omitempty"`
 }
 
 // Reply is the answer.
@@ -143,7 +144,7 @@ func (d *Remote) ask(ctx context.Context, step Step) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := json.Marshal(Request{string(job), folder, step.Device, step.Kind, step.Epochs})
+	request, err := json.Marshal(Request{string(job), folder, step.Device, step.Kind, step.Epochs, step.Stage})
 	if err != nil {
 		return nil, err
 	}

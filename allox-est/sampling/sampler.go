@@ -87,7 +87,7 @@ func (s *Sampler) Lengths(ctx context.Context, device string, epochs []int) erro
 			if GivenUp(runs) || len(succeeded(runs)) > i {
 				break
 			}
-			if err := s.make(ctx, Step{device, journal.Sample, n}); err != nil {
+			if err := s.make(ctx, Step{device, journal.Sample, n, 0}); err != nil {
 				return err
 			}
 		}
@@ -104,7 +104,7 @@ func (s *Sampler) Full(ctx context.Context, devices []string, count int) error {
 		for _, device := range devices {
 			runs := s.Journal.Of(s.key(device), journal.Full)
 			if n := len(succeeded(runs)); n < least && !GivenUp(runs) {
-				least, next = n, &Step{device, journal.Full, s.Spec.Epochs}
+				least, next = n, &Step{device, journal.Full, s.Spec.Epochs, 0}
 			}
 		}
 		if next == nil {
@@ -169,7 +169,7 @@ type Origin struct {
 // Keep makes the whole run that the user wants, and returns it. It is in the journal
 // too, unless it went on from a sample or nothing tells of how many units it was.
 func (s *Sampler) Keep(ctx context.Context, device string, from Origin) (*journal.Run, error) {
-	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs}, from)
+	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs, 0}, from)
 	if left := s.Spec.Epochs - from.Done; err == nil && from.Done > 0 && len(run.Laps) > left+2 {
 		run.Warnings = append(run.Warnings, fmt.Sprintf("more epochs are reported than the %d left: the job did not go on from the checkpoint", left))
 	}
@@ -218,7 +218,7 @@ func (s *Sampler) execute(ctx context.Context, step Step, from Origin) (*journal
 	}
 	run := &journal.Run{
 		Job: s.Spec.Hash(step.Device), Name: s.Spec.Name, Kind: step.Kind, Device: step.Device,
-		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs,
+		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs, Stage: step.Stage,
 		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
 	}
 	configure(run, s.Spec)
@@ -252,7 +252,7 @@ func (s *Sampler) output(step Step) (*os.File, error) {
 }
 
 func (s *Sampler) command(step Step, from Origin) (runner.Command, error) {
-	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: from.Checkpoint})
+	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: from.Checkpoint, Stage: step.Stage})
 	if err != nil {
 		return runner.Command{}, err
 	}
@@ -264,7 +264,7 @@ func (s *Sampler) command(step Step, from Origin) (runner.Command, error) {
 	if err != nil {
 		return runner.Command{}, err
 	}
-	reader.From = float64(from.Done)
+	reader.From, reader.Start = float64(from.Done), float64(step.Stage)
 	timeout := time.Duration(0)
 	if step.Kind == journal.Sample {
 		timeout = s.Spec.Sample.Timeout

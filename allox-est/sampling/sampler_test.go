@@ -128,7 +128,8 @@ func TestSampleOutcomes(t *testing.T) {
 				if !slices.ContainsFunc(append(r.Warnings, ""), func(w string) bool { return strings.Contains(w, tt.warning) }) {
 					t.Errorf("warnings %q, want %q", r.Warnings, tt.warning)
 				}
-				if marks := r.Timeline(); max(r.Asked, r.Epochs) == 5 && (len(r.Laps) != tt.laps || tt.laps > 0 && marks[0].Number != tt.first) {
+				// On a busy machine lines come together, which makes one mark of them.
+				if marks := r.Timeline(); max(r.Asked, r.Epochs) == 5 && (len(r.Laps) > tt.laps || tt.laps > 0 && len(marks) == 0 || len(r.Laps) == tt.laps && tt.laps > 0 && marks[0].Number != tt.first) {
 					t.Errorf("%d laps, marks %v: %+v", len(r.Laps), marks, r)
 				}
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/mark"
+	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
@@ -142,7 +143,9 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 		return err
 	}
 	defer j.Close()
-	f.tracker.Job = estimate.Job{Epochs: spec.Epochs, Unit: spec.Unit, Device: f.device, Every: spec.Every}
+	if f.tracker.Job, err = report.JobOf(spec, f.device); err != nil {
+		return err
+	}
 	from, err := f.origin(spec, j)
 	if err != nil {
 		return err

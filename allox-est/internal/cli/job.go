@@ -30,6 +30,7 @@ type jobFlags struct {
 	journal string
 	method  string
 	set     []string
+	stages  string
 	whole   bool // the job is made whole: the command need not take its length
 }
 
@@ -39,6 +40,7 @@ func (f *jobFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to estimate, cpu and gpu (default: those of the job)")
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	flags.StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("how to estimate, one of %v", estimate.Methods()))
+	flags.StringVar(&f.stages, "stages", "", "where a schedule changes the work, as \"0-600 600-1200\"; {stage} in the command is where a sample begins")
 	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or by its path what else a job file says, as unit=step or run.cpu_weight=5000; may be repeated")
 }
 
@@ -74,7 +76,10 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 			return nil, cli.Usagef("--set: %w", err)
 		}
 	}
-	spec.Whole = f.whole
+	spec.Whole, spec.Stages = f.whole, cmp.Or(f.stages, spec.Stages)
+	if _, err := report.JobOf(spec, jobspec.CPU); err != nil {
+		return nil, cli.Usagef("--stages: %w", err)
+	}
 	if err := spec.Check(); err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}
@@ -176,7 +181,8 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 	return &sampling.Sampler{
 		Spec: spec, Journal: j, Runner: runner.New(settings), Seed: cmp.Or(spec.Sample.Seed, 1),
 		HalfWidth: func(samples []journal.Run, device string) float64 {
-			e, err := estimate.New(samples, estimate.Job{Epochs: spec.Epochs, Device: device, Every: spec.Every}, estimate.Settings{})
+			job, _ := report.JobOf(spec, device) // its stages were read before
+			e, err := estimate.New(samples, job, estimate.Settings{})
 			if err != nil {
 				return math.Inf(1)
 			}

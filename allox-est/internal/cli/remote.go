@@ -43,7 +43,7 @@ func makeRun(ctx context.Context, env *cli.Env, r *sampling.Request) (*sampling.
 		return nil, err
 	}
 	defer os.RemoveAll(s.Checkpoints)
-	run, err := s.Once(ctx, sampling.Step{Device: r.Device, Kind: r.Kind, Epochs: r.Epochs})
+	run, err := s.Once(ctx, sampling.Step{Device: r.Device, Kind: r.Kind, Epochs: r.Epochs, Stage: r.Stage})
 	return &sampling.Reply{Identity: id, Run: run}, err
 }
 
