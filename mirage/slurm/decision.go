@@ -88,6 +88,9 @@ func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) error {
 	if d.Submit {
 		v.Why = "policy"
 	}
+	if d.Expects && d.Submit && p.s.Predict != nil && !p.s.DryRun {
+		d.Expected = p.s.Predict(p.ledger.Token(last.Number+1), d.Expected)
+	}
 	if d.Expects {
 		v.ExpectedHours, v.Expected = &d.Expected.Value, &d.Expected
 		p.Metrics.update(func(m *Metrics) { m.expected = d.Expected.Value })

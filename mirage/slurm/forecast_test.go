@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // TestForecast: on a cluster of four nodes, two are the chain's own for two
@@ -211,4 +213,41 @@ type failing string
 
 func (f failing) Run(context.Context, []string, *os.File) ([]byte, error) {
 	return nil, fmt.Errorf("sbatch: %w: exit status 1: %s", ErrCommand, string(f))
+}
+
+// early submits half a minute before the end of the predecessor, and expects an hour.
+type early struct{}
+
+func (early) Decide(s *policy.State) (policy.Decision, error) {
+	return policy.Decision{Submit: s.RemainingSeconds() <= 30*60, Expected: uncertainty.Prediction{Value: 1, Low: 0, High: 2, Level: .8}, Expects: true}, nil
+}
+
+// TestRemembered: what is expected of each successor that the policy submits is kept,
+// and what it came to once it has started, in the policy's hours.
+func TestRemembered(t *testing.T) {
+	w := newWorld(3)
+	s := w.settings(early{}, 6)
+	expected, came := map[string]int{}, map[string]float64{}
+	s.Predict = func(token string, e uncertainty.Prediction) uncertainty.Prediction {
+		expected[token]++
+		return e.Widened(2)
+	}
+	s.Outcome = func(token string, hours float64) { came[token] = hours }
+	dir := t.TempDir()
+	l, _, err := life(dir, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(expected) < 3 {
+		t.Errorf("%d successors of 5 were expected", len(expected))
+	}
+	for i, k := range l.Links[1:] {
+		want := float64(k.Start-l.Links[i].Start-int64(w.service.Seconds())) * s.Scale / 3600
+		if got, ok := came[l.Token(k.Number)]; !ok || math.Abs(got-want) > 1e-9 {
+			t.Errorf("link %d came to %v h, want %v", k.Number, got, want)
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "decisions.jsonl")); err != nil || !strings.Contains(string(b), `"low":-1,"high":3`) {
+		t.Errorf("%v: no decision holds the corrected interval", err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Settings say what a provisioner keeps alive and how.
@@ -57,6 +58,11 @@ type Settings struct {
 	// Need is what a service takes of its nodes, where those of Rules are of kinds;
 	// nil is all.
 	Need *trace.Need
+	// Predict, where it is not nil, is given the reward in hours that is expected of a
+	// successor when it is submitted, by the token of its link, and returns it as
+	// earlier ones correct it; Outcome is given what it came to.
+	Predict func(token string, expected uncertainty.Prediction) uncertainty.Prediction
+	Outcome func(token string, hours float64)
 	// Warn takes what went wrong and did not end the run; it may be nil.
 	Warn func(error)
 	// Tell takes every entry of the journal once it is on the disk; it may be nil.

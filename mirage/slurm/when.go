@@ -27,7 +27,8 @@ import (
 type View struct {
 	Now      int64 // Unix seconds
 	Hardware *Hardware
-	Private  bool // only this user's jobs are seen
+	Private  bool  // only this user's jobs are seen
+	Jobs     []Job // as the controller tells them
 	sim      *simulator.Simulator
 	lowest   float64 // priority of those pending
 	pending  int
@@ -51,7 +52,7 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Now: now.Unix(), Hardware: h, Private: k.Private, lowest: math.Inf(1)}
+	v := &View{Now: now.Unix(), Hardware: h, Private: k.Private, Jobs: jobs, lowest: math.Inf(1)}
 	st := standing(jobs, v.Now, scale{v.Now, 1}, func(int64) bool { return false }, h.detail)
 	if st.Ended = ended(jobs, scale{v.Now, 1}); k.Accounting {
 		if st.Ended, err = c.past(ctx, now); err != nil {
@@ -121,6 +122,9 @@ func (c *Client) past(ctx context.Context, now time.Time) ([]trace.Job, error) {
 	}
 	return t.Jobs, nil
 }
+
+// Pending is how many jobs wait for room.
+func (v *View) Pending() int { return v.pending }
 
 // drawnFor is how many futures are drawn for a queue of so many jobs: more where
 // each costs less.

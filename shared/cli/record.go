@@ -79,6 +79,17 @@ func (r *Record) Predict(question, key string, p uncertainty.Prediction) uncerta
 	return shown
 }
 
+// Corrected is a prediction moved by earlier outcomes, without being kept: for an
+// answer whose outcome will not be seen.
+func (r *Record) Corrected(question string, p uncertainty.Prediction) uncertainty.Prediction {
+	if r.off || r.env.State == "" {
+		return p
+	}
+	s, err := r.book().Standing(record.Question{Tool: r.tool, Of: question})
+	r.warn(err)
+	return p.Widened(s.Factor)
+}
+
 // Outcome keeps what came of the latest prediction of a key, if there was one.
 func (r *Record) Outcome(question, key string, value float64) {
 	if r.off || r.env.State == "" {

@@ -97,10 +97,13 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 	if err != nil {
 		return nil, cli.Usagef("it would never start: %w", err)
 	}
-	p := slurm.Expect(waits, w.level)
+	p := w.corrected(slurm.Expect(waits, w.level))
 	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Alternatives: []alternative{}}
 	if v.Private { // others' jobs are not seen
 		a.Notes = []string{slurm.ErrPrivate.Error()}
+	}
+	if p.Width() > 86400 {
+		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s wait, and how long those and the running ones will run is drawn from what lately ran", counted(v.Pending(), "job")))
 	}
 	if p.Value >= 60 { // else nothing would start a minute earlier
 		err = a.compare(cheaper(job), func(j trace.Job) (uncertainty.Prediction, error) {
@@ -115,6 +118,16 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 		}
 	}
 	return a, a.byThen(v, waits, q.by)
+}
+
+// started is the question of which the record of a real Slurm is.
+const started = "start"
+
+// corrected is an interval moved by how earlier ones held here; no wait is below 0.
+func (w *when) corrected(p uncertainty.Prediction) uncertainty.Prediction {
+	p = w.record.Corrected(started, p)
+	p.Low = max(p.Low, 0)
+	return p
 }
 
 // shape is a job that asks for less.

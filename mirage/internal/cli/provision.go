@@ -19,19 +19,21 @@ import (
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // provision carries what the provision command works with.
 type provision struct {
 	env                            *cli.Env
+	record                         *cli.Record
 	in                             *settings
 	state, model, resolve, metrics string
 	s                              slurm.Settings
 	out                            cli.Output
 }
 
-func newProvisionCommand(env *cli.Env) *cobra.Command {
-	p := &provision{env: env, in: newSettings()}
+func newProvisionCommand(env *cli.Env, record *cli.Record) *cobra.Command {
+	p := &provision{env: env, record: record, in: newSettings()}
 	c := &cobra.Command{
 		Use:   "provision [flags] SCRIPT [ARG...]",
 		Short: "keep a chain of services running on a real Slurm",
@@ -163,6 +165,10 @@ func (p *provision) settings(args []string) (err error) {
 	p.s.Client = &slurm.Client{Runner: slurm.Exec{}}
 	p.s.Warn = func(err error) { p.env.Log.Warn(err) }
 	p.s.Tell = p.tell
+	p.s.Predict = func(token string, e uncertainty.Prediction) uncertainty.Prediction {
+		return p.record.Predict("handover", token, e)
+	}
+	p.s.Outcome = func(token string, hours float64) { p.record.Outcome("handover", token, hours) }
 	if p.in.describesMachine() {
 		c := p.in.Config
 		if c.Down, err = p.in.Down.windows(func(s string) (int64, error) { return trace.ParseDate(s, time.Local) }); err != nil {

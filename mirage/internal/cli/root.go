@@ -12,18 +12,19 @@ func New(env *cli.Env) *cobra.Command {
 		Use:   "mirage",
 		Short: "When should a service on a batch queue submit its successor?",
 	}
+	record := cli.NewRecord(env, root)
 	root.AddCommand(
 		newLogCommand(env),
 		newFitCommand(env),
-		newWhenCommand(env),
-		newServeCommand(env),
+		newWhenCommand(env, record),
+		newServeCommand(env, record),
 		newBacktestCommand(env),
 		newSimulateCommand(env),
 		newExplainCommand(env),
 		newGenerateCommand(env),
 		newTrainCommand(env),
 		newValidateCommand(env),
-		newProvisionCommand(env),
+		newProvisionCommand(env, record),
 		newStatusCommand(env),
 	)
 	cli.Rename(root, renames())

@@ -39,9 +39,9 @@ type source interface {
 	ask(context.Context, question) (*answered, error)
 }
 
-func newServeCommand(env *cli.Env) *cobra.Command {
+func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	s := &serve{env: env}
-	w := when{in: newSettings()}
+	w := when{in: newSettings(), record: record}
 	var at cli.Listener
 	var tokenFile string
 	var every time.Duration
@@ -54,7 +54,9 @@ partition and by, a time. There is a page at /, and /healthz.
 
 With a log now is its end; it is read again when its file, or that of its queue, has
 changed, so that a job that writes sacct's answer there every few minutes keeps it
-fresh. Without one a real Slurm is asked, at most once in --refresh;
+fresh. Without one a real Slurm is asked, at most once in --refresh, and of jobs that have come
+since it keeps when they would start and when they did, by which its intervals are
+corrected;
 cpus, gpus, memory (MB) and exclusive=true say what the job takes of its nodes.
 What Slurm does not answer is an error of status 502 with its cause.`,
 		Example: `  mirage serve sacct.log --set log.zone=UTC --addr 127.0.0.1:7002

@@ -12,9 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/mirage/trace/synth"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/record"
 )
 
 // serving is a server of a log of so many days, and its file.
@@ -104,7 +107,7 @@ func TestServe(t *testing.T) {
 func TestServeSlurm(t *testing.T) {
 	dir := t.TempDir()
 	for name, script := range map[string]string{
-		"squeue": `echo .` + " >> " + dir + `/looks; [ -e ` + dir + `/broken ] && { echo controller is away >&2; exit 1; }; echo '{"jobs":[]}'`,
+		"squeue": `echo .` + " >> " + dir + `/looks; [ -e ` + dir + `/broken ] && { echo controller is away >&2; exit 1; }; cat ` + dir + `/jobs`,
 		"scontrol": `case "$*" in
 *config) echo 'AccountingStorageType = accounting_storage/none
 MessageTimeout = 10 sec
@@ -118,9 +121,17 @@ esac`,
 		}
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	w := &when{in: newSettings()}
-	w.level = .8
-	watch := &watched{env: cli.NewEnv(nil, io.Discard, io.Discard), w: w, every: time.Hour}
+	queue := func(jobs string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "jobs"), []byte(`{"jobs":[`+jobs+`]}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queue("")
+	env := cli.NewEnv(nil, io.Discard, io.Discard)
+	env.State = dir
+	w := &when{in: newSettings(), level: .8, record: cli.NewRecord(env, &cobra.Command{Use: "mirage"})}
+	watch := &watched{env: env, w: w, every: time.Hour}
 	s := &serve{env: watch.env, source: watch}
 	h := s.handler()
 	for url, want := range map[string]int{"/when?gpus=2": 200, "/when?gpus=5": 400, "/when?nodes=1&cpus=4&memory=100": 200, "/when?exclusive=true": 200, "/when?exclusive=perhaps": 400, "/when?gpus=-1": 400} {
@@ -131,10 +142,29 @@ esac`,
 	if looks, err := os.ReadFile(filepath.Join(dir, "looks")); err != nil || string(looks) != ".\n" {
 		t.Errorf("%v: looked %q, want once", err, looks)
 	}
+	watch.every = 0
+	// Jobs that come between two looks are predicted as of the first, and their starts
+	// are kept: here each thirty seconds after it, though there is room at once.
+	for id := range int64(12) {
+		submit := watch.view.Now + 1
+		job := func(state string) string {
+			return fmt.Sprintf(`{"job_id":%d,"user_name":"u","job_state":"%s","node_count":1,"nodes":"","time_limit":10,"submit_time":%d,"start_time":%d,"tres_req_str":"cpu=1"}`, id+1, state, submit, submit+29)
+		}
+		queue(job("PENDING"))
+		get(t, h, "/when?gpus=1", "")
+		queue(job("RUNNING"))
+		get(t, h, "/when?gpus=1", "")
+		queue("")
+		get(t, h, "/when?gpus=1", "")
+	}
+	book := record.Book{Path: filepath.Join(dir, "foretime", "record.jsonl")}
+	s1, err := book.Standing(record.Question{Tool: "mirage", Of: started})
+	if err != nil || s1.Outcomes != 12 || s1.Held != 0 || s1.Open != 0 {
+		t.Errorf("%+v, %v", s1, err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "broken"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	watch.every = 0
 	if r, v := get(t, h, "/when", ""); r.StatusCode != 502 || !strings.Contains(fmt.Sprint(v["error"]), "controller is away") {
 		t.Errorf("%d, %v", r.StatusCode, v)
 	}

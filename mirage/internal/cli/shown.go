@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -86,6 +87,27 @@ func (s *shows) notes(q question, job trace.Job) (notes []string) {
 		note("the last job is from %v before: who came since is not known", wait(uncertainty.Point(float64(age)/3600)))
 	}
 	return notes
+}
+
+// likeThese is how many of the latest jobs like one say why an interval is wide.
+const likeThese = 50
+
+// wide says in a line why an interval is wider than a day: what jobs like it waited.
+func (s *shows) wide(jobs []trace.Job, job trace.Job, at int64) string {
+	near := func(a, b int64) bool { return a <= 2*b && b <= 2*a }
+	var waits []float64
+	for i := len(jobs) - 1; i >= 0 && len(waits) < likeThese; i-- {
+		j := &jobs[i]
+		if j.Submit < at && j.Start < at && !j.NoStart && near(int64(j.Nodes), int64(job.Nodes)) && near(j.Limit, job.Limit) {
+			waits = append(waits, float64(j.Wait()))
+		}
+	}
+	if len(waits) < 10 {
+		return fmt.Sprintf("the interval is wider than a day: only %s of about such size and limit ever started", counted(len(waits), "job"))
+	}
+	sorted := stats.Sort(waits)
+	at10, at90 := wait(uncertainty.Point(sorted.Quantile(.1)/3600)), wait(uncertainty.Point(sorted.Quantile(.9)/3600))
+	return fmt.Sprintf("the interval is wider than a day: of the last %d jobs of about such size and limit one in ten waited at most %v and one in ten at least %v", len(waits), at10, at90)
 }
 
 // queue says that the log evidently lacks the jobs that had not ended when it was made.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -76,9 +77,10 @@ type watched struct {
 	w     *when
 	every time.Duration
 
-	view *slurm.View
-	err  error
-	seen time.Time // when it was asked last
+	view  *slurm.View
+	err   error
+	seen  time.Time       // when it was asked last
+	asked map[int64]int64 // jobs whose starts were predicted: as of when, Unix seconds
 }
 
 var _ source = (*watched)(nil)
@@ -95,8 +97,44 @@ func (s *watched) ask(ctx context.Context, q question) (*answered, error) {
 // that others wait for too.
 func (s *watched) fresh(ctx context.Context) (*slurm.View, error) {
 	if s.seen.IsZero() || time.Since(s.seen) >= s.every {
+		before := s.view
 		s.view, s.err = s.w.look(context.WithoutCancel(ctx), &slurm.Client{Runner: slurm.Exec{}})
 		s.seen = time.Now()
+		if before != nil && s.err == nil {
+			s.learn(before, s.view)
+		}
 	}
 	return s.view, s.err
+}
+
+// newcomers is how many jobs of those that came between two looks are predicted.
+const newcomers = 3
+
+// learn predicts from a look when some of the jobs that came after it would start, as
+// it would have been answered then, and keeps of those of earlier looks when they did.
+func (s *watched) learn(before, now *slurm.View) {
+	if s.asked == nil {
+		s.asked = map[int64]int64{}
+	}
+	fresh := 0
+	for i := range now.Jobs {
+		j := &now.Jobs[i]
+		key := fmt.Sprintf("%d of %d", j.ID, j.Submit)
+		at, asked := s.asked[j.ID]
+		switch {
+		case asked && j.Started():
+			s.w.record.Outcome(started, key, float64(max(j.Start-at, 0)))
+			delete(s.asked, j.ID)
+		case asked && j.State.Over():
+			delete(s.asked, j.ID)
+		case !asked && j.Submit > before.Now && !j.State.Over() && !j.Held() && fresh < newcomers:
+			fresh++
+			waits, err := before.Sketch(j.Row())
+			if err != nil { // the job fits no node
+				continue
+			}
+			s.w.record.Predict(started, key, slurm.Expect(waits, s.w.level))
+			s.asked[j.ID] = before.Now
+		}
+	}
 }

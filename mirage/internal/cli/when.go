@@ -37,13 +37,14 @@ type alternative struct {
 
 // when carries what the when command works with.
 type when struct {
-	in    *settings
-	at    string
-	level float64
+	in     *settings
+	at     string
+	level  float64
+	record *cli.Record // of starts on a real Slurm
 }
 
-func newWhenCommand(env *cli.Env) *cobra.Command {
-	w := when{in: newSettings()}
+func newWhenCommand(env *cli.Env, record *cli.Record) *cobra.Command {
+	w := when{in: newSettings(), record: record}
 	q := question{nodes: 1, limit: 86400}
 	var out cli.Output
 	c := &cobra.Command{
@@ -128,6 +129,7 @@ func (q *question) check() error {
 // known is a log at an instant, ready to answer.
 type known struct {
 	t        *trace.Trace
+	jobs     []trace.Job // of the log and its queue
 	f        *backtest.Forecaster
 	at       int64
 	size     int // of the machine; 0 where it is not known
@@ -165,7 +167,7 @@ func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*known, 
 		return nil, cli.Usagef("%w", err)
 	}
 	n, _ := slices.BinarySearchFunc(all, at, func(j trace.Job, at int64) int { return cmp.Compare(j.Submit, at) })
-	return &known{t, f, at, size, t.PeakNodes(), trace.MedianPriority(all[:n]), showsOf(all[:n], at)}, f.Reach(ctx, at)
+	return &known{t, all, f, at, size, t.PeakNodes(), trace.MedianPriority(all[:n]), showsOf(all[:n], at)}, f.Reach(ctx, at)
 }
 
 // ask answers a question. The error is one of usage where the job cannot be.
@@ -189,8 +191,11 @@ func (k *known) ask(q question) (*answered, error) {
 		return nil, err
 	}
 	a := &answered{At: clock(k.t, k.at), Wait: answer.Times(1. / 3600), Start: clock(k.t, k.at+int64(answer.Value)), Notes: append(k.shows.notes(q, job), k.queue()...), Alternatives: []alternative{}}
-	if !answer.Bounded() {
+	switch {
+	case !answer.Bounded():
 		a.Notes = append(a.Notes, "too few jobs have started for an interval")
+	case answer.Width() > 86400:
+		a.Notes = append(a.Notes, k.shows.wide(k.jobs, job, k.at))
 	}
 	if err := k.chance(a, answer, q.by); err != nil {
 		return nil, err
