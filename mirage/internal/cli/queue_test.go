@@ -76,7 +76,7 @@ func queued(jobs []trace.Job, at int64) string {
 // said, gives the answer of the finished log. Without the rows of those that wait and
 // run the answer is another one, and says so.
 func TestQueueOfTheMoment(t *testing.T) {
-	jobs, dir := busy(700), t.TempDir()
+	jobs, dir := busy(330), t.TempDir()
 	answer := func(at int64, texts ...string) *answered {
 		t.Helper()
 		var files []string
@@ -99,7 +99,7 @@ func TestQueueOfTheMoment(t *testing.T) {
 	}
 	const all = "COMPLETED RUNNING PENDING"
 	told := 0
-	for _, i := range []int{350, 430, 510, 640} {
+	for _, i := range []int{210, 300} {
 		at := jobs[i].Submit
 		want := answer(at, accounted(jobs, math.MaxInt64, all))
 		near := func(a *answered) bool { return math.Abs(a.Wait.Value-want.Wait.Value) <= .01*want.Wait.Value }
@@ -115,7 +115,7 @@ func TestQueueOfTheMoment(t *testing.T) {
 			told++
 		}
 	}
-	if told < 3 {
-		t.Errorf("%d of 4 answers without a queue say so", told)
+	if told < 2 {
+		t.Errorf("%d of 2 answers without a queue say so", told)
 	}
 }
