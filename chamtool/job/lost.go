@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/balance"
+	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -68,15 +69,15 @@ type Thread struct {
 // lost adds up where the time went.
 func (j *Job) lost() Lost {
 	var l Lost
+	l.Each = j.Rounds()
 	for _, one := range j.Ranks {
-		l.Each = append(l.Each, one.rounds()...)
 		if one.Summary != nil {
 			l.Threads += int(one.Summary.Threads)
 		}
 	}
-	slices.SortStableFunc(l.Each, func(a, b RankRound) int { return cmp.Compare(a.Iteration, b.Iteration) })
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
+	created := j.created()
 	for _, round := range rounds(l.Each) {
 		wall, outside, computing, longest := 0.0, 0.0, 0.0, 0.0
 		for _, r := range round {
@@ -86,7 +87,7 @@ func (j *Job) lost() Lost {
 		}
 		l.Computing += computing
 		l.Wall += wall
-		l.Imbalance += balance.Imbalance(asCreated(round))
+		l.Imbalance += balance.Imbalance(created[round[0].Iteration])
 		saved = append(saved, max(0, wall-max(longest, outside+computing/float64(l.Threads))))
 	}
 	if len(saved) > 0 {
@@ -149,22 +150,100 @@ func rounds(each []RankRound) [][]RankRound {
 	return out
 }
 
-// asCreated are the loads that the ranks had if nothing had moved. A log does not
-// tell where a task that came was created: those given away count as the mean task
-// of the iteration.
-func asCreated(round []RankRound) []float64 {
-	seconds, tasks := 0.0, 0
-	for _, r := range round {
-		seconds, tasks = seconds+r.Computing, tasks+r.Executed
+// Rounds are the iterations of all ranks that their summaries tell of, by iteration.
+func (j *Job) Rounds() []RankRound {
+	var each []RankRound
+	for _, one := range j.Ranks {
+		each = append(each, one.rounds()...)
 	}
-	mean := seconds / float64(max(tasks, 1))
-	loads := make([]float64, len(round))
-	for i, r := range round {
-		own := r.Computing
-		if r.Executed > 0 {
-			own *= float64(r.Executed-r.Came) / float64(r.Executed)
+	slices.SortStableFunc(each, func(a, b RankRound) int { return cmp.Compare(a.Iteration, b.Iteration) })
+	return each
+}
+
+// Origins are the places in Ranks of those that created the tasks, by place and row.
+// A log does not tell where a task that came was created: of the ranks that gave
+// tasks away in that iteration it is the one that creates such tasks most.
+func (j *Job) Origins() [][]int {
+	gave := map[int][]int{} // by iteration and place
+	for _, e := range j.Rounds() {
+		if gave[e.Iteration] == nil {
+			gave[e.Iteration] = make([]int, len(j.Ranks))
 		}
-		loads[i] = own + float64(r.Given)*mean
+		i := slices.IndexFunc(j.Ranks, func(r Rank) bool { return r.Rank == e.Rank })
+		gave[e.Iteration][i] = e.Given
+	}
+	creates := j.kinds()
+	out := make([][]int, len(j.Ranks))
+	for i, one := range j.Ranks {
+		for _, row := range one.Log.Rows {
+			from := i
+			if row.Flag != "local" {
+				from = giver(gave[row.Iteration], creates[kind(&row)], i)
+			}
+			out[i] = append(out[i], from)
+		}
+	}
+	return out
+}
+
+// kind is what tasks of one function and of equal sizes share.
+func kind(r *task.Row) string {
+	sizes, _ := r.Sizes.MarshalText()
+	return r.Entry + " " + string(sizes)
+}
+
+// kinds are the shares that each kind has of the tasks that a rank created and ran
+// itself, by kind and place.
+func (j *Job) kinds() map[string][]float64 {
+	out := map[string][]float64{}
+	for i, one := range j.Ranks {
+		for _, row := range one.Log.Rows {
+			if row.Flag != "local" {
+				continue
+			}
+			k := kind(&row)
+			if out[k] == nil {
+				out[k] = make([]float64, len(j.Ranks))
+			}
+			out[k][i] += 1 / float64(len(one.Log.Rows))
+		}
+	}
+	return out
+}
+
+// giver is the rank that a task most likely came from, and takes it off what that
+// gave: of those that have tasks left to give, the one that creates such tasks most;
+// the one where it ran where none has any left.
+func giver(gave []int, creates []float64, ran int) int {
+	best := -1
+	likely := func(i int) float64 {
+		if creates == nil {
+			return 0
+		}
+		return creates[i]
+	}
+	for i, n := range gave {
+		if n > 0 && i != ran && (best < 0 || cmp.Or(cmp.Compare(likely(i), likely(best)), cmp.Compare(n, gave[best])) > 0) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ran
+	}
+	gave[best]--
+	return best
+}
+
+// created are the loads of the iterations by place, had nothing moved.
+func (j *Job) created() map[int][]float64 {
+	loads, origins := map[int][]float64{}, j.Origins()
+	for i, one := range j.Ranks {
+		for n, row := range one.Log.Rows {
+			if loads[row.Iteration] == nil {
+				loads[row.Iteration] = make([]float64, len(j.Ranks))
+			}
+			loads[row.Iteration][origins[i][n]] += row.Seconds
+		}
 	}
 	return loads
 }

@@ -64,7 +64,7 @@ func Recorded(ctx context.Context, j *job.Job, p Parameters) ([]Forecast, error)
 
 // machine is how far a second run of the same program lies from the first, for
 // reasons that no log tells; see DESIGN.md.
-const machine = 0.05
+const machine = 0.1
 
 // corrected is the makespan of all iterations: what was played, times what the
 // recorded run took over the same run played.
@@ -97,39 +97,28 @@ type round struct {
 
 // roundsOf takes a job apart, and tells whether tasks moved.
 func roundsOf(j *job.Job) (rounds []round, moved bool, err error) {
-	at := map[int]int{} // places of ranks
 	var workers []int
-	for i, one := range j.Ranks {
-		at[one.Rank] = i
+	for _, one := range j.Ranks {
 		threads := 1
 		if one.Summary != nil {
 			threads = max(1, int(one.Summary.Threads))
 		}
 		workers = append(workers, threads)
 	}
-	gave := map[int][]int{} // by iteration and place
-	for _, e := range j.Figures().Lost.Each {
+	for _, e := range j.Rounds() {
 		for len(rounds) <= e.Iteration {
 			rounds = append(rounds, round{workers: workers, queues: make([][]task.Row, len(workers))})
 		}
 		rounds[e.Iteration].wall = max(rounds[e.Iteration].wall, e.Wall)
-		if gave[e.Iteration] == nil {
-			gave[e.Iteration] = make([]int, len(workers))
-		}
-		gave[e.Iteration][at[e.Rank]] = e.Given
 	}
-	creates := kinds(j)
+	origins := j.Origins()
 	for i, one := range j.Ranks {
-		for _, row := range one.Log.Rows {
+		for n, row := range one.Log.Rows {
 			if row.Iteration >= len(rounds) {
 				continue
 			}
-			from := i
-			if row.Flag != "local" {
-				moved = true
-				from = giver(gave[row.Iteration], creates[kind(&row)], i)
-			}
-			q := &rounds[row.Iteration].queues[from]
+			moved = moved || row.Flag != "local"
+			q := &rounds[row.Iteration].queues[origins[i][n]]
 			*q = append(*q, row)
 		}
 	}
@@ -145,54 +134,6 @@ func roundsOf(j *job.Job) (rounds []round, moved bool, err error) {
 		}
 	}
 	return rounds, moved, nil
-}
-
-// kind is what tasks of one function and of equal sizes share.
-func kind(r *task.Row) string {
-	sizes, _ := r.Sizes.MarshalText()
-	return r.Entry + " " + string(sizes)
-}
-
-// kinds are the shares that each kind has of the tasks that a rank created and ran
-// itself, by kind and place.
-func kinds(j *job.Job) map[string][]float64 {
-	out := map[string][]float64{}
-	for i, one := range j.Ranks {
-		for _, row := range one.Log.Rows {
-			if row.Flag != "local" {
-				continue
-			}
-			k := kind(&row)
-			if out[k] == nil {
-				out[k] = make([]float64, len(j.Ranks))
-			}
-			out[k][i] += 1 / float64(len(one.Log.Rows))
-		}
-	}
-	return out
-}
-
-// giver is the rank that a task most likely came from, and takes it off what that
-// gave: of those that have tasks left to give, the one that creates such tasks most;
-// the one where it ran where none has any left.
-func giver(gave []int, creates []float64, ran int) int {
-	best := -1
-	likely := func(i int) float64 {
-		if creates == nil {
-			return 0
-		}
-		return creates[i]
-	}
-	for i, n := range gave {
-		if n > 0 && i != ran && (best < 0 || cmp.Or(cmp.Compare(likely(i), likely(best)), cmp.Compare(n, gave[best])) > 0) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return ran
-	}
-	gave[best]--
-	return best
 }
 
 // play plays the iteration.
