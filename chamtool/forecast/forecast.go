@@ -107,7 +107,7 @@ func (m *Model) Observe(load float64) error {
 	y := math.Log(load)
 	if len(m.logs) > 0 {
 		answers := m.answers()
-		m.mix.Observe(&answers, y)
+		m.mix.Observe(&answers, y, [mixture.Most]float64{})
 	}
 	if m.logs = append(m.logs, y); len(m.logs) > longest {
 		m.logs = slices.Delete(m.logs, 0, longest/4)
@@ -149,7 +149,7 @@ func (m *Model) Ahead(n int) []float64 {
 	for from := 4; from < len(m.logs); from += max(1, from/4) {
 		then := fit(m.logs[:from], m.Order)
 		for i, answers := range then.paths(m.logs[:from], len(m.logs)-from) {
-			mix.Observe(&answers, m.logs[from+i])
+			mix.Observe(&answers, m.logs[from+i], [mixture.Most]float64{})
 		}
 	}
 	out := make([]float64, n)

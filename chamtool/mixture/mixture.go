@@ -16,10 +16,18 @@ type Mixture struct {
 	excess  [Most]float64 // what each lost beyond the mixture, in sum
 	record  [Most]float64 // exp(-η excess), over that of the best
 	gap     float64       // Δ of the paper: what mixing cost so far, which sets the rate
+	weights [Most]float64 // as of the runs
+	as, of  int           // this one's and the one's above
 }
 
 // New begins with experts of equal weight.
-func New(experts int) Mixture { return Mixture{experts: experts, record: [Most]float64{1, 1, 1, 1, 1}} }
+func New(experts int) Mixture {
+	m := Mixture{experts: experts}
+	for k := range experts {
+		m.record[k] = 1
+	}
+	return m
+}
 
 // Nested begins with this mixture's weights and its rate, follows its weights, and
 // keeps a record of its own beside: the weights are the product of both.
@@ -32,29 +40,38 @@ func (m *Mixture) Nested() Mixture {
 // Runs is how often it learned.
 func (m *Mixture) Runs() int { return m.runs }
 
-// Weights are the experts' shares; their sum is 1.
-func (m *Mixture) Weights() (w [Most]float64) {
+// Weights are the experts' shares; their sum is 1. They are the mixture's own and
+// hold until it learns, or the one above does.
+func (m *Mixture) Weights() *[Most]float64 {
+	of := 0
 	if m.above != nil {
-		w = m.above.Weights()
+		of = m.above.runs
 	}
+	if m.as != m.runs+1 || m.of != of {
+		m.norm()
+		m.as, m.of = m.runs+1, of
+	}
+	return &m.weights
+}
+
+func (m *Mixture) norm() {
+	m.weights = m.record
 	sum := 0.0
 	for k := range m.experts {
-		if m.above == nil {
-			w[k] = 1
+		if m.above != nil {
+			m.weights[k] *= m.above.Weights()[k]
 		}
-		w[k] *= m.record[k]
-		sum += w[k]
+		sum += m.weights[k]
 	}
 	for k := range m.experts {
-		w[k] /= sum
+		m.weights[k] /= sum
 	}
-	return w
 }
 
 // Heaviest is the expert with the most weight.
 func (m *Mixture) Heaviest() (best int) {
 	weights := m.Weights()
-	for k, w := range weights {
+	for k, w := range weights[:m.experts] {
 		if w > weights[best] {
 			best = k
 		}
@@ -72,9 +89,10 @@ func lossOf(answer, actual float64) float64 {
 	return answer - actual
 }
 
-// Observe learns what came, a logarithm, where the experts had answered.
-func (m *Mixture) Observe(answers *Answers, actual float64) {
-	weights := m.Weights()
+// Observe learns what came, a logarithm, where the experts had answered. What asking
+// an expert costs is added to its loss.
+func (m *Mixture) Observe(answers *Answers, actual float64, costs [Most]float64) {
+	weights := *m.Weights()
 	var loss [Most]float64
 	awake, mean, least := 0.0, 0.0, math.Inf(1)
 	for k, a := range answers[:m.experts] {
@@ -82,7 +100,7 @@ func (m *Mixture) Observe(answers *Answers, actual float64) {
 			weights[k] = 0
 			continue
 		}
-		loss[k] = lossOf(a, actual)
+		loss[k] = lossOf(a, actual) + costs[k]
 		awake += weights[k]
 		mean += weights[k] * loss[k]
 		least = min(least, loss[k])
@@ -108,9 +126,10 @@ func (m *Mixture) mixLoss(weights, loss *[Most]float64, awake, least float64) fl
 	}
 	rate, sum := m.rate(), 0.0
 	for k, w := range weights {
-		if w > 0 {
-			sum += w * math.Exp(-rate*(loss[k]-least))
+		if loss[k] > least {
+			w *= math.Exp(-rate * (loss[k] - least))
 		}
+		sum += w
 	}
 	return least - math.Log(sum/awake)/rate
 }
@@ -134,7 +153,10 @@ func (m *Mixture) weigh() {
 	}
 	for k, e := range m.excess[:m.experts] {
 		m.excess[k] = min(e-best, -math.Log(floor)/rate) // a common shift changes nothing
-		m.record[k] = math.Exp(-rate * m.excess[k])
+		m.record[k] = 1
+		if m.excess[k] > 0 {
+			m.record[k] = math.Exp(-rate * m.excess[k])
+		}
 	}
 }
 

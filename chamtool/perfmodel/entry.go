@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/mixture"
-	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -19,30 +18,30 @@ type Entry struct {
 	usual      [16]*Footprint // those met last, by the low bits of their hash
 	width      int            // features of the power law: the most of any footprint
 
-	seen    int // runs observed
-	learned int // of them, those it learned from
-	next    int // fit again at this number of them
-	fits    int
-	asked   int
-	held    bool // no fit yet, whatever was learned
-	taught  int  // learned runs that were kept from earlier program runs
-	stored  int  // learned runs that Learned told of, or that were kept before
-	era     int  // begins anew when kept runs did not hold
-	trial   trial
-	unsaved bool // Learned has not told of the new era yet
+	seen      int // runs observed
+	learned   int // of them, those it learned from
+	next      int // fit again at this number of them
+	fits      int
+	asked     int
+	momentary bool // experts have weight whose answers depend on the moment
+	held      bool // no fit yet, whatever was learned
+	taught    int  // learned runs that were kept from earlier program runs
+	stored    int  // learned runs that Learned told of, or that were kept before
+	era       int  // begins anew when kept runs did not hold
+	trial     trial
+	unsaved   bool // Learned has not told of the new era yet
 
 	samples  []sample // the window: the last learned runs, oldest first
 	power    powerLaw
 	local    localLaw
-	outliers int     // of the window at the last fit
-	spread   float64 // of the window about the local model
+	outliers int // of the window at the last fit
 
 	last      float64 // how far the last run lay from the power law
 	lastSpeed float64
 	near      creations // the same of the runs created last
 
-	mix      [2]mixture.Mixture // for footprints that ran, and for those that did not
-	interval uncertainty.Adaptive
+	mix      [2]mixture.Mixture    // for footprints that ran, and for those that did not
+	interval *uncertainty.Adaptive // of the footprints that have none of their own
 }
 
 // The mixtures of an entry: for footprints that ran, and for those that did not.
@@ -143,7 +142,7 @@ func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
 	if len(e.footprints) >= maxFootprints {
 		e.dropRare()
 	}
-	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), total: total(sizes), era: e.era, version: -1}
+	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), total: total(sizes), era: e.era}
 	e.footprints[key], e.width = f, max(e.width, len(f.x))
 	return f
 }
@@ -180,8 +179,8 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	if !e.Ready(f) {
 		return Prediction{}, fmt.Errorf("%s: %w: %d runs of %d", e.name, ErrUntrained, e.seen, e.model.options.FirstFit)
 	}
-	if f.version != e.model.learned {
-		f.best, f.version = e.answer(f, Moment{}), e.model.learned
+	if now := (version{e.fits, f.runs, e.model.learned / learnOneIn}); f.version != now {
+		f.best, f.version = e.answer(f, Moment{}), now
 	}
 	return f.best, nil
 }
@@ -191,33 +190,42 @@ func (e *Entry) PredictAt(f *Footprint, m Moment) (Prediction, error) {
 	if !e.Ready(f) {
 		return e.Predict(f)
 	}
-	if e.steady(f) {
-		const golden = 0x9E3779B97F4A7C15 // 2^64 / φ: no period of a program fits its multiples
-		if e.asked++; uint64(e.asked)*golden >= math.MaxUint64/learnOneIn {
-			return e.Predict(f)
-		}
+	whole := !e.known(f) || e.turn()
+	switch {
+	case whole || e.momentary:
+		p := e.answer(f, m)
+		p.whole = whole
+		return p, nil
+	case f.version == (version{}):
+		return e.Predict(f)
 	}
-	p := e.answer(f, m)
-	p.whole = true
-	return p, nil
+	return f.best, nil
 }
 
-// learnOneIn is the share of a steady function's runs that are learned from: the
-// five thousandth run of a size tells nothing new.
-const learnOneIn = 16
+const (
+	// learnOneIn is the share of the runs that are learned from where they are known:
+	// the five thousandth run of a size tells nothing new.
+	learnOneIn = 16
+	// short is the logarithm of the seconds below which learning, a microsecond, takes
+	// more than a thousandth of a run.
+	short = -6.9
+	// timeless is the weight that experts must have together whose answers do not
+	// depend on the moment, for the others not to be asked.
+	timeless = 0.8
+)
 
-// timeless is the weight that experts must have together whose answers do not
-// depend on the moment.
-const timeless = 0.8
+// known reports whether one more run tells little: the windows are full, and it is
+// short.
+func (e *Entry) known(f *Footprint) bool {
+	return e.learned >= window && f.runs >= recent && f.last < short
+}
 
-// steady reports whether what one more run tells can wait: the window is full, and
-// the answer does not depend on the moment.
-func (e *Entry) steady(f *Footprint) bool {
-	if e.learned < window || f.runs < recent {
-		return false
-	}
-	w := e.mix[seen].Weights()
-	return w[median]+w[local] > timeless
+// turn reports whether a known run is learned from all the same. It is by multiples
+// of the golden ratio, which no period of a program fits.
+func (e *Entry) turn() bool {
+	const golden = 0x9E3779B97F4A7C15 // 2^64 / φ
+	e.asked++
+	return uint64(e.asked)*golden < math.MaxUint64/learnOneIn
 }
 
 // answer is the mixture's, with the interval about it.
@@ -239,13 +247,16 @@ func (e *Entry) answer(f *Footprint, m Moment) Prediction {
 // function's other footprints, or that of all functions.
 func (e *Entry) intervalOf(f *Footprint) *uncertainty.Adaptive {
 	switch {
-	case f.interval != nil && f.interval.Predict(1).Bounded():
+	case f.interval != nil && bounded(f.interval):
 		return f.interval
-	case e.interval.Predict(1).Bounded():
-		return &e.interval
+	case bounded(e.interval):
+		return e.interval
 	}
-	return &e.model.interval
+	return e.model.interval
 }
+
+// bounded reports whether the interval has seen enough errors.
+func bounded(a *uncertainty.Adaptive) bool { return a.Predict(1).Bounded() }
 
 // Observe takes a run of a footprint of this entry, and learns from it. Times that
 // are not finite or not above zero teach nothing.
@@ -269,8 +280,8 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p Prediction, seconds float64)
 		if e.onTrial() {
 			e.try(p, y)
 		}
-		if !p.whole && e.steady(f) {
-			f.learn(y, e.model.speed.now(m), m.Created)
+		if !p.whole && e.known(f) {
+			e.pass(f, m, y)
 			return
 		}
 		e.judge(f, &p, y, seconds)
@@ -288,23 +299,42 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 	if own.Runs() == 0 {
 		*own = all.Nested()
 	}
-	own.Observe(&p.answers, y)
-	all.Observe(&p.answers, y)
-	if f.interval == nil {
-		a := e.model.newInterval()
-		f.interval = &a
+	costs := asking(seconds)
+	own.Observe(&p.answers, y, costs)
+	if e.learned < window || e.learned%learnOneIn == 0 {
+		all.Observe(&p.answers, y, costs)
 	}
-	_ = e.model.interval.Observe(p.Value, seconds) // all are above zero
-	_ = e.interval.Observe(p.Value, seconds)
-	_ = f.interval.Observe(p.Value, seconds)
+	w := e.mix[seen].Weights()
+	e.momentary = w[median]+w[local] < timeless
+	if f.interval == nil && f.runs >= recent {
+		f.interval = e.model.newInterval()
+	}
+	for _, a := range []*uncertainty.Adaptive{f.interval, e.interval, e.model.interval} {
+		if a == nil {
+			continue
+		}
+		_ = a.Observe(p.Value, seconds) // both are above zero
+		if bounded(a) {
+			return // who has an interval of its own tells the others nothing
+		}
+	}
 }
 
-func (e *Entry) learn(f *Footprint, m Moment, y float64) {
-	speed := &e.model.speed
-	if f.runs > 0 {
-		speed.learn(m, y-f.level())
+// pass takes a run that is not learned from: what it tells of the moment is known all
+// the same.
+func (e *Entry) pass(f *Footprint, m Moment, y float64) {
+	if e.momentary {
+		e.model.speed.learn(m, y-f.level())
 	}
-	now := speed.now(m)
+	f.ran(y, e.model.speed.now(m), m.Created)
+}
+
+// learn takes a run.
+func (e *Entry) learn(f *Footprint, m Moment, y float64) {
+	if f.runs > 0 {
+		e.model.speed.learn(m, y-f.level())
+	}
+	now := e.model.speed.now(m)
 	f.learn(y, now, m.Created)
 	if e.fits > 0 {
 		e.last, e.lastSpeed = y-e.power.log(f.x), now
@@ -326,19 +356,13 @@ func (e *Entry) Fit() {
 	e.fits++
 	e.samples = slices.Delete(e.samples, 0, max(0, len(e.samples)-window))
 	e.power, e.outliers = fitRobust(e.samples, e.width)
-	sorted := e.model.sorted[:0]
-	for _, s := range e.samples {
-		s.at = e.power.log(s.f.x)
-		sorted = append(sorted, s)
+	places := e.model.places[:0]
+	for i := range e.samples {
+		s := &e.samples[i]
+		at := e.power.log(s.f.x)
+		places = append(places, place{at, s.y - at})
 	}
-	slices.SortFunc(sorted, func(a, b sample) int { return cmp.Compare(a.at, b.at) })
-	e.local = fitLocal(sorted, e.model.room[:])
-	misses := e.model.room[:0]
-	for _, s := range sorted {
-		misses = append(misses, s.y-s.at-e.local.log(s.at))
-	}
-	slices.Sort(misses)
-	e.spread = 1.4826 * stats.Sorted(misses).MAD()
-	e.model.sorted = sorted
-	e.next = e.learned + max(8, min(e.learned/4, window/2))
+	e.local = fitLocal(places)
+	e.model.places = places
+	e.next = e.learned + max(8, min(e.learned/4, window))
 }

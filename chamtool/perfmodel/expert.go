@@ -59,6 +59,17 @@ func expertCalled(name string) int {
 	return slices.Index(names, name)
 }
 
+// askSeconds is the CPU time of asking the experts for one task, as measured.
+const askSeconds = 0.25e-6
+
+// asking is what the experts cost that are asked for every task, as a share of the
+// run's seconds: what they gain has to be worth it.
+func asking(seconds float64) (costs [mixture.Most]float64) {
+	share := askSeconds / seconds
+	costs[last], costs[near], costs[paced] = share, share, share
+	return costs
+}
+
 // answers are those of all experts for one task, as logarithms of seconds.
 func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 	none := math.NaN()

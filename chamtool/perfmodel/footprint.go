@@ -27,11 +27,16 @@ type Footprint struct {
 	last   float64   // the last one
 	near   creations
 	levels [3]float64 // the last logarithms, less the speed at which each ran
+	at     int        // where the next of them goes
 
-	interval *uncertainty.Adaptive // nil before ownInterval runs
-	best     Prediction            // for no moment, valid at version
-	version  int
+	interval *uncertainty.Adaptive // nil before recent runs
+	best     Prediction            // for no moment
+	version  version               // of best
 }
+
+// version is what a cached answer stands on: fits of the entry, runs of the
+// footprint, and about the runs that the process learned from.
+type version struct{ fits, runs, learned int }
 
 // Entry is the entry that the footprint is of.
 func (f *Footprint) Entry() *Entry { return f.entry }
@@ -59,8 +64,7 @@ func (f *Footprint) Stats() Stats {
 
 // learn takes the logarithm of a run's seconds, and the speed at which it ran.
 func (f *Footprint) learn(y, speed float64, created uint64) {
-	f.last, f.levels[f.runs%len(f.levels)] = y, y-speed
-	f.near.add(created, y)
+	f.ran(y, speed, created)
 	v := float32(y)
 	if slot := f.runs % recent; len(f.order) < recent {
 		f.order = append(f.order, v)
@@ -72,11 +76,19 @@ func (f *Footprint) learn(y, speed float64, created uint64) {
 	i, _ := slices.BinarySearch(f.sorted, v)
 	f.sorted = slices.Insert(f.sorted, i, v)
 	f.runs++
+	f.version = version{}
+}
+
+// ran takes what the next run may be like, and leaves the median as it is.
+func (f *Footprint) ran(y, speed float64, created uint64) {
+	f.last, f.levels[f.at] = y, y-speed
+	f.at = (f.at + 1) % len(f.levels)
+	f.near.add(created, y)
 }
 
 // forget drops the runs.
 func (f *Footprint) forget() {
-	*f = Footprint{Sizes: f.Sizes, Mark: f.Mark, entry: f.entry, key: f.key, x: f.x, total: f.total, era: f.entry.era, version: -1}
+	*f = Footprint{Sizes: f.Sizes, Mark: f.Mark, entry: f.entry, key: f.key, x: f.x, total: f.total, era: f.entry.era}
 }
 
 // level is what the runs take at the speed of the start: the middle of the last
@@ -84,7 +96,7 @@ func (f *Footprint) forget() {
 func (f *Footprint) level() float64 {
 	a, b, c := f.levels[0], f.levels[1], f.levels[2]
 	if f.runs < len(f.levels) {
-		return f.levels[f.runs-1]
+		return f.levels[f.at-1]
 	}
 	return max(min(a, b), min(c, max(a, b)))
 }

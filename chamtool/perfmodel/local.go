@@ -7,11 +7,14 @@ import (
 
 // sample is one run in the window.
 type sample struct {
-	at    float64 // the power law's logarithm for its sizes
 	y     float64 // the logarithm of its seconds
 	f     *Footprint
 	order int // of the learned runs, from 1
 }
+
+// place is where a run lies along the power law, and how far from it. Both are
+// logarithms.
+type place struct{ at, off float64 }
 
 // localLaw is a table of how far runs lay from the power law, by the place
 // along it: the middle of each stretch of runs that are neighbours there. Both are
@@ -32,21 +35,23 @@ const (
 	quantile = 0.45
 )
 
-// fitLocal fits to samples that are sorted by their place, with room for as many
-// numbers. Each stretch overlaps half of the one before.
-func fitLocal(sorted []sample, room []float64) (l localLaw) {
-	n := len(sorted)
+// fitLocal fits to the places of runs, and sorts them. Each stretch overlaps half of
+// the one before.
+func fitLocal(runs []place) (l localLaw) {
+	slices.SortFunc(runs, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	n := len(runs)
 	long := min(n, max(stretchLeast, n/stretches))
+	room := make([]float64, 0, 2*long)
 	for from := 0; from+long <= n; from += max(1, long/2) {
 		if n-from < long+long/2 { // the last one takes what is left
 			long = n - from
 		}
 		off := room[:0]
-		for _, s := range sorted[from : from+long] {
-			off = append(off, s.y-s.at)
+		for _, r := range runs[from : from+long] {
+			off = append(off, r.off)
 		}
 		slices.Sort(off)
-		l.add(sorted[from+long/2].at, off[int(quantile*float64(len(off)))])
+		l.add(runs[from+long/2].at, off[int(quantile*float64(len(off)))])
 	}
 	return l
 }

@@ -38,12 +38,11 @@ type Model struct {
 	serving  int // expert that serves alone; -1 is the mixture
 	entries  map[string]*Entry
 	names    []string
-	sorted   []sample             // of the entry that is being fitted
-	room     [window]float64      // for it
-	mix      [2]mixture.Mixture   // of all entries together, see [Entry]
-	speed    speed                // of the process and its workers
-	learned  int                  // runs, of all entries
-	interval uncertainty.Adaptive // of the entries that have none of their own yet
+	places   []place               // room for the entry that is being fitted
+	mix      [2]mixture.Mixture    // of all entries together, see [Entry]
+	speed    speed                 // of the process and its workers
+	learned  int                   // runs, of all entries
+	interval *uncertainty.Adaptive // of the entries that have none of their own yet
 }
 
 // New returns a model that knows nothing.
@@ -62,9 +61,9 @@ func New(o Options) *Model {
 	return m
 }
 
-func (m *Model) newInterval() uncertainty.Adaptive {
+func (m *Model) newInterval() *uncertainty.Adaptive {
 	a, _ := uncertainty.NewAdaptive(uncertainty.Factor, m.options.Level) // New saw to the level
-	return a
+	return &a
 }
 
 // Entry returns the entry of a task function, made where it is new. The name

@@ -2,7 +2,6 @@ package perfmodel
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -22,73 +21,101 @@ const (
 	// deviation, for its exponent to mean anything: sizes that differ by a tenth
 	// from end to end, as StarPU asks of its regressions.
 	minSpread = 0.025
-	// ridge is the share of each feature's own spread that is added to it, so that
-	// sizes which vary together share their exponent.
-	ridge = 1e-4
+	// usualExponent is how far exponents lie from 0, as a standard deviation, before
+	// anything is known: ridge regression as Bayes' rule has it.
+	usualExponent = 2
 	// outlying is how many deviations from the middle a run must lie for the law
 	// not to be fitted to it.
 	outlying = 3
 )
 
-// fitRobust fits to samples, and again without those that lay far from the first
-// law, of which it tells the number.
+// fitRobust fits to samples, of which there is one, and again without those that
+// lay far from the first law, of which it tells the number. What is far is told by a
+// few hundred of them.
 func fitRobust(samples []sample, width int) (l powerLaw, outliers int) {
-	l = fitPower(samples, width)
-	misses := make([]float64, len(samples))
-	for i := range samples {
-		misses[i] = samples[i].y - l.log(samples[i].f.x)
+	first, _ := fitPower(samples, width, 0, func(*sample) bool { return true })
+	misses := make([]float64, 0, 256)
+	for i := 0; i < len(samples); i += 1 + len(samples)/256 {
+		misses = append(misses, samples[i].y-first.log(samples[i].f.x))
 	}
-	sorted := stats.Sort(slices.Clone(misses))
-	middle, far := sorted.Median(), outlying*1.4826*sorted.MAD()
-	plain := make([]sample, 0, len(samples))
-	for i, r := range misses {
-		if math.Abs(r-middle) <= far {
-			plain = append(plain, samples[i])
-		}
+	sorted := stats.Sort(misses)
+	middle, deviation := sorted.Median(), 1.4826*sorted.MAD()
+	l, n := fitPower(samples, width, deviation, func(s *sample) bool {
+		return math.Abs(s.y-first.log(s.f.x)-middle) <= outlying*deviation
+	})
+	if 2*n < len(samples) { // most are alike to the last digit
+		return first, 0
 	}
-	return fitPower(plain, width), len(samples) - len(plain)
+	return l, len(samples) - n
 }
 
-// fitPower is least squares over samples, of which there is one.
-func fitPower(samples []sample, width int) powerLaw {
-	l := powerLaw{mean: make([]float64, width), b: make([]float64, width), fixed: true}
-	n := float64(len(samples))
+// fitPower is least squares over the plain ones of the samples, and their number.
+// Their deviation from the law says what they are worth beside what exponents usually
+// are; 0 takes that of the samples.
+func fitPower(samples []sample, width int, deviation float64, plain func(*sample) bool) (l powerLaw, n int) {
+	l = powerLaw{mean: make([]float64, width), b: make([]float64, width), fixed: true}
+	var used []*sample
 	for i := range samples {
-		l.at += samples[i].y / n
-		for j, x := range samples[i].f.x {
-			l.mean[j] += x / n
-		}
-	}
-	square, right := mat.NewSymDense(max(width, 1), nil), mat.NewVecDense(max(width, 1), nil)
-	away := make([]float64, width)
-	for i := range samples {
-		for j := range away {
-			away[j] = feature(samples[i].f.x, j) - l.mean[j]
-			right.SetVec(j, right.AtVec(j)+away[j]*(samples[i].y-l.at))
-			for k := range j + 1 {
-				square.SetSym(j, k, square.At(j, k)+away[j]*away[k])
+		if s := &samples[i]; plain(s) {
+			used = append(used, s)
+			l.at += s.y
+			for j, x := range s.f.x {
+				l.mean[j] += x
 			}
 		}
 	}
-	for j := range width {
-		spread := square.At(j, j)
-		if spread > minSpread*minSpread*n {
-			l.fixed = false
-			square.SetSym(j, j, spread*(1+ridge))
-			continue
+	n = len(used)
+	l.at /= float64(n)
+	for j := range l.mean {
+		l.mean[j] /= float64(n)
+	}
+	var square [maxFeatures][maxFeatures]float64
+	var right, away [maxFeatures]float64
+	variance := deviation * deviation
+	for _, s := range used {
+		if deviation == 0 {
+			variance += (s.y - l.at) * (s.y - l.at) / float64(n)
 		}
-		for k := range width { // no exponent
-			square.SetSym(j, k, 0)
+		for j := range width {
+			away[j] = feature(s.f.x, j) - l.mean[j]
+			right[j] += away[j] * (s.y - l.at)
+			for k := range j + 1 {
+				square[j][k] += away[j] * away[k]
+			}
 		}
-		square.SetSym(j, j, 1)
-		right.SetVec(j, 0)
+	}
+	l.solve(&square, &right, minSpread*minSpread*float64(n), variance/(usualExponent*usualExponent)+1e-9)
+	return l, n
+}
+
+// solve finds the exponents of the features whose spread is above the least, with
+// more added to each.
+func (l *powerLaw) solve(square *[maxFeatures][maxFeatures]float64, right *[maxFeatures]float64, least, more float64) {
+	var varied []int
+	for j := range l.b {
+		if square[j][j] > least {
+			varied = append(varied, j)
+		}
+	}
+	if len(varied) == 0 {
+		return
+	}
+	a, b := mat.NewSymDense(len(varied), nil), mat.NewVecDense(len(varied), nil)
+	for i, j := range varied {
+		for k, m := range varied[:i+1] {
+			a.SetSym(i, k, square[j][m])
+		}
+		a.SetSym(i, i, square[j][j]+more)
+		b.SetVec(i, right[j])
 	}
 	var factor mat.Cholesky
-	if l.fixed || !factor.Factorize(square) || factor.SolveVecTo(mat.NewVecDense(width, l.b), right) != nil {
-		l.fixed = true
-		clear(l.b)
+	if !factor.Factorize(a) || factor.SolveVecTo(b, b) != nil {
+		return
 	}
-	return l
+	l.fixed = false
+	for i, j := range varied {
+		l.b[j] = b.AtVec(i)
+	}
 }
 
 // log is the logarithm of the seconds.

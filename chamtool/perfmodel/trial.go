@@ -19,7 +19,7 @@ const (
 	// trialRuns is how many runs must speak against what was kept, or for it.
 	trialRuns = 8
 	// trialMiss is how far off it may be in the middle, as a logarithm: by a
-	// half, unless it was off by more all along.
+	// half, unless the function's times lie farther apart.
 	trialMiss = 0.4
 )
 
@@ -35,9 +35,19 @@ func (e *Entry) try(p Prediction, y float64) {
 	}
 	misses := slices.Clone(e.trial.misses[:])
 	slices.Sort(misses)
-	if stats.Sorted(misses).Median() > math.Max(trialMiss, 2*e.spread) {
+	if stats.Sorted(misses).Median() > math.Max(trialMiss, 3*e.usualMiss()) {
 		e.overturn()
 	}
+}
+
+// usualMiss is how far the runs of the window lie from the local law in the middle.
+func (e *Entry) usualMiss() float64 {
+	misses := make([]float64, len(e.samples))
+	for i, s := range e.samples {
+		at := e.power.log(s.f.x)
+		misses[i] = math.Abs(s.y - at - e.local.log(at))
+	}
+	return stats.Median(misses)
 }
 
 // overturn drops the kept runs, and what was fitted to them. The runs of this

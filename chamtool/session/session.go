@@ -358,8 +358,10 @@ func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 		sizes = f.varied.of(sizes)
 	}
 	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
-	s.predictTask(t)
-	t.Mark.first = t.Mark.predicted.Value
+	if f.entry.Ready(t.Mark.footprint) {
+		t.Mark.predicted, _ = f.entry.Predict(t.Mark.footprint) // which is ready
+		t.Mark.first = t.Mark.predicted.Value
+	}
 }
 
 // Started predicts the task with what is known when it starts. Where later runs

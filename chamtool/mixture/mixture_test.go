@@ -1,0 +1,161 @@
+package mixture
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var free [Most]float64 // nothing costs anything
+
+// one is answers of which only some are awake.
+func one(awake ...float64) Answers {
+	a := Answers{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+	copy(a[:], awake)
+	return a
+}
+
+// The first rounds by hand, two experts of losses (0, 1) and (0, 1): the first mixes
+// at an infinite rate, so Δ = 1/2 - 0; then η = ln 2 / (1/2) and the second's weight
+// is 1/4 of the first's, which the floor does not touch.
+func TestFirstRounds(t *testing.T) {
+	m := New(2)
+	a := one(0, 1)
+	m.Observe(&a, 0, free)
+	if m.gap != 0.5 || m.rate() != 2*math.Ln2 {
+		t.Fatalf("Δ %v, η %v", m.gap, m.rate())
+	}
+	if w := m.Weights(); math.Abs(w[0]-0.8) > 1e-12 || math.Abs(w[1]-0.2) > 1e-12 {
+		t.Errorf("weights %v", w)
+	}
+	// Hedge loss .2, mix loss -ln(.8 + .2/4)/(2 ln 2) = .11724.
+	m.Observe(&a, 0, free)
+	if math.Abs(m.gap-(0.5+0.2+math.Log(0.85)/(2*math.Ln2))) > 1e-12 {
+		t.Errorf("Δ %v", m.gap)
+	}
+}
+
+// Scaling all losses changes no weight: that is what AdaHedge is for.
+func TestScaleFree(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	small, large := New(3), New(3)
+	for range 200 {
+		y := r.Float64() // below all answers: losses are distances, without a bound
+		x := one(y+r.Float64(), y+r.Float64(), y+0.5*r.Float64())
+		z := one(y+100*(x[0]-y), y+100*(x[1]-y), y+100*(x[2]-y))
+		small.Observe(&x, y, free)
+		large.Observe(&z, y, free)
+	}
+	for k, w := range small.Weights() {
+		if math.Abs(w-large.Weights()[k]) > 1e-6 {
+			t.Fatalf("%v and %v", small.Weights(), large.Weights())
+		}
+	}
+	if small.Heaviest() != 2 {
+		t.Errorf("weights %v", small.Weights())
+	}
+}
+
+// Who sleeps neither gains nor loses, and answers when it is awake alone.
+func TestSleeping(t *testing.T) {
+	m := New(3)
+	first := one(0.1, 0.6)
+	m.Observe(&first, 0, free)
+	w := m.Weights()
+	if !(w[0] > w[2] && w[2] > w[1]) {
+		t.Errorf("weights %v: the sleeper belongs between", w)
+	}
+	a := one(math.NaN(), 7)
+	if y, expert := m.Answer(&a); y != 7 || expert != 1 {
+		t.Errorf("%v of %d", y, expert)
+	}
+	a = one()
+	if y, expert := m.Answer(&a); !math.IsNaN(y) || expert != -1 {
+		t.Errorf("%v of %d", y, expert)
+	}
+}
+
+// An expert that was bad for a thousand runs serves within fifty once the others are.
+func TestFloor(t *testing.T) {
+	m := New(2)
+	for i := range 1050 {
+		a := one(0, 0.5)
+		if i >= 1000 {
+			a = one(0.5, 0)
+		}
+		m.Observe(&a, 0, free)
+	}
+	if m.Heaviest() != 1 {
+		t.Errorf("weights %v", m.Weights())
+	}
+}
+
+// A function that has run twice follows the process, and one with a record of its
+// own does not.
+func TestNested(t *testing.T) {
+	process := New(2)
+	own := process.Nested()
+	for range 200 {
+		a := one(0, 0.3)
+		process.Observe(&a, 0, free)
+	}
+	if w := own.Weights(); w[0] != process.Weights()[0] {
+		t.Errorf("weights %v, the process has %v", w, process.Weights())
+	}
+	for range 200 {
+		a := one(0.3, 0)
+		own.Observe(&a, 0, free)
+	}
+	if w := own.Weights(); math.Abs(w[0]-w[1]) > 0.01 {
+		t.Errorf("weights %v of records that are opposite", w)
+	}
+	if young := process.Nested(); young.Weights()[0] < 0.85 {
+		t.Errorf("weights %v", young.Weights())
+	}
+}
+
+// What an expert costs counts like what it misses.
+func TestCosts(t *testing.T) {
+	m := New(2)
+	for range 100 {
+		a := one(0.02, 0.03)
+		m.Observe(&a, 0, [Most]float64{0.02})
+	}
+	if m.Heaviest() != 1 {
+		t.Errorf("weights %v", m.Weights())
+	}
+}
+
+// Whatever came: weights are shares, and the weighted median loses at most twice the
+// weighted mean.
+func TestWeightedMedian(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := New(rapid.IntRange(1, Most).Draw(t, "experts"))
+		answer := rapid.OneOf(rapid.Float64Range(-20, 20), rapid.Just(math.NaN()))
+		for range rapid.IntRange(1, 40).Draw(t, "runs") {
+			var a Answers
+			for k := range a {
+				a[k] = answer.Draw(t, "answer")
+			}
+			actual, weights := rapid.Float64Range(-20, 20).Draw(t, "actual"), m.Weights()
+			sum, mean, awake := 0.0, 0.0, 0.0
+			for k := range m.experts {
+				sum += weights[k]
+				if !math.IsNaN(a[k]) {
+					awake += weights[k]
+					mean += weights[k] * lossOf(a[k], actual)
+				}
+			}
+			y, expert := m.Answer(&a)
+			if math.Abs(sum-1) > 1e-9 || (expert < 0) != (awake == 0) {
+				t.Fatalf("weights %v, expert %d", weights, expert)
+			}
+			if expert >= 0 && lossOf(y, actual) > 2*mean/awake+1e-9 {
+				t.Fatalf("the answer loses %v, the mean %v", lossOf(y, actual), mean/awake)
+			}
+			m.Observe(&a, actual, free)
+		}
+	})
+}
