@@ -5,6 +5,7 @@ go 1.26.5
 replace github.com/foretime/foretime/shared => ../shared
 
 require (
+	github.com/dustin/go-humanize v1.0.1
 	github.com/foretime/foretime/shared v0.0.0
 	github.com/google/go-cmp v0.7.0
 	github.com/rogpeppe/go-internal v1.16.0

@@ -12,7 +12,8 @@ import (
 // slack allows. The slack of a job is the time to its deadline less the device
 // time that it, and those before it, are predicted to need: the mean of the
 // client's last jobs less what this one has had. Where the least slack is small
-// beside the need, all but the first in line stop. A client's first job is
+// beside the need, all but the first in line stop. Where nobody has a deadline it
+// is Priority. A client's first job is
 // taken to be urgent, as nothing is known of it.
 type EDF struct {
 	accounts map[int]account
@@ -50,6 +51,9 @@ type waiting struct {
 // Decide serves the earliest deadline first where slack is short.
 func (e *EDF) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	e.observe(clients)
+	if !slices.ContainsFunc(clients, func(c Client) bool { return c.Deadline > 0 }) {
+		return Priority{}.Decide(now, clients, directives)
+	}
 	line := e.line(clients)
 	urgent, next := inNeed(now, line)
 	if urgent {

@@ -1,6 +1,10 @@
 package session
 
 import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
 	"bytes"
 	"encoding/binary"
 	"sync/atomic"
@@ -166,5 +170,17 @@ func read(from *words) string {
 		binary.LittleEndian.PutUint64(b[8*i:], from[i].Load())
 	}
 	name, _, _ := bytes.Cut(b[:], []byte{0})
-	return string(bytes.ToValidUTF8(name, []byte("?")))
+	return visible(string(name))
+}
+
+// Shown is a client's name as sessions show it: cut to what a slot holds, with
+// what a terminal would obey, and what is no text, spelled out.
+func Shown(name string) string { return visible(name[:min(len(name), nameSize-1)]) }
+
+func visible(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
+		return name
+	}
+	quoted := strconv.Quote(name)
+	return quoted[1 : len(quoted)-1]
 }

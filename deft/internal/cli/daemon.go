@@ -64,5 +64,8 @@ func knownPolicy(name string) error {
 	if _, err := policy.New(name, policy.Settings{}); err != nil {
 		return cli.Usagef("--policy: %w", err)
 	}
+	if name == "quota" || name == "control" {
+		return cli.Usagef("--policy %s: it goes by what an experiment's file says of its models (deft run -f); here take fair, and weights", name)
+	}
 	return nil
 }

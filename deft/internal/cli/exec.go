@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
@@ -35,7 +36,7 @@ type program struct {
 	gang         string
 	priority     int32
 	slo          time.Duration
-	quota        int64
+	quota        size
 	args         []string
 }
 
@@ -50,7 +51,9 @@ func newExecCommand(env *cli.Env) *cobra.Command {
 shares with others. An owner of the session is started in the background where
 none runs; it ends 10 s after the last program. Signals go on to the program,
 and its exit status is this command's (128 and the signal's number where one
-ended it). A program whose exec is killed goes on.`,
+ended it; 127 where there is no such command, 126 where it cannot be run). One line
+says how it reached the driver and what is asked of it, or that it did not. A
+program whose exec is killed goes on.`,
 		Example: `  deft exec --priority 1 -- python3 serve.py
   deft exec -- python3 train.py
   deft ctl policy fair
@@ -76,20 +79,38 @@ ended it). A program whose exec is killed goes on.`,
 	f.StringVar(&p.gang, "gang", "", "one name for all ranks that wait for one another, as those of NCCL do")
 	f.Int32Var(&p.priority, "priority", 0, "larger is more urgent")
 	f.Float64Var(&sloMS, "slo-ms", 0, "time that a job may take, under edf (0: any)")
-	f.Int64Var(&p.quota, "memory-quota", 0, "bytes of memory that it may hold on each device (0: any)")
+	f.Var(&p.quota, "memory-quota", "memory that it may hold on each device, as 4GB or 512MiB (0: any)")
 	cli.First(c, "policy", "priority", "session", "device", "name")
 	return c
 }
 
 func (p *program) check() error {
-	if p.slo < 0 || p.quota < 0 {
-		return cli.Usagef("--slo-ms %v --memory-quota %d: want 0 or more", p.slo, p.quota)
+	if p.slo < 0 {
+		return cli.Usagef("--slo-ms %v: want 0 or more", p.slo)
 	}
 	if p.name == "" {
 		p.name = filepath.Base(p.args[0])
 	}
 	return knownPolicy(p.policy)
 }
+
+// shown is the program's name as the session holds it.
+func (p *program) shown() string { return session.Shown(p.name) }
+
+// size is a number of bytes as people write it.
+type size uint64
+
+func (s *size) Set(text string) error {
+	n, err := humanize.ParseBytes(text)
+	if err != nil {
+		return fmt.Errorf("want a size as 4GB or 512MiB: %w", err)
+	}
+	*s = size(n)
+	return nil
+}
+
+func (s *size) String() string { return strconv.FormatUint(uint64(*s), 10) }
+func (s *size) Type() string   { return "size" }
 
 // run runs the program to its end and returns its exit status.
 func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
@@ -107,15 +128,22 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 		return 0, err
 	}
 	cmd := exec.Command(p.args[0], p.args[1:]...)
-	cmd.Env = environ
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
 	if path := lookIn(environ, p.args[0]); path != "" {
 		cmd.Path, cmd.Err = path, nil
 	}
+	cmd.Env = environ
+	if why := unhooked(cmd.Path); why != "" {
+		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without deft\n", p.args[0], why)
+		cmd.Env = append(environ, "LD_PRELOAD="+os.Getenv("LD_PRELOAD"))
+	} else if w, err := watchFor(at.Session(), p.shown(), env.Stderr); err == nil {
+		defer w.end()
+	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passed...)
 	if err := cmd.Start(); err != nil {
-		return 0, errors.Join(err, owner.Close())
+		_ = owner.Close() // the owner may have gone
+		return notStarted(env.Stderr, p.args[0], err), nil
 	}
 	crash.Go(func() { pass(signals, cmd.Process) })
 	crash.Go(func() { p.follow(at, owner) })
@@ -141,7 +169,7 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 	set := map[string]string{
 		"DEFT_SESSION": at.Session(), "DEFT_NAME": p.name, "DEFT_GANG": p.gang,
 		"DEFT_PRIORITY": strconv.Itoa(int(p.priority)),
-		"DEFT_SLO_MS":   strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA": strconv.FormatInt(p.quota, 10),
+		"DEFT_SLO_MS":   strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA": strconv.FormatUint(uint64(p.quota), 10),
 		"LD_PRELOAD": strings.TrimPrefix(hook.Preload(lib, os.Getenv("LD_PRELOAD")), "LD_PRELOAD="),
 	}
 	if p.device == "sim" {

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/deft/session"
+)
+
+// unhooked says why a preloaded library does not reach a program; empty where it
+// does, as far as its file tells. A script is as its interpreter.
+func unhooked(path string) string {
+	f, err := elf.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		return "is statically linked"
+	}
+	libraries, err := f.ImportedLibraries()
+	if err == nil && slices.ContainsFunc(libraries, func(l string) bool { return strings.HasPrefix(l, "libasan.") }) {
+		return "has AddressSanitizer, which wants to be loaded first"
+	}
+	return ""
+}
+
+// notStarted is the exit status of a command that could not be started, as a shell
+// gives it, and the line about it.
+func notStarted(w io.Writer, command string, err error) int {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(w, "deft: exec: %s: not found\n", command)
+		return 127
+	}
+	fmt.Fprintf(w, "deft: exec: %s: %v\n", command, errors.Unwrap(err))
+	return 126
+}
+
+// watcher waits for the first launch of a program's processes.
+type watcher struct {
+	session *session.Session
+	name    string
+	before  []int64 // those that are there already
+	stop    chan struct{}
+	done    chan struct{}
+}
+
+// watchFor begins to look for the first launch of a program of a name in a
+// session, and says then how it reached the driver and what is asked of it.
+func watchFor(path, name string, say io.Writer) (*watcher, error) {
+	s, err := session.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{session: s, name: name, stop: make(chan struct{}), done: make(chan struct{})}
+	for _, c := range s.Clients() {
+		w.before = append(w.before, key(c))
+	}
+	go w.look(say)
+	return w, nil
+}
+
+// key tells a client from others that had its slot.
+func key(c session.Client) int64 { return int64(c.Epoch)<<8 | int64(c.Slot) }
+
+func (w *watcher) look(say io.Writer) {
+	defer close(w.done)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for last := false; ; {
+		for _, c := range w.session.Clients() {
+			if c.Name == w.name && c.Launches > 0 && !slices.Contains(w.before, key(c)) {
+				fmt.Fprintf(say, "deft: %s (%d) reached the driver by %s; %s: %s\n",
+					c.Name, c.PID(), way(c.Paths), w.session.Policy(), asked(c.Directive))
+				return
+			}
+		}
+		if last {
+			fmt.Fprintf(say, "deft: %s launched nothing: it did not come to the driver\n", w.name)
+			return
+		}
+		select {
+		case <-w.stop:
+			last = true
+		case <-tick.C:
+		}
+	}
+}
+
+// end waits for the line.
+func (w *watcher) end() {
+	close(w.stop)
+	<-w.done
+	_ = w.session.Close()
+}
+
+// way is how a program reached the driver: the first of the ways that gave it
+// functions.
+func way(p session.Paths) string {
+	for _, one := range []session.Paths{session.PathGetProcV2, session.PathGetProc, session.PathShim, session.PathDlsym, session.PathLinked} {
+		if p&one != 0 {
+			return one.Names()[0]
+		}
+	}
+	return "a way that is not known"
+}
+
+// asked is what a directive asks, in words.
+func asked(d session.Directive) string {
+	switch {
+	case d.Closed:
+		return "held at its gate now"
+	case d.InFlightTime > 0:
+		return fmt.Sprintf("at most %v of device time in flight", d.InFlightTime)
+	case d.SyncEvery > 0:
+		return fmt.Sprintf("waits for its queue every %d kernels", d.SyncEvery)
+	case d.InFlight > 0:
+		return fmt.Sprintf("at most %d kernels in flight", d.InFlight)
+	}
+	return "nothing is asked of it while no more urgent program is there"
+}
