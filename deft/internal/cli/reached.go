@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // unhooked says why a preloaded library does not reach a program; empty where it
@@ -63,7 +64,7 @@ func watchFor(path, name string, say io.Writer) (*watcher, error) {
 	for _, c := range s.Clients() {
 		w.before = append(w.before, key(c))
 	}
-	go w.look(say)
+	crash.Go(func() { w.look(say) })
 	return w, nil
 }
 
