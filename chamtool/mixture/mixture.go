@@ -33,7 +33,7 @@ func New(experts int) Mixture {
 // keeps a record of its own beside: the weights are the product of both.
 func (m *Mixture) Nested() Mixture {
 	n := New(m.experts)
-	n.above, n.gap = m, m.gap
+	n.above = m
 	return n
 }
 
@@ -121,7 +121,7 @@ func (m *Mixture) Observe(answers *Answers, actual float64, costs [Most]float64)
 
 // mixLoss is that of the paper: -1/η log Σ w exp(-η loss), at the present rate η.
 func (m *Mixture) mixLoss(weights, loss *[Most]float64, awake, least float64) float64 {
-	if m.gap == 0 {
+	if math.IsInf(m.rate(), 1) {
 		return least
 	}
 	rate, sum := m.rate(), 0.0
@@ -134,8 +134,15 @@ func (m *Mixture) mixLoss(weights, loss *[Most]float64, awake, least float64) fl
 	return least - math.Log(sum/awake)/rate
 }
 
-// rate is η: the logarithm of the number of experts over Δ.
-func (m *Mixture) rate() float64 { return math.Log(float64(m.experts)) / m.gap }
+// rate is η: the logarithm of the number of experts over Δ. A nested mixture adds the
+// Δ of the one above, so that the first runs of a function do not decide alone.
+func (m *Mixture) rate() float64 {
+	gap := m.gap
+	if m.above != nil {
+		gap += m.above.gap
+	}
+	return math.Log(float64(m.experts)) / gap
+}
 
 // floor is the least record of an expert beside the best: who was bad for long is
 // back after as many runs as it takes to gain a factor of ten, not after as many
@@ -144,10 +151,10 @@ const floor = 0.1
 
 // weigh makes the records anew, none below the floor.
 func (m *Mixture) weigh() {
-	if m.gap == 0 {
+	rate, best := m.rate(), math.Inf(1)
+	if math.IsInf(rate, 1) {
 		return
 	}
-	rate, best := m.rate(), math.Inf(1)
 	for _, e := range m.excess[:m.experts] {
 		best = min(best, e)
 	}

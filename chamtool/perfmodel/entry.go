@@ -282,6 +282,9 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p Prediction, seconds float64)
 		}
 		if !p.whole && e.known(f) {
 			e.pass(f, m, y)
+			if f.interval != nil {
+				_ = f.interval.Observe(p.Value, seconds) // both are above zero
+			}
 			return
 		}
 		e.judge(f, &p, y, seconds)

@@ -11,8 +11,11 @@ import (
 type Options struct {
 	Serve    string  // the expert that serves alone, of [Names]; "" is Auto
 	FirstFit int     // runs before the first answer; 0 is 10
-	Level    float64 // share of runs that an interval holds, at most 0.969; 0 is 0.9
+	Level    float64 // share of runs that an interval holds, at most 0.969; 0 is [Level]
 }
+
+// Level is the share of runs that an interval holds where nothing else is asked for.
+const Level = 0.9
 
 // Prediction is what a task will take, in seconds, and the name of the expert
 // whose answer that is.
@@ -51,7 +54,7 @@ func New(o Options) *Model {
 		o.FirstFit = 10
 	}
 	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
-		o.Level = 0.9
+		o.Level = Level
 	}
 	m := &Model{options: o, serving: expertCalled(o.Serve), entries: map[string]*Entry{}}
 	for i := range m.mix {

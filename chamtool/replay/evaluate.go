@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // ErrSplit is returned for a split that leaves nothing to learn from or to be
@@ -76,59 +77,96 @@ type Pair struct {
 	Unseen            bool
 }
 
-// EvaluateTasks judges task models on logs of runs.
+// EvaluateTasks judges task models on logs of runs. Intervals are conformal: models
+// that learned from the first half of what is to be learned predict the second half,
+// as they will what is judged, without learning from it; how far off they are there
+// makes the interval of each function.
 func EvaluateTasks(ctx context.Context, logs []*task.Log, split Split, o perfmodel.Options) (*Result, error) {
-	model := perfmodel.New(o)
-	learned := map[*perfmodel.Footprint]bool{}
-	r := &Result{}
-	cuts := make([]int, len(logs))
-	for i, l := range logs {
+	r, model := &Result{}, perfmodel.New(o)
+	var first, second, judged []*task.Row
+	for _, l := range logs {
 		cut, err := split.at(l.Name, len(l.Rows))
 		if err != nil {
 			return nil, err
 		}
-		cuts[i] = cut
-		for _, row := range l.Rows[:cut] {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
+		first, second, judged = add(first, l.Rows[:cut/2]), add(second, l.Rows[cut/2:cut]), add(judged, l.Rows[cut:])
+	}
+	if r.Train = len(first) + len(second); r.Train == 0 || len(judged) == 0 {
+		return nil, r.Score()
+	}
+	learned := map[*perfmodel.Footprint]bool{}
+	learn := func(rows []*task.Row) {
+		for _, row := range rows {
 			e := model.Entry(row.Entry)
 			fp := e.Footprint(row.Sizes)
 			e.Observe(fp, row.Seconds)
 			learned[fp] = true
-			r.Train++
+		}
+		for _, name := range model.Names() {
+			model.Entry(name).Fit()
 		}
 	}
-	for _, name := range model.Names() {
-		model.Entry(name).Fit()
-	}
-	served := map[string]int{}
-	unknown := 0
-	for i, l := range logs {
-		for _, row := range l.Rows[cuts[i]:] {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			e := model.Entry(row.Entry)
-			fp := e.Footprint(row.Sizes)
-			p, err := e.Predict(fp)
-			if err != nil {
-				unknown++
-				continue
-			}
-			served[p.Model]++
-			size := 0.0
-			for _, s := range row.Sizes {
-				size += float64(s)
-			}
-			r.Pairs = append(r.Pairs, Pair{p.Value, row.Seconds, p.Low, p.High, row.Iteration, size, !learned[fp]})
+	learn(first)
+	bands := intervals(model, second, o.Level)
+	learn(second)
+	served, unknown := map[string]int{}, 0
+	for _, row := range judged {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
+		e := model.Entry(row.Entry)
+		fp := e.Footprint(row.Sizes)
+		p, err := e.Predict(fp)
+		if err != nil {
+			unknown++
+			continue
+		}
+		served[p.Model]++
+		low, high := math.Inf(-1), math.Inf(1)
+		if bands != nil {
+			band, _ := bands.Of(row.Entry)
+			about := band.Predict(p.Value)
+			low, high = about.Low, about.High
+		}
+		size := 0.0
+		for _, s := range row.Sizes {
+			size += float64(s)
+		}
+		r.Pairs = append(r.Pairs, Pair{p.Value, row.Seconds, low, high, row.Iteration, size, !learned[fp]})
 	}
 	if unknown > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d runs of functions that were not learned are not judged", unknown))
 	}
 	r.Model = most(served)
 	return r, r.Score()
+}
+
+func add(to []*task.Row, rows []task.Row) []*task.Row {
+	for i := range rows {
+		to = append(to, &rows[i])
+	}
+	return to
+}
+
+// intervals are those of the functions by runs that the model has not learned from,
+// nil where they are too few.
+func intervals(model *perfmodel.Model, rows []*task.Row, level float64) *uncertainty.Bands[string] {
+	var functions []string
+	var predicted, actual []float64
+	for _, row := range rows {
+		e := model.Entry(row.Entry)
+		if p, err := e.Predict(e.Footprint(row.Sizes)); err == nil && row.Seconds > 0 {
+			functions, predicted, actual = append(functions, row.Entry), append(predicted, p.Value), append(actual, row.Seconds)
+		}
+	}
+	if level == 0 {
+		level = perfmodel.Level
+	}
+	bands, err := uncertainty.NewBands(uncertainty.Factor, level, functions, predicted, actual)
+	if err != nil {
+		return nil
+	}
+	return &bands
 }
 
 // EvaluateLoads judges forecasts of iteration loads. Each log is learned by itself;

@@ -64,6 +64,7 @@ func newFeed(rows []task.Row) *feed {
 	if timeless(rows) {
 		f.rows = oneByOne(rows)
 	}
+	f.rows = inARow(f.rows)
 	created := creations(f.rows)
 	first := slices.Min(append([]float64{0}, created...))
 	const ns, base = 1e9, 1_000_000
@@ -90,6 +91,22 @@ func oneByOne(rows []task.Row) []task.Row {
 	for i := range out {
 		out[i].Start = now
 		now += out[i].Seconds
+	}
+	return out
+}
+
+// inARow are rows whose iterations are numbered without gaps: one that ran no task
+// tells nothing, however many there are.
+func inARow(rows []task.Row) []task.Row {
+	var known []int
+	for i := range rows {
+		known = append(known, rows[i].Iteration)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	out := slices.Clone(rows)
+	for i := range out {
+		out[i].Iteration, _ = slices.BinarySearch(known, out[i].Iteration)
 	}
 	return out
 }

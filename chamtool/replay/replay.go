@@ -103,7 +103,7 @@ func Run(ctx context.Context, logs []*task.Log, o Options) (*Replayed, error) {
 		r.Baselines[name] = b
 	}
 	r.Model = cmp.Or(o.Model.Serve, perfmodel.Auto)
-	r.Level = 0.9
+	r.Level = perfmodel.Level
 	r.NsPerEvent = float64(busy.Nanoseconds()) / float64(events)
 	r.Curve = curve(r.Pairs, order)
 	return r, nil

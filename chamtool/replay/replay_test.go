@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/replay"
 	"github.com/foretime/foretime/chamtool/task"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 func log(t *testing.T, text string) *task.Log {
@@ -98,29 +99,116 @@ func play(t *testing.T, text string) *replay.Replayed {
 // size that tells them apart: what all objects taught of the models holds for
 // each, so that ours is as good as the best plain rule, whichever that is.
 func TestManyObjects(t *testing.T) {
-	const objects, phases = 300, 4
+	const many = 300
 	for _, growth := range []float64{0, 0.1} {
 		random := rand.New(rand.NewPCG(1, 1))
-		loads := make([]float64, objects)
+		loads := make([]float64, many)
 		for i := range loads {
 			loads[i] = 0.01 * math.Exp(0.8*random.NormFloat64())
 		}
-		var b strings.Builder
-		b.WriteString(task.LogHeader)
-		at := 0.0
-		for phase := range phases {
-			begun := at
-			for i := range objects {
-				seconds := loads[i] * math.Exp(0.05*random.NormFloat64()) * math.Pow(1+growth, float64(phase))
-				fmt.Fprintf(&b, "%d,0,local,object%d,,0,,%.9f,%.9f,%.9f,,,,,\n", phase, i, at, at-begun, seconds)
-				at += seconds
-			}
-		}
-		r := play(t, b.String())
+		r := play(t, objects(many, 4, func(object, phase int) float64 {
+			return loads[object] * math.Exp(0.05*random.NormFloat64()) * math.Pow(1+growth, float64(phase))
+		}))
 		best := min(float64(*r.Baselines["history"].MedianAPE), float64(*r.Baselines["last_value"].MedianAPE))
 		if got := float64(*r.MedianAPE); got > 1.05*best || r.Coverage == nil || float64(*r.Coverage) < 0.85 || float64(*r.Coverage) > 0.97 {
 			t.Errorf("growth %v: median error %.2f %%, the better plain rule %.2f %%, coverage %v", growth, got, best, r.Coverage)
 		}
+	}
+}
+
+// objects is a log of objects that are a function each, without sizes, and run once
+// a phase; load is the seconds of one in a phase.
+func objects(n, phases int, load func(object, phase int) float64) string {
+	var b strings.Builder
+	b.WriteString(task.LogHeader)
+	at := 0.0
+	for phase := range phases {
+		begun := at
+		for i := range n {
+			seconds := load(i, phase)
+			fmt.Fprintf(&b, "%d,0,local,object%d,,0,,%.9f,%.9f,%.9f,,,,,\n", phase, i, at, at-begun, seconds)
+			at += seconds
+		}
+	}
+	return b.String()
+}
+
+// When the machine becomes twice as slow, ten functions that run tell of it for the
+// hundreds that have not run since.
+func TestStepOfManyFunctions(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	base := make([]float64, 200)
+	for i := range base {
+		base[i] = 0.001 * math.Exp(random.NormFloat64())
+	}
+	l, err := task.ReadLog(strings.NewReader(objects(200, 8, func(object, phase int) float64 {
+		slow := 1.0
+		if phase >= 4 {
+			slow = 2
+		}
+		return base[object] * slow * math.Exp(0.03*random.NormFloat64())
+	})), "log", task.FormatCSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.Run(t.Context(), []*task.Log{l}, replay.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var misses []float64
+	for _, p := range r.Pairs[len(r.Pairs)-4*200+10 : len(r.Pairs)-3*200] { // after ten tasks of the slow phase
+		misses = append(misses, math.Abs(p.Predicted-p.Actual)/p.Actual)
+	}
+	if middle, most := stats.Median(misses), stats.Quantile(misses, 0.95); middle > 0.06 || most > 0.15 {
+		t.Errorf("after the step: %.3f in the middle, %.3f at 95 of 100", middle, most)
+	}
+}
+
+// A first phase that sets objects up takes a dozen times as long; the last value
+// repeats that for every object, and ours for a few.
+func TestSetUpPhase(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 1))
+	base := make([]float64, 150)
+	for i := range base {
+		base[i] = 0.001 * math.Exp(random.NormFloat64())
+	}
+	r := play(t, objects(150, 8, func(object, phase int) float64 {
+		if phase == 0 {
+			return 12 * base[object] * math.Exp(0.2*random.NormFloat64())
+		}
+		return base[object] * math.Exp(0.05*random.NormFloat64())
+	}))
+	last, plain := r.Baselines["last_value"], r.Baselines["history"]
+	if float64(*r.WAPE) > 0.35*float64(min(*last.WAPE, *plain.WAPE)) || float64(*r.MedianAPE) > 1.1*float64(min(*last.MedianAPE, *plain.MedianAPE)) {
+		t.Errorf("WAPE %.1f, median %.2f %%; last value %.1f, %.2f; plain median %.1f, %.2f", *r.WAPE, *r.MedianAPE, *last.WAPE, *last.MedianAPE, *plain.WAPE, *plain.MedianAPE)
+	}
+}
+
+// An iteration far away is as near as the next one.
+func TestFarIteration(t *testing.T) {
+	text := task.LogHeader
+	for i := range 40 {
+		text += fmt.Sprintf("%d,0,local,f,8,0,,%.3f,0,0.001,,,,,\n", i/20*4_000_000_000, 0.002*float64(i))
+	}
+	if r := play(t, text); r.Tasks != 40 || r.Test != 30 {
+		t.Errorf("%d tasks, %d judged", r.Tasks, r.Test)
+	}
+}
+
+// The rules that predictions are held against know what had ended when a task
+// started, and no more: of two tasks that run at once neither knows the other.
+func TestBaselinesDoNotLookAhead(t *testing.T) {
+	text := task.LogHeader
+	for i := range 200 { // pairs of equal length, each pair another one
+		seconds := []float64{0.001, 0.004}[i/2%2]
+		text += fmt.Sprintf("0,%d,local,f,8,%d,,%.4f,0,%.4f,,,,,\n", i%2, i%2, 0.005*float64(i/2)+0.0001*float64(i%2), seconds)
+	}
+	r := play(t, text)
+	if last := r.Baselines["last_value"]; math.Abs(float64(*last.MAPE)-(300+75)/2) > 1 {
+		t.Errorf("the last value misses by %.1f %%, want all of it", *last.MAPE)
+	}
+	if mean := r.Baselines["starpu"]; math.Abs(float64(*mean.MAPE)-(150+37.5)/2) > 30 {
+		t.Errorf("the mean misses by %.1f %%", *mean.MAPE)
 	}
 }
 
