@@ -7,7 +7,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// pastWorth is how many earlier runs of the user's own the model's belief is worth.
+// pastWorth is how many earlier jobs of the user's own the model's belief is worth;
+// fewer say nothing of the next one.
 const pastWorth = 3
 
 // Given corrects a prediction by how earlier ones of the same user fared: each of
@@ -15,7 +16,8 @@ const pastWorth = 3
 // together count as one. The predictive distribution is that of a Dirichlet process
 // whose base is the model (Ferguson 1973, A Bayesian analysis of some nonparametric
 // problems, section 3): the model alone without a past, and the ranks of past errors,
-// as in split conformal prediction, with a long one.
+// as in split conformal prediction, with a long one. A past of less than the belief is
+// worth changes nothing.
 func (r Rest) Given(past [][]float64) uncertainty.Prediction {
 	type point struct{ x, weight float64 }
 	var points []point
@@ -28,7 +30,7 @@ func (r Rest) Given(past [][]float64) uncertainty.Prediction {
 			total++
 		}
 	}
-	if total == 0 {
+	if total < pastWorth {
 		return r.Total
 	}
 	for _, x := range r.totals {
