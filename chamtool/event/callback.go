@@ -33,6 +33,8 @@ const (
 	LibrariesVariable    = "CHAMELEON_TOOL_LIBRARIES" // colon-separated paths, tried in order
 	OlderLibraryVariable = "CHAM_TOOL_DIR"            // one path; the older name
 	EnableVariable       = "CHAMELEON_TOOL"           // "0" or "disabled" switches tools off
+	OpenMPEntry          = "ompt_start_tool"
+	OpenMPLibraries      = "OMP_TOOL_LIBRARIES" // colon-separated paths, of OpenMP runtimes
 )
 
 // Flag says where a task comes from. The values are the interface's.

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CHUNKS = 16 };
+enum { CHUNKS = 64 };
 
 static long tasks;
 

@@ -31,7 +31,7 @@ func underOMPT(t *testing.T, env []string, program string, args ...string) (stdo
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "OMP_TOOL_LIBRARIES="+lib, "OMP_NUM_THREADS=3", "HOME="+dir, "CHAMTOOL_HOME="+dir)
+	cmd.Env = append(cmd.Environ(), "OMP_TOOL_LIBRARIES="+lib, "OMP_NUM_THREADS=3", "CHAMTOOL_RING_SLOTS=262144", "HOME="+dir, "CHAMTOOL_HOME="+dir)
 	cmd.Env = append(cmd.Env, env...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

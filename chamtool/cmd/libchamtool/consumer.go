@@ -78,6 +78,9 @@ func start(process, settings unsafe.Pointer) bool {
 		c.wake = os.NewFile(uintptr(p.wake), "wake")
 	}
 	s.ring_slots = C.uint64_t(1) << bits.Len64(uint64(cfg.RingSlots-1))
+	if c.dialect == event.OpenMP {
+		s.ring_slots *= 4 // its tasks are short, and take twice the slots
+	}
 	s.cpu_every = C.uint64_t(cfg.CPUTimeEvery)
 	s.balance = map[config.Balance]C.int32_t{config.BalanceReactive: 1, config.BalanceProactive: 2}[cfg.Balance]
 	for _, w := range warnings {

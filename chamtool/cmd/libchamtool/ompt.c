@@ -29,20 +29,24 @@ static struct {
     _Atomic int marked;               // the program says itself where iterations end
 } omp;
 
-// A task's data is its token in the low 52 bits, the number of its taskloop,
-// whether it is the runtime's own, and whether it has begun.
+// A task's data is its token in the low 52 bits, the number of its taskloop, and
+// whether it has begun.
 #define BEGUN (1ull << 63)
-#define RUNTIMES (1ull << 62)
 #define TOKEN ((1ull << 52) - 1)
 
 static inline unsigned loop_of(uint64_t data) { return data >> 52 & 0x3ff; }
 
 // ---- taskloops --------------------------------------------------------------
 
-// in_loop are the taskloops that the thread is in, the innermost last: the data of
-// the task that came to it, and its number.
-static __thread struct { ompt_data *by; unsigned number; } in_loop[16];
+// in_loop are the taskloops that the thread is in, the innermost last: how many tasks
+// were under way when it came to it, and its number.
+static __thread struct { uint64_t depth; unsigned number; } in_loop[16];
 static __thread unsigned loops_deep;
+
+// part_of are the taskloops of the tasks under way; RUNTIMES where the task is the
+// runtime's own.
+static __thread uint16_t part_of[MOST_NESTED];
+enum { RUNTIMES = 1 << 15 };
 
 static inline int of_runtime(uint64_t address) { return address >= omp.from && address < omp.to; }
 
@@ -68,7 +72,7 @@ static uint64_t caller(void) {
 }
 
 static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task, uint64_t count, const void *address) {
-    (void)parallel, (void)count;
+    (void)parallel, (void)task, (void)count;
     if (work != OMPT_WORK_TASKLOOP || !on()) return;
     if (endpoint == OMPT_END) {
         loops_deep -= loops_deep > 0;
@@ -76,26 +80,32 @@ static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task
     }
     uint64_t at = (uint64_t)(uintptr_t)address;
     unsigned number = loop_number(of_runtime(at) ? caller() : at);
-    if (loops_deep < 16) in_loop[loops_deep].by = task, in_loop[loops_deep].number = number;
+    struct ring *r = my_ring();
+    if (r && loops_deep < 16) in_loop[loops_deep].depth = r->depth, in_loop[loops_deep].number = number;
     loops_deep++;
 }
 
 // ---- tasks ------------------------------------------------------------------
 
+// loop_here is the taskloop that the thread creates a task of. The runtime halves a
+// long one by tasks of its own, which create the others: the task that runs here is
+// then none of the program's.
+static unsigned loop_here(struct ring *r) {
+    if (loops_deep > 0 && loops_deep <= 16 && in_loop[loops_deep - 1].depth == r->depth) return in_loop[loops_deep - 1].number;
+    if (r->depth == 0 || r->depth > MOST_NESTED) return 0;
+    uint16_t *part = &part_of[r->depth - 1];
+    if (!(*part & RUNTIMES)) push(EVENT_RUNTIMES, 1, 0, ticks(), r->under_way[r->depth - 1].token, 0);
+    *part |= RUNTIMES;
+    return *part & ~RUNTIMES;
+}
+
 static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, int flags, int dependences, const void *address) {
-    (void)frame, (void)dependences;
-    if (!on() || !(flags & OMPT_TASK_EXPLICIT)) return;
+    (void)by, (void)frame, (void)dependences;
+    struct ring *r;
+    if (!on() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
     uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address, token = name();
     unsigned number = 0;
-    if (__builtin_expect(loops_deep > 0 && loops_deep <= 16 && in_loop[loops_deep - 1].by == by, 0)) {
-        number = in_loop[loops_deep - 1].number;
-    } else if (__builtin_expect(of_runtime(entry), 0) && by) {
-        // The runtime halves a long taskloop by tasks of its own, of which this
-        // is a part: the task that runs here is none of the program's.
-        number = loop_of(by->value);
-        if (!(by->value & RUNTIMES)) push(EVENT_RUNTIMES, 1, 0, at, by->value & TOKEN, 0);
-        by->value |= RUNTIMES;
-    }
+    if (__builtin_expect(of_runtime(entry) || loops_deep > 0, 0)) number = loop_here(r);
     if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
     task->value = token | (uint64_t)number << 52;
     push(EVENT_OPEN, 1, 0, at, token, entry);
@@ -180,6 +190,7 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
         next->value |= BEGUN;
         describe(r, at, next->value);
     }
+    if (r->depth < MOST_NESTED) part_of[r->depth] = (uint16_t)loop_of(next->value);
     begin_run(r, token, at);
 }
 

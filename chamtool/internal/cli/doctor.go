@@ -130,6 +130,9 @@ func inspect(path string) []finding {
 		return append(found, finding{"entry symbol", "fail", path + " does not export " + event.EntrySymbol})
 	}
 	found = append(found, finding{"entry symbol", "ok", event.EntrySymbol})
+	if defined(event.OpenMPEntry) {
+		found = append(found, finding{"OpenMP", "ok", "any program on LLVM's runtime: " + event.OpenMPLibraries + "=" + path})
+	}
 	if defined("chamtool_patched_callbacks") {
 		return append(found, finding{"interface", "ok", "upstream and patched"})
 	}
