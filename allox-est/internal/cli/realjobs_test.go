@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/journal"
+)
+
+// realJobs are training loops as their packages' documents show them.
+var realJobs = []struct {
+	name  string
+	count string // --epochs, where the output does not say of how many
+	args  []string
+}{
+	{"mnist", "6", []string{"mnist.py", "--epochs", "6"}},
+	{"lightgbm", "400", []string{"lightgbm_rounds.py", "--rounds", "400"}},
+	{"xgboost", "200", []string{"xgboost_rounds.py", "--rounds", "200"}},
+	{"nanogpt", "300", []string{"nanogpt.py", "--max_iters", "300", "--log_interval", "10", "--eval_interval", "100"}},
+	{"lstm", "30", []string{"lstm.py", "--epochs", "30"}},
+	{"keras", "", []string{"keras_fit.py", "--epochs", "6"}},
+}
+
+// answered is a line that tells how long the whole run takes.
+var answered = regexp.MustCompile(`^epoch (\S+) of (\d+): (\S+) in all, (\S+) to (\S+); \S+ left$`)
+
+// keptAnswer is what one run of a job was said to take, and took, in seconds.
+type keptAnswer struct {
+	name             string
+	first, low, high float64 // the first answer
+	took             float64 // the run
+	lines            int     // until the first answer, with those of the log
+}
+
+// keep starts a job once, by one command without a pattern or a file, and reads what
+// a user would.
+func keep(t *testing.T, wheels []string, name, count string, args []string) keptAnswer {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	words := []string{"run", "--keep", "--journal", path}
+	if count != "" {
+		words = append(words, "--epochs", count)
+	}
+	words = append(words, "--", "/usr/bin/python3", filepath.Join("testdata", "real", args[0]))
+	cmd := exec.Command("allox-est", append(words, args[1:]...)...)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+strings.Join(wheels, ":"), "OMP_NUM_THREADS=1")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, stderr.String())
+	}
+	a := keptAnswer{name: name, lines: strings.Count(stderr.String(), "level=")}
+	for _, line := range strings.Split(strings.TrimSpace(stdout.String()), "\n") {
+		a.lines++
+		found := answered.FindStringSubmatch(line)
+		if found == nil {
+			continue
+		}
+		a.first, a.low, a.high = seconds(t, found[3]), seconds(t, found[4]), seconds(t, found[5])
+		break
+	}
+	j, err := journal.Read(path)
+	if err != nil || len(j.Runs) != 1 || len(j.Runs[0].Marks) < 2 {
+		t.Fatalf("%s: %v, journal %+v\n%s\n%s", name, err, j, stdout.String(), stderr.String())
+	}
+	a.took = j.Runs[0].Wall
+	if a.first == 0 {
+		t.Fatalf("%s: no answer\n%s\n%s", name, stdout.String(), stderr.String())
+	}
+	return a
+}
+
+func seconds(t *testing.T, text string) float64 {
+	t.Helper()
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Seconds()
+}
+
+// TestRealJobs: six jobs that nobody here wrote a line for, started once by one
+// command without a pattern or a file. Within eight lines there is an answer, and most
+// of the first intervals hold what the run then takes, alone and beside other work.
+func TestRealJobs(t *testing.T) {
+	byName(t)
+	command(t)
+	wheels := realWheels(t)
+	held, all := 0, 0
+	show := func(load string, a keptAnswer) {
+		all++
+		in := a.took >= a.low && a.took <= a.high
+		if in {
+			held++
+		}
+		t.Logf("%-6s %-9s first answer %.1f [%.1f, %.1f] s, took %.1f s: held %v, %.0f %% wide, after %d lines", load, a.name, a.first, a.low, a.high, a.took, in, 100*(a.high-a.low)/a.first, a.lines)
+		if a.lines > 8 {
+			t.Errorf("%s: %d lines until an answer", a.name, a.lines)
+		}
+	}
+	for _, job := range realJobs {
+		show("alone", keep(t, wheels, job.name, job.count, job.args))
+	}
+	stress := exec.Command("stress-ng", "--cpu", "4", "--timeout", "120")
+	if err := stress.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = stress.Process.Signal(os.Interrupt)
+		_ = stress.Wait()
+	}()
+	for _, job := range realJobs[1:4] {
+		show("busy", keep(t, wheels, job.name, job.count, job.args))
+	}
+	if 2*held < all {
+		t.Errorf("%d of %d first intervals held", held, all)
+	}
+}
+
+// realWheels are the folders of the wheels of real.txt; the test is skipped by name
+// where a component is absent.
+func realWheels(t *testing.T) []string {
+	t.Helper()
+	for _, module := range []string{"torch", "xgboost", "h5py"} {
+		if err := exec.Command("/usr/bin/python3", "-c", "import "+module).Run(); err != nil {
+			t.Skipf("needs %s of /usr/bin/python3: %v", module, err)
+		}
+	}
+	if _, err := exec.LookPath("stress-ng"); err != nil {
+		t.Skip(err)
+	}
+	var wheels []string
+	text, err := os.ReadFile(filepath.Join("..", "..", "real.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if name, ok := strings.CutPrefix(line, "pip "); ok {
+			folder, err := filepath.Abs(filepath.Join("..", "..", "..", "out", "real", "pip", name))
+			if _, err2 := os.Stat(folder); err != nil || err2 != nil {
+				t.Skipf("needs the wheel %s in out/real/pip", name)
+			}
+			wheels = append(wheels, folder)
+		}
+	}
+	return wheels
+}
