@@ -37,6 +37,15 @@ type Experiment struct {
 	folder string
 }
 
+// IsExperiment says that a file lists jobs, and is not one.
+func IsExperiment(path string) bool {
+	text, err := os.ReadFile(path)
+	var file struct {
+		Jobs []string `yaml:"jobs"`
+	}
+	return err == nil && yaml.Unmarshal(text, &file) == nil && len(file.Jobs) > 0
+}
+
 // LoadExperiment reads an experiment in YAML or JSON. Errors of its content wrap
 // ErrInvalid.
 func LoadExperiment(path string) (*Experiment, error) {

@@ -29,6 +29,9 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := job.ours(spec, j); err != nil {
+				return err
+			}
 			r := report.New(spec, job.devices, j, job.settings())
 			r.Validate(j)
 			draw, ok := map[string]func(*journal.Journal, string) (chart.Chart, error){"epochs": r.EpochPlot, "progress": r.ProgressPlot}[kind]

@@ -22,18 +22,8 @@ func newExperimentCommand(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "experiment FILE",
 		Short: "Compare methods and sizes of samples on several jobs against whole runs",
-		Long: `Compare methods and sizes of samples on several jobs against whole runs. The file is
-
-  jobs: [lenet.yaml, mlp.yaml]   # job files
-  samples: [[2, 5], [1, 1]]      # epochs of the samples of one estimate
-  methods: [ratio, line, auto]   # all by default
-  devices: [cpu]
-  repeats: 10                    # estimates of each
-  full: 3                        # whole runs
-
-Every run is kept in a journal below --dir; stopped, it goes on where it was.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), args[0]) },
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), args[0]) },
 	}
 	t.sample.freshFlag(cmd.Flags())
 	cmd.Flags().StringVar(&t.dir, "dir", "", "folder of the journals (default: the file's name without its extension)")

@@ -111,6 +111,9 @@ func (f *jobFlags) settings() estimate.Settings {
 
 // printReport prints a report. The error is that of a report without any estimate.
 func printReport(env *cli.Env, answer *cli.Output, r *report.Report) error {
+	if err := r.Err(); err != nil && !answer.JSON() {
+		return err // it says why
+	}
 	return errors.Join(answer.Print(env, r, func(p *cli.Page) { showReport(p, r) }), r.Err())
 }
 
@@ -195,10 +198,9 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 // thisMachine is what a run's record tells of it.
 func thisMachine() sampling.Machine { return sampling.FindMachine("/", runtime.NumCPU()) }
 
-// watch draws what is left of the budget, and logs runs that failed.
+// watch draws what is left of the budget.
 func watch(env *cli.Env, spec *jobspec.Spec) (progress func(sampling.Event), done func()) {
 	var bar *cli.Progress
-	warned := map[string]bool{} // of failures
 	return func(e sampling.Event) {
 			if bar == nil {
 				bar = env.Progress("", 100)
@@ -209,10 +211,6 @@ func watch(env *cli.Env, spec *jobspec.Spec) (progress func(sampling.Event), don
 				bar.Set(int64(min(99, 100*e.Spent/max(1, e.Budget))))
 			} else {
 				bar.Describe(fmt.Sprintf("%s on %s: whole run of %d epochs", spec.Name, e.Step.Device, e.Step.Epochs))
-			}
-			if e.Run != nil && e.Run.Failed() && !warned[e.Step.Device+e.Run.Error] {
-				warned[e.Step.Device+e.Run.Error] = true
-				env.Log.Warnf("%s on %s, %d epochs: %s", spec.Name, e.Step.Device, e.Step.Epochs, e.Run.Error)
 			}
 		}, func() {
 			if bar != nil {

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/jobspec"
@@ -70,6 +72,23 @@ func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, e
 		}
 	}
 	return j, nil
+}
+
+// ours says whose runs a journal has that holds none of the job's.
+func (f *jobFlags) ours(spec *jobspec.Spec, j *journal.Journal) error {
+	var others []string
+	for _, r := range j.Runs {
+		if slices.ContainsFunc(f.devices, func(d string) bool { return r.Job == spec.Hash(d) }) {
+			return nil
+		}
+		if name := r.Name + " on " + r.Device; !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: no run of this command, parameters and devices; it has runs of %s by another", f.journal, strings.Join(others, ", "))
 }
 
 // otherwise says in what a run was made otherwise than now.

@@ -16,14 +16,17 @@ func New(env *cli.Env) *cobra.Command {
 		newRunCommand(env),
 		newEstimateCommand(env),
 		newValidateCommand(env),
-		newParseCommand(env),
-		newFollowCommand(env), newBacktestCommand(env), newExportCommand(env),
+		newInitCommand(env),
+		newFollowCommand(env), newBacktestCommand(env),
 		newPredictCommand(env),
 		newSlurmCommand(env),
-		newExperimentCommand(env),
 		newScheduleCommand(env),
-		newJobsCommand(env), newGuardCommand(env), newRemoteCommand(env),
+		newJobsCommand(env), newGuardCommand(env),
 	)
+	for _, c := range []*cobra.Command{newParseCommand(env), newExportCommand(env), newExperimentCommand(env), newRemoteCommand(env)} {
+		c.Hidden = true
+		root.AddCommand(c)
+	}
 	old := map[string]string{
 		"plot":                       "estimate",
 		"schedule --output":          "--out",

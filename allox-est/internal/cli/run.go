@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/allox-est/backtest"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
@@ -35,13 +36,29 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 func newValidateCommand(env *cli.Env) *cobra.Command {
 	s := samplings{env: env}
 	cmd := &cobra.Command{
-		Use:     "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
-		Short:   "Sample a job, run it whole, and show how far off the estimate was",
-		Example: "  allox-est validate --full 3 lenet.yaml",
+		Use:   "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
+		Short: "Sample a job, run it whole, and show how far off the estimate was",
+		Long: `Sample a job, run it whole, and show how far off the estimate was. A file that
+lists jobs compares methods and sizes of samples on them:
+
+  jobs: [lenet.yaml, mlp.yaml]   # job files
+  samples: [[2, 5], [1, 1]]      # epochs of the samples of one estimate
+  methods: [ratio, line, auto]   # all by default
+  devices: [cpu]
+  repeats: 10                    # estimates of each
+  full: 3                        # whole runs
+
+Every run of it is kept below the folder --journal, by default the file's name
+without its extension; stopped, it goes on where it was.`,
+		Example: "  allox-est validate --full 3 lenet.yaml\n  allox-est validate small.yaml",
 		Args:    jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.full < 1 {
 				return cli.Usagef("--full %d: want at least 1", s.full)
+			}
+			if cmd.ArgsLenAtDash() < 0 && backtest.IsExperiment(args[0]) {
+				t := trials{env: env, sample: s.sample, dir: s.job.journal, answer: s.answer}
+				return t.run(cmd.Context(), args[0])
 			}
 			return s.run(cmd, args)
 		},
