@@ -21,7 +21,7 @@ import time
 import time_writter
 
 
-def hugging_face(unit="epoch"):
+def hugging_face(unit="epoch", stage=None):
     """Returns a callback for transformers.Trainer."""
     from transformers import TrainerCallback
 
@@ -56,10 +56,10 @@ def hugging_face(unit="epoch"):
                 time_writter.AddCost(name, now - self.since)
                 self.since = now
 
-    return _begin(TimeWritter())
+    return _begin(TimeWritter(), stage)
 
 
-def lightning(unit="epoch"):
+def lightning(unit="epoch", stage=None):
     """Returns a callback for the Trainer of PyTorch Lightning."""
     try:
         from lightning.pytorch import Callback
@@ -82,10 +82,10 @@ def lightning(unit="epoch"):
         def on_train_end(self, trainer, pl_module):
             time_writter.LogUpdate()
 
-    return _begin(TimeWritter())
+    return _begin(TimeWritter(), stage)
 
 
-def keras(unit="epoch"):
+def keras(unit="epoch", stage=None):
     """Returns a callback for the fit of a Keras model."""
     try:
         from keras.callbacks import Callback
@@ -108,21 +108,35 @@ def keras(unit="epoch"):
         def on_train_end(self, logs=None):
             time_writter.LogUpdate()
 
-    return _begin(TimeWritter())
+    return _begin(TimeWritter(), stage)
+
+
+_laps = 0
+_stage = None
 
 
 def _lap(unit, begins):
+    global _laps
     if unit == begins:
         time_writter.LogUpdate()
+        if _stage is not None and _first():
+            time_writter.Stage(_stage(_laps))
+        _laps += 1
 
 
-def _begin(callback):
+def _begin(callback, stage):
+    global _stage
+    _stage = stage
     time_writter.Start()
     atexit.register(_end)
     return callback
 
 
+def _first():
+    return os.environ.get("RANK", os.environ.get("SLURM_PROCID", "0")) == "0"
+
+
 def _end():
-    if os.environ.get("RANK", os.environ.get("SLURM_PROCID", "0")) == "0":
+    if _first():
         time_writter.LogUpdate()
         time_writter.PrintResults()

@@ -29,6 +29,7 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 	}
 	s.register(cmd)
 	cmd.Flags().BoolVar(&s.keep, "keep", false, "sample by the job itself: start it once, whole, and answer as soon as it tells enough")
+	cli.First(cmd, "epochs", "keep", "device", "journal", "budget")
 	return cmd
 }
 
