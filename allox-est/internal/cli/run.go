@@ -29,7 +29,7 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 	}
 	s.register(cmd)
 	cmd.Flags().BoolVar(&s.keep, "keep", false, "sample by the job itself: start it once, whole, and answer as soon as it tells enough")
-	cli.First(cmd, "epochs", "keep", "device", "journal", "budget")
+	cli.First(cmd, "keep")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func (s *samplings) register(cmd *cobra.Command) {
 	s.sample.register(cmd.Flags())
 	s.answer.Flags(cmd)
 	s.answer.PlotFlag(cmd, "the time of each epoch on the first device")
-	cli.First(cmd, "epochs", "device", "pattern", "journal", "budget")
+	cli.First(cmd, "epochs", "device", "journal", "budget")
 }
 
 // checkpoints is the folder beside a journal for those of its runs.
