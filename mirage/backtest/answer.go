@@ -13,7 +13,8 @@ type Answer struct {
 
 // Start is the chance that a job starts within so many seconds.
 type Start struct {
-	Seconds, Chance float64
+	Seconds float64 `json:"seconds"`
+	Chance  float64 `json:"chance"`
 }
 
 // Chance is how likely a wait of at most so many seconds is; known is false where
@@ -34,8 +35,24 @@ func (a Answer) Chance(seconds float64) (chance float64, known bool) {
 	return 1 - (1-before.Chance)*before.Seconds/max(seconds, 1), true
 }
 
-// chances are those of which the waits are tracked.
-func chances() []float64 { return []float64{.05, .1, .2, .3, .4, .5, .6, .7, .8, .9, .95} }
+// By is within how many seconds the job starts with a chance, no more than that of the
+// last of the Starts; known is false where too few jobs have started to tell.
+func (a Answer) By(chance float64) (seconds float64, known bool) {
+	if len(a.Starts) == 0 {
+		return 0, false
+	}
+	var before Start
+	for _, s := range a.Starts {
+		if chance < s.Chance {
+			return before.Seconds + (chance-before.Chance)/(s.Chance-before.Chance)*(s.Seconds-before.Seconds), true
+		}
+		before = s
+	}
+	return before.Seconds, true
+}
+
+// Chances are those of the Starts.
+func Chances() []float64 { return []float64{.05, .1, .2, .3, .4, .5, .6, .7, .8, .9, .95} }
 
 // delayed is the share of the promised misses that the ends of intervals aim at:
 // what came is known only when a job starts, so that long waits are learnt of too
@@ -56,7 +73,7 @@ type misses struct {
 func newMisses(level float64) (e misses, err error) {
 	tail := delayed * (1 - level) / 2
 	if e.ends, err = uncertainty.NewCurve(tail, 1-tail); err == nil {
-		e.starts, err = uncertainty.NewCurve(chances()...)
+		e.starts, err = uncertainty.NewCurve(Chances()...)
 	}
 	e.level = level
 	return e, err
@@ -79,7 +96,7 @@ func (e *misses) about(seconds float64) Answer {
 	ends := e.ends.About(transformed(seconds))
 	a.Low, a.High = min(inverse(ends[0]), seconds), max(inverse(ends[1]), seconds)
 	for i, q := range e.starts.About(transformed(seconds)) {
-		a.Starts = append(a.Starts, Start{inverse(q), chances()[i]})
+		a.Starts = append(a.Starts, Start{inverse(q), Chances()[i]})
 	}
 	return a
 }

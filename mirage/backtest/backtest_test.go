@@ -155,9 +155,18 @@ func TestAsk(t *testing.T) {
 	if again, err := f.Ask(j); err != nil || again.Prediction != a.Prediction {
 		t.Errorf("%+v, then %+v, %v", a, again, err)
 	}
+	if _, known := (Answer{}).By(.5); known {
+		t.Error("a start is told of nothing")
+	}
 	none, _ := a.Chance(-1)
 	half, known := a.Chance(a.Value)
 	all, _ := a.Chance(1e9)
+	for _, chance := range []float64{.02, .1, .33, .5, .95} {
+		by, _ := a.By(chance)
+		if got, _ := a.Chance(by); math.Abs(got-chance) > 1e-9 {
+			t.Errorf("by %v s with a chance of %v, but %v", by, chance, got)
+		}
+	}
 	if none != 0 || all < .999 || !known || half < .1 || half > .9 {
 		t.Errorf("chances %v, %v, %v", none, half, all)
 	}

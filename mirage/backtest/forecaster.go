@@ -37,7 +37,7 @@ const (
 	mostRows   = 6000
 	fewestRows = 100
 	members    = 5
-	freshShare = .0125
+	freshShare = .025
 	warmJobs   = 1000
 )
 

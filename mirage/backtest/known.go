@@ -37,8 +37,10 @@ type group struct {
 	submitted []int64   // in order
 	running   []int     // jobs
 
-	uses   lengths.Uses // by usesAt
+	uses   lengths.Uses // at usesAt
 	usesAt int64
+	mean   float64 // share that jobs of the shape use, at meanAt
+	meanAt int64
 }
 
 // groups are those that a job belongs to.
@@ -219,7 +221,11 @@ func (k *known) remaining(i int) float64 {
 
 // length is how long a job of some groups runs on average, in seconds.
 func (k *known) length(j *trace.Job, g groups) float64 {
-	return max(k.lengthsOf(g).Mean()*float64(j.Limit), shortest)
+	p := g[ofItsShape]
+	if p.meanAt != k.now {
+		p.mean, p.meanAt = k.lengthsOf(g).Mean(), k.now
+	}
+	return max(p.mean*float64(j.Limit), shortest)
 }
 
 // shortest is what a job runs at least, in seconds: what ends sooner than a pass of

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -24,7 +25,8 @@ type backtested struct {
 func newBacktestCommand(env *cli.Env) *cobra.Command {
 	s := newSettings()
 	var d dates
-	var f backtest.Settings
+	var level float64
+	var seed uint64
 	var out cli.Output
 	c := &cobra.Command{
 		Use:   "backtest FILE",
@@ -47,13 +49,14 @@ machine, which knows every length and every arrival, is judged too.`,
 			if in.From, in.To, err = d.of(t); err != nil {
 				return err
 			}
-			f.Threads = s.Workers
-			if in.Oracle, err = s.oracle(cmd.Context(), t, &f); err != nil {
+			if in.Oracle, err = s.oracle(cmd.Context(), *t); err != nil {
 				return err
 			}
 			bar := env.Progress("backtest", int64(len(t.Between(math.MinInt64, in.To))))
 			defer bar.Done()
 			in.Progress = func() { bar.Add(1) }
+			f := s.forecasts(t, t.Jobs, in.From)
+			f.Level, f.Seed = level, seed
 			report, err := backtest.Run(cmd.Context(), t.Jobs, in, f)
 			if err != nil {
 				return err
@@ -62,30 +65,36 @@ machine, which knows every length and every arrival, is judged too.`,
 		},
 	}
 	d.flags(c)
-	c.Flags().Float64Var(&f.Level, "level", .9, "level of the intervals")
-	c.Flags().Uint64Var(&f.Seed, "seed", 1, "seed of whatever is random")
+	c.Flags().Float64Var(&level, "level", .9, "level of the intervals")
+	c.Flags().Uint64Var(&seed, "seed", 1, "seed of whatever is random")
 	s.machineFlags(c)
 	out.Flags(c)
 	cli.First(c, "from", "to", "config", "level", "json")
 	return c
 }
 
-// oracle sets the machine's size and, where a file describes the machine,
-// simulates the log as one who knows the future would: the waits in seconds.
-func (s *settings) oracle(ctx context.Context, t *trace.Trace, f *backtest.Settings) ([]float64, error) {
-	f.Partitioned = len(showsOf(t.Jobs, 0).names()) > 1
-	f.Size = t.Size // the most that the whole log shows in use would reveal the future
-	if s.nodes != 0 {
-		f.Size = s.nodes
+// forecasts are the settings of a forecaster of a log's jobs from an instant on: the
+// same whoever asks, and whatever machine a file describes. The most that the whole
+// log shows in use would reveal the future.
+func (s *settings) forecasts(t *trace.Trace, jobs []trace.Job, from int64) backtest.Settings {
+	size := cmp.Or(s.nodes, t.Size)
+	if size == 0 && s.source.Given("nodes") && !s.fromFile() {
+		size = s.Nodes
 	}
+	return backtest.Settings{Size: size, Partitioned: len(showsOf(jobs, from).names()) > 1, Seed: 1, Threads: s.Workers, From: from}
+}
+
+// oracle simulates the log, where a file describes the machine, as one who knows the
+// future would: the waits in seconds. The log stays as it is.
+func (s *settings) oracle(ctx context.Context, log trace.Trace) ([]float64, error) {
 	if !s.fromFile() {
 		return nil, nil
 	}
+	t := &log
 	config, err := s.config(t)
 	if err != nil {
 		return nil, err
 	}
-	f.Size = config.Nodes
 	w, err := simulator.NewWorkload(t.Jobs, config)
 	if err != nil {
 		return nil, err

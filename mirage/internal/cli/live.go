@@ -99,6 +99,9 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 	}
 	p := w.corrected(slurm.Expect(waits, w.level))
 	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Alternatives: []alternative{}}
+	if q.curve {
+		a.Handover = handoverAt(drawn(waits), q.overlap)
+	}
 	if v.Private { // others' jobs are not seen
 		a.Notes = []string{slurm.ErrPrivate.Error()}
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -49,8 +48,8 @@ Kinds of models:
 					return cli.Usagef("--until: %w", err)
 				}
 			}
-			if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
-				return cli.Usagef("--overlap-cost: %v is not above 0", s.OverlapCost)
+			if err := checkOverlap(s.OverlapCost); err != nil {
+				return err
 			}
 			learner, err := model.Learners().Find(kind)
 			if err != nil {

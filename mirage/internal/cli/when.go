@@ -26,6 +26,7 @@ type answered struct {
 	Chance       *float64      `json:"chance,omitempty"`
 	Notes        []string      `json:"notes,omitempty"` // in what it goes beyond what is known
 	Alternatives []alternative `json:"alternatives"`
+	Handover     *handover     `json:"handover,omitempty"` // with --curve
 }
 
 // alternative is a cheaper shape of the job.
@@ -76,6 +77,8 @@ rules of that file take the place of Slurm's own priorities.`,
 	}
 	f := c.Flags()
 	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is, or, of a log with a queue, its end)")
+	f.BoolVar(&q.curve, "curve", false, "give the chance of a start by any time, and when to submit a successor")
+	f.Float64Var(&q.overlap, "overlap-cost", 1, "cost of an hour of overlap with it against one of interruption, for --curve")
 	f.StringVar(&q.by, "by", "", "a time (2026-11-23T08:00, 08:00, tomorrow, now+2hours): how likely does the job start by then?")
 	f.IntVar(&q.nodes, "job-nodes", q.nodes, "nodes of the job, or processors where the log counts those")
 	f.Var(&q.limit, "job-limit", "time limit of the job")
@@ -113,12 +116,19 @@ type question struct {
 	partition, user string
 	by              string // a time, or ""
 	takes           live
+	curve           bool
+	overlap         float64 // cost of an hour, in hours of interruption
 }
 
 // check refuses what can be no job, with an error of usage.
 func (q *question) check() error {
 	if q.nodes < 1 || q.limit < 60 {
 		return cli.Usagef("a job of %s and %d s", counted(q.nodes, "node"), int64(q.limit))
+	}
+	if q.curve {
+		if err := checkOverlap(q.overlap); err != nil {
+			return err
+		}
 	}
 	if t := q.takes; t.cpus < 0 || t.gpus < 0 || t.memory < 0 {
 		return cli.Usagef("a job of %d CPUs, %d GPUs and %d MB", t.cpus, t.gpus, t.memory)
@@ -154,20 +164,15 @@ func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*known, 
 	if err != nil {
 		return nil, err
 	}
-	size, err := w.size(t)
-	if err != nil {
-		return nil, err
-	}
 	all := t.All()
-	f, err := backtest.NewForecaster(all, backtest.Settings{
-		Size: size, Partitioned: len(showsOf(all, at).names()) > 1, Level: w.level, Seed: 1, Threads: w.in.Workers,
-		From: at,
-	})
+	settings := w.in.forecasts(t, all, at)
+	settings.Level = w.level
+	f, err := backtest.NewForecaster(all, settings)
 	if err != nil {
 		return nil, cli.Usagef("%w", err)
 	}
 	n, _ := slices.BinarySearchFunc(all, at, func(j trace.Job, at int64) int { return cmp.Compare(j.Submit, at) })
-	return &known{t, all, f, at, size, t.PeakNodes(), trace.MedianPriority(all[:n]), showsOf(all[:n], at)}, f.Reach(ctx, at)
+	return &known{t, all, f, at, settings.Size, t.PeakNodes(), trace.MedianPriority(all[:n]), showsOf(all[:n], at)}, f.Reach(ctx, at)
 }
 
 // ask answers a question. The error is one of usage where the job cannot be.
@@ -200,6 +205,9 @@ func (k *known) ask(q question) (*answered, error) {
 	if err := k.chance(a, answer, q.by); err != nil {
 		return nil, err
 	}
+	if q.curve {
+		a.Handover = handoverAt(answer, q.overlap)
+	}
 	shapes := cheaper(job)
 	for _, p := range k.shows.names() {
 		if other := job; p != job.Partition {
@@ -223,15 +231,6 @@ func (k *known) fits(nodes int) error {
 		return cli.Usagef("a job of %d nodes: no more than %d were ever in use at once; where the machine has more, --set nodes= says so", nodes, k.peak)
 	}
 	return nil
-}
-
-// size is that of the machine, as far as it is known.
-func (w *when) size(t *trace.Trace) (int, error) {
-	if !w.in.describesMachine() {
-		return t.Size, nil
-	}
-	config, err := w.in.config(t)
-	return config.Nodes, err
 }
 
 func (w *when) instant(t *trace.Trace) (int64, error) {
@@ -292,6 +291,9 @@ func (a *answered) show(p *cli.Page) {
 	}
 	if a.TestOnly != "" {
 		p.Line("Slurm itself says %s", a.TestOnly)
+	}
+	if a.Handover != nil {
+		a.Handover.show(p)
 	}
 	for _, note := range a.Notes {
 		p.Line("note: %s", note)
