@@ -54,7 +54,7 @@ func TestCoverage(t *testing.T) {
 		}}
 	}
 	coveragetest.Check(t, []coveragetest.Predictor{
-		kind("ridge"),
+		kind("forest"),
 		latest("avg", policy.Average{}), latest("quantile", policy.Quantile{Q: .7}),
 	})
 }

@@ -27,7 +27,6 @@ type Scorer interface {
 // Learners are the kinds of models by name; one more is a line here and a file.
 func Learners() registry.List[Learner] {
 	return registry.List[Learner]{
-		{Name: "ridge", Help: "ridge regression", New: ridge()},
 		{Name: "forest", Help: "random forest", New: forest()},
 		{Name: "boost", Help: "gradient-boosted trees for the quantile of the wait that costs least", New: boost()},
 		{Name: "moe", Help: "experimental: a mixture of ten expert networks; no seed of it was better than the forecast", New: moe()},

@@ -39,7 +39,7 @@ func madeFrom(rng *rand.Rand, n int) *samples.Set {
 	return set
 }
 
-func TestTrain(t *testing.T) { trainAndReload(t, "ridge", "forest", "boost") }
+func TestTrain(t *testing.T) { trainAndReload(t, "forest", "boost") }
 
 // trainAndReload fits each kind to made-up samples, and reads back what it
 // saved.
@@ -234,11 +234,11 @@ func TestSummary(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	if _, _, err := Train(t.Context(), "ridge", learner(t, "ridge"), []*samples.Set{made(100)}, Settings{}); !errors.Is(err, ErrSamples) {
+	if _, _, err := Train(t.Context(), "forest", learner(t, "forest"), []*samples.Set{made(100)}, Settings{}); !errors.Is(err, ErrSamples) {
 		t.Errorf("no cost of overlap: error %v", err)
 	}
 	for name, text := range map[string]string{
-		"not JSON": "x", "other features": `{"model":"ridge","features":["a"]}`,
+		"not JSON": "x", "other features": `{"model":"forest","features":["a"]}`,
 	} {
 		path := filepath.Join(t.TempDir(), "m.json")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -10,6 +10,22 @@ import (
 	"github.com/foretime/foretime/shared/regression/neural"
 )
 
+// squash makes each x sign(x)·log(1+|x|), so that counts, minutes and seconds
+// have spreads alike.
+func squash(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = math.Copysign(math.Log1p(math.Abs(v)), v)
+	}
+	return out
+}
+
+// squashed are samples with squashed features.
+func squashed(s regression.Samples) regression.Samples {
+	s.X = squash(s.X)
+	return s
+}
+
 // mixture is a network of squashed features that answers log(1+hours).
 type mixture struct{ *neural.Network }
 

@@ -22,9 +22,9 @@ type handover struct {
 }
 
 // checkOverlap refuses a cost of an hour of overlap that is none.
-func checkOverlap(cost float64) error {
+func checkOverlap(flag string, cost float64) error {
 	if !(cost > 0) || math.IsInf(cost, 1) {
-		return cli.Usagef("--overlap-cost: %v is not above 0", cost)
+		return cli.Usagef("--%s: %v is not above 0", flag, cost)
 	}
 	return nil
 }

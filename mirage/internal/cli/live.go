@@ -31,6 +31,7 @@ func (l *live) flags(c *cobra.Command) {
 	f.IntVar(&l.gpus, "job-gpus", 0, "on a real Slurm: GPUs of the job, on all its nodes")
 	f.Int64Var(&l.memory, "job-memory", 0, "on a real Slurm: memory of the job in MB, on all its nodes")
 	f.BoolVar(&l.exclusive, "job-exclusive", false, "on a real Slurm: the job shares its nodes with nobody")
+	f.Lookup("job-exclusive").Hidden = true // rare, and one flag less to read past
 }
 
 // given says that something was given that only a real Slurm understands.
@@ -99,7 +100,7 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 	}
 	p := w.corrected(slurm.Expect(waits, w.level))
 	a := &answered{At: local(v.Now), Wait: p.Times(1. / 3600), Start: local(v.Now + int64(p.Value)), Alternatives: []alternative{}}
-	if q.curve {
+	if q.overlap > 0 {
 		a.Handover = handoverAt(drawn(waits), q.overlap)
 	}
 	if v.Private { // others' jobs are not seen

@@ -48,7 +48,7 @@ Kinds of models:
 					return cli.Usagef("--until: %w", err)
 				}
 			}
-			if err := checkOverlap(s.OverlapCost); err != nil {
+			if err := checkOverlap("overlap-cost", s.OverlapCost); err != nil {
 				return err
 			}
 			learner, err := model.Learners().Find(kind)

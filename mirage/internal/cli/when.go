@@ -77,8 +77,8 @@ rules of that file take the place of Slurm's own priorities.`,
 	}
 	f := c.Flags()
 	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is, or, of a log with a queue, its end)")
-	f.BoolVar(&q.curve, "curve", false, "give the chance of a start by any time, and when to submit a successor")
-	f.Float64Var(&q.overlap, "overlap-cost", 1, "cost of an hour of overlap with it against one of interruption, for --curve")
+	f.Float64Var(&q.overlap, "curve", 0, "give the chance of a start by any time, and when to submit a successor where an hour of overlap with it costs so many of interruption (--curve=3; --curve alone: 1)")
+	f.Lookup("curve").NoOptDefVal = "1"
 	f.StringVar(&q.by, "by", "", "a time (2026-11-23T08:00, 08:00, tomorrow, now+2hours): how likely does the job start by then?")
 	f.IntVar(&q.nodes, "job-nodes", q.nodes, "nodes of the job, or processors where the log counts those")
 	f.Var(&q.limit, "job-limit", "time limit of the job")
@@ -116,8 +116,7 @@ type question struct {
 	partition, user string
 	by              string // a time, or ""
 	takes           live
-	curve           bool
-	overlap         float64 // cost of an hour, in hours of interruption
+	overlap         float64 // cost of an hour, in hours of interruption; 0 asks for no curve
 }
 
 // check refuses what can be no job, with an error of usage.
@@ -125,8 +124,8 @@ func (q *question) check() error {
 	if q.nodes < 1 || q.limit < 60 {
 		return cli.Usagef("a job of %s and %d s", counted(q.nodes, "node"), int64(q.limit))
 	}
-	if q.curve {
-		if err := checkOverlap(q.overlap); err != nil {
+	if q.overlap != 0 {
+		if err := checkOverlap("curve", q.overlap); err != nil {
 			return err
 		}
 	}
@@ -205,7 +204,7 @@ func (k *known) ask(q question) (*answered, error) {
 	if err := k.chance(a, answer, q.by); err != nil {
 		return nil, err
 	}
-	if q.curve {
+	if q.overlap > 0 {
 		a.Handover = handoverAt(answer, q.overlap)
 	}
 	shapes := cheaper(job)

@@ -100,19 +100,19 @@ func TestDegenerateSamples(t *testing.T) {
 		want map[string]error // by fitter; "" for all others
 	}{
 		{"no sample", regression.Samples{Features: 1}, map[string]error{"": regression.ErrTooFew}},
-		{"one sample", table([][]float64{row(1, 2)}), map[string]error{"": regression.ErrTooFew, "ridge": nil}},
+		{"one sample", table([][]float64{row(1, 2)}), map[string]error{"": regression.ErrTooFew}},
 		{"NaN feature", table([][]float64{row(1, 2), row(nan, 3), row(4, 5)}), map[string]error{"": regression.ErrNotFinite}},
 		{"infinite target", table([][]float64{row(1, 2), row(3, math.Inf(1)), row(4, 5)}), map[string]error{"": regression.ErrNotFinite}},
-		{"constant feature", table([][]float64{row(1, 2), row(1, 3), row(1, 4)}), map[string]error{"": regression.ErrConstant, "ridge": nil}},
+		{"constant feature", table([][]float64{row(1, 2), row(1, 3), row(1, 4)}), map[string]error{"": regression.ErrConstant}},
 		{"twice the same feature", table([][]float64{row(1, 1, 2), row(2, 2, 3), row(5, 5, 4), row(6, 6, 1)}),
-			map[string]error{"": regression.ErrCollinear, "ridge": nil, "nnls": nil, "theil-sen": regression.ErrDimension}},
+			map[string]error{"": regression.ErrCollinear, "nnls": nil, "theil-sen": regression.ErrDimension}},
 		{"ragged", regression.Samples{Features: 1, X: row(1, 2, 3), Y: row(1, 2)}, map[string]error{"": regression.ErrDimension}},
 		{"all weight on one row", weighted(table([][]float64{row(1, 2), row(2, 3), row(3, 9)}), func(i int) float64 { return float64(i / 2) }),
-			map[string]error{"": regression.ErrTooFew, "ridge": nil, "theil-sen": regression.ErrSetting}},
+			map[string]error{"": regression.ErrTooFew, "theil-sen": regression.ErrSetting}},
 		{"two samples", table([][]float64{row(1, 2), row(3, 6)}), map[string]error{"": nil}},
 		{"all targets the same", table([][]float64{row(1, 5), row(3, 5), row(4, 5), row(9, 5)}), map[string]error{"": nil}},
 	} {
-		for name, f := range map[string]solver{"ols": OLS{}, "ridge": Ridge{Penalty: 1}, "nnls": NNLS{}, "huber": Huber{}, "theil-sen": TheilSen{}} {
+		for name, f := range map[string]solver{"ols": OLS{}, "nnls": NNLS{}, "huber": Huber{}, "theil-sen": TheilSen{}} {
 			want, special := c.want[name]
 			if !special {
 				want = c.want[""]
@@ -135,7 +135,6 @@ func TestDegenerateSamples(t *testing.T) {
 func TestSettings(t *testing.T) {
 	for _, f := range []solver{
 		OLS{Level: 1}, OLS{Level: -0.5}, OLS{Level: math.NaN()},
-		Ridge{}, Ridge{Penalty: -1}, Ridge{Penalty: math.Inf(1)}, Ridge{Penalty: math.NaN()},
 		Huber{K: -1}, Huber{K: math.NaN()}, Huber{Rounds: -1}, TheilSen{MaxPairs: -1},
 	} {
 		if _, err := f.Fit(context.Background(), cars); !errors.Is(err, regression.ErrSetting) {
@@ -143,7 +142,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	none := regression.Samples{Y: []float64{1, 2, 3}}
-	for _, f := range []solver{OLS{NoIntercept: true}, Ridge{Penalty: 1, NoIntercept: true}, NNLS{NoIntercept: true}, Huber{NoIntercept: true}} {
+	for _, f := range []solver{OLS{NoIntercept: true}, NNLS{NoIntercept: true}, Huber{NoIntercept: true}} {
 		if _, err := f.Fit(context.Background(), none); !errors.Is(err, regression.ErrDimension) {
 			t.Errorf("%T without features nor intercept: %v", f, err)
 		}

@@ -1,5 +1,5 @@
 // Package linear fits regressions whose prediction is a weighted sum of the
-// features: least squares ([OLS], weighted by the samples' weights), [Ridge],
+// features: least squares ([OLS], weighted by the samples' weights),
 // non-negative least squares ([NNLS]), and two that outliers do not bend
 // ([Huber], [TheilSen]).
 //
