@@ -133,7 +133,7 @@ func (l *loop) done(units, end float64, begins bool) []point {
 	points := slices.Clone(l.points[l.start:])
 	zero, last := points[0].number == 0, points[len(points)-1].number
 	add := 0.0
-	switch starts := begins || !l.value && l.step <= 1 && !l.endsAtOnce(units, end); {
+	switch starts := begins || !l.value && l.step <= 1 && !l.endsAtOnce(end); {
 	case l.decimal:
 	case starts && !zero:
 		add = -1
@@ -149,9 +149,9 @@ func (l *loop) done(units, end float64, begins bool) []point {
 
 // endsAtOnce says that the run ended right after the loop's last number, so that
 // its lines end units.
-func (l *loop) endsAtOnce(units, end float64) bool {
+func (l *loop) endsAtOnce(end float64) bool {
 	n := len(l.points) - l.start
-	if end == 0 || n < 2 || l.last().number < units {
+	if end == 0 || n < 2 {
 		return false
 	}
 	return end-l.last().at < 0.3*(l.last().at-l.first().at)/float64(n-1)

@@ -389,10 +389,14 @@ func (r *Reader) Stopped() (units float64, early bool) {
 		return 0, false
 	}
 	last, step := marks[n-1], marks[n-1].Number-marks[n-2].Number
+	units = last.Number
 	if o := r.outer(); o != nil && len(r.reports) < 2 {
 		step = max(step, o.step)
+		if named := o.last().number; !o.decimal && named == units+1 {
+			units = named // its line began the last one
+		}
 	}
-	return last.Number, last.Number+max(step, 1) < last.Of
+	return units, units+max(step, 1) < last.Of
 }
 
 // Why says what stood in the way where there are no marks, or all came at once;

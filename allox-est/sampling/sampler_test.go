@@ -106,7 +106,7 @@ func TestSampleOutcomes(t *testing.T) {
 		{name: "leaves a child", script: "sleep 60 & " + tellLaps, warning: "1 processes outlived the job", laps: 7},
 		{name: "marks", script: mark, change: lines, laps: 6, first: 1},
 		{name: "marks missing", script: "echo lap 1", change: lines, err: `no line matches '^epoch (\d+)'`},
-		{name: "ends by itself", script: strings.ReplaceAll(mark, "-lt $1", "-lt 3"), change: func(s *jobspec.Spec) { s.Sample.MinEpochs = []int{3, 9} }, warning: "", laps: 4, first: 1},
+		{name: "ends by itself", script: strings.ReplaceAll(mark, "-lt $1", "-lt 3"), change: func(s *jobspec.Spec) { s.Sample.MinEpochs = []int{6, 9} }, warning: "by itself", laps: 4, first: 1},
 		{name: "ends by itself, by report", script: tag("0.001, 0.002, 0.002, 0.001"), laps: 4},
 		{name: "lines of themselves", script: mark, laps: 6, first: 0},
 		{name: "bars of tqdm", script: strings.ReplaceAll(mark, `echo "epoch $i"`, `printf '\r%d%%|# | %d/%d [00:01<00:02]' $((100*i/$1)) $i $1; printf '\r | 7/9 ['`) + "; echo", laps: 6, first: 1},
@@ -127,6 +127,9 @@ func TestSampleOutcomes(t *testing.T) {
 				}
 				if !slices.ContainsFunc(append(r.Warnings, ""), func(w string) bool { return strings.Contains(w, tt.warning) }) {
 					t.Errorf("warnings %q, want %q", r.Warnings, tt.warning)
+				}
+				if (tt.warning == "by itself") != (r.Asked > r.Epochs) {
+					t.Errorf("%d epochs of %d asked for", r.Epochs, r.Asked)
 				}
 				// On a busy machine lines come together, which makes one mark of them.
 				if marks := r.Timeline(); max(r.Asked, r.Epochs) == 5 && (len(r.Laps) > tt.laps || tt.laps > 0 && len(marks) == 0 || len(r.Laps) == tt.laps && tt.laps > 0 && marks[0].Number != tt.first) {
