@@ -26,7 +26,6 @@ type Summary struct {
 	TooShort  int     `json:"too_short"` // runs that began and ended at one reading of the clock: neither learned from nor scored
 	Functions int     `json:"functions"`
 	Fits      int     `json:"fits"`
-	Drifts    int     `json:"drifts"`
 	Predicted int     `json:"predicted"`
 	MAE       *Figure `json:"mae_seconds"`
 	MAPE      *Figure `json:"mape_percent"`
@@ -59,7 +58,6 @@ type FunctionModel struct {
 	Runs     int     `json:"runs"`
 	Model    string  `json:"model"`
 	Fits     int     `json:"fits"`
-	Drifts   int     `json:"drifts"`
 	Outliers int     `json:"outliers"`
 	MAPE     *Figure `json:"mape_percent"`
 }

@@ -145,9 +145,9 @@ func (m *Mixture) rate() float64 {
 }
 
 // floor is the least record of an expert beside the best: who was bad for long is
-// back after as many runs as it takes to gain a factor of ten, not after as many
+// back after as many runs as it takes to gain a factor of five, not after as many
 // as it was bad.
-const floor = 0.1
+const floor = 0.2
 
 // weigh makes the records anew, none below the floor.
 func (m *Mixture) weigh() {

@@ -111,7 +111,7 @@ func TestNested(t *testing.T) {
 	if w := own.Weights(); math.Abs(w[0]-w[1]) > 0.01 {
 		t.Errorf("weights %v of records that are opposite", w)
 	}
-	if young := process.Nested(); young.Weights()[0] < 0.85 {
+	if young := process.Nested(); young.Weights()[0] < 0.8 {
 		t.Errorf("weights %v", young.Weights())
 	}
 }

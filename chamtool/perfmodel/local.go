@@ -23,12 +23,16 @@ type localLaw struct {
 	at, off []float64
 }
 
+// few is how many runs tell something together: that all lie on one side of what is
+// known happens by chance once in 64 times.
+const few = 7
+
 const (
 	// window is how many of the last runs the local law stands on.
 	window = 2048
-	// stretches is how many times a stretch goes into the window, and stretchLeast
-	// the fewest runs of one.
-	stretches, stretchLeast = 20, 7
+	// stretches is how many times a stretch goes into the window; it has a few runs
+	// at least.
+	stretches = 20
 	// quantile is the middle. A relative error counts an answer that is too high
 	// in full and one that is too low as at most 1, so the answer that keeps it
 	// small lies a little under the median.
@@ -40,7 +44,7 @@ const (
 func fitLocal(runs []place) (l localLaw) {
 	slices.SortFunc(runs, func(a, b place) int { return cmp.Compare(a.at, b.at) })
 	n := len(runs)
-	long := min(n, max(stretchLeast, n/stretches))
+	long := min(n, max(few, n/stretches))
 	room := make([]float64, 0, 2*long)
 	for from := 0; from+long <= n; from += max(1, long/2) {
 		if n-from < long+long/2 { // the last one takes what is left

@@ -74,22 +74,14 @@ func (s *speed) learn(m Moment, said float64) {
 	w.add(said - s.process.middle)
 }
 
-// lately is the median of the numbers that came last, as far back as they lie on
-// both sides of it.
+// lately is the median of the recent numbers, as far back as they lie on both sides
+// of it: a few in a row on one side are a step, and what was before tells nothing.
 type lately struct {
 	middle float64
 	order  []float32 // as they came
 	sorted []float32
 	beyond int // how many of the last ones lay above the middle; below it, a negative number
 }
-
-const (
-	// mostLately is the most numbers that a speed stands on.
-	mostLately = 63
-	// agreeing is how many numbers in a row on one side of the middle are a step:
-	// what was before tells nothing. Steady numbers do so once in 64 times.
-	agreeing = 7
-)
 
 func (l *lately) add(x float64) {
 	switch {
@@ -100,15 +92,15 @@ func (l *lately) add(x float64) {
 	default:
 		l.beyond = 0
 	}
-	if len(l.order) == mostLately {
+	if len(l.order) == recent {
 		l.drop(1)
 	}
 	v := float32(x)
 	l.order = append(l.order, v)
 	i, _ := slices.BinarySearch(l.sorted, v)
 	l.sorted = slices.Insert(l.sorted, i, v)
-	if max(l.beyond, -l.beyond) >= agreeing {
-		l.drop(len(l.order) - agreeing)
+	if max(l.beyond, -l.beyond) >= few {
+		l.drop(len(l.order) - few)
 		l.beyond = 0
 	}
 	l.middle = middle(l.sorted)

@@ -11,26 +11,22 @@ import (
 // trial is the probation of runs that were kept from earlier program runs: their
 // function may have changed, or the machine.
 type trial struct {
-	misses [trialRuns]float64 // |log(actual / predicted)| of the first runs
+	misses [few]float64 // |log(actual / predicted)| of the first runs
 	n      int
 }
 
-const (
-	// trialRuns is how many runs must speak against what was kept, or for it.
-	trialRuns = 8
-	// trialMiss is how far off it may be in the middle, as a logarithm: by a
-	// half, unless the function's times lie farther apart.
-	trialMiss = 0.4
-)
+// trialMiss is how far off it may be in the middle, as a logarithm: by a
+// half, unless the function's times lie farther apart.
+const trialMiss = 0.4
 
 // onTrial reports whether what was kept has yet to prove itself.
-func (e *Entry) onTrial() bool { return e.taught > 0 && e.trial.n < trialRuns }
+func (e *Entry) onTrial() bool { return e.taught > 0 && e.trial.n < few }
 
 // try compares one run with what was kept, before it is learned. Once enough did
 // and most are far off, what was kept is dropped.
 func (e *Entry) try(p Prediction, y float64) {
 	e.trial.misses[e.trial.n] = math.Abs(y - p.answers[local])
-	if e.trial.n++; e.trial.n < trialRuns {
+	if e.trial.n++; e.trial.n < few {
 		return
 	}
 	misses := slices.Clone(e.trial.misses[:])
@@ -57,10 +53,10 @@ func (e *Entry) overturn() {
 	e.era++
 	e.unsaved, e.interval, e.mix = true, e.model.newInterval(), [2]mixture.Mixture{}
 	e.samples, e.near = own, nil
+	for _, f := range e.footprints {
+		f.forget()
+	}
 	for _, s := range own {
-		if s.f.era != e.era {
-			s.f.forget()
-		}
 		s.f.learn(s.y, 0, 0)
 	}
 	e.next = e.learned + 1

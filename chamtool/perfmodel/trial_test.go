@@ -40,3 +40,21 @@ func TestKeptRunsAreOnTrial(t *testing.T) {
 		}
 	}
 }
+
+// What was kept of sizes that have not run since is dropped with the rest.
+func TestOverturnedSizes(t *testing.T) {
+	var runs []Kept
+	for i := range 400 {
+		runs = append(runs, Kept{[]int64{int64(1000 * (1 + i%20))}, 1e-3})
+	}
+	m := New(Options{})
+	m.Teach(&Store{Entries: map[string][]Kept{"f": runs}})
+	e := m.Entry("f")
+	for i := range 30 {
+		e.Observe(e.Footprint([]int64{int64(1000 * (1 + i%10))}), 0.1)
+	}
+	p, err := e.Predict(e.Footprint([]int64{15_000}))
+	if !e.Overturned() || err != nil || math.Abs(p.Value-0.1) > 0.01 {
+		t.Errorf("overturned %v, %v (%v)", e.Overturned(), p.Value, err)
+	}
+}

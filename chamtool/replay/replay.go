@@ -30,7 +30,6 @@ type Replayed struct {
 	Result
 	Tasks      int     `json:"tasks"`
 	Fits       int     `json:"fits"`
-	Drifts     int     `json:"drifts"`
 	NsPerEvent float64 `json:"ns_per_event"` // reading, predicting, learning, scoring
 	Curve      []Point `json:"curve"`
 	Level      float64 `json:"level"` // share that the intervals promise to hold
@@ -88,7 +87,6 @@ func Run(ctx context.Context, logs []*task.Log, o Options) (*Replayed, error) {
 		events += n
 		r.Tasks += len(l.Rows)
 		r.Fits += sum.Fits
-		r.Drifts += sum.Drifts
 	}
 	r.Train = r.Tasks - len(r.Pairs)
 	if err := r.Score(); err != nil {

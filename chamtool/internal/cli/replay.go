@@ -57,7 +57,7 @@ func replayed(p *cli.Page, r *replay.Replayed) {
 		b := r.Baselines[name]
 		t.Add(name, b.MAPE, b.MedianAPE, b.WAPE)
 	}
-	p.Line("%d fits, %d drifts, %.0f ns an event", r.Fits, r.Drifts, r.NsPerEvent)
+	p.Line("%d fits, %.0f ns an event", r.Fits, r.NsPerEvent)
 	t = p.Table("tasks seen", "judged", "MAPE %", "median %")
 	for _, c := range r.Curve {
 		t.Add(fmt.Sprintf("%d to %d", c.From, c.To), c.Test, c.MAPE, c.MedianAPE)
