@@ -42,8 +42,11 @@ func (u Uses) Sort() {
 	})
 }
 
-// above are those of more than a share.
+// above are those of more than a share: all, for a job that has not begun.
 func (u Uses) above(share float64) Uses {
+	if share == 0 {
+		return u
+	}
 	return u[sort.Search(len(u), func(i int) bool { return u[i].Share > share }):]
 }
 
@@ -73,6 +76,30 @@ func (u Uses) mean() float64 {
 		}
 	}
 	return sum + survival*(1-at)
+}
+
+// The mean and the standard deviation of the shares that jobs of the Lonestar6 A100
+// queue used, October 2022 to February 2023.
+const (
+	usualMean = .3
+	usualSD   = .39
+)
+
+// Error is the standard error, relative to it, of the mean share that no more than
+// OfKind jobs tell: by their own spread and, as if of so many more as a prior is, the
+// usual one.
+func (u Uses) Error() float64 {
+	n, ended := float64(prior), 0
+	sum, squares := n*usualMean, n*(usualMean*usualMean+usualSD*usualSD)
+	for _, o := range u {
+		share := min(o.Share, 1)
+		n, sum, squares = n+1, sum+share, squares+share*share
+		if !o.Running {
+			ended++
+		}
+	}
+	mean := sum / n
+	return math.Sqrt((squares/n-mean*mean)/float64(min(ended, OfKind)+1)) / mean
 }
 
 // Kinds gives the uses of the jobs like one: 0 those of its shape, 1 of its user, 2

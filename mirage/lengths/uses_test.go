@@ -71,3 +71,27 @@ func TestKinds(t *testing.T) {
 		t.Error("how many are enough")
 	}
 }
+
+// TestError: of nobody the usual spread, 1.3 of the mean; of twenty that all used half
+// their limit nearly none; of jobs that use all or nothing a standard deviation of
+// their mean over the root of their number.
+func TestError(t *testing.T) {
+	of := func(n int, shares ...float64) (u Uses) {
+		for i := range n {
+			u = append(u, Use{Share: shares[i%len(shares)]})
+		}
+		return u
+	}
+	if got := (Uses{}).Error(); math.Abs(got-1.3) > 1e-9 {
+		t.Errorf("of nobody: %v", got)
+	}
+	if even, wide := of(20, .5).Error(), of(20, 0, 1).Error(); even > .12 || wide < .2 || wide > .25 {
+		t.Errorf("all alike %v, all or nothing %v", even, wide)
+	}
+	if many, more := of(30, 0, 1).Error(), of(1000, 0, 1).Error(); many < .9*more || many > 1.1*more {
+		t.Errorf("%v of as many as tell, %v of more", many, more)
+	}
+	if got := len(of(9, 0).above(0)); got != 9 {
+		t.Errorf("%d of 9 that used nothing tell of one that has not begun", got)
+	}
+}

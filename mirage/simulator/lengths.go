@@ -1,8 +1,6 @@
 package simulator
 
 import (
-	"math"
-
 	"github.com/foretime/foretime/mirage/lengths"
 )
 
@@ -71,11 +69,9 @@ func (l *Lengths) of(j *job) lengths.Kinds {
 	}
 }
 
-// Error is the standard error of the mean share that a user's jobs are taken to use,
-// relative to it: that of so many shares spread evenly.
-func (l *Lengths) Error() float64 {
-	return 1 / math.Sqrt(3*float64(min(len(l.s.ended), lengths.OfKind)+1))
-}
+// Error is the standard error of the mean share that jobs are taken to use, relative
+// to it.
+func (l *Lengths) Error() float64 { return l.all.Error() }
 
 // Draw is a length for each job, as a Future takes it. The same number draws the
 // same quantile for a job at whatever instant it is asked. While few jobs have

@@ -152,89 +152,28 @@ func (c *Client) Controller(ctx context.Context) (Controller, error) {
 
 // ParseController reads what scontrol show config prints. The error wraps
 // ErrAnswer.
-func ParseController(b []byte) (Controller, error) {
-	var k Controller
-	var found int
-	for _, line := range strings.Split(string(b), "\n") {
-		key, value, ok := strings.Cut(line, "=")
-		if !ok {
-			continue
+func ParseController(b []byte) (k Controller, err error) {
+	said := map[string]string{}
+	for line := range strings.Lines(string(b)) {
+		if key, value, ok := strings.Cut(line, "="); ok {
+			said[strings.TrimSpace(key)] = strings.TrimSpace(value)
 		}
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		var span *time.Duration
-		switch key {
-		case "PrivateData":
-			k.Private = slices.Contains(strings.Split(value, ","), "jobs")
-			continue
-		case "SelectType":
-			k.Linear = value == "select/linear"
-			continue
-		case "SelectTypeParameters":
-			k.Memory = strings.Contains(value, "MEMORY")
-			continue
-		case "SchedulerParameters":
-			k.Parameters = value
-			continue
-		case "MessageTimeout":
-			span = &k.MessageTimeout
-		case "MinJobAge":
-			span = &k.MinJobAge
-		case "AccountingStorageType":
-			k.Accounting = value != "accounting_storage/none" && value != "(null)" && value != ""
-			found++
-			continue
-		default:
-			continue
-		}
-		n, err := strconv.Atoi(strings.TrimSuffix(value, " sec"))
+	}
+	for key, span := range map[string]*time.Duration{"MessageTimeout": &k.MessageTimeout, "MinJobAge": &k.MinJobAge} {
+		n, err := strconv.Atoi(strings.TrimSuffix(said[key], " sec"))
 		if err != nil || n < 0 {
-			return Controller{}, fmt.Errorf("scontrol: %w: %s is %q", ErrAnswer, key, value)
+			return k, fmt.Errorf("scontrol: %w: %s is %q", ErrAnswer, key, said[key])
 		}
 		*span = time.Duration(n) * time.Second
-		found++
 	}
-	if found != 3 {
-		return Controller{}, fmt.Errorf("scontrol: %w: MessageTimeout, MinJobAge or AccountingStorageType is missing", ErrAnswer)
+	storage, told := said["AccountingStorageType"]
+	if !told {
+		return k, fmt.Errorf("scontrol: %w: AccountingStorageType is missing", ErrAnswer)
 	}
+	k.Accounting = !slices.Contains([]string{"accounting_storage/none", "(null)", ""}, storage)
+	k.Private = slices.Contains(strings.Split(said["PrivateData"], ","), "jobs")
+	k.Linear = said["SelectType"] == "select/linear"
+	k.Memory = strings.Contains(said["SelectTypeParameters"], "MEMORY")
+	k.Parameters = said["SchedulerParameters"]
 	return k, nil
-}
-
-// Nodes returns how many nodes a partition has (the cluster, where it is "")
-// and how many of them cannot take jobs (down, draining, failing or in
-// maintenance).
-func (c *Client) Nodes(ctx context.Context, partition string) (total, unavailable int, err error) {
-	argv := []string{"sinfo", "--noheader", "--Node", "--format=%N %T"}
-	if partition != "" {
-		argv = append(argv, "--partition="+partition)
-	}
-	b, err := c.Runner.Run(ctx, argv, nil)
-	if err != nil {
-		return 0, 0, err
-	}
-	return ParseNodes(b)
-}
-
-// ParseNodes reads lines of a node's name and state, as sinfo prints them,
-// and counts each node once. The error wraps ErrAnswer.
-func ParseNodes(b []byte) (total, unavailable int, err error) {
-	seen := map[string]bool{}
-	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
-		if line == "" {
-			continue
-		}
-		f := strings.Fields(line)
-		if len(f) != 2 {
-			return 0, 0, fmt.Errorf("sinfo:%d: %w: %q", i+1, ErrAnswer, line)
-		}
-		if seen[f[0]] {
-			continue
-		}
-		seen[f[0]] = true
-		switch word := strings.TrimRight(f[1], "*~#!%$@^-+"); {
-		case word == "idle", word == "mixed", word == "allocated", word == "completing", word == "planned", word == "reserved":
-		default:
-			unavailable++
-		}
-	}
-	return len(seen), unavailable, nil
 }

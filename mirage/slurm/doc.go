@@ -3,7 +3,7 @@
 // It decides, with a policy of package policy, when the successor of the
 // running service job is submitted, and submits it exactly once: whatever
 // crashes and whichever reply is lost, a link of the chain has one job. What
-// that rests on is in DESIGN.md. A [Client] talks to squeue, sinfo, sbatch,
+// that rests on is in DESIGN.md. A [Client] talks to squeue, sbatch,
 // scancel, scontrol and sacct, by argument vectors and never through a shell; a
 // [Ledger] is the journal of what was intended and what came of it; a
 // [Provisioner] polls, decides and submits.

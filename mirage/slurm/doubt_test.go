@@ -17,7 +17,7 @@ func TestDoubts(t *testing.T) {
 	p := &Provisioner{doubted: map[string]bool{}, s: Settings{Request: Request{Nodes: 50}, Warn: func(err error) { warned = append(warned, err) }}}
 	for range 2 {
 		p.doubt(ErrPrivate)
-		p.tooFew(0) // sinfo could not be asked
+		p.tooFew(0) // the controller could not be asked
 		p.tooFew(50)
 		p.tooFew(4)
 		p.stuck(&Link{}, &Job{ID: 7, State: "PENDING", Reason: "Resources"})

@@ -96,19 +96,6 @@ func TestParseController(t *testing.T) {
 	}
 }
 
-func TestParseNodes(t *testing.T) {
-	total, unavailable, err := ParseNodes([]byte("n0 idle\nn0 idle\nn1 mixed\nn2 down*\nn3 drained\nn4 idle~\n"))
-	if total != 5 || unavailable != 2 || err != nil {
-		t.Errorf("%d, %d, %v", total, unavailable, err)
-	}
-	if total, _, err := ParseNodes(nil); total != 0 || err != nil {
-		t.Errorf("none: %d, %v", total, err)
-	}
-	if _, _, err := ParseNodes([]byte("n0\n")); !errors.Is(err, ErrAnswer) {
-		t.Errorf("half a line: %v", err)
-	}
-}
-
 func TestStates(t *testing.T) {
 	for state, want := range map[trace.State][3]bool{ // pending, running, over
 		"PENDING": {true, false, false}, "REQUEUED": {true, false, false}, "RUNNING": {false, true, false}, "COMPLETING": {false, true, false},
@@ -155,10 +142,6 @@ func TestSubmitArguments(t *testing.T) {
 		if _, err := c.Submit(t.Context(), Request{}, nil); !errors.Is(err, ErrAnswer) {
 			t.Errorf("%q: %v", bad, err)
 		}
-	}
-	s.answer = "n0 idle\n"
-	if n, _, err := c.Nodes(t.Context(), "gpu"); n != 1 || err != nil || s.argv[len(s.argv)-1] != "--partition=gpu" {
-		t.Errorf("%d, %v, %q", n, err, s.argv)
 	}
 	if j := (Job{Partition: "gpu,long"}); !j.In("") || !j.In("long") || j.In("lon") {
 		t.Error("in the wrong partition")

@@ -19,6 +19,7 @@ type Hardware struct {
 	Machine cluster.Machine
 	// Default is the partition of a job that names none.
 	Default string
+	nodes   []seen
 	names   map[string]int32 // number of each node
 	whole   map[string]bool  // partitions whose nodes are not shared
 	linear  bool             // no nodes are shared
@@ -73,7 +74,6 @@ type seen struct {
 }
 
 func (h *Hardware) read(b []byte, k Controller) error {
-	var nodes []seen
 	for i, line := range lines(b) {
 		f := fieldsOf(line)
 		n := seen{name: f["NodeName"], out: outOfService(f["State"])}
@@ -89,11 +89,11 @@ func (h *Hardware) read(b []byte, k Controller) error {
 		if p := f["Partitions"]; p != "" {
 			n.kind.Partitions = strings.Split(p, ",")
 		}
-		nodes = append(nodes, n)
+		h.nodes = append(h.nodes, n)
 	}
-	slices.SortStableFunc(nodes, func(a, b seen) int { return cmp.Compare(bit(a.out), bit(b.out)) })
+	slices.SortStableFunc(h.nodes, func(a, b seen) int { return cmp.Compare(bit(a.out), bit(b.out)) })
 	out := 0
-	for i, n := range nodes {
+	for i, n := range h.nodes {
 		h.names[n.name] = int32(i)
 		out += bit(n.out)
 		h.add(n)
@@ -102,6 +102,18 @@ func (h *Hardware) read(b []byte, k Controller) error {
 		h.Machine.Down = []cluster.Window{{From: 0, To: math.MaxInt32 * 4, Nodes: out}}
 	}
 	return nil
+}
+
+// count is how many nodes a partition has, the cluster where it is "", and how many of
+// them take no jobs.
+func (h *Hardware) count(partition string) (total, out int) {
+	for _, n := range h.nodes {
+		if partition == "" || slices.Contains(n.kind.Partitions, partition) {
+			total++
+			out += bit(n.out)
+		}
+	}
+	return total, out
 }
 
 // add adds a node, to the last kind where it is one like those.

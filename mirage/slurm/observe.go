@@ -29,12 +29,12 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 			return err
 		}
 		p.snapshot = now.Add(time.Duration(float64(samples.SnapshotSeconds*time.Second) / p.s.Scale))
-		total, unavailable, err := p.s.Client.Nodes(ctx, p.s.Partition)
-		if err != nil {
+		if err := p.look(ctx); err != nil {
 			p.s.Warn(err)
 		}
-		if p.s.Live {
-			p.look(ctx)
+		total, unavailable := 0, 0
+		if p.hardware != nil {
+			total, unavailable = p.hardware.count(p.s.Partition)
 		}
 		p.tooFew(total)
 		p.Metrics.queue(jobs, total, unavailable)
@@ -43,20 +43,18 @@ func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
 	return nil
 }
 
-// look takes in the cluster as its controller describes it, and once how long jobs ran
-// lately. What it cannot is warned of.
-func (p *Provisioner) look(ctx context.Context) {
+// look takes in the cluster as its controller describes it and, once and where that is
+// wanted, how long jobs ran lately.
+func (p *Provisioner) look(ctx context.Context) error {
 	h, err := p.s.Client.Hardware(ctx, p.k)
 	if err != nil {
-		p.s.Warn(err)
-		return
+		return err
 	}
-	if p.hardware == nil && p.k.Accounting {
-		if p.past, err = p.s.Client.past(ctx, p.s.Clock.Now()); err != nil {
-			p.s.Warn(err)
-		}
+	if p.hardware == nil && p.s.Live && p.k.Accounting {
+		p.past, err = p.s.Client.past(ctx, p.s.Clock.Now())
 	}
 	p.hardware = h
+	return err
 }
 
 func (p *Provisioner) deciding(now time.Time) bool {

@@ -156,14 +156,12 @@ func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, er
 	case "scontrol":
 		switch argv[len(argv)-1] {
 		case "nodes":
-			return []byte("NodeName=n0 CPUTot=4 State=IDLE Partitions=p\nNodeName=n1 CPUTot=4 State=IDLE Partitions=p\n"), nil
+			return []byte("NodeName=n0 CPUTot=4 State=IDLE Partitions=p\nNodeName=n1 CPUTot=4 State=IDLE Partitions=p\nNodeName=n2 CPUTot=4 State=DOWN* Partitions=p\n"), nil
 		case "partitions":
-			return []byte("PartitionName=p Default=YES MaxTime=UNLIMITED Nodes=n[0-1]\n"), nil
+			return []byte("PartitionName=p Default=YES MaxTime=UNLIMITED Nodes=n[0-2]\n"), nil
 		}
 		return fmt.Appendf(nil, "Configuration data as of now\nAccountingStorageType   = accounting_storage/%s\nMessageTimeout          = %d sec\nMinJobAge               = %d sec\n",
 			map[bool]string{true: "slurmdbd", false: "none"}[w.acct], int(w.message.Seconds()), int(w.age.Seconds())), nil
-	case "sinfo":
-		return []byte("n0 mixed\nn1 idle\nn1 idle\nn2 down*\n"), nil
 	case "sbatch":
 		return w.sbatch(argv, held, failed)
 	case "squeue":

@@ -75,50 +75,24 @@ func laterBy(text string, after int64, whole string) (int64, error) {
 	return after + n*seconds, nil
 }
 
-// clock turns wall-clock text into Unix seconds. Offsets are looked up once
-// for a run of times that share them.
-type clock struct {
-	zone     *time.Location
-	from, to int64 // span of naive seconds in which offset is the only one
-	offset   int64
-}
+// clock turns wall-clock text into Unix seconds.
+type clock struct{ zone *time.Location }
 
 // unix returns the instants that the wall clock shows naive at: one, or two
 // in the hour that is repeated when summer time ends. naive counts seconds as
 // if the wall clock were UTC. A time that the clock skips is read with the
 // offset before the change.
 func (c *clock) unix(naive int64) (early, late int64) {
-	if naive >= c.from && naive < c.to {
-		return naive - c.offset, naive - c.offset
-	}
 	const day = 86400
-	_, before := time.Unix(naive-day, 0).In(c.zone).Zone()
-	_, after := time.Unix(naive+day, 0).In(c.zone).Zone()
-	if before == after {
-		c.offset = int64(before)
-		// The offset holds for the whole span in which both probes agree.
-		start, end := time.Unix(naive-day, 0).In(c.zone).ZoneBounds()
-		if !start.IsZero() {
-			c.from = start.Unix() + 2*day
-		} else {
-			c.from = naive - day
-		}
-		if !end.IsZero() {
-			c.to = end.Unix() - 2*day
-		} else {
-			c.to = naive + day
-		}
-		return naive - c.offset, naive - c.offset
-	}
-	early, late = naive-int64(before), naive-int64(after)
-	shows := func(at int64) bool {
-		_, offset := time.Unix(at, 0).In(c.zone).Zone()
-		return at+int64(offset) == naive
-	}
-	switch first, second := shows(early), shows(late); {
-	case first && second:
+	offset := func(at int64) int64 { _, s := time.Unix(at, 0).In(c.zone).Zone(); return int64(s) }
+	early, late = naive-offset(naive-day), naive-offset(naive+day)
+	shows := func(at int64) bool { return at+offset(at) == naive }
+	switch {
+	case early == late:
+		return early, early
+	case shows(early) && shows(late):
 		return min(early, late), max(early, late)
-	case second:
+	case shows(late):
 		return late, late
 	}
 	return early, early

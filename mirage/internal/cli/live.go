@@ -144,8 +144,9 @@ type shape struct {
 func cheaper(job trace.Job) (shapes []shape) {
 	for _, part := range []int64{2, 4} {
 		shorter, smaller := job, job
-		shorter.Limit /= part
-		shapes = append(shapes, shape{fmt.Sprintf("a limit of %v", span(shorter.Limit)), shorter})
+		if shorter.Limit /= part; job.Limit != trace.Unlimited {
+			shapes = append(shapes, shape{fmt.Sprintf("a limit of %v", span(shorter.Limit)), shorter})
+		}
 		if smaller.Nodes /= int(part); smaller.Nodes > 0 {
 			if n := job.Need; n != nil {
 				smaller.Need = &trace.Need{CPUs: n.CPUs / int(part), GPUs: n.GPUs / int(part), MemoryMB: n.MemoryMB / part}

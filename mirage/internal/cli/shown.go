@@ -16,7 +16,7 @@ import (
 // shows is what a log shows of jobs, beyond which nothing can be predicted from it.
 type shows struct {
 	nodes      int   // the most of one job
-	limit      int64 // the longest, seconds
+	limit      int64 // the longest, seconds; 0 where no job has one
 	last       int64 // when a job was submitted last
 	users      map[string]bool
 	partitions map[string]int // jobs in each; "" is none
@@ -36,7 +36,10 @@ func showsOf(jobs []trace.Job, at int64) *shows {
 	}
 	for i := range jobs {
 		j := &jobs[i]
-		s.nodes, s.limit, s.last = max(s.nodes, j.Nodes), max(s.limit, j.Limit), max(s.last, j.Submit)
+		s.nodes, s.last = max(s.nodes, j.Nodes), max(s.last, j.Submit)
+		if j.Limit != trace.Unlimited {
+			s.limit = max(s.limit, j.Limit)
+		}
 		s.users[j.User] = true
 		s.partitions[j.Partition]++
 		if j.Start < at && j.End >= at {
@@ -77,7 +80,10 @@ func (s *shows) notes(q question, job trace.Job) (notes []string) {
 	if job.Nodes > s.nodes {
 		note("no job had more than %s: predicted from smaller ones", counted(s.nodes, "node"))
 	}
-	if job.Limit > s.limit {
+	switch {
+	case s.limit == 0:
+		note("the log tells no time limits: that of the job is not looked at")
+	case job.Limit > s.limit:
 		note("no job had a limit above %v: predicted from shorter ones", span(s.limit))
 	}
 	if job.User != "" && !s.users[job.User] {

@@ -190,6 +190,9 @@ func (k *known) ask(q question) (*answered, error) {
 		return nil, err
 	}
 	job := trace.Job{User: q.user, Partition: partition, Nodes: q.nodes, Limit: int64(q.limit), Submit: k.at, Priority: k.priority}
+	if k.shows.limit == 0 {
+		job.Limit = trace.Unlimited
+	}
 	answer, err := k.f.Ask(job)
 	if err != nil {
 		return nil, err
