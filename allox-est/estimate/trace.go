@@ -51,9 +51,6 @@ func (t trace) hidden() float64 {
 	return max(0, h)
 }
 
-// seen is how many units lie in the laps.
-func (t trace) seen() float64 { return t.length - t.hidden() }
-
 // told is a cost that a job gave a name and a time within a lap.
 type told struct {
 	name    string

@@ -42,7 +42,7 @@ func ExampleCrossPredict() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rows, predicted, err := regression.CrossPredict(ctx, linear.Huber{}, s, folds)
+	rows, predicted, err := regression.CrossPredict(ctx, linear.OLS{}, s, folds)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 // Package linear fits regressions whose prediction is a weighted sum of the
-// features: least squares ([OLS], weighted by the samples' weights),
-// non-negative least squares ([NNLS]), and two that outliers do not bend
-// ([Huber], [TheilSen]).
+// features: least squares ([OLS], weighted by the samples' weights) and non-negative
+// least squares ([NNLS]).
 //
 // The package decides how to compute: least squares by QR of centred and scaled
 // columns, never by the normal equations. It gives a prediction interval where a

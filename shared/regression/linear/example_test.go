@@ -9,12 +9,12 @@ import (
 	"github.com/foretime/foretime/shared/regression/linear"
 )
 
-func ExampleTheilSen() {
-	s, err := regression.NewSamples([][]float64{{1}, {2}, {3}, {4}, {5}}, []float64{3, 5, 7, 9, 100})
+func ExampleOLS() {
+	s, err := regression.NewSamples([][]float64{{1}, {2}, {3}, {4}, {5}}, []float64{3, 5, 7, 9, 11})
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := linear.TheilSen{}.Fit(context.Background(), s)
+	m, err := linear.OLS{}.Fit(context.Background(), s)
 	if err != nil {
 		log.Fatal(err)
 	}
