@@ -12,10 +12,11 @@ func New(env *cli.Env) *cobra.Command {
 		Use:   "allox-est",
 		Short: "Estimate how long a training job takes on CPU and GPU from short runs of it",
 	}
+	record := cli.NewRecord(env, root)
 	root.AddCommand(
-		newRunCommand(env),
+		newRunCommand(env, record),
 		newEstimateCommand(env),
-		newValidateCommand(env),
+		newValidateCommand(env, record),
 		newInitCommand(env),
 		newFollowCommand(env), newBacktestCommand(env),
 		newPredictCommand(env),

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -16,8 +17,8 @@ import (
 )
 
 // newRunCommand returns "run": sample a job and report.
-func newRunCommand(env *cli.Env) *cobra.Command {
-	s := samplings{env: env}
+func newRunCommand(env *cli.Env, record *cli.Record) *cobra.Command {
+	s := samplings{env: env, record: record}
 	cmd := &cobra.Command{
 		Use:   "run JOB.yaml | run --epochs N -- COMMAND ... {epochs} ...",
 		Short: "Sample a job and estimate how long it takes",
@@ -34,8 +35,8 @@ func newRunCommand(env *cli.Env) *cobra.Command {
 }
 
 // newValidateCommand returns "validate": run, then whole runs beside it.
-func newValidateCommand(env *cli.Env) *cobra.Command {
-	s := samplings{env: env}
+func newValidateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
+	s := samplings{env: env, record: record}
 	cmd := &cobra.Command{
 		Use:   "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
 		Short: "Sample a job, run it whole, and show how far off the estimate was",
@@ -77,6 +78,7 @@ type samplings struct {
 	answer cli.Output
 	full   int // whole runs
 	keep   bool
+	record *cli.Record // of the user's own predictions, by which the next are corrected
 }
 
 func (s *samplings) register(cmd *cobra.Command) {
@@ -126,6 +128,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	r := report.New(spec, s.job.devices, j, s.job.settings())
+	s.corrected(r)
 	if s.full > 0 {
 		var estimated []string // a device without samples has no whole runs either
 		for _, name := range s.job.devices {
@@ -133,10 +136,12 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 				estimated = append(estimated, name)
 			}
 		}
+		before := len(j.Runs)
 		if err := sampler.Full(cmd.Context(), estimated, s.full); err != nil {
 			return err
 		}
 		r.Validate(j)
+		s.came(r, j.Runs[before:])
 	}
 	done()
 	if r.Err() == nil {
@@ -145,6 +150,35 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return printReport(s.env, &s.answer, r)
+}
+
+// corrected keeps each estimate under what the job's whole run will be known by, and
+// corrects its interval by how earlier ones of this user fared.
+func (s *samplings) corrected(r *report.Report) {
+	for _, d := range r.Devices {
+		if d.Estimate != nil {
+			d.Wall = s.record.Predict("wall", recordKey(r, d), d.Wall)
+			d.CPU = s.record.Predict("cpu", recordKey(r, d), d.CPU)
+		}
+	}
+}
+
+// came keeps what the first whole run of each device, of those just made, took.
+func (s *samplings) came(r *report.Report, runs []journal.Run) {
+	done := map[string]bool{}
+	for _, run := range runs {
+		d := r.Devices[run.Device]
+		if run.Kind != journal.Full || run.Failed() || d == nil || d.Estimate == nil || done[run.Device] {
+			continue
+		}
+		done[run.Device] = true
+		s.record.Outcome("wall", recordKey(r, d), run.Wall)
+		s.record.Outcome("cpu", recordKey(r, d), run.CPU)
+	}
+}
+
+func recordKey(r *report.Report, d *report.Device) string {
+	return fmt.Sprintf("%s %d", d.SpecHash, r.Epochs)
 }
 
 // follow starts the job itself, once.
