@@ -48,7 +48,7 @@ func TestTracker(t *testing.T) {
 	if u.Done != 10 || u.Total.Value != 10 || u.Left.Value != 0 || u.Total.Low != 10 || u.Drifted {
 		t.Errorf("at the end: %+v, %+v", u, u.Total)
 	}
-	if _, _, err := tr.Look([]mark.Mark{{Number: 1, Seconds: 5}, {Number: 11, Seconds: 4}}); !errors.Is(err, estimate.ErrBadRun) {
+	if _, _, err := tr.Look([]mark.Mark{{Number: 1, Seconds: 25}, {Number: 11, Seconds: 24}}); !errors.Is(err, estimate.ErrBadRun) {
 		t.Errorf("back in time: %v", err)
 	}
 }

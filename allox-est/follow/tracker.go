@@ -17,9 +17,10 @@ type Tracker struct {
 	// Others are the marks of other runs of the job, as of the sample that this one
 	// goes on from.
 	Others [][]mark.Mark
-	From   float64 // units done before, or at the last look
+	From   float64 // units done before
 
 	first *uncertainty.Prediction
+	last  mark.Mark // at the last look
 }
 
 // Update is what is known when a mark has come. Times are in seconds.
@@ -43,11 +44,11 @@ type Update struct {
 // the last look.
 func (t *Tracker) Look(marks []mark.Mark) (u Update, new bool, err error) {
 	n := len(marks)
-	if n == 0 || marks[n-1].Number <= t.From {
+	if n == 0 || marks[n-1].Number <= t.From || !t.later(marks[n-1]) {
 		return u, false, nil
 	}
 	last := marks[n-1]
-	t.From = last.Number
+	t.last = last
 	if t.Job.Epochs == 0 {
 		t.Job.Epochs = int(last.Of)
 	}
@@ -71,4 +72,10 @@ func (t *Tracker) Look(marks []mark.Mark) (u Update, new bool, err error) {
 	u.Total, u.Left, u.Drifted = &total, &left, !t.first.Contains(total.Value)
 	u.NotEnough = rest.Refused != nil || total.Width() > total.Value/2
 	return u, true, nil
+}
+
+// later says that a mark is news. What counts may prove to be another number than was
+// thought, so that units go back and time does not.
+func (t *Tracker) later(m mark.Mark) bool {
+	return m.Number > t.last.Number || m.Number < t.last.Number && m.Seconds > t.last.Seconds
 }

@@ -100,6 +100,15 @@ func (l *loop) counts() bool {
 	return l.grew >= 1 && l.changes*4 <= l.grew+1
 }
 
+// begins says that the first number is one that counting begins with.
+func (l *loop) begins() bool {
+	first, step := l.points[0].number, 0.0
+	if len(l.points) > 1 {
+		step = l.points[1].number - first
+	}
+	return first <= 1 || first == step || first+1 == step
+}
+
 // length is how far the loop counts before it begins again; 0 where that is not
 // known.
 func (l *loop) length() float64 {

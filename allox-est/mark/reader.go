@@ -263,7 +263,10 @@ func (r *Reader) rank(l *loop) int {
 		}
 		return 1
 	case l.of == 0 && !l.decimal && last <= r.Units && !r.under(l):
-		return 2
+		if l.begins() {
+			return 2
+		}
+		return 3
 	case l.of == 0 && l.decimal && last <= r.Units+0.01 && last > r.Units/100:
 		return 3
 	}

@@ -66,6 +66,7 @@ func TestReader(t *testing.T) {
 		{"a falling value", 9, 0, []string{"loss 9", "loss 7", "loss 8", "loss 3"}, nil},
 		{"no growth", 9, 0, every("epoch 1 of a job", 1, 5, 1), nil},
 		{"begun again", 9, 0, append(every("epoch %d: acc 0.5", 1, 5, 1), every("epoch %d: acc 0.5", 1, 3, 1)...), []float64{1, 2, 3}},
+		{"another number that grows", 30, 0, []string{"epoch 1 | length 16 | loss 0.5", "epoch 2 | length 18 | loss 0.5", "epoch 3 | length 20 | loss 0.5"}, []float64{1, 2, 3}},
 		{"joined late", 9, 0, every("epoch %d: acc 0.5", 5, 8, 1), []float64{5, 6, 7, 8}},
 		{"negative numbers", 9, 0, every("gain -%d", 1, 5, 1), nil},
 		{"quantities", 9, 0, every("took %dms", 1, 5, 1), nil},
