@@ -17,7 +17,7 @@ import (
 
 // recorded writes the logs of a job of two ranks with one thread each. Rank 0 creates
 // thirty tasks of 10 ms an iteration, rank 1 ten of 2 ms; moved of the first ran on
-// rank 1. Each iteration takes a tenth longer than its work.
+// rank 1. Each iteration takes two fifths longer than its work.
 func recorded(t *testing.T, moved int) *job.Job {
 	t.Helper()
 	dir := t.TempDir()
@@ -25,7 +25,7 @@ func recorded(t *testing.T, moved int) *job.Job {
 		var b strings.Builder
 		b.WriteString(task.LogHeader)
 		s := &job.Summary{Rank: rank, Ranks: 2, Counts: task.Counts{Threads: 1}}
-		wall := 1.1 * 0.01 * float64(30-moved)
+		wall := 1.4 * 0.01 * float64(30-moved)
 		for i := range 6 {
 			row := func(n int, flag string, seconds float64) {
 				fmt.Fprintf(&b, "%d,0,%s,app:work,%.0f,0,,%.4f,,%.4f,,,,,\n", i, flag, 1e6*seconds, wall*float64(i)+1e-3*float64(n), seconds)
@@ -67,7 +67,7 @@ func TestRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[simulate.Policy]float64{simulate.None: 6 * 1.1 * 0.3, simulate.Reactive: 6 * 1.1 * 0.16, simulate.Proactive: 6 * 1.1 * 0.16}
+		want := map[simulate.Policy]float64{simulate.None: 6 * 1.4 * 0.3, simulate.Reactive: 6 * 1.4 * 0.16, simulate.Proactive: 6 * 1.4 * 0.16}
 		for _, f := range forecasts {
 			m := f.Makespan
 			if math.Abs(m.Value/want[f.Policy]-1) > 0.1 || f.Policy != simulate.Proactive && (m.Low > want[f.Policy] || m.High < want[f.Policy]) { // the table holds a task back
