@@ -1,14 +1,13 @@
 package session
 
 import (
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
 	"bytes"
 	"encoding/binary"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 )
 
 // Client is what a slot says at one moment. Times named Ns are nanoseconds of
