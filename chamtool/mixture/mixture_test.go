@@ -77,10 +77,10 @@ func TestSleeping(t *testing.T) {
 	}
 }
 
-// An expert that was bad for a thousand runs serves within ten once the others are.
+// An expert that was bad for a thousand runs serves within thirty once the others are.
 func TestFloor(t *testing.T) {
 	m := New(2)
-	for i := range 1010 {
+	for i := range 1030 {
 		a := one(0, 0.5)
 		if i >= 1000 {
 			a = one(0.5, 0)
