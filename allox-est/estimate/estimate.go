@@ -233,7 +233,7 @@ func check(r journal.Run) error {
 	switch n := len(r.Laps); {
 	case r.Wall == 0:
 		return fmt.Errorf("%w: no wall time", ErrBadRun)
-	case n == 1 || n > r.Epochs+2:
+	case n == 1, n > r.Epochs+2 && n != len(r.Marks)+1: // marks may be of parts of epochs
 		return fmt.Errorf("%w: %d laps of %d epochs", ErrBadRun, n, r.Epochs)
 	case len(r.LapCPU) != 0 && len(r.LapCPU) != n, len(r.LapWait) != 0 && len(r.LapWait) != n:
 		return fmt.Errorf("%w: CPU or wait of other laps", ErrBadRun)
