@@ -29,7 +29,7 @@ var (
 	// ErrSilent is returned when Slurm has not answered for ten minutes, or, once it
 	// has, for as long as a service may run, after which none can be running. The
 	// folder can be gone on with.
-	ErrSilent = errors.New("Slurm does not answer")
+	ErrSilent = errors.New("no answer from Slurm")
 	// ErrDouble is in a warning when two jobs carry the token of one link.
 	ErrDouble = errors.New("two jobs for one link")
 )

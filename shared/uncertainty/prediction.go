@@ -51,8 +51,12 @@ func (p Prediction) Times(f float64) Prediction {
 }
 
 // Widened moves both ends f times as far from the value, f above 0: for
-// conditions other than those that the interval was learnt under.
+// conditions other than those that the interval was learnt under. At 1 it is p, to
+// the last bit.
 func (p Prediction) Widened(f float64) Prediction {
+	if f == 1 {
+		return p
+	}
 	p.Low, p.High = p.Value+(p.Low-p.Value)*f, p.Value+(p.High-p.Value)*f
 	return p
 }

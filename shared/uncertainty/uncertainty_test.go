@@ -27,6 +27,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 
 func TestPrediction(t *testing.T) {
 	p := prediction{Value: 10, Low: 8, High: 13, Level: 0.9}
+	odd := prediction{Value: 0.3, Low: 0.0075644516360746155, High: 0.7, Level: 0.9}
 	for _, c := range []struct {
 		name      string
 		got, want any
@@ -34,6 +35,7 @@ func TestPrediction(t *testing.T) {
 		{"twice", p.Times(2), prediction{20, 16, 26, 0.9}},
 		{"negative", p.Times(-1), prediction{-10, -13, -8, 0.9}},
 		{"widened", p.Widened(2), prediction{10, 6, 16, 0.9}},
+		{"widened by nothing", odd.Widened(1), odd},
 		{"widened point", uncertainty.Point(3).Widened(2), uncertainty.Point(3)},
 		{"lower end", p.Contains(8), true},
 		{"upper end", p.Contains(13), true},
