@@ -31,7 +31,7 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 					return err
 				}
 				if len(logs) > 0 || len(aloneLogs) > 0 {
-					if err := pair(r, a); err != nil {
+					if err := pairOf(r, a); err != nil {
 						return err
 					}
 				}
@@ -69,7 +69,7 @@ func runOf(flag, path string, logs []string, deadlines []float64) (*report.Run, 
 
 // pair gives the models alone the names of those shared, in order: logs have no name
 // but their file's.
-func pair(r, alone *report.Run) error {
+func pairOf(r, alone *report.Run) error {
 	if len(r.Models) != len(alone.Models) {
 		return cli.Usagef("%d models shared, %d alone", len(r.Models), len(alone.Models))
 	}

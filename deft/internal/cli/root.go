@@ -21,7 +21,7 @@ func New(env *cli.Env) *cobra.Command {
 		newExecCommand(env), newDaemonCommand(env), newCtlCommand(env), newTopCommand(env),
 
 		// experiments
-		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPredictCommand(env), newReportCommand(env), newPlotCommand(env),
+		newRunCommand(env), newAloneCommand(env), newSweepCommand(env), newPredictCommand(env), newPairCommand(env), newReportCommand(env), newPlotCommand(env),
 
 		// what only a GPU can tell
 		newGPUCheckCommand(env),

@@ -1,0 +1,110 @@
+package pair
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Case is a measured pair, predicted from pairs that one of its programs is not
+// in.
+type Case struct {
+	Device   string                 `json:"device,omitempty"`
+	Model    string                 `json:"model"`
+	Other    string                 `json:"other"`
+	Without  string                 `json:"without"` // the program left out
+	Speed    float64                `json:"speed"`   // measured, as a share of that alone
+	Told     uncertainty.Prediction `json:"predicted"`
+	Relative bool                   `json:"relatives"` // told by names that differ in numbers alone
+}
+
+// Score is how far predictions were off on a device.
+type Score struct {
+	Device string  `json:"device,omitempty"`
+	Cases  int     `json:"cases"`
+	Models int     `json:"models"`
+	Error  float64 `json:"median_absolute_error"` // of the relative speed
+	Held   float64 `json:"held"`                  // share of the intervals that held what was measured
+	Width  float64 `json:"median_width"`
+	// The same error of two rules: each program at half its speed, and the mean
+	// speed of the programs that the other one was measured beside.
+	Half    float64 `json:"half_error"`
+	Partner float64 `json:"partner_error"`
+}
+
+// Judge predicts every pair of each device with one program left out at a time:
+// nothing of it is in what predicts it, nor in what its interval is made from.
+// Devices with too few pairs are left out, and are in the error beside the others.
+func Judge(rows []Row) (scores []Score, cases []Case, err error) {
+	for _, device := range devices(rows) {
+		own := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Device != device })
+		all, failed := judge(own)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		scores, cases = append(scores, score(device, own, all)), append(cases, all...)
+	}
+	return scores, cases, err
+}
+
+func judge(rows []Row) ([]Case, error) {
+	var cases []Case
+	for _, name := range names(rows) {
+		has := func(r Row) bool { return r.Model == name || r.Other == name }
+		m, err := Fit(slices.DeleteFunc(slices.Clone(rows), has))
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if has(r) {
+				told, relative := m.Predict(r.Model, r.Other)
+				cases = append(cases, Case{r.Device, r.Model, r.Other, name, r.Speed, told, relative})
+			}
+		}
+	}
+	return cases, nil
+}
+
+func score(device string, rows []Row, cases []Case) Score {
+	s := Score{Device: device, Cases: len(cases), Models: len(names(rows))}
+	var off, width, half, partner []float64
+	for _, c := range cases {
+		off, width, half = append(off, math.Abs(c.Told.Value-c.Speed)), append(width, c.Told.Width()), append(half, math.Abs(0.5-c.Speed))
+		if c.Told.Contains(c.Speed) {
+			s.Held += 1 / float64(len(cases))
+		}
+		var beside []float64
+		for _, r := range rows {
+			if r.Model != c.Without && r.Other != c.Without && (r.Other == c.Other || r.Model == c.Model) {
+				beside = append(beside, r.Speed)
+			}
+		}
+		if len(beside) > 0 {
+			partner = append(partner, math.Abs(mean(beside)-c.Speed))
+		}
+	}
+	s.Error, s.Width, s.Half, s.Partner = stats.Median(off), stats.Median(width), stats.Median(half), stats.Median(partner)
+	return s
+}
+
+// devices are those of rows, in order.
+func devices(rows []Row) []string {
+	var all []string
+	for _, r := range rows {
+		all = append(all, r.Device)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Of is the rows of one device; of the only one where device is empty.
+func Of(rows []Row, device string) []Row {
+	if device == "" {
+		return rows
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Device != device })
+}
