@@ -19,12 +19,7 @@ type slot struct {
 	word    bool // a word follows it, as in "3 done"
 }
 
-var (
-	escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
-	// numbers are dates and times of day, which never count, or numbers.
-	numbers = regexp.MustCompile(`(\d{4}-\d\d-\d\d|\d+(?::\d\d)+(?:[.,]\d+)?)|\d+(\.\d+)?([eE][-+]?\d+)?`)
-	towards = regexp.MustCompile(`^ *(?:/|\\|of\b|out of\b) *(\d+)(?:[^\d.]|$)`)
-)
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 
 // Bounds of what is kept of a line, in bytes.
 const (
@@ -38,31 +33,37 @@ func slots(line string) (found []slot, value bool) {
 	if len(line) > lineBytes {
 		line = line[:lineBytes]
 	}
-	line = escapes.ReplaceAllString(line, "")
+	if strings.IndexByte(line, '\x1b') >= 0 {
+		line = escapes.ReplaceAllString(line, "")
+	}
 	var words masked
-	end := 0 // of what words holds
-	for _, at := range numbers.FindAllStringSubmatchIndex(line, -1) {
-		if at[0] < end {
-			continue // what a counter grows towards
+	end, at := 0, 0 // of what words holds, and of the numbers looked at
+	for {
+		begin := strings.IndexAny(line[at:], "0123456789") + at
+		if begin < at {
+			return found, value
 		}
-		words.add(line[end:at[0]])
-		before, rest := words.tail(), line[at[1]:]
-		end = at[1]
+		words.add(line[end:begin])
+		before := words.tail()
+		stop, moment, decimal := number(line, begin)
+		end, at = stop, stop
 		words.add("0")
-		if at[2] >= 0 {
+		if moment {
 			value = value || len(found) > 0 // a bar's time, not the line's
 			continue
 		}
-		s := slot{decimal: at[4] >= 0 || at[6] >= 0}
-		value = value || s.decimal
-		s.number, _ = strconv.ParseFloat(line[at[0]:at[1]], 64)
-		if to := towards.FindStringSubmatchIndex(rest); to != nil && !s.decimal {
-			if of, _ := strconv.ParseFloat(rest[to[2]:to[3]], 64); of >= s.number && of > 0 {
-				s.of, end, rest = of, at[1]+to[3], rest[to[3]:]
-				words.add("/0")
+		s := slot{decimal: decimal}
+		value = value || decimal
+		s.number, _ = strconv.ParseFloat(line[begin:stop], 64)
+		if of, n := towards(line[stop:]); n > 0 && !decimal && of > 0 && of >= s.number {
+			s.of, end = of, stop+n
+			for at = end; line[at-1] >= '0' && line[at-1] <= '9'; at-- { // its first digit
 			}
+			at, _, _ = number(line, at)
+			words.add("/0")
 		}
-		if negative(line[:at[0]]) || quantity(rest) {
+		rest := line[end:]
+		if negative(line[:begin]) || quantity(rest) {
 			continue
 		}
 		next := follows(rest)
@@ -71,7 +72,80 @@ func slots(line string) (found []slot, value bool) {
 		s.key = fmt.Sprint(before, "0", next, " ", s.of)
 		found = append(found, s)
 	}
-	return found, value
+}
+
+// number finds where the number that begins at i ends. A moment is a date or a time
+// of day, which never counts; a decimal has a point or an exponent.
+func number(line string, i int) (end int, moment, decimal bool) {
+	end = digits(line, i)
+	if end == i+4 && shaped(line[end:], "-00-00") {
+		return end + len("-00-00"), true, false
+	}
+	for shaped(line[end:], ":00") {
+		end, moment = end+len(":00"), true
+	}
+	if moment {
+		if shaped(line[end:], ".0") || shaped(line[end:], ",0") {
+			end = digits(line, end+1)
+		}
+		return end, true, false
+	}
+	if shaped(line[end:], ".0") {
+		end, decimal = digits(line, end+1), true
+	}
+	for _, exponent := range []string{"e0", "E0", "e-0", "E-0", "e+0", "E+0"} {
+		if shaped(line[end:], exponent) {
+			return digits(line, end+len(exponent)-1), false, true
+		}
+	}
+	return end, false, decimal
+}
+
+// digits is where the digits that begin at i end.
+func digits(line string, i int) int {
+	for i < len(line) && line[i] >= '0' && line[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+// shaped says whether a text begins like a pattern, in which 0 is any digit.
+func shaped(text, pattern string) bool {
+	if len(text) < len(pattern) {
+		return false
+	}
+	for i := range len(pattern) {
+		if digit := text[i] >= '0' && text[i] <= '9'; text[i] != pattern[i] && (pattern[i] != '0' || !digit) {
+			return false
+		}
+	}
+	return true
+}
+
+// towards is what a number grows towards, as in 3/10, 3 of 10 or 3 out of 10, by
+// the text after it, and where that ends; 0 where nothing says so.
+func towards(rest string) (of float64, end int) {
+	after := strings.TrimLeft(rest, " ")
+	var begins bool
+	for _, sign := range []string{"/", `\`, "of", "out of"} {
+		text, found := strings.CutPrefix(after, sign)
+		word := sign == "of" || sign == "out of"
+		if found && (!word || text == "" || !letter(text[0])) {
+			after, begins = strings.TrimLeft(text, " "), true
+			break
+		}
+	}
+	n := digits(after, 0)
+	if !begins || n == 0 || n < len(after) && after[n] == '.' {
+		return 0, 0
+	}
+	of, _ = strconv.ParseFloat(after[:n], 64)
+	return of, len(rest) - len(after) + n
+}
+
+// letter says that a byte is part of a word.
+func letter(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
 // negative says that a minus sign ends the text, not a hyphen or a range.

@@ -74,7 +74,7 @@ func TestControl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "low is bounded beside high", func() bool { return low.Directive().Closed || low.Directive().SyncEvery > 0 })
+	eventually(t, "low is bounded beside high", func() bool { return low.Directive().Closed || low.Directive().InFlightTime > 0 })
 	ask := func(r Request) Answer {
 		t.Helper()
 		a, err := Ask(at, r)
