@@ -3,11 +3,13 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "queue.h"
 
-#define NAP_NS 20000ull        /* between two questions */
+#define NAP_NS 20000ull        /* between two questions ... */
+#define EAGER_NS 200000ull     /* ... after so long of asking whenever no other thread wants the processor */
 #define PATIENCE_NS 200000000ull /* longest wait for a queue ... */
 #define HASTE_NS 1000000ull    /* ... once one has been given up, until one ends well */
 #define WINDOW_NS 1000000ull   /* over which a kernel's time is measured */
@@ -118,6 +120,15 @@ static void end(struct visit *v) {
 static bool record(void **event, void *stream) {
     return (*event || CALL2("cuEventCreate", event, CU_EVENT_NO_TIMING) == CU_SUCCESS) &&
            CALL2("cuEventRecord", *event, stream) == CU_SUCCESS;
+}
+
+/* Between two questions of a wait that began at a time. A nap lasts some 80 us,
+   in which a short queue would run dry. */
+static void rest(uint64_t begun) {
+    if (now_ns() - begun < EAGER_NS)
+        sched_yield();
+    else
+        nap(NAP_NS);
 }
 
 /* -- lanes -- */
@@ -356,10 +367,10 @@ static uint64_t patience(struct queue *q) { return load(&q->hasty) ? HASTE_NS : 
 
 bool queue_drain(void) {
     struct queue *q = mine();
-    uint64_t until = now_ns() + patience(q);
+    uint64_t begun = now_ns(), most = patience(q);
     bool empty;
-    while (!(empty = queue_look()) && now_ns() < until)
-        nap(NAP_NS);
+    while (!(empty = queue_look()) && now_ns() - begun < most)
+        rest(begun);
     store(&q->hasty, !empty);
     return empty;
 }
@@ -488,7 +499,7 @@ void queue_room(struct bound b, uint64_t kernels) {
             return;
         }
         unlock(q);
-        nap(NAP_NS);
+        rest(begun);
         if (!lock(q))
             return;
     }

@@ -68,9 +68,12 @@ static void start(void) {
     own = (launch_fn)symbol("cuLaunchKernel_ptsz");
 }
 
+static int over; /* the last job has ended */
+static pthread_t capturing;
+
 static void *captures(void *unused) {
     CALL(cuCtxSetCurrent, (void *), context);
-    for (;;) {
+    while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) {
         void *graph;
         CALL(cuStreamBeginCapture_v2, (void *, int), streams[7], 1);
         launches(plain, 10, streams[7]);
@@ -89,7 +92,6 @@ static void *thread(void *unused) {
 }
 
 static void prepare(void) {
-    pthread_t t;
     if (is("contexts")) {
         void *second;
         CALL(cuCtxCreate_v2, (void **, unsigned, int), &second, 0, 0);
@@ -103,7 +105,7 @@ static void prepare(void) {
         CALL(cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *), at, &value, 8, streams[1]);
     }
     if (is("capture"))
-        pthread_create(&t, NULL, captures, NULL);
+        pthread_create(&capturing, NULL, captures, NULL);
 }
 
 static void graphs(void) {
@@ -180,5 +182,8 @@ int main(int argc, char **argv) {
         return 1;
     for (uint64_t until = now_ns() + (uint64_t)(atof(argv[3]) * 1e9); now_ns() < until;)
         timed(csv);
+    __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
+    if (is("capture"))
+        pthread_join(capturing, NULL);
     return 0;
 }
