@@ -211,10 +211,11 @@ func (s *Session) Reap() []Client {
 // client of another pid namespace that is looked at just then may be taken
 // for dead, and goes on uncounted.
 func (s *Session) abandoned(i int, claim uint64) bool {
-	if claim&hasLeft != 0 || s.unlocked(i) {
+	sl := &s.slots[i]
+	complete := State(sl.state.Load()) >= Idle // else a new client is filling it in
+	if claim&hasLeft != 0 || complete && s.unlocked(i) {
 		return true
 	}
-	sl := &s.slots[i]
 	return sl.pidns.Load() == pidNamespace() && !Identity(claim).Alive()
 }
 
