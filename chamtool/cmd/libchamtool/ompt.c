@@ -21,7 +21,7 @@ enum { CONTROL_ITERATION = 64 };  // omp_control_tool: an iteration ends here
 static struct {
     int (*memory)(void **block, size_t *size, int number);
     uintptr_t from, to;               // the runtime's code
-    uint32_t program, library, stack; // the high halves of addresses
+    uint32_t program, mapped, stack; // the high halves of addresses: its own, of what is mapped, of the stack
     uintptr_t fixed, fixed_to;        // what a program without PIE has below 4 GB
     _Atomic uint64_t loops[1 << 10];  // taskloops by number: where they stand in the program
     _Atomic uint64_t closed;          // tasks created before the last iteration ended
@@ -116,7 +116,7 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
 // the compiler leaves between a task's variables may be the half of an address.
 static inline void integers(uint64_t word, uint64_t *out) {
     uint32_t high = (uint32_t)(word >> 32), low = (uint32_t)word;
-    int address = high - omp.program < 16 || (high + 64 >= omp.library && high <= omp.stack);
+    int address = high - omp.program < 16 || (high + 64 >= omp.mapped && high <= omp.stack);
     if ((address && low >= 1 << 24) || word - omp.fixed < omp.fixed_to - omp.fixed) {
         out[0] = out[1] = 0;
         return;
@@ -292,7 +292,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     omp.memory = (int (*)(void **, size_t *, int))lookup("ompt_get_task_memory");
     dl_iterate_phdr(code_of, (void *)(uintptr_t)lookup);
     dl_iterate_phdr(program_at, NULL);
-    omp.library = (uint32_t)((uint64_t)omp.from >> 32), omp.stack = (uint32_t)((uint64_t)(uintptr_t)&set >> 32);
+    omp.mapped = (uint32_t)((uint64_t)omp.from >> 32), omp.stack = (uint32_t)((uint64_t)(uintptr_t)&set >> 32);
     void *warm[1];
     backtrace(warm, 1); // loads the unwinder now and not in a callback
     tool.process.rank = number(rank, 0), tool.process.ranks = number(ranks, 1);
