@@ -53,15 +53,6 @@ type Client struct {
 	Held     bool          // stands at its closed gate
 	Drained  bool          // stands there with nothing in flight
 	Jobs     int           // done since it registered
-	LastJob  Job           // the last one done
-}
-
-// Job is a job that is done.
-type Job struct {
-	JCT      time.Duration // begin to end
-	Gate     time.Duration // of it, held at the closed gate
-	Launches int           // kernels
-	Syncs    int           // synchronization points set by a directive
 }
 
 // Directive is what is asked of a client. The zero value asks nothing.

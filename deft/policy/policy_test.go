@@ -89,7 +89,6 @@ func TestEveryPolicyAnswers(t *testing.T) {
 						c.InFlight = rapid.IntRange(0, 3).Draw(rt, "in flight")
 						if rapid.Bool().Draw(rt, "ends") {
 							c.Active = false
-							c.LastJob = Job{JCT: now - c.Begin, Launches: int(c.Launches), Syncs: rapid.IntRange(0, 9).Draw(rt, "syncs")}
 							c.Jobs++
 						}
 					}

@@ -11,9 +11,8 @@
 //
 // and N is the candidate with the least sum. Deft takes r = 1, the worst case;
 // a request that comes at a random moment finds half of the kernels done, so
-// r = 1/2 here. The package fits a and b against the number of points per job: by
-// least squares to the means of a sweep ([FitSweep]), by medians job by job
-// ([Online]), where single jobs are held up by the machine. It needs jobs under
-// two different intervals at least, and says so with an error that matches
+// r = 1/2 here. The package fits a and b against the number of points per job, by
+// least squares to the means of a sweep ([FitSweep]). It needs jobs under two
+// different intervals at least, and says so with an error that matches
 // regression.ErrTooFew, ErrConstant or ErrCollinear instead of guessing.
 package predictor

@@ -41,7 +41,6 @@ type host struct {
 	launches  uint64
 	gpu       time.Duration // of kernels done
 	doneJobs  int
-	lastJob   policy.Job
 	result    ClientResult
 }
 
@@ -81,7 +80,7 @@ func (h *host) observed(id int, partial time.Duration) policy.Client {
 		Active: h.active, Begin: h.job.Begin,
 		Launches: h.launches, InFlight: h.inFlight, GPU: h.gpu + partial,
 		Drained: h.phase == atGate && h.inFlight == 0,
-		Jobs:    h.doneJobs, LastJob: h.lastJob,
+		Jobs:    h.doneJobs,
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *simulation) warmUp() {
 		first := &h.result.Jobs[0]
 		first.Begin -= s.now
 		first.End -= s.now
-		h.gpu, h.launches, h.doneJobs, h.lastJob, h.sinceSync, h.next = 0, 0, 0, policy.Job{}, 0, 0
+		h.gpu, h.launches, h.doneJobs, h.sinceSync, h.next = 0, 0, 0, 0, 0
 		h.result.Launches, h.result.GPU, h.result.MaxQueue = 0, 0, 0
 	}
 	s.now, s.busy = 0, 0
@@ -319,7 +319,6 @@ func (s *simulation) endJob(i int, h *host) {
 	}
 	h.active = false
 	h.doneJobs++
-	h.lastJob = policy.Job{JCT: h.job.JCT(), Gate: h.job.Gate, Launches: h.job.Kernels, Syncs: h.job.Syncs}
 	r := &h.result
 	r.Jobs = append(r.Jobs, h.job)
 	r.Launches += h.job.Launches

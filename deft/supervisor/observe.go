@@ -15,8 +15,6 @@ type observed struct {
 	first  session.Client
 	last   session.Client // as of the last look
 
-	job       session.Client // as of the look at which the present job was first seen
-	lastJob   policy.Job
 	quietFrom int64 // when Launches was last seen to change, ns
 }
 
@@ -53,12 +51,6 @@ func (o *observed) gpu(c session.Client) time.Duration {
 
 // observe is the client as the policy sees it. Times count from began.
 func (o *observed) observe(c session.Client, began, now int64) policy.Client {
-	if ended := int64(c.JobsEnded - o.last.JobsEnded); ended > 0 {
-		o.lastJob = o.ended(c, ended)
-	}
-	if c.Job != o.last.Job {
-		o.job = c
-	}
 	if c.Launches != o.last.Launches || c.Waiting > 0 || c.Queued > 0 {
 		o.quietFrom = now
 	}
@@ -70,28 +62,12 @@ func (o *observed) observe(c session.Client, began, now int64) policy.Client {
 		ID: ID(c), Device: c.Device, Gang: c.Gang, Terms: o.terms, Job: c.Job, Started: c.Kernels > c.JobKernels, Held: c.Waiting > 0,
 		Active: c.State == session.Active, Begin: time.Duration(c.JobBeginNs - began),
 		Launches: c.Kernels - o.first.Kernels, InFlight: int(c.Queued), GPU: o.gpu(c), Drained: c.Drained,
-		Jobs: int(c.JobsEnded - o.first.JobsEnded), LastJob: o.lastJob,
+		Jobs: int(c.JobsEnded - o.first.JobsEnded),
 	}
 	if p.Terms.Deadline == 0 && c.DeadlineNs > 0 {
 		p.Terms.Deadline = time.Duration(c.DeadlineNs - c.JobBeginNs)
 	}
 	return p
-}
-
-// ended is the job that has ended since the last look, or the mean of several.
-// Where the next one has begun already, the slot tells how many launches the
-// client had made by then.
-func (o *observed) ended(c session.Client, n int64) policy.Job {
-	launches := int64(c.Kernels)
-	if c.Job != o.job.Job {
-		launches = int64(c.JobKernels)
-	}
-	return policy.Job{
-		JCT:      time.Duration(c.JobEndNs-o.job.JobBeginNs) / time.Duration(n),
-		Gate:     (c.AtGate - o.job.AtGate) / time.Duration(n),
-		Launches: int(max(launches-int64(o.job.JobKernels), 0) / n),
-		Syncs:    int(int64(c.Syncs-o.job.Syncs) / n),
-	}
 }
 
 // idle says whether an unmarked job has launched nothing for so long.

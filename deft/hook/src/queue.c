@@ -101,12 +101,15 @@ struct visit {
     int mode;
 };
 
-static bool begin(struct visit *v, word c) {
+/* Returns the driver's answer; anything but success, and there is no visit. */
+static int begin(struct visit *v, word c) {
     *v = (struct visit){.mode = CU_CAPTURE_RELAXED};
-    if (c && c != context && !(v->pushed = CALL1("cuCtxPushCurrent_v2", c) == CU_SUCCESS))
-        return false;
+    int r = c && c != context ? CALL1("cuCtxPushCurrent_v2", c) : CU_SUCCESS;
+    if (r != CU_SUCCESS)
+        return r;
+    v->pushed = c && c != context;
     v->relaxed = captures() && CALL1("cuThreadExchangeStreamCaptureMode", &v->mode) == CU_SUCCESS;
-    return true;
+    return CU_SUCCESS;
 }
 
 static void end(struct visit *v) {
@@ -122,7 +125,7 @@ static bool record(void **event, void *stream) {
            CALL2("cuEventRecord", *event, stream) == CU_SUCCESS;
 }
 
-/* Between two questions of a wait that began at a time. A nap lasts some 80 us,
+/* Between two questions of a wait that began at a time. A nap lasts some 100 us,
    in which a short queue would run dry. */
 static void rest(uint64_t begun) {
     if (now_ns() - begun < EAGER_NS)
@@ -233,7 +236,7 @@ void queue_lose_stream(void *stream, bool per_thread) {
     for (struct lane *l = q->lanes; l; l = l->next) {
         if (l->gone || l->stream != named(stream, per_thread))
             continue;
-        if (l->busy && begin(&v, l->context)) {
+        if (l->busy && begin(&v, l->context) == CU_SUCCESS) {
             l->probed = !capturing(l->stream) && record(&l->probe, l->stream);
             end(&v);
         }
@@ -283,9 +286,10 @@ static bool over(int r) {
    resort, for it holds up what they are given next. */
 static bool ask(struct lane *l, bool probe) {
     struct visit v;
-    if (!begin(&v, l->context))
-        return true;
-    bool is = false;
+    int r = begin(&v, l->context);
+    if (r != CU_SUCCESS)
+        return over(r);
+    bool is;
     if (mine_to_ask(l)) {
         is = !(captures() && capturing(l->stream)) && over(CALL1("cuStreamQuery", l->stream));
     } else {
@@ -426,7 +430,7 @@ static void close_groups(struct queue *q, bool waiting) {
             l->queued -= l->open;
             l->open = 0;
         }
-        if (!l->open || l->count == GROUPS || !mine_to_ask(l) || !begin(&v, l->context))
+        if (!l->open || l->count == GROUPS || !mine_to_ask(l) || begin(&v, l->context) != CU_SUCCESS)
             continue;
         uint32_t at = (l->oldest + l->count) % GROUPS;
         if (!(captures() && capturing(l->stream)) && record(&l->event[at], l->stream)) {
@@ -465,7 +469,7 @@ static void collect(struct queue *q) {
     uint64_t before = in_flight(q);
     struct visit v;
     for (struct lane *l = q->lanes; l; l = l->next) {
-        if (!l->count || !begin(&v, l->context))
+        if (!l->count || begin(&v, l->context) != CU_SUCCESS)
             continue;
         while (l->count && over(CALL1("cuEventQuery", l->event[l->oldest]))) {
             l->queued -= l->size[l->oldest];

@@ -133,17 +133,24 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 		cmd.Path, cmd.Err = path, nil
 	}
 	cmd.Env = environ
-	if why := unhooked(cmd.Path); why != "" {
+	why := unhooked(cmd.Path)
+	if why != "" {
 		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without deft\n", p.args[0], why)
 		cmd.Env = append(environ, "LD_PRELOAD="+os.Getenv("LD_PRELOAD"))
-	} else if w, err := watchFor(at.Session(), p.shown(), env.Stderr); err == nil {
-		defer w.end()
 	}
+	watch, err := watchFor(at.Session(), p.shown())
+	if err != nil {
+		return 0, errors.Join(err, owner.Close())
+	}
+	defer watch.end()
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passed...)
 	if err := cmd.Start(); err != nil {
 		_ = owner.Close() // the owner may have gone
 		return notStarted(env.Stderr, p.args[0], err), nil
+	}
+	if why == "" {
+		watch.say(env.Stderr)
 	}
 	crash.Go(func() { pass(signals, cmd.Process) })
 	crash.Go(func() { p.follow(at, owner) })

@@ -50,22 +50,27 @@ type watcher struct {
 	name    string
 	before  []int64 // those that are there already
 	stop    chan struct{}
-	done    chan struct{}
+	done    chan struct{} // nil: nothing is to be said
 }
 
-// watchFor begins to look for the first launch of a program of a name in a
-// session, and says then how it reached the driver and what is asked of it.
-func watchFor(path, name string, say io.Writer) (*watcher, error) {
+// watchFor notes who is in a session before a program of a name begins.
+func watchFor(path, name string) (*watcher, error) {
 	s, err := session.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{session: s, name: name, stop: make(chan struct{}), done: make(chan struct{})}
+	w := &watcher{session: s, name: name, stop: make(chan struct{})}
 	for _, c := range s.Clients() {
 		w.before = append(w.before, key(c))
 	}
-	crash.Go(func() { w.look(say) })
 	return w, nil
+}
+
+// say begins to look for the program's first launch, and says then how it reached
+// the driver and what is asked of it, or at the end that it did not.
+func (w *watcher) say(to io.Writer) {
+	w.done = make(chan struct{})
+	crash.Go(func() { w.look(to) })
 }
 
 // key tells a client from others that had its slot.
@@ -95,10 +100,12 @@ func (w *watcher) look(say io.Writer) {
 	}
 }
 
-// end waits for the line.
+// end waits for the line, where one is to be said.
 func (w *watcher) end() {
 	close(w.stop)
-	<-w.done
+	if w.done != nil {
+		<-w.done
+	}
 	_ = w.session.Close()
 }
 
