@@ -188,8 +188,9 @@ func toldCost(ts []trace, name string, period int) cost {
 		if len(has) > 0 {
 			found.patterns = patterns(has, lacks)
 		}
-		if period > 0 {
-			found.patterns = slices.DeleteFunc(found.patterns, func(p pattern) bool { return p.period != period })[:min(1, len(found.patterns))]
+		if period > 0 && len(found.patterns) > 0 { // what is said of it counts; where no lap bears it out it comes at random
+			found.patterns = slices.DeleteFunc(found.patterns, func(p pattern) bool { return p.period != period })
+			found.patterns = append(found.patterns, pattern{})[:1]
 		}
 		if !last || found.known() {
 			c = found

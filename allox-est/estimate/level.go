@@ -134,20 +134,15 @@ func (l level) draw(rng *random, laps float64) float64 {
 }
 
 // mean is the posterior mean of the level.
-func (l level) mean() float64 {
-	s, before := 0.0, 0.0
-	for i, c := range l.cells {
-		s += (l.upTo[i] - before) * c.mean
-		before = l.upTo[i]
-	}
-	return s
-}
+func (l level) mean() float64 { return l.over(func(c cell) float64 { return c.mean }) }
 
 // noise is the posterior mean of a lap's noise.
-func (l level) noise() float64 {
+func (l level) noise() float64 { return l.over(func(c cell) float64 { return c.noise }) }
+
+func (l level) over(value func(cell) float64) float64 {
 	s, before := 0.0, 0.0
 	for i, c := range l.cells {
-		s += (l.upTo[i] - before) * c.noise
+		s += (l.upTo[i] - before) * value(c)
 		before = l.upTo[i]
 	}
 	return s

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/deft/pair"
+	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -114,11 +115,11 @@ func TestLoad(t *testing.T) {
 	if err != nil || !slices.Equal(rows, []pair.Row{{"v100", "a", "b", 0.5}, {"v100", "b", "a", 0.75}}) {
 		t.Errorf("%v, %v", rows, err)
 	}
-	if len(diagnostics) != 4 || !errors.Is(diagnostics[0], pair.ErrRow) || !strings.Contains(diagnostics[0].Error(), "pairs.csv:3:") {
+	if len(diagnostics) != 4 || !errors.Is(diagnostics[0], pair.ErrRow) || !strings.Contains(diagnostics[0].Error(), "pairs.csv:4:") {
 		t.Errorf("%v", diagnostics)
 	}
 	write("model,other,alone\na,b,1\n")
-	if _, _, err := pair.Load(path); !errors.Is(err, pair.ErrColumn) {
+	if _, _, err := pair.Load(path); !errors.Is(err, dataset.ErrMissingColumn) {
 		t.Error(err)
 	}
 }
