@@ -46,7 +46,7 @@ var wheels = []struct {
 }
 
 // installed is the folder of a wheel in out/real/pip, here or above.
-func installed(t *testing.T, wheel string) string {
+func installed(t testing.TB, wheel string) string {
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {
 		at := filepath.Join(dir, "out", "real", "pip", wheel)
@@ -112,7 +112,7 @@ func TestRealModelsInGo(t *testing.T) {
 }
 
 // inGo is a model in the Go run time.
-func inGo(t *testing.T, path string, sizes map[string]int64) (runtime.Session, error) {
+func inGo(t testing.TB, path string, sizes map[string]int64) (runtime.Session, error) {
 	m, err := onnx.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 // Package native runs ONNX models in Go, on the CPU, in float32: convolutions
-// as matrix products over gonum's BLAS. It needs no library and no C compiler,
-// so a profiler that has nothing else installed can still measure.
+// as matrix products over gonum's BLAS or, built with GOEXPERIMENT=simd, gomlx's
+// vector instructions. It needs no library and no C compiler, so a profiler that
+// has nothing else installed can still measure.
 //
 // It decides the layout in memory and frees each tensor after its last use. It
 // refuses operators that it does not know, data types other than float32, and

@@ -1,6 +1,10 @@
 package native
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
 
 // globalMaximum is the largest value of each channel.
 func globalMaximum(s site) (kernel, error) {
@@ -75,11 +79,9 @@ func (p plane) backward(src, weights, dst []float32) {
 		for kw := range p.kw {
 			firstX, lastX := span(kw*p.dw-p.left, p.sw, p.width, p.outWidth)
 			w := weights[kh*p.kw+kw]
-			for y := firstY; y < lastY; y++ {
+			for y := firstY; y < lastY && firstX < lastX; y++ {
 				to := dst[(y*p.sh+kh*p.dh-p.top)*p.width:][:p.width]
-				for x := firstX; x < lastX; x++ {
-					to[x*p.sw+kw*p.dw-p.left] += w * src[y*p.outWidth+x]
-				}
+				blas32.Axpy(w, blas32.Vector{N: lastX - firstX, Inc: 1, Data: src[y*p.outWidth+firstX:]}, blas32.Vector{N: lastX - firstX, Inc: p.sw, Data: to[firstX*p.sw+kw*p.dw-p.left:]})
 			}
 		}
 	}

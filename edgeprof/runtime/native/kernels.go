@@ -67,7 +67,7 @@ var kernels = map[string]func(site) (kernel, error){
 	"Equal": elementwise(func(a, b float32) float32 { return truth(a == b) }), "Less": elementwise(func(a, b float32) float32 { return truth(a < b) }), "Greater": elementwise(func(a, b float32) float32 { return truth(a > b) }),
 	"LessOrEqual": elementwise(func(a, b float32) float32 { return truth(a <= b) }), "GreaterOrEqual": elementwise(func(a, b float32) float32 { return truth(a >= b) }),
 	"And": elementwise(func(a, b float32) float32 { return a * b }), "Or": elementwise(func(a, b float32) float32 { return max(a, b) }), "Xor": elementwise(func(a, b float32) float32 { return truth(a != b) }), "Not": each(func(x float32) float32 { return 1 - x }),
-	"Relu":            each(func(x float32) float32 { return max(x, 0) }),
+	"Relu":            relu,
 	"Sigmoid":         real(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
 	"Tanh":            real(math.Tanh),
 	"Erf":             real(math.Erf),
@@ -101,8 +101,8 @@ var kernels = map[string]func(site) (kernel, error){
 	"IsNaN":           each(func(x float32) float32 { return truth(x != x) }),
 	"Neg":             each(func(x float32) float32 { return -x }),
 	"LeakyRelu":       leakyRelu, "Elu": elu, "Clip": clip, "HardSigmoid": hardSigmoid, "Gelu": gelu, "PRelu": elementwise(func(x, slope float32) float32 { return max(x, 0) + slope*min(x, 0) }),
-	"Add": elementwise(func(a, b float32) float32 { return a + b }), "Sub": elementwise(func(a, b float32) float32 { return a - b }),
-	"Mul": elementwise(func(a, b float32) float32 { return a * b }), "Div": divide,
+	"Add": rowwise(func(a, b float32) float32 { return a + b }, sumRow), "Sub": elementwise(func(a, b float32) float32 { return a - b }),
+	"Mul": rowwise(func(a, b float32) float32 { return a * b }, productRow), "Div": divide,
 	"Pow": elementwise(func(a, b float32) float32 { return float32(math.Pow(float64(a), float64(b))) }),
 	"Max": elementwise(func(a, b float32) float32 { return max(a, b) }), "Min": elementwise(func(a, b float32) float32 { return min(a, b) }),
 	"Sum": elementwise(func(a, b float32) float32 { return a + b }),
@@ -114,6 +114,17 @@ var microsoft = map[string]func(site) (kernel, error){
 	"QuantizeLinear": quantizeLinear, "DequantizeLinear": dequantizeLinear, "Gelu": gelu,
 	"QLinearAdd": asReals("Add", 2, false), "QLinearMul": asReals("Mul", 2, false), "QLinearSigmoid": asReals("Sigmoid", 1, false), "QLinearLeakyRelu": asReals("LeakyRelu", 1, false),
 	"QLinearGlobalAveragePool": asReals("GlobalAveragePool", 1, false), "QLinearAveragePool": asReals("AveragePool", 1, false), "QLinearConcat": asReals("Concat", 0, true),
+}
+
+// relu stands by itself, as sumRow and productRow do: a call for each value is most of what
+// such operators cost.
+func relu(site) (kernel, error) {
+	return func(in, out []array, _ *scratch) {
+		y := out[0].data
+		for i, x := range in[0].data {
+			y[i] = max(x, 0)
+		}
+	}, nil
 }
 
 // real computes in double precision.
@@ -366,34 +377,63 @@ func broadcastStrides(shape, to []int) []int {
 // elementwise joins two tensors element by element, with broadcasting; inputs beyond
 // the second (Max, Min) are joined in turn.
 func elementwise(f func(a, b float32) float32) func(site) (kernel, error) {
+	return rowwise(f, func(y, a, b []float32, da, db int) {
+		for i := range y {
+			y[i] = f(a[i*da], b[i*db])
+		}
+	})
+}
+
+// rowwise is elementwise with the loop over a row given, whose operands move by
+// steps: a loop of its own spares an operator a call for each value.
+func rowwise(f func(a, b float32) float32, row func(y, a, b []float32, da, db int)) func(site) (kernel, error) {
 	return func(s site) (kernel, error) {
-		shape := s.out(0)
 		if len(s.node.Inputs) != 2 {
 			return many(s, f), nil
 		}
-		sa, sb := broadcastStrides(s.in(0), shape), broadcastStrides(s.in(1), shape)
-		equal := slices.Equal(s.in(0), shape) && slices.Equal(s.in(1), shape)
-		single := slices.Equal(s.in(0), shape) && volume(s.in(1)) == 1
+		shape := s.out(0)
+		shape, sa, sb := merged(shape, broadcastStrides(s.in(0), shape), broadcastStrides(s.in(1), shape))
 		return func(in, out []array, _ *scratch) {
-			a, b, y := in[0].data, in[1].data, out[0].data
-			switch {
-			case equal:
-				for i, x := range a {
-					y[i] = f(x, b[i])
-				}
-			case single:
-				other := b[0]
-				for i, x := range a {
-					y[i] = f(x, other)
-				}
-			default:
-				walk(shape, sa, sb, func(i, ia, ib, n, da, db int) {
-					for k := range n {
-						y[i+k] = f(a[ia+k*da], b[ib+k*db])
-					}
-				})
-			}
+			walk(shape, sa, sb, func(i, ia, ib, n, da, db int) {
+				row(out[0].data[i:][:n], in[0].data[ia:], in[1].data[ib:], da, db)
+			})
 		}, nil
+	}
+}
+
+// merged joins neighbouring axes along which both operands move as along one.
+func merged(shape, sa, sb []int) (axes, da, db []int) {
+	for i, n := range shape {
+		if last := len(axes) - 1; last >= 0 && da[last] == sa[i]*n && db[last] == sb[i]*n {
+			axes[last], da[last], db[last] = axes[last]*n, sa[i], sb[i]
+			continue
+		}
+		axes, da, db = append(axes, n), append(da, sa[i]), append(db, sb[i])
+	}
+	return axes, da, db
+}
+
+func sumRow(y, a, b []float32, da, db int) {
+	if da == 1 && db == 1 {
+		for i, x := range a[:len(y)] {
+			y[i] = x + b[i]
+		}
+		return
+	}
+	for i := range y {
+		y[i] = a[i*da] + b[i*db]
+	}
+}
+
+func productRow(y, a, b []float32, da, db int) {
+	if da == 1 && db == 1 {
+		for i, x := range a[:len(y)] {
+			y[i] = x * b[i]
+		}
+		return
+	}
+	for i := range y {
+		y[i] = a[i*da] * b[i*db]
 	}
 }
 

@@ -16,6 +16,34 @@ func transposed(yes bool) blas.Transpose {
 	return blas.NoTrans
 }
 
+// matrix is one by rows, to be read as it stands or transposed.
+type matrix struct {
+	data          []float32
+	rows, columns int
+	transposed    bool
+}
+
+func (m matrix) general() blas32.General { return general(m.data, m.rows, m.columns) }
+
+// sizes are the rows and columns that it is read with.
+func (m matrix) sizes() (rows, columns int) {
+	if m.transposed {
+		return m.columns, m.rows
+	}
+	return m.rows, m.columns
+}
+
+// product writes alpha a b + beta c to c: by vector instructions where the build
+// and the processor have them and the product is worth the call, else by gonum.
+func (s *scratch) product(a, b matrix, alpha, beta float32, c []float32) {
+	m, _ := a.sizes()
+	k, n := b.sizes()
+	if m*k*n >= worth && s.products.vector(a, b, alpha, beta, c[:m*n]) {
+		return
+	}
+	blas32.Gemm(transposed(a.transposed), transposed(b.transposed), alpha, a.general(), b.general(), beta, general(c[:m*n], m, n))
+}
+
 // gemm is alpha A' B' + beta C.
 func gemm(s site) (kernel, error) {
 	a, b, shape := s.in(0), s.in(1), s.out(0)
@@ -31,7 +59,7 @@ func gemm(s site) (kernel, error) {
 	if s.given(2) {
 		sc = broadcastStrides(s.in(2), shape)
 	}
-	return func(in, out []array, _ *scratch) {
+	return func(in, out []array, scratch *scratch) {
 		y := out[0].data
 		keep := float32(0)
 		if sc != nil {
@@ -48,7 +76,7 @@ func gemm(s site) (kernel, error) {
 			blas32.Gemv(transposed(!tb), alpha, w, blas32.Vector{N: a[1], Inc: 1, Data: in[0].data}, keep, blas32.Vector{N: shape[1], Inc: 1, Data: y})
 			return
 		}
-		blas32.Gemm(transposed(ta), transposed(tb), alpha, general(in[0].data, a[0], a[1]), general(in[1].data, b[0], b[1]), keep, general(y, shape[0], shape[1]))
+		scratch.product(matrix{in[0].data, a[0], a[1], ta}, matrix{in[1].data, b[0], b[1], tb}, alpha, keep, y)
 	}, nil
 }
 
@@ -61,16 +89,16 @@ func matMul(s site) (kernel, error) {
 	m, k, n := a[len(a)-2], a[len(a)-1], b[len(b)-1]
 	batch := shape[:len(shape)-2]
 	sa, sb := broadcastStrides(a[:len(a)-2], batch), broadcastStrides(b[:len(b)-2], batch)
-	return func(in, out []array, _ *scratch) {
+	return func(in, out []array, scratch *scratch) {
 		if len(b) == 2 { // one matrix for all: one product
 			rows := volume(batch) * m
-			blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(in[0].data, rows, k), general(in[1].data, k, n), 0, general(out[0].data, rows, n))
+			scratch.product(matrix{in[0].data, rows, k, false}, matrix{in[1].data, k, n, false}, 1, 0, out[0].data)
 			return
 		}
 		walk(batch, sa, sb, func(i, ia, ib, count, da, db int) {
 			for c := range count {
 				x, w := in[0].data[(ia+c*da)*m*k:], in[1].data[(ib+c*db)*k*n:]
-				blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(x[:m*k], m, k), general(w[:k*n], k, n), 0, general(out[0].data[(i+c)*m*n:][:m*n], m, n))
+				scratch.product(matrix{x, m, k, false}, matrix{w, k, n, false}, 1, 0, out[0].data[(i+c)*m*n:])
 			}
 		})
 	}, nil

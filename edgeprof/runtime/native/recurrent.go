@@ -56,7 +56,7 @@ func recurrent(gates int, activations []string, step advance) func(site) (kernel
 					}
 				}
 				w := in[1].data[d*rows*width:][:rows*width]
-				blas32.Gemm(blas.NoTrans, blas.Trans, 1, general(in[0].data, steps*batch, width), general(w, rows, width), 0, general(sums, steps*batch, rows))
+				scratch.product(matrix{in[0].data, steps * batch, width, false}, matrix{w, rows, width, true}, 1, 0, sums)
 				if s.given(3) {
 					bias := in[3].data[d*2*rows:][:2*rows]
 					for start := 0; start < len(sums); start += rows {

@@ -442,7 +442,10 @@ func (p *pool) give(data []float32) {
 }
 
 // scratch is memory that kernels share.
-type scratch struct{ buffers [2][]float32 }
+type scratch struct {
+	buffers  [2][]float32
+	products products
+}
 
 func (s *scratch) get(i, n int) []float32 {
 	if len(s.buffers[i]) < n {

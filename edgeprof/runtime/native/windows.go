@@ -3,7 +3,6 @@ package native
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
@@ -109,11 +108,11 @@ func conv(s site) (kernel, error) {
 				case channels == 1 && filters == 1:
 					p.direct(src, weights, dst)
 				case pointwise:
-					multiply(weights, src, dst, filters, depth, outSize)
+					scratch.product(matrix{weights, filters, depth, false}, matrix{src, depth, outSize, false}, 1, 1, dst)
 				default:
 					columns := scratch.get(0, depth*outSize)
 					p.columns(src, columns, channels)
-					multiply(weights, columns, dst, filters, depth, outSize)
+					scratch.product(matrix{weights, filters, depth, false}, matrix{columns, depth, outSize, false}, 1, 1, dst)
 				}
 			}
 		}
@@ -131,10 +130,6 @@ func spread(dst, bias []float32, n int) {
 			dst[f*n+i] = b
 		}
 	}
-}
-
-func multiply(a, b, c []float32, m, k, n int) {
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(a, m, k), general(b, k, n), 1, general(c, m, n))
 }
 
 // columns lays out, for each cell of the window, the image's values under it: a
@@ -183,14 +178,11 @@ func (p plane) direct(image, weights, dst []float32) {
 		for kw := range p.kw {
 			firstX, lastX := span(kw*p.dw-p.left, p.sw, p.width, p.outWidth)
 			w := weights[kh*p.kw+kw]
-			for y := firstY; y < lastY; y++ {
+			for y := firstY; y < lastY && firstX < lastX; y++ {
 				from := image[(y*p.sh+kh*p.dh-p.top)*p.width:][:p.width]
 				to := dst[y*p.outWidth:][:p.outWidth]
 				at := firstX*p.sw + kw*p.dw - p.left
-				for x := firstX; x < lastX; x++ {
-					to[x] += w * from[at]
-					at += p.sw
-				}
+				blas32.Axpy(w, blas32.Vector{N: lastX - firstX, Inc: p.sw, Data: from[at:]}, blas32.Vector{N: lastX - firstX, Inc: 1, Data: to[firstX:]})
 			}
 		}
 	}

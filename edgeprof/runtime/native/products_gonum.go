@@ -1,0 +1,10 @@
+//go:build !(goexperiment.simd && amd64)
+
+package native
+
+// worth is more multiplications than any product has.
+const worth = 1 << 62
+
+type products struct{}
+
+func (*products) vector(_, _ matrix, _, _ float32, _ []float32) bool { return false }
