@@ -16,15 +16,22 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(first, []byte("changed"), 0o600); err != nil {
+	program := filepath.Join(first, "run_model.py")
+	if err := os.WriteFile(program, []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	again, err := Write(cache)
 	if err != nil || again != first || !filepath.IsAbs(first) {
 		t.Errorf("second time: %q, %v; want %q", again, err, first)
 	}
-	if body, err := os.ReadFile(first); err != nil || !bytes.Equal(body, program) {
-		t.Errorf("the program was not mended (%v)", err)
+	for _, name := range []string{"run_model.py", "checks.py", "pair.json"} {
+		here, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := os.ReadFile(filepath.Join(first, name)); err != nil || !bytes.Equal(body, here) {
+			t.Errorf("%s was not mended (%v)", name, err)
+		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -43,7 +50,7 @@ func TestRealRunModelParts(t *testing.T) {
 		t.Skip("needs python3: install with apt-get install python3")
 	}
 	out, err := exec.Command(python, "-B", "-m", "unittest", "run_model_test", "checks_test").CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("Ran 13 tests")) {
+	if err != nil || !bytes.Contains(out, []byte("Ran 16 tests")) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

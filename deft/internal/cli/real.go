@@ -78,7 +78,7 @@ func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch
 		}
 		return trial.Simulated(x, lib, built, scratch, os.Environ()), nil
 	}
-	script, err := gpu.Write(filepath.Join(cc.Cache, "gpu"))
+	folder, err := gpu.Write(filepath.Join(cc.Cache, "gpu"))
 	if err != nil {
 		return trial.Machine{}, err
 	}
@@ -86,7 +86,7 @@ func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch
 	if err != nil {
 		return trial.Machine{}, err
 	}
-	return trial.CUDA(lib, python, script, scratch, os.Environ()), nil
+	return trial.CUDA(lib, python, filepath.Join(folder, "run_model.py"), scratch, os.Environ()), nil
 }
 
 // shm is the folder for what processes share; the system's own for temporary
