@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"sync"
+
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
@@ -17,32 +19,57 @@ type Played struct {
 	Decision int             // how many decisions there were
 }
 
-// playEpisode lets a policy decide in one episode: the predecessor is submitted at
+// playEpisode lets policies decide in one episode: the predecessor is submitted at
 // an instant of a simulation of the other jobs, which must not be past the
-// day before and stays as it is.
-func playEpisode(background *simulator.Simulator, submit int64, service chain.Service, p policy.Policy) (Played, error) {
+// day before and stays as it is. Until a policy submits, all see the same queue: what
+// comes of submitting at an instant is simulated once for all that do.
+func playEpisode(background *simulator.Simulator, submit int64, service chain.Service, policies []policy.Policy) ([]Played, error) {
 	sim := background.Fork()
 	var camera samples.Camera
 	camera.Begin(sim, submit)
 	pair, err := chain.Attach(sim, submit, service)
 	if err != nil {
-		return Played{}, err
+		return nil, err
 	}
-	var played Played
 	camera.RunUntil(pair, submit)
 	if err := ahead(pair, &camera); err != nil {
-		return Played{}, err
+		return nil, err
 	}
-	played.Outcome, err = pair.Decisions(func(pair *chain.Pair) (bool, error) {
+	played, open := make([]Played, len(policies)), make([]int, len(policies))
+	for i := range open {
+		open[i] = i
+	}
+	last, err := pair.Decisions(func(pair *chain.Pair) (bool, error) {
 		camera.RunUntil(pair, pair.Now())
 		s, err := stateOf(pair, &camera)
 		if err != nil {
 			return false, err
 		}
-		played.Decision++
-		played.Decided, err = p.Decide(&s)
-		return played.Decided.Submit, err
+		var now, later []int
+		for _, i := range open {
+			played[i].Decision++
+			if played[i].Decided, err = policies[i].Decide(&s); err != nil {
+				return false, err
+			}
+			if played[i].Decided.Submit {
+				now = append(now, i)
+			} else {
+				later = append(later, i)
+			}
+		}
+		if len(now) == 0 || len(later) == 0 {
+			return len(later) == 0, nil
+		}
+		o, err := pair.SubmitNow()
+		for _, i := range now {
+			played[i].Outcome = o
+		}
+		open = later
+		return false, err
 	})
+	for _, i := range open {
+		played[i].Outcome = last
+	}
 	return played, err
 }
 
@@ -66,9 +93,9 @@ func stateOf(pair *chain.Pair, camera *samples.Camera) (policy.State, error) {
 	return policy.State{
 		Now: pair.Now(), PredStart: start, PredEnd: end, Service: pair.Service,
 		Waits: pair.Simulation().LastWaits(waitsSeen), History: h,
-		Forecast: func() ([]float64, error) {
+		Forecast: sync.OnceValues(func() ([]float64, error) {
 			return pair.Service.ForecastWaits(pair.Simulation(), samples.ForecastShares())
-		},
-		Draw: func() (policy.Draws, error) { return policy.DrawFutures(pair.Service, pair.Simulation()) },
+		}),
+		Draw: sync.OnceValues(func() (policy.Draws, error) { return policy.DrawFutures(pair.Service, pair.Simulation()) }),
 	}, nil
 }

@@ -30,11 +30,11 @@ func TestPlayEpisode(t *testing.T) {
 	service := chain.Service{Nodes: 4, Limit: 24 * 3600}
 	submit := int64(1_670_000_000 + 8*86400)
 	play := func(p policy.Policy) Played {
-		played, err := playEpisode(background, submit, service, p)
+		played, err := playEpisode(background, submit, service, []policy.Policy{p})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return played
+		return played[0]
 	}
 	reactive, early := play(policy.Reactive{}), play(policy.NeverLate{})
 	if reactive.Submitted != reactive.PredEnd || reactive.Decision < 24*6 {
@@ -50,10 +50,10 @@ func TestPlayEpisode(t *testing.T) {
 	if again := play(policy.Fixed{LeadHours: 6}); again != fixed {
 		t.Errorf("%+v, then %+v", fixed, again)
 	}
-	if _, err := playEpisode(background, submit, service, failing{}); !errors.Is(err, errPlanted) {
+	if _, err := playEpisode(background, submit, service, []policy.Policy{failing{}}); !errors.Is(err, errPlanted) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := playEpisode(background, submit, chain.Service{Nodes: 41, Limit: 60}, policy.Reactive{}); !errors.Is(err, cluster.ErrOversize) {
+	if _, err := playEpisode(background, submit, chain.Service{Nodes: 41, Limit: 60}, []policy.Policy{policy.Reactive{}}); !errors.Is(err, cluster.ErrOversize) {
 		t.Errorf("error %v", err)
 	}
 }

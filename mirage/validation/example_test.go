@@ -33,7 +33,7 @@ func Example() {
 		if err != nil {
 			fmt.Println(err)
 		}
-		return played
+		return played[0]
 	}
 	reactive := play(policy.Reactive{})
 	late := validation.Summarise(reactive, reactive, plan, chain.Cost{Overlap: 1})

@@ -35,20 +35,16 @@ func month(t *testing.T, seed uint64) (blocked, naive uncertainty.Prediction) {
 		Episodes: 112, Probes: 2, Interval: day / 4, Start: jobs[0].Submit + 10*day, History: 10 * day,
 		Service: chain.Service{Nodes: 2, Limit: 48 * 3600, Priority: 1000},
 	}
-	reactive, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Play(t.Context(), With(policy.Reactive{}))
+	played, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Play(t.Context(), With(policy.Reactive{}, policy.Average{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	played, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Play(t.Context(), With(policy.Average{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	costs := Costs(played, chain.Cost{Overlap: 1})
+	costs := Costs(played[1], chain.Cost{Overlap: 1})
 	alone := make([]int, len(costs))
 	for i := range alone {
 		alone[i] = i
 	}
-	blocked, _, _ = blockMean(costs, Blocks(plan, reactive))
+	blocked, _, _ = blockMean(costs, Blocks(plan, played[0]))
 	if naive, err = uncertainty.Student(costs, alone, level); err != nil {
 		t.Fatal(err)
 	}

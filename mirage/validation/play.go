@@ -12,26 +12,25 @@ import (
 )
 
 // Player plays an episode whose predecessor is submitted at an instant of a
-// simulation of the other jobs, which it leaves as it is. Each goroutine
-// makes its own.
-type Player func(background *simulator.Simulator, submit int64, service chain.Service) (Played, error)
+// simulation of the other jobs, which it leaves as it is, by each of its policies.
+type Player func(background *simulator.Simulator, submit int64, service chain.Service) ([]Played, error)
 
-// With plays with a policy.
-func With(p policy.Policy) Player {
-	return func(background *simulator.Simulator, submit int64, service chain.Service) (Played, error) {
-		return playEpisode(background, submit, service, p)
+// With plays with policies, at the cost of about the last to submit.
+func With(policies ...policy.Policy) Player {
+	return func(background *simulator.Simulator, submit int64, service chain.Service) ([]Played, error) {
+		return playEpisode(background, submit, service, policies)
 	}
 }
 
 // Oracle plays every decision to its end and takes the best.
 func Oracle(c chain.Cost) Player {
-	return func(background *simulator.Simulator, submit int64, service chain.Service) (Played, error) {
+	return func(background *simulator.Simulator, submit int64, service chain.Service) ([]Played, error) {
 		pair, err := chain.Begin(background, submit, service)
 		if err != nil {
-			return Played{}, err
+			return nil, err
 		}
 		best, err := pair.Best(c)
-		return Played{Outcome: best}, err
+		return []Played{{Outcome: best}}, err
 	}
 }
 
@@ -47,23 +46,32 @@ type Episodes struct {
 	Progress func() // at every finished episode; may be nil
 }
 
-// Play plays all episodes.
-func (e Episodes) Play(ctx context.Context, player Player) ([]Played, error) {
+// Play plays all episodes: of each policy, what it came to in each.
+func (e Episodes) Play(ctx context.Context, player Player) ([][]Played, error) {
 	e.Plan.Probes = max(e.Plan.Probes, 2)
 	if err := e.Plan.Check(); err != nil {
 		return nil, err
 	}
-	played := make([]Played, e.Plan.Episodes)
+	played := make([][]Played, e.Plan.Episodes)
 	group, ctx := crash.WithContext(ctx)
 	group.SetLimit(max(e.Workers, 1))
 	for first := 0; first < len(played); first += stretch {
 		group.Go(func() error { return e.stretch(ctx, player, first, played[first:min(first+stretch, len(played))]) })
 	}
-	return played, group.Wait()
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	of := make([][]Played, len(played[0]))
+	for _, episode := range played {
+		for i, p := range episode {
+			of[i] = append(of[i], p)
+		}
+	}
+	return of, nil
 }
 
 // stretch plays the episodes from first on.
-func (e Episodes) stretch(ctx context.Context, player Player, first int, played []Played) error {
+func (e Episodes) stretch(ctx context.Context, player Player, first int, played [][]Played) error {
 	background, err := e.Plan.Background(ctx, e.Workload, first)
 	for i := range played {
 		if err == nil {

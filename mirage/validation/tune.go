@@ -3,6 +3,7 @@ package validation
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -11,18 +12,22 @@ import (
 	"github.com/foretime/foretime/mirage/samples"
 )
 
-// Tune plays the episodes once for each candidate and returns which has the least
-// mean cost, the first of equals, and that cost in hours.
-func (e Episodes) Tune(ctx context.Context, candidates []policy.Policy, c chain.Cost) (best int, hours float64, err error) {
-	hours = math.Inf(1)
-	for i, p := range candidates {
-		played, err := e.Play(ctx, With(p))
-		if err != nil {
-			return 0, 0, err
+// Tune plays the episodes with all candidates and returns which of each group has the
+// least mean cost, the first of equals, and that cost in hours.
+func (e Episodes) Tune(ctx context.Context, groups [][]policy.Policy, c chain.Cost) (best []int, hours []float64, err error) {
+	played, err := e.Play(ctx, With(slices.Concat(groups...)...))
+	if err != nil {
+		return nil, nil, err
+	}
+	best, hours = make([]int, len(groups)), make([]float64, len(groups))
+	for g, candidates := range groups {
+		hours[g] = math.Inf(1)
+		for i := range candidates {
+			if m := stat.Mean(Costs(played[i], c), nil); m < hours[g] {
+				best[g], hours[g] = i, m
+			}
 		}
-		if m := stat.Mean(Costs(played, c), nil); m < hours {
-			best, hours = i, m
-		}
+		played = played[len(candidates):]
 	}
 	return best, hours, nil
 }

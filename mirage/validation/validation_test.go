@@ -172,11 +172,19 @@ func TestPlay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return played
+		return played[0]
 	}
 	oracle := play(Oracle(cost), 2)
-	for _, p := range []policy.Policy{policy.Reactive{}, policy.Average{}, policy.Quantile{Q: .8}, policy.NeverLate{}} {
+	policies := []policy.Policy{policy.Reactive{}, policy.Average{}, policy.Quantile{Q: .8}, policy.NeverLate{}, policy.QueueForecast{Full: .5}}
+	together, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Play(t.Context(), With(policies...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, p := range policies {
 		one := play(With(p), 1)
+		if diff := cmp.Diff(one, together[n]); diff != "" {
+			t.Errorf("%T: alone and with others differ: %s", p, diff)
+		}
 		if diff := cmp.Diff(one, play(With(p), 3)); diff != "" {
 			t.Errorf("%T: one worker and three differ: %s", p, diff)
 		}
@@ -187,13 +195,16 @@ func TestPlay(t *testing.T) {
 		}
 	}
 	candidates := []policy.Policy{policy.Fixed{LeadHours: 1}, policy.Fixed{LeadHours: 3}, policy.Fixed{LeadHours: 6}}
-	best, least, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Tune(t.Context(), candidates, cost)
+	groups := [][]policy.Policy{{policy.NeverLate{}}, candidates}
+	best, least, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Tune(t.Context(), groups, cost)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range candidates {
-		if m := stat.Mean(Costs(play(With(p), 1), cost), nil); m < least || i == best && m != least {
-			t.Errorf("%+v costs %v, the tuned %+v %v", p, m, candidates[best], least)
+	for g, group := range groups {
+		for i, p := range group {
+			if m := stat.Mean(Costs(play(With(p), 1), cost), nil); m < least[g] || i == best[g] && m != least[g] {
+				t.Errorf("%+v costs %v, the tuned %+v %v", p, m, group[best[g]], least[g])
+			}
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ type validate struct {
 	compare    bool
 	out        cli.Output
 
-	methods []validation.Method // played so far, for the charts
+	played map[string][]validation.Played
 
 	t    *trace.Trace
 	w    *simulator.Workload
@@ -96,18 +97,15 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 	if v.t, v.w, v.plan, err = v.e.open(v.env, path, 2); err != nil {
 		return err
 	}
-	reactive, err := v.play(ctx, "reactive", validation.With(policy.Reactive{}))
+	names := []string{v.model}
+	if v.compare {
+		names = append(names, slices.DeleteFunc(rivals(), func(name string) bool { return name == v.model })...)
+	}
+	settings, err := v.play(ctx, names)
 	if err != nil {
 		return err
 	}
-	player, settings, err := v.player(ctx, v.model)
-	if err != nil {
-		return err
-	}
-	played, err := v.play(ctx, v.model, player)
-	if err != nil {
-		return err
-	}
+	played, reactive := v.played[v.model], v.played["reactive"]
 	if v.log != "" {
 		if err := file.Write(v.log, func(w io.Writer) error { return validation.WriteLog(w, played, v.t.Zone) }); err != nil {
 			return err
@@ -115,12 +113,12 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 	}
 	result := validated{Model: v.model, Summary: validation.Summarise(played, reactive, v.plan, v.cost), Settings: settings}
 	if v.compare {
-		if err := v.versus(ctx, &result, played, validation.Blocks(v.plan, reactive)); err != nil {
+		if err := v.versus(&result, names[1:], validation.Blocks(v.plan, reactive)); err != nil {
 			return err
 		}
 	}
 	if v.plots != "" {
-		if err := v.draw(); err != nil {
+		if err := v.draw(names); err != nil {
 			return err
 		}
 	}
@@ -128,14 +126,38 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 	return v.out.Print(v.env, result, result.show)
 }
 
-func (v *validate) play(ctx context.Context, name string, p validation.Player) ([]validation.Played, error) {
-	bar := v.env.Progress(name, int64(v.plan.Episodes))
-	defer bar.Done()
-	played, err := v.episodes(v.plan, bar).Play(ctx, p)
-	if err == nil {
-		v.methods = append(v.methods, validation.Method{Name: filepath.Base(name), Played: played})
+// play plays what names stand for, the oracle by itself, and beside them reactive. The
+// settings are those of the first.
+func (v *validate) play(ctx context.Context, names []string) (settings map[string]any, err error) {
+	v.played = map[string][]validation.Played{}
+	if v.model == oracle {
+		played, err := v.walk(ctx, oracle, validation.Oracle(v.cost))
+		if err != nil {
+			return nil, err
+		}
+		v.played[oracle], names = played[0], names[1:]
 	}
-	return played, err
+	policies, all, err := v.policies(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	played, err := v.walk(ctx, strings.Join(names, ", "), validation.With(append(policies, policy.Reactive{})...))
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range append(slices.Clone(names), "reactive") {
+		v.played[name] = played[i]
+	}
+	if v.model != oracle {
+		settings = all[0]
+	}
+	return settings, nil
+}
+
+func (v *validate) walk(ctx context.Context, what string, p validation.Player) ([][]validation.Played, error) {
+	bar := v.env.Progress(cmp.Or(what, "reactive"), int64(v.plan.Episodes))
+	defer bar.Done()
+	return v.episodes(v.plan, bar).Play(ctx, p)
 }
 
 // episodes are those of a plan with their progress.
@@ -143,12 +165,16 @@ func (v *validate) episodes(plan samples.Plan, bar *cli.Progress) validation.Epi
 	return validation.Episodes{Workload: v.w, Plan: plan, Workers: v.e.Workers, Progress: func() { bar.Add(1) }}
 }
 
-// draw writes the distributions of all methods that were played.
-func (v *validate) draw() error {
+// draw writes the distributions of all that were played.
+func (v *validate) draw(names []string) error {
 	if err := os.MkdirAll(v.plots, 0o755); err != nil {
 		return err
 	}
-	for name, c := range validation.Distributions(v.methods) {
+	var methods []validation.Method
+	for _, name := range slices.Compact(append([]string{"reactive"}, names...)) {
+		methods = append(methods, validation.Method{Name: filepath.Base(name), Played: v.played[name]})
+	}
+	for name, c := range validation.Distributions(methods) {
 		if err := chart.Save(filepath.Join(v.plots, name+".svg"), c); err != nil {
 			return err
 		}
@@ -160,20 +186,71 @@ func (v *validate) draw() error {
 // it knows the future.
 const oracle = "oracle"
 
-// player makes the player that a name stands for, and says with what settings.
-func (v *validate) player(ctx context.Context, name string) (validation.Player, map[string]any, error) {
-	if name == oracle {
-		return validation.Oracle(v.cost), nil, nil
+// policies are those that names stand for, and with what settings. Baselines whose
+// setting follows from nothing are tuned together.
+func (v *validate) policies(ctx context.Context, names []string) (policies []policy.Policy, settings []map[string]any, err error) {
+	policies, settings = make([]policy.Policy, len(names)), make([]map[string]any, len(names))
+	tuned := map[int]policy.Baseline{}
+	for i, name := range names {
+		b, err := policy.Baselines().Find(name)
+		if err != nil {
+			trained, err := openModel(name, oracle)
+			if err != nil {
+				return nil, nil, err
+			}
+			v.doubt(trained)
+			policies[i], settings[i] = trained.Policy(), map[string]any{"kind": trained.Kind, "from_hours": trained.FromHours}
+			continue
+		}
+		if b.Knob == nil {
+			policies[i] = b.Policy(0)
+			continue
+		}
+		setting, given, err := v.e.knob(b.Knob)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case given:
+		case b.Knob.AtCost != nil:
+			setting = b.Knob.AtCost(v.overlap)
+		default:
+			tuned[i] = b
+		}
+		policies[i], settings[i] = b.Policy(setting), map[string]any{b.Knob.Name: setting}
 	}
-	if b, err := policy.Baselines().Find(name); err == nil {
-		return v.baseline(ctx, name, b)
+	if len(tuned) > 0 {
+		err = v.tune(ctx, tuned, policies, settings)
 	}
-	trained, err := openModel(name, oracle)
+	return policies, settings, err
+}
+
+// tune gives baselines the settings that cost least on the training range.
+func (v *validate) tune(ctx context.Context, tuned map[int]policy.Baseline, policies []policy.Policy, settings []map[string]any) error {
+	from, to, err := v.e.trainingRange(v.t, v.plan)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	v.doubt(trained)
-	return validation.With(trained.Policy()), map[string]any{"kind": trained.Kind, "from_hours": trained.FromHours}, nil
+	which := slices.Sorted(maps.Keys(tuned))
+	groups, choices := make([][]policy.Policy, len(which)), make([][]float64, len(which))
+	for g, i := range which {
+		choices[g] = tuned[i].Knob.Tunable(float64(v.plan.Service.Limit) / 3600)
+		for _, setting := range choices[g] {
+			groups[g] = append(groups[g], tuned[i].Policy(setting))
+		}
+	}
+	plan := validation.TuningPlan(from, to, v.plan.History, v.plan.Service, v.tuning)
+	bar := v.env.Progress("tune", int64(plan.Episodes))
+	defer bar.Done()
+	best, cost, err := v.episodes(plan, bar).Tune(ctx, groups, v.cost)
+	if err != nil {
+		return err
+	}
+	for g, i := range which {
+		policies[i] = groups[g][best[g]]
+		settings[i] = map[string]any{tuned[i].Knob.Name: choices[g][best[g]], "training_cost_hours": cost[g]}
+	}
+	return nil
 }
 
 // doubt warns of a model that was made from what it is judged by, or for
@@ -191,45 +268,6 @@ func (v *validate) doubt(m *model.Model) {
 	}
 }
 
-// baseline sets a baseline as its flag says, or tunes it.
-func (v *validate) baseline(ctx context.Context, name string, b policy.Baseline) (validation.Player, map[string]any, error) {
-	if b.Knob == nil {
-		return validation.With(b.Policy(0)), nil, nil
-	}
-	setting, given, err := v.e.knob(b.Knob)
-	settings := map[string]any{}
-	switch {
-	case err != nil || given:
-	case b.Knob.AtCost != nil:
-		setting = b.Knob.AtCost(v.overlap)
-	default:
-		setting, settings["training_cost_hours"], err = v.tune(ctx, name, b)
-	}
-	settings[b.Knob.Name] = setting
-	return validation.With(b.Policy(setting)), settings, err
-}
-
-// tune returns the setting that costs least on the training range.
-func (v *validate) tune(ctx context.Context, name string, b policy.Baseline) (setting, cost float64, err error) {
-	from, to, err := v.e.trainingRange(v.t, v.plan)
-	if err != nil {
-		return 0, 0, err
-	}
-	settings := b.Knob.Tunable(float64(v.plan.Service.Limit) / 3600)
-	candidates := make([]policy.Policy, len(settings))
-	for i, s := range settings {
-		candidates[i] = b.Policy(s)
-	}
-	plan := validation.TuningPlan(from, to, v.plan.History, v.plan.Service, v.tuning)
-	bar := v.env.Progress("tune "+name, int64(plan.Episodes*len(candidates)))
-	defer bar.Done()
-	best, cost, err := v.episodes(plan, bar).Tune(ctx, candidates, v.cost)
-	if err != nil {
-		return 0, 0, err
-	}
-	return settings[best], cost, nil
-}
-
 // rivals are the baselines that a comparison plays.
 func rivals() (names []string) {
 	for _, b := range policy.Baselines() {
@@ -242,22 +280,11 @@ func rivals() (names []string) {
 
 // versus tests the played episodes against the rivals and says whether the
 // best of them is beaten.
-func (v *validate) versus(ctx context.Context, result *validated, played []validation.Played, blocks []int) error {
+func (v *validate) versus(result *validated, others []string, blocks []int) error {
 	result.Versus = map[string]validation.Paired{}
 	best, least := "", 0.0
-	for _, name := range rivals() {
-		if name == v.model {
-			continue
-		}
-		player, _, err := v.player(ctx, name)
-		if err != nil {
-			return err
-		}
-		other, err := v.play(ctx, name, player)
-		if err != nil {
-			return err
-		}
-		paired, err := validation.Compare(validation.Costs(played, v.cost), validation.Costs(other, v.cost), blocks)
+	for _, name := range others {
+		paired, err := validation.Compare(validation.Costs(v.played[v.model], v.cost), validation.Costs(v.played[name], v.cost), blocks)
 		if err != nil {
 			return err
 		}
