@@ -17,28 +17,17 @@ import (
 type allox struct {
 	alpha   float64
 	maxJobs int
-	plans   map[string]*userPlan
+	plan    *matching.Plan // kept between matches
+	types   int            // of machines in it
+	held    map[*Job]int   // the jobs in it, by id
+	job     []*Job         // by id
 }
-
-// userPlan is the plan of the jobs of one set of users, kept between matches.
-type userPlan struct {
-	plan  *matching.Plan
-	types int    // of machines in the plan
-	held  []*Job // the jobs in the plan
-	id    map[*Job]int
-	job   []*Job // by id
-	seen  []int  // by Job.index: the last sync that named the job
-	turn  int    // number of this sync
-}
-
-// mostPlans bounds the sets of users whose plans are kept.
-const mostPlans = 64
 
 func newAlloX(s Settings) *allox {
 	if s.Alpha == 0 {
 		s.Alpha = 1
 	}
-	return &allox{alpha: s.Alpha, maxJobs: s.MaxJobs, plans: make(map[string]*userPlan)}
+	return &allox{alpha: s.Alpha, maxJobs: s.MaxJobs, held: make(map[*Job]int)}
 }
 
 func (*allox) Name() string { return "allox" }
@@ -60,57 +49,36 @@ func anyRoom(s *State) bool {
 	return slices.ContainsFunc(s.Nodes, func(n *Node) bool { return n.Running == nil })
 }
 
-// match brings the plan of the users up to date and returns the first job of
-// a machine that is free.
+// match brings the plan up to date with the jobs of the users and returns the first
+// job of a machine that is free.
 func (p *allox) match(s *State, users []*User) (*Job, *Node, bool) {
-	up := p.planOf(s, users)
+	p.open(s)
 	for _, n := range s.Nodes {
 		ready := s.Now
 		if j := n.Running; j != nil {
 			ready = max(s.Now, j.Started+j.Left*j.Reported[n.Device])
 		}
-		must(up.plan.SetReady(int(n.Device), n.Index, ready))
+		must(p.plan.SetReady(int(n.Device), n.Index, ready))
 	}
 	jobs := p.limit(s, users)
-	up.sync(jobs)
+	p.sync(jobs)
 	for _, d := range slices.Backward(s.devices) {
 		for _, n := range s.Nodes {
 			if n.Device != d || n.Running != nil {
 				continue
 			}
-			if id, ok := up.plan.First(int(d), n.Index); ok && n.Fits(up.job[id]) {
-				return eldest(up.job[id], jobs), n, true
+			if id, ok := p.plan.First(int(d), n.Index); ok && n.Fits(p.job[id]) {
+				return eldest(p.job[id], jobs), n, true
 			}
 		}
 	}
 	return nil, nil, false
 }
 
-// eldest returns the first of the jobs that is like j to the matching.
-func eldest(j *Job, jobs []*Job) *Job {
-	return jobs[slices.IndexFunc(jobs, func(k *Job) bool { return k.Reported == j.Reported })]
-}
-
-// planOf returns the plan kept for a set of users.
-func (p *allox) planOf(s *State, users []*User) *userPlan {
-	in := make(map[*User]bool, len(users))
-	for _, u := range users {
-		in[u] = true
-	}
-	key := make([]byte, len(s.Users))
-	for i, u := range s.Users {
-		if in[u] {
-			key[i] = 1
-		}
-	}
-	if len(users) == len(s.Active()) {
-		key = nil // all there are, whoever they are
-	}
-	if up := p.plans[string(key)]; up != nil {
-		return up
-	}
-	if len(p.plans) >= mostPlans {
-		clear(p.plans)
+// open makes the plan of the cluster's machines.
+func (p *allox) open(s *State) {
+	if p.plan != nil {
+		return
 	}
 	ready := make([][]float64, s.devices[len(s.devices)-1]+1) // none of a device without nodes
 	for _, d := range s.devices {
@@ -118,41 +86,38 @@ func (p *allox) planOf(s *State, users []*User) *userPlan {
 	}
 	plan, err := matching.New(ready)
 	must(err)
-	up := &userPlan{plan: plan, types: len(ready), id: make(map[*Job]int)}
-	p.plans[string(key)] = up
-	return up
+	p.plan, p.types = plan, len(ready)
 }
 
 // sync makes the plan hold the given jobs and no others.
-func (up *userPlan) sync(jobs []*Job) {
-	up.turn++
-	var added []*Job
+func (p *allox) sync(jobs []*Job) {
+	wanted := make(map[*Job]bool, len(jobs))
 	for _, j := range jobs {
-		for j.index >= len(up.seen) {
-			up.seen = append(up.seen, 0)
-		}
-		if up.seen[j.index] != up.turn-1 || up.turn == 1 {
-			added = append(added, j)
-		}
-		up.seen[j.index] = up.turn
+		wanted[j] = true
 	}
-	up.held = slices.DeleteFunc(up.held, func(j *Job) bool {
-		if up.seen[j.index] == up.turn {
-			return false
+	for id, j := range p.job {
+		if j != nil && !wanted[j] {
+			p.plan.Remove(id)
+			delete(p.held, j)
+			p.job[id] = nil
 		}
-		up.plan.Remove(up.id[j])
-		delete(up.id, j)
-		return true
-	})
-	for _, j := range added {
-		id, err := up.plan.Add(j.Reported[:up.types])
+	}
+	for _, j := range jobs {
+		if _, held := p.held[j]; held {
+			continue
+		}
+		id, err := p.plan.Add(j.Reported[:p.types])
 		must(err)
-		for id >= len(up.job) {
-			up.job = append(up.job, nil)
+		for id >= len(p.job) {
+			p.job = append(p.job, nil)
 		}
-		up.id[j], up.job[id] = id, j
-		up.held = append(up.held, j)
+		p.held[j], p.job[id] = id, j
 	}
+}
+
+// eldest returns the first of the jobs that is like j to the matching.
+func eldest(j *Job, jobs []*Job) *Job {
+	return jobs[slices.IndexFunc(jobs, func(k *Job) bool { return k.Reported == j.Reported })]
 }
 
 // limit returns the waiting jobs of the users: all, or alternately the

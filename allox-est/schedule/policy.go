@@ -37,8 +37,8 @@ type Settings struct {
 // Policies are all policies, by name. A new one is a file and a line here.
 var Policies = registry.List[func(Settings) Policy]{
 	{Name: "allox", Help: "matching of minimum mean completion time, with a fairness share alpha (AlloX)", New: func(s Settings) Policy { return newAlloX(s) }},
-	{Name: "srpt", Help: "shortest remaining reported time first; running jobs may be stopped", New: func(Settings) Policy { return newSRPT() }},
-	{Name: "max-min", Help: "max-min fairness in work done since arrival, over devices of different speed; running jobs may be stopped", New: func(Settings) Policy { return newMaxMin() }},
+	{Name: "srpt", Help: "shortest remaining reported time first; running jobs may be stopped", New: func(Settings) Policy { return &preemptive{name: "srpt", need: (*Job).Remaining, sticky: true} }},
+	{Name: "max-min", Help: "max-min fairness in work done since arrival, over devices of different speed; running jobs may be stopped", New: func(Settings) Policy { return &preemptive{name: "max-min", need: (*Job).served} }},
 	{Name: "sjf", Help: "shortest reported time first", New: func(Settings) Policy { return sjf{} }},
 	{Name: "fifo", Help: "in order of arrival, on the device reported faster", New: func(Settings) Policy { return fifo{} }},
 	{Name: "drf-fifo", Help: "dominant resource fairness, each user's jobs in order of arrival", New: func(Settings) Policy { return drf{name: "drf-fifo"} }},
