@@ -130,7 +130,6 @@ func (p *parser) record() (job Record, err error) {
 	if err != nil {
 		return job, err
 	}
-	names := make(map[string]bool)
 	for i := range stages {
 		if err := p.within("stages"); err != nil {
 			return job, err
@@ -139,11 +138,6 @@ func (p *parser) record() (job Record, err error) {
 		if err != nil {
 			return job, err
 		}
-		name := p.fields[0]
-		if names[name] {
-			return job, fmt.Errorf("stage %q occurs twice", name)
-		}
-		names[name] = true
 		for d := range on {
 			if i > 0 {
 				on[d] = job.On[d].then(on[d])
@@ -151,7 +145,7 @@ func (p *parser) record() (job Record, err error) {
 			job.On[d] = on[d]
 		}
 	}
-	if err := p.edges(names); err != nil {
+	if err := p.edges(); err != nil {
 		return job, err
 	}
 	return job, job.Check()
@@ -202,11 +196,6 @@ func (p *parser) jobLine(job *Record) (stages int, err error) {
 	if err == nil && len(f) > 4 {
 		job.User = f[4]
 	}
-	if err == nil && len(f) > 5 {
-		if _, err = strconv.Atoi(f[5]); err != nil {
-			err = fmt.Errorf("session %q is not an integer", f[5])
-		}
-	}
 	return stages, err
 }
 
@@ -240,31 +229,16 @@ func parseStage(f []string) (on [Other]Demand, err error) {
 	return on, nil
 }
 
-// edges checks the edges between stages of these names.
-func (p *parser) edges(known map[string]bool) error {
+// edges passes over the edges between stages.
+func (p *parser) edges() error {
 	if err := p.within("number of edges"); err != nil {
 		return err
 	}
-	if len(p.fields) != 1 {
-		return fmt.Errorf("want the number of edges, got %d fields", len(p.fields))
-	}
 	n, err := count(p.fields[0], "number of edges")
-	if err != nil {
-		return err
+	for ; err == nil && n > 0; n-- {
+		err = p.within("edges")
 	}
-	for range n {
-		if err := p.within("edges"); err != nil {
-			return err
-		}
-		f := p.fields
-		if len(f) != 3 {
-			return fmt.Errorf("an edge line has 3 fields, not %d", len(f))
-		}
-		if !known[f[0]] || !known[f[1]] || f[0] == f[1] {
-			return fmt.Errorf("edge from %q to %q does not join two stages of the job", f[0], f[1])
-		}
-	}
-	return nil
+	return err
 }
 
 func count(s, what string) (int, error) {

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,25 +47,19 @@ func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
 	var all []json.RawMessage
-	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
-		if err := json.Unmarshal(raw, &all); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+	for dec := json.NewDecoder(r); ; {
+		var one json.RawMessage
+		if err := dec.Decode(&one); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: report %d: %w", file, len(all)+1, err)
 		}
-	} else {
-		for dec := json.NewDecoder(bytes.NewReader(raw)); ; {
-			var one json.RawMessage
-			if err := dec.Decode(&one); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return nil, fmt.Errorf("%s: report %d: %w", file, len(all)+1, err)
-			}
-			all = append(all, one)
+		var list []json.RawMessage
+		if json.Unmarshal(one, &list) != nil {
+			list = []json.RawMessage{one}
 		}
+		all = append(all, list...)
 	}
 	w := &Workload{}
 	for i, one := range all {

@@ -67,43 +67,32 @@ func ReadTable(r io.Reader, file string, others ...string) (*Workload, error) {
 
 // fromRow takes the job of a row.
 func (r *Record) fromRow(header, fields, names []string) error {
-	cells := map[string]string{}
-	for i, name := range header {
-		cells[name] = fields[i]
-	}
-	number := func(column string, missing float64) (float64, error) {
-		if cells[column] == "" {
-			return missing, nil
-		}
-		x, err := strconv.ParseFloat(cells[column], 64)
-		if err != nil {
-			return 0, fmt.Errorf("column %s: %q is no number", column, cells[column])
-		}
-		return x, nil
-	}
-	if r.Name = cells["job"]; cells["user"] != "" {
-		r.User = cells["user"]
-	}
-	var err error
-	if r.Arrival, err = number("arrival", 0); err != nil {
-		return err
-	}
-	for d, name := range names {
-		reported, err := number(name, math.Inf(1))
-		if err != nil {
-			return err
-		}
-		actual, err := number(name+"_actual", reported)
-		if err != nil {
-			return err
-		}
-		if r.On[d] = (Demand{Units: 1, Seconds: reported}); !math.IsInf(reported, 1) {
-			low, errLow := number(name+"_low", 0)
-			high, errHigh := number(name+"_high", 0)
-			if err := errors.Join(errLow, errHigh); err != nil {
-				return err
+	numbers := map[string]float64{}
+	for i, column := range header {
+		switch text := fields[i]; {
+		case column == "job":
+			r.Name = text
+		case text == "":
+		case column == "user":
+			r.User = text
+		default:
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return fmt.Errorf("column %s: %q is no number", column, text)
 			}
-			r.On[d] = Demand{Units: 1, Seconds: actual, Error: reported/actual - 1, Doubt: doubt(uncertainty.Prediction{Value: reported, Low: low, High: high, Level: 0.95})}
+			numbers[column] = x
+		}
+	}
+	r.Arrival = numbers["arrival"]
+	for d, name := range names {
+		r.On[d] = Demand{Units: 1, Seconds: math.Inf(1)}
+		if reported, ok := numbers[name]; ok && !math.IsInf(reported, 1) {
+			actual, known := numbers[name+"_actual"]
+			if !known {
+				actual = reported
+			}
+			interval := uncertainty.Prediction{Value: reported, Low: numbers[name+"_low"], High: numbers[name+"_high"], Level: 0.95}
+			r.On[d] = Demand{Units: 1, Seconds: actual, Error: reported/actual - 1, Doubt: doubt(interval)}
 		}
 	}
 	return r.Check()
