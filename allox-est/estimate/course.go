@@ -13,7 +13,6 @@ type course struct {
 	out   [][]bool // by run and lap: it stands out
 	costs []cost
 	slope float64            // of a unit's time along the run, relative, by unit; 0 without a trend
-	doubt float64            // standard error of slope
 	steps float64            // the highest level seen in the laps over the lowest, noise taken off
 	base  map[string]float64 // the median time of a unit in each stage
 }
@@ -55,12 +54,12 @@ func look(ts []trace, job Job) course {
 	if c.warm == 1 && len(given) == 0 {
 		z := course{base: c.base}
 		z.mark(ts, 0)
-		if n := len(z.costs); n > 0 && z.costs[0].period() > 0 && z.costs[0].patterns[0].offset == 1 && z.again(ts) && z.alike(ts) {
+		if n := len(z.costs); n > 0 && z.costs[0].period() > 0 && z.costs[0].patterns[0].offset == 1 && z.again(ts) {
 			c = z
 		}
 	}
 	c.costs = append(c.costs, toldCosts(ts, job.Every)...)
-	c.slope, c.doubt = c.trend(ts)
+	c.slope = c.trend(ts)
 	c.steps = c.levels(ts)
 	return c
 }
@@ -144,7 +143,7 @@ func (c *course) mark(ts []trace, warm int) {
 	limit := math.Inf(1)
 	if len(rates) >= 4 {
 		m := stats.Median(rates)
-		limit = m + max(5*max(deviation(rates), 0.01*m), 0.3*m)
+		limit = m + 5*max(deviation(rates), 0.01*m)
 	}
 	out := make([][]bool, len(ts))
 	for run, t := range ts {
@@ -171,22 +170,6 @@ func (c *course) again(ts []trace) bool {
 	return found
 }
 
-// alike says that the laps that stand out differ by less than a half in what they
-// cost above the others.
-func (c *course) alike(ts []trace) bool {
-	least, most := math.Inf(1), 0.0
-	var plain []float64
-	c.steady(ts, func(run, i int, l lap) {
-		if x := c.rate(l); c.out[run][i] {
-			least, most = min(least, x), max(most, x)
-		} else {
-			plain = append(plain, x)
-		}
-	})
-	usual := stats.Median(plain)
-	return most-usual < 1.5*(least-usual)
-}
-
 // A change along the samples is a trend where it is so many standard errors and
 // explains such a share of the variance: noise that lasts, a first-order process of
 // .9 over fifteen laps, seldom looks so.
@@ -196,8 +179,8 @@ const (
 )
 
 // trend is the relative change of a unit's time from one unit to the next, pooled
-// over runs, with its standard error; 0 where it is none.
-func (c *course) trend(ts []trace) (slope, doubt float64) {
+// over runs; 0 where it is none.
+func (c *course) trend(ts []trace) float64 {
 	type sums struct{ n, x, y, xx, xy, yy float64 }
 	groups := make([]sums, len(ts))
 	c.plain(ts, func(run, _ int, l lap) {
@@ -214,14 +197,14 @@ func (c *course) trend(ts []trace) (slope, doubt float64) {
 	}
 	level := all.y / all.n
 	if !(df >= 3) || all.xx <= 0 || all.yy <= 1e-12*level*level {
-		return 0, 0
+		return 0
 	}
 	b := all.xy / all.xx
-	doubt = root((all.yy - b*all.xy) / df / all.xx)
+	doubt := root((all.yy - b*all.xy) / df / all.xx)
 	if math.Abs(b) < trendErrors*doubt || b*all.xy < trendShare*all.yy {
-		return 0, 0
+		return 0
 	}
-	return b / level, doubt / level
+	return b / level
 }
 
 // levels is the highest level over the lowest, each the median of an eighth of a

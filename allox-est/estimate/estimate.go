@@ -168,29 +168,6 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	return e, nil
 }
 
-// LeaveOneOut returns how far off the others are about each run: the mean of
-// |estimate/truth - 1| over the runs, each estimated from the rest at its own
-// length. It needs two runs that succeeded, and errors as New does.
-func LeaveOneOut(runs []journal.Run, job Job, s Settings) (float64, error) {
-	used, _, err := usable(runs)
-	if err != nil {
-		return 0, err
-	}
-	if len(used) < 2 {
-		return 0, fmt.Errorf("%w: one cannot be left out of %d", ErrTooFew, len(used))
-	}
-	total := 0.0
-	for i, r := range used {
-		rest := append(slices.Clone(used[:i]), used[i+1:]...)
-		e, err := New(rest, Job{Epochs: r.Epochs, Device: job.Device}, s)
-		if err != nil {
-			return 0, err
-		}
-		total += math.Abs(e.Wall.Value/r.Wall - 1)
-	}
-	return total / float64(len(used)), nil
-}
-
 // usable leaves out failed runs and checks the others.
 func usable(runs []journal.Run) (used []journal.Run, warnings []error, err error) {
 	failed := 0
@@ -221,7 +198,7 @@ func check(r journal.Run) error {
 		name   string
 		values []float64
 	}{
-		{"time", []float64{r.Wall, r.CPU, r.Wait, r.Before, r.After, r.Gap}},
+		{"time", []float64{r.Wall, r.CPU, r.Wait, r.Before, r.After}},
 		{"lap", r.Laps}, {"cost", seconds(r.Costs)}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait},
 	} {
 		for _, x := range times.values {

@@ -183,21 +183,6 @@ func TestBlur(t *testing.T) {
 	}
 }
 
-func TestLeaveOneOut(t *testing.T) {
-	slow := burned(burn{Setup: 2, Epoch: 2, Teardown: 2}, 5)
-	fast := burned(burn{Setup: 1, Epoch: 1, Teardown: 1}, 5)
-	got, err := LeaveOneOut([]journal.Run{slow, fast}, cpu(500), Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "of two", got, (0.5+1)/2, 1e-9) // 7 s told by 14, 14 s told by 7
-	for name, runs := range map[string][]journal.Run{"none": nil, "one": {fast}, "one good": {fast, {Error: "x"}}} {
-		if _, err := LeaveOneOut(runs, cpu(500), Settings{}); !errors.Is(err, ErrTooFew) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // The wait of a runtime's own threads does not make a job of one thread faster
 // than its processor time.
 func TestWaitOfOtherThreads(t *testing.T) {

@@ -3,11 +3,13 @@ package estimate
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // level is the posterior of a unit's time, relative to its mean over the laps seen:
-// a grid over the noise of a lap, its correlation with the next and the difference
-// between runs. Within a cell the level itself is normal.
+// a grid over the noise of a lap and the difference between runs. Within a cell the
+// level itself is normal.
 type level struct {
 	cells []cell
 	upTo  []float64 // cumulative weights of cells
@@ -15,40 +17,20 @@ type level struct {
 
 // cell is one point of the grid.
 type cell struct {
-	noise, keep, between float64
-	mean, sd             float64 // of the level
+	noise, between float64
+	mean, sd       float64 // of the level
 }
 
-// The grid: the correlation of a lap's noise with the next one's, the noise as a
-// multiple of what the laps show, and the difference between runs.
+// The grid: the noise as a multiple of what the laps show, and the difference between
+// runs.
 var (
-	keeps    = []float64{0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 0.95}
 	noises   = []float64{0.4, 0.55, 0.7, 0.85, 1, 1.2, 1.5, 2, 2.8, 4}
 	betweens = []float64{0.003, 0.01, 0.02, 0.03, 0.045, 0.065, 0.1, 0.15, 0.22, 0.32}
 )
 
-// moments are what a run's laps say of the level, for one correlation: the terms
-// of 1'R⁻¹1, 1'R⁻¹x and x'R⁻¹x of a first-order process, and log det R.
-type moments struct{ one, x, xx, det, n float64 }
-
-func momentsOf(xs []float64, keep float64) moments {
-	m := moments{n: float64(len(xs))}
-	v := 1 - keep*keep
-	for i, x := range xs {
-		a, b, w := 1.0, x, 1.0
-		if i > 0 {
-			a, b, w = 1-keep, x-keep*xs[i-1], 1/v
-			m.det += math.Log(v)
-		}
-		m.one, m.x, m.xx = m.one+w*a*a, m.x+w*a*b, m.xx+w*b*b
-	}
-	return m
-}
-
 // levelOf makes the posterior from groups of relative deviations, one group a run.
-// Blur is the relative standard error with which each group's sum was measured.
-// With alone the rest of the one run is asked for, whose own difference is in what
-// is seen.
+// Blur is the relative standard error with which each group's sum was measured. With
+// alone the rest of the one run is asked for, whose own difference is in what is seen.
 func levelOf(groups [][]float64, blur []float64, alone bool) level {
 	rough := spread(groups)
 	choices := betweens
@@ -57,19 +39,13 @@ func levelOf(groups [][]float64, blur []float64, alone bool) level {
 	}
 	var l level
 	var logs []float64
-	for _, keep := range keeps {
-		ms := make([]moments, len(groups))
-		for i, g := range groups {
-			ms[i] = momentsOf(g, keep)
-		}
-		for _, f := range noises {
-			for _, between := range choices {
-				c, log := cellOf(ms, blur, f*rough, keep, between)
-				if !alone {
-					log += prior(between)
-				}
-				l.cells, logs = append(l.cells, c), append(logs, log)
+	for _, f := range noises {
+		for _, between := range choices {
+			c, log := cellOf(groups, blur, f*rough, between)
+			if !alone {
+				log += prior(between)
 			}
+			l.cells, logs = append(l.cells, c), append(logs, log)
 		}
 	}
 	best, sum := slices.Max(logs), 0.0
@@ -108,20 +84,20 @@ func prior(between float64) float64 {
 // cellOf is the level's posterior and the logarithm of the likelihood in a cell,
 // the level itself integrated out. The noise has a scaled inverse chi-squared prior
 // worth one observation.
-func cellOf(ms []moments, blur []float64, noise, keep, between float64) (cell, float64) {
+func cellOf(groups [][]float64, blur []float64, noise, between float64) (cell, float64) {
 	var weight, x, xx, log float64
 	s := noise * noise
-	for i, m := range ms {
-		t := between*between + blur[i]*blur[i]
-		shrink := 1 / (s + t*m.one) // Sherman and Morrison
-		weight += m.one * shrink
-		x += m.x * shrink
-		xx += m.xx/s - t*m.x*m.x*shrink/s
-		log -= 0.5 * (m.n*math.Log(s) + m.det + math.Log(1+t*m.one/s))
+	for i, g := range groups {
+		n, gx, t := float64(len(g)), sum(g), between*between+blur[i]*blur[i]
+		shrink := 1 / (s + t*n) // Sherman and Morrison
+		weight += n * shrink
+		x += gx * shrink
+		xx += floats.Dot(g, g)/s - t*gx*gx*shrink/s
+		log -= 0.5 * (n*math.Log(s) + math.Log(1+t*n/s))
 	}
 	log += -0.5*(xx-x*x/weight) - 0.5*math.Log(weight)
 	log += -math.Log(noise) - 0.5*noiseSD*noiseSD/s
-	return cell{noise, keep, between, x / weight, math.Sqrt(1 / weight)}, log
+	return cell{noise, between, x / weight, math.Sqrt(1 / weight)}, log
 }
 
 // draw returns a level for a new run, or for the rest of the one, of so many laps:
@@ -129,7 +105,7 @@ func cellOf(ms []moments, blur []float64, noise, keep, between float64) (cell, f
 func (l level) draw(rng *random, laps float64) float64 {
 	i, _ := slices.BinarySearch(l.upTo, rng.Float64())
 	c := l.cells[min(i, len(l.cells)-1)]
-	own := c.noise * math.Sqrt((1+c.keep)/(1-c.keep)/max(1, laps))
+	own := c.noise / math.Sqrt(max(1, laps))
 	return c.mean + rng.NormFloat64()*math.Sqrt(c.sd*c.sd+c.between*c.between+own*own)
 }
 

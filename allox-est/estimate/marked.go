@@ -31,7 +31,7 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	for i := range c.costs {
 		c.costs[i].foreign = c.costs[i].name == "" && !evidence && c.costs[i].period() == 0
 	}
-	m := newModel(model{ts: ts, course: &c, job: job, gap: gap(marked), level: s.Level})
+	m := newModel(model{ts: ts, course: &c, job: job, level: s.Level})
 	e.CPU, _, _ = m.predict(cpuTime, nil)
 	e.Uncontended, _, _ = m.predict(quietTime, nil)
 	wall, p, _ := m.predict(wallTime, k.disturb)

@@ -9,14 +9,13 @@ type parts struct {
 	once   float64 // set-up, teardown and the warm-up's excess
 	units  float64 // the units to come, at the mean rate of their stage
 	count  float64 // how many they are
-	doubt  float64 // relative standard error of units that the stages' few laps leave
 	first  float64 // excess of a first unit
 	hidden float64 // what holds a first unit that no mark bounds
 	level  level
 }
 
 // rate is the time of a unit in a stage over its plain laps.
-type rate struct{ seconds, units, laps float64 }
+type rate struct{ seconds, units float64 }
 
 func (r rate) mean() float64 {
 	if r.units <= 0 {
@@ -58,38 +57,41 @@ func (m *model) rates(k clock) map[string]rate {
 	rates := map[string]rate{}
 	m.course.plain(m.ts, func(_, _ int, l lap) {
 		r := rates[l.stage]
-		rates[l.stage] = rate{r.seconds + l.seconds[k], r.units + l.units(), r.laps + 1}
+		rates[l.stage] = rate{r.seconds + l.seconds[k], r.units + l.units()}
 	})
 	return rates
 }
+
+// read is the standard error, in seconds, with which processor time and wait are cut
+// at the two ends of a run's laps: they are read every 20 ms, and taken to grow evenly
+// between.
+const read = 0.020 / 2.449
 
 // levelOf makes the level's posterior from the plain laps' deviations from their
 // stage's rate. What was read of the processor is known as well as the readings were
 // close; wall times are the job's own.
 func (m *model) levelOf(k clock, rates map[string]rate) level {
-	groups, seconds := make([][]float64, len(m.ts)), make([]float64, len(m.ts))
+	byRun, seconds := make([][]float64, len(m.ts)), make([]float64, len(m.ts))
 	m.course.plain(m.ts, func(run, _ int, l lap) {
 		if r := rates[l.stage].mean(); r > 0 {
-			groups[run] = append(groups[run], l.rate(k)/r-1)
+			byRun[run] = append(byRun[run], l.rate(k)/r-1)
 			seconds[run] += l.seconds[k]
 		}
 	})
-	var kept [][]float64
+	var groups [][]float64
 	var blur []float64
-	for run, g := range groups {
-		if len(g) == 0 {
-			continue
+	for run, g := range byRun {
+		if len(g) > 0 {
+			groups, blur = append(groups, g), append(blur, 0)
+			if k != wallTime && m.ts[run].read && seconds[run] > 0 {
+				blur[len(blur)-1] = read / seconds[run]
+			}
 		}
-		b := 0.0
-		if k != wallTime && seconds[run] > 0 {
-			b = m.gap / seconds[run]
-		}
-		kept, blur = append(kept, g), append(blur, b)
 	}
-	if kept == nil { // a quantity that is always 0, such as the CPU time of a job that sleeps
-		kept, blur = [][]float64{{0}}, []float64{0}
+	if groups == nil { // a quantity that is always 0, such as the CPU time of a job that sleeps
+		groups, blur = [][]float64{{0}}, []float64{0}
 	}
-	return levelOf(kept, blur, m.alone)
+	return levelOf(groups, blur, m.alone)
 }
 
 // units adds up the units to come, those that lie in set-up and teardown left out.
@@ -99,18 +101,13 @@ func (m *model) units(p *parts, rates map[string]rate, hidden float64) {
 		p.units = p.count * rates[""].mean()
 		return
 	}
-	doubt := 0.0
 	for i, s := range m.job.Stages {
 		count := max(0, min(s.To, m.to())-max(s.From, m.seen))
 		if i == 0 {
 			count = max(0, count-hidden)
 		}
-		r := rates[s.Name]
-		seconds := count * r.mean()
-		p.count, p.units = p.count+count, p.units+seconds
-		doubt += seconds * seconds * noiseSD * noiseSD / max(1, r.laps)
+		p.count, p.units = p.count+count, p.units+count*rates[s.Name].mean()
 	}
-	p.doubt = root(doubt) / max(p.units, 1e-300)
 }
 
 // warmUp is what the laps of the warm-up take more than others.

@@ -20,7 +20,7 @@ const (
 )
 
 // draws is how many of the posterior an interval is made of.
-const draws = 3000
+const draws = 5000
 
 // random is where draws come from: the same for every estimate, so that the same
 // runs give the same bytes.
@@ -41,7 +41,6 @@ type model struct {
 	job    Job
 	seen   float64 // units done by the one run whose rest is asked for
 	alone  bool    // it is that run
-	gap    float64 // standard error of a run's laps together, in seconds
 	level  float64 // of the interval
 
 	lap, longest, middle float64 // units of the longest lap and run, and before the middle of the laps
@@ -116,9 +115,9 @@ func (m *model) drift(p *parts) float64 {
 // body draws the units' own time. A trend goes on to the end, or ends where the
 // samples do.
 func (m *model) body(p *parts, rng *random) float64 {
-	s := p.units * max(0.05, 1+p.level.draw(rng, p.count/m.lap)+p.doubt*rng.NormFloat64())
+	s := p.units * max(0.05, 1+p.level.draw(rng, p.count/m.lap))
 	if m.course.slope != 0 && rng.Float64() < 0.5 {
-		s *= m.grown(m.course.slope + 2*m.course.doubt*rng.NormFloat64())
+		s *= m.grown(m.course.slope)
 	}
 	return s
 }

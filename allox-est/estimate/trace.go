@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"math"
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
@@ -40,6 +39,7 @@ type trace struct {
 	setup, teardown [clocks]float64
 	told            []told
 	settled         bool // it has no warm-up
+	read            bool // its processor time was read on the way
 }
 
 // hidden is how many units lie outside the laps.
@@ -73,7 +73,7 @@ func traced(runs []journal.Run, job Job) (ts []trace, evidence bool) {
 // belong to the next.
 func cut(r journal.Run, job Job) trace {
 	marks := r.Timeline()
-	t := trace{length: float64(r.Epochs)}
+	t := trace{length: float64(r.Epochs), read: len(r.LapWait) > 0}
 	times := lapTimes(r, marks)
 	t.setup, t.teardown = times[0], times[len(times)-1]
 	from := 0
@@ -135,21 +135,4 @@ func (t *trace) take(l *lap, cost journal.Cost) {
 	for c := range clocks {
 		t.told[same].seconds[c] += seconds[c]
 	}
-}
-
-// gap is the standard error, in seconds, with which processor time and wait are
-// cut at the two ends of a run's laps: they are read every 20 ms, later on a busy
-// machine, and taken to grow evenly between.
-func gap(runs []journal.Run) float64 {
-	const interval = 0.020
-	var gaps []float64
-	for _, r := range runs {
-		if len(r.LapWait) > 0 {
-			gaps = append(gaps, max(interval, r.Gap))
-		}
-	}
-	if len(gaps) == 0 {
-		return 0
-	}
-	return math.Sqrt(2) * mean(gaps) / math.Sqrt(12)
 }

@@ -67,9 +67,6 @@ type Run struct {
 	// included in the first and the last.
 	LapCPU  []float64 `json:"lap_cpu,omitempty"`
 	LapWait []float64 `json:"lap_wait,omitempty"`
-	// Gap is the mean time between the readings of CPU and Wait that were cut
-	// at the laps. On a busy machine they come late.
-	Gap float64 `json:"gap_seconds,omitempty"`
 	// Costs are the parts of laps that the job reported by name.
 	Costs []Cost `json:"costs,omitempty"`
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
@@ -53,12 +55,9 @@ type Estimate struct {
 	NotEnough bool `json:"not_enough_to_tell,omitempty"`
 	// SampledFraction is the share of the job's epochs that was sampled,
 	// SampledTimeFraction that of its estimated wall time.
-	SampledFraction     float64 `json:"sampled_fraction"`
-	SampledTimeFraction float64 `json:"sampled_time_fraction"`
-	// LeaveOneOut is the mean error of the other samples about each; nil where
-	// they cannot tell.
-	LeaveOneOut *float64   `json:"leave_one_out_error,omitempty"`
-	Conditions  Conditions `json:"conditions"`
+	SampledFraction     float64    `json:"sampled_fraction"`
+	SampledTimeFraction float64    `json:"sampled_time_fraction"`
+	Conditions          Conditions `json:"conditions"`
 }
 
 // Conditions are those under which the samples were taken.
@@ -132,9 +131,6 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 	d.Estimate = &Estimate{
 		Estimate: e, Conditions: conditions(runs),
 		SampledFraction: float64(e.Epochs) / float64(r.spec.Epochs), SampledTimeFraction: e.Seconds / e.Wall.Value,
-	}
-	if left, err := estimate.LeaveOneOut(runs, job, s); err == nil {
-		d.LeaveOneOut = &left
 	}
 	for _, run := range runs {
 		if run.Failed() {
@@ -222,29 +218,23 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 	for _, r := range runs {
 		v.Actual = append(v.Actual, Actual{Wall: r.Wall, Uncontended: estimate.QuietWall(r), CPU: r.CPU})
 	}
-	compare := func(p uncertainty.Prediction, of func(Actual) float64) (relative, spread float64, covered bool) {
+	compare := func(p uncertainty.Prediction, of func(Actual) float64, relative, spread *float64, covered *bool) {
 		var known []float64
-		var sum float64
-		covered = true
 		for _, a := range v.Actual {
 			if x := of(a); x > 0 {
 				known = append(known, x)
-				sum += x
-				covered = covered && p.Contains(x)
 			}
 		}
 		if len(known) == 0 {
-			return 0, 0, false
+			return
 		}
-		mean := sum / float64(len(known))
-		for _, x := range known {
-			spread = max(spread, x/mean-1, 1-x/mean)
-		}
-		return p.Value/mean - 1, spread, covered
+		mean := stat.Mean(known, nil)
+		*relative, *spread = p.Value/mean-1, max(slices.Max(known)/mean-1, 1-slices.Min(known)/mean)
+		*covered = p.Contains(slices.Max(known)) && p.Contains(slices.Min(known))
 	}
-	v.RelativeError.Wall, v.Spread.Wall, v.Covered.Wall = compare(e.Wall, func(a Actual) float64 { return a.Wall })
-	v.RelativeError.Uncontended, v.Spread.Uncontended, v.Covered.Uncontended = compare(e.Uncontended, func(a Actual) float64 { return a.Uncontended })
-	v.RelativeError.CPU, v.Spread.CPU, v.Covered.CPU = compare(e.CPU, func(a Actual) float64 { return a.CPU })
+	compare(e.Wall, func(a Actual) float64 { return a.Wall }, &v.RelativeError.Wall, &v.Spread.Wall, &v.Covered.Wall)
+	compare(e.Uncontended, func(a Actual) float64 { return a.Uncontended }, &v.RelativeError.Uncontended, &v.Spread.Uncontended, &v.Covered.Uncontended)
+	compare(e.CPU, func(a Actual) float64 { return a.CPU }, &v.RelativeError.CPU, &v.Spread.CPU, &v.Covered.CPU)
 	return v
 }
 

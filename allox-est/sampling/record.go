@@ -189,7 +189,6 @@ func inStage(marks []mark.Mark, run *journal.Run, spec *jobspec.Spec) []mark.Mar
 
 // recordTrace cuts the trace of processor time and wait at the laps.
 func recordTrace(run *journal.Run, res *runner.Result) {
-	run.Gap = math.Round(1e6*run.Wall/float64(max(1, len(res.Trace)))) / 1e6
 	at := run.Before
 	var cpu, wait float64
 	for i, lap := range run.Laps {

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/foretime/foretime/allox-est/backtest"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
@@ -16,22 +14,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// newExperimentCommand returns "experiment": methods and samples compared.
-func newExperimentCommand(env *cli.Env) *cobra.Command {
-	t := trials{env: env}
-	cmd := &cobra.Command{
-		Use:   "experiment FILE",
-		Short: "Compare methods and sizes of samples on several jobs against whole runs",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), args[0]) },
-	}
-	t.sample.freshFlag(cmd.Flags())
-	cmd.Flags().StringVar(&t.dir, "dir", "", "folder of the journals (default: the file's name without its extension)")
-	t.answer.Flags(cmd)
-	return cmd
-}
-
-// trials are what the command line asks of "experiment".
+// trials are what the command line asks of "validate" with a file that lists jobs.
 type trials struct {
 	env    *cli.Env
 	sample sampleFlags

@@ -24,12 +24,15 @@ func New(env *cli.Env) *cobra.Command {
 		newScheduleCommand(env),
 		newJobsCommand(env), newGuardCommand(env),
 	)
-	for _, c := range []*cobra.Command{newParseCommand(env), newExportCommand(env), newExperimentCommand(env), newRemoteCommand(env)} {
+	for _, c := range []*cobra.Command{newParseCommand(env), newExportCommand(env), newRemoteCommand(env)} {
 		c.Hidden = true
 		root.AddCommand(c)
 	}
 	old := map[string]string{
 		"plot":                       "estimate",
+		"experiment":                 "validate",
+		"experiment --dir":           "--journal",
+		"validate --dir":             "--journal",
 		"schedule --output":          "--out",
 		"schedule generate --output": "--out",
 		"estimate --out":             "--plot",
