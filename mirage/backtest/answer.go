@@ -51,7 +51,7 @@ func (a Answer) By(chance float64) (seconds float64, known bool) {
 	return before.Seconds, true
 }
 
-// Chances are those of the Starts.
+// Chances are those of the Starts; the middle one is that of the predicted wait.
 func Chances() []float64 { return []float64{.05, .1, .2, .3, .4, .5, .6, .7, .8, .9, .95} }
 
 // delayed is the share of the promised misses that the ends of intervals aim at:
@@ -95,8 +95,12 @@ func (e *misses) about(seconds float64) Answer {
 	}
 	ends := e.ends.About(transformed(seconds))
 	a.Low, a.High = min(inverse(ends[0]), seconds), max(inverse(ends[1]), seconds)
-	for i, q := range e.starts.About(transformed(seconds)) {
-		a.Starts = append(a.Starts, Start{inverse(q), Chances()[i]})
+	curve := e.starts.About(transformed(seconds))
+	// Its median is the predicted wait: that counts the jobs that still wait, which the
+	// tracked one learns of too late.
+	shift := transformed(seconds) - curve[len(curve)/2]
+	for i, q := range curve {
+		a.Starts = append(a.Starts, Start{inverse(q + shift), Chances()[i]})
 	}
 	return a
 }

@@ -271,6 +271,18 @@ func TestKnobs(t *testing.T) {
 			}
 		}
 	}
+	for cost, want := range map[string]float64{"": .5, "decide.overlap_cost=3": .25} {
+		p := &provision{in: newSettings()}
+		if cost != "" {
+			p.in = with(t, set(cost)...)
+		}
+		if err := p.in.load(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.policy(); err != nil || got != (policy.Futures{Quantile: want}) {
+			t.Errorf("%s: %+v, %v", cost, got, err)
+		}
+	}
 	if want := []string{"avg", "quantile", "fixed", "forecast", "futures"}; !slices.Equal(rivals(), want) {
 		t.Errorf("comparisons play %v, want %v", rivals(), want)
 	}

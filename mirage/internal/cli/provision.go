@@ -191,6 +191,9 @@ func (p *provision) settings(args []string) (err error) {
 // service takes over what the settings say of the service and of deciding.
 func (p *provision) service() error {
 	v, d := p.in.Service, p.in.Decide
+	if err := checkOverlap("set decide.overlap_cost", d.OverlapCost); err != nil {
+		return err
+	}
 	if !(d.TimeScale > 0) {
 		return cli.Usagef("decide.time_scale: %v is not above 0", d.TimeScale)
 	}
@@ -249,8 +252,12 @@ func (p *provision) policy() (policy.Policy, error) {
 	setting := 0.0
 	if k := b.Knob; k != nil {
 		var given bool
-		if setting, given, err = p.in.knob(k); err == nil && !given && k.Required {
+		switch setting, given, err = p.in.knob(k); {
+		case err != nil || given:
+		case k.Required:
 			err = cli.Usagef("--model %s needs --set policy.%s=: %s", p.model, k.Name, k.Help)
+		case k.AtCost != nil:
+			setting = k.AtCost(p.in.Decide.OverlapCost)
 		}
 	}
 	p.s.Live = b.Forecasts && p.s.Rules == nil

@@ -70,6 +70,7 @@ type decideSettings struct {
 	Interval       span    `json:"interval" help:"time between two decisions"`
 	Poll           span    `json:"poll" help:"time between two looks at the queue (default: a fifth of the interval)"`
 	RequestTimeout span    `json:"request_timeout" help:"how long a request may be under way (default: twice the controller's MessageTimeout)"`
+	OverlapCost    float64 `json:"overlap_cost" help:"cost of an hour of overlap against one of interruption, by which futures chooses the time of the handover"`
 	TimeScale      float64 `json:"time_scale"` // for tests: the policy sees every time multiplied by this
 }
 
@@ -86,7 +87,7 @@ func (s *settings) reset(d cluster.Discipline) {
 	s.Rules = cluster.Defaults(d)
 	s.Log.Load = 1
 	s.Service = serviceSettings{Nodes: 1, Limit: 48 * 3600, Name: "service"}
-	s.Decide = decideSettings{Interval: 600, TimeScale: 1}
+	s.Decide = decideSettings{Interval: 600, OverlapCost: 1, TimeScale: 1}
 }
 
 // flags are --config and --set.
