@@ -194,17 +194,13 @@ func check(r journal.Run) error {
 	if r.Epochs < 1 {
 		return fmt.Errorf("%w: %d epochs", ErrBadRun, r.Epochs)
 	}
-	for _, times := range []struct {
-		name   string
-		values []float64
-	}{
-		{"time", []float64{r.Wall, r.CPU, r.Wait, r.Before, r.After}},
-		{"lap", r.Laps}, {"cost", seconds(r.Costs)}, {"lap's CPU", r.LapCPU}, {"lap's wait", r.LapWait},
-	} {
-		for _, x := range times.values {
-			if !(x >= 0) || math.IsInf(x, 0) {
-				return fmt.Errorf("%w: a %s of %v s", ErrBadRun, times.name, x)
-			}
+	times := slices.Concat([]float64{r.Wall, r.CPU, r.Wait, r.Before, r.After}, r.Laps, r.LapCPU, r.LapWait)
+	for _, c := range r.Costs {
+		times = append(times, c.Seconds)
+	}
+	for _, x := range times {
+		if !(x >= 0) || math.IsInf(x, 0) {
+			return fmt.Errorf("%w: a time of %v s", ErrBadRun, x)
 		}
 	}
 	switch n := len(r.Laps); {
@@ -218,12 +214,4 @@ func check(r journal.Run) error {
 		return fmt.Errorf("%w: a cost of no lap", ErrBadRun)
 	}
 	return nil
-}
-
-func seconds(costs []journal.Cost) []float64 {
-	xs := make([]float64, len(costs))
-	for i, c := range costs {
-		xs[i] = c.Seconds
-	}
-	return xs
 }

@@ -25,27 +25,18 @@ func (r *Report) Rows() []Row {
 		if d.Estimate == nil {
 			continue
 		}
-		var actual []Actual
-		if d.Validation != nil {
-			actual = d.Actual
-		}
-		row := func(clock string, p uncertainty.Prediction, of func(Actual) float64) {
+		row := func(clock string, p uncertainty.Prediction, relative func(*Validation) float64) {
 			one := Row{Device: name, Clock: clock, Prediction: p}
-			sum, n := 0.0, 0.0
-			for _, a := range actual {
-				if x := of(a); x > 0 {
-					sum, n = sum+x, n+1
-				}
-			}
-			if n > 0 {
-				mean := sum / n
-				one.Actual, one.Error = &mean, p.Value/mean-1
+			if d.Validation != nil {
+				one.Error = relative(d.Validation)
+				actual := p.Value / (1 + one.Error)
+				one.Actual = &actual
 			}
 			rows = append(rows, one)
 		}
-		row("wall as now", d.Wall, func(a Actual) float64 { return a.Wall })
-		row("wall uncontended", d.Uncontended, func(a Actual) float64 { return a.Uncontended })
-		row("CPU", d.CPU, func(a Actual) float64 { return a.CPU })
+		row("wall as now", d.Wall, func(v *Validation) float64 { return v.RelativeError.Wall })
+		row("wall uncontended", d.Uncontended, func(v *Validation) float64 { return v.RelativeError.Uncontended })
+		row("CPU", d.CPU, func(v *Validation) float64 { return v.RelativeError.CPU })
 	}
 	return rows
 }

@@ -82,14 +82,8 @@ func (s *Sampler) Cost(devices []string) int {
 // Lengths makes samples of the given epochs, as far as the journal lacks them.
 func (s *Sampler) Lengths(ctx context.Context, device string, epochs []int) error {
 	for i, n := range epochs {
-		for {
-			runs := s.Journal.Of(s.key(device), journal.Sample)
-			if GivenUp(runs) || len(succeeded(runs)) > i {
-				break
-			}
-			if err := s.make(ctx, Step{device, journal.Sample, n, 0}); err != nil {
-				return err
-			}
+		if err := s.until(ctx, Step{device, journal.Sample, n, 0}, i+1); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -98,19 +92,24 @@ func (s *Sampler) Lengths(ctx context.Context, device string, epochs []int) erro
 // Full makes whole runs until there are count of each device that succeeded,
 // in turn.
 func (s *Sampler) Full(ctx context.Context, devices []string, count int) error {
-	for {
-		var next *Step
-		least := count
+	for n := range count {
 		for _, device := range devices {
-			runs := s.Journal.Of(s.key(device), journal.Full)
-			if n := len(succeeded(runs)); n < least && !GivenUp(runs) {
-				least, next = n, &Step{device, journal.Full, s.Spec.Epochs, 0}
+			if err := s.until(ctx, Step{device, journal.Full, s.Spec.Epochs, 0}, n+1); err != nil {
+				return err
 			}
 		}
-		if next == nil {
+	}
+	return nil
+}
+
+// until makes runs until so many of their kind have succeeded, or too many failed.
+func (s *Sampler) until(ctx context.Context, step Step, count int) error {
+	for {
+		runs := s.Journal.Of(s.key(step.Device), step.Kind)
+		if GivenUp(runs) || len(succeeded(runs)) >= count {
 			return nil
 		}
-		if err := s.make(ctx, *next); err != nil {
+		if err := s.make(ctx, step); err != nil {
 			return err
 		}
 	}
