@@ -11,25 +11,15 @@ import (
 // or its wall time where it reported none.
 func (e *Estimate) ratio(runs []journal.Run, job Job, s Settings) error {
 	e.Method = string(Ratio)
-	lengths := map[int]bool{}
-	for _, r := range runs {
-		lengths[r.Epochs] = true
-	}
 	scaled := func(seconds func(journal.Run) float64) uncertainty.Prediction {
 		n := float64(job.Epochs)
 		xs := make([]float64, len(runs))
 		for i, r := range runs {
-			if xs[i] = seconds(r); len(lengths) > 1 {
-				xs[i] /= float64(r.Epochs)
-			}
+			xs[i] = seconds(r) / float64(r.Epochs)
 		}
-		p := uncertainty.Point(mean(xs) / float64(runs[0].Epochs) * n)
-		scale := n / float64(runs[0].Epochs)
-		if len(lengths) > 1 {
-			p.Value, scale = mean(xs)*n, n
-		}
+		p := uncertainty.Point(mean(xs) * n)
 		if len(xs) > 1 {
-			half := student(s.Level, float64(len(xs)-1)) * scale * math.Sqrt(variance(xs)*(1+1/float64(len(xs))))
+			half := student(s.Level, float64(len(xs)-1)) * n * math.Sqrt(variance(xs)*(1+1/float64(len(xs))))
 			p.Low, p.High, p.Level = max(0, p.Value-half), p.Value+half, s.Level
 		}
 		return p

@@ -21,73 +21,55 @@ var ErrData = errors.New("not the images that the job learns")
 // images of 32x32 in CIFAR-10's binary version (A. Krizhevsky).
 func (j job) load(dir string) (known, unseen set, err error) {
 	if j.channels == 1 {
-		if known, err = idx(dir, "train"); err == nil {
-			unseen, err = idx(dir, "t10k")
+		if known, err = idx(dir, "train", j.side); err == nil {
+			unseen, err = idx(dir, "t10k", j.side)
 		}
-	} else {
-		if known, err = cifar(dir, "data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"); err == nil {
-			unseen, err = cifar(dir, "test_batch.bin")
-		}
+	} else if known, err = cifar(dir, "data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"); err == nil {
+		unseen, err = cifar(dir, "test_batch.bin")
 	}
-	if err != nil {
-		return known, unseen, err
-	}
-	for _, s := range []set{known, unseen} {
-		if want := j.side * j.side * j.channels; s.size != want {
-			return known, unseen, fmt.Errorf("%s: %w: images of %d numbers, want %d", dir, ErrData, s.size, want)
-		}
-	}
-	return known, unseen, nil
+	return known, unseen, err
 }
 
 // idx reads the images and labels of one part of MNIST.
-func idx(dir, part string) (set, error) {
-	images, name, err := content(filepath.Join(dir, part+"-images-idx3-ubyte"))
+func idx(dir, part string, side int) (set, error) {
+	images, name, err := bytesOf(filepath.Join(dir, part+"-images-idx3-ubyte"), side, side)
 	if err != nil {
 		return set{}, err
 	}
-	labels, labelName, err := content(filepath.Join(dir, part+"-labels-idx1-ubyte"))
+	class, _, err := bytesOf(filepath.Join(dir, part+"-labels-idx1-ubyte"))
 	if err != nil {
 		return set{}, err
 	}
-	head, body, err := header(images, name, 3)
-	if err != nil {
-		return set{}, err
+	s := set{size: side * side}
+	if len(images) != s.size*len(class) {
+		return set{}, fmt.Errorf("%s: %w: %d images and %d labels", name, ErrData, len(images)/s.size, len(class))
 	}
-	count, class, err := header(labels, labelName, 1)
-	if err != nil {
-		return set{}, err
-	}
-	if head[0] != count[0] {
-		return set{}, fmt.Errorf("%s: %w: %d images and %d labels", name, ErrData, head[0], count[0])
-	}
-	s := set{size: head[1] * head[2]}
 	for i, c := range class {
-		if err := s.add(body[i*s.size:(i+1)*s.size], c); err != nil {
-			return set{}, fmt.Errorf("%s: image %d: %w", labelName, i+1, err)
+		if err := s.add(images[i*s.size:(i+1)*s.size], c); err != nil {
+			return set{}, fmt.Errorf("%s: image %d: %w", name, i+1, err)
 		}
 	}
 	return s, nil
 }
 
-// header reads the sizes of an IDX file of unsigned bytes: two zeros, the type 8,
-// the number of dimensions, and each as four bytes, the highest first.
-func header(b []byte, name string, dims int) (sizes []int, body []byte, err error) {
-	if start := []byte{0, 0, 8, byte(dims)}; !bytes.HasPrefix(b, start) || len(b) < 4+4*dims {
-		return nil, nil, fmt.Errorf("%s: %w: no IDX file of %d dimensions", name, ErrData, dims)
+// bytesOf reads an IDX file of things of some dimensions: two zeros, the type 8 of
+// unsigned bytes, the number of dimensions, how many things there are and the
+// dimensions, each as four bytes, the highest first.
+func bytesOf(path string, dims ...int) (body []byte, name string, err error) {
+	b, name, err := content(path)
+	if err != nil {
+		return nil, name, err
 	}
-	want := 1
-	for i := range dims {
-		n := int(binary.BigEndian.Uint32(b[4+4*i:]))
-		if n < 1 || want > len(b)/n {
-			return nil, nil, fmt.Errorf("%s: %w: %d bytes are too few", name, ErrData, len(b))
-		}
-		sizes, want = append(sizes, n), want*n
+	size := 1
+	head := append([]byte{0, 0, 8, byte(len(dims) + 1)}, b[min(4, len(b)):min(8, len(b))]...)
+	for _, n := range dims {
+		head, size = binary.BigEndian.AppendUint32(head, uint32(n)), size*n
 	}
-	if body = b[4+4*dims:]; len(body) != want {
-		return nil, nil, fmt.Errorf("%s: %w: %d bytes behind the header, want %d", name, ErrData, len(body), want)
+	body, found := bytes.CutPrefix(b, head)
+	if !found || len(head) < 8 || len(body) != size*int(binary.BigEndian.Uint32(head[4:])) {
+		return nil, name, fmt.Errorf("%s: %w: no whole IDX file of %v", name, ErrData, dims)
 	}
-	return sizes, body, nil
+	return body, name, nil
 }
 
 // cifar reads records of a label and the red, green and blue levels of an image.

@@ -314,41 +314,29 @@ func (s *Spec) checkDevices() error {
 }
 
 func (s *Sample) check() error {
-	if len(s.Fractions) != 0 && len(s.Fractions) != 2 || len(s.MinEpochs) != 0 && len(s.MinEpochs) != 2 {
-		return fmt.Errorf("%w: sample: want two fractions and two min_epochs", ErrInvalid)
-	}
-	for i, f := range s.Fractions {
-		if !(f > 0 && f <= 1) || i > 0 && f < s.Fractions[i-1] {
-			return fmt.Errorf("%w: sample: fractions: want two shares of the epochs, the first no larger", ErrInvalid)
-		}
-	}
-	for i, n := range s.MinEpochs {
-		if n < 1 || i > 0 && n < s.MinEpochs[i-1] {
-			return fmt.Errorf("%w: sample: min_epochs: want two counts, the first no larger", ErrInvalid)
-		}
-	}
-	for name, x := range map[string]float64{"budget": s.Budget, "target": s.Target} {
-		if !(x >= 0 && x <= 1) {
-			return fmt.Errorf("%w: sample: %s: %v, want a share from 0 to 1", ErrInvalid, name, x)
-		}
-	}
-	if s.Repeats < 0 || s.Timeout < 0 {
-		return fmt.Errorf("%w: sample: repeats and timeout must not be negative", ErrInvalid)
+	f, n := s.Fractions, s.MinEpochs
+	switch {
+	case len(f) != 0 && len(f) != 2 || len(n) != 0 && len(n) != 2:
+		return invalid("sample: want two fractions and two min_epochs")
+	case len(f) == 2 && !(f[0] > 0 && f[0] <= f[1] && f[1] <= 1):
+		return invalid("sample: fractions: want two shares of the epochs, the first no larger")
+	case len(n) == 2 && !(n[0] >= 1 && n[0] <= n[1]):
+		return invalid("sample: min_epochs: want two counts, the first no larger")
+	case !(s.Budget >= 0 && s.Budget <= 1) || !(s.Target >= 0 && s.Target <= 1):
+		return invalid("sample: budget: %v, target: %v, want shares from 0 to 1", s.Budget, s.Target)
+	case s.Repeats < 0 || s.Timeout < 0:
+		return invalid("sample: repeats and timeout must not be negative")
 	}
 	return nil
 }
 
 // Choice returns which of several time-writer reports counts.
 func (s *Spec) Choice() (timing.Choice, error) {
-	switch s.Parse {
-	case "", "extend":
-		return timing.Extend, nil
-	case "last":
-		return timing.Last, nil
-	case "longest":
-		return timing.Longest, nil
+	choice, known := map[string]timing.Choice{"": timing.Extend, "extend": timing.Extend, "last": timing.Last, "longest": timing.Longest}[s.Parse]
+	if !known {
+		return 0, invalid("parse: %q, want extend, last or longest", s.Parse)
 	}
-	return 0, fmt.Errorf("%w: parse: %q, want extend, last or longest", ErrInvalid, s.Parse)
+	return choice, nil
 }
 
 // Reader returns what finds how far a run of so many units has come.

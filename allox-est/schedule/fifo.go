@@ -1,10 +1,5 @@
 package schedule
 
-import (
-	"cmp"
-	"slices"
-)
-
 // fifo starts jobs in order of arrival, each on the device it reports faster
 // of those with a free node. Nothing overtakes the first waiting job.
 type fifo struct{}
@@ -16,14 +11,11 @@ func (fifo) Next(s *State) (*Job, *Node, bool) {
 		return nil, nil, false
 	}
 	j := s.Waiting[0]
-	order := slices.Clone(s.devices)
-	slices.SortStableFunc(order, func(a, b Device) int {
-		return cmp.Or(cmp.Compare(j.Reported[a], j.Reported[b]), cmp.Compare(b, a))
-	})
-	for _, d := range order {
-		if n := s.Free(d, j); n != nil {
-			return j, n, true
+	var best *Node
+	for _, d := range s.devices {
+		if n := s.Free(d, j); n != nil && (best == nil || j.Reported[d] <= j.Reported[best.Device]) {
+			best = n
 		}
 	}
-	return nil, nil, false
+	return j, best, best != nil
 }
