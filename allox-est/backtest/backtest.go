@@ -86,6 +86,7 @@ type trial struct {
 	seen    int
 	actual  float64
 	refused error
+	rest    estimate.Rest // of the model alone
 	uncertainty.Prediction
 }
 

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 
@@ -25,46 +26,32 @@ var Methods = registry.List[func([]trial) error]{
 }
 
 func auto(ts []trial) error {
-	type known struct {
-		residual float64
-		given    func([][]float64) uncertainty.Prediction
-	}
-	all := make([]known, len(ts))
-	for i := range ts {
-		t := &ts[i]
-		r, err := t.auto()
-		if err != nil {
-			return err
-		}
-		t.refused, t.Prediction = r.Refused, r.Total
-		all[i] = known{math.Log(t.actual / r.Total.Value), r.Given}
+	if err := alone(ts); err != nil {
+		return err
 	}
 	for i := range ts {
-		byBlock := map[string]int{}
+		byBlock := map[string][]float64{}
 		var past [][]float64
-		for j, other := range ts {
-			if other.block == ts[i].block || other.refused != nil {
-				continue
+		for _, other := range ts {
+			if other.block != ts[i].block && other.refused == nil {
+				byBlock[other.block] = append(byBlock[other.block], math.Log(other.actual/other.rest.Total.Value))
 			}
-			at, ok := byBlock[other.block]
-			if !ok {
-				at, past = len(past), append(past, nil)
-				byBlock[other.block] = at
-			}
-			past[at] = append(past[at], all[j].residual)
 		}
-		ts[i].Prediction = all[i].given(past)
+		for _, block := range slices.Sorted(maps.Keys(byBlock)) {
+			past = append(past, byBlock[block])
+		}
+		ts[i].Prediction = ts[i].rest.Given(past)
 	}
 	return nil
 }
 
-func alone(ts []trial) error {
+func alone(ts []trial) (err error) {
 	for i := range ts {
-		r, err := ts[i].auto()
-		if err != nil {
+		t := &ts[i]
+		if t.rest, err = t.auto(); err != nil {
 			return err
 		}
-		ts[i].refused, ts[i].Prediction = r.Refused, r.Total
+		t.refused, t.Prediction = t.rest.Refused, t.rest.Total
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/mark"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -85,17 +86,11 @@ func traceOf(marks []mark.Mark, job Job) (trace, error) {
 			return t, fmt.Errorf("%w: mark %d: unit %v at %v s", ErrBadRun, i+1, m.Number, m.Seconds)
 		}
 	}
-	from := 0
-	for i := 1; i < len(marks); i++ {
-		l := lap{from: marks[from].Number, to: marks[i].Number, stage: job.stage(marks[i-1], marks[i])}
-		seconds := marks[i].Seconds - marks[from].Seconds
-		if l.units() <= 0 {
-			continue
-		}
-		for c := range clocks {
-			l.seconds[c] = seconds
-		}
-		t.laps, t.length, from = append(t.laps, l), t.length+l.units(), i
+	if len(marks) < 2 {
+		return t, nil
 	}
+	last := marks[len(marks)-1]
+	t = cut(journal.Run{Marks: marks, Wall: last.Seconds}, job)
+	t.length = last.Number - marks[0].Number
 	return t, nil
 }
