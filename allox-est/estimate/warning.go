@@ -37,8 +37,6 @@ var (
 	ErrUntold = errors.New("no laps used")
 	// ErrUnbounded warns that there are too few runs for an interval.
 	ErrUnbounded = errors.New("no interval")
-	// ErrBuffered warns that the epochs' marks came all at once.
-	ErrBuffered = errors.New("output looks buffered")
 )
 
 // rank is where a warning stands: what matters most first.

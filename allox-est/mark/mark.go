@@ -4,7 +4,6 @@ package mark
 // the run. Among the marks of a run that a journal keeps, Number counts the units
 // done and grows from mark to mark; a part of it is a part of a unit.
 type Mark struct {
-	Loop    string  `json:"loop,omitempty"` // that counts; empty where there is one
 	Number  float64 `json:"number"`
 	Of      float64 `json:"of,omitempty"` // 0 where the output does not say
 	Seconds float64 `json:"seconds"`

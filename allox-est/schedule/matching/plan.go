@@ -196,31 +196,6 @@ func (p *Plan) SetReady(t, i int, ready float64) error {
 	return nil
 }
 
-// Len returns the number of jobs in the plan.
-func (p *Plan) Len() int {
-	n := 0
-	for _, k := range p.types {
-		for _, l := range k.levels[:k.open] {
-			n += len(l.jobs)
-		}
-	}
-	return n
-}
-
-// Cost returns the sum of the completion times of all jobs.
-func (p *Plan) Cost() float64 {
-	p.solve()
-	sum := 0.0
-	for t, k := range p.types {
-		for _, l := range k.levels[:k.open] {
-			for i, j := range l.jobs {
-				sum += float64(l.n)*j.seconds[t] + k.ready[k.order[i]]
-			}
-		}
-	}
-	return sum
-}
-
 // First returns the job that machine i of type t runs first. Jobs of one
 // level may change places at no cost; of those First takes the shortest, and
 // of equal ones the lowest id.

@@ -334,3 +334,28 @@ func (p *Plan) Queue(t, i int) []int {
 	}
 	return ids
 }
+
+// Len returns the number of jobs in the plan.
+func (p *Plan) Len() int {
+	n := 0
+	for _, k := range p.types {
+		for _, l := range k.levels[:k.open] {
+			n += len(l.jobs)
+		}
+	}
+	return n
+}
+
+// Cost returns the sum of the completion times of all jobs.
+func (p *Plan) Cost() float64 {
+	p.solve()
+	sum := 0.0
+	for t, k := range p.types {
+		for _, l := range k.levels[:k.open] {
+			for i, j := range l.jobs {
+				sum += float64(l.n)*j.seconds[t] + k.ready[k.order[i]]
+			}
+		}
+	}
+	return sum
+}
