@@ -5,6 +5,20 @@ import "github.com/foretime/foretime/shared/registry"
 // Discipline names how the queue is served.
 type Discipline string
 
+const (
+	// Slurm is a strict pass on events and a backfill pass on an interval
+	// (sched_config of Slurm's documents).
+	Slurm Discipline = "slurm"
+	// EASY lets jobs overtake as long as they do not delay the first one (Lifka,
+	// JSSPP 1995).
+	EASY Discipline = "easy"
+	// Conservative lets jobs overtake as long as they delay no other (Mu'alem and
+	// Feitelson, IEEE TPDS 12(6), 2001).
+	Conservative Discipline = "conservative"
+	// FCFS starts jobs in the order of submission and nothing out of turn.
+	FCFS Discipline = "fcfs"
+)
+
 // Scheduler is how a discipline serves the queue.
 type Scheduler struct {
 	// Event is what it does after every event.
@@ -21,9 +35,9 @@ type Scheduler struct {
 // Disciplines are the disciplines by name; one more is a line here and a file.
 func Disciplines() registry.List[Scheduler] {
 	return registry.List[Scheduler]{
-		{Name: string(Slurm), Help: "a strict pass on events and a backfill pass on an interval", New: slurm()},
-		{Name: string(EASY), Help: "jobs overtake as long as they do not delay the first one", New: easy()},
-		{Name: string(Conservative), Help: "jobs overtake as long as they delay no other", New: conservative()},
-		{Name: string(FCFS), Help: "first come, first served: nothing out of turn", New: fcfs()},
+		{Name: string(Slurm), Help: "a strict pass on events and a backfill pass on an interval", New: Scheduler{Event: (*Plan).strict, Periodic: (*Plan).backfilling, Defaults: slurmDefaults}},
+		{Name: string(EASY), Help: "jobs overtake as long as they do not delay the first one", New: Scheduler{Event: (*Plan).easy}},
+		{Name: string(Conservative), Help: "jobs overtake as long as they delay no other", New: Scheduler{Event: (*Plan).conservative}},
+		{Name: string(FCFS), Help: "first come, first served: nothing out of turn", New: Scheduler{Event: (*Plan).strict, InOrder: true}},
 	}
 }

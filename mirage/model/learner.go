@@ -27,8 +27,8 @@ type Scorer interface {
 // Learners are the kinds of models by name; one more is a line here and a file.
 func Learners() registry.List[Learner] {
 	return registry.List[Learner]{
-		{Name: "forest", Help: "random forest", New: forest()},
-		{Name: "boost", Help: "gradient-boosted trees for the quantile of the wait that costs least", New: boost()},
-		{Name: "moe", Help: "experimental: a mixture of ten expert networks; no seed of it was better than the forecast", New: moe()},
+		{Name: "forest", Help: "random forest", New: Learner{fitForest, loadEnsemble}},
+		{Name: "boost", Help: "gradient-boosted trees for the quantile of the wait that costs least", New: Learner{fitBoost, loadEnsemble}},
+		{Name: "moe", Help: "experimental: a mixture of ten expert networks; no seed of it was better than the forecast", New: Learner{fitMixture, loadMixture}},
 	}
 }

@@ -58,5 +58,3 @@ func fitMixture(ctx context.Context, train, _ regression.Samples, s Settings) (S
 	}
 	return mixture{n}, fmt.Sprintf("%d epochs, the best was %d", n.Report().Epochs, n.Report().BestEpoch), nil
 }
-
-func moe() Learner { return Learner{Fit: fitMixture, Load: loadMixture} }

@@ -53,7 +53,3 @@ func fitForest(ctx context.Context, train, _ regression.Samples, s Settings) (Sc
 	}
 	return ensemble{e}, fmt.Sprintf("%d trees", e.Trees()), nil
 }
-
-func boost() Learner { return Learner{Fit: fitBoost, Load: loadEnsemble} }
-
-func forest() Learner { return Learner{Fit: fitForest, Load: loadEnsemble} }

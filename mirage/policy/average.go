@@ -16,7 +16,3 @@ func (Average) Decide(s *State) (Decision, error) {
 	}
 	return waitOf(s, amongWaits(s, sum/float64(max(len(waits), 1)))), nil
 }
-
-func average() Baseline {
-	return Baseline{Policy: func(float64) Policy { return Average{} }, Rival: true}
-}

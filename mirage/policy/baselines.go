@@ -57,12 +57,15 @@ func (k *Knob) Tunable(serviceHours float64) []float64 {
 // Baselines are the policies by name; one more is a line here and a file.
 func Baselines() registry.List[Baseline] {
 	return registry.List[Baseline]{
-		{Name: "reactive", Help: "when the predecessor has ended", New: reactive()},
-		{Name: "avg", Help: "the mean of the last 100 waits ahead", New: average()},
+		{Name: "reactive", Help: "when the predecessor has ended", New: Baseline{Policy: always(Reactive{})}},
+		{Name: "avg", Help: "the mean of the last 100 waits ahead", New: Baseline{Policy: always(Average{}), Rival: true}},
 		{Name: "quantile", Help: "a quantile of the last 500 waits ahead", New: quantile()},
 		{Name: "fixed", Help: "a fixed lead", New: fixed()},
 		{Name: "forecast", Help: "what simulating the queue forward with time limits predicts", New: queueForecast()},
 		{Name: "futures", Help: "what costs least over futures drawn from how long users' jobs ran and who came before", New: futures()},
-		{Name: "never-late", Help: "when the predecessor starts", New: neverLate()},
+		{Name: "never-late", Help: "when the predecessor starts", New: Baseline{Policy: always(NeverLate{})}},
 	}
 }
+
+// always is a policy that has no setting.
+func always(p Policy) func(float64) Policy { return func(float64) Policy { return p } }

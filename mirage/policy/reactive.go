@@ -12,11 +12,3 @@ type NeverLate struct{}
 
 // Decide says submit.
 func (NeverLate) Decide(*State) (Decision, error) { return Decision{Submit: true}, nil }
-
-func reactive() Baseline {
-	return Baseline{Policy: func(float64) Policy { return Reactive{} }}
-}
-
-func neverLate() Baseline {
-	return Baseline{Policy: func(float64) Policy { return NeverLate{} }}
-}

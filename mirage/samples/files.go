@@ -54,8 +54,6 @@ type Shard struct {
 	Progress     func(episodes int) // at finished episodes, from any goroutine; may be nil
 }
 
-func (s Shard) has(block int) bool { return s.Count <= 1 || block%s.Count == s.Index }
-
 func samplesFile(dir string, block int) string {
 	return filepath.Join(dir, fmt.Sprintf("samples-%05d.parquet", block))
 }
@@ -90,7 +88,7 @@ func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s
 	group, ctx := crash.WithContext(ctx)
 	group.SetLimit(max(s.Workers, 1))
 	for block := range m.Blocks {
-		if s.has(block) {
+		if s.Count <= 1 || block%s.Count == s.Index {
 			group.Go(func() error {
 				if err := ctx.Err(); err != nil {
 					return err

@@ -161,7 +161,7 @@ func TestHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.close()
+	defer h.log.Close()
 	jobs := []Job{{ID: 1, State: "PENDING", Reason: "Priority", Nodes: 2}, {ID: 2, State: "PENDING", Reason: "JobArrayTaskLimit", Nodes: 1, Tasks: 59}}
 	if err := h.snapshot(jobs, 100, scale{factor: 1}); err != nil {
 		t.Fatal(err)

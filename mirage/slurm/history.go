@@ -147,8 +147,6 @@ func (h *history) window(now int64) []samples.Moment {
 	return window
 }
 
-func (h *history) close() error { return h.log.Close() }
-
 // scale turns the cluster's time into the policy's.
 type scale struct {
 	origin int64 // Unix seconds at which both are equal

@@ -134,7 +134,7 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	check()
-	h.close()
+	h.log.Close()
 	if h, err = openHistory(path); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
-	h.close()
+	h.log.Close()
 	if err := os.WriteFile(path, []byte(`{"at":1,"queue":[1,2]}`+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func (p *Provisioner) Close() error {
 		errs = append(errs, p.decisions.Close())
 	}
 	if p.history != nil && p.history.log != nil {
-		errs = append(errs, p.history.close())
+		errs = append(errs, p.history.log.Close())
 	}
 	if p.ledger != nil {
 		errs = append(errs, p.ledger.Close())

@@ -134,7 +134,7 @@ func Read(r io.Reader, file string, o Options) (*Trace, error) {
 		return nil, fmt.Errorf("%s: %w with %s: only sacct's layout has them", file, ErrColumn, o.Unit)
 	}
 	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: Nodes, Skipped: map[string]int{}}
-	p := &parser{trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}}
+	p := &parser{trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}, needs: map[string]*Need{}}
 	if err := p.read(buffered); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -249,7 +249,7 @@ func (p *parser) swfNeed(asked string, procs, bytes int64) *Need {
 			n.Kind = kind
 		}
 	}
-	p.remember(key, n)
+	p.needs[key] = n
 	return n
 }
 

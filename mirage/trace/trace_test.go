@@ -416,7 +416,7 @@ func TestNeeds(t *testing.T) {
 			t.Errorf("%s: %s", tres, diff)
 		}
 	}
-	p := parser{}
+	p := parser{needs: map[string]*Need{}}
 	for asked, want := range map[string]*Need{
 		"2:ppn=8:x86_64:cl_zegox#excl": {Nodes: 2, CPUs: 16, MemoryMB: 1, Kind: "zegox", Exclusive: true},
 		"a.example+b.example:ppn=8":    {Nodes: 2, CPUs: 16, MemoryMB: 1},

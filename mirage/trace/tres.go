@@ -97,17 +97,9 @@ func (p *parser) need(allocated, asked, command []byte) *Need {
 		if n != nil {
 			n.Exclusive = exclusive
 		}
-		p.remember(key, n)
+		p.needs[key] = n
 	}
 	return n
-}
-
-// remember keeps one need for all rows that say the same.
-func (p *parser) remember(key string, n *Need) {
-	if p.needs == nil {
-		p.needs = map[string]*Need{}
-	}
-	p.needs[key] = n
 }
 
 // counted says that jobs are to be counted by their trackable resources.

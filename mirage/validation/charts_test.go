@@ -13,7 +13,7 @@ import (
 
 func ExampleDistributions() {
 	late := []Played{{Outcome: chain.Outcome{PredEnd: 3600, SuccStart: 7200}}}
-	charts := Distributions([]Method{{Name: "reactive", Played: late}})
+	charts := Distributions([]string{"reactive"}, map[string][]Played{"reactive": late})
 	for _, name := range slices.Sorted(maps.Keys(charts)) {
 		var b bytes.Buffer
 		if err := chart.SVG(&b, charts[name]); err != nil {

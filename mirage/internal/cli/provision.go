@@ -247,7 +247,12 @@ func (p *provision) policy() (policy.Policy, error) {
 	}
 	b, err := policy.Baselines().Find(p.model)
 	if err != nil {
-		return p.trained()
+		trained, err := openModel(p.model)
+		if err != nil {
+			return nil, err
+		}
+		p.s.Live = trained.NeedsForecast() && p.s.Rules == nil
+		return trained.Policy(), nil
 	}
 	setting := 0.0
 	if k := b.Knob; k != nil {
@@ -262,15 +267,6 @@ func (p *provision) policy() (policy.Policy, error) {
 	}
 	p.s.Live = b.Forecasts && p.s.Rules == nil
 	return b.Policy(setting), err
-}
-
-func (p *provision) trained() (policy.Policy, error) {
-	trained, err := openModel(p.model)
-	if err != nil {
-		return nil, err
-	}
-	p.s.Live = trained.NeedsForecast() && p.s.Rules == nil
-	return trained.Policy(), nil
 }
 
 // serve answers on --metrics until stop is called.

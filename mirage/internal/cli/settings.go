@@ -257,26 +257,19 @@ func seconds(s string) (int64, error) {
 	if n, ok := trace.SlurmSeconds(s); ok {
 		return n, nil
 	}
-	text, days := s, int64(0)
-	if d, rest, ok := strings.Cut(s, "d"); ok {
-		n, err := strconv.ParseInt(d, 10, 32)
-		if err != nil || n < 0 {
-			return 0, noSpan(s)
-		}
-		days, text = n, rest
+	days, text, ok := strings.Cut(s, "d")
+	if !ok {
+		days, text = "0", s
 	}
-	if text == "" && days > 0 {
-		return days * 86400, nil
+	n, err1 := strconv.ParseInt(days, 10, 32)
+	if text == "" && n > 0 {
+		text = "0s"
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, noSpan(s)
+	d, err2 := time.ParseDuration(text)
+	if err1 != nil || err2 != nil || n < 0 || d < 0 {
+		return 0, fmt.Errorf("%q is not a time such as 90m, 4h, 14d, or as Slurm writes it 90, 12:00:00 or 1-12", s)
 	}
-	return days*86400 + int64(d.Seconds()), nil
-}
-
-func noSpan(s string) error {
-	return fmt.Errorf("%q is not a time such as 90m, 4h, 14d, or as Slurm writes it 90, 12:00:00 or 1-12", s)
+	return n*86400 + int64(d.Seconds()), nil
 }
 
 // outages are spans in which nodes are down; FROM,TO,NODES adds one.

@@ -55,7 +55,7 @@ Kinds of models:
 			if err != nil {
 				return cli.Usagef("--model: %w", err)
 			}
-			if len(args) == 1 && regular(args[0]) {
+			if info, err := os.Stat(args[0]); len(args) == 1 && err == nil && !info.IsDir() {
 				if e.start == "" {
 					return cli.Usagef("%s is a log: --start says when its first episode begins", args[0])
 				}
@@ -104,12 +104,6 @@ Kinds of models:
 	cli.First(c, "model", "out", "until", "overlap-cost", "seed")
 	cli.Require(c, "out")
 	return c
-}
-
-// regular says that a path names no folder.
-func regular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
 }
 
 // loadSamples reads folders of samples, of which a model keeps a summary.

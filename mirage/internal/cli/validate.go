@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -141,11 +140,12 @@ func (v *validate) play(ctx context.Context, names []string) (settings map[strin
 	if err != nil {
 		return nil, err
 	}
+	names = append(slices.Clone(names), "reactive")
 	played, err := v.walk(ctx, strings.Join(names, ", "), validation.With(append(policies, policy.Reactive{})...))
 	if err != nil {
 		return nil, err
 	}
-	for i, name := range append(slices.Clone(names), "reactive") {
+	for i, name := range names {
 		v.played[name] = played[i]
 	}
 	if v.model != oracle {
@@ -155,7 +155,7 @@ func (v *validate) play(ctx context.Context, names []string) (settings map[strin
 }
 
 func (v *validate) walk(ctx context.Context, what string, p validation.Player) ([][]validation.Played, error) {
-	bar := v.env.Progress(cmp.Or(what, "reactive"), int64(v.plan.Episodes))
+	bar := v.env.Progress(what, int64(v.plan.Episodes))
 	defer bar.Done()
 	return v.episodes(v.plan, bar).Play(ctx, p)
 }
@@ -170,11 +170,7 @@ func (v *validate) draw(names []string) error {
 	if err := os.MkdirAll(v.plots, 0o755); err != nil {
 		return err
 	}
-	var methods []validation.Method
-	for _, name := range slices.Compact(append([]string{"reactive"}, names...)) {
-		methods = append(methods, validation.Method{Name: filepath.Base(name), Played: v.played[name]})
-	}
-	for name, c := range validation.Distributions(methods) {
+	for name, c := range validation.Distributions(slices.Compact(append([]string{"reactive"}, names...)), v.played) {
 		if err := chart.Save(filepath.Join(v.plots, name+".svg"), c); err != nil {
 			return err
 		}

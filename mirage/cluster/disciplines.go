@@ -1,11 +1,18 @@
 package cluster
 
-// EASY lets jobs overtake as long as they do not delay the first one (Lifka,
-// JSSPP 1995).
-const EASY Discipline = "easy"
+// slurmDefaults are 7000 points for age, full after seven days, and 100 for size, a
+// backfill pass each 30 s over 2880 minutes, exact, that looks at 1000 jobs.
+func slurmDefaults(r *Rules) {
+	r.Weights.Age, r.Weights.Size = 7000, 100
+	r.Backfill = Backfill{IntervalSeconds: 30, WindowMinutes: 2880, MaxJobTest: 1000}
+	r.QueueDepth = 1000
+}
 
-func easy() Scheduler {
-	return Scheduler{Event: (*Plan).easy}
+func (p *Plan) backfilling(f *Pass) { p.reserving(f, p.Rules.Backfill, (*Profile).Promise) }
+
+// conservative starts jobs that delay no other.
+func (p *Plan) conservative(f *Pass) {
+	p.reserving(f, Backfill{}, func(p *Profile, from, to int64, nodes int, s *Share) { p.Reserve(from, to, nodes, s) })
 }
 
 // easy starts jobs in turn; the first that does not fit gets a reservation, in
