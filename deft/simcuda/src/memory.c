@@ -93,6 +93,8 @@ static CUresult alloc_async(struct stream *s, CUdeviceptr *at, size_t bytes) {
     return r ? r : allocate(at, bytes, s->device);
 }
 BOTH(cuMemAllocAsync, cuMemAllocAsync_ptsz, (CUdeviceptr * at, size_t bytes, CUhandle stream), alloc_async, at, bytes)
+BOTH(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz, (CUdeviceptr * at, size_t bytes, CUhandle pool, CUhandle stream),
+     ((void)pool, alloc_async), at, bytes)
 
 static CUresult free_async(struct stream *s, CUdeviceptr at) {
     CUresult r = submit(s, 0, 0);

@@ -2,6 +2,7 @@
  *
  *   process.c  settings, the process's place on the device, cuInit
  *   context.c  devices, contexts, modules
+ *   ask.c      what frameworks ask before they work
  *   stream.c   streams, captures and graphs
  *   work.c     launches, waits, host functions
  *   event.c    events
