@@ -8,28 +8,39 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
 // Joint is the distribution of the logarithms of all models' latencies over
-// configurations, and of the logarithm of their threads: normal with heavy tails
-// (Student's t), its mean and covariance by expectation-maximisation over what
-// was measured (Little and Rubin, "Statistical Analysis with Missing Data",
-// sections 8.2 and 12.2). The covariance is drawn toward independent models,
-// more so the fewer configurations there are.
+// configurations, and of the logarithm of their threads: normal, with heavy tails
+// (Student's t) where there are more configurations than models. Its mean and
+// covariance come from the table, what is missing there by regression on the rest,
+// again and again (Little and Rubin, "Statistical Analysis with Missing Data",
+// section 4.2). The covariance is drawn toward a prior, more so the fewer
+// configurations there are: a part of each model's own, and a Gaussian process
+// over the models' graphs where these are known (Rasmussen and Williams, "Gaussian
+// Processes for Machine Learning", chapter 2). It is kept as its factors, so that
+// a table of n models takes time and memory in proportion to n.
 type Joint struct {
 	Models []string
 	mean   []float64
-	cov    *mat.SymDense
+	rows   [][]float64 // of each model, then of the threads: its factors
+	open   []float64   // variance of each that what is missing leaves open
+	prior  float64     // weight of the prior in the covariance
+	graphs [][]float64 // features of each model's graph, or nil
 }
 
 // How the distribution is fitted.
 const (
-	steps   = 25   // of expectation-maximisation; it moves no more by then
+	steps   = 25   // of regression of what is missing; it moves no more by then
 	toward  = 4    // configurations that the prior of the covariance counts for
 	own     = 0.02 // variance of a model's own in that prior: 14 % of its latency
+	alike   = 0.2  // variance of what graphs tell, in the prior
+	reach   = 2    // distance, over the mean feature's deviation, at which graphs tell .6 of each other
 	degrees = 6    // of freedom of the tails
+	asked   = 64   // measured models at most that a missing one is worked out from
 )
 
 // Fit finds the distribution. The error matches [ErrTooFew], or is the context's.
@@ -37,15 +48,21 @@ func Fit(ctx context.Context, t *Table) (*Joint, error) {
 	if len(t.Configs) < 5 {
 		return nil, fmt.Errorf("%w: %d configurations, want 5", ErrTooFew, len(t.Configs))
 	}
+	j := &Joint{Models: t.Models, graphs: t.Graphs, prior: 1}
 	rows := make([][]float64, len(t.Configs))
+	whole := true
 	for i := range t.Configs {
 		rows[i] = vector(&t.Configs[i])
+		whole = whole && !slices.ContainsFunc(rows[i], math.IsNaN)
 	}
-	j := &Joint{Models: t.Models}
 	j.start(rows)
+	tails := len(rows) > len(t.Models)
 	for range steps {
-		if err := j.step(ctx, rows); err != nil {
+		if err := j.step(ctx, rows, tails); err != nil {
 			return nil, err
+		}
+		if whole && !tails {
+			break // nothing is missing, all weigh the same
 		}
 	}
 	return j, nil
@@ -53,13 +70,13 @@ func Fit(ctx context.Context, t *Table) (*Joint, error) {
 
 // vector is a configuration as the distribution has it.
 func vector(c *Config) []float64 {
-	return append(append([]float64{}, c.Log...), math.Log2(float64(c.Threads)))
+	return append(slices.Clone(c.Log), math.Log2(float64(c.Threads)))
 }
 
-// start takes missing latencies for those of a configuration as fast elsewhere.
+// start has all models slow or fast together.
 func (j *Joint) start(rows [][]float64) {
 	d := len(rows[0])
-	j.mean = make([]float64, d)
+	j.mean, j.rows, j.open = make([]float64, d), make([][]float64, d), make([]float64, d)
 	for k := range d {
 		sum, n := 0.0, 0.0
 		for _, r := range rows {
@@ -68,70 +85,79 @@ func (j *Joint) start(rows [][]float64) {
 			}
 		}
 		j.mean[k] = sum / max(1, n)
+		j.rows[k] = []float64{1, 0}
 	}
-	j.cov = mat.NewSymDense(d, nil)
-	for a := range d {
-		for b := a; b < d; b++ {
-			v := 1.0 // all are slow or fast together
-			if a == d-1 && b < d-1 {
-				v = 0
-			}
-			if a == b {
-				v++
-			}
-			j.cov.SetSym(a, b, v)
-		}
-	}
+	j.rows[d-1] = []float64{0, 1}
 }
 
-// step is one of expectation and maximisation.
-func (j *Joint) step(ctx context.Context, rows [][]float64) error {
-	d := len(j.mean)
-	sum, weights := make([]float64, d), 0.0
-	filled, ws := make([][]float64, len(rows)), make([]float64, len(rows))
-	spread := mat.NewSymDense(d, nil)
+// step fills in what is missing and finds the distribution of the whole.
+func (j *Joint) step(ctx context.Context, rows [][]float64, tails bool) error {
+	d, n := len(j.mean), len(rows)
+	filled, weights, sum := make([][]float64, n), make([]float64, n), 0.0
+	open := make([]float64, d)
 	for i, r := range rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		filled[i], weights[i] = r, 1
 		seen := measured(r)
-		c, err := j.given(r, seen)
-		if err != nil {
-			return err
-		}
-		w := (degrees + float64(len(seen))) / (degrees + c.distance)
-		filled[i], ws[i] = c.values, w
-		weights += w
-		for k, v := range c.values {
-			sum[k] += w * v
-		}
-		for a, ka := range c.open {
-			for b := a; b < len(c.open); b++ {
-				kb := c.open[b]
-				spread.SetSym(ka, kb, spread.At(ka, kb)+c.cov.At(a, b))
+		if tails || len(seen) < d {
+			g, err := j.given(r, thinned(seen, asked))
+			if err != nil {
+				return err
+			}
+			filled[i] = slices.Clone(r)
+			for k := range r {
+				if math.IsNaN(r[k]) {
+					filled[i][k] = g.mean(k)
+					open[k] += g.variance(k) / float64(n+toward)
+				}
+			}
+			if tails {
+				weights[i] = (degrees + float64(len(g.seen))) / (degrees + g.distance)
 			}
 		}
+		sum += weights[i]
 	}
-	for k := range j.mean {
-		j.mean[k] = sum[k] / weights
-	}
-	n := float64(len(rows))
-	for a := range d {
-		if err := ctx.Err(); err != nil {
-			return err
+	mean, factors := make([]float64, d), make([][]float64, d)
+	for k := range d {
+		for i := range filled {
+			mean[k] += weights[i] * filled[i][k] / sum
 		}
-		for b := a; b < d; b++ {
-			v := spread.At(a, b)
-			for i := range filled {
-				v += ws[i] * (filled[i][a] - j.mean[a]) * (filled[i][b] - j.mean[b])
-			}
-			if a == b {
-				v += toward * own
-			}
-			j.cov.SetSym(a, b, v/(n+toward))
+		factors[k] = make([]float64, n)
+		for i := range filled {
+			factors[k][i] = (filled[i][k] - mean[k]) * math.Sqrt(weights[i]/float64(n+toward))
 		}
 	}
+	j.mean, j.rows, j.open, j.prior = mean, shortened(factors), open, toward/float64(n+toward)
 	return nil
+}
+
+// shortened are factors of the same products, no longer than there are of them:
+// those of a Cholesky decomposition.
+func shortened(factors [][]float64) [][]float64 {
+	d := len(factors)
+	if d >= len(factors[0]) {
+		return factors
+	}
+	products := mat.NewSymDense(d, nil)
+	for a := range d {
+		for b := a; b < d; b++ {
+			products.SetSym(a, b, floats.Dot(factors[a], factors[b]))
+		}
+		products.SetSym(a, a, products.At(a, a)*(1+1e-9)+1e-12)
+	}
+	chol, ok := lapack64.Potrf(products.RawSymmetric())
+	if !ok {
+		return factors
+	}
+	for k := range factors { // a column of the upper triangle
+		factors[k] = make([]float64, d)
+		for i := range k + 1 {
+			factors[k][i] = chol.Data[i*chol.Stride+k]
+		}
+	}
+	return factors
 }
 
 // measured are the places of what is known.
@@ -145,96 +171,82 @@ func measured(r []float64) []int {
 	return seen
 }
 
-// conditional is the distribution of what is open, given what was seen.
+// thinned are at most n of some places, evenly among them, the last included.
+func thinned(places []int, n int) []int {
+	if len(places) <= n {
+		return places
+	}
+	out := make([]int, n)
+	for i := range out {
+		out[i] = places[(i+1)*len(places)/n-1]
+	}
+	return out
+}
+
+// covariance of two models, or of one and the threads.
+func (j *Joint) covariance(a, b int) float64 {
+	v := floats.Dot(j.rows[a], j.rows[b])
+	if a == b {
+		v += j.prior*own + j.open[a]
+	}
+	if a >= len(j.graphs) || b >= len(j.graphs) || j.graphs[a] == nil || j.graphs[b] == nil {
+		return v
+	}
+	far := 0.0
+	for i, x := range j.graphs[a] {
+		far += (x - j.graphs[b][i]) * (x - j.graphs[b][i])
+	}
+	return v + j.prior*alike*math.Exp(-far/(2*reach*reach*float64(max(1, len(j.graphs[a])))))
+}
+
+// conditional is the distribution, given what was seen.
 type conditional struct {
-	values   []float64 // seen, or the conditional mean
-	open     []int     // places that were not seen
-	cov      *mat.SymDense
-	distance float64 // of what was seen from its mean, in covariances
+	*Joint
+	seen     []int
+	chol     blas64.Triangular // of the covariance of what was seen
+	solved   []float64         // its inverse times how far that was from its mean
+	distance float64           // of what was seen from its mean, in covariances
 }
 
 func (j *Joint) given(r []float64, seen []int) (*conditional, error) {
-	d := len(j.mean)
-	c := &conditional{values: append([]float64{}, j.mean...)}
-	is := make([]bool, d)
-	for _, k := range seen {
-		is[k] = true
-		c.values[k] = r[k]
-	}
-	for k := range d {
-		if !is[k] {
-			c.open = append(c.open, k)
+	g := &conditional{Joint: j, seen: seen}
+	cov := mat.NewSymDense(len(seen), nil)
+	off := make([]float64, len(seen))
+	for a, ka := range seen {
+		off[a] = r[ka] - j.mean[ka]
+		for b := a; b < len(seen); b++ {
+			cov.SetSym(a, b, j.covariance(ka, seen[b]))
 		}
 	}
-	if len(c.open) > 0 {
-		c.cov = j.part(c.open)
+	var ok bool
+	if g.chol, ok = lapack64.Potrf(cov.RawSymmetric()); !ok {
+		return nil, fmt.Errorf("%w: the covariance of %d models is singular", ErrTable, len(seen))
 	}
-	if len(seen) == 0 {
-		return c, nil
-	}
-	chol, err := j.factor(seen)
-	if err != nil {
-		return nil, err
-	}
-	off := mat.NewVecDense(len(seen), nil)
-	for i, k := range seen {
-		off.SetVec(i, r[k]-j.mean[k])
-	}
-	solved := mat.VecDenseCopyOf(off)
-	blas64.Trsv(blas.Trans, chol, solved.RawVector())
-	blas64.Trsv(blas.NoTrans, chol, solved.RawVector())
-	c.distance = mat.Dot(off, solved)
-	if len(c.open) == 0 {
-		return c, nil
-	}
-	cross, weights := j.regressed(chol, seen, c.open)
-	for o, k := range c.open {
-		c.values[k] += mat.Dot(cross.ColView(o), solved)
-	}
-	var explained mat.Dense
-	explained.Mul(cross.T(), weights)
-	for a := range c.open {
-		for b := a; b < len(c.open); b++ {
-			c.cov.SetSym(a, b, c.cov.At(a, b)-explained.At(a, b))
-		}
-	}
-	return c, nil
+	g.solved = slices.Clone(off)
+	v := blas64.Vector{N: len(seen), Data: g.solved, Inc: 1}
+	blas64.Trsv(blas.Trans, g.chol, v)
+	g.distance = floats.Dot(g.solved, g.solved)
+	blas64.Trsv(blas.NoTrans, g.chol, v)
+	return g, nil
 }
 
-// factor is Cholesky's of the covariance of some places. It is that alone:
-// mat.Cholesky estimates a condition number besides, which takes longer.
-func (j *Joint) factor(of []int) (blas64.Triangular, error) {
-	chol, ok := lapack64.Potrf(j.part(of).RawSymmetric())
-	if !ok {
-		return chol, fmt.Errorf("%w: the covariance of %d models is singular", ErrTable, len(of))
+// cross are the covariances of a model with what was seen.
+func (g *conditional) cross(k int) []float64 {
+	c := make([]float64, len(g.seen))
+	for i, s := range g.seen {
+		c[i] = g.covariance(s, k)
 	}
-	return chol, nil
+	return c
 }
 
-// regressed are the covariances of what was seen with others, and the weights that
-// predict these from it.
-func (j *Joint) regressed(chol blas64.Triangular, seen, others []int) (cross, weights *mat.Dense) {
-	cross = mat.NewDense(len(seen), len(others), nil)
-	for i, ks := range seen {
-		for o, ko := range others {
-			cross.Set(i, o, j.cov.At(ks, ko))
-		}
-	}
-	weights = mat.DenseCopyOf(cross)
-	blas64.Trsm(blas.Left, blas.Trans, 1, chol, weights.RawMatrix())
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, chol, weights.RawMatrix())
-	return cross, weights
+func (g *conditional) mean(k int) float64 {
+	return g.Joint.mean[k] + floats.Dot(g.cross(k), g.solved)
 }
 
-// part is the covariance of some places.
-func (j *Joint) part(of []int) *mat.SymDense {
-	out := mat.NewSymDense(len(of), nil)
-	for a, ka := range of {
-		for b := a; b < len(of); b++ {
-			out.SetSym(a, b, j.cov.At(ka, of[b]))
-		}
-	}
-	return out
+func (g *conditional) variance(k int) float64 {
+	c := g.cross(k)
+	blas64.Trsv(blas.Trans, g.chol, blas64.Vector{N: len(c), Data: c, Inc: 1})
+	return g.covariance(k, k) - floats.Dot(c, c)
 }
 
 // Estimate is the logarithm of a latency, with its standard deviation.
@@ -242,70 +254,67 @@ type Estimate struct{ Log, Deviation float64 }
 
 // Predict estimates every model of a configuration of which some were measured.
 func (j *Joint) Predict(c *Config, anchors []int) ([]Estimate, error) {
-	r, all := make([]float64, len(j.mean)), vector(c)
-	for k := range r {
-		r[k] = math.NaN()
-	}
-	seen := append(append([]int{}, anchors...), len(j.mean)-1)
-	for _, k := range seen {
-		r[k] = all[k]
-	}
-	given, err := j.given(r, measured(r))
+	r := vector(c)
+	g, err := j.given(r, append(slices.Clone(anchors), len(r)-1))
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Estimate, len(j.Models))
 	for k := range out {
-		out[k].Log = given.values[k]
+		out[k] = Estimate{g.mean(k), math.Sqrt(max(1e-8, g.variance(k)))}
 	}
-	for o, k := range given.open {
-		if k < len(out) {
-			out[k].Deviation = math.Sqrt(max(1e-8, given.cov.At(o, o)))
-		}
+	for _, k := range anchors {
+		out[k] = Estimate{Log: r[k]}
 	}
 	return out, nil
 }
 
-// Anchors are the models to measure, out of some, that leave the least doubt
-// about others: each time the one that lessens the mean variance of these most.
-func (j *Joint) Anchors(ctx context.Context, from, about []int, n int) ([]int, error) {
+// Bounds of a search for anchors: of more places some are taken.
+const (
+	mostFrom  = 128
+	mostAbout = 256
+)
+
+// Anchors are the models to measure, out of some and beside those that are known,
+// that leave the least doubt about others: each time the one that lessens the sum
+// of these variances most (Krause, Singh and Guestrin, "Near-Optimal Sensor
+// Placements in Gaussian Processes", JMLR 2008).
+func (j *Joint) Anchors(ctx context.Context, known, from, about []int, n int) ([]int, error) {
+	from, about = thinned(from, mostFrom), thinned(about, mostAbout)
+	places := slices.Concat(about, from, known, []int{len(j.mean) - 1})
+	left := mat.NewSymDense(len(places), nil) // what of the covariance is open
+	for a, ka := range places {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for b := a; b < len(places); b++ {
+			left.SetSym(a, b, j.covariance(ka, places[b]))
+		}
+	}
+	tell := func(at int) { // what is measured there
+		v := mat.NewVecDense(len(places), mat.Col(nil, at, left))
+		left.SymRankOne(left, -1/max(1e-12, left.At(at, at)), v)
+	}
+	for at := len(about) + len(from); at < len(places); at++ {
+		tell(at)
+	}
 	var chosen []int
 	for range min(n, len(from)) {
-		best, least := -1, math.Inf(1)
-		for _, k := range from {
-			if slices.Contains(chosen, k) {
-				continue
+		best, most := -1, 0.0
+		for at := len(about); at < len(about)+len(from); at++ {
+			gain := 0.0
+			for b := range about {
+				gain += left.At(b, at) * left.At(b, at)
 			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			doubt, err := j.doubt(append(append([]int{}, chosen...), k), about)
-			if err != nil {
-				return nil, err
-			}
-			if doubt < least {
-				best, least = k, doubt
+			if gain /= left.At(at, at); left.At(at, at) > 1e-9 && gain > most {
+				best, most = at, gain
 			}
 		}
-		chosen = append(chosen, best)
+		if best < 0 {
+			break
+		}
+		chosen = append(chosen, places[best])
+		tell(best)
 	}
 	return chosen, nil
-}
-
-// doubt is the sum of the variances of models, given others and the threads.
-func (j *Joint) doubt(seen, about []int) (float64, error) {
-	chol, err := j.factor(append(slices.Clone(seen), len(j.mean)-1))
-	if err != nil {
-		return 0, err
-	}
-	rest := slices.DeleteFunc(slices.Clone(about), func(k int) bool { return slices.Contains(seen, k) })
-	if len(rest) == 0 {
-		return 0, nil
-	}
-	cross, weights := j.regressed(chol, append(slices.Clone(seen), len(j.mean)-1), rest)
-	sum := 0.0
-	for o, k := range rest {
-		sum += j.cov.At(k, k) - mat.Dot(cross.ColView(o), weights.ColView(o))
-	}
-	return sum, nil
 }

@@ -3,11 +3,15 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	goruntime "runtime"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -39,9 +43,13 @@ type Judged struct {
 	Configurations int `json:"configurations"`
 	Anchors        int `json:"anchors"`
 	Scores
-	Level     float64           `json:"level"`
-	Baselines map[string]Scores `json:"baselines"`
-	Int8      *Judged           `json:"int8,omitempty"`
+	// Spearman is the rank correlation of predicted and measured latencies: of each
+	// chip the mean over its configurations, and the mean of these.
+	Spearman     map[string]float64 `json:"spearman,omitempty"`
+	MeanSpearman *float64           `json:"mean_spearman,omitempty"`
+	Level        float64            `json:"level"`
+	Baselines    map[string]Scores  `json:"baselines"`
+	Int8         *Judged            `json:"int8,omitempty"`
 }
 
 // NearestRun is the baseline of a judgement: the run whose anchors are most like
@@ -51,6 +59,7 @@ const NearestRun = "nearest_run"
 // outcome is one prediction beside what came, all as logarithms of milliseconds.
 type outcome struct {
 	chip    string
+	config  int
 	int8    bool
 	actual  float64
 	ours    uncertainty.Prediction // milliseconds
@@ -125,7 +134,7 @@ func judgeChip(ctx context.Context, t *Table, chip string, o Options) ([]outcome
 			return nil, err
 		}
 		for _, k := range rest(c, anchors) {
-			out = append(out, outcome{chip, Int8(t.Models[k]), c.Log[k], p[k], nearestRun(train, c, anchors, k)})
+			out = append(out, outcome{chip, i, Int8(t.Models[k]), c.Log[k], p[k], nearestRun(train, c, anchors, k)})
 		}
 	}
 	return out, nil
@@ -151,6 +160,7 @@ func scored(all []outcome, o Options, int8 bool) (*Judged, error) {
 		}
 	}
 	j.Chips, j.Scores = len(chips), scores(ours)
+	j.rank(all)
 	held /= float64(len(all))
 	j.Coverage = &held
 	if len(chips) > 1 {
@@ -170,6 +180,35 @@ func scored(all []outcome, o Options, int8 bool) (*Judged, error) {
 		j.Baselines[NearestRun] = scores(off)
 	}
 	return j, nil
+}
+
+// rank notes how well predictions order the models of a configuration.
+func (j *Judged) rank(all []outcome) {
+	byConfig := map[int][]outcome{}
+	for _, x := range all {
+		byConfig[x.config] = append(byConfig[x.config], x)
+	}
+	byChip := map[string][]float64{}
+	for _, config := range slices.Sorted(maps.Keys(byConfig)) {
+		var predicted, actual []float64
+		for _, x := range byConfig[config] {
+			predicted, actual = append(predicted, x.ours.Value), append(actual, x.actual)
+		}
+		if rho, err := regression.Spearman(predicted, actual); err == nil {
+			chip := byConfig[config][0].chip
+			byChip[chip] = append(byChip[chip], rho)
+		}
+	}
+	if len(byChip) == 0 {
+		return
+	}
+	mean := 0.0
+	j.Spearman = map[string]float64{}
+	for _, chip := range slices.Sorted(maps.Keys(byChip)) {
+		j.Spearman[chip] = stat.Mean(byChip[chip], nil)
+		mean += j.Spearman[chip] / float64(len(byChip))
+	}
+	j.MeanSpearman = &mean
 }
 
 // scores of the logarithms of predicted over actual latency.

@@ -91,7 +91,7 @@ func (j *Joint) Choose(ctx context.Context, c *Config, n int) ([]int, error) {
 			}
 		}
 	}
-	return j.Anchors(ctx, from, about, n)
+	return j.Anchors(ctx, nil, from, about, n)
 }
 
 // Milliseconds predicts every model's latency from the anchors.
@@ -113,25 +113,16 @@ func (m *Model) Milliseconds(c *Config, anchors []int) ([]uncertainty.Prediction
 // Next is the model that would tell most of the others if it were measured too;
 // "" when all are.
 func (j *Joint) Next(ctx context.Context, anchors []int) (string, error) {
-	best, least := "", math.Inf(1)
-	all := make([]int, len(j.Models))
-	for k := range all {
-		all[k] = k
-	}
+	var from, all []int
 	for k, name := range j.Models {
-		if slices.Contains(anchors, k) || Int8(name) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		doubt, err := j.doubt(append(slices.Clone(anchors), k), all)
-		if err != nil {
-			return "", err
-		}
-		if doubt < least {
-			best, least = name, doubt
+		all = append(all, k)
+		if !slices.Contains(anchors, k) && !Int8(name) {
+			from = append(from, k)
 		}
 	}
-	return best, nil
+	next, err := j.Anchors(ctx, anchors, from, all, 1)
+	if err != nil || len(next) == 0 {
+		return "", err
+	}
+	return j.Models[next[0]], nil
 }

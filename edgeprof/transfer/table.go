@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -53,6 +54,7 @@ func (c *Config) name() string {
 // Table is configurations by models.
 type Table struct {
 	Models  []string
+	Graphs  [][]float64 // features of each model's graph, of mean 0 and deviation 1; nil where it is not known, or none is
 	Configs []Config
 	Dropped int // rows without a latency above 0
 }
@@ -79,13 +81,11 @@ func ReadTable(paths []string, cpuOnly bool) (*Table, error) {
 	}
 	for i := range rows {
 		if name := strings.ReplaceAll(rows[i].Model, "-", "_"); known[name] {
-			rows[i].Model = name
-		}
-		if !slices.Contains(t.Models, rows[i].Model) {
-			t.Models = append(t.Models, rows[i].Model)
+			delete(known, rows[i].Model)
+			known[name], rows[i].Model = true, name
 		}
 	}
-	slices.Sort(t.Models)
+	t.Models = slices.Sorted(maps.Keys(known))
 	t.fill(rows)
 	if len(t.Configs) == 0 {
 		return nil, fmt.Errorf("%w: %s: no latency above 0 in %d rows", ErrTable, strings.Join(paths, ", "), len(rows))
@@ -161,7 +161,7 @@ func (t *Table) Chips() []string {
 
 // Without is the table without some chips.
 func (t *Table) Without(chips ...string) *Table {
-	out := &Table{Models: t.Models}
+	out := &Table{Models: t.Models, Graphs: t.Graphs}
 	for _, c := range t.Configs {
 		if !slices.Contains(chips, c.Chip) {
 			out.Configs = append(out.Configs, c)

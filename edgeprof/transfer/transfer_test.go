@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/foretime/foretime/edgeprof/ncnn"
+	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/shared/uncertainty"
 	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
 )
@@ -177,5 +179,52 @@ func TestBoards(t *testing.T) {
 	t.Logf("within 10 %%: %.3f, median error %.3f, coverage %.3f; nearest run %+v", j.Within10, j.MedianAPE, *j.Coverage, j.Baselines[NearestRun])
 	if j.Within10 < 0.5 || j.MedianAPE > 0.1 || *j.Coverage < 0.85 || *j.Coverage > 0.95 || j.Baselines[NearestRun].Within10 > j.Within10 {
 		t.Errorf("%+v", j)
+	}
+}
+
+// TestNetworks judges 1,459 networks on devices that are left out in turn, from ten
+// measured networks each, by what their graphs tell and without.
+func TestNetworks(t *testing.T) {
+	dir := os.Getenv("FORETIME_DATA")
+	if dir == "" {
+		t.Skip("needs FORETIME_DATA")
+	}
+	table, err := ReadTable([]string{filepath.Join(dir, "nasbench201", "latency.csv")}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graphs := make([]*onnx.Analysis, len(table.Models))
+	for k, name := range table.Models {
+		m, err := ncnn.ReadFile(filepath.Join(dir, "nasbench201", "models", name+".param"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if graphs[k], err = onnx.Analyze(m, onnx.Settings{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alone, err := Judge(t.Context(), table, Options{Anchors: 10, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Describe(graphs); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Judge(t.Context(), table, Options{Anchors: 10, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("mean Spearman %.3f, coverage %.3f; without graphs %.3f, %.3f", *j.MeanSpearman, *j.Coverage, *alone.MeanSpearman, *alone.Coverage)
+	if *j.MeanSpearman < 0.95 || *j.MeanSpearman <= *alone.MeanSpearman || *j.Coverage < 0.85 || *j.Coverage > 0.95 || len(j.Spearman) != 13 {
+		t.Errorf("%+v", j)
+	}
+}
+
+// A large table is given up at once.
+func TestJudgeStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Judge(ctx, drawn(rand.New(rand.NewPCG(3, 1)), 20, 1000, 0.1), Options{Anchors: 3}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -108,20 +109,19 @@ func readLatencies(env *cli.Env, paths []string, models string, cpuOnly bool) (*
 	if models == "" {
 		return table, nil
 	}
-	var warnings []error
-	for _, name := range table.Models {
-		path := filepath.Join(models, name+".param")
-		m, err := ncnn.ReadFile(path)
-		if err != nil {
-			warnings = append(warnings, fmt.Errorf("%s: its graph is not read: %w", name, err))
-			continue
+	graphs := make([]*onnx.Analysis, len(table.Models))
+	missing, first := 0, error(nil)
+	for k, name := range table.Models {
+		m, err := ncnn.ReadFile(filepath.Join(models, name+".param"))
+		if err == nil {
+			graphs[k], err = onnx.Analyze(m, onnx.Settings{})
 		}
-		if a, err := onnx.Analyze(m, onnx.Settings{}); err != nil {
-			warnings = append(warnings, fmt.Errorf("%s: %w", path, err))
-		} else if a.Doubtful() {
-			warnings = append(warnings, fmt.Errorf("%s: not all of its cost is known: %w", path, a.Warnings[0]))
+		if err != nil {
+			missing, first = missing+1, cmp.Or(first, err)
 		}
 	}
-	cli.Warn(env, warnings)
-	return table, nil
+	if missing > 0 {
+		env.Log.Warnf("%d of %d models: their graphs are not read, and tell nothing: %v", missing, len(table.Models), first)
+	}
+	return table, table.Describe(graphs)
 }

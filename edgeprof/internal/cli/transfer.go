@@ -2,7 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,5 +104,12 @@ func judgedTable(p *cli.Page, j *transfer.Judged) {
 			add(part.name, "joint normal", part.of.Scores)
 			add(part.name, "baseline: nearest run", part.of.Baselines[transfer.NearestRun])
 		}
+	}
+	ranks := p.Table("chip", "Spearman")
+	for _, chip := range slices.Sorted(maps.Keys(j.Spearman)) {
+		ranks.Add(chip, j.Spearman[chip])
+	}
+	if j.MeanSpearman != nil {
+		ranks.Add("mean", *j.MeanSpearman)
 	}
 }
