@@ -26,6 +26,7 @@ static struct {
     _Atomic uint64_t loops[1 << 10];  // taskloops by number: where they stand in the program
     _Atomic uint64_t closed;          // tasks created before the last iteration ended
     _Atomic uint64_t iteration;
+    _Atomic uint64_t forked;          // where the last team was forked
     _Atomic int marked;               // the program says itself where iterations end
 } omp;
 
@@ -99,6 +100,14 @@ static unsigned loop_here(struct ring *r) {
     return *part & ~RUNTIMES;
 }
 
+// on_parallel_begin notes where a team is forked. The runtime's front end for gcc may
+// give that place for the construct of a task which is created by a task that the
+// forking thread runs at the end of the region.
+static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *parallel, unsigned threads, int flags, const void *address) {
+    (void)task, (void)frame, (void)parallel, (void)threads, (void)flags;
+    atomic_store_explicit(&omp.forked, (uint64_t)(uintptr_t)address, memory_order_relaxed);
+}
+
 static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, int flags, int dependences, const void *address) {
     (void)by, (void)frame, (void)dependences;
     struct ring *r;
@@ -107,6 +116,7 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     unsigned number = 0;
     if (__builtin_expect(of_runtime(entry) || loops_deep > 0, 0)) number = loop_here(r);
     if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
+    if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
     task->value = token | (uint64_t)number << 52;
     push(EVENT_OPEN, 1, 0, at, token, entry);
 }
@@ -300,6 +310,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     if (!begin_process()) return 0;
     const struct { int event; ompt_function call; const char *name; } all[] = {
         {OMPT_THREAD_BEGIN, (ompt_function)on_thread_begin, "thread begin"}, {OMPT_THREAD_END, (ompt_function)on_thread_end, "thread end"},
+        {OMPT_PARALLEL_BEGIN, (ompt_function)on_parallel_begin, "parallel begin"},
         {OMPT_TASK_CREATE, (ompt_function)on_task_create, "task create"}, {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule, "task schedule"},
         {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
         {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"},

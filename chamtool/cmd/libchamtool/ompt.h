@@ -19,6 +19,7 @@ struct ompt_start_tool_result {
 enum { // ompt_callbacks_t
     OMPT_THREAD_BEGIN = 1,
     OMPT_THREAD_END = 2,
+    OMPT_PARALLEL_BEGIN = 3,
     OMPT_TASK_CREATE = 5,
     OMPT_TASK_SCHEDULE = 6,
     OMPT_CONTROL_TOOL = 11,
