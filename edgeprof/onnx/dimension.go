@@ -36,6 +36,9 @@ func ParseSizes(texts []string) (Settings, error) {
 		if err != nil || n < 1 || cut < 1 {
 			return s, fmt.Errorf("%w: %q: want NAME=SIZE or INPUT:AXIS=SIZE, a size from 1", ErrDimension, text)
 		}
+		if before, twice := s.Sizes[text[:cut]]; twice {
+			return s, fmt.Errorf("%w: %q: %s is %d already", ErrDimension, text, text[:cut], before)
+		}
 		s.Sizes[text[:cut]] = n
 	}
 	return s, nil

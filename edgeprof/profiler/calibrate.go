@@ -383,16 +383,37 @@ func (c *Calibration) scale() float64 {
 	return c.Scale
 }
 
-// Check reports a calibration that cannot be used. The error matches
-// [ErrCalibration].
+// slowest is how many seconds a start, a multiply-accumulate, a byte or a call may
+// take: more is no device's.
+const slowest = 10
+
+// Check reports a calibration that cannot be used, by the number that is impossible.
+// The error matches [ErrCalibration].
 func (c *Calibration) Check() error {
-	if c.Facts.Runtime == "" || c.Models < 1 || !(c.Low > 0) || !(c.High >= c.Low) || math.IsInf(c.High, 0) || !(c.KindWeight >= 0 && c.KindWeight <= 1) || !(c.Call >= 0) || !(c.TreeWeight >= 0 && c.TreeWeight <= 1) {
-		return fmt.Errorf("%w: no run time, no models, bounds %v to %v, trees believed by %v, kinds by %v, or a call of %v s", ErrCalibration, c.Low, c.High, c.TreeWeight, c.KindWeight, c.Call)
+	if c.Facts.Runtime == "" || c.Models < 1 {
+		return fmt.Errorf("%w: no run time or no models", ErrCalibration)
+	}
+	within := func(name string, v, least, most float64) error {
+		if v >= least && v <= most {
+			return nil
+		}
+		return fmt.Errorf("%w: %s is %v, want %v to %v", ErrCalibration, name, v, least, most)
+	}
+	errs := []error{
+		within("low", c.Low, 1e-6, 1e6), within("high", c.High, c.Low, 1e6), within("carry", c.KindWeight, 0, 1), within("belief", c.TreeWeight, 0, 1),
+		within("call_seconds", c.Call, 0, slowest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
 	}
 	for _, class := range classes {
 		r, ok := c.Rates[class]
-		if !ok || !(r.Start >= 0) || !(r.MAC >= 0) || !(r.Byte >= 0) {
-			return fmt.Errorf("%w: rates of class %s: %+v", ErrCalibration, class, r)
+		if !ok {
+			return fmt.Errorf("%w: no rates of class %s", ErrCalibration, class)
+		}
+		name := "rates of " + string(class) + ": "
+		errs = append(errs, within(name+"start_seconds", r.Start, 0, slowest), within(name+"mac_seconds", r.MAC, 0, slowest), within(name+"byte_seconds", r.Byte, 0, slowest))
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -2,8 +2,10 @@ package profiler
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/foretime/foretime/edgeprof/device"
@@ -168,5 +170,27 @@ func TestErrors(t *testing.T) {
 	}
 	if err := (&Calibration{}).Check(); !errors.Is(err, ErrCalibration) {
 		t.Errorf("empty calibration: %v", err)
+	}
+}
+
+// A number that no device has is refused by its name.
+func TestImpossibleRates(t *testing.T) {
+	c, err := (&Model{}).Calibrate(measurements(t, 0), Facts{Runtime: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(*Calibration){
+		"scale":                       func(c *Calibration) { c.Scale = -1 },
+		"high":                        func(c *Calibration) { c.High = math.Inf(1) },
+		"call_seconds":                func(c *Calibration) { c.Call = math.NaN() },
+		"rates of conv: mac_seconds":  func(c *Calibration) { c.Rates[onnx.ClassConv] = Rates{MAC: 1e300} },
+		"rates of conv: byte_seconds": func(c *Calibration) { c.Rates[onnx.ClassConv] = Rates{Byte: -1e-9} },
+	} {
+		spoiled := *c
+		spoiled.Rates = maps.Clone(c.Rates)
+		spoil(&spoiled)
+		if err := spoiled.Check(); !errors.Is(err, ErrCalibration) || !strings.Contains(err.Error(), name+" is ") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
