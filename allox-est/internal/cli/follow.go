@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -178,9 +179,20 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 		return fmt.Errorf("%s: %s", spec.Command[0], run.Error)
 	}
 	if f.failed == nil && run.Asked == 0 {
-		f.failed = f.look(run.Marks) // whether lines begin or end epochs is known now
+		f.failed = f.look(toTheEnd(run)) // whether lines begin or end epochs is known now
 	}
 	return errors.Join(f.failed, f.ended(run), f.draw())
+}
+
+// toTheEnd are a whole run's marks. Where lines begin units its end is the last one.
+func toTheEnd(run *journal.Run) []mark.Mark {
+	n := len(run.Marks)
+	if n == 0 || run.Marks[n-1].Number >= float64(run.Epochs) {
+		return run.Marks
+	}
+	end := run.Marks[n-1]
+	end.Number, end.Seconds = float64(run.Epochs), run.Wall
+	return append(slices.Clone(run.Marks), end)
 }
 
 // ended tells how a run ended.
