@@ -400,7 +400,7 @@ func (c *Calibration) Check() error {
 		return fmt.Errorf("%w: %s is %v, want %v to %v", ErrCalibration, name, v, least, most)
 	}
 	errs := []error{
-		within("low", c.Low, 1e-6, 1e6), within("high", c.High, c.Low, 1e6), within("carry", c.KindWeight, 0, 1), within("belief", c.TreeWeight, 0, 1),
+		within("low", c.Low, 0, math.MaxFloat64), within("high", c.High, c.Low, math.MaxFloat64), within("carry", c.KindWeight, 0, 1), within("belief", c.TreeWeight, 0, 1),
 		within("call_seconds", c.Call, 0, slowest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
 	}
 	for _, class := range classes {

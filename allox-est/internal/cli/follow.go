@@ -261,17 +261,22 @@ func (f *following) goOn(spec *jobspec.Spec, j *journal.Journal) (from sampling.
 }
 
 // look tells what the marks so far say: of every mark as JSON, else of the last, once
-// in a twentieth of the run.
+// in a twentieth of the run. Marks that were told may be dated anew: they are no news,
+// unless what counts proved to be another number, and all of them went back.
 func (f *following) look(marks []mark.Mark) error {
-	if f.answer.JSON() {
-		for i := range marks {
-			if err := f.tell(marks[:i+1]); err != nil {
-				return err
-			}
-		}
-		return nil
+	told := 0.0
+	if n := len(f.updates); n > 0 && len(marks) > 0 && marks[len(marks)-1].Number >= f.updates[n-1].Done {
+		told = f.updates[n-1].Done
 	}
-	return f.tell(marks)
+	for i := range marks {
+		if last := i == len(marks)-1; marks[i].Number <= told || !last && !f.answer.JSON() {
+			continue
+		}
+		if err := f.tell(marks[:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *following) tell(marks []mark.Mark) error {
