@@ -18,7 +18,6 @@ import (
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/schedule"
 	"github.com/foretime/foretime/shared/chart"
 )
 
@@ -99,11 +98,6 @@ func TestReport(t *testing.T) {
 		b.WriteString(note + "\n")
 	}
 	golden(t, "example.txt", b.Bytes())
-	b.Reset()
-	if err := r.WriteCSV(&b, j); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "example.csv", b.Bytes())
 
 	// Whole runs of 53 and 58.3 s; the estimate is 53 s.
 	v := r.Devices["cpu"].Validation
@@ -140,29 +134,6 @@ func TestHalfAPair(t *testing.T) {
 	r := New(spec, []string{"cpu"}, j, estimate.Settings{})
 	if err := r.Err(); !errors.Is(err, ErrNoEstimate) || !strings.Contains(err.Error(), "1, want a pair") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestRecord(t *testing.T) {
-	spec, j := example()
-	r := New(spec, []string{"cpu", "gpu"}, j, estimate.Settings{})
-	job, warnings := r.Record(7, "alice", 12.5)
-	if on := job.On[schedule.CPU]; len(warnings) != 1 || on.Error != 0 || math.Abs(on.Seconds-53) > 1e-9 || on.Units != 2 || on.Memory != 3 {
-		t.Errorf("not validated: %+v, %v", job, warnings)
-	}
-	r.Validate(j)
-	job, warnings = r.Record(7, "alice", 12.5)
-	if err := job.Check(); err != nil || len(warnings) != 0 {
-		t.Fatal(err, warnings)
-	}
-	if got := job.Seconds(schedule.CPU); math.Abs(got-55.65) > 1e-9 {
-		t.Errorf("true time %v", got)
-	}
-	if got := job.Reported(schedule.CPU); math.Abs(got-53) > 1e-9 {
-		t.Errorf("reported time %v", got)
-	}
-	if !math.IsInf(job.Seconds(schedule.GPU), 1) || job.Arrival != 12.5 || job.Iterations != 100 {
-		t.Errorf("got %+v", job)
 	}
 }
 
