@@ -347,6 +347,23 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A job shorter than its samples' warm-up meets no cost a negative number of times.
+func TestShorterThanTheWarmUp(t *testing.T) {
+	c := burn{Setup: 1.8, Epoch: 1.7}
+	c.Factor = func(i int, draw float64) float64 {
+		return every(3, 3)(i, draw) * []float64{2.1, 1.9, 1}[min(i-1, 2)]
+	}
+	runs := []journal.Run{burned(c, 7), burned(c, 16)}
+	for i := range runs {
+		runs[i].LapCPU, runs[i].CPU = make([]float64, len(runs[i].Laps)), 0
+	}
+	runs[1].LapCPU, runs[1].CPU = runs[1].Laps, runs[1].Wall
+	e, err := New(runs, cpu(1), Settings{})
+	if err != nil || e.CPU.Value < 0 || e.Wall.Value < 1.8 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
 // What holds for any job: the interval holds the estimate; other units give
 // the same answer in them; the order of runs does not matter; nothing panics,
 // whatever the number of epochs.

@@ -68,7 +68,7 @@ func longestLap(ts []trace) float64 {
 }
 
 // from and to are the first and the last unit asked for, the warm-up left out.
-func (m *model) from() float64 { return max(m.seen, float64(m.course.warm)) }
+func (m *model) from() float64 { return min(m.to(), max(m.seen, float64(m.course.warm))) }
 func (m *model) to() float64   { return float64(m.job.Epochs) }
 
 // predict draws totals of one clock, in seconds, ascending. Extra, where there is

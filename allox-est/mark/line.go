@@ -85,7 +85,7 @@ func number(line string, i int) (end int, moment, decimal bool) {
 		end, moment = end+len(":00"), true
 	}
 	if moment {
-		if shaped(line[end:], ".0") || shaped(line[end:], ",0") {
+		if shaped(line[end:], ".0") {
 			end = digits(line, end+1)
 		}
 		return end, true, false
@@ -122,25 +122,23 @@ func shaped(text, pattern string) bool {
 	return true
 }
 
-// towards is what a number grows towards, as in 3/10, 3 of 10 or 3 out of 10, by
-// the text after it, and where that ends; 0 where nothing says so.
+// towards is what a number grows towards, as in 3/10 or 3 of 10, by the text after
+// it, and where that ends; 0 where nothing says so.
 func towards(rest string) (of float64, end int) {
 	after := strings.TrimLeft(rest, " ")
-	var begins bool
-	for _, sign := range []string{"/", `\`, "of", "out of"} {
-		text, found := strings.CutPrefix(after, sign)
-		word := sign == "of" || sign == "out of"
-		if found && (!word || text == "" || !letter(text[0])) {
-			after, begins = strings.TrimLeft(text, " "), true
-			break
+	text, begins := strings.CutPrefix(after, "/")
+	if !begins {
+		if text, begins = strings.CutPrefix(after, "of"); text != "" && letter(text[0]) {
+			return 0, 0
 		}
 	}
-	n := digits(after, 0)
-	if !begins || n == 0 || n < len(after) && after[n] == '.' {
+	text = strings.TrimLeft(text, " ")
+	n := digits(text, 0)
+	if !begins || n == 0 {
 		return 0, 0
 	}
-	of, _ = strconv.ParseFloat(after[:n], 64)
-	return of, len(rest) - len(after) + n
+	of, _ = strconv.ParseFloat(text[:n], 64)
+	return of, len(rest) - len(text) + n
 }
 
 // letter says that a byte is part of a word.
@@ -173,9 +171,6 @@ func (m *masked) add(text string) {
 		case unicode.IsLetter(r) || r == '_' || unicode.IsDigit(r):
 			m.b, m.sign = utf8.AppendRune(m.b, unicode.ToLower(r)), false
 		case !m.sign && !unicode.IsSpace(r):
-			if r > unicode.MaxLatin1 {
-				r = '~'
-			}
 			m.b, m.sign = utf8.AppendRune(m.b, r), true
 		case !m.sign && len(m.b) > 0 && m.b[len(m.b)-1] != ' ':
 			m.b = append(m.b, ' ')
@@ -200,8 +195,6 @@ func follows(rest string) string {
 			continue
 		case i > 0:
 			return rest[:i]
-		case r > unicode.MaxLatin1:
-			return "~"
 		}
 		return string(r)
 	}

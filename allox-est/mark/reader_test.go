@@ -70,6 +70,10 @@ func TestReader(t *testing.T) {
 		{"joined late", 9, 0, every("epoch %d: acc 0.5", 5, 8, 1), []float64{5, 6, 7, 8}},
 		{"negative numbers", 9, 0, every("gain -%d", 1, 5, 1), nil},
 		{"quantities", 9, 0, every("took %dms", 1, 5, 1), nil},
+		{"after a date", 9, 0, every("2026-01-01 10:00:0%[1]d step %[1]d loss 0.5", 1, 3, 1), []float64{1, 2, 3}},
+		{"a bar on the lines of the first epoch", 3, 0, every("epoch 1 batch %d/4 loss 0.5", 1, 3, 1), []float64{0.25, 0.5, 0.75}},
+		{"lines without a value, the last at the end", 3, 3.1, every("epoch %d", 1, 3, 1), []float64{1, 2, 3}},
+		{"lines with a word after", 4, 9, every("epoch %d done", 1, 4, 1), []float64{1, 2, 3, 4}},
 		{"nothing", 9, 0, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,6 +90,26 @@ func TestReader(t *testing.T) {
 				t.Errorf("%d marks, and why not: %q", len(got), r.Why())
 			}
 		})
+	}
+}
+
+// A number that has not grown yet is the run's length, not that of the bar which began
+// to count after its line.
+func TestFirstEpoch(t *testing.T) {
+	var r Reader
+	read(&r, "Epoch \x1b[1m1\x1b[0m/3", "| 1/40 [00:01]", "| 2/40 [00:02]")
+	if got := r.Length(); got != 3 {
+		t.Errorf("a length of %v, want 3", got)
+	}
+}
+
+// A line that began the unit in which a run stopped by itself names it.
+func TestStopsInAUnit(t *testing.T) {
+	r := Reader{Units: 10}
+	read(&r, every("Epoch %d/10", 1, 4, 1)...)
+	r.End(5)
+	if units, early := r.Stopped(); units != 4 || !early {
+		t.Errorf("stopped after %v: %v, want 4", units, early)
 	}
 }
 
