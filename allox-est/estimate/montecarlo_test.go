@@ -240,10 +240,9 @@ func fewer(k, n int, share float64) bool {
 
 // Every interval covers the truth in 90 % of the jobs at least, and the mean score of
 // the scenarios that the beliefs were chosen on, and of those they were not, is below
-// .55. What no sample can show (rare costs, a first evaluation that no mark bounds) is
-// warned of.
+// .55. What no sample can show, rare costs, is warned of.
 func TestMonteCarlo(t *testing.T) {
-	unseen := []string{"rare x5", "lines, evaluation x3 at 0, 10, ..."}
+	unseen := []string{"rare x5"}
 	table := newTable("noise", "MAPE %", "CPU MAPE %", "covered %", "CPU covered %", "median width %", "score")
 	var scores [3][]float64
 	for i, s := range scenarios {

@@ -129,20 +129,33 @@ func (m *model) grown(slope float64) float64 {
 }
 
 // first draws what a slow first unit adds where it is no warm-up but an evaluation
-// that comes again with a period: at most as often as the longest sample, which did
-// not meet it again, fits in the job. The longer it is beside a unit the less it looks
-// like one; of a first unit that no mark bounds it is a unit or two of the set-up.
+// that comes again with a period. The longer it is beside a unit the less it looks like
+// one; of a first unit that no mark bounds it is a unit or two of the set-up, unless the
+// units after it are a warm-up's too.
 func (m *model) first(p *parts, rng *random) float64 {
 	unit := p.units / max(1, p.count)
 	size, odds := p.first, comesBack/(1+p.first/max(unit, 1e-300))
-	if p.hidden > 0 {
+	if p.hidden > 0 && m.course.warm == 0 {
 		size, odds = min(p.hidden, 2*unit*rng.ExpFloat64()), comesBack
 	}
 	if size <= 0 || rng.Float64() >= odds {
 		return 0
 	}
-	period := m.longest * math.Pow(max(1, m.to()/m.longest), rng.Float64())
-	return size * max(0, m.to()/period-1)
+	return size * (m.to()/m.period(rng) - 1)
+}
+
+// period draws one that the longest sample did not meet twice: people choose 1, 2 or 5
+// times a power of ten.
+func (m *model) period(rng *random) float64 {
+	round := []float64{m.to()}
+	for ten := 1.0; ten < m.to(); ten *= 10 {
+		for _, p := range []float64{ten, 2 * ten, 5 * ten} {
+			if p >= m.longest && p < m.to() {
+				round = append(round, p)
+			}
+		}
+	}
+	return round[rng.IntN(len(round))]
 }
 
 // root is the square root, of what rounding makes negative 0.

@@ -22,10 +22,10 @@ func budget(s *jobspec.Spec) float64 {
 
 // Step is a run to make.
 type Step struct {
-	Device string
-	Kind   string // journal.Sample or journal.Full
-	Epochs int
-	Stage  int // unit after which it begins
+	Device string `json:"device"`
+	Kind   string `json:"kind"` // journal.Sample or journal.Full
+	Epochs int    `json:"epochs"`
+	Stage  int    `json:"stage,omitempty"` // unit after which it begins
 }
 
 // Plan is how a job is sampled. What comes next follows from the journal

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -17,6 +19,10 @@ import (
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/crash"
 )
+
+// patience is how long another machine may take to end a run that is not wanted
+// any more.
+const patience = 20 * time.Second
 
 // ErrRemote is returned when another machine gives no answer that can be used.
 var ErrRemote = errors.New("remote")
@@ -26,10 +32,7 @@ var ErrRemote = errors.New("remote")
 type Request struct {
 	Job    string `json:"job"`    // description, in YAML
 	Folder string `json:"folder"` // of the description
-	Device string `json:"device"`
-	Kind   string `json:"kind"`
-	Epochs int    `json:"epochs"`
-	Stage  int    `json:"stage,omitempty"`
+	Step
 }
 
 // Reply is the answer.
@@ -144,13 +147,27 @@ func (d *Remote) ask(ctx context.Context, step Step) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := json.Marshal(Request{string(job), folder, step.Device, step.Kind, step.Epochs, step.Stage})
+	request, err := json.Marshal(Request{string(job), folder, step})
 	if err != nil {
 		return nil, err
 	}
-	out, err := converse(ctx, d.argv, append(request, '\n'))
+	cmd := exec.CommandContext(ctx, d.argv[0], d.argv[1:]...)
+	in, err := cmd.StdinPipe() // it ends with ctx
 	if err != nil {
 		return nil, err
+	}
+	cmd.Cancel, cmd.WaitDelay = in.Close, patience
+	crash.Go(func() { _, _ = in.Write(append(request, '\n')) }) // where the machine has gone there is nobody to ask
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		said := ""
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			said = strings.Join(strings.Fields(string(exit.Stderr)), " ")
+		}
+		return nil, fmt.Errorf("%w: %s: %w: %s", ErrRemote, d, err, said)
 	}
 	var reply Reply
 	last := out[bytes.LastIndexByte(bytes.TrimRight(out, "\n"), '\n')+1:] // after what a login prints

@@ -16,7 +16,7 @@ import (
 // The answer to a request is the run, or the reason why there is none; the job it
 // carries runs where it arrives.
 func TestAnswer(t *testing.T) {
-	request, err := json.Marshal(Request{Job: "command: [a, '{epochs}']\nepochs: 9\ndevices: {cpu: {threads: 2, ssh: b}}\n", Folder: "/x", Device: "cpu", Kind: journal.Sample, Epochs: 2})
+	request, err := json.Marshal(Request{Job: "command: [a, '{epochs}']\nepochs: 9\ndevices: {cpu: {threads: 2, ssh: b}}\n", Folder: "/x", Step: Step{Device: "cpu", Kind: journal.Sample, Epochs: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,6 @@ type Sampler struct {
 	Machine   Machine
 	Identity  journal.Identity // of the runs made
 	Now       timing.Clock     // dates a run that could not be started
-	// Remotes make the runs of devices on other machines, by the device's name.
-	Remotes map[string]*Remote
 	// Checkpoints is a folder for the checkpoint of the longest sample, of a job
 	// that keeps them.
 	Checkpoints string
@@ -145,7 +143,7 @@ func (s *Sampler) tell(step Step, run *journal.Run) {
 }
 
 func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
-	if remote := s.Remotes[step.Device]; remote != nil {
+	if remote := NewRemote(s.Spec, step.Device); remote != nil {
 		return remote.Run(ctx, step, s.Identity)
 	}
 	checkpoint, err := s.checkpoint(step)

@@ -40,7 +40,7 @@ const (
 	gpuMemory   = 2
 )
 
-// Generate returns the  The same Generator gives the same jobs.
+// Generate returns the jobs. The same Generator gives the same jobs.
 func (g Generator) Generate() (*Workload, error) {
 	if g.Users == 0 {
 		g.Users = 10

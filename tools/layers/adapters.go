@@ -9,7 +9,7 @@ func adapters() map[string]string {
 		"allox-est/follow/log.go":       "reads a log as it grows",
 		"allox-est/jobs/burner.go":      "a job that spends the processor time it is asked for",
 		"allox-est/jobs/job.go":         "an example job tells its own time",
-		"allox-est/sampling/command.go": "runs ssh and srun",
+		"allox-est/sampling/remote.go":  "runs ssh and srun",
 		"allox-est/runner":              "runs a job and says what it cost",
 		"allox-est/slurm/submit.go":     "runs Slurm's commands",
 		"chamtool/host":                 "builds and runs a program in C",

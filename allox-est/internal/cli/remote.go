@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -43,17 +42,6 @@ func makeRun(ctx context.Context, env *cli.Env, r *sampling.Request) (*sampling.
 		return nil, err
 	}
 	defer os.RemoveAll(s.Checkpoints)
-	run, err := s.Once(ctx, sampling.Step{Device: r.Device, Kind: r.Kind, Epochs: r.Epochs, Stage: r.Stage})
+	run, err := s.Once(ctx, r.Step)
 	return &sampling.Reply{Identity: id, Run: run}, err
-}
-
-// elsewhere are the devices of a job that are on other machines.
-func elsewhere(spec *jobspec.Spec, devices []string) map[string]*sampling.Remote {
-	found := map[string]*sampling.Remote{}
-	for _, name := range devices {
-		if device := sampling.NewRemote(spec, name); device != nil {
-			found[name] = device
-		}
-	}
-	return found
 }

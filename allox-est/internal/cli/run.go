@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,8 +110,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer j.Close()
-	remotes := elsewhere(spec, s.job.devices)
-	if spec.Run.Logs != "" && len(remotes) > 0 {
+	if spec.Run.Logs != "" && slices.ContainsFunc(s.job.devices, func(name string) bool { return spec.Devices[name].Elsewhere() }) {
 		s.env.Log.Warn("run.logs: what runs print on other machines is not kept")
 	}
 	identity, err := s.sample.reuse(cmd.Context(), s.env, spec, j, s.job.devices)
@@ -120,7 +120,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	sampler, done := s.sample.sampler(s.env, spec, j)
 	defer done()
 	s.announce(spec, sampler.Cost(s.job.devices))
-	sampler.Identity, sampler.Remotes = identity, remotes
+	sampler.Identity = identity
 	if sampler.Checkpoints, err = checkpoints(s.job.journal); err != nil {
 		return err
 	}
