@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -19,42 +21,22 @@ const pastWorth = 3
 // as in split conformal prediction, with a long one. A past of less than the belief is
 // worth changes nothing.
 func (r Rest) Given(past [][]float64) uncertainty.Prediction {
-	type point struct{ x, weight float64 }
-	var points []point
-	total := 0.0
+	xs := slices.Clone(r.totals)
+	weights := slices.Repeat([]float64{pastWorth / float64(len(xs))}, len(xs))
+	blocks := 0
 	for _, block := range past {
 		for _, e := range block {
-			points = append(points, point{r.Total.Value * math.Exp(e), 1 / float64(len(block))})
+			xs, weights = append(xs, r.Total.Value*math.Exp(e)), append(weights, 1/float64(len(block)))
 		}
 		if len(block) > 0 {
-			total++
+			blocks++
 		}
 	}
-	if total < pastWorth {
+	if blocks < pastWorth {
 		return r.Total
 	}
-	for _, x := range r.totals {
-		points = append(points, point{x, pastWorth / float64(len(r.totals))})
-	}
-	total += pastWorth
-	slices.SortFunc(points, func(a, b point) int {
-		switch {
-		case a.x < b.x:
-			return -1
-		case a.x > b.x:
-			return 1
-		}
-		return 0
-	})
-	quantile := func(q float64) float64 {
-		sum := 0.0
-		for _, p := range points {
-			if sum += p.weight; sum >= q*total {
-				return p.x
-			}
-		}
-		return points[len(points)-1].x
-	}
+	stat.SortWeighted(xs, weights)
+	quantile := func(q float64) float64 { return stat.Quantile(q, stat.Empirical, xs, weights) }
 	tail := (1 - r.Total.Level) / 2
 	return uncertainty.Prediction{Value: quantile(0.5), Low: quantile(tail), High: quantile(1 - tail), Level: r.Total.Level}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // pattern is a belief about when a cost comes: with the units whose number leaves
@@ -48,7 +50,7 @@ func patterns(has, lacks []lap) []pattern {
 		scale += 1 / float64(p)
 	}
 	k, n := float64(len(has)), float64(len(has)+len(lacks))
-	found := []pattern{{weight: math.Exp(lbeta(k+0.5, n-k+0.5) - lbeta(0.5, 0.5))}}
+	found := []pattern{{weight: math.Exp(mathext.Lbeta(k+0.5, n-k+0.5) - mathext.Lbeta(0.5, 0.5))}}
 	sum := found[0].weight
 	for p := 2; p <= longest; p++ {
 		for o := range p {
@@ -70,12 +72,4 @@ func patterns(has, lacks []lap) []pattern {
 
 func (p pattern) agrees(has, lacks []lap) bool {
 	return !slices.ContainsFunc(has, func(l lap) bool { return !p.holds(l) }) && !slices.ContainsFunc(lacks, p.holds)
-}
-
-// lbeta is the logarithm of the beta function.
-func lbeta(a, b float64) float64 {
-	x, _ := math.Lgamma(a)
-	y, _ := math.Lgamma(b)
-	z, _ := math.Lgamma(a + b)
-	return x + y - z
 }

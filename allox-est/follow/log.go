@@ -54,8 +54,10 @@ func (l Log) Read(ctx context.Context, look func(marks []mark.Mark, old float64)
 		}
 		if news {
 			news = false
-			if err := look(l.Reader.Marks(), old); err != nil {
-				return ended(err)
+			if err := look(l.Reader.Marks(), old); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
 			}
 		}
 		if err := gone(f, l.Path); err != nil {
@@ -81,14 +83,6 @@ func (l Log) take(text string, begin time.Time) {
 			l.Reader.Report(out.Laps(), at)
 		}
 	}
-}
-
-// ended is a caller's error, nil for its good end.
-func ended(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }
 
 // gone says whether a file that was read to its end has been removed or cut.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
@@ -194,23 +195,13 @@ func (t *training) accuracy() (float64, error) {
 			return 0, err
 		}
 		for i := range rows {
-			if largest(values[i*classes:(i+1)*classes]) == int(class[i]) {
+			if row := values[i*classes : (i+1)*classes]; slices.Index(row, slices.Max(row)) == int(class[i]) {
 				right++
 			}
 			scored++
 		}
 	}
 	return float64(right) / float64(scored), nil
-}
-
-func largest(values []float32) int {
-	at := 0
-	for i, v := range values {
-		if v > values[at] {
-			at = i
-		}
-	}
-	return at
 }
 
 // checkpoint writes the weights: one line of JSON that names each with its

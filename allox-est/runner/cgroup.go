@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -138,13 +137,12 @@ func (g *cgroup) cpu() (time.Duration, bool) {
 		return 0, false
 	}
 	b, err := os.ReadFile(filepath.Join(g.path, "cpu.stat"))
-	rest, ok := bytes.CutPrefix(b, []byte("usage_usec "))
-	if err != nil || !ok {
+	if err != nil {
 		return 0, false
 	}
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	us, err := strconv.ParseInt(string(line), 10, 64)
-	return time.Duration(us) * time.Microsecond, err == nil
+	var us int64
+	n, _ := fmt.Sscanf(string(b), "usage_usec %d\n", &us)
+	return time.Duration(us) * time.Microsecond, n == 1
 }
 
 // kill ends every process in the cgroup.

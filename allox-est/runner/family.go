@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -53,20 +54,11 @@ func (f *family) alive() int {
 // kill ends every process of the run that is found.
 func (f *family) kill(first int) {
 	for _, pid := range f.processes.Tree(append(f.adopted(), first)...) {
-		if pid == first && !f.has(first) {
+		if pid == first && !slices.Contains(f.adopted(), first) {
 			continue // reaped already: the number may be another's by now
 		}
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-}
-
-func (f *family) has(pid int) bool {
-	for _, child := range f.adopted() {
-		if child == pid {
-			return true
-		}
-	}
-	return false
 }
 
 // reap collects adopted processes that ended and returns their processor time.

@@ -22,24 +22,17 @@ func (s *Sampler) checkpoint(step Step) (string, error) {
 // keep keeps the checkpoint of a sample in place of those of shorter ones.
 func (s *Sampler) keep(run *journal.Run, checkpoint string) error {
 	if left, err := os.ReadDir(checkpoint); err != nil || len(left) == 0 || run.Kind != journal.Sample {
-		return s.discard(checkpoint)
+		return os.RemoveAll(checkpoint)
 	}
 	before := Resumable(s.Journal.Of(s.key(run.Device), journal.Sample))
 	if before != nil && before.Epochs > run.Epochs {
-		return s.discard(checkpoint)
+		return os.RemoveAll(checkpoint)
 	}
 	run.Checkpoint = checkpoint
 	if before == nil {
 		return nil
 	}
-	return s.discard(before.Checkpoint)
-}
-
-func (s *Sampler) discard(checkpoint string) error {
-	if checkpoint == "" {
-		return nil
-	}
-	return os.RemoveAll(checkpoint)
+	return os.RemoveAll(before.Checkpoint)
 }
 
 // Resumable is the longest of the runs whose checkpoint is there; nil if none is.

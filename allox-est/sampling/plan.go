@@ -80,19 +80,18 @@ func (p Plan) done(good []journal.Run, device string) bool {
 		return true
 	}
 	short, long := p.Spec.Lengths()
-	if float64(p.spent(good)+short+long) > budget(p.Spec)+1e-9 {
+	if float64(spent(good)+short+long) > budget(p.Spec)+1e-9 {
 		return true
 	}
 	return p.HalfWidth != nil && p.HalfWidth(good, device) <= cmp.Or(p.Spec.Sample.Target, defaultTarget)
 }
 
 // spent adds up the epochs of runs.
-func (p Plan) spent(runs []journal.Run) int {
-	n := 0
+func spent(runs []journal.Run) (epochs int) {
 	for _, r := range runs {
-		n += r.Epochs
+		epochs += r.Epochs
 	}
-	return n
+	return epochs
 }
 
 // marked says that a run told how far it came.
@@ -134,14 +133,9 @@ func (p Plan) draw(device, n int) uint64 {
 	return rand.New(rand.NewPCG(p.Seed, uint64(device)<<32|uint64(n))).Uint64()
 }
 
+// succeeded are the runs that can be used.
 func succeeded(runs []journal.Run) []journal.Run {
-	var good []journal.Run
-	for _, r := range runs {
-		if !r.Failed() {
-			good = append(good, r)
-		}
-	}
-	return good
+	return slices.DeleteFunc(slices.Clone(runs), func(r journal.Run) bool { return r.Failed() })
 }
 
 // GivenUp says that the last runs failed so often that no more are made.

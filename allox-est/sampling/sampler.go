@@ -135,11 +135,7 @@ func (s *Sampler) tell(step Step, run *journal.Run) {
 	if s.Progress == nil {
 		return
 	}
-	e := Event{Step: step, Run: run, Budget: budget(s.Spec)}
-	for _, r := range succeeded(s.Journal.Of(s.key(step.Device), step.Kind)) {
-		e.Spent += float64(r.Epochs)
-	}
-	s.Progress(e)
+	s.Progress(Event{step, run, float64(spent(succeeded(s.Journal.Of(s.key(step.Device), step.Kind)))), budget(s.Spec)})
 }
 
 func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
@@ -152,7 +148,7 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 	}
 	run, err := s.execute(ctx, step, Origin{Checkpoint: checkpoint})
 	if err != nil || run.Failed() {
-		return run, errors.Join(err, s.discard(checkpoint))
+		return run, errors.Join(err, os.RemoveAll(checkpoint))
 	}
 	return run, s.keep(run, checkpoint)
 }
@@ -187,7 +183,7 @@ func (s *Sampler) Once(ctx context.Context, step Step) (*journal.Run, error) {
 		return nil, err
 	}
 	run, err := s.execute(ctx, step, Origin{Checkpoint: checkpoint})
-	return run, errors.Join(err, s.discard(checkpoint))
+	return run, errors.Join(err, os.RemoveAll(checkpoint))
 }
 
 func (s *Sampler) execute(ctx context.Context, step Step, from Origin) (*journal.Run, error) {

@@ -147,8 +147,8 @@ const (
 // serve runs one machine that always works on the task of the smallest
 // remaining work, and returns the sum of completion times; or of the smallest
 // whole work, and returns the sum of mean busy times. Arrivals are deducted.
-func (b *bound) serve(first rule) float64 {
-	var queue pending
+func (b *bound) serve(by rule) float64 {
+	var queue first[load]
 	now, sum := 0.0, 0.0
 	for i := 0; i < len(b.tasks) || len(queue) > 0; {
 		if len(queue) == 0 {
@@ -163,7 +163,7 @@ func (b *bound) serve(first rule) float64 {
 		}
 		l := &queue[0]
 		spent := min(l.left, until-now)
-		if first == wholeFirst && l.task.work > 0 {
+		if by == wholeFirst && l.task.work > 0 {
 			sum += spent / l.task.work * (now + spent/2 - l.task.arrival)
 		}
 		now += spent
@@ -171,12 +171,12 @@ func (b *bound) serve(first rule) float64 {
 			l.left = 0 // rounding: the clock can no longer tell
 		}
 		if l.left > 0 {
-			if first == remainingFirst {
+			if by == remainingFirst {
 				l.key = l.left // a smaller key keeps it first
 			}
 			continue
 		}
-		if first == remainingFirst || l.task.work == 0 {
+		if by == remainingFirst || l.task.work == 0 {
 			sum += now - l.task.arrival
 		}
 		heap.Pop(&queue)
@@ -190,16 +190,4 @@ type load struct {
 	task      *task
 }
 
-// pending is a heap of loads by key.
-type pending []load
-
-func (p pending) Len() int           { return len(p) }
-func (p pending) Less(i, j int) bool { return p[i].key < p[j].key }
-func (p pending) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
-func (p *pending) Push(x any)        { *p = append(*p, x.(load)) }
-func (p *pending) Pop() any {
-	old := *p
-	last := old[len(old)-1]
-	*p = old[:len(old)-1]
-	return last
-}
+func (l load) before(m load) bool { return l.key < m.key }

@@ -64,7 +64,7 @@ type replay struct {
 	state    State
 	policy   Policy
 	coming   []*Job // not yet arrived
-	ends     ends
+	ends     first[end]
 	done     int
 	schedule *Schedule
 }
@@ -196,19 +196,21 @@ type end struct {
 // stale says that the job was stopped meanwhile.
 func (e end) stale() bool { return e.job.Node == nil || e.job.end != e.at }
 
-// ends is a heap: the earliest end first, and of equal ones the job that came
-// first.
-type ends []end
-
-func (e ends) Len() int { return len(e) }
-func (e ends) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].job.index < e[j].job.index
+// before says that it ends earlier, or of equal ends that its job came first.
+func (e end) before(f end) bool {
+	return e.at < f.at || e.at == f.at && e.job.index < f.job.index
 }
-func (e ends) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *ends) Push(x any)   { *e = append(*e, x.(end)) }
-func (e *ends) Pop() any {
-	old := *e
-	last := old[len(old)-1]
-	*e = old[:len(old)-1]
+
+// first is a heap: what is before all others stands first.
+type first[T interface{ before(T) bool }] []T
+
+func (f first[T]) Len() int           { return len(f) }
+func (f first[T]) Less(i, j int) bool { return f[i].before(f[j]) }
+func (f first[T]) Swap(i, j int)      { f[i], f[j] = f[j], f[i] }
+func (f *first[T]) Push(x any)        { *f = append(*f, x.(T)) }
+func (f *first[T]) Pop() any {
+	n := len(*f) - 1
+	last := (*f)[n]
+	*f = (*f)[:n]
 	return last
 }

@@ -1,7 +1,9 @@
 package schedule
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -59,27 +61,15 @@ func (s *Schedule) fastest(j *Record) float64 {
 
 // fairness is Jain's index (Jain, Chiu and Hawe 1984): (sum x)^2 / (n sum x^2).
 func (s *Schedule) fairness() float64 {
-	type slowdown struct {
-		sum float64
-		n   int
-	}
-	users := make(map[string]*slowdown)
-	var names []string
+	users := make(map[string][]float64)
 	for _, r := range s.Runs {
-		u := users[r.Job.User]
-		if u == nil {
-			u = &slowdown{}
-			users[r.Job.User] = u
-			names = append(names, r.Job.User)
-		}
-		u.sum += r.JCT() / s.fastest(r.Job)
-		u.n++
+		users[r.Job.User] = append(users[r.Job.User], r.JCT()/s.fastest(r.Job))
 	}
 	sum, squares := 0.0, 0.0
-	for _, name := range names {
-		x := users[name].sum / float64(users[name].n)
+	for _, name := range slices.Sorted(maps.Keys(users)) {
+		x := stat.Mean(users[name], nil)
 		sum += x
 		squares += x * x
 	}
-	return sum * sum / (float64(len(names)) * squares)
+	return sum * sum / (float64(len(users)) * squares)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/shared/chart"
@@ -21,19 +22,10 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
   allox-est estimate --epochs 500 --journal train.jsonl --plot train.svg -- python3 train.py --epochs {epochs}`,
 		Args: jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			spec, err := job.spec(cmd, args)
+			_, j, r, err := job.report(env, cmd, args)
 			if err != nil {
 				return err
 			}
-			j, err := job.newest(env, spec)
-			if err != nil {
-				return err
-			}
-			if err := job.ours(spec, j); err != nil {
-				return err
-			}
-			r := report.New(spec, job.devices, j, job.settings())
-			r.Validate(j)
 			draw, ok := map[string]func(*journal.Journal, string) (chart.Chart, error){"epochs": r.EpochPlot, "progress": r.ProgressPlot}[kind]
 			if !ok {
 				return cli.Usagef("--kind %s: want epochs or progress", kind)
@@ -53,4 +45,19 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 	cmd.Flags().StringVar(&kind, "kind", "epochs", "what --plot shows: epochs (the time of each) or progress (the estimate beside whole runs)")
 	cli.First(cmd, "epochs", "device", "journal", "method")
 	return cmd
+}
+
+// report reports on a job from its journal, beside the whole runs there.
+func (f *jobFlags) report(env *cli.Env, cmd *cobra.Command, args []string) (*jobspec.Spec, *journal.Journal, *report.Report, error) {
+	spec, err := f.spec(cmd, args)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	j, err := f.newest(env, spec)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r := report.New(spec, f.devices, j, f.settings())
+	r.Validate(j)
+	return spec, j, r, f.ours(spec, j)
 }

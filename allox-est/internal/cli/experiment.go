@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/allox-est/backtest"
@@ -60,9 +61,9 @@ func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobs
 	if spec.Devices[device].Elsewhere() {
 		return nil, fmt.Errorf("%s: %s is on another machine, and experiments are made here", spec.Name, device)
 	}
-	full, err := t.runs(ctx, spec, device, set{name: "full", kind: journal.Full, missing: func(s *sampling.Sampler) error {
+	full, err := t.runs(ctx, spec, device, journal.Full, "full", func(s *sampling.Sampler) error {
 		return s.Full(ctx, []string{device}, e.Full)
-	}})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +72,12 @@ func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobs
 	}
 	var outcomes []backtest.Outcome
 	for _, lengths := range e.Samples {
-		var sets [][]journal.Run
-		for i := range e.Repeats {
-			samples, err := t.runs(ctx, spec, device, set{name: fmt.Sprintf("%s.%d", dashed(lengths), i+1), kind: journal.Sample, missing: func(s *sampling.Sampler) error {
-				return s.Lengths(ctx, device, lengths)
-			}})
-			if err != nil {
+		sets := make([][]journal.Run, e.Repeats)
+		for i := range sets {
+			name := fmt.Sprintf("%s.%d", dashed(lengths), i+1)
+			if sets[i], err = t.runs(ctx, spec, device, journal.Sample, name, func(s *sampling.Sampler) error { return s.Lengths(ctx, device, lengths) }); err != nil {
 				return nil, err
 			}
-			sets = append(sets, samples)
 		}
 		for _, method := range e.Methods {
 			o := backtest.Outcome{Job: spec.Name, Device: device, Samples: lengths, Method: method}
@@ -89,15 +87,10 @@ func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobs
 	return outcomes, nil
 }
 
-// set is runs that belong together, in a journal of their own.
-type set struct {
-	name, kind string
-	missing    func(*sampling.Sampler) error // makes those that the journal lacks
-}
-
-// runs makes what is missing of a set and returns all that succeeded.
-func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device string, of set) ([]journal.Run, error) {
-	path := filepath.Join(t.dir, fmt.Sprintf("%s.%s.%s.jsonl", spec.Name, device, of.name))
+// runs makes what is missing of runs of a kind that belong together, in a journal of
+// their own, and returns all that succeeded.
+func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, kind, name string, missing func(*sampling.Sampler) error) ([]journal.Run, error) {
+	path := filepath.Join(t.dir, fmt.Sprintf("%s.%s.%s.jsonl", spec.Name, device, name))
 	j, err := journal.Open(path)
 	if err != nil {
 		return nil, err
@@ -111,16 +104,11 @@ func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device string, of
 	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, []string{device}); err != nil {
 		return nil, err
 	}
-	if err := of.missing(s); err != nil {
+	if err := missing(s); err != nil {
 		return nil, err
 	}
-	var good []journal.Run
-	for _, r := range j.Of(journal.Key{Job: spec.Hash(device), Device: device}, of.kind) {
-		if !r.Failed() {
-			good = append(good, r)
-		}
-	}
-	return good, nil
+	all := j.Of(journal.Key{Job: spec.Hash(device), Device: device}, kind)
+	return slices.DeleteFunc(all, func(r journal.Run) bool { return r.Failed() }), nil
 }
 
 func dashed(lengths []int) string {

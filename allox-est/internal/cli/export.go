@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/jobspec"
-	"github.com/foretime/foretime/allox-est/report"
 	"github.com/foretime/foretime/allox-est/schedule"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -24,19 +23,13 @@ func newExportCommand(env *cli.Env) *cobra.Command {
 		Example: `  allox-est export job.yaml --user alice --out job.txt`,
 		Args:    jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			spec, err := job.spec(cmd, args)
+			spec, _, r, err := job.report(env, cmd, args)
+			if err == nil {
+				err = r.Err()
+			}
 			if err != nil {
 				return err
 			}
-			j, err := job.newest(env, spec)
-			if err != nil {
-				return err
-			}
-			r := report.New(spec, job.devices, j, job.settings())
-			if err := r.Err(); err != nil {
-				return err
-			}
-			r.Validate(j)
 			text, err := json.Marshal(r)
 			if err != nil {
 				return err

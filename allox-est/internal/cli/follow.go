@@ -147,16 +147,17 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	if f.tracker.Job, err = report.JobOf(spec, f.device); err != nil {
 		return err
 	}
-	from, err := f.origin(spec, j)
+	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
+	if err != nil {
+		return err
+	}
+	from, err := f.origin(spec, j, now)
 	if err != nil {
 		return err
 	}
 	s, done := new(sampleFlags).sampler(f.env, spec, j)
 	defer done()
-	if s.Identity, err = sampling.Identify(spec, thisMachine(), os.Environ()); err != nil {
-		return err
-	}
-	s.Output = f.env.Stderr
+	s.Identity, s.Output = now, f.env.Stderr
 	s.Watch = func(marks []mark.Mark) {
 		if len(marks) > 0 && len(f.updates) == 0 && int(marks[0].Number)+1 < from.Done {
 			f.env.Log.Warnf("the job began again at epoch %.0f: it did not go on from the checkpoint", marks[0].Number)
@@ -215,9 +216,9 @@ func (f *following) ended(run *journal.Run) error {
 
 // origin is where the run begins: in the folder of the sample's checkpoints, under
 // another name, or in a new one where the job keeps them.
-func (f *following) origin(spec *jobspec.Spec, j *journal.Journal) (from sampling.Origin, err error) {
+func (f *following) origin(spec *jobspec.Spec, j *journal.Journal, now journal.Identity) (from sampling.Origin, err error) {
 	if f.resume {
-		return f.goOn(spec, j)
+		return f.goOn(spec, j, now)
 	}
 	if !spec.KeepsCheckpoints() {
 		return from, nil
@@ -235,11 +236,7 @@ func (f *following) origin(spec *jobspec.Spec, j *journal.Journal) (from samplin
 }
 
 // goOn begins where the longest sample ended that was made as the run will be.
-func (f *following) goOn(spec *jobspec.Spec, j *journal.Journal) (from sampling.Origin, err error) {
-	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
-	if err != nil {
-		return from, err
-	}
+func (f *following) goOn(spec *jobspec.Spec, j *journal.Journal, now journal.Identity) (from sampling.Origin, err error) {
 	setAside(f.env, j, spec.Hash(f.device), otherwise(now))
 	sample := sampling.Resumable(j.Of(journal.Key{Job: spec.Hash(f.device), Device: f.device}, journal.Sample))
 	switch {

@@ -1,6 +1,7 @@
 package matching
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -49,14 +50,8 @@ func (p *Plan) movesOf(l *level) *moves {
 	m := l.moves
 	if m == nil {
 		m = &moves{across: make([][]move, len(p.types))}
-		for _, j := range l.jobs {
-			if m.shortest == nil || j.seconds[l.kind] < m.shortest.seconds[l.kind] {
-				m.shortest = j
-			}
-			if m.longest == nil || j.seconds[l.kind] > m.longest.seconds[l.kind] {
-				m.longest = j
-			}
-		}
+		byTime := func(a, b *job) int { return cmp.Compare(a.seconds[l.kind], b.seconds[l.kind]) }
+		m.shortest, m.longest = slices.MinFunc(l.jobs, byTime), slices.MaxFunc(l.jobs, byTime)
 		l.moves = m
 	}
 	for t, k := range p.types {
