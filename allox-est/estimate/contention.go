@@ -37,14 +37,11 @@ func settle(ts []trace, runs []journal.Run, onCPU bool) contention {
 	}
 	usual := stats.Median(ratios)
 	limit := max(1.2*usual, usual+5*deviation(ratios))
-	for _, t := range ts {
-		for i := range t.laps {
-			l := &t.laps[i]
-			if q := l.seconds[quietTime]; q > 0 && l.seconds[wallTime] > limit*q {
-				k.added += (l.seconds[wallTime] - usual*q) / l.units()
-				l.seconds[wallTime] = usual * q
-				k.slowed++
-			}
+	for l := range each(ts) {
+		if q := l.seconds[quietTime]; q > 0 && l.seconds[wallTime] > limit*q {
+			k.added += (l.seconds[wallTime] - usual*q) / l.units()
+			l.seconds[wallTime] = usual * q
+			k.slowed++
 		}
 	}
 	k.added /= float64(max(1, k.slowed))
@@ -69,12 +66,9 @@ func stolen(ts []trace) {
 	if usual > 1/0.8 {
 		return // less than 80 % of one processor
 	}
-	for _, t := range ts {
-		for i := range t.laps {
-			s := &t.laps[i].seconds
-			if s[cpuTime] > 0 && s[quietTime] > calmBand*usual*s[cpuTime] {
-				s[quietTime] = usual * s[cpuTime]
-			}
+	for l := range each(ts) {
+		if s := &l.seconds; s[cpuTime] > 0 && s[quietTime] > calmBand*usual*s[cpuTime] {
+			s[quietTime] = usual * s[cpuTime]
 		}
 	}
 }
@@ -90,11 +84,9 @@ func calm(ratios []float64) float64 {
 
 func ratiosOf(ts []trace, a, b clock) []float64 {
 	var ratios []float64
-	for _, t := range ts {
-		for _, l := range t.laps {
-			if l.seconds[b] > 0 {
-				ratios = append(ratios, l.seconds[a]/l.seconds[b])
-			}
+	for l := range each(ts) {
+		if l.seconds[b] > 0 {
+			ratios = append(ratios, l.seconds[a]/l.seconds[b])
 		}
 	}
 	return ratios
@@ -102,10 +94,8 @@ func ratiosOf(ts []trace, a, b clock) []float64 {
 
 func total(ts []trace, c clock) float64 {
 	s := 0.0
-	for _, t := range ts {
-		for _, l := range t.laps {
-			s += l.seconds[c]
-		}
+	for l := range each(ts) {
+		s += l.seconds[c]
 	}
 	return s
 }

@@ -116,16 +116,14 @@ func tells(ts []trace, name string) bool {
 func offset(ts []trace, period int) int {
 	var at [2][]float64
 	var rest []float64
-	for _, t := range ts {
-		for _, l := range t.laps {
-			switch x := l.rate(quietTime); {
-			case pattern{period: period}.holds(l):
-				at[0] = append(at[0], x)
-			case pattern{period: period, offset: 1}.holds(l):
-				at[1] = append(at[1], x)
-			default:
-				rest = append(rest, x)
-			}
+	for l := range each(ts) {
+		switch x := l.rate(quietTime); {
+		case pattern{period: period}.holds(*l):
+			at[0] = append(at[0], x)
+		case pattern{period: period, offset: 1}.holds(*l):
+			at[1] = append(at[1], x)
+		default:
+			rest = append(rest, x)
 		}
 	}
 	if len(at[0]) == 0 {

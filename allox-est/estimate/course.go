@@ -32,10 +32,8 @@ func bases(ts []trace, job Job) map[string]float64 {
 		return nil
 	}
 	rates := map[string][]float64{}
-	for _, t := range ts {
-		for _, l := range t.laps {
-			rates[l.stage] = append(rates[l.stage], l.rate(quietTime))
-		}
+	for l := range each(ts) {
+		rates[l.stage] = append(rates[l.stage], l.rate(quietTime))
 	}
 	medians := map[string]float64{}
 	for stage, xs := range rates {

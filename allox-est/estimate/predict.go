@@ -59,10 +59,8 @@ func newModel(m model) *model {
 
 func longestLap(ts []trace) float64 {
 	longest := 0.0
-	for _, t := range ts {
-		for _, l := range t.laps {
-			longest = max(longest, l.units())
-		}
+	for l := range each(ts) {
+		longest = max(longest, l.units())
 	}
 	return longest
 }

@@ -64,10 +64,8 @@ func (j Job) checkStages(ts []trace) error {
 		}
 		at = s.To
 		met := false
-		for _, t := range ts {
-			for _, l := range t.laps {
-				met = met || l.stage == s.Name
-			}
+		for l := range each(ts) {
+			met = met || l.stage == s.Name
 		}
 		if !met {
 			return fmt.Errorf("%w: no sample has met %s", ErrStages, s.Name)

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/journal"
@@ -40,6 +41,19 @@ type trace struct {
 	told            []told
 	settled         bool // it has no warm-up
 	read            bool // its processor time was read on the way
+}
+
+// each are the laps of all runs.
+func each(ts []trace) iter.Seq[*lap] {
+	return func(yield func(*lap) bool) {
+		for _, t := range ts {
+			for i := range t.laps {
+				if !yield(&t.laps[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // hidden is how many units lie outside the laps.

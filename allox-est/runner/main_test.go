@@ -170,3 +170,6 @@ func child(name string, attr *syscall.SysProcAttr, stdout *os.File) *exec.Cmd {
 	}
 	return cmd
 }
+
+// Stdout returns the last KiBs of stdout.
+func (r *Result) Stdout() string { return string(r.out.stdout.tail.b) }

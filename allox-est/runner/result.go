@@ -124,9 +124,6 @@ func (r *Result) Costs() []byte {
 // Stderr returns the last KiBs of stderr, made valid UTF-8.
 func (r *Result) Stderr() string { return strings.ToValidUTF8(string(r.out.stderr.tail.b), "\uFFFD") }
 
-// Stdout returns the last KiBs of stdout, made valid UTF-8.
-func (r *Result) Stdout() string { return strings.ToValidUTF8(string(r.out.stdout.tail.b), "\uFFFD") }
-
 // Reason is Err with the last line of stderr, in one line.
 func (r *Result) Reason() string {
 	if r.Err == nil {

@@ -190,4 +190,5 @@ type load struct {
 	task      *task
 }
 
-func (l load) before(m load) bool { return l.key < m.key }
+// Before says that it goes first.
+func (l load) Before(m load) bool { return l.key < m.key }

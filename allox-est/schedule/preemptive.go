@@ -33,18 +33,16 @@ func (p *preemptive) Name() string { return p.name }
 // on its faster device.
 func (p *preemptive) order(s *State, running []*Job) []placement {
 	var all []placement
-	for _, jobs := range [][]*Job{running, s.Waiting} {
-		for _, j := range jobs {
-			for _, d := range s.devices {
-				if math.IsInf(j.Reported[d], 1) {
-					continue
-				}
-				one := placement{j, d, p.need(j, d, s.Now), 1}
-				if j.Node != nil && j.Node.Device == d {
-					one.stays = 0
-				}
-				all = append(all, one)
+	for _, j := range slices.Concat(running, s.Waiting) {
+		for _, d := range s.devices {
+			if math.IsInf(j.Reported[d], 1) {
+				continue
 			}
+			one := placement{j, d, p.need(j, d, s.Now), 1}
+			if j.Node != nil && j.Node.Device == d {
+				one.stays = 0
+			}
+			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b placement) int {

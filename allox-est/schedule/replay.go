@@ -196,16 +196,16 @@ type end struct {
 // stale says that the job was stopped meanwhile.
 func (e end) stale() bool { return e.job.Node == nil || e.job.end != e.at }
 
-// before says that it ends earlier, or of equal ends that its job came first.
-func (e end) before(f end) bool {
+// Before says that it ends earlier, or of equal ends that its job came first.
+func (e end) Before(f end) bool {
 	return e.at < f.at || e.at == f.at && e.job.index < f.job.index
 }
 
 // first is a heap: what is before all others stands first.
-type first[T interface{ before(T) bool }] []T
+type first[T interface{ Before(T) bool }] []T
 
 func (f first[T]) Len() int           { return len(f) }
-func (f first[T]) Less(i, j int) bool { return f[i].before(f[j]) }
+func (f first[T]) Less(i, j int) bool { return f[i].Before(f[j]) }
 func (f first[T]) Swap(i, j int)      { f[i], f[j] = f[j], f[i] }
 func (f *first[T]) Push(x any)        { *f = append(*f, x.(T)) }
 func (f *first[T]) Pop() any {

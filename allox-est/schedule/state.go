@@ -87,13 +87,8 @@ func (n *Node) Fits(j *Job) bool {
 // Free returns the first node of a device on which the job can start now, or
 // nil.
 func (s *State) Free(d Device, j *Job) *Node {
-	if math.IsInf(j.Reported[d], 1) {
-		return nil
-	}
-	for _, n := range s.Nodes {
-		if n.Device == d && n.Fits(j) {
-			return n
-		}
+	if at := slices.IndexFunc(s.Nodes, func(n *Node) bool { return n.Device == d && n.Fits(j) }); at >= 0 {
+		return s.Nodes[at]
 	}
 	return nil
 }

@@ -31,12 +31,7 @@ func newInitCommand(env *cli.Env) *cobra.Command {
 ended when its output shows what counts, at the latest after half a minute. A word of
 the command that is the number of epochs becomes {epochs}.`,
 		Example: "  allox-est init -- python3 train.py --epochs 90",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
-				return errors.New("want -- COMMAND")
-			}
-			return nil
-		},
+		Args:    commandArgs("want -- COMMAND"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec := &jobspec.Spec{Command: args, Epochs: epochs, Whole: true}
 			if err := spec.Check(); err != nil {

@@ -55,6 +55,16 @@ func jobArgs(cmd *cobra.Command, args []string) error {
 	return errors.New("want JOB.yaml, or --epochs N -- COMMAND with {epochs} in it")
 }
 
+// commandArgs accepts a command after --, and otherwise says what it wants.
+func commandArgs(want string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
+			return errors.New(want)
+		}
+		return nil
+	}
+}
+
 // spec returns the job, and fills in the flags that follow from it.
 func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error) {
 	var spec *jobspec.Spec

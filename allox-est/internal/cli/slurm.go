@@ -33,12 +33,7 @@ its length as an argument. allox-est and the journal must be found on the nodes 
 the same paths. The samples of an earlier call are used again.`,
 		Example: `  allox-est slurm --epochs 500 -- train.sbatch --epochs {epochs}
   allox-est slurm --epochs 500 --quantile 0.99 --submit -- train.sbatch --epochs {epochs}`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
-				return errors.New("want -- SCRIPT with {epochs} among its arguments")
-			}
-			return nil
-		},
+		Args: commandArgs("want -- SCRIPT with {epochs} among its arguments"),
 		RunE: b.run,
 	}
 	flags := cmd.Flags()
