@@ -185,7 +185,7 @@ func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool)
 	if err != nil {
 		return err
 	}
-	shortest := max(1e-6, slices.Min(warm))
+	shortest := max(1e-6, slices.Min(warm.Seconds))
 	if profile {
 		if err := r.profile(ctx, session, inputs, a, shortest); err != nil {
 			return err
@@ -237,16 +237,14 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 	// The machine's load is watched while the model runs.
 	host.Sleep = func(ctx context.Context, _ time.Duration) error {
 		row.Start = r.now()
-		seconds, err := session.Time(ctx, inputs, burst+min(1, burst-1))
+		timed, err := session.Time(ctx, inputs, burst)
 		if err != nil {
 			return err
 		}
 		row.End = r.now()
-		if len(seconds) > 1 {
-			seconds = seconds[1:] // the first brings the model back into the caches
-		}
-		slices.Sort(seconds)
-		row.Time = measurement.Took(seconds[(len(seconds)-1)/2])
+		row.Uncontended = measurement.Took(timed.Uncontended(r.job.Setting.Threads))
+		slices.Sort(timed.Seconds)
+		row.Time = measurement.Took(timed.Seconds[(burst-1)/2])
 		return nil
 	}
 	devices, _, err := host.Devices(ctx)

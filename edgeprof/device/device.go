@@ -39,8 +39,12 @@ type Load struct {
 	// WaitingPercent is the share of time that some task waited for a processor;
 	// nil when unknown.
 	WaitingPercent *float64 `json:"waiting_percent,omitempty"`
-	// Running is how many tasks run or wait for a processor now; 0 when unknown.
+	// Running is how many tasks run or wait for a processor, over about a minute; 0
+	// when unknown.
 	Running float64 `json:"running,omitempty"`
+	// Felt is how many tasks of usual weight a [Probe] felt beside it; nil where none
+	// was made.
+	Felt *float64 `json:"felt,omitempty"`
 	// MemoryAvailableBytes is what new programs can have; 0 when unknown.
 	MemoryAvailableBytes int64 `json:"memory_available_bytes,omitempty"`
 }
@@ -60,17 +64,23 @@ func (d Device) Check() error {
 		return fmt.Errorf("%w: %s: tasks waiting %v %% of the time", ErrInvalid, d.Node, *d.Load.WaitingPercent)
 	case !(d.Load.Load1 >= 0 && d.Load.Running >= 0) || math.IsInf(d.Load.Load1+d.Load.Running, 0):
 		return fmt.Errorf("%w: %s: a load of %v, %v tasks running", ErrInvalid, d.Node, d.Load.Load1, d.Load.Running)
+	case d.Load.Felt != nil && !(*d.Load.Felt >= 0 && *d.Load.Felt <= math.MaxInt32):
+		return fmt.Errorf("%w: %s: %v tasks felt", ErrInvalid, d.Node, *d.Load.Felt)
 	case d.MaxMHz < 0 || math.IsNaN(d.MaxMHz) || d.MemoryBytes < 0 || d.Load.MemoryAvailableBytes < 0:
 		return fmt.Errorf("%w: %s: a negative size", ErrInvalid, d.Node)
 	}
 	return nil
 }
 
-// Others is how many tasks want a processor beside the one that is to come: those
-// that keep processors busy, and those that wait for one. Tasks of the load
+// Others is how many tasks want a processor beside the one that is to come: what a
+// probe felt, or else those that keep processors busy, and those that wait for one.
+// Tasks of the load
 // average that wait for a disk do not count where the kernel tells how much of the
 // time one waited for a processor (its pressure stall information).
 func (l *Load) Others(cores int) float64 {
+	if l.Felt != nil {
+		return *l.Felt
+	}
 	busy := l.CPUPercent / 100 * float64(cores)
 	queue := l.Load1
 	if l.Running > 0 {

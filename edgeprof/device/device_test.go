@@ -18,7 +18,7 @@ func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(tex
 // pi is a Raspberry Pi of two processors; stat changes between the readings.
 func pi() fstest.MapFS {
 	return fstest.MapFS{
-		"proc/stat":              file("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 50 0 25 400 25 0 0 0 0 0\nprocs_running 2\n"),
+		"proc/stat":              file("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 50 0 25 400 25 0 0 0 0 0\n"),
 		"proc/cpuinfo":           file("processor : 0\nmodel name : ARMv8\nflags : fp asimd\nCPU part : 0xd03\n\nprocessor : 1\nCPU part : 0xd08\n"),
 		"proc/loadavg":           file("0.75 0.50 0.25 2/300 999\n"),
 		"proc/pressure/cpu":      file("some avg10=12.50 avg60=3.00 avg300=1.00 total=12\nfull avg10=0.00\n"),
@@ -33,7 +33,7 @@ func TestLocal(t *testing.T) {
 	root := pi()
 	l := Local{Root: root, Host: "rpi-1", Disk: func() (float64, error) { return 42, nil }, Sleep: func(context.Context, time.Duration) error {
 		// 200 ticks: 30 user, 20 system, 100 idle, 50 waiting for the disk
-		root["proc/stat"] = file("cpu  130 0 70 900 100 0 0 0 7 0\ncpu0 1\ncpu1 1\nprocs_running 4\n")
+		root["proc/stat"] = file("cpu  130 0 70 900 100 0 0 0 7 0\ncpu0 1\ncpu1 1\n")
 		return nil
 	}}
 	got, excluded, err := l.Devices(t.Context())
@@ -43,7 +43,7 @@ func TestLocal(t *testing.T) {
 	waiting := 12.5
 	want := Device{
 		Node: "rpi-1", Class: "Computer", Model: "Raspberry Pi 4 Model B Rev 1.4", UUID: got[0].UUID, Arch: got[0].Arch, Processor: "Cortex-A72", Cores: 2, MaxMHz: 1500,
-		MemoryBytes: 4000000 << 10, Load: Load{CPUPercent: 25, DiskPercent: 42, MemoryAvailableBytes: 3000000 << 10, Load1: 0.75, WaitingPercent: &waiting, Running: 2},
+		MemoryBytes: 4000000 << 10, Load: Load{CPUPercent: 25, DiskPercent: 42, MemoryAvailableBytes: 3000000 << 10, Load1: 0.75, WaitingPercent: &waiting},
 	}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -124,6 +124,7 @@ func TestFile(t *testing.T) {
 // where the kernel says that none waits for a processor.
 func TestOthers(t *testing.T) {
 	none, half := 0.0, 50.0
+	felt := 0.7
 	for name, tt := range map[string]struct {
 		load Load
 		want float64
@@ -134,6 +135,7 @@ func TestOthers(t *testing.T) {
 		"half of the time":        {Load{CPUPercent: 100, Load1: 8, WaitingPercent: &half}, 6},
 		"as it is now":            {Load{CPUPercent: 100, Load1: 1, Running: 7}, 7},
 		"a load that is over":     {Load{CPUPercent: 25, Load1: 9, Running: 1}, 1},
+		"niced work, as felt":     {Load{CPUPercent: 100, Load1: 2, Felt: &felt}, 0.7},
 	} {
 		if got := tt.load.Others(4); got != tt.want {
 			t.Errorf("%s: %v others, want %v", name, got, tt.want)

@@ -26,6 +26,8 @@ type Local struct {
 	Sleep func(context.Context, time.Duration) error
 	// Window is how long the load is watched; 0 means 200 ms.
 	Window time.Duration
+	// Probe feels the load after that; nil leaves it at what the kernel says.
+	Probe *Probe
 }
 
 var _ Source = Local{}
@@ -50,6 +52,13 @@ func (l Local) Devices(ctx context.Context) ([]Device, []Excluded, error) {
 		return nil, nil, err
 	}
 	d.Load.Load1, d.Load.WaitingPercent = l.queue()
+	if l.Probe != nil {
+		felt, err := l.Probe.Feel(ctx)
+		if err != nil {
+			return nil, nil, fmt.Errorf("load: %w", err)
+		}
+		d.Load.Felt = &felt
+	}
 	d.MaxMHz = l.megahertz()
 	d.MemoryBytes, d.Load.MemoryAvailableBytes = l.memory()
 	if l.Disk != nil {
@@ -60,12 +69,10 @@ func (l Local) Devices(ctx context.Context) ([]Device, []Excluded, error) {
 	return []Device{d}, nil, d.Check()
 }
 
-// times are the busy and all ticks of the processors since the start, and the
-// tasks that run or wait for one.
+// times are the busy and all ticks of the processors since the start.
 type times struct {
 	cores     int
 	busy, all uint64
-	running   float64
 }
 
 // processors watches /proc/stat over the window. Idle and waiting for a disk
@@ -89,7 +96,7 @@ func (l Local) processors(ctx context.Context, d *Device) error {
 	if after.all > before.all && after.busy >= before.busy {
 		d.Load.CPUPercent = min(100, 100*float64(after.busy-before.busy)/float64(after.all-before.all))
 	}
-	d.Cores, d.Load.Running = after.cores, max(0, (before.running+after.running)/2-1) // but for who asks
+	d.Cores = after.cores
 	return nil
 }
 
@@ -132,8 +139,6 @@ func (l Local) ticks() (times, error) {
 			}
 		case len(fields) > 0 && strings.HasPrefix(fields[0], "cpu"):
 			t.cores++
-		case len(fields) == 2 && fields[0] == "procs_running":
-			t.running, _ = strconv.ParseFloat(fields[1], 64) // 0 where it is no number
 		}
 	}
 	if t.all == 0 || t.cores == 0 {

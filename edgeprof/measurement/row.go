@@ -50,6 +50,8 @@ type Run struct {
 	Quota   *float64 `dataset:"quota"`        // share of time that the model may run
 	Load    string   `dataset:"load,optional"`
 	Burst   *float64 `dataset:"burst"` // inferences that the time is the median of
+	// Uncontended is their mean time less what they waited for processors.
+	Uncontended Seconds `dataset:"uncontended_time,optional"`
 }
 
 // Host is the machine that it ran on.
@@ -77,6 +79,14 @@ type Graph struct {
 	Nodes          *float64 `dataset:"nodes"`
 	FusedNodes     *float64 `dataset:"fused_nodes"`
 	Depth          *float64 `dataset:"depth"`
+}
+
+// Quiet is the shorter of the times, in seconds: other work only makes them longer.
+func (r *Row) Quiet() float64 {
+	if r.Uncontended.Known {
+		return min(r.Time.Value, r.Uncontended.Value)
+	}
+	return r.Time.Value
 }
 
 // Number is a value for a cell.

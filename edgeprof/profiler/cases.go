@@ -46,7 +46,7 @@ func Cases(d *measurement.Data) []Case {
 			byKey[key] = c
 		}
 		c.Rows = append(c.Rows, r)
-		c.Seconds = min(c.Seconds, r.Time.Value)
+		c.Seconds = min(c.Seconds, r.Quiet())
 	}
 	for _, k := range d.Kernels {
 		if c := byKey[caseKey{k.ModelName, k.Setting}]; c != nil {
@@ -140,7 +140,7 @@ func (c *Case) repeat() float64 {
 		if len(rounds) > 1 {
 			half = *r.Round % 2
 		}
-		shortest[half] = min(shortest[half], r.Time.Value)
+		shortest[half] = min(shortest[half], r.Quiet())
 	}
 	if ratio := shortest[0] / shortest[1]; ratio > 0 && !math.IsInf(ratio, 0) {
 		return ratio

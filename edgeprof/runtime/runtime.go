@@ -71,8 +71,8 @@ type Session interface {
 	// Run makes one inference. Inputs and outputs go by name; the outputs are
 	// valid until the next call.
 	Run(ctx context.Context, inputs map[string]Tensor) (map[string]Tensor, error)
-	// Time makes some inferences and says how many seconds each took.
-	Time(ctx context.Context, inputs map[string]Tensor, runs int) ([]float64, error)
+	// Time makes some inferences, one at least, and says how long they took.
+	Time(ctx context.Context, inputs map[string]Tensor, runs int) (Timed, error)
 	// Profile makes some inferences, each with the times of its nodes.
 	Profile(ctx context.Context, inputs map[string]Tensor, runs int) ([]Profile, error)
 	// Close frees the session.

@@ -157,8 +157,8 @@ func TestRealFamilies(t *testing.T) {
 				}
 			}
 			found(t, m, profiles[1])
-			if seconds, err := theirs.Time(t.Context(), in, 3); err != nil || len(seconds) != 3 {
-				t.Errorf("%v, %v", seconds, err)
+			if timed, err := theirs.Time(t.Context(), in, 3); err != nil || len(timed.Seconds) != 3 {
+				t.Errorf("%v, %v", timed, err)
 			}
 			if _, err := theirs.Run(t.Context(), nil); !errors.Is(err, runtime.ErrInput) {
 				t.Errorf("no input: %v", err)
@@ -316,7 +316,7 @@ func TestRealHalf(t *testing.T) {
 	if want := []float32{-0.5, 2, -1024}; err != nil || !slices.Equal(out["y"].Data, want) {
 		t.Errorf("%v, %v, want %v", out["y"], err, want)
 	}
-	if seconds, err := s.Time(t.Context(), in, 3); err != nil || len(seconds) != 3 {
-		t.Errorf("%v, %v", seconds, err)
+	if timed, err := s.Time(t.Context(), in, 3); err != nil || len(timed.Seconds) != 3 {
+		t.Errorf("%v, %v", timed, err)
 	}
 }

@@ -206,12 +206,13 @@ func (s *session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (ma
 }
 
 // Time makes some inferences; see [runtime.Session].
-func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (seconds []float64, err error) {
-	err = s.infer(ctx, s.native, inputs, runs, func(t float64, _ []ort.Value) error {
-		seconds = append(seconds, t)
+func (s *session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+	w := runtime.NewStopwatch(runs)
+	err := s.infer(ctx, s.native, inputs, w.Runs, func(t float64, _ []ort.Value) error {
+		w.Took(t)
 		return nil
 	})
-	return seconds, err
+	return w.Timed(), err
 }
 
 // Profile makes some inferences in a second session with ONNX Runtime's own

@@ -374,7 +374,7 @@ func local() (device.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return device.Local{Root: os.DirFS("/"), Host: host, Sleep: device.Sleep, Disk: rootUsage}, nil
+	return device.Local{Root: os.DirFS("/"), Host: host, Sleep: device.Sleep, Disk: rootUsage, Probe: &device.Probe{Window: 200 * time.Millisecond, MaxAge: 5 * time.Second}}, nil
 }
 
 func thisMachine(ctx context.Context) (device.Device, error) {

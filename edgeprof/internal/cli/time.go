@@ -22,7 +22,9 @@ type timed struct {
 	Min     float64 `json:"min_seconds"`
 	P50     float64 `json:"p50_seconds"`
 	P90     float64 `json:"p90_seconds"`
-	Load    float64 `json:"load_seconds"` // reading the weights
+	// Uncontended is the median less what inferences waited for processors.
+	Uncontended float64 `json:"uncontended_p50_seconds"`
+	Load        float64 `json:"load_seconds"` // reading the weights
 }
 
 // newTimeCommand times real inferences on this machine: the outcome of what rank
@@ -81,14 +83,14 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 	inputs := collection.Inputs(session.Inputs())
 	bar := env.Progress("time", int64(warmup+runs))
 	defer bar.Done()
-	var took timing.Latencies
+	var took, alone timing.Latencies
 	for i := range warmup + runs {
-		seconds, err := session.Time(ctx, inputs, 1)
+		one, err := session.Time(ctx, inputs, 1)
 		if err != nil {
 			return timed{}, fmt.Errorf("%s: %w", path, err)
 		}
 		if i >= warmup {
-			if err := took.Add(seconds[0]); err != nil {
+			if err := errors.Join(took.Add(one.Seconds[0]), alone.Add(one.Uncontended(with.threads))); err != nil {
 				return timed{}, err
 			}
 		}
@@ -99,5 +101,9 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 		return timed{}, err
 	}
 	t.Min, t.P50, t.P90 = s.Min, s.P50, s.P90
+	if s, err = alone.Summary(); err != nil {
+		return timed{}, err
+	}
+	t.Uncontended = s.P50
 	return t, nil
 }

@@ -379,16 +379,23 @@ func (s *Session) step(st *step, live map[string]array) {
 }
 
 // Time makes some inferences; see [runtime.Session].
-func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]float64, error) {
-	seconds := make([]float64, runs)
-	for i := range seconds {
-		start := s.clock()
-		if _, err := s.Run(ctx, inputs); err != nil {
-			return nil, err
+func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+	w := runtime.NewStopwatch(runs)
+	for range w.Runs {
+		seconds, err := s.timed(ctx, inputs)
+		if err != nil {
+			return runtime.Timed{}, err
 		}
-		seconds[i] = s.clock().Sub(start).Seconds()
+		w.Took(seconds)
 	}
-	return seconds, nil
+	return w.Timed(), nil
+}
+
+// timed makes an inference and says how many seconds it took.
+func (s *Session) timed(ctx context.Context, inputs map[string]runtime.Tensor) (float64, error) {
+	start := s.clock()
+	_, err := s.Run(ctx, inputs)
+	return s.clock().Sub(start).Seconds(), err
 }
 
 // Profile makes some inferences with the times of their nodes, in the order
@@ -396,11 +403,11 @@ func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, ru
 func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
 	profiles := make([]runtime.Profile, runs)
 	for i := range profiles {
-		seconds, err := s.Time(ctx, inputs, 1)
+		seconds, err := s.timed(ctx, inputs)
 		if err != nil {
 			return nil, err
 		}
-		profiles[i] = runtime.Profile{Seconds: seconds[0], Nodes: slices.Clone(s.times)}
+		profiles[i] = runtime.Profile{Seconds: seconds, Nodes: slices.Clone(s.times)}
 	}
 	return profiles, nil
 }

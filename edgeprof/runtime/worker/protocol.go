@@ -31,7 +31,7 @@ type message struct {
 
 	Tensors  []named              `json:"tensors,omitempty"`
 	Inputs   map[string][]int64   `json:"inputs,omitempty"`
-	Seconds  []float64            `json:"seconds,omitempty"`
+	Timed    *runtime.Timed       `json:"timed,omitempty"`
 	Profiles []runtime.Profile    `json:"profiles,omitempty"`
 	Shapes   []runtime.NodeShapes `json:"shapes,omitempty"`
 	Error    string               `json:"error,omitempty"`

@@ -83,7 +83,9 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 		answer.add(outputs)
 		return err
 	case "time":
-		answer.Seconds, err = s.session.Time(ctx, inputs, request.Runs)
+		timed, err := s.session.Time(ctx, inputs, request.Runs)
+		answer.Timed = &timed
+		return err
 	case "profile":
 		answer.Profiles, err = s.session.Profile(ctx, inputs, request.Runs)
 	case "shapes":

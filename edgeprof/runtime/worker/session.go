@@ -74,14 +74,17 @@ func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (ma
 }
 
 // Time makes some inferences; see [runtime.Session].
-func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]float64, error) {
+func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
 	request := &message{Do: "time", Runs: runs}
 	request.add(inputs)
 	answer, err := s.ask(ctx, request)
 	if err != nil {
-		return nil, err
+		return runtime.Timed{}, err
 	}
-	return answer.Seconds, nil
+	if answer.Timed == nil || len(answer.Timed.Seconds) == 0 {
+		return runtime.Timed{}, fmt.Errorf("%w: no times", ErrProtocol)
+	}
+	return *answer.Timed, nil
 }
 
 // Profile makes some inferences with the times of their nodes; see

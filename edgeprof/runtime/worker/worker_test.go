@@ -66,10 +66,10 @@ func (d doubler) Run(_ context.Context, in map[string]runtime.Tensor) (map[strin
 }
 
 // Time answers with how many processors the worker may use.
-func (d doubler) Time(_ context.Context, _ map[string]runtime.Tensor, runs int) ([]float64, error) {
+func (d doubler) Time(_ context.Context, _ map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
 	var set unix.CPUSet
 	err := unix.SchedGetaffinity(0, &set)
-	return []float64{float64(runs), float64(set.Count())}, err
+	return runtime.Timed{Seconds: []float64{float64(runs), float64(set.Count())}}, err
 }
 
 func (d doubler) Profile(_ context.Context, _ map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
@@ -107,8 +107,8 @@ func TestSession(t *testing.T) {
 	if diff := cmp.Diff(map[string]runtime.Tensor{"y": {Shape: []int64{2}, Data: []float32{3, -6}}}, out); diff != "" {
 		t.Error(diff)
 	}
-	if seconds, err := s.Time(t.Context(), in, 7); err != nil || seconds[0] != 7 || seconds[1] != 1 {
-		t.Errorf("%v, %v: want 7 runs on 1 processor", seconds, err)
+	if timed, err := s.Time(t.Context(), in, 7); err != nil || timed.Seconds[0] != 7 || timed.Seconds[1] != 1 {
+		t.Errorf("%v, %v: want 7 runs on 1 processor", timed, err)
 	}
 	if profiles, err := s.Profile(t.Context(), in, 3); err != nil || len(profiles) != 3 {
 		t.Errorf("%v, %v", profiles, err)

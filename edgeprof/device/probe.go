@@ -1,0 +1,73 @@
+package device
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/foretime/foretime/shared/crash"
+)
+
+// Probe feels how much other work a processor is shared with, by working itself.
+type Probe struct {
+	Window time.Duration // how long it works
+	MaxAge time.Duration // how long an answer is used; 0 asks each time
+
+	mutex sync.Mutex
+	felt  float64
+	at    time.Time
+}
+
+// Feel is how many tasks of usual weight want the processors of this process beside
+// it. A thread on each works over the window: one that had the share s of the time
+// felt 1/s - 1 others. Niced work counts by what it takes away, work that waits for
+// a disk not at all. The error is that of the context or of the clock.
+func (p *Probe) Feel(ctx context.Context) (float64, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if !p.at.IsZero() && time.Since(p.at) < p.MaxAge {
+		return p.felt, nil
+	}
+	cores := runtime.NumCPU()
+	others, errs := make([]float64, cores), make([]error, cores)
+	var threads sync.WaitGroup
+	for i := range cores {
+		threads.Add(1)
+		crash.Go(func() {
+			defer threads.Done()
+			others[i], errs[i] = spin(ctx, p.Window)
+		})
+	}
+	threads.Wait()
+	felt := 0.0
+	for i, n := range others {
+		if errs[i] != nil {
+			return 0, errs[i]
+		}
+		felt += n
+	}
+	p.felt, p.at = felt, time.Now()
+	return felt, nil
+}
+
+// spin works on a thread of its own.
+func spin(ctx context.Context, window time.Duration) (others float64, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, after unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &before); err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	for time.Since(start) < window && ctx.Err() == nil {
+	}
+	wall := time.Since(start)
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &after); err != nil {
+		return 0, err
+	}
+	had := max(1, after.Nano()-before.Nano())
+	return max(0, float64(wall)/float64(had)-1), ctx.Err()
+}

@@ -1,0 +1,98 @@
+package runtime
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Timed are inferences made one after the other.
+type Timed struct {
+	Seconds []float64 `json:"seconds"` // of each, by the wall clock
+	// CPU is the processor time of the process meanwhile, and Waited how long its
+	// threads were ready to run and had no processor: both in seconds, all threads
+	// together (Linux, Documentation/scheduler/sched-stats.rst); 0 where unknown.
+	CPU    float64 `json:"cpu_seconds,omitempty"`
+	Waited float64 `json:"waited_seconds,omitempty"`
+}
+
+// Had is the part of the time in which the threads of an inference wanted a processor
+// and had one: 1 where no other work was in the way. What helpers of the run time
+// waited beside sleeping threads is not the inference's.
+func (t *Timed) Had(threads int) float64 {
+	waited := max(0, min(t.Waited, float64(threads)*t.wall()-t.CPU))
+	if !(t.CPU > 0) {
+		return 1
+	}
+	return t.CPU / (t.CPU + waited)
+}
+
+// Uncontended is the mean time of an inference, in seconds, less what it waited for
+// processors.
+func (t *Timed) Uncontended(threads int) float64 {
+	return t.wall() / float64(len(t.Seconds)) * t.Had(threads)
+}
+
+func (t *Timed) wall() float64 {
+	sum := 0.0
+	for _, s := range t.Seconds {
+		sum += s
+	}
+	return sum
+}
+
+// Stopwatch times inferences made one after the other. Where there are several, one
+// before them brings the model back into the caches, and is not counted.
+type Stopwatch struct {
+	// Runs is how many inferences are to be made, that one included.
+	Runs  int
+	timed Timed
+	warm  bool
+}
+
+// NewStopwatch is for some counted inferences, one at least.
+func NewStopwatch(counted int) *Stopwatch {
+	w := &Stopwatch{Runs: counted, warm: counted == 1}
+	if !w.warm {
+		w.Runs++
+	}
+	w.timed.CPU, w.timed.Waited = processors()
+	return w
+}
+
+// Took notes the seconds that an inference took.
+func (w *Stopwatch) Took(seconds float64) {
+	if !w.warm {
+		w.warm = true
+		w.timed.CPU, w.timed.Waited = processors()
+		return
+	}
+	w.timed.Seconds = append(w.timed.Seconds, seconds)
+}
+
+// Timed are the inferences.
+func (w *Stopwatch) Timed() Timed {
+	cpu, waited := processors()
+	return Timed{w.timed.Seconds, cpu - w.timed.CPU, max(0, waited-w.timed.Waited)}
+}
+
+// processors are the seconds that this process has had processors, and that its
+// threads have waited for one.
+func processors() (had, waited float64) {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
+		return 0, 0
+	}
+	threads, _ := filepath.Glob("/proc/self/task/*/schedstat")
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
+			ns, _ := strconv.ParseFloat(fields[1], 64) // 0 where it is no number
+			waited += ns / 1e9
+		}
+	}
+	return float64(t.Nano()) / 1e9, waited
+}
