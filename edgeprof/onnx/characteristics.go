@@ -162,8 +162,9 @@ type Analysis struct {
 	ends []string // outputs of bodies
 }
 
-// Analyze works out shapes and costs. The error matches [ErrGraph], or
-// [ErrDimension] for a size of a dimension that is not open.
+// Analyze works out shapes and costs. The error matches [ErrGraph], [ErrSize] for a
+// size that an operator cannot take, or [ErrDimension] for a size of a dimension that
+// is not open.
 func Analyze(m *Model, s Settings) (*Analysis, error) {
 	in, err := infer(m, s)
 	if err != nil {

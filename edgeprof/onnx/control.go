@@ -104,6 +104,7 @@ func (in *inference) inside(g *Graph, inputs []Shaped) (*body, error) {
 // branch takes the branch that a condition known ahead takes, or the dearer one.
 func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
 	var both [2]*body
+	var wrong error
 	for i, name := range []string{"else_branch", "then_branch"} {
 		g := n.graph(name)
 		if g == nil {
@@ -113,12 +114,16 @@ func (in *inference) branch(n *Node, inputs []Shaped) (*body, error) {
 			continue // never taken
 		}
 		var err error
-		if both[i], err = in.inside(g, nil); err != nil {
+		if both[i], err = in.inside(g, nil); errors.Is(err, ErrSize) {
+			wrong = err // it cannot be the one that is taken
+		} else if err != nil {
 			return nil, err
 		}
 	}
 	otherwise, then := both[0], both[1]
 	switch {
+	case then == nil && otherwise == nil:
+		return nil, wrong
 	case then == nil:
 		otherwise.bodies[0].When = false
 		return otherwise, nil

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"testing"
 
@@ -63,5 +64,36 @@ func TestNotedPicture(t *testing.T) {
 		if err != nil || !slices.Equal(a.Tensors["x"].Shape, want) {
 			t.Errorf("imgsz %s: %v, %v, want %v", value, a.Tensors["x"].Shape, err, want)
 		}
+	}
+}
+
+// A size that an operator cannot take is refused, by its axis and the least that it
+// takes; in a branch that another can stand in for it is not.
+func TestImpossibleSizes(t *testing.T) {
+	open, small := image("x", Dim{Size: 1}, Dim{Size: 1}, Dim{Size: -1, Name: "length"}), image("x", Dim{Size: 1}, Dim{Size: 3}, Dim{Size: 2}, Dim{Size: 8})
+	pads := ints("pads", []int64{6}, 0, 0, 64, 0, 0, 64)
+	reflected := does("Pad", []string{"x", "pads"}, "out", Attribute{Name: "mode", Kind: KindString, String: "reflect"})
+	cheap := Graph{Nodes: []Node{does("Identity", []string{"x"}, "same")}, Outputs: []Value{{Name: "same"}}}
+	either := func(then Graph) Graph {
+		return Graph{Inputs: []Value{small, {Name: "c", Type: Bool, Known: true}}, Nodes: []Node{does("If", []string{"c"}, "out", inner("then_branch", then), inner("else_branch", convolved("x")))}}
+	}
+	for name, tt := range map[string]struct {
+		graph Graph
+		sizes map[string]int64
+		want  string // "" is no error
+	}{
+		"reflected":       {Graph{Inputs: []Value{open}, Initializers: []Tensor{pads}, Nodes: []Node{reflected}}, nil, `impossible size: Pad "out": axis 2 is 1, want 65 at least; open dimensions: x:2 (length) = 1 assumed`},
+		"long enough":     {Graph{Inputs: []Value{open}, Initializers: []Tensor{pads}, Nodes: []Node{reflected}}, map[string]int64{"length": 65}, ""},
+		"a window":        {Graph{Inputs: []Value{small}, Nodes: convolved("x").Nodes}, nil, `impossible size: Conv "x-y": axis 2 is 2, want 3 at least; open dimensions: none`},
+		"a pool":          {Graph{Inputs: []Value{small}, Nodes: []Node{does("MaxPool", []string{"x"}, "out", wholes("kernel_shape", 4, 4), wholes("pads", 1, 0, 0, 0))}}, nil, `impossible size: MaxPool "out": axis 2 is 2, want 3 at least; open dimensions: none`},
+		"as much":         {Graph{Inputs: []Value{small}, Initializers: []Tensor{ints("to", []int64{2}, -1, 5)}, Nodes: []Node{does("Reshape", []string{"x", "to"}, "out")}}, nil, `impossible size: Reshape "out": 48 elements of shape [1 3 2 8] do not make [-1 5]; open dimensions: none`},
+		"the other":       {either(cheap), nil, ""},
+		"no other branch": {either(convolved("x")), nil, `impossible size: Conv "x-y": axis 2 is 2, want 3 at least; open dimensions: none`},
+	} {
+		_, err := Analyze(&Model{Opsets: map[string]int64{"": 17}, Graph: tt.graph}, Settings{Sizes: tt.sizes})
+		if tt.want == "" && err == nil || err != nil && errors.Is(err, ErrSize) && err.Error() == tt.want {
+			continue
+		}
+		t.Errorf("%s: %v, want %q", name, err, tt.want)
 	}
 }

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -42,7 +43,9 @@ func infer(m *Model, s Settings) (*inference, error) {
 	for _, v := range inputs {
 		in.tensors[v.Name] = in.resolve(v)
 	}
-	if err := in.walk(g); err != nil {
+	if err := in.walk(g); errors.Is(err, ErrSize) {
+		return nil, fmt.Errorf("%w; open dimensions: %s", err, in.dims)
+	} else if err != nil {
 		return nil, err
 	}
 	return in, in.dims.check()
@@ -119,7 +122,10 @@ func (in *inference) node(index int, n *Node) error {
 		}
 		outputs, constant = inside.outputs, constant && inside.constant
 	case rule != nil:
-		outputs = rule(&call{in: in, node: n, inputs: inputs})
+		c := call{in: in, node: n, inputs: inputs}
+		if outputs = rule(&c); c.wrong != nil {
+			return c.wrong
+		}
 	}
 	for i, name := range n.Outputs {
 		var s Shaped

@@ -14,6 +14,9 @@ var (
 	// ErrGraph is returned for a graph that contradicts itself: a cycle, or two
 	// nodes that make the same tensor.
 	ErrGraph = errors.New("broken graph")
+	// ErrSize is returned for a size that an operator cannot take, be it one that was
+	// assumed for an open dimension.
+	ErrSize = errors.New("impossible size")
 )
 
 // SyntaxError says where a file stops making sense. It matches [ErrSyntax].

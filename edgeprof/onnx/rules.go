@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -10,6 +11,15 @@ type call struct {
 	in     *inference
 	node   *Node
 	inputs []Shaped
+	wrong  error // a size that the operator cannot take
+}
+
+// atLeast refuses an axis of an input that is shorter than the operator needs. Sizes
+// from 1 count: an empty tensor is nobody's assumption.
+func (c *call) atLeast(axis int, size, least int64) {
+	if size > 0 && size < least && c.wrong == nil {
+		c.wrong = fmt.Errorf("%w: %s %q: axis %d is %d, want %d at least", ErrSize, c.node.Op, c.node.Name, axis, size, least)
+	}
 }
 
 // rule works out the outputs of an operator; what it cannot, it leaves unknown.
@@ -319,6 +329,17 @@ func (s spatial) output(size int64, auto string, ceil bool) int64 {
 	return reach/s.stride + 1
 }
 
+// least is the smallest size of an axis that holds a window.
+func (s spatial) least(auto string) int64 {
+	switch auto {
+	case "SAME_UPPER", "SAME_LOWER":
+		return 1
+	case "VALID":
+		s.before, s.after = 0, 0
+	}
+	return s.dilation*(s.kernel-1) + 1 - s.before - s.after
+}
+
 // windows reads kernel_shape, strides, dilations and pads for some axes.
 func (c *call) windows(axes int, kernel []int64) []spatial {
 	if k := c.node.Ints("kernel_shape"); len(k) == axes {
@@ -371,6 +392,7 @@ func convolution(c *call) []Shaped {
 	}
 	shape := []int64{x.Shape[0], w.Shape[0]}
 	for i, s := range windows {
+		c.atLeast(2+i, x.Shape[2+i], s.least(c.node.Text("auto_pad")))
 		shape = append(shape, s.output(x.Shape[2+i], c.node.Text("auto_pad"), false))
 	}
 	return shaped(kind, shape...)
@@ -416,6 +438,7 @@ func pooling(c *call) []Shaped {
 	}
 	shape := slices.Clone(x.Shape[:2])
 	for i, s := range windows {
+		c.atLeast(2+i, x.Shape[2+i], s.least(c.node.Text("auto_pad")))
 		shape = append(shape, s.output(x.Shape[2+i], c.node.Text("auto_pad"), c.node.Int("ceil_mode", 0) == 1))
 	}
 	return append(shaped(x.Type, shape...), shaped(Int64, shape...)...)
@@ -540,7 +563,11 @@ func reshape(c *call) []Shaped {
 		}
 		known *= to[i]
 	}
-	if n := x.Elements(); open >= 0 {
+	n := x.Elements()
+	if open < 0 && n > 0 && known != n || open >= 0 && n > 0 && known > 0 && n%known != 0 {
+		c.wrong = fmt.Errorf("%w: %s %q: %d elements of shape %v do not make %v", ErrSize, c.node.Op, c.node.Name, n, x.Shape, c.target(1, "shape"))
+	}
+	if open >= 0 {
 		if n < 0 || known <= 0 || n%known != 0 {
 			return typed(x.Type)
 		}
@@ -960,6 +987,9 @@ func pad(c *call) []Shaped {
 		at, ok := axis(a, len(shape))
 		if !ok {
 			return typed(x.Type)
+		}
+		if c.node.Text("mode") == "reflect" {
+			c.atLeast(at, shape[at], 1+max(pads[i], pads[len(axes)+i]))
 		}
 		shape[at] += pads[i] + pads[len(axes)+i]
 	}

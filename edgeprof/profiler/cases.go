@@ -17,15 +17,13 @@ type Case struct {
 	Runtime string
 	Threads int
 	Quota   float64
-	// Seconds is the shortest of the measured inferences: other work on the
-	// machine only makes them longer.
+	// Seconds is what an inference takes where nothing else runs; see [typical].
 	Seconds float64
 	// Call is the part of Seconds that an inference takes whatever it computes: 0
 	// where no model of a single small kernel was measured in the setting.
 	Call float64
-	// Repeat is the shortest of every other round (or row, of one round) over the
-	// shortest of the rest: how well the same measurement repeats. NaN when there
-	// was only one.
+	// Repeat is Seconds of every other round (or row, of one round) over that of the
+	// rest: how well the same measurement repeats. NaN when there was only one.
 	Repeat float64
 	// Kernels with their times, which sum to Seconds.
 	Kernels []measurement.Kernel
@@ -42,11 +40,10 @@ func Cases(d *measurement.Data) []Case {
 		key := caseKey{r.ModelName, r.Setting}
 		c := byKey[key]
 		if c == nil {
-			c = &Case{Model: r.ModelName, Family: r.Family, Setting: r.Setting, Runtime: r.Runtime, Threads: int(known(r.Threads, 1)), Quota: known(r.Quota, 1), Seconds: math.Inf(1)}
+			c = &Case{Model: r.ModelName, Family: r.Family, Setting: r.Setting, Runtime: r.Runtime, Threads: int(known(r.Threads, 1)), Quota: known(r.Quota, 1)}
 			byKey[key] = c
 		}
 		c.Rows = append(c.Rows, r)
-		c.Seconds = min(c.Seconds, r.Quiet())
 	}
 	for _, k := range d.Kernels {
 		if c := byKey[caseKey{k.ModelName, k.Setting}]; c != nil {
@@ -55,7 +52,7 @@ func Cases(d *measurement.Data) []Case {
 	}
 	var cases []Case
 	for _, c := range byKey {
-		c.Repeat = c.repeat()
+		c.Seconds, c.Repeat = typical(c.Rows), c.repeat()
 		slices.SortFunc(c.Kernels, func(a, b measurement.Kernel) int { return cmp.Compare(a.Index, b.Index) })
 		c.untangle()
 		cases = append(cases, *c)
@@ -134,18 +131,29 @@ func (c *Case) repeat() float64 {
 			rounds[*r.Round] = true
 		}
 	}
-	shortest := [2]float64{math.Inf(1), math.Inf(1)}
+	var halves [2][]measurement.Row
 	for i, r := range c.Rows {
 		half := i % 2
 		if len(rounds) > 1 {
 			half = *r.Round % 2
 		}
-		shortest[half] = min(shortest[half], r.Quiet())
+		halves[half] = append(halves[half], r)
 	}
-	if ratio := shortest[0] / shortest[1]; ratio > 0 && !math.IsInf(ratio, 0) {
-		return ratio
+	if len(halves[0]) == 0 || len(halves[1]) == 0 {
+		return math.NaN()
 	}
-	return math.NaN()
+	return typical(halves[0]) / typical(halves[1])
+}
+
+// typical is the lower quartile of what rows took without waiting for processors:
+// other work only makes them longer, and the shortest is luckier than a user's.
+func typical(rows []measurement.Row) float64 {
+	seconds := make([]float64, len(rows))
+	for i := range rows {
+		seconds[i] = rows[i].Quiet()
+	}
+	slices.Sort(seconds)
+	return seconds[(len(seconds)-1)/4]
 }
 
 // subtractOverhead makes times of kernels comparable with the whole inference's,

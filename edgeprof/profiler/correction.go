@@ -46,7 +46,7 @@ const (
 )
 
 // priorModels is how many models say as much of a kind as rates and trees do.
-const priorModels = 2
+const priorModels = 4
 
 // neighbours correct a kernel's time by those of kernels near it: a weighted mean
 // of logarithms (Nadaraya and Watson's), shrunk to that of its kind where none is
@@ -57,9 +57,8 @@ type neighbours struct {
 	all   float64
 }
 
-// neighboursOf index kernels. What is known of kinds is carried to other kernels of
-// theirs by a part, 0 to 1.
-func neighboursOf(known []Correction, kindWeight float64) neighbours {
+// neighboursOf indexes kernels.
+func neighboursOf(known []Correction) neighbours {
 	n := neighbours{byOp: map[string][]Correction{}, kinds: map[string]float64{}}
 	byKind, everything := map[string]*mean{}, newMean()
 	for i := range known {
@@ -71,9 +70,9 @@ func neighboursOf(known []Correction, kindWeight float64) neighbours {
 		byKind[k.Kind].add(k)
 		everything.add(k)
 	}
-	n.all = kindWeight * everything.shrunk(0)
+	n.all = everything.shrunk(0)
 	for name, m := range byKind {
-		n.kinds[name] = kindWeight * m.shrunk(everything.shrunk(0))
+		n.kinds[name] = m.shrunk(n.all)
 	}
 	return n
 }

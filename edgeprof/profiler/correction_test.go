@@ -25,15 +25,13 @@ func TestNeighbours(t *testing.T) {
 	all := 4 * math.Log(2) / (priorModels + 4)
 	kind := (priorModels*all + 4*math.Log(2)) / (priorModels + 4)
 	for _, tt := range []struct {
-		name       string
-		kindWeight float64
-		of         measurement.Kernel
-		want       float64
+		name string
+		of   measurement.Kernel
+		want float64
 	}{
-		{"its like", 0, measured, 4 * math.Log(2) / (4 + prior)}, {"not carried", 0, far, 0},
-		{"carried to its kind", 1, far, kind}, {"by half", 0.5, far, kind / 2}, {"to all", 1, other, all}, {"not to all", 0, other, 0},
+		{"its like", measured, (prior*kind + 4*math.Log(2)) / (4 + prior)}, {"its kind", far, kind}, {"all", other, all},
 	} {
-		n := neighboursOf(known, tt.kindWeight)
+		n := neighboursOf(known)
 		if got := math.Log(n.factor(&tt.of)); math.Abs(got-tt.want) > 1e-6 {
 			t.Errorf("%s: a factor of %v, want %v", tt.name, math.Exp(got), math.Exp(tt.want))
 		}
@@ -57,7 +55,7 @@ func TestCall(t *testing.T) {
 	if len(cases) != 1 || cases[0].Call != 10e-6 || math.Abs(*cases[0].Kernels[0].Seconds-10e-6) > 1e-12 {
 		t.Fatalf("%+v", cases)
 	}
-	c := fit(cases, Facts{}, nil, 0, nil)
+	c := fit(cases, Facts{}, nil, 0)
 	if c.Call != 10e-6 || math.Abs(c.idle(cases[0].Kernels)/50e-6-1) > 1e-6 {
 		t.Errorf("a call of %v s, in all %v s", c.Call, c.idle(cases[0].Kernels))
 	}

@@ -84,7 +84,7 @@ func (j *judgement) add(ctx context.Context, f fold, rounds int) error {
 				own = append(own, t)
 			}
 		}
-		plain[c.Facts.Setting] = fit(own, c.Facts, nil, 0, nil)
+		plain[c.Facts.Setting] = fit(own, c.Facts, nil, 0)
 	}
 	baselines := map[string]baseline{BaselineNearest: nearest(f.train), BaselineRoofline: roofline(f.train)}
 	for _, t := range f.tests {

@@ -50,7 +50,7 @@ func learn(ctx context.Context, cases []Case, rounds int) (*Model, error) {
 				return nil, err
 			}
 		}
-		m.Settings = append(m.Settings, fit(parts[name], parts[name][0].facts(), m.Kernels[runtime], 1, nil))
+		m.Settings = append(m.Settings, fit(parts[name], parts[name][0].facts(), m.Kernels[runtime], 1))
 	}
 	return m, nil
 }
