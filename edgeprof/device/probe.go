@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -32,22 +33,24 @@ func (p *Probe) Feel(ctx context.Context) (float64, error) {
 		return p.felt, nil
 	}
 	cores := runtime.NumCPU()
-	others, errs := make([]float64, cores), make([]error, cores)
-	var threads sync.WaitGroup
-	for i := range cores {
-		threads.Add(1)
+	type share struct {
+		others float64
+		err    error
+	}
+	shares := make(chan share, cores)
+	for range cores {
 		crash.Go(func() {
-			defer threads.Done()
-			others[i], errs[i] = spin(ctx, p.Window)
+			others, err := spin(ctx, p.Window)
+			shares <- share{others, err}
 		})
 	}
-	threads.Wait()
-	felt := 0.0
-	for i, n := range others {
-		if errs[i] != nil {
-			return 0, errs[i]
-		}
-		felt += n
+	felt, err := 0.0, error(nil)
+	for range cores {
+		s := <-shares
+		felt, err = felt+s.others, cmp.Or(err, s.err)
+	}
+	if err != nil {
+		return 0, err
 	}
 	p.felt, p.at = felt, time.Now()
 	return felt, nil

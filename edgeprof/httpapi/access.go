@@ -2,14 +2,19 @@ package httpapi
 
 import (
 	"crypto/subtle"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 )
 
 // requestID is the header that carries a request's name.
@@ -30,32 +35,9 @@ type Access struct {
 
 // observed is a response with what became of it.
 type observed struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-	cause  error
+	middleware.WrapResponseWriter
+	cause error
 }
-
-// WriteHeader notes the status.
-func (o *observed) WriteHeader(status int) {
-	if o.status == 0 {
-		o.status = status
-	}
-	o.ResponseWriter.WriteHeader(status)
-}
-
-// Write counts bytes.
-func (o *observed) Write(b []byte) (int, error) {
-	if o.status == 0 {
-		o.status = http.StatusOK
-	}
-	n, err := o.ResponseWriter.Write(b)
-	o.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap lets [http.ResponseController] reach the server's own.
-func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // observe names the request, counts it, and turns a panic into a problem.
 func (s *Service) observe(next http.Handler) http.Handler {
@@ -63,14 +45,14 @@ func (s *Service) observe(next http.Handler) http.Handler {
 		start := s.Now()
 		id := s.name(r)
 		w.Header().Set(requestID, id)
-		o := &observed{ResponseWriter: w}
+		o := &observed{WrapResponseWriter: middleware.NewWrapResponseWriter(w, r.ProtoMajor)}
 		s.metrics.inFlight.Inc()
 		defer func() {
 			s.metrics.inFlight.Dec()
 			p := recover()
 			if p != nil && p != http.ErrAbortHandler {
 				err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-				if o.status == 0 {
+				if o.Status() == 0 {
 					refusal(err).write(o, r)
 				}
 				o.cause = err
@@ -80,10 +62,10 @@ func (s *Service) observe(next http.Handler) http.Handler {
 				route = c.RoutePattern()
 			}
 			took := s.Now().Sub(start)
-			s.metrics.requests.WithLabelValues(route, strconv.Itoa(o.status)).Inc()
+			s.metrics.requests.WithLabelValues(route, strconv.Itoa(o.Status())).Inc()
 			s.metrics.seconds.WithLabelValues(route).Observe(took.Seconds())
 			if s.Observe != nil {
-				s.Observe(Access{id, r.Method, route, r.URL.Path, r.RemoteAddr, o.status, o.bytes, took, o.cause})
+				s.Observe(Access{id, r.Method, route, r.URL.Path, r.RemoteAddr, o.Status(), int64(o.BytesWritten()), took, o.cause})
 			}
 			if p == http.ErrAbortHandler {
 				panic(p)
@@ -107,14 +89,57 @@ func (s *Service) name(r *http.Request) string {
 
 // authorize asks for the token.
 func (s *Service) authorize(next http.Handler) http.Handler {
-	if s.Token == "" {
+	if s.Token == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(token), []byte(s.Token)) != 1 {
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		token := s.Token()
+		if token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1) {
 			problem(http.StatusUnauthorized, "token", "this service wants a bearer token").write(w, r)
 			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// parameters of each route's query, as the description of the API lists them.
+var parameters = sync.OnceValue(func() map[string][]string {
+	var api struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal(openAPI, &api); err != nil {
+		panic(err) // it is embedded
+	}
+	all := map[string][]string{}
+	for path, methods := range api.Paths {
+		for _, m := range methods {
+			for _, p := range m.Parameters {
+				all[path] = append(all[path], p.Name)
+			}
+		}
+	}
+	return all
+})
+
+// understood refuses an encoding of the body that is not read, and a parameter that
+// the route does not have: it would be ignored.
+func understood(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if of := r.Header.Get("Content-Encoding"); of != "" && !strings.EqualFold(of, "identity") {
+			problem(http.StatusUnsupportedMediaType, "media-type", fmt.Sprintf("Content-Encoding: %s: want the body as it is", of)).write(w, r)
+			return
+		}
+		if r.URL.RawQuery != "" {
+			have := parameters()[r.URL.Path]
+			for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+				if !slices.Contains(have, name) {
+					problem(http.StatusBadRequest, "parameter", fmt.Sprintf("?%s=: this route has %q", name, have)).write(w, r)
+					return
+				}
+			}
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 	"github.com/go-chi/httprate"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -51,8 +52,9 @@ type Settings struct {
 	MaxUploads int
 	// UploadTimeout bounds the reading of one upload; 0 means 5 minutes.
 	UploadTimeout time.Duration
-	// Token is what clients must send as a bearer token; "" for none.
-	Token string
+	// Token tells at each request what clients must send as a bearer token: "" or nil
+	// for none.
+	Token func() string
 	// Rate is how many requests a client's address may make in a minute; 0 for
 	// no limit.
 	Rate int
@@ -140,7 +142,7 @@ func (s *Service) fleet(ctx context.Context) (*bound, error) {
 // routes of the service. Probes and the page need no token: a page asks for it.
 func (s *Service) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.observe)
+	r.Use(s.observe, middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		problem(http.StatusNotFound, "not-found", "see /openapi.json").write(w, r)
 	})
@@ -159,7 +161,7 @@ func (s *Service) routes() http.Handler {
 				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests a minute", s.Rate)).write(w, r)
 			})))
 		}
-		r.Use(s.authorize)
+		r.Use(s.authorize, understood)
 		r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 		r.Post("/api/profiling", s.postProfiling)
 		r.Get("/api/v1/devices", s.getDevices)
@@ -207,17 +209,38 @@ func newMetrics(s *Service) *metrics {
 	return m
 }
 
-// modelInfo reports which model is in use.
+// modelInfo reports which model is in use, and the devices of the last reading.
 type modelInfo struct{ service *Service }
 
-var modelInfoDesc = prometheus.NewDesc("edgeprof_model_info", "1 for the model in use.", []string{"sha256", "kind"}, nil)
+var (
+	modelInfoDesc = prometheus.NewDesc("edgeprof_model_info", "1 for the model in use.", []string{"sha256", "kind"}, nil)
+	devicesDesc   = prometheus.NewDesc("edgeprof_devices", "Devices at the last reading, and those that it left out.", []string{"state"}, nil)
+	ageDesc       = prometheus.NewDesc("edgeprof_device_reading_age_seconds", "Age of the last reading of a device's load.", []string{"node"}, nil)
+)
 
 // Describe implements prometheus.Collector.
-func (m *modelInfo) Describe(to chan<- *prometheus.Desc) { to <- modelInfoDesc }
+func (m *modelInfo) Describe(to chan<- *prometheus.Desc) {
+	to <- modelInfoDesc
+	to <- devicesDesc
+	to <- ageDesc
+}
 
 // Collect implements prometheus.Collector.
 func (m *modelInfo) Collect(to chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
 	if l := m.service.model.Load(); l != nil {
-		to <- prometheus.MustNewConstMetric(modelInfoDesc, prometheus.GaugeValue, 1, l.SHA256, l.Model.Facts().Kind)
+		gauge(modelInfoDesc, 1, l.SHA256, l.Model.Facts().Kind)
+	}
+	b := m.service.bound.Load()
+	if b == nil {
+		return
+	}
+	gauge(devicesDesc, float64(len(b.reading.Devices)), "ranked")
+	gauge(devicesDesc, float64(len(b.reading.Excluded)), "excluded")
+	age := m.service.Now().Sub(b.reading.At).Seconds()
+	for _, d := range b.reading.Devices {
+		gauge(ageDesc, age, d.Node)
 	}
 }

@@ -618,7 +618,7 @@ func TestStateAndMetadata(t *testing.T) {
 }
 
 func TestToken(t *testing.T) {
-	r := newRig(t, func(s *Settings) { s.Token = "secret" })
+	r := newRig(t, func(s *Settings) { s.Token = func() string { return "secret" } })
 	w := r.profile(asked)
 	refused(t, w, 401, "token", "")
 	if w.Header().Get("WWW-Authenticate") == "" {
@@ -633,6 +633,27 @@ func TestToken(t *testing.T) {
 		if w := r.ask(http.MethodGet, target, nil); w.Code != 200 {
 			t.Errorf("%s wants a token", target)
 		}
+	}
+}
+
+// What would be ignored is refused; HEAD is answered wherever GET is.
+func TestUnderstood(t *testing.T) {
+	r := newRig(t, nil)
+	w := r.ask(http.MethodPost, "/api/v1/placements?dimm=batch=4&layers=true", nil)
+	refused(t, w, 400, "parameter", "")
+	if !strings.Contains(w.Body.String(), "?dimm=") {
+		t.Error(w.Body)
+	}
+	refused(t, r.ask(http.MethodGet, "/api/v1/devices?node=a", nil), 400, "parameter", "")
+	refused(t, r.ask(http.MethodPost, "/api/v1/models?name=m&dim=x=1", nil, "Content-Encoding", "gzip"), 415, "media-type", "")
+	for _, target := range []string{"/", "/healthz", "/api/v1/devices", "/openapi.json"} {
+		w := httptest.NewRecorder()
+		if r.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodHead, target, nil)); w.Code != 200 {
+			t.Errorf("HEAD %s: %d", target, w.Code)
+		}
+	}
+	if w := r.ask(http.MethodGet, "/metrics", nil); !strings.Contains(w.Body.String(), `edgeprof_device_reading_age_seconds{node="`) || !strings.Contains(w.Body.String(), `edgeprof_devices{state="ranked"}`) {
+		t.Errorf("%s", w.Body)
 	}
 }
 

@@ -43,12 +43,14 @@ func infer(m *Model, s Settings) (*inference, error) {
 	for _, v := range inputs {
 		in.tensors[v.Name] = in.resolve(v)
 	}
-	if err := in.walk(g); errors.Is(err, ErrSize) {
-		return nil, fmt.Errorf("%w; open dimensions: %s", err, in.dims)
-	} else if err != nil {
+	err := in.walk(g)
+	if err != nil && !errors.Is(err, ErrSize) {
 		return nil, err
 	}
-	return in, in.dims.check()
+	if wrong := in.dims.check(); wrong != nil || err == nil {
+		return in, wrong
+	}
+	return nil, fmt.Errorf("%w; open dimensions: %s", err, in.dims)
 }
 
 func (in *inference) prepare(g *Graph) {

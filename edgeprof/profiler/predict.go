@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -55,13 +56,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 		p.Shares[i].Part /= max(p.Idle, math.SmallestNonzeroFloat64)
 	}
 	slices.SortFunc(p.Shares, func(x, y Share) int {
-		if x.Part != y.Part {
-			if x.Part > y.Part {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(string(x.Class), string(y.Class))
+		return cmp.Or(cmp.Compare(y.Part, x.Part), cmp.Compare(x.Class, y.Class))
 	})
 	away := c.Away(&d)
 	slower, doubt := c.slowdown(&d, p.Idle*away.Factor)

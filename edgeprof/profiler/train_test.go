@@ -362,3 +362,21 @@ func TestSettle(t *testing.T) {
 		t.Errorf("nothing tells of an overhead: %v", got)
 	}
 }
+
+// A case's time is the lower quartile of what rows took without the wait for
+// processors.
+func TestTypical(t *testing.T) {
+	var rows []measurement.Row
+	for _, wall := range []float64{4, 1.1, 2, 9, 3} {
+		r := measurement.Row{Original: measurement.Original{Time: measurement.Took(wall)}}
+		r.Uncontended = measurement.Took(wall / 2)
+		rows = append(rows, r)
+	}
+	rows[1].Uncontended = measurement.Took(1.5) // a mean, above the median of its burst
+	if got := typical(rows); got != 1.1 {
+		t.Errorf("%v s, want 1.1", got)
+	}
+	if got := typical(rows[:1]); got != 2 {
+		t.Errorf("%v s of one row, want 2", got)
+	}
+}

@@ -11,7 +11,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -30,6 +32,9 @@ type Listener struct {
 
 	// Drained is called when the server is told to end, before it drains; may be nil.
 	Drained func()
+	// Guarded says that clients must show a token: without one, a server that other
+	// machines can reach warns.
+	Guarded bool
 }
 
 // Flags are how a command is told; addr is where it listens by default.
@@ -49,11 +54,14 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	}
 	scheme := "http"
 	if l.cert != "" {
-		pair, err := tls.LoadX509KeyPair(l.cert, l.key)
-		if err != nil {
+		pair := reread[tls.Certificate]{paths: []string{l.cert, l.key}, read: func() (tls.Certificate, error) { return tls.LoadX509KeyPair(l.cert, l.key) }}
+		if _, err := pair.now(env); err != nil {
 			return fmt.Errorf("%s: %w", l.cert, err)
 		}
-		s.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		s.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			c, err := pair.now(env)
+			return &c, err
+		}}
 		scheme = "https"
 	}
 	var config net.ListenConfig
@@ -70,6 +78,12 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	}
 	if _, err := fmt.Fprint(env.Stdout, "listening on ", at); err != nil {
 		return err
+	}
+	switch at, ok := socket.Addr().(*net.TCPAddr); {
+	case ok && at.IP.IsLoopback():
+		env.Log.Infof("only this machine reaches it; --addr :%d opens it to others", at.Port)
+	case !l.Guarded:
+		env.Log.Warn("whoever reaches this machine may use it: no token is asked for")
 	}
 	ended := make(chan error, 1)
 	crash.Go(func() {
@@ -116,18 +130,61 @@ func Bounded(env *Env, h http.Handler) *http.Server {
 }
 
 // Token is the bearer token that a file holds, or a variable of the environment
-// where none is named; "" is none.
-func Token(path, variable string) (string, error) {
+// where none is named; "" is none. The file is read again when it changes: the
+// function returned is asked at each request.
+func Token(env *Env, path, variable string) (func() string, error) {
 	if path == "" {
-		return os.Getenv(variable), nil
+		token := os.Getenv(variable)
+		return func() string { return token }, nil
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(text))
-	if token == "" {
+	kept := reread[string]{paths: []string{path}, read: func() (string, error) {
+		text, err := os.ReadFile(path)
+		if token := strings.TrimSpace(string(text)); err != nil || token != "" {
+			return token, err
+		}
 		return "", fmt.Errorf("%s: no token in it", path)
+	}}
+	_, err := kept.now(env)
+	return func() string {
+		token, _ := kept.now(env) // the one of before, where the file cannot be read
+		return token
+	}, err
+}
+
+// reread keeps what files say, and reads them again when one of them has changed.
+type reread[T any] struct {
+	paths []string
+	read  func() (T, error)
+
+	mutex sync.Mutex
+	kept  T
+	ok    bool // something is kept
+	seen  []time.Time
+}
+
+// now is what the files say; what they said before, with a warning, while they cannot
+// be read.
+func (r *reread[T]) now(env *Env) (T, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	seen := make([]time.Time, len(r.paths))
+	for i, path := range r.paths {
+		if info, err := os.Stat(path); err == nil {
+			seen[i] = info.ModTime()
+		}
 	}
-	return token, nil
+	if r.ok && slices.EqualFunc(seen, r.seen, time.Time.Equal) {
+		return r.kept, nil
+	}
+	next, err := r.read()
+	switch {
+	case err == nil:
+		r.kept, r.ok = next, true
+	case !r.ok:
+		return r.kept, err
+	default:
+		env.Log.Warnf("%v; what it said before stays", err)
+	}
+	r.seen = seen
+	return r.kept, nil
 }

@@ -20,6 +20,7 @@ func adapters() map[string]string {
 		"deft/trial/real.go":            "a real experiment lasts as long as it lasts",
 		"edgeprof/collection/stress.go": "keeps processors busy while others are measured",
 		"edgeprof/device/local.go":      "a load is two readings a while apart",
+		"edgeprof/device/probe.go":      "feels a load by working for a while",
 		"edgeprof/device/promtest":      "runs a real Prometheus",
 		"edgeprof/runtime/worker":       "a worker is a process",
 		"mirage/slurm/lock.go":          "the clock of a real Slurm",

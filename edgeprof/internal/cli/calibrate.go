@@ -31,12 +31,6 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// defaultCalibration is what the built-in model knows of the Go run time on the
-// machine that it was trained on; it serves where a device has none of its own.
-//
-//go:embed calibration.json
-var defaultCalibration []byte
-
 // trained is the built-in model, whose trees refine the rates of any device.
 //
 //go:embed model.json.gz
@@ -51,27 +45,42 @@ var builtin = sync.OnceValues(func() (*profiler.Model, error) {
 	return profiler.ReadModel(r)
 })
 
+// builtinRates are what the built-in model knows of ONNX Runtime, which is what
+// people deploy, on a machine that it was trained on; they serve where a device has
+// none of its own.
+var builtinRates = sync.OnceValues(func() ([]byte, error) {
+	m, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	c, err := httpapi.Setting(m.Settings, device.Device{}, runtimeORT)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(c)
+})
+
 // models of every family, one narrow and one of full width, and chains of operators:
 // half a minute to run all.
 func calibrationModels() []sized {
 	return []sized{
-		{"alexnet", synth.Size{Width: 0.4, Resolution: 96}}, {"alexnet", synth.Size{Width: 1, Resolution: 112}},
-		{"densenet", synth.Size{Width: 0.25, Resolution: 64}}, {"densenet", synth.Size{Width: 1, Resolution: 96}},
-		{"efficientnet", synth.Size{Width: 0.4, Resolution: 64}}, {"efficientnet", synth.Size{Width: 1, Resolution: 160}},
-		{"googlenet", synth.Size{Width: 0.4, Resolution: 64}}, {"googlenet", synth.Size{Width: 1, Resolution: 128}},
+		{"alexnet", synth.Size{Width: 0.4, Resolution: 96}}, {"alexnet", synth.Size{Width: 1, Resolution: 96}},
+		{"densenet", synth.Size{Width: 0.25, Resolution: 64}}, {"densenet", synth.Size{Width: 1, Resolution: 64}},
+		{"efficientnet", synth.Size{Width: 0.4, Resolution: 64}}, {"efficientnet", synth.Size{Width: 1, Resolution: 112}},
+		{"googlenet", synth.Size{Width: 0.4, Resolution: 64}}, {"googlenet", synth.Size{Width: 1, Resolution: 96}},
 		{"lenet", synth.Size{Width: 1, Resolution: 28}}, {"lenet", synth.Size{Width: 4, Resolution: 64}},
 		{"lstm", synth.Size{Width: 0.5, Resolution: 32}}, {"lstm", synth.Size{Width: 1, Resolution: 16}},
 		{"mlp", synth.Size{Width: 1, Resolution: 28}}, {"mlp", synth.Size{Width: 3, Depth: 5, Resolution: 32}},
-		{"mobilenetv2", synth.Size{Width: 0.5, Resolution: 64}}, {"mobilenetv2", synth.Size{Width: 1, Resolution: 224}},
+		{"mobilenetv2", synth.Size{Width: 0.5, Resolution: 64}}, {"mobilenetv2", synth.Size{Width: 1, Resolution: 160}},
 		{"operators", synth.Size{Width: 0.5, Resolution: 32}}, {"operators", synth.Size{Width: 1, Resolution: 64}}, {"operators", synth.Size{Width: 2, Depth: 1, Resolution: 128}},
 		{"operators-images", synth.Size{Width: 0.06, Resolution: 32}}, {"operators-images", synth.Size{Width: 0.12, Resolution: 48}}, {"operators-images", synth.Size{Width: 0.25, Resolution: 64}},
 		{"operators-images", synth.Size{Width: 0.25, Resolution: 128}}, {"operators-images", synth.Size{Width: 0.5, Resolution: 64}}, {"operators-images", synth.Size{Width: 0.5, Resolution: 128}},
 		{"operators-responses", synth.Size{Width: 0.5, Resolution: 14}}, {"operators-responses", synth.Size{Width: 1, Resolution: 28}}, {"operators-responses", synth.Size{Width: 1.5, Resolution: 56}},
 		{"operators-sequences", synth.Size{Width: 0.5, Resolution: 32}}, {"operators-sequences", synth.Size{Width: 1, Resolution: 64}},
 		{"operators-vectors", synth.Size{Width: 0.25, Resolution: 28}}, {"operators-vectors", synth.Size{Width: 0.5, Resolution: 64}}, {"operators-vectors", synth.Size{Width: 1, Resolution: 48}},
-		{"resnet", synth.Size{Width: 0.25, Resolution: 64}}, {"resnet", synth.Size{Width: 1, Resolution: 128}}, {"resnet", synth.Size{Width: 1, Depth: 50, Resolution: 96}},
+		{"resnet", synth.Size{Width: 0.25, Resolution: 64}}, {"resnet", synth.Size{Width: 1, Resolution: 96}}, {"resnet", synth.Size{Width: 1, Depth: 50, Resolution: 64}},
 		{"transformer", synth.Size{Width: 0.5, Depth: 2, Resolution: 64}}, {"transformer", synth.Size{Width: 1, Depth: 3, Resolution: 96}},
-		{"vgg", synth.Size{Width: 0.25, Depth: 11, Resolution: 64}}, {"vgg", synth.Size{Width: 1, Depth: 11, Resolution: 64}},
+		{"vgg", synth.Size{Width: 0.25, Depth: 11, Resolution: 64}}, {"vgg", synth.Size{Width: 1, Depth: 11, Resolution: 32}},
 	}
 }
 
@@ -114,7 +123,7 @@ broken off goes on where it stopped.`,
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "file to write (default: where rank looks for it)")
 	f.StringSliceVar(&o.own, "for", nil, "an .onnx file, or a folder of them, that predictions shall be good for; may be given many times")
-	f.IntVar(&o.runs, "runs", 6, "bursts of counted inferences of each model, in three rounds")
+	f.IntVar(&o.runs, "runs", 6, "bursts of counted inferences of each model, in two rounds")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
 	out.Flags(c)
@@ -146,6 +155,9 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	here, err := thisMachine(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if felt := here.Load.Felt; felt != nil && *felt > 0.5 {
+		env.Log.Warnf("other work wants %.1f processors: rates are less what inferences wait for it, and still less sure than on an idle machine", *felt)
 	}
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
 		return nil, err
@@ -199,7 +211,7 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 	if err := os.MkdirAll(rows, 0o755); err != nil {
 		return nil, err
 	}
-	rounds := min(3, o.runs)
+	rounds := min(2, o.runs)
 	bar := env.Progress("calibrate", int64(len(jobs)*o.runs))
 	defer bar.Done()
 	c, err := newCollector(&o.with, rows)
@@ -280,7 +292,7 @@ func ownJobs(plain collection.Job, files, sizes []string) ([]collection.Job, err
 			}
 			if _, err := onnx.Analyze(m, s); errors.Is(err, onnx.ErrDimension) {
 				continue
-			} else if err != nil {
+			} else if err != nil && !errors.Is(err, onnx.ErrSize) { // which others may mend
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
 			maps.Copy(job.Sizes, s.Sizes)

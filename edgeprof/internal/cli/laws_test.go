@@ -9,15 +9,11 @@ import (
 // What seven counts predict by the rates that are built in, for families left out:
 // of networks with convolutions a time within a factor of 3 at the median.
 func TestBuiltInLaws(t *testing.T) {
-	usual, err := parseCalibration(defaultCalibration)
-	if err != nil {
-		t.Fatal(err)
-	}
 	m, err := builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range append(m.Settings, usual) {
+	for _, c := range m.Settings {
 		law, err := placement.FitLaw(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)

@@ -50,6 +50,13 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if measure && of == "" && calibration == "" { // by what is there to measure with
+				with.runtime = runtimeAuto
+				if err := with.resolve(cmd.Context(), env); err != nil {
+					return err
+				}
+				of = with.runtime
+			}
 			l, err := layersOf(cmd.Context(), args[0], a, calibration, of)
 			if err != nil {
 				return err

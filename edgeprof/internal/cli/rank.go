@@ -55,6 +55,9 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if source.name == "local" {
 				for i := range r.Candidates {
 					c := &r.Candidates[i]
+					if err := (&running{threads: 1, quota: 1}).installed(cmd.Context()); c.Runtime == runtimeORT && err != nil {
+						c.Reasons = append(c.Reasons, "not run here: ONNX Runtime is not installed")
+					}
 					c.Seconds = record.Predict("rank", recordKey(args[0], c.Runtime), c.Seconds)
 				}
 			}

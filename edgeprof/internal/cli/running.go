@@ -75,12 +75,26 @@ func oneNode() *onnx.Model {
 	}}
 }
 
-// resolve decides between the run times where that is left to it: a model of one
-// node tells whether ONNX Runtime is there.
+// resolve decides between the run times where that is left to it.
 func (r *running) resolve(ctx context.Context, env *cli.Env) error {
 	if err := r.check(); err != nil || r.runtime != runtimeAuto {
 		return err
 	}
+	err := r.installed(ctx)
+	switch {
+	case errors.Is(err, runtime.ErrUnavailable):
+		env.Log.Infof("the run time is go: %v", err)
+		r.runtime = runtimeGo
+		return nil
+	case err == nil:
+		r.runtime = runtimeORT
+	}
+	return err
+}
+
+// installed has ONNX Runtime load a model of one node. The error matches
+// [runtime.ErrUnavailable] where it is not there.
+func (r *running) installed(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "edgeprof-")
 	if err != nil {
 		return err
@@ -93,15 +107,9 @@ func (r *running) resolve(ctx context.Context, env *cli.Env) error {
 	probe := *r
 	probe.runtime, probe.sizes = runtimeORT, nil
 	session, err := probe.start(ctx, path)
-	switch {
-	case errors.Is(err, runtime.ErrUnavailable):
-		env.Log.Infof("the run time is go: %v", err)
-		r.runtime = runtimeGo
-		return nil
-	case err != nil:
+	if err != nil {
 		return err
 	}
-	r.runtime = runtimeORT
 	return session.Close()
 }
 

@@ -30,6 +30,7 @@ type serving struct {
 	model     string
 	runtime   string
 	tokenFile string
+	noAccess  bool // log no request that went well
 	with      serveSettings
 	settings  httpapi.Settings
 	read      atomic.Pointer[state] // of the model's file, when it was last read
@@ -94,12 +95,13 @@ and Ctrl-C end it when the requests under way are answered.`,
 			return err
 		},
 	}
-	s.at.Flags(c, ":7001")
+	s.at.Flags(c, "127.0.0.1:7001")
 	s.from.flags(c, "", " (default: prometheus where its address is given, else local)")
 	f := c.Flags()
 	f.StringVar(&s.model, "model", "", "what predicts: a model of train, or rates of calibrate (default: those of calibrate, or built in)")
 	f.StringVar(&s.runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates; go where a model has several)")
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
+	f.BoolVar(&s.noAccess, "no-access-log", false, "log only requests that the service failed")
 	settings.Flags(c)
 	cli.First(c, "addr", "source", "prometheus", "model", "token-file")
 	return c
@@ -117,22 +119,25 @@ func (s *serving) prepare(env *cli.Env) error {
 		return cli.Usagef("a time or limit below zero")
 	}
 	s.settings.Rate, s.settings.MaxModelBytes, s.settings.MaxGraphBytes, s.settings.MaxUploads, s.settings.UploadTimeout = l.Rate, l.ModelBytes, l.GraphBytes, l.Uploads, time.Duration(l.UploadTime)
-	if s.settings.Token, err = cli.Token(s.tokenFile, "EDGEPROF_TOKEN"); err != nil {
+	if s.settings.Token, err = cli.Token(env, s.tokenFile, "EDGEPROF_TOKEN"); err != nil {
 		return err
 	}
+	s.at.Guarded = s.settings.Token() != ""
 	s.settings.Devices = &device.Recent{Source: source, MaxAge: time.Duration(s.with.Refresh), Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
 	s.settings.Now = time.Now
 	s.settings.Load = s.load
-	s.settings.Observe = func(a httpapi.Access) { logged(env, a) }
+	s.settings.Observe = func(a httpapi.Access) { s.logged(env, a) }
 	return nil
 }
 
-// logged writes one line about a request: at debug level unless the service or
-// its source failed.
-func logged(env *cli.Env, a httpapi.Access) {
-	level := logrus.DebugLevel
-	if a.Status >= 500 {
+// logged writes one line about a request.
+func (s *serving) logged(env *cli.Env, a httpapi.Access) {
+	level := logrus.InfoLevel
+	switch {
+	case a.Status >= 500:
 		level = logrus.WarnLevel
+	case s.noAccess:
+		level = logrus.DebugLevel
 	}
 	if !env.Log.IsLevelEnabled(level) {
 		return
@@ -207,11 +212,11 @@ func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, er
 	return m, nil
 }
 
-// usualRuntime is the run time that a model was trained on: go where there are
+// usualRuntime is the run time that a model was trained on: ort where there are
 // several.
 func usualRuntime(settings []*profiler.Calibration) (of string) {
 	for _, c := range settings {
-		if of == "" || c.Facts.Runtime == runtimeGo {
+		if of == "" || c.Facts.Runtime == runtimeORT {
 			of = c.Facts.Runtime
 		}
 	}
@@ -222,12 +227,12 @@ func usualRuntime(settings []*profiler.Calibration) (of string) {
 // the built-in one, whose path is "".
 func calibrationBytes(name string) (path string, data []byte, err error) {
 	path, err = calibrationPath(name)
-	if err != nil {
-		return "", defaultCalibration, nil // a machine without a home
+	if err == nil {
+		data, err = os.ReadFile(path)
 	}
-	data, err = os.ReadFile(path)
-	if os.IsNotExist(err) && name == "" {
-		return "", defaultCalibration, nil
+	if err != nil && (path == "" || os.IsNotExist(err) && name == "") { // or a machine without a home
+		data, err = builtinRates()
+		return "", data, err
 	}
 	return path, data, err
 }

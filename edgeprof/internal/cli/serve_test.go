@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	edgeprof "github.com/foretime/foretime/edgeprof/internal/cli"
 	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
@@ -134,7 +135,7 @@ func TestTermDuringARequest(t *testing.T) {
 // The model is read again at SIGHUP and when its file changes; a broken file
 // leaves the old one in use.
 func TestHotReload(t *testing.T) {
-	built, err := os.ReadFile("calibration.json")
+	built, err := edgeprof.BuiltinRates()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func TestUsualRuntime(t *testing.T) {
 	for _, tt := range []struct {
 		settings []*profiler.Calibration
 		want     string
-	}{{of("ort"), "ort"}, {of("ort", "go"), "go"}, {of("go", "ort"), "go"}, {nil, ""}} {
+	}{{of("ort"), "ort"}, {of("go"), "go"}, {of("ort", "go"), "ort"}, {of("go", "ort"), "ort"}, {nil, ""}} {
 		if got := usualRuntime(tt.settings); got != tt.want {
 			t.Errorf("%d settings: %q, want %q", len(tt.settings), got, tt.want)
 		}

@@ -28,7 +28,7 @@ var servePage string
 // serve answers when over HTTP.
 type serve struct {
 	env   *cli.Env
-	token string
+	token func() string
 
 	mutex  sync.Mutex // of the source, which answers one at a time
 	source source
@@ -63,9 +63,10 @@ What Slurm does not answer is an error of status 502 with its cause.`,
   mirage serve --refresh 10s --token-file token`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if s.token, err = cli.Token(tokenFile, "MIRAGE_TOKEN"); err != nil {
+			if s.token, err = cli.Token(env, tokenFile, "MIRAGE_TOKEN"); err != nil {
 				return err
 			}
+			at.Guarded = s.token() != ""
 			if s.source, err = open(cmd.Context(), env, &w, args, every); err != nil {
 				return err
 			}
@@ -111,7 +112,7 @@ func (s *serve) handler() http.Handler {
 // when answers a question of the URL.
 func (s *serve) when(w http.ResponseWriter, r *http.Request) {
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if s.token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) != 1 {
+	if token := s.token(); token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		reply(w, http.StatusUnauthorized, map[string]string{"error": "a bearer token is needed"})
 		return

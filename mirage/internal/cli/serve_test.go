@@ -26,7 +26,7 @@ func serving(t *testing.T, days int, token string) (*serve, string) {
 	path := filepath.Join(t.TempDir(), "log.csv")
 	writeLog(t, path, days)
 	env, w := cli.NewEnv(nil, io.Discard, io.Discard), &when{in: newSettings(), level: .8}
-	s := &serve{env: env, token: token, source: &logged{env: env, w: w, files: []string{path}}}
+	s := &serve{env: env, token: func() string { return token }, source: &logged{env: env, w: w, files: []string{path}}}
 	return s, path
 }
 
@@ -132,7 +132,7 @@ esac`,
 	env.State = dir
 	w := &when{in: newSettings(), level: .8, record: cli.NewRecord(env, &cobra.Command{Use: "mirage"})}
 	watch := &watched{env: env, w: w, every: time.Hour}
-	s := &serve{env: watch.env, source: watch}
+	s := &serve{env: watch.env, token: func() string { return "" }, source: watch}
 	h := s.handler()
 	for url, want := range map[string]int{"/when?gpus=2": 200, "/when?gpus=5": 400, "/when?nodes=1&cpus=4&memory=100": 200, "/when?exclusive=true": 200, "/when?exclusive=perhaps": 400, "/when?gpus=-1": 400} {
 		if r, v := get(t, h, url, ""); r.StatusCode != want {

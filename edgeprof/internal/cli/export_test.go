@@ -1,0 +1,4 @@
+package cli
+
+// BuiltinRates are for tests of other packages.
+var BuiltinRates = builtinRates
