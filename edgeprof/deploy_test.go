@@ -225,7 +225,7 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("COPY %s: %v", m[1], err)
 		}
 	}
-	for _, part := range []string{"CGO_ENABLED=0", "./cmd/edgeprof\n", "FROM scratch", "USER 65532", `CMD ["serve"]`} {
+	for _, part := range []string{"CGO_ENABLED=0", "./cmd/edgeprof\n", "FROM scratch", "USER 65532", `CMD ["serve", "--addr=:7001"]`} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("no %q", part)
 		}
