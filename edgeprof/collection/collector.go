@@ -303,7 +303,7 @@ func (r *run) describe(a *onnx.Analysis) error {
 	f.Run = measurement.Run{
 		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Runtime: s.Runtime, Threads: measurement.Number(s.Threads), Pin: s.Pin(" "), Quota: measurement.Number(s.Quota), Load: s.LoadName(),
 	}
-	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Arch: d.Arch, Cores: measurement.Number(d.Cores), MaxMHz: measurement.Number(d.MaxMHz), MemoryBytes: measurement.Number(d.MemoryBytes)}
+	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Processor: d.Processor, Arch: d.Arch, Cores: measurement.Number(d.Cores), MaxMHz: measurement.Number(d.MaxMHz), MemoryBytes: measurement.Number(d.MemoryBytes)}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -32,7 +33,8 @@ var grades = []grade{
 const one = 3.4
 
 // Cost is how many cycles a device's cores take for a model, relative to others;
-// false where neither the processor's name nor the device's is known.
+// false where neither the processor's name nor the device's is known. Vectors twice
+// as wide halve it (of 256 bits, where a name of x86 does not tell).
 func (d *Device) Cost() (float64, bool) { return Cost(d.Processor, d.Model) }
 
 // Cost is that of the first of some names that is known.
@@ -40,11 +42,30 @@ func Cost(names ...string) (float64, bool) {
 	for _, name := range names {
 		for _, g := range grades {
 			if g.names.MatchString(name) {
-				return g.cost, true
+				return g.cost * 256 / float64(cmp.Or(Vector(name), 256)), true
 			}
 		}
 	}
 	return 0, false
+}
+
+// vectors are the extensions of x86 by the flag that /proc/cpuinfo shows, the widest
+// first, and their widths in bits. A virtual machine's processor is often named by
+// its maker alone.
+var vectors = []struct {
+	flag, name string
+	bits       int
+}{{"avx512f", "AVX-512", 512}, {"avx2", "AVX2", 256}, {"sse2", "SSE2", 128}}
+
+// Vector is how wide the vectors of a processor are that [Local] found, in bits; 0
+// when its name does not tell.
+func Vector(processor string) int {
+	for _, v := range vectors {
+		if strings.HasSuffix(processor, ", "+v.name) {
+			return v.bits
+		}
+	}
+	return 0
 }
 
 // named are cores that their makers sell to others, and so stand in many chips.

@@ -60,14 +60,14 @@ func TestLocal(t *testing.T) {
 func TestLocalVirtualMachineAndErrors(t *testing.T) {
 	root := pi()
 	delete(root, "proc/device-tree/model")
-	root["proc/cpuinfo"] = file("model name : EPYC\nflags : fpu hypervisor\n")
+	root["proc/cpuinfo"] = file("model name : EPYC\nflags : fpu sse2 avx2 hypervisor\n")
 	l := Local{Root: root, Host: "vm", Sleep: func(context.Context, time.Duration) error { return nil }}
 	if got, _, err := l.Devices(t.Context()); err != nil || got[0].Class != "Computer" {
 		t.Errorf("without VM: %+v, %v", got, err)
 	}
 	l.VM = true
 	got, _, err := l.Devices(t.Context())
-	if err != nil || got[0].Class != "VM" || got[0].Model != "EPYC" || got[0].Load.CPUPercent != 0 {
+	if err != nil || got[0].Class != "VM" || got[0].Model != "EPYC" || got[0].Processor != "EPYC, AVX2" || got[0].Load.CPUPercent != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	root["proc/stat"] = file("cpu  a b c d e f\n")

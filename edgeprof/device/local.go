@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -166,7 +167,7 @@ func (l Local) model() string {
 func (l Local) cpuinfo(key string) string { return value(l.read("proc/cpuinfo"), key, ":") }
 
 // processor is its name; of an Arm chip that of the last core, since it lists its
-// big ones last.
+// big ones last, of one of x86 with its vectors: "AMD EPYC, AVX2".
 func (l Local) processor() string {
 	name := ""
 	for line := range strings.Lines(l.read("proc/cpuinfo")) {
@@ -174,7 +175,16 @@ func (l Local) processor() string {
 			name = cmp.Or(parts[strings.TrimSpace(value)], name)
 		}
 	}
-	return cmp.Or(name, l.cpuinfo("model name"))
+	if name = cmp.Or(name, l.cpuinfo("model name")); name == "" {
+		return ""
+	}
+	flags := strings.Fields(l.cpuinfo("flags"))
+	for _, v := range vectors {
+		if slices.Contains(flags, v.flag) {
+			return name + ", " + v.name
+		}
+	}
+	return name
 }
 
 // class tells a virtual machine by the flag its processors show.

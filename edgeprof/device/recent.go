@@ -2,8 +2,10 @@ package device
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/foretime/foretime/shared/crash"
 )
@@ -20,9 +22,8 @@ type Recent struct {
 	Timeout time.Duration
 	Now     func() time.Time
 
-	mutex   sync.Mutex
-	last    *Reading
-	running *reading
+	last    atomic.Pointer[Reading]
+	running singleflight.Group
 }
 
 // Reading is what a source said at one moment.
@@ -32,67 +33,40 @@ type Reading struct {
 	At       time.Time // when it was asked
 }
 
-// reading is one under way; done is closed when the rest is set.
-type reading struct {
-	done   chan struct{}
-	result *Reading
-	err    error
-}
-
 var _ Source = (*Recent)(nil)
 
 // Read returns a reading of at most MaxAge, or joins the one under way, or
 // starts one. It gives up waiting when ctx ends; the reading goes on for others.
 func (r *Recent) Read(ctx context.Context) (*Reading, error) {
-	run, fresh := r.join(ctx)
-	if fresh != nil {
-		return fresh, nil
+	now := r.Now()
+	if last := r.last.Load(); last != nil && now.Sub(last.At) < r.MaxAge && !now.Before(last.At) {
+		return last, nil
 	}
+	running := r.running.DoChan("", func() (any, error) { return r.ask(context.WithoutCancel(ctx), now) })
 	select {
-	case <-run.done:
-		return run.result, run.err
+	case got := <-running:
+		reading, _ := got.Val.(*Reading)
+		return reading, got.Err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// join returns a fresh reading, or one under way.
-func (r *Recent) join(ctx context.Context) (*reading, *Reading) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	now := r.Now()
-	if r.last != nil && now.Sub(r.last.At) < r.MaxAge && !now.Before(r.last.At) {
-		return nil, r.last
-	}
-	if r.running == nil {
-		r.running = &reading{done: make(chan struct{})}
-		under := r.running
-		crash.Go(func() { r.ask(context.WithoutCancel(ctx), under, now) })
-	}
-	return r.running, nil
-}
-
-func (r *Recent) ask(ctx context.Context, run *reading, now time.Time) {
+// ask reads the source. Its panic is an error: it must not end a service.
+func (r *Recent) ask(ctx context.Context, now time.Time) (got *Reading, err error) {
+	defer crash.Guard(&err)
 	if r.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
 		defer cancel()
 	}
-	run.result, run.err = r.read(ctx, now)
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	r.last, r.running = run.result, nil
-	close(run.done)
-}
-
-// read asks the source. Its panic is an error: it must not end a service.
-func (r *Recent) read(ctx context.Context, now time.Time) (got *Reading, err error) {
-	defer crash.Guard(&err)
 	devices, excluded, err := r.Source.Devices(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Reading{devices, excluded, now}, nil
+	got = &Reading{devices, excluded, now}
+	r.last.Store(got)
+	return got, nil
 }
 
 // Devices is [Recent.Read] as a [Source]. Callers share the lists and must not

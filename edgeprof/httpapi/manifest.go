@@ -44,74 +44,22 @@ func workloadOf(r *http.Request) (workload, error) {
 	return w, nil
 }
 
-// The parts of a Deployment (apps/v1) that a placement needs.
-type (
-	deployment struct {
-		APIVersion string         `yaml:"apiVersion"`
-		Kind       string         `yaml:"kind"`
-		Metadata   metadata       `yaml:"metadata"`
-		Spec       deploymentSpec `yaml:"spec"`
-	}
-	metadata struct {
-		Name        string            `yaml:"name,omitempty"`
-		Namespace   string            `yaml:"namespace,omitempty"`
-		Labels      map[string]string `yaml:"labels,omitempty"`
-		Annotations map[string]string `yaml:"annotations,omitempty"`
-	}
-	deploymentSpec struct {
-		Replicas int      `yaml:"replicas"`
-		Selector selector `yaml:"selector"`
-		Template template `yaml:"template"`
-	}
-	selector struct {
-		MatchLabels map[string]string `yaml:"matchLabels"`
-	}
-	template struct {
-		Metadata metadata `yaml:"metadata"`
-		Spec     podSpec  `yaml:"spec"`
-	}
-	podSpec struct {
-		Affinity   affinity    `yaml:"affinity"`
-		Containers []container `yaml:"containers"`
-	}
-	container struct {
-		Name  string `yaml:"name"`
-		Image string `yaml:"image"`
-	}
-	affinity struct {
-		NodeAffinity nodeAffinity `yaml:"nodeAffinity"`
-	}
-	nodeAffinity struct {
-		Required  nodeSelector    `yaml:"requiredDuringSchedulingIgnoredDuringExecution"`
-		Preferred []preferredTerm `yaml:"preferredDuringSchedulingIgnoredDuringExecution"`
-	}
-	nodeSelector struct {
-		Terms []nodeTerm `yaml:"nodeSelectorTerms"`
-	}
-	nodeTerm struct {
-		Expressions []expression `yaml:"matchExpressions"`
-	}
-	expression struct {
-		Key      string   `yaml:"key"`
-		Operator string   `yaml:"operator"`
-		Values   []string `yaml:"values,flow"`
-	}
-	preferredTerm struct {
-		Weight     int      `yaml:"weight"`
-		Preference nodeTerm `yaml:"preference"`
-	}
-)
+// node is a mapping of a manifest.
+type node = map[string]any
 
 const hostname = "kubernetes.io/hostname"
 
-// manifest is a Deployment that may run on the candidates, and prefers each by
+// manifest is a Deployment (apps/v1) that may run on the candidates, and prefers each by
 // how fast it is: 100 for the fastest, half of it for one that takes twice as
 // long. Nodes whose name no label can have are left out; the error matches
 // [placement.ErrNoDevice] where none is left.
 func manifest(w workload, r *placement.Ranking) ([]byte, error) {
-	labels := map[string]string{"app.kubernetes.io/name": w.name}
+	labels := node{"app.kubernetes.io/name": w.name}
+	on := func(names ...string) node { // one of these nodes
+		return node{"matchExpressions": []node{{"key": hostname, "operator": "In", "values": names}}}
+	}
 	var names []string
-	var preferred []preferredTerm
+	var preferred []node
 	var fastest placement.Candidate
 	for _, c := range r.Candidates {
 		if !labelled(c.Node) {
@@ -122,25 +70,27 @@ func manifest(w workload, r *placement.Ranking) ([]byte, error) {
 		}
 		names = append(names, c.Node)
 		weight := int(math.Round(100 * fastest.Done() / c.Done()))
-		preferred = append(preferred, preferredTerm{max(1, min(100, weight)), nodeTerm{[]expression{{hostname, "In", []string{c.Node}}}}})
+		preferred = append(preferred, node{"weight": max(1, min(100, weight)), "preference": on(c.Node)})
 	}
 	if names == nil {
 		return nil, fmt.Errorf("%w: no node has a name that a label can have", placement.ErrNoDevice)
 	}
 	seconds := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
-	notes := map[string]string{
+	notes := node{
 		"edgeprof.foretime/fastest-node":                     fastest.Node,
 		"edgeprof.foretime/predicted-execution-time-seconds": seconds(fastest.Seconds.Value),
 	}
 	if fastest.Seconds.Bounded() {
 		notes["edgeprof.foretime/interval-seconds"] = seconds(fastest.Seconds.Low) + " to " + seconds(fastest.Seconds.High)
 	}
-	d := deployment{
-		APIVersion: "apps/v1", Kind: "Deployment",
-		Metadata: metadata{Name: w.name, Namespace: w.namespace, Labels: labels, Annotations: notes},
-		Spec: deploymentSpec{Replicas: 1, Selector: selector{labels}, Template: template{metadata{Labels: labels}, podSpec{
-			affinity{nodeAffinity{nodeSelector{[]nodeTerm{{[]expression{{hostname, "In", names}}}}}, preferred}},
-			[]container{{w.name, w.image}},
+	d := node{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": node{"name": w.name, "namespace": w.namespace, "labels": labels, "annotations": notes},
+		"spec": node{"replicas": 1, "selector": node{"matchLabels": labels}, "template": node{"metadata": node{"labels": labels}, "spec": node{
+			"affinity": node{"nodeAffinity": node{
+				"requiredDuringSchedulingIgnoredDuringExecution":  node{"nodeSelectorTerms": []node{on(names...)}},
+				"preferredDuringSchedulingIgnoredDuringExecution": preferred,
+			}},
+			"containers": []node{{"name": w.name, "image": w.image}},
 		}}},
 	}
 	var b bytes.Buffer

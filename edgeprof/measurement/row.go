@@ -58,6 +58,7 @@ type Run struct {
 type Host struct {
 	UUID        string   `dataset:"node_uuid,optional"`
 	DeviceModel string   `dataset:"device_model,optional"`
+	Processor   string   `dataset:"processor,optional"`
 	Arch        string   `dataset:"arch,optional"`
 	Cores       *float64 `dataset:"cores"`
 	MaxMHz      *float64 `dataset:"max_mhz"`

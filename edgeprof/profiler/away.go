@@ -41,7 +41,7 @@ func (c *Calibration) Away(d *device.Device) Away {
 	}
 	here, ok := device.Cost(f.Processor, f.Device)
 	there, known := d.Cost()
-	alike := d.Model != "" && d.Model == f.Device
+	alike := d.Model != "" && d.Model == f.Device && !otherVectors(d, f)
 	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks}]}
 	if core := device.Core(d.Processor, d.Model); clocks && (alike || core != "" && core == device.Core(f.Processor, f.Device)) {
 		a.Spread = sameCore
@@ -84,6 +84,13 @@ func (a Away) warning(node, calibrated string) error {
 		ErrForeign, node, cmp.Or(calibrated, "another machine"), a.Why, a.Factor, a.Factor*math.Exp(-a.Spread), a.Factor*math.Exp(a.Spread))
 }
 
+// otherVectors says that a device's vectors have another width than those of the
+// processor that was measured.
+func otherVectors(d *device.Device, f *Facts) bool {
+	there, here := device.Vector(d.Processor), device.Vector(f.Processor)
+	return there > 0 && here > 0 && there != here
+}
+
 // sameClock is the factor that clocks may differ by: what a kernel says
 // of a processor's clock varies from moment to moment.
 const sameClock = 1.25
@@ -96,6 +103,8 @@ func (f *Facts) foreign(d *device.Device) string {
 	switch {
 	case d.Model != "" && f.Device != "" && d.Model != f.Device:
 		return fmt.Sprintf("it is a %s", d.Model)
+	case otherVectors(d, f):
+		return fmt.Sprintf("its processor is %s, not %s", d.Processor, f.Processor)
 	case told && d.Cores != f.Cores:
 		return fmt.Sprintf("%d cores, not %d", d.Cores, f.Cores)
 	case d.MaxMHz > 0 && f.MaxMHz > 0 && (d.MaxMHz > sameClock*f.MaxMHz || f.MaxMHz > sameClock*d.MaxMHz):

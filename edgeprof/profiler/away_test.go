@@ -21,6 +21,7 @@ import (
 func TestAway(t *testing.T) {
 	epyc := Facts{Runtime: "ort", UUID: "here", Device: "Server", Processor: "AMD EPYC 7B13", Cores: 4, MaxMHz: 3000}
 	goTime, unnamed, arm := epyc, epyc, epyc
+	wide := Facts{Runtime: "ort", UUID: "here", Device: "VM", Processor: "AMD EPYC, AVX-512", Cores: 2, MaxMHz: 3000}
 	arm.Processor, arm.MaxMHz = "Cortex-A53", 1200
 	goTime.Runtime, unnamed.Processor = "go", ""
 	pi := device.Device{Node: "pi", Model: "Raspberry Pi 4 Model B Rev 1.4", Cores: 4, MaxMHz: 1500}
@@ -37,6 +38,7 @@ func TestAway(t *testing.T) {
 		"the same, more cores": {unnamed, device.Device{Model: "Server", Cores: 8, MaxMHz: 3000}, 1, sameCore},
 		"a core by its name":   {arm, device.Device{Model: "Board", Processor: "Cortex-A53", Cores: 4, MaxMHz: 1500}, 0.8, sameCore},
 		"scalar code":          {goTime, pi, 2 * math.Sqrt(3.4), math.Hypot(spreads[[2]bool{true, true}], math.Log(3.4)/2)},
+		"wider vectors":        {wide, device.Device{Model: "VM", Processor: "AMD EPYC, AVX2", Cores: 2, MaxMHz: 3000}, 2, spreads[[2]bool{true, true}]},
 		"itself":               {epyc, device.Device{Model: "Server", Cores: 4, MaxMHz: 3000}, 1, 0},
 	} {
 		a := (&Calibration{Facts: tt.facts}).Away(&tt.device)

@@ -65,7 +65,7 @@ func (c *Case) facts() Facts {
 	f := Facts{Setting: c.Setting, Runtime: c.Runtime, Threads: c.Threads, Quota: c.Quota}
 	if len(c.Rows) > 0 {
 		r := &c.Rows[len(c.Rows)-1]
-		f.UUID, f.Device, f.Cores, f.MaxMHz, f.When = r.UUID, r.DeviceModel, int(known(r.Cores, 0)), known(r.MaxMHz, 0), r.End
+		f.UUID, f.Device, f.Processor, f.Cores, f.MaxMHz, f.When = r.UUID, r.DeviceModel, r.Processor, int(known(r.Cores, 0)), known(r.MaxMHz, 0), r.End
 	}
 	return f
 }
