@@ -154,7 +154,7 @@ func (s *Service) placed(r *http.Request, u *uploaded) (placed, error) {
 	if err != nil {
 		return placed{}, err
 	}
-	ranking, err := bound.fleet.Rank(u.analysis)
+	ranking, err := s.corrected(bound.fleet.Rank(u.analysis))
 	if err != nil {
 		return placed{}, err
 	}
@@ -176,7 +176,7 @@ func (s *Service) rankCounts(w http.ResponseWriter, r *http.Request) (*placement
 	if err != nil {
 		return nil, refusal(err)
 	}
-	ranking, err := bound.fleet.Profile(request.Counts)
+	ranking, err := s.corrected(bound.fleet.Profile(request.Counts))
 	if err != nil {
 		return nil, refusal(err)
 	}

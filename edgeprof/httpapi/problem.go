@@ -41,6 +41,7 @@ var kinds = []struct {
 }{
 	{errTooLarge, http.StatusRequestEntityTooLarge, "too-large", 0},
 	{errMedia, http.StatusUnsupportedMediaType, "media-type", 0},
+	{errUnkept, http.StatusServiceUnavailable, "no-record", 0},
 	{errBusy, http.StatusServiceUnavailable, "busy", 1},
 	{errParameter, http.StatusUnprocessableEntity, "parameter", 0},
 	{onnx.ErrDimension, http.StatusUnprocessableEntity, "parameter", 0},

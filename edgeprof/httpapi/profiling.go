@@ -44,7 +44,7 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 	}
 	var extras []placement.Extra
 	if all || !fastest.Seconds.Bounded() {
-		if extras, err = said(bound.fleet, request.Counts, all); err != nil {
+		if extras, err = s.said(bound.fleet, request.Counts, all); err != nil {
 			refusal(err).write(w, r)
 			return
 		}
@@ -64,9 +64,9 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
 
 // said is what the original does not say: all candidates where they are asked for,
 // and else what is wrong with a time that has no interval.
-func said(f Fleet, c placement.Counts, all bool) ([]placement.Extra, error) {
+func (s *Service) said(f Fleet, c placement.Counts, all bool) ([]placement.Extra, error) {
 	if all {
-		r, err := f.Profile(c)
+		r, err := s.corrected(f.Profile(c))
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/shared/record"
 )
 
 // Loaded is a model as it was read.
@@ -55,6 +57,8 @@ type Settings struct {
 	// Token tells at each request what clients must send as a bearer token: "" or nil
 	// for none.
 	Token func() string
+	// Record keeps predictions whose outcome clients tell; nil for none.
+	Record *record.Book
 	// Rate is how many requests a client's address may make in a minute; 0 for
 	// no limit.
 	Rate int
@@ -69,7 +73,9 @@ type Service struct {
 	draining atomic.Bool
 	reload   sync.Mutex
 	number   atomic.Uint64 // of the last request
-	start    string        // tells this process's requests from another's
+	learning sync.Mutex    // of the record
+	widths   atomic.Pointer[map[string]float64]
+	start    string // tells this process's requests from another's
 	metrics  *metrics
 	handler  http.Handler
 }
@@ -90,7 +96,7 @@ func New(s Settings) (*Service, error) {
 	service := &Service{Settings: s, uploads: make(chan struct{}, cmp.Or(s.MaxUploads, 4))}
 	service.start = fmt.Sprintf("%x", s.Now().UnixNano())
 	service.metrics = newMetrics(service)
-	if err := service.Reload(context.Background()); err != nil {
+	if err := errors.Join(service.Reload(context.Background()), service.factors()); err != nil {
 		return nil, err
 	}
 	service.handler = service.routes()
@@ -167,6 +173,7 @@ func (s *Service) routes() http.Handler {
 		r.Get("/api/v1/devices", s.getDevices)
 		r.Get("/api/v1/model", s.getModel)
 		r.Post("/api/v1/models", s.postModels)
+		r.Post("/api/v1/outcomes", s.postOutcomes)
 		r.Post("/api/v1/placements", s.postPlacements)
 		r.Post("/api/v1/splits", s.postSplits)
 	})
@@ -190,6 +197,8 @@ type metrics struct {
 	seconds      *prometheus.HistogramVec
 	loads        *prometheus.CounterVec
 	sourceErrors prometheus.Counter
+	outcomes     *prometheus.CounterVec
+	errors       prometheus.Histogram
 	inFlight     prometheus.Gauge
 }
 
@@ -204,7 +213,11 @@ func newMetrics(s *Service) *metrics {
 		sourceErrors: prometheus.NewCounter(prometheus.CounterOpts{Name: "edgeprof_source_errors_total", Help: "Times that devices could not be listed."}),
 		inFlight:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "edgeprof_http_requests_in_flight", Help: "Requests under way."}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.loads, m.sourceErrors, m.inFlight, &modelInfo{s},
+	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "edgeprof_outcomes_total", Help: "Measured times that clients told, by where they lay of their interval."}, []string{"node", "interval"})
+	m.errors = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "edgeprof_outcome_error_ratio", Help: "How far off predicted times were, as a part of the measured.", Buckets: []float64{0.02, 0.05, 0.1, 0.25, 0.5, 1, 2},
+	})
+	m.registry.MustRegister(m.requests, m.seconds, m.loads, m.sourceErrors, m.inFlight, m.outcomes, m.errors, &modelInfo{s},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

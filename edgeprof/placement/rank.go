@@ -28,6 +28,8 @@ type Candidate struct {
 	// Wait is the time of the models that were placed there before, in seconds.
 	Wait    float64  `json:"wait_seconds,omitempty"`
 	Reasons []string `json:"reasons"`
+	// Width is what earlier outcomes widened the interval by; 0 is by nothing.
+	Width float64 `json:"width_factor,omitempty"`
 
 	need, free int64 // bytes of memory; 0 for unknown
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,15 +37,13 @@ The log is ` + filepath.Join("$XDG_STATE_HOME", "foretime", "record.jsonl") + ` 
 values and times, and a hash in place of what was asked about.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			standings, err := r.book().Standings()
-			if err != nil {
-				return err
-			}
 			own := []record.Standing{}
-			for _, s := range standings {
-				if s.Tool == r.tool {
-					own = append(own, s)
+			if b := r.Book(); b != nil {
+				all, err := b.Standings()
+				if err != nil {
+					return err
 				}
+				own = append(own, slices.DeleteFunc(all, func(s record.Standing) bool { return s.Tool != r.tool })...)
 			}
 			return out.Print(env, own, func(p *Page) {
 				if len(own) == 0 {
@@ -63,54 +62,55 @@ values and times, and a hash in place of what was asked about.`,
 	return r
 }
 
-func (r *Record) book() record.Book {
-	return record.Book{Path: filepath.Join(r.env.State, "foretime", "record.jsonl")}
+// Book is the log; nil where there is no folder for it, or none is wanted.
+func (r *Record) Book() *record.Book {
+	if r.off || r.env.State == "" {
+		return nil
+	}
+	return &record.Book{Path: filepath.Join(r.env.State, "foretime", "record.jsonl")}
 }
 
 // Predict keeps a prediction under a key that its outcome will have, such as
 // what was asked about and where, and returns it as corrected by earlier
 // outcomes.
 func (r *Record) Predict(question, key string, p uncertainty.Prediction) uncertainty.Prediction {
-	if r.off || r.env.State == "" {
-		return p
+	if b := r.Book(); b != nil {
+		shown, err := b.Predict(time.Now(), record.Question{Tool: r.tool, Of: question}, key, p)
+		r.warn(err)
+		return shown
 	}
-	shown, err := r.book().Predict(time.Now(), record.Question{Tool: r.tool, Of: question}, key, p)
-	r.warn(err)
-	return shown
+	return p
 }
 
 // Corrected is a prediction moved by earlier outcomes, without being kept: for an
 // answer whose outcome will not be seen.
 func (r *Record) Corrected(question string, p uncertainty.Prediction) uncertainty.Prediction {
-	if r.off || r.env.State == "" {
-		return p
+	if b := r.Book(); b != nil {
+		s, err := b.Standing(record.Question{Tool: r.tool, Of: question})
+		r.warn(err)
+		return p.Widened(s.Factor)
 	}
-	s, err := r.book().Standing(record.Question{Tool: r.tool, Of: question})
-	r.warn(err)
-	return p.Widened(s.Factor)
+	return p
 }
 
 // Outcome keeps what came of the latest prediction of a key, if there was one.
 func (r *Record) Outcome(question, key string, value float64) {
-	if r.off || r.env.State == "" {
-		return
-	}
-	err := r.book().Outcome(time.Now(), record.Question{Tool: r.tool, Of: question}, key, value)
-	if !errors.Is(err, record.ErrUnknown) {
-		r.warn(err)
+	if b := r.Book(); b != nil {
+		if err := b.Outcome(time.Now(), record.Question{Tool: r.tool, Of: question}, key, value); !errors.Is(err, record.ErrUnknown) {
+			r.warn(err)
+		}
 	}
 }
 
 // Show ends an answer with how often intervals held here, once ten outcomes are
 // known.
 func (r *Record) Show(p *Page, question string) {
-	if r.off || r.env.State == "" {
-		return
-	}
-	s, err := r.book().Standing(record.Question{Tool: r.tool, Of: question})
-	r.warn(err)
-	if line := s.String(); line != "" {
-		p.Line("%s", line)
+	if b := r.Book(); b != nil {
+		s, err := b.Standing(record.Question{Tool: r.tool, Of: question})
+		r.warn(err)
+		if line := s.String(); line != "" {
+			p.Line("%s", line)
+		}
 	}
 }
 

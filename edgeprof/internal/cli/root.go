@@ -21,7 +21,7 @@ func New(env *cli.Env) *cobra.Command {
 		newLayersCommand(env),
 		newTimeCommand(env, record),
 		newSplitCommand(env),
-		newServeCommand(env),
+		newServeCommand(env, record),
 		newAgentCommand(env),
 		newWorkerCommand(env),
 		newCollectCommand(env),

@@ -51,7 +51,7 @@ type serveSettings struct {
 }
 
 // newServeCommand answers profiling requests over HTTP.
-func newServeCommand(env *cli.Env) *cobra.Command {
+func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	s := &serving{from: newSourcing()}
 	s.with = serveSettings{sourceSettings: s.from.settings, Refresh: span(time.Second), Watch: span(2 * time.Second)}
 	l := &s.with.Limits
@@ -69,7 +69,7 @@ and Ctrl-C end it when the requests under way are answered.`,
 			if err := settings.Load(); err != nil {
 				return err
 			}
-			if err := s.prepare(env); err != nil {
+			if err := s.prepare(env, record); err != nil {
 				return err
 			}
 			service, err := httpapi.New(s.settings)
@@ -108,7 +108,7 @@ and Ctrl-C end it when the requests under way are answered.`,
 }
 
 // prepare turns flags and environment into settings.
-func (s *serving) prepare(env *cli.Env) error {
+func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 	s.from.settings = s.with.sourceSettings
 	source, err := s.from.devices()
 	if err != nil {
@@ -126,6 +126,7 @@ func (s *serving) prepare(env *cli.Env) error {
 	s.settings.Devices = &device.Recent{Source: source, MaxAge: time.Duration(s.with.Refresh), Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
 	s.settings.Now = time.Now
 	s.settings.Load = s.load
+	s.settings.Record = record.Book()
 	s.settings.Observe = func(a httpapi.Access) { s.logged(env, a) }
 	return nil
 }
