@@ -3,7 +3,6 @@ package experiment
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -72,17 +71,15 @@ func (p Profile) Times() []time.Duration {
 	return all
 }
 
-// WriteTo writes the profile as the workload program of package simcuda reads it:
-// one line "COUNT NANOSECONDS" for each group of kernels, in launch order; # begins
+// Text is the profile as the workload program of package simcuda reads it: one line "COUNT NANOSECONDS" for each group of kernels, in launch order; # begins
 // a comment.
-func (p Profile) WriteTo(w io.Writer) (int64, error) {
+func (p Profile) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: kernels, nanoseconds of each\n", strings.Join(strings.Fields(p.Model), " "))
 	for _, g := range p.Groups {
 		fmt.Fprintf(&b, "%d %d\n", g.Kernels, g.Each.Nanoseconds())
 	}
-	n, err := io.WriteString(w, b.String())
-	return int64(n), err
+	return b.String()
 }
 
 // check returns the first thing that makes p no job.

@@ -3,13 +3,11 @@
 // patched torchvision, without downloads; and checks.py, which runs the checks of
 // README.md.
 //
-// It decides where the programs lie: [Write] puts them into a cache folder, under
-// a name that follows from their content. It refuses to know where Python or
-// PyTorch are: that is the caller's environment. README.md holds the commands
-// that check the hook on a GPU.
+// It refuses to know where Python or PyTorch are: that is the caller's
+// environment. README.md holds the commands that check the hook on a GPU.
 //
-//	folder, err := gpu.Write(cache)
-//	if err != nil {
+//	folder := filepath.Join(scratch, "gpu")
+//	if err := os.CopyFS(folder, gpu.Files); err != nil {
 //		return err
 //	}
 //	job := exec.Command("python3", filepath.Join(folder, "run_model.py"), "model.json", "0", "90", "--sync-model-load")

@@ -10,38 +10,6 @@ import (
 	"testing"
 )
 
-func TestWrite(t *testing.T) {
-	cache := filepath.Join(t.TempDir(), "new")
-	first, err := Write(cache)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(first, "run_model.py")
-	if err := os.WriteFile(program, []byte("changed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Write(cache)
-	if err != nil || again != first || !filepath.IsAbs(first) {
-		t.Errorf("second time: %q, %v; want %q", again, err, first)
-	}
-	for _, name := range []string{"run_model.py", "checks.py", "pair.json"} {
-		here, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if body, err := os.ReadFile(filepath.Join(first, name)); err != nil || !bytes.Equal(body, here) {
-			t.Errorf("%s was not mended (%v)", name, err)
-		}
-	}
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(file); err == nil {
-		t.Error("a file was taken for a cache folder")
-	}
-}
-
 // python is the system's own interpreter, whose packages Debian installs.
 const python = "/usr/bin/python3"
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"embed"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/deft/cc"
 )
@@ -55,10 +57,16 @@ func Build(ctx context.Context, c cc.Compiler, extra ...string) (string, error) 
 	return c.Build(ctx, cc.Product{Name: "libdeft.so", Sources: Sources(), Args: append(append(args, extra...), Files()...)})
 }
 
-// Preload is the setting that puts lib before what LD_PRELOAD held so far.
-func Preload(lib, before string) string {
-	if before != "" {
-		lib += ":" + before
+// Before is an environment in which path stands before what the variable name held.
+func Before(environ []string, name, path string) []string {
+	for _, e := range slices.Backward(environ) {
+		if held, ok := strings.CutPrefix(e, name+"="); ok && held != "" {
+			path += ":" + held
+			break
+		}
 	}
-	return "LD_PRELOAD=" + lib
+	return append(slices.Clip(environ), name+"="+path)
 }
+
+// Preloaded is an environment in which lib is loaded before the rest.
+func Preloaded(environ []string, lib string) []string { return Before(environ, "LD_PRELOAD", lib) }

@@ -19,13 +19,13 @@ func TestDiagnose(t *testing.T) {
 	}{
 		{"nobody", nil, hook.NotLoaded, "LD_PRELOAD"},
 		{"never near the driver", []session.Client{{}}, hook.Driverless, "does not use CUDA"},
-		{"could not open it", []session.Client{{Paths: session.PathDlopen}}, hook.Driverless, "could not"},
-		{"looked up only", []session.Client{{Paths: session.PathDlsym | session.PathLoaded}}, hook.NoLaunch, "launched nothing"},
-		{"past the hook", []session.Client{{Paths: session.PathLoaded}}, hook.Bypassed, "--shim"},
-		{"deepbind", []session.Client{{Paths: session.PathLoaded | session.PathDeepbind}}, hook.Bypassed, "DEFT_DEEPBIND=strip"},
-		{"seen", []session.Client{{}, {Launches: 3, Paths: session.PathLinked | session.PathLoaded}}, hook.Seen, ""},
-		{"nothing but a private table", []session.Client{{Paths: session.PathExportTable | session.PathGetProcV2}}, hook.NoLaunch, "private table"},
-		{"seen in one process", []session.Client{{Launches: 1}, {Paths: session.PathDeepbind}}, hook.Seen, "RTLD_DEEPBIND"},
+		{"could not open it", []session.Client{{Words: session.Words{Paths: session.PathDlopen}}}, hook.Driverless, "could not"},
+		{"looked up only", []session.Client{{Words: session.Words{Paths: session.PathDlsym | session.PathLoaded}}}, hook.NoLaunch, "launched nothing"},
+		{"past the hook", []session.Client{{Words: session.Words{Paths: session.PathLoaded}}}, hook.Bypassed, "--shim"},
+		{"deepbind", []session.Client{{Words: session.Words{Paths: session.PathLoaded | session.PathDeepbind}}}, hook.Bypassed, "DEFT_DEEPBIND=strip"},
+		{"seen", []session.Client{{}, {Words: session.Words{Launches: 3, Paths: session.PathLinked | session.PathLoaded}}}, hook.Seen, ""},
+		{"nothing but a private table", []session.Client{{Words: session.Words{Paths: session.PathExportTable | session.PathGetProcV2}}}, hook.NoLaunch, "private table"},
+		{"seen in one process", []session.Client{{Words: session.Words{Launches: 1}}, {Words: session.Words{Paths: session.PathDeepbind}}}, hook.Seen, "RTLD_DEEPBIND"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestDiagnose(t *testing.T) {
 			}
 		})
 	}
-	r := hook.Diagnose([]session.Client{{}, {Name: "a", Launches: 3}, {Name: "b", Launches: 4, Paths: session.PathShim}})
+	r := hook.Diagnose([]session.Client{{}, {Name: "a", Words: session.Words{Launches: 3}}, {Name: "b", Words: session.Words{Launches: 4, Paths: session.PathShim}}})
 	if r.Launches != 7 || len(r.Processes) != 2 || r.Processes[1].Name != "b" || r.Processes[1].Paths[0] != "shim" {
 		t.Errorf("got %+v", r)
 	}
@@ -63,5 +63,21 @@ func TestWatch(t *testing.T) {
 	clients, err := hook.Watch(s, exec.Command(self, "-test.run=^$"))
 	if err != nil || len(clients) != 1 || clients[0].Name != "left before" {
 		t.Errorf("got %+v, %v", clients, err)
+	}
+}
+
+func TestBefore(t *testing.T) {
+	for _, tt := range []struct {
+		environ []string
+		want    string
+	}{
+		{nil, "LIST=/own"},
+		{[]string{"LIST="}, "LIST=/own"},
+		{[]string{"LIST=/a", "X=1", "LIST=/b", "LISTS=/c"}, "LIST=/own:/b"},
+	} {
+		got := hook.Before(tt.environ, "LIST", "/own")
+		if len(got) != len(tt.environ)+1 || got[len(got)-1] != tt.want {
+			t.Errorf("%q: %q, want %q at the end", tt.environ, got, tt.want)
+		}
 	}
 }

@@ -18,6 +18,6 @@
 //		return err
 //	}
 //	cmd := exec.Command("python3", "train.py")
-//	cmd.Env = append(os.Environ(), hook.Preload(lib, os.Getenv("LD_PRELOAD")))
+//	cmd.Env = hook.Preloaded(os.Environ(), lib)
 //	err = cmd.Run()
 package hook

@@ -89,7 +89,7 @@ func (w *world) command(name string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	w.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), hook.Preload(w.lib, ""), w.session.Env(3))
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+w.lib, w.session.Env(3))
 	cmd.Env = append(cmd.Env, w.device.Env(w.driver)...)
 	cmd.ExtraFiles = []*os.File{w.session.File()}
 	return cmd

@@ -1,6 +1,10 @@
 package session
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
 
 // What every session of this version begins with, and its sizes in bytes.
 const (
@@ -55,74 +59,88 @@ const (
 	ownerGone
 )
 
-// slot mirrors struct deft_slot.
-type slot struct {
-	claim    atomic.Uint64
-	state    atomic.Uint32
-	priority atomic.Int32
-	weight   atomic.Uint32
-	epoch    atomic.Uint32
-	pidns    atomic.Uint64
-	name     [nameSize / 8]atomic.Uint64
+// words mirrors struct deft_slot: what a client writes of itself, then its
+// directive, which the owner writes. It is instantiated twice: as [slot] in the
+// shared memory, and as [Words], a copy. N is a number, D a time in ns, T an instant
+// of CLOCK_MONOTONIC in ns (0 is never), C a count of 32 bits. The tag is the C name
+// where it is not the field's own.
+type words[N, D, T, C, P, S, W any] struct {
+	Claim    N
+	State    S
+	Priority P // larger is more urgent
+	Weight   C // share of the device, at least 1
+	Epoch    C // how many clients have held the slot
+	Pidns    N
+	Text     [nameSize / 8]N `c:"name"`
 
-	launches atomic.Uint64
-	syncs    atomic.Uint64
-	stallNs  atomic.Uint64
-	gateNs   atomic.Uint64
-	gpuNs    atomic.Uint64
-	captured atomic.Uint64
-	emptied  atomic.Uint64
-	waiting  atomic.Uint32
-	stops    atomic.Uint32
+	Launches N // kernels and graphs given to the driver
+	Syncs    N // synchronization points added by the hook
+	Stall    D `c:"stall_ns"` // in added synchronizations and in-flight waits
+	AtGate   D `c:"gate_ns"`  // at the closed gate, the drain included
+	GPU      D `c:"gpu_ns"`   // estimate: with work queued, gate time excluded
+	Captured N // recorded by a stream capture, not run
+	Emptied  N
+	Waiting  C // threads asleep at the gate
+	Stops    C // times a launch found the gate closed
 
-	job         atomic.Uint64
-	jobBeginNs  atomic.Uint64
-	jobEndNs    atomic.Uint64
-	deadlineNs  atomic.Uint64
-	jobLaunches atomic.Uint64
-	jobMarked   atomic.Uint32
-	drained     atomic.Uint32
-	drainedNs   atomic.Uint64
-	jobsEnded   atomic.Uint64
+	Job         N // sequence number of the last job begun, from 1; 0 none yet
+	JobBeginNs  T
+	JobEndNs    T // of the last job ended
+	DeadlineNs  T // of Job; 0 none
+	JobLaunches N
+	Marked      C `c:"job_marked"`
+	Drain       C `c:"drained"`
+	DrainedNs   T
+	JobsEnded   N
 
-	paths           atomic.Uint32
-	children        atomic.Uint32
-	ownSyncs        atomic.Uint64
-	graphLaunches   atomic.Uint64
-	memoryBytes     atomic.Uint64
-	memoryPeakBytes atomic.Uint64
-	memoryRefused   atomic.Uint64
-	syncedLaunches  atomic.Uint64
-	failedOpen      atomic.Uint64
-	copies          atomic.Uint64
-	graphKernels    atomic.Uint64
-	emptiedKernels  atomic.Uint64
-	jobKernels      atomic.Uint64
-	device          atomic.Uint64
-	gang            atomic.Uint64
-	locked          atomic.Uint64
-	_               [1]uint64
+	Paths          W
+	Children       C // registrations again after fork
+	OwnSyncs       N // the program's own completion calls
+	GraphLaunches  N // part of Launches
+	MemoryBytes    N // device memory held, where seen
+	MemoryPeak     N `c:"memory_peak_bytes"`
+	MemoryRefused  N // allocations refused by the quota
+	SyncedLaunches N // launches that Syncs waited for
+	FailedOpen     N // waits given up for want of a live owner
+	Copies         N // memcpy and memset calls
+	GraphKernels   N
+	EmptiedKernels N
+	GraphBegin     N `c:"job_kernels"`
+	Device         N // tells devices apart; 0 unknown
+	Gang           N // of ranks that wait for one another; 0 none
+	Locked         N
+	_              [1]N
 
-	gate             atomic.Uint32
-	directiveEpoch   atomic.Uint32
-	syncEvery        atomic.Uint32
-	inFlightBound    atomic.Uint32
-	memoryQuotaBytes atomic.Uint64
-	inFlightNs       atomic.Uint64
-	untilJob         atomic.Uint64
-	_                [3]uint64
+	Gate             C
+	DirectiveEpoch   C
+	SyncEvery        C
+	InFlightBound    C
+	MemoryQuotaBytes N
+	InFlightNs       N
+	UntilJob         N
+	_                [3]N
 }
 
-// counters are the slot's 64-bit words that a new client sets to 0.
-func (sl *slot) counters() []*atomic.Uint64 {
-	return []*atomic.Uint64{
-		&sl.launches, &sl.syncs, &sl.stallNs, &sl.gateNs, &sl.gpuNs, &sl.captured, &sl.emptied,
-		&sl.job, &sl.jobBeginNs, &sl.jobEndNs, &sl.deadlineNs, &sl.jobLaunches, &sl.drainedNs, &sl.jobsEnded,
-		&sl.ownSyncs, &sl.graphLaunches, &sl.memoryBytes, &sl.memoryPeakBytes, &sl.memoryRefused,
-		&sl.syncedLaunches, &sl.failedOpen, &sl.copies, &sl.graphKernels, &sl.emptiedKernels, &sl.jobKernels,
-		&sl.device, &sl.gang, &sl.locked,
+// slot is a client's part of the shared memory.
+type slot = words[atomic.Uint64, atomic.Uint64, atomic.Uint64, atomic.Uint32, atomic.Int32, atomic.Uint32, atomic.Uint32]
+
+// Words are a slot at one moment.
+type Words = words[uint64, time.Duration, int64, uint32, int32, State, Paths]
+
+// read copies the slot. Every number is whole, but they are read one after the
+// other, while the client may go on.
+func (sl *slotWords) read() (w Words) {
+	to := (*slotWords)(unsafe.Pointer(&w))
+	for i := range sl {
+		to[i] = atomic.LoadUint64(&sl[i])
 	}
+	return w
 }
+
+// slotWords are a slot without its meaning.
+type slotWords [slotSize / 8]uint64
+
+func raw(sl *slot) *slotWords { return (*slotWords)(unsafe.Pointer(sl)) }
 
 // region mirrors struct deft_session.
 type region struct {

@@ -29,7 +29,11 @@ func fields(t reflect.Type) map[string]uintptr {
 			}
 			name.WriteRune(r)
 		}
-		offsets[name.String()] = f.Offset
+		if c := f.Tag.Get("c"); c != "" {
+			name.Reset()
+			name.WriteString(c)
+		}
+		offsets[strings.TrimPrefix(name.String(), "_")] = f.Offset
 	}
 	return offsets
 }
@@ -123,10 +127,10 @@ func TestLayoutIsThatOfTheHeader(t *testing.T) {
 // A cache line holds the words of one writer.
 func TestLinesHaveOneWriter(t *testing.T) {
 	var s slot
-	if offset := unsafe.Offsetof(s.gate); offset%64 != 0 || offset+64 != slotSize {
+	if offset := unsafe.Offsetof(s.Gate); offset%64 != 0 || offset+64 != slotSize {
 		t.Errorf("the directives begin at %d", offset)
 	}
-	if offset := unsafe.Offsetof(s.launches); offset != 64 {
+	if offset := unsafe.Offsetof(s.Launches); offset != 64 {
 		t.Errorf("launches at %d", offset)
 	}
 }

@@ -1,6 +1,10 @@
 package session
 
-import "errors"
+import (
+	"errors"
+	"sync/atomic"
+	"unsafe"
+)
 
 // ErrFull is returned when all slots are taken by living clients.
 var ErrFull = errors.New("session: all slots are taken")
@@ -25,13 +29,13 @@ func (s *Session) Join(m Member) (*Member, error) {
 	}
 	for i := range s.slots {
 		sl := &s.slots[i]
-		claim := sl.claim.Load()
-		if claim != 0 && !s.abandoned(i, claim) || !sl.claim.CompareAndSwap(claim, uint64(self)) {
+		claim := sl.Claim.Load()
+		if claim != 0 && !s.abandoned(i, claim) || !sl.Claim.CompareAndSwap(claim, uint64(self)) {
 			continue
 		}
-		sl.state.Store(uint32(Claimed))
-		sl.fill(m, s.header.arrivals.Load())
-		sl.state.Store(uint32(Idle))
+		sl.State.Store(uint32(Claimed))
+		fill(sl, m, s.header.arrivals.Load())
+		sl.State.Store(uint32(Idle))
 		m.session, m.slot = s, i
 		s.Ring()
 		return &m, nil
@@ -40,23 +44,18 @@ func (s *Session) Join(m Member) (*Member, error) {
 }
 
 // fill resets what a client writes in its slot.
-func (sl *slot) fill(m Member, arrivals uint32) {
-	sl.priority.Store(m.Priority)
-	sl.weight.Store(max(m.Weight, 1))
-	sl.epoch.Add(1)
-	sl.pidns.Store(pidNamespace())
-	write(&sl.name, m.Name)
-	for _, word := range sl.counters() {
-		word.Store(0)
+func fill(sl *slot, m Member, arrivals uint32) {
+	sl.Priority.Store(m.Priority)
+	sl.Weight.Store(max(m.Weight, 1))
+	sl.Epoch.Add(1)
+	sl.Pidns.Store(pidNamespace())
+	write(&sl.Text, m.Name)
+	for i := unsafe.Offsetof(sl.Launches) / 8; i < unsafe.Offsetof(sl.Gate)/8; i++ {
+		atomic.StoreUint64(&raw(sl)[i], 0)
 	}
-	sl.waiting.Store(0)
-	sl.stops.Store(0)
-	sl.jobMarked.Store(1)
-	sl.drained.Store(0)
-	sl.paths.Store(0)
-	sl.children.Store(0)
+	sl.Marked.Store(1)
 	if arrivals != 0 {
-		sl.gate.Store(arrivals)
+		sl.Gate.Store(arrivals)
 	}
 }
 
@@ -76,33 +75,33 @@ func (m *Member) Slot() int { return m.slot }
 func (m *Member) Begin(nowNs, deadlineNs int64) {
 	m.End(nowNs)
 	sl := m.words()
-	sl.jobBeginNs.Store(uint64(nowNs))
-	sl.deadlineNs.Store(uint64(deadlineNs))
-	sl.jobLaunches.Store(sl.launches.Load())
-	sl.job.Add(1)
-	sl.state.Store(uint32(Active))
+	sl.JobBeginNs.Store(uint64(nowNs))
+	sl.DeadlineNs.Store(uint64(deadlineNs))
+	sl.JobLaunches.Store(sl.Launches.Load())
+	sl.Job.Add(1)
+	sl.State.Store(uint32(Active))
 	m.session.Ring()
 }
 
 // End ends the job at a time of [Now]; without one it does nothing.
 func (m *Member) End(nowNs int64) {
 	sl := m.words()
-	if !sl.state.CompareAndSwap(uint32(Active), uint32(Idle)) {
+	if !sl.State.CompareAndSwap(uint32(Active), uint32(Idle)) {
 		return
 	}
-	sl.jobEndNs.Store(uint64(nowNs))
-	sl.jobsEnded.Add(1)
+	sl.JobEndNs.Store(uint64(nowNs))
+	sl.JobsEnded.Add(1)
 	m.session.Ring()
 }
 
 // Launch counts n launches.
-func (m *Member) Launch(n uint64) { m.words().launches.Add(n) }
+func (m *Member) Launch(n uint64) { m.words().Launches.Add(n) }
 
 // Synced says that everything launched so far is done.
 func (m *Member) Synced() {
 	sl := m.words()
-	sl.emptied.Store(sl.launches.Load())
-	sl.ownSyncs.Add(1)
+	sl.Emptied.Store(sl.Launches.Load())
+	sl.OwnSyncs.Add(1)
 }
 
 // Directive is what the owner asks of m, the zero value where no owner lives.
@@ -116,8 +115,8 @@ func (m *Member) Directive() Directive {
 // Leave gives the slot up; m must not be used afterwards.
 func (m *Member) Leave() {
 	sl := m.words()
-	sl.state.Store(uint32(Left))
-	sl.claim.Store(sl.claim.Load() | hasLeft)
+	sl.State.Store(uint32(Left))
+	sl.Claim.Store(sl.Claim.Load() | hasLeft)
 	m.session.Ring()
 }
 

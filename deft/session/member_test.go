@@ -13,13 +13,13 @@ func TestReapLeavesANewClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	sl := &s.slots[3]
-	sl.claim.Store(uint64(s.self)) // a process that lives
-	sl.state.Store(1)              // DEFT_CLAIMED
-	if s.Reap(); sl.claim.Load() == 0 {
+	sl.Claim.Store(uint64(s.self)) // a process that lives
+	sl.State.Store(1)              // DEFT_CLAIMED
+	if s.Reap(); sl.Claim.Load() == 0 {
 		t.Error("the slot was taken")
 	}
-	sl.state.Store(uint32(Idle)) // of another pid namespace, without a lock
-	if s.Reap(); sl.claim.Load() != 0 {
+	sl.State.Store(uint32(Idle)) // of another pid namespace, without a lock
+	if s.Reap(); sl.Claim.Load() != 0 {
 		t.Error("a row without a process stays")
 	}
 }

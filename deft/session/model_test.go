@@ -68,7 +68,7 @@ func TestProtocol(t *testing.T) {
 			},
 			"die": func(t *rapid.T) {
 				c := some(t, true)
-				s.slots[c.member.Slot()].claim.Store(uint64(identity(1<<22-1, 7)))
+				s.slots[c.member.Slot()].Claim.Store(uint64(identity(1<<22-1, 7)))
 				c.dead = true
 			},
 			"begin": func(t *rapid.T) {
@@ -113,9 +113,9 @@ func TestProtocol(t *testing.T) {
 					SyncEvery: rapid.Uint32Range(0, 2).Draw(t, "sync"),
 					InFlight:  rapid.Uint32Range(0, 2).Draw(t, "bound"),
 				}
-				epoch := s.slots[c.member.Slot()].directiveEpoch.Load()
+				epoch := s.slots[c.member.Slot()].DirectiveEpoch.Load()
 				changed := s.Direct(c.member.Slot(), d)
-				if changed != (d != c.directive) || changed != (s.slots[c.member.Slot()].directiveEpoch.Load() != epoch) {
+				if changed != (d != c.directive) || changed != (s.slots[c.member.Slot()].DirectiveEpoch.Load() != epoch) {
 					t.Fatalf("changed %v from %+v to %+v", changed, c.directive, d)
 				}
 				c.directive = d

@@ -91,19 +91,19 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 		return false
 	}
 	sl := &s.slots[slot]
-	sl.syncEvery.Store(d.SyncEvery)
-	sl.inFlightBound.Store(d.InFlight)
-	sl.memoryQuotaBytes.Store(d.MemoryQuotaBytes)
-	sl.inFlightNs.Store(uint64(d.InFlightTime))
-	sl.untilJob.Store(d.UntilJob)
-	sl.directiveEpoch.Add(1)
+	sl.SyncEvery.Store(d.SyncEvery)
+	sl.InFlightBound.Store(d.InFlight)
+	sl.MemoryQuotaBytes.Store(d.MemoryQuotaBytes)
+	sl.InFlightNs.Store(uint64(d.InFlightTime))
+	sl.UntilJob.Store(d.UntilJob)
+	sl.DirectiveEpoch.Add(1)
 	var gate uint32
 	if d.Closed {
 		gate = 1
 	}
-	sl.gate.Store(gate)
+	sl.Gate.Store(gate)
 	if !d.Closed || d.UntilJob > 0 {
-		futexWakeAll(&sl.gate)
+		futexWakeAll(&sl.Gate)
 	}
 	return true
 }
@@ -115,8 +115,8 @@ func (s *Session) Hold() { s.header.arrivals.Store(1) }
 // Rank changes the priority and the weight, at least 1, of the client in a
 // slot. Only the owner may call it.
 func (s *Session) Rank(slot int, priority int32, weight uint32) {
-	s.slots[slot].priority.Store(priority)
-	s.slots[slot].weight.Store(max(weight, 1))
+	s.slots[slot].Priority.Store(priority)
+	s.slots[slot].Weight.Store(max(weight, 1))
 }
 
 // Announce writes the name of the owner's policy, for those who watch and for
@@ -124,18 +124,24 @@ func (s *Session) Rank(slot int, priority int32, weight uint32) {
 func (s *Session) Announce(policy string) { write(&s.header.policy, policy) }
 
 // Policy is what the owner announced; empty where it did not.
-func (s *Session) Policy() string { return read(&s.header.policy) }
+func (s *Session) Policy() string {
+	var name [nameSize / 8]uint64
+	for i := range name {
+		name[i] = s.header.policy[i].Load()
+	}
+	return visible(text(name))
+}
 
 // Directive is what is asked of the client in a slot now.
 func (s *Session) Directive(slot int) Directive {
 	sl := &s.slots[slot]
 	return Directive{
-		Closed:           sl.gate.Load() != 0,
-		UntilJob:         sl.untilJob.Load(),
-		SyncEvery:        sl.syncEvery.Load(),
-		InFlight:         sl.inFlightBound.Load(),
-		MemoryQuotaBytes: sl.memoryQuotaBytes.Load(),
-		InFlightTime:     time.Duration(sl.inFlightNs.Load()),
+		Closed:           sl.Gate.Load() != 0,
+		UntilJob:         sl.UntilJob.Load(),
+		SyncEvery:        sl.SyncEvery.Load(),
+		InFlight:         sl.InFlightBound.Load(),
+		MemoryQuotaBytes: sl.MemoryQuotaBytes.Load(),
+		InFlightTime:     time.Duration(sl.InFlightNs.Load()),
 	}
 }
 
@@ -163,14 +169,14 @@ func (s *Session) Wait(seen uint32, timeout time.Duration) (bell uint32, rang bo
 // job is not running any more.
 func (s *Session) EndIdle(slot int, job uint64) bool {
 	sl := &s.slots[slot]
-	if sl.job.Load() != job || sl.jobMarked.Load() != 0 {
+	if sl.Job.Load() != job || sl.Marked.Load() != 0 {
 		return false
 	}
-	if !sl.state.CompareAndSwap(uint32(Active), uint32(Idle)) {
+	if !sl.State.CompareAndSwap(uint32(Active), uint32(Idle)) {
 		return false
 	}
-	sl.jobEndNs.Store(uint64(Now()))
-	sl.jobsEnded.Add(1)
+	sl.JobEndNs.Store(uint64(Now()))
+	sl.JobsEnded.Add(1)
 	return true
 }
 
@@ -185,20 +191,20 @@ func (s *Session) Reap() []Client {
 	var gone []Client
 	for i := range s.slots {
 		sl := &s.slots[i]
-		claim := sl.claim.Load()
+		claim := sl.Claim.Load()
 		if claim == 0 || !s.abandoned(i, claim) {
 			continue
 		}
 		c, registered := s.Client(i)
 		// While the slot is emptied it is claimed by the owner, so that no
 		// client takes it.
-		if !sl.claim.CompareAndSwap(claim, uint64(s.self)) {
+		if !sl.Claim.CompareAndSwap(claim, uint64(s.self)) {
 			continue
 		}
 		s.Direct(i, Directive{})
-		sl.locked.Store(0)
-		sl.state.Store(uint32(Free))
-		sl.claim.Store(0)
+		sl.Locked.Store(0)
+		sl.State.Store(uint32(Free))
+		sl.Claim.Store(0)
 		if registered {
 			gone = append(gone, c)
 		}
@@ -212,17 +218,17 @@ func (s *Session) Reap() []Client {
 // for dead, and goes on uncounted.
 func (s *Session) abandoned(i int, claim uint64) bool {
 	sl := &s.slots[i]
-	complete := State(sl.state.Load()) >= Idle // else a new client is filling it in
+	complete := State(sl.State.Load()) >= Idle // else a new client is filling it in
 	if claim&hasLeft != 0 || complete && s.unlocked(i) {
 		return true
 	}
-	return sl.pidns.Load() == pidNamespace() && !Identity(claim).Alive()
+	return sl.Pidns.Load() == pidNamespace() && !Identity(claim).Alive()
 }
 
 // unlocked says that nobody holds the lock on a slot of another pid namespace,
 // as its client does while it lives: it has ended, or never was one.
 func (s *Session) unlocked(i int) bool {
-	if s.slots[i].pidns.Load() == pidNamespace() {
+	if s.slots[i].Pidns.Load() == pidNamespace() {
 		return false
 	}
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(i), Len: 1}

@@ -239,11 +239,11 @@ func TestReapHalfRegistered(t *testing.T) {
 	s := create(t, Options{})
 	dead := uint64(identity(1<<22-1, 7))
 	for _, state := range []State{Free, Claimed} {
-		s.slots[0].claim.Store(dead)
-		s.slots[0].state.Store(uint32(state))
-		s.slots[0].pidns.Store(pidNamespace())
-		if gone := s.Reap(); len(gone) != 0 || s.slots[0].claim.Load() != 0 {
-			t.Errorf("%v: gone %+v, claim %x", state, gone, s.slots[0].claim.Load())
+		s.slots[0].Claim.Store(dead)
+		s.slots[0].State.Store(uint32(state))
+		s.slots[0].Pidns.Store(pidNamespace())
+		if gone := s.Reap(); len(gone) != 0 || s.slots[0].Claim.Load() != 0 {
+			t.Errorf("%v: gone %+v, claim %x", state, gone, s.slots[0].Claim.Load())
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/foretime/foretime/deft/hook"
 )
 
 // Order is how the device chooses among the processes that wait for it.
@@ -31,9 +33,14 @@ type Device struct {
 	Noop        bool          // launches return at once: for measuring what surrounds them
 }
 
+// Environ is an environment whose processes load the built driver and use this
+// device.
+func (d Device) Environ(b Built, environ []string) []string {
+	return append(hook.Before(environ, "LD_LIBRARY_PATH", filepath.Dir(b.Driver)), d.Env(b)[1:]...)
+}
+
 // Env returns the variables that make a process load the built driver and use
-// this device. LD_LIBRARY_PATH is among them: a value of the caller's own has
-// to be joined to it.
+// this device, LD_LIBRARY_PATH first.
 func (d Device) Env(b Built) []string {
 	env := []string{"LD_LIBRARY_PATH=" + filepath.Dir(b.Driver)}
 	text := func(name, value string) {

@@ -124,7 +124,7 @@ func (v *Supervisor) reap() {
 	for _, c := range v.session.Reap() {
 		o, known := v.observed[ID(c)]
 		if !known {
-			o = v.meet(session.Client{Name: c.Name, Slot: c.Slot, Epoch: c.Epoch})
+			o = v.meet(session.Client{Name: c.Name, Slot: c.Slot, Words: session.Words{Epoch: c.Epoch}})
 		}
 		if v.began != 0 && !v.settings.Forget {
 			v.gone = append(v.gone, o.totals(c))

@@ -96,8 +96,8 @@ func launch(c *session.Client, n int) {
 
 func two() []session.Client {
 	return []session.Client{
-		{Slot: 0, Epoch: 1, Name: "low", State: session.Idle, JobMarked: true, Weight: 1},
-		{Slot: 3, Epoch: 1, Name: "high", State: session.Idle, JobMarked: true, Weight: 1, Priority: 1},
+		{Slot: 0, Name: "low", JobMarked: true, Words: session.Words{Epoch: 1, State: session.Idle, Weight: 1}},
+		{Slot: 3, Name: "high", JobMarked: true, Words: session.Words{Epoch: 1, State: session.Idle, Weight: 1, Priority: 1}},
 	}
 }
 

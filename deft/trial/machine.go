@@ -6,31 +6,29 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/simcuda"
 )
 
 // Simulated is a machine with a simulated device: its file and the models'
 // profiles are kept in the folder scratch, best on /dev/shm.
-func Simulated(x *experiment.Experiment, hook string, built simcuda.Built, scratch string, environ []string) Machine {
+func Simulated(x *experiment.Experiment, lib string, built simcuda.Built, scratch string, environ []string) Machine {
 	device := simcuda.Device{File: filepath.Join(scratch, "device"), Order: simcuda.FIFO, Slice: x.Slice}
 	if x.Discipline == "timeslice" {
 		device.Order = simcuda.Sliced
 	}
-	env := joinPath(device.Env(built), environ)
 	return Machine{
-		Device: "sim", Hook: hook, Environ: environ, KnownKernels: true,
+		Device: "sim", Hook: lib, Environ: device.Environ(built, environ), KnownKernels: true,
 		Program: func(m *experiment.Model, x *experiment.Experiment) (Program, error) {
 			p, err := m.Profile()
 			if err != nil {
 				return Program{}, err
 			}
 			file := filepath.Join(scratch, m.OutputName+".profile")
-			if err := writeProfile(file, p); err != nil {
+			if err := os.WriteFile(file, []byte(p.Text()), 0o600); err != nil {
 				return Program{}, err
 			}
 			c := simcuda.Command{
@@ -41,42 +39,16 @@ func Simulated(x *experiment.Experiment, hook string, built simcuda.Built, scrat
 			if m.Period > 0 {
 				c.Sleep = 0
 			}
-			return Program{Path: built.Workload, Args: c.Args(), Env: env}, nil
+			return Program{Path: built.Workload, Args: c.Args()}, nil
 		},
 	}
 }
 
-// joinPath puts the device's LD_LIBRARY_PATH before that of the environment.
-func joinPath(env, environ []string) []string {
-	const name = "LD_LIBRARY_PATH="
-	env = slices.Clone(env)
-	for i, e := range env {
-		for _, was := range environ {
-			if v := strings.TrimPrefix(was, name); strings.HasPrefix(e, name) && strings.HasPrefix(was, name) && v != "" {
-				env[i] = e + ":" + v
-			}
-		}
-	}
-	return env
-}
-
-func writeProfile(path string, p experiment.Profile) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := p.WriteTo(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
-}
-
 // CUDA is a machine with a GPU: python runs the program script, as package gpu
 // writes it, for each model. The models' entries are kept in the folder scratch.
-func CUDA(hook, python, script, scratch string, environ []string) Machine {
+func CUDA(lib, python, script, scratch string, environ []string) Machine {
 	return Machine{
-		Device: "cuda", Hook: hook, Environ: environ,
+		Device: "cuda", Hook: lib, Environ: environ,
 		Program: func(m *experiment.Model, x *experiment.Experiment) (Program, error) {
 			file := filepath.Join(scratch, m.OutputName+".json")
 			if err := writeEntry(file, m); err != nil {
@@ -95,25 +67,16 @@ func CUDA(hook, python, script, scratch string, environ []string) Machine {
 			if m.Compile {
 				args = append(args, "--compile")
 			}
-			if !m.External() {
-				return Program{Path: python, Args: args}, nil
+			own := Program{Path: python, Args: args}
+			if m.External() {
+				own.Path = cmp.Or(m.PythonPath, python)
 			}
-			return Program{Path: cmp.Or(m.PythonPath, python), Args: args, Env: modules(m.RepoPath, environ)}, nil
+			if m.External() && m.RepoPath != "" {
+				own.Env = hook.Before(environ, "PYTHONPATH", m.RepoPath)[len(environ):]
+			}
+			return own, nil
 		},
 	}
-}
-
-// modules puts a folder before those where Python looks for modules.
-func modules(folder string, environ []string) []string {
-	if folder == "" {
-		return nil
-	}
-	for _, e := range environ {
-		if before, ok := strings.CutPrefix(e, "PYTHONPATH="); ok && before != "" {
-			return []string{"PYTHONPATH=" + folder + ":" + before}
-		}
-	}
-	return []string{"PYTHONPATH=" + folder}
 }
 
 // writeEntry writes a model as an entry of "models", the fields of Deft alone.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/foretime/foretime/deft/experiment"
@@ -171,24 +170,13 @@ func (r *run) start(ctx context.Context, i int) error {
 	p.Env = append(slices.Concat(r.machine.Environ, p.Env),
 		r.session.Env(3), "DEFT_NAME="+r.names[i], "DEFT_PRIORITY="+strconv.Itoa(m.Priority),
 		"DEFT_WEIGHT="+strconv.Itoa(max(1, int(m.Weight))))
-	p.Env = preload(p.Env, r.machine.Hook)
+	p.Env = hook.Preloaded(p.Env, r.machine.Hook)
 	q, err := start(ctx, m.OutputName, m.Log(), p, r.session.File())
 	if err != nil {
 		return err
 	}
 	r.processes = append(r.processes, q)
 	return nil
-}
-
-// preload puts the hook before what LD_PRELOAD held.
-func preload(env []string, lib string) []string {
-	before := ""
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, "LD_PRELOAD="); ok {
-			before = v
-		}
-	}
-	return append(env, hook.Preload(lib, before))
 }
 
 // barrier waits until every model is loaded.

@@ -248,17 +248,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestPreloadKeepsOthers(t *testing.T) {
-	env := preload([]string{"A=1", "LD_PRELOAD=other.so"}, "/lib/libdeft.so")
-	if env[len(env)-1] != "LD_PRELOAD=/lib/libdeft.so:other.so" {
-		t.Error(env)
-	}
-	joined := joinPath([]string{"LD_LIBRARY_PATH=/sim", "X=1"}, []string{"LD_LIBRARY_PATH=/mine"})
-	if joined[0] != "LD_LIBRARY_PATH=/sim:/mine" {
-		t.Error(joined)
-	}
-}
-
 // The entry that the client of a GPU reads holds what Deft's holds.
 func TestCUDAProgram(t *testing.T) {
 	x := parse(t, table)

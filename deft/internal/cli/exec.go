@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/daemon"
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/session"
@@ -129,9 +130,6 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	}
 	cmd := exec.Command(p.args[0], p.args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
-	if path := lookIn(environ, p.args[0]); path != "" {
-		cmd.Path, cmd.Err = path, nil
-	}
 	cmd.Env = environ
 	why := unhooked(cmd.Path)
 	if why != "" {
@@ -173,58 +171,25 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	set := map[string]string{
-		"DEFT_SESSION": at.Session(), "DEFT_NAME": p.name, "DEFT_GANG": p.gang,
-		"DEFT_PRIORITY": strconv.Itoa(int(p.priority)),
-		"DEFT_SLO_MS":   strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA": strconv.FormatUint(uint64(p.quota), 10),
-		"LD_PRELOAD": strings.TrimPrefix(hook.Preload(lib, os.Getenv("LD_PRELOAD")), "LD_PRELOAD="),
-	}
+	environ := os.Environ()
 	if p.device == "sim" {
-		built, err := simcuda.Build(ctx, compiler)
-		if err != nil {
+		if environ, err = simulated(ctx, compiler, simcuda.Device{File: at.Device()}); err != nil {
 			return nil, err
 		}
-		for _, e := range (simcuda.Device{File: at.Device()}).Env(built) {
-			name, value, _ := strings.Cut(e, "=")
-			set[name] = value
-		}
-		set["LD_LIBRARY_PATH"] = before(set["LD_LIBRARY_PATH"], os.Getenv("LD_LIBRARY_PATH"))
-		set["PATH"] = before(os.Getenv("PATH"), filepath.Dir(built.Workload))
 	}
-	environ := os.Environ()
-	for name, value := range set {
-		environ = append(environ, name+"="+value)
-	}
-	return environ, nil
+	return append(hook.Preloaded(environ, lib),
+		"DEFT_SESSION="+at.Session(), "DEFT_NAME="+p.name, "DEFT_GANG="+p.gang, "DEFT_PRIORITY="+strconv.Itoa(int(p.priority)),
+		"DEFT_SLO_MS="+strconv.FormatInt(p.slo.Milliseconds(), 10), "DEFT_MEMORY_QUOTA="+p.quota.String()), nil
 }
 
-// before joins two lists of folders.
-func before(first, second string) string {
-	if first == "" || second == "" {
-		return first + second
+// simulated builds a simulated device, puts its workload program on this process's
+// path, and returns the environment of the programs that use it.
+func simulated(ctx context.Context, compiler cc.Compiler, d simcuda.Device) ([]string, error) {
+	built, err := simcuda.Build(ctx, compiler)
+	if err == nil {
+		err = os.Setenv("PATH", strings.TrimPrefix(os.Getenv("PATH")+":"+filepath.Dir(built.Workload), ":"))
 	}
-	return first + ":" + second
-}
-
-// lookIn finds a command in the PATH of an environment; empty where it has a
-// slash or is not there.
-func lookIn(environ []string, command string) string {
-	if strings.Contains(command, "/") {
-		return ""
-	}
-	path := ""
-	for _, e := range environ {
-		if v, ok := strings.CutPrefix(e, "PATH="); ok {
-			path = v
-		}
-	}
-	for _, dir := range filepath.SplitList(path) {
-		full := filepath.Join(dir, command)
-		if info, err := os.Stat(full); err == nil && info.Mode().IsRegular() && unix.Access(full, unix.X_OK) == nil {
-			return full
-		}
-	}
-	return ""
+	return d.Environ(built, os.Environ()), err
 }
 
 // -- the owner --

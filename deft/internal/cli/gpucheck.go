@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -61,7 +59,12 @@ deft build-hook made is taken from the folder that DEFT_MADE names. With
 			if err != nil {
 				return err
 			}
-			args, environ, err := checks(cmd.Context(), device, out)
+			scratch, err := newScratch(shm())
+			if err != nil {
+				return err
+			}
+			defer scratch.Remove()
+			args, environ, err := checks(cmd.Context(), device, out, scratch.path)
 			if err != nil {
 				return err
 			}
@@ -91,7 +94,7 @@ deft build-hook made is taken from the folder that DEFT_MADE names. With
 
 // checks builds what the checks use and returns their program with its arguments
 // and the environment that it needs.
-func checks(ctx context.Context, device, out string) (args, environ []string, err error) {
+func checks(ctx context.Context, device, out, scratch string) (args, environ []string, err error) {
 	compiler, err := compiler()
 	if err != nil {
 		return nil, nil, err
@@ -104,27 +107,17 @@ func checks(ctx context.Context, device, out string) (args, environ []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	folder, err := gpu.Write(filepath.Join(compiler.Cache, "gpu"))
-	if err != nil {
-		return nil, nil, err
-	}
-	layouts := filepath.Join(out, "layout_check.c")
-	text, err := fs.ReadFile(simcuda.Sources(), filepath.Base(layouts))
-	if err == nil {
-		err = os.WriteFile(layouts, text, 0o644)
-	}
-	if err != nil {
+	folder, sources := filepath.Join(scratch, "gpu"), filepath.Join(scratch, "sources")
+	if err := errors.Join(os.CopyFS(folder, gpu.Files), os.CopyFS(sources, simcuda.Sources())); err != nil {
 		return nil, nil, err
 	}
 	environ = os.Environ()
 	if device == "sim" {
-		built, err := simcuda.Build(ctx, compiler)
-		if err != nil {
+		if environ, err = simulated(ctx, compiler, simcuda.Device{}); err != nil {
 			return nil, nil, err
 		}
-		environ = append(environ, simcuda.Device{}.Env(built)...)
-		environ = append(environ, "PATH="+before(os.Getenv("PATH"), filepath.Dir(built.Workload)))
 	}
-	_, preload, _ := strings.Cut(hook.Preload(lib, ""), "=")
-	return []string{filepath.Join(folder, "checks.py"), "check", self, out, "--device", device, "--preload", preload, "--layouts", layouts}, environ, nil
+	return []string{
+		filepath.Join(folder, "checks.py"), "check", self, out, "--device", device, "--preload", lib, "--layouts", filepath.Join(sources, "layout_check.c"),
+	}, environ, nil
 }

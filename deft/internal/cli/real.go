@@ -78,8 +78,8 @@ func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch
 		}
 		return trial.Simulated(x, lib, built, scratch, os.Environ()), nil
 	}
-	folder, err := gpu.Write(filepath.Join(cc.Cache, "gpu"))
-	if err != nil {
+	folder := filepath.Join(scratch, "gpu")
+	if err := os.CopyFS(folder, gpu.Files); err != nil {
 		return trial.Machine{}, err
 	}
 	python, err := exec.LookPath("python3")

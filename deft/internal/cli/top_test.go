@@ -85,11 +85,13 @@ func TestTopEndsWithItsSession(t *testing.T) {
 }
 
 func TestTopRates(t *testing.T) {
-	old := session.Client{Slot: 1, Epoch: 1, Identity: 7, Launches: 100, JobsEnded: 4, GPU: time.Second, Stall: time.Second}
+	old := session.Client{Slot: 1, Identity: 7, Words: session.Words{Epoch: 1, Launches: 100, JobsEnded: 4, GPU: time.Second, Stall: time.Second}}
 	now := old
 	now.Launches, now.JobsEnded, now.GPU, now.Stall, now.AtGate = 300, 5, 2500*time.Millisecond, 1200*time.Millisecond, 300*time.Millisecond
 	now.Directive = session.Directive{Closed: true, SyncEvery: 16}
-	late := session.Client{Slot: 1, Epoch: 2, Identity: 9, Launches: 50, Drained: true, Directive: session.Directive{Closed: true}}
+	late := session.Client{
+		Slot: 1, Identity: 9, Words: session.Words{Epoch: 2, Launches: 50}, Drained: true, Directive: session.Directive{Closed: true},
+	}
 	tests := []struct {
 		name           string
 		before, after  session.Client
