@@ -16,9 +16,6 @@ var ErrUnknown = errors.New("unknown policy")
 // Never is the time of a policy that needs only to be asked at changes.
 const Never = time.Duration(math.MaxInt64)
 
-// DefaultSync is the interval of sync and event for a client that names none.
-const DefaultSync = 16
-
 // DefaultInFlight is the device time that a client below another may have in
 // flight where it names no interval: long enough that its queue does not run
 // empty while its host waits, short beside a job.
@@ -104,14 +101,6 @@ func New(name string, s Settings) (Policy, error) {
 		return p, nil
 	}
 	return NewDevices(func() Policy { return make(s) }), nil
-}
-
-// or is d, or fallback where d is not above 0.
-func or(d, fallback time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return fallback
 }
 
 // weight is the client's share of the device relative to others.

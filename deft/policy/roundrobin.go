@@ -1,6 +1,9 @@
 package policy
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // RoundRobin gives the device to one client at a time, in turn, for a quantum
 // of wall time each. While the client whose turn it is has no work for the
@@ -17,7 +20,7 @@ var _ Policy = (*RoundRobin)(nil)
 
 // NewRoundRobin returns the policy with its quantum (0 is 10 ms).
 func NewRoundRobin(quantum time.Duration) *RoundRobin {
-	return &RoundRobin{quantum: or(quantum, 10*time.Millisecond), demand: newDemand(), owner: -1}
+	return &RoundRobin{quantum: cmp.Or(quantum, 10*time.Millisecond), demand: newDemand(), owner: -1}
 }
 
 // Decide passes the turn on where it is over.

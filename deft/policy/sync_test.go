@@ -1,9 +1,16 @@
 package policy
 
-import "testing"
+import (
+	"math"
+	"testing"
+	"time"
+)
 
-func TestSync(t *testing.T) {
-	at := func(level, sync int) Client { return Client{Terms: Terms{Priority: level, Sync: sync}, Active: true} }
+// The original's policies bound the same clients, by intervals that they name.
+func TestSyncAndEvent(t *testing.T) {
+	at := func(level, n int) Client {
+		return Client{Terms: Terms{Priority: level, Sync: n, Event: n}, Active: true}
+	}
 	tests := []struct {
 		name    string
 		clients []Client
@@ -14,11 +21,44 @@ func TestSync(t *testing.T) {
 		{"one level", []Client{at(1, 0), at(1, 5)}, []int{16, 5}},
 	}
 	for _, tt := range tests {
-		d, _ := decide(t, Sync{}, 0, tt.clients...)
+		points, _ := decide(t, Sync{}, 0, tt.clients...)
+		groups, _ := decide(t, Event{}, 0, tt.clients...)
 		for i, want := range tt.want {
-			if d[i] != (Directive{SyncEvery: want}) {
-				t.Errorf("%s: client %d: %+v, want %d", tt.name, i, d[i], want)
+			if points[i] != (Directive{SyncEvery: want}) {
+				t.Errorf("%s: client %d: %+v, want %d", tt.name, i, points[i], want)
 			}
+			if tt.clients[i].Event > 0 {
+				want *= 2
+			}
+			if groups[i] != (Directive{InFlight: want}) {
+				t.Errorf("%s: client %d: %+v, want %d", tt.name, i, groups[i], want)
+			}
+		}
+	}
+}
+
+// Where no interval is named it is that of the jobs until now: sqrt(2 a K/k), here
+// of 400 launches of 100 us, 15.5, and of 1,600 of 25 us, 62.
+func TestChosenByTheJobs(t *testing.T) {
+	for _, tt := range []struct {
+		launches, inFlight, jobs int
+		gpu                      time.Duration
+		want                     int
+	}{
+		{800, 0, 2, 80 * ms, 15},
+		{810, 10, 2, 80 * ms, 16},
+		{3200, 0, 2, 80 * ms, 62},
+		{800, 0, 0, 80 * ms, DefaultSync},  // no job has ended
+		{800, 0, 2, 0, DefaultSync},        // the device time is not known
+		{800, 800, 2, 1 * ms, DefaultSync}, // nothing is done
+		{2, 0, 2, time.Hour, 1},
+		{math.MaxInt32, 0, 1, 1, 46341},
+	} {
+		c := Client{Active: true, Launches: uint64(tt.launches), InFlight: tt.inFlight, Jobs: tt.jobs, GPU: tt.gpu}
+		d, _ := decide(t, Sync{}, 0, c)
+		e, _ := decide(t, Event{}, 0, c)
+		if d[0].SyncEvery != tt.want || e[0].InFlight != tt.want {
+			t.Errorf("%+v: %+v and %+v", tt, d[0], e[0])
 		}
 	}
 }

@@ -9,7 +9,7 @@
 //	execution delay   a·K/N + b          a: cost of one point, b: the rest
 //	preemption delay  r·min(N, q)·k      k: mean kernel time, q: most queued
 //
-// and N is the candidate with the least sum. Deft takes r = 1, the worst case;
+// and of all N the least sum has [Interval], sqrt(2·a·K/k). Deft takes r = 1, the worst case;
 // a request that comes at a random moment finds half of the kernels done, so
 // r = 1/2 here. The package fits a and b against the number of points per job, by
 // least squares to the means of a sweep ([FitSweep]). It needs jobs under two

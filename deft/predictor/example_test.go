@@ -7,13 +7,13 @@ import (
 )
 
 // The interval that costs least, for a job of 929 kernels of 0.02 ms.
-func ExampleModel_Best() {
+func ExampleModel_Predict() {
 	m := predictor.Model{SyncMS: 0.0115, BaseMS: 2.92, Kernels: 929, KernelMS: 0.02, Queue: 929}
-	best, err := m.Best(predictor.Candidates())
+	best, err := m.Predict(predictor.Interval(m.SyncMS*float64(m.Kernels), m.KernelMS))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("every %d launches: %.2f ms\n", best.Sync, best.TotalMS())
-	// Output: every 50 launches: 3.63 ms
+	// Output: every 33 launches: 3.57 ms
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // ErrModel is returned for a model that describes no job.
@@ -16,9 +14,6 @@ var ErrCandidates = errors.New("no synchronization interval to choose from")
 
 // Residual is the share of a full queue that an urgent request finds on average.
 const Residual = 0.5
-
-// Level is that of predicted delays.
-const Level = 0.9
 
 // Candidates are the intervals that Deft compares, in launches.
 func Candidates() []int {
@@ -32,8 +27,6 @@ type Model struct {
 	Kernels  int     `json:"kernels"`   // K: launches of a job
 	KernelMS float64 `json:"kernel_ms"` // k: mean device time of a kernel
 	Queue    int     `json:"queue"`     // q: most launches ever queued; at most K
-
-	noise noise // about a + b
 }
 
 // Delay is the prediction for one interval.
@@ -41,29 +34,23 @@ type Delay struct {
 	Sync      int     `json:"sync"` // N, launches
 	ExecMS    float64 `json:"exec_ms"`
 	PreemptMS float64 `json:"preempt_ms"`
-	// Delay is the sum for one job that one urgent request meets, in ms. Its
-	// interval holds the noise of a job and that a request finds anything
-	// between none and all of the queue; it is open where the model was not
-	// fitted, or to too little to tell its noise.
-	Delay uncertainty.Prediction `json:"delay_ms"`
 }
 
-// TotalMS is what is to be small.
+// TotalMS is what is to be small: the delay of one job that one urgent request
+// meets.
 func (d Delay) TotalMS() float64 { return d.ExecMS + d.PreemptMS }
 
-// Plus is the delay of both together, of jobs that have nothing to do with each
-// other.
-func (d Delay) Plus(other Delay) Delay {
-	a, b := d.Delay, other.Delay
-	value := a.Value + b.Value
-	return Delay{
-		Sync: other.Sync, ExecMS: d.ExecMS + other.ExecMS, PreemptMS: d.PreemptMS + other.PreemptMS,
-		Delay: uncertainty.Prediction{
-			Value: value, Level: Level,
-			Low:  value - math.Hypot(a.Value-a.Low, b.Value-b.Low),
-			High: value + math.Hypot(a.High-a.Value, b.High-b.Value),
-		},
+// Interval is the N of least cost setup/N + delay·N/2, at least 1: that of Harris'
+// economic order quantity, sqrt(2·setup/delay) (F. W. Harris, "How many parts to
+// make at once", 1913). Setup is what a job pays with a synchronization point at
+// each of its K launches, a·K; delay what an urgent request waits for each launch
+// that is queued, k, of which it finds half; both in the same unit. Where delay is
+// not above 0, or setup below 0, it is 0: nothing is known.
+func Interval(setup, delay float64) int {
+	if !(delay > 0) || !(setup >= 0) {
+		return 0
 	}
+	return int(max(1, math.Round(math.Sqrt(min(2*setup/delay, math.MaxInt32)))))
 }
 
 func (m Model) check() error {
@@ -89,27 +76,5 @@ func (m Model) Predict(n int) (Delay, error) {
 	}
 	points := float64(m.Kernels / n)
 	queue := float64(min(n, m.Queue, m.Kernels)) * m.KernelMS
-	d := Delay{Sync: n, ExecMS: m.SyncMS*points + m.BaseMS, PreemptMS: Residual * queue}
-	half := math.Hypot(m.noise.half(points), Level/2*queue)
-	d.Delay = uncertainty.Prediction{Value: d.TotalMS(), Low: max(0, d.TotalMS()-half), High: d.TotalMS() + half, Level: Level}
-	return d, nil
-}
-
-// Best returns the candidate with the least sum of delays, the first of equal
-// ones.
-func (m Model) Best(candidates []int) (Delay, error) {
-	var best Delay
-	for i, n := range candidates {
-		d, err := m.Predict(n)
-		if err != nil {
-			return Delay{}, err
-		}
-		if i == 0 || d.TotalMS() < best.TotalMS() {
-			best = d
-		}
-	}
-	if len(candidates) == 0 {
-		return Delay{}, fmt.Errorf("predictor: %w", ErrCandidates)
-	}
-	return best, nil
+	return Delay{Sync: n, ExecMS: m.SyncMS*points + m.BaseMS, PreemptMS: Residual * queue}, nil
 }

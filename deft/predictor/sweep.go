@@ -45,6 +45,5 @@ func FitSweep(points []Point) (Model, error) {
 		return Model{}, fmt.Errorf("predictor: %w", err)
 	}
 	m.SyncMS, m.BaseMS = max(fit.Coefficients[0], 0), max(fit.Intercept, 0)
-	m.noise = noiseOf(samples.X, samples.Y, m.SyncMS, m.BaseMS)
 	return m, m.check()
 }

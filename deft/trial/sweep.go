@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -109,15 +108,8 @@ func below(x *experiment.Experiment, name string) *experiment.Experiment {
 // bounded is the experiment with an interval for the models that have to yield.
 func bounded(x *experiment.Experiment, n int) *experiment.Experiment {
 	c := below(x, "sync_"+strconv.Itoa(n))
-	lowest, highest := math.MaxInt, math.MinInt
-	for _, m := range c.Models {
-		lowest, highest = min(lowest, m.Priority), max(highest, m.Priority)
-	}
-	for i := range c.Models {
-		m := &c.Models[i]
-		if lowest == highest || m.Priority < highest {
-			m.Sync = n
-		}
+	for _, i := range yielding(c.Models, func(m experiment.Model) int { return m.Priority }) {
+		c.Models[i].Sync = n
 	}
 	return c
 }

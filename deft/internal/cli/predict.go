@@ -45,11 +45,11 @@ func newPredictCommand(env *cli.Env) *cobra.Command {
 func showChoice(page *cli.Page, p *trial.Choice) {
 	t := page.Table("sync", "execution ms", "preemption ms", "sum ms", "low", "high", "over alone ms", "measured over alone ms")
 	for _, c := range p.Candidates {
-		t.Add(c.Sync, c.ExecMS, c.PreemptMS, c.TotalMS, c.Delay.Delay.Low, c.Delay.Delay.High, c.OverMS, c.MeasuredOverMS)
+		t.Add(c.Sync, c.ExecMS, c.PreemptMS, c.TotalMS, c.Told.Low, c.Told.High, c.OverMS, c.MeasuredOverMS)
 	}
 	best := fmt.Sprintf("best: %d launches; measured best: %d", p.Sync, p.MeasuredSync)
 	if p.Regret != nil {
 		best += fmt.Sprintf(", %.1f %% less delay", 100**p.Regret/(1+*p.Regret))
 	}
-	page.Line("%s", best)
+	page.Line("%s; of any: %d", best, p.Any)
 }
