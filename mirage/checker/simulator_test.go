@@ -22,14 +22,12 @@ func simulate(t Table, forkAt *int64) ([]Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	var result *simulator.Result
-	if forkAt == nil {
-		result, err = w.Simulate(context.Background(), nil)
-	} else {
-		result, err = w.SimulateForked(context.Background(), *forkAt)
-	}
+	result, err := w.Simulate(context.Background(), nil)
 	if err != nil {
 		return nil, err
+	}
+	if forkAt != nil {
+		forked(w, *forkAt, result)
 	}
 	var b bytes.Buffer
 	if err := result.WriteCSV(&b); err != nil {
@@ -47,6 +45,32 @@ func simulate(t Table, forkAt *int64) ([]Outcome, error) {
 		return nil, table.Diagnostics[0]
 	}
 	return table.Rows, nil
+}
+
+// forked puts the starts of a simulation in the place of a result's that runs to an
+// instant, is forked, and goes on as the fork, while the original does too.
+func forked(w *simulator.Workload, at int64, result *simulator.Result) {
+	s := w.New()
+	of := func(s *simulator.Simulator) func(int32, int64) {
+		return func(job int32, at int64) {
+			result.Starts[job] = at
+			if result.Places != nil {
+				result.Places[job] = s.Nodes().PlaceOf(job)
+			}
+		}
+	}
+	for i := range result.Starts {
+		if _, _, ok := result.Started(i); ok {
+			result.Starts[i] = -1
+		}
+	}
+	s.OnStart = of(s)
+	s.RunUntil(at)
+	fork := s.Fork()
+	s.OnStart = nil
+	for fork.OnStart = of(fork); fork.Step(); {
+		s.Step()
+	}
 }
 
 // workload draws a small, busy table. Weights are chosen so that different

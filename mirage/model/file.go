@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Model is a trained model: a policy.Predictor that knows from which expected
+// Model is a trained model: a policy.Policy that knows from which expected
 // reward on a decision should submit. It may be asked from many goroutines.
 type Model struct {
 	Kind        string
@@ -29,16 +29,20 @@ type Model struct {
 	scorer Scorer
 }
 
-var _ policy.Predictor = (*Model)(nil)
+var _ policy.Policy = (*Model)(nil)
 
-// WaitHours predicts the wait of a successor submitted now, in hours.
-func (m *Model) WaitHours(s *policy.State) (uncertainty.Prediction, error) {
+// Decide submits when the reward that the model expects reaches FromHours. Below zero
+// that leaves a margin against interruptions, above it one against overlap.
+func (m *Model) Decide(s *policy.State) (policy.Decision, error) {
 	x, err := m.view.of(s)
 	if err != nil {
-		return uncertainty.Prediction{}, err
+		return policy.Decision{}, err
 	}
 	hours, err := m.scorer.Hours(x)
-	return m.about(hours), err
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	return policy.Expecting(s, m.about(hours), m.FromHours), nil
 }
 
 // about is a wait in hours with the model's band about it.
@@ -54,11 +58,6 @@ func (m *Model) about(hours float64) uncertainty.Prediction {
 // NeedsForecast says that the model can only be asked where the queue can be
 // forecast.
 func (m *Model) NeedsForecast() bool { return m.view.forecast }
-
-// Policy is the policy that asks the model.
-func (m *Model) Policy() policy.Policy {
-	return policy.Predicted{Predictor: m, FromHours: m.FromHours}
-}
 
 // modelFile is a stored model.
 type modelFile struct {

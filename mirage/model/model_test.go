@@ -133,12 +133,12 @@ func TestForecastModel(t *testing.T) {
 	}
 	got := reload(t, m)
 	s := &policy.State{Now: 1_670_000_000, PredEnd: 1_670_000_000 + 5*3600, History: samples.History{Moments: make([]samples.Moment, samples.Steps)}}
-	if _, err := got.WaitHours(s); !errors.Is(err, policy.ErrForecast) {
+	if _, err := got.Decide(s); !errors.Is(err, policy.ErrForecast) {
 		t.Errorf("without forecast: %v", err)
 	}
 	s.Forecast = func() ([]float64, error) { return []float64{4 * 3600, 2 * 3600}, nil }
-	if h, err := got.WaitHours(s); err != nil || math.Abs(h.Value-4) > 1 {
-		t.Errorf("%v h, %v; the forecast is 4 h", h, err)
+	if d, err := got.Decide(s); err != nil || math.Abs(d.Expected.Value+5-4) > 1 {
+		t.Errorf("%+v, %v; the forecast is 4 h", d, err)
 	}
 }
 
@@ -166,12 +166,12 @@ func TestPolicyUsesTheModel(t *testing.T) {
 	}
 	s.History.Predecessor = [4]float64{2880, 1, 0, 43 * 3600}
 	s.History.Successor = [4]float64{2880, 1, 0, 0}
-	d, err := m.Policy().Decide(s)
+	d, err := m.Decide(s)
 	if err != nil || !d.Submit || math.Abs(d.Expected.Value-3.5) > 1.5 {
 		t.Errorf("eight hours of queue, five to go: %+v, %v", d, err)
 	}
 	s.PredEnd += 20 * 3600
-	if d, err := m.Policy().Decide(s); err != nil || d.Submit {
+	if d, err := m.Decide(s); err != nil || d.Submit {
 		t.Errorf("eight hours of queue, 25 to go: %+v, %v", d, err)
 	}
 }

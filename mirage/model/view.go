@@ -33,12 +33,7 @@ func (v view) row(s *samples.Sample) []float64 {
 func (v view) of(s *policy.State) ([]float64, error) {
 	tensor := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(tensor)
-	waits := s.Waits[:min(len(s.Waits), 100)]
-	sum := 0.0
-	for _, w := range waits {
-		sum += w
-	}
-	x := Summary(Reduce(tensor), s.Now, sum/float64(max(len(waits), 1)))
+	x := Summary(Reduce(tensor), s.Now, s.MeanWait())
 	if !v.forecast {
 		return x, nil
 	}

@@ -16,7 +16,7 @@ type Baseline struct {
 	Policy    func(setting float64) Policy
 	Knob      *Knob // its one setting; nil where it has none
 	Rival     bool  // comparisons play it
-	Forecasts bool  // it asks State.Forecast
+	Forecasts bool  // it asks State.Forecast or State.Queue
 }
 
 // Knob is the setting of a baseline.
@@ -59,10 +59,10 @@ func Baselines() registry.List[Baseline] {
 	return registry.List[Baseline]{
 		{Name: "reactive", Help: "when the predecessor has ended", New: Baseline{Policy: always(Reactive{})}},
 		{Name: "avg", Help: "the mean of the last 100 waits ahead", New: Baseline{Policy: always(Average{}), Rival: true}},
-		{Name: "quantile", Help: "a quantile of the last 500 waits ahead", New: quantile()},
-		{Name: "fixed", Help: "a fixed lead", New: fixed()},
-		{Name: "forecast", Help: "what simulating the queue forward with time limits predicts", New: queueForecast()},
-		{Name: "futures", Help: "what costs least over futures drawn from how long users' jobs ran and who came before", New: futures()},
+		{Name: "quantile", Help: "a quantile of the last 500 waits ahead", New: quantile},
+		{Name: "fixed", Help: "a fixed lead", New: fixed},
+		{Name: "forecast", Help: "what simulating the queue forward with time limits predicts", New: queueForecast},
+		{Name: "futures", Help: "what costs least over futures drawn from how long users' jobs ran and who came before", New: futures},
 		{Name: "never-late", Help: "when the predecessor starts", New: Baseline{Policy: always(NeverLate{})}},
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -20,8 +21,23 @@ type State struct {
 	// for a successor submitted now (samples.ForecastShares); nil where there
 	// is nothing to simulate the queue with.
 	Forecast func() ([]float64, error)
-	// Draw returns such waits in futures that are drawn; nil like Forecast.
-	Draw func() (Draws, error)
+	// Queue returns what forecasts are simulated with; nil like Forecast.
+	Queue func() (Queue, error)
+	// Curve asks for Decision.Curve.
+	Curve bool
+}
+
+// meanOver is how many of the latest waits [State.MeanWait] is over.
+const meanOver = 100
+
+// MeanWait is the mean of the latest hundred waits in seconds; 0 without any.
+func (s *State) MeanWait() float64 {
+	waits := s.Waits[:min(len(s.Waits), meanOver)]
+	sum := 0.0
+	for _, w := range waits {
+		sum += w
+	}
+	return sum / float64(max(len(waits), 1))
 }
 
 // RemainingSeconds is how long the predecessor will run on.
@@ -35,11 +51,22 @@ type Decision struct {
 	// it is not known how far off the policy has been.
 	Expected uncertainty.Prediction
 	Expects  bool
+	// Curve is the chance of a start within so many seconds of a successor submitted
+	// now; empty where the state does not ask for it or the policy knows of none.
+	Curve []backtest.Start
 }
 
 // Policy decides whether to submit the successor now.
 type Policy interface {
 	Decide(s *State) (Decision, error)
+}
+
+// Expecting decides by a wait in hours that is expected, from which reward on.
+func Expecting(s *State, hours uncertainty.Prediction, from float64) Decision {
+	hours.Value, hours.Low = max(hours.Value, 0), max(hours.Low, 0)
+	d := waitOf(s, hours.Times(3600))
+	d.Submit = d.Expected.Value >= from
+	return d
 }
 
 // waitOf submits when the predecessor runs no longer than a wait, in seconds, is

@@ -3,16 +3,64 @@ package policy
 import (
 	"errors"
 	"math"
+	"reflect"
 	"testing"
 
-	"github.com/foretime/foretime/shared/stats"
+	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-type constant float64
+// futuristic is a queue of which all is known, in hours, that counts what is asked.
+type futuristic struct {
+	part, full    float64
+	drained, open [8]float64
+	draws         int
+}
 
-func (c constant) WaitHours(*State) (uncertainty.Prediction, error) {
-	return uncertainty.Point(float64(c)), nil
+func (q *futuristic) Forecast(share float64, bound int64) (float64, error) {
+	if share == 1 {
+		return min(3600*q.full, float64(bound)), nil
+	}
+	return min(3600*q.part, float64(bound)), nil
+}
+
+func (q *futuristic) Draw(number int, back, bound int64) (float64, error) {
+	q.draws++
+	hours := q.drained
+	if back > 0 {
+		hours = q.open
+	}
+	return min(3600*hours[number], float64(bound)), nil
+}
+
+// TestFuturesStops: what a decision does not need is not drawn, and it is the one that
+// all the draws would give.
+func TestFuturesStops(t *testing.T) {
+	fewer := false
+	rapid.Check(t, func(t *rapid.T) {
+		hours := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 24*8*4).Draw(t, "quarters")) / 4 })
+		q := &futuristic{part: hours.Draw(t, "part"), full: hours.Draw(t, "full")}
+		for i := range q.open {
+			q.drained[i], q.open[i] = min(hours.Draw(t, "drained"), 168), min(hours.Draw(t, "open"), 168)
+		}
+		s := &State{PredEnd: 1800 * rapid.Int64Range(0, 400).Draw(t, "half hours left"), Queue: func() (Queue, error) { return q, nil }}
+		p := Futures{rapid.SampledFrom([]float64{0, .1, .25, .5, .75, 6. / 7, 1}).Draw(t, "quantile")}
+		short, err := p.Decide(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fewer = fewer || q.draws < 16 && q.draws > 0
+		s.Curve = true
+		all, err := p.Decide(s)
+		if err != nil || short.Submit != all.Submit || short.Submit && short.Expected != all.Expected {
+			t.Fatalf("%+v with what it needs, %+v with all, %v", short, all, err)
+		}
+	})
+	if !fewer {
+		t.Error("all is drawn always")
+	}
 }
 
 func TestDecide(t *testing.T) {
@@ -39,18 +87,24 @@ func TestDecide(t *testing.T) {
 		{"average, reached", Average{}, 4, expecting(true, 0.5)},
 		{"quantile, too early", Quantile{0.5}, 5.5, expecting(false, -0.5)},
 		{"quantile, reached", Quantile{0.5}, 5, expecting(true, 0)},
-		{"predicted", Predicted{constant(4), -1}, 5, expecting(true, -1)},
-		{"predicted, too early", Predicted{constant(4), -0.5}, 5, expecting(false, -1)},
-		{"predicted below nothing", Predicted{constant(-4), 0}, 5, expecting(false, -5)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.policy.Decide(at(tt.hours))
 			got.Expected.Low, got.Expected.High, got.Expected.Level = tt.want.Expected.Low, tt.want.Expected.High, 0
-			if err != nil || got != tt.want {
+			if err != nil || !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("%+v, %v; want %+v", got, err, tt.want)
 			}
 		})
+	}
+	for _, tt := range []struct {
+		wait, from float64
+		want       Decision
+	}{{4, -1, expecting(true, -1)}, {4, -.5, expecting(false, -1)}, {-4, 0, expecting(false, -5)}} {
+		d := Expecting(at(5), uncertainty.Point(tt.wait), tt.from)
+		if d.Expected.Low = math.Inf(-1); !reflect.DeepEqual(d, tt.want) {
+			t.Errorf("predicted: %+v, want %+v", d, tt.want)
+		}
 	}
 	s := at(5)
 	for _, p := range []Policy{QueueForecast{}, Futures{}} {
@@ -60,22 +114,26 @@ func TestDecide(t *testing.T) {
 	}
 	s.Forecast = func() ([]float64, error) { return []float64{6 * 3600, 2 * 3600}, nil }
 	for full, want := range map[float64]Decision{1: expecting(true, 1), 0: expecting(false, -3), 0.75: expecting(true, 0)} {
-		if d, err := (QueueForecast{full}).Decide(s); err != nil || d != want {
+		if d, err := (QueueForecast{full}).Decide(s); err != nil || !reflect.DeepEqual(d, want) {
 			t.Errorf("full %v: %+v, %v; want %+v", full, d, err, want)
 		}
 	}
-	s.Draw = func() (Draws, error) { return Draws{stats.Sorted{3600, 3 * 3600}, stats.Sorted{0, 8 * 3600}}, nil }
 	// Two fifths predict two hours, the medians are two and four.
+	made := &futuristic{part: 2, full: 6, drained: [8]float64{1, 1, 3, 3, 1, 3, 3, 1}, open: [8]float64{0, 8, 0, 8, 0, 8, 0, 8}}
+	s.Queue = func() (Queue, error) { return made, nil }
+	s.Curve = true
 	if d, err := (Futures{.5}).Decide(s); err != nil || d.Submit || math.Abs(d.Expected.Value-((2+2+4)/3.-5)) > 1e-9 {
 		t.Errorf("futures: %+v, %v", d, err)
+	} else if n := len(d.Curve); n != len(backtest.Chances()) || d.Curve[n/2].Seconds != 3600*8/3. || d.Curve[0].Seconds >= d.Curve[n-1].Seconds {
+		t.Errorf("curve %v", d.Curve)
 	}
 	if d, err := (Futures{1}).Decide(s); err != nil || d.Submit || math.Abs(d.Expected.Value-((2+3+8)/3.-5)) > 1e-9 {
 		t.Errorf("the longest futures: %+v, %v", d, err)
 	}
 	far := at(25)
-	far.Forecast, far.Draw = s.Forecast, func() (Draws, error) { t.Error("drawn long before it matters"); return Draws{}, nil }
-	if d, err := (Futures{.5}).Decide(far); err != nil || d.Submit {
-		t.Errorf("%+v, %v", d, err)
+	far.Queue, made.draws = s.Queue, 0
+	if d, err := (Futures{.5}).Decide(far); err != nil || d.Submit || made.draws > 0 {
+		t.Errorf("%d drawn long before it matters: %+v, %v", made.draws, d, err)
 	}
 	for _, p := range []Policy{Average{}, Quantile{0.9}} {
 		if d, err := p.Decide(&State{PredEnd: 3600}); err != nil || d.Submit {
@@ -85,5 +143,5 @@ func TestDecide(t *testing.T) {
 }
 
 func expecting(submit bool, hours float64) Decision {
-	return Decision{submit, uncertainty.Point(hours), true}
+	return Decision{Submit: submit, Expected: uncertainty.Point(hours), Expects: true}
 }

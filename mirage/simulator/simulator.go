@@ -392,23 +392,3 @@ func (w *Workload) Simulate(ctx context.Context, progress func(submitted int)) (
 	}
 	return r, r.check()
 }
-
-// SimulateForked is Simulate by way of a fork: the simulation runs to an
-// instant, is forked, and the fork runs to the end while the original does
-// too. It exists to show that the two are one.
-func (w *Workload) SimulateForked(ctx context.Context, at int64) (*Result, error) {
-	r := newResult(w)
-	s := w.New()
-	s.OnStart = r.recorder(s)
-	s.RunUntil(at)
-	fork := s.Fork()
-	s.OnStart = nil
-	fork.OnStart = r.recorder(fork)
-	for steps := 1; fork.Step(); steps++ {
-		s.Step()
-		if steps%4096 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-	}
-	return r, r.check()
-}

@@ -98,9 +98,7 @@ func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) error {
 	row := make([]float64, samples.Steps*samples.Features)
 	s.History.Tensor(row)
 	v.Features = row[(samples.Steps-1)*samples.Features:]
-	for _, w := range s.Waits[:min(len(s.Waits), 100)] {
-		v.MeanWait += w / float64(min(len(s.Waits), 100))
-	}
+	v.MeanWait = s.MeanWait()
 	return nil
 }
 

@@ -23,15 +23,6 @@ func (p *Provisioner) forecast(s *policy.State) ([]float64, error) {
 	return service.ForecastWaits(sim, samples.ForecastShares())
 }
 
-// draw is the same in futures that are drawn.
-func (p *Provisioner) draw(s *policy.State) (policy.Draws, error) {
-	service, sim, err := p.resume(s)
-	if err != nil {
-		return policy.Draws{}, err
-	}
-	return policy.DrawFutures(service, sim)
-}
-
 func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
 	if p.s.Rules == nil {
 		return p.resumeLive(s)

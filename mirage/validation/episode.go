@@ -96,6 +96,6 @@ func stateOf(pair *chain.Pair, camera *samples.Camera) (policy.State, error) {
 		Forecast: sync.OnceValues(func() ([]float64, error) {
 			return pair.Service.ForecastWaits(pair.Simulation(), samples.ForecastShares())
 		}),
-		Draw: sync.OnceValues(func() (policy.Draws, error) { return policy.DrawFutures(pair.Service, pair.Simulation()) }),
+		Queue: func() (policy.Queue, error) { return policy.NewQueue(pair.Service, pair.Simulation()), nil },
 	}, nil
 }

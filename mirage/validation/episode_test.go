@@ -2,6 +2,7 @@ package validation
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/foretime/foretime/mirage/chain"
@@ -47,7 +48,7 @@ func TestPlayEpisode(t *testing.T) {
 	if lead := fixed.PredEnd - fixed.Submitted; lead > 6*3600 || lead <= 6*3600-600 {
 		t.Errorf("submitted %d s ahead, want 6 h less up to 10 minutes", lead)
 	}
-	if again := play(policy.Fixed{LeadHours: 6}); again != fixed {
+	if again := play(policy.Fixed{LeadHours: 6}); !reflect.DeepEqual(again, fixed) {
 		t.Errorf("%+v, then %+v", fixed, again)
 	}
 	if _, err := playEpisode(background, submit, service, []policy.Policy{failing{}}); !errors.Is(err, errPlanted) {

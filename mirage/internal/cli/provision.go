@@ -252,7 +252,7 @@ func (p *provision) policy() (policy.Policy, error) {
 			return nil, err
 		}
 		p.s.Live = trained.NeedsForecast() && p.s.Rules == nil
-		return trained.Policy(), nil
+		return trained, nil
 	}
 	setting := 0.0
 	if k := b.Knob; k != nil {

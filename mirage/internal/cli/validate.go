@@ -195,7 +195,7 @@ func (v *validate) policies(ctx context.Context, names []string) (policies []pol
 				return nil, nil, err
 			}
 			v.doubt(trained)
-			policies[i], settings[i] = trained.Policy(), map[string]any{"kind": trained.Kind, "from_hours": trained.FromHours}
+			policies[i], settings[i] = trained, map[string]any{"kind": trained.Kind, "from_hours": trained.FromHours}
 			continue
 		}
 		if b.Knob == nil {

@@ -1,0 +1,101 @@
+package policy
+
+import (
+	"errors"
+	"math"
+
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Reactive submits when the predecessor has ended, which is not up to it:
+// it never says yes before.
+type Reactive struct{}
+
+// Decide says wait.
+func (Reactive) Decide(*State) (Decision, error) { return Decision{}, nil }
+
+// NeverLate submits when the predecessor starts.
+type NeverLate struct{}
+
+// Decide says submit.
+func (NeverLate) Decide(*State) (Decision, error) { return Decision{Submit: true}, nil }
+
+// Average submits when the predecessor has as long to run as the last hundred
+// started jobs waited on average.
+type Average struct{}
+
+// Decide says submit when the average wait is reached.
+func (Average) Decide(s *State) (Decision, error) { return waitOf(s, amongWaits(s, s.MeanWait())), nil }
+
+// Quantile submits when the predecessor has as long to run as a quantile of
+// the latest waits.
+type Quantile struct {
+	Q float64 // in [0, 1]
+}
+
+// Decide says submit when the quantile, next rank, is reached.
+func (q Quantile) Decide(s *State) (Decision, error) {
+	if len(s.Waits) == 0 {
+		return waitOf(s, uncertainty.Point(0)), nil
+	}
+	return waitOf(s, amongWaits(s, stats.Sort(s.Waits).NextRank(q.Q))), nil
+}
+
+// Fixed submits a fixed time before the predecessor's end.
+type Fixed struct {
+	LeadHours float64
+}
+
+// Decide says submit when the lead is reached.
+func (f Fixed) Decide(s *State) (Decision, error) {
+	return waitOf(s, uncertainty.Point(f.LeadHours*3600)), nil
+}
+
+// ErrForecast is returned when a policy that needs a forecast of the queue is
+// asked where there is none.
+var ErrForecast = errors.New("there is no forecast of the queue")
+
+// QueueForecast submits when the predecessor has as long to run as the queue itself
+// predicts a successor to wait: a weighted mean of the forecasts with full
+// and with partly used time limits. It learns nothing.
+type QueueForecast struct {
+	Full float64 // weight of the forecast with full limits, in [0, 1]
+}
+
+// Decide says submit when the predicted wait is reached.
+func (f QueueForecast) Decide(s *State) (Decision, error) {
+	if s.Forecast == nil {
+		return Decision{}, ErrForecast
+	}
+	waits, err := s.Forecast()
+	if err != nil {
+		return Decision{}, err
+	}
+	return waitOf(s, uncertainty.Point(f.Full*waits[0]+(1-f.Full)*waits[1])), nil
+}
+
+// simple are the baselines that ask no more than the latest waits and a forecast.
+var (
+	quantile = Baseline{
+		Policy: func(q float64) Policy { return Quantile{Q: q} }, Rival: true,
+		Knob: &Knob{
+			Name: "quantile", Help: "quantile of the waits",
+			Most: 1, Default: 0.9, Choices: []float64{.5, .6, .7, .75, .8, .85, .9, .95, .98},
+		},
+	}
+	fixed = Baseline{
+		Policy: func(hours float64) Policy { return Fixed{LeadHours: hours} }, Rival: true,
+		Knob: &Knob{
+			Name: "lead_hours", Help: "lead in hours", Most: math.Inf(1), Required: true,
+			Choices: []float64{0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 21, 24, 30, 36, 48}, Hours: true,
+		},
+	}
+	queueForecast = Baseline{
+		Policy: func(full float64) Policy { return QueueForecast{Full: full} }, Forecasts: true, Rival: true,
+		Knob: &Knob{
+			Name: "weight_of_full_limits", Help: "weight of jobs using their full limits against two fifths",
+			Most: 1, Choices: []float64{0, 0.25, 0.5, 0.75, 1},
+		},
+	}
+)
