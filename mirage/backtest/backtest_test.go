@@ -172,8 +172,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestBacklog: four of a user's jobs of a shape wait, and one of somebody else's of the
-// same size and limit.
+// TestBacklog: four of a user's jobs of a shape wait, and the last ten started one
+// an hour until four hours ago, so that one starts in thirteen tenths of an hour.
 func TestBacklog(t *testing.T) {
 	var jobs []trace.Job
 	add := func(user string, submit, start, end int64) {
@@ -194,12 +194,9 @@ func TestBacklog(t *testing.T) {
 	k.advance(46800, func(int) {})
 	j := trace.Job{User: "u", Nodes: 1, Limit: 7200}
 	g := k.groups(&j)
-	var r row
-	k.queued(&r, &j, g)
-	for at, jobs := range map[int]float64{0: 5, 6: 4, 12: 4, 18: 5, 24: 5, 30: 0} { // six features of each part
-		if math.Abs(r[at]-math.Log1p(jobs)) > 1e-12 || jobs > 0 && math.Abs(r[at+3]-logMinutes(6800)) > 1e-12 {
-			t.Errorf("part %d of the queue: %v, want %v jobs, the oldest of 6800 s", at/6, r[at:at+6], jobs)
-		}
+	user, same := k.queued(new(row), &j, g)
+	if user != 4 || same != 4 || g[ofItsUser].startInterval(k.now) != 4680 {
+		t.Errorf("%v of the user's pending, %v of the shape, one in %v s", user, same, g[ofItsUser].startInterval(k.now))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/mirage/lengths"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -29,11 +30,12 @@ func (k *known) features(j *trace.Job, g groups, size float64, running []release
 	for _, p := range g {
 		r.group(p, k.now)
 	}
-	k.queued(&r, j, g)
+	own, same := k.queued(&r, j, g)
 	k.machine(&r, j, g, size, running)
 	for _, seconds := range lists {
 		r.add(logMinutes(seconds))
 	}
+	r.add(logMinutes(own*g[ofItsUser].startInterval(k.now)), logMinutes(same*g[ofItsShape].startInterval(k.now)))
 	return r
 }
 
@@ -45,12 +47,20 @@ func (r *row) group(p *group, now int64) {
 	n := len(p.waits)
 	r.add(math.Log1p(float64(n)))
 	if n == 0 {
-		r.add(unknown, unknown, unknown, unknown, unknown)
-		return
+		r.add(unknown, unknown, unknown, unknown, unknown, unknown, unknown)
+	} else {
+		r.add(logMinutes(float64(now-p.last)), logMinutes(p.waits[n-1]))
+		for _, over := range []int{5, 20, 100} {
+			r.add(logMinutes(stats.Median(tail(p.waits, over))))
+		}
+		last := tail(p.waits, 20)
+		r.add(logMinutes(mean(last)), shortShare(last))
 	}
-	r.add(logMinutes(float64(now-p.last)), logMinutes(p.waits[n-1]))
-	for _, over := range []int{5, 20, 100} {
-		r.add(logMinutes(stats.Median(tail(p.waits, over))))
+	r.add(since(p.submitted, now-600), since(p.submitted, now-3600), since(p.submitted, now-21600))
+	if len(p.ended) == 0 {
+		r.add(unknown)
+	} else {
+		r.add(stats.Median(tail(p.ended, lengths.OfKind)))
 	}
 }
 
@@ -64,9 +74,27 @@ func mean(values []float64) float64 {
 	return sum / float64(max(len(values), 1))
 }
 
+// shortShare is the share of waits of at most a minute.
+func shortShare(waits []float64) float64 {
+	n := 0.0
+	for _, w := range waits {
+		if w <= 60 {
+			n++
+		}
+	}
+	return n / float64(len(waits))
+}
+
+// since counts the times from an instant on.
+func since(times []int64, from int64) float64 {
+	at, _ := slices.BinarySearch(times, from)
+	return math.Log1p(float64(len(times) - at))
+}
+
 // queued adds what the queue is: of all jobs, of the user's, of the same shape, of
-// those no larger, of the same class and of those more important.
-func (k *known) queued(r *row, j *trace.Job, g groups) {
+// those no larger, of the same class and of those more important. It returns how
+// many are the user's and of the same shape.
+func (k *known) queued(r *row, j *trace.Job, g groups) (ofUser, ofShape float64) {
 	var all, own, same, small, class, ahead line
 	for _, i := range k.pending {
 		q, of := &k.jobs[i], &k.of[i]
@@ -91,6 +119,20 @@ func (k *known) queued(r *row, j *trace.Job, g groups) {
 	for _, l := range []*line{&all, &own, &same, &small, &class, &ahead} {
 		l.features(r)
 	}
+	return float64(len(own.ages)), float64(len(same.ages))
+}
+
+// startsOf is how many of the latest starts tell how fast jobs start.
+const startsOf = 20
+
+// startInterval is the seconds between two starts lately: the time that the latest
+// starts have taken until now.
+func (p *group) startInterval(now int64) float64 {
+	starts := tail(p.started, startsOf)
+	if len(starts) == 0 {
+		return 0
+	}
+	return max(float64(now-starts[0])/float64(len(starts)), 1)
 }
 
 // line is a part of the queue.

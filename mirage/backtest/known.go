@@ -30,10 +30,12 @@ type known struct {
 
 // group is what jobs that have something in common have come to.
 type group struct {
-	waits   []float64 // seconds, of those that started, in the order of their starts
-	last    int64     // start of the latest
-	ended   []float64 // run time as a share of the limit, of those that ended
-	running []int     // jobs
+	waits     []float64 // seconds, of those that started, in the order of their starts
+	last      int64     // start of the latest
+	started   []int64   // in order
+	ended     []float64 // run time as a share of the limit, of those that ended
+	submitted []int64   // in order
+	running   []int     // jobs
 
 	uses   lengths.Uses // at usesAt
 	usesAt int64
@@ -143,6 +145,7 @@ func (k *known) start(i int) {
 	for _, p := range k.of[i] {
 		p.waits = append(p.waits, float64(j.Wait()))
 		p.last = j.Start
+		p.started = append(p.started, j.Start)
 	}
 }
 
@@ -174,6 +177,9 @@ func (k *known) submit(i int) {
 	j := &k.jobs[i]
 	k.pending = append(k.pending, i)
 	k.of = append(k.of, k.groups(j))
+	for _, p := range k.of[i] {
+		p.submitted = append(p.submitted, j.Submit)
+	}
 }
 
 // lengthsOf tells how long the jobs of some groups run, by what is known now.

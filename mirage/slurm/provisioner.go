@@ -72,16 +72,10 @@ func Open(dir string, s Settings) (*Provisioner, error) {
 		return nil, err
 	}
 	p := &Provisioner{Metrics: &Metrics{}, s: s, dir: dir, doubted: map[string]bool{}, missing: map[int64]time.Time{}}
-	opened := false
-	defer func() {
-		if !opened {
-			p.Close()
-		}
-	}()
 	if err := p.open(); err != nil {
+		p.Close()
 		return nil, err
 	}
-	opened = true
 	p.Metrics.chain(p.ledger)
 	return p, nil
 }

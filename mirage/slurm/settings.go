@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -73,21 +74,9 @@ func (s *Settings) complete() error {
 	if s.Clock == nil {
 		s.Clock = Wall{}
 	}
-	if s.Scale == 0 {
-		s.Scale = 1
-	}
-	if s.Interval == 0 {
-		s.Interval = 10 * time.Minute
-	}
-	if s.Poll == 0 {
-		s.Poll = s.Interval / 5
-	}
-	if s.Service == 0 {
-		s.Service = s.Request.Limit
-	}
-	if s.Units == 0 {
-		s.Units = s.Request.Nodes
-	}
+	s.Scale, s.Interval = cmp.Or(s.Scale, 1), cmp.Or(s.Interval, 10*time.Minute)
+	s.Poll, s.Service = cmp.Or(s.Poll, s.Interval/5), cmp.Or(s.Service, s.Request.Limit)
+	s.Units = cmp.Or(s.Units, s.Request.Nodes)
 	if s.Warn == nil {
 		s.Warn = func(error) {}
 	}

@@ -12,26 +12,11 @@ import (
 
 // row is a job as this project's CSV spells it.
 type row struct {
-	ID        string  `dataset:"id"`
-	User      string  `dataset:"user"`
-	Nodes     int     `dataset:"nodes"`
-	Submit    int64   `dataset:"submit"`
-	Start     int64   `dataset:"start"`
-	End       int64   `dataset:"end"`
-	Limit     int64   `dataset:"limit_seconds"`
-	Priority  float64 `dataset:"priority"`
-	Name      string  `dataset:"name,optional"`
-	Partition string  `dataset:"partition,optional"`
-	QOS       string  `dataset:"qos,optional"`
-	After     string  `dataset:"after,optional"`
-	Think     int64   `dataset:"think_seconds,optional"`
-	ExitCode  string  `dataset:"exit_code,optional"`
-	Held      int64   `dataset:"held_seconds,optional"`
-	NoStart   bool    `dataset:"start_unknown,optional"`
-	CPUs      *int    `dataset:"cpus"` // these four: see Need
-	GPUs      *int    `dataset:"gpus"`
-	MemoryMB  *int64  `dataset:"memory_mb"`
-	Exclusive *bool   `dataset:"exclusive"`
+	Job
+	CPUs      *int   `dataset:"cpus"` // these four: see Need
+	GPUs      *int   `dataset:"gpus"`
+	MemoryMB  *int64 `dataset:"memory_mb"`
+	Exclusive *bool  `dataset:"exclusive"`
 }
 
 // need is nil where the row says nothing of it.
@@ -63,12 +48,8 @@ func (p *parser) csv(r *bufio.Reader) error {
 	for rows.Scan() {
 		v := rows.Row()
 		p.line = rows.Line()
-		p.add(Job{
-			ID: v.ID, Name: v.Name, User: p.intern([]byte(v.User)), Partition: v.Partition, QOS: v.QOS,
-			After: v.After, Think: v.Think, Submit: v.Submit, Start: v.Start, End: v.End,
-			Limit: v.Limit, Nodes: v.Nodes, Priority: v.Priority, ExitCode: v.ExitCode, Held: v.Held, NoStart: v.NoStart,
-			Need: v.need(),
-		})
+		v.User, v.Need = p.intern([]byte(v.User)), v.need()
+		p.add(v.Job)
 	}
 	for _, bad := range rows.Diagnostics() {
 		p.drop("", bad)
@@ -88,13 +69,8 @@ func WriteCSV(w io.Writer, jobs []Job) error {
 		return err
 	}
 	for i := range jobs {
-		j := &jobs[i]
-		r := row{
-			ID: j.ID, User: j.User, Nodes: j.Nodes, Submit: j.Submit, Start: j.Start, End: j.End,
-			Limit: j.Limit, Priority: j.Priority, Name: j.Name, Partition: j.Partition, QOS: j.QOS,
-			After: j.After, Think: j.Think, ExitCode: j.ExitCode, Held: j.Held, NoStart: j.NoStart,
-		}
-		if n := j.Need; n != nil {
+		r := row{Job: jobs[i]}
+		if n := r.Need; n != nil {
 			r.CPUs, r.GPUs, r.MemoryMB, r.Exclusive = &n.CPUs, &n.GPUs, &n.MemoryMB, &n.Exclusive
 		}
 		if err := out.Write(r); err != nil {

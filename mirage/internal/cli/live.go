@@ -14,7 +14,6 @@ import (
 	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -121,7 +120,10 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 			return nil, err
 		}
 	}
-	return a, a.byThen(v, waits, q.by)
+	return a, a.byThen(q.by, time.Local, v.Now, func(seconds float64) (float64, bool) {
+		n, _ := slices.BinarySearch(waits, seconds+.5)
+		return float64(n) / float64(len(waits)), true
+	})
 }
 
 // started is the question of which the record of a real Slurm is.
@@ -155,24 +157,6 @@ func cheaper(job trace.Job) (shapes []shape) {
 		}
 	}
 	return shapes
-}
-
-// byThen tells the chance of a start by a time of this machine's clock.
-func (a *answered) byThen(v *slurm.View, waits stats.Sorted, text string) error {
-	if text == "" {
-		return nil
-	}
-	by, err := trace.ParseNext(text, time.Local, v.Now)
-	if err != nil {
-		return cli.Usagef("--by: %w", err)
-	}
-	if by < v.Now {
-		return cli.Usagef("a start by %s: want a time after now", text)
-	}
-	n, _ := slices.BinarySearch(waits, float64(by-v.Now)+.5)
-	chance := float64(n) / float64(len(waits))
-	a.By, a.Chance = local(by), &chance
-	return nil
 }
 
 func local(unix int64) string { return time.Unix(unix, 0).Format(time.DateTime) }

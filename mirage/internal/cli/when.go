@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -204,7 +205,7 @@ func (k *known) ask(q question) (*answered, error) {
 	case answer.Width() > 86400:
 		a.Notes = append(a.Notes, k.shows.wide(k.jobs, job, k.at))
 	}
-	if err := k.chance(a, answer, q.by); err != nil {
+	if err := a.byThen(q.by, k.t.Zone, k.at, answer.Chance); err != nil {
 		return nil, err
 	}
 	if q.overlap > 0 {
@@ -252,20 +253,23 @@ func (w *when) instant(t *trace.Trace) (int64, error) {
 	return at, nil
 }
 
-func (k *known) chance(a *answered, answer backtest.Answer, text string) error {
+// byThen tells the chance of a start by a time of the zone's clock, where it is known
+// how likely a wait of at most so many seconds is.
+func (a *answered) byThen(text string, zone *time.Location, now int64, chance func(seconds float64) (float64, bool)) error {
 	if text == "" {
 		return nil
 	}
-	by, err := trace.ParseNext(text, k.t.Zone, k.at)
+	by, err := trace.ParseNext(text, zone, now)
 	if err != nil {
 		return cli.Usagef("--by: %w", err)
 	}
-	if by < k.at {
-		return cli.Usagef("a start by %s: want a time after %s", text, clock(k.t, k.at))
+	shown := func(unix int64) string { return time.Unix(unix, 0).In(zone).Format(time.DateTime) }
+	if by < now {
+		return cli.Usagef("a start by %s: want a time after %s", text, shown(now))
 	}
-	a.By = clock(k.t, by)
-	if chance, known := answer.Chance(float64(by - k.at)); known {
-		a.Chance = &chance
+	a.By = shown(by)
+	if p, known := chance(float64(by - now)); known {
+		a.Chance = &p
 	}
 	return nil
 }
