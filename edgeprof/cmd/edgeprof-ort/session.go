@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -240,11 +239,11 @@ func (s *session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) 
 
 // watched makes some inferences in a session of their own that notes each node.
 func (s *session) watched(ctx context.Context, level ort.GraphOptimizationLevel, inputs map[string]runtime.Tensor, runs int) ([]event, error) {
-	dir, err := os.MkdirTemp("", "edgeprof-ort-")
+	dir, remove, err := runtime.Scratch()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	native, err := s.create(dir+"/profile", level)
 	if err != nil {
 		return nil, err

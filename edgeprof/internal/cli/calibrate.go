@@ -26,6 +26,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/synth"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -195,11 +196,11 @@ func (o *calibrating) rows() string {
 // measured are rows and kernels of small models of every family, and of the
 // user's.
 func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.Data, error) {
-	dir, err := os.MkdirTemp("", "edgeprof-")
+	dir, remove, err := runtime.Scratch()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	jobs, err := o.jobs(ctx, dir)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -20,11 +21,11 @@ func piped(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Co
 		if err != nil || info.Mode().IsRegular() || info.IsDir() {
 			return run(cmd, args) // which says what is wrong
 		}
-		dir, err := os.MkdirTemp("", "edgeprof-")
+		dir, remove, err := runtime.Scratch()
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer remove()
 		path := filepath.Join(dir, filepath.Base(args[0]))
 		if err := file.Write(path, func(w io.Writer) error { return copyFrom(w, args[0]) }); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)

@@ -58,8 +58,8 @@ func (r *running) check() error {
 	switch {
 	case r.runtime != runtimeGo && r.runtime != runtimeORT && r.runtime != runtimeAuto:
 		return cli.Usagef("--runtime %s: want go, ort or auto", r.runtime)
-	case r.threads < 1:
-		return cli.Usagef("--threads %d: want 1 or more", r.threads)
+	case r.threads < 1 || r.threads > goruntime.NumCPU():
+		return cli.Usagef("--threads %d: want 1 to %d, the processors of this machine", r.threads, goruntime.NumCPU())
 	case !(r.quota > 0 && r.quota <= 1):
 		return cli.Usagef("--quota %v: want it in (0, 1]", r.quota)
 	}
@@ -95,11 +95,11 @@ func (r *running) resolve(ctx context.Context, env *cli.Env) error {
 // installed has ONNX Runtime load a model of one node. The error matches
 // [runtime.ErrUnavailable] where it is not there.
 func (r *running) installed(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "edgeprof-")
+	dir, remove, err := runtime.Scratch()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	path := filepath.Join(dir, "one.onnx")
 	if err := writeModel(path, oneNode(), 1); err != nil {
 		return err
