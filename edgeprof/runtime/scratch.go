@@ -14,18 +14,6 @@ const unclaimed = time.Minute
 // programs left there which were killed; remove takes it away. The folder belongs to
 // whoever has its lock (flock(2)), which ends with the process.
 func Scratch() (dir string, remove func() error, err error) {
-	old, err := filepath.Glob(filepath.Join(os.TempDir(), "edgeprof-*"))
-	if err != nil {
-		return "", nil, err
-	}
-	for _, dir := range old {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && time.Since(info.ModTime()) > unclaimed {
-			if own, err := claim(dir); err == nil {
-				_ = os.RemoveAll(dir) // another user's stays
-				own.Close()
-			}
-		}
-	}
 	if dir, err = os.MkdirTemp("", "edgeprof-"); err != nil {
 		return "", nil, err
 	}
@@ -33,10 +21,26 @@ func Scratch() (dir string, remove func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
+	if now, err := own.Stat(); err == nil {
+		removeLeft(now.ModTime())
+	}
 	return dir, func() error {
 		defer own.Close()
 		return os.RemoveAll(dir)
 	}, nil
+}
+
+// removeLeft removes the folders that nobody has the lock of; another user's stay.
+func removeLeft(now time.Time) {
+	old, _ := filepath.Glob(filepath.Join(os.TempDir(), "edgeprof-*")) // the pattern is a right one
+	for _, dir := range old {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && now.Sub(info.ModTime()) > unclaimed {
+			if own, err := claim(dir); err == nil {
+				_ = os.RemoveAll(dir)
+				own.Close()
+			}
+		}
+	}
 }
 
 // claim takes the lock of a folder, which no child process keeps.
