@@ -31,6 +31,8 @@ type Report struct {
 	Unknown int `json:"unknown_waits"` // jobs that are not judged
 	Figures
 	MeanWaitHours  float64 `json:"mean_wait_hours"`
+	WaitP10Hours   float64 `json:"wait_p10_hours"` // one job in ten waited no longer
+	WaitP90Hours   float64 `json:"wait_p90_hours"` // and one in ten no less
 	Coverage       float64 `json:"coverage"`
 	MeanWidthHours float64 `json:"mean_width_hours"` // of the bounded intervals
 	WidthHours     float64 `json:"width_hours"`      // the same, by its short name
@@ -172,9 +174,10 @@ func (r *Report) judge(cases []judged, level float64) error {
 	r.Best = baselineNames()[best]
 	r.oracles(cases)
 	held, bounded := 0., 0.
-	promised := make([]uncertainty.Case, len(cases))
+	promised, waits := make([]uncertainty.Case, len(cases)), make([]float64, len(cases))
 	for i, c := range cases {
 		r.MeanWaitHours += c.wait / float64(len(cases))
+		waits[i] = c.wait
 		promised[i] = uncertainty.Case{Prediction: c.predicted, Actual: c.wait, Block: strconv.FormatInt(c.block, 10)}
 		if c.predicted.Contains(c.wait) {
 			held++
@@ -186,6 +189,7 @@ func (r *Report) judge(cases []judged, level float64) error {
 		}
 	}
 	r.Coverage, r.MeanWidthHours = held/float64(len(cases)), r.MeanWidthHours/max(bounded, 1)
+	r.WaitP10Hours, r.WaitP90Hours = stats.Sort(waits).Quantile(.1), stats.Sort(waits).Quantile(.9)
 	r.WidthHours, r.Winkler = r.MeanWidthHours, r.Winkler/max(bounded, 1)
 	r.InBursts = bursts(cases)
 	if v, err := uncertainty.Judge(level, promised); err == nil {

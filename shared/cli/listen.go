@@ -54,12 +54,12 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	}
 	scheme := "http"
 	if l.cert != "" {
-		pair := reread[tls.Certificate]{paths: []string{l.cert, l.key}, read: func() (tls.Certificate, error) { return tls.LoadX509KeyPair(l.cert, l.key) }}
-		if _, err := pair.now(env); err != nil {
+		pair := Reread[tls.Certificate]{Paths: []string{l.cert, l.key}, Read: func() (tls.Certificate, error) { return tls.LoadX509KeyPair(l.cert, l.key) }}
+		if _, err := pair.Now(env); err != nil {
 			return fmt.Errorf("%s: %w", l.cert, err)
 		}
 		s.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			c, err := pair.now(env)
+			c, err := pair.Now(env)
 			return &c, err
 		}}
 		scheme = "https"
@@ -137,24 +137,24 @@ func Token(env *Env, path, variable string) (func() string, error) {
 		token := os.Getenv(variable)
 		return func() string { return token }, nil
 	}
-	kept := reread[string]{paths: []string{path}, read: func() (string, error) {
+	kept := Reread[string]{Paths: []string{path}, Read: func() (string, error) {
 		text, err := os.ReadFile(path)
 		if token := strings.TrimSpace(string(text)); err != nil || token != "" {
 			return token, err
 		}
 		return "", fmt.Errorf("%s: no token in it", path)
 	}}
-	_, err := kept.now(env)
+	_, err := kept.Now(env)
 	return func() string {
-		token, _ := kept.now(env) // the one of before, where the file cannot be read
+		token, _ := kept.Now(env) // the one of before, where the file cannot be read
 		return token
 	}, err
 }
 
-// reread keeps what files say, and reads them again when one of them has changed.
-type reread[T any] struct {
-	paths []string
-	read  func() (T, error)
+// Reread keeps what files say, and reads them again when one of them has changed.
+type Reread[T any] struct {
+	Paths []string
+	Read  func() (T, error)
 
 	mutex sync.Mutex
 	kept  T
@@ -162,13 +162,13 @@ type reread[T any] struct {
 	seen  []time.Time
 }
 
-// now is what the files say; what they said before, with a warning, while they cannot
+// Now is what the files say; what they said before, with a warning, while they cannot
 // be read.
-func (r *reread[T]) now(env *Env) (T, error) {
+func (r *Reread[T]) Now(env *Env) (T, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	seen := make([]time.Time, len(r.paths))
-	for i, path := range r.paths {
+	seen := make([]time.Time, len(r.Paths))
+	for i, path := range r.Paths {
 		if info, err := os.Stat(path); err == nil {
 			seen[i] = info.ModTime()
 		}
@@ -176,7 +176,7 @@ func (r *reread[T]) now(env *Env) (T, error) {
 	if r.ok && slices.EqualFunc(seen, r.seen, time.Time.Equal) {
 		return r.kept, nil
 	}
-	next, err := r.read()
+	next, err := r.Read()
 	switch {
 	case err == nil:
 		r.kept, r.ok = next, true

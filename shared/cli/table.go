@@ -40,8 +40,7 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	for _, row := range rows {
 		b.WriteString(line(row, widths, right))
 	}
-	n, err := io.WriteString(w, b.String())
-	return int64(n), err
+	return strings.NewReader(b.String()).WriteTo(w)
 }
 
 func layout(header []string, rows [][]string) (widths []int, right []bool) {
@@ -90,13 +89,19 @@ func line(row []string, widths []int, right []bool) string {
 // three: the value, "low" and "high".
 func (t *Table) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(t.expand(t.Header, func(name string) []string { return []string{name, name + " low", name + " high"} })); err != nil {
+	var header []string
+	for i, name := range t.Header {
+		if header = append(header, name); t.predicts(i) {
+			header = append(header, name+" low", name+" high")
+		}
+	}
+	if err := out.Write(header); err != nil {
 		return err
 	}
 	for _, row := range t.rows {
 		texts := make([]string, 0, len(row))
 		for i, cell := range row {
-			if p, ok := cell.(uncertainty.Prediction); ok {
+			if p, ok := predicted(cell); ok {
 				texts = append(texts, exact(p.Value), exact(p.Low), exact(p.High))
 			} else if t.predicts(i) {
 				texts = append(texts, exact(cell), "", "")
@@ -112,26 +117,23 @@ func (t *Table) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-func (t *Table) expand(names []string, three func(string) []string) []string {
-	var all []string
-	for i, name := range names {
-		if t.predicts(i) {
-			all = append(all, three(name)...)
-		} else {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
 // predicts says whether column i holds a prediction in some row.
 func (t *Table) predicts(i int) bool {
 	for _, row := range t.rows {
 		if i < len(row) {
-			if _, ok := row[i].(uncertainty.Prediction); ok {
+			if _, ok := predicted(row[i]); ok {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// predicted is the prediction that a cell is, or is shown as in a way of its own.
+func predicted(cell any) (uncertainty.Prediction, bool) {
+	if c, ok := cell.(interface{ Predicted() uncertainty.Prediction }); ok {
+		return c.Predicted(), true
+	}
+	p, ok := cell.(uncertainty.Prediction)
+	return p, ok
 }

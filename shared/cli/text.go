@@ -41,7 +41,7 @@ func Seconds(p uncertainty.Prediction) Quantity {
 // String is the value with its unit, and the interval with its level where one
 // is known, to the digits that the interval's width bears.
 func (q Quantity) String() string {
-	decimals := q.decimals()
+	decimals := decimals(q.Prediction)
 	text := digits(q.Value, decimals) + " " + q.Unit
 	if !q.Bounded() {
 		return text
@@ -52,8 +52,6 @@ func (q Quantity) String() string {
 	}
 	return text
 }
-
-func (q Quantity) decimals() int { return decimals(q.Prediction) }
 
 // decimals are as many as show two significant digits of the nearer end's
 // distance from the value; where no end is known, three of the value.

@@ -118,10 +118,10 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	if r.Unknown > 0 {
 		unknown = "; how long " + counted(r.Unknown, "more job") + " waited is not in the log"
 	}
-	p.Line("%d jobs waited %s h on average%s", r.Jobs, cli.Text(r.MeanWaitHours), unknown)
+	p.Line("%d jobs waited %v on average%s", r.Jobs, lasting(r.MeanWaitHours), unknown)
 	t := p.Table("forecast", "mean error (h)", "median error (h)", "within 10 min", "within 1 h", "Spearman")
 	add := func(name string, f backtest.Figures) {
-		t.Add(name, f.MAEHours, f.MedianAEHours, cli.Share(f.Within10Min), cli.Share(f.Within1H), f.Spearman)
+		t.Add(name, hours(f.MAEHours), hours(f.MedianAEHours), cli.Share(f.Within10Min), cli.Share(f.Within1H), f.Spearman)
 	}
 	add("mirage", r.Figures)
 	for _, name := range slices.Sorted(maps.Keys(r.Baselines)) {
@@ -130,8 +130,11 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 	for _, name := range slices.Sorted(maps.Keys(r.Oracles)) {
 		add(name+" (knows the future)", r.Oracles[name])
 	}
-	p.Line("mean error %s h, %s %% less than that of %s, the best of the simple ones (intervals over spans of %s)", cli.Text(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, counted(r.BlockDays, "day"))
-	p.Line("intervals hold %s of the waits and are %s h wide on average, interval score %s h", cli.Text(cli.Share(r.Coverage)), cli.Text(r.WidthHours), cli.Text(r.Winkler))
+	p.Line("mean error %v, %s %% less than that of %s, the best of the simple ones (intervals over spans of %s)", wait(r.MAE), cli.Text(r.Gain.Times(100)), r.Best, counted(r.BlockDays, "day"))
+	p.Line("intervals hold %s of the waits and are %v wide on average, interval score %v", cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))
+	if r.WidthHours > 24 {
+		p.Line("that is wider than a day: one in ten of these jobs waited at most %v and one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))
+	}
 	if r.InBursts.Jobs > 0 {
 		p.Line("of %s that came in bursts, fifty or more of a user within an hour, they hold %s", counted(r.InBursts.Jobs, "job"), cli.Text(cli.Share(r.InBursts.Coverage)))
 	}

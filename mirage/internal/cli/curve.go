@@ -50,7 +50,7 @@ func drawn(waits stats.Sorted) backtest.Answer {
 func (h *handover) show(p *cli.Page) {
 	t := p.Table("starts within", "chance")
 	for _, s := range h.Curve {
-		t.Add(wait(uncertainty.Point(s.Seconds/3600)), cli.Share(s.Chance))
+		t.Add(lasting(s.Seconds/3600), cli.Share(s.Chance))
 	}
-	p.Line("a successor is best submitted %v before its predecessor ends, where an hour of overlap costs %s h of interruption", wait(uncertainty.Point(h.LeadHours)), cli.Text(h.OverlapCost))
+	p.Line("a successor is best submitted %v before its predecessor ends, where an hour of overlap costs %s h of interruption", lasting(h.LeadHours), cli.Text(h.OverlapCost))
 }

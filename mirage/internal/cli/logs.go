@@ -91,13 +91,13 @@ func (s traceStats) show(p *cli.Page) {
 	t.Add("jobs over their limit by more than 60 s", s.OverLimit60)
 	t.Add("node-hours by the wall clock", s.NaiveNodeHours)
 	t.Add("node-hours, zone-aware", s.NodeHours)
-	t.Add("mean wait (h)", s.MeanWaitHours)
+	t.Add("mean wait (h)", hours(s.MeanWaitHours))
 	if s.UnknownWaits > 0 {
 		t.Add("jobs of unknown wait", s.UnknownWaits)
 	}
 	if s.Held > 0 {
 		t.Add("jobs held before they could start", s.Held)
-		t.Add("hours held, all of them", s.HeldHours)
+		t.Add("hours held, all of them", hours(s.HeldHours))
 	}
 	if s.Pending+s.Running > 0 {
 		t.Add("jobs that wait at its end", s.Pending)

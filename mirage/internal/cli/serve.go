@@ -88,8 +88,8 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 		_, err := s.fresh(ctx)
 		return s, err
 	}
-	s := &logged{env: env, w: w, files: args}
-	_, err := s.fresh(ctx)
+	s := &logged{env, &cli.Reread[*known]{Paths: args, Read: func() (*known, error) { return w.read(ctx, env, args) }}}
+	_, err := s.files.Now(env)
 	return s, err
 }
 

@@ -26,8 +26,11 @@ func serving(t *testing.T, days int, token string) (*serve, string) {
 	path := filepath.Join(t.TempDir(), "log.csv")
 	writeLog(t, path, days)
 	env, w := cli.NewEnv(nil, io.Discard, io.Discard), &when{in: newSettings(), level: .8}
-	s := &serve{env: env, token: func() string { return token }, source: &logged{env: env, w: w, files: []string{path}}}
-	return s, path
+	from, err := open(t.Context(), env, w, []string{path}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &serve{env: env, token: func() string { return token }, source: from}, path
 }
 
 func writeLog(t *testing.T, path string, days int) {

@@ -10,7 +10,6 @@ import (
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // shows is what a log shows of jobs, beyond which nothing can be predicted from it.
@@ -90,7 +89,7 @@ func (s *shows) notes(q question, job trace.Job) (notes []string) {
 		note("user %s has no job in the log: predicted as for anybody", job.User)
 	}
 	if age := job.Submit - s.last; age > 3600 {
-		note("the last job is from %v before: who came since is not known", wait(uncertainty.Point(float64(age)/3600)))
+		note("the last job is from %v before: who came since is not known", lasting(float64(age)/3600))
 	}
 	return notes
 }
@@ -112,7 +111,7 @@ func (s *shows) wide(jobs []trace.Job, job trace.Job, at int64) string {
 		return fmt.Sprintf("the interval is wider than a day: only %s of about such size and limit ever started", counted(len(waits), "job"))
 	}
 	sorted := stats.Sort(waits)
-	at10, at90 := wait(uncertainty.Point(sorted.Quantile(.1)/3600)), wait(uncertainty.Point(sorted.Quantile(.9)/3600))
+	at10, at90 := lasting(sorted.Quantile(.1)/3600), lasting(sorted.Quantile(.9)/3600)
 	return fmt.Sprintf("the interval is wider than a day: of the last %d jobs of about such size and limit one in ten waited at most %v and one in ten at least %v", len(waits), at10, at90)
 }
 

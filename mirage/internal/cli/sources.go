@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
-	"slices"
 	"time"
 
 	"github.com/foretime/foretime/mirage/slurm"
@@ -15,59 +13,17 @@ import (
 // are asked.
 type logged struct {
 	env   *cli.Env
-	w     *when
-	files []string
-
-	known *known
-	seen  []stamp
-}
-
-// stamp tells whether a file has changed.
-type stamp struct {
-	modified time.Time
-	size     int64
+	files *cli.Reread[*known]
 }
 
 var _ source = (*logged)(nil)
 
-func (s *logged) ask(ctx context.Context, q question) (*answered, error) {
-	k, err := s.fresh(ctx)
+func (s *logged) ask(_ context.Context, q question) (*answered, error) {
+	k, err := s.files.Now(s.env)
 	if err != nil {
 		return nil, err
 	}
 	return k.ask(q)
-}
-
-// fresh is what the log tells, read again if a file has changed. A file that
-// cannot be read leaves what was known.
-func (s *logged) fresh(ctx context.Context) (*known, error) {
-	seen, err := stamps(s.files)
-	if err == nil && s.known != nil && slices.Equal(seen, s.seen) {
-		return s.known, nil
-	}
-	var k *known
-	if err == nil {
-		k, err = s.w.read(ctx, s.env, s.files)
-	}
-	if err != nil && s.known == nil {
-		return nil, err
-	} else if err != nil {
-		s.env.Log.Warn(err)
-		return s.known, nil
-	}
-	s.known, s.seen = k, seen
-	return k, nil
-}
-
-func stamps(files []string) (all []stamp, err error) {
-	for _, f := range files {
-		info, err := os.Stat(f)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, stamp{info.ModTime(), info.Size()})
-	}
-	return all, nil
 }
 
 // watched is a real Slurm, looked at no more often than every so often, whether it

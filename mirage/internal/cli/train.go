@@ -87,8 +87,8 @@ Kinds of models:
 			}{report, time.Since(begin).Seconds()}
 			return out.Print(env, answer, func(p *cli.Page) {
 				p.Line("%s (%s): %d samples to learn from, %d to judge by, %d left out", report.Model, report.Detail, report.Rows, report.HeldOutRows, report.LeftOut)
-				p.Line("mean absolute error %s h of waits of %s h on average, Spearman %s; submits from an expected reward of %+.2f h",
-					cli.Text(report.MAEHours), cli.Text(report.MeanHours), cli.Text(report.Spearman), report.FromHours)
+				p.Line("mean absolute error %v of waits of %v on average, Spearman %s; submits from an expected reward of %v",
+					lasting(report.MAEHours), lasting(report.MeanHours), cli.Text(report.Spearman), lasting(report.FromHours))
 			})
 		},
 	}

@@ -303,9 +303,12 @@ func (v *validate) versus(result *validated, others []string, blocks []int) erro
 func (r validated) show(p *cli.Page) {
 	p.Line("%s%s", r.Model, described(r.Settings))
 	t := p.Table("load", "episodes", "interruption (h)", "p50", "p90", "overlap (h)", "p90", "no interruption", "reduction", "cost (h)", "wasted node-hours")
+	explain := false // an interval wider than a day
 	add := func(name string, f validation.Figures) {
-		t.Add(name, f.Episodes, f.InterruptionHours.Mean, f.InterruptionHours.P50, f.InterruptionHours.P90, f.OverlapHours.Mean, f.OverlapHours.P90,
-			cli.Share(f.ZeroInterruptionShare), (*cli.Share)(f.ReductionVsReactive), f.CostHours.Mean, f.WastedNodeHours)
+		i, o := f.InterruptionHours, f.OverlapHours
+		t.Add(name, f.Episodes, predictedHours(i.Mean), hours(i.P50), hours(i.P90), predictedHours(o.Mean), hours(o.P90),
+			cli.Share(f.ZeroInterruptionShare), (*cli.Share)(f.ReductionVsReactive), predictedHours(f.CostHours.Mean), f.WastedNodeHours)
+		explain = explain || wide(i.Mean) || wide(o.Mean) || wide(f.CostHours.Mean)
 	}
 	add("all", r.Figures)
 	for _, load := range []validation.Load{validation.Low, validation.Medium, validation.Heavy} {
@@ -319,7 +322,8 @@ func (r validated) show(p *cli.Page) {
 	}
 	p.Line("%d episodes in %s of time that do not overlap%s", r.Episodes, counted(r.Blocks, "span"), worth)
 	against := func(name string, v validation.Paired) {
-		p.Line("against %s: %s h, p %.2g: %s", name, cli.Text(v.Difference), v.P, v.Verdict)
+		p.Line("against %s: %v, p %.2g: %s", name, wait(v.Difference), v.P, v.Verdict)
+		explain = explain || wide(v.Difference)
 	}
 	if v := r.VersusReactive; v != nil {
 		against("reactive", *v)
@@ -331,6 +335,9 @@ func (r validated) show(p *cli.Page) {
 	}
 	if r.Verdict != "" {
 		p.Line("%s", r.Verdict)
+	}
+	if explain {
+		p.Line("an interval is wider than a day: there are %s of time, and they differ by that much", counted(r.Blocks, "span"))
 	}
 }
 

@@ -305,9 +305,6 @@ func (a *answered) show(p *cli.Page) {
 		p.Line("note: %s", note)
 	}
 	for _, x := range a.Alternatives {
-		p.Line("with %s it would start %v earlier", x.Shape, wait(uncertainty.Point(x.EarlierHours)))
+		p.Line("with %s it would start %v earlier", x.Shape, lasting(x.EarlierHours))
 	}
 }
-
-// wait is a wait of hours in the unit that suits it.
-func wait(hours uncertainty.Prediction) cli.Quantity { return cli.Seconds(hours.Times(3600)) }
