@@ -11,22 +11,12 @@ type Error struct {
 }
 
 // Error returns "file:line: field: reason".
-func (e *Error) Error() string { return place(e.File, e.Line, e.Field) + e.Reason }
+func (e *Error) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason)
+	}
+	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.Field, e.Reason)
+}
 
 // Warning is a quirk of a configuration that can be run.
-type Warning struct {
-	File   string
-	Line   int
-	Field  string
-	Reason string
-}
-
-// Error returns "file:line: field: reason".
-func (w *Warning) Error() string { return place(w.File, w.Line, w.Field) + w.Reason }
-
-func place(file string, line int, field string) string {
-	if field == "" {
-		return fmt.Sprintf("%s:%d: ", file, line)
-	}
-	return fmt.Sprintf("%s:%d: %s: ", file, line, field)
-}
+type Warning = Error

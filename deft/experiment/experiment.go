@@ -15,18 +15,18 @@ import (
 type Experiment struct {
 	Models   []Model
 	Duration time.Duration // of the shared part; each model then runs to MinJobs
-	DeviceID int
+	DeviceID int           `field:"device_id"`
 
-	Policy  string        // name; empty where every model's own control decides
-	Quantum time.Duration // of policy rr; 0 its default
-	MinJobs int           // jobs of each model at least
+	Policy  string        `field:"policy"`           // name; empty where every model's own control decides
+	Quantum time.Duration `field:"quantum_ms"`       // of policy rr; 0 its default
+	MinJobs int           `field:"min_jobs" low:"1"` // jobs of each model at least
 	// Of simulated devices and the virtual clock.
-	Seed       uint64
-	Jitter     float64 // standard deviation of kernel times and sleeps as a share of them
-	Discipline string  // "fifo" or "timeslice"
-	Slice      time.Duration
-	SyncCost   time.Duration // of the host at a synchronization point; 0 the default
-	Reaction   time.Duration // from a change to the policy's answer
+	Seed       uint64        `field:"seed"`
+	Jitter     float64       `field:"jitter"` // standard deviation of kernel times and sleeps as a share of them
+	Discipline string        // "fifo" or "timeslice"
+	Slice      time.Duration `field:"slice_ms"`
+	SyncCost   time.Duration `field:"sync_ns"`     // of the host at a synchronization point; 0 the default
+	Reaction   time.Duration `field:"reaction_ns"` // from a change to the policy's answer
 
 	Warnings []error // quirks of the file, in file order
 }
@@ -36,27 +36,27 @@ type Model struct {
 	// Terms are what the policy knows of it. Their Name is OutputName.
 	policy.Terms
 
-	ModelName   string // torchvision factory, or a name of ours
-	ModelWeight string
-	SleepTime   time.Duration // between the end of a job and the begin of the next
-	InputFile   string
-	OutputDir   string
-	OutputName  string // stem of the log files
-	Resize      bool
-	Height      int // px; 0 where the file gives no size
+	ModelName   string        // torchvision factory, or a name of ours
+	ModelWeight string        `field:"model_weight"`
+	SleepTime   time.Duration `field:"sleep_time"` // between the end of a job and the begin of the next
+	InputFile   string        `field:"input_file_path"`
+	OutputDir   string        `field:"output_file_path"`
+	OutputName  string        // stem of the log files
+	Resize      bool          `field:"resize"`
+	Height      int           // px; 0 where the file gives no size
 	Width       int
-	BatchSize   int
-	SyncLevel   string // "", "kernel" or "layer"
-	PythonPath  string
-	RepoPath    string
+	BatchSize   int    `field:"batch_size" low:"1"`
+	SyncLevel   string `field:"sync_level"` // "", "kernel" or "layer"
+	PythonPath  string `field:"python_path"`
+	RepoPath    string `field:"repo_path"`
 
-	Kernels     int // launches of a job; 0: the model's profile
+	Kernels     int `field:"kernels" low:"1"` // launches of a job; 0: the model's profile
 	KernelTimes []time.Duration
-	Graph       int           // kernels that are launched together, as one CUDA graph; 0 none are
-	LaunchCost  time.Duration // host time of a launch, virtual clock; 0 the default
-	Period      time.Duration
-	Compile     bool // by torch.compile, on a GPU
-	Start       time.Duration
+	Graph       int           `field:"graph" low:"1"` // kernels that are launched together, as one CUDA graph; 0 none are
+	LaunchCost  time.Duration `field:"launch_ns"`     // host time of a launch, virtual clock; 0 the default
+	Period      time.Duration `field:"period_ms"`
+	Compile     bool          `field:"compile"` // by torch.compile, on a GPU
+	Start       time.Duration `field:"start_ms"`
 }
 
 // Load reads an experiment from a file.

@@ -61,8 +61,8 @@ func TestMeasuredRows(t *testing.T) {
 	}
 	predicted := 0.0
 	for _, r := range table() {
-		if r.model == "resnet50" && strings.HasSuffix(r.stage, " convolutions") {
-			predicted += float64(r.kernels) * (r.floorNS + r.unitNS*32*224*224/1e6) / 1e3
+		if r.Model == "resnet50" && strings.HasSuffix(r.Stage, " convolutions") {
+			predicted += float64(r.Kernels) * (r.FloorNS + r.UnitNS*32*224*224/1e6) / 1e3
 		}
 	}
 	if math.Abs(predicted/measured-1) > 0.05 {

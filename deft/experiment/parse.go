@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/foretime/foretime/deft/policy"
@@ -104,31 +107,53 @@ func (o *object) rest() {
 	}
 }
 
-func (o *object) text(key string) string {
-	n, ok := o.take(key)
-	if ok && n.kind != kindString {
-		o.r.fail(n, "want text, have %s", n.shown())
+// fill sets the fields of a struct that name a key in their tag, and that the object
+// has; "low" is the least value of a number. A time is in the unit that ends its key:
+// _ms, _ns, else seconds.
+func (o *object) fill(to any) {
+	v := reflect.ValueOf(to).Elem()
+	for f, field := range v.Fields() {
+		key, tagged := f.Tag.Lookup("field")
+		if !tagged {
+			continue
+		}
+		n, ok := o.take(key)
+		if !ok {
+			continue
+		}
+		low, _ := strconv.Atoi(f.Tag.Get("low"))
+		switch p := field.Addr().Interface().(type) {
+		case *string:
+			*p = o.r.text(n)
+		case *bool:
+			*p = o.r.flag(n)
+		case *int:
+			*p = o.r.whole(n, low)
+		case *uint64:
+			*p = uint64(o.r.whole(n, low))
+		case *float64:
+			*p = o.r.number(n, float64(low))
+		case *time.Duration:
+			*p = o.r.duration(n)
+		}
+	}
+}
+
+func (r *reader) text(n node) string {
+	if n.kind != kindString {
+		r.fail(n, "want text, have %s", n.shown())
 	}
 	return n.text
 }
 
-func (o *object) flag(key string) bool {
-	n, ok := o.take(key)
-	if ok && n.kind != kindBool {
-		o.r.fail(n, "want true or false, have %s", n.shown())
+func (r *reader) flag(n node) bool {
+	if n.kind != kindBool {
+		r.fail(n, "want true or false, have %s", n.shown())
 	}
 	return n.flag
 }
 
-// number is a finite number of low or more, fallback where it is absent.
-func (o *object) number(key string, low, fallback float64) float64 {
-	n, ok := o.take(key)
-	if !ok {
-		return fallback
-	}
-	return o.r.number(n, low)
-}
-
+// number is a finite number of low or more.
 func (r *reader) number(n node, low float64) float64 {
 	v, err := n.number.Float64()
 	if n.kind != kindNumber || err != nil || !(v >= low) || v > maxNumber {
@@ -142,14 +167,6 @@ func (r *reader) number(n node, low float64) float64 {
 const maxNumber = 9e15
 
 // whole is a whole number of low or more; 3.0 is one, as in Python.
-func (o *object) whole(key string, low, fallback int) int {
-	n, ok := o.take(key)
-	if !ok {
-		return fallback
-	}
-	return o.r.whole(n, low)
-}
-
 func (r *reader) whole(n node, low int) int {
 	v, err := n.number.Float64()
 	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) || v > math.MaxInt32 {
@@ -159,16 +176,14 @@ func (r *reader) whole(n node, low int) int {
 	return int(v)
 }
 
-// duration is a number of units of 0 or more.
-func (o *object) duration(key string, unit time.Duration) time.Duration {
-	n, ok := o.take(key)
-	if !ok {
-		return 0
+// duration is a number of units, of which the key tells, of 0 or more.
+func (r *reader) duration(n node) time.Duration {
+	unit := time.Second
+	if strings.Contains(n.path, "_ms") {
+		unit = time.Millisecond
+	} else if strings.Contains(n.path, "_ns") {
+		unit = time.Nanosecond
 	}
-	return o.r.duration(n, unit)
-}
-
-func (r *reader) duration(n node, unit time.Duration) time.Duration {
 	v := r.number(n, 0) * float64(unit)
 	if v > maxNumber {
 		r.fail(n, "%s is too long", n.shown())
@@ -179,22 +194,14 @@ func (r *reader) duration(n node, unit time.Duration) time.Duration {
 
 func (r *reader) experiment(root node) *Experiment {
 	o := r.object(root)
-	x := &Experiment{}
+	x := &Experiment{MinJobs: 10}
 	if n, ok := o.need("exp_dur"); ok {
-		if x.Duration = r.duration(n, time.Second); x.Duration == 0 {
+		if x.Duration = r.duration(n); x.Duration == 0 {
 			r.fail(n, "want a duration above 0 s, have %s", n.shown())
 		}
 	}
-	x.DeviceID = o.whole("device_id", 0, 0)
-	x.Policy = o.text("policy")
-	x.Quantum = o.duration("quantum_ms", time.Millisecond)
-	x.MinJobs = o.whole("min_jobs", 1, 10)
-	x.Seed = uint64(o.whole("seed", 0, 0))
-	x.Jitter = o.number("jitter", 0, 0)
+	o.fill(x)
 	x.Discipline = o.discipline()
-	x.Slice = o.duration("slice_ms", time.Millisecond)
-	x.SyncCost = o.duration("sync_ns", time.Nanosecond)
-	x.Reaction = o.duration("reaction_ns", time.Nanosecond)
 	models, ok := o.need("models")
 	if ok && (models.kind != kindArray || len(models.items) == 0) {
 		r.fail(models, "want an array of one model or more, have %s", models.shown())
@@ -220,26 +227,34 @@ func (o *object) discipline() string {
 
 func (r *reader) model(n node) Model {
 	o := r.object(n)
-	var m Model
+	m := Model{BatchSize: 1}
 	if name, ok := o.need("model_name"); ok {
-		if m.ModelName = o.text("model_name"); m.ModelName == "" {
+		if m.ModelName = r.text(name); m.ModelName == "" {
 			r.fail(name, "want the name of a model, have %s", name.shown())
 		}
 	}
-	m.ModelWeight = o.text("model_weight")
-	m.SleepTime = o.duration("sleep_time", time.Second)
-	m.InputFile = o.text("input_file_path")
-	m.OutputDir = o.text("output_file_path")
+	own := struct {
+		Priority int           `field:"priority"`
+		Weight   float64       `field:"weight"`
+		Deadline time.Duration `field:"deadline_ms"`
+		Share    float64       `field:"share"`
+	}{Weight: 1}
+	o.fill(&m)
+	o.fill(&own)
 	m.OutputName = o.stem(m.ModelName)
-	m.Terms.Name = m.OutputName
-	m.Priority = o.whole("priority", 0, 0)
-	m.Resize = o.flag("resize")
+	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline, Share: own.Share}
 	m.Height, m.Width = o.size(m.Resize)
-	m.BatchSize = o.whole("batch_size", 1, 1)
 	o.control(&m.Terms)
-	m.SyncLevel = o.syncLevel()
-	m.PythonPath, m.RepoPath = o.text("python_path"), o.text("repo_path")
-	o.own(&m)
+	if n := o.node.fields["sync_level"]; m.SyncLevel != "" && m.SyncLevel != "layer" && m.SyncLevel != "kernel" {
+		r.fail(n, `want "", "layer" or "kernel", have %s`, n.shown())
+	}
+	if m.Weight == 0 {
+		r.fail(o.node.fields["weight"], "want a weight above 0, have 0")
+	}
+	if m.Share > 1 {
+		r.fail(o.node.fields["share"], "want a share of at most 1, have %v", m.Share)
+	}
+	o.kernels(&m)
 	o.rest()
 	return m
 }
@@ -250,7 +265,7 @@ func (o *object) stem(model string) string {
 	if !ok {
 		return filepath.Base(model)
 	}
-	if name := o.text("output_file_name"); name == "" || name != filepath.Base(name) || name == "." || name == ".." {
+	if name := o.r.text(n); name == "" || name != filepath.Base(name) || name == "." || name == ".." {
 		o.r.fail(n, "want the stem of a file name, have %s", n.shown())
 	}
 	return n.text
@@ -278,13 +293,23 @@ func (o *object) control(t *policy.Terms) {
 		return
 	}
 	in := o.r.object(n)
-	t.Gate, t.GateSync, t.GateEvent = in.flag("control"), in.flag("controlsync"), in.flag("controlEvent")
+	var gate struct {
+		On    bool `field:"control"`
+		Sync  bool `field:"controlsync"`
+		Event bool `field:"controlEvent"`
+	}
+	var every struct {
+		Sync  int `field:"sync"`
+		Event int `field:"event_group"`
+	}
+	in.fill(&gate)
 	if limit, ok := in.take("queue_limit"); ok {
 		l := o.r.object(limit)
-		t.Sync, t.Event = l.whole("sync", 0, 0), l.whole("event_group", 0, 0)
+		l.fill(&every)
 		l.rest()
 	}
 	in.rest()
+	t.Gate, t.GateSync, t.GateEvent, t.Sync, t.Event = gate.On, gate.Sync, gate.Event, every.Sync, every.Event
 	switch {
 	case t.Gate && t.GateSync && t.GateEvent:
 		o.r.warn(n, "controlEvent wins over controlsync")
@@ -295,39 +320,11 @@ func (o *object) control(t *policy.Terms) {
 	}
 }
 
-func (o *object) syncLevel() string {
-	level := o.text("sync_level")
-	if n := o.node.fields["sync_level"]; level != "" && level != "layer" && level != "kernel" {
-		o.r.fail(n, `want "", "layer" or "kernel", have %s`, n.shown())
-	}
-	return level
-}
-
-// own reads the fields that Deft does not have.
-func (o *object) own(m *Model) {
-	m.Weight = 1
-	if n, ok := o.take("weight"); ok {
-		if m.Weight = o.r.number(n, 0); m.Weight == 0 {
-			o.r.fail(n, "want a weight above 0, have 0")
-		}
-	}
-	m.Deadline = o.duration("deadline_ms", time.Millisecond)
-	if m.Share = o.number("share", 0, 0); m.Share > 1 {
-		o.r.fail(o.node.fields["share"], "want a share of at most 1, have %v", m.Share)
-	}
-	m.Graph = o.whole("graph", 1, 0)
-	m.LaunchCost = o.duration("launch_ns", time.Nanosecond)
-	m.Period = o.duration("period_ms", time.Millisecond)
-	m.Compile = o.flag("compile")
-	m.Start = o.duration("start_ms", time.Millisecond)
-	o.kernels(m)
-}
-
 // maxKernels bounds the launches of a job.
 const maxKernels = 1_000_000
 
 func (o *object) kernels(m *Model) {
-	if m.Kernels = o.whole("kernels", 1, 0); m.Kernels > maxKernels {
+	if m.Kernels > maxKernels {
 		o.r.fail(o.node.fields["kernels"], "more than %d kernels in a job", maxKernels)
 		return
 	}
@@ -340,7 +337,7 @@ func (o *object) kernels(m *Model) {
 	}
 	if times.kind == kindArray {
 		for _, n := range times.items {
-			m.KernelTimes = append(m.KernelTimes, o.r.duration(n, time.Nanosecond))
+			m.KernelTimes = append(m.KernelTimes, o.r.duration(n))
 		}
 		if m.Kernels == 0 {
 			m.Kernels = len(times.items)
@@ -350,7 +347,7 @@ func (o *object) kernels(m *Model) {
 		}
 		return
 	}
-	each := o.r.duration(times, time.Nanosecond)
+	each := o.r.duration(times)
 	if m.Kernels == 0 {
 		o.need("kernels")
 	}

@@ -4,10 +4,11 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 // Source says what a profile's figures rest on.
@@ -73,7 +74,7 @@ func (e *UnknownModelError) Error() string {
 func Models() []string {
 	var names []string
 	for _, r := range table() {
-		names = append(names, r.model)
+		names = append(names, r.Model)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -84,18 +85,18 @@ func Models() []string {
 func Lookup(model string, in Input) (Profile, error) {
 	p := Profile{Model: model}
 	for _, r := range table() {
-		if r.model != model {
+		if r.Model != model {
 			continue
 		}
-		units, err := in.units(r.unit)
+		units, err := in.units(r.Unit)
 		if err != nil {
 			return Profile{}, fmt.Errorf("profile: %s: %w", model, err)
 		}
-		p.Source = r.source
-		p.AllocatedBytes = int64((r.weightsMB + r.activationsMB*units) * 1e6)
+		p.Source = r.Source
+		p.AllocatedBytes = int64((r.WeightsMB + r.ActivationsMB*units) * 1e6)
 		p.ReservedBytes = p.AllocatedBytes + p.AllocatedBytes/4
-		each := time.Duration(r.floorNS + r.unitNS*units)
-		p.Groups = append(p.Groups, Group{r.kernels, each})
+		each := time.Duration(r.FloorNS + r.UnitNS*units)
+		p.Groups = append(p.Groups, Group{r.Kernels, each})
 	}
 	if p.Groups == nil {
 		return Profile{}, &UnknownModelError{Model: model, Known: Models()}
@@ -108,33 +109,28 @@ var profiles string
 
 // row is one line of profiles.csv.
 type row struct {
-	model, stage, unit       string
-	kernels                  int
-	floorNS, unitNS          float64
-	weightsMB, activationsMB float64
-	source                   Source
+	Model         string  `dataset:"model"`
+	Stage         string  `dataset:"stage"`
+	Kernels       int     `dataset:"kernels"`
+	FloorNS       float64 `dataset:"floor_ns"`
+	UnitNS        float64 `dataset:"unit_ns"`
+	Unit          string  `dataset:"unit"`
+	WeightsMB     float64 `dataset:"weights_mb"`
+	ActivationsMB float64 `dataset:"activations_mb_per_unit"`
+	Source        Source  `dataset:"source"`
 }
 
 // table returns profiles.csv, read once. The file is part of the program: a
-// bad line is a mistake in it, and a test reads it.
+// bad line is a mistake in it.
 var table = sync.OnceValue(func() []row {
-	var rows []row
-	lines := strings.Split(strings.TrimSpace(profiles), "\n")
-	for _, line := range lines[2:] {
-		f := strings.Split(line, ",")
-		rows = append(rows, row{
-			model: f[0], stage: f[1], kernels: int(number(f[2])),
-			floorNS: number(f[3]), unitNS: number(f[4]), unit: f[5],
-			weightsMB: number(f[6]), activationsMB: number(f[7]), source: Source(f[8]),
-		})
-	}
-	return rows
-})
-
-func number(s string) float64 {
-	v, err := strconv.ParseFloat(s, 64)
+	_, body, _ := strings.Cut(profiles, "\n") // what the columns are
+	r, err := dataset.NewReader[row](strings.NewReader(body), "profiles.csv", dataset.CSV, dataset.Options{})
 	if err != nil {
-		panic("profile: profiles.csv: " + err.Error())
+		panic(err)
 	}
-	return v
-}
+	t, err := dataset.ReadAll(r)
+	if err != nil || len(t.Diagnostics) > 0 {
+		panic(fmt.Sprint(err, t))
+	}
+	return t.Rows
+})

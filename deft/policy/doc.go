@@ -9,8 +9,8 @@
 // its closed gate, and at the time it named.
 //
 // The policies are none, control (what each model's configuration says),
-// priority (auto is another name of it), sync, event, rr, fair, edf and quota: a file and a test each,
-// listed in [Policies]. What all of them promise: a client that is alone is never
+// priority (auto is another name of it), sync and event, rr, fair, edf and quota, listed
+// in [Policies]. What all of them promise: a client that is alone is never
 // stopped at the gate but by its quota; what they need to know of the past they
 // observe themselves, from one question to the next.
 //

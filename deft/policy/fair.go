@@ -34,7 +34,7 @@ const credit = 10
 
 // NewFair returns the policy.
 func NewFair() *Fair {
-	return &Fair{demand: newDemand(), virtual: map[int]virtual{}, holder: -1}
+	return &Fair{demand: newDemand(), virtual: map[int]virtual{}, holder: nobody}
 }
 
 // Decide gives the device to the client that is furthest behind.
@@ -42,11 +42,7 @@ func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directiv
 	f.demand.observe(now, clients)
 	f.charge(now, clients)
 	f.choose(now, clients)
-	if f.holder < 0 {
-		f.demand.free(clients, directives)
-	} else {
-		f.demand.give(now, f.holder, clients, directives)
-	}
+	f.demand.give(now, f.holder, clients, directives)
 	if top(clients, active) == math.MinInt || len(clients) == 1 {
 		return Never
 	}
@@ -82,7 +78,7 @@ func (f *Fair) charge(now time.Duration, clients []Client) {
 
 // choose keeps the holder until another is behind it by the granularity.
 func (f *Fair) choose(now time.Duration, clients []Client) {
-	best, least, own := -1, math.Inf(1), math.Inf(1)
+	best, least, own := nobody, math.Inf(1), math.Inf(1)
 	var weight float64
 	for _, c := range clients {
 		if !f.demand.wants(now, c) {

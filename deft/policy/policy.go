@@ -71,6 +71,12 @@ type Policy interface {
 	Decide(now time.Duration, clients []Client, directives []Directive) time.Duration
 }
 
+// None lets every client launch as it likes: the clients are only counted.
+type None struct{}
+
+// Decide asks nothing of anyone.
+func (None) Decide(time.Duration, []Client, []Directive) time.Duration { return Never }
+
 // Settings are what a user may set of a policy. The zero value works.
 type Settings struct {
 	Quantum time.Duration // of rr: a turn; 0 is 10 ms

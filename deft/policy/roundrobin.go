@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -20,64 +21,34 @@ var _ Policy = (*RoundRobin)(nil)
 
 // NewRoundRobin returns the policy with its quantum (0 is 10 ms).
 func NewRoundRobin(quantum time.Duration) *RoundRobin {
-	return &RoundRobin{quantum: cmp.Or(quantum, 10*time.Millisecond), demand: newDemand(), owner: -1}
+	return &RoundRobin{quantum: cmp.Or(quantum, 10*time.Millisecond), demand: newDemand(), owner: nobody}
 }
 
 // Decide passes the turn on where it is over.
 func (r *RoundRobin) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	r.demand.observe(now, clients)
-	next, ok := r.after(now, clients)
-	if !ok {
-		r.demand.free(clients, directives)
-		return r.recheck(now, clients)
+	var want []int // in ascending order
+	recheck := Never
+	for _, c := range clients {
+		if r.demand.wants(now, c) {
+			want = append(want, c.ID)
+		}
+		if c.Active { // it may be found without work, or with work again
+			recheck = now + patience
+		}
 	}
-	if now >= r.until || r.owner < 0 {
-		r.owner, r.until = next, now+r.quantum
+	if len(want) == 0 {
+		r.demand.give(now, nobody, clients, directives)
+		return recheck
 	}
-	holder := next
-	if r.owns(now, clients) {
+	after := slices.IndexFunc(want, func(id int) bool { return id > r.owner })
+	holder := want[max(after, 0)]
+	if now >= r.until || r.owner == nobody {
+		r.owner, r.until = holder, now+r.quantum
+	}
+	if slices.Contains(want, r.owner) {
 		holder = r.owner
 	}
 	r.demand.give(now, holder, clients, directives)
-	return min(r.until, r.recheck(now, clients))
-}
-
-// owns says whether the client whose turn it is has work.
-func (r *RoundRobin) owns(now time.Duration, clients []Client) bool {
-	for _, c := range clients {
-		if c.ID == r.owner {
-			return r.demand.wants(now, c)
-		}
-	}
-	return false
-}
-
-// after is the next client after the owner that has work.
-func (r *RoundRobin) after(now time.Duration, clients []Client) (id int, ok bool) {
-	first, next := -1, -1
-	for _, c := range clients {
-		if !r.demand.wants(now, c) {
-			continue
-		}
-		if first < 0 {
-			first = c.ID
-		}
-		if next < 0 && c.ID > r.owner {
-			next = c.ID
-		}
-	}
-	if next < 0 {
-		next = first
-	}
-	return next, next >= 0
-}
-
-// recheck is when a client may be found without work, or with work again.
-func (r *RoundRobin) recheck(now time.Duration, clients []Client) time.Duration {
-	for _, c := range clients {
-		if c.Active {
-			return now + patience
-		}
-	}
-	return Never
+	return min(r.until, recheck)
 }

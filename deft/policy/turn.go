@@ -38,35 +38,22 @@ func (d *demand) wants(now time.Duration, c Client) bool {
 	return c.Active && now-d.seen[c.ID].at < patience
 }
 
-// decided remembers whose gate was left open.
-func (d *demand) decided(clients []Client, directives []Directive) {
+// nobody is the holder where there is no work.
+const nobody = -1
+
+// give opens the gate of one client, and of those with no work for the device
+// that are in a job; the others stop, unless nobody has work. Where more than one
+// client is there, the queue of each is bounded, so that a turn ends soon after its
+// gate closes.
+func (d *demand) give(now time.Duration, id int, clients []Client, directives []Directive) {
 	for i, c := range clients {
+		idle := c.Active && !d.wants(now, c)
+		directives[i].Closed = id != nobody && c.ID != id && !idle
+		if len(clients) > 1 {
+			c.bound(&directives[i])
+		}
 		s := d.seen[c.ID]
 		s.open = !directives[i].Closed
 		d.seen[c.ID] = s
 	}
-}
-
-// give opens the gate of one client, and of those with no work for the device
-// that are in a job; the others stop. Where more than one client is there, the
-// queue of each is bounded, so that a turn ends soon after its gate closes.
-func (d *demand) give(now time.Duration, id int, clients []Client, directives []Directive) {
-	for i, c := range clients {
-		idle := c.Active && !d.wants(now, c)
-		directives[i].Closed = c.ID != id && !idle
-		if len(clients) > 1 {
-			c.bound(&directives[i])
-		}
-	}
-	d.decided(clients, directives)
-}
-
-// free opens every gate, as there is no work.
-func (d *demand) free(clients []Client, directives []Directive) {
-	for i, c := range clients {
-		if len(clients) > 1 {
-			c.bound(&directives[i])
-		}
-	}
-	d.decided(clients, directives)
 }

@@ -4,43 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// Comparison is a run beside its models alone.
-type Comparison struct {
-	*Run
-	Models []Compared `json:"models"`
-	// Progress is Jain's index over time alone per time shared; absent without
-	// times alone.
-	Progress *float64 `json:"jain_progress,omitempty"`
-}
-
-// Compared is a model beside itself alone.
-type Compared struct {
-	Model
-	AloneMS   *float64 `json:"alone_ms,omitempty"`  // mean completion time
-	Inflation *float64 `json:"inflation,omitempty"` // mean over AloneMS, less 1
-}
-
-// Alone returns the comparison of a run with nothing.
-func (r *Run) Alone() *Comparison {
-	c := &Comparison{Run: r}
-	for _, m := range r.Models {
-		c.Models = append(c.Models, Compared{Model: m})
-	}
-	return c
-}
-
-// Compare sets the run beside one of the same models alone on the device. The
+// Compare returns the run beside one of the same models alone on the device. The
 // error matches ErrMismatch where a model is missing, or ErrNoModels where no job
 // took any time.
-func (r *Run) Compare(alone *Run) (*Comparison, error) {
-	c := r.Alone()
+func (r *Run) Compare(alone *Run) (*Run, error) {
+	c := *r
+	c.Models = slices.Clone(r.Models)
 	var progress []float64
 	for i := range c.Models {
 		m := &c.Models[i]
-		a, ok := alone.find(i, m.Model)
+		a, ok := alone.find(i, *m)
 		if !ok {
 			return nil, fmt.Errorf("report: %w: %s is not among the models alone", ErrMismatch, m.Name)
 		}
@@ -52,11 +29,8 @@ func (r *Run) Compare(alone *Run) (*Comparison, error) {
 		progress = append(progress, mean/m.JCT.Mean)
 	}
 	j, err := Jain(progress)
-	if err != nil {
-		return nil, err
-	}
 	c.Progress = &j
-	return c, nil
+	return &c, err
 }
 
 // find is the model that is alone's part of m: the one at the same place where

@@ -2,7 +2,7 @@
 //
 // A [Run] is the outcome of one experiment, a [Model] for each process in the
 // order of the configuration; it is what deft run prints and keeps as run.json.
-// A [Comparison] sets it beside the same models alone on the device: inflation is
+// [Run.Compare] sets it beside the same models alone on the device: inflation is
 // shared mean completion time over the one alone, less 1. Fairness is Jain's
 // index over the progress of the models, 1 where all are slowed alike. A report
 // can be made from logs of completion times too, without what only the
@@ -31,5 +31,5 @@
 //	if err != nil {
 //		return err
 //	}
-//	fmt.Println(c.Models[1].Inflation, c.Jain)
+//	fmt.Println(*c.Models[1].Inflation, *c.Progress)
 package report

@@ -32,6 +32,9 @@ type Run struct {
 	// clients that it stopped was on the device any more; absent where none was.
 	Preemption *Summary `json:"preemption_ms,omitempty"`
 	Jain       *float64 `json:"jain,omitempty"` // over device time per weight
+	// Progress is Jain's index over time alone per time shared; of a run that was
+	// compared.
+	Progress *float64 `json:"jain_progress,omitempty"`
 	// Decisions is how often the policy was asked.
 	Decisions int      `json:"decisions,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
@@ -59,6 +62,10 @@ type Model struct {
 	// Job is what one job would take on a host that is not known, in ms; of a run on
 	// the virtual clock.
 	Job *uncertainty.Prediction `json:"job_ms,omitempty"`
+	// Of a run that was compared: the mean completion time alone, and that shared
+	// over it, less 1.
+	AloneMS   *float64 `json:"alone_ms,omitempty"`
+	Inflation *float64 `json:"inflation,omitempty"`
 }
 
 // Measure fills in what follows from the completion times of a model's jobs, in

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -91,20 +92,13 @@ func found(f *os.File, path string, o Options) (*Session, error) {
 	h.id.Store(binary.LittleEndian.Uint64(id[:]))
 	h.createdNs.Store(uint64(Now()))
 	h.jobMode.Store(uint32(o.JobMode))
-	h.idleNs.Store(uint64(positive(o.IdleAfter, 50*time.Millisecond)))
-	h.ownerTimeoutNs.Store(uint64(positive(o.OwnerTimeout, time.Second)))
+	h.idleNs.Store(uint64(cmp.Or(o.IdleAfter, 50*time.Millisecond)))
+	h.ownerTimeoutNs.Store(uint64(cmp.Or(o.OwnerTimeout, time.Second)))
 	h.magic.Store(Magic) // last: from here on it is a session
 	if err := s.Own(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-func positive(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
 }
 
 // Open maps the session at path, to watch it or, with [Session.Own], to take

@@ -1,18 +1,13 @@
 package simulator
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
 
 // never is the time of what does not happen.
 const never = time.Duration(math.MaxInt64)
-
-// queue is a first-in-first-out queue of kernels in a ring.
-type queue struct {
-	ring       []kernel
-	head, size int
-}
 
 // kernel is a launch on the device: one kernel, or a graph of several.
 type kernel struct {
@@ -21,34 +16,9 @@ type kernel struct {
 	time    time.Duration
 }
 
-func (q *queue) push(k kernel) {
-	if q.size == len(q.ring) {
-		grown := make([]kernel, max(64, 2*len(q.ring)))
-		for i := range q.size {
-			grown[i] = q.ring[(q.head+i)%len(q.ring)]
-		}
-		q.ring, q.head = grown, 0
-	}
-	at := q.head + q.size
-	if at >= len(q.ring) {
-		at -= len(q.ring)
-	}
-	q.ring[at] = k
-	q.size++
-}
-
-func (q *queue) pop() kernel {
-	k := q.ring[q.head]
-	if q.head++; q.head == len(q.ring) {
-		q.head = 0
-	}
-	q.size--
-	return k
-}
-
 // device runs one kernel at a time, from one queue or from one for each client.
 type device struct {
-	queues  []queue // one under FIFO
+	queues  [][]kernel // first in, first out; one under FIFO
 	slice   time.Duration
 	turn    int           // whose slice it is
 	until   time.Duration // its end
@@ -59,13 +29,10 @@ type device struct {
 }
 
 func newDevice(c *Config) *device {
-	d := &device{queues: make([]queue, 1), ends: never}
+	d := &device{queues: make([][]kernel, 1), ends: never}
 	if c.Discipline == TimeSlice {
-		d.queues = make([]queue, len(c.Clients))
-		d.slice = c.Slice
-		if d.slice == 0 {
-			d.slice = DefaultSlice
-		}
+		d.queues = make([][]kernel, len(c.Clients))
+		d.slice = cmp.Or(c.Slice, DefaultSlice)
 	}
 	return d
 }
@@ -76,7 +43,7 @@ func (d *device) launch(k kernel) {
 	if len(d.queues) > 1 {
 		q = k.client
 	}
-	d.queues[q].push(k)
+	d.queues[q] = append(d.queues[q], k)
 	d.queued += k.kernels
 }
 
@@ -90,7 +57,7 @@ func (d *device) next(now time.Duration) bool {
 	if !ok {
 		return false
 	}
-	d.running, d.began = d.queues[q].pop(), now
+	d.running, d.queues[q], d.began = d.queues[q][0], d.queues[q][1:], now
 	d.ends = now + d.running.time
 	return true
 }
@@ -98,14 +65,14 @@ func (d *device) next(now time.Duration) bool {
 // pick is the queue to serve. A slice ends early where its client has no kernel.
 func (d *device) pick(now time.Duration) (int, bool) {
 	if len(d.queues) == 1 {
-		return 0, d.queues[0].size > 0
+		return 0, len(d.queues[0]) > 0
 	}
-	if now < d.until && d.queues[d.turn].size > 0 {
+	if now < d.until && len(d.queues[d.turn]) > 0 {
 		return d.turn, true
 	}
 	for i := range d.queues {
 		q := (d.turn + 1 + i) % len(d.queues)
-		if d.queues[q].size > 0 {
+		if len(d.queues[q]) > 0 {
 			d.turn, d.until = q, now+d.slice
 			return q, true
 		}

@@ -236,29 +236,6 @@ func (h honest) Decide(now time.Duration, clients []policy.Client, d []policy.Di
 	return h.Policy.Decide(now, clients, d)
 }
 
-// The ring is a queue, also when it grows with its head in the middle.
-func TestQueue(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var q queue
-		var model []kernel
-		for i := range rapid.IntRange(0, 400).Draw(t, "steps") {
-			if len(model) > 0 && rapid.IntRange(0, 3).Draw(t, "pop") == 0 {
-				if got := q.pop(); got != model[0] {
-					t.Fatalf("%v, want %v", got, model[0])
-				}
-				model = model[1:]
-				continue
-			}
-			k := kernel{client: i}
-			q.push(k)
-			model = append(model, k)
-		}
-		if q.size != len(model) {
-			t.Fatalf("%d kernels, want %d", q.size, len(model))
-		}
-	})
-}
-
 // Under every policy: what the checker demands, nobody is left without its
 // jobs, and the same experiment ends the same way again.
 func TestEveryPolicyKeepsTheRules(t *testing.T) {

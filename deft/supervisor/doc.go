@@ -18,7 +18,7 @@
 //	// start the clients, then:
 //	v.Begin()
 //	v.Run(ctx) // until ctx is done
-//	for _, c := range v.Clients() {
-//		fmt.Println(c.Name, c.Launches, c.Syncs, c.Stall)
+//	for name, c := range v.Totals() {
+//		fmt.Println(name, c.Launches, c.Syncs, c.Stall)
 //	}
 package supervisor

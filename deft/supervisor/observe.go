@@ -20,7 +20,6 @@ type observed struct {
 
 // Totals are what a client did since the supervisor began.
 type Totals struct {
-	Name     string
 	Jobs     int
 	Launches int
 	Syncs    int
@@ -31,13 +30,20 @@ type Totals struct {
 
 func (o *observed) totals(c session.Client) Totals {
 	return Totals{
-		Name:     c.Name,
 		Jobs:     int(c.JobsEnded - o.first.JobsEnded),
 		Launches: int(c.Launches - o.first.Launches),
 		Syncs:    int(c.Syncs - o.first.Syncs),
 		Stall:    c.Stall - o.first.Stall,
 		Gate:     c.AtGate - o.first.AtGate,
 		GPU:      o.gpu(c),
+	}
+}
+
+// plus is what two clients did together.
+func (t Totals) plus(other Totals) Totals {
+	return Totals{
+		t.Jobs + other.Jobs, t.Launches + other.Launches, t.Syncs + other.Syncs,
+		t.Stall + other.Stall, t.Gate + other.Gate, t.GPU + other.GPU,
 	}
 }
 

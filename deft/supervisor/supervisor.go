@@ -3,6 +3,7 @@ package supervisor
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -47,7 +48,7 @@ type Settings struct {
 // period is the longest time between two looks.
 const period = 20 * time.Millisecond
 
-// Supervisor applies a policy to a session. Begin, Clients and Preemptions may
+// Supervisor applies a policy to a session. Begin, Totals and Preemptions may
 // be called while Run runs.
 type Supervisor struct {
 	session  Session
@@ -57,7 +58,7 @@ type Supervisor struct {
 	mu          sync.Mutex
 	began       int64 // ns; 0 before Begin
 	observed    map[int]*observed
-	gone        []Totals
+	gone        map[string]Totals // by name, of those that have gone
 	decisions   int
 	next        int64 // when to ask the policy, ns
 	reapAt      int64
@@ -77,7 +78,7 @@ func New(s Session, p policy.Policy, settings Settings) *Supervisor {
 	if settings.Device == nil {
 		settings.Device = func(string) func(uint64) time.Duration { return nil }
 	}
-	return &Supervisor{session: s, policy: p, settings: settings, observed: map[int]*observed{}}
+	return &Supervisor{session: s, policy: p, settings: settings, observed: map[int]*observed{}, gone: map[string]Totals{}}
 }
 
 // Begin lets the policy decide, now and from now on, and counts from now on: what the
@@ -127,7 +128,7 @@ func (v *Supervisor) reap() {
 			o = v.meet(session.Client{Name: c.Name, Slot: c.Slot, Words: session.Words{Epoch: c.Epoch}})
 		}
 		if v.began != 0 && !v.settings.Forget {
-			v.gone = append(v.gone, o.totals(c))
+			v.gone[c.Name] = v.gone[c.Name].plus(o.totals(c))
 		}
 		delete(v.observed, ID(c))
 	}
@@ -184,15 +185,15 @@ func (v *Supervisor) meet(c session.Client) *observed {
 	return &observed{terms: terms, known: known, device: v.settings.Device(c.Name), first: c, last: c}
 }
 
-// Clients are the totals of all clients since Begin, those that have gone
-// first.
-func (v *Supervisor) Clients() []Totals {
+// Totals are those of all clients since Begin, by name: those that have gone, and
+// those of one name together.
+func (v *Supervisor) Totals() map[string]Totals {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	all := slices.Clone(v.gone)
+	all := maps.Clone(v.gone)
 	for _, c := range v.session.Clients() {
 		if o, ok := v.observed[ID(c)]; ok {
-			all = append(all, o.totals(c))
+			all[c.Name] = all[c.Name].plus(o.totals(c))
 		}
 	}
 	return all

@@ -136,18 +136,18 @@ func TestTotals(t *testing.T) {
 	w.clients[0].Stall, w.clients[0].AtGate = 5, 6
 	w.clients[1].GPU = 3 * time.Second
 	w.v.look()
-	want := []Totals{
-		{Name: "low", Jobs: 1, Launches: 100, Syncs: 7, Stall: 5, Gate: 6, GPU: 100 * time.Millisecond},
-		{Name: "high", GPU: 3 * time.Second},
+	want := map[string]Totals{
+		"low":  {Jobs: 1, Launches: 100, Syncs: 7, Stall: 5, Gate: 6, GPU: 100 * time.Millisecond},
+		"high": {GPU: 3 * time.Second},
 	}
-	if diff := cmp.Diff(want, w.v.Clients()); diff != "" {
+	if diff := cmp.Diff(want, w.v.Totals()); diff != "" {
 		t.Error(diff)
 	}
 	w.gone = w.clients[:1]
 	w.clients = w.clients[1:]
 	w.pass(30)
 	w.v.look()
-	if diff := cmp.Diff(want, w.v.Clients()); diff != "" {
+	if diff := cmp.Diff(want, w.v.Totals()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/predictor"
-	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -26,21 +24,13 @@ func drawn(t *testing.T, seed uint64) *experiment.Experiment {
 		between(50, 2000), between(5e3, 3e5), between(20, 500), between(5e3, 2e5), float64(between(5, 100))/1e3, seed))
 }
 
-func onClock(ctx context.Context, x *experiment.Experiment) (*report.Run, error) {
-	o, err := Virtual(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	return o.Run, nil
-}
-
 // The interval of a predicted delay holds what is measured at an N that the sweep
 // left out, nine times in ten, over pairs that were drawn.
 func TestChoiceLeaveOut(t *testing.T) {
 	held, cases, score := 0, 0, 0.0
 	var off, width []float64
 	for seed := uint64(40); seed < 64; seed++ { // the scale of errors was chosen on those before
-		s, err := RunSweep(t.Context(), drawn(t, seed), predictor.Candidates()[:9], onClock)
+		s, err := RunSweep(t.Context(), drawn(t, seed), predictor.Candidates()[:9], Virtual)
 		if err != nil {
 			t.Fatal(err)
 		}

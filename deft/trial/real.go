@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outc
 	}
 	defer s.Close()
 	r := &run{x: x, machine: machine, session: s, names: names(x), depths: newDepths(x)}
-	r.supervisor = supervisor.New(s, p, supervisor.Settings{Terms: r.terms, Device: r.device, Queue: r.queue})
+	r.supervisor = supervisor.New(s, p, r.known())
 	return r.play(ctx)
 }
 
@@ -82,30 +83,29 @@ func names(x *experiment.Experiment) []string {
 	return all
 }
 
-// terms, device and queue answer the supervisor by a client's name.
-func (r *run) terms(name string) (policy.Terms, bool) {
-	i := slices.Index(r.names, name)
-	if i < 0 {
-		return policy.Terms{}, false
-	}
-	return r.x.Models[i].Terms, true
-}
-
-func (r *run) device(name string) func(kernels uint64) time.Duration {
-	i := slices.Index(r.names, name)
-	if i < 0 || !r.machine.KnownKernels {
-		return nil
-	}
-	p, err := r.x.Models[i].Profile()
-	if err != nil {
-		return nil
-	}
-	return p.Elapsed
-}
-
-func (r *run) queue(name string, at time.Duration, inFlight int) {
-	if i := slices.Index(r.names, name); i >= 0 {
-		r.depths.add(i, at, inFlight)
+// known answers the supervisor by a client's name.
+func (r *run) known() supervisor.Settings {
+	at := func(name string) int { return slices.Index(r.names, name) }
+	return supervisor.Settings{
+		Terms: func(name string) (policy.Terms, bool) {
+			if i := at(name); i >= 0 {
+				return r.x.Models[i].Terms, true
+			}
+			return policy.Terms{}, false
+		},
+		Device: func(name string) func(kernels uint64) time.Duration {
+			if i := at(name); i >= 0 && r.machine.KnownKernels {
+				if p, err := r.x.Models[i].Profile(); err == nil {
+					return p.Elapsed
+				}
+			}
+			return nil
+		},
+		Queue: func(name string, now time.Duration, inFlight int) {
+			if i := at(name); i >= 0 {
+				r.depths.add(i, now, inFlight)
+			}
+		},
 	}
 }
 
@@ -181,7 +181,7 @@ func (r *run) start(ctx context.Context, i int) error {
 
 // barrier waits until every model is loaded.
 func (r *run) barrier(ctx context.Context) error {
-	limit := or(r.machine.Load, defaultPatience)
+	limit := cmp.Or(r.machine.Load, defaultPatience)
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	for _, q := range r.processes {
@@ -233,11 +233,8 @@ func (r *run) finish(ctx context.Context) error {
 			faults = errors.Join(faults, err)
 			left--
 		case <-tick.C:
-			running := slices.DeleteFunc(r.supervisor.Clients(), func(t supervisor.Totals) bool {
-				i := slices.Index(r.names, t.Name)
-				return i < 0 || ended(r.processes[i])
-			})
-			if i, err := watch.look(time.Now(), running); err != nil && !ended(r.processes[i]) {
+			runs := func(i int) bool { return !ended(r.processes[i]) }
+			if i, err := watch.look(time.Now(), r.supervisor.Totals(), runs); err != nil && runs(i) {
 				faults = errors.Join(faults, fmt.Errorf("%w%s", err, r.processes[i].tail()))
 				r.processes[i].kill()
 			}
@@ -255,7 +252,7 @@ func (r *run) outcome(seconds float64) (*Outcome, error) {
 		Queue:  r.depths.all(),
 		models: r.x.Models,
 	}
-	totals := r.supervisor.Clients()
+	totals := r.supervisor.Totals()
 	busy := 0.0
 	var faults error
 	for i := range r.x.Models {
@@ -272,16 +269,9 @@ func (r *run) outcome(seconds float64) (*Outcome, error) {
 			faults = errors.Join(faults, err)
 			continue
 		}
-		for _, t := range totals { // a process that forks has several
-			if t.Name != r.names[i] {
-				continue
-			}
-			m.Launches += t.Launches
-			m.Syncs += t.Syncs
-			m.StallMS += milliseconds(t.Stall)
-			m.GateMS += milliseconds(t.Gate)
-			m.GPUMS += milliseconds(t.GPU)
-		}
+		t := totals[r.names[i]]
+		m.Launches, m.Syncs = t.Launches, t.Syncs
+		m.StallMS, m.GateMS, m.GPUMS = milliseconds(t.Stall), milliseconds(t.Gate), milliseconds(t.GPU)
 		busy += m.GPUMS / 1e3
 		o.Run.Models = append(o.Run.Models, m)
 		o.PIDs = append(o.PIDs, r.processes[i].cmd.Process.Pid)

@@ -38,7 +38,7 @@ type Point struct {
 }
 
 // Play runs an experiment.
-type Play func(context.Context, *experiment.Experiment) (*report.Run, error)
+type Play func(context.Context, *experiment.Experiment) (*Outcome, error)
 
 // Alone runs each model by itself, with logs in a folder "alone" below its own,
 // and returns a run of all.
@@ -50,10 +50,11 @@ func Alone(ctx context.Context, x *experiment.Experiment, play Play) (*report.Ru
 		one.Policy = "none"
 		one.Models = x.Models[i : i+1]
 		one.Warnings = nil
-		r, err := play(ctx, &one)
+		o, err := play(ctx, &one)
 		if err != nil {
 			return nil, fmt.Errorf("%s alone: %w", x.Models[i].OutputName, err)
 		}
+		r := o.Run
 		if all == nil {
 			all = &report.Run{Policy: r.Policy, Device: r.Device, Clock: r.Clock}
 		}
@@ -81,10 +82,11 @@ func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, pl
 	}
 	s := &Sweep{Device: alone.Device, Clock: alone.Clock, Alone: alone.Models}
 	for _, n := range intervals {
-		r, err := play(ctx, bounded(x, n))
+		o, err := play(ctx, bounded(x, n))
 		if err != nil {
 			return nil, fmt.Errorf("interval %d: %w", n, err)
 		}
+		r := o.Run
 		p := Point{Sync: n, Models: r.Models}
 		for i, m := range r.Models {
 			p.DelayMS += m.JCT.Mean - s.Alone[i].JCT.Mean

@@ -25,7 +25,7 @@ func two() *experiment.Experiment {
 
 // play is an experiment with the delays of a formula: 40 ms and 0.02 ms for each
 // of 400/N points; the other 5 ms and half of N kernels of 0.1 ms.
-func formula(_ context.Context, x *experiment.Experiment) (*report.Run, error) {
+func formula(_ context.Context, x *experiment.Experiment) (*Outcome, error) {
 	r := &report.Run{Policy: x.Policy, Device: "sim", Clock: "virtual"}
 	for _, m := range x.Models {
 		n := m.Sync
@@ -42,7 +42,7 @@ func formula(_ context.Context, x *experiment.Experiment) (*report.Run, error) {
 		}
 		r.Models = append(r.Models, one)
 	}
-	return r, nil
+	return &Outcome{Run: r}, nil
 }
 
 func TestRunAndPredict(t *testing.T) {
@@ -100,7 +100,7 @@ func TestSweepRefuses(t *testing.T) {
 		}
 	}
 	boom := errors.New("boom")
-	broken := func(context.Context, *experiment.Experiment) (*report.Run, error) { return nil, boom }
+	broken := func(context.Context, *experiment.Experiment) (*Outcome, error) { return nil, boom }
 	if _, err := RunSweep(t.Context(), two(), []int{1}, broken); !errors.Is(err, boom) {
 		t.Error(err)
 	}

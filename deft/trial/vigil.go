@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -27,22 +28,17 @@ type step struct {
 }
 
 func newVigil(models []experiment.Model, names []string, limit time.Duration) *vigil {
-	return &vigil{models, names, or(limit, defaultPatience), make([]step, len(models))}
+	return &vigil{models, names, cmp.Or(limit, defaultPatience), make([]step, len(models))}
 }
 
-// look returns the first model that has not gone on for too long: longer than
-// its pause between jobs, and whether there is one. A client that the hook does
-// not see is not judged.
-func (v *vigil) look(now time.Time, totals []supervisor.Totals) (quiet int, err error) {
+// look returns the first model of those that run that has not gone on for too
+// long: longer than its pause between jobs, and whether there is one. A client that
+// the hook does not see is not judged.
+func (v *vigil) look(now time.Time, totals map[string]supervisor.Totals, runs func(model int) bool) (quiet int, err error) {
 	for i, name := range v.names {
-		at, seen := step{since: now}, false
-		for _, t := range totals {
-			if t.Name == name {
-				at.jobs, at.launches, seen = at.jobs+t.Jobs, at.launches+t.Launches, true
-			}
-		}
-		was := v.steps[i]
-		if !seen || was.since.IsZero() || was.jobs != at.jobs || was.launches != at.launches {
+		t, seen := totals[name]
+		was, at := v.steps[i], step{t.Jobs, t.Launches, now}
+		if !seen || !runs(i) || was.since.IsZero() || was.jobs != at.jobs || was.launches != at.launches {
 			v.steps[i] = at
 			continue
 		}
@@ -52,12 +48,4 @@ func (v *vigil) look(now time.Time, totals []supervisor.Totals) (quiet int, err 
 		}
 	}
 	return -1, nil
-}
-
-// or is d, or fallback where d is 0.
-func or(d, fallback time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return fallback
 }

@@ -13,27 +13,26 @@ func TestVigil(t *testing.T) {
 	models := []experiment.Model{{OutputName: "A"}, {OutputName: "B", SleepTime: time.Minute}}
 	v := newVigil(models, []string{"a", "b"}, 10*time.Second)
 	begin := time.Now()
-	look := func(seconds int, totals ...supervisor.Totals) (int, error) {
-		return v.look(begin.Add(time.Duration(seconds)*time.Second), totals)
+	b := map[string]supervisor.Totals{"b": {Jobs: 3}}
+	both := func(launches int) map[string]supervisor.Totals {
+		return map[string]supervisor.Totals{"a": {Launches: launches}, "b": b["b"]}
 	}
-	a := func(launches int) supervisor.Totals { return supervisor.Totals{Name: "a", Launches: launches} }
-	b := supervisor.Totals{Name: "b", Jobs: 3}
 	steps := []struct {
 		at     int
-		totals []supervisor.Totals
+		totals map[string]supervisor.Totals
 		quiet  int
 	}{
-		{0, []supervisor.Totals{a(1), b}, -1},
-		{9, []supervisor.Totals{a(1), b}, -1},
-		{10, []supervisor.Totals{a(2), b}, -1}, // it goes on
-		{20, []supervisor.Totals{a(1), a(1), b}, -1},
-		{21, []supervisor.Totals{a(2), b}, 0},
-		{22, []supervisor.Totals{b}, -1}, // not seen by the hook
-		{69, []supervisor.Totals{b}, -1}, // within its pause
-		{71, []supervisor.Totals{b}, 1},
+		{0, both(1), -1},
+		{9, both(1), -1},
+		{10, both(2), -1}, // it goes on
+		{20, both(2), -1},
+		{21, both(2), 0},
+		{22, b, -1}, // not seen by the hook
+		{69, b, -1}, // within its pause
+		{71, b, 1},
 	}
 	for _, s := range steps {
-		quiet, err := look(s.at, s.totals...)
+		quiet, err := v.look(begin.Add(time.Duration(s.at)*time.Second), s.totals, func(int) bool { return true })
 		if quiet != s.quiet || (quiet >= 0) != errors.Is(err, ErrQuiet) {
 			t.Errorf("at %d s: model %d, %v, want %d", s.at, quiet, err, s.quiet)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/experiment"
+	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/simulator"
 )
@@ -34,6 +35,15 @@ func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
 		return nil, err
 	}
 	return o, nil
+}
+
+// PolicyName is the policy of an experiment: control does what each model's
+// configuration says.
+func PolicyName(x *experiment.Experiment) string { return cmp.Or(x.Policy, "control") }
+
+// newPolicy is the experiment's policy at the beginning of its memory.
+func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
+	return policy.New(PolicyName(x), policy.Settings{Quantum: x.Quantum})
 }
 
 // simulated is the experiment as the simulator takes it.

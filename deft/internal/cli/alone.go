@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/experiment"
-	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -32,7 +31,7 @@ func newAloneCommand(env *cli.Env) *cobra.Command {
 			if err := r.Save(aloneFile(x)); err != nil {
 				return err
 			}
-			return s.show(env, r, r.Alone())
+			return s.show(env, r, r)
 		},
 	}
 	s.flags(c)
@@ -47,11 +46,7 @@ func aloneFile(x *experiment.Experiment) string {
 
 // player is play for a sweep.
 func (s *setting) player(env *cli.Env) trial.Play {
-	return func(ctx context.Context, x *experiment.Experiment) (*report.Run, error) {
-		o, err := s.play(ctx, env, x)
-		if err != nil {
-			return nil, err
-		}
-		return o.Run, nil
+	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
+		return s.play(ctx, env, x)
 	}
 }

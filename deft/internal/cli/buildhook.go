@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -22,27 +24,26 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 		Short: "Build libdeft.so, the library for LD_PRELOAD, with deft.py beside it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cc, err := compiler()
-			if err != nil {
-				return err
-			}
-			var product string
-			if !shim {
-				product, err = hook.Build(cmd.Context(), cc)
-			} else if driver, err = driverPath(driver); err == nil {
-				product, err = hook.BuildShim(cmd.Context(), cc, driver)
+			cc, product, err := library(cmd.Context())
+			if err == nil && shim {
+				product, err = shimFor(cmd.Context(), cc, driver)
 			}
 			if err != nil {
 				return err
 			}
-			path, err := install(product, out)
+			path, err := filepath.Abs(filepath.Join(out, filepath.Base(product)))
 			if err != nil {
 				return err
 			}
-			if !shim {
-				if err := beside(path, "deft.py", hook.Python); err != nil {
-					return err
-				}
+			body, err := os.ReadFile(product)
+			if err == nil {
+				err = put(path, body)
+			}
+			if err == nil && !shim {
+				err = put(filepath.Join(filepath.Dir(path), "deft.py"), hook.Python)
+			}
+			if err != nil {
+				return err
 			}
 			return answer.Print(env, map[string]string{"path": path}, func(p *cli.Page) { p.Line("%s", path) })
 		},
@@ -54,39 +55,25 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-// beside writes a file into the folder of another.
-func beside(path, name string, text []byte) error {
-	return file.Write(filepath.Join(filepath.Dir(path), name), func(w io.Writer) error {
-		_, err := w.Write(text)
+// shimFor builds the stand-in for a driver: the one named, or the one that the loader
+// would find.
+func shimFor(ctx context.Context, c cc.Compiler, driver string) (string, error) {
+	if driver == "" {
+		var err error
+		if driver, err = hook.FindDriver(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))...); err != nil {
+			return "", err
+		}
+	}
+	return hook.BuildShim(ctx, c, driver)
+}
+
+// put writes a file into a folder that is made where it is absent.
+func put(path string, body []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
-	})
-}
-
-// driverPath is the driver that the loader would find, or the one named.
-func driverPath(named string) (string, error) {
-	if named != "" {
-		return named, nil
 	}
-	return hook.FindDriver(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))...)
-}
-
-// install copies a product into dir under its own name and returns where.
-func install(product, dir string) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	in, err := os.Open(product)
-	if err != nil {
-		return "", err
-	}
-	defer in.Close()
-	path := filepath.Join(dir, filepath.Base(product))
-	return path, file.Write(path, func(w io.Writer) error {
-		_, err := io.Copy(w, in)
+	return file.Write(path, func(w io.Writer) error {
+		_, err := w.Write(body)
 		return err
 	})
 }

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/daemon"
+	"github.com/foretime/foretime/deft/hook"
 )
 
 // compiler builds what is embedded, into the user's cache, with $CC or cc, but
@@ -26,6 +28,16 @@ func compiler() (cc.Compiler, error) {
 	}
 	c.Cache = filepath.Join(filepath.Dir(at.Session()), "cache")
 	return c, nil
+}
+
+// library is libdeft.so, with what compiled it.
+func library(ctx context.Context) (cc.Compiler, string, error) {
+	c, err := compiler()
+	if err != nil {
+		return c, "", err
+	}
+	lib, err := hook.Build(ctx, c)
+	return c, lib, err
 }
 
 // packaged is where a package has the libraries that belong to this program.

@@ -27,11 +27,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			"where the hook saw no launch or the program failed.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cc, err := compiler()
-			if err != nil {
-				return err
-			}
-			lib, err := hook.Build(cmd.Context(), cc)
+			_, lib, err := library(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -163,11 +163,7 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 
 // environ is the program's environment.
 func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error) {
-	compiler, err := compiler()
-	if err != nil {
-		return nil, err
-	}
-	lib, err := hook.Build(ctx, compiler)
+	compiler, lib, err := library(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/gpu"
-	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -95,15 +94,11 @@ deft build-hook made is taken from the folder that DEFT_MADE names. With
 // checks builds what the checks use and returns their program with its arguments
 // and the environment that it needs.
 func checks(ctx context.Context, device, out, scratch string) (args, environ []string, err error) {
-	compiler, err := compiler()
-	if err != nil {
-		return nil, nil, err
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
-	lib, err := hook.Build(ctx, compiler)
+	compiler, lib, err := library(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

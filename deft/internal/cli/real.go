@@ -9,7 +9,6 @@ import (
 
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/gpu"
-	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
@@ -63,11 +62,7 @@ func progress(env *cli.Env, d time.Duration) (stop func()) {
 
 // machine builds what the processes need.
 func (s *setting) machine(ctx context.Context, x *experiment.Experiment, scratch string) (trial.Machine, error) {
-	cc, err := compiler()
-	if err != nil {
-		return trial.Machine{}, err
-	}
-	lib, err := hook.Build(ctx, cc)
+	cc, lib, err := library(ctx)
 	if err != nil {
 		return trial.Machine{}, err
 	}

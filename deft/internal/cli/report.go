@@ -24,7 +24,7 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			compared := r.Alone()
+			compared := r
 			if alone != "" || len(aloneLogs) > 0 {
 				a, err := runOf("alone", alone, aloneLogs, nil)
 				if err != nil {
@@ -79,7 +79,7 @@ func pairOf(r, alone *report.Run) error {
 	return nil
 }
 
-func showReport(p *cli.Page, c *report.Comparison) {
+func showReport(p *cli.Page, c *report.Run) {
 	showModels(p, c)
 	for _, line := range []struct {
 		name  string

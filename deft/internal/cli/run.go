@@ -66,20 +66,19 @@ func predict(ctx context.Context, x *experiment.Experiment, o *trial.Outcome) er
 
 // beforehand sets a run beside the same models alone, where deft alone has left
 // its results in the same folder on the same kind of device and clock.
-func beforehand(x *experiment.Experiment, r *report.Run) *report.Comparison {
+func beforehand(x *experiment.Experiment, r *report.Run) *report.Run {
 	alone, err := report.Load(aloneFile(x))
 	if err != nil || alone.Device != r.Device || alone.Clock != r.Clock {
-		return r.Alone()
+		return r
 	}
-	c, err := r.Compare(alone)
-	if err != nil {
-		return r.Alone()
+	if c, err := r.Compare(alone); err == nil {
+		return c
 	}
-	return c
+	return r
 }
 
 // show prints a run, as compared.
-func (s *setting) show(env *cli.Env, r *report.Run, compared *report.Comparison) error {
+func (s *setting) show(env *cli.Env, r *report.Run, compared *report.Run) error {
 	for _, w := range r.Warnings {
 		s.warn(env, w)
 	}
@@ -95,7 +94,7 @@ func (s *setting) show(env *cli.Env, r *report.Run, compared *report.Comparison)
 }
 
 // showModels is a line a model.
-func showModels(p *cli.Page, c *report.Comparison) {
+func showModels(p *cli.Page, c *report.Run) {
 	t := p.Table("model", "jobs", "mean ms", "p50", "p95", "p99", "jobs/s", "inflation", "launches", "syncs", "stall ms", "gate ms", "missed")
 	for _, m := range c.Models {
 		row := []any{m.Output, m.Jobs, m.JCT.Mean, m.JCT.P50, m.JCT.P95, m.JCT.P99, m.Throughput, m.Inflation}

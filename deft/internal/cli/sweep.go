@@ -7,7 +7,6 @@ import (
 
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/predictor"
-	"github.com/foretime/foretime/deft/report"
 	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
@@ -51,10 +50,10 @@ func newSweepCommand(env *cli.Env) *cobra.Command {
 // counted is play under a progress bar.
 func counted(env *cli.Env, play trial.Play, runs int) trial.Play {
 	bar := env.Progress("sweep", int64(runs))
-	return func(ctx context.Context, x *experiment.Experiment) (*report.Run, error) {
-		r, err := play(ctx, x)
+	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
+		o, err := play(ctx, x)
 		bar.Add(1)
-		return r, err
+		return o, err
 	}
 }
 
