@@ -39,8 +39,13 @@ type Score struct {
 // nothing of it is in what predicts it, nor in what its interval is made from.
 // Devices with too few pairs are left out, and are in the error beside the others.
 func Judge(rows []Row) (scores []Score, cases []Case, err error) {
-	for _, device := range devices(rows) {
-		own := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Device != device })
+	var devices []string
+	for _, r := range rows {
+		devices = append(devices, r.Device)
+	}
+	slices.Sort(devices)
+	for _, device := range slices.Compact(devices) {
+		own := without(rows, func(r Row) bool { return r.Device != device })
 		all, failed := judge(own)
 		if failed != nil {
 			err = errors.Join(err, failed)
@@ -51,22 +56,18 @@ func Judge(rows []Row) (scores []Score, cases []Case, err error) {
 	return scores, cases, err
 }
 
-func judge(rows []Row) ([]Case, error) {
-	var cases []Case
-	for _, name := range names(rows) {
-		has := func(r Row) bool { return r.Model == name || r.Other == name }
-		m, err := Fit(slices.DeleteFunc(slices.Clone(rows), has))
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rows {
-			if has(r) {
+func judge(rows []Row) (cases []Case, err error) {
+	err = leaveOut(rows, func(name string, rest, left []Row) error {
+		m, err := Fit(rest)
+		for _, r := range left {
+			if err == nil {
 				told, relative := m.Predict(r.Model, r.Other)
 				cases = append(cases, Case{r.Device, r.Model, r.Other, name, r.Speed, told, relative})
 			}
 		}
-	}
-	return cases, nil
+		return err
+	})
+	return cases, err
 }
 
 func score(device string, rows []Row, cases []Case) Score {
@@ -77,12 +78,9 @@ func score(device string, rows []Row, cases []Case) Score {
 		if c.Told.Contains(c.Speed) {
 			s.Held += 1 / float64(len(cases))
 		}
-		var beside []float64
-		for _, r := range rows {
-			if r.Model != c.Without && r.Other != c.Without && (r.Other == c.Other || r.Model == c.Model) {
-				beside = append(beside, r.Speed)
-			}
-		}
+		beside := without(rows, func(r Row) bool {
+			return r.has(c.Without) || r.Other != c.Other && r.Model != c.Model
+		})
 		if len(beside) > 0 {
 			partner = append(partner, math.Abs(mean(beside)-c.Speed))
 		}
@@ -91,20 +89,7 @@ func score(device string, rows []Row, cases []Case) Score {
 	return s
 }
 
-// devices are those of rows, in order.
-func devices(rows []Row) []string {
-	var all []string
-	for _, r := range rows {
-		all = append(all, r.Device)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 // Of is the rows of one device; of the only one where device is empty.
 func Of(rows []Row, device string) []Row {
-	if device == "" {
-		return rows
-	}
-	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Device != device })
+	return without(rows, func(r Row) bool { return device != "" && r.Device != device })
 }

@@ -19,35 +19,36 @@ const nearest = 2
 
 // Model predicts for one device.
 type Model struct {
-	device string
-	rows   []Row
-	far    map[string]map[string]float64 // between names
-	bands  uncertainty.Bands[bool]
+	rows  []Row
+	far   map[string]map[string]float64 // between names
+	bands uncertainty.Bands[bool]
 }
 
 // Fit learns from the rows of one device. The error matches
 // uncertainty.ErrTooFew where they are too few to tell how far off predictions
 // are.
 func Fit(rows []Row) (*Model, error) {
-	m := known(rows, distances(names(rows)))
+	m := &Model{rows: rows, far: map[string]map[string]float64{}}
+	for _, name := range names(rows) {
+		m.far[name] = m.from(name)
+	}
 	var relatives []bool
 	var predicted, actual []float64
-	for _, l := range leaveOut(rows, m.far) {
-		relatives, predicted, actual = append(relatives, l.relative), append(predicted, l.value), append(actual, l.row.Speed)
+	err := leaveOut(rows, func(_ string, rest, left []Row) error {
+		one := &Model{rows: rest, far: m.far}
+		for _, r := range left {
+			value, relative := one.value(r.Model, r.Other)
+			relatives, predicted, actual = append(relatives, relative), append(predicted, value), append(actual, r.Speed)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if m.bands, err = uncertainty.NewBands(uncertainty.Offset, Level, relatives, predicted, actual); err != nil {
-		return nil, fmt.Errorf("%s: %w", cmp.Or(m.device, "pairs"), err)
+		return nil, fmt.Errorf("%s: %w", cmp.Or(slices.Concat(rows, []Row{{}})[0].Device, "pairs"), err)
 	}
 	return m, nil
-}
-
-func known(rows []Row, far map[string]map[string]float64) *Model {
-	m := &Model{rows: rows, far: far}
-	if len(rows) > 0 {
-		m.device = rows[0].Device
-	}
-	return m
 }
 
 // Predict is the speed of a model beside another as a share of its speed alone.
@@ -66,30 +67,29 @@ type candidate struct{ distance, speed float64 }
 
 func (m *Model) value(model, other string) (speed float64, relatives bool) {
 	var near []candidate
-	var beside, all []float64
 	toModel, toOther := m.from(model), m.from(other)
 	for _, r := range m.rows {
 		if d := toModel[r.Model] + toOther[r.Other]; !math.IsInf(d, 1) {
 			near = append(near, candidate{d, r.Speed})
 		}
-		if r.Model == model || r.Other == other {
-			beside = append(beside, r.Speed)
-		}
-		all = append(all, r.Speed)
 	}
 	if len(near) > 0 {
 		slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
 		sum, n := 0.0, min(nearest, len(near))
 		if near[0].distance == 0 { // this very pair, however often it was measured
-			n = slices.IndexFunc(append(near, candidate{distance: 1}), func(c candidate) bool { return c.distance > 0 })
+			n = 1
+		}
+		for n < len(near) && near[n].distance-near[n-1].distance < 1e-9 { // in whatever order they stand
+			n++
 		}
 		for _, c := range near[:n] {
 			sum += c.speed
 		}
 		return sum / float64(n), true
 	}
+	beside := without(m.rows, func(r Row) bool { return r.Model != model && r.Other != other })
 	if len(beside) == 0 {
-		beside = all
+		beside = m.rows
 	}
 	return mean(beside), false
 }
@@ -106,23 +106,13 @@ func (m *Model) from(name string) map[string]float64 {
 	return far
 }
 
-func distances(names []string) map[string]map[string]float64 {
-	far := map[string]map[string]float64{}
-	for _, a := range names {
-		far[a] = map[string]float64{}
-		for _, b := range names {
-			far[a][b] = distance(a, b)
-		}
-	}
-	return far
-}
-
-func mean(xs []float64) float64 {
+// mean is the mean speed of rows, one at least.
+func mean(rows []Row) float64 {
 	sum := 0.0
-	for _, x := range xs {
-		sum += x
+	for _, r := range rows {
+		sum += r.Speed
 	}
-	return sum / float64(len(xs))
+	return sum / float64(len(rows))
 }
 
 var tokens = regexp.MustCompile(`\d+(?:\.\d+)?|[A-Za-z]+`)
@@ -151,31 +141,24 @@ func distance(a, b string) float64 {
 	return sum
 }
 
-// left is a row that was predicted without all rows of one of its programs.
-type left struct {
-	row      Row
-	value    float64
-	relative bool
-}
-
-// leaveOut predicts every row without each of its programs, one at a time.
-func leaveOut(rows []Row, far map[string]map[string]float64) []left {
-	var all []left
+// leaveOut asks about each program: the rows that it is not in, where there are any,
+// and those that it is in.
+func leaveOut(rows []Row, ask func(name string, rest, left []Row) error) error {
 	for _, name := range names(rows) {
-		has := func(r Row) bool { return r.Model == name || r.Other == name }
-		rest := known(slices.DeleteFunc(slices.Clone(rows), has), far)
-		if len(rest.rows) == 0 {
+		rest := without(rows, func(r Row) bool { return r.has(name) })
+		if len(rest) == 0 {
 			continue
 		}
-		for _, r := range rows {
-			if has(r) {
-				value, relative := rest.value(r.Model, r.Other)
-				all = append(all, left{r, value, relative})
-			}
+		if err := ask(name, rest, without(rows, func(r Row) bool { return !r.has(name) })); err != nil {
+			return err
 		}
 	}
-	return all
+	return nil
 }
+
+func (r Row) has(name string) bool { return r.Model == name || r.Other == name }
+
+func without(rows []Row, is func(Row) bool) []Row { return slices.DeleteFunc(slices.Clone(rows), is) }
 
 // names are the programs of rows, in order.
 func names(rows []Row) []string {

@@ -103,6 +103,34 @@ func TestLeftOutIsLeftOut(t *testing.T) {
 	}
 }
 
+// What is told does not depend on the order of the table, ties among relatives
+// included.
+func TestAnyOrder(t *testing.T) {
+	rows := grid()
+	for i := range rows {
+		rows[i].Speed += float64(i%7) / 50
+	}
+	turned := slices.Clone(rows)
+	slices.Reverse(turned)
+	m, err := pair.Fit(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := pair.Fit(turned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, model := range []string{"conv (batch size 4)", "conv (batch size 24)", "mlp (batch size 128)"} {
+		for _, other := range []string{"lstm (batch size 4)", "mlp (batch size 256)", "tree"} {
+			p, _ := m.Predict(model, other)
+			q, _ := again.Predict(model, other)
+			if abs(p.Value-q.Value) > 1e-9 || abs(p.Low-q.Low) > 1e-9 || abs(p.High-q.High) > 1e-9 {
+				t.Errorf("%s beside %s: %+v, turned %+v", model, other, p, q)
+			}
+		}
+	}
+}
+
 func TestLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pairs.csv")
 	write := func(text string) {

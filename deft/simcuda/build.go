@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"io/fs"
+	"slices"
 
 	"github.com/foretime/foretime/deft/cc"
 )
@@ -34,27 +35,20 @@ type Built struct {
 // products of their own.
 func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
 	var b Built
-	err := makeAll(ctx, c, extra, []target{
-		{&b.Driver, "libcuda.so.1", append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1", "-pthread"}, driver...)},
+	shared := []string{"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1", "-pthread"}
+	for _, target := range []struct {
+		path *string
+		name string
+		args []string
+	}{
+		{&b.Driver, "libcuda.so.1", append(shared, driver...)},
 		{&b.Workload, "deft-workload", []string{"workload.c", "reach.c", "-ldl"}},
-	})
-	return b, err
-}
-
-type target struct {
-	path *string
-	name string
-	args []string
-}
-
-func makeAll(ctx context.Context, c cc.Compiler, extra []string, targets []target) error {
-	for _, t := range targets {
-		args := append([]string{"-O2", "-g", "-std=gnu11"}, extra...)
-		path, err := c.Build(ctx, cc.Product{Name: t.name, Sources: Sources(), Args: append(args, t.args...)})
-		if err != nil {
-			return err
+	} {
+		var err error
+		args := slices.Concat([]string{"-O2", "-g", "-std=gnu11"}, extra, target.args)
+		if *target.path, err = c.Build(ctx, cc.Product{Name: target.name, Sources: Sources(), Args: args}); err != nil {
+			return b, err
 		}
-		*t.path = path
 	}
-	return nil
+	return b, nil
 }

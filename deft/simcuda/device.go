@@ -1,8 +1,9 @@
 package simcuda
 
 import (
+	"fmt"
 	"path/filepath"
-	"strconv"
+	"reflect"
 	"time"
 
 	"github.com/foretime/foretime/deft/hook"
@@ -43,29 +44,17 @@ func (d Device) Environ(b Built, environ []string) []string {
 // this device, LD_LIBRARY_PATH first.
 func (d Device) Env(b Built) []string {
 	env := []string{"LD_LIBRARY_PATH=" + filepath.Dir(b.Driver)}
-	text := func(name, value string) {
-		if value != "" {
-			env = append(env, name+"="+value)
+	for _, v := range []struct {
+		name  string
+		value any
+	}{
+		{"DEVICE", d.File}, {"ORDER", d.Order}, {"SLICE_NS", d.Slice.Nanoseconds()}, {"SWITCH_NS", d.Switch.Nanoseconds()},
+		{"QUEUE", d.Queue}, {"MEMORY_BYTES", d.MemoryBytes}, {"COUNTS", d.CountsFile}, {"FAULT", d.Fault},
+		{"AFTER_FORK", map[bool]string{true: "allow"}[d.AfterFork]}, {"NOOP", map[bool]string{true: "1"}[d.Noop]},
+	} {
+		if !reflect.ValueOf(v.value).IsZero() {
+			env = append(env, fmt.Sprintf("SIMCUDA_%s=%v", v.name, v.value))
 		}
-	}
-	count := func(name string, n int64) {
-		if n != 0 {
-			env = append(env, name+"="+strconv.FormatInt(n, 10))
-		}
-	}
-	text("SIMCUDA_DEVICE", d.File)
-	text("SIMCUDA_ORDER", string(d.Order))
-	count("SIMCUDA_SLICE_NS", d.Slice.Nanoseconds())
-	count("SIMCUDA_SWITCH_NS", d.Switch.Nanoseconds())
-	count("SIMCUDA_QUEUE", int64(d.Queue))
-	count("SIMCUDA_MEMORY_BYTES", d.MemoryBytes)
-	text("SIMCUDA_COUNTS", d.CountsFile)
-	text("SIMCUDA_FAULT", d.Fault)
-	if d.AfterFork {
-		text("SIMCUDA_AFTER_FORK", "allow")
-	}
-	if d.Noop {
-		text("SIMCUDA_NOOP", "1")
 	}
 	return env
 }

@@ -25,23 +25,17 @@ type Command struct {
 // "run".
 func (c Command) Args() []string {
 	args := []string{"--barrier", "--profile", c.Profile, "--csv", c.CSV}
-	count := func(flag string, n int64) {
-		if n != 0 {
-			args = append(args, flag, strconv.FormatInt(n, 10))
+	for _, f := range []struct {
+		flag  string
+		value float64
+	}{
+		{"--dur-s", c.Duration.Seconds()}, {"--min-jobs", float64(c.MinJobs)},
+		{"--sleep-ms", c.Sleep.Seconds() * 1e3}, {"--period-ms", c.Period.Seconds() * 1e3}, {"--launch-ns", float64(c.Launch)},
+		{"--mem-bytes", float64(c.MemoryBytes)}, {"--reserved-bytes", float64(c.ReservedBytes)}, {"--graph-kernels", float64(c.Graph)},
+	} {
+		if f.value != 0 {
+			args = append(args, f.flag, strconv.FormatFloat(f.value, 'f', -1, 64))
 		}
 	}
-	length := func(flag string, d, unit time.Duration) {
-		if d != 0 {
-			args = append(args, flag, strconv.FormatFloat(float64(d)/float64(unit), 'f', -1, 64))
-		}
-	}
-	length("--dur-s", c.Duration, time.Second)
-	count("--min-jobs", int64(c.MinJobs))
-	length("--sleep-ms", c.Sleep, time.Millisecond)
-	length("--period-ms", c.Period, time.Millisecond)
-	count("--launch-ns", c.Launch.Nanoseconds())
-	count("--mem-bytes", c.MemoryBytes)
-	count("--reserved-bytes", c.ReservedBytes)
-	count("--graph-kernels", int64(c.Graph))
 	return args
 }
