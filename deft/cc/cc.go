@@ -2,6 +2,7 @@ package cc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -47,9 +48,14 @@ type Compiler struct {
 
 // Build returns the absolute path of the product, compiling it unless the
 // cache already has it. It may be called from any number of processes at once.
-func (c Compiler) Build(ctx context.Context, p Product) (string, error) {
+func (c Compiler) Build(ctx context.Context, p Product) (path string, err error) {
+	defer func() {
+		if refused := (*CompileError)(nil); err != nil && !errors.As(err, &refused) {
+			err = fmt.Errorf("cc: %s: %w", p.Name, err)
+		}
+	}()
 	if p.Name == "" || p.Name != filepath.Base(p.Name) {
-		return "", fmt.Errorf("cc: product name %q: want a plain file name", p.Name)
+		return "", fmt.Errorf("product name %q: want a plain file name", p.Name)
 	}
 	if made := filepath.Join(c.Made, p.Name); c.Made != "" {
 		if _, err := os.Stat(made); err == nil {
@@ -57,19 +63,19 @@ func (c Compiler) Build(ctx context.Context, p Product) (string, error) {
 		}
 	}
 	if c.Cache == "" {
-		return "", fmt.Errorf("cc: %s: no cache folder given", p.Name)
+		return "", errors.New("no cache folder given")
 	}
 	compiler, err := c.find()
 	if err != nil {
-		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+		return "", err
 	}
 	cache, err := filepath.Abs(c.Cache)
 	if err != nil {
-		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+		return "", err
 	}
 	key, err := p.key(compiler)
 	if err != nil {
-		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+		return "", err
 	}
 	home := filepath.Join(cache, key)
 	product := filepath.Join(home, p.Name)
@@ -77,11 +83,11 @@ func (c Compiler) Build(ctx context.Context, p Product) (string, error) {
 		return product, nil
 	}
 	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+		return "", err
 	}
 	work, err := os.MkdirTemp(cache, ".making-")
 	if err != nil {
-		return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+		return "", err
 	}
 	defer os.RemoveAll(work)
 	if err := c.compile(ctx, compiler, p, work); err != nil {
@@ -91,15 +97,12 @@ func (c Compiler) Build(ctx context.Context, p Product) (string, error) {
 	if _, there := os.Stat(product); there == nil {
 		return product, nil // ours, or that of a process that was quicker
 	}
-	return "", fmt.Errorf("cc: %s: %w", p.Name, err)
+	return "", err
 }
 
 // find returns the compiler's absolute path.
 func (c Compiler) find() (string, error) {
-	name := c.Path
-	if name == "" {
-		name = "cc"
-	}
+	name := cmp.Or(c.Path, "cc")
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, ErrNoCompiler)
@@ -110,11 +113,8 @@ func (c Compiler) find() (string, error) {
 // compile puts the sources in work/src and the result in work/product.
 func (c Compiler) compile(ctx context.Context, compiler string, p Product, work string) error {
 	src, out := filepath.Join(work, "src"), filepath.Join(work, "product")
-	if err := os.CopyFS(src, p.Sources); err != nil {
-		return fmt.Errorf("cc: %s: %w", p.Name, err)
-	}
-	if err := os.Mkdir(out, 0o700); err != nil {
-		return fmt.Errorf("cc: %s: %w", p.Name, err)
+	if err := errors.Join(os.CopyFS(src, p.Sources), os.Mkdir(out, 0o700)); err != nil {
+		return err
 	}
 	args := append([]string{"-o", filepath.Join(out, p.Name)}, p.Args...)
 	cmd := exec.CommandContext(ctx, compiler, args...)
@@ -126,7 +126,7 @@ func (c Compiler) compile(ctx context.Context, compiler string, p Product, work 
 		return &CompileError{p.Name, compiler + " " + strings.Join(p.Args, " "), output.String()}
 	}
 	if err != nil {
-		return fmt.Errorf("cc: %s: %s: %w", p.Name, compiler, errors.Join(err, ctx.Err()))
+		return fmt.Errorf("%s: %w", compiler, errors.Join(err, ctx.Err()))
 	}
 	return nil
 }

@@ -20,14 +20,14 @@ type board struct {
 
 var _ policy.Policy = (*board)(nil)
 
-func newBoard(name string, s policy.Settings) (*board, error) {
+func newBoard(name string) (*board, error) {
 	b := &board{paused: map[int]bool{}}
-	return b, b.use(name, s)
+	return b, b.use(name)
 }
 
 // use exchanges the policy for another at the beginning of its memory.
-func (b *board) use(name string, s policy.Settings) error {
-	p, err := policy.New(name, s)
+func (b *board) use(name string) error {
+	p, err := policy.New(name, policy.Settings{})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/session"
 	"github.com/foretime/foretime/deft/supervisor"
 	"github.com/foretime/foretime/shared/crash"
@@ -176,7 +175,7 @@ func (d *Daemon) obey(r Request) error {
 		}
 		return nil
 	case "policy":
-		if err := d.board.use(r.Policy, policy.Settings{}); err != nil {
+		if err := d.board.use(r.Policy); err != nil {
 			return err
 		}
 		d.session.Announce(r.Policy)

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/session"
 	"github.com/foretime/foretime/deft/supervisor"
 	"github.com/foretime/foretime/shared/crash"
@@ -66,7 +65,7 @@ func (d *Daemon) own() error {
 		return fmt.Errorf("daemon: %w", err)
 	}
 	name := cmp.Or(d.settings.Policy, d.session.Policy(), DefaultPolicy)
-	if d.board, err = newBoard(name, policy.Settings{}); err != nil {
+	if d.board, err = newBoard(name); err != nil {
 		return errors.Join(err, d.session.Close())
 	}
 	_ = os.Remove(d.place.socket()) // of an owner that was killed

@@ -15,7 +15,7 @@ import (
 // Returned when a session cannot be owned.
 var (
 	// ErrOwned is returned where another process is the owner.
-	ErrOwned = errors.New("another daemon owns the session")
+	ErrOwned = errors.New("another process owns it")
 	// ErrPlace is returned for a folder or name that cannot hold a session.
 	ErrPlace = errors.New("no place for a session")
 )
@@ -64,23 +64,22 @@ func (p Place) file(kind string) string { return filepath.Join(p.dir, p.name+"."
 
 // lock makes this process the one that may own the session; the lock ends with
 // it. The error matches ErrOwned.
-func (p Place) lock() (*os.File, error) {
-	for {
-		f, err := os.OpenFile(p.file("lock"), os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("daemon: %w", err)
-		}
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			f.Close()
-			return nil, fmt.Errorf("daemon: %s: %w", p.name, ErrOwned)
-		}
-		held, err1 := f.Stat()
-		now, err2 := os.Lstat(p.file("lock"))
-		if err1 == nil && err2 == nil && os.SameFile(held, now) {
-			return f, nil
-		}
-		f.Close() // it was removed meanwhile
+func (p Place) lock() (*os.File, error) { return Lock(p.file("lock"), os.O_RDWR|os.O_CREATE) }
+
+// Lock opens a file or folder and locks it for this process, however that ends. The
+// error matches ErrOwned where another has it, or took it away meanwhile.
+func Lock(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("daemon: %w", err)
 	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	held, err1 := f.Stat()
+	now, err2 := os.Lstat(path)
+	if err != nil || err1 != nil || err2 != nil || !os.SameFile(held, now) {
+		return nil, errors.Join(fmt.Errorf("daemon: %s: %w", path, ErrOwned), f.Close())
+	}
+	return f, nil
 }
 
 // remove takes away the files of a session that nobody uses. The caller holds

@@ -1,16 +1,11 @@
 package experiment
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 )
-
-// ErrEmpty is returned when a profile would have no kernels.
-var ErrEmpty = errors.New("a job without kernels")
 
 // Group is a run of equal kernels.
 type Group struct {
@@ -80,28 +75,4 @@ func (p Profile) Text() string {
 		fmt.Fprintf(&b, "%d %d\n", g.Kernels, g.Each.Nanoseconds())
 	}
 	return b.String()
-}
-
-// check returns the first thing that makes p no job.
-func (p Profile) check() error {
-	kernels, busy := 0, 0.0
-	for i, g := range p.Groups {
-		switch {
-		case g.Kernels < 1 || g.Kernels > maxKernels:
-			return fmt.Errorf("profile: %s: group %d: %d kernels, want 1 to %d", p.Model, i+1, g.Kernels, maxKernels)
-		case g.Each <= 0:
-			return fmt.Errorf("profile: %s: group %d: a kernel of %v, want more than 0", p.Model, i+1, g.Each)
-		}
-		kernels += g.Kernels
-		busy += float64(g.Kernels) * float64(g.Each)
-	}
-	switch {
-	case kernels == 0:
-		return fmt.Errorf("profile: %s: %w", p.Model, ErrEmpty)
-	case kernels > maxKernels:
-		return fmt.Errorf("profile: %s: %d kernels in a job, want at most %d", p.Model, kernels, maxKernels)
-	case busy > math.MaxInt64/2:
-		return fmt.Errorf("profile: %s: a job of more than %v", p.Model, time.Duration(math.MaxInt64/2))
-	}
-	return nil
 }

@@ -77,13 +77,23 @@ func TestImpossibleInputs(t *testing.T) {
 			t.Errorf("%+v: %d groups and no error", in, len(p.Groups))
 		}
 	}
-	for _, g := range []Group{{0, 1}, {1, 0}, {-1, 1}, {maxKernels + 1, 1}, {maxKernels, math.MaxInt64 / 2}} {
-		if err := (Profile{Groups: []Group{g}}).check(); err == nil {
-			t.Errorf("%+v: no error", g)
+}
+
+// The table holds what a job can be, and the largest input does not overflow.
+func TestTable(t *testing.T) {
+	for _, r := range table() {
+		if r.Kernels < 1 || r.Kernels > maxKernels || !(r.FloorNS > 0) || !(r.UnitNS >= 0) || r.Model == "" || r.Source == "" {
+			t.Errorf("%+v", r)
 		}
 	}
-	if err := (Profile{}).check(); !errors.Is(err, ErrEmpty) {
-		t.Errorf("empty profile: %v", err)
+	for _, model := range Models() {
+		p, err := Lookup(model, Input{1 << 16, 1 << 16, 1 << 16})
+		if err != nil || p.DeviceTime() < time.Second || p.DeviceTime() > math.MaxInt64/2 || p.ReservedBytes < p.AllocatedBytes {
+			t.Errorf("%s: %+v, %v", model, p, err)
+		}
+	}
+	if len(table()) < 50 {
+		t.Errorf("%d rows", len(table()))
 	}
 }
 

@@ -9,9 +9,6 @@ import (
 // ErrModel is returned for a model that describes no job.
 var ErrModel = errors.New("no model of a job")
 
-// ErrCandidates is returned where there is no interval to choose from.
-var ErrCandidates = errors.New("no synchronization interval to choose from")
-
 // Residual is the share of a full queue that an urgent request finds on average.
 const Residual = 0.5
 
@@ -66,13 +63,13 @@ func (m Model) check() error {
 }
 
 // Predict returns the delays under the interval n, at least 1. The error matches
-// ErrModel or ErrCandidates.
+// ErrModel.
 func (m Model) Predict(n int) (Delay, error) {
 	if err := m.check(); err != nil {
 		return Delay{}, err
 	}
 	if n < 1 {
-		return Delay{}, fmt.Errorf("predictor: %w: %d launches", ErrCandidates, n)
+		return Delay{}, fmt.Errorf("predictor: %w: a point every %d launches", ErrModel, n)
 	}
 	points := float64(m.Kernels / n)
 	queue := float64(min(n, m.Queue, m.Kernels)) * m.KernelMS

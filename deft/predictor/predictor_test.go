@@ -43,7 +43,7 @@ func TestPredictRefuses(t *testing.T) {
 		{"NaN", Model{SyncMS: math.NaN(), Kernels: 1}, 1, ErrModel},
 		{"infinite", Model{KernelMS: math.Inf(1), Kernels: 1}, 1, ErrModel},
 		{"negative", Model{BaseMS: -1, Kernels: 1}, 1, ErrModel},
-		{"interval 0", good, 0, ErrCandidates},
+		{"interval 0", good, 0, ErrModel},
 	}
 	for _, tt := range tests {
 		if _, err := tt.m.Predict(tt.n); !errors.Is(err, tt.want) {

@@ -47,9 +47,6 @@ func (r *Run) find(i int, m Model) (Model, bool) {
 	return Model{}, false
 }
 
-// ErrNoShares is returned for a fairness of no shares, or of shares that are all 0.
-var ErrNoShares = errors.New("no shares")
-
 // Jain is Jain's fairness index, (Σx)² / (n·Σx²) (Jain, Chiu and Hawe 1984): 1
 // for equal shares, 1/n where one has everything.
 func Jain(shares []float64) (float64, error) {
@@ -62,7 +59,7 @@ func Jain(shares []float64) (float64, error) {
 		squares += x * x
 	}
 	if !(squares > 0) {
-		return 0, fmt.Errorf("report: %w", ErrNoShares)
+		return 0, errors.New("report: no shares")
 	}
 	return sum * sum / (float64(len(shares)) * squares), nil
 }

@@ -72,12 +72,6 @@ func New(s Session, p policy.Policy, settings Settings) *Supervisor {
 	if settings.Now == nil {
 		settings.Now = session.Now
 	}
-	if settings.Terms == nil {
-		settings.Terms = func(string) (policy.Terms, bool) { return policy.Terms{}, false }
-	}
-	if settings.Device == nil {
-		settings.Device = func(string) func(uint64) time.Duration { return nil }
-	}
 	return &Supervisor{session: s, policy: p, settings: settings, observed: map[int]*observed{}, gone: map[string]Totals{}}
 }
 
@@ -181,8 +175,14 @@ func (v *Supervisor) decide(now int64) {
 
 // meet begins to observe a client.
 func (v *Supervisor) meet(c session.Client) *observed {
-	terms, known := v.settings.Terms(c.Name)
-	return &observed{terms: terms, known: known, device: v.settings.Device(c.Name), first: c, last: c}
+	o := &observed{first: c, last: c}
+	if v.settings.Terms != nil {
+		o.terms, o.known = v.settings.Terms(c.Name)
+	}
+	if v.settings.Device != nil {
+		o.device = v.settings.Device(c.Name)
+	}
+	return o
 }
 
 // Totals are those of all clients since Begin, by name: those that have gone, and

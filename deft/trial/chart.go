@@ -8,12 +8,12 @@ import (
 )
 
 // Measure is what a chart of a sweep shows of each model.
-type Measure int
+type Measure string
 
-// The measures.
+// The measures, with the words of their axis.
 const (
-	JCT       Measure = iota // mean completion time, ms
-	Inflation                // mean completion time over the one alone, less 1
+	JCT       Measure = "mean JCT (ms)"   // mean completion time, ms
+	Inflation Measure = "delay inflation" // mean completion time over the one alone, less 1
 )
 
 func (m Measure) of(shared, alone report.Model) float64 {
@@ -23,18 +23,11 @@ func (m Measure) of(shared, alone report.Model) float64 {
 	return shared.JCT.Mean
 }
 
-func (m Measure) label() string {
-	if m == Inflation {
-		return "delay inflation"
-	}
-	return "mean JCT (ms)"
-}
-
 // Intervals is a chart of every model against the synchronization interval. Both
 // axes are logarithmic for completion times.
 func (s *Sweep) Intervals(m Measure) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{
-		Title: "What a synchronization interval costs", X: "synchronization interval (launches)", Y: m.label(),
+		Title: "What a synchronization interval costs", X: "synchronization interval (launches)", Y: string(m),
 		LogX: true, LogY: m == JCT,
 	}}
 	for i, alone := range s.Alone {
@@ -56,7 +49,7 @@ func (s *Sweep) Scatter(m Measure) chart.Scatter {
 	}
 	x, y := s.Alone[0], s.Alone[1]
 	c := chart.Scatter{Frame: chart.Frame{
-		Title: "One model against the other", X: x.Output + ": " + m.label(), Y: y.Output + ": " + m.label(),
+		Title: "One model against the other", X: x.Output + ": " + string(m), Y: y.Output + ": " + string(m),
 	}}
 	for _, p := range s.Points {
 		c.Series = append(c.Series, chart.Series{

@@ -120,16 +120,14 @@ func log(c *simulator.ClientResult, begin time.Duration) []report.Job {
 // which it changed.
 type depths struct {
 	names []string
-	at    []int64
-	most  []int
-	rows  []report.Depth
+	last  map[int]*report.Depth // of each model
+	rows  []*report.Depth
 }
 
 func newDepths(x *experiment.Experiment) *depths {
-	d := &depths{at: make([]int64, len(x.Models)), most: make([]int, len(x.Models))}
+	d := &depths{last: map[int]*report.Depth{}}
 	for i := range x.Models {
 		d.names = append(d.names, x.Models[i].OutputName)
-		d.at[i] = -1
 	}
 	return d
 }
@@ -144,25 +142,18 @@ func (d *depths) see(e simulator.Event) {
 // add takes in how many launches of model i are in flight from a time on.
 func (d *depths) add(i int, at time.Duration, inFlight int) {
 	ms := int64(at / time.Millisecond)
-	if ms != d.at[i] {
-		d.flush(i)
-		d.at[i], d.most[i] = ms, 0
+	if d.last[i] == nil || d.last[i].AtMS != ms {
+		d.last[i] = &report.Depth{AtMS: ms, Model: d.names[i]}
+		d.rows = append(d.rows, d.last[i])
 	}
-	d.most[i] = max(d.most[i], inFlight)
-}
-
-func (d *depths) flush(i int) {
-	if d.at[i] >= 0 {
-		d.rows = append(d.rows, report.Depth{AtMS: d.at[i], Model: d.names[i], InFlight: d.most[i]})
-	}
+	d.last[i].InFlight = max(d.last[i].InFlight, inFlight)
 }
 
 // all returns what was kept, in order of time.
-func (d *depths) all() []report.Depth {
-	for i := range d.at {
-		d.flush(i)
-		d.at[i] = -1
+func (d *depths) all() (rows []report.Depth) {
+	for _, r := range d.rows {
+		rows = append(rows, *r)
 	}
-	slices.SortStableFunc(d.rows, func(a, b report.Depth) int { return cmp.Compare(a.AtMS, b.AtMS) })
-	return d.rows
+	slices.SortStableFunc(rows, func(a, b report.Depth) int { return cmp.Compare(a.AtMS, b.AtMS) })
+	return rows
 }

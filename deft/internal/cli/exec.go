@@ -95,9 +95,6 @@ func (p *program) check() error {
 	return knownPolicy(p.policy)
 }
 
-// shown is the program's name as the session holds it.
-func (p *program) shown() string { return session.Shown(p.name) }
-
 // size is a number of bytes as people write it.
 type size uint64
 
@@ -136,20 +133,19 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without deft\n", p.args[0], why)
 		cmd.Env = append(environ, "LD_PRELOAD="+os.Getenv("LD_PRELOAD"))
 	}
-	watch, err := watchFor(at.Session(), p.shown())
+	end, err := watchFirst(at.Session(), session.Shown(p.name), env.Stderr)
 	if err != nil {
 		return 0, errors.Join(err, owner.Close())
 	}
-	defer watch.end()
+	hooked := false
+	defer func() { end(hooked) }()
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passed...)
 	if err := cmd.Start(); err != nil {
 		_ = owner.Close() // the owner may have gone
 		return notStarted(env.Stderr, p.args[0], err), nil
 	}
-	if why == "" {
-		watch.say(env.Stderr)
-	}
+	hooked = why == ""
 	crash.Go(func() { pass(signals, cmd.Process) })
 	crash.Go(func() { p.follow(at, owner) })
 	err = cmd.Wait()

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/deft/daemon"
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/trial"
@@ -81,7 +81,12 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		x.Seed = uint64(s.seed)
 	}
 	if s.out != "" {
-		if err := s.hold(); err != nil {
+		if err := os.MkdirAll(s.out, 0o755); err != nil {
+			return nil, err
+		}
+		if s.folder, err = daemon.Lock(s.out, os.O_RDONLY); errors.Is(err, daemon.ErrOwned) {
+			return nil, fmt.Errorf("--out %s: another run writes into it", s.out)
+		} else if err != nil {
 			return nil, err
 		}
 		if err := x.Into(s.out); err != nil {
@@ -89,26 +94,6 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		}
 	}
 	return x, nil
-}
-
-// errBusy is returned for a folder into which another run writes.
-var errBusy = errors.New("another run writes into it")
-
-// hold makes the folder of --out this run's until the process ends.
-func (s *setting) hold() error {
-	if err := os.MkdirAll(s.out, 0o755); err != nil {
-		return err
-	}
-	f, err := os.Open(s.out)
-	if err != nil {
-		return err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return fmt.Errorf("--out %s: %w", s.out, errBusy)
-	}
-	s.folder = f
-	return nil
 }
 
 // warn prints a warning once.

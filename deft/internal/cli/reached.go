@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/supervisor"
 	"github.com/foretime/foretime/shared/crash"
 )
 
@@ -44,69 +45,51 @@ func notStarted(w io.Writer, command string, err error) int {
 	return 126
 }
 
-// watcher waits for the first launch of a program's processes.
-type watcher struct {
-	session *session.Session
-	name    string
-	before  []int64 // those that are there already
-	stop    chan struct{}
-	done    chan struct{} // nil: nothing is to be said
-}
-
-// watchFor notes who is in a session before a program of a name begins.
-func watchFor(path, name string) (*watcher, error) {
+// watchFirst looks for the first launch of a program's processes, and says then how it
+// reached the driver and what is asked of it, or, where it was hooked, at the end that
+// it did not.
+func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err error) {
 	s, err := session.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{session: s, name: name, stop: make(chan struct{})}
+	before := map[int]bool{}
 	for _, c := range s.Clients() {
-		w.before = append(w.before, key(c))
+		before[supervisor.ID(c)] = true
 	}
-	return w, nil
-}
-
-// say begins to look for the program's first launch, and says then how it reached
-// the driver and what is asked of it, or at the end that it did not.
-func (w *watcher) say(to io.Writer) {
-	w.done = make(chan struct{})
-	crash.Go(func() { w.look(to) })
-}
-
-// key tells a client from others that had its slot.
-func key(c session.Client) int64 { return int64(c.Epoch)<<8 | int64(c.Slot) }
-
-func (w *watcher) look(say io.Writer) {
-	defer close(w.done)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for last := false; ; {
-		for _, c := range w.session.Clients() {
-			if c.Name == w.name && c.Launches > 0 && !slices.Contains(w.before, key(c)) {
-				fmt.Fprintf(say, "deft: %s (%d) reached the driver by %s; %s: %s\n",
-					c.Name, c.PID(), way(c.Paths), w.session.Policy(), asked(c.Directive))
+	stop, done := make(chan bool), make(chan struct{})
+	crash.Go(func() {
+		defer close(done)
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for ended, hooked := false, false; ; {
+			for _, c := range s.Clients() {
+				if c.Name == name && c.Launches > 0 && !before[supervisor.ID(c)] {
+					fmt.Fprintf(say, "deft: %s (%d) reached the driver by %s; %s: %s\n", c.Name, c.PID(), way(c.Paths), s.Policy(), asked(c.Directive))
+					return
+				}
+			}
+			if hooked {
+				fmt.Fprintf(say, "deft: %s launched nothing: it did not come to the driver\n", name)
+			}
+			if ended {
 				return
 			}
+			select {
+			case hooked = <-stop:
+				ended = true
+			case <-tick.C:
+			}
 		}
-		if last {
-			fmt.Fprintf(say, "deft: %s launched nothing: it did not come to the driver\n", w.name)
-			return
-		}
+	})
+	return func(hooked bool) {
 		select {
-		case <-w.stop:
-			last = true
-		case <-tick.C:
+		case stop <- hooked:
+		case <-done: // it has said so
 		}
-	}
-}
-
-// end waits for the line, where one is to be said.
-func (w *watcher) end() {
-	close(w.stop)
-	if w.done != nil {
-		<-w.done
-	}
-	_ = w.session.Close()
+		<-done
+		_ = s.Close()
+	}, nil
 }
 
 // way is how a program reached the driver: the first of the ways that gave it

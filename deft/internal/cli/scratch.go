@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/foretime/foretime/deft/daemon"
 )
 
 // scratch is a folder for what the processes of one run share. Its owner holds
@@ -25,8 +26,8 @@ func newScratch(parent string) (*scratch, error) {
 		return nil, err
 	}
 	for _, path := range left {
-		if s := own(path); s != nil {
-			s.Remove()
+		if lock, err := daemon.Lock(path, os.O_RDONLY); err == nil {
+			(&scratch{path, lock}).Remove()
 		}
 	}
 	for range 100 {
@@ -34,31 +35,12 @@ func newScratch(parent string) (*scratch, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s := own(path); s != nil {
-			return s, nil
+		if lock, err := daemon.Lock(path, os.O_RDONLY); err == nil {
+			return &scratch{path, lock}, nil
 		}
 		// another run, just starting, took it for abandoned
 	}
 	return nil, fmt.Errorf("no folder of our own in %s: other runs remove it", parent)
-}
-
-// own locks a folder that nobody owns; nil if that fails, or the folder has gone.
-func own(path string) *scratch {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil
-	}
-	held, err := f.Stat()
-	now, err2 := os.Lstat(path)
-	if err != nil || err2 != nil || !os.SameFile(held, now) || !held.IsDir() {
-		f.Close()
-		return nil
-	}
-	return &scratch{path, f}
 }
 
 // Remove ends the use of the folder.
