@@ -42,6 +42,20 @@ func Half(bits uint16) float32 {
 	return float32(v)
 }
 
+// ToHalf is a float32 in IEEE 754's binary16, rounded toward zero; too large ones
+// are infinite, too small ones 0.
+func ToHalf(v float32) uint16 {
+	bits := math.Float32bits(v)
+	sign, exponent, fraction := uint16(bits>>16&0x8000), int(bits>>23&0xff)-127+15, uint16(bits>>13&0x3ff)
+	switch {
+	case exponent >= 31:
+		return sign | 0x7c00
+	case exponent <= 0:
+		return sign
+	}
+	return sign | uint16(exponent)<<10 | fraction
+}
+
 // NodeTime is how long one node of a model took in one inference.
 type NodeTime struct {
 	Node    int     `json:"node"` // index in the graph; -1 where the run time does not tell

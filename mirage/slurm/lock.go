@@ -29,6 +29,18 @@ func tryLock(path string) (*os.File, error) {
 	return f, nil
 }
 
+// soonLock is tryLock that waits a second: a child of a killed process has its files
+// open until it starts its program.
+func soonLock(clock Clock, path string) (f *os.File, err error) {
+	for range 50 {
+		if f, err = tryLock(path); !errors.Is(err, ErrInUse) {
+			break
+		}
+		_ = clock.Sleep(context.Background(), 20*time.Millisecond)
+	}
+	return f, err
+}
+
 // lock waits for a lock.
 func lock(ctx context.Context, clock Clock, path string) (*os.File, error) {
 	for {

@@ -81,7 +81,7 @@ func Open(dir string, s Settings) (*Provisioner, error) {
 }
 
 func (p *Provisioner) open() (err error) {
-	if p.inUse, err = tryLock(filepath.Join(p.dir, "provision.lock")); err != nil {
+	if p.inUse, err = soonLock(p.s.Clock, filepath.Join(p.dir, "provision.lock")); err != nil {
 		return err
 	}
 	if p.ledger, err = OpenLedger(filepath.Join(p.dir, "journal.jsonl")); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -57,7 +56,7 @@ func (in *input) value(data []float32) (ort.Value, error) {
 	case onnx.Float16:
 		var b []byte
 		for _, v := range data {
-			b = binary.LittleEndian.AppendUint16(b, half(v))
+			b = binary.LittleEndian.AppendUint16(b, runtime.ToHalf(v))
 		}
 		return ort.NewCustomDataTensor(ort.NewShape(in.shape...), b, ort.TensorElementDataTypeFloat16)
 	case onnx.String:
@@ -79,20 +78,6 @@ func typed[T ort.TensorData](in *input, data []float32, convert func(float32) T)
 		values[i] = convert(v)
 	}
 	return ort.NewTensor(ort.NewShape(in.shape...), values)
-}
-
-// half is a float32 in IEEE 754's binary16, rounded toward zero; too large ones
-// are infinite, too small ones 0.
-func half(v float32) uint16 {
-	bits := math.Float32bits(v)
-	sign, exponent, fraction := uint16(bits>>16&0x8000), int(bits>>23&0xff)-127+15, uint16(bits>>13&0x3ff)
-	switch {
-	case exponent >= 31:
-		return sign | 0x7c00
-	case exponent <= 0:
-		return sign
-	}
-	return sign | uint16(exponent)<<10 | fraction
 }
 
 // halves are an output in half precision.

@@ -41,12 +41,16 @@ type input struct {
 
 // valid are the values as the model takes them.
 func (in *input) valid(data []float32) []float32 {
-	if !wholes(in.kind) {
+	if in.kind == onnx.Float32 || in.kind == onnx.Float64 {
 		return data
 	}
 	out := make([]float32, len(data))
 	for i, v := range data {
 		switch {
+		case in.kind == onnx.Float16:
+			out[i] = runtime.Half(runtime.ToHalf(v))
+		case in.kind == onnx.BFloat16:
+			out[i] = math.Float32frombits(math.Float32bits(v) &^ 0xffff)
 		case in.kind == onnx.Bool:
 			out[i] = truth(v >= 0.5)
 		case v > 0 && v < 1:
@@ -115,7 +119,7 @@ func Load(m *onnx.Model, file io.ReaderAt, settings onnx.Settings, clock runtime
 		if t.Constant {
 			continue
 		}
-		if !held(t.Type) || t.Type == onnx.Float16 || t.Type == onnx.BFloat16 || !t.Known {
+		if !held(t.Type) || !t.Known {
 			return nil, fmt.Errorf("%w: input %q is %v of shape %v", runtime.ErrUnsupported, v.Name, t.Type, t.Shape)
 		}
 		s.inputs[v.Name] = input{lengths(t.Shape), t.Type, a.Below(v.Name)}
