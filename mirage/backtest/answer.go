@@ -27,8 +27,7 @@ func (a Answer) Chance(seconds float64) (chance float64, known bool) {
 	var before Start
 	for _, s := range a.Starts {
 		if seconds < s.Seconds {
-			share := (seconds - before.Seconds) / (s.Seconds - before.Seconds)
-			return max(before.Chance+share*(s.Chance-before.Chance), 0), true
+			return max(before.Chance+(seconds-before.Seconds)/(s.Seconds-before.Seconds)*(s.Chance-before.Chance), 0), true
 		}
 		before = s
 	}

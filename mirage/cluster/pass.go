@@ -34,22 +34,17 @@ func (p *Plan) Periodic() bool { return p.scheduler.Periodic != nil }
 func (p *Plan) InOrder() bool { return p.scheduler.InOrder }
 
 // Event runs what the discipline does after every event.
-func (p *Plan) Event(f *Pass) {
-	if f.Nodes.Free() == 0 || f.Queue.Len() == 0 {
-		return
-	}
-	f.Queue.Advance(f.Now)
-	p.scheduler.Event(p, f)
-	f.Queue.sweep()
-}
+func (p *Plan) Event(f *Pass) { p.serve(f, p.scheduler.Event) }
 
 // Periodically runs the pass of a discipline that has one on an interval.
-func (p *Plan) Periodically(f *Pass) {
+func (p *Plan) Periodically(f *Pass) { p.serve(f, p.scheduler.Periodic) }
+
+func (p *Plan) serve(f *Pass, pass func(*Plan, *Pass)) {
 	if f.Nodes.Free() == 0 || f.Queue.Len() == 0 {
 		return
 	}
 	f.Queue.Advance(f.Now)
-	p.scheduler.Periodic(p, f)
+	pass(p, f)
 	f.Queue.sweep()
 }
 

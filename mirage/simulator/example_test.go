@@ -3,6 +3,7 @@ package simulator_test
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/simulator"
@@ -27,7 +28,7 @@ func Example() {
 		return
 	}
 	start, end, _ := result.Started(1)
-	m := result.Metrics()
+	m := result.MetricsBetween(0, math.MaxInt64)
 	fmt.Printf("b runs from %d to %d; %d jobs waited %.2f h on average\n", start, end, m.Jobs, m.MeanWaitHours)
 	// Output:
 	// b runs from 7200 to 10800; 2 jobs waited 0.92 h on average

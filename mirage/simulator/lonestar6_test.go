@@ -55,7 +55,7 @@ func TestLonestar6(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := r.Metrics()
+			m := r.MetricsBetween(0, math.MaxInt64)
 			if m.Jobs != 17914 || math.Abs(m.MeanWaitHours-tt.mean) > .006 || math.Abs(m.Spearman-tt.spearman) > .0006 || math.Abs(m.MAEHours-tt.mae) > .006 {
 				t.Errorf("%+v, want mean %v, Spearman %v, MAE %v", m, tt.mean, tt.spearman, tt.mae)
 			}

@@ -66,29 +66,22 @@ func blocks(jobs []trace.Job, to int64) []block {
 	for i := range out {
 		out[i].from = first + int64(i)*outageBlock
 	}
-	type use struct {
-		at    int64
-		delta int
-	}
-	uses := make([]use, 0, 2*len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		uses = append(uses, use{j.Start, j.Nodes}, use{j.End, -j.Nodes})
 		since := max(0, j.Submit-first+outageBlock-1) / outageBlock
 		for b := since; b < min((j.Start-first)/outageBlock, int64(len(out))); b++ {
 			out[b].waiting = append(out[b].waiting, j)
 		}
 	}
-	slices.SortFunc(uses, func(a, b use) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta)) })
-	inUse, next := 0, 0
+	uses, inUse, next := trace.Uses(jobs, trace.NodesOf), 0, 0
 	for i := range out {
 		b := &out[i]
-		for ; next < len(uses) && uses[next].at <= b.from; next++ {
-			inUse += uses[next].delta
+		for ; next < len(uses) && uses[next].At <= b.from; next++ {
+			inUse += uses[next].By
 		}
 		b.most = inUse
-		for ; next < len(uses) && uses[next].at < b.from+outageBlock; next++ {
-			inUse += uses[next].delta
+		for ; next < len(uses) && uses[next].At < b.from+outageBlock; next++ {
+			inUse += uses[next].By
 			b.most = max(b.most, inUse)
 		}
 	}

@@ -143,9 +143,6 @@ type Quality struct {
 	MAEHours float64 `json:"mae_hours"`
 }
 
-// Metrics computes the figures over all jobs.
-func (r *Result) Metrics() Metrics { return r.MetricsBetween(math.MinInt64, math.MaxInt64) }
-
 // MetricsBetween computes the figures over the jobs submitted from from on
 // and before to.
 func (r *Result) MetricsBetween(from, to int64) Metrics {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -24,9 +25,14 @@ type Verdict struct {
 	ExpectedHours *float64 `json:"expected_hours,omitempty"`
 	// Expected is the same, in hours, with its interval.
 	Expected *uncertainty.Prediction `json:"expected,omitempty"`
-	Features []float64               `json:"features,omitempty"` // the last snapshot: samples.Columns
-	MeanWait float64                 `json:"mean_wait_seconds"`  // of the last hundred, in policy time
-	DryRun   bool                    `json:"dry_run,omitempty"`
+	// ChanceBy is how likely a successor submitted now starts within so many seconds,
+	// where the policy can tell, and HandoverAt when it is therefore to be submitted:
+	// the wait that is planned for before the predecessor's end.
+	ChanceBy   []backtest.Start `json:"chance_by,omitempty"`
+	HandoverAt *time.Time       `json:"handover_at,omitempty"`
+	Features   []float64        `json:"features,omitempty"` // the last snapshot: samples.Columns
+	MeanWait   float64          `json:"mean_wait_seconds"`  // of the last hundred, in policy time
+	DryRun     bool             `json:"dry_run,omitempty"`
 }
 
 // advance submits what is due and says whether the chain is complete.
@@ -80,9 +86,18 @@ func (p *Provisioner) allEnded() bool {
 // ask puts the question to the policy.
 func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) error {
 	s := p.state(last, now)
+	s.Curve = true
 	d, err := p.s.Policy.Decide(&s)
 	if err != nil {
 		return err
+	}
+	for _, c := range d.Curve {
+		v.ChanceBy = append(v.ChanceBy, backtest.Start{Seconds: c.Seconds / p.s.Scale, Chance: c.Chance})
+	}
+	if d.Expects {
+		lead := (d.Expected.Value*3600 + s.RemainingSeconds()) / p.s.Scale
+		at := p.end(last).Add(-time.Duration(lead * float64(time.Second))).UTC()
+		v.HandoverAt = &at
 	}
 	v.Submit, v.Why = d.Submit, "wait"
 	if d.Submit {

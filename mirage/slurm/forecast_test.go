@@ -13,11 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -121,6 +123,36 @@ func TestLive(t *testing.T) {
 		if !cmp.Equal(a.waits[i], []float64{left, left}) {
 			t.Errorf("waits %v, and %v s remain", a.waits[i], left)
 		}
+	}
+}
+
+// TestHandover: a decision is kept with the chances of a start and the time chosen from
+// them, in the cluster's time. The only node is the service's own, so that a successor
+// waits for its end, and is best submitted at once.
+func TestHandover(t *testing.T) {
+	w, dir := newWorld(1), t.TempDir()
+	s := w.settings(policy.Futures{Quantile: .5}, 2)
+	s.Rules = &simulator.Config{Machine: cluster.Machine{Nodes: 1}, Rules: cluster.Defaults(cluster.Slurm)}
+	if _, _, err := life(dir, s); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	_, err := file.ReadLog(filepath.Join(dir, "decisions.jsonl"), logLines("why", func(v Verdict) error {
+		if v.Expected == nil {
+			return nil
+		}
+		asked++
+		if n := len(v.ChanceBy); n != len(backtest.Chances()) || v.HandoverAt == nil {
+			t.Fatalf("%+v", v)
+		}
+		median := v.ChanceBy[len(v.ChanceBy)/2]
+		if median.Chance != .5 || math.Abs(median.Seconds-v.Remaining) > 1/s.Scale || v.HandoverAt.Sub(v.At).Abs() > time.Second {
+			t.Errorf("half start within %v s, %v s remain; handover at %v, decided at %v", median, v.Remaining, v.HandoverAt, v.At)
+		}
+		return nil
+	}))
+	if err != nil || asked == 0 {
+		t.Errorf("%d decisions, %v", asked, err)
 	}
 }
 

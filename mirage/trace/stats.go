@@ -74,7 +74,7 @@ func (t *Trace) offset(unix int64) int64 {
 // PeakNodes is the most nodes in use at one instant; ends come before starts.
 func (t *Trace) PeakNodes() int {
 	started := slices.DeleteFunc(slices.Clone(t.Open), func(j Job) bool { return j.Start == Never })
-	return peak(append(started, t.Jobs...), func(j *Job) int { return j.Nodes })
+	return peak(append(started, t.Jobs...), NodesOf)
 }
 
 // PeakUserJobs is the most jobs that one user ran at once.
@@ -90,23 +90,31 @@ func PeakUserJobs(jobs []Job) int {
 	return most
 }
 
-// peak sweeps over starts and ends; at one instant ends come first.
-func peak(jobs []Job, weight func(*Job) int) int {
-	type edge struct {
-		at    int64
-		delta int
-	}
-	edges := make([]edge, 0, 2*len(jobs))
+// Use is by how much what is in use changes at an instant, Unix seconds.
+type Use struct {
+	At int64
+	By int
+}
+
+// Uses are the changes that jobs make by their starts and ends, in order; at one
+// instant ends come first.
+func Uses(jobs []Job, weight func(*Job) int) []Use {
+	uses := make([]Use, 0, 2*len(jobs))
 	for i := range jobs {
 		w := weight(&jobs[i])
-		edges = append(edges, edge{jobs[i].Start, w}, edge{jobs[i].End, -w})
+		uses = append(uses, Use{jobs[i].Start, w}, Use{jobs[i].End, -w})
 	}
-	slices.SortFunc(edges, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta))
-	})
+	slices.SortFunc(uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.By, b.By)) })
+	return uses
+}
+
+// NodesOf is a job's weight by its nodes.
+func NodesOf(j *Job) int { return j.Nodes }
+
+func peak(jobs []Job, weight func(*Job) int) int {
 	now, most := 0, 0
-	for _, e := range edges {
-		now += e.delta
+	for _, u := range Uses(jobs, weight) {
+		now += u.By
 		most = max(most, now)
 	}
 	return most

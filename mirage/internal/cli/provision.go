@@ -43,7 +43,8 @@ killed at any moment and started again with the same --state.
 
 The --state folder holds journal.jsonl (what was intended and what came of
 it), history.jsonl (the queue as it was seen) and decisions.jsonl (every
-decision with its features); it must not be on a file system without real
+decision with its features, the chance of a start by any time, and the handover
+time chosen from it); it must not be on a file system without real
 locks. --model is the file of a trained model, or one of the baselines, of which
 fixed needs policy.lead_hours. Those that forecast take the cluster as --config
 describes it, or else as its controller does:
