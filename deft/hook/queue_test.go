@@ -28,11 +28,14 @@ type lane struct {
 // queueModel is a queue as it should be: empty where nothing is left, in any
 // lane.
 type queueModel struct {
-	context int
+	thread  int
+	current [3]int // context of each thread
 	lanes   [2][4]lane
 }
 
-func (m *queueModel) here() *[4]lane { return &m.lanes[m.context] }
+func (m *queueModel) context() int { return m.current[m.thread] }
+
+func (m *queueModel) here() *[4]lane { return &m.lanes[m.context()] }
 
 // empty is what the queue may say. A stream that captures cannot be asked: with
 // work left before its capture it is busy whatever the device has done.
@@ -48,13 +51,14 @@ func (m *queueModel) empty() bool {
 }
 
 // The queue over random sequences of launches, waits, looks, bounds, captures,
-// streams and contexts that go, and forks, against a model: it is never said to be
+// streams and contexts that go, threads in contexts of their own, and forks, against
+// a model: it is never said to be
 // empty with work left, and always where nothing is left.
 func TestQueue(t *testing.T) {
 	if err := flag.Set("rapid.checks", "300"); err != nil {
 		t.Fatal(err)
 	}
-	program := buildQueue(t)
+	program := buildQueue(t, "address,undefined")
 	rapid.Check(t, func(rt *rapid.T) {
 		tell := startQueue(rt, program)
 		m := &queueModel{}
@@ -148,18 +152,25 @@ func TestQueue(t *testing.T) {
 				ok("destroy %d", s)
 			},
 			"context": func(*rapid.T) {
-				m.context = 1 - m.context
-				ok("context %d", m.context)
+				m.current[m.thread] = 1 - m.context()
+				ok("context %d", m.context())
+			},
+			"thread": func(*rapid.T) {
+				m.thread = rapid.IntRange(0, 2).Draw(rt, "thread")
+				ok("thread %d", m.thread)
 			},
 			"lose": func(*rapid.T) {
-				if m.context == 0 || capturing() {
+				others := m.current[0] + m.current[1] + m.current[2] - m.context()
+				if m.context() == 0 || others > 0 || capturing() {
 					rt.Skip("not this one")
 				}
-				m.lanes[1], m.context = [4]lane{}, 0
+				m.lanes[1], m.current[m.thread] = [4]lane{}, 0
 				ok("lose")
 			},
 			"fork": func(*rapid.T) {
-				*m = queueModel{context: m.context}
+				of := m.context()
+				*m = queueModel{thread: m.thread}
+				m.current[m.thread] = of
 				ok("fork")
 			},
 			"": func(*rapid.T) {
@@ -175,7 +186,7 @@ func TestQueue(t *testing.T) {
 
 // A stream that is destroyed with work in it holds the queue until that is done.
 func TestQueueOfADestroyedStream(t *testing.T) {
-	tell := startQueue(t, buildQueue(t))
+	tell := startQueue(t, buildQueue(t, "address,undefined"))
 	for _, step := range []struct{ say, want string }{
 		{"launch 0", "ok"}, {"look", "0"}, {"destroy 0", "ok"}, {"look", "0"}, {"launch 0", "ok"}, {"wait 0", "ok"}, {"look", "0"},
 	} {
@@ -185,8 +196,21 @@ func TestQueueOfADestroyedStream(t *testing.T) {
 	}
 }
 
+// Threads that launch, look and wait at once, in two contexts, leave an empty queue,
+// and under ThreadSanitizer no race.
+func TestQueueOfThreads(t *testing.T) {
+	for _, sanitizer := range []string{"address,undefined", "thread"} {
+		tell := startQueue(t, buildQueue(t, sanitizer))
+		for range 20 {
+			if got := tell("storm 200"); got != "1" {
+				t.Fatalf("%s: %s", sanitizer, got)
+			}
+		}
+	}
+}
+
 // buildQueue builds testdata/lanes.c, which has queue.c in it.
-func buildQueue(t testing.TB) string {
+func buildQueue(t testing.TB, sanitizer string) string {
 	sources := fstest.MapFS{}
 	for _, from := range []fs.FS{hook.Sources(), os.DirFS("testdata")} {
 		names, err := fs.Glob(from, "*.[ch]")
@@ -202,7 +226,7 @@ func buildQueue(t testing.TB) string {
 		}
 	}
 	path, err := needCompiler(t).Build(t.Context(), cc.Product{Name: "lanes", Sources: sources, Args: []string{
-		"-O1", "-g", "-std=gnu11", "-Wall", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-pthread", "lanes.c",
+		"-O1", "-g", "-std=gnu11", "-Wall", "-Werror", "-fsanitize=" + sanitizer, "-fno-sanitize-recover=all", "-pthread", "lanes.c",
 	}})
 	if err != nil {
 		t.Fatal(err)

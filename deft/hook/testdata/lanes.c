@@ -13,17 +13,22 @@
  *   capture S, uncapture S
  *   context C     the current one
  *   lose          the current context, with its work; context 0 is current then
- *   fork          this process is a child now
+ *   fork          this process is a child now: of its threads one is left
+ *   thread T      what follows is done by thread T, with a current context of its own
+ *   storm N       all threads at once launch and wait N times, each in a stream of
+ *                 its own, then for what is left
  *
  * The answer is "ok", that of look, or what went wrong.
  */
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "queue.c"
 
-enum { CONTEXTS = 2, STREAMS = 4, QUERY_ERROR = 900, NO_HANDLE = 400 };
+enum { CONTEXTS = 2, STREAMS = 4, THREADS = 3, QUERY_ERROR = 900, NO_HANDLE = 400 };
 
 __thread int inside FAST;
 __thread word context FAST;
@@ -31,11 +36,11 @@ struct member members[DEVICES];
 __thread struct member *here FAST = members;
 struct deft_slot nobody, slot;
 uint32_t attend;
-static word current = 1; /* contexts are 1 and 2 */
+static __thread word current = 1; /* contexts are 1 and 2 */
 void member_here(void) { context = current; }
 
 static struct stream {
-    uint64_t launched, done;
+    _Atomic uint64_t launched, done;
     int capturing;
 } streams[CONTEXTS + 1][STREAMS];
 static struct stream past[64]; /* destroyed ones, which events still know */
@@ -100,7 +105,7 @@ static int query_event(struct event *e) {
 }
 static int lost; /* context 2 is no more */
 static int push(word c) {
-    static word before;
+    static __thread word before;
     word now = current;
     if (lost && c == 2)
         wrong = "a lost context was entered";
@@ -113,7 +118,7 @@ static int pop(word *c) {
     return push(0);
 }
 static int exchange(int *mode) {
-    static int now;
+    static __thread int now;
     int before = now;
     now = *mode;
     *mode = before;
@@ -156,7 +161,7 @@ static void launch(long s, struct bound b) {
     if (b.kernels)
         queue_room(b, 1);
     queue_touch(to, false);
-    slot.launches++;
+    __atomic_fetch_add(&slot.launches, 1, __ATOMIC_RELAXED);
     streams[current][s].launched++;
     if (b.kernels)
         queue_add(b, to, false, 1);
@@ -176,56 +181,119 @@ static void wait(long s) {
     queue_waited(s < 0 ? ALL : 0, s < 0 ? NULL : (void *)(16 + s), false, before);
 }
 
-int main(void) {
-    char line[64], what[16];
-    members[0].slot = &slot;
-    context = current;
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    while (fgets(line, sizeof line, stdin)) {
-        long n = 0, k = 0;
-        int answer = -1;
-        sscanf(line, "%15s %ld %ld", what, &n, &k);
-        if (!strcmp(what, "launch"))
-            launch(n, (struct bound){0});
-        else if (!strcmp(what, "bounded")) {
-            working = 1;
-            launch(n, (struct bound){(uint64_t)k, 0});
-            working = 0;
-        } else if (!strcmp(what, "done"))
-            streams[current][n].done += (uint64_t)k;
-        else if (!strcmp(what, "wait"))
-            wait(n);
-        else if (!strcmp(what, "await"))
-            queue_waited(NO, NULL, false, queue_mark());
-        else if (!strcmp(what, "look"))
-            answer = queue_look();
-        else if (!strcmp(what, "destroy")) {
-            queue_lose_stream((void *)(16 + n), false);
-            gone(&streams[current][n]);
-        } else if (!strcmp(what, "capture") || !strcmp(what, "uncapture")) {
-            streams[current][n].capturing = what[0] == 'c';
-            queue_capture(what[0] == 'c');
-        } else if (!strcmp(what, "context")) {
-            current = (word)n + 1;
-            lost &= n == 0;
-            member_here();
-        } else if (!strcmp(what, "lose")) {
-            memset(streams[current], 0, sizeof streams[current]);
+/* Two of three in the first context. */
+static void *storm(void *of) {
+    long me = ((long *)of)[0], times = ((long *)of)[1];
+    current = (word)(1 + me % CONTEXTS);
+    member_here();
+    for (long i = 0; i < times; i++) {
+        launch(me, (struct bound){0});
+        if (i % (3 + me) == 0)
+            wait(me);
+        if (i % 5 == 0)
+            queue_look();
+    }
+    wait(me);
+    return NULL;
+}
+
+static void all_at_once(long times) {
+    pthread_t all[THREADS];
+    long of[THREADS][2];
+    for (long i = 0; i < THREADS; i++) {
+        of[i][0] = i, of[i][1] = times;
+        pthread_create(&all[i], NULL, storm, of[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(all[i], NULL);
+}
+
+static char line[64];
+static int forks; /* threads from before the last one are new ones */
+static sem_t go[THREADS], did;
+
+static void obey(void);
+
+static void *worker(void *me) {
+    for (int born = forks; !sem_wait(&go[(long)me]); sem_post(&did)) {
+        if (born != forks)
             current = 1;
-            lost = 1;
-            queue_lose_context(2);
-        } else if (!strcmp(what, "fork")) {
-            queue_forget();
-            memset(streams, 0, sizeof streams);
-            attend = 0;
-            pasts = 0;
+        member_here();
+        obey();
+        born = forks;
+    }
+    return NULL;
+}
+
+static void obey(void) {
+    char what[16];
+    long n = 0, k = 0;
+    int answer = -1;
+    sscanf(line, "%15s %ld %ld", what, &n, &k);
+    if (!strcmp(what, "launch"))
+        launch(n, (struct bound){0});
+    else if (!strcmp(what, "bounded")) {
+        working = 1;
+        launch(n, (struct bound){(uint64_t)k, 0});
+        working = 0;
+    } else if (!strcmp(what, "done"))
+        streams[current][n].done += (uint64_t)k;
+    else if (!strcmp(what, "wait"))
+        wait(n);
+    else if (!strcmp(what, "await"))
+        queue_waited(NO, NULL, false, queue_mark());
+    else if (!strcmp(what, "look"))
+        answer = queue_look();
+    else if (!strcmp(what, "destroy")) {
+        queue_lose_stream((void *)(16 + n), false);
+        gone(&streams[current][n]);
+    } else if (!strcmp(what, "capture") || !strcmp(what, "uncapture")) {
+        streams[current][n].capturing = what[0] == 'c';
+        queue_capture(what[0] == 'c');
+    } else if (!strcmp(what, "context")) {
+        current = (word)n + 1;
+        lost &= n == 0;
+        member_here();
+    } else if (!strcmp(what, "lose")) {
+        memset(streams[current], 0, sizeof streams[current]);
+        current = 1;
+        lost = 1;
+        queue_lose_context(2);
+    } else if (!strcmp(what, "fork")) {
+        queue_forget();
+        memset(streams, 0, sizeof streams);
+        attend = 0;
+        pasts = 0;
+        forks++;
+    } else if (!strcmp(what, "storm")) {
+        all_at_once(n);
+        answer = queue_look();
+    }
+    if (wrong)
+        printf("%s\n", wrong);
+    else if (answer >= 0)
+        printf("%d\n", answer);
+    else
+        printf("ok\n");
+}
+
+int main(void) {
+    pthread_t thread;
+    long who = 0;
+    members[0].slot = &slot;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    sem_init(&did, 0, 0);
+    for (long i = 0; i < THREADS; i++) {
+        sem_init(&go[i], 0, 0);
+        pthread_create(&thread, NULL, worker, (void *)i);
+    }
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "thread %ld", &who) == 1) {
+            puts("ok");
+            continue;
         }
-        if (wrong)
-            printf("%s\n", wrong);
-        else if (answer >= 0)
-            printf("%d\n", answer);
-        else
-            printf("ok\n");
+        sem_post(&go[who]);
+        sem_wait(&did);
     }
     return 0;
 }
