@@ -1,11 +1,17 @@
 package hook_test
 
 import (
+	"bytes"
+	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/foretime/foretime/deft/daemon"
 	"github.com/foretime/foretime/deft/session"
 )
 
@@ -47,5 +53,81 @@ func TestAnotherPIDNamespace(t *testing.T) {
 	w.eventually("gone", func() bool { gone = append(gone, w.session.Reap()...); return len(gone) == 1 })
 	if gone[0].Launches != 3 {
 		t.Errorf("gone: %+v", gone)
+	}
+}
+
+// Another user, though he be root of a namespace of his own, reaches a session neither
+// by its file, nor by its folder, nor through its owner; his program is told so in a line
+// and launches without one; and a folder that he made in a user's name holds none.
+func TestAnotherUser(t *testing.T) {
+	const other = 65534 // nobody
+	as := func(cmd *exec.Cmd) *exec.Cmd {
+		only := []syscall.SysProcIDMap{{ContainerID: 0, HostID: other, Size: 1}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags: syscall.CLONE_NEWUSER, UidMappings: only, GidMappings: only, GidMappingsEnableSetgroups: true,
+			Credential: &syscall.Credential{},
+		}
+		return cmd
+	}
+	if err := as(exec.Command("true")).Run(); err != nil {
+		t.Skipf("cannot make a user namespace for another user here: %v", err)
+	}
+	w := newWorld(t, session.Options{})
+	open, err := os.MkdirTemp("", "deft-open-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(open) })
+	at, err := daemon.At(filepath.Join(open, "deft-0"), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, err := session.CreateFile(at.Session(), session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close()
+	file := filepath.Join(open, "session") // in a folder that is everybody's
+	outside, err := session.CreateFile(file, session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outside.Close()
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("chmod", "-R", "a+rX", built).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, path := range []string{file, at.Session(), w.session.Path()} {
+		for _, way := range []string{`exec 3<"$0"`, `exec 3<>"$0"`, `: >>"$0"`, `mv "$0" "$0.his"`, `flock -n "$0" true`} {
+			cmd := as(exec.Command("sh", "-c", way, path))
+			if strings.HasPrefix(way, "mv") && path != at.Session() {
+				continue // in a folder that is everybody's; not a name
+			}
+			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "ermission denied") {
+				t.Errorf("%s of %s: %v, %s", way, path, err, out)
+			}
+		}
+		cmd := as(w.command(w.clients.Client, "v2", "10"))
+		cmd.ExtraFiles = nil
+		cmd.Env = append(cmd.Env, "DEFT_SESSION="+path, "SIMCUDA_DEVICE="+filepath.Join(open, "device"), "SIMCUDA_COUNTS=")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if out, err := cmd.Output(); err != nil || string(out) != "launches 10\n" || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%s: %v, %q, %q", path, err, out, stderr.String())
+		}
+	}
+	for _, s := range []*session.Session{inside, outside, w.session} {
+		if all := s.Clients(); len(all) > 0 {
+			t.Errorf("he joined: %+v", all)
+		}
+	}
+	his := filepath.Join(open, "deft-1")
+	if out, err := as(exec.Command("mkdir", "-m", "700", his)).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := daemon.At(his, "x"); !errors.Is(err, daemon.ErrPlace) {
+		t.Errorf("a folder of his: %v", err)
 	}
 }
