@@ -11,6 +11,7 @@ type Answers [Most]float64
 // Mixture is the weights of a few experts. The zero value knows none; see [New].
 type Mixture struct {
 	experts int
+	size    float64 // the logarithm of their number
 	runs    int
 	above   *Mixture      // whose weights are the prior; nil where all are equal
 	excess  [Most]float64 // what each lost beyond the mixture, in sum
@@ -22,7 +23,7 @@ type Mixture struct {
 
 // New begins with experts of equal weight.
 func New(experts int) Mixture {
-	m := Mixture{experts: experts}
+	m := Mixture{experts: experts, size: math.Log(float64(experts))}
 	for k := range experts {
 		m.record[k] = 1
 	}
@@ -121,10 +122,10 @@ func (m *Mixture) Observe(answers *Answers, actual float64, costs [Most]float64)
 
 // mixLoss is that of the paper: -1/η log Σ w exp(-η loss), at the present rate η.
 func (m *Mixture) mixLoss(weights, loss *[Most]float64, awake, least float64) float64 {
-	if math.IsInf(m.rate(), 1) {
+	rate, sum := m.rate(), 0.0
+	if math.IsInf(rate, 1) {
 		return least
 	}
-	rate, sum := m.rate(), 0.0
 	for k, w := range weights {
 		if loss[k] > least {
 			w *= math.Exp(-rate * (loss[k] - least))
@@ -141,7 +142,7 @@ func (m *Mixture) rate() float64 {
 	if m.above != nil {
 		gap += m.above.gap
 	}
-	return math.Log(float64(m.experts)) / gap
+	return m.size / gap
 }
 
 // floor is the least record of an expert beside the best: who was bad for long is

@@ -247,16 +247,13 @@ func (e *Entry) answer(f *Footprint, m Moment) Prediction {
 // function's other footprints, or that of all functions.
 func (e *Entry) intervalOf(f *Footprint) *uncertainty.Adaptive {
 	switch {
-	case f.interval != nil && bounded(f.interval):
+	case f.interval != nil && f.interval.Ready():
 		return f.interval
-	case bounded(e.interval):
+	case e.interval.Ready():
 		return e.interval
 	}
 	return e.model.interval
 }
-
-// bounded reports whether the interval has seen enough errors.
-func bounded(a *uncertainty.Adaptive) bool { return a.Predict(1).Bounded() }
 
 // Observe takes a run of a footprint of this entry, and learns from it. Times that
 // are not finite or not above zero teach nothing.
@@ -317,7 +314,7 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 			continue
 		}
 		_ = a.Observe(p.Value, seconds) // both are above zero
-		if bounded(a) {
+		if a.Ready() {
 			return // who has an interval of its own tells the others nothing
 		}
 	}
@@ -339,8 +336,8 @@ func (e *Entry) learn(f *Footprint, m Moment, y float64) {
 	}
 	now := e.model.speed.now(m)
 	f.learn(y, now, m.Created)
-	if e.fits > 0 {
-		e.last, e.lastSpeed = y-e.power.log(f.x), now
+	if f.fitted(); e.fits > 0 {
+		e.last, e.lastSpeed = y-f.along, now
 		e.near.add(m.Created, e.last)
 	}
 	e.learned++

@@ -74,19 +74,19 @@ func asking(seconds float64) (costs [mixture.Most]float64) {
 func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 	none := math.NaN()
 	a := mixture.Answers{none, none, none, none, none}
-	at := e.power.log(f.x)
+	f.fitted()
 	if e.fits > 0 {
-		a[local] = at + e.local.log(at)
+		a[local] = f.local
 	}
 	if f.runs > 0 {
-		a[median] = middle(f.sorted)
+		a[median] = f.logs.middle()
 		a[last] = f.last
 		a[near] = f.near.next(m.Created)
 		a[paced] = f.level() + e.model.speed.now(m)
 	} else if e.fits > 0 {
-		a[last] = at + e.last
+		a[last] = f.along + e.last
 		a[paced] = a[last] - e.lastSpeed + e.model.speed.now(m)
-		a[near] = at + e.near.next(m.Created)
+		a[near] = f.along + e.near.next(m.Created)
 	}
 	for k := range a {
 		a[k] = sane(a[k])

@@ -2,14 +2,10 @@ package perfmodel
 
 import (
 	"math"
-	"slices"
 
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
-
-// recent is how many runs of one footprint its median stands on.
-const recent = 31
 
 // Footprint is one combination of argument sizes, with the runs that had it.
 type Footprint struct {
@@ -20,11 +16,14 @@ type Footprint struct {
 	x     []float64 // features for the power law
 	total float64   // sum of the sizes
 
-	era    int       // of the entry, when the runs below were taken
-	runs   int       // learned
-	order  []float32 // logarithms of the last runs' seconds, the n-th at n modulo recent
-	sorted []float32 // the same in ascending order
-	last   float64   // the last one
+	fit   int     // of the entry, that the next two are of
+	along float64 // where the power law has it
+	local float64 // where the local law has it
+
+	era    int     // of the entry, when the runs below were taken
+	runs   int     // learned
+	logs   numbers // logarithms of the last ones' seconds
+	last   float64 // of the last run
 	near   creations
 	levels [3]float64 // the last logarithms, less the speed at which each ran
 	at     int        // where the next of them goes
@@ -54,8 +53,8 @@ func (f *Footprint) Stats() Stats {
 	if f.runs == 0 {
 		return Stats{}
 	}
-	seconds := make([]float64, len(f.sorted))
-	for i, y := range f.sorted {
+	seconds := make([]float64, len(f.logs.sorted))
+	for i, y := range f.logs.sorted {
 		seconds[i] = math.Exp(float64(y))
 	}
 	runs := stats.Sorted(seconds)
@@ -65,16 +64,7 @@ func (f *Footprint) Stats() Stats {
 // learn takes the logarithm of a run's seconds, and the speed at which it ran.
 func (f *Footprint) learn(y, speed float64, created uint64) {
 	f.ran(y, speed, created)
-	v := float32(y)
-	if slot := f.runs % recent; len(f.order) < recent {
-		f.order = append(f.order, v)
-	} else {
-		i, _ := slices.BinarySearch(f.sorted, f.order[slot])
-		f.sorted = slices.Delete(f.sorted, i, i+1)
-		f.order[slot] = v
-	}
-	i, _ := slices.BinarySearch(f.sorted, v)
-	f.sorted = slices.Insert(f.sorted, i, v)
+	f.logs.add(float32(y))
 	f.runs++
 	f.version = version{}
 }
@@ -89,6 +79,14 @@ func (f *Footprint) ran(y, speed float64, created uint64) {
 // forget drops the runs.
 func (f *Footprint) forget() {
 	*f = Footprint{Sizes: f.Sizes, Mark: f.Mark, entry: f.entry, key: f.key, x: f.x, total: f.total, era: f.entry.era}
+}
+
+// fitted sees to where the entry's laws have the footprint.
+func (f *Footprint) fitted() {
+	if e := f.entry; f.fit != e.fits {
+		f.fit, f.along = e.fits, e.power.log(f.x)
+		f.local = f.along + e.local.log(f.along)
+	}
 }
 
 // level is what the runs take at the speed of the start: the middle of the last

@@ -1,9 +1,6 @@
 package perfmodel
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // speed is how slow the process and each of its workers are now, as a logarithm
 // over what they were at first, whatever functions tell of it. Every run of sizes
@@ -77,9 +74,8 @@ func (s *speed) learn(m Moment, said float64) {
 // lately is the median of the recent numbers, as far back as they lie on both sides
 // of it: a few in a row on one side are a step, and what was before tells nothing.
 type lately struct {
+	numbers
 	middle float64
-	order  []float32 // as they came
-	sorted []float32
 	beyond int // how many of the last ones lay above the middle; below it, a negative number
 }
 
@@ -92,27 +88,12 @@ func (l *lately) add(x float64) {
 	default:
 		l.beyond = 0
 	}
-	if len(l.order) == recent {
-		l.drop(1)
-	}
-	v := float32(x)
-	l.order = append(l.order, v)
-	i, _ := slices.BinarySearch(l.sorted, v)
-	l.sorted = slices.Insert(l.sorted, i, v)
+	l.numbers.add(float32(x))
 	if max(l.beyond, -l.beyond) >= few {
-		l.drop(len(l.order) - few)
+		l.keep(few)
 		l.beyond = 0
 	}
-	l.middle = middle(l.sorted)
-}
-
-// drop drops the first n.
-func (l *lately) drop(n int) {
-	for _, v := range l.order[:n] {
-		i, _ := slices.BinarySearch(l.sorted, v)
-		l.sorted = slices.Delete(l.sorted, i, i+1)
-	}
-	l.order = l.order[:copy(l.order, l.order[n:])]
+	l.middle = l.numbers.middle()
 }
 
 // shift moves all numbers.
@@ -122,10 +103,4 @@ func (l *lately) shift(by float64) {
 		l.sorted[i] += float32(by)
 	}
 	l.middle += by
-}
-
-// middle is the median of sorted numbers, of which there is one.
-func middle(sorted []float32) float64 {
-	n := len(sorted)
-	return float64(sorted[(n-1)/2]+sorted[n/2]) / 2
 }

@@ -3,7 +3,6 @@ package uncertainty
 import (
 	"fmt"
 	"math"
-	"sort"
 )
 
 // window is how many errors an Adaptive remembers, and rate how fast it learns
@@ -59,7 +58,7 @@ func (a *Adaptive) Observe(value, y float64) error {
 	if !ok {
 		return ErrValue
 	}
-	if a.ready() {
+	if a.Ready() {
 		low, high := a.ends(value)
 		a.low += rate * (a.tail - missed(y < low))
 		a.high += rate * (a.tail - missed(y > high))
@@ -75,11 +74,11 @@ func missed(is bool) float64 {
 	return 0
 }
 
-// ready says that enough was seen for the promised tails.
-func (a *Adaptive) ready() bool { return float64(a.n+1)*a.tail >= 1-slack }
+// Ready says that enough was seen for the promised tails.
+func (a *Adaptive) Ready() bool { return float64(a.n+1)*a.tail >= 1-slack }
 
 func (a *Adaptive) ends(value float64) (low, high float64) {
-	if !a.ready() || a.scale == Factor && !(value > 0) {
+	if !a.Ready() || a.scale == Factor && !(value > 0) {
 		return math.Inf(-1), math.Inf(1)
 	}
 	low, high = a.scale.about(value, a.at(a.low, 1), a.at(a.high, -1))
@@ -114,20 +113,31 @@ func (a *Adaptive) at(miss float64, step int) float64 {
 
 // remember puts an error in the place of the oldest.
 func (a *Adaptive) remember(r float32) {
+	to, gone := a.place(r), int(a.n)
 	if a.n == window {
-		gone := a.place(a.recent[a.next])
-		copy(a.sorted[gone:], a.sorted[gone+1:a.n])
-		a.n--
+		gone = a.place(a.recent[a.next])
+	} else {
+		a.n++
 	}
-	to := a.place(r)
-	copy(a.sorted[to+1:a.n+1], a.sorted[to:a.n])
+	if to > gone {
+		to--
+		copy(a.sorted[gone:to], a.sorted[gone+1:])
+	} else {
+		copy(a.sorted[to+1:gone+1], a.sorted[to:])
+	}
 	a.sorted[to] = r
-	a.n++
 	a.recent[a.next] = r
 	a.next = (a.next + 1) % window
 }
 
 // place is the index of the first error that is not below r.
-func (a *Adaptive) place(r float32) int {
-	return sort.Search(int(a.n), func(i int) bool { return a.sorted[i] >= r })
+func (a *Adaptive) place(r float32) (i int) {
+	for n := int(a.n); n > 0; {
+		if half := n / 2; a.sorted[i+half] < r {
+			i, n = i+half+1, n-half-1
+		} else {
+			n = half
+		}
+	}
+	return i
 }
