@@ -15,7 +15,7 @@ type Entry struct {
 	name       string
 	model      *Model
 	footprints map[uint64]*Footprint
-	usual      [16]*Footprint // those met last, by the low bits of their hash
+	usual      [64]*Footprint // those met last, by the low bits of their hash
 	width      int            // features of the power law: the most of any footprint
 
 	seen      int // runs observed
@@ -179,10 +179,16 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	if !e.Ready(f) {
 		return Prediction{}, fmt.Errorf("%s: %w: %d runs of %d", e.name, ErrUntrained, e.seen, e.model.options.FirstFit)
 	}
-	if now := (version{e.fits, f.runs, e.model.learned / learnOneIn}); f.version != now {
-		f.best, f.version = e.answer(f, Moment{}), now
+	return *e.Usual(f), nil
+}
+
+// Usual is what Predict answers where the entry is ready, and stays as it is.
+func (e *Entry) Usual(f *Footprint) *Prediction {
+	if now := (version{e.fits, f.runs, e.model.learned / learnOneIn}); f.best == nil || f.version != now {
+		p := e.answer(f, Moment{})
+		f.best, f.version = &p, now
 	}
-	return f.best, nil
+	return f.best
 }
 
 // PredictAt is Predict for one task.
@@ -196,10 +202,10 @@ func (e *Entry) PredictAt(f *Footprint, m Moment) (Prediction, error) {
 		p := e.answer(f, m)
 		p.whole = whole
 		return p, nil
-	case f.version == (version{}):
+	case f.best == nil:
 		return e.Predict(f)
 	}
-	return f.best, nil
+	return *f.best, nil
 }
 
 const (
@@ -259,12 +265,12 @@ func (e *Entry) intervalOf(f *Footprint) *uncertainty.Adaptive {
 // are not finite or not above zero teach nothing.
 func (e *Entry) Observe(f *Footprint, seconds float64) {
 	p, _ := e.PredictAt(f, Moment{})
-	e.ObserveAt(f, Moment{}, p, seconds)
+	e.ObserveAt(f, Moment{}, &p, seconds)
 }
 
 // ObserveAt is Observe for one task, of which p was predicted before it began; of
 // no value where nothing was. What the experts had said then is what judges them.
-func (e *Entry) ObserveAt(f *Footprint, m Moment, p Prediction, seconds float64) {
+func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64) {
 	if !(seconds > 0) || math.IsInf(seconds, 1) {
 		return
 	}
@@ -284,7 +290,7 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p Prediction, seconds float64)
 			}
 			return
 		}
-		e.judge(f, &p, y, seconds)
+		e.judge(f, p, y, seconds)
 	}
 	e.learn(f, m, y)
 	if e.learned >= e.next && (!e.held || e.taught > 0) {

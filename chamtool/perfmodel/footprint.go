@@ -29,7 +29,7 @@ type Footprint struct {
 	at     int        // where the next of them goes
 
 	interval *uncertainty.Adaptive // nil before recent runs
-	best     Prediction            // for no moment
+	best     *Prediction           // for no moment; nil where it is to be asked for
 	version  version               // of best
 }
 
@@ -66,7 +66,7 @@ func (f *Footprint) learn(y, speed float64, created uint64) {
 	f.ran(y, speed, created)
 	f.logs.add(float32(y))
 	f.runs++
-	f.version = version{}
+	f.best = nil
 }
 
 // ran takes what the next run may be like, and leaves the median as it is.

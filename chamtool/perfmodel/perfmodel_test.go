@@ -335,7 +335,7 @@ func BenchmarkPredict(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				f := fps[i%len(fps)]
 				if !seen {
-					f.version = version{}
+					f.best = nil
 				}
 				if _, err := e.Predict(f); err != nil {
 					b.Fatal(err)

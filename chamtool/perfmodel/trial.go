@@ -24,7 +24,7 @@ func (e *Entry) onTrial() bool { return e.taught > 0 && e.trial.n < few }
 
 // try compares one run with what was kept, before it is learned. Once enough did
 // and most are far off, what was kept is dropped.
-func (e *Entry) try(p Prediction, y float64) {
+func (e *Entry) try(p *Prediction, y float64) {
 	e.trial.misses[e.trial.n] = math.Abs(y - p.answers[local])
 	if e.trial.n++; e.trial.n < few {
 		return

@@ -53,7 +53,9 @@ type Session struct {
 	order        []*function
 	logs         []*logFile
 	iterations   iterations
-	first        []byte // text of the row at hand
+	first        []byte               // text of the row at hand
+	nothing      perfmodel.Prediction // predicted, where nothing was
+	spare        []*perfmodel.Prediction
 	freq         event.Frequencies
 	errors       job.Errors
 	loads        []float64       // of the iterations under way, from number rounds on
@@ -75,8 +77,9 @@ type Session struct {
 type mark struct {
 	function  *function
 	footprint *perfmodel.Footprint
-	predicted perfmodel.Prediction // before it started; of no value where nothing was
-	first     float64              // the value when it was created, in seconds
+	predicted *perfmodel.Prediction // before it started; nil where nothing was
+	first     float64               // the value when it was created, in seconds
+	own       bool                  // predicted is of this task alone, and used again
 }
 
 // function is a task function.
@@ -359,7 +362,7 @@ func (o *observer) Created(t *task.Task[mark], sizes []int64) {
 	}
 	t.Mark = mark{function: f, footprint: f.entry.Footprint(sizes)}
 	if f.entry.Ready(t.Mark.footprint) {
-		t.Mark.predicted, _ = f.entry.Predict(t.Mark.footprint) // which is ready
+		t.Mark.predicted = f.entry.Usual(t.Mark.footprint)
 		t.Mark.first = t.Mark.predicted.Value
 	}
 }
@@ -375,9 +378,17 @@ func (o *observer) Started(t *task.Task[mark], late bool) {
 
 // predictTask predicts the task, if its function has a model.
 func (s *Session) predictTask(t *task.Task[mark]) {
-	if m := &t.Mark; m.function.entry.Ready(m.footprint) {
-		m.predicted, _ = m.function.entry.PredictAt(m.footprint, s.moment(t)) // which is ready
+	m := &t.Mark
+	if !m.function.entry.Ready(m.footprint) {
+		return
 	}
+	if n := len(s.spare); n > 0 {
+		m.predicted, s.spare = s.spare[n-1], s.spare[:n-1]
+	} else {
+		m.predicted = new(perfmodel.Prediction)
+	}
+	m.own = true
+	*m.predicted, _ = m.function.entry.PredictAt(m.footprint, s.moment(t)) // which is ready
 }
 
 // moment is what is known of a task besides its function and sizes.
@@ -399,17 +410,24 @@ func (o *observer) Ended(t *task.Task[mark], r task.Run) {
 		s.tooShort++
 	}
 	s.load(r.Iteration, r.Seconds)
-	if m.predicted.Value > 0 {
-		if miss, ok := s.errors.Add(m.predicted.Value, r.Seconds); ok {
+	p := m.predicted
+	if p == nil {
+		p = &s.nothing
+	}
+	if p.Value > 0 {
+		if miss, ok := s.errors.Add(p.Value, r.Seconds); ok {
 			f.judged++
 			f.relative += miss
 		}
 	}
 	if s.o.Each != nil {
-		s.o.Each(m.footprint, m.predicted, r)
+		s.o.Each(m.footprint, *p, r)
 	}
-	f.entry.ObserveAt(m.footprint, s.moment(t), m.predicted, r.Seconds)
-	s.log(t, r)
+	f.entry.ObserveAt(m.footprint, s.moment(t), p, r.Seconds)
+	s.log(t, p, &r)
+	if m.own {
+		s.spare = append(s.spare, p)
+	}
 }
 
 // load adds a run to its iteration, unless the iteration is over.
@@ -424,7 +442,7 @@ func (s *Session) load(iteration int, seconds float64) {
 	s.loads[i] += seconds
 }
 
-func (s *Session) log(t *task.Task[mark], r task.Run) {
+func (s *Session) log(t *task.Task[mark], p *perfmodel.Prediction, r *task.Run) {
 	if len(s.logs) == 0 {
 		return
 	}
@@ -439,21 +457,21 @@ func (s *Session) log(t *task.Task[mark], r task.Run) {
 		row.CPU = &r.CPUSeconds
 	}
 	m := &t.Mark
-	if m.predicted.Value > 0 {
-		row.Predicted = &m.predicted.Value
+	if p.Value > 0 {
+		row.Predicted = &p.Value
 	}
-	if m.predicted.Value > 0 && !math.IsInf(m.predicted.High, 1) {
-		row.Low, row.High = &m.predicted.Low, &m.predicted.High
+	if p.Value > 0 && !math.IsInf(p.High, 1) {
+		row.Low, row.High = &p.Low, &p.High
 	}
 	text := m.texts()
-	if text.predicted == nil || text.value != m.predicted.Value || text.low != m.predicted.Low || text.high != m.predicted.High {
-		text.value, text.low, text.high = m.predicted.Value, m.predicted.Low, m.predicted.High
+	if text.predicted == nil || text.value != p.Value || text.low != p.Low || text.high != p.High {
+		text.value, text.low, text.high = p.Value, p.Low, p.High
 		text.predicted = task.PredictedText(text.predicted[:0], &row)
 		text.digits = bytes.IndexByte(text.predicted, ',')
 	}
 	first := s.first[:0]
 	switch {
-	case m.first == m.predicted.Value:
+	case m.first == p.Value:
 		first = text.predicted[:text.digits]
 	case m.first > 0:
 		first = task.SecondsText(first, m.first)

@@ -132,11 +132,11 @@ func (a *Adaptive) remember(r float32) {
 
 // place is the index of the first error that is not below r.
 func (a *Adaptive) place(r float32) (i int) {
-	for n := int(a.n); n > 0; {
-		if half := n / 2; a.sorted[i+half] < r {
-			i, n = i+half+1, n-half-1
-		} else {
-			n = half
+	sorted := a.sorted[:]
+	for n := int(a.n); n > 0; n /= 2 { // without a branch, which would be guessed wrong half of the time
+		half := (n + 1) / 2
+		if at := i + half; sorted[(at-1)%window] < r {
+			i = at
 		}
 	}
 	return i
