@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/balance"
+	"github.com/foretime/foretime/chamtool/event"
 	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/stats"
 )
@@ -16,6 +17,7 @@ type Figures struct {
 	Ranks       int        `json:"ranks"` // with a log
 	Missing     []int      `json:"missing_ranks"`
 	Torn        []int      `json:"torn_ranks"`
+	Dropped     []Dropped  `json:"dropped_tasks"` // by rank that has any
 	Tasks       int        `json:"tasks"`
 	Seconds     float64    `json:"task_seconds"`
 	Iterations  int        `json:"iterations"`
@@ -28,6 +30,14 @@ type Figures struct {
 	SlowestRank *Pace      `json:"slowest_rank"` // nil where ranks have nothing in common
 	EachIter    []Spread   `json:"each_iteration"`
 	Lost        Lost       `json:"lost"`
+}
+
+// Dropped is the tasks of a rank that came faster than they were read, and that its
+// log lacks: its times and counts are lower bounds. Two or three events tell of a task.
+type Dropped struct {
+	Rank int    `json:"rank"`
+	Low  uint64 `json:"at_least"` // of those that were told of in part
+	High uint64 `json:"at_most"`  // one for each event that was lost
 }
 
 // Iteration is one of a job.
@@ -93,12 +103,27 @@ type Prediction struct {
 	Coverage  *float64 `json:"coverage"` // of those with an interval
 }
 
+// dropped is what came faster than it was read.
+func (j *Job) dropped() []Dropped {
+	out := []Dropped{}
+	for _, r := range j.Ranks {
+		if s := r.Summary; s != nil && s.Dropped > 0 {
+			begun := s.Started
+			if s.Dialect == event.OpenMP.String() {
+				begun = max(begun, s.Created)
+			}
+			out = append(out, Dropped{r.Rank, min(begun-min(begun, s.Ended-s.Incomplete), s.Dropped), s.Dropped})
+		}
+	}
+	return out
+}
+
 // mostWorst bounds the lists of the worst.
 const mostWorst = 5
 
 // Figures adds the job up.
 func (j *Job) Figures() Figures {
-	f := Figures{Ranks: len(j.Ranks), Missing: some(j.Missing), Torn: some(j.Torn)}
+	f := Figures{Ranks: len(j.Ranks), Missing: some(j.Missing), Torn: some(j.Torn), Dropped: j.dropped()}
 	paces := j.paces()
 	for i := range j.Ranks {
 		one := RankLoad{Rank: j.Ranks[i].Rank, Tasks: len(j.Ranks[i].Log.Rows), Pace: paces[i]}

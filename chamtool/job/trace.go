@@ -9,9 +9,9 @@ import (
 	"github.com/foretime/foretime/chamtool/task"
 )
 
-// event is one of the Trace Event Format, a complete one ("X") or a name ("M"), as
+// moment is one of the Trace Event Format, a complete one ("X") or a name ("M"), as
 // Perfetto and Chrome read it; times are in microseconds.
-type event struct {
+type moment struct {
 	Name  string         `json:"name"`
 	Phase string         `json:"ph"`
 	Start float64        `json:"ts"`
@@ -29,7 +29,7 @@ func (j *Job) Trace(w io.Writer) error {
 		return err
 	}
 	first := true
-	put := func(e event) error {
+	put := func(e moment) error {
 		text, err := json.Marshal(e)
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func (j *Job) Trace(w io.Writer) error {
 		return err
 	}
 	for _, one := range j.Ranks {
-		if err := put(event{Name: "process_name", Phase: "M", Rank: one.Rank, Args: map[string]any{"name": "rank " + strconv.Itoa(one.Rank)}}); err != nil {
+		if err := put(moment{Name: "process_name", Phase: "M", Rank: one.Rank, Args: map[string]any{"name": "rank " + strconv.Itoa(one.Rank)}}); err != nil {
 			return err
 		}
 		for i := range one.Log.Rows {
@@ -55,10 +55,10 @@ func (j *Job) Trace(w io.Writer) error {
 	return out.Flush()
 }
 
-func run(rank int, r *task.Row) event {
+func run(rank int, r *task.Row) moment {
 	args := map[string]any{"iteration": r.Iteration, "sizes": []int64(r.Sizes), "flag": r.Flag}
 	if r.Predicted != nil {
 		args["predicted_us"] = 1e6 * *r.Predicted
 	}
-	return event{Name: r.Entry, Phase: "X", Start: 1e6 * r.Start, Took: 1e6 * r.Seconds, Rank: rank, Lane: r.Lane, Args: args}
+	return moment{Name: r.Entry, Phase: "X", Start: 1e6 * r.Start, Took: 1e6 * r.Seconds, Rank: rank, Lane: r.Lane, Args: args}
 }

@@ -293,7 +293,7 @@ func TestOpenedTasks(t *testing.T) {
 		s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = ticks, token, last
 		r.Push(&s, sizes)
 	}
-	for token := range uint64(3) {
+	for token := range uint64(4) {
 		put(rings[0], event.Open, 0, 10+token, 100+token, 0xf00)
 	}
 	put(rings[0], event.Begin, 4, 1000, 100, 0, 7, 8, 9)
@@ -304,8 +304,9 @@ func TestOpenedTasks(t *testing.T) {
 	put(rings[0], event.Run, event.Place(0, 0), 6000, 101, 7000)
 	put(rings[0], event.Begin, 5, 7100, 102, 0, 1)
 	put(rings[0], event.Run, event.Place(0, 0), 7100, 102, 7200)
+	put(rings[0], event.Run, event.Place(0, 0), 7300, 103, 7400) // its Begin was dropped
 	tracker.Drain(rings)
-	if c := tracker.Counts(); c.Created != 2 || c.Started != 2 || c.Ended != 2 || c.Incomplete != 0 || tracker.Open() != 0 {
+	if c := tracker.Counts(); c.Created != 3 || c.Started != 2 || c.Ended != 3 || c.Incomplete != 1 || tracker.Open() != 0 {
 		t.Errorf("%+v, %d open", c, tracker.Open())
 	}
 	if want := "102@5 1 100ns, 100@4 3 6000ns"; strings.Join(o.runs, ", ") != want {

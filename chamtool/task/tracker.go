@@ -17,6 +17,7 @@ type Task[M any] struct {
 	Core      int     // that runs it; -1 before it is known
 	Lane      int     // of the thread that runs it; -1 before it is known
 	begun     bool    // its observer was told that it started
+	blank     bool    // its sizes are told when it begins, and were not yet
 	runtimes  bool    // it is the runtime's own, which no observer is told of
 	told      bool    // Iteration is that of its runs too
 	parts     float64 // seconds of its runs that went on later
@@ -213,7 +214,8 @@ func (t *Tracker[M]) creations(l *lane, r *event.Ring) {
 			t.observer.Created(task, t.sizes)
 		case event.Open:
 			t.counts.Created++
-			t.add(s, 0).Created = s[event.WordTicks]
+			task := t.add(s, 0)
+			task.Created, task.blank = s[event.WordTicks], true
 		case event.Announce:
 			t.counts.Created++
 			t.sizes = r.AppendSizes(t.sizes[:0], at)
@@ -341,7 +343,7 @@ func (t *Tracker[M]) opened(r *event.Ring, s *event.Slot, at uint64) {
 		return
 	}
 	t.arrivals++
-	task.Iteration, task.told, task.begun = int(s.Number()), true, true
+	task.Iteration, task.told, task.begun, task.blank = int(s.Number()), true, true, false
 	t.sizes = r.AppendSizes(t.sizes[:0], at)
 	t.observer.Created(task, t.sizes)
 }
@@ -386,8 +388,12 @@ func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	}
 	t.started[l.number] = nil
 	t.told = max(t.told, end)
-	if task.runtimes {
-		t.counts.Ended--
+	if task.runtimes || task.blank {
+		if task.blank { // what it works on was dropped
+			t.counts.Incomplete++
+		} else {
+			t.counts.Ended--
+		}
 		t.tasks.remove(token)
 		return
 	}

@@ -21,7 +21,8 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 		Short: "Put the logs of all ranks together: imbalance, worst ranks and functions, predictions",
 		Long: `Put the logs of all ranks of a job together: tasks and time, the imbalance of
 each iteration, the worst ranks and functions, how well tasks were predicted,
-and how many moved. Ranks whose log is missing or torn are named.`,
+and how many moved. Ranks whose log is missing or torn, or lacks tasks that came
+faster than they were read, are named.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := job.Load(cmd.Context(), args[0])
@@ -62,6 +63,9 @@ func reportTables(p *cli.Page, f job.Figures) {
 	t.Add("ranks with a log", f.Ranks)
 	t.Add("missing ranks", ranksText(f.Missing))
 	t.Add("torn ranks", ranksText(f.Torn))
+	for _, d := range f.Dropped {
+		t.Add(fmt.Sprintf("dropped tasks, rank %d", d.Rank), fmt.Sprintf("%d to %d: its times and shares are lower bounds", d.Low, d.High))
+	}
 	t.Add("tasks", f.Tasks)
 	t.Add("task seconds", f.Seconds)
 	t.Add("iterations", f.Iterations)
