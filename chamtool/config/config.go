@@ -74,7 +74,7 @@ type Variable struct {
 	Name    string
 	Default string
 	Help    string
-	set     func(*Config, string) error
+	set     func(string) error
 }
 
 // Effective lists every variable with the value in force, in the order of
@@ -98,17 +98,17 @@ func Read(lookup func(name string) (string, bool)) (*Config, []error) {
 		c.Home = filepath.Join(user, ".chamtool")
 	}
 	var warnings []error
-	for _, v := range Variables() {
+	for _, v := range c.variables() {
 		value, given := lookup(v.Name)
 		if given = given && strings.TrimSpace(value) != ""; given {
-			if err := v.set(c, strings.TrimSpace(value)); err != nil {
+			if err := v.set(strings.TrimSpace(value)); err != nil {
 				warnings = append(warnings, fmt.Errorf("%s=%q: %w: %w; using %q", v.Name, clip(value), ErrValue, err, v.Default))
 				given = false
 			}
 		}
 		if !given {
 			value = v.Default
-			if err := v.set(c, value); err != nil {
+			if err := v.set(value); err != nil {
 				panic(fmt.Sprintf("config: default of %s: %v", v.Name, err))
 			}
 		}
@@ -137,88 +137,86 @@ func Unknown(environment []string) []error {
 
 // Variables lists what the tool reads from the environment. A variable of the
 // original tool stands before ours where ours falls back to it.
-func Variables() []Variable {
+func Variables() []Variable { return new(Config).variables() }
+
+func (c *Config) variables() []Variable {
 	return []Variable{
-		{"CHAMTOOL_VERBOSE", "0", "1 prints this list, and a summary at the end, to stderr", flag(func(c *Config) *bool { return &c.Verbose })},
-		{"LOG_DIR", "logs", "folder for logs, made where it is missing (the original tool's name)", text(func(c *Config) *string { return &c.LogDir })},
-		{"CHAMTOOL_LOG_DIR", "", "the same, and it wins", overrides(func(c *Config) *string { return &c.LogDir })},
-		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), parquet, or several with commas; none writes no log", formats},
-		{"CHAMTOOL_FLUSH_SECONDS", "1", "how often logs are flushed, so that an aborted run keeps its data", seconds(func(c *Config) *time.Duration { return &c.FlushEvery }, 0.01, 3600)},
-		{"CHAMTOOL_RING_SLOTS", "16384", "slots of 32 bytes in each thread's ring, rounded up to a power of two", number(func(c *Config) *int { return &c.RingSlots }, 64, 1<<24)},
-		{"CHAMTOOL_DRAIN_SECONDS", "0.5", "how often the rings are read; one that is more than half full is read earlier", seconds(func(c *Config) *time.Duration { return &c.DrainEvery }, 0.0005, 10)},
-		{"CHAMTOOL_CPU_TIME_EVERY", "0", "take the thread CPU time of one task in this many; a system call each; 0 is never", number(func(c *Config) *int { return &c.CPUTimeEvery }, 0, math.MaxInt32)},
-		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "how often core frequencies are read; 0 is never", seconds(func(c *Config) *time.Duration { return &c.FrequencyEvery }, 0, 3600)},
-		{"CHAMTOOL_MODEL", "auto", strings.Join(perfmodel.Names(), ", "), model},
-		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(func(c *Config) *int { return &c.FirstFitTasks }, 1, 1<<20)},
-		{"TIME2TRAIN", "0", "iterations before anything is predicted (the original tool's name)", number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20)},
-		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, and it wins", overridden(number(func(c *Config) *int { return &c.FirstFitRounds }, 0, 1<<20))},
-		{"CHAMTOOL_HOME", "", "folder of models kept between runs; default $HOME/.chamtool", overrides(func(c *Config) *string { return &c.Home })},
-		{"CHAMTOOL_HOSTNAME", "", "keep models under this name instead of the host's, to share them between equal hosts", text(func(c *Config) *string { return &c.Host })},
-		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models as they are, 1 adds to them, 2 drops them and starts anew", calibrate},
-		{"CHAMTOOL_BALANCE", "off", "off, reactive (counts of tasks) or proactive (tasks by name)", balance},
-		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "what moving one task costs; a task that gains less stays", seconds(func(c *Config) *time.Duration { return &c.MigrationCost }, 0, 3600)},
-		{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1", "the library's own: it loses the tasks that a tool names beyond this many for a rank", number(func(c *Config) *int { return &c.MovesAtOnce }, 0, math.MaxInt32)},
-		{"EST_NUM_ITERS", "100", "patched library: iterations to forecast at once", number(func(c *Config) *int { return &c.Iterations }, 1, 1<<16)},
-		{"TASKS_PER_RANK", "", "patched library: tasks of each rank, with commas; default is what was counted", counts},
+		{"CHAMTOOL_VERBOSE", "0", "1 prints this list, and a summary at the end, to stderr", flag(&c.Verbose)},
+		{"LOG_DIR", "logs", "folder for logs, made where it is missing (the original tool's name)", text(&c.LogDir)},
+		{"CHAMTOOL_LOG_DIR", "", "the same, and it wins", overridden(text(&c.LogDir))},
+		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), parquet, or several with commas; none writes no log", c.formats},
+		{"CHAMTOOL_FLUSH_SECONDS", "1", "how often logs are flushed, so that an aborted run keeps its data", seconds(&c.FlushEvery, 0.01, 3600)},
+		{"CHAMTOOL_RING_SLOTS", "16384", "slots of 32 bytes in each thread's ring, rounded up to a power of two", number(&c.RingSlots, 64, 1<<24)},
+		{"CHAMTOOL_DRAIN_SECONDS", "0.5", "how often the rings are read; one that is more than half full is read earlier", seconds(&c.DrainEvery, 0.0005, 10)},
+		{"CHAMTOOL_CPU_TIME_EVERY", "0", "take the thread CPU time of one task in this many; a system call each; 0 is never", number(&c.CPUTimeEvery, 0, math.MaxInt32)},
+		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "how often core frequencies are read; 0 is never", seconds(&c.FrequencyEvery, 0, 3600)},
+		{"CHAMTOOL_MODEL", "auto", strings.Join(perfmodel.Names(), ", "), c.model},
+		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(&c.FirstFitTasks, 1, 1<<20)},
+		{"TIME2TRAIN", "0", "iterations before anything is predicted (the original tool's name)", number(&c.FirstFitRounds, 0, 1<<20)},
+		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, and it wins", overridden(number(&c.FirstFitRounds, 0, 1<<20))},
+		{"CHAMTOOL_HOME", "", "folder of models kept between runs; default $HOME/.chamtool", overridden(text(&c.Home))},
+		{"CHAMTOOL_HOSTNAME", "", "keep models under this name instead of the host's, to share them between equal hosts", text(&c.Host)},
+		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models as they are, 1 adds to them, 2 drops them and starts anew", number(&c.Calibrate, 0, 2)},
+		{"CHAMTOOL_BALANCE", "off", "off, reactive (counts of tasks) or proactive (tasks by name)", c.balance},
+		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "what moving one task costs; a task that gains less stays", seconds(&c.MigrationCost, 0, 3600)},
+		{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1", "the library's own: it loses the tasks that a tool names beyond this many for a rank", number(&c.MovesAtOnce, 0, math.MaxInt32)},
+		{"EST_NUM_ITERS", "100", "patched library: iterations to forecast at once", number(&c.Iterations, 1, 1<<16)},
+		{"TASKS_PER_RANK", "", "patched library: tasks of each rank, with commas; default is what was counted", c.counts},
 	}
 }
 
-func flag(at func(*Config) *bool) func(*Config, string) error {
-	return func(c *Config, s string) (err error) {
-		*at(c), err = strconv.ParseBool(s)
-		if err != nil {
+func flag(at *bool) func(string) error {
+	return func(s string) (err error) {
+		if *at, err = strconv.ParseBool(s); err != nil {
 			return errors.New("want 0 or 1")
 		}
 		return nil
 	}
 }
 
-func text(at func(*Config) *string) func(*Config, string) error {
-	return func(c *Config, s string) error {
+func text(at *string) func(string) error {
+	return func(s string) error {
 		if strings.ContainsRune(s, 0) {
 			return errors.New("holds a zero byte")
 		}
-		*at(c) = s
+		*at = s
 		return nil
 	}
 }
 
-// overrides is text whose empty value leaves what another variable set.
-func overrides(at func(*Config) *string) func(*Config, string) error { return overridden(text(at)) }
-
 // overridden is a setter whose empty value leaves what another variable set.
-func overridden(set func(*Config, string) error) func(*Config, string) error {
-	return func(c *Config, s string) error {
+func overridden(set func(string) error) func(string) error {
+	return func(s string) error {
 		if s == "" {
 			return nil
 		}
-		return set(c, s)
+		return set(s)
 	}
 }
 
-func number(at func(*Config) *int, low, high int) func(*Config, string) error {
-	return func(c *Config, s string) error {
+func number[N ~int](at *N, low, high N) func(string) error {
+	return func(s string) error {
 		n, err := strconv.Atoi(s)
-		if err != nil || n < low || n > high {
+		if err != nil || N(n) < low || N(n) > high {
 			return fmt.Errorf("want a whole number from %d to %d", low, high)
 		}
-		*at(c) = n
+		*at = N(n)
 		return nil
 	}
 }
 
-func seconds(at func(*Config) *time.Duration, low, high float64) func(*Config, string) error {
-	return func(c *Config, s string) error {
+func seconds(at *time.Duration, low, high float64) func(string) error {
+	return func(s string) error {
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(x >= low && x <= high) {
 			return fmt.Errorf("want seconds from %v to %v", low, high)
 		}
-		*at(c) = time.Duration(math.Round(x * float64(time.Second)))
+		*at = time.Duration(math.Round(x * float64(time.Second)))
 		return nil
 	}
 }
 
-func model(c *Config, s string) error {
+func (c *Config) model(s string) error {
 	if err := perfmodel.Check(s); err != nil {
 		return err
 	}
@@ -226,7 +224,7 @@ func model(c *Config, s string) error {
 	return nil
 }
 
-func formats(c *Config, s string) error {
+func (c *Config) formats(s string) error {
 	var found []string
 	for _, f := range strings.Split(s, ",") {
 		switch f = strings.TrimSpace(f); {
@@ -243,16 +241,7 @@ func formats(c *Config, s string) error {
 	return nil
 }
 
-func calibrate(c *Config, s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > 2 {
-		return errors.New("want 0, 1 or 2")
-	}
-	c.Calibrate = Calibrate(n)
-	return nil
-}
-
-func balance(c *Config, s string) error {
+func (c *Config) balance(s string) error {
 	switch b := Balance(s); b {
 	case BalanceOff, BalanceReactive, BalanceProactive:
 		c.Balance = b
@@ -261,7 +250,7 @@ func balance(c *Config, s string) error {
 	return errors.New("want off, reactive or proactive")
 }
 
-func counts(c *Config, s string) error {
+func (c *Config) counts(s string) error {
 	c.TasksPerRank = nil
 	if s == "" {
 		return nil

@@ -2,7 +2,6 @@ package event
 
 import (
 	"debug/dwarf"
-	"debug/elf"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -100,12 +99,3 @@ func texts(d *dwarf.Data) []text {
 
 // plain is a symbol as the program's text has it.
 func plain(symbol string) string { return demangle.Filter(symbol, demangle.NoParams) }
-
-// debugOf is what a file tells of its text, nil where it tells nothing.
-func debugOf(f *elf.File) *dwarf.Data {
-	d, err := f.DWARF()
-	if err != nil {
-		return nil
-	}
-	return d
-}

@@ -13,18 +13,9 @@ import (
 // ErrFrequency is returned when the machine does not tell a frequency.
 var ErrFrequency = errors.New("core frequency unknown")
 
-// FrequencySource says where a sample came from.
-type FrequencySource string
-
-// Where the kernel tells frequencies.
-const (
-	Sysfs   FrequencySource = "sysfs"
-	Cpuinfo FrequencySource = "cpuinfo"
-)
-
 // Frequencies is the frequency of every core at about one moment.
 type Frequencies struct {
-	Source FrequencySource
+	Source string    // where the kernel tells them: sysfs or cpuinfo
 	mhz    []float64 // by core, 0 where unknown
 }
 
@@ -51,7 +42,7 @@ func ReadFrequencies(root fs.FS) (Frequencies, error) {
 }
 
 func readSysfs(root fs.FS) (Frequencies, bool) {
-	s := Frequencies{Source: Sysfs}
+	s := Frequencies{Source: "sysfs"}
 	for core, misses := 0, 0; misses < 8; core++ { // cores may be offline
 		text, err := fs.ReadFile(root, fmt.Sprintf("sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", core))
 		kilohertz, bad := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
@@ -74,7 +65,7 @@ func readCpuinfo(root fs.FS) (Frequencies, error) {
 	if err != nil {
 		return Frequencies{}, fmt.Errorf("%w: %w", ErrFrequency, err)
 	}
-	s := Frequencies{Source: Cpuinfo}
+	s := Frequencies{Source: "cpuinfo"}
 	core, known := -1, false
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)

@@ -18,14 +18,14 @@ func TestRead(t *testing.T) {
 	tests := []struct {
 		name   string
 		root   fstest.MapFS
-		source FrequencySource
+		source string
 		mhz    []float64 // by core, 0 unknown
 	}{
-		{"sysfs", fstest.MapFS{sysfs(0): file("2600000\n"), sysfs(1): file("1200000\n")}, Sysfs, []float64{2600, 1200}},
-		{"an offline core", fstest.MapFS{sysfs(0): file("2600000\n"), sysfs(2): file("1200000\n")}, Sysfs, []float64{2600, 0, 1200}},
-		{"sysfs before cpuinfo", fstest.MapFS{sysfs(0): file("2600000\n"), "proc/cpuinfo": file(cpuinfo)}, Sysfs, []float64{2600}},
-		{"unreadable sysfs", fstest.MapFS{sysfs(0): file("<unknown>\n"), "proc/cpuinfo": file(cpuinfo)}, Cpuinfo, []float64{2599.966, 0, 0, 3100.5}},
-		{"cpuinfo", fstest.MapFS{"proc/cpuinfo": file(cpuinfo)}, Cpuinfo, []float64{2599.966, 0, 0, 3100.5}},
+		{"sysfs", fstest.MapFS{sysfs(0): file("2600000\n"), sysfs(1): file("1200000\n")}, "sysfs", []float64{2600, 1200}},
+		{"an offline core", fstest.MapFS{sysfs(0): file("2600000\n"), sysfs(2): file("1200000\n")}, "sysfs", []float64{2600, 0, 1200}},
+		{"sysfs before cpuinfo", fstest.MapFS{sysfs(0): file("2600000\n"), "proc/cpuinfo": file(cpuinfo)}, "sysfs", []float64{2600}},
+		{"unreadable sysfs", fstest.MapFS{sysfs(0): file("<unknown>\n"), "proc/cpuinfo": file(cpuinfo)}, "cpuinfo", []float64{2599.966, 0, 0, 3100.5}},
+		{"cpuinfo", fstest.MapFS{"proc/cpuinfo": file(cpuinfo)}, "cpuinfo", []float64{2599.966, 0, 0, 3100.5}},
 		{"nothing", fstest.MapFS{}, "", nil},
 		{"no frequency", fstest.MapFS{"proc/cpuinfo": file("processor : 0\nmodel name : x\n")}, "", nil},
 		{"absurd", fstest.MapFS{"proc/cpuinfo": file("processor : 0\ncpu MHz : NaN\ncpu MHz : -5\ncpu MHz: 1e9\n")}, "", nil},

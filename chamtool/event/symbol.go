@@ -53,7 +53,8 @@ func ReadSymbols(path string) (*Symbols, error) {
 			}
 		}
 	}
-	out.starts, out.debug = slices.Sorted(maps.Keys(out.names)), debugOf(f)
+	out.starts = slices.Sorted(maps.Keys(out.names))
+	out.debug, _ = f.DWARF() // nil where the file tells nothing
 	return out, nil
 }
 

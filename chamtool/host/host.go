@@ -44,8 +44,8 @@ func Build(ctx context.Context, dir string, o Options) (*Program, error) {
 	if _, err := exec.LookPath(cc); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrNoCompiler, cc, err)
 	}
-	src, err := unpack(dir)
-	if err != nil {
+	src := filepath.Join(dir, "src")
+	if err := os.CopyFS(dir, sources); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
 	p := &Program{Path: filepath.Join(dir, "chamhost"), MPI: o.MPI}
@@ -66,15 +66,6 @@ func Build(ctx context.Context, dir string, o Options) (*Program, error) {
 		p.Patched = true
 	}
 	return p, compile(ctx, cc, append(args, "-ldl", "-lpthread")...)
-}
-
-// unpack writes the sources below dir.
-func unpack(dir string) (string, error) {
-	src := filepath.Join(dir, "src")
-	if err := os.CopyFS(dir, sources); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", err
-	}
-	return src, nil
 }
 
 func compile(ctx context.Context, name string, args ...string) error {

@@ -123,7 +123,7 @@ const mostWorst = 5
 
 // Figures adds the job up.
 func (j *Job) Figures() Figures {
-	f := Figures{Ranks: len(j.Ranks), Missing: some(j.Missing), Torn: some(j.Torn), Dropped: j.dropped()}
+	f := Figures{Ranks: len(j.Ranks), Missing: j.Missing, Torn: j.Torn, Dropped: j.dropped()}
 	paces := j.paces()
 	for i := range j.Ranks {
 		one := RankLoad{Rank: j.Ranks[i].Rank, Tasks: len(j.Ranks[i].Log.Rows), Pace: paces[i]}
@@ -150,13 +150,6 @@ func (j *Job) Figures() Figures {
 	return f
 }
 
-func some(ranks []int) []int {
-	if ranks == nil {
-		return []int{}
-	}
-	return ranks
-}
-
 func (j *Job) rows() []task.Row {
 	var all []task.Row
 	for _, r := range j.Ranks {
@@ -171,8 +164,7 @@ func (j *Job) paces() []float64 {
 	for i, one := range j.Ranks {
 		own[i] = map[string][]float64{}
 		for _, r := range one.Log.Rows {
-			sizes, _ := r.Sizes.MarshalText()
-			key := r.Entry + " " + string(sizes)
+			key := kind(&r)
 			all[key], own[i][key] = append(all[key], r.Seconds), append(own[i][key], r.Seconds)
 		}
 	}

@@ -52,14 +52,13 @@ func Load(ctx context.Context, dir string) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Dir: dir}
+	j := &Job{Dir: dir, Missing: []int{}, Torn: []int{}}
 	count := 0
 	for _, rank := range slices.Sorted(maps.Keys(files)) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		count = max(count, rank+1)
-		count = max(count, j.rank(ctx, rank, files[rank]))
+		count = max(count, rank+1, j.rank(ctx, rank, files[rank]))
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // a log that was cut short is none that is torn

@@ -268,14 +268,13 @@ func saving(saved []float64, wall float64) *Saving {
 
 // uneven finds the function, and of it the sizes, whose time is spread worst.
 func (l *Lost) uneven(j *Job) {
-	l.Function = j.worst(func(string) bool { return true }, false)
-	if l.Function != nil {
-		l.Size = j.worst(func(name string) bool { return name == l.Function.Function }, true)
+	if l.Function = j.worst(nil); l.Function != nil {
+		l.Size = j.worst(l.Function)
 	}
 }
 
-// worst adds up what is spread over workers: by function, or by sizes too.
-func (j *Job) worst(of func(function string) bool, bySize bool) *Uneven {
+// worst adds up what is spread over workers: by function, or by the sizes of one.
+func (j *Job) worst(of *Uneven) *Uneven {
 	type cell struct {
 		iteration, worker int
 	}
@@ -287,11 +286,11 @@ func (j *Job) worst(of func(function string) bool, bySize bool) *Uneven {
 				worker = row.Lane
 			}
 			workers[worker] = true
-			if !of(row.Entry) {
-				continue
-			}
 			key := Uneven{Function: row.Entry}
-			if bySize {
+			if of != nil {
+				if key.Function != of.Function {
+					continue
+				}
 				text, _ := row.Sizes.MarshalText()
 				key.Sizes = string(text)
 			}

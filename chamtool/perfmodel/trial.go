@@ -29,9 +29,7 @@ func (e *Entry) try(p *Prediction, y float64) {
 	if e.trial.n++; e.trial.n < few {
 		return
 	}
-	misses := slices.Clone(e.trial.misses[:])
-	slices.Sort(misses)
-	if stats.Sorted(misses).Median() > math.Max(trialMiss, 3*e.usualMiss()) {
+	if stats.Median(e.trial.misses[:]) > math.Max(trialMiss, 3*e.usualMiss()) {
 		e.overturn()
 	}
 }
@@ -40,8 +38,8 @@ func (e *Entry) try(p *Prediction, y float64) {
 func (e *Entry) usualMiss() float64 {
 	misses := make([]float64, len(e.samples))
 	for i, s := range e.samples {
-		at := e.power.log(s.f.x)
-		misses[i] = math.Abs(s.y - at - e.local.log(at))
+		s.f.fitted()
+		misses[i] = math.Abs(s.y - s.f.local)
 	}
 	return stats.Median(misses)
 }

@@ -83,19 +83,19 @@ type Pair struct {
 // makes the interval of each function.
 func EvaluateTasks(ctx context.Context, logs []*task.Log, split Split, o perfmodel.Options) (*Result, error) {
 	r, model := &Result{}, perfmodel.New(o)
-	var first, second, judged []*task.Row
+	var first, second, judged []task.Row
 	for _, l := range logs {
 		cut, err := split.at(l.Name, len(l.Rows))
 		if err != nil {
 			return nil, err
 		}
-		first, second, judged = add(first, l.Rows[:cut/2]), add(second, l.Rows[cut/2:cut]), add(judged, l.Rows[cut:])
+		first, second, judged = append(first, l.Rows[:cut/2]...), append(second, l.Rows[cut/2:cut]...), append(judged, l.Rows[cut:]...)
 	}
 	if r.Train = len(first) + len(second); r.Train == 0 || len(judged) == 0 {
 		return nil, r.Score()
 	}
 	learned := map[*perfmodel.Footprint]bool{}
-	learn := func(rows []*task.Row) {
+	learn := func(rows []task.Row) {
 		for _, row := range rows {
 			e := model.Entry(row.Entry)
 			fp := e.Footprint(row.Sizes)
@@ -141,16 +141,9 @@ func EvaluateTasks(ctx context.Context, logs []*task.Log, split Split, o perfmod
 	return r, r.Score()
 }
 
-func add(to []*task.Row, rows []task.Row) []*task.Row {
-	for i := range rows {
-		to = append(to, &rows[i])
-	}
-	return to
-}
-
 // intervals are those of the functions by runs that the model has not learned from,
 // nil where they are too few.
-func intervals(model *perfmodel.Model, rows []*task.Row, level float64) *uncertainty.Bands[string] {
+func intervals(model *perfmodel.Model, rows []task.Row, level float64) *uncertainty.Bands[string] {
 	var functions []string
 	var predicted, actual []float64
 	for _, row := range rows {

@@ -61,10 +61,7 @@ const (
 func newFeed(rows []task.Row) *feed {
 	f := &feed{rows: rows, now: 1, index: map[string]uint64{}, lanes: map[int][]*lane{}, of: make([]*lane, len(rows)), tokens: make([]uint64, len(rows)), creator: event.NewRing(creatorSlots)}
 	f.rings = []*event.Ring{f.creator}
-	if timeless(rows) {
-		f.rows = oneByOne(rows)
-	}
-	f.rows = inARow(f.rows)
+	f.rows = inARow(oneByOne(rows))
 	created := creations(f.rows)
 	first := slices.Min(append([]float64{0}, created...))
 	const ns, base = 1e9, 1_000_000
@@ -80,13 +77,11 @@ func newFeed(rows []task.Row) *feed {
 	return f
 }
 
-// timeless reports whether a log does not tell when its runs began.
-func timeless(rows []task.Row) bool {
-	return !slices.ContainsFunc(rows, func(r task.Row) bool { return r.Start != 0 })
-}
-
-// oneByOne are rows that run one after the other.
+// oneByOne are rows that run one after the other, where the log does not tell when.
 func oneByOne(rows []task.Row) []task.Row {
+	if slices.ContainsFunc(rows, func(r task.Row) bool { return r.Start != 0 }) {
+		return rows
+	}
 	out, now := slices.Clone(rows), 0.0
 	for i := range out {
 		out[i].Start = now

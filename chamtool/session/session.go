@@ -205,8 +205,7 @@ func (s *Session) drain(rings []*event.Ring) int {
 	if !s.clock.Ready() {
 		return 0 // its rate is known in a moment
 	}
-	n := s.tracker.Drain(rings)
-	return n
+	return s.tracker.Drain(rings)
 }
 
 // spend adds the CPU time until the returned function is called.

@@ -286,7 +286,11 @@ func (s *simulation) play(ctx context.Context) error {
 		case arrived:
 			s.arrive(e.rank, e.task)
 		case exchange:
-			s.balance()
+			if s.p.Policy == Reactive {
+				s.react()
+			} else {
+				s.table()
+			}
 			s.at(s.nextExchange(), event{kind: exchange})
 		case asked:
 			s.answer(e.rank, e.thief)
@@ -359,14 +363,6 @@ func (s *simulation) send(from, to int, task int32) {
 	s.ranks[to].coming += s.predicted[task]
 	s.migrations++
 	s.at(f.sender+s.p.MigrationDelay, event{kind: arrived, rank: to, task: task})
-}
-
-func (s *simulation) balance() {
-	if s.p.Policy == Reactive {
-		s.react()
-		return
-	}
-	s.table()
 }
 
 // left is the predicted seconds that a rank still has, what is on its way to

@@ -2,6 +2,7 @@ package task
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,16 +190,10 @@ func (l *Log) mxm(fields []string) error {
 	if err := sizes.UnmarshalText([]byte(strings.Join(fields[1:tail], " "))); err != nil {
 		return err
 	}
-	mhz, err := number(fields[tail], "frequency")
-	if err != nil {
-		return err
-	}
-	took, err := seconds(fields[tail+1], "run time")
-	if err != nil {
-		return err
-	}
-	predicted, err := number(fields[tail+2], "predicted time")
-	if err != nil {
+	mhz, badMHz := number(fields[tail], "frequency")
+	took, badTime := seconds(fields[tail+1], "run time")
+	predicted, badPrediction := number(fields[tail+2], "predicted time")
+	if err := cmp.Or(badMHz, badTime, badPrediction); err != nil {
 		return err
 	}
 	row := Row{Task: id, Flag: "local", Entry: "task", Sizes: sizes, Core: -1, Seconds: took}

@@ -3,6 +3,7 @@ package uncertainty
 import (
 	"fmt"
 	"math"
+	"sort"
 )
 
 // window is how many errors an Adaptive remembers, and rate how fast it learns
@@ -113,31 +114,20 @@ func (a *Adaptive) at(miss float64, step int) float64 {
 
 // remember puts an error in the place of the oldest.
 func (a *Adaptive) remember(r float32) {
-	to, gone := a.place(r), int(a.n)
 	if a.n == window {
-		gone = a.place(a.recent[a.next])
-	} else {
-		a.n++
+		gone := a.place(a.recent[a.next])
+		copy(a.sorted[gone:], a.sorted[gone+1:a.n])
+		a.n--
 	}
-	if to > gone {
-		to--
-		copy(a.sorted[gone:to], a.sorted[gone+1:])
-	} else {
-		copy(a.sorted[to+1:gone+1], a.sorted[to:])
-	}
+	to := a.place(r)
+	copy(a.sorted[to+1:a.n+1], a.sorted[to:a.n])
 	a.sorted[to] = r
+	a.n++
 	a.recent[a.next] = r
 	a.next = (a.next + 1) % window
 }
 
 // place is the index of the first error that is not below r.
-func (a *Adaptive) place(r float32) (i int) {
-	sorted := a.sorted[:]
-	for n := int(a.n); n > 0; n /= 2 { // without a branch, which would be guessed wrong half of the time
-		half := (n + 1) / 2
-		if at := i + half; sorted[(at-1)%window] < r {
-			i = at
-		}
-	}
-	return i
+func (a *Adaptive) place(r float32) int {
+	return sort.Search(int(a.n), func(i int) bool { return a.sorted[i] >= r })
 }

@@ -31,17 +31,13 @@ logs hold iteration loads: each file is a series that is learned and forecast
 by itself, one step ahead or, with --recursive, from its own forecasts.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := task.ParseFormat(format)
-			if err != nil {
-				return cli.Usagef("--format: %w", err)
-			}
 			given := slices.DeleteFunc([]string{"train-fraction", "train-rows", "train-files"}, func(name string) bool { return !cmd.Flags().Changed(name) })
 			if len(given) > 1 {
 				return cli.Usagef("give one of --train-fraction, --train-rows and --train-files")
 			} else if len(given) == 1 && given[0] != "train-fraction" {
 				split.Fraction = 0
 			}
-			logs, err := loadLogs(cmd.Context(), env, slices.Concat(args, missing(split.Files, args)), f)
+			logs, err := loadLogs(cmd.Context(), env, slices.Concat(args, missing(split.Files, args)), format)
 			if err != nil {
 				return err
 			}
@@ -107,7 +103,11 @@ func missing(names, others []string) (out []string) {
 }
 
 // loadLogs reads files and says what was dropped of them.
-func loadLogs(ctx context.Context, env *cli.Env, paths []string, f task.Format) ([]*task.Log, error) {
+func loadLogs(ctx context.Context, env *cli.Env, paths []string, format string) ([]*task.Log, error) {
+	f, err := task.ParseFormat(format)
+	if err != nil {
+		return nil, cli.Usagef("--format: %w", err)
+	}
 	if len(paths) == 0 {
 		return nil, cli.Usagef("no file given")
 	}

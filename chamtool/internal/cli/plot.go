@@ -20,11 +20,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 		Short: "Draw predicted against actual times, the error over tasks, or the load per iteration",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := task.ParseFormat(format)
-			if err != nil {
-				return cli.Usagef("--format: %w", err)
-			}
-			logs, err := loadLogs(cmd.Context(), env, args, f)
+			logs, err := loadLogs(cmd.Context(), env, args, format)
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/foretime/foretime/chamtool/perfmodel"
 	"github.com/foretime/foretime/chamtool/replay"
-	"github.com/foretime/foretime/chamtool/task"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -23,15 +22,11 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 		Short: "Feed logs through the online path: every task predicted before it is learned",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := task.ParseFormat(format)
-			if err != nil {
-				return cli.Usagef("--format: %w", err)
-			}
 			options, err := modelOptions(model)
 			if err != nil {
 				return err
 			}
-			logs, err := loadLogs(cmd.Context(), env, args, f)
+			logs, err := loadLogs(cmd.Context(), env, args, format)
 			if err != nil {
 				return err
 			}
