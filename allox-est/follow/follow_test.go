@@ -29,7 +29,7 @@ func ends(of int, seconds ...float64) []mark.Mark {
 }
 
 func TestTracker(t *testing.T) {
-	tr := Tracker{Job: estimate.Job{Epochs: 10}, From: 2}
+	tr := Tracker{Job: estimate.Job{Epochs: 10}}
 	var u Update
 	for n := 3; n <= 10; n++ {
 		var more bool
@@ -213,21 +213,4 @@ func TestRunsOnTheWay(t *testing.T) {
 		}
 	}
 	w.show(t)
-}
-
-// A run that goes on from a sample knows the sample's epochs from its first ones.
-func TestResume(t *testing.T) {
-	sample := ends(20, 1, 2, 3, 4, 5)
-	tr := Tracker{Job: estimate.Job{Epochs: 20}, From: 5, Others: [][]mark.Mark{sample}}
-	var u Update
-	for i := range 4 {
-		var err error
-		marks := []mark.Mark{{Number: 6, Of: 20, Seconds: 3}, {Number: 7, Of: 20, Seconds: 4}, {Number: 8, Of: 20, Seconds: 5}, {Number: 9, Of: 20, Seconds: 6}}
-		if u, _, err = tr.Look(marks[:i+1]); err != nil { // two of them set-up
-			t.Fatal(err)
-		}
-	}
-	if u.Done != 9 || u.Total == nil || u.Total.Value < 16.5 || u.Total.Value > 17.5 {
-		t.Errorf("%+v, total %+v, left %+v", u, u.Total, u.Left)
-	}
 }

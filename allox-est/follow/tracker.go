@@ -13,12 +13,7 @@ const Level = 0.95
 
 // Tracker follows one run.
 type Tracker struct {
-	Job estimate.Job // Epochs may be 0 where the run's output tells them
-	// Others are the marks of other runs of the job, as of the sample that this one
-	// goes on from.
-	Others [][]mark.Mark
-	From   float64 // units done before
-
+	Job   estimate.Job // Epochs may be 0 where the run's output tells them
 	first *uncertainty.Prediction
 	last  mark.Mark // at the last look
 }
@@ -44,7 +39,7 @@ type Update struct {
 // the last look.
 func (t *Tracker) Look(marks []mark.Mark) (u Update, new bool, err error) {
 	n := len(marks)
-	if n == 0 || marks[n-1].Number <= t.From || !t.later(marks[n-1]) {
+	if n == 0 || marks[n-1].Number <= 0 || !t.later(marks[n-1]) {
 		return u, false, nil
 	}
 	last := marks[n-1]
@@ -53,7 +48,7 @@ func (t *Tracker) Look(marks []mark.Mark) (u Update, new bool, err error) {
 		t.Job.Epochs = int(last.Of)
 	}
 	u = Update{Done: last.Number, Epochs: t.Job.Epochs, Elapsed: last.Seconds}
-	rest, err := estimate.Continue(marks, t.Others, t.Job, Level)
+	rest, err := estimate.Continue(marks, nil, t.Job, Level)
 	if errors.Is(err, estimate.ErrTooFew) || errors.Is(err, estimate.ErrStages) {
 		return u, true, nil
 	}

@@ -2,18 +2,12 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,9 +30,6 @@ type Burner struct {
 	Report string
 	// Lines prints "epoch I/N" at the end of every epoch.
 	Lines bool
-	// Checkpoint is a folder in which the number of the last epoch is kept, and
-	// from which a later run goes on after it; empty keeps none.
-	Checkpoint string
 }
 
 // check says what is wrong. Errors wrap ErrOption.
@@ -78,14 +69,7 @@ func (b Burner) Run(ctx context.Context, m Machine, out io.Writer) error {
 	w := timing.NewTimeWriter(out, m.Now)
 	w.Start()
 	segments := b.Segments()
-	done, err := b.done()
-	if err != nil {
-		return err
-	}
 	for i, seconds := range segments {
-		if i > 0 && i <= done {
-			continue
-		}
 		if err := m.Spend(ctx, time.Duration(seconds*float64(time.Second))); err != nil {
 			return err
 		}
@@ -93,8 +77,8 @@ func (b Burner) Run(ctx context.Context, m Machine, out io.Writer) error {
 			return err
 		}
 		last := i == len(segments)-1
-		if i > 0 && !last {
-			if err := b.ended(i, out); err != nil {
+		if i > 0 && !last && b.Lines {
+			if _, err := fmt.Fprintf(out, "epoch %d/%d\n", i, b.Epochs); err != nil {
 				return err
 			}
 		}
@@ -106,41 +90,6 @@ func (b Burner) Run(ctx context.Context, m Machine, out io.Writer) error {
 	}
 	return nil
 }
-
-// done is the last epoch of a run before.
-func (b Burner) done() (int, error) {
-	if b.Checkpoint == "" {
-		return 0, nil
-	}
-	text, err := os.ReadFile(b.file())
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	done, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || done < 0 || done > b.Epochs {
-		return 0, fmt.Errorf("%w: %s: %q is none of %d epochs", ErrOption, b.file(), text, b.Epochs)
-	}
-	return done, nil
-}
-
-// ended keeps the number of an epoch, and prints its line.
-func (b Burner) ended(epoch int, out io.Writer) error {
-	if b.Checkpoint != "" {
-		if err := os.WriteFile(b.file(), []byte(fmt.Sprintln(epoch)), 0o666); err != nil {
-			return err
-		}
-	}
-	if !b.Lines {
-		return nil
-	}
-	_, err := fmt.Fprintf(out, "epoch %d/%d\n", epoch, b.Epochs)
-	return err
-}
-
-func (b Burner) file() string { return filepath.Join(b.Checkpoint, "epoch") }
 
 // Machine is what a burner spends its time on. One goroutine uses it.
 type Machine interface {

@@ -354,7 +354,7 @@ func (s *Spec) Reader(epochs int) (r mark.Reader, err error) {
 // Folders are those that a run has for itself.
 type Folders struct {
 	Scratch    string // for {scratch}
-	Checkpoint string // for {checkpoint}, from which the job goes on where it finds one
+	Checkpoint string // for {checkpoint}
 	Stage      int    // for {stage}: the unit after which the run begins
 }
 

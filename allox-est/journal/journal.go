@@ -70,10 +70,6 @@ type Run struct {
 	// Costs are the parts of laps that the job reported by name.
 	Costs []Cost `json:"costs,omitempty"`
 
-	// Checkpoint is the folder of what the run left to go on from; empty where it
-	// was not kept.
-	Checkpoint string `json:"checkpoint,omitempty"`
-
 	// LapGPU is how busy the GPUs were in each lap on which the run took memory,
 	// in percent; GPUBytes is how much of it.
 	LapGPU   []float64 `json:"lap_gpu_percent,omitempty"`

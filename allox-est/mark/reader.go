@@ -18,9 +18,9 @@ type Reader struct {
 	// Pattern, where it is not nil, picks the lines that count and, by its groups,
 	// their number; lines without one are counted.
 	Pattern *regexp.Regexp
-	// From is the unit after which the run goes on, for reports, and Start that after
-	// which it began with a stage of the work: its lines may count from there.
-	From, Start float64
+	// Start is the unit after which the run began with a stage of the work: its lines
+	// may count from there.
+	Start float64
 
 	loops   []*loop // in the order in which they were first seen
 	by      map[string]*loop
@@ -106,7 +106,7 @@ func (r *Reader) match(line string, at float64) {
 func (r *Reader) Report(laps []float64, at float64) {
 	var marks []Mark
 	for k, seconds := range slices.Backward(laps) {
-		if n := r.From + float64(k); r.Units == 0 || n <= r.Units {
+		if n := float64(k); r.Units == 0 || n <= r.Units {
 			marks = append(marks, Mark{Number: n, Of: r.Units, Seconds: at})
 		}
 		at -= seconds

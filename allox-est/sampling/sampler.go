@@ -38,9 +38,6 @@ type Sampler struct {
 	Machine   Machine
 	Identity  journal.Identity // of the runs made
 	Now       timing.Clock     // dates a run that could not be started
-	// Checkpoints is a folder for the checkpoint of the longest sample, of a job
-	// that keeps them.
-	Checkpoints string
 	// Watch, if not nil, is called with the marks of a run as they come, and Output
 	// gets what it prints.
 	Watch  func([]mark.Mark)
@@ -142,31 +139,14 @@ func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
 	if remote := NewRemote(s.Spec, step.Device); remote != nil {
 		return remote.Run(ctx, step, s.Identity)
 	}
-	checkpoint, err := s.checkpoint(step)
-	if err != nil {
-		return nil, err
-	}
-	run, err := s.execute(ctx, step, Origin{Checkpoint: checkpoint})
-	if err != nil || run.Failed() {
-		return run, errors.Join(err, os.RemoveAll(checkpoint))
-	}
-	return run, s.keep(run, checkpoint)
+	return s.Once(ctx, step)
 }
 
-// Origin is where a whole run begins.
-type Origin struct {
-	Checkpoint string // folder of the job's checkpoints; empty where it keeps none
-	Done       int    // units done by them
-}
-
-// Keep makes the whole run that the user wants, and returns it. It is in the journal
-// too, unless it went on from a sample or nothing tells of how many units it was.
-func (s *Sampler) Keep(ctx context.Context, device string, from Origin) (*journal.Run, error) {
-	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs, 0}, from)
-	if left := s.Spec.Epochs - from.Done; err == nil && from.Done > 0 && len(run.Laps) > left+2 {
-		run.Warnings = append(run.Warnings, fmt.Sprintf("more epochs are reported than the %d left: the job did not go on from the checkpoint", left))
-	}
-	if err != nil || from.Done > 0 || run.Epochs == 0 {
+// Keep makes the whole run that the user wants, with a folder for its checkpoints, and
+// returns it. It is in the journal too, unless nothing tells of how many units it was.
+func (s *Sampler) Keep(ctx context.Context, device, checkpoint string) (*journal.Run, error) {
+	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs, 0}, checkpoint)
+	if err != nil || run.Epochs == 0 {
 		return run, err
 	}
 	if err := s.Journal.Append(*run); err != nil {
@@ -175,19 +155,13 @@ func (s *Sampler) Keep(ctx context.Context, device string, from Origin) (*journa
 	return run, nil
 }
 
-// Once makes a run and returns it, in the journal or not; what it leaves behind is
-// removed.
+// Once makes a run and returns it; its checkpoints are not kept.
 func (s *Sampler) Once(ctx context.Context, step Step) (*journal.Run, error) {
-	checkpoint, err := s.checkpoint(step)
-	if err != nil {
-		return nil, err
-	}
-	run, err := s.execute(ctx, step, Origin{Checkpoint: checkpoint})
-	return run, errors.Join(err, os.RemoveAll(checkpoint))
+	return s.execute(ctx, step, runner.ScratchWord)
 }
 
-func (s *Sampler) execute(ctx context.Context, step Step, from Origin) (*journal.Run, error) {
-	command, err := s.command(step, from)
+func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*journal.Run, error) {
+	command, err := s.command(step, checkpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -244,8 +218,8 @@ func (s *Sampler) output(step Step) (*os.File, error) {
 	}
 }
 
-func (s *Sampler) command(step Step, from Origin) (runner.Command, error) {
-	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: from.Checkpoint, Stage: step.Stage})
+func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) {
+	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: checkpoint, Stage: step.Stage})
 	if err != nil {
 		return runner.Command{}, err
 	}
@@ -257,7 +231,7 @@ func (s *Sampler) command(step Step, from Origin) (runner.Command, error) {
 	if err != nil {
 		return runner.Command{}, err
 	}
-	reader.From, reader.Start = float64(from.Done), float64(step.Stage)
+	reader.Start = float64(step.Stage)
 	timeout := time.Duration(0)
 	if step.Kind == journal.Sample {
 		timeout = s.Spec.Sample.Timeout

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -32,111 +31,88 @@ const maxLine = 1 << 20
 // A bad record is a diagnostic, and reading goes on at the next line that
 // begins with #. ReadRecords returns an error only where the source cannot be read.
 func ReadRecords(r io.Reader, file string) (*Workload, error) {
+	p := &parser{seen: map[int]bool{}}
+	if err := p.read(r); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", file, p.at+1, err)
+	}
 	w := &Workload{}
-	p := &parser{lines: bufio.NewScanner(r), seen: make(map[int]bool)}
-	p.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for p.next() {
-		start := p.line
+	for len(p.left) > 0 {
+		start := p.left[0].number
 		job, err := p.record()
-		if err == nil && p.seen[job.ID] {
-			err = fmt.Errorf("job %d: %w", job.ID, ErrDuplicate)
-		}
 		w.Counts.Read++
-		if err == nil {
+		switch {
+		case err != nil:
+			w.drop(file, p.at, err)
+			for len(p.left) > 0 && !p.left[0].title {
+				p.left = p.left[1:]
+			}
+		case p.seen[job.ID]:
+			w.drop(file, start, fmt.Errorf("job %d: %w", job.ID, ErrDuplicate))
+		default:
 			p.seen[job.ID] = true
 			w.Counts.Used++
 			w.Jobs = append(w.Jobs, job)
-			continue
 		}
-		if p.lines.Err() != nil {
-			break
-		}
-		if !errors.Is(err, ErrDuplicate) {
-			start = p.line
-			p.skip()
-		}
-		w.drop(file, start, err)
-	}
-	if err := p.lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", file, p.line+1, err)
 	}
 	w.sort()
 	return w, nil
 }
 
-// parser reads records line by line.
+// parser takes records off the lines of a file.
 type parser struct {
-	lines  *bufio.Scanner
-	line   int
-	fields []string // of the current line
-	name   string   // text after the # of the current line
-	title  bool     // the current line begins with #
-	held   bool     // the current line is to be read again
-	seen   map[int]bool
+	left []line
+	at   int // number of the line looked at last
+	seen map[int]bool
 }
 
-// next advances to the next line that holds something.
-func (p *parser) next() bool {
-	if p.held {
-		p.held = false
-		return true
-	}
-	for p.lines.Scan() {
-		p.line++
-		text := strings.TrimSpace(p.lines.Text())
-		if text == "" || text[0] == '%' {
-			continue
-		}
-		p.name, p.title = strings.CutPrefix(text, "#")
-		p.name = strings.TrimSpace(p.name)
-		p.fields = strings.Fields(text)
-		return true
-	}
-	p.fields, p.title = nil, false
-	return false
+// line is one that holds something.
+type line struct {
+	number int
+	title  bool // it begins with #
+	name   string
+	fields []string
 }
 
-// skip goes to the next record, leaving its first line to be read.
-func (p *parser) skip() {
-	for !p.title {
-		if !p.next() {
-			return
+func (p *parser) read(r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for ; lines.Scan(); p.at++ {
+		if text := strings.TrimSpace(lines.Text()); text != "" && text[0] != '%' {
+			name, title := strings.CutPrefix(text, "#")
+			p.left = append(p.left, line{p.at + 1, title, strings.TrimSpace(name), strings.Fields(text)})
 		}
 	}
-	p.held = true
+	return lines.Err()
 }
 
-// within advances to a further line of the same record.
-func (p *parser) within(what string) error {
-	if !p.next() {
-		return fmt.Errorf("the record ends before its %s", what)
+// take returns the fields of the next line of a record, which holds its what.
+func (p *parser) take(what string) ([]string, error) {
+	if len(p.left) == 0 {
+		return nil, fmt.Errorf("the record ends before its %s", what)
 	}
-	if p.title {
-		return fmt.Errorf("a new record begins before the %s of the last one", what)
+	next := p.left[0]
+	if p.at = next.number; next.title {
+		return nil, fmt.Errorf("a new record begins before the %s of the last one", what)
 	}
-	return nil
+	p.left = p.left[1:]
+	return next.fields, nil
 }
 
-// record reads one record, of which the first line is the current one.
+// record takes one record.
 func (p *parser) record() (job Record, err error) {
 	job = Record{Iterations: 1, User: "default"}
-	if p.title {
-		job.Name = p.name
-		if err := p.within("job line"); err != nil {
-			return job, err
-		}
+	if first := p.left[0]; first.title {
+		job.Name, p.at, p.left = first.name, first.number, p.left[1:]
 	}
-	stages, err := p.jobLine(&job)
+	f, err := p.take("job line")
 	if err != nil {
 		return job, err
 	}
-	for i := range stages {
-		if err := p.within("stages"); err != nil {
-			return job, err
-		}
-		on, err := parseStage(p.fields)
-		if err != nil {
-			return job, err
+	stages, err := p.jobLine(&job, f)
+	for i := 0; err == nil && i < stages; i++ {
+		var on [Other]Demand
+		if f, err = p.take("stages"); err == nil {
+			on, err = parseStage(f)
 		}
 		for d := range on {
 			if i > 0 {
@@ -145,10 +121,19 @@ func (p *parser) record() (job Record, err error) {
 			job.On[d] = on[d]
 		}
 	}
-	if err := p.edges(); err != nil {
-		return job, err
+	edges := 0
+	if err == nil {
+		if f, err = p.take("number of edges"); err == nil {
+			edges, err = count(f[0], "number of edges")
+		}
 	}
-	return job, job.Check()
+	for ; err == nil && edges > 0; edges-- {
+		_, err = p.take("edges")
+	}
+	if err == nil {
+		err = job.Check()
+	}
+	return job, err
 }
 
 // then is one stage after another on the same device.
@@ -168,32 +153,30 @@ func (d Demand) then(next Demand) Demand {
 // most is how many stages or edges a record may announce.
 const most = 1 << 16
 
-func (p *parser) jobLine(job *Record) (stages int, err error) {
-	f := p.fields
+func (p *parser) jobLine(job *Record, f []string) (stages int, err error) {
 	if len(f) > 6 {
 		return 0, fmt.Errorf("a job line has 1 to 6 fields, not %d", len(f))
 	}
-	if stages, err = count(f[0], "number of stages"); err != nil {
-		return 0, err
-	}
-	if stages == 0 {
-		return 0, fmt.Errorf("number of stages: %w", ErrNoWork)
+	if stages, err = count(f[0], "number of stages"); err == nil && stages == 0 {
+		err = fmt.Errorf("number of stages: %w", ErrNoWork)
 	}
 	if len(f) == 1 { // the simulator then numbers the jobs
 		for job.ID = len(p.seen) + 1; p.seen[job.ID]; {
 			job.ID++
 		}
 	}
-	if len(f) > 1 {
+	if err == nil && len(f) > 1 {
 		job.ID, err = count(f[1], "job id")
 	}
 	if err == nil && len(f) > 2 {
 		job.Iterations, err = count(f[2], "iterations")
 	}
 	if err == nil && len(f) > 3 {
-		job.Arrival, err = decimal(f[3], "arrival")
+		if job.Arrival, err = strconv.ParseFloat(f[3], 64); err != nil || math.IsNaN(job.Arrival) || math.IsInf(job.Arrival, 0) {
+			err = fmt.Errorf("arrival: %q is not a number", f[3])
+		}
 	}
-	if err == nil && len(f) > 4 {
+	if len(f) > 4 {
 		job.User = f[4]
 	}
 	return stages, err
@@ -229,32 +212,12 @@ func parseStage(f []string) (on [Other]Demand, err error) {
 	return on, nil
 }
 
-// edges passes over the edges between stages.
-func (p *parser) edges() error {
-	if err := p.within("number of edges"); err != nil {
-		return err
-	}
-	n, err := count(p.fields[0], "number of edges")
-	for ; err == nil && n > 0; n-- {
-		err = p.within("edges")
-	}
-	return err
-}
-
 func count(s, what string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || what != "job id" && n > most {
 		return 0, fmt.Errorf("%s: %q is not a number from 0 to %d", what, s, most)
 	}
 	return n, nil
-}
-
-func decimal(s, what string) (float64, error) {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("%s: %q is not a number", what, s)
-	}
-	return x, nil
 }
 
 // WriteRecords writes jobs, of one stage each, as the records that ReadRecords

@@ -52,7 +52,6 @@ on every machine.`,
 	flags.Uint64Var(&burner.Seed, "seed", 1, "seed of the noise")
 	flags.StringVar(&burner.Report, "report", "end", "when to print the time-writer report: end, epoch or none")
 	flags.BoolVar(&burner.Lines, "lines", false, "print a line at the end of each epoch")
-	flags.StringVar(&burner.Checkpoint, "checkpoint", "", "folder to keep the number of the last epoch in, and to go on from")
 	flags.StringVar(&spend, "spend", "sleep", "how to spend the time: sleep or cpu")
 	cli.First(cmd, "epochs", "epoch", "setup", "noise", "spend")
 	return cmd

@@ -98,9 +98,6 @@ func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, kind, nam
 	defer j.Close()
 	s, done := t.sample.sampler(t.env, spec, j)
 	defer done()
-	if s.Checkpoints, err = checkpoints(path); err != nil {
-		return nil, err
-	}
 	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, []string{device}); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -47,7 +48,8 @@ its output does not tell of how many. The run is in the journal when it has ende
 	flags.StringVar(&f.job.pattern, "pattern", "", "regular expression of the lines that count epochs, their number its group (default: the file's, or found)")
 	flags.StringVar(&f.device, "device", jobspec.CPU, "device that {hw} names")
 	f.answer.PlotFlag(cmd, "the estimate over the run")
-	flags.BoolVar(&f.resume, "resume-from-sample", false, "go on from the checkpoint of the longest sample in the journal, so that sampling cost nothing; the command names its folder as {checkpoint}")
+	flags.Bool("resume-from-sample", false, "")
+	cobra.CheckErr(flags.MarkHidden("resume-from-sample"))
 	flags.StringVar(&f.job.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	f.answer.Flags(cmd)
 	cli.First(cmd, "epochs", "log", "plot", "pattern", "json")
@@ -60,7 +62,6 @@ type following struct {
 	job             jobFlags
 	log             string
 	device          string
-	resume          bool
 	answer          cli.Output
 	updates         []follow.Update
 	bar             *cli.Progress
@@ -93,6 +94,9 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 	spec, err := f.job.spec(cmd, args)
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("resume-from-sample") {
+		f.env.Log.Warn("--resume-from-sample: the run starts at its beginning; run --keep is its own sample")
 	}
 	return f.start(cmd.Context(), spec)
 }
@@ -136,9 +140,6 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	if spec.Devices[f.device].Elsewhere() {
 		return cli.Usagef("--device %s: it is on another machine, and follow starts jobs here; --log FILE follows one of there", f.device)
 	}
-	if f.resume && !spec.KeepsCheckpoints() {
-		return cli.Usagef("--resume-from-sample: the command has no {checkpoint}, the folder that the job saves to and goes on from")
-	}
 	j, err := journal.Open(f.job.journal)
 	if err != nil {
 		return err
@@ -147,22 +148,17 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	if f.tracker.Job, err = report.JobOf(spec, f.device); err != nil {
 		return err
 	}
-	now, err := sampling.Identify(spec, thisMachine(), os.Environ())
-	if err != nil {
-		return err
-	}
-	from, err := f.origin(spec, j, now)
-	if err != nil {
-		return err
-	}
 	s, done := new(sampleFlags).sampler(f.env, spec, j)
 	defer done()
-	s.Identity, s.Output = now, f.env.Stderr
+	s.Output = f.env.Stderr
+	if s.Identity, err = sampling.Identify(spec, s.Machine, s.Env); err != nil {
+		return err
+	}
+	checkpoint, err := f.checkpoint(spec)
+	if err != nil {
+		return err
+	}
 	s.Watch = func(marks []mark.Mark) {
-		if len(marks) > 0 && len(f.updates) == 0 && int(marks[0].Number)+1 < from.Done {
-			f.env.Log.Warnf("the job began again at epoch %.0f: it did not go on from the checkpoint", marks[0].Number)
-			f.tracker.Others = nil
-		}
 		if f.failed == nil {
 			f.failed = f.look(marks)
 		}
@@ -172,7 +168,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	})
 	defer silent.Stop()
 	f.first = silent.Stop
-	run, err := s.Keep(ctx, f.device, from)
+	run, err := s.Keep(ctx, f.device, checkpoint)
 	if err != nil {
 		return err
 	}
@@ -214,47 +210,21 @@ func (f *following) ended(run *journal.Run) error {
 	return err
 }
 
-// origin is where the run begins: in the folder of the sample's checkpoints, under
-// another name, or in a new one where the job keeps them.
-func (f *following) origin(spec *jobspec.Spec, j *journal.Journal, now journal.Identity) (from sampling.Origin, err error) {
-	if f.resume {
-		return f.goOn(spec, j, now)
-	}
+// checkpoint makes a folder beside the journal for a job that keeps checkpoints.
+func (f *following) checkpoint(spec *jobspec.Spec) (string, error) {
 	if !spec.KeepsCheckpoints() {
-		return from, nil
+		return "", nil
 	}
-	parent, err := checkpoints(f.job.journal)
+	parent, err := filepath.Abs(f.job.journal + ".checkpoints")
 	if err == nil {
 		err = os.MkdirAll(parent, 0o755)
 	}
 	if err != nil {
-		return from, err
+		return "", err
 	}
-	from.Checkpoint, err = os.MkdirTemp(parent, fmt.Sprintf("%s-%s-run-", spec.Name, f.device))
-	f.env.Log.Infof("checkpoints: %s", from.Checkpoint)
-	return from, err
-}
-
-// goOn begins where the longest sample ended that was made as the run will be.
-func (f *following) goOn(spec *jobspec.Spec, j *journal.Journal, now journal.Identity) (from sampling.Origin, err error) {
-	setAside(f.env, j, spec.Hash(f.device), otherwise(now))
-	sample := sampling.Resumable(j.Of(journal.Key{Job: spec.Hash(f.device), Device: f.device}, journal.Sample))
-	switch {
-	case sample == nil:
-		return from, fmt.Errorf("%s: no sample with a checkpoint that is still there", f.job.journal)
-	case sample.Epochs >= spec.Epochs:
-		return from, fmt.Errorf("%s: the sample of %d epochs is the whole run", f.job.journal, sample.Epochs)
-	}
-	from = sampling.Origin{Checkpoint: sample.Checkpoint + "-run", Done: sample.Epochs}
-	if err := os.Rename(sample.Checkpoint, from.Checkpoint); err != nil {
-		return from, err
-	}
-	f.tracker.From = float64(from.Done)
-	f.env.Log.Infof("goes on after epoch %d of %d, from %s", sample.Epochs, spec.Epochs, from.Checkpoint)
-	if marks := sample.Timeline(); len(marks) > 1 {
-		f.tracker.Others = [][]mark.Mark{marks}
-	}
-	return from, nil
+	path, err := os.MkdirTemp(parent, fmt.Sprintf("%s-%s-run-", spec.Name, f.device))
+	f.env.Log.Infof("checkpoints: %s", path)
+	return path, err
 }
 
 // look tells what the marks so far say: of every mark as JSON, else of the last, once

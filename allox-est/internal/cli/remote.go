@@ -38,10 +38,6 @@ func makeRun(ctx context.Context, env *cli.Env, r *sampling.Request) (*sampling.
 	s, done := new(sampleFlags).sampler(env, spec, nil)
 	defer done()
 	s.Identity = id
-	if s.Checkpoints, err = os.MkdirTemp("", "allox-est-checkpoints-"); err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(s.Checkpoints)
 	run, err := s.Once(ctx, r.Step)
 	return &sampling.Reply{Identity: id, Run: run}, err
 }

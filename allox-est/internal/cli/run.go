@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -90,9 +89,6 @@ func (s *samplings) register(cmd *cobra.Command) {
 	cli.First(cmd, "epochs", "device", "journal", "budget")
 }
 
-// checkpoints is the folder beside a journal for those of its runs.
-func checkpoints(journal string) (string, error) { return filepath.Abs(journal + ".checkpoints") }
-
 // run makes the samples that are missing and the whole runs, and prints the report.
 func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	if s.keep {
@@ -121,9 +117,6 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	defer done()
 	s.announce(spec, sampler.Cost(s.job.devices))
 	sampler.Identity = identity
-	if sampler.Checkpoints, err = checkpoints(s.job.journal); err != nil {
-		return err
-	}
 	if err := sampler.Sample(cmd.Context(), s.job.devices); err != nil {
 		return err
 	}
