@@ -42,7 +42,7 @@ func TestLoad(t *testing.T) {
 		for _, d := range diagnostics {
 			lines = append(lines, strings.TrimPrefix(d.Error(), path))
 		}
-		want := []string{`:4: "x" is no time`, ":5: 2 fields, want 3", `:6: "-1" is no time`, ":7: extraneous or missing \" in quoted-field"}
+		want := []string{`:4: "x" is no time`, ":5: wrong number of fields", `:6: "-1" is no time`, ":7: extraneous or missing \" in quoted-field"}
 		if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s: %q", path, lines)
 		}
@@ -65,8 +65,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// The mean's interval keeps its promise where its assumption holds, and the
-// error is in percent of the sum.
+// Steps that are independent are held, and the error is in percent of the sum.
 func TestRunOnIndependentSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var all []Series
@@ -81,11 +80,7 @@ func TestRunOnIndependentSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := r.Methods["mean"]
-	if m.Coverage < 0.92 || m.Coverage > 0.98 || m.MAPE < 1 || m.MAPE > 2 {
-		t.Errorf("%+v", m)
-	}
-	if a := r.Methods["auto"]; a.Coverage < 0.95 || a.Refused > 0 {
+	if a := r.Methods["auto"]; a.Coverage < 0.95 || a.Refused > 0 || a.MAPE < 1 || a.MAPE > 2 {
 		t.Errorf("auto: %+v", a)
 	}
 }

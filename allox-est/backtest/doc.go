@@ -3,9 +3,8 @@
 // beside short samples.
 //
 // Of series it decides for its caller what is judged (the sum over a series, each series
-// once) and beside what: auto, as allox-est estimates; mean, the plain mean of the
-// steps seen with Student's interval, as if steps were independent; and ratio, as
-// AlloX's first estimator did, which tells an error of a tenth whatever it saw.
+// once) and beside what: auto, as allox-est estimates; conformal, one factor that held
+// the other series; and last, what a progress bar tells.
 // Series of one job or one machine are one block in every interval. It refuses a
 // table without the columns asked for, and goes on after a row that holds no
 // number, which becomes a diagnostic with file and line.

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/shared/registry"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -20,9 +19,7 @@ var Methods = registry.List[func([]trial) error]{
 	{Name: "auto", Help: "as allox-est estimates, the other blocks being the user's past", New: auto},
 	{Name: "alone", Help: "the same without a past", New: alone},
 	{Name: "conformal", Help: "the mean rate so far, and one factor that held the other blocks (split conformal)", New: conformal},
-	{Name: "last", Help: "the last rate, as a progress bar tells it, and an error of a tenth", New: each(last)},
-	{Name: "ratio", Help: "the steps seen in proportion, and an error of a tenth", New: each(ratio)},
-	{Name: "mean", Help: "the mean of the steps seen, with Student's interval", New: each(independent)},
+	{Name: "last", Help: "the last rate, as a progress bar tells it, and an error of a tenth", New: last},
 }
 
 func auto(ts []trial) error {
@@ -87,41 +84,17 @@ func conformal(ts []trial) error {
 	return nil
 }
 
-// each is a method that looks at one series at a time: its first steps and how many
-// there are.
-func each(predict func(first []float64, n int) uncertainty.Prediction) func([]trial) error {
-	return func(ts []trial) error {
-		for i := range ts {
-			ts[i].Prediction = predict(ts[i].series.Values[:ts[i].seen], len(ts[i].series.Values))
+// last takes the exponential mean of the steps, the newest by .3, as tqdm does, and an
+// error of a tenth.
+func last(ts []trial) error {
+	for i := range ts {
+		first := ts[i].series.Values[:ts[i].seen]
+		rate := first[0]
+		for _, x := range first[1:] {
+			rate = 0.3*x + 0.7*rate
 		}
-		return nil
+		value := floats.Sum(first) + rate*float64(len(ts[i].series.Values)-len(first))
+		ts[i].Prediction = uncertainty.Prediction{Value: value, Low: 0.9 * value, High: 1.1 * value, Level: Level}
 	}
-}
-
-// tenth is a prediction with an error of a tenth.
-func tenth(value float64) uncertainty.Prediction {
-	return uncertainty.Prediction{Value: value, Low: 0.9 * value, High: 1.1 * value, Level: Level}
-}
-
-func ratio(first []float64, n int) uncertainty.Prediction {
-	return tenth(stat.Mean(first, nil) * float64(n))
-}
-
-// last takes the exponential mean of the steps, the newest by .3, as tqdm does.
-func last(first []float64, n int) uncertainty.Prediction {
-	rate := first[0]
-	for _, x := range first[1:] {
-		rate = 0.3*x + 0.7*rate
-	}
-	return tenth(floats.Sum(first) + rate*float64(n-len(first)))
-}
-
-// independent takes the steps for independent: the sum of those to come varies by
-// their own noise and by that of the mean.
-func independent(first []float64, n int) uncertainty.Prediction {
-	m, sd := stat.MeanStdDev(first, nil)
-	seen, left := float64(len(first)), float64(n-len(first))
-	half := distuv.StudentsT{Sigma: 1, Nu: seen - 1}.Quantile((1+Level)/2) * sd * math.Sqrt(left*left/seen+left)
-	value := floats.Sum(first) + left*m
-	return uncertainty.Prediction{Value: value, Low: value - half, High: value + half, Level: Level}
+	return nil
 }

@@ -63,77 +63,48 @@ func Load(path, series, value, stage string) (all []Series, diagnostics []error,
 
 func read(in io.Reader, path, series, value, stage string) (all []Series, diagnostics []error, err error) {
 	rows := csv.NewReader(in)
-	rows.FieldsPerRecord, rows.ReuseRecord = -1, true
 	header, err := rows.Read()
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := column(header, series)
-	if err != nil {
-		return nil, nil, err
-	}
-	v, err := column(header, value)
-	if err != nil {
-		return nil, nil, err
-	}
-	g := -1
-	if stage != "" {
-		if g, err = column(header, stage); err != nil {
-			return nil, nil, err
+	var at [3]int // the columns' places
+	for i, name := range []string{series, value, stage} {
+		if at[i] = slices.Index(header, name); name == "" {
+			continue
+		}
+		if at[i] < 0 {
+			return nil, nil, fmt.Errorf("%w: %q; have %s", ErrColumn, name, strings.Join(header, ", "))
+		}
+		if slices.Contains(header[at[i]+1:], name) {
+			return nil, nil, fmt.Errorf("%w: %q stands twice in the header", ErrColumn, name)
 		}
 	}
-	fields := len(header)
-	at := map[string]int{}
+	known := map[string]int{}
 	for {
 		row, err := rows.Read()
-		if err == io.EOF {
-			return all, diagnostics, nil
+		var x float64
+		if err == nil {
+			line, _ := rows.FieldPos(at[1])
+			if x, err = strconv.ParseFloat(strings.TrimSpace(row[at[1]]), 64); err != nil || !(x >= 0) || math.IsInf(x, 0) {
+				err = &csv.ParseError{Line: line, Err: fmt.Errorf("%q is no time", row[at[1]])}
+			}
 		}
 		if bad := (*csv.ParseError)(nil); errors.As(err, &bad) {
 			diagnostics = append(diagnostics, fmt.Errorf("%s:%d: %w", path, bad.Line, bad.Err))
 			continue
-		}
-		if err != nil {
+		} else if errors.Is(err, io.EOF) {
+			return all, diagnostics, nil
+		} else if err != nil {
 			return nil, nil, err
 		}
-		line, _ := rows.FieldPos(0)
-		x, err := number(row, fields, v)
-		if err != nil {
-			diagnostics = append(diagnostics, fmt.Errorf("%s:%d: %w", path, line, err))
-			continue
-		}
-		i, known := at[row[s]]
-		if !known {
+		i, seen := known[row[at[0]]]
+		if !seen {
 			i = len(all)
-			name := strings.Clone(row[s])
-			at[name], all = i, append(all, Series{Name: name})
+			known[row[at[0]]], all = i, append(all, Series{Name: row[at[0]]})
 		}
 		all[i].Values = append(all[i].Values, x)
-		if g >= 0 {
-			all[i].Stages = append(all[i].Stages, strings.Clone(row[g]))
+		if stage != "" {
+			all[i].Stages = append(all[i].Stages, row[at[2]])
 		}
 	}
-}
-
-// column is the place of the one column of a name.
-func column(header []string, name string) (int, error) {
-	i := slices.Index(header, name)
-	switch {
-	case i < 0:
-		return 0, fmt.Errorf("%w: %q; have %s", ErrColumn, name, strings.Join(header, ", "))
-	case slices.Contains(header[i+1:], name):
-		return 0, fmt.Errorf("%w: %q stands twice in the header", ErrColumn, name)
-	}
-	return i, nil
-}
-
-func number(row []string, fields, at int) (float64, error) {
-	if len(row) != fields {
-		return 0, fmt.Errorf("%d fields, want %d", len(row), fields)
-	}
-	x, err := strconv.ParseFloat(strings.TrimSpace(row[at]), 64)
-	if err != nil || !(x >= 0) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("%q is no time", row[at])
-	}
-	return x, nil
 }

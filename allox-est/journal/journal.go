@@ -70,11 +70,6 @@ type Run struct {
 	// Costs are the parts of laps that the job reported by name.
 	Costs []Cost `json:"costs,omitempty"`
 
-	// LapGPU is how busy the GPUs were in each lap on which the run took memory,
-	// in percent; GPUBytes is how much of it.
-	LapGPU   []float64 `json:"lap_gpu_percent,omitempty"`
-	GPUBytes int64     `json:"gpu_bytes,omitempty"`
-
 	PeakBytes int64   `json:"peak_bytes"`
 	Load      float64 `json:"load"` // load average over one minute at the start
 	CPUs      int     `json:"cpus"` // processors of the machine

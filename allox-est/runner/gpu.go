@@ -43,18 +43,10 @@ const gpuEvery = 200 * time.Millisecond
 
 // look takes in the processes at a time of the run.
 func (w *gpuWatch) look(at time.Duration, pids []int) {
-	if w == nil || w.found == GPUUsed || at < w.next {
+	if w.found >= GPUOpen || at < w.next {
 		return
 	}
 	w.next = at + gpuEvery
-	defer func() {
-		if w.found == GPUOpen && w.smi.shows(pids) {
-			w.found = GPUUsed
-		}
-	}()
-	if w.found == GPUOpen {
-		return
-	}
 	for _, pid := range pids {
 		dir := filepath.Join(w.proc, fmt.Sprint(pid))
 		if w.opens(dir) {
@@ -69,14 +61,10 @@ func (w *gpuWatch) look(at time.Duration, pids []int) {
 
 // tell puts what was found in a result.
 func (w *gpuWatch) tell(res *Result) {
-	if w.found == GPUOpen && w.smi.shows(nil) {
+	if w.found == GPUOpen && w.smi.shows() {
 		w.found = GPUUsed
 	}
-	res.GPU = w.found
-	if w.smi != nil {
-		res.GPUWatched = true
-		res.GPUBytes, res.GPUTrace = w.smi.used()
-	}
+	res.GPU, res.GPUWatched = w.found, w.smi != nil
 }
 
 func (w *gpuWatch) opens(dir string) bool {

@@ -30,8 +30,6 @@ type Result struct {
 	Weighted   bool        // Command.Weight took effect
 	GPU        Evidence    // of a GPU, where Command.GPU asked
 	GPUWatched bool        // nvidia-smi listed the machine's GPUs
-	GPUBytes   int64       // memory of GPUs that was taken since the run began, as far as it was seen
-	GPUTrace   []GPUPoint  // of those GPUs
 	Marks      []mark.Mark // units done
 	Stopped    float64     // units after which the job ended by itself; 0 if it did all, or does not tell
 	Unmarked   string      // why there are no marks

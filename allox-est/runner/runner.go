@@ -210,7 +210,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 		return nil, fmt.Errorf("%w %s: %w", ErrStart, c.Args[0], err)
 	}
 	out.follow(start)
-	smi.begin(start)
+	smi.begin()
 
 	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.done.weight > 0}
 	ended := make(chan *os.ProcessState, 1)

@@ -52,12 +52,10 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 				warn("a GPU was open, but nvidia-smi showed neither memory nor work of the job on it")
 			}
 		}
-		run.GPUBytes = res.GPUBytes
 	}
 	if err := recordLaps(run, spec, res, warn); err != nil {
 		run.Error, run.Stderr = err.Error(), res.Stderr()
 	}
-	recordGPU(run, res.GPUTrace)
 }
 
 // recordLaps takes the marks and laps from the time-writer report or from the lines.
@@ -220,29 +218,6 @@ func traceAt(trace []runner.Point, at time.Duration) (cpu, wait float64) {
 		share = min(1, float64(at-from.At)/float64(to.At-from.At))
 	}
 	return from.CPU.Seconds() + share*(to.CPU-from.CPU).Seconds(), from.Wait.Seconds() + share*(to.Wait-from.Wait).Seconds()
-}
-
-// recordGPU takes how busy the GPUs were, as the mean of the readings in each lap;
-// a lap without one has that of the next reading.
-func recordGPU(run *journal.Run, trace []runner.GPUPoint) {
-	if len(trace) == 0 {
-		return
-	}
-	slices.SortFunc(trace, func(a, b runner.GPUPoint) int { return cmp.Compare(a.At, b.At) })
-	end, next := run.Before, 0
-	for _, lap := range run.Laps {
-		end += lap
-		from := min(next, len(trace)-1)
-		for next < len(trace) && trace[next].At.Seconds() <= end {
-			next++
-		}
-		var sum float64
-		seen := trace[from:max(next, from+1)]
-		for _, p := range seen {
-			sum += p.Utilisation
-		}
-		run.LapGPU = append(run.LapGPU, math.Round(10*sum/float64(len(seen)))/10)
-	}
 }
 
 // configure says in what configuration of the job a run was made.

@@ -74,10 +74,10 @@ func (s *Sampler) Cost(devices []string) int {
 	return Plan{s.Spec, devices, s.Seed, nil}.Cost(s.Journal)
 }
 
-// Lengths makes samples of the given epochs, as far as the journal lacks them.
-func (s *Sampler) Lengths(ctx context.Context, device string, epochs []int) error {
+// Lengths makes runs of a kind of the given epochs, as far as the journal lacks them.
+func (s *Sampler) Lengths(ctx context.Context, device, kind string, epochs []int) error {
 	for i, n := range epochs {
-		if err := s.until(ctx, Step{device, journal.Sample, n, 0}, i+1); err != nil {
+		if err := s.until(ctx, Step{device, kind, n, 0}, i+1); err != nil {
 			return err
 		}
 	}

@@ -63,55 +63,32 @@ type task struct {
 // prices of a second of a node of each device.
 type prices [Devices]float64
 
-// best returns the greatest bound on the sum of completion times found.
-// Every price gives a valid bound, so the search need not be exact: for each
-// device in turn it is a grid of the share of its price, the others keeping
-// theirs to one another, with a finer one about the best.
+// best returns the greatest bound on the sum of completion times found. Every price
+// gives a valid bound, so the search need not be exact: the price of one device after
+// the other is changed by a factor, a smaller one where none is better (Hooke and
+// Jeeves 1961).
 func (b *bound) best() float64 {
-	most := b.base
 	var at prices
 	for _, d := range b.devices {
-		at[d] = 1 / float64(len(b.devices))
+		at[d] = 1
 	}
-	try := func(p prices) {
-		if x := b.at(p); x > most {
-			most, at = x, p
-		}
-	}
-	try(at)
-	const steps = 24
-	for _, d := range b.devices[min(1, len(b.devices)-1):] { // the first has the rest
-		from := at
-		for i := range steps + 1 {
-			try(from.with(d, float64(i)/steps))
-		}
-		for width := 1.0 / steps; width > 1e-3; width /= 4 {
-			middle := at
-			for _, k := range []float64{-0.75, -0.5, -0.25, 0.25, 0.5, 0.75} {
-				if q := middle[d] + k*width; q >= 0 && q <= 1 {
-					try(middle.with(d, q))
+	most := max(b.base, b.at(at))
+	for step := 2.0; step > 1e-3; {
+		before := most
+		for _, d := range b.devices[1:] { // prices count relative to the first
+			for _, factor := range []float64{1 + step, 1 / (1 + step)} {
+				p := at
+				p[d] *= factor
+				if x := b.at(p); x > most {
+					most, at = x, p
 				}
 			}
 		}
+		if most == before {
+			step /= 2
+		}
 	}
 	return most
-}
-
-// with returns the prices with that of one device set to a share of all.
-func (p prices) with(d Device, share float64) prices {
-	rest := 0.0
-	for other, x := range p {
-		if other != int(d) {
-			rest += x
-		}
-	}
-	for other := range p {
-		if other != int(d) && rest > 0 {
-			p[other] *= (1 - share) / rest
-		}
-	}
-	p[d] = share
-	return p
 }
 
 // at returns the bound on the sum of completion times at some prices.

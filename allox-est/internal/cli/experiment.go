@@ -11,7 +11,6 @@ import (
 	"github.com/foretime/foretime/allox-est/backtest"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -61,9 +60,7 @@ func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobs
 	if spec.Devices[device].Elsewhere() {
 		return nil, fmt.Errorf("%s: %s is on another machine, and experiments are made here", spec.Name, device)
 	}
-	full, err := t.runs(ctx, spec, device, journal.Full, "full", func(s *sampling.Sampler) error {
-		return s.Full(ctx, []string{device}, e.Full)
-	})
+	full, err := t.runs(ctx, spec, device, journal.Full, "full", slices.Repeat([]int{spec.Epochs}, e.Full))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +72,7 @@ func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobs
 		sets := make([][]journal.Run, e.Repeats)
 		for i := range sets {
 			name := fmt.Sprintf("%s.%d", dashed(lengths), i+1)
-			if sets[i], err = t.runs(ctx, spec, device, journal.Sample, name, func(s *sampling.Sampler) error { return s.Lengths(ctx, device, lengths) }); err != nil {
+			if sets[i], err = t.runs(ctx, spec, device, journal.Sample, name, lengths); err != nil {
 				return nil, err
 			}
 		}
@@ -89,7 +86,7 @@ func (t *trials) compare(ctx context.Context, e *backtest.Experiment, spec *jobs
 
 // runs makes what is missing of runs of a kind that belong together, in a journal of
 // their own, and returns all that succeeded.
-func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, kind, name string, missing func(*sampling.Sampler) error) ([]journal.Run, error) {
+func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, kind, name string, epochs []int) ([]journal.Run, error) {
 	path := filepath.Join(t.dir, fmt.Sprintf("%s.%s.%s.jsonl", spec.Name, device, name))
 	j, err := journal.Open(path)
 	if err != nil {
@@ -101,7 +98,7 @@ func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, kind, nam
 	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, []string{device}); err != nil {
 		return nil, err
 	}
-	if err := missing(s); err != nil {
+	if err := s.Lengths(ctx, device, kind, epochs); err != nil {
 		return nil, err
 	}
 	all := j.Of(journal.Key{Job: spec.Hash(device), Device: device}, kind)

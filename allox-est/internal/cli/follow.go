@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,14 +44,11 @@ its output does not tell of how many. The run is in the journal when it has ende
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.job.epochs, "epochs", 0, "epochs of the run, in place of the file's (default: what the output says)")
+	f.job.register(flags)
 	flags.StringVar(&f.log, "log", "", "log of a run that is under way")
-	flags.StringVar(&f.job.pattern, "pattern", "", "regular expression of the lines that count epochs, their number its group (default: the file's, or found)")
-	flags.StringVar(&f.device, "device", jobspec.CPU, "device that {hw} names")
 	f.answer.PlotFlag(cmd, "the estimate over the run")
 	flags.Bool("resume-from-sample", false, "")
 	cobra.CheckErr(flags.MarkHidden("resume-from-sample"))
-	flags.StringVar(&f.job.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	f.answer.Flags(cmd)
 	cli.First(cmd, "epochs", "log", "plot", "pattern", "json")
 	return cmd
@@ -61,7 +59,6 @@ type following struct {
 	env             *cli.Env
 	job             jobFlags
 	log             string
-	device          string
 	answer          cli.Output
 	updates         []follow.Update
 	bar             *cli.Progress
@@ -88,8 +85,11 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 	if f.log != "" {
 		return errors.Join(f.read(cmd.Context()), f.draw())
 	}
-	if f.job.devices, f.job.whole = []string{f.device}, true; f.job.method == "" {
-		f.job.method = string(estimate.Auto)
+	if f.job.whole = true; len(f.job.devices) == 0 {
+		f.job.devices = []string{jobspec.CPU}
+	}
+	if len(f.job.devices) > 1 {
+		return cli.Usagef("--device %s: a job is started on one; run without --keep samples each", strings.Join(f.job.devices, ","))
 	}
 	spec, err := f.job.spec(cmd, args)
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *following) read(ctx context.Context) error {
 		return &cli.UsageError{Err: err}
 	}
 	first := true
-	f.tracker.Job = estimate.Job{Epochs: f.job.epochs, Device: f.device}
+	f.tracker.Job = estimate.Job{Epochs: f.job.epochs}
 	return follow.Log{Path: f.log, Reader: &reader, Every: 200 * time.Millisecond}.Read(ctx, func(marks []mark.Mark, old float64) error {
 		switch {
 		case first && reader.Full():
@@ -137,15 +137,16 @@ func (f *following) read(ctx context.Context) error {
 
 // start follows a job of its own.
 func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
-	if spec.Devices[f.device].Elsewhere() {
-		return cli.Usagef("--device %s: it is on another machine, and follow starts jobs here; --log FILE follows one of there", f.device)
+	device := f.job.devices[0]
+	if spec.Devices[device].Elsewhere() {
+		return cli.Usagef("--device %s: it is on another machine, and follow starts jobs here; --log FILE follows one of there", device)
 	}
 	j, err := journal.Open(f.job.journal)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	if f.tracker.Job, err = report.JobOf(spec, f.device); err != nil {
+	if f.tracker.Job, err = report.JobOf(spec, device); err != nil {
 		return err
 	}
 	s, done := new(sampleFlags).sampler(f.env, spec, j)
@@ -168,7 +169,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	})
 	defer silent.Stop()
 	f.first = silent.Stop
-	run, err := s.Keep(ctx, f.device, checkpoint)
+	run, err := s.Keep(ctx, device, checkpoint)
 	if err != nil {
 		return err
 	}
@@ -222,7 +223,7 @@ func (f *following) checkpoint(spec *jobspec.Spec) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, err := os.MkdirTemp(parent, fmt.Sprintf("%s-%s-run-", spec.Name, f.device))
+	path, err := os.MkdirTemp(parent, fmt.Sprintf("%s-%s-run-", spec.Name, f.job.devices[0]))
 	f.env.Log.Infof("checkpoints: %s", path)
 	return path, err
 }

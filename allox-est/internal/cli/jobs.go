@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/jobs"
@@ -32,4 +35,81 @@ func (h *hardware) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&h.gpu, "gpu", false, "run on the GPU")
 	cmd.Flags().IntVar(&h.number, "numGPUs", 1, "GPUs")
 	cmd.MarkFlagsMutuallyExclusive("cpu", "gpu")
+}
+
+// newBurnerCommand returns "jobs burner": a job of exactly known times.
+func newBurnerCommand(env *cli.Env) *cobra.Command {
+	var hw hardware
+	var burner jobs.Burner
+	var spend string
+	cmd := &cobra.Command{
+		Use:   "burner",
+		Short: "Spend exactly the given time",
+		Long: `Spend exactly the given time, asleep or computing on one thread,
+whatever --numThreads says. Set-up, epochs and teardown are the same for a seed
+on every machine.`,
+		Example: `  allox-est jobs burner --epochs 20 --epoch 0.1 --noise 0.05`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if hw.gpu {
+				return fmt.Errorf("%w: the burner has no code for a GPU", jobs.ErrDeviceUnavailable)
+			}
+			machine := jobs.Sleeper
+			switch spend {
+			case "sleep":
+			case "cpu":
+				machine = jobs.Spinner
+			default:
+				return cli.Usagef("--spend %s: want sleep or cpu", spend)
+			}
+			err := burner.Run(cmd.Context(), machine(), env.Stdout)
+			if errors.Is(err, jobs.ErrOption) {
+				return &cli.UsageError{Err: err}
+			}
+			return err
+		},
+	}
+	hw.register(cmd)
+	flags := cmd.Flags()
+	flags.IntVar(&burner.Epochs, "epochs", 10, "epochs")
+	flags.Float64Var(&burner.Setup, "setup", 1, "seconds of set-up")
+	flags.Float64Var(&burner.Epoch, "epoch", 0.05, "seconds of an epoch")
+	flags.Float64Var(&burner.Teardown, "teardown", 0.5, "seconds of teardown")
+	flags.Float64Var(&burner.Noise, "noise", 0, "relative standard deviation of each of them")
+	flags.Uint64Var(&burner.Seed, "seed", 1, "seed of the noise")
+	flags.StringVar(&burner.Report, "report", "end", "when to print the time-writer report: end, epoch or none")
+	flags.BoolVar(&burner.Lines, "lines", false, "print a line at the end of each epoch")
+	flags.StringVar(&spend, "spend", "sleep", "how to spend the time: sleep or cpu")
+	cli.First(cmd, "epochs", "epoch", "setup", "noise", "spend")
+	return cmd
+}
+
+// newTrainCommand returns "jobs NAME": a network that learns its classes.
+func newTrainCommand(env *cli.Env, name string) *cobra.Command {
+	var hw hardware
+	var options jobs.Options
+	cmd := &cobra.Command{
+		Use:     name,
+		Short:   "Train the network " + name + " on images drawn from the seed, or on yours",
+		Example: "  allox-est jobs " + name + " --epochs 5 --batches 4 --numThreads 2",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options.Threads, options.GPU, options.Out = hw.threads, hw.gpu, env.Stdout
+			err := jobs.Run(cmd.Context(), name, options)
+			if errors.Is(err, jobs.ErrOption) {
+				return &cli.UsageError{Err: err}
+			}
+			return err
+		},
+	}
+	hw.register(cmd)
+	flags := cmd.Flags()
+	flags.IntVar(&options.Epochs, "epochs", 10, "epochs")
+	flags.IntVar(&options.BatchesPerEpoch, "batches", 0, "batches an epoch; 0 for the job's own")
+	flags.IntVar(&options.BatchSize, "batch-size", 0, "images a batch; 0 for the job's own")
+	flags.Uint64Var(&options.Seed, "seed", 1, "seed of images, weights and order")
+	flags.StringVar(&options.Data, "data", "", "folder with MNIST's files (mlp, lenet) or CIFAR-10's binary version (alexnet, googlenet), as published (default: images drawn from the seed)")
+	flags.StringVar(&options.Dir, "dir", "", "existing folder for the checkpoint (default: the current one)")
+	cli.First(cmd, "epochs", "batches", "batch-size", "numThreads", "seed")
+	return cmd
 }

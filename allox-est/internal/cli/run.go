@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -92,7 +91,7 @@ func (s *samplings) register(cmd *cobra.Command) {
 // run makes the samples that are missing and the whole runs, and prints the report.
 func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	if s.keep {
-		return s.follow(cmd, args)
+		return (&following{env: s.env, job: s.job, answer: s.answer}).run(cmd, args)
 	}
 	spec, err := s.job.spec(cmd, args)
 	if err != nil {
@@ -172,19 +171,6 @@ func (s *samplings) came(r *report.Report, runs []journal.Run) {
 
 func recordKey(r *report.Report, d *report.Device) string {
 	return fmt.Sprintf("%s %d", d.SpecHash, r.Epochs)
-}
-
-// follow starts the job itself, once.
-func (s *samplings) follow(cmd *cobra.Command, args []string) error {
-	f := following{env: s.env, job: s.job, answer: s.answer, device: jobspec.CPU}
-	switch len(s.job.devices) {
-	case 0:
-	case 1:
-		f.device = s.job.devices[0]
-	default:
-		return cli.Usagef("--keep starts the job on one device, not on %s; without it each is sampled", strings.Join(s.job.devices, " and "))
-	}
-	return f.run(cmd, args)
 }
 
 // announce says what the samples to come cost.
