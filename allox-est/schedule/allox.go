@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,26 +14,25 @@ import (
 // each free machine starts. When nothing starts, twice as many users are
 // considered.
 type allox struct {
-	alpha   float64
-	maxJobs int
-	plan    *matching.Plan // kept between matches
-	types   int            // of machines in it
-	held    map[*Job]int   // the jobs in it, by id
-	job     []*Job         // by id
+	alpha float64
+	plan  *matching.Plan // kept between matches
+	types int            // of machines in it
+	held  map[*Job]int   // the jobs in it, by id
+	job   []*Job         // by id
 }
 
 func newAlloX(s Settings) *allox {
 	if s.Alpha == 0 {
 		s.Alpha = 1
 	}
-	return &allox{alpha: s.Alpha, maxJobs: s.MaxJobs, held: make(map[*Job]int)}
+	return &allox{alpha: s.Alpha, held: make(map[*Job]int)}
 }
 
 func (*allox) Name() string { return "allox" }
 
 func (p *allox) Next(s *State) (*Job, *Node, bool) {
 	active := byShare(s.Active(), func(u *User) float64 { return u.Progress })
-	if len(active) == 0 || !anyRoom(s) {
+	if len(active) == 0 || !slices.ContainsFunc(s.Nodes, func(n *Node) bool { return n.Running == nil }) {
 		return nil, nil, false
 	}
 	for alpha := p.alpha; ; alpha *= 2 {
@@ -43,10 +41,6 @@ func (p *allox) Next(s *State) (*Job, *Node, bool) {
 			return j, n, ok
 		}
 	}
-}
-
-func anyRoom(s *State) bool {
-	return slices.ContainsFunc(s.Nodes, func(n *Node) bool { return n.Running == nil })
 }
 
 // match brings the plan up to date with the jobs of the users and returns the first
@@ -60,7 +54,7 @@ func (p *allox) match(s *State, users []*User) (*Job, *Node, bool) {
 		}
 		must(p.plan.SetReady(int(n.Device), n.Index, ready))
 	}
-	jobs := p.limit(s, users)
+	jobs := of(s, users)
 	p.sync(jobs)
 	for _, d := range slices.Backward(s.devices) {
 		for _, n := range s.Nodes {
@@ -120,38 +114,12 @@ func eldest(j *Job, jobs []*Job) *Job {
 	return jobs[slices.IndexFunc(jobs, func(k *Job) bool { return k.Reported == j.Reported })]
 }
 
-// limit returns the waiting jobs of the users: all, or alternately the
-// shortest on a GPU and the shortest on a CPU until there are maxJobs.
-func (p *allox) limit(s *State, users []*User) []*Job {
-	jobs := s.Waiting
-	if len(users) < len(s.Active()) {
-		jobs = nil
-		for _, j := range s.Waiting {
-			if slices.Contains(users, j.User) {
-				jobs = append(jobs, j)
-			}
-		}
+// of returns the waiting jobs of the users.
+func of(s *State, users []*User) []*Job {
+	if len(users) == len(s.Active()) {
+		return s.Waiting
 	}
-	if p.maxJobs == 0 || len(jobs) <= p.maxJobs {
-		return jobs
-	}
-	var order [Devices][]*Job
-	for _, d := range s.devices {
-		order[d] = slices.Clone(jobs)
-		slices.SortStableFunc(order[d], func(a, b *Job) int { return cmp.Compare(a.Reported[d], b.Reported[d]) })
-	}
-	taken := make(map[*Job]bool)
-	jobs = nil
-	for i := 0; len(jobs) < p.maxJobs; i++ {
-		for _, d := range slices.Backward(s.devices) {
-			if j := order[d][i]; !taken[j] && len(jobs) < p.maxJobs {
-				taken[j] = true
-				jobs = append(jobs, j)
-			}
-		}
-	}
-	slices.SortFunc(jobs, func(a, b *Job) int { return cmp.Compare(a.index, b.index) })
-	return jobs
+	return slices.DeleteFunc(slices.Clone(s.Waiting), func(j *Job) bool { return !slices.Contains(users, j.User) })
 }
 
 // must stops on an error that checked jobs and times cannot cause.

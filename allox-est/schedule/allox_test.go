@@ -43,14 +43,6 @@ func TestAlloXFairness(t *testing.T) {
 	}
 }
 
-// With one job to be matched at a time, the shortest on a GPU is the one.
-func TestAlloXMaxJobs(t *testing.T) {
-	got := run(t, "allox", Settings{MaxJobs: 1}, Cluster{CPUNodes: 1, GPUNodes: 1}, job(1, "a", 0, 3, 9), job(2, "a", 0, 50, 2))
-	if want := "1 cpu0 0-3; 2 gpu0 0-2"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 // Where all jobs are there at once and estimates are exact, AlloX is optimal:
 // as good as the best of all assignments and orders.
 func TestAlloXIsOptimalWithoutArrivals(t *testing.T) {

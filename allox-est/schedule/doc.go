@@ -6,10 +6,8 @@
 // estimates cost. It refuses a job that fits no node, a policy it does not
 // know, and a fairness alpha outside (0, 1].
 //
-// Jobs come from the text records of the AlloX simulator (ReadRecords), from
-// reports of allox-est (ReadReport), from a table (ReadTable) or from a Generator.
-// Reading goes on after a bad record, which becomes a diagnostic with file and
-// line; it refuses times that are not above zero, a job that can run nowhere, and
-// two jobs of one id. What each policy does, where it
+// Jobs come from reports of allox-est (ReadReport), from a table (ReadTable) or from a
+// Generator. Reading goes on after a bad row, which becomes a diagnostic with file and
+// line; it refuses times that are not above zero, and a job that can run nowhere. What each policy does, where it
 // comes from and what was rejected is in DESIGN.md.
 package schedule

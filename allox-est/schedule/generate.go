@@ -26,18 +26,16 @@ type Generator struct {
 }
 
 // class is a kind of generated job.
-type class struct{ memory, cpuSeconds, gpuSeconds float64 }
+type class struct{ cpuSeconds, gpuSeconds float64 }
 
-// Classes, demands and gaps after the simulator's generator.
-var classes = []class{{15, 50, 25}, {20, 150, 75}, {20, 250, 125}}
+// Classes and gaps after the simulator's generator.
+var classes = []class{{50, 25}, {150, 75}, {250, 125}}
 
 const (
 	batch       = 5 // jobs that arrive at a time
 	meanGap     = 15.03
 	shortestGap = 5
 	longestGap  = 29
-	classCPUs   = 32
-	gpuMemory   = 2
 )
 
 // Generate returns the jobs. The same Generator gives the same jobs.
@@ -66,10 +64,10 @@ func (g Generator) Generate() (*Workload, error) {
 		}
 		c := classes[kinds.IntN(len(classes))]
 		w.Jobs = append(w.Jobs, Record{
-			ID: i, User: fmt.Sprintf("queue%d", i%g.Users), Arrival: arrival, Name: fmt.Sprint(i), Iterations: 1,
+			ID: i, User: fmt.Sprintf("queue%d", i%g.Users), Arrival: arrival, Name: fmt.Sprint(i),
 			On: [Devices]Demand{
-				CPU: {Units: classCPUs, Memory: c.memory, Seconds: c.cpuSeconds * g.factor(spreads), Error: g.error(errs)},
-				GPU: {Units: 1, Memory: gpuMemory, Seconds: c.gpuSeconds * g.factor(spreads), Error: g.error(errs)},
+				CPU: {Seconds: c.cpuSeconds * g.factor(spreads), Error: g.error(errs)},
+				GPU: {Seconds: c.gpuSeconds * g.factor(spreads), Error: g.error(errs)},
 			},
 		})
 	}

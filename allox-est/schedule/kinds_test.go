@@ -19,7 +19,7 @@ import (
 func kinds(id int, user string, arrival float64, seconds ...float64) Record {
 	j := job(id, user, arrival, inf, inf)
 	for k, x := range seconds {
-		j.On[Other+Device(k)] = Demand{Units: 1, Seconds: x}
+		j.On[Other+Device(k)] = Demand{Seconds: x}
 	}
 	return j
 }
@@ -116,7 +116,7 @@ func measured(rates [][3]float64, n int, gap float64) []Record {
 		hours := 0.5 * math.Pow(16, random.Float64())
 		j := job(i, fmt.Sprint("u", random.IntN(10)), at, inf, inf)
 		for k, r := range rate {
-			j.On[Other+Device(k)] = Demand{Units: 1, Seconds: 3600 * hours * slices.Max(rate[:]) / r, Error: max(-0.5, 0.1*random.NormFloat64())}
+			j.On[Other+Device(k)] = Demand{Seconds: 3600 * hours * slices.Max(rate[:]) / r, Error: max(-0.5, 0.1*random.NormFloat64())}
 		}
 		jobs = append(jobs, j)
 	}

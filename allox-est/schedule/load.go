@@ -20,23 +20,19 @@ func Load(path string, others ...string) (*Workload, error) {
 	return From(f, path, others...)
 }
 
-// From reads simulator records, reports of allox-est or a CSV table; which of them it
-// is, the first line tells. Name stands for the source in errors; others are the names
-// that reports have for the devices from [Other] on.
+// From reads reports of allox-est or a CSV table; which of them it is, the first sign
+// tells. Name stands for the source in errors; others are the names that reports have
+// for the devices from [Other] on.
 func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	r := bufio.NewReader(in)
 	head, err := r.Peek(4096)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	text := bytes.TrimLeftFunc(head, unicode.IsSpace)
-	if bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) {
+	if text := bytes.TrimLeftFunc(head, unicode.IsSpace); len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		return ReadReport(r, name, others...)
 	}
-	if line, _, _ := bytes.Cut(text, []byte("\n")); bytes.ContainsRune(line, ',') && text[0] != '#' && text[0] != '%' {
-		return ReadTable(r, name, others...)
-	}
-	return ReadRecords(r, name)
+	return ReadTable(r, name, others...)
 }
 
 // Merge returns the jobs of several workloads as one. Where an id occurs

@@ -30,8 +30,6 @@ type Settings struct {
 	// Alpha is the share of the users whose jobs AlloX considers, those with
 	// the least progress; 0 means 1, all users.
 	Alpha float64
-	// MaxJobs bounds the jobs that AlloX matches at a time; 0 means all.
-	MaxJobs int
 }
 
 // Policies are all policies, by name. A new one is a file and a line here.
@@ -46,13 +44,10 @@ var Policies = registry.List[func(Settings) Policy]{
 }
 
 // New returns the policy of a name. It returns ErrPolicy for an unknown name
-// and ErrSetting for an alpha outside [0, 1] or a negative number of jobs.
+// and ErrSetting for an alpha outside [0, 1].
 func New(name string, s Settings) (Policy, error) {
 	if !(s.Alpha >= 0 && s.Alpha <= 1) {
 		return nil, fmt.Errorf("alpha %v: %w (0 to 1)", s.Alpha, ErrSetting)
-	}
-	if s.MaxJobs < 0 {
-		return nil, fmt.Errorf("max jobs %d: %w (0 or more)", s.MaxJobs, ErrSetting)
 	}
 	make, err := Policies.Find(name)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 
 var inf = math.Inf(1)
 
-// job returns a job that asks for one unit.
+// job returns a job of a user.
 func job(id int, user string, arrival, cpu, gpu float64) Record {
-	return Record{ID: id, User: user, Arrival: arrival, On: [Devices]Demand{CPU: {Units: 1, Seconds: cpu}, GPU: {Units: 1, Seconds: gpu}}}
+	return Record{ID: id, User: user, Arrival: arrival, On: [Devices]Demand{CPU: {Seconds: cpu}, GPU: {Seconds: gpu}}}
 }
 
 // run replays jobs and returns what each was given: "1 gpu0 0-25" and so on.
@@ -124,7 +124,7 @@ func TestPoliciesKeepTheRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				jobs, c := drawJobs(t, 14), drawCluster(t)
-				set := Settings{Alpha: rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "alpha"), MaxJobs: rapid.SampledFrom([]int{0, 1, 5}).Draw(t, "max")}
+				set := Settings{Alpha: rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "alpha")}
 				var first *Schedule
 				for range 2 {
 					p, err := New(name, set)
@@ -192,7 +192,7 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := New("best", Settings{}); !errors.Is(err, ErrPolicy) {
 		t.Errorf("got %v", err)
 	}
-	for _, s := range []Settings{{Alpha: -0.1}, {Alpha: 1.1}, {Alpha: math.NaN()}, {MaxJobs: -1}} {
+	for _, s := range []Settings{{Alpha: -0.1}, {Alpha: 1.1}, {Alpha: math.NaN()}} {
 		if _, err := New("allox", s); !errors.Is(err, ErrSetting) {
 			t.Errorf("%+v: %v", s, err)
 		}

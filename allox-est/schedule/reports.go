@@ -102,12 +102,12 @@ func parseReport(raw []byte, id int, names []string) (job Record, warning, err e
 	if len(r.Devices) == 0 {
 		return job, nil, errors.New("not a report: no devices")
 	}
-	job = Record{ID: id, Name: r.Job, User: r.User, Arrival: r.Arrival, Iterations: 1}
+	job = Record{ID: id, Name: r.Job, User: r.User, Arrival: r.Arrival}
 	if job.User == "" {
 		job.User = "default"
 	}
 	for d, name := range names {
-		demand := Demand{Units: 1, Seconds: math.Inf(1)}
+		demand := Demand{Seconds: math.Inf(1)}
 		if device, ok := r.Devices[name]; ok && device.Wall != nil && device.Error == "" {
 			demand.Doubt = doubt(*device.Wall)
 			if demand.Seconds = device.Wall.Value; len(device.Actual) == 0 {

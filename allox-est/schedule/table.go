@@ -16,8 +16,9 @@ import (
 // name; user and arrival (seconds), "default" and 0 where they are missing; and
 // for each device the job's estimated seconds, empty where it cannot run. A
 // column such as gpu_actual has the true seconds, which are the estimated ones
-// otherwise; gpu_low and gpu_high the ends of the estimate's 95 % interval. Others are the names of the devices from [Other] on. A column of any
-// other name is an error, a bad row a diagnostic.
+// otherwise; gpu_low and gpu_high the ends of the estimate's 95 % interval. Others
+// are the names of the devices from [Other] on. A column of any other name is an
+// error, a bad row a diagnostic.
 func ReadTable(r io.Reader, file string, others ...string) (*Workload, error) {
 	names, err := deviceNames(others)
 	if err != nil {
@@ -49,7 +50,7 @@ func ReadTable(r io.Reader, file string, others ...string) (*Workload, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		w.Counts.Read++
-		job := Record{ID: w.Counts.Read, User: "default", Iterations: 1}
+		job := Record{ID: w.Counts.Read, User: "default"}
 		if err == nil {
 			err = job.fromRow(header, fields, names)
 		}
@@ -85,15 +86,39 @@ func (r *Record) fromRow(header, fields, names []string) error {
 	}
 	r.Arrival = numbers["arrival"]
 	for d, name := range names {
-		r.On[d] = Demand{Units: 1, Seconds: math.Inf(1)}
+		r.On[d] = Demand{Seconds: math.Inf(1)}
 		if reported, ok := numbers[name]; ok && !math.IsInf(reported, 1) {
 			actual, known := numbers[name+"_actual"]
 			if !known {
 				actual = reported
 			}
 			interval := uncertainty.Prediction{Value: reported, Low: numbers[name+"_low"], High: numbers[name+"_high"], Level: 0.95}
-			r.On[d] = Demand{Units: 1, Seconds: actual, Error: reported/actual - 1, Doubt: doubt(interval)}
+			r.On[d] = Demand{Seconds: actual, Error: reported/actual - 1, Doubt: doubt(interval)}
 		}
 	}
 	return r.Check()
+}
+
+// WriteTable writes jobs of CPUs and GPUs as a table that [ReadTable] reads.
+func WriteTable(w io.Writer, jobs []Record) error {
+	rows := csv.NewWriter(w)
+	_ = rows.Write([]string{"job", "user", "arrival", "cpu", "cpu_actual", "gpu", "gpu_actual"}) // Error tells
+	for i := range jobs {
+		j := &jobs[i]
+		row := []string{j.Name, j.User, number(j.Arrival)}
+		for d := range Other {
+			row = append(row, number(j.Reported(d)), number(j.Seconds(d)))
+		}
+		_ = rows.Write(row)
+	}
+	rows.Flush()
+	return rows.Error()
+}
+
+// number writes a time so that it reads back equal; none where a job cannot run.
+func number(x float64) string {
+	if math.IsInf(x, 1) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }

@@ -36,17 +36,12 @@ type Record struct {
 	User    string
 	Arrival float64 // seconds
 	On      [Devices]Demand
-	// Name and Iterations are carried from the simulator's records and back; they
-	// have no bearing on a schedule.
-	Name       string
-	Iterations int
+	Name    string // for messages
 }
 
 // Demand is what a job takes on one device. Of 0 s from Other on, the job cannot
 // run there.
 type Demand struct {
-	Units   float64 // processors or accelerators
-	Memory  float64
 	Seconds float64 // true time; +Inf where the job cannot run there
 	// Error is the relative error of the estimate: a scheduler sees
 	// Seconds*(1+Error).
@@ -74,16 +69,12 @@ func (r *Record) Reported(d Device) float64 { return r.Seconds(d) * (1 + r.On[d]
 // Errors returned for a job that no schedule can hold. They arrive wrapped
 // with the job.
 var (
-	// ErrNoWork is returned when a record has no stage or a stage no task.
-	ErrNoWork = errors.New("no work")
 	// ErrTime is returned when a time is not above zero, or NaN.
 	ErrTime = errors.New("time is not above zero")
 	// ErrArrival is returned when an arrival is below zero or not finite.
 	ErrArrival = errors.New("arrival is not a time")
 	// ErrNowhere is returned when a job can run on no device.
 	ErrNowhere = errors.New("can run on no device")
-	// ErrDuplicate is returned when two jobs have the same id.
-	ErrDuplicate = errors.New("job id occurs twice")
 )
 
 // Check returns why the job cannot be scheduled, or nil.
@@ -99,9 +90,6 @@ func (r *Record) Check() error {
 		}
 		if !(d.Seconds > 0) || !(d.Seconds*(1+d.Error) > 0) {
 			return wrap(ErrTime)
-		}
-		if !(d.Units >= 0) || math.IsInf(d.Units, 0) || !(d.Memory >= 0) || math.IsInf(d.Memory, 0) {
-			return wrap(errors.New("demand is not a number of units"))
 		}
 		somewhere = somewhere || !math.IsInf(d.Seconds, 1)
 	}

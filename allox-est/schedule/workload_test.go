@@ -3,8 +3,6 @@ package schedule
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"strings"
 	"testing"
@@ -15,221 +13,54 @@ import (
 	"github.com/foretime/foretime/shared/dataset"
 )
 
-func read(t testing.TB, text string) *Workload {
-	t.Helper()
-	w, err := ReadRecords(strings.NewReader(text), "in")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
-
-func diagnostics(w *Workload) []string {
-	var lines []string
-	for _, d := range w.Diagnostics {
-		lines = append(lines, d.Error())
-	}
-	return lines
-}
-
-// generated returns a job as a record of the simulator's generator has.
-func generated(id int, user string, arrival, cpuError, gpuError float64) Record {
-	return Record{
-		ID: id, User: user, Arrival: arrival, Name: fmt.Sprint(id), Iterations: 1,
-		On: [Devices]Demand{CPU: {32, 15, 50, cpuError, 0}, GPU: {1, 2, 25, gpuError, 0}},
-	}
-}
-
-func TestRead(t *testing.T) {
-	text := `% a comment
-# 7
-1 7 1 14 queue5
-stage -1 32.0 15.0 50.0 1.0 2.0 25.0 1 -0.25 0.5
-0
-
-# 3
-1 3 1 0 user0 9
-stage -1.0 32 15 50 1 2 25 1
-0
-`
-	got := read(t, text)
-	first, second := generated(3, "user0", 0, 0, 0), generated(7, "queue5", 14, -0.25, 0.5)
-	if diff := cmp.Diff([]Record{first, second}, got.Jobs); diff != "" {
-		t.Error(diff)
-	}
-	if got.Counts != (dataset.Counts{Read: 2, Used: 2}) || len(got.Diagnostics) > 0 {
-		t.Errorf("%v %v", got.Counts, got.Diagnostics)
-	}
-	// Reported time = time * (1 + error), as IRFsim's MLJob.readDags has it.
-	if c, g := got.Jobs[1].Reported(CPU), got.Jobs[1].Reported(GPU); c != 37.5 || g != 37.5 {
-		t.Errorf("reported %v and %v, want 37.5", c, g)
-	}
-}
-
-func TestReadShortJobLines(t *testing.T) {
-	const stage = "\nstage -1 1 1 5 1 1 2 1\n0\n"
-	for _, test := range []struct {
-		line string
-		want Record
-	}{
-		{"1", Record{ID: 1, Iterations: 1, User: "default"}},
-		{"1 5", Record{ID: 5, Iterations: 1, User: "default"}},
-		{"1 5 3", Record{ID: 5, Iterations: 3, User: "default"}},
-		{"1\t5   3 2.5", Record{ID: 5, Iterations: 3, Arrival: 2.5, User: "default"}},
-		{"1 5 3 2 bursty0", Record{ID: 5, Iterations: 3, Arrival: 2, User: "bursty0"}},
+// A row that is none is told by its line, and reading goes on.
+func TestReadBadRows(t *testing.T) {
+	const head, good = "job,user,arrival,cpu,gpu,gpu_actual\n", "good,u,1,5,2,3\n"
+	for row, want := range map[string]string{
+		"a,u,ARRIVAL,5,2,3\n": `column arrival: "ARRIVAL" is no number`,
+		"a,u,-3,5,2,3\n":      "job 1: arrival is not a time",
+		"a,u,0,,,\n":          "job 1: can run on no device",
+		"a,u,0,0,2,3\n":       "job 1: time is not above zero",
+		"a,u,0,nan,2,3\n":     "job 1: time is not above zero",
+		"a,u,0,5,2,-1\n":      "job 1: time is not above zero",
+		"a,u,0,5\n":           "record on line 2: wrong number of fields",
 	} {
-		w := read(t, test.line+stage)
-		if len(w.Jobs) != 1 {
-			t.Errorf("%q: %v", test.line, w.Diagnostics)
-			continue
+		w, err := From(strings.NewReader(head+row+good), "in")
+		if err != nil || len(w.Diagnostics) != 1 || w.Diagnostics[0].Error() != "in:2: "+want {
+			t.Errorf("%q: %v, %v", row, err, w.Diagnostics)
 		}
-		got := w.Jobs[0]
-		got.On = [Devices]Demand{}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%q: %s", test.line, diff)
+		if len(w.Jobs) != 1 || w.Jobs[0].Seconds(GPU) != 3 || w.Jobs[0].Reported(GPU) != 2 || w.Counts != (dataset.Counts{Read: 2, Used: 1, Dropped: 1}) {
+			t.Errorf("%q: the good row was not read: %+v", row, w)
 		}
 	}
-}
-
-func TestReadStagesAndEdges(t *testing.T) {
-	w := read(t, "# two stages\n2 1 1 0 q\na -1 4 1 10 1 1 inf 3\nb -1 8 1 20 1 1 5 1 0.5 0\n1\na b ata\n")
-	if len(w.Jobs) != 1 {
-		t.Fatal(w.Diagnostics)
-	}
-	j := w.Jobs[0]
-	if j.Seconds(CPU) != 50 || j.Reported(CPU) != 60 || !math.IsInf(j.Seconds(GPU), 1) || j.On[CPU].Units != 8 {
-		t.Errorf("cpu %v (%v reported), gpu %v, units %v", j.Seconds(CPU), j.Reported(CPU), j.Seconds(GPU), j.On[CPU].Units)
-	}
-}
-
-func TestReadBadRecords(t *testing.T) {
-	const good = "# good\n1 99 1 0 q\nstage -1 1 1 5 1 1 2 1\n0\n"
-	for _, test := range []struct{ text, want string }{
-		{"# x\n1 1 1 ARRIVAL_TIME q\nstage -1 1 1 5 1 1 2 1\n0\n", `in:2: arrival: "ARRIVAL_TIME" is not a number`},
-		{"# x\n1 1 1 -3 q\nstage -1 1 1 5 1 1 2 1\n0\n", "in:4: job 1: arrival is not a time"},
-		{"# x\n1 1 1 0 q\nstage -1 1 1 inf 1 1 inf 1\n0\n", "in:4: job 1: can run on no device"},
-		{"# x\n1 1 1 0 q\nstage -1 1 1 0 1 1 2 1\n0\n", "in:4: job 1: time is not above zero"},
-		{"# x\n1 1 1 0 q\nstage -1 1 1 5 1 1 2 1 -1 0\n0\n", "in:4: job 1: time is not above zero"},
-		{"# x\n2 1 1 0 q\na -1 1 1 5 1 1 2 1\nb -1 1 1 0 1 1 2 1\n0\n", "in:5: job 1: time is not above zero"},
-		{"# x\n1 1 1 0 q\nstage -1 1 1 nan 1 1 2 1\n0\n", `in:3: field 5 of the stage: "nan" is not a number`},
-		{"# x\n1 1 1 0 q\nstage -1 inf 1 5 1 1 2 1\n0\n", `in:3: field 3 of the stage: "inf" is not a number`},
-		{"# x\n1 1 1 0 q\nstage -1 1 1 5 1 1 2 0\n0\n", "in:3: number of tasks: no work"},
-		{"# x\n1 1 1 0 q\nstage -1 1 1 5 1 1 2\n0\n", "in:3: a stage line has 9 or 11 fields, not 8"},
-		{"# x\n1 1 1 0 q\nstage -1 1 1 5 1 1 2 1 0.5\n0\n", "in:3: a stage line has 9 or 11 fields, not 10"},
-		{"# x\n0 1 1 0 q\n0\n", "in:2: number of stages: no work"},
-		{"# x\n1 1 1 0 q s 3\n", "in:2: a job line has 1 to 6 fields, not 7"},
-		{"# x\n1 1 1 0 q\na -1 1 1 5 1 1 2 1\n", "in:4: a new record begins before the number of edges of the last one"},
-		{"# x\n1 1 1 0 q\n", "in:3: a new record begins before the stages of the last one"},
-		{"# x\n99999999 1 1 0 q\n", `in:2: number of stages: "99999999" is not a number from 0 to 65536`},
-		{good, "in:6: job 99: job id occurs twice"},
-	} {
-		w := read(t, test.text+good)
-		if test.text == good {
-			test.want = "in:5: job 99: job id occurs twice"
-		}
-		if diff := cmp.Diff([]string{test.want}, diagnostics(w)); diff != "" {
-			t.Errorf("%q: %s", test.text, diff)
-		}
-		if len(w.Jobs) != 1 || w.Jobs[0].ID != 99 || w.Counts != (dataset.Counts{Read: 2, Used: 1, Dropped: 1}) {
-			t.Errorf("%q: the good record was not read: %v", test.text, w.Counts)
+	for _, text := range []string{"", "job,cpu,tpu\n", "job,cpu,cpu\n", "# 1\n1 1 1 0 q\n"} {
+		if _, err := From(strings.NewReader(text), "in"); err == nil {
+			t.Errorf("%q was read", text)
 		}
 	}
-	for _, text := range []string{"", "\n%\n"} {
-		if w := read(t, text); len(w.Jobs) != 0 || w.Counts.Read != 0 {
-			t.Errorf("%q: %v", text, w.Counts)
-		}
-	}
-	if w := read(t, "# cut short\n1 1 1 0 q\n"); len(w.Diagnostics) != 1 || w.Counts.Dropped != 1 {
-		t.Errorf("%v %v", w.Counts, w.Diagnostics)
-	}
-	if _, err := ReadRecords(strings.NewReader(strings.Repeat("x", maxLine+1)), "in"); err == nil {
-		t.Error("a line without end was read")
-	}
-}
-
-func drawRecord(id int) *rapid.Generator[Record] {
-	word := rapid.StringMatching(`[a-z][a-z0-9_\-]{0,5}`)
-	seconds := rapid.OneOf(rapid.Float64Range(1e-3, 1e6), rapid.Just(math.Inf(1)))
-	return rapid.Custom(func(t *rapid.T) Record {
-		j := Record{
-			ID: id, User: word.Draw(t, "user"), Arrival: rapid.Float64Range(0, 1e6).Draw(t, "arrival"),
-			Name: rapid.StringMatching(`[a-z]([a-z ]{0,4}[a-z])?`).Draw(t, "name"), Iterations: rapid.IntRange(0, 9).Draw(t, "iterations"),
-		}
-		for d := range j.On[:Other] {
-			j.On[d] = Demand{rapid.Float64Range(0, 64).Draw(t, "units"), rapid.Float64Range(0, 64).Draw(t, "memory"), seconds.Draw(t, "seconds"), rapid.Float64Range(-0.9, 2).Draw(t, "error"), 0}
-		}
-		return j
-	})
 }
 
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var jobs []Record
-		for i := range rapid.IntRange(0, 5).Draw(t, "jobs") {
-			if j := drawRecord(i).Draw(t, "job"); j.Check() == nil {
-				jobs = append(jobs, j)
-			}
-		}
-		w := Workload{Jobs: jobs}
-		w.sort()
+		jobs := drawJobs(t, 5)
 		var b bytes.Buffer
-		if err := WriteRecords(&b, w.Jobs); err != nil {
+		if err := WriteTable(&b, jobs); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadRecords(&b, "in")
-		if err != nil || len(got.Diagnostics) > 0 {
+		got, err := From(&b, "in")
+		if err != nil || len(got.Diagnostics) > 0 || len(got.Jobs) != len(jobs) {
 			t.Fatal(err, got.Diagnostics)
 		}
-		if diff := cmp.Diff(w.Jobs, got.Jobs); len(w.Jobs) > 0 && diff != "" {
-			t.Fatal(diff)
-		}
-	})
-}
-
-func TestWriteRefuses(t *testing.T) {
-	for name, change := range map[string]func(*Record){
-		"two words":    func(j *Record) { j.User = "two words" },
-		"empty user":   func(j *Record) { j.User = "" },
-		"comment":      func(j *Record) { j.User = "#u" },
-		"two lines":    func(j *Record) { j.Name = "a\nb" },
-		"no time":      func(j *Record) { j.On[CPU].Seconds = 0 },
-		"not a demand": func(j *Record) { j.On[CPU].Units = math.NaN() },
-		"no arrival":   func(j *Record) { j.Arrival = math.Inf(1) },
-	} {
-		j := generated(1, "q", 0, 0, 0)
-		change(&j)
-		if err := WriteRecords(&bytes.Buffer{}, []Record{j}); err == nil {
-			t.Errorf("%s: written", name)
-		}
-	}
-}
-
-func FuzzRead(f *testing.F) {
-	f.Add([]byte("# 0\n1 0 1 0 queue0\nstage -1 32.0 20.0 150.0 1.0 2.0 75.0 1 -0.07 0.02\n0\n"))
-	f.Add([]byte("%c\n2 4\na 0 1 1 inf 1 1 2 2\nb 0 1 1 1 1 1 inf 2\n1\na b ata\n#\n#\n1\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		w, err := ReadRecords(bytes.NewReader(text), "in")
-		if err != nil {
-			return
-		}
-		if c := w.Counts; c.Read != c.Used+c.Dropped || c.Used != len(w.Jobs) || c.Dropped != len(w.Diagnostics) {
-			t.Fatalf("counts do not add up: %v", c)
-		}
-		var b bytes.Buffer
-		if err := WriteRecords(&b, w.Jobs); err != nil {
-			return // names that only a hand-written file can have
-		}
-		again, err := ReadRecords(&b, "in")
-		if err != nil || len(again.Diagnostics) > 0 {
-			t.Fatal(err, again.Diagnostics)
-		}
-		for i := range again.Jobs {
-			if w.Jobs[i].Name == "" {
-				again.Jobs[i].Name = ""
+		for i := range jobs {
+			a, b := &jobs[i], &got.Jobs[i]
+			for d := range Other {
+				if x, y := a.Reported(d), b.Reported(d); a.Seconds(d) != b.Seconds(d) || x != y && !(math.Abs(x/y-1) < 1e-12) {
+					t.Fatalf("%+v, was %+v", b, a)
+				}
 			}
-		}
-		if diff := cmp.Diff(w.Jobs, again.Jobs); diff != "" {
-			t.Fatal(diff)
+			if a.User != b.User || a.Arrival != b.Arrival {
+				t.Fatalf("%+v, was %+v", b, a)
+			}
 		}
 	})
 }
@@ -318,13 +149,5 @@ func TestGenerate(t *testing.T) {
 		if _, err := g.Generate(); err == nil {
 			t.Errorf("%+v was generated", g)
 		}
-	}
-}
-
-// The records know two kinds of devices: a job of another is not written.
-func TestWriteRefusesOthers(t *testing.T) {
-	j := Record{ID: 1, User: "u", On: [Devices]Demand{{Seconds: 1}, {Seconds: 1}, {Seconds: 2}}}
-	if err := WriteRecords(io.Discard, []Record{j}); err == nil || !strings.Contains(err.Error(), "job 1: records hold cpu and gpu alone") {
-		t.Error(err)
 	}
 }

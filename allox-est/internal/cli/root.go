@@ -24,13 +24,14 @@ func New(env *cli.Env) *cobra.Command {
 		newScheduleCommand(env),
 		newJobsCommand(env), newGuardCommand(env),
 	)
-	for _, c := range []*cobra.Command{newParseCommand(env), newExportCommand(env), newRemoteCommand(env)} {
+	for _, c := range []*cobra.Command{newParseCommand(env), newRemoteCommand(env)} {
 		c.Hidden = true
 		root.AddCommand(c)
 	}
 	old := map[string]string{
 		"plot":                       "estimate",
 		"experiment":                 "validate",
+		"export":                     "estimate --json",
 		"experiment --dir":           "--journal",
 		"validate --dir":             "--journal",
 		"schedule --output":          "--out",

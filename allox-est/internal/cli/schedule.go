@@ -28,8 +28,8 @@ func newScheduleCommand(env *cli.Env) *cobra.Command {
 		Short: "Place jobs on CPU and GPU nodes and measure their completion times",
 		Long: `Place jobs on CPU and GPU nodes under a policy and measure the outcome.
 
-The input is a file of simulator records (see "schedule generate"), of reports
-of allox-est (run --json), or a CSV with a row a job and the columns job, user,
+The input is a file of reports of allox-est (run --json), or a CSV (see "schedule
+generate") with a row a job and the columns job, user,
 arrival (seconds), cpu and gpu: the estimated seconds there, empty where it
 cannot run; cpu_actual and gpu_actual where the true ones are known, cpu_low and
 cpu_high where its interval is. Policies
@@ -42,13 +42,12 @@ Policies:
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs: records, reports or CSV, - for standard input; may be given several times")
+	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs: reports or CSV, - for standard input; may be given several times")
 	flags.StringVar(&s.policy, "policy", "allox", "one of "+strings.Join(schedule.Policies.Names(), ", ")+", several of them with commas, or all")
 	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "CPU nodes")
 	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
 	flags.StringVar(&s.nodes, "nodes", "", "nodes of further kinds, as v100=4,p100=4: the devices of that name in reports, the columns in a CSV")
 	flags.Float64Var(&s.settings.Alpha, "alpha", 1, "allox: share of the users, the least served ones, whose jobs are matched")
-	flags.IntVar(&s.settings.MaxJobs, "max-jobs", 0, "allox: jobs matched at a time; 0: all")
 	flags.StringVar(&s.gantt, "gantt", "", "write the chart of what ran where to this .svg or .png file")
 	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
 	flags.StringVar(&s.output, "out", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
@@ -280,14 +279,14 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "generate",
-		Short: "Write simulator records of synthetic jobs",
+		Short: "Write a table of synthetic jobs",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			w, err := g.Generate()
 			if err != nil {
 				return &cli.UsageError{Err: err}
 			}
-			write := func(to io.Writer) error { return schedule.WriteRecords(to, w.Jobs) }
+			write := func(to io.Writer) error { return schedule.WriteTable(to, w.Jobs) }
 			return env.Write(output, write)
 		},
 	}
