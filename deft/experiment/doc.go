@@ -2,9 +2,9 @@
 // models run side by side, for how long, and how they are controlled.
 //
 // The format is that of Deft's experiments (a JSON object with "models",
-// "exp_dur" and "device_id"), with fields of our own beside. The package decides
-// for its caller what the quirks of existing files mean and says so as a
-// [Warning]: a trailing comma is read as if it were not there, an absent
+// "exp_dur" and "device_id"), with fields of our own beside; YAML's parser reads
+// it, for which a trailing comma is none. The package decides for its caller what
+// the quirks of existing files mean and says so as a [Warning]: an absent
 // batch_size is 1, an absent device_id is 0, an unknown field is ignored,
 // controlEvent wins over controlsync, a sync of 0 sets no synchronization point.
 // It refuses, with the line and the field, what would run something else than

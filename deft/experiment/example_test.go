@@ -26,6 +26,5 @@ func ExampleParse() {
 		fmt.Println(m.Name(), m.Priority, m.SleepTime)
 	}
 	// Output:
-	// input.json:4: trailing comma read as if it were not there
 	// resnet50_batch_1_sleep_0.05 1 50ms
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/deft/policy"
 )
 
-// Parse reads an experiment from JSON text; file names it in errors, which are
+// Parse reads an experiment from JSON text, or YAML; file names it in errors, which are
 // of type [*Error].
 func Parse(file string, text []byte) (*Experiment, error) {
 	root, quirks, err := parseTree(file, text)
@@ -63,10 +63,8 @@ func (r *reader) object(n node) *object {
 // shown is a value as an error quotes it.
 func (n node) shown() string {
 	switch n.kind {
-	case kindBool:
-		return fmt.Sprint(n.flag)
-	case kindNumber:
-		return n.number.String()
+	case kindBool, kindNumber:
+		return n.text
 	case kindString:
 		return fmt.Sprintf("%.40q", n.text)
 	}
@@ -147,15 +145,16 @@ func (r *reader) text(n node) string {
 }
 
 func (r *reader) flag(n node) bool {
-	if n.kind != kindBool {
+	on, err := strconv.ParseBool(n.text)
+	if n.kind != kindBool || err != nil {
 		r.fail(n, "want true or false, have %s", n.shown())
 	}
-	return n.flag
+	return on
 }
 
 // number is a finite number of low or more.
 func (r *reader) number(n node, low float64) float64 {
-	v, err := n.number.Float64()
+	v, err := strconv.ParseFloat(n.text, 64)
 	if n.kind != kindNumber || err != nil || !(v >= low) || v > maxNumber {
 		r.fail(n, "want a number of %v or more, have %s", low, n.shown())
 		return low
@@ -168,7 +167,7 @@ const maxNumber = 9e15
 
 // whole is a whole number of low or more; 3.0 is one, as in Python.
 func (r *reader) whole(n node, low int) int {
-	v, err := n.number.Float64()
+	v, err := strconv.ParseFloat(n.text, 64)
 	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) || v > math.MaxInt32 {
 		r.fail(n, "want a whole number of %d or more, have %s", low, n.shown())
 		return low

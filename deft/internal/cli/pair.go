@@ -1,31 +1,37 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/pair"
+	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // newPairCommand predicts what two programs pay beside each other.
 func newPairCommand(env *cli.Env) *cobra.Command {
-	var table, device, leave string
+	var table, alone, device, leave string
 	var answer cli.Output
 	c := &cobra.Command{
-		Use:   "pair --table FILE.csv [A B]",
+		Use:   "pair --alone FILE.json A B",
 		Short: "Predict what each of two programs pays beside the other",
-		Long: `Predict what each of two programs pays beside the other on one device, from pairs
-that were measured. The table has the columns model, other, alone and beside (the
+		Long: `Predict what each of two programs pays beside the other on one device: with --alone
+from what each did by itself (the alone.json of deft alone, the run.json of deft
+run), on the virtual clock; with --table from pairs that were measured. The table has the columns model, other, alone and beside (the
 speeds of model alone and beside the other, in one unit, larger is faster) and, of
 several devices, device. A program that was never measured is told by those whose
 names differ from its own in numbers alone, as a batch size.
 
 With --leave-out model every measured pair is predicted from the pairs that one of
 its programs is not in, and held against what was measured.`,
-		Example: `  deft pair --table pairs.csv "ResNet-18 (batch size 48)" "LM (batch size 20)"
+		Example: `  deft pair --alone out/alone.json model_A model_B
+  deft pair --table pairs.csv "ResNet-18 (batch size 48)" "LM (batch size 20)"
   deft pair --table pairs.csv --leave-out model`,
 		Args: cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -33,9 +39,15 @@ its programs is not in, and held against what was measured.`,
 			}
 			return nil
 		}),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if (leave == "") == (len(args) == 0) || leave != "" && leave != "model" {
 				return cli.Usagef("want two programs, or --leave-out model")
+			}
+			if alone != "" {
+				if leave != "" || device != "" {
+					return cli.Usagef("--alone: --leave-out and --device are of a --table")
+				}
+				return predictAlone(cmd.Context(), env, &answer, alone, args[0], args[1])
 			}
 			rows, diagnostics, err := pair.Load(table)
 			if err != nil {
@@ -49,11 +61,13 @@ its programs is not in, and held against what was measured.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&table, "table", "", "measured pairs, CSV (required)")
+	f.StringVar(&alone, "alone", "", "a run in which each program was by itself, JSON")
+	f.StringVar(&table, "table", "", "measured pairs, CSV")
 	f.StringVar(&device, "device", "", "the device, where the table has several")
 	f.StringVar(&leave, "leave-out", "", "model: predict each measured pair without one of its programs")
 	answer.Flags(c)
-	cli.Require(c, "table")
+	c.MarkFlagsOneRequired("alone", "table")
+	c.MarkFlagsMutuallyExclusive("alone", "table")
 	return c
 }
 
@@ -63,6 +77,18 @@ type slowed struct {
 	Other    string                 `json:"other"`
 	Speed    uncertainty.Prediction `json:"speed"`
 	Relative bool                   `json:"relatives"`
+}
+
+func predictAlone(ctx context.Context, env *cli.Env, answer *cli.Output, path, a, b string) error {
+	run, err := report.Load(path)
+	if err != nil {
+		return err
+	}
+	speeds, err := trial.Beside(ctx, run, a, b)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return printSlowed(env, answer, []slowed{{a, b, speeds[0], false}, {b, a, speeds[1], false}})
 }
 
 func predictPair(env *cli.Env, answer *cli.Output, rows []pair.Row, a, b string) error {
@@ -75,6 +101,10 @@ func predictPair(env *cli.Env, answer *cli.Output, rows []pair.Row, a, b string)
 		speed, relatives := m.Predict(p[0], p[1])
 		both = append(both, slowed{p[0], p[1], speed, relatives})
 	}
+	return printSlowed(env, answer, both)
+}
+
+func printSlowed(env *cli.Env, answer *cli.Output, both []slowed) error {
 	return answer.Print(env, both, func(page *cli.Page) {
 		t := page.Table("program", "beside", "of its speed alone", "low", "high")
 		for _, s := range both {
