@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
 // patient bounds waits that end when all is well.
@@ -66,11 +67,11 @@ func TestControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	low, err := s.Join(session.Member{Name: "low"})
+	low, err := simcudatest.Join(s, "low", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	high, err := s.Join(session.Member{Name: "high", Priority: 1, Weight: 3})
+	high, err := simcudatest.Join(s, "high", 1, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +93,8 @@ func TestControl(t *testing.T) {
 	if diff := cmp.Diff(Answer{Session: "x", Policy: "priority", Clients: want}, a); diff != "" {
 		t.Error(diff)
 	}
-	high.Begin(session.Now(), 0)
-	low.Begin(session.Now(), 0)
+	high.Begin()
+	low.Begin()
 	eventually(t, "low stops for high", func() bool { return low.Directive().Closed && !high.Directive().Closed })
 	ask(Request{Command: "priority", Target: "low", Number: 2})
 	eventually(t, "high stops for low", func() bool { return !low.Directive().Closed && high.Directive().Closed })
@@ -156,7 +157,7 @@ func TestLinger(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	m, err := s.Join(session.Member{Name: "m"})
+	m, err := simcudatest.Join(s, "m", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,9 +117,9 @@ func TestStreams(t *testing.T) {
 		p.do("streams 16 %d", n)
 		w.stopped(p, "launch 1", 17)
 		p.do("sync")
+		begin := session.Now()
 		p.do("streams 16 %d", n)
 		p.do("unstream")
-		begin := session.Now()
 		w.stopped(p, "launch 1", 34)
 		if c := w.client(p); c.DrainedNs-begin < int64(25*time.Millisecond) {
 			t.Errorf("%d streams: 16 kernels of 2 ms in destroyed streams drained after %v", n, time.Duration(c.DrainedNs-begin))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
 func TestDiagnose(t *testing.T) {
@@ -51,7 +52,7 @@ func TestWatch(t *testing.T) {
 	if clients, err := hook.Watch(s, exec.Command("/nonesuch")); err == nil || clients != nil {
 		t.Errorf("got %v, %v", clients, err)
 	}
-	m, err := s.Join(session.Member{Name: "left before"})
+	m, err := simcudatest.Join(s, "left before", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

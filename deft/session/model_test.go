@@ -1,9 +1,14 @@
-package session
+package session_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
 // The protocol between an owner and the clients of one process, against a
@@ -11,19 +16,19 @@ import (
 // jobs, launches, directives, reaping, and owners that come and go.
 func TestProtocol(t *testing.T) {
 	type client struct {
-		member    *Member
+		member    *simcudatest.Member
 		name      string
 		launches  uint64
 		emptied   uint64
 		job       uint64
 		ended     uint64
 		active    bool
-		directive Directive
+		directive session.Directive
 		dead      bool // killed: its slot is claimed by a process that does not run
 		left      bool
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := Create(Options{})
+		s, err := session.Create(session.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +37,7 @@ func TestProtocol(t *testing.T) {
 		owned := true
 		some := func(t *rapid.T, living bool) *client {
 			var slots []int
-			for i := range Slots {
+			for i := range session.Slots {
 				if c := clients[i]; c != nil && (!living || !c.dead && !c.left) {
 					slots = append(slots, i)
 				}
@@ -47,7 +52,7 @@ func TestProtocol(t *testing.T) {
 			"join": func(t *rapid.T) {
 				names++
 				c := &client{name: string(rune('a' + names%26))}
-				m, err := s.Join(Member{Name: c.name, Priority: int32(names)})
+				m, err := simcudatest.Join(s, c.name, int32(names), 0)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -68,13 +73,13 @@ func TestProtocol(t *testing.T) {
 			},
 			"die": func(t *rapid.T) {
 				c := some(t, true)
-				s.slots[c.member.Slot()].Claim.Store(uint64(identity(1<<22-1, 7)))
+				c.member.Die()
 				c.dead = true
 			},
 			"begin": func(t *rapid.T) {
 				c := some(t, true)
 				bell := s.Bell()
-				c.member.Begin(Now(), 0)
+				c.member.Begin()
 				if c.active {
 					c.ended++
 				}
@@ -86,7 +91,7 @@ func TestProtocol(t *testing.T) {
 			},
 			"end": func(t *rapid.T) {
 				c := some(t, true)
-				c.member.End(Now())
+				c.member.End()
 				if c.active {
 					c.ended++
 				}
@@ -108,14 +113,14 @@ func TestProtocol(t *testing.T) {
 					t.Skip("no owner")
 				}
 				c := some(t, false)
-				d := Directive{
+				d := session.Directive{
 					Closed:    rapid.Bool().Draw(t, "closed"),
 					SyncEvery: rapid.Uint32Range(0, 2).Draw(t, "sync"),
 					InFlight:  rapid.Uint32Range(0, 2).Draw(t, "bound"),
 				}
-				epoch := s.slots[c.member.Slot()].DirectiveEpoch.Load()
+				epoch := c.member.Epoch()
 				changed := s.Direct(c.member.Slot(), d)
-				if changed != (d != c.directive) || changed != (s.slots[c.member.Slot()].DirectiveEpoch.Load() != epoch) {
+				if changed != (d != c.directive) || changed != (c.member.Epoch() != epoch) {
 					t.Fatalf("changed %v from %+v to %+v", changed, c.directive, d)
 				}
 				c.directive = d
@@ -145,7 +150,7 @@ func TestProtocol(t *testing.T) {
 				s.Disown()
 				owned = false
 				for _, c := range clients {
-					c.directive = Directive{}
+					c.directive = session.Directive{}
 				}
 			},
 			"own": func(t *rapid.T) {
@@ -165,12 +170,12 @@ func TestProtocol(t *testing.T) {
 						t.Fatalf("a client out of nothing: %+v", got)
 					}
 					seen++
-					want := Idle
+					want := session.Idle
 					if c.active {
-						want = Active
+						want = session.Active
 					}
 					if c.left {
-						want = Left
+						want = session.Left
 					}
 					if got.Launches != c.launches || got.Queued != c.launches-c.emptied || got.Job != c.job ||
 						got.JobsEnded != c.ended || got.State != want || got.Directive != c.directive || got.Name != c.name {
@@ -178,7 +183,7 @@ func TestProtocol(t *testing.T) {
 					}
 					if !c.dead && !c.left {
 						d := c.member.Directive()
-						if owned && d != c.directive || !owned && d != (Directive{}) {
+						if owned && d != c.directive || !owned && d != (session.Directive{}) {
 							t.Fatalf("the member is asked %+v, the model has %+v", d, c.directive)
 						}
 					}
@@ -189,4 +194,62 @@ func TestProtocol(t *testing.T) {
 			},
 		})
 	})
+}
+
+func TestJoinUntilFull(t *testing.T) {
+	s := create(t)
+	var members []*simcudatest.Member
+	for i := range session.Slots {
+		m, err := simcudatest.Join(s, strings.Repeat("x", 40), int32(-i), 0)
+		if err != nil || m.Slot() != i {
+			t.Fatalf("member %d: %+v, %v", i, m, err)
+		}
+		members = append(members, m)
+	}
+	if _, err := simcudatest.Join(s, "", 0, 0); !errors.Is(err, simcudatest.ErrFull) {
+		t.Errorf("got %v", err)
+	}
+	members[7].Leave()
+	m, err := simcudatest.Join(s, "late", 0, 0)
+	if err != nil || m.Slot() != 7 {
+		t.Errorf("got %+v, %v", m, err)
+	}
+	c, ok := s.Client(7)
+	if !ok || c.Name != "late" || c.Epoch != 2 || c.Weight != 1 || c.State != session.Idle {
+		t.Errorf("got %+v", c)
+	}
+	if c, _ := s.Client(3); len(c.Name) != 31 || c.Priority != -3 {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// Who is not the owner reaps nobody.
+func TestReapIsTheOwners(t *testing.T) {
+	s := create(t)
+	m, err := simcudatest.Join(s, "", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Leave()
+	watcher, err := session.Open(s.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watcher.Close()
+	if gone := watcher.Reap(); gone != nil || len(watcher.Clients()) != 1 {
+		t.Errorf("gone %+v", gone)
+	}
+	if gone := s.Reap(); len(gone) != 1 || len(watcher.Clients()) != 0 {
+		t.Errorf("gone %+v", gone)
+	}
+}
+
+func create(t *testing.T) *session.Session {
+	t.Helper()
+	s, err := session.Create(session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }

@@ -145,6 +145,14 @@ func (s *Session) Directive(slot int) Directive {
 	}
 }
 
+// Ring wakes the owner.
+func (s *Session) Ring() {
+	s.header.doorbell.Add(1)
+	if s.header.listening.Load() != 0 {
+		futexWakeAll(&s.header.doorbell)
+	}
+}
+
 // Bell is the state of the doorbell, which clients ring when they register,
 // begin or end a job, stand drained at the gate, and leave. Read it before
 // looking at the clients and give it to [Session.Wait], so that no ring is
