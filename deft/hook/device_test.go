@@ -63,7 +63,7 @@ func TestDevicesAreApart(t *testing.T) {
 // and a context that is destroyed takes what it had queued with it.
 func TestContextsOfOneDevice(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	p := w.probe("SIMCUDA_NS_PER_BLOCK=20000") // a kernel takes 20 ms
+	p := w.probe("SIMCUDA_NS_PER_BLOCK=200000") // a kernel takes 200 ms, longer than a busy machine makes wait
 	p.do("launch 1")
 	p.do("event")
 	p.do("context")
