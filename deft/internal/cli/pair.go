@@ -21,12 +21,14 @@ func newPairCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pair --alone FILE.json A B",
 		Short: "Predict what each of two programs pays beside the other",
-		Long: `Predict what each of two programs pays beside the other on one device: with --alone
-from what each did by itself (the alone.json of deft alone, the run.json of deft
-run), on the virtual clock; with --table from pairs that were measured. The table has the columns model, other, alone and beside (the
-speeds of model alone and beside the other, in one unit, larger is faster) and, of
-several devices, device. A program that was never measured is told by those whose
-names differ from its own in numbers alone, as a batch size.
+		Long: `Predict what each of two programs pays beside the other on one device.
+
+With --alone it is told from what each did by itself (the alone.json of deft alone),
+on the virtual clock. With --table it is told from pairs that were measured: the
+columns model, other, alone and beside (the speeds of model alone and beside the
+other, in one unit, larger is faster) and, of several devices, device. A program
+that was never measured is told by those whose names differ from its own in numbers
+alone, as a batch size.
 
 With --leave-out model every measured pair is predicted from the pairs that one of
 its programs is not in, and held against what was measured.`,
