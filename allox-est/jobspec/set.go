@@ -63,8 +63,6 @@ type Run struct {
 	KeyEnv Names `yaml:"key_env,omitempty"`
 	// Logs is a folder for what each run prints, a file a run; empty keeps none.
 	Logs string `yaml:"logs,omitempty"`
-	// SpeedHistory is read, as earlier job files have it, and not used.
-	SpeedHistory string `yaml:"speed_history,omitempty"`
 }
 
 // InCgroup says that runs are to be held in a cgroup.

@@ -126,9 +126,6 @@ func (m Machine) ProgramName() string { return cmp.Or(m.Program, "allox-est") }
 // alone does not show it.
 type Progress struct {
 	Pattern string `yaml:"pattern" json:"pattern,omitempty"`
-	// At and Each stand in files of before; the lines themselves say both now.
-	At   string `yaml:"at,omitempty" json:"at,omitempty"`
-	Each int    `yaml:"each,omitempty" json:"each,omitempty"`
 }
 
 // Sample is how the job is sampled. Its zero value is one pair of 1 % and 2 %.
@@ -468,9 +465,6 @@ func (s *Spec) Lengths() (short, long int) {
 		if s.Unit == Step {
 			least = []int{20, 50}
 		}
-	}
-	if each := s.Progress.Each; each > 1 && len(s.Sample.MinEpochs) == 0 {
-		least = []int{2 * each, 5 * each}
 	}
 	length := func(i int) int {
 		return min(s.Epochs, max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9)))

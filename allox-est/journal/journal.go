@@ -54,7 +54,7 @@ type Run struct {
 	Parallel float64 `json:"parallel_threads,omitempty"`
 
 	// Marks say when the job had done so many of Epochs, as its reports and lines
-	// tell. Older lines have Laps alone: see [Run.Timeline].
+	// tell.
 	Marks []mark.Mark `json:"marks,omitempty"`
 	// Laps are the wall times between the marks, see [mark.Laps]; of a report those
 	// that it holds: set-up, epochs, teardown. Empty where the job does not tell.
@@ -136,21 +136,17 @@ type Key struct{ Job, Device string }
 
 // Timeline returns the marks of a run: units done, which grow, and seconds since
 // the start of its process. Laps[i] ends at mark i, the last one at the run's end.
-// Of a run without marks they follow from its laps; nil where there are none.
+// Of a run without marks they follow from the laps of its report; nil where there are
+// none.
 func (r *Run) Timeline() []mark.Mark {
-	if len(r.Marks) > 0 {
+	if len(r.Marks) > 0 || len(r.Laps) == 0 {
 		return r.Marks
 	}
-	return r.timeline(1, 0)
-}
-
-// timeline is the marks of laps of so many units, the first of which ends at unit
-// first.
-func (r *Run) timeline(lap, first int) (marks []mark.Mark) {
+	var marks []mark.Mark
 	at := r.Before
-	for i := range len(r.Laps) - 1 {
-		at += r.Laps[i]
-		marks = append(marks, mark.Mark{Number: float64(lap * (first + i)), Of: float64(r.Epochs), Seconds: at})
+	for i, lap := range r.Laps[:len(r.Laps)-1] {
+		at += lap
+		marks = append(marks, mark.Mark{Number: float64(i), Of: float64(r.Epochs), Seconds: at})
 	}
 	return marks
 }
@@ -234,16 +230,6 @@ func parse(line []byte) (Run, error) {
 	}
 	if run.Job == "" {
 		return run, errors.New("no job")
-	}
-	var before struct { // of lines without marks
-		Lap   int `json:"epochs_per_lap"`
-		First int `json:"first_epoch"` // of the second lap, from 1
-	}
-	if len(run.Marks) == 0 && len(run.Laps) > 0 {
-		if err := json.Unmarshal(line, &before); err != nil {
-			return run, err
-		}
-		run.Marks = run.timeline(max(1, before.Lap), max(1, before.First)-1)
 	}
 	return run, nil
 }

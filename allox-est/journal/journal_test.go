@@ -43,7 +43,6 @@ func TestJournal(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	runs[0].Marks = runs[0].Timeline()
 	again, err := Read(path)
 	if err != nil {
 		t.Fatal(err)

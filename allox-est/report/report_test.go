@@ -120,9 +120,6 @@ func TestNoEstimate(t *testing.T) {
 	if len(r.Rows()) != 0 {
 		t.Errorf("rows %v", r.Rows())
 	}
-	if _, err := r.ProgressPlot(j, "gpu"); !errors.Is(err, ErrNothingToPlot) {
-		t.Errorf("plot: %v", err)
-	}
 	if _, err := r.EpochPlot(j, "gpu"); !errors.Is(err, ErrNothingToPlot) {
 		t.Errorf("plot: %v", err)
 	}
@@ -140,14 +137,12 @@ func TestHalfAPair(t *testing.T) {
 func TestPlots(t *testing.T) {
 	spec, j := example()
 	r := New(spec, []string{"cpu"}, j, estimate.Settings{})
-	for name, plot := range map[string]func(*journal.Journal, string) (chart.Chart, error){"epochs": r.EpochPlot, "progress": r.ProgressPlot} {
-		c, err := plot(j, "cpu")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := chart.SVG(&b, c); err != nil || !strings.Contains(b.String(), "whole run 1") {
-			t.Errorf("%s: %v", name, err)
-		}
+	c, err := r.EpochPlot(j, "cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := chart.SVG(&b, c); err != nil || !strings.Contains(b.String(), "whole run 1") {
+		t.Error(err)
 	}
 }

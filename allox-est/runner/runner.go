@@ -7,8 +7,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -319,30 +320,21 @@ func (r *Runner) cleanUp(res *Result, job underWay) {
 	}
 }
 
-// launch starts the job's first process inside the cgroup, if there is one.
+// launch starts the job's first process inside the cgroup, if there is one: at the
+// head of a process group, dead when the Runner dies.
 func launch(c Command, scratch string, out *capture, group *cgroup) (*exec.Cmd, error) {
-	cmd := command(c, scratch)
-	cmd.Stdout, cmd.Stderr = out.stdout.w, out.stderr.w
-	group.attach(cmd)
-	return cmd, cmd.Start()
-}
-
-// command builds the process to start: at the head of a process group, dead
-// when the Runner dies.
-func command(c Command, scratch string) *exec.Cmd {
 	args := make([]string, len(c.Args))
 	for i, word := range c.Args {
-		args[i] = scratchWord.ReplaceAllLiteralString(word, scratch)
+		args[i] = strings.ReplaceAll(word, ScratchWord, scratch)
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir = c.Dir
-	cmd.Env = append(append([]string{}, c.Env...), "TMPDIR="+scratch)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.Dir, out.stdout.w, out.stderr.w
+	cmd.Env = append(slices.Clone(c.Env), "TMPDIR="+scratch)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	return cmd
+	group.attach(cmd)
+	return cmd, cmd.Start()
 }
 
 // ScratchWord is the text in a command line that stands for the run's own
 // folder.
 const ScratchWord = "{scratch}"
-
-var scratchWord = regexp.MustCompile(regexp.QuoteMeta(ScratchWord))

@@ -112,40 +112,32 @@ func (t *Table) Of(c Configuration) string {
 	return short.text()
 }
 
-// sort tells the parameters that differ from the others.
+// sort tells the parameters that differ from the others: a number that every
+// configuration has may count.
 func (t *Table) sort() {
-	values := map[string]map[string]bool{}
+	values := map[string]map[string]int{}
 	for _, e := range t.Estimates {
 		for name, value := range e.Configuration {
 			if values[name] == nil {
-				values[name] = map[string]bool{}
+				values[name] = map[string]int{}
 			}
-			values[name][value] = true
+			values[name][value]++
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
+		counts, all := true, 0
+		for value, n := range values[name] {
+			x, err := strconv.ParseFloat(value, 64)
+			counts, all = counts && err == nil && x > 0, all+n
+		}
 		switch {
 		case len(values[name]) < 2:
-		case numbers(values[name]) && t.always(name):
+		case counts && all == len(t.Estimates):
 			t.Numbers = append(t.Numbers, name)
 		default:
 			t.Names = append(t.Names, name)
 		}
 	}
-}
-
-func numbers(values map[string]bool) bool {
-	for v := range values {
-		if x, err := strconv.ParseFloat(v, 64); err != nil || !(x > 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// always says that every configuration has a parameter.
-func (t *Table) always(name string) bool {
-	return !slices.ContainsFunc(t.Estimates, func(e Estimate) bool { return e.Configuration[name] == "" })
 }
 
 // cell is a configuration as a model takes it.
@@ -204,15 +196,20 @@ func (t *Table) Ask(m *Model, changed Configuration) (Configuration, uncertainty
 // asked for, whose interval is the widest of those not sampled: the next to
 // sample. It is nil where all of the grid were.
 func (t *Table) Doubtful(m *Model, asked Configuration) Configuration {
-	grid := []Configuration{maps.Clone(asked)}
+	sampled := map[string]bool{}
+	for _, e := range t.Estimates {
+		sampled[t.Of(e.Configuration)] = true
+	}
+	grid := []Configuration{asked}
 	for _, name := range t.Numbers {
-		values := map[string]bool{asked[name]: true}
+		values := []string{asked[name]}
 		for _, e := range t.Estimates {
-			values[e.Configuration[name]] = true
+			values = append(values, e.Configuration[name])
 		}
+		slices.Sort(values)
 		var wider []Configuration
 		for _, c := range grid {
-			for _, v := range slices.Sorted(maps.Keys(values)) {
+			for _, v := range slices.Compact(values) {
 				next := maps.Clone(c)
 				next[name] = v
 				wider = append(wider, next)
@@ -224,14 +221,9 @@ func (t *Table) Doubtful(m *Model, asked Configuration) Configuration {
 	widest := 0.0
 	for _, c := range grid {
 		cell := t.cell(c, 1)
-		p, err := m.Predict(cell.Numbers, cell.Class)
-		if err == nil && p.High/p.Low > widest && !t.sampled(c) {
+		if p, err := m.Predict(cell.Numbers, cell.Class); err == nil && p.High/p.Low > widest && !sampled[t.Of(c)] {
 			most, widest = c, p.High/p.Low
 		}
 	}
 	return most
-}
-
-func (t *Table) sampled(c Configuration) bool {
-	return slices.ContainsFunc(t.Estimates, func(e Estimate) bool { return t.Of(e.Configuration) == t.Of(c) })
 }

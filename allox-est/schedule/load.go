@@ -35,9 +35,12 @@ func From(in io.Reader, name string, others ...string) (*Workload, error) {
 	return ReadTable(r, name, others...)
 }
 
-// Merge returns the jobs of several workloads as one. Where an id occurs
-// twice, all jobs are numbered anew from 0, in order of arrival.
+// Merge returns the jobs of several workloads as one, numbered anew from 0, in order
+// of arrival; of one workload they keep their numbers.
 func Merge(workloads ...*Workload) *Workload {
+	if len(workloads) == 1 {
+		return workloads[0]
+	}
 	all := &Workload{}
 	for _, w := range workloads {
 		all.Jobs = append(all.Jobs, w.Jobs...)
@@ -48,15 +51,8 @@ func Merge(workloads ...*Workload) *Workload {
 		all.Warnings = append(all.Warnings, w.Warnings...)
 	}
 	all.sort()
-	seen := make(map[int]bool)
-	for _, j := range all.Jobs {
-		if seen[j.ID] {
-			for i := range all.Jobs {
-				all.Jobs[i].ID = i
-			}
-			break
-		}
-		seen[j.ID] = true
+	for i := range all.Jobs {
+		all.Jobs[i].ID = i
 	}
 	return all
 }

@@ -146,7 +146,8 @@ func (r *replay) next() bool {
 	s.Now = now
 	for len(r.ends) > 0 && r.ends[0].at == now {
 		if e := heap.Pop(&r.ends).(end); !e.stale() {
-			r.leave(e.job)
+			r.part(e.job)
+			s.leave(e.job)
 			r.done++
 		}
 	}
@@ -174,11 +175,6 @@ func (r *replay) decide() {
 		s.start(j, n)
 		heap.Push(&r.ends, end{j.end, j})
 	}
-}
-
-func (r *replay) leave(j *Job) {
-	r.part(j)
-	r.state.leave(j)
 }
 
 // part records the job's stay on its node until now.

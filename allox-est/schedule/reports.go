@@ -40,8 +40,9 @@ var ErrUnproven = errors.New("no full run: the estimate stands for the true time
 // any, is the true time. Jobs are numbered in the order read; "user" and
 // "arrival_seconds" may be added to a report, and are "default" and 0
 // otherwise. What predict says of a configuration is a report of its device; those
-// that follow each other with the same "job" added are of one job. Others are the names of the devices from [Other] on. A report without a usable device is a diagnostic whose line is
-// the number of the report.
+// that follow each other with the same "job" added are of one job. Others are the names
+// of the devices from [Other] on. A report without a usable device is a diagnostic whose
+// line is the number of the report.
 func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
 	names, err := deviceNames(others)
 	if err != nil {
@@ -63,20 +64,16 @@ func ReadReport(r io.Reader, file string, others ...string) (*Workload, error) {
 	}
 	w := &Workload{}
 	for i, one := range all {
-		w.Counts.Read++
 		job, warning, err := parseReport(one, i+1, names)
-		if err != nil {
-			w.drop(file, i+1, err)
+		if !w.add(job, err, file, i+1) {
 			continue
 		}
 		if warning != nil {
 			w.Warnings = append(w.Warnings, fmt.Errorf("%s:%d: %w", file, i+1, warning))
 		}
-		w.Counts.Used++
-		if last := len(w.Jobs) - 1; last >= 0 && w.Jobs[last].beside(job) {
-			continue
+		if last := len(w.Jobs) - 1; last > 0 && w.Jobs[last-1].beside(job) {
+			w.Jobs = w.Jobs[:last]
 		}
-		w.Jobs = append(w.Jobs, job)
 	}
 	w.sort()
 	return w, nil

@@ -49,18 +49,12 @@ func ReadTable(r io.Reader, file string, others ...string) (*Workload, error) {
 		if err != nil && !errors.As(err, &bad) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		w.Counts.Read++
-		job := Record{ID: w.Counts.Read, User: "default"}
+		job := Record{ID: w.Counts.Read + 1, User: "default"}
+		line, _ := rows.FieldPos(0)
 		if err == nil {
 			err = job.fromRow(header, fields, names)
 		}
-		if err != nil {
-			line, _ := rows.FieldPos(0)
-			w.drop(file, line, err)
-			continue
-		}
-		w.Counts.Used++
-		w.Jobs = append(w.Jobs, job)
+		w.add(job, err, file, line)
 	}
 	w.sort()
 	return w, nil

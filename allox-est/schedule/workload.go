@@ -107,10 +107,17 @@ type Workload struct {
 	Warnings    []error
 }
 
-// drop records an unusable record.
-func (w *Workload) drop(file string, line int, err error) {
-	w.Counts.Dropped++
-	w.Diagnostics = append(w.Diagnostics, &dataset.SyntaxError{File: file, Line: line, Msg: err.Error()})
+// add takes in a job, or what is wrong with it, and says whether it is used.
+func (w *Workload) add(job Record, err error, file string, line int) bool {
+	w.Counts.Read++
+	if err != nil {
+		w.Counts.Dropped++
+		w.Diagnostics = append(w.Diagnostics, &dataset.SyntaxError{File: file, Line: line, Msg: err.Error()})
+		return false
+	}
+	w.Counts.Used++
+	w.Jobs = append(w.Jobs, job)
+	return true
 }
 
 // sort puts the jobs in order of arrival, keeping the order of the source.

@@ -14,7 +14,6 @@ import (
 func newEstimateCommand(env *cli.Env) *cobra.Command {
 	var job jobFlags
 	var answer cli.Output
-	var kind string
 	cmd := &cobra.Command{
 		Use:   "estimate JOB.yaml | estimate --epochs N -- COMMAND ... {epochs} ...",
 		Short: "Estimate again from the runs in a journal, without starting any",
@@ -26,11 +25,7 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			draw, ok := map[string]func(*journal.Journal, string) (chart.Chart, error){"epochs": r.EpochPlot, "progress": r.ProgressPlot}[kind]
-			if !ok {
-				return cli.Usagef("--kind %s: want epochs or progress", kind)
-			}
-			if err := answer.Draw(func() (chart.Chart, error) { return draw(j, job.devices[0]) }); err != nil {
+			if err := answer.Draw(func() (chart.Chart, error) { return r.EpochPlot(j, job.devices[0]) }); err != nil {
 				return err
 			}
 			if err := r.Err(); err != nil {
@@ -41,8 +36,7 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 	}
 	job.register(cmd.Flags())
 	answer.Flags(cmd)
-	answer.PlotFlag(cmd, "the runs on the first device")
-	cmd.Flags().StringVar(&kind, "kind", "epochs", "what --plot shows: epochs (the time of each) or progress (the estimate beside whole runs)")
+	answer.PlotFlag(cmd, "the time of each epoch on the first device")
 	cli.First(cmd, "epochs", "device", "journal", "method")
 	return cmd
 }

@@ -41,7 +41,6 @@ func New(env *cli.Env) *cobra.Command {
 		"--cgroup":                   "--set run.cgroup=true",
 		"--key-env":                  "--set run.key_env=",
 		"--logs":                     "--set run.logs=",
-		"--speed-history":            "--set run.speed_history=",
 		"--timeout":                  "--set sample.timeout=",
 	}
 	for _, c := range []string{"run", "validate", "estimate", "export"} {
