@@ -208,7 +208,7 @@ func (s *Spec) Check() error {
 		return invalid("command: empty")
 	}
 	if s.Epochs < 1 && (s.Epochs < 0 || !s.Whole) {
-		return invalid("epochs: %d, want at least 1", s.Epochs)
+		return invalid("epochs: %d, want at least 1 (--epochs); run --keep starts the job whole and reads them off its output", s.Epochs)
 	}
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(filepath.Base(s.Command[0]), filepath.Ext(s.Command[0]))
@@ -265,7 +265,7 @@ func (s *Spec) checkCommand() error {
 	}
 	switch takes := used["epochs"] || used["steps"]; {
 	case !takes && !s.Whole:
-		return invalid("command: no {epochs}: the job's length cannot be set")
+		return invalid("command: no {epochs}: the job's length cannot be set; run --keep starts it whole")
 	case takes && s.Epochs == 0:
 		return invalid("epochs: 0, want at least 1 for {epochs}")
 	}

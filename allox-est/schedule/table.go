@@ -50,8 +50,11 @@ func ReadTable(r io.Reader, file string, others ...string) (*Workload, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		job := Record{ID: w.Counts.Read + 1, User: "default"}
-		line, _ := rows.FieldPos(0)
-		if err == nil {
+		line := 0
+		if bad != nil {
+			line, err = bad.StartLine, bad.Err
+		} else {
+			line, _ = rows.FieldPos(0)
 			err = job.fromRow(header, fields, names)
 		}
 		w.add(job, err, file, line)

@@ -23,7 +23,8 @@ func TestReadBadRows(t *testing.T) {
 		"a,u,0,0,2,3\n":       "job 1: time is not above zero",
 		"a,u,0,nan,2,3\n":     "job 1: time is not above zero",
 		"a,u,0,5,2,-1\n":      "job 1: time is not above zero",
-		"a,u,0,5\n":           "record on line 2: wrong number of fields",
+		"a,u,0,5\n":           "wrong number of fields",
+		"\"a\"b,u,0,5,2,3\n":  "extraneous or missing \" in quoted-field",
 	} {
 		w, err := From(strings.NewReader(head+row+good), "in")
 		if err != nil || len(w.Diagnostics) != 1 || w.Diagnostics[0].Error() != "in:2: "+want {
