@@ -245,106 +245,12 @@ func (in *inference) cost(index int, n *Node) Cost {
 	switch {
 	case controls(n):
 		c.Class = ClassMove
-	case rules[n.operator()] == nil:
+	case operators[n.operator()].rule == nil:
 		in.custom[n.operator()]++
 	case len(c.Outputs) > 0:
 		c.Class, c.MACs = work(n, c.Inputs, c.Outputs[0])
 	}
 	return c
-}
-
-// work classifies a node and counts its multiply-accumulates.
-func work(n *Node, in []Shaped, out Shaped) (Class, int64) {
-	at := func(i int) Shaped {
-		if i < len(in) {
-			return in[i]
-		}
-		return Shaped{}
-	}
-	times := func(class Class, sizes ...int64) (Class, int64) {
-		macs, ok := product(sizes)
-		if !ok {
-			return class, 0
-		}
-		return class, macs
-	}
-	if class, known := layerClasses[n.Op]; known && n.Domain == LayerDomain {
-		return class, 0
-	}
-	if n.Domain == microsoftDomain {
-		if class, sizes, known := microsoftWork(n, in, out); known && !likeStandard(n.Op) {
-			return times(class, sizes...)
-		}
-	}
-	switch n.Op {
-	case "Conv", "ConvInteger", "QLinearConv", "FusedConv":
-		w := at(filter(n.Op)).Shape
-		if len(w) < 2 {
-			return ClassConv, 0
-		}
-		class := ClassConv
-		if n.Int("group", 1) > 1 && w[1] == 1 {
-			class = ClassDepthwise
-		}
-		return times(class, append(slices.Clone(w[1:]), out.Elements())...)
-	case "ConvTranspose":
-		w := at(1).Shape
-		if len(w) < 2 {
-			return ClassConv, 0
-		}
-		return times(ClassConv, append(slices.Clone(w[1:]), at(0).Elements())...)
-	case "Einsum":
-		return times(ClassDense, einsumWork(n, in)...)
-	case "Gemm", "QGemm", "FusedGemm":
-		k := int64(-1)
-		if a := at(0).Shape; len(a) == 2 {
-			k = a[1]
-			if n.Int("transA", 0) != 0 {
-				k = a[0]
-			}
-		}
-		return times(products(out), k, out.Elements())
-	case "MatMul", "MatMulInteger", "QLinearMatMul", "FusedMatMul", "TransposeMatMul", "MatMulIntegerToFloat", "DynamicQuantizeMatMul":
-		k := int64(-1)
-		if a := at(0).Shape; len(a) > 0 {
-			k = a[len(a)-1]
-			if n.Int("transA", 0) == 1 && len(a) > 1 {
-				k = a[len(a)-2]
-			}
-		}
-		return times(products(out), k, out.Elements())
-	case "LSTM", "GRU", "RNN":
-		x, w, r := at(0).Shape, at(1), at(2)
-		if len(x) != 3 || w.Elements() < 0 || r.Elements() < 0 {
-			return ClassRecurrent, 0
-		}
-		return times(ClassRecurrent, x[0], x[1], w.Elements()+r.Elements())
-	case "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool":
-		return ClassPool, 0
-	case "Exp", "Log", "Pow", "Sigmoid", "Tanh", "Mish", "Softplus", "HardSwish", "Swish", "Elu", "Selu", "Sin", "Cos":
-		return ClassFunction, 0
-	case "Erf", "Gelu":
-		return ClassErf, 0
-	case "Softmax", "LogSoftmax":
-		return ClassSoftmax, 0
-	case "LRN":
-		return ClassResponse, 0
-	case "MeanVarianceNormalization", "LpNormalization", "RMSNormalization", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare":
-		return ClassNormalize, 0
-	case "LayerNormalization", "InstanceNormalization", "GroupNormalization", "ReduceMean", "ReduceSum", "ReduceMax":
-		return ClassNormalize, 0
-	case "Concat", "Split", "Slice", "Gather", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Pad", "Expand", "Tile", "Resize", "DepthToSpace", "SpaceToDepth", "Constant", "ConstantOfShape", "Shape", "Size", "Upsample", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "Scatter", "ReverseSequence":
-		return ClassMove, 0
-	}
-	return ClassOther, 0
-}
-
-// products tells a product of two matrices from one of a matrix and a vector.
-func products(out Shaped) Class {
-	if n := len(out.Shape); out.Known && n > 0 && out.Elements() == out.Shape[n-1] {
-		return ClassVector
-	}
-	return ClassDense
 }
 
 // Characteristics are the counts of an analysed model. The error matches
@@ -463,23 +369,15 @@ func (c *Characteristics) parameter(s Shaped) {
 	c.ParameterTypes[s.Type.String()] += size
 }
 
-var quantized = map[string]bool{
-	"QLinearConv": true, "QLinearMatMul": true, "ConvInteger": true, "MatMulInteger": true, "QGemm": true, "QAttention": true,
-	"MatMulIntegerToFloat": true, "DynamicQuantizeMatMul": true, "QuantizeLinear": true, "DequantizeLinear": true, "DynamicQuantizeLinear": true,
-}
-
-// passes are operators whose result stands for their input.
-var passes = map[string]bool{"QuantizeLinear": true, "DequantizeLinear": true, "Identity": true, "Cast": true}
-
 // layers counts them as the original profiler does, in bodies too.
 func (c *Characteristics) layers(a *Analysis) {
 	maker := map[string]string{} // operator that made a tensor, over those that pass it on
 	a.costs(func(cost *Cost, _ int64) {
 		n := cost.node
 		c.Ops[n.operator()]++
-		c.Quantized = c.Quantized || quantized[n.Op]
+		c.Quantized = c.Quantized || n.is(quantizes)
 		made := strings.TrimPrefix(n.Op, "QLinear")
-		if passes[n.Op] && len(n.Inputs) > 0 {
+		if n.is(passes) && len(n.Inputs) > 0 {
 			made = maker[n.Inputs[0]]
 		}
 		for _, name := range n.Outputs {
@@ -596,8 +494,6 @@ func (a *Analysis) depth() int {
 	return deepest
 }
 
-var activations = map[string]bool{"Relu": true, "LeakyRelu": true, "Clip": true, "Sigmoid": true, "Tanh": true, "HardSwish": true, "HardSigmoid": true}
-
 // fused counts the kernels that are left when a run time joins a convolution or
 // matrix product with the batch normalization and activation that alone follow
 // it, and computes constants ahead.
@@ -628,7 +524,7 @@ func (a *Analysis) fused() int {
 		case n.Op == "BatchNormalization" && open == 2:
 			joins[n.Outputs[0]] = 1
 			continue
-		case activations[n.Op] && open > 0:
+		case n.is(activates) && open > 0:
 			continue
 		}
 		count++

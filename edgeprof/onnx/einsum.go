@@ -1,6 +1,10 @@
 package onnx
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // equation is an Einsum's, with the size of each of its labels.
 type equation struct {
@@ -60,14 +64,10 @@ func einsum(c *call) []Shaped {
 
 // einsumWork counts a product of two as a matrix product: one
 // multiply-accumulate for each combination of labels.
-func einsumWork(n *Node, in []Shaped) []int64 {
+func einsumWork(n *Node, in inputs, _ Shaped) (Class, []int64) {
 	e, ok := equationOf(n.Text("equation"), in)
 	if !ok || len(in) < 2 {
-		return []int64{0}
+		return ClassDense, nil
 	}
-	sizes := []int64{int64(len(in) - 1)}
-	for _, size := range e.sizes {
-		sizes = append(sizes, size)
-	}
-	return sizes
+	return ClassDense, append(slices.Collect(maps.Values(e.sizes)), int64(len(in)-1))
 }

@@ -10,7 +10,7 @@ func (a *Analysis) Below(input string) int64 {
 		if len(n.Inputs) == 0 || len(n.Outputs) == 0 {
 			return
 		}
-		if handed[n.Op] && passed[n.Inputs[0]] {
+		if n.is(hands) && passed[n.Inputs[0]] {
 			passed[n.Outputs[0]] = true
 		}
 		if (n.Op != "Gather" && n.Op != "GatherElements") || len(n.Inputs) < 2 || !passed[n.Inputs[1]] || !c.Inputs[0].Known {
@@ -24,6 +24,3 @@ func (a *Analysis) Below(input string) int64 {
 	})
 	return least
 }
-
-// handed are operators that hand values on in another shape or type.
-var handed = map[string]bool{"Cast": true, "Reshape": true, "Squeeze": true, "Unsqueeze": true, "Identity": true, "Flatten": true, "Transpose": true, "Slice": true, "Expand": true}

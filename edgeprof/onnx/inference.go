@@ -116,7 +116,7 @@ func (in *inference) node(index int, n *Node) error {
 	}
 	var inside *body
 	var outputs []Shaped
-	switch rule := rules[n.operator()]; {
+	switch rule := operators[n.operator()].rule; {
 	case controls(n):
 		var err error
 		if inside, err = in.control(n, inputs); err != nil {
@@ -134,7 +134,7 @@ func (in *inference) node(index int, n *Node) error {
 		if i < len(outputs) {
 			s = outputs[i]
 		}
-		in.tensors[name] = in.finished(name, s, constant && !random[n.Op])
+		in.tensors[name] = in.finished(name, s, constant && !n.is(random))
 	}
 	cost := in.cost(index, n)
 	if inside == nil {
@@ -171,5 +171,3 @@ func (in *inference) finished(name string, s Shaped, constant bool) Shaped {
 	s.Constant = constant
 	return s
 }
-
-var random = map[string]bool{"RandomNormal": true, "RandomUniform": true, "RandomNormalLike": true, "RandomUniformLike": true, "Multinomial": true, "Bernoulli": true}

@@ -11,7 +11,9 @@ type Kernel struct {
 	Joined int    `dataset:"joined"` // nodes that it computes
 	Work
 	Product
-	Times int64 `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
+	// Precision is the type other than float32 in which it multiplies; "" for none.
+	Precision string `dataset:"precision,optional"`
+	Times     int64  `dataset:"-"` // that it runs in one inference: 1, or the trips of a loop around it
 }
 
 // Product is a kernel as a matrix product: filters, what is summed for one value,
@@ -59,7 +61,7 @@ func (a *Analysis) Kernels(f Fusion) []Kernel {
 		}
 		return kernels
 	}
-	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}}
+	j := joiner{a: a, users: map[string]int{}, chain: map[string]*open{}, real: map[string]DataType{}}
 	a.costs(func(c *Cost, _ int64) {
 		if c.Folded {
 			return
@@ -107,7 +109,8 @@ type open struct {
 type joiner struct {
 	a       *Analysis
 	users   map[string]int
-	chain   map[string]*open // by the tensor that a kernel ends in
+	chain   map[string]*open    // by the tensor that a kernel ends in
+	real    map[string]DataType // of tensors that were whole numbers and are made real: of what
 	kernels []*Kernel
 }
 
@@ -115,6 +118,7 @@ func (j *joiner) start(c *Cost, times int64) {
 	n := c.node
 	k := &Kernel{Nodes: []int{c.Node}, Op: n.Op, Class: c.Class, Work: c.Work, Product: one, Times: times}
 	k.measure(n, c)
+	k.Precision = j.precision(n, c)
 	j.kernels = append(j.kernels, k)
 	if len(n.Outputs) == 0 {
 		return
@@ -133,6 +137,25 @@ func (j *joiner) start(c *Cost, times int64) {
 		}
 	}
 	j.chain[n.Outputs[0]] = &open{k, n, next}
+}
+
+// precision is the type other than float32 in which a node multiplies, be it between
+// operators that make it real and whole again.
+func (j *joiner) precision(n *Node, c *Cost) string {
+	if len(c.Inputs) == 0 {
+		return ""
+	}
+	t := c.Inputs[0].Type
+	if n.Op == "DequantizeLinear" && len(n.Outputs) > 0 {
+		j.real[n.Outputs[0]] = t
+	}
+	if of, ok := j.real[n.Inputs[0]]; ok {
+		t = of
+	}
+	if c.MACs == 0 || t == Float32 || t == 0 {
+		return ""
+	}
+	return t.String()
 }
 
 // join adds a node to the kernel that alone makes its input.
@@ -187,7 +210,7 @@ func (j *joiner) follows(o *open, n *Node, c *Cost, i int) (stage, bool) {
 		return activation, o.next == bias && constant
 	case n.Op == "Mul":
 		return closed, o.next == bias && constant && c.Inputs[1-min(i, 1)].Elements() == 1
-	case activations[n.Op] && i == 0:
+	case n.is(activates) && i == 0:
 		return closed, o.next != closed && (n.Op != "Clip" || o.kernel.Class == ClassConv || o.kernel.Class == ClassDepthwise)
 	}
 	return closed, false

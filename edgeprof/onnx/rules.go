@@ -36,7 +36,7 @@ func (c *call) input(i int) Shaped {
 func (c *call) given(i int) bool { return i < len(c.node.Inputs) && c.node.Inputs[i] != "" }
 
 func shaped(t DataType, shape ...int64) []Shaped {
-	return []Shaped{{Type: t, Known: true, Shape: shape}}
+	return []Shaped{{Type: t, Known: true, Shape: append([]int64{}, shape...)}}
 }
 
 func typed(t DataType) []Shaped { return []Shaped{{Type: t}} }
@@ -47,55 +47,6 @@ func axis(a int64, rank int) (int, bool) {
 		a += int64(rank)
 	}
 	return int(a), a >= 0 && a < int64(rank)
-}
-
-// rules by operator. Those that answer with their first input's shape share one.
-var rules = makeRules()
-
-func makeRules() map[string]rule {
-	r := map[string]rule{
-		"Conv": convolution, "ConvInteger": convolution, "QLinearConv": convolution, "ConvTranspose": deconvolution,
-		"MaxPool": pooling, "AveragePool": pooling, "LpPool": pooling,
-		"GlobalAveragePool": globalPool, "GlobalMaxPool": globalPool, "GlobalLpPool": globalPool,
-		"Gemm": gemm, "MatMul": matMul, "MatMulInteger": matMul, "QLinearMatMul": matMul,
-		"Flatten": flatten, "Reshape": reshape, "Transpose": transpose, "Concat": concat, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
-		"Shape": shapeOf, "Size": sizeOf, "Constant": constantNode, "ConstantOfShape": constantOfShape, "Cast": castTo,
-		"Gather": gather, "Slice": slice, "Split": splitUp, "Expand": expand, "Tile": tile, "Pad": pad, "Range": rangeOf,
-		"Resize": resize, "Upsample": resize, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
-		"LSTM": recurrent(4), "GRU": recurrent(3), "RNN": recurrent(1),
-		"BatchNormalization": first, "Dropout": dropout, "Where": where, "OneHot": unknown, "NonZero": unknown,
-		"ArgMax": argument, "ArgMin": argument, "TopK": topK, "Einsum": einsum, "Compress": typeOnly, "NonMaxSuppression": unknown, "Unique": unknown,
-		"GatherElements": likeSecond, "GatherND": gatherND, "GridSample": gridSample, "CastLike": castLike, "RandomNormal": randomShape, "RandomUniform": randomShape,
-		"DequantizeLinear": dequantize, "QuantizeLinear": quantize, "DynamicQuantizeLinear": dynamicQuantize,
-	}
-	for _, op := range []string{
-		"Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Gelu", "ThresholdedRelu", "HardSigmoid", "HardSwish", "Mish", "Softplus", "Softsign",
-		"Sigmoid", "Tanh", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Erf",
-		"Abs", "Neg", "Ceil", "Floor", "Round", "Sqrt", "Reciprocal", "Exp", "Log", "Sign", "Not", "BitwiseNot",
-		"Identity", "Clip", "Softmax", "LogSoftmax", "Hardmax", "LRN", "InstanceNormalization", "GroupNormalization",
-		"MeanVarianceNormalization", "LpNormalization", "RMSNormalization", "RotaryEmbedding", "Swish", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "CumSum", "Trilu", "EyeLike", "Shrink", "ScatterElements", "ScatterND", "Scatter", "ReverseSequence",
-	} {
-		r[op] = first
-	}
-	r["LayerNormalization"] = layerNormalization
-	for _, op := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Mean", "Sum", "Mod", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"} {
-		r[op] = elementwise
-	}
-	for _, op := range []string{"And", "Or", "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"} {
-		r[op] = comparison
-	}
-	r["IsNaN"], r["IsInf"] = predicate, predicate
-	for op := range layerClasses {
-		r[LayerDomain+"."+op] = typeOnly
-	}
-	r[LayerDomain+".ShuffleChannel"], r[LayerDomain+".Noop"], r[LayerDomain+".Permute"] = first, first, permuted
-	for op, rule := range microsoft {
-		r[microsoftDomain+"."+op] = rule
-	}
-	for _, op := range []string{"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"} {
-		r[op] = reduction
-	}
-	return r
 }
 
 func unknown(*call) []Shaped { return nil }
@@ -149,15 +100,16 @@ func layerNormalization(c *call) []Shaped {
 }
 
 func dropout(c *call) []Shaped {
-	x := first(c)
-	return append(x, Shaped{Type: Bool, Known: x[0].Known, Shape: x[0].Shape})
+	return append(first(c), as(c, Bool)...)
 }
 
-func predicate(c *call) []Shaped {
-	x := first(c)[0]
-	x.Type = Bool
-	return []Shaped{x}
+// as is the first input's shape in a type.
+func as(c *call, t DataType) []Shaped {
+	x := c.input(0)
+	return []Shaped{{Type: t, Known: x.Known, Shape: x.Shape}}
 }
+
+func predicate(c *call) []Shaped { return as(c, Bool) }
 
 // broadcast joins shapes by NumPy's rule.
 func broadcast(shapes ...Shaped) ([]int64, bool) {
@@ -678,22 +630,33 @@ func strung[T any](inputs []Shaped, at int, values func(Shaped) []T) []T {
 	return out
 }
 
-func squeeze(c *call) []Shaped {
-	x, axes := c.input(0), c.target(1, "axes")
-	if !x.Known || c.given(1) && axes == nil {
-		return typed(x.Type)
+// axes are those that a second input or an attribute names; false where one is none
+// of so many, or they are not known.
+func (c *call) axes(rank int) (map[int]bool, bool) {
+	named := c.target(1, "axes")
+	if c.given(1) && named == nil {
+		return nil, false
 	}
-	drop := map[int]bool{}
-	for _, a := range axes {
-		at, ok := axis(a, len(x.Shape))
+	all := map[int]bool{}
+	for _, a := range named {
+		at, ok := axis(a, rank)
 		if !ok {
-			return typed(x.Type)
+			return nil, false
 		}
-		drop[at] = true
+		all[at] = true
+	}
+	return all, true
+}
+
+func squeeze(c *call) []Shaped {
+	x := c.input(0)
+	drop, ok := c.axes(len(x.Shape))
+	if !x.Known || !ok {
+		return typed(x.Type)
 	}
 	shape := []int64{}
 	for i, n := range x.Shape {
-		if drop[i] || axes == nil && n == 1 {
+		if drop[i] || c.target(1, "axes") == nil && n == 1 {
 			continue
 		}
 		shape = append(shape, n)
@@ -703,19 +666,9 @@ func squeeze(c *call) []Shaped {
 
 func unsqueeze(c *call) []Shaped {
 	x, axes := c.input(0), c.target(1, "axes")
-	if !x.Known || axes == nil {
-		return typed(x.Type)
-	}
 	rank := len(x.Shape) + len(axes)
-	added := map[int]bool{}
-	for _, a := range axes {
-		at, ok := axis(a, rank)
-		if !ok {
-			return typed(x.Type)
-		}
-		added[at] = true
-	}
-	if len(added) != len(axes) {
+	added, ok := c.axes(rank)
+	if !x.Known || axes == nil || !ok || len(added) != len(axes) {
 		return typed(x.Type)
 	}
 	shape := make([]int64, 0, rank)
@@ -804,11 +757,11 @@ func constantOfShape(c *call) []Shaped {
 	return []Shaped{out}
 }
 
-func castTo(c *call) []Shaped { return cast(c.input(0), DataType(c.node.Int("to", 0))) }
-
-func castLike(c *call) []Shaped { return cast(c.input(0), c.input(1).Type) }
-
-func cast(x Shaped, to DataType) []Shaped {
+func cast(c *call) []Shaped {
+	x, to := c.input(0), DataType(c.node.Int("to", 0))
+	if c.node.Op == "CastLike" {
+		to = c.input(1).Type
+	}
 	out := Shaped{Type: to, Known: x.Known, Shape: x.Shape}
 	switch to {
 	case Int64, Int32, Bool:
@@ -1071,61 +1024,47 @@ func (a *Attribute) floats() []float32 {
 	return a.Floats
 }
 
-func depthToSpace(c *call) []Shaped {
+// blocks moves channels into the image, or back.
+func blocks(c *call) []Shaped {
 	x, b := c.input(0), c.node.Int("blocksize", 0)
-	if !x.Known || len(x.Shape) != 4 || b < 1 || b > 1<<15 {
+	switch {
+	case !x.Known || len(x.Shape) != 4 || b < 1 || b > 1<<15:
 		return typed(x.Type)
+	case c.node.Op == "SpaceToDepth":
+		return shaped(x.Type, x.Shape[0], x.Shape[1]*b*b, x.Shape[2]/b, x.Shape[3]/b)
 	}
 	return shaped(x.Type, x.Shape[0], x.Shape[1]/(b*b), x.Shape[2]*b, x.Shape[3]*b)
 }
 
-func spaceToDepth(c *call) []Shaped {
-	x, b := c.input(0), c.node.Int("blocksize", 0)
-	if !x.Known || len(x.Shape) != 4 || b < 1 || b > 1<<15 {
+// recurrent is LSTM, GRU or RNN: X is [steps, batch, input] (layout 0) and R is
+// [directions, gates*hidden, hidden].
+func recurrent(c *call) []Shaped {
+	x, r := c.input(0), c.input(2)
+	if !x.Known || !r.Known || len(x.Shape) != 3 || len(r.Shape) != 3 {
 		return typed(x.Type)
 	}
-	return shaped(x.Type, x.Shape[0], x.Shape[1]*b*b, x.Shape[2]/b, x.Shape[3]/b)
-}
-
-// recurrent is LSTM, GRU or RNN with so many gates: X is [steps, batch, input]
-// (layout 0) and R is [directions, gates*hidden, hidden].
-func recurrent(int) rule {
-	return func(c *call) []Shaped {
-		x, r := c.input(0), c.input(2)
-		if !x.Known || !r.Known || len(x.Shape) != 3 || len(r.Shape) != 3 {
-			return typed(x.Type)
-		}
-		steps, batch, directions, hidden := x.Shape[0], x.Shape[1], r.Shape[0], r.Shape[2]
-		if c.node.Int("layout", 0) == 1 {
-			steps, batch = batch, steps
-			last := Shaped{Type: x.Type, Known: true, Shape: []int64{batch, directions, hidden}}
-			return []Shaped{{Type: x.Type, Known: true, Shape: []int64{batch, steps, directions, hidden}}, last, last}
-		}
-		last := Shaped{Type: x.Type, Known: true, Shape: []int64{directions, batch, hidden}}
-		return []Shaped{{Type: x.Type, Known: true, Shape: []int64{steps, directions, batch, hidden}}, last, last}
+	steps, batch, directions, hidden := x.Shape[0], x.Shape[1], r.Shape[0], r.Shape[2]
+	all, last := []int64{steps, directions, batch, hidden}, []int64{directions, batch, hidden}
+	if c.node.Int("layout", 0) == 1 {
+		steps, batch = batch, steps
+		all, last = []int64{batch, steps, directions, hidden}, []int64{batch, directions, hidden}
 	}
+	return slices.Concat(shaped(x.Type, all...), shaped(x.Type, last...), shaped(x.Type, last...))
 }
 
 func reduction(c *call) []Shaped {
-	x, axes := c.input(0), c.target(1, "axes")
-	if !x.Known || c.given(1) && axes == nil {
+	x := c.input(0)
+	reduced, ok := c.axes(len(x.Shape))
+	if !x.Known || !ok {
 		return typed(x.Type)
 	}
-	if len(axes) == 0 && c.node.Int("noop_with_empty_axes", 0) == 1 {
+	if len(reduced) == 0 && c.node.Int("noop_with_empty_axes", 0) == 1 {
 		return []Shaped{{Type: x.Type, Known: true, Shape: x.Shape}}
-	}
-	reduced := map[int]bool{}
-	for _, a := range axes {
-		at, ok := axis(a, len(x.Shape))
-		if !ok {
-			return typed(x.Type)
-		}
-		reduced[at] = true
 	}
 	shape := []int64{}
 	for i, n := range x.Shape {
 		switch {
-		case !reduced[i] && len(axes) > 0:
+		case !reduced[i] && len(reduced) > 0:
 			shape = append(shape, n)
 		case c.node.Int("keepdims", 1) == 1:
 			shape = append(shape, 1)
@@ -1176,25 +1115,17 @@ func topK(c *call) []Shaped {
 	return append(shaped(x.Type, shape...), shaped(Int64, shape...)...)
 }
 
-func dequantize(c *call) []Shaped {
-	x := first(c)[0]
-	x.Type = c.input(1).Type
-	return []Shaped{x}
-}
+func dequantize(c *call) []Shaped { return as(c, c.input(1).Type) }
 
 func quantize(c *call) []Shaped {
-	x := first(c)[0]
-	x.Type = Uint8
 	if c.given(2) {
-		x.Type = c.input(2).Type
+		return as(c, c.input(2).Type)
 	}
-	return []Shaped{x}
+	return as(c, Uint8)
 }
 
 func dynamicQuantize(c *call) []Shaped {
-	x := first(c)[0]
-	x.Type = Uint8
-	return []Shaped{x, {Type: Float32, Known: true, Shape: []int64{}}, {Type: Uint8, Known: true, Shape: []int64{}}}
+	return slices.Concat(as(c, Uint8), shaped(Float32), shaped(Uint8))
 }
 
 // likeSecond has the first input's type and the second's shape.
@@ -1229,4 +1160,96 @@ func randomShape(c *call) []Shaped {
 		return shaped(kind, slices.Clone(shape)...)
 	}
 	return typed(kind)
+}
+
+// orders of a Permute of ncnn: where width, height and channels come from.
+var orders = []string{"whc", "hwc", "wch", "cwh", "hcw", "chw"}
+
+// permuted is a Permute: matrices are turned by order 1, images by all.
+func permuted(c *call) []Shaped {
+	x, order := c.input(0), c.node.Int("order", 0)
+	if !x.Known || len(x.Shape) < 3 || len(x.Shape) > 4 || order < 0 || order >= int64(len(orders)) {
+		return typed(x.Type)
+	}
+	if len(x.Shape) == 3 {
+		if order == 1 {
+			return shaped(x.Type, x.Shape[0], x.Shape[2], x.Shape[1])
+		}
+		return []Shaped{x}
+	}
+	shape := slices.Clone(x.Shape)
+	for to, from := range orders[order] {
+		shape[3-to] = x.Shape[3-slices.Index([]rune("whc"), from)]
+	}
+	return shaped(x.Type, shape...)
+}
+
+// fusedMatMul is a product of matrices that may be transposed.
+func fusedMatMul(c *call) []Shaped {
+	turned := *c
+	turned.inputs = slices.Clone(c.inputs)
+	for i, name := range []string{"transA", "transB"} {
+		if i < len(turned.inputs) && c.node.Int(name, 0) == 1 {
+			turned.inputs[i] = swapped(turned.inputs[i])
+		}
+	}
+	return matMul(&turned)
+}
+
+// swapped has the last two axes in the other order.
+func swapped(s Shaped) Shaped {
+	if n := len(s.Shape); s.Known && n > 1 {
+		s.Shape = slices.Clone(s.Shape)
+		s.Shape[n-1], s.Shape[n-2] = s.Shape[n-2], s.Shape[n-1]
+	}
+	return s
+}
+
+func matMulBits(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known || len(x.Shape) == 0 {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, append(slices.Clone(x.Shape[:len(x.Shape)-1]), c.node.Int("N", 0))...)
+}
+
+// embed has ids [batch, steps] and, as its third input, words [number, hidden].
+func embed(c *call) []Shaped {
+	ids, words := c.input(0), c.input(2)
+	if !ids.Known || !words.Known || len(words.Shape) != 2 {
+		return typed(words.Type)
+	}
+	return shaped(words.Type, append(slices.Clone(ids.Shape), words.Shape[1])...)
+}
+
+// attention has input [batch, steps, hidden] and weights [hidden, 3 x heads].
+func attention(c *call) []Shaped {
+	x, w := c.input(0), c.input(1)
+	if !x.Known || !w.Known || len(x.Shape) != 3 || len(w.Shape) != 2 {
+		return typed(x.Type)
+	}
+	return shaped(Float32, x.Shape[0], x.Shape[1], w.Shape[1]/3)
+}
+
+// multiHead has query [batch, steps, hidden] and value [batch, others, hidden].
+func multiHead(c *call) []Shaped {
+	q, v := c.input(0), c.input(2)
+	if !q.Known || !v.Known || len(q.Shape) != 3 || len(v.Shape) != 3 {
+		return typed(q.Type)
+	}
+	return shaped(q.Type, q.Shape[0], q.Shape[1], v.Shape[2])
+}
+
+// quantizedPair has each tensor followed by its scale and zero point.
+func quantizedPair(c *call) []Shaped {
+	shape, ok := broadcast(c.input(0), c.input(3))
+	return []Shaped{{Type: c.input(0).Type, Known: ok, Shape: shape}}
+}
+
+func quantizedConcat(c *call) []Shaped {
+	var tensors []Shaped
+	for i := 2; i < len(c.inputs); i += 3 {
+		tensors = append(tensors, c.inputs[i])
+	}
+	return joined(c, tensors)
 }

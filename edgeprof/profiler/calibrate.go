@@ -67,7 +67,7 @@ type Calibration struct {
 	// raised to: 1 where they learnt from this setting, else [elsewhere]; 0 is the
 	// rates alone.
 	TreeWeight float64 `json:"belief"`
-	// Corrections are kernels of the user's own models, which correct those like them.
+	// Corrections are of the user's own models; they correct kernels of their kinds.
 	Corrections []Correction `json:"near,omitempty"`
 	// Call is what an inference takes whatever it computes, in seconds.
 	Call float64 `json:"call_seconds,omitempty"`
@@ -86,8 +86,9 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	trees      *KernelTrees // nil is the rates alone
-	neighbours neighbours   // of Corrections
+	trees   *KernelTrees       // nil is the rates alone
+	kinds   map[string]float64 // logarithms of factors, of Corrections
+	anyKind float64
 }
 
 // Error is one model's measured time beside its prediction.
@@ -284,7 +285,7 @@ func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 	seconds := make([]float64, len(kernels))
 	for i := range kernels {
 		k := &kernels[i]
-		seconds[i] = c.once(k, at) * c.neighbours.factor(k) * c.scale() * float64(max(1, k.Times))
+		seconds[i] = c.once(k, at) * c.correction(k) * c.scale() * float64(max(1, k.Times))
 	}
 	return seconds
 }
@@ -297,28 +298,6 @@ func (c *Calibration) once(k *measurement.Kernel, at conditions) float64 {
 	}
 	return r.seconds(k) * math.Pow(c.trees.factor(k, r, at), c.TreeWeight)
 }
-
-// learnNear notes how far the kernels of the user's own models are from what
-// rates and trees say of them.
-func (c *Calibration) learnNear(cases []Case) {
-	c.Corrections = nil
-	for _, m := range cases {
-		if m.Family != Own {
-			continue
-		}
-		at := conditionsOf(c.Facts.Threads, c.Facts.quota(), m.Kernels)
-		for i := range m.Kernels {
-			k := &m.Kernels[i]
-			if p := c.once(k, at) * c.scale(); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
-				c.Corrections = append(c.Corrections, Correction{k.Op, place(k), math.Exp(bounded(math.Log(*k.Seconds / p))), kindOf(k), m.Model, p * float64(max(1, k.Times))})
-			}
-		}
-	}
-	c.index()
-}
-
-// index sorts the corrections.
-func (c *Calibration) index() { c.neighbours = neighboursOf(c.Corrections) }
 
 // idle is the predicted time of a model's kernels on the idle device, the call
 // included.
@@ -364,6 +343,9 @@ func (c *Calibration) Check() error {
 		}
 		name := "rates of " + string(class) + ": "
 		errs = append(errs, within(name+"start_seconds", r.Start, 0, slowest), within(name+"mac_seconds", r.MAC, 0, slowest), within(name+"byte_seconds", r.Byte, 0, slowest))
+	}
+	for _, k := range c.Corrections {
+		errs = append(errs, within("near: factor of "+k.Kind, k.Factor, 1e-6, 1e6), within("near: seconds of "+k.Kind, k.Seconds, 0, math.MaxFloat64))
 	}
 	for _, err := range errs {
 		if err != nil {

@@ -6,113 +6,88 @@ import (
 	"github.com/foretime/foretime/edgeprof/measurement"
 )
 
-// Correction is a kernel of the user's own models that was measured on the device: how far
-// its time was from what rates and trees say.
+// Correction is how far the kernels of one kind in one of the user's own models, as
+// the device was measured with them, are from what rates and trees say.
 type Correction struct {
-	Op     string  `json:"op"`
-	Sizes  sizes   `json:"sizes"` // logarithms of base 2; see [place]
-	Factor float64 `json:"factor"`
-	// Kind, Model and Seconds, of all times that it runs, are missing in files from
-	// before.
-	Kind    string  `json:"kind,omitempty"`
-	Model   string  `json:"model,omitempty"`
-	Seconds float64 `json:"seconds,omitempty"`
+	Kind    string  `json:"kind"`
+	Model   string  `json:"model"`
+	Factor  float64 `json:"factor"`  // the geometric mean, by time
+	Seconds float64 `json:"seconds"` // of these kernels in an inference, as rates and trees say
 }
 
-// sizes place a kernel among those of its operator.
-type sizes [10]float64
-
-func place(k *measurement.Kernel) sizes {
-	return sizes{
-		logSize(k.MACs), logSize(k.ParameterBytes), logSize(k.ReadBytes), logSize(k.WrittenBytes), logSize(k.Rows), logSize(k.Depth), logSize(k.Columns),
-		logSize(k.Window), 2 * logSize(k.Stride), logSize(k.Groups),
-	}
-}
-
-// kindOf tells kernels of one operator apart that run by other code.
+// kindOf tells kernels apart that run by other code.
 func kindOf(k *measurement.Kernel) string {
-	if k.Window > 1 {
-		return k.Op + " " + string(k.Class) + " of windows"
+	kind := k.Op + " " + string(k.Class)
+	if k.Precision != "" {
+		kind += " in " + k.Precision
 	}
-	return k.Op + " " + string(k.Class)
+	if k.Window > 1 {
+		return kind + " of windows"
+	}
+	return kind
 }
-
-// The neighbourhood of a kernel: how many doublings of one size apart two are
-// that tell half as much of each other as of themselves, and how many measured
-// kernels what is said of the kind is worth.
-const (
-	bandwidth = 0.5
-	prior     = 0.3
-)
 
 // priorModels is how many models say as much of a kind as rates and trees do.
 const priorModels = 4
 
-// neighbours correct a kernel's time by those of kernels near it: a weighted mean
-// of logarithms (Nadaraya and Watson's), shrunk to that of its kind where none is
-// near, and this to that of all.
-type neighbours struct {
-	byOp  map[string][]Correction // by operator
-	kinds map[string]float64      // logarithms of factors
-	all   float64
-}
-
-// neighboursOf indexes kernels.
-func neighboursOf(known []Correction) neighbours {
-	n := neighbours{byOp: map[string][]Correction{}, kinds: map[string]float64{}}
-	byKind, everything := map[string]*mean{}, newMean()
-	for i := range known {
-		k := &known[i]
-		n.byOp[k.Op] = append(n.byOp[k.Op], *k)
-		if byKind[k.Kind] == nil {
-			byKind[k.Kind] = newMean()
+// learnNear notes how far the kernels of the user's own models are from what
+// rates and trees say of them.
+func (c *Calibration) learnNear(cases []Case) {
+	c.Corrections = nil
+	for _, m := range cases {
+		if m.Family != Own {
+			continue
 		}
-		byKind[k.Kind].add(k)
-		everything.add(k)
+		at := conditionsOf(c.Facts.Threads, c.Facts.quota(), m.Kernels)
+		logs, seconds := map[string]float64{}, map[string]float64{}
+		for i := range m.Kernels {
+			k := &m.Kernels[i]
+			if p := c.once(k, at) * c.scale(); k.Seconds != nil && *k.Seconds > 0 && p > 0 {
+				all := p * float64(max(1, k.Times))
+				logs[kindOf(k)] += all * bounded(math.Log(*k.Seconds/p))
+				seconds[kindOf(k)] += all
+			}
+		}
+		for _, kind := range sortedKeys(logs) {
+			c.Corrections = append(c.Corrections, Correction{kind, m.Model, math.Exp(logs[kind] / seconds[kind]), seconds[kind]})
+		}
 	}
-	n.all = everything.shrunk(0)
-	for name, m := range byKind {
-		n.kinds[name] = m.shrunk(n.all)
-	}
-	return n
+	c.index()
 }
 
-// mean is that of the logarithms of factors in each model, by time: kernels of one
-// model tell little more than one.
-type mean struct{ sum, weight map[string]float64 }
-
-func newMean() *mean { return &mean{map[string]float64{}, map[string]float64{}} }
-
-func (m *mean) add(k *Correction) {
-	w := max(k.Seconds, math.SmallestNonzeroFloat64)
-	m.sum[k.Model] += w * math.Log(k.Factor)
-	m.weight[k.Model] += w
+// index finds the factors of kinds: those of the models, drawn to that of all, and
+// this to none.
+func (c *Calibration) index() {
+	byKind := map[string][]Correction{}
+	for _, k := range c.Corrections {
+		byKind[k.Kind] = append(byKind[k.Kind], k)
+	}
+	c.anyKind, c.kinds = shrunk(c.Corrections, 0), map[string]float64{}
+	for kind, of := range byKind {
+		c.kinds[kind] = shrunk(of, c.anyKind)
+	}
 }
 
-// shrunk is the mean of the models, weighed with what is known without them.
-func (m *mean) shrunk(otherwise float64) float64 {
+// shrunk is the mean of the models' logarithms of factors, weighed with what is
+// known without them: kernels of one model tell little more than one.
+func shrunk(corrections []Correction, otherwise float64) float64 {
+	logs, seconds := map[string]float64{}, map[string]float64{}
+	for _, k := range corrections {
+		w := max(k.Seconds, math.SmallestNonzeroFloat64)
+		logs[k.Model] += w * math.Log(k.Factor)
+		seconds[k.Model] += w
+	}
 	sum := priorModels * otherwise
-	for _, model := range sortedKeys(m.sum) { // in a fixed order: sums of floats depend on it
-		sum += m.sum[model] / m.weight[model]
+	for _, model := range sortedKeys(logs) { // in a fixed order: sums of floats depend on it
+		sum += logs[model] / seconds[model]
 	}
-	return sum / float64(priorModels+len(m.sum))
+	return sum / float64(priorModels+len(logs))
 }
 
-func (n *neighbours) factor(k *measurement.Kernel) float64 {
-	of, ok := n.kinds[kindOf(k)]
-	if !ok {
-		of = n.all
+// correction is the factor on a kernel's time.
+func (c *Calibration) correction(k *measurement.Kernel) float64 {
+	if log, ok := c.kinds[kindOf(k)]; ok {
+		return math.Exp(log)
 	}
-	at, sum, weight := place(k), prior*of, prior
-	for i := range n.byOp[k.Op] {
-		known := &n.byOp[k.Op][i]
-		d := 0.0
-		for j := range at {
-			d += (at[j] - known.Sizes[j]) * (at[j] - known.Sizes[j])
-		}
-		w := math.Exp2(-d / (bandwidth * bandwidth))
-		sum += w * math.Log(known.Factor)
-		weight += w
-	}
-	return math.Exp(sum / weight)
+	return math.Exp(c.anyKind)
 }

@@ -8,20 +8,18 @@ import (
 	"github.com/foretime/foretime/edgeprof/onnx"
 )
 
-// Kernels of one kind carry what was learnt of them to others of the kind, in full
-// to their like, by the number of models that say so to the rest, and not at all
-// where that did not help.
-func TestNeighbours(t *testing.T) {
-	measured := measurement.Kernel{Kernel: onnx.Kernel{
-		Op: "Conv", Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e6}, Product: onnx.Product{Rows: 64, Depth: 576, Columns: 196, Window: 9},
-	}}
-	far := measured
-	far.MACs, far.Columns = 1e9, 12544
-	other := measurement.Kernel{Kernel: onnx.Kernel{Op: "Softmax", Class: onnx.ClassSoftmax, Work: onnx.Work{WrittenBytes: 4000}}}
-	var known []Correction
+// What was learnt of kernels is for others of their kind, by the number of models that
+// say so, and less for other kinds; those of another precision are another kind.
+func TestCorrections(t *testing.T) {
+	measured := measurement.Kernel{Kernel: onnx.Kernel{Op: "Conv", Class: onnx.ClassConv, Product: onnx.Product{Window: 9}}}
+	whole := measured
+	whole.Precision = "int8"
+	other := measurement.Kernel{Kernel: onnx.Kernel{Op: "Softmax", Class: onnx.ClassSoftmax}}
+	c := &Calibration{}
 	for _, model := range []string{"a", "b", "c", "d"} {
-		known = append(known, Correction{Op: "Conv", Sizes: place(&measured), Factor: 2, Kind: kindOf(&measured), Model: model, Seconds: 1e-3})
+		c.Corrections = append(c.Corrections, Correction{kindOf(&measured), model, 2, 1e-3})
 	}
+	c.index()
 	all := 4 * math.Log(2) / (priorModels + 4)
 	kind := (priorModels*all + 4*math.Log(2)) / (priorModels + 4)
 	for _, tt := range []struct {
@@ -29,10 +27,9 @@ func TestNeighbours(t *testing.T) {
 		of   measurement.Kernel
 		want float64
 	}{
-		{"its like", measured, (prior*kind + 4*math.Log(2)) / (4 + prior)}, {"its kind", far, kind}, {"all", other, all},
+		{"its kind", measured, kind}, {"in int8", whole, all}, {"another", other, all},
 	} {
-		n := neighboursOf(known)
-		if got := math.Log(n.factor(&tt.of)); math.Abs(got-tt.want) > 1e-6 {
+		if got := math.Log(c.correction(&tt.of)); math.Abs(got-tt.want) > 1e-6 {
 			t.Errorf("%s: a factor of %v, want %v", tt.name, math.Exp(got), math.Exp(tt.want))
 		}
 	}

@@ -50,4 +50,12 @@ func TestPrecision(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, p.Seconds, p.Warnings)
 		}
 	}
+	// Kernels of one's own models take the doubt of theirs away, and no other.
+	for own, doubted := range map[string]bool{"MatMul dense": true, "MatMul dense in uint8": false} {
+		c.Corrections = []Correction{{own, "own", 1, 1e-3}}
+		c.index()
+		if p := c.Predict(multiplied(t, onnx.Float32, true), device.Device{UUID: "here", Cores: 1}); (p.Seconds.High/p.Seconds.Value > 2) != doubted {
+			t.Errorf("%s was measured: %v, %v", own, p.Seconds, p.Warnings)
+		}
+	}
 }

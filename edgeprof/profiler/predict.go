@@ -67,7 +67,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	}
 	p.Warnings = append(p.Warnings, a.Warnings...)
 	p.Warnings = append(p.Warnings, c.unlike(p.Idle)...)
-	if types := c.precisions(a); len(types) > 0 {
+	if types := c.precisions(kernels); len(types) > 0 {
 		band = Away{Spread: roundedSpread}.widen(band)
 		p.Warnings = append(p.Warnings, fmt.Errorf("%w: it multiplies in %s, and rates are of float32", ErrUnlike, strings.Join(types, ", ")))
 	}
