@@ -153,43 +153,30 @@ func branch(bodies []*inner, first bool, own int) kernel {
 	}
 }
 
-// loop runs a body while its condition holds, at most as often as its first input
-// says. What it carries keeps its shape; what it collects is stacked.
-func loop(b *inner, own int) kernel {
-	return func(in, out []array, _ *scratch) {
-		most, condition := -1, array{data: []float32{1}}
-		if len(in[0].data) > 0 {
-			most = int(in[0].data[0])
+// repeated runs a body as often as next gives it inputs, with what the last run gave.
+// What it carries keeps its shape, and follows the first of its results; the others
+// are stacked.
+func (b *inner) repeated(out, carried, captured []array, first int, next func(trip int, carried, last []array) []array) {
+	collected := make([]int, len(out))
+	trip, results := 0, []array(nil)
+	for formal := next(0, carried, nil); formal != nil; formal = next(trip, carried, results) {
+		results = b.run(formal, captured)
+		after := make([]array, len(carried))
+		for i := range carried {
+			after[i] = array{carried[i].shape, make([]float32, len(carried[i].data))}
+			hand(after[i], results[first+i])
 		}
-		if len(in[1].data) > 0 {
-			condition = in[1]
+		carried = after
+		for i := len(carried); i < len(out); i++ {
+			collected[i] += stack(out[i], collected[i], results[first+i])
 		}
-		var carried []array
-		for _, a := range in[2:own] {
-			carried = append(carried, array{a.shape, slices.Clone(a.data)})
-		}
-		collected := make([]int, len(out))
-		trip := 0
-		for ; (most < 0 || trip < most) && condition.data[0] != 0; trip++ {
-			formal := append([]array{{[]int{}, []float32{float32(trip)}}, condition}, carried...)
-			results := b.run(formal, in[own:])
-			condition = array{results[0].shape, slices.Clone(results[0].data)}
-			next := make([]array, len(carried))
-			for i := range carried {
-				next[i] = array{carried[i].shape, make([]float32, len(carried[i].data))}
-				hand(next[i], results[1+i])
-			}
-			carried = next
-			for i := len(carried); i < len(out); i++ {
-				collected[i] += stack(out[i], collected[i], results[1+i])
-			}
-		}
-		for i := range out {
-			if i < len(carried) {
-				hand(out[i], carried[i])
-			} else if collected[i] != len(out[i].data) {
-				panic(fmt.Sprintf("%d trips, the model was prepared for shape %v", trip, out[i].shape))
-			}
+		trip++
+	}
+	for i := range out {
+		if i < len(carried) {
+			hand(out[i], carried[i])
+		} else if collected[i] != len(out[i].data) {
+			panic(fmt.Sprintf("%d trips, the model was prepared for shape %v", trip, out[i].shape))
 		}
 	}
 }
@@ -205,6 +192,29 @@ func stack(to array, at int, slice array) int {
 	return copy(to.data[at:], slice.data)
 }
 
+// loop runs a body while its condition holds, at most as often as its first input
+// says.
+func loop(b *inner, own int) kernel {
+	return func(in, out []array, _ *scratch) {
+		most, condition := -1, array{data: []float32{1}}
+		if len(in[0].data) > 0 {
+			most = int(in[0].data[0])
+		}
+		if len(in[1].data) > 0 {
+			condition = in[1]
+		}
+		b.repeated(out, in[2:own], in[own:], 1, func(trip int, carried, last []array) []array {
+			if last != nil {
+				condition = array{last[0].shape, slices.Clone(last[0].data)}
+			}
+			if trip == most || condition.data[0] == 0 {
+				return nil
+			}
+			return append([]array{{[]int{}, []float32{float32(trip)}}, condition}, carried...)
+		})
+	}
+}
+
 // scan runs a body for each slice along the first axis of its last inputs.
 func scan(b *inner, n *onnx.Node, own int) (kernel, error) {
 	for _, name := range []string{"scan_input_axes", "scan_output_axes", "scan_input_directions", "scan_output_directions"} {
@@ -217,27 +227,16 @@ func scan(b *inner, n *onnx.Node, own int) (kernel, error) {
 		return nil, unsupported("%d inputs to scan of %d", own-states, own)
 	}
 	return func(in, out []array, _ *scratch) {
-		var carried []array
-		for _, a := range in[:states] {
-			carried = append(carried, array{a.shape, slices.Clone(a.data)})
-		}
-		collected := make([]int, len(out))
-		for trip := range in[states].shape[0] {
+		b.repeated(out, in[:states], in[own:], 0, func(trip int, carried, _ []array) []array {
+			if trip == in[states].shape[0] {
+				return nil
+			}
 			formal := slices.Clone(carried)
 			for _, a := range in[states:own] {
 				size := volume(a.shape[1:])
 				formal = append(formal, array{a.shape[1:], a.data[trip*size:][:size]})
 			}
-			results := b.run(formal, in[own:])
-			for i := range carried {
-				carried[i] = array{carried[i].shape, slices.Clone(results[i].data)}
-			}
-			for i := states; i < len(out); i++ {
-				collected[i] += stack(out[i], collected[i], results[i])
-			}
-		}
-		for i := range carried {
-			hand(out[i], carried[i])
-		}
+			return formal
+		})
 	}, nil
 }

@@ -6,20 +6,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// globalMaximum is the largest value of each channel.
-func globalMaximum(s site) (kernel, error) {
-	n := volume(s.in(0)[2:])
-	return func(in, out []array, _ *scratch) {
-		for c := range out[0].data {
-			top := float32(math.Inf(-1))
-			for _, v := range in[0].data[c*n:][:n] {
-				top = max(top, v)
-			}
-			out[0].data[c] = top
-		}
-	}, nil
-}
-
 // instanceNormalization is of each channel of each image by itself.
 func instanceNormalization(s site) (kernel, error) {
 	epsilon := float64(s.float("epsilon", 1e-5))

@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // wrapped is an index that may count from the end.
@@ -13,81 +14,65 @@ func wrapped(v float32, length int) int {
 	return int(v)
 }
 
-// gatherElements takes for each place the value at that place, but along one axis
-// at an index.
-func gatherElements(s site) (kernel, error) {
-	from, shape := s.in(0), s.out(0)
-	at := axisOf(s, "axis", 0, len(from))
-	own := strides(from)
-	return func(in, out []array, _ *scratch) {
-		visit(shape, func(i int, index []int) {
-			out[0].data[i] = in[0].data[moved(index, own, at, wrapped(in[1].data[i], from[at]))]
-		})
-	}, nil
-}
-
-// moved is the place of an index of which one axis is replaced.
-func moved(index, own []int, axis, by int) int {
-	place := by * own[axis]
-	for k, v := range index {
-		if k != axis {
-			place += v * own[k]
-		}
-	}
-	return place
-}
-
-// scatterElements puts values where gatherElements would take them from.
-func scatterElements(s site) (kernel, error) {
+// scatters says whether a node puts values where its like takes them from.
+func (s site) scatters() (bool, error) {
 	if r := s.node.Text("reduction"); r != "" && r != "none" {
-		return nil, unsupported("reduction %s", r)
+		return false, unsupported("reduction %s", r)
 	}
-	to, shape := s.in(0), s.in(1)
-	at := axisOf(s, "axis", 0, len(to))
-	own := strides(to)
+	return strings.HasPrefix(s.node.Op, "Scatter"), nil
+}
+
+// elements takes for each place the value at that place, but along one axis at an
+// index (GatherElements), or puts it there.
+func elements(s site) (kernel, error) {
+	scatters, err := s.scatters()
+	whole, shape := s.in(0), s.in(1)
+	at := axisOf(s, "axis", 0, len(whole))
+	own := strides(whole)
 	return func(in, out []array, _ *scratch) {
-		copy(out[0].data, in[0].data)
+		if scatters {
+			copy(out[0].data, in[0].data)
+		}
 		visit(shape, func(i int, index []int) {
-			out[0].data[moved(index, own, at, wrapped(in[1].data[i], to[at]))] = in[2].data[i]
+			place := wrapped(in[1].data[i], whole[at]) * own[at]
+			for k, v := range index {
+				if k != at {
+					place += v * own[k]
+				}
+			}
+			if scatters {
+				out[0].data[place] = in[2].data[i]
+			} else {
+				out[0].data[i] = in[0].data[place]
+			}
 		})
-	}, nil
+	}, err
 }
 
-// gatherND takes slices by the indices of their first axes.
-func gatherND(s site) (kernel, error) {
-	from, indices, batch := s.in(0), s.in(1), int(s.node.Int("batch_dims", 0))
+// slicesND takes slices by the indices of their first axes (GatherND), or puts them
+// there.
+func slicesND(s site) (kernel, error) {
+	scatters, err := s.scatters()
+	whole, indices, batch := s.in(0), s.in(1), int(s.node.Int("batch_dims", 0))
 	width := indices[len(indices)-1]
-	places, size, own := max(1, volume(indices)/max(1, width)), volume(from[batch+width:]), strides(from)
-	each := places / max(1, volume(from[:batch]))
+	places, size, own := volume(indices[:len(indices)-1]), volume(whole[batch+width:]), strides(whole)
+	each := places / max(1, volume(whole[:batch]))
 	return func(in, out []array, _ *scratch) {
-		for i := range places {
-			at := i / each * volume(from[batch:])
-			for k := range width {
-				at += wrapped(in[1].data[i*width+k], from[batch+k]) * own[batch+k]
-			}
-			copy(out[0].data[i*size:][:size], in[0].data[at:])
+		if scatters {
+			copy(out[0].data, in[0].data)
 		}
-	}, nil
-}
-
-// scatterND puts slices where gatherND would take them from.
-func scatterND(s site) (kernel, error) {
-	if r := s.node.Text("reduction"); r != "" && r != "none" {
-		return nil, unsupported("reduction %s", r)
-	}
-	to, indices := s.in(0), s.in(1)
-	width := indices[len(indices)-1]
-	places, size, own := volume(indices)/max(1, width), volume(to[width:]), strides(to)
-	return func(in, out []array, _ *scratch) {
-		copy(out[0].data, in[0].data)
 		for i := range places {
-			at := 0
+			at := i / each * volume(whole[batch:])
 			for k := range width {
-				at += wrapped(in[1].data[i*width+k], to[k]) * own[k]
+				at += wrapped(in[1].data[i*width+k], whole[batch+k]) * own[batch+k]
 			}
-			copy(out[0].data[at:at+size], in[2].data[i*size:])
+			if scatters {
+				copy(out[0].data[at:at+size], in[2].data[i*size:])
+			} else {
+				copy(out[0].data[i*size:][:size], in[0].data[at:])
+			}
 		}
-	}, nil
+	}, err
 }
 
 // topK are the largest values along an axis, or the smallest, in order, with their
@@ -172,19 +157,4 @@ func triangle(s site) (kernel, error) {
 			}
 		}
 	}, nil
-}
-
-// spaceToDepth moves blocks of the image into channels.
-func spaceToDepth(s site) (kernel, error) {
-	from, block := s.in(0), int(s.node.Int("blocksize", 1))
-	if len(from) != 4 {
-		return nil, unsupported("rank %d", len(from))
-	}
-	split := []int{from[0], from[1], from[2] / block, block, from[3] / block, block}
-	own := strides(split)
-	shape, steps := make([]int, 6), make([]int, 6)
-	for i, axis := range []int{0, 3, 5, 1, 2, 4} {
-		shape[i], steps[i] = split[axis], own[axis]
-	}
-	return func(in, out []array, _ *scratch) { gathered(in[0].data, out[0].data, shape, steps) }, nil
 }

@@ -51,18 +51,18 @@ func unsupported(format string, args ...any) error {
 
 // kernels make an operator's kernel for a node.
 var kernels = map[string]func(site) (kernel, error){
-	"Conv": conv, "ConvTranspose": convTranspose, "MaxPool": pooling, "AveragePool": pooling, "GlobalAveragePool": globalAverage, "GlobalMaxPool": globalMaximum,
+	"Conv": conv, "ConvTranspose": convTranspose, "MaxPool": pooling, "AveragePool": pooling, "GlobalAveragePool": globally(mean), "GlobalMaxPool": globally(greatest),
 	"Gemm": gemm, "MatMul": matMul,
 	"LSTM": recurrent(4, []string{"Sigmoid", "Tanh", "Tanh"}, lstm), "GRU": recurrent(3, []string{"Sigmoid", "Tanh"}, gru), "RNN": recurrent(1, []string{"Tanh"}, rnn),
 	"QuantizeLinear": quantizeLinear, "DequantizeLinear": dequantizeLinear, "DynamicQuantizeLinear": dynamicQuantize,
 	"ConvInteger": wholeProduct, "MatMulInteger": wholeProduct, "QLinearConv": quantizedProduct, "QLinearMatMul": quantizedProduct,
-	"GatherElements": gatherElements, "ScatterElements": scatterElements, "Scatter": scatterElements, "GatherND": gatherND, "ScatterND": scatterND, "TopK": topK, "CumSum": cumulative, "Trilu": triangle,
+	"GatherElements": elements, "ScatterElements": elements, "Scatter": elements, "GatherND": slicesND, "ScatterND": slicesND, "TopK": topK, "CumSum": cumulative, "Trilu": triangle,
 	"BatchNormalization": batchNormalization, "LayerNormalization": layerNormalization, "InstanceNormalization": instanceNormalization, "LRN": localResponse,
 	"Softmax": softmax, "LogSoftmax": softmax, "ArgMax": argument, "ArgMin": argument,
 	"ReduceMean": reduce(mean), "ReduceSum": reduce(total), "ReduceMax": reduce(greatest), "ReduceMin": reduce(least), "ReduceProd": reduce(product), "ReduceL2": reduce(length), "ReduceSumSquare": reduce(squares),
 	"ReduceL1": reduce(absolute), "ReduceLogSum": reduce(logarithm), "ReduceLogSumExp": reduce(exponentials),
 	"Flatten": same, "Reshape": reshape, "Squeeze": same, "Unsqueeze": same, "Identity": same, "Dropout": dropout,
-	"Transpose": transpose, "Concat": concat, "Slice": slice, "Split": split, "Expand": expand, "Tile": tile, "Pad": pad, "Gather": gather, "Resize": resize, "Upsample": resize, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
+	"Transpose": transpose, "Concat": concat, "Slice": slice, "Split": split, "Expand": expand, "Tile": tile, "Pad": pad, "Gather": gather, "Resize": resize, "Upsample": resize, "DepthToSpace": blocks, "SpaceToDepth": blocks,
 	"Constant": constant, "ConstantOfShape": constantOfShape, "Range": sequence, "Cast": cast, "Where": where,
 	"Equal": elementwise(func(a, b float32) float32 { return truth(a == b) }), "Less": elementwise(func(a, b float32) float32 { return truth(a < b) }), "Greater": elementwise(func(a, b float32) float32 { return truth(a > b) }),
 	"LessOrEqual": elementwise(func(a, b float32) float32 { return truth(a <= b) }), "GreaterOrEqual": elementwise(func(a, b float32) float32 { return truth(a >= b) }),
@@ -94,13 +94,15 @@ var kernels = map[string]func(site) (kernel, error){
 	"Atanh":           real(math.Atanh),
 	"Softsign":        real(func(x float64) float64 { return x / (1 + math.Abs(x)) }),
 	"Mish":            real(func(x float64) float64 { return x * math.Tanh(math.Log1p(math.Exp(-math.Abs(x)))+max(x, 0)) }),
-	"Selu":            selu,
-	"Celu":            celu,
-	"ThresholdedRelu": thresholdedRelu,
+	"Selu":            tuned(1.6732632, "gamma", 1.050701, func(x, alpha, gamma float64) float64 { return gamma * (max(x, 0) + alpha*math.Expm1(min(x, 0))) }),
+	"Celu":            tuned(1, "", 0, func(x, alpha, _ float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)/alpha) }),
+	"Elu":             tuned(1, "", 0, func(x, alpha, _ float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)) }),
+	"HardSigmoid":     tuned(0.2, "beta", 0.5, func(x, alpha, beta float64) float64 { return max(0, min(1, alpha*x+beta)) }),
+	"ThresholdedRelu": tuned(1, "", 0, func(x, alpha, _ float64) float64 { return x * float64(truth(x > alpha)) }),
 	"Sign":            each(func(x float32) float32 { return truth(x > 0) - truth(x < 0) }),
 	"IsNaN":           each(func(x float32) float32 { return truth(x != x) }),
 	"Neg":             each(func(x float32) float32 { return -x }),
-	"LeakyRelu":       leakyRelu, "Elu": elu, "Clip": clip, "HardSigmoid": hardSigmoid, "Gelu": gelu, "PRelu": elementwise(func(x, slope float32) float32 { return max(x, 0) + slope*min(x, 0) }),
+	"LeakyRelu":       leakyRelu, "Clip": clip, "Gelu": gelu, "PRelu": elementwise(func(x, slope float32) float32 { return max(x, 0) + slope*min(x, 0) }),
 	"Add": rowwise(func(a, b float32) float32 { return a + b }, sumRow), "Sub": elementwise(func(a, b float32) float32 { return a - b }),
 	"Mul": rowwise(func(a, b float32) float32 { return a * b }, productRow), "Div": divide,
 	"Pow": elementwise(func(a, b float32) float32 { return float32(math.Pow(float64(a), float64(b))) }),
@@ -144,10 +146,7 @@ func each(f func(float32) float32) func(site) (kernel, error) {
 }
 
 func leakyRelu(s site) (kernel, error) {
-	slope := float32(0.01)
-	if a := s.node.Attribute("alpha"); a != nil {
-		slope = a.Float
-	}
+	slope := s.float("alpha", 0.01)
 	return each(func(x float32) float32 {
 		if x < 0 {
 			return slope * x
@@ -158,13 +157,7 @@ func leakyRelu(s site) (kernel, error) {
 
 // clip takes its bounds from inputs, or from attributes before opset 11.
 func clip(s site) (kernel, error) {
-	low, high := float32(-math.MaxFloat32), float32(math.MaxFloat32)
-	if a := s.node.Attribute("min"); a != nil {
-		low = a.Float
-	}
-	if a := s.node.Attribute("max"); a != nil {
-		high = a.Float
-	}
+	low, high := s.float("min", -math.MaxFloat32), s.float("max", math.MaxFloat32)
 	return func(in, out []array, _ *scratch) {
 		low, high := low, high
 		if s.given(1) {
@@ -265,29 +258,13 @@ func sequence(site) (kernel, error) {
 	}, nil
 }
 
-func hardSigmoid(s site) (kernel, error) {
-	alpha, beta := s.float("alpha", 0.2), s.float("beta", 0.5)
-	return each(func(x float32) float32 { return max(0, min(1, alpha*x+beta)) })(s)
-}
-
-func elu(s site) (kernel, error) {
-	alpha := float64(s.float("alpha", 1))
-	return real(func(x float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)) })(s)
-}
-
-func selu(s site) (kernel, error) {
-	alpha, gamma := float64(s.float("alpha", 1.6732632)), float64(s.float("gamma", 1.050701))
-	return real(func(x float64) float64 { return gamma * (max(x, 0) + alpha*math.Expm1(min(x, 0))) })(s)
-}
-
-func celu(s site) (kernel, error) {
-	alpha := float64(s.float("alpha", 1))
-	return real(func(x float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)/alpha) })(s)
-}
-
-func thresholdedRelu(s site) (kernel, error) {
-	alpha := s.float("alpha", 1)
-	return each(func(x float32) float32 { return x * truth(x > alpha) })(s)
+// tuned computes in double precision with two numbers that the node may have: alpha
+// and another.
+func tuned(alpha float32, other string, otherwise float32, f func(x, alpha, other float64) float64) func(site) (kernel, error) {
+	return func(s site) (kernel, error) {
+		a, b := float64(s.float("alpha", alpha)), float64(s.float(other, otherwise))
+		return real(func(x float64) float64 { return f(x, a, b) })(s)
+	}
 }
 
 func gelu(s site) (kernel, error) {
@@ -332,11 +309,7 @@ func where(s site) (kernel, error) {
 	sc, sa, sb := broadcastStrides(s.in(0), shape), broadcastStrides(s.in(1), shape), broadcastStrides(s.in(2), shape)
 	return func(in, out []array, scratch *scratch) {
 		chosen := scratch.get(0, volume(shape))
-		walk(shape, sc, sc, func(i, at, _, n, step, _ int) {
-			for k := range n {
-				chosen[i+k] = in[0].data[at+k*step]
-			}
-		})
+		gathered(in[0].data, chosen, shape, sc)
 		a, b, y := in[1].data, in[2].data, out[0].data
 		walk(shape, sa, sb, func(i, ia, ib, n, da, db int) {
 			for k := range n {
@@ -448,13 +421,13 @@ func many(s site, f func(a, b float32) float32) kernel {
 		y := out[0].data
 		for j := range in {
 			x := in[j].data
+			if j == 0 {
+				gathered(x, y, shape, steps[j])
+				continue
+			}
 			walk(shape, steps[j], steps[j], func(i, at, _, n, step, _ int) {
 				for k := range n {
-					if v := x[at+k*step]; j == 0 {
-						y[i+k] = v
-					} else {
-						y[i+k] = f(y[i+k], v)
-					}
+					y[i+k] = f(y[i+k], x[at+k*step])
 				}
 			})
 		}
@@ -500,12 +473,7 @@ func transpose(s site) (kernel, error) {
 		steps[i] = own[axis]
 	}
 	return func(in, out []array, _ *scratch) {
-		x, y := in[0].data, out[0].data
-		walk(shape, steps, steps, func(i, at, _, n, step, _ int) {
-			for k := range n {
-				y[i+k] = x[at+k*step]
-			}
-		})
+		gathered(in[0].data, out[0].data, shape, steps)
 	}, nil
 }
 
@@ -572,21 +540,13 @@ func slice(s site) (kernel, error) {
 		moves[axis] = own[axis] * step
 	}
 	return func(in, out []array, _ *scratch) {
-		x, y := in[0].data, out[0].data
-		walk(shape, moves, moves, func(i, at, _, n, step, _ int) {
-			for k := range n {
-				y[i+k] = x[begin+at+k*step]
-			}
-		})
+		gatheredFrom(begin, in[0].data, out[0].data, shape, moves)
 	}, nil
 }
 
 // batchNormalization at inference is one multiplication and addition a channel.
 func batchNormalization(s site) (kernel, error) {
-	epsilon := float32(1e-5)
-	if a := s.node.Attribute("epsilon"); a != nil {
-		epsilon = a.Float
-	}
+	epsilon := s.float("epsilon", 1e-5)
 	if s.node.Int("training_mode", 0) != 0 {
 		return nil, unsupported("training mode")
 	}
@@ -611,10 +571,7 @@ func batchNormalization(s site) (kernel, error) {
 
 // layerNormalization gives, where asked, the mean and the inverse deviation too.
 func layerNormalization(s site) (kernel, error) {
-	epsilon := 1e-5
-	if a := s.node.Attribute("epsilon"); a != nil {
-		epsilon = float64(a.Float)
-	}
+	epsilon := float64(s.float("epsilon", 1e-5))
 	shape := s.in(0)
 	n := volume(shape[axisOf(s, "axis", -1, len(shape)):])
 	return func(in, out []array, _ *scratch) {

@@ -33,10 +33,13 @@ func expand(s site) (kernel, error) {
 }
 
 // gathered copies values that lie some steps apart along each axis.
-func gathered(x, y []float32, shape, steps []int) {
+func gathered(x, y []float32, shape, steps []int) { gatheredFrom(0, x, y, shape, steps) }
+
+// gatheredFrom is gathered of values from some place on; steps may lead back.
+func gatheredFrom(begin int, x, y []float32, shape, steps []int) {
 	walk(shape, steps, steps, func(i, at, _, n, step, _ int) {
 		for k := range n {
-			y[i+k] = x[at+k*step]
+			y[i+k] = x[begin+at+k*step]
 		}
 	})
 }
@@ -146,15 +149,18 @@ func gather(s site) (kernel, error) {
 	}, nil
 }
 
-// depthToSpace moves channels into the image.
-func depthToSpace(s site) (kernel, error) {
+// blocks moves channels into the image (DepthToSpace) or blocks of it into channels.
+func blocks(s site) (kernel, error) {
 	from, block := s.in(0), int(s.node.Int("blocksize", 1))
 	if len(from) != 4 {
 		return nil, unsupported("rank %d", len(from))
 	}
 	c := from[1] / (block * block)
 	split, order := []int{from[0], block, block, c, from[2], from[3]}, []int{0, 3, 4, 1, 5, 2}
-	if s.node.Text("mode") == "CRD" {
+	switch {
+	case s.node.Op == "SpaceToDepth":
+		split, order = []int{from[0], from[1], from[2] / block, block, from[3] / block, block}, []int{0, 3, 5, 1, 2, 4}
+	case s.node.Text("mode") == "CRD":
 		split, order = []int{from[0], c, block, block, from[2], from[3]}, []int{0, 1, 4, 2, 5, 3}
 	}
 	own := strides(split)

@@ -48,13 +48,7 @@ func (s *scratch) product(a, b matrix, alpha, beta float32, c []float32) {
 func gemm(s site) (kernel, error) {
 	a, b, shape := s.in(0), s.in(1), s.out(0)
 	ta, tb := s.node.Int("transA", 0) != 0, s.node.Int("transB", 0) != 0
-	alpha, beta := float32(1), float32(1)
-	if v := s.node.Attribute("alpha"); v != nil {
-		alpha = v.Float
-	}
-	if v := s.node.Attribute("beta"); v != nil {
-		beta = v.Float
-	}
+	alpha, beta := s.float("alpha", 1), s.float("beta", 1)
 	var sc []int
 	if s.given(2) {
 		sc = broadcastStrides(s.in(2), shape)
@@ -64,11 +58,7 @@ func gemm(s site) (kernel, error) {
 		keep := float32(0)
 		if sc != nil {
 			keep = beta
-			walk(shape, sc, sc, func(i, at, _, n, step, _ int) {
-				for k := range n {
-					y[i+k] = in[2].data[at+k*step]
-				}
-			})
+			gathered(in[2].data, y, shape, sc)
 		}
 		if shape[0] == 1 && !ta {
 			// a matrix times a vector

@@ -154,13 +154,7 @@ func volume(shape []int) int {
 
 // held says that float32 can hold a type's values: whole numbers as far as they
 // are below 2^24, which is checked where they are known.
-func held(t onnx.DataType) bool {
-	switch t {
-	case onnx.Float32, onnx.Float16, onnx.BFloat16, onnx.Float64, onnx.Int64, onnx.Int32, onnx.Int16, onnx.Int8, onnx.Uint8, onnx.Uint16, onnx.Uint32, onnx.Bool:
-		return true
-	}
-	return false
-}
+func held(t onnx.DataType) bool { return numbers[t] != nil }
 
 // weight reads one initializer.
 func (s *Session) weight(t *onnx.Tensor, file io.ReaderAt) error {
@@ -196,38 +190,28 @@ func read(t *onnx.Tensor, file io.ReaderAt) (array, error) {
 	}
 	a.data = make([]float32, n)
 	for i := range a.data {
-		a.data[i] = number(t.Type, raw[width*i:])
+		a.data[i] = numbers[t.Type](raw[width*i:])
 	}
 	return a, nil
 }
 
-// number is the value at the start of raw data.
-func number(t onnx.DataType, raw []byte) float32 {
-	order := binary.LittleEndian
-	switch t {
-	case onnx.Float16:
-		return runtime.Half(order.Uint16(raw))
-	case onnx.BFloat16:
-		return math.Float32frombits(uint32(order.Uint16(raw)) << 16)
-	case onnx.Float64:
-		return float32(math.Float64frombits(order.Uint64(raw)))
-	case onnx.Int64:
-		return float32(int64(order.Uint64(raw)))
-	case onnx.Int32:
-		return float32(int32(order.Uint32(raw)))
-	case onnx.Uint32:
-		return float32(order.Uint32(raw))
-	case onnx.Int16:
-		return float32(int16(order.Uint16(raw)))
-	case onnx.Uint16:
-		return float32(order.Uint16(raw))
-	case onnx.Int8:
-		return float32(int8(raw[0]))
-	case onnx.Uint8, onnx.Bool:
-		return float32(raw[0])
-	}
-	return math.Float32frombits(order.Uint32(raw))
+// numbers read the value at the start of raw data, by its type.
+var numbers = map[onnx.DataType]func(raw []byte) float32{
+	onnx.Float32:  func(b []byte) float32 { return math.Float32frombits(little.Uint32(b)) },
+	onnx.Float16:  func(b []byte) float32 { return runtime.Half(little.Uint16(b)) },
+	onnx.BFloat16: func(b []byte) float32 { return math.Float32frombits(uint32(little.Uint16(b)) << 16) },
+	onnx.Float64:  func(b []byte) float32 { return float32(math.Float64frombits(little.Uint64(b))) },
+	onnx.Int64:    func(b []byte) float32 { return float32(int64(little.Uint64(b))) },
+	onnx.Int32:    func(b []byte) float32 { return float32(int32(little.Uint32(b))) },
+	onnx.Uint32:   func(b []byte) float32 { return float32(little.Uint32(b)) },
+	onnx.Int16:    func(b []byte) float32 { return float32(int16(little.Uint16(b))) },
+	onnx.Uint16:   func(b []byte) float32 { return float32(little.Uint16(b)) },
+	onnx.Int8:     func(b []byte) float32 { return float32(int8(b[0])) },
+	onnx.Uint8:    func(b []byte) float32 { return float32(b[0]) },
+	onnx.Bool:     func(b []byte) float32 { return float32(b[0]) },
 }
+
+var little = binary.LittleEndian
 
 // prepare chooses a node's kernel. Nodes that compute shapes were computed by
 // the analysis and need none.

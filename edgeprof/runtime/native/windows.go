@@ -258,15 +258,18 @@ func fill(dst []float32, v float32) {
 	}
 }
 
-func globalAverage(s site) (kernel, error) {
-	n := volume(s.in(0)[2:])
-	return func(in, out []array, _ *scratch) {
-		for c := range out[0].data {
-			sum := float32(0)
-			for _, v := range in[0].data[c*n:][:n] {
-				sum += v
+// globally reduces each channel of an image to one value.
+func globally(f fold) func(site) (kernel, error) {
+	return func(s site) (kernel, error) {
+		n := volume(s.in(0)[2:])
+		return func(in, out []array, _ *scratch) {
+			for c := range out[0].data {
+				sum := f.start
+				for _, v := range in[0].data[c*n:][:n] {
+					sum = f.add(sum, float64(v))
+				}
+				out[0].data[c] = float32(f.end(sum, n))
 			}
-			out[0].data[c] = sum / float32(n)
-		}
-	}, nil
+		}, nil
+	}
 }
