@@ -34,62 +34,57 @@ func send(w http.ResponseWriter, v any) {
 }
 
 // getHealth says that the process lives.
-func (s *Service) getHealth(w http.ResponseWriter, _ *http.Request) {
-	send(w, map[string]string{"status": "ok"})
+func (s *Service) getHealth(http.ResponseWriter, *http.Request) (any, error) {
+	return map[string]string{"status": "ok"}, nil
 }
 
 // getReady says whether a request would be answered.
-func (s *Service) getReady(w http.ResponseWriter, r *http.Request) {
+func (s *Service) getReady(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if s.draining.Load() {
-		problem(http.StatusServiceUnavailable, "draining", "the service is about to end").write(w, r)
-		return
+		return nil, problem(http.StatusServiceUnavailable, "draining", "the service is about to end")
 	}
 	b, err := s.fleet(r.Context())
 	if err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
-	send(w, map[string]any{"status": "ready", "devices": len(b.reading.Devices), "model_sha256": b.model.SHA256})
+	return map[string]any{"status": "ready", "devices": len(b.reading.Devices), "model_sha256": b.model.SHA256}, nil
 }
 
 // getDevices lists devices and those that are left out, with their load.
-func (s *Service) getDevices(w http.ResponseWriter, r *http.Request) {
+func (s *Service) getDevices(_ http.ResponseWriter, r *http.Request) (any, error) {
 	b, err := s.fleet(r.Context())
 	if err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
-	send(w, struct {
+	return struct {
 		ReadAt   time.Time         `json:"read_at"`
 		Devices  []device.Device   `json:"devices"`
 		Excluded []device.Excluded `json:"excluded"`
-	}{b.reading.At.UTC(), append([]device.Device{}, b.reading.Devices...), append([]device.Excluded{}, b.reading.Excluded...)})
+	}{b.reading.At.UTC(), append([]device.Device{}, b.reading.Devices...), append([]device.Excluded{}, b.reading.Excluded...)}, nil
 }
 
 // getModel says which model predicts.
-func (s *Service) getModel(w http.ResponseWriter, _ *http.Request) {
+func (s *Service) getModel(http.ResponseWriter, *http.Request) (any, error) {
 	l := s.model.Load()
-	send(w, struct {
+	return struct {
 		Facts
 		SHA256 string `json:"sha256"`
 		Path   string `json:"path,omitempty"`
-	}{l.Model.Facts(), l.SHA256, l.Path})
+	}{l.Model.Facts(), l.SHA256, l.Path}, nil
 }
 
 // postModels counts what a model is made of.
-func (s *Service) postModels(w http.ResponseWriter, r *http.Request) {
+func (s *Service) postModels(w http.ResponseWriter, r *http.Request) (any, error) {
 	u, err := s.upload(w, r, false)
 	if err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
 	defer u.close()
 	c, err := u.analysis.Characteristics()
 	if err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
-	send(w, counted{c, texts(c.Warnings)})
+	return counted{c, texts(c.Warnings)}, nil
 }
 
 // counted is what a model is made of, as it is sent.
@@ -107,26 +102,23 @@ func texts(errs []error) []string {
 }
 
 // postSplits cuts a model and sends its parts in one archive.
-func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) {
+func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) (any, error) {
 	distance := 6
 	if text := r.URL.Query().Get("min_distance"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			refusal(fmt.Errorf("%w: min_distance=%s, want a whole number from 1", errParameter, text)).write(w, r)
-			return
+			return nil, fmt.Errorf("%w: min_distance=%s, want a whole number from 1", errParameter, text)
 		}
 		distance = n
 	}
 	u, err := s.upload(w, r, true)
 	if err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
 	defer u.close()
 	parts, err := split.Parts(u.analysis, split.Settings{MinDistance: distance, MaxParts: 1000})
 	if err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
 	name := strings.TrimSuffix(filepath.Base("/"+u.name), ".onnx")
 	if !labelled(name) {
@@ -149,4 +141,5 @@ func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	_ = archive.Close() // a client that is gone
+	return nil, nil
 }

@@ -76,16 +76,7 @@ func (s *Service) corrected(r *placement.Ranking, err error) (*placement.Ranking
 }
 
 // postOutcomes learns from a measured time how wide a node's intervals should be.
-func (s *Service) postOutcomes(w http.ResponseWriter, r *http.Request) {
-	now, err := s.observed(w, r)
-	if err != nil {
-		refusal(err).write(w, r)
-		return
-	}
-	send(w, now)
-}
-
-func (s *Service) observed(w http.ResponseWriter, r *http.Request) (*standing, error) {
+func (s *Service) postOutcomes(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.Record == nil {
 		return nil, fmt.Errorf("%w: the service has no folder for them (HOME, XDG_STATE_HOME), or runs with --no-record", errUnkept)
 	}

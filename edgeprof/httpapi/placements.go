@@ -31,31 +31,28 @@ const maxPlaced = 64
 // postPlacements ranks the devices for a model, or for its counts as JSON, and
 // writes the manifest that runs it there. Several models of one form are spread.
 // With Accept: application/yaml the answer is the manifests alone.
-func (s *Service) postPlacements(w http.ResponseWriter, r *http.Request) {
+func (s *Service) postPlacements(w http.ResponseWriter, r *http.Request) (any, error) {
 	workload, err := workloadOf(r)
 	if err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
-	all, refused := s.rank(w, r)
-	if refused != nil {
-		refused.write(w, r)
-		return
+	all, err := s.rank(w, r)
+	if err != nil {
+		return nil, err
 	}
 	if err := manifests(workload, all); err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
 	switch {
 	case strings.Contains(r.Header.Get("Accept"), "yaml"):
 		w.Header().Set("Content-Type", "application/yaml")
-		_, _ = w.Write(documents(all))
+		_, _ = w.Write(documents(all)) // a client that is gone
+		return nil, nil
 	case len(all) == 1:
 		all[0].File = ""
-		send(w, all[0])
-	default:
-		send(w, map[string]any{"placements": all})
+		return all[0], nil
 	}
+	return map[string]any{"placements": all}, nil
 }
 
 // manifests spreads the models and writes a manifest for each. Several are named
@@ -117,29 +114,29 @@ func documents(all []placed) []byte {
 }
 
 // rank reads the models or the counts, then asks for devices.
-func (s *Service) rank(w http.ResponseWriter, r *http.Request) ([]placed, *Problem) {
+func (s *Service) rank(w http.ResponseWriter, r *http.Request) ([]placed, error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/json" {
-		ranking, refused := s.rankCounts(w, r)
-		return []placed{{Ranking: ranking}}, refused
+		ranking, err := s.rankCounts(w, r)
+		return []placed{{Ranking: ranking}}, err
 	}
 	u, err := s.upload(w, r, false)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, err
 	}
 	defer u.close()
 	var all []placed
 	for ; err == nil; err = s.next(u) {
 		if len(all) == maxPlaced {
-			return nil, refusal(fmt.Errorf("%w: more than %d models", errTooLarge, maxPlaced))
+			return nil, fmt.Errorf("%w: more than %d models", errTooLarge, maxPlaced)
 		}
 		p, err := s.placed(r, u)
 		if err != nil {
-			return nil, refusal(err)
+			return nil, err
 		}
 		all = append(all, p)
 	}
 	if !errors.Is(err, io.EOF) {
-		return nil, refusal(err)
+		return nil, err
 	}
 	return all, nil
 }
@@ -165,20 +162,16 @@ func (s *Service) placed(r *http.Request, u *uploaded) (placed, error) {
 	return p, nil
 }
 
-func (s *Service) rankCounts(w http.ResponseWriter, r *http.Request) (*placement.Ranking, *Problem) {
+func (s *Service) rankCounts(w http.ResponseWriter, r *http.Request) (*placement.Ranking, error) {
 	b := buffers.Get().(*buffer)
 	defer buffers.Put(b)
-	request, refused := s.profilingRequest(w, r, b)
-	if refused != nil {
-		return nil, refused
+	request, err := s.profilingRequest(w, r, b)
+	if err != nil {
+		return nil, err
 	}
 	bound, err := s.fleet(r.Context())
 	if err != nil {
-		return nil, refusal(err)
+		return nil, err
 	}
-	ranking, err := s.corrected(bound.fleet.Profile(request.Counts))
-	if err != nil {
-		return nil, refusal(err)
-	}
-	return ranking, nil
+	return s.corrected(bound.fleet.Profile(request.Counts))
 }

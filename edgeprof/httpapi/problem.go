@@ -27,6 +27,9 @@ type Problem struct {
 	wait  int   // seconds after which it is worth trying again; 0 for unknown
 }
 
+// Error is what is wrong.
+func (p *Problem) Error() string { return p.Detail }
+
 // problem is a refusal of a kind that clients tell apart by its type.
 func problem(status int, kind, detail string) *Problem {
 	return &Problem{Type: "urn:foretime:edgeprof:" + kind, Title: http.StatusText(status), Status: status, Detail: detail}
@@ -61,29 +64,39 @@ var kinds = []struct {
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "source-timeout", 5},
 }
 
-// refusal is the problem that an error makes.
+// refusal is the problem that an error makes, or is.
 func refusal(err error) *Problem {
-	if source := (*sourceError)(nil); errors.As(err, &source) {
-		p := problem(http.StatusServiceUnavailable, "source", err.Error())
-		p.wait = 5
-		for _, k := range kinds {
-			if errors.Is(err, k.err) {
-				p.Status, p.Title, p.Type = k.status, http.StatusText(k.status), "urn:foretime:edgeprof:"+k.kind
-			}
-		}
-		p.cause = err
+	if p := (*Problem)(nil); errors.As(err, &p) {
 		return p
+	}
+	p := problem(http.StatusInternalServerError, "internal", "the service failed; its log knows more under this request_id")
+	if source := (*sourceError)(nil); errors.As(err, &source) {
+		p = problem(http.StatusServiceUnavailable, "source", err.Error())
+		p.wait = 5
 	}
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
-			p := problem(k.status, k.kind, err.Error())
-			p.wait, p.cause = k.wait, err
-			return p
+			p = problem(k.status, k.kind, err.Error())
+			p.wait = k.wait
+			break
 		}
 	}
-	p := problem(http.StatusInternalServerError, "internal", "the service failed; its log knows more under this request_id")
 	p.cause = err
 	return p
+}
+
+// answering is a handler of a function whose error is a refusal, and whose answer,
+// where it has not written one, is sent as JSON.
+func answering(f func(w http.ResponseWriter, r *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		answer, err := f(w, r)
+		switch {
+		case err != nil:
+			refusal(err).write(w, r)
+		case answer != nil:
+			send(w, answer)
+		}
+	}
 }
 
 // sourceError is a failure to list devices.

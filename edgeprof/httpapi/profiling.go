@@ -23,43 +23,38 @@ var buffers = sync.Pool{New: func() any { return new(buffer) }}
 // postProfiling answers as the original does. With ?candidates=all the answer
 // has all devices beside the fastest; of counts far outside what is known it says
 // so.
-func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) {
+func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) (any, error) {
 	b := buffers.Get().(*buffer)
 	defer buffers.Put(b)
-	request, refused := s.profilingRequest(w, r, b)
-	if refused != nil {
-		refused.write(w, r)
-		return
+	request, err := s.profilingRequest(w, r, b)
+	if err != nil {
+		return nil, err
 	}
 	all := r.URL.RawQuery != "" && r.URL.Query().Get("candidates") == "all"
 	bound, err := s.fleet(r.Context())
 	if err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
 	fastest, err := bound.fleet.Fastest(request.Counts)
 	if err != nil {
-		refusal(err).write(w, r)
-		return
+		return nil, err
 	}
 	var extras []placement.Extra
 	if all || !fastest.Seconds.Bounded() {
 		if extras, err = s.said(bound.fleet, request.Counts, all); err != nil {
-			refusal(err).write(w, r)
-			return
+			return nil, err
 		}
 	}
-	b.out, err = placement.AppendAnswer(b.out[:0], request, placement.Answer{
+	if b.out, err = placement.AppendAnswer(b.out[:0], request, placement.Answer{
 		Node: fastest.Node, Class: fastest.Class, DeviceModel: fastest.Model, UUID: fastest.UUID, Seconds: fastest.Seconds.Value,
-	}, extras)
-	if err != nil {
-		refusal(err).write(w, r)
-		return
+	}, extras); err != nil {
+		return nil, err
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(b.out)))
 	_, _ = w.Write(b.out) // a client that is gone
+	return nil, nil
 }
 
 // said is what the original does not say: all candidates where they are asked for,
@@ -80,20 +75,20 @@ func (s *Service) said(f Fleet, c placement.Counts, all bool) ([]placement.Extra
 }
 
 // profilingRequest reads and checks the body.
-func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *buffer) (*placement.Request, *Problem) {
+func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *buffer) (*placement.Request, error) {
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
 		kind, _, _ := mime.ParseMediaType(kind)
 		if kind != "application/json" && !(strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")) {
-			return nil, refusal(fmt.Errorf("%w: %q, want application/json", errMedia, kind))
+			return nil, fmt.Errorf("%w: %q, want application/json", errMedia, kind)
 		}
 	}
 	b.in.Reset()
 	if _, err := b.in.ReadFrom(http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)); err != nil {
-		return nil, refusal(broken(err))
+		return nil, broken(err)
 	}
 	request, problems, err := placement.ParseRequest(b.in.Bytes())
 	if err != nil {
-		return nil, refusal(err)
+		return nil, err
 	}
 	if problems != nil {
 		p := problem(http.StatusUnprocessableEntity, "fields", fields(problems))

@@ -155,8 +155,8 @@ func (s *Service) routes() http.Handler {
 	r.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		problem(http.StatusMethodNotAllowed, "method", "see /openapi.json").write(w, r)
 	})
-	r.Get("/healthz", s.getHealth)
-	r.Get("/readyz", s.getReady)
+	r.Get("/healthz", answering(s.getHealth))
+	r.Get("/readyz", answering(s.getReady))
 	r.Get("/openapi.json", getOpenAPI)
 	page := pageHandler()
 	r.Handle("/", page)
@@ -169,13 +169,13 @@ func (s *Service) routes() http.Handler {
 		}
 		r.Use(s.authorize, understood)
 		r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
-		r.Post("/api/profiling", s.postProfiling)
-		r.Get("/api/v1/devices", s.getDevices)
-		r.Get("/api/v1/model", s.getModel)
-		r.Post("/api/v1/models", s.postModels)
-		r.Post("/api/v1/outcomes", s.postOutcomes)
-		r.Post("/api/v1/placements", s.postPlacements)
-		r.Post("/api/v1/splits", s.postSplits)
+		r.Post("/api/profiling", answering(s.postProfiling))
+		r.Get("/api/v1/devices", answering(s.getDevices))
+		r.Get("/api/v1/model", answering(s.getModel))
+		r.Post("/api/v1/models", answering(s.postModels))
+		r.Post("/api/v1/outcomes", answering(s.postOutcomes))
+		r.Post("/api/v1/placements", answering(s.postPlacements))
+		r.Post("/api/v1/splits", answering(s.postSplits))
 	})
 	return r
 }
