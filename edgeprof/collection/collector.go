@@ -3,12 +3,10 @@ package collection
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -251,37 +249,18 @@ func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[s
 	if err != nil {
 		return row, err
 	}
-	r.state(&row, devices[0])
+	state(&row, devices[0])
 	return row, nil
 }
 
 func (r *run) now() string { return r.Clock().UTC().Format("2006-01-02 15:04:05.000000") }
 
 // state fills what changes from row to row.
-func (r *run) state(row *measurement.Row, d device.Device) {
+func state(row *measurement.Row, d device.Device) {
 	row.CPUPercent, row.DiskPercent = measurement.Number(d.Load.CPUPercent), measurement.Number(d.Load.DiskPercent)
 	if d.MemoryBytes > 0 {
 		row.MemoryPercent = measurement.Number(100 * float64(d.MemoryBytes-d.Load.MemoryAvailableBytes) / float64(d.MemoryBytes))
 	}
-	if v, err := strconv.ParseFloat(r.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"), 64); err == nil {
-		row.MHz = measurement.Number(v / 1000)
-	} else if d.MaxMHz > 0 {
-		row.MHz = measurement.Number(d.MaxMHz) // what /proc/cpuinfo says now
-	}
-	row.Governor = r.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
-	if first, _, ok := strings.Cut(r.text("proc/loadavg"), " "); ok {
-		if v, err := strconv.ParseFloat(first, 64); err == nil {
-			row.Load1 = &v
-		}
-	}
-}
-
-func (r *run) text(path string) string {
-	b, err := fs.ReadFile(r.Host.Root, path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(b))
 }
 
 // describe fills what all rows of the job share.
@@ -303,7 +282,7 @@ func (r *run) describe(a *onnx.Analysis) error {
 	f.Run = measurement.Run{
 		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Runtime: s.Runtime, Threads: measurement.Number(s.Threads), Pin: s.Pin(" "), Quota: measurement.Number(s.Quota), Load: s.LoadName(),
 	}
-	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Processor: d.Processor, Arch: d.Arch, Cores: measurement.Number(d.Cores), MaxMHz: measurement.Number(d.MaxMHz), MemoryBytes: measurement.Number(d.MemoryBytes)}
+	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Processor: d.Processor, Cores: measurement.Number(d.Cores), MaxMHz: measurement.Number(d.MaxMHz)}
 	return nil
 }
 
@@ -320,12 +299,7 @@ func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[s
 	}
 	kernels := a.Kernels(measurement.FusionOf(r.job.Setting.Runtime))
 	rows := measurement.Kernels(kernels)
-	times := make([][]float64, len(kernels))
-	for _, p := range profiles[warming:] {
-		for k, t := range measurement.KernelTimes(kernels, p) {
-			times[k] = append(times[k], t)
-		}
-	}
+	times := measurement.KernelRuns(kernels, profiles[warming:])
 	s := r.job.Setting
 	for k := range rows {
 		row := &rows[k]

@@ -15,6 +15,17 @@ func FusionOf(runtimeName string) onnx.Fusion {
 	return onnx.Unfused
 }
 
+// KernelRuns are the times of each kernel in some profiled inferences.
+func KernelRuns(kernels []onnx.Kernel, profiles []runtime.Profile) [][]float64 {
+	times := make([][]float64, len(kernels))
+	for _, p := range profiles {
+		for k, t := range KernelTimes(kernels, p) {
+			times[k] = append(times[k], t)
+		}
+	}
+	return times
+}
+
 // KernelTimes is the time of each kernel in one profiled inference. A kernel
 // that the run time made itself (it brings tensors into another order) counts to
 // the one it serves: the one before when it handles an output, else the one

@@ -59,13 +59,8 @@ type Host struct {
 	UUID        string   `dataset:"node_uuid,optional"`
 	DeviceModel string   `dataset:"device_model,optional"`
 	Processor   string   `dataset:"processor,optional"`
-	Arch        string   `dataset:"arch,optional"`
 	Cores       *float64 `dataset:"cores"`
 	MaxMHz      *float64 `dataset:"max_mhz"`
-	MHz         *float64 `dataset:"mhz"`
-	Governor    string   `dataset:"governor,optional"`
-	Load1       *float64 `dataset:"load_1m"`
-	MemoryBytes *float64 `dataset:"memory_bytes"`
 }
 
 // Graph is what the model's shapes tell.

@@ -98,15 +98,3 @@ func value(name string, shape []int64) onnx.Value {
 	}
 	return v
 }
-
-func ints(name string, values ...int64) onnx.Attribute {
-	return onnx.Attribute{Name: name, Kind: onnx.KindInts, Ints: values}
-}
-
-func whole(name string, v int64) onnx.Attribute {
-	return onnx.Attribute{Name: name, Kind: onnx.KindInt, Int: v}
-}
-
-func text(name, v string) onnx.Attribute {
-	return onnx.Attribute{Name: name, Kind: onnx.KindString, String: v}
-}

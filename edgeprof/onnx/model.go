@@ -78,6 +78,18 @@ type Attribute struct {
 	Graphs  []Graph // of GRAPH and GRAPHS
 }
 
+// Ints is a named setting of whole numbers.
+func Ints(name string, v ...int64) Attribute { return Attribute{Name: name, Kind: KindInts, Ints: v} }
+
+// Int is a named whole number.
+func Int(name string, v int64) Attribute { return Attribute{Name: name, Kind: KindInt, Int: v} }
+
+// Float is a named number.
+func Float(name string, v float32) Attribute { return Attribute{Name: name, Kind: KindFloat, Float: v} }
+
+// Text is a named string.
+func Text(name, v string) Attribute { return Attribute{Name: name, Kind: KindString, String: v} }
+
 // AttributeKind is AttributeProto.AttributeType.
 type AttributeKind int32
 

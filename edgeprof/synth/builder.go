@@ -97,18 +97,6 @@ func (b *builder) add(op string, shape []int64, inputs []string, attributes ...o
 	return tensor{name + "_out", shape}
 }
 
-func ints(name string, v ...int64) onnx.Attribute {
-	return onnx.Attribute{Name: name, Kind: onnx.KindInts, Ints: v}
-}
-
-func integer(name string, v int64) onnx.Attribute {
-	return onnx.Attribute{Name: name, Kind: onnx.KindInt, Int: v}
-}
-
-func number(name string, v float32) onnx.Attribute {
-	return onnx.Attribute{Name: name, Kind: onnx.KindFloat, Float: v}
-}
-
 // window is a square kernel with its stride and padding.
 type window struct{ kernel, stride, pad int64 }
 
@@ -120,7 +108,7 @@ func (w window) over(size int64) int64 {
 }
 
 func (w window) attributes() []onnx.Attribute {
-	return []onnx.Attribute{ints("kernel_shape", w.kernel, w.kernel), ints("strides", w.stride, w.stride), ints("pads", w.pad, w.pad, w.pad, w.pad)}
+	return []onnx.Attribute{onnx.Ints("kernel_shape", w.kernel, w.kernel), onnx.Ints("strides", w.stride, w.stride), onnx.Ints("pads", w.pad, w.pad, w.pad, w.pad)}
 }
 
 // conv is a convolution with bias.
@@ -129,7 +117,7 @@ func (b *builder) conv(x tensor, filters int64, w window) tensor { return b.grou
 func (b *builder) grouped(x tensor, filters, groups int64, w window) tensor {
 	inputs := []string{x.name, b.weight("conv_w", filters, x.channels()/groups, w.kernel, w.kernel), b.weight("bias", filters)}
 	shape := []int64{x.shape[0], filters, w.over(x.shape[2]), w.over(x.shape[3])}
-	return b.add("Conv", shape, inputs, append(w.attributes(), integer("group", groups))...)
+	return b.add("Conv", shape, inputs, append(w.attributes(), onnx.Int("group", groups))...)
 }
 
 func (b *builder) depthwise(x tensor, w window) tensor {
@@ -139,7 +127,7 @@ func (b *builder) depthwise(x tensor, w window) tensor {
 func (b *builder) normalize(x tensor) tensor {
 	c := x.channels()
 	inputs := []string{x.name, b.weight("scale", c), b.weight("bias", c), b.weight("mean", c), b.weight("variance", c)}
-	return b.add("BatchNormalization", x.shape, inputs, number("epsilon", 1e-5))
+	return b.add("BatchNormalization", x.shape, inputs, onnx.Float("epsilon", 1e-5))
 }
 
 func (b *builder) unary(op string, x tensor) tensor { return b.add(op, x.shape, []string{x.name}) }
@@ -174,7 +162,7 @@ func (b *builder) concat(xs ...tensor) tensor {
 		shape[1] += x.channels()
 		names = append(names, x.name)
 	}
-	return b.add("Concat", shape, names, integer("axis", 1))
+	return b.add("Concat", shape, names, onnx.Int("axis", 1))
 }
 
 func (b *builder) flatten(x tensor) tensor {
@@ -182,17 +170,17 @@ func (b *builder) flatten(x tensor) tensor {
 	for _, d := range x.shape[1:] {
 		n *= d
 	}
-	return b.add("Flatten", []int64{x.shape[0], n}, []string{x.name}, integer("axis", 1))
+	return b.add("Flatten", []int64{x.shape[0], n}, []string{x.name}, onnx.Int("axis", 1))
 }
 
 // dense is a fully connected layer on a flat tensor.
 func (b *builder) dense(x tensor, units int64) tensor {
 	inputs := []string{x.name, b.weight("dense_w", units, x.shape[1]), b.weight("bias", units)}
-	return b.add("Gemm", []int64{x.shape[0], units}, inputs, integer("transB", 1))
+	return b.add("Gemm", []int64{x.shape[0], units}, inputs, onnx.Int("transB", 1))
 }
 
 func (b *builder) softmax(x tensor) tensor {
-	return b.add("Softmax", x.shape, []string{x.name}, integer("axis", -1))
+	return b.add("Softmax", x.shape, []string{x.name}, onnx.Int("axis", -1))
 }
 
 // linear is a matrix product over the last axis, with bias.
@@ -212,12 +200,12 @@ func (b *builder) transpose(x tensor, order ...int64) tensor {
 	for i, o := range order {
 		shape[i] = x.shape[o]
 	}
-	return b.add("Transpose", shape, []string{x.name}, ints("perm", order...))
+	return b.add("Transpose", shape, []string{x.name}, onnx.Ints("perm", order...))
 }
 
 func (b *builder) layerNorm(x tensor) tensor {
 	n := x.shape[len(x.shape)-1]
-	return b.add("LayerNormalization", x.shape, []string{x.name, b.weight("scale", n), b.weight("bias", n)}, integer("axis", -1), number("epsilon", 1e-5))
+	return b.add("LayerNormalization", x.shape, []string{x.name, b.weight("scale", n), b.weight("bias", n)}, onnx.Int("axis", -1), onnx.Float("epsilon", 1e-5))
 }
 
 // Weights writes random weights for a model made by [New]: He-scaled normal

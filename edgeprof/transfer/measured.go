@@ -30,7 +30,7 @@ func ReadMeasured(path, device string, t *Table) (*Config, []int, error) {
 	if len(data.Rows) == 0 {
 		return nil, nil, fmt.Errorf("%s: %w: no measurement", path, ErrTooFew)
 	}
-	c := &Config{Board: device, Chip: device, Threads: max(1, otherwise(data.Rows[0].Threads, 1)), GPU: -1, Clock: math.NaN(), Log: make([]float64, len(t.Models))}
+	c := &Config{Board: device, Chip: device, Threads: max(1, otherwise(data.Rows[0].Threads, 1)), GPU: -1, Log: make([]float64, len(t.Models))}
 	for k := range c.Log {
 		c.Log[k] = math.NaN()
 	}

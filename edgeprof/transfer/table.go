@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/foretime/foretime/shared/dataset"
@@ -41,8 +39,7 @@ type Config struct {
 	Board, SoC, Chip, Run string
 	Threads               int
 	PowerSave             int
-	GPU                   int     // -1 is the processor
-	Clock                 float64 // GHz of the fastest core that the row names; NaN where it names none
+	GPU                   int // -1 is the processor
 	Log                   []float64
 }
 
@@ -103,7 +100,7 @@ func (t *Table) fill(rows []Row) {
 		}
 		c := Config{
 			Board: r.Board, SoC: r.SoC, Chip: cmp.Or(r.Chip, r.Board), Run: r.Run, Threads: max(1, otherwise(r.Threads, 1)), PowerSave: otherwise(r.PowerSave, 0),
-			GPU: max(-1, otherwise(r.GPU, -1)), Clock: clock(r.SoC),
+			GPU: max(-1, otherwise(r.GPU, -1)),
 		}
 		at, ok := byName[c.name()]
 		if !ok {
@@ -125,26 +122,6 @@ func otherwise(v *int, none int) int {
 		return none
 	}
 	return *v
-}
-
-var gigahertz = regexp.MustCompile(`(?i)([0-9]+(?:\.[0-9]+)?) ?(GHz|MHz)`)
-
-// clock is the highest that a chip's description names.
-func clock(soc string) float64 {
-	best := math.NaN()
-	for _, m := range gigahertz.FindAllStringSubmatch(soc, -1) {
-		v, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			continue
-		}
-		if strings.EqualFold(m[2], "MHz") {
-			v /= 1000
-		}
-		if !(best >= v) {
-			best = v
-		}
-	}
-	return best
 }
 
 // Chips lists them in order.

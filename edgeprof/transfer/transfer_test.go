@@ -27,7 +27,7 @@ func drawn(rng *rand.Rand, chips, models int, noise float64) *Table {
 		share[k] = float64(k) / float64(models-1)
 	}
 	for chip := range chips {
-		c := Config{Board: fmt.Sprint(chip), Chip: fmt.Sprint(chip), Threads: 1 << rng.IntN(3), GPU: -1, Clock: math.NaN(), Log: make([]float64, models)}
+		c := Config{Board: fmt.Sprint(chip), Chip: fmt.Sprint(chip), Threads: 1 << rng.IntN(3), GPU: -1, Log: make([]float64, models)}
 		one, other := rng.NormFloat64(), rng.NormFloat64()
 		for k := range c.Log {
 			c.Log[k] = 3 + share[k]*one + (1-share[k])*other + 0.1*float64(k) + noise*rng.NormFloat64()
@@ -127,7 +127,7 @@ func TestReadTable(t *testing.T) {
 	if err != nil || len(table.Configs) != 2 || strings.Join(table.Models, " ") != "net net_int8" || table.Dropped != 1 {
 		t.Fatalf("%+v, %v", table, err)
 	}
-	if c := table.Configs[0]; c.Clock != 2.2 || c.Threads != 4 || c.PowerSave != 2 || c.GPU != -1 || math.Abs(c.Log[1]-math.Log(10)) > 1e-12 || !math.IsNaN(c.Log[0]) {
+	if c := table.Configs[0]; c.Threads != 4 || c.PowerSave != 2 || c.GPU != -1 || math.Abs(c.Log[1]-math.Log(10)) > 1e-12 || !math.IsNaN(c.Log[0]) {
 		t.Errorf("%+v", c)
 	}
 	if _, err := Judge(t.Context(), table, Options{Anchors: 3, Chips: []string{"nosuch"}}); !errors.Is(err, ErrTable) {

@@ -122,15 +122,9 @@ func (l *layered) measure(ctx context.Context, a *onnx.Analysis, with running) e
 		return fmt.Errorf("%s: %w", l.Model, err)
 	}
 	kernels := a.Kernels(measurement.FusionOf(l.Runtime))
-	times := make([][]float64, len(kernels))
-	for _, p := range profiles[warmingRuns:] {
-		for k, t := range measurement.KernelTimes(kernels, p) {
-			times[k] = append(times[k], t)
-		}
-	}
 	sum := 0.0
-	for k := range kernels {
-		t := stats.Median(times[k])
+	for k, times := range measurement.KernelRuns(kernels, profiles[warmingRuns:]) {
+		t := stats.Median(times)
 		l.Layers[k].Measured = &t
 		sum += t
 	}

@@ -62,11 +62,16 @@ func (s *Session) ask(ctx context.Context, request *message) (*message, error) {
 // Inputs are the shapes that the model wants, by name.
 func (s *Session) Inputs() map[string][]int64 { return s.inputs }
 
+// do asks for something about some inputs.
+func (s *Session) do(ctx context.Context, what string, inputs map[string]runtime.Tensor, runs int) (*message, error) {
+	request := &message{Do: what, Runs: runs}
+	request.add(inputs)
+	return s.ask(ctx, request)
+}
+
 // Run makes one inference; see [runtime.Session].
 func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (map[string]runtime.Tensor, error) {
-	request := &message{Do: "run"}
-	request.add(inputs)
-	answer, err := s.ask(ctx, request)
+	answer, err := s.do(ctx, "run", inputs, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +80,7 @@ func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (ma
 
 // Time makes some inferences; see [runtime.Session].
 func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
-	request := &message{Do: "time", Runs: runs}
-	request.add(inputs)
-	answer, err := s.ask(ctx, request)
+	answer, err := s.do(ctx, "time", inputs, runs)
 	if err != nil {
 		return runtime.Timed{}, err
 	}
@@ -90,9 +93,7 @@ func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, ru
 // Profile makes some inferences with the times of their nodes; see
 // [runtime.Session].
 func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
-	request := &message{Do: "profile", Runs: runs}
-	request.add(inputs)
-	answer, err := s.ask(ctx, request)
+	answer, err := s.do(ctx, "profile", inputs, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +102,7 @@ func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor,
 
 // Shapes makes one inference and tells the shapes in it; see [Shaper].
 func (s *Session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
-	request := &message{Do: "shapes"}
-	request.add(inputs)
-	answer, err := s.ask(ctx, request)
+	answer, err := s.do(ctx, "shapes", inputs, 0)
 	if err != nil {
 		return nil, err
 	}
