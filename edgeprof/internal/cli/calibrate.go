@@ -325,38 +325,6 @@ func calibrationPath(path string) (string, error) {
 	return filepath.Join(dir, "foretime", "edgeprof", "calibration.json"), nil
 }
 
-// readCalibration reads a file, or, where there is none at the default place,
-// the built-in one.
-func readCalibration(path string) (*profiler.Calibration, error) {
-	at, data, err := calibrationBytes(path)
-	if err != nil {
-		return nil, err
-	}
-	c, err := parseCalibration(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", at, err)
-	}
-	return c, nil
-}
-
-// ratesFor are the rates in a file for a device, of a run time where one is asked
-// for. Where the rates at hand are of another, those that the built-in model was
-// trained on serve; a file that is named has to have them itself.
-func ratesFor(path, runtime string, d device.Device) (*profiler.Calibration, error) {
-	c, err := readCalibration(path)
-	if err != nil || runtime == "" || c.Facts.Runtime == runtime {
-		return c, err
-	}
-	if path != "" {
-		return nil, fmt.Errorf("%s: %w: its rates are of %s, not of %s", path, profiler.ErrCalibration, c.Facts.Runtime, runtime)
-	}
-	m, err := builtin()
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.Setting(m.Settings, d, runtime)
-}
-
 // parseCalibration reads rates and has the built-in model refine them.
 func parseCalibration(data []byte) (*profiler.Calibration, error) {
 	c := &profiler.Calibration{}

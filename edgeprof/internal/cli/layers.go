@@ -89,7 +89,7 @@ func layersOf(ctx context.Context, path string, a *onnx.Analysis, calibration, o
 	if err != nil {
 		return nil, err
 	}
-	cal, err := ratesFor(calibration, of, here)
+	cal, err := (&calibrations{}).rates(calibration, of, here)
 	if err != nil {
 		return nil, err
 	}

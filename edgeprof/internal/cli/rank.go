@@ -42,8 +42,9 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			own := &calibrations{}
 			estimate, err := placement.Graph(a, devices, func(i int) (*profiler.Calibration, error) {
-				return ratesFor(cmp.Or(devices[i].Calibration, calibration), runtime, devices[i])
+				return own.rates(cmp.Or(devices[i].Calibration, calibration), runtime, devices[i])
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)

@@ -182,7 +182,7 @@ func (s *serving) predictor(ctx context.Context, data []byte) (httpapi.Model, er
 			return nil, err
 		}
 		if s.runtime != "" && c.Facts.Runtime != s.runtime {
-			if c, err = ratesFor(s.model, s.runtime, device.Device{}); err != nil {
+			if c, err = own.rates(s.model, s.runtime, device.Device{}); err != nil {
 				return nil, err
 			}
 		}
@@ -238,8 +238,7 @@ func calibrationBytes(name string) (path string, data []byte, err error) {
 	return path, data, err
 }
 
-// calibrations are those that devices name, kept while their files stay as they
-// are.
+// calibrations are those of files, kept while these stay as they are.
 type calibrations struct {
 	mutex sync.Mutex
 	kept  map[string]kept
@@ -264,40 +263,56 @@ func stateOf(path string) state {
 	return state{info.Size(), info.ModTime()}
 }
 
-// of reads those of a run time; one of another is an error, that of "" is any.
+// of reads a device's own, of a run time where one is asked for; nil for a device that
+// names none.
 func (c *calibrations) of(runtime string) func(device.Device) (*profiler.Calibration, error) {
 	return func(d device.Device) (*profiler.Calibration, error) {
-		own, err := c.read(d)
-		if err == nil && own != nil && runtime != "" && own.Facts.Runtime != runtime {
-			return nil, fmt.Errorf("%s: %w: its rates are of %s, not of %s", d.Calibration, profiler.ErrCalibration, own.Facts.Runtime, runtime)
+		if d.Calibration == "" {
+			return nil, nil
 		}
-		return own, err
+		return c.rates(d.Calibration, runtime, d)
 	}
 }
 
-// read is nil for a device that names none.
-func (c *calibrations) read(d device.Device) (*profiler.Calibration, error) {
-	if d.Calibration == "" {
-		return nil, nil
+// rates are those in a file for a device, of a run time where one is asked for. Where
+// the rates at hand are of another, those that the built-in model was trained on
+// serve; a file that is named has to have them itself.
+func (c *calibrations) rates(path, runtime string, d device.Device) (*profiler.Calibration, error) {
+	own, err := c.read(path)
+	if err != nil || runtime == "" || own.Facts.Runtime == runtime {
+		return own, err
 	}
+	if path != "" {
+		return nil, fmt.Errorf("%s: %w: its rates are of %s, not of %s", path, profiler.ErrCalibration, own.Facts.Runtime, runtime)
+	}
+	m, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.Setting(m.Settings, d, runtime)
+}
+
+// read is the calibration in a file, or, where "" names none, that of the default
+// place or the built-in one.
+func (c *calibrations) read(name string) (*profiler.Calibration, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	now := stateOf(d.Calibration)
-	if k, ok := c.kept[d.Calibration]; ok && k.state == now {
+	now := stateOf(name)
+	if k, ok := c.kept[name]; ok && k.state == now {
 		return k.calibration, nil
 	}
-	data, err := os.ReadFile(d.Calibration)
+	at, data, err := calibrationBytes(name)
 	if err != nil {
 		return nil, err
 	}
 	calibration, err := parseCalibration(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.Calibration, err)
+		return nil, fmt.Errorf("%s: %w", at, err)
 	}
 	if c.kept == nil {
 		c.kept = map[string]kept{}
 	}
-	c.kept[d.Calibration] = kept{now, calibration}
+	c.kept[name] = kept{now, calibration}
 	return calibration, nil
 }
 
