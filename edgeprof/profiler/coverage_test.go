@@ -27,7 +27,6 @@ func TestCoverage(t *testing.T) {
 		{Name: "trained, kernel by kernel", Level: Level, Run: kernelCases, Above: 0.02},
 		{Name: "trained, whole models", Level: Level, Run: wholeCases, Above: 0.02},
 		{Name: "of five errors", Level: Level, Run: fewCases, Above: 0.02},
-		{Name: "a machine of another law", Level: Level, Run: plantedCases, Above: 0.02},
 	})
 }
 
@@ -38,39 +37,6 @@ func bare() *Calibration {
 		c.Rates[class] = Rates{MAC: 1e-9, Nodes: 1}
 	}
 	return c
-}
-
-// plantedCases are of a machine whose kernels follow a law that no rates can say: a
-// power of their work, and what all kernels of a family share; families to come are
-// as unlike each other as those that it was calibrated with.
-func plantedCases(seed uint64) []uncertainty.Case {
-	rng := rand.New(rand.NewPCG(seed, 6))
-	cases := make([]Case, 119)
-	for i := range cases {
-		c := Case{Model: fmt.Sprint(i), Family: fmt.Sprint(i), Setting: "here", Runtime: "go", Threads: 1, Quota: 1}
-		shared := 0.8 * skewed(rng)
-		for k := range 1 + rng.IntN(3) {
-			class := []onnx.Class{onnx.ClassConv, onnx.ClassOther}[rng.IntN(2)]
-			work := onnx.Work{MACs: int64(math.Exp(14 + 4*rng.Float64())), WrittenBytes: int64(math.Exp(10 + 3*rng.Float64()))}
-			if class == onnx.ClassOther {
-				work.MACs = 0
-			}
-			t := shared * math.Exp(0.1*rng.NormFloat64()) * (2e-6 + 4e-10*math.Pow(float64(work.MACs), 0.93) + 1e-9*float64(work.WrittenBytes))
-			c.Seconds += t
-			c.Kernels = append(c.Kernels, measurement.Kernel{Index: k, Kernel: onnx.Kernel{Op: string(class), Class: class, Work: work}, Seconds: &t})
-		}
-		cases[i] = c
-	}
-	c, err := (&Model{}).Calibrate(cases[:19], Facts{Runtime: "go", Threads: 1})
-	if err != nil {
-		panic(err)
-	}
-	var out []uncertainty.Case
-	for _, m := range cases[19:] {
-		v := c.idle(m.Kernels)
-		out = append(out, uncertainty.Case{Prediction: c.band(v).Predict(v), Actual: m.Seconds})
-	}
-	return out
 }
 
 func calibrationCases(seed uint64) []uncertainty.Case {
