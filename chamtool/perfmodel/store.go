@@ -64,8 +64,12 @@ func ReadStore(path string) (*Store, error) {
 
 // Write writes the store durably: a reader sees the old file or the new one.
 func (s *Store) Write(path string) error {
+	data, err := s.encode()
+	if err != nil {
+		return err
+	}
 	return file.Write(path, func(w io.Writer) error {
-		_, err := w.Write(s.encode())
+		_, err := w.Write(data)
 		return err
 	})
 }
