@@ -210,14 +210,12 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 // ForecastWaits predicts how long a service job submitted now to a simulation,
 // which stays as it is, would wait, in seconds, without other submissions and if
 // other jobs used each share of their limits.
-func (s Service) ForecastWaits(sim *simulator.Simulator, shares []float64) ([]float64, error) {
-	out := make([]float64, len(shares))
+func (s Service) ForecastWaits(sim *simulator.Simulator, shares []float64) (out []float64, err error) {
+	out = make([]float64, len(shares))
 	for i, share := range shares {
-		wait, err := sim.Forecast(s.job(), share)
-		if err != nil {
+		if out[i], err = s.WaitIn(sim, sim.Using(share), simulator.Farthest); err != nil {
 			return nil, err
 		}
-		out[i] = float64(wait)
 	}
 	return out, nil
 }

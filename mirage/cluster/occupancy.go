@@ -22,7 +22,7 @@ type Allocation struct {
 type Occupancy struct {
 	free    int
 	running []Allocation // by Until, then Job
-	ends    []ending     // heap
+	ends    []ending     // the latest first
 	down    []Window
 	layout  *Layout  // nil where nodes are only counted
 	idle    []Amount // free on each node
@@ -33,9 +33,7 @@ type ending struct {
 	job int32
 }
 
-func (e ending) before(f ending) bool {
-	return e.at < f.at || e.at == f.at && e.job < f.job
-}
+func latest(a, b ending) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.job, a.job)) }
 
 // NewOccupancy returns an idle machine.
 func NewOccupancy(m Machine) *Occupancy {
@@ -88,32 +86,20 @@ func (o *Occupancy) Take(a Allocation) {
 	}
 	i, _ := slices.BinarySearchFunc(o.running, a, order)
 	o.running = slices.Insert(o.running, i, a)
-	o.await(ending{a.End, a.Job})
-}
-
-// await puts an end into the heap.
-func (o *Occupancy) await(e ending) {
-	o.ends = append(o.ends, e)
-	for i := len(o.ends) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !o.ends[i].before(o.ends[up]) {
-			break
-		}
-		o.ends[i], o.ends[up] = o.ends[up], o.ends[i]
-		i = up
-	}
+	e := ending{a.End, a.Job}
+	i, _ = slices.BinarySearchFunc(o.ends, e, latest)
+	o.ends = slices.Insert(o.ends, i, e)
 }
 
 // Reschedule changes when running jobs will end.
 func (o *Occupancy) Reschedule(ends func(job int32, until, end int64) int64) {
+	o.ends = o.ends[:0]
 	for i := range o.running {
 		a := &o.running[i]
 		a.End = ends(a.Job, a.Until, a.End)
+		o.ends = append(o.ends, ending{a.End, a.Job})
 	}
-	o.ends = o.ends[:0]
-	for _, a := range o.running {
-		o.await(ending{a.End, a.Job})
-	}
+	slices.SortFunc(o.ends, latest)
 }
 
 // NextEnd is when the next job ends; ok is false on an idle machine.
@@ -121,30 +107,15 @@ func (o *Occupancy) NextEnd() (at int64, ok bool) {
 	if len(o.ends) == 0 {
 		return 0, false
 	}
-	return o.ends[0].at, true
+	return o.ends[len(o.ends)-1].at, true
 }
 
 // Release ends the job that ends first and returns what it held.
 func (o *Occupancy) Release() Allocation {
-	first := o.ends[0]
 	last := len(o.ends) - 1
-	o.ends[0] = o.ends[last]
+	job := o.ends[last].job
 	o.ends = o.ends[:last]
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= last {
-			break
-		}
-		if down+1 < last && o.ends[down+1].before(o.ends[down]) {
-			down++
-		}
-		if !o.ends[down].before(o.ends[i]) {
-			break
-		}
-		o.ends[i], o.ends[down] = o.ends[down], o.ends[i]
-		i = down
-	}
-	i := slices.IndexFunc(o.running, func(a Allocation) bool { return a.Job == first.job })
+	i := slices.IndexFunc(o.running, func(a Allocation) bool { return a.Job == job })
 	a := o.running[i]
 	o.running = slices.Delete(o.running, i, i+1)
 	if a.Place != nil {

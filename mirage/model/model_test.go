@@ -136,10 +136,20 @@ func TestForecastModel(t *testing.T) {
 	if _, err := got.Decide(s); !errors.Is(err, policy.ErrForecast) {
 		t.Errorf("without forecast: %v", err)
 	}
-	s.Forecast = func() ([]float64, error) { return []float64{4 * 3600, 2 * 3600}, nil }
+	s.Queue = func() (policy.Queue, error) { return halves{}, nil }
 	if d, err := got.Decide(s); err != nil || math.Abs(d.Expected.Value+5-4) > 1 {
 		t.Errorf("%+v, %v; the forecast is 4 h", d, err)
 	}
+}
+
+// halves is a queue whose waits are four hours for full limits.
+type halves struct{ policy.Queue }
+
+func (halves) Forecast(share float64, _ int64) (float64, error) {
+	if share == 1 {
+		return 4 * 3600, nil
+	}
+	return 2 * 3600, nil
 }
 
 // TestView: what a forecast tells stands behind the summary, in hours.

@@ -37,9 +37,6 @@ func (v view) of(s *policy.State) ([]float64, error) {
 	if !v.forecast {
 		return x, nil
 	}
-	if s.Forecast == nil {
-		return nil, policy.ErrForecast
-	}
 	f, err := s.Forecast()
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ type Baseline struct {
 	Policy    func(setting float64) Policy
 	Knob      *Knob // its one setting; nil where it has none
 	Rival     bool  // comparisons play it
-	Forecasts bool  // it asks State.Forecast or State.Queue
+	Forecasts bool  // it asks what State.Queue is for
 }
 
 // Knob is the setting of a baseline.

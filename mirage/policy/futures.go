@@ -70,10 +70,7 @@ const farOff = 12 * 3600
 // Decide says submit when the quantile is reached. Where the state does not ask for
 // the curve, no more is simulated than the decision needs.
 func (f Futures) Decide(s *State) (Decision, error) {
-	if s.Queue == nil {
-		return Decision{}, ErrForecast
-	}
-	q, err := s.Queue()
+	q, err := s.queue()
 	if err != nil {
 		return Decision{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/samples"
+	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -17,27 +18,45 @@ type State struct {
 	// seconds, newest first.
 	Waits   []float64
 	History samples.History
-	// Forecast returns the waits in seconds that the queue itself predicts
-	// for a successor submitted now (samples.ForecastShares); nil where there
-	// is nothing to simulate the queue with.
-	Forecast func() ([]float64, error)
-	// Queue returns what forecasts are simulated with; nil like Forecast.
-	Queue func() (Queue, error)
+	// Queue returns what forecasts are simulated with; nil where there is nothing to
+	// simulate the queue with.
+	Queue    func() (Queue, error)
+	forecast []float64 // once it was asked for
 	// Curve asks for Decision.Curve.
 	Curve bool
 }
 
-// meanOver is how many of the latest waits [State.MeanWait] is over.
-const meanOver = 100
-
 // MeanWait is the mean of the latest hundred waits in seconds; 0 without any.
-func (s *State) MeanWait() float64 {
-	waits := s.Waits[:min(len(s.Waits), meanOver)]
-	sum := 0.0
-	for _, w := range waits {
-		sum += w
+func (s *State) MeanWait() float64 { return samples.MeanWait(s.Waits) }
+
+// Forecast returns the waits in seconds that the queue itself predicts for a successor
+// submitted now, one for each of [samples.ForecastShares]. The error wraps ErrForecast
+// where there is nothing to simulate the queue with.
+func (s *State) Forecast() ([]float64, error) {
+	if s.forecast != nil {
+		return s.forecast, nil
 	}
-	return sum / float64(max(len(waits), 1))
+	q, err := s.queue()
+	if err != nil {
+		return nil, err
+	}
+	waits := make([]float64, 0, 2)
+	for _, share := range samples.ForecastShares() {
+		wait, err := q.Forecast(share, simulator.Farthest)
+		if err != nil {
+			return nil, err
+		}
+		waits = append(waits, wait)
+	}
+	s.forecast = waits
+	return waits, nil
+}
+
+func (s *State) queue() (Queue, error) {
+	if s.Queue == nil {
+		return nil, ErrForecast
+	}
+	return s.Queue()
 }
 
 // RemainingSeconds is how long the predecessor will run on.

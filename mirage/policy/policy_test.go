@@ -112,7 +112,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%T, no forecast: error %v", p, err)
 		}
 	}
-	s.Forecast = func() ([]float64, error) { return []float64{6 * 3600, 2 * 3600}, nil }
+	s.Queue = func() (Queue, error) { return &futuristic{part: 2, full: 6}, nil }
 	for full, want := range map[float64]Decision{1: expecting(true, 1), 0: expecting(false, -3), 0.75: expecting(true, 0)} {
 		if d, err := (QueueForecast{full}).Decide(s); err != nil || !reflect.DeepEqual(d, want) {
 			t.Errorf("full %v: %+v, %v; want %+v", full, d, err, want)

@@ -65,9 +65,6 @@ type QueueForecast struct {
 
 // Decide says submit when the predicted wait is reached.
 func (f QueueForecast) Decide(s *State) (Decision, error) {
-	if s.Forecast == nil {
-		return Decision{}, ErrForecast
-	}
 	waits, err := s.Forecast()
 	if err != nil {
 		return Decision{}, err

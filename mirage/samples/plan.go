@@ -70,6 +70,20 @@ type Sample struct {
 	X []float64 `dataset:"-"`
 }
 
+// meanOver is how many of the latest waits a mean wait is over.
+const meanOver = 100
+
+// MeanWait is the mean of the first hundred of waits in seconds, newest first; 0
+// without any.
+func MeanWait(waits []float64) float64 {
+	waits = waits[:min(len(waits), meanOver)]
+	sum := 0.0
+	for _, w := range waits {
+		sum += w
+	}
+	return sum / float64(max(len(waits), 1))
+}
+
 // probeTimes are evenly spaced from a minute after the predecessor's
 // submission to its end, on whole minutes but for the last, which is the
 // reactive one.
@@ -123,7 +137,7 @@ func (p Plan) probe(camera *Camera, pair *chain.Pair) (Sample, error) {
 	s := Sample{
 		Decision: o.Submitted, PredStart: o.PredStart, PredEnd: o.PredEnd, SuccStart: o.SuccStart,
 		Reward: o.RewardSeconds(), Backfilled: o.Backfilled, PendingJobs: sim.Queue().Len(),
-		MeanWait: sim.MeanLastWait(100), X: make([]float64, Steps*Features),
+		MeanWait: MeanWait(sim.LastWaits(meanOver)), X: make([]float64, Steps*Features),
 	}
 	forecast, err := pair.Service.ForecastWaits(sim, ForecastShares())
 	if err != nil {

@@ -3,6 +3,7 @@ package simulator
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/trace"
@@ -23,9 +24,9 @@ type Simulator struct {
 	first    int     // first job of the workload that is simulated
 	held     []hold  // what follows a job that has ended, until it is eligible
 	lastPass int64
-	dirty    bool // something happened since the last backfill pass
-	edge     int  // next of the workload's edges
-	waits    waits
+	dirty    bool                             // something happened since the last backfill pass
+	edge     int                              // next of the workload's edges
+	waits    []float64                        // seconds that jobs of the workload waited, in the order of their starts
 	length   func(job int32, ran int64) int64 // of jobs, in a future; nil otherwise
 	shift    int64                            // between a submission and its repetition, in a future
 	stop     int                              // the first job of the workload that will not be submitted
@@ -111,6 +112,7 @@ func (s *Simulator) Fork() *Simulator {
 	c.queue = s.queue.Clone()
 	c.running = append(make([]int32, 0, len(s.running)+2), s.running...)
 	c.ended = s.ended[:len(s.ended):len(s.ended)]
+	c.waits = s.waits[max(len(s.waits)-waitsKept, 0):len(s.waits):len(s.waits)]
 	c.held = append([]hold(nil), s.held...)
 	c.OnStart = nil
 	c.open()
@@ -123,6 +125,18 @@ func (s *Simulator) Now() int64 { return s.now }
 // Simulation returns s itself, so that a simulation and what stands in one can
 // be looked at alike.
 func (s *Simulator) Simulation() *Simulator { return s }
+
+// waitsKept is how many waits a fork remembers of those before it.
+const waitsKept = 512
+
+// LastWaits returns the waits, in seconds, of the latest n started jobs of the
+// workload, newest first: fewer where not so many have started, at most 512 in a fork. Jobs submitted from
+// outside do not count, nor do starts in a future.
+func (s *Simulator) LastWaits(n int) []float64 {
+	out := slices.Clone(s.waits[max(len(s.waits)-n, 0):])
+	slices.Reverse(out)
+	return out
+}
 
 // Workload is what is simulated.
 func (s *Simulator) Workload() *Workload { return s.w }
@@ -296,7 +310,7 @@ func (s *Simulator) end() {
 		s.extra[int(a.Job)-len(s.w.jobs)].Finished = true
 		return
 	}
-	if s.length == nil { // futures end with their question
+	if s.length == nil {
 		s.ended = append(s.ended, a.Job)
 	}
 	s.finish(a.Job, a.End)
@@ -343,8 +357,8 @@ func (s *Simulator) start(r *cluster.Request, place *cluster.Place, outOfTurn bo
 	if s.IsExtra(r.Job) {
 		e := &s.extra[int(r.Job)-len(s.w.jobs)]
 		e.Started, e.Start, e.Backfilled = true, s.now, outOfTurn
-	} else {
-		s.waits.add(float64(s.now - j.submit))
+	} else if s.length == nil { // futures end with their question
+		s.waits = append(s.waits, float64(s.now-j.submit))
 	}
 	if s.OnStart != nil {
 		s.OnStart(r.Job, s.now)

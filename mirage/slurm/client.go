@@ -86,7 +86,7 @@ func (c *Client) Queue(ctx context.Context) ([]Job, error) {
 // since an instant.
 func (c *Client) Accounted(ctx context.Context, name string, since int64) ([]Job, error) {
 	b, err := c.Runner.Run(ctx, []string{
-		"env", "SLURM_TIME_FORMAT=%s", "sacct", "--allocations", "--parsable2", "--noheader", "--duplicates",
+		"sacct", "--allocations", "--parsable2", "--noheader", "--duplicates",
 		"--format=" + accounting, "--name=" + name,
 		"--starttime=" + time.Unix(since, 0).Format("2006-01-02T15:04:05"),
 	}, nil)

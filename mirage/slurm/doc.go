@@ -10,6 +10,6 @@
 //
 // The package refuses to submit again while it cannot know what became of a
 // submission ([ErrUnsure]), to submit for ever what does not last
-// ([ErrFailing]), to run twice on one folder ([ErrInUse]), and to
+// ([ErrFailing]), to run twice on one folder ([file.ErrInUse]), and to
 // take an unreadable answer for an empty queue ([ErrAnswer]).
 package slurm

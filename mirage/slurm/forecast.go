@@ -8,21 +8,11 @@ import (
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/mirage/samples"
 	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
-// forecast predicts the waits of a successor submitted now, in policy time,
-// by simulating the queue as it was last seen.
-func (p *Provisioner) forecast(s *policy.State) ([]float64, error) {
-	service, sim, err := p.resume(s)
-	if err != nil {
-		return nil, err
-	}
-	return service.ForecastWaits(sim, samples.ForecastShares())
-}
-
+// resume is the queue as it was last seen, in policy time, and the service in it.
 func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
 	if p.s.Rules == nil {
 		return p.resumeLive(s)

@@ -41,7 +41,15 @@ func TestForecast(t *testing.T) {
 		},
 	}
 	s := policy.State{Now: now, PredStart: now - 7200, PredEnd: now + 7200, Service: chain.Service{Nodes: 3, Limit: 4 * 3600}}
-	waits, err := p.forecast(&s)
+	forecast := func() ([]float64, error) {
+		again := s
+		again.Queue = func() (policy.Queue, error) {
+			service, sim, err := p.resume(&again)
+			return policy.NewQueue(service, sim), err
+		}
+		return again.Forecast()
+	}
+	waits, err := forecast()
 	// The three tasks take turns on the free node until the third hour, but the
 	// third has, after the second hour, room beside the chain's successor's
 	// reservation only where the chain's own job was.
@@ -49,11 +57,11 @@ func TestForecast(t *testing.T) {
 		t.Errorf("%v s, %v", waits, err)
 	}
 	p.queue = append(p.queue, Job{ID: 6, State: "RUNNING", Nodes: 5, Submit: now - 60, Start: now - 60}) // without a limit
-	if waits, err := p.forecast(&s); err != nil || waits[0] < 7200 {
+	if waits, err := forecast(); err != nil || waits[0] < 7200 {
 		t.Errorf("more nodes in use than known of: %v, %v", waits, err)
 	}
 	s.Service.Nodes = 50
-	if _, err := p.forecast(&s); !errors.Is(err, cluster.ErrOversize) {
+	if _, err := forecast(); !errors.Is(err, cluster.ErrOversize) {
 		t.Errorf("a service of 50 nodes: %v", err)
 	}
 }

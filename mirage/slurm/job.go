@@ -213,37 +213,21 @@ func ParseQueue(b []byte) ([]Job, error) {
 }
 
 // accounting are the fields asked of sacct, in order.
-const accounting = "JobIDRaw,State,NNodes,Submit,Start,End,JobName"
+const accounting = "JobIDRaw,State,JobName"
 
-// ParseAccounting reads what sacct prints with --parsable2 --noheader, times
-// as Unix seconds and the fields JobIDRaw, State, NNodes, Submit, Start, End,
-// JobName. The error wraps ErrAnswer.
+// ParseAccounting reads what sacct prints with --parsable2 --noheader and the fields
+// JobIDRaw, State, JobName. The error wraps ErrAnswer.
 func ParseAccounting(b []byte) ([]Job, error) {
 	var jobs []Job
-	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
-		if strings.TrimSpace(line) == "" {
-			continue
+	for i, line := range lines(b) {
+		id, rest, _ := strings.Cut(line, "|")
+		said, name, found := strings.Cut(rest, "|")
+		word, _, _ := strings.Cut(said, " ") // "CANCELLED by 1000"
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil || n <= 0 || word == "" || !found {
+			return nil, fmt.Errorf("sacct:%d: %w: no id, no state or no name: %q", i+1, ErrAnswer, line)
 		}
-		f := strings.SplitN(line, "|", 7)
-		if len(f) != 7 {
-			return nil, fmt.Errorf("sacct:%d: %w: %d fields, want 7", i+1, ErrAnswer, len(f))
-		}
-		var n [5]int64
-		for k, s := range []string{f[0], f[2], f[3], f[4], f[5]} {
-			if s == "Unknown" || s == "None" {
-				continue
-			}
-			v, err := strconv.ParseInt(s, 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("sacct:%d: %w: %q is not a number", i+1, ErrAnswer, s)
-			}
-			n[k] = v
-		}
-		word, _, _ := strings.Cut(f[1], " ") // "CANCELLED by 1000"
-		if n[0] <= 0 || word == "" {
-			return nil, fmt.Errorf("sacct:%d: %w: no id or no state", i+1, ErrAnswer)
-		}
-		jobs = append(jobs, Job{ID: n[0], State: trace.State(word), Nodes: int(n[1]), Submit: n[2], Start: n[3], End: n[4], Name: f[6]})
+		jobs = append(jobs, Job{ID: n, State: trace.State(word), Name: name})
 	}
 	return jobs, nil
 }

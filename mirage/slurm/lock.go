@@ -9,48 +9,25 @@ import (
 	"time"
 )
 
-// ErrInUse is returned when another process works on the folder.
-var ErrInUse = errors.New("folder is in use")
-
-// tryLock takes a lock on a file for as long as the file, or a copy of its
-// descriptor in another process, is open. The error wraps ErrInUse.
-func tryLock(path string) (*os.File, error) {
+// lock waits for a lock on a file, which lasts for as long as the file, or a copy of its
+// descriptor in another process, is open.
+func lock(ctx context.Context, clock Clock, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = ErrInUse
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return f, nil
-}
-
-// soonLock is tryLock that waits a second: a child of a killed process has its files
-// open until it starts its program.
-func soonLock(clock Clock, path string) (f *os.File, err error) {
-	for range 50 {
-		if f, err = tryLock(path); !errors.Is(err, ErrInUse) {
-			break
-		}
-		_ = clock.Sleep(context.Background(), 20*time.Millisecond)
-	}
-	return f, err
-}
-
-// lock waits for a lock.
-func lock(ctx context.Context, clock Clock, path string) (*os.File, error) {
 	for {
-		f, err := tryLock(path)
-		if !errors.Is(err, ErrInUse) {
-			return f, err
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return f, nil
 		}
-		if err := clock.Sleep(ctx, 100*time.Millisecond); err != nil {
-			return nil, err
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			if err = clock.Sleep(ctx, 100*time.Millisecond); err == nil {
+				continue
+			}
 		}
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 }
 

@@ -88,7 +88,6 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 		},
 	}
 	if p.s.Rules != nil || p.s.Live {
-		s.Forecast = func() ([]float64, error) { return p.forecast(&s) }
 		s.Queue = func() (policy.Queue, error) {
 			service, sim, err := p.resume(&s)
 			return policy.NewQueue(service, sim), err

@@ -41,7 +41,6 @@ type Provisioner struct {
 
 	s         Settings
 	dir       string
-	inUse     *os.File
 	ledger    *Ledger
 	history   *history
 	queue     []Job // of the partition, as last seen
@@ -63,7 +62,8 @@ type Provisioner struct {
 
 // Open takes a folder for its own and reads what is in it: the journal
 // (journal.jsonl), the history of the queue (history.jsonl) and the decisions
-// (decisions.jsonl). The error wraps ErrInUse, ErrLedger or ErrSettings.
+// (decisions.jsonl). The error wraps file.ErrInUse, ErrLedger or
+// ErrSettings.
 func Open(dir string, s Settings) (*Provisioner, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
@@ -81,9 +81,6 @@ func Open(dir string, s Settings) (*Provisioner, error) {
 }
 
 func (p *Provisioner) open() (err error) {
-	if p.inUse, err = soonLock(p.s.Clock, filepath.Join(p.dir, "provision.lock")); err != nil {
-		return err
-	}
 	if p.ledger, err = OpenLedger(filepath.Join(p.dir, "journal.jsonl")); err != nil {
 		return err
 	}
@@ -117,9 +114,6 @@ func (p *Provisioner) Close() error {
 	}
 	if p.ledger != nil {
 		errs = append(errs, p.ledger.Close())
-	}
-	if p.inUse != nil {
-		errs = append(errs, p.inUse.Close())
 	}
 	return errors.Join(errs...)
 }

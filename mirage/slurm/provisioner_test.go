@@ -423,7 +423,7 @@ func TestRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, good); !errors.Is(err, ErrInUse) {
+	if _, err := Open(dir, good); !errors.Is(err, file.ErrInUse) {
 		t.Errorf("opened twice: %v", err)
 	}
 	p.Close()

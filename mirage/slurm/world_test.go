@@ -174,7 +174,7 @@ func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, er
 			return b[:w.rng.IntN(len(b))], nil
 		}
 		return b, nil
-	case "env":
+	case "sacct":
 		return w.sacct(option(argv, "name")), nil
 	case "scancel":
 		for _, j := range w.jobs {
@@ -266,11 +266,11 @@ func (w *world) sacct(name string) []byte {
 	var b []byte
 	for _, j := range w.jobs {
 		if j.Name == name {
-			state, start := string(j.State), fmt.Sprint(j.Start)
+			state := string(j.State)
 			if state == "CANCELLED" {
-				state, start = "CANCELLED by 0", "None"
+				state = "CANCELLED by 0"
 			}
-			b = fmt.Appendf(b, "%d|%s|1|%d|%s|%d|%s\n", j.ID, state, j.Submit, start, j.End, j.Name)
+			b = fmt.Appendf(b, "%d|%s|%s\n", j.ID, state, j.Name)
 		}
 	}
 	return b

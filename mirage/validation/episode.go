@@ -1,8 +1,6 @@
 package validation
 
 import (
-	"sync"
-
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/policy"
 	"github.com/foretime/foretime/mirage/samples"
@@ -93,9 +91,6 @@ func stateOf(pair *chain.Pair, camera *samples.Camera) (policy.State, error) {
 	return policy.State{
 		Now: pair.Now(), PredStart: start, PredEnd: end, Service: pair.Service,
 		Waits: pair.Simulation().LastWaits(waitsSeen), History: h,
-		Forecast: sync.OnceValues(func() ([]float64, error) {
-			return pair.Service.ForecastWaits(pair.Simulation(), samples.ForecastShares())
-		}),
 		Queue: func() (policy.Queue, error) { return policy.NewQueue(pair.Service, pair.Simulation()), nil },
 	}, nil
 }
