@@ -22,12 +22,20 @@ type Camera struct {
 	next    int64
 }
 
-// Begin takes the snapshots of the day before an instant from a simulation of
-// the other jobs, which it carries to that instant.
-func (c *Camera) Begin(sim carried, at int64) {
-	c.moments = c.moments[:0]
-	c.next = at - (Steps-1)*SnapshotSeconds
+// Begin submits a predecessor at an instant of a simulation of the other jobs, which
+// must not be past the day before and stays as it is: the pair, with a camera that has
+// taken that day, and when the predecessor will start and end without a successor.
+func Begin(background *simulator.Simulator, at int64, service chain.Service) (pair *chain.Pair, c *Camera, start, end int64, err error) {
+	sim := background.Fork()
+	c = &Camera{next: at - (Steps-1)*SnapshotSeconds}
 	c.RunUntil(sim, at-1)
+	if pair, err = chain.Attach(sim, at, service); err != nil {
+		return nil, nil, 0, 0, err
+	}
+	ahead := pair.Fork()
+	err = ahead.RunUntilStarted()
+	start, end, _ = ahead.Predecessor()
+	return pair, c, start, end, err
 }
 
 // carried is what a camera looks at: a simulation, or a pair in one.

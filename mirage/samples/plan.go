@@ -102,23 +102,14 @@ func (p Plan) probeTimes(submit, end int64) []int64 {
 // be past the day before the predecessor's submission and stays as it is.
 func (p Plan) Episode(background *simulator.Simulator, episode int) ([]Sample, error) {
 	submit := p.Submit(episode)
-	sim := background.Fork()
-	var camera Camera
-	camera.Begin(sim, submit)
-	pair, err := chain.Attach(sim, submit, p.Service)
+	pair, camera, _, end, err := Begin(background, submit, p.Service)
 	if err != nil {
 		return nil, err
 	}
-	// The predecessor's end, without a successor, spaces the probes.
-	ahead := pair.Fork()
-	if err := ahead.RunUntilStarted(); err != nil {
-		return nil, err
-	}
-	_, end, _ := ahead.Predecessor()
 	out := make([]Sample, 0, p.Probes)
 	for i, at := range p.probeTimes(submit, end) {
 		camera.RunUntil(pair, at)
-		s, err := p.probe(&camera, pair)
+		s, err := p.probe(camera, pair)
 		if err != nil {
 			return nil, fmt.Errorf("episode %d, probe %d: %w", episode, i, err)
 		}

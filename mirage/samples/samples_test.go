@@ -124,10 +124,7 @@ func TestHistoryIsDecisionTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sim := b.Fork()
-		var camera Camera
-		camera.Begin(sim, p.Submit(e))
-		pair, err := chain.Attach(sim, p.Submit(e), p.Service)
+		pair, camera, _, _, err := Begin(b, p.Submit(e), p.Service)
 		if err != nil {
 			t.Fatal(err)
 		}

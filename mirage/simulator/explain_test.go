@@ -1,17 +1,14 @@
 package simulator
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/trace"
-	"github.com/foretime/foretime/shared/chart"
 )
 
 // three jobs on four nodes: b is too large to run beside a, c fits beside a
@@ -72,20 +69,5 @@ func TestExplainOutage(t *testing.T) {
 	e, err := Explain(t.Context(), w, "a")
 	if err != nil || e.Start != 500 || len(e.Reasons) != 1 || e.Reasons[0].Free != 2 || e.Reasons[0].What != "too few nodes are free" {
 		t.Errorf("%+v, %v", e, err)
-	}
-}
-
-func TestUtilisation(t *testing.T) {
-	r, err := three(t).Simulate(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := Utilisation(r).(chart.Lines)
-	if diff := cmp.Diff([]float64{3, 4, 3, 4}, c.Series[0].Y[:4]); diff != "" {
-		t.Error(diff)
-	}
-	var b bytes.Buffer
-	if err := chart.SVG(&b, c); err != nil || !strings.Contains(b.String(), "<svg") {
-		t.Error(err)
 	}
 }

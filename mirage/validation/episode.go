@@ -22,24 +22,18 @@ type Played struct {
 // day before and stays as it is. Until a policy submits, all see the same queue: what
 // comes of submitting at an instant is simulated once for all that do.
 func playEpisode(background *simulator.Simulator, submit int64, service chain.Service, policies []policy.Policy) ([]Played, error) {
-	sim := background.Fork()
-	var camera samples.Camera
-	camera.Begin(sim, submit)
-	pair, err := chain.Attach(sim, submit, service)
+	pair, camera, start, _, err := samples.Begin(background, submit, service)
 	if err != nil {
 		return nil, err
 	}
-	camera.RunUntil(pair, submit)
-	if err := ahead(pair, &camera); err != nil {
-		return nil, err
-	}
+	camera.RunUntil(pair, start)
 	played, open := make([]Played, len(policies)), make([]int, len(policies))
 	for i := range open {
 		open[i] = i
 	}
 	last, err := pair.Decisions(func(pair *chain.Pair) (bool, error) {
 		camera.RunUntil(pair, pair.Now())
-		s, err := stateOf(pair, &camera)
+		s, err := stateOf(pair, camera)
 		if err != nil {
 			return false, err
 		}
@@ -69,17 +63,6 @@ func playEpisode(background *simulator.Simulator, submit int64, service chain.Se
 		played[i].Outcome = last
 	}
 	return played, err
-}
-
-// ahead carries the pair to its predecessor's start with the camera running.
-func ahead(pair *chain.Pair, camera *samples.Camera) error {
-	look := pair.Fork()
-	if err := look.RunUntilStarted(); err != nil {
-		return err
-	}
-	start, _, _ := look.Predecessor()
-	camera.RunUntil(pair, start)
-	return nil
 }
 
 func stateOf(pair *chain.Pair, camera *samples.Camera) (policy.State, error) {

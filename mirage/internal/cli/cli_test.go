@@ -255,19 +255,24 @@ func TestKnobs(t *testing.T) {
 		if b.New.Knob == nil {
 			continue
 		}
-		setting, given, err := s.knob(b.New.Knob)
+		d, err := s.decider(b.Name, 3)
+		setting := d.settings[b.New.Knob.Name]
 		switch b.Name {
 		case "fixed":
-			if setting != 3 || !given || err != nil {
-				t.Errorf("lead %v, given %v, %v", setting, given, err)
+			if setting != 3. || d.untuned != nil || err != nil {
+				t.Errorf("lead %v, untuned %v, %v", setting, d.untuned, err)
 			}
 		case "quantile":
 			if !usage(err) || !errors.Is(err, policy.ErrKnob) {
 				t.Errorf("quantile 1.5: %v", err)
 			}
+		case "futures":
+			if setting != .25 || d.untuned != nil || err != nil {
+				t.Errorf("an hour of overlap costs three: %v, untuned %v, %v", setting, d.untuned, err)
+			}
 		default:
-			if given || err != nil || setting != b.New.Knob.Default {
-				t.Errorf("%s: %v, given %v, %v", b.Name, setting, given, err)
+			if d.untuned == nil || err != nil || setting != b.New.Knob.Default {
+				t.Errorf("%s: %v, untuned %v, %v", b.Name, setting, d.untuned, err)
 			}
 		}
 	}
@@ -289,14 +294,14 @@ func TestKnobs(t *testing.T) {
 }
 
 func TestOpenModel(t *testing.T) {
-	if _, err := openModel("crystal-ball", oracle); !usage(err) || !strings.Contains(err.Error(), "never-late, oracle") {
+	if _, err := newSettings().decider("crystal-ball", 1, oracle); !usage(err) || !strings.Contains(err.Error(), "never-late, oracle") {
 		t.Errorf("%v", err)
 	}
 	path := filepath.Join(t.TempDir(), "m.json")
 	if err := os.WriteFile(path, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openModel(path); err == nil || usage(err) {
+	if _, err := newSettings().decider(path, 1); err == nil || usage(err) {
 		t.Errorf("an empty object: %v", err)
 	}
 }

@@ -44,29 +44,6 @@ func (l *live) need(nodes int) *trace.Need {
 	return &trace.Need{CPUs: cmp.Or(l.cpus, nodes), GPUs: l.gpus, MemoryMB: l.memory}
 }
 
-// live predicts from the queue of a real Slurm.
-func (w *when) live(ctx context.Context, env *cli.Env, q question) (*answered, error) {
-	if w.at != "" {
-		return nil, cli.Usagef("--at needs a log")
-	}
-	client := &slurm.Client{Runner: slurm.Exec{}}
-	v, err := w.look(ctx, client)
-	if err != nil {
-		return nil, err
-	}
-	a, err := w.predict(v, q)
-	if err != nil {
-		return nil, err
-	}
-	job := q.job()
-	if at, err := client.TestOnly(ctx, slurm.Options(&job)); err != nil {
-		env.Log.Warnf("Slurm's own answer: %v", err)
-	} else {
-		a.TestOnly = local(at)
-	}
-	return a, nil
-}
-
 // look takes in a real Slurm as it is now.
 func (w *when) look(ctx context.Context, client *slurm.Client) (*slurm.View, error) {
 	if !(w.level > 0 && w.level < 1) {

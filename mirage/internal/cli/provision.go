@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -243,31 +244,12 @@ func (p *provision) tell(e slurm.Entry) {
 
 // policy is the one that --model names.
 func (p *provision) policy() (policy.Policy, error) {
-	if p.model == "" {
-		p.model = "futures"
+	d, err := p.in.decider(cmp.Or(p.model, "futures"), p.in.Decide.OverlapCost)
+	if b := d.untuned; b != nil && b.Knob.Required {
+		return nil, cli.Usagef("--model %s needs --set policy.%s=: %s", p.model, b.Knob.Name, b.Knob.Help)
 	}
-	b, err := policy.Baselines().Find(p.model)
-	if err != nil {
-		trained, err := openModel(p.model)
-		if err != nil {
-			return nil, err
-		}
-		p.s.Live = trained.NeedsForecast() && p.s.Rules == nil
-		return trained, nil
-	}
-	setting := 0.0
-	if k := b.Knob; k != nil {
-		var given bool
-		switch setting, given, err = p.in.knob(k); {
-		case err != nil || given:
-		case k.Required:
-			err = cli.Usagef("--model %s needs --set policy.%s=: %s", p.model, k.Name, k.Help)
-		case k.AtCost != nil:
-			setting = k.AtCost(p.in.Decide.OverlapCost)
-		}
-	}
-	p.s.Live = b.Forecasts && p.s.Rules == nil
-	return b.Policy(setting), err
+	p.s.Live = d.forecasts && p.s.Rules == nil
+	return d.Policy, err
 }
 
 // serve answers on --metrics until stop is called.

@@ -24,8 +24,8 @@ func renames() map[string]string {
 	}
 	table := map[string]string{
 		"provision --service-exclusive": "--set service.exclusive=true",
-		"simulate --utilisation-chart":  "--plot", "when --nodes": "--set nodes=", "serve --nodes": "--set nodes=", "log synth --zone": "--set log.zone=",
-		"train --zone": "--set log.zone=", "trace": "log", "calibrate": "fit",
+		"when --nodes":                  "--set nodes=", "serve --nodes": "--set nodes=", "log synth --zone": "--set log.zone=",
+		"train --zone": "--set log.zone=", "trace": "log", "calibrate": "fit", "explain": "simulate",
 	}
 	for command, flags := range map[string][]map[string]string{
 		"log stats": {log}, "log convert": {log}, "when": {log, workers}, "serve": {log, workers}, "fit": {log, workers},

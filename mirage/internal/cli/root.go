@@ -20,7 +20,6 @@ func New(env *cli.Env) *cobra.Command {
 		newServeCommand(env, record),
 		newBacktestCommand(env),
 		newSimulateCommand(env),
-		newExplainCommand(env),
 		newGenerateCommand(env),
 		newTrainCommand(env),
 		newValidateCommand(env),

@@ -195,25 +195,49 @@ func (s *settings) service(before []trace.Job) chain.Service {
 	return chain.Service{Nodes: v.Nodes, Limit: int64(v.Limit), Priority: priority}
 }
 
-// knob is what the settings say of a baseline, or its default with given false.
-func (s *settings) knob(k *policy.Knob) (setting float64, given bool, err error) {
-	if setting, given = s.Policy[k.Name]; !given {
-		return k.Default, false, nil
-	}
-	if err := k.Check(setting); err != nil {
-		return 0, true, cli.Usagef("%w", err)
-	}
-	return setting, true, nil
+// decider is a policy that a name stands for.
+type decider struct {
+	policy.Policy
+	settings  map[string]any
+	forecasts bool
+	untuned   *policy.Baseline // whose setting follows from nothing that is known
+	trained   *model.Model     // nil where it is a baseline
 }
 
-// openModel reads the model that --model names, which is none of the baselines
-// and of the others that are named.
-func openModel(name string, others ...string) (*model.Model, error) {
-	if _, err := os.Stat(name); err != nil {
-		names := append(policy.Baselines().Names(), others...)
-		return nil, cli.Usagef("--model %s: neither a baseline (%s) nor a model file: %w", name, strings.Join(names, ", "), err)
+// decider is what --model names: a baseline with its setting, where an hour of overlap
+// costs so many of interruption, or the file of a model; others are names too, which
+// are the caller's own.
+func (s *settings) decider(name string, overlap float64, others ...string) (decider, error) {
+	b, err := policy.Baselines().Find(name)
+	if err != nil {
+		if _, err := os.Stat(name); err != nil {
+			names := append(policy.Baselines().Names(), others...)
+			return decider{}, cli.Usagef("--model %s: neither a baseline (%s) nor a model file: %w", name, strings.Join(names, ", "), err)
+		}
+		m, err := model.Load(name)
+		if err != nil {
+			return decider{}, err
+		}
+		return decider{Policy: m, settings: map[string]any{"kind": m.Kind, "from_hours": m.FromHours}, forecasts: m.NeedsForecast(), trained: m}, nil
 	}
-	return model.Load(name)
+	d := decider{forecasts: b.Forecasts}
+	setting := 0.0
+	if k := b.Knob; k != nil {
+		given := false
+		switch setting, given = s.Policy[k.Name]; {
+		case given:
+			if err := k.Check(setting); err != nil {
+				return d, cli.Usagef("%w", err)
+			}
+		case k.AtCost != nil:
+			setting = k.AtCost(overlap)
+		default:
+			setting, d.untuned = k.Default, &b
+		}
+		d.settings = map[string]any{k.Name: setting}
+	}
+	d.Policy = b.Policy(setting)
+	return d, nil
 }
 
 // span is seconds, written as 90s, 4h, 14d or 1d12h, or as sbatch writes it, such

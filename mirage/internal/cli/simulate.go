@@ -8,7 +8,6 @@ import (
 
 	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/simulator"
-	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -43,37 +42,22 @@ to --out too, but do not count in the figures.`,
 		Example: `  mirage simulate ls6-a100.log --nodes 75 --set user_limit=8 --set logged_priority=true \
       --from 2022-11-01 --to 2023-03-01 --out jobs.csv
   mirage simulate month.log --nodes 30 --explain 700`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
+		Args: cobra.RangeArgs(1, 2), // the second is what explain took
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				s.explain = args[1]
+			}
+			return s.run(cmd.Context(), args[0])
+		},
 	}
-	s.flags(c)
+	s.d.flags(c)
+	s.in.machineFlags(c)
+	s.out.Flags(c)
 	f := c.Flags()
 	f.Var(&s.history, "history", "simulate the jobs of this span before --from too, such as 28d, without counting them")
 	f.StringVar(&s.outcomes, "out", "", "write every job's outcome to this CSV file")
 	f.StringVar(&s.explain, "explain", "", "tell why this job waited, event by event")
-	s.out.PlotFlag(c, "the nodes in use over time")
 	cli.First(c, "config", "nodes", "from", "to", "history")
-	return c
-}
-
-func (s *simulate) flags(c *cobra.Command) {
-	s.d.flags(c)
-	s.in.machineFlags(c)
-	s.out.Flags(c)
-}
-
-// newExplainCommand is what simulate --explain was called.
-func newExplainCommand(env *cli.Env) *cobra.Command {
-	s := &simulate{env: env, in: newSettings()}
-	c := &cobra.Command{
-		Use: "explain FILE JOB", Hidden: true, Args: cobra.ExactArgs(2), Short: "tell why a job waited",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			env.Log.Warn("mirage explain FILE JOB is called mirage simulate FILE --explain JOB now")
-			s.explain = args[1]
-			return s.run(cmd.Context(), args[0])
-		},
-	}
-	s.flags(c)
 	return c
 }
 
@@ -102,9 +86,6 @@ func (s *simulate) run(ctx context.Context, path string) error {
 		if err := file.Write(s.outcomes, result.WriteCSV); err != nil {
 			return err
 		}
-	}
-	if err := s.out.Draw(func() (chart.Chart, error) { return simulator.Utilisation(result), nil }); err != nil {
-		return err
 	}
 	answer := simulated{result.MetricsBetween(lo, hi), backtest.ClassMedian(t.Jobs, lo, hi), time.Since(begin).Seconds()}
 	if answer.Rejected > 0 {

@@ -185,35 +185,19 @@ const oracle = "oracle"
 // policies are those that names stand for, and with what settings. Baselines whose
 // setting follows from nothing are tuned together.
 func (v *validate) policies(ctx context.Context, names []string) (policies []policy.Policy, settings []map[string]any, err error) {
-	policies, settings = make([]policy.Policy, len(names)), make([]map[string]any, len(names))
 	tuned := map[int]policy.Baseline{}
 	for i, name := range names {
-		b, err := policy.Baselines().Find(name)
-		if err != nil {
-			trained, err := openModel(name, oracle)
-			if err != nil {
-				return nil, nil, err
-			}
-			v.doubt(trained)
-			policies[i], settings[i] = trained, map[string]any{"kind": trained.Kind, "from_hours": trained.FromHours}
-			continue
-		}
-		if b.Knob == nil {
-			policies[i] = b.Policy(0)
-			continue
-		}
-		setting, given, err := v.e.knob(b.Knob)
+		d, err := v.e.decider(name, v.overlap, oracle)
 		if err != nil {
 			return nil, nil, err
 		}
-		switch {
-		case given:
-		case b.Knob.AtCost != nil:
-			setting = b.Knob.AtCost(v.overlap)
-		default:
-			tuned[i] = b
+		if d.trained != nil {
+			v.doubt(d.trained)
 		}
-		policies[i], settings[i] = b.Policy(setting), map[string]any{b.Knob.Name: setting}
+		if d.untuned != nil {
+			tuned[i] = *d.untuned
+		}
+		policies, settings = append(policies, d.Policy), append(settings, d.settings)
 	}
 	if len(tuned) > 0 {
 		err = v.tune(ctx, tuned, policies, settings)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/backtest"
+	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -94,14 +95,25 @@ rules of that file take the place of Slurm's own priorities.`,
 
 // answer is of the log that is named, or of a real Slurm.
 func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q question) (*answered, error) {
-	if len(args) == 0 {
-		return w.live(ctx, env, q)
+	if len(args) == 0 && w.at != "" {
+		return nil, cli.Usagef("--at needs a log")
 	}
-	k, err := w.read(ctx, env, args)
+	s, err := open(ctx, env, w, args, time.Hour)
 	if err != nil {
 		return nil, err
 	}
-	return k.ask(q)
+	a, err := s.ask(ctx, q)
+	if err != nil || len(args) > 0 {
+		return a, err
+	}
+	job := q.job()
+	at, err := (&slurm.Client{Runner: slurm.Exec{}}).TestOnly(ctx, slurm.Options(&job))
+	if err != nil {
+		env.Log.Warnf("Slurm's own answer: %v", err)
+		return a, nil
+	}
+	a.TestOnly = local(at)
+	return a, nil
 }
 
 // flags are the settings and the level of intervals.
