@@ -197,9 +197,6 @@ func (s *Simulator) IsExtra(job int32) bool { return int(job) >= len(s.w.jobs) }
 // SubmitTime is when a job was submitted.
 func (s *Simulator) SubmitTime(job int32) int64 { return s.job(job).submit }
 
-// LimitOf is a job's time limit in seconds.
-func (s *Simulator) LimitOf(job int32) int64 { return s.job(job).limit }
-
 // nextEvent is when something will happen next.
 func (s *Simulator) nextEvent() int64 {
 	at := int64(never)
