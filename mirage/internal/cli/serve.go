@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html/template"
 	"maps"
 	"net/http"
@@ -86,6 +87,9 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 	if len(args) == 0 {
 		s := &watched{env: env, w: w, every: every}
 		_, err := s.fresh(ctx)
+		if errors.Is(err, slurm.ErrCommand) {
+			err = fmt.Errorf("no log is named, so that a Slurm is asked: %w", err)
+		}
 		return s, err
 	}
 	s := &logged{env, &cli.Reread[*known]{Paths: args, Read: func() (*known, error) { return w.read(ctx, env, args) }}}
