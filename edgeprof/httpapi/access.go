@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
@@ -136,7 +137,7 @@ func understood(next http.Handler) http.Handler {
 			have := parameters()[r.URL.Path]
 			for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
 				if !slices.Contains(have, name) {
-					problem(http.StatusBadRequest, "parameter", fmt.Sprintf("?%s=: this route has %q", name, have)).write(w, r)
+					problem(http.StatusBadRequest, "parameter", fmt.Sprintf("?%s=: this route takes %s", name, cmp.Or(strings.Join(have, ", "), "no parameters"))).write(w, r)
 					return
 				}
 			}

@@ -99,15 +99,29 @@ function showOpen(file, open) {
   };
 }
 
-// showLayers lists the kernels, the longest part of the time as it is.
+// longest is how many kernels are shown by themselves: what fits one screen.
+const longest = 15;
+
+// showLayers lists the kernels, those that take longest first, each with a bar on one
+// axis from 0 to the longest.
 function showLayers(layers) {
   const row = (cell, values) => make("tr", "", ...values.map((v) => make(cell, "", v)));
   const number = (v) => v.toLocaleString("en");
-  const sum = (of) => layers.reduce((s, l) => s + of(l), 0);
+  const sum = (list, of) => list.reduce((s, l) => s + of(l), 0);
+  const sorted = [...layers].sort((a, b) => b.predicted_seconds - a.predicted_seconds);
+  const most = sorted.length ? sorted[0].predicted_seconds : 0;
+  const bar = (l) => {
+    const svg = drawn("svg", { class: "bar", role: "img", "aria-label": seconds(l.predicted_seconds) });
+    svg.append(drawn("rect", { width: `${most > 0 ? 100 * l.predicted_seconds / most : 0}%`, height: "100%" }));
+    return svg;
+  };
+  const all = (name, list) => row("td", [name, "", number(sum(list, (l) => l.macs)), number(sum(list, (l) => l.bytes)), seconds(sum(list, (l) => l.predicted_seconds)), `${(100 * sum(list, (l) => l.share)).toFixed(1)} %`, ""]);
+  const rest = sorted.slice(longest);
   at("layers").replaceChildren(
-    row("th", ["operator", "shape", "multiply-accumulates", "bytes", "time", "share"]),
-    ...layers.map((l) => row("td", [l.times > 1 ? `${l.times} × ${l.op}` : l.op, l.shape.join("×"), number(l.macs), number(l.bytes), seconds(l.predicted_seconds), `${(100 * l.share).toFixed(1)} %`])),
-    row("td", ["all", "", number(sum((l) => l.macs)), number(sum((l) => l.bytes)), seconds(sum((l) => l.predicted_seconds)), "100 %"]),
+    row("th", ["operator", "shape", "multiply-accumulates", "bytes", "time", "share", make("span", "axis", make("span", "", "0"), make("span", "", seconds(most)))]),
+    ...sorted.slice(0, longest).map((l) => row("td", [l.times > 1 ? `${l.times} × ${l.op}` : l.op, l.shape.join("×"), number(l.macs), number(l.bytes), seconds(l.predicted_seconds), `${(100 * l.share).toFixed(1)} %`, bar(l)])),
+    ...(rest.length ? [all(`${rest.length} shorter ones`, rest)] : []),
+    all("all", layers),
   );
 }
 
@@ -139,8 +153,11 @@ function showRanking(file, answer) {
       make("div", "quiet", `${c.device_model} · ${c.runtime} run time · ` + (c.low === null ? "no interval is known" : `9 times of 10 from ${seconds(c.low)} to ${seconds(c.high)}`)),
       c.low === null ? "" : range(c, low, high),
       make("ul", "quiet", ...c.reasons.map((r) => make("li", "", r))))),
+    ...(known.length ? [make("li", "axis quiet", ...[low, Math.sqrt(low * high), high].map((v) => make("span", "", seconds(v))))] : []),
     ...answer.excluded.map((e) => make("li", "card out", make("span", "name", e.node), make("div", "quiet", `left out: ${e.reason}`))),
   );
+  at("doubts").hidden = answer.warnings.length === 0;
+  at("doubts-of").textContent = answer.warnings.length === 1 ? "1 warning" : `${answer.warnings.length} warnings`;
   at("warnings").replaceChildren(...answer.warnings.map((w) => make("li", "", w)));
   const c = answer.characteristics;
   at("counts").replaceChildren(...[

@@ -246,18 +246,21 @@ func TestRealPage(t *testing.T) {
 		t.Errorf("ranking %q, want %q", got, want)
 	}
 	for expression, want := range map[string]any{
-		`document.querySelectorAll("#ranking svg.range circle").length`:                                                                                 3.0,
-		`document.querySelector("#ranking .card.first .quiet").textContent.includes("9 times of 10 from")`:                                              true,
-		`document.querySelectorAll("#ranking .card.first li").length > 0`:                                                                               true,
-		`document.querySelector("#ranking").textContent.includes("bytes of memory")`:                                                                    true,
-		`document.querySelector("#manifest").textContent.includes("name: mobilenet-v2")`:                                                                true,
-		`document.querySelectorAll("#layers tr").length > 50 && document.querySelector("#layers").textContent.includes("Conv")`:                         true,
-		`document.querySelector("#open").hidden`:                                                                                                        true,
-		`document.querySelector("#counts").textContent.includes("convolution layers52")`:                                                                true,
-		`performance.getEntriesByType("resource").every(e => new URL(e.name).origin === location.origin)`:                                               true,
-		`document.querySelectorAll("img:not([src^='/page/'])").length`:                                                                                  0.0,
-		`document.documentElement.scrollWidth <= innerWidth`:                                                                                            true,
-		`[...document.querySelectorAll("input,button,meter,svg")].every(e => e.labels ? e.labels.length || e.ariaLabel || e.textContent : e.ariaLabel)`: true,
+		`document.querySelectorAll("#ranking svg.range circle").length`:                                                                                                               3.0,
+		`document.querySelector("#ranking .card.first .quiet").textContent.includes("9 times of 10 from")`:                                                                            true,
+		`document.querySelectorAll("#ranking .card.first li").length > 0`:                                                                                                             true,
+		`document.querySelector("#ranking").textContent.includes("bytes of memory")`:                                                                                                  true,
+		`document.querySelector("#manifest").textContent.includes("name: mobilenet-v2")`:                                                                                              true,
+		`document.querySelectorAll("#layers tr").length === 18 && document.querySelector("#layers").textContent.includes("Conv")`:                                                     true,
+		`(t => t.length === 15 && t.every((w, i) => i === 0 || w <= t[i - 1]))([...document.querySelectorAll("#layers svg.bar rect")].map(e => parseFloat(e.getAttribute("width"))))`: true,
+		`document.querySelectorAll("#ranking .axis span").length`:                                                                                                                     3.0,
+		`!document.querySelector("#doubts").open && document.querySelector("#warnings").children.length > 0`:                                                                          true,
+		`document.querySelector("#open").hidden`:                                                                                                                                      true,
+		`document.querySelector("#counts").textContent.includes("convolution layers52")`:                                                                                              true,
+		`performance.getEntriesByType("resource").every(e => new URL(e.name).origin === location.origin)`:                                                                             true,
+		`document.querySelectorAll("img:not([src^='/page/'])").length`:                                                                                                                0.0,
+		`document.documentElement.scrollWidth <= innerWidth`:                                                                                                                          true,
+		`[...document.querySelectorAll("input,button,meter,svg")].every(e => e.labels ? e.labels.length || e.ariaLabel || e.textContent : e.ariaLabel)`:                               true,
 	} {
 		if got := b.value(expression); got != want {
 			t.Errorf("%s is %v, want %v", expression, got, want)
@@ -283,7 +286,7 @@ func TestRealPage(t *testing.T) {
 	b.until(`!document.querySelector("#error").hidden`)
 	b.choose("#file", model)
 	b.until(`!document.querySelector("#result").hidden && document.querySelectorAll("#ranking .card").length === 4`)
-	b.value(`window.scrollTo({top: 0, behavior: "instant"})`)
+	b.value(`document.querySelector("#layers-of").open = true; window.scrollTo({top: 0, behavior: "instant"})`)
 	b.shoot(filepath.Join(pictures, "edgeprof-page.png"))
 	b.size(390, 844, true)
 	b.until(`innerWidth === 390`)
