@@ -189,47 +189,28 @@ func (l Local) processor() string {
 
 // class tells a virtual machine by the flag its processors show.
 func (l Local) class() string {
-	if !l.VM {
-		return "Computer"
-	}
-	for flag := range strings.FieldsSeq(l.cpuinfo("flags")) {
-		if flag == "hypervisor" {
-			return "VM"
-		}
+	if l.VM && slices.Contains(strings.Fields(l.cpuinfo("flags")), "hypervisor") {
+		return "VM"
 	}
 	return "Computer"
 }
 
 // megahertz is the highest frequency of the first processor.
 func (l Local) megahertz() float64 {
-	if kHz, err := strconv.ParseFloat(l.read("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"), 64); err == nil {
+	if kHz, ok := (files{l.Root}).number("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"); ok {
 		return kHz / 1000
 	}
-	mhz, err := strconv.ParseFloat(l.cpuinfo("cpu MHz"), 64)
-	if err != nil {
-		return 0
-	}
+	mhz, _ := strconv.ParseFloat(l.cpuinfo("cpu MHz"), 64) // 0 where it is not told
 	return mhz
 }
 
 func (l Local) memory() (total, available int64) {
-	for line := range strings.Lines(l.read("proc/meminfo")) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 {
-			continue
-		}
-		kib, err := strconv.ParseInt(fields[1], 10, 64)
-		if err != nil {
-			continue
-		}
-		switch fields[0] {
-		case "MemTotal:":
-			total = kib << 10
-		case "MemAvailable:":
-			available = kib << 10
-		}
+	text := l.read("proc/meminfo")
+	bytes := func(key string) int64 {
+		kib, _ := strconv.ParseInt(strings.TrimSuffix(value(text, key, ":"), " kB"), 10, 64) // 0 where it is not told
+		return kib << 10
 	}
-	return total, available
+	return bytes("MemTotal"), bytes("MemAvailable")
 }
 
 // uuid is the same at every start: a hash of the machine's id, or of its name

@@ -1,11 +1,12 @@
 package httpapi
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"fmt"
 	"net/http"
-	"path"
+	"time"
 )
 
 //go:embed files
@@ -15,47 +16,28 @@ var files embed.FS
 // other's frame.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// asset is a file as it is sent.
-type asset struct {
-	content []byte
-	kind    string
-	tag     string // its entity tag
-}
-
 // pageHandler serves the page at / and its parts below /page/.
 func pageHandler() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, name := range map[string]string{
-		"GET /{$}": "index.html", "GET /page/style.css": "style.css", "GET /page/script.js": "script.js", "GET /page/icon.svg": "icon.svg",
+	for pattern, file := range map[string][2]string{
+		"GET /{$}": {"index.html", "text/html"}, "GET /page/style.css": {"style.css", "text/css"},
+		"GET /page/script.js": {"script.js", "text/javascript"}, "GET /page/icon.svg": {"icon.svg", "image/svg+xml"},
 	} {
-		mux.Handle(pattern, assetOf(name))
+		content, err := files.ReadFile("files/" + file[0])
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		tag := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(content))[:16])
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			h := w.Header()
+			h.Set("Content-Security-Policy", policy)
+			h.Set("X-Content-Type-Options", "nosniff")
+			h.Set("Referrer-Policy", "no-referrer")
+			h.Set("Cache-Control", "no-cache")
+			h.Set("ETag", tag)
+			h.Set("Content-Type", file[1]+"; charset=utf-8")
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+		})
 	}
 	return mux
-}
-
-// assetOf reads an embedded file, which is there.
-func assetOf(name string) *asset {
-	content, err := files.ReadFile("files/" + name)
-	if err != nil {
-		panic(err)
-	}
-	kind := map[string]string{".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}[path.Ext(name)]
-	return &asset{content, kind + "; charset=utf-8", fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(content))[:16])}
-}
-
-// ServeHTTP sends the file, or says that the client has it.
-func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "no-cache")
-	h.Set("ETag", a.tag)
-	if r.Header.Get("If-None-Match") == a.tag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	h.Set("Content-Type", a.kind)
-	h.Set("Content-Length", fmt.Sprint(len(a.content)))
-	_, _ = w.Write(a.content) // a client that is gone
 }

@@ -196,33 +196,28 @@ func (g *graph) activated(op string, l *layer, inputs []string, attributes ...on
 	g.node("", op, l, inputs, attributes...)
 }
 
-func convolution(g *graph, l *layer) error {
+func convolution(g *graph, l *layer) error { return g.filtered("Conv", l, l.number(0, 0)) }
+
+func deconvolution(g *graph, l *layer) error {
+	return g.filtered("ConvTranspose", l, l.number(0, 0)/max(1, l.number(7, 1)))
+}
+
+// filtered appends a convolution whose weights have so many filters.
+func (g *graph) filtered(op string, l *layer, filters int64) error {
 	w, h, attributes := l.window(1, 2, 3, 4)
-	filters, group := l.number(0, 0), l.number(7, 1)
 	channels, err := l.share(l.number(6, 0), filters, w, h)
 	if err != nil {
 		return err
 	}
-	inputs := []string{l.inputs[0], g.weights(l, "weight", l.kind8(), filters, channels, h, w)}
+	sizes := []int64{filters, channels, h, w}
+	if op == "ConvTranspose" {
+		sizes[0], sizes[1] = channels, filters
+	}
+	inputs := []string{l.inputs[0], g.weights(l, "weight", l.kind8(), sizes...)}
 	if l.number(5, 0) != 0 {
-		inputs = append(inputs, g.weights(l, "bias", onnx.Float32, filters))
+		inputs = append(inputs, g.weights(l, "bias", onnx.Float32, l.number(0, 0)))
 	}
-	g.activated("Conv", l, inputs, append(attributes, onnx.Int("group", group))...)
-	return nil
-}
-
-func deconvolution(g *graph, l *layer) error {
-	w, h, attributes := l.window(1, 2, 3, 4)
-	filters, group := l.number(0, 0), max(1, l.number(7, 1))
-	channels, err := l.share(l.number(6, 0), filters/group, w, h)
-	if err != nil {
-		return err
-	}
-	inputs := []string{l.inputs[0], g.weights(l, "weight", l.kind8(), channels, filters/group, h, w)}
-	if l.number(5, 0) != 0 {
-		inputs = append(inputs, g.weights(l, "bias", onnx.Float32, filters))
-	}
-	g.activated("ConvTranspose", l, inputs, append(attributes, onnx.Int("group", group))...)
+	g.activated(op, l, inputs, append(attributes, onnx.Int("group", max(1, l.number(7, 1))))...)
 	return nil
 }
 

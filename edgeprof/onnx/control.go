@@ -27,21 +27,18 @@ type body struct {
 	constant bool // what it says depends on no input
 }
 
-func (b *body) macs() int64 {
+// sum is that of something over all costs of one trip.
+func (b *body) sum(of func(c *Cost) int64) int64 {
 	sum := int64(0)
 	for i := range b.costs {
-		b.costs[i].each(1, func(c *Cost, times int64) { sum += c.MACs * times })
+		b.costs[i].each(1, func(c *Cost, times int64) { sum += of(c) * times })
 	}
 	return sum
 }
 
-func (b *body) bytes() int64 {
-	sum := int64(0)
-	for i := range b.costs {
-		b.costs[i].each(1, func(c *Cost, times int64) { sum += (c.ParameterBytes + c.ReadBytes + c.WrittenBytes) * times })
-	}
-	return sum
-}
+func (b *body) macs() int64 { return b.sum(func(c *Cost) int64 { return c.MACs }) }
+
+func (b *body) bytes() int64 { return b.sum(func(c *Cost) int64 { return c.Bytes() }) }
 
 func controls(n *Node) bool {
 	return n.standard() && (n.Op == "If" || n.Op == "Loop" || n.Op == "Scan")

@@ -67,20 +67,9 @@ func ReadWithin(file io.ReaderAt, size, most int64) (*Model, error) {
 	return m, nil
 }
 
-// inside checks that a field holds a message.
-func (c *cursor) inside(f field) error {
-	if f.kind != protowire.BytesType {
-		return c.fail("field %d is not a message", f.number)
-	}
-	return nil
-}
-
 func (c *cursor) opset(to map[string]int64, f field) error {
-	if err := c.inside(f); err != nil {
-		return err
-	}
 	domain, version := "", int64(0)
-	err := c.message("opset_import", f.end, func(f field) (err error) {
+	err := c.inside("opset_import", f, func(f field) (err error) {
 		switch f.number {
 		case 1:
 			domain, err = c.text(f)
@@ -129,10 +118,7 @@ func (c *cursor) external(t *Tensor, f field) error {
 
 // entry is a StringStringEntryProto; "" for what is longer than a path may be.
 func (c *cursor) entry(name string, f field) (key, value string, err error) {
-	if err := c.inside(f); err != nil {
-		return "", "", err
-	}
-	err = c.message(name, f.end, func(f field) (err error) {
+	err = c.inside(name, f, func(f field) (err error) {
 		switch short := f.end-c.at <= 4096; {
 		case f.number == 1 && short:
 			key, err = c.text(f)
@@ -145,10 +131,7 @@ func (c *cursor) entry(name string, f field) (key, value string, err error) {
 }
 
 func (c *cursor) graph(g *Graph, f field) error {
-	if err := c.inside(f); err != nil {
-		return err
-	}
-	return c.message("graph", f.end, func(f field) (err error) {
+	return c.inside("graph", f, func(f field) (err error) {
 		switch f.number {
 		case 1:
 			g.Nodes, err = grown(c, g.Nodes, f, (*cursor).node)
@@ -171,9 +154,6 @@ func (c *cursor) graph(g *Graph, f field) error {
 
 // grown appends one element, read by one.
 func grown[T any](c *cursor, to []T, f field, one func(*cursor, *T, field) error) ([]T, error) {
-	if err := c.inside(f); err != nil {
-		return to, err
-	}
 	if err := c.keep(256); err != nil {
 		return to, err
 	}
@@ -183,7 +163,7 @@ func grown[T any](c *cursor, to []T, f field, one func(*cursor, *T, field) error
 }
 
 func (c *cursor) node(n *Node, f field) error {
-	return c.message("node", f.end, func(f field) (err error) {
+	return c.inside("node", f, func(f field) (err error) {
 		switch f.number {
 		case 1, 2:
 			name, err := c.text(f)
@@ -210,7 +190,7 @@ func (c *cursor) node(n *Node, f field) error {
 }
 
 func (c *cursor) attribute(a *Attribute, f field) error {
-	err := c.message("attribute", f.end, func(f field) (err error) {
+	err := c.inside("attribute", f, func(f field) (err error) {
 		switch f.number {
 		case 1:
 			a.Name, err = c.text(f)
@@ -221,10 +201,8 @@ func (c *cursor) attribute(a *Attribute, f field) error {
 		case 4:
 			a.String, err = c.text(f)
 		case 5:
-			if err = c.inside(f); err == nil {
-				a.Tensor = &Tensor{}
-				err = c.tensor(a.Tensor, f)
-			}
+			a.Tensor = &Tensor{}
+			err = c.tensor(a.Tensor, f)
 		case 6, 11:
 			var g Graph
 			err = c.graph(&g, f)
@@ -270,7 +248,7 @@ func (a *Attribute) guess() AttributeKind {
 }
 
 func (c *cursor) tensor(t *Tensor, f field) error {
-	return c.message("tensor", f.end, func(f field) (err error) {
+	return c.inside("tensor", f, func(f field) (err error) {
 		switch f.number {
 		case 1:
 			t.Dims, err = c.numbers(t.Dims, f)
@@ -283,8 +261,8 @@ func (c *cursor) tensor(t *Tensor, f field) error {
 		case 14:
 			t.External = f.value == 1
 		case 9:
-			if err := c.inside(f); err != nil {
-				return err
+			if f.kind != protowire.BytesType {
+				return c.fail("field %d is not bytes", f.number)
 			}
 			t.Stored, t.Offset = f.end-c.at, c.at
 			if t.Stored <= keptData {
@@ -352,13 +330,13 @@ func appendNumber(b []byte, t DataType, v int64) []byte {
 // value reads a ValueInfoProto: name 1, type 2 { tensor_type 1 { elem_type 1,
 // shape 2 { dim 1 { dim_value 1, dim_param 2 } } } }.
 func (c *cursor) value(v *Value, f field) error {
-	return c.message("value_info", f.end, func(f field) (err error) {
+	return c.inside("value_info", f, func(f field) (err error) {
 		switch f.number {
 		case 1:
 			v.Name, err = c.text(f)
 		case 2:
 			err = c.within("type", f, 1, func(f field) error {
-				return c.message("tensor_type", f.end, func(f field) error {
+				return c.inside("tensor_type", f, func(f field) error {
 					switch f.number {
 					case 1:
 						v.Type = DataType(f.value)
@@ -376,15 +354,9 @@ func (c *cursor) value(v *Value, f field) error {
 
 // within calls each for every message with the given number inside f.
 func (c *cursor) within(name string, f field, number protowire.Number, each func(field) error) error {
-	if err := c.inside(f); err != nil {
-		return err
-	}
-	return c.message(name, f.end, func(f field) error {
+	return c.inside(name, f, func(f field) error {
 		if f.number != number {
 			return nil
-		}
-		if err := c.inside(f); err != nil {
-			return err
 		}
 		return each(f)
 	})
@@ -392,7 +364,7 @@ func (c *cursor) within(name string, f field, number protowire.Number, each func
 
 func (c *cursor) dim(v *Value, f field) error {
 	d := Dim{Size: -1}
-	err := c.message("dim", f.end, func(f field) (err error) {
+	err := c.inside("dim", f, func(f field) (err error) {
 		switch f.number {
 		case 1:
 			d.Size = int64(f.value)

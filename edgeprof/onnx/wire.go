@@ -153,6 +153,14 @@ func (c *cursor) message(name string, end int64, each func(f field) error) error
 	return nil
 }
 
+// inside is message for a field that has to hold one.
+func (c *cursor) inside(name string, f field, each func(f field) error) error {
+	if f.kind != protowire.BytesType {
+		return c.fail("field %d is not a message", f.number)
+	}
+	return c.message(name, f.end, each)
+}
+
 func (c *cursor) field(end int64) (field, error) {
 	tag, err := c.varint(end)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -15,20 +16,11 @@ import (
 // The weights pass through and are never held.
 func Write(w io.Writer, m *Model, fill func(w io.Writer, t *Tensor) error) error {
 	out := &writer{w: bufio.NewWriterSize(w, 1<<16), fill: fill}
-	out.number(1, uint64(m.IRVersion))
-	out.text(2, m.Producer)
-	domains := make([]string, 0, len(m.Opsets))
-	for domain := range m.Opsets {
-		domains = append(domains, domain)
+	head := appendSome(appendNumberField(nil, 1, uint64(m.IRVersion)), 2, m.Producer)
+	for _, domain := range slices.Sorted(maps.Keys(m.Opsets)) {
+		head = appendBytes(head, 8, appendNumberField(appendSome(nil, 1, domain), 2, uint64(m.Opsets[domain])))
 	}
-	slices.Sort(domains)
-	for _, domain := range domains {
-		var b []byte
-		if domain != "" {
-			b = appendText(b, 1, domain)
-		}
-		out.bytes(8, appendNumberField(b, 2, uint64(m.Opsets[domain])))
-	}
+	out.raw(head)
 	out.graph(&m.Graph)
 	if out.err == nil {
 		out.err = out.w.Flush()
@@ -48,16 +40,6 @@ func (w *writer) raw(b []byte) {
 		_, w.err = w.w.Write(b)
 	}
 }
-
-func (w *writer) number(n protowire.Number, v uint64) { w.raw(appendNumberField(nil, n, v)) }
-
-func (w *writer) text(n protowire.Number, s string) {
-	if s != "" {
-		w.raw(appendText(nil, n, s))
-	}
-}
-
-func (w *writer) bytes(n protowire.Number, b []byte) { w.raw(appendBytes(nil, n, b)) }
 
 // graph writes the main graph: its length first, so that the weights can follow
 // without being held.
@@ -120,9 +102,7 @@ func (t *Tensor) length() int64 {
 func tensorHeader(t *Tensor) []byte {
 	b := appendPacked(nil, 1, t.Dims)
 	b = appendNumberField(b, 2, uint64(t.Type))
-	if t.Name != "" {
-		b = appendText(b, 8, t.Name)
-	}
+	b = appendSome(b, 8, t.Name)
 	return protowire.AppendVarint(protowire.AppendTag(b, 9, protowire.BytesType), uint64(t.length()))
 }
 
@@ -152,17 +132,11 @@ func encodeNode(n *Node) []byte {
 	for _, name := range n.Outputs {
 		b = appendText(b, 2, name)
 	}
-	if n.Name != "" {
-		b = appendText(b, 3, n.Name)
-	}
-	b = appendText(b, 4, n.Op)
+	b = appendText(appendSome(b, 3, n.Name), 4, n.Op)
 	for i := range n.Attributes {
 		b = appendBytes(b, 5, encodeAttribute(&n.Attributes[i]))
 	}
-	if n.Domain != "" {
-		b = appendText(b, 7, n.Domain)
-	}
-	return b
+	return appendSome(b, 7, n.Domain)
 }
 
 func encodeAttribute(a *Attribute) []byte {
@@ -235,6 +209,14 @@ func appendNumberField(b []byte, n protowire.Number, v uint64) []byte {
 
 func appendText(b []byte, n protowire.Number, s string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, n, protowire.BytesType), s)
+}
+
+// appendSome writes a text that is left out where there is none.
+func appendSome(b []byte, n protowire.Number, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return appendText(b, n, s)
 }
 
 func appendBytes(b []byte, n protowire.Number, v []byte) []byte {
