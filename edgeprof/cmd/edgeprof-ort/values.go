@@ -28,31 +28,25 @@ func (in *input) whole(v float32) int64 {
 	return int64(v)
 }
 
+// makers copy numbers into a native tensor, by the model's type.
+var makers = map[onnx.DataType]func(*input, []float32) (ort.Value, error){
+	onnx.Float32: maker(func(_ *input, v float32) float32 { return v }),
+	onnx.Float64: maker(func(_ *input, v float32) float64 { return float64(v) }),
+	onnx.Bool:    maker(func(_ *input, v float32) bool { return v >= 0.5 }),
+	onnx.Int64:   maker(wholeOf[int64]), onnx.Int32: maker(wholeOf[int32]), onnx.Int16: maker(wholeOf[int16]), onnx.Int8: maker(wholeOf[int8]),
+	onnx.Uint64: maker(wholeOf[uint64]), onnx.Uint32: maker(wholeOf[uint32]), onnx.Uint16: maker(wholeOf[uint16]), onnx.Uint8: maker(wholeOf[uint8]),
+}
+
+func wholeOf[T int64 | int32 | int16 | int8 | uint64 | uint32 | uint16 | uint8](in *input, v float32) T {
+	return T(in.whole(v))
+}
+
 // value copies a tensor into a native one of the model's type.
 func (in *input) value(data []float32) (ort.Value, error) {
+	if of := makers[in.kind]; of != nil {
+		return of(in, data)
+	}
 	switch in.kind {
-	case onnx.Float32:
-		return typed(in, data, func(v float32) float32 { return v })
-	case onnx.Float64:
-		return typed(in, data, func(v float32) float64 { return float64(v) })
-	case onnx.Int64:
-		return typed(in, data, in.whole)
-	case onnx.Int32:
-		return typed(in, data, func(v float32) int32 { return int32(in.whole(v)) })
-	case onnx.Int16:
-		return typed(in, data, func(v float32) int16 { return int16(in.whole(v)) })
-	case onnx.Int8:
-		return typed(in, data, func(v float32) int8 { return int8(in.whole(v)) })
-	case onnx.Uint8:
-		return typed(in, data, func(v float32) uint8 { return uint8(in.whole(v)) })
-	case onnx.Uint16:
-		return typed(in, data, func(v float32) uint16 { return uint16(in.whole(v)) })
-	case onnx.Uint32:
-		return typed(in, data, func(v float32) uint32 { return uint32(in.whole(v)) })
-	case onnx.Uint64:
-		return typed(in, data, func(v float32) uint64 { return uint64(in.whole(v)) })
-	case onnx.Bool:
-		return typed(in, data, func(v float32) bool { return v >= 0.5 })
 	case onnx.Float16:
 		var b []byte
 		for _, v := range data {
@@ -69,15 +63,17 @@ func (in *input) value(data []float32) (ort.Value, error) {
 	return nil, fmt.Errorf("%w: an input of %v", runtime.ErrUnsupported, in.kind)
 }
 
-func typed[T ort.TensorData](in *input, data []float32, convert func(float32) T) (ort.Value, error) {
-	if len(in.shape) == 0 {
-		return ort.NewScalar(convert(data[0]))
+func maker[T ort.TensorData](convert func(*input, float32) T) func(*input, []float32) (ort.Value, error) {
+	return func(in *input, data []float32) (ort.Value, error) {
+		if len(in.shape) == 0 {
+			return ort.NewScalar(convert(in, data[0]))
+		}
+		values := make([]T, len(data))
+		for i, v := range data {
+			values[i] = convert(in, v)
+		}
+		return ort.NewTensor(ort.NewShape(in.shape...), values)
 	}
-	values := make([]T, len(data))
-	for i, v := range data {
-		values[i] = convert(v)
-	}
-	return ort.NewTensor(ort.NewShape(in.shape...), values)
 }
 
 // halves are an output in half precision.
