@@ -206,19 +206,11 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64) *Cal
 	return c
 }
 
-// enoughOwn of the user's own models make the interval by themselves: it is for
-// models like them.
-const enoughOwn = 5
-
 // bound sets the interval from the errors, each drawn to what it would be of a
 // long inference.
 func (c *Calibration) bound() {
-	errors := slices.DeleteFunc(slices.Clone(c.Errors), func(e Error) bool { return e.Family != Own })
-	if len(errors) < enoughOwn {
-		errors = c.Errors
-	}
-	long := make([]Error, len(errors))
-	for i, e := range errors {
+	long := make([]Error, len(c.Errors))
+	for i, e := range c.Errors {
 		long[i] = Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))}
 	}
 	band := bandOf(long)
