@@ -171,7 +171,7 @@ __asm__(".globl deft_dlsym_old\n.set deft_dlsym_old,deft_dlsym\n.symver deft_dls
 /* -- cuGetProcAddress -- */
 
 static bool variant(const char *entry, const char *name) {
-    static const char *const suffixes[] = {"", "_v2", "_ptsz", "_ptds", "_v2_ptsz", "_v2_ptds"};
+    static const char suffixes[][10] = {"", "_v2", "_ptsz", "_ptds", "_v2_ptsz", "_v2_ptds"};
     size_t n = strlen(name);
     if (strncmp(entry, name, n) != 0)
         return false;
@@ -183,7 +183,7 @@ static bool variant(const char *entry, const char *name) {
 
 /* The CUDA version in which a plain name began to mean its second variant. */
 static int second_since(const char *name) {
-    static const struct { const char *name; int since; } known[] = {
+    static const struct { char name[28]; int since; } known[] = {
         {"cuGetProcAddress", 12000}, {"cuLaunchHostFunc", 13010}, {"cuMemcpyBatchAsync", 13000},
         {"cuMemcpy3DBatchAsync", 13000}, {"cuMemPrefetchAsync", 12020}, {"cuStreamBeginCapture", 10010}, {"cuCtxSynchronize", 13000},
         {"cuGraphInstantiate", 11000}, {"cuGraphExecUpdate", 12000}, {"cuCtxDestroy", 4000}, {"cuStreamDestroy", 4000},
