@@ -24,7 +24,8 @@ var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 // Bounds of what is kept of a line, in bytes.
 const (
 	lineBytes = 4 << 10
-	keyBytes  = 32 // of the words before a number
+	keptBytes = 1 << 20 // for what is told between tags
+	keyBytes  = 32      // of the words before a number
 )
 
 // slots finds the numbers of a line that may count, and whether it tells a
@@ -209,7 +210,7 @@ type Splitter struct {
 }
 
 // Split yields the lines that b completes, those with a number or a tag where not all
-// are wanted. Of a longer one than a few KiB the beginning counts.
+// are wanted. Of a longer one than a MiB the beginning counts.
 func (s *Splitter) Split(b []byte, line func(string)) {
 	for len(b) > 0 {
 		i := bytes.IndexAny(b, "\r\n\b")
@@ -217,7 +218,7 @@ func (s *Splitter) Split(b []byte, line func(string)) {
 		if i >= 0 {
 			part = b[:i]
 		}
-		if room := lineBytes - len(s.rest); room > 0 {
+		if room := keptBytes - len(s.rest); room > 0 {
 			s.rest = append(s.rest, part[:min(room, len(part))]...)
 		}
 		if i < 0 {

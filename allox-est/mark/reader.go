@@ -26,6 +26,7 @@ type Reader struct {
 	by      map[string]*loop
 	reports []Mark
 	stages  []stage
+	costs   string
 	end     float64 // of the run; 0 while it goes on
 	lines   int
 }
@@ -38,8 +39,12 @@ type stage struct {
 // mostLoops bounds the slots that are looked at.
 const mostLoops = 256
 
-// stageLine is what a job prints where another stage of its work begins.
-var stageLine = regexp.MustCompile(`<TIME_WRITTER_STAGE>(.*?)</TIME_WRITTER_STAGE>`)
+// What a job prints where another stage of its work begins, and for costs by name:
+// the last complete text of a line counts.
+var (
+	stageLine = regexp.MustCompile(`<TIME_WRITTER_STAGE>(.*?)</TIME_WRITTER_STAGE>`)
+	costsLine = regexp.MustCompile(`.*<TIME_WRITTER_COSTS>(.*?)</TIME_WRITTER_COSTS>`)
+)
 
 // Line takes in a line, or one drawing of a bar, that came at a time since the
 // start of the run, in seconds; a negative one is not known, and makes no mark.
@@ -48,9 +53,15 @@ func (r *Reader) Line(line string, at float64) {
 		return
 	}
 	r.lines++
-	if found := stageLine.FindStringSubmatch(line); found != nil {
-		r.stages = append(r.stages, stage{found[1], at})
-		return
+	if strings.Contains(line, "<TIME_WRITTER_") {
+		if found := stageLine.FindStringSubmatch(line); found != nil {
+			r.stages = append(r.stages, stage{found[1], at})
+			return
+		}
+		if found := costsLine.FindStringSubmatch(line); found != nil {
+			r.costs = found[1]
+			return
+		}
 	}
 	if r.Pattern != nil {
 		r.match(line, at)
@@ -117,6 +128,9 @@ func (r *Reader) Report(laps []float64, at float64) {
 
 // End says that the run has ended: what was open is settled.
 func (r *Reader) End(at float64) { r.end = at }
+
+// Costs are those by name that the run told last; empty where it told none.
+func (r *Reader) Costs() string { return r.costs }
 
 // Length is that of the run in units, as the caller or else the output says; 0
 // where neither does.

@@ -220,3 +220,29 @@ func TestAfterTheBar(t *testing.T) {
 		t.Errorf("%v", marks)
 	}
 }
+
+// The last complete text between the tags of the costs counts, however the output is cut.
+func TestCosts(t *testing.T) {
+	const o, c = "<TIME_WRITTER_COSTS>", "</TIME_WRITTER_COSTS>"
+	long := strings.Repeat("x", 100_000)
+	for _, tt := range []struct{ out, want string }{
+		{"", ""}, {"noise", ""}, {o + "a" + c, "a"}, {"x<" + o + "a" + c + "y", "a"}, {o + long + c, long},
+		{o + "a" + c + o + "b" + c, "b"}, {o + "a" + c + o + "torn", "a"}, {o + "torn" + o + "b" + c, "b"},
+		{c + "a" + o, ""}, {o + c, ""}, {"<TIME_WRITTER_OUTPUT>[1.0]</TIME_WRITTER_OUTPUT>\n" + o + "a" + c, "a"},
+		{o + strings.Repeat("x", keptBytes) + "\n" + o + "b" + c, "b"},
+	} {
+		for _, step := range []int{7, 1 << 16} {
+			var s Splitter
+			var r Reader
+			take := func(line string) { r.Line(line, 1) }
+			for rest := []byte(tt.out); len(rest) > 0; {
+				n := min(step, len(rest))
+				s.Split(rest[:n], take)
+				rest = rest[n:]
+			}
+			if s.Rest(take); r.Costs() != tt.want {
+				t.Errorf("%.60q in steps of %d: %.60q, want %.60q", tt.out, step, r.Costs(), tt.want)
+			}
+		}
+	}
+}

@@ -89,7 +89,6 @@ type stream struct {
 	r, w   *os.File
 	done   chan struct{}
 	parser timing.Parser
-	costs  costs
 	at     time.Duration // when the report that counts was complete
 	tail   tail
 	bytes  int64
@@ -110,7 +109,6 @@ func (c *capture) read(s *stream, start time.Time) {
 			s.copy(buf[:n])
 		}
 		_, _ = s.parser.Write(buf[:n])
-		s.costs.write(buf[:n])
 		k := s.parser.Completed()
 		if k > complete {
 			complete, s.at = k, now
@@ -142,7 +140,7 @@ func (c *capture) mark(r *Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reader.End(r.Wall.Seconds())
-	r.Marks, r.Unmarked = c.reader.Marks(), c.reader.Why()
+	r.Marks, r.Unmarked, r.Costs = c.reader.Marks(), c.reader.Why(), c.reader.Costs()
 	if units, early := c.reader.Stopped(); early {
 		r.Stopped = units
 	}

@@ -33,6 +33,7 @@ type Result struct {
 	Marks      []mark.Mark // units done
 	Stopped    float64     // units after which the job ended by itself; 0 if it did all, or does not tell
 	Unmarked   string      // why there are no marks
+	Costs      string      // by name, as the job told them last; empty if it did not
 	Bytes      int64       // printed on both streams
 
 	out  *capture
@@ -108,15 +109,6 @@ func (r *Result) Output() (*timing.Output, time.Duration, error) {
 		return out, r.out.stderr.at, nil
 	}
 	return nil, 0, err
-}
-
-// Costs returns what stands between the tags of the costs by name, the last time
-// they were printed; nil if they were not.
-func (r *Result) Costs() []byte {
-	if last := r.out.stdout.costs.last; last != nil {
-		return last
-	}
-	return r.out.stderr.costs.last
 }
 
 // Stderr returns the last KiBs of stderr, made valid UTF-8.

@@ -91,7 +91,7 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn f
 		return fmt.Errorf("time-writer report of %.3f s in a run of %.3f s", total, run.Wall)
 	}
 	run.Laps = laps
-	recordCosts(run, res.Costs(), warn)
+	recordCosts(run, res.Costs, warn)
 	// On a busy machine the report may be read after the run has ended.
 	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
 	run.After = max(0, run.Wall-run.Before-total)
@@ -111,8 +111,8 @@ func stopped(run *journal.Run, units float64, warn func(string, ...any)) {
 }
 
 // recordCosts takes the costs by name: a JSON list of [name, lap, seconds].
-func recordCosts(run *journal.Run, text []byte, warn func(string, ...any)) {
-	if text == nil {
+func recordCosts(run *journal.Run, text string, warn func(string, ...any)) {
+	if text == "" {
 		return
 	}
 	costs, err := parseCosts(text, run.Laps)
@@ -124,9 +124,9 @@ func recordCosts(run *journal.Run, text []byte, warn func(string, ...any)) {
 }
 
 // parseCosts checks that costs fit in their laps.
-func parseCosts(text []byte, laps []float64) ([]journal.Cost, error) {
+func parseCosts(text string, laps []float64) ([]journal.Cost, error) {
 	var rows [][3]any
-	if err := json.Unmarshal(text, &rows); err != nil {
+	if err := json.Unmarshal([]byte(text), &rows); err != nil {
 		return nil, err
 	}
 	var costs []journal.Cost
