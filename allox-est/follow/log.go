@@ -5,11 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/mark"
-	"github.com/foretime/foretime/shared/timing"
 )
 
 // ErrEnded is returned where a log ends, removed or cut, before the run does.
@@ -41,7 +39,11 @@ func (l Log) Read(ctx context.Context, look func(marks []mark.Mark, old float64)
 		n, err := f.Read(buf)
 		lines.Split(buf[:n], func(text string) {
 			news = true
-			l.take(text, begin)
+			at := -1.0 // of a line before the first look
+			if !begin.IsZero() {
+				at = time.Since(begin).Seconds()
+			}
+			l.Reader.Line(text, at)
 		})
 		switch {
 		case err == nil:
@@ -67,20 +69,6 @@ func (l Log) Read(ctx context.Context, look func(marks []mark.Mark, old float64)
 		case <-tick.C:
 		case <-ctx.Done():
 			return ctx.Err()
-		}
-	}
-}
-
-// take takes in a line; those before the first look came at a time unknown.
-func (l Log) take(text string, begin time.Time) {
-	at := -1.0
-	if !begin.IsZero() {
-		at = time.Since(begin).Seconds()
-	}
-	l.Reader.Line(text, at)
-	if strings.Contains(text, timing.CloseTag) {
-		if out, err := timing.ParseOutput(strings.NewReader(text), timing.Last); err == nil {
-			l.Reader.Report(out.Laps(), at)
 		}
 	}
 }

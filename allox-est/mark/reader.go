@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // Reader reads what a run prints, line by line, and says how far it has come.
@@ -62,6 +64,9 @@ func (r *Reader) Line(line string, at float64) {
 			r.costs = found[1]
 			return
 		}
+		if out, err := timing.ParseOutput(strings.NewReader(line), timing.Last); err == nil {
+			r.report(out.Laps(), at)
+		}
 	}
 	if r.Pattern != nil {
 		r.match(line, at)
@@ -113,8 +118,8 @@ func (r *Reader) match(line string, at float64) {
 	l.see(slot{number: number}, at)
 }
 
-// Report takes in a time-writer report, in seconds: set-up, then the units so far.
-func (r *Reader) Report(laps []float64, at float64) {
+// report takes in a time-writer report, in seconds: set-up, then the units so far.
+func (r *Reader) report(laps []float64, at float64) {
 	var marks []Mark
 	for k, seconds := range slices.Backward(laps) {
 		if n := float64(k); r.Units == 0 || n <= r.Units {

@@ -150,11 +150,11 @@ func TestPattern(t *testing.T) {
 func TestReport(t *testing.T) {
 	r := Reader{Units: 2}
 	read(&r, "epoch 1/2 0.5")
-	r.Report([]float64{1, 2}, 4)
+	r.report([]float64{1, 2}, 4)
 	if got := r.Marks(); !slices.Equal(got, []Mark{{Of: 2, Seconds: 2}, {Number: 1, Of: 2, Seconds: 4}}) {
 		t.Error(got)
 	}
-	r.Report([]float64{1, 2, 3, 0.5}, 8)
+	r.report([]float64{1, 2, 3, 0.5}, 8)
 	if got := r.Marks(); !slices.Equal(got, []Mark{{Of: 2, Seconds: 2.5}, {Number: 1, Of: 2, Seconds: 4.5}, {Number: 2, Of: 2, Seconds: 7.5}}) {
 		t.Error(got)
 	}

@@ -109,10 +109,8 @@ func (c *capture) read(s *stream, start time.Time) {
 			s.copy(buf[:n])
 		}
 		_, _ = s.parser.Write(buf[:n])
-		k := s.parser.Completed()
-		if k > complete {
+		if k := s.parser.Completed(); k > complete {
 			complete, s.at = k, now
-			c.report(s, now)
 		}
 		c.lines(s, buf[:n], now, err != nil)
 		if err != nil {
@@ -143,16 +141,6 @@ func (c *capture) mark(r *Result) {
 	r.Marks, r.Unmarked, r.Costs = c.reader.Marks(), c.reader.Why(), c.reader.Costs()
 	if units, early := c.reader.Stopped(); early {
 		r.Stopped = units
-	}
-}
-
-// report takes in a complete report.
-func (c *capture) report(s *stream, now time.Duration) {
-	if out, err := s.parser.Output(); err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.news = true
-		c.reader.Report(out.Laps(), now.Seconds())
 	}
 }
 
