@@ -71,13 +71,14 @@ type Conditions struct {
 // Validation is an estimate beside whole runs.
 type Validation struct {
 	Actual []Actual `json:"actual"`
-	// RelativeError is the estimate over the mean of the whole runs, less one.
-	RelativeError ByClock[float64] `json:"relative_error"`
+	// RelativeError is the estimate over the mean of the whole runs, less one, by
+	// clock: "wall", "wall_uncontended" and "cpu".
+	RelativeError map[string]float64 `json:"relative_error"`
 	// Covered says that the interval holds every whole run.
-	Covered ByClock[bool] `json:"covered"`
+	Covered map[string]bool `json:"covered"`
 	// Spread is the largest distance of a whole run from their mean, as a
 	// share of it.
-	Spread ByClock[float64] `json:"spread"`
+	Spread map[string]float64 `json:"spread"`
 }
 
 // Actual is what a whole run took, in seconds.
@@ -87,11 +88,15 @@ type Actual struct {
 	CPU         float64 `json:"cpu_seconds"`
 }
 
-// ByClock is a figure of each estimate.
-type ByClock[T any] struct {
-	Wall        T `json:"wall"`
-	Uncontended T `json:"wall_uncontended"`
-	CPU         T `json:"cpu"`
+// clocks are the times that are estimated, by their names in JSON and in the table.
+var clocks = []struct {
+	key, name string
+	estimate  func(*Estimate) uncertainty.Prediction
+	actual    func(Actual) float64
+}{
+	{"wall", "wall as now", func(e *Estimate) uncertainty.Prediction { return e.Wall }, func(a Actual) float64 { return a.Wall }},
+	{"wall_uncontended", "wall uncontended", func(e *Estimate) uncertainty.Prediction { return e.Uncontended }, func(a Actual) float64 { return a.Uncontended }},
+	{"cpu", "CPU", func(e *Estimate) uncertainty.Prediction { return e.CPU }, func(a Actual) float64 { return a.CPU }},
 }
 
 // New reports on the samples of a job in a journal.
@@ -214,27 +219,23 @@ func (r *Report) Validate(j *journal.Journal) {
 }
 
 func validate(e *Estimate, runs []journal.Run) *Validation {
-	v := &Validation{}
+	v := &Validation{RelativeError: map[string]float64{}, Covered: map[string]bool{}, Spread: map[string]float64{}}
 	for _, r := range runs {
 		v.Actual = append(v.Actual, Actual{Wall: r.Wall, Uncontended: estimate.QuietWall(r), CPU: r.CPU})
 	}
-	compare := func(p uncertainty.Prediction, of func(Actual) float64, relative, spread *float64, covered *bool) {
+	for _, c := range clocks {
 		var known []float64
 		for _, a := range v.Actual {
-			if x := of(a); x > 0 {
+			if x := c.actual(a); x > 0 {
 				known = append(known, x)
 			}
 		}
-		if len(known) == 0 {
-			return
+		if len(known) > 0 {
+			p, mean, least, most := c.estimate(e), stat.Mean(known, nil), slices.Min(known), slices.Max(known)
+			v.RelativeError[c.key], v.Spread[c.key] = p.Value/mean-1, max(most/mean-1, 1-least/mean)
+			v.Covered[c.key] = p.Contains(most) && p.Contains(least)
 		}
-		mean := stat.Mean(known, nil)
-		*relative, *spread = p.Value/mean-1, max(slices.Max(known)/mean-1, 1-slices.Min(known)/mean)
-		*covered = p.Contains(slices.Max(known)) && p.Contains(slices.Min(known))
 	}
-	compare(e.Wall, func(a Actual) float64 { return a.Wall }, &v.RelativeError.Wall, &v.Spread.Wall, &v.Covered.Wall)
-	compare(e.Uncontended, func(a Actual) float64 { return a.Uncontended }, &v.RelativeError.Uncontended, &v.Spread.Uncontended, &v.Covered.Uncontended)
-	compare(e.CPU, func(a Actual) float64 { return a.CPU }, &v.RelativeError.CPU, &v.Spread.CPU, &v.Covered.CPU)
 	return v
 }
 

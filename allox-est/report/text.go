@@ -25,18 +25,16 @@ func (r *Report) Rows() []Row {
 		if d.Estimate == nil {
 			continue
 		}
-		row := func(clock string, p uncertainty.Prediction, relative func(*Validation) float64) {
-			one := Row{Device: name, Clock: clock, Prediction: p}
+		for _, c := range clocks {
+			row := Row{Device: name, Clock: c.name, Prediction: c.estimate(d.Estimate)}
 			if d.Validation != nil {
-				one.Error = relative(d.Validation)
-				actual := p.Value / (1 + one.Error)
-				one.Actual = &actual
+				if off, known := d.RelativeError[c.key]; known {
+					actual := row.Value / (1 + off)
+					row.Actual, row.Error = &actual, off
+				}
 			}
-			rows = append(rows, one)
+			rows = append(rows, row)
 		}
-		row("wall as now", d.Wall, func(v *Validation) float64 { return v.RelativeError.Wall })
-		row("wall uncontended", d.Uncontended, func(v *Validation) float64 { return v.RelativeError.Uncontended })
-		row("CPU", d.CPU, func(v *Validation) float64 { return v.RelativeError.CPU })
 	}
 	return rows
 }

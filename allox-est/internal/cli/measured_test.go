@@ -127,10 +127,10 @@ func (m *measurement) show(t *testing.T) {
 			return xs
 		}
 		e, v := d.Estimate, d.Validation
-		cpu.add(v.RelativeError.CPU, v.Spread.CPU, e.CPU, column(func(a report.Actual) float64 { return a.CPU }))
-		quiet.add(v.RelativeError.Uncontended, v.Spread.Uncontended, e.Uncontended, column(func(a report.Actual) float64 { return a.Uncontended }))
-		wall.add(v.RelativeError.Wall, v.Spread.Wall, e.Wall, column(func(a report.Actual) float64 { return a.Wall }))
-		t.Logf("pair: CPU %+.1f %%, uncontended %+.1f %%, wall %+.1f %%", 100*v.RelativeError.CPU, 100*v.RelativeError.Uncontended, 100*v.RelativeError.Wall)
+		cpu.add(v.RelativeError["cpu"], v.Spread["cpu"], e.CPU, column(func(a report.Actual) float64 { return a.CPU }))
+		quiet.add(v.RelativeError["wall_uncontended"], v.Spread["wall_uncontended"], e.Uncontended, column(func(a report.Actual) float64 { return a.Uncontended }))
+		wall.add(v.RelativeError["wall"], v.Spread["wall"], e.Wall, column(func(a report.Actual) float64 { return a.Wall }))
+		t.Logf("pair: CPU %+.1f %%, uncontended %+.1f %%, wall %+.1f %%", 100*v.RelativeError["cpu"], 100*v.RelativeError["wall_uncontended"], 100*v.RelativeError["wall"])
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
