@@ -435,5 +435,8 @@ func (r *Reader) Why() string {
 			return fmt.Sprintf("the number in lines like %q came %d times and does not grow", strings.Trim(l.key[:strings.LastIndex(l.key, " ")], "^"), l.same+1)
 		}
 	}
+	if r.lines == 0 {
+		return "no line has a number"
+	}
 	return fmt.Sprintf("no number in %d lines grows by even steps", r.lines)
 }

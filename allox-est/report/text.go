@@ -85,7 +85,7 @@ func (r *Report) Notes() []string {
 		}
 	}
 	if len(rest) > 0 {
-		say("%d more warnings: --json has them all", len(rest))
+		say("more warnings: %d; --json has them all", len(rest))
 	}
 	return notes
 }

@@ -80,6 +80,10 @@ func (p Plan) done(good []journal.Run, device string) bool {
 		return true
 	}
 	short, long := p.Spec.Lengths()
+	asked := func(r journal.Run) int { return cmp.Or(r.Asked, r.Epochs) }
+	if one := asked(good[0]); one < long && !slices.ContainsFunc(good, func(r journal.Run) bool { return asked(r) != one }) {
+		return false // those of a shorter job, of one length
+	}
 	if float64(spent(good)+short+long) > budget(p.Spec)+1e-9 {
 		return true
 	}

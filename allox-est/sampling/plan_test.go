@@ -209,3 +209,20 @@ func TestPlanInvariants(t *testing.T) {
 		}
 	})
 }
+
+// Samples of a job of one epoch, which all have that length, do not do for a longer one.
+func TestPlanAfterAShorterJob(t *testing.T) {
+	spec := testSpec(90, jobspec.Sample{})
+	j := &journal.Journal{}
+	for range 4 {
+		j.Runs = append(j.Runs, taken(spec, Step{Device: "cpu", Kind: journal.Sample, Epochs: 1}, burn{setup: 1}, false))
+	}
+	steps := follow(t, Plan{spec, []string{"cpu"}, 1, spread}, j, func(s Step) journal.Run { return taken(spec, s, burn{setup: 1}, true) })
+	got := []int{}
+	for _, s := range steps {
+		got = append(got, s.Epochs)
+	}
+	if slices.Sort(got); !slices.Equal(got, []int{2, 5}) {
+		t.Errorf("%v", steps)
+	}
+}
