@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 
@@ -39,7 +41,7 @@ func newParseCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return json.NewEncoder(env.Stdout).Encode(parsedOf(out))
+			return writeLaps(env.Stdout, out)
 		},
 	}
 	cmd.Flags().BoolVar(&last, "last", false, "of several reports take the last, whether or not it extends the others")
@@ -48,28 +50,46 @@ func newParseCommand(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// parsed is a report as it is printed.
-type parsed struct {
-	Laps      []float64 `json:"laps"`
-	Intercept *float64  `json:"intercept"`
-	Slope     *float64  `json:"slope"`
-	Total     *float64  `json:"total"`
-	Warnings  []string  `json:"warnings"`
-}
-
-func parsedOf(out *timing.Output) parsed {
-	intercept, slope, ok := out.Line()
-	p := parsed{Laps: append([]float64{}, out.Laps()...), Intercept: known(intercept), Slope: known(slope), Total: known(out.Total()), Warnings: []string{}}
+// writeLaps prints a report as JSON, lap by lap: there may be more of them
+// than memory for a second copy.
+func writeLaps(w io.Writer, out *timing.Output) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	b.WriteString(`{"laps":[`)
+	var number []byte
+	i := 0
+	for x := range out.All() {
+		if i++; i > 1 {
+			b.WriteByte(',')
+		}
+		number = timing.AppendRepr(number[:0], x)
+		b.Write(number)
+	}
+	warnings := []string{}
 	for _, w := range out.Warnings {
-		p.Warnings = append(p.Warnings, w.Error())
+		warnings = append(warnings, w.Error())
 	}
+	intercept, slope, ok := out.Line()
+	rest := struct {
+		Intercept *float64 `json:"intercept"`
+		Slope     *float64 `json:"slope"`
+		Total     *float64 `json:"total"`
+		Warnings  []string `json:"warnings"`
+	}{known(intercept), known(slope), known(out.Total()), warnings}
 	if !ok {
-		p.Slope, p.Warnings = nil, append(p.Warnings, "fewer than 3 laps: no slope")
+		rest.Slope = nil
+		rest.Warnings = append(rest.Warnings, "fewer than 3 laps: no slope")
 	}
-	if p.Total == nil {
-		p.Warnings = append(p.Warnings, "the laps add up to more than a number holds")
+	if rest.Total == nil {
+		rest.Warnings = append(rest.Warnings, "the laps add up to more than a number holds")
 	}
-	return p
+	tail, err := json.Marshal(rest)
+	if err != nil {
+		return err
+	}
+	b.WriteString("],")
+	b.Write(tail[1:])
+	b.WriteByte('\n')
+	return b.Flush()
 }
 
 // known is x, or nil where JSON has no number for it.
