@@ -73,6 +73,8 @@ type Run struct {
 	PeakBytes int64   `json:"peak_bytes"`
 	Load      float64 `json:"load"` // load average over one minute at the start
 	CPUs      int     `json:"cpus"` // processors of the machine
+	// Weight is that of its cgroup on the processor, where it was set (100 is usual).
+	Weight int `json:"cpu_weight,omitempty"`
 	// CPULimit is how many of them the job might use at a time; 0 is all.
 	CPULimit float64 `json:"cpu_limit,omitempty"`
 

@@ -37,7 +37,9 @@ func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
 		}
 		return
 	}
-	if spec.Run.CPUWeight > 0 && !res.Weighted {
+	if res.Weighted {
+		run.Weight = spec.Run.CPUWeight
+	} else if spec.Run.CPUWeight > 0 {
 		warn("the weight on the processor had no effect: no cgroup with a cpu controller could be made")
 	}
 	if run.Device == jobspec.GPU {
