@@ -28,16 +28,13 @@ var _ Runner = (*runner.Runner)(nil)
 
 // Sampler executes runs and writes them to a journal.
 type Sampler struct {
-	Spec    *jobspec.Spec
-	Journal *journal.Journal
-	Runner  Runner
-	Seed    uint64
-	// HalfWidth is the stop rule; see Plan.
-	HalfWidth func(samples []journal.Run, device string) float64
-	Env       []string // environment of the job, before its own settings
-	Machine   Machine
-	Identity  journal.Identity // of the runs made
-	Now       timing.Clock     // dates a run that could not be started
+	Plan
+	Journal  *journal.Journal
+	Runner   Runner
+	Env      []string // environment of the job, before its own settings
+	Machine  Machine
+	Identity journal.Identity // of the runs made
+	Now      timing.Clock     // dates a run that could not be started
 	// Watch, if not nil, is called with the marks of a run as they come, and Output
 	// gets what it prints.
 	Watch  func([]mark.Mark)
@@ -54,12 +51,11 @@ type Event struct {
 	Spent, Budget float64
 }
 
-// Sample makes samples until no device needs more. A run that fails is in the
-// journal and no error.
-func (s *Sampler) Sample(ctx context.Context, devices []string) error {
-	plan := Plan{s.Spec, devices, s.Seed, s.HalfWidth}
+// Sample makes samples until no device of the plan needs more. A run that fails is in
+// the journal and no error.
+func (s *Sampler) Sample(ctx context.Context) error {
 	for {
-		step, ok := plan.Next(s.Journal)
+		step, ok := s.Next(s.Journal)
 		if !ok {
 			return nil
 		}
@@ -67,11 +63,6 @@ func (s *Sampler) Sample(ctx context.Context, devices []string) error {
 			return err
 		}
 	}
-}
-
-// Cost is how many epochs the first samples take; see Plan.
-func (s *Sampler) Cost(devices []string) int {
-	return Plan{s.Spec, devices, s.Seed, nil}.Cost(s.Journal)
 }
 
 // Lengths makes runs of a kind of the given epochs, as far as the journal lacks them.

@@ -31,9 +31,14 @@ func sampler(t *testing.T, script string, change func(*jobspec.Spec)) *Sampler {
 	}
 	t.Cleanup(func() { j.Close() })
 	return &Sampler{
-		Spec: spec, Journal: j, Runner: runner.New(runner.Settings{Scratch: t.TempDir()}), Env: os.Environ(),
+		Plan: Plan{Spec: spec}, Journal: j, Runner: runner.New(runner.Settings{Scratch: t.TempDir()}), Env: os.Environ(),
 		Machine: FindMachine("/", 2), Now: time.Now,
 	}
+}
+
+func sampled(ctx context.Context, s *Sampler, devices []string) error {
+	s.Devices = devices
+	return s.Sample(ctx)
 }
 
 const tellLaps = `
@@ -47,7 +52,7 @@ func TestSample(t *testing.T) {
 	s := sampler(t, tellLaps, nil)
 	var events []Event
 	s.Progress = func(e Event) { events = append(events, e) }
-	if err := s.Sample(t.Context(), []string{"cpu"}); err != nil {
+	if err := sampled(t.Context(), s, []string{"cpu"}); err != nil {
 		t.Fatal(err)
 	}
 	runs := s.Journal.Runs
@@ -118,7 +123,7 @@ func TestSampleOutcomes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := sampler(t, tt.script, tt.change)
-			if err := s.Sample(t.Context(), []string{"cpu"}); err != nil {
+			if err := sampled(t.Context(), s, []string{"cpu"}); err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range s.Journal.Runs {
@@ -143,20 +148,20 @@ func TestSampleOutcomes(t *testing.T) {
 func TestSampleDevices(t *testing.T) {
 	s := sampler(t, `[ "$2" = --cpu ] || { echo no GPU code >&2; exit 1; }`+tellLaps, nil)
 	s.Machine = Machine{CPUs: 2}
-	if err := s.Sample(t.Context(), []string{"gpu", "cpu"}); err != nil {
+	if err := sampled(t.Context(), s, []string{"gpu", "cpu"}); err != nil {
 		t.Fatal(err)
 	}
 	gpu := s.Journal.Of(journal.Key{Job: s.Spec.Hash("gpu"), Device: "gpu"}, journal.Sample)
 	if len(gpu) != 1 || gpu[0].Error != "device unavailable: no GPU on this machine: exit status 1: no GPU code" || len(s.Journal.Runs) != 3 {
 		t.Errorf("runs %+v", s.Journal.Runs)
 	}
-	if err := s.Sample(t.Context(), []string{"tpu"}); !errors.Is(err, jobspec.ErrInvalid) {
+	if err := sampled(t.Context(), s, []string{"tpu"}); !errors.Is(err, jobspec.ErrInvalid) {
 		t.Errorf("unknown device: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.Spec.Command = append(s.Spec.Command, "other")
-	if err := s.Sample(ctx, []string{"cpu"}); !errors.Is(err, context.Canceled) {
+	if err := sampled(ctx, s, []string{"cpu"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

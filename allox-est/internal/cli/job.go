@@ -192,15 +192,15 @@ func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journ
 	}
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
-		Spec: spec, Journal: j, Runner: runner.New(settings), Seed: cmp.Or(spec.Sample.Seed, 1),
-		HalfWidth: func(samples []journal.Run, device string) float64 {
+		Plan: sampling.Plan{Spec: spec, Seed: cmp.Or(spec.Sample.Seed, 1), HalfWidth: func(samples []journal.Run, device string) float64 {
 			job, _ := report.JobOf(spec, device) // its stages were read before
 			e, err := estimate.New(samples, job, estimate.Settings{})
 			if err != nil {
 				return math.Inf(1)
 			}
 			return e.HalfWidth()
-		},
+		}},
+		Journal: j, Runner: runner.New(settings),
 		Env: os.Environ(), Machine: thisMachine(), Now: time.Now, Progress: progress,
 	}, done
 }

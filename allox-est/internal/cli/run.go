@@ -114,9 +114,9 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	}
 	sampler, done := s.sample.sampler(s.env, spec, j)
 	defer done()
-	s.announce(spec, sampler.Cost(s.job.devices))
-	sampler.Identity = identity
-	if err := sampler.Sample(cmd.Context(), s.job.devices); err != nil {
+	sampler.Identity, sampler.Devices = identity, s.job.devices
+	s.announce(spec, sampler.Cost(j))
+	if err := sampler.Sample(cmd.Context()); err != nil {
 		return err
 	}
 	r := report.New(spec, s.job.devices, j, s.job.settings())
