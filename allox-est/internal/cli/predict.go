@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -57,23 +58,18 @@ type question struct {
 // changed is the part of the configuration that was given.
 func (q *question) changed(flags *pflag.FlagSet) (scaling.Configuration, error) {
 	c := scaling.Configuration{}
-	for name, value := range q.set {
-		c[name] = value
-	}
+	maps.Copy(c, q.set)
 	if q.device != "" {
 		c["device"] = q.device
 	}
-	for name, n := range map[string]int{"threads": q.threads, "gpus": q.gpus} {
-		if !flags.Changed(name) {
-			continue
-		}
-		if n < 1 {
+	for name, n := range map[string]int{"threads": q.threads, "gpus": q.gpus, "epochs": q.epochs} {
+		switch {
+		case !flags.Changed(name):
+		case n < 1:
 			return nil, cli.Usagef("--%s %d: want at least 1", name, n)
+		case name != "epochs":
+			c[name] = strconv.Itoa(n)
 		}
-		c[name] = strconv.Itoa(n)
-	}
-	if q.epochs < 1 {
-		return nil, cli.Usagef("--epochs %d: want at least 1", q.epochs)
 	}
 	return c, nil
 }
@@ -87,20 +83,21 @@ func (q *question) run(env *cli.Env, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
+	place := func(err error) error { return fmt.Errorf("%s: %w", q.journal, err) }
 	table, err := scaling.NewTable(j.Runs, q.epochs)
 	if err != nil {
-		return fmt.Errorf("%s: %w", q.journal, err)
+		return place(err)
 	}
 	cli.Warn(env, table.Notes)
 	m, err := table.Fit(level)
 	if err != nil {
-		return fmt.Errorf("%s: %w", q.journal, err)
+		return place(err)
 	}
 	asked, p, err := table.Ask(m, changed)
-	if errors.Is(err, scaling.ErrSame) || errors.Is(err, scaling.ErrUnknown) {
-		return fmt.Errorf("%s: %w; sample it first: allox-est run", q.journal, err)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, scaling.ErrSame) || errors.Is(err, scaling.ErrUnknown):
+		return place(fmt.Errorf("%w; sample it first: allox-est run", err))
+	case err != nil:
 		return &cli.UsageError{Err: err}
 	}
 	a := answer{q.epochs, asked, p, table.Estimates, table.Doubtful(m, asked)}

@@ -30,11 +30,7 @@ func (f *sampleFlags) reuse(ctx context.Context, env *cli.Env, spec *jobspec.Spe
 				return now, err
 			}
 		}
-		reason := otherwise(id)
-		if f.fresh {
-			reason = func(journal.Run) string { return "asked for fresh ones" }
-		}
-		left = append(left, setAside(env, j, spec.Hash(name), reason)...)
+		left = append(left, setAside(env, j, spec.Hash(name), id, f.fresh)...)
 	}
 	if len(left) == 0 {
 		return now, nil
@@ -68,7 +64,7 @@ func (f *jobFlags) newest(env *cli.Env, spec *jobspec.Spec) (*journal.Journal, e
 			if made.Host == now.Host && made.Differs(now) != "" {
 				env.Log.Warnf("%s: the runs were made with %s than there are now: run makes new ones", device, made.Differs(now))
 			}
-			setAside(env, j, spec.Hash(device), otherwise(made))
+			setAside(env, j, spec.Hash(device), made, false)
 		}
 	}
 	return j, nil
@@ -91,13 +87,15 @@ func (f *jobFlags) ours(spec *jobspec.Spec, j *journal.Journal) error {
 	return fmt.Errorf("%s: no run of this command, parameters and devices; it has runs of %s by another", f.journal, strings.Join(others, ", "))
 }
 
-// otherwise says in what a run was made otherwise than now.
-func otherwise(now journal.Identity) func(journal.Run) string {
-	return func(r journal.Run) string { return r.Differs(now) }
-}
-
-func setAside(env *cli.Env, j *journal.Journal, job string, reason func(journal.Run) string) (left []journal.Run) {
-	aside, left := j.SetAside(job, reason)
+// setAside takes the runs of a job out of a journal that were made otherwise than now,
+// or all of them, says why, and returns the others.
+func setAside(env *cli.Env, j *journal.Journal, job string, now journal.Identity, all bool) []journal.Run {
+	aside, left := j.SetAside(job, func(r journal.Run) string {
+		if all {
+			return "asked for fresh ones"
+		}
+		return r.Differs(now)
+	})
 	for _, reason := range slices.Sorted(maps.Keys(aside)) {
 		env.Log.Warnf("%d runs of the journal are left out: %s", aside[reason], reason)
 	}
