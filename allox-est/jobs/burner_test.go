@@ -107,9 +107,9 @@ func TestBurnerRunErrors(t *testing.T) {
 }
 
 func TestMachines(t *testing.T) {
-	for name, m := range map[string]Machine{"sleep": Sleeper(), "cpu": Spinner()} {
+	for name, machine := range map[string]func() Machine{"sleep": Sleeper, "cpu": Spinner} {
 		var out strings.Builder
-		if err := (Burner{Setup: 0.01, Epoch: 0.002, Epochs: 5}).Run(t.Context(), m, &out); err != nil {
+		if err := (Burner{Setup: 0.01, Epoch: 0.002, Epochs: 5}).Run(t.Context(), machine(), &out); err != nil {
 			t.Fatal(err)
 		}
 		got, err := timing.ParseOutput(strings.NewReader(out.String()), timing.Extend)
