@@ -346,14 +346,12 @@ func (o outages) windows(date func(string) (int64, error)) (down []cluster.Windo
 		return n, nil
 	}
 	for _, out := range o {
-		w := cluster.Window{Nodes: out.Nodes}
-		if w.From, err = read(out.From); err != nil {
+		from, err1 := read(out.From)
+		to, err2 := read(out.To)
+		if err := cmp.Or(err1, err2); err != nil {
 			return nil, err
 		}
-		if w.To, err = read(out.To); err != nil {
-			return nil, err
-		}
-		down = append(down, w)
+		down = append(down, cluster.Window{From: from, To: to, Nodes: out.Nodes})
 	}
 	return down, nil
 }
