@@ -68,10 +68,6 @@ func (q *Queue) Priority(r *Request, now int64) float64 {
 	return r.Static + q.rate*float64(min(max(now-r.Eligible, 0), q.maxAge))
 }
 
-func (q *Queue) rekey(r *Request) {
-	r.key = r.Static - q.rate*float64(r.Eligible-q.origin)
-}
-
 func ties(a, b *Request) int {
 	return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.Job, b.Job))
 }
@@ -84,7 +80,7 @@ func byStatic(a, b Request) int {
 
 // Add puts a request in its place.
 func (q *Queue) Add(r Request) {
-	q.rekey(&r)
+	r.key = r.Static - q.rate*float64(r.Eligible-q.origin)
 	i, _ := slices.BinarySearchFunc(q.young, r, byKey)
 	q.young = slices.Insert(q.young, i, r)
 	if q.rate > 0 {

@@ -45,7 +45,7 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 		return false, nil // resolve has to look first
 	}
 	if p.s.Links > 0 && len(p.ledger.Links) >= p.s.Links {
-		return p.allEnded(), nil
+		return !slices.ContainsFunc(p.ledger.Links, func(k Link) bool { return !k.Ended }), nil
 	}
 	now := p.s.Clock.Now()
 	v := Verdict{Link: last.Number, Job: last.Job}
@@ -77,10 +77,6 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 		return p.s.DryRun, p.submit(ctx, v, last.Number+1)
 	}
 	return false, p.log(v)
-}
-
-func (p *Provisioner) allEnded() bool {
-	return !slices.ContainsFunc(p.ledger.Links, func(k Link) bool { return !k.Ended })
 }
 
 // ask puts the question to the policy.

@@ -120,10 +120,9 @@ func (h *history) keep(r record) error {
 
 // waits are the last waits, newest first.
 func (h *history) waits() []float64 {
-	n := min(len(h.starts), waitsKept)
-	waits := make([]float64, n)
-	for i := range waits {
-		waits[i] = h.starts[len(h.starts)-1-i].Wait
+	waits := make([]float64, len(h.starts)) // no more than waitsKept
+	for i, s := range h.starts {
+		waits[len(waits)-1-i] = s.Wait
 	}
 	return waits
 }

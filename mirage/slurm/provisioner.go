@@ -72,11 +72,17 @@ func Open(dir string, s Settings) (*Provisioner, error) {
 		return nil, err
 	}
 	p := &Provisioner{Metrics: &Metrics{}, s: s, dir: dir, doubted: map[string]bool{}, missing: map[int64]time.Time{}}
+	ready := false
+	defer func() {
+		if !ready { // whatever ends it
+			p.Close()
+		}
+	}()
 	if err := p.open(); err != nil {
-		p.Close()
 		return nil, err
 	}
 	p.Metrics.chain(p.ledger)
+	ready = true
 	return p, nil
 }
 
