@@ -21,14 +21,13 @@ type ExporterSettings struct {
 	// DiskBytes returns the size of the root file system; nil or an error
 	// leaves the metric out.
 	DiskBytes func() (uint64, error)
-	// Location is where the machine stands; nil for unknown.
-	Location *Location
+	Location  Location
 	// Arch is the kernel's name of the instruction set, such as "aarch64".
 	Arch string
 	Now  func() time.Time
 }
 
-// Location is where a machine stands, as its owner says.
+// Location is where a machine stands, as its owner says; the zero value is unknown.
 type Location struct{ City, Country, Continent, Latitude, Longitude string }
 
 // Exporter collects one machine's metrics at each scrape.
@@ -96,11 +95,8 @@ func (e *Exporter) Collect(metrics chan<- prometheus.Metric) {
 	}
 	name, version := e.files.system()
 	send("char_node_os", truth(name != ""), "char_node_os_name", name, "char_node_os_version", version)
-	place := Location{}
-	if e.settings.Location != nil {
-		place = *e.settings.Location
-	}
-	send("char_node_location", truth(e.settings.Location != nil), "char_node_city", place.City, "char_node_country", place.Country,
+	place := e.settings.Location
+	send("char_node_location", truth(place != Location{}), "char_node_city", place.City, "char_node_country", place.Country,
 		"char_node_continent", place.Continent, "char_node_latitude", place.Latitude, "char_node_longitude", place.Longitude)
 	count, model, kind, id := e.files.gpu()
 	send("char_node_gpu", float64(count), "char_node_gpu_model", model, "char_node_gpu_type", kind, "char_node_gpu_id", id)

@@ -40,7 +40,7 @@ func TestMetrics(t *testing.T) {
 	root, now := laptop(), time.Unix(1000, 0)
 	e := NewExporter(ExporterSettings{
 		Root: root, Node: "rpi-1", Model: "Raspberry Pi 4B", Arch: "aarch64", DiskBytes: func() (uint64, error) { return 64e9, nil },
-		Location: &Location{"Athens", "Greece", "Europe", "37.98", "23.73"}, Now: func() time.Time { return now },
+		Location: Location{"Athens", "Greece", "Europe", "37.98", "23.73"}, Now: func() time.Time { return now },
 	})
 	d, err := e.Identity()
 	if err != nil {

@@ -158,39 +158,27 @@ const (
 	BFloat16 DataType = 16
 )
 
-var typeNames = map[DataType]string{
-	Float32: "float32", Uint8: "uint8", Int8: "int8", Uint16: "uint16", Int16: "int16", Int32: "int32", Int64: "int64",
-	String: "string", Bool: "bool", Float16: "float16", Float64: "float64", 12: "uint32", 13: "uint64",
-	14: "complex64", 15: "complex128", BFloat16: "bfloat16", 17: "float8e4m3fn", 18: "float8e4m3fnuz",
-	19: "float8e5m2", 20: "float8e5m2fnuz", 21: "uint4", 22: "int4", 23: "float4e2m1",
+// types are the names of data types, as NumPy has them, and the bits of one element.
+var types = map[DataType]struct {
+	name string
+	bits int64
+}{
+	Float32: {"float32", 32}, Uint8: {"uint8", 8}, Int8: {"int8", 8}, Uint16: {"uint16", 16}, Int16: {"int16", 16}, Int32: {"int32", 32}, Int64: {"int64", 64},
+	String: {"string", 0}, Bool: {"bool", 8}, Float16: {"float16", 16}, Float64: {"float64", 64}, Uint32: {"uint32", 32}, Uint64: {"uint64", 64},
+	14: {"complex64", 64}, 15: {"complex128", 128}, BFloat16: {"bfloat16", 16}, 17: {"float8e4m3fn", 8}, 18: {"float8e4m3fnuz", 8},
+	19: {"float8e5m2", 8}, 20: {"float8e5m2fnuz", 8}, 21: {"uint4", 4}, 22: {"int4", 4}, 23: {"float4e2m1", 4},
 }
 
 // String is the type's name as NumPy has it.
 func (t DataType) String() string {
-	if name, ok := typeNames[t]; ok {
-		return name
+	if of, ok := types[t]; ok {
+		return of.name
 	}
 	return fmt.Sprintf("type %d", int32(t))
 }
 
 // Bits is the width of one element, 0 for strings and unknown types.
-func (t DataType) Bits() int64 {
-	switch t {
-	case Uint8, Int8, Bool, 17, 18, 19, 20:
-		return 8
-	case Uint16, Int16, Float16, BFloat16:
-		return 16
-	case Float32, Int32, Uint32:
-		return 32
-	case Int64, Float64, Uint64, 14:
-		return 64
-	case 15:
-		return 128
-	case 21, 22, 23:
-		return 4
-	}
-	return 0
-}
+func (t DataType) Bits() int64 { return types[t].bits }
 
 // Attribute returns the named attribute, or nil.
 func (n *Node) Attribute(name string) *Attribute {

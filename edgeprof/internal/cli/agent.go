@@ -36,10 +36,7 @@ node_exporter's to tell.`,
 			}
 			s := device.ExporterSettings{
 				Root: os.DirFS(root), Node: cmp.Or(node, os.Getenv("NODE_NAME"), host), Model: cmp.Or(model, os.Getenv("DEVICE_MODEL")),
-				Arch: machine(), Now: time.Now, DiskBytes: func() (uint64, error) { return sizeOf(root) },
-			}
-			if place != (device.Location{}) {
-				s.Location = &place
+				Arch: machine(), Now: time.Now, DiskBytes: func() (uint64, error) { return sizeOf(root) }, Location: place,
 			}
 			e := device.NewExporter(s)
 			if _, err := e.Identity(); err != nil {

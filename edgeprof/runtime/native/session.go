@@ -144,6 +144,14 @@ func lengths(shape []int64) []int {
 	return out
 }
 
+func dims(shape []int) []int64 {
+	out := make([]int64, len(shape))
+	for i, n := range shape {
+		out[i] = int64(n)
+	}
+	return out
+}
+
 func volume(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -331,11 +339,7 @@ func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (ou
 				return nil, fmt.Errorf("%w: output %q is not computed", runtime.ErrUnsupported, name)
 			}
 		}
-		shape := make([]int64, len(a.shape))
-		for i, n := range a.shape {
-			shape[i] = int64(n)
-		}
-		out[name] = runtime.Tensor{Shape: shape, Data: a.data}
+		out[name] = runtime.Tensor{Shape: dims(a.shape), Data: a.data}
 	}
 	return out, nil
 }
@@ -407,10 +411,7 @@ func (s *Session) Close() error { return nil }
 func (s *Session) Inputs() map[string][]int64 {
 	out := map[string][]int64{}
 	for name, in := range s.inputs {
-		out[name] = []int64{}
-		for _, n := range in.shape {
-			out[name] = append(out[name], int64(n))
-		}
+		out[name] = dims(in.shape)
 	}
 	return out
 }
