@@ -20,10 +20,10 @@ const (
 	GPUUsed                   // and nvidia-smi shows its memory, or the GPU busy
 )
 
-// gpuDevices are the device files of which a process that computes on a GPU has
+// GPUDevices are the device files of which a process that computes on a GPU has
 // one open, and gpuLibraries what it has loaded.
 var (
-	gpuDevices   = []string{"/dev/nvidia[0-9]*", "/dev/kfd", "/dev/dri/renderD*", "/dev/dxg"}
+	GPUDevices   = []string{"/dev/nvidia[0-9]*", "/dev/kfd", "/dev/dri/renderD*", "/dev/dxg"}
 	gpuLibraries = []string{"/libcuda.so", "/libamdhip64.so", "/libze_loader.so"}
 )
 

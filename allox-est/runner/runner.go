@@ -89,7 +89,7 @@ func New(s Settings) *Runner {
 		s.Interval = 20 * time.Millisecond
 	}
 	if s.GPUDevices == nil {
-		s.GPUDevices = gpuDevices
+		s.GPUDevices = GPUDevices
 	}
 	if s.SMI == "" {
 		s.SMI = "nvidia-smi"

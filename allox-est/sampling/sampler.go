@@ -43,11 +43,10 @@ type Sampler struct {
 	Progress func(Event)
 }
 
-// Event is a run that begins (Run is nil) or has ended.
+// Event is a run that begins or has ended.
 type Event struct {
 	Step Step
-	Run  *journal.Run
-	// Spent and Budget are the device's epochs, those of this run included.
+	// Spent and Budget are the device's epochs, those of a run that has ended included.
 	Spent, Budget float64
 }
 
@@ -107,7 +106,7 @@ func (s *Sampler) key(device string) journal.Key {
 
 // make executes one run and writes it to the journal.
 func (s *Sampler) make(ctx context.Context, step Step) error {
-	s.tell(step, nil)
+	s.tell(step)
 	run, err := s.run(ctx, step)
 	if err != nil {
 		return err
@@ -115,15 +114,14 @@ func (s *Sampler) make(ctx context.Context, step Step) error {
 	if err := s.Journal.Append(*run); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	s.tell(step, run)
+	s.tell(step)
 	return nil
 }
 
-func (s *Sampler) tell(step Step, run *journal.Run) {
-	if s.Progress == nil {
-		return
+func (s *Sampler) tell(step Step) {
+	if s.Progress != nil {
+		s.Progress(Event{step, float64(spent(succeeded(s.Journal.Of(s.key(step.Device), step.Kind)))), budget(s.Spec)})
 	}
-	s.Progress(Event{step, run, float64(spent(succeeded(s.Journal.Of(s.key(step.Device), step.Kind)))), budget(s.Spec)})
 }
 
 func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
@@ -243,7 +241,7 @@ type Machine struct {
 // FindMachine looks at the machine below root, which is "/" but in tests.
 func FindMachine(root string, cpus int) Machine {
 	m := Machine{CPUs: cpus, Proc: filepath.Join(root, "proc")}
-	for _, pattern := range []string{"dev/nvidia[0-9]*", "dev/kfd", "dev/dri/renderD*", "dev/dxg"} {
+	for _, pattern := range runner.GPUDevices {
 		if found, _ := filepath.Glob(filepath.Join(root, pattern)); len(found) > 0 {
 			m.GPU = true
 		}

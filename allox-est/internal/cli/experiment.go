@@ -93,7 +93,7 @@ func (t *trials) runs(ctx context.Context, spec *jobspec.Spec, device, kind, nam
 		return nil, err
 	}
 	defer j.Close()
-	s, done := t.sample.sampler(t.env, spec, j)
+	s, done := newSampler(t.env, spec, j)
 	defer done()
 	if s.Identity, err = t.sample.reuse(ctx, t.env, spec, j, []string{device}); err != nil {
 		return nil, err

@@ -149,7 +149,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) error {
 	if f.tracker.Job, err = report.JobOf(spec, device); err != nil {
 		return err
 	}
-	s, done := new(sampleFlags).sampler(f.env, spec, j)
+	s, done := newSampler(f.env, spec, j)
 	defer done()
 	s.Output = f.env.Stderr
 	if s.Identity, err = sampling.Identify(spec, s.Machine, s.Env); err != nil {

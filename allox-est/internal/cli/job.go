@@ -164,10 +164,6 @@ type sampleFlags struct {
 
 func (f *sampleFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.budget, "budget", 0, "share of the epochs to sample on each device at most (default: the job's, or 0.03 and one short and one long run)")
-	f.freshFlag(flags)
-}
-
-func (f *sampleFlags) freshFlag(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.fresh, "fresh", false, "make new runs, whatever the journal holds")
 }
 
@@ -183,8 +179,8 @@ func (f *sampleFlags) limit(spec *jobspec.Spec) error {
 	return nil
 }
 
-// sampler returns a Sampler for this machine, and what ends its progress bar.
-func (f *sampleFlags) sampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampling.Sampler, done func()) {
+// newSampler returns a Sampler for this machine, and what ends its progress bar.
+func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampling.Sampler, done func()) {
 	settings := runner.Settings{Guard: guardCommand()}
 	if spec.Run.InCgroup() {
 		settings.Cgroup, settings.Shares, settings.Memory = runner.Hierarchies()

@@ -36,7 +36,7 @@ func makeRun(ctx context.Context, env *cli.Env, r *sampling.Request) (*sampling.
 	if err != nil || r.Epochs == 0 {
 		return &sampling.Reply{Identity: id}, err
 	}
-	s, done := new(sampleFlags).sampler(env, spec, nil)
+	s, done := newSampler(env, spec, nil)
 	defer done()
 	s.Identity = id
 	run, err := s.Once(ctx, r.Step)

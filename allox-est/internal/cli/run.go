@@ -112,7 +112,7 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	sampler, done := s.sample.sampler(s.env, spec, j)
+	sampler, done := newSampler(s.env, spec, j)
 	defer done()
 	sampler.Identity, sampler.Devices = identity, s.job.devices
 	s.announce(spec, sampler.Cost(j))
