@@ -5,8 +5,9 @@
 // The jobs are "mlp", "lenet", "alexnet" and "googlenet": the last two are the
 // architectures of those names shrunk to images of 32x32. The package decides
 // what a job does: images are drawn from a seed in the set-up, so that no file is
-// needed; the set-up ends with a first step, which builds and compiles the graph, so
-// that it does not land in epoch 1; the teardown scores the network on
+// needed, or read from published data sets where a folder of them is given; the
+// set-up ends with a first step, which builds and compiles the
+// graph, so that it does not land in epoch 1; the teardown scores the network on
 // images it has not seen and writes a checkpoint. The same options give the same
 // checkpoint, byte for byte, on the same build.
 //

@@ -90,7 +90,7 @@ func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	var options jobs.Options
 	cmd := &cobra.Command{
 		Use:     name,
-		Short:   "Train the network " + name + " on images drawn from the seed",
+		Short:   "Train the network " + name + " on images drawn from the seed, or on yours",
 		Example: "  allox-est jobs " + name + " --epochs 5 --batches 4 --numThreads 2",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -108,6 +108,7 @@ func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	flags.IntVar(&options.BatchesPerEpoch, "batches", 0, "batches an epoch; 0 for the job's own")
 	flags.IntVar(&options.BatchSize, "batch-size", 0, "images a batch; 0 for the job's own")
 	flags.Uint64Var(&options.Seed, "seed", 1, "seed of images, weights and order")
+	flags.StringVar(&options.Data, "data", "", "folder with MNIST's files (mlp, lenet) or CIFAR-10's binary version (alexnet, googlenet), as published (default: images drawn from the seed)")
 	flags.StringVar(&options.Dir, "dir", "", "existing folder for the checkpoint (default: the current one)")
 	cli.First(cmd, "epochs", "batches", "batch-size", "numThreads", "seed")
 	return cmd
