@@ -37,6 +37,8 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 	job.register(cmd.Flags())
 	answer.Flags(cmd)
 	answer.PlotFlag(cmd, "the time of each epoch on the first device")
+	cmd.Flags().String("kind", "epochs", "")
+	cobra.CheckErr(cmd.Flags().MarkDeprecated("kind", "--plot shows the time of each epoch"))
 	cli.First(cmd, "epochs", "device", "journal", "method")
 	return cmd
 }

@@ -48,6 +48,8 @@ Policies:
 	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
 	flags.StringVar(&s.nodes, "nodes", "", "nodes of further kinds, as v100=4,p100=4: the devices of that name in reports, the columns in a CSV")
 	flags.Float64Var(&s.settings.Alpha, "alpha", 1, "allox: share of the users, the least served ones, whose jobs are matched")
+	flags.Int("max-jobs", 0, "")
+	cobra.CheckErr(flags.MarkDeprecated("max-jobs", "all jobs of those users are matched"))
 	flags.StringVar(&s.gantt, "gantt", "", "write the chart of what ran where to this .svg or .png file")
 	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
 	flags.StringVar(&s.output, "out", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
