@@ -21,6 +21,9 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
   allox-est estimate --epochs 500 --journal train.jsonl --plot train.svg -- python3 train.py --epochs {epochs}`,
 		Args: jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("kind") {
+				env.Log.Warn("--kind: --plot shows the time of each epoch")
+			}
 			_, j, r, err := job.report(env, cmd, args)
 			if err != nil {
 				return err
@@ -38,7 +41,7 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 	answer.Flags(cmd)
 	answer.PlotFlag(cmd, "the time of each epoch on the first device")
 	cmd.Flags().String("kind", "epochs", "")
-	cobra.CheckErr(cmd.Flags().MarkDeprecated("kind", "--plot shows the time of each epoch"))
+	cobra.CheckErr(cmd.Flags().MarkHidden("kind"))
 	cli.First(cmd, "epochs", "device", "journal", "method")
 	return cmd
 }

@@ -39,7 +39,12 @@ Policies:
 ` + schedule.Policies.Help(),
 		Example: `  allox-est schedule generate --seed 1 --error-sd 0.1 --out jobs.txt
   allox-est schedule --input jobs.txt --policy all --cpu-nodes 20 --gpu-nodes 20`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("max-jobs") {
+				env.Log.Warn("--max-jobs: all jobs of the users are matched")
+			}
+			return s.run(cmd.Context())
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs: reports or CSV, - for standard input; may be given several times")
@@ -49,7 +54,7 @@ Policies:
 	flags.StringVar(&s.nodes, "nodes", "", "nodes of further kinds, as v100=4,p100=4: the devices of that name in reports, the columns in a CSV")
 	flags.Float64Var(&s.settings.Alpha, "alpha", 1, "allox: share of the users, the least served ones, whose jobs are matched")
 	flags.Int("max-jobs", 0, "")
-	cobra.CheckErr(flags.MarkDeprecated("max-jobs", "all jobs of those users are matched"))
+	cobra.CheckErr(flags.MarkHidden("max-jobs"))
 	flags.StringVar(&s.gantt, "gantt", "", "write the chart of what ran where to this .svg or .png file")
 	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
 	flags.StringVar(&s.output, "out", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
