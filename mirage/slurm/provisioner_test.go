@@ -479,6 +479,23 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestOpenEnds: an opening that a panic ends leaves the folder to the next.
+func TestOpenEnds(t *testing.T) {
+	dir, s := t.TempDir(), newWorld(9).settings(policy.Reactive{}, 1)
+	s.Tell = func(Entry) { panic("ended") }
+	func() {
+		defer func() { _ = recover() }()
+		_, err := Open(dir, s)
+		t.Fatalf("opened: %v", err)
+	}()
+	s.Tell = nil
+	p, err := Open(dir, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+}
+
 func TestMetrics(t *testing.T) {
 	w := newWorld(8)
 	p, err := Open(t.TempDir(), w.settings(policy.Average{}, 2))
