@@ -28,9 +28,9 @@ func surprise(t *testing.T, seed uint64) *experiment.Experiment {
 	pause := func() float64 { return float64(between(2, 100)) / 1e3 }
 	x := parse(t, fmt.Sprintf(`{"models": [
 		{"model_name": "A", "kernels": %d, "kernel_ns": %d, "sleep_time": %g},
-		{"model_name": "B", "kernels": %d, "kernel_ns": %d, "sleep_time": %g}
+		{"model_name": "B", "kernels": %d, "kernel_ns": %d, "sleep_time": %g, "start_ms": %d}
 	], "exp_dur": 4, "min_jobs": 1, "policy": "none", "jitter": 0.05, "seed": %d}`,
-		between(50, 2000), between(3e3, 3e5), pause()*float64(rng.IntN(2)), between(20, 1000), between(3e3, 2e5), pause(), seed))
+		between(50, 2000), between(3e3, 3e5), pause()*float64(rng.IntN(2)), between(20, 1000), between(3e3, 2e5), pause(), between(1, 200), seed))
 	for i := range x.Models {
 		times := x.Models[i].KernelTimes
 		for k := range times {
