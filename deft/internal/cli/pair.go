@@ -90,7 +90,8 @@ func predictAlone(ctx context.Context, env *cli.Env, answer *cli.Output, path, a
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return printSlowed(env, answer, []slowed{{a, b, speeds[0], false}, {b, a, speeds[1], false}})
+	const doubt = "; what programs take from each other on their host is not in them"
+	return printSlowed(env, answer, []slowed{{a, b, speeds[0], false}, {b, a, speeds[1], false}}, doubt)
 }
 
 func predictPair(env *cli.Env, answer *cli.Output, rows []pair.Row, a, b string) error {
@@ -103,16 +104,16 @@ func predictPair(env *cli.Env, answer *cli.Output, rows []pair.Row, a, b string)
 		speed, relatives := m.Predict(p[0], p[1])
 		both = append(both, slowed{p[0], p[1], speed, relatives})
 	}
-	return printSlowed(env, answer, both)
+	return printSlowed(env, answer, both, "")
 }
 
-func printSlowed(env *cli.Env, answer *cli.Output, both []slowed) error {
+func printSlowed(env *cli.Env, answer *cli.Output, both []slowed, doubt string) error {
 	return answer.Print(env, both, func(page *cli.Page) {
 		t := page.Table("program", "beside", "of its speed alone", "low", "high")
 		for _, s := range both {
 			t.Add(s.Model, s.Other, s.Speed.Value, s.Speed.Low, s.Speed.High)
 		}
-		page.Line("intervals of %.0f %%", 100*pair.Level)
+		page.Line("intervals of %.0f %%%s", 100*pair.Level, doubt)
 	})
 }
 
