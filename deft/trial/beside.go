@@ -25,8 +25,12 @@ const (
 	arbitration = 0.05
 )
 
-// rounds is how many jobs of the slower program alone are played beside the other.
-const rounds = 100
+const (
+	// rounds is how many jobs of the slower program alone are played beside the other.
+	rounds = 100
+	// mostKernels is more launches than a job may have, as in an experiment's file.
+	mostKernels = 1_000_000
+)
 
 // Beside predicts the speed of each of two programs beside the other, as a share
 // of its speed alone, from what each did alone: jobs, launches, device time and
@@ -68,7 +72,7 @@ func solo(alone *report.Run, name string) (experiment.Model, error) {
 		return experiment.Model{}, fmt.Errorf("%s: %w: no such model in the run", name, ErrNotAlone)
 	}
 	m := alone.Models[i]
-	if m.Launches < m.Jobs || m.GPUMS <= 0 || m.Throughput <= 0 {
+	if m.Launches < m.Jobs || m.Launches/m.Jobs > mostKernels || m.GPUMS <= 0 || m.Throughput <= 0 {
 		return experiment.Model{}, fmt.Errorf("%s: %w: %d launches, %v ms of device time in %d jobs", name, ErrNotAlone, m.Launches, m.GPUMS, m.Jobs)
 	}
 	e := experiment.Model{

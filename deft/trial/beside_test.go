@@ -80,8 +80,8 @@ func TestBeside(t *testing.T) {
 }
 
 func TestBesideRefuses(t *testing.T) {
-	run := &report.Run{Models: []report.Model{{Output: "A", Jobs: 3}}}
-	for _, b := range []string{"A", "C"} {
+	run := &report.Run{Models: []report.Model{{Output: "A", Jobs: 3}, {Output: "B", Jobs: 1, Launches: math.MaxInt, GPUMS: 1, Throughput: 1}}}
+	for _, b := range []string{"A", "B", "C"} {
 		if _, err := Beside(t.Context(), run, b, b); !errors.Is(err, ErrNotAlone) {
 			t.Errorf("%s: %v", b, err)
 		}
