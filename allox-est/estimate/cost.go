@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -81,7 +82,7 @@ func (c cost) draw(k clock, from, to, lap float64, rng *random) float64 {
 	}
 	one := mean(c.spent[k])
 	noise := (variance(c.spent[k])*(n-1) + noiseSD*noiseSD*one*one) / n
-	return max(0, times*one+rng.student()*root(noise*times*(1+times/n)))
+	return max(0, times*one+rng.student()*math.Sqrt(max(0, noise*times*(1+times/n))))
 }
 
 // givenCosts are the costs of Job.Every that the job does not tell itself, the

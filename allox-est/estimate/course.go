@@ -198,7 +198,7 @@ func (c *course) trend(ts []trace) float64 {
 		return 0
 	}
 	b := all.xy / all.xx
-	doubt := root((all.yy - b*all.xy) / df / all.xx)
+	doubt := math.Sqrt(max(0, all.yy-b*all.xy) / df / all.xx)
 	if math.Abs(b) < trendErrors*doubt || b*all.xy < trendShare*all.yy {
 		return 0
 	}
@@ -206,10 +206,10 @@ func (c *course) trend(ts []trace) float64 {
 }
 
 // levels is the highest level over the lowest, each the median of an eighth of a
-// run's laps, less three standard errors of either; 1 of few.
+// run's laps, those that stand out too, less three standard errors of either; 1 of few.
 func (c *course) levels(ts []trace) float64 {
 	byRun := make([][]float64, len(ts))
-	c.plain(ts, func(run, _ int, l lap) { byRun[run] = append(byRun[run], c.rate(l)) })
+	c.steady(ts, func(run, _ int, l lap) { byRun[run] = append(byRun[run], c.rate(l)) })
 	most := 1.0
 	for _, xs := range byRun {
 		low, high := math.Inf(1), 0.0

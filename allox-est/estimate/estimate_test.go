@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/allox-est/journal"
@@ -15,7 +16,7 @@ import (
 // burned is a run whose clock is exact.
 func burned(c burn, epochs int) journal.Run {
 	r := journal.Run{Epochs: epochs, Threads: 1, CPUs: 2, Laps: c.segments(epochs)}
-	r.Wall = sum(r.Laps)
+	r.Wall = floats.Sum(r.Laps)
 	r.CPU, r.LapCPU = r.Wall, slices.Clone(r.Laps)
 	return r
 }
@@ -86,7 +87,7 @@ func TestRatio(t *testing.T) {
 		r := burned(c, 8)
 		r.Before, r.Wall = 3, r.Wall+3 // the formula knows of the laps alone
 		runs = append(runs, r)
-		times = append(times, sum(r.Laps))
+		times = append(times, floats.Sum(r.Laps))
 	}
 	e, err := New(runs, cpu(500), Settings{Method: Ratio})
 	if err != nil {
@@ -112,7 +113,7 @@ func TestRatio(t *testing.T) {
 func TestTwoPointBias(t *testing.T) {
 	c := burn{Setup: 10, Epoch: 487.76, Teardown: 31}
 	run := burned(c, 4)
-	ta, tb := sum(run.Laps[:4]), sum(run.Laps)
+	ta, tb := floats.Sum(run.Laps[:4]), floats.Sum(run.Laps)
 	twoPoint := ta + (tb-ta)*(500-3)
 	truth := burned(c, 500).Wall
 	near(t, "bias", twoPoint/truth-1, 0.063, 0.01)
@@ -157,7 +158,7 @@ func TestContentionForAWhile(t *testing.T) {
 			r.Laps[i], r.LapWait[i] = 6, 5
 		}
 	}
-	r.Wall = sum(r.Laps)
+	r.Wall = floats.Sum(r.Laps)
 	e, err := New([]journal.Run{r}, cpu(500), Settings{})
 	if err != nil {
 		t.Fatal(err)

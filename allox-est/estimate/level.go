@@ -88,7 +88,7 @@ func cellOf(groups [][]float64, blur []float64, noise, between float64) (cell, f
 	var weight, x, xx, log float64
 	s := noise * noise
 	for i, g := range groups {
-		n, gx, t := float64(len(g)), sum(g), between*between+blur[i]*blur[i]
+		n, gx, t := float64(len(g)), floats.Sum(g), between*between+blur[i]*blur[i]
 		shrink := 1 / (s + t*n) // Sherman and Morrison
 		weight += n * shrink
 		x += gx * shrink

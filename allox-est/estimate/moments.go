@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -10,8 +9,6 @@ import (
 func student(level, df float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: max(1, df)}.Quantile(0.5 + level/2)
 }
-
-func sum(xs []float64) float64 { return floats.Sum(xs) }
 
 func mean(xs []float64) float64 { return stat.Mean(xs, nil) }
 

@@ -16,6 +16,7 @@ const (
 	onceSD     = 0.10 // of set-up, teardown and warm-up, relative
 	driftSD    = 0.04 // of what the rest of a job is slower or faster than what is seen
 	driftNoise = 30   // times the relative variance of a lap: more of it in a run seen alone
+	goesOn     = 0.5  // that a trend goes on to the end
 	comesBack  = 0.3  // that a slow first unit, or what may be other work's, comes again
 )
 
@@ -86,7 +87,7 @@ func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random
 	}
 	slices.Sort(totals)
 	tail := (1 - m.level) / 2
-	value, unmet := p.once+p.units*(1+p.level.mean()), 0.0
+	value, unmet := p.once+p.units*(1+p.level.mean())*(1+goesOn*(m.grown(m.course.slope)-1)), 0.0
 	for _, c := range m.course.costs {
 		value += c.mean(k, m.from(), m.to(), m.lap)
 		if c.given && len(c.spent[k]) == 0 { // it may take a unit's time
@@ -114,7 +115,7 @@ func (m *model) drift(p *parts) float64 {
 // samples do.
 func (m *model) body(p *parts, rng *random) float64 {
 	s := p.units * max(0.05, 1+p.level.draw(rng, p.count/m.lap))
-	if m.course.slope != 0 && rng.Float64() < 0.5 {
+	if m.course.slope != 0 && rng.Float64() < goesOn {
 		s *= m.grown(m.course.slope)
 	}
 	return s
@@ -155,6 +156,3 @@ func (m *model) period(rng *random) float64 {
 	}
 	return round[rng.IntN(len(round))]
 }
-
-// root is the square root, of what rounding makes negative 0.
-func root(x float64) float64 { return math.Sqrt(max(0, x)) }

@@ -65,11 +65,10 @@ func Continue(marks []mark.Mark, others [][]mark.Mark, job Job, level float64) (
 	for i := range totals {
 		totals[i] += last.Seconds
 	}
-	r.totals = totals
 	p.Value, p.Low, p.High = p.Value+last.Seconds, p.Low+last.Seconds, p.High+last.Seconds
-	r.Total = p
+	r.Total, r.totals = p, totals
 	switch {
-	case len(job.Stages) > 0:
+	case len(job.Stages) > 0, last.Number == float64(job.Epochs):
 	case c.steps > changed:
 		r.Refused = fmt.Errorf("%w: levels %.0f %% apart were seen", ErrSchedule, 100*(c.steps-1))
 	case c.slope != 0 && math.Abs(m.grown(c.slope)-1) > changed-1:

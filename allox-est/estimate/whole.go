@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/regression/linear"
@@ -37,7 +39,7 @@ func (e *Estimate) ratio(runs []journal.Run, job Job, s Settings) error {
 		if len(r.Laps) == 0 {
 			return r.Wall
 		}
-		return sum(r.Laps)
+		return floats.Sum(r.Laps)
 	}
 	return e.byRuns(runs, wall, func(xs []float64) (uncertainty.Prediction, error) {
 		for i := range xs {

@@ -268,8 +268,8 @@ func (f *following) tell(marks []mark.Mark) error {
 	}
 	f.bar.Describe(fmt.Sprintf("%s left of %s", duration(u.Left.Value), duration(u.Total.Value)))
 	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
-	if u.NotEnough && !f.unsure {
-		f.env.Log.Warn("not enough to tell: " + cmp.Or(u.Refused, "the "+unit+"s differ so much that only the interval counts"))
+	if u.NotEnough && u.Refused == "" && !f.unsure {
+		f.env.Log.Warnf("not enough to tell: the %ss differ so much that only the interval counts", unit)
 		f.unsure = true
 	}
 	if u.Drifted && !f.drifted {
@@ -281,8 +281,11 @@ func (f *following) tell(marks []mark.Mark) error {
 		return nil
 	}
 	f.shown = float64(int(percent/5)*5 + 5)
-	_, err = fmt.Fprintf(f.env.Stdout, "%s %s of %d: %s in all, %s to %s; %s left\n", unit, strconv.FormatFloat(math.Floor(100*u.Done+0.5)/100, 'f', -1, 64), u.Epochs,
-		duration(u.Total.Value), duration(u.Total.Low), duration(u.Total.High), duration(u.Left.Value))
+	said := fmt.Sprintf("in all, %s to %s; %s left", duration(u.Total.Low), duration(u.Total.High), duration(u.Left.Value))
+	if u.Refused != "" {
+		said = "in all if nothing changes; no interval: " + u.Refused
+	}
+	_, err = fmt.Fprintf(f.env.Stdout, "%s %s of %d: %s %s\n", unit, strconv.FormatFloat(math.Floor(100*u.Done+0.5)/100, 'f', -1, 64), u.Epochs, duration(u.Total.Value), said)
 	return err
 }
 

@@ -2,15 +2,20 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // realJobs are training loops as their packages' documents show them.
@@ -150,4 +155,89 @@ func realWheels(t *testing.T) []string {
 		}
 	}
 	return wheels
+}
+
+var (
+	wholeRuns = flag.Int("whole", 0, "whole runs of each job of TestWholeJobs; 0 leaves it out: minutes")
+	wholeBusy = flag.Bool("busy", false, "beside stress-ng --cpu 4")
+)
+
+// longer are the lengths that make the jobs take half a minute.
+var longer = map[string]string{"mnist": "28", "lightgbm": "4500", "xgboost": "350", "nanogpt": "1600", "lstm": "70", "keras": "16"}
+
+// TestWholeJobs holds the estimates of the six jobs, from samples of 3 %, against whole
+// runs of half a minute, for wall and for processor time.
+func TestWholeJobs(t *testing.T) {
+	if *wholeRuns == 0 {
+		t.Skip("minutes: -whole 3")
+	}
+	command(t)
+	wheels := realWheels(t)
+	if *wholeBusy {
+		stress := exec.Command("stress-ng", "--cpu", "4")
+		if err := stress.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			_ = stress.Process.Signal(os.Interrupt)
+			_ = stress.Wait()
+		}()
+	}
+	held, all := map[string]int{}, 0
+	widths := map[string][]float64{}
+	for _, job := range realJobs {
+		args := []string{"validate", "--no-record", "--json", "--full", strconv.Itoa(*wholeRuns), "--epochs", longer[job.name],
+			"--journal", filepath.Join(t.TempDir(), "j.jsonl"), "--", "/usr/bin/python3", filepath.Join("testdata", "real", job.args[0])}
+		for _, arg := range job.args[1:] {
+			if arg == job.count || job.name == "keras" && arg == "6" {
+				arg = "{epochs}"
+			}
+			args = append(args, arg)
+		}
+		cmd := exec.Command("allox-est", args...)
+		cmd.Env = append(os.Environ(), "PYTHONPATH="+strings.Join(wheels, ":"), "OMP_NUM_THREADS=1")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		text, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", job.name, err, stderr.String())
+		}
+		var answer struct {
+			Devices map[string]struct {
+				Wall   uncertainty.Prediction `json:"wall_seconds"`
+				CPU    uncertainty.Prediction `json:"cpu_seconds"`
+				Actual []struct {
+					Wall float64 `json:"wall_seconds"`
+					CPU  float64 `json:"cpu_seconds"`
+				}
+			}
+			Warnings []string
+		}
+		if err := json.Unmarshal(text, &answer); err != nil {
+			t.Fatal(err)
+		}
+		cpu := answer.Devices["cpu"]
+		show := func(clock string, p uncertainty.Prediction, took []float64) {
+			in := 0
+			for _, s := range took {
+				if s >= p.Low && s <= p.High {
+					in++
+				}
+			}
+			held[clock] += in
+			widths[clock] = append(widths[clock], 100*(p.High-p.Low)/p.Value)
+			t.Logf("%-9s %-4s %.1f [%.1f, %.1f] s, %.0f %% wide, took %.1f: %d held", job.name, clock, p.Value, p.Low, p.High, 100*(p.High-p.Low)/p.Value, took, in)
+		}
+		var wall, processor []float64
+		for _, a := range cpu.Actual {
+			all++
+			wall, processor = append(wall, a.Wall), append(processor, a.CPU)
+		}
+		show("wall", cpu.Wall, wall)
+		show("cpu", cpu.CPU, processor)
+		t.Logf("%-9s %s", job.name, strings.Join(answer.Warnings, "; "))
+	}
+	for _, clock := range []string{"wall", "cpu"} {
+		t.Logf("%s: %d of %d held, median width %.0f %%", clock, held[clock], all, stats.Median(widths[clock]))
+	}
 }
