@@ -184,37 +184,34 @@ func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 
 // Usual is what Predict answers where the entry is ready, and stays as it is.
 func (e *Entry) Usual(f *Footprint) *Prediction {
-	if now := (version{e.fits, f.runs, e.model.learned / learnOneIn}); f.best == nil || f.version != now {
+	if now := (version{e.fits, f.runs, e.model.learned / few}); f.best == nil || f.version != now {
 		p := e.answer(f, Moment{})
 		f.best, f.version = &p, now
 	}
 	return f.best
 }
 
-// PredictAt is Predict for one task.
-func (e *Entry) PredictAt(f *Footprint, m Moment) (Prediction, error) {
-	if !e.Ready(f) {
-		return e.Predict(f)
-	}
-	whole := !e.known(f) || e.turn()
+// PredictAt is Usual for one task. The answer stands in room, unless it is one that
+// tasks share.
+func (e *Entry) PredictAt(f *Footprint, m Moment, room *Prediction) *Prediction {
+	whole := !e.known(f) || e.turn(f)
 	switch {
 	case whole || e.momentary:
-		p := e.answer(f, m)
-		p.whole = whole
-		return p, nil
+		*room = e.answer(f, m)
+		room.whole = whole
+		return room
 	case f.best == nil:
-		return e.Predict(f)
+		return e.Usual(f)
 	}
-	return *f.best, nil
+	return f.best
 }
 
 const (
-	// learnOneIn is the share of the runs that are learned from where they are known:
-	// the five thousandth run of a size tells nothing new.
-	learnOneIn = 16
-	// short is the logarithm of the seconds below which learning, a microsecond, takes
-	// more than a thousandth of a run.
-	short = -6.9
+	// learnSeconds is the CPU time of learning from a run, as measured, and learnShare
+	// the share of the runs' time that it may take where they are known: the five
+	// thousandth run of a size tells nothing new.
+	learnSeconds = 1.6e-6
+	learnShare   = 0.0005
 	// timeless is the weight that experts must have together whose answers do not
 	// depend on the moment, for the others not to be asked.
 	timeless = 0.8
@@ -223,15 +220,15 @@ const (
 // known reports whether one more run tells little: the windows are full, and it is
 // short.
 func (e *Entry) known(f *Footprint) bool {
-	return e.learned >= window && f.runs >= recent && f.last < short
+	return e.learned >= window && f.runs >= recent && f.last < learnSeconds/learnShare
 }
 
-// turn reports whether a known run is learned from all the same. It is by multiples
-// of the golden ratio, which no period of a program fits.
-func (e *Entry) turn() bool {
+// turn reports whether a known run is learned from all the same, as long as it is. It
+// is by multiples of the golden ratio, which no period of a program fits.
+func (e *Entry) turn(f *Footprint) bool {
 	const golden = 0x9E3779B97F4A7C15 // 2^64 / φ
 	e.asked++
-	return uint64(e.asked)*golden < math.MaxUint64/learnOneIn
+	return float64(uint64(e.asked)*golden) < f.last*(learnShare/learnSeconds)*math.MaxUint64
 }
 
 // answer is the mixture's, with the interval about it.
@@ -264,8 +261,11 @@ func (e *Entry) intervalOf(f *Footprint) *uncertainty.Adaptive {
 // Observe takes a run of a footprint of this entry, and learns from it. Times that
 // are not finite or not above zero teach nothing.
 func (e *Entry) Observe(f *Footprint, seconds float64) {
-	p, _ := e.PredictAt(f, Moment{})
-	e.ObserveAt(f, Moment{}, &p, seconds)
+	p := &Prediction{}
+	if e.Ready(f) {
+		p = e.PredictAt(f, Moment{}, p)
+	}
+	e.ObserveAt(f, Moment{}, p, seconds)
 }
 
 // ObserveAt is Observe for one task, of which p was predicted before it began; of
@@ -278,21 +278,18 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 	if f.era != e.era {
 		f.forget()
 	}
+	if p.Value > 0 && !p.whole && e.known(f) && !e.onTrial() {
+		e.pass(f, m, seconds)
+		return
+	}
 	y := math.Log(seconds)
 	if p.Value > 0 {
 		if e.onTrial() {
 			e.try(p, y)
 		}
-		if !p.whole && e.known(f) {
-			e.pass(f, m, y)
-			if f.interval != nil {
-				_ = f.interval.Observe(p.Value, seconds) // both are above zero
-			}
-			return
-		}
 		e.judge(f, p, y, seconds)
 	}
-	e.learn(f, m, y)
+	e.learn(f, m, seconds, y)
 	if e.learned >= e.next && (!e.held || e.taught > 0) {
 		e.Fit()
 	}
@@ -307,7 +304,7 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 	}
 	costs := asking(seconds)
 	own.Observe(&p.answers, y, costs)
-	if e.learned < window || e.learned%learnOneIn == 0 {
+	if e.learned < window || e.learned%few == 0 {
 		all.Observe(&p.answers, y, costs)
 	}
 	w := e.mix[seen].Weights()
@@ -328,20 +325,23 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 
 // pass takes a run that is not learned from: what it tells of the moment is known all
 // the same.
-func (e *Entry) pass(f *Footprint, m Moment, y float64) {
+func (e *Entry) pass(f *Footprint, m Moment, seconds float64) {
 	if e.momentary {
+		y := math.Log(seconds)
 		e.model.speed.learn(m, y-f.level())
+		f.levelled(y - e.model.speed.now(m))
 	}
-	f.ran(y, e.model.speed.now(m), m.Created)
+	f.ran(seconds, m.Created)
 }
 
-// learn takes a run.
-func (e *Entry) learn(f *Footprint, m Moment, y float64) {
+// learn takes a run, y the logarithm of its seconds.
+func (e *Entry) learn(f *Footprint, m Moment, seconds, y float64) {
 	if f.runs > 0 {
 		e.model.speed.learn(m, y-f.level())
 	}
 	now := e.model.speed.now(m)
-	f.learn(y, now, m.Created)
+	f.ran(seconds, m.Created)
+	f.learn(y, now)
 	if f.fitted(); e.fits > 0 {
 		e.last, e.lastSpeed = y-f.along, now
 		e.near.add(m.Created, e.last)

@@ -59,7 +59,8 @@ func expertCalled(name string) int {
 	return slices.Index(names, name)
 }
 
-// askSeconds is the CPU time of asking the experts for one task, as measured.
+// askSeconds is the CPU time of asking the experts for one task and telling them its
+// run, as measured with caches warm.
 const askSeconds = 0.25e-6
 
 // asking is what the experts cost that are asked for every task, as a share of the
@@ -80,8 +81,8 @@ func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
 	}
 	if f.runs > 0 {
 		a[median] = f.logs.middle()
-		a[last] = f.last
-		a[near] = f.near.next(m.Created)
+		a[last] = math.Log(f.last)
+		a[near] = math.Log(f.near.next(m.Created))
 		a[paced] = f.level() + e.model.speed.now(m)
 	} else if e.fits > 0 {
 		a[last] = f.along + e.last

@@ -20,11 +20,11 @@ type Footprint struct {
 	along float64 // where the power law has it
 	local float64 // where the local law has it
 
-	era    int     // of the entry, when the runs below were taken
-	runs   int     // learned
-	logs   numbers // logarithms of the last ones' seconds
-	last   float64 // of the last run
-	near   creations
+	era    int        // of the entry, when the runs below were taken
+	runs   int        // learned
+	logs   numbers    // logarithms of the last ones' seconds
+	last   float64    // seconds of the last run
+	near   creations  // and of those before, by their creation
 	levels [3]float64 // the last logarithms, less the speed at which each ran
 	at     int        // where the next of them goes
 
@@ -62,18 +62,23 @@ func (f *Footprint) Stats() Stats {
 }
 
 // learn takes the logarithm of a run's seconds, and the speed at which it ran.
-func (f *Footprint) learn(y, speed float64, created uint64) {
-	f.ran(y, speed, created)
+func (f *Footprint) learn(y, speed float64) {
+	f.levelled(y - speed)
 	f.logs.add(float32(y))
 	f.runs++
 	f.best = nil
 }
 
-// ran takes what the next run may be like, and leaves the median as it is.
-func (f *Footprint) ran(y, speed float64, created uint64) {
-	f.last, f.levels[f.at] = y, y-speed
+// levelled takes the logarithm of a run's seconds, less the speed.
+func (f *Footprint) levelled(y float64) {
+	f.levels[f.at] = y
 	f.at = (f.at + 1) % len(f.levels)
-	f.near.add(created, y)
+}
+
+// ran takes what the next run may be like, and leaves the median as it is.
+func (f *Footprint) ran(seconds float64, created uint64) {
+	f.last = seconds
+	f.near.add(created, seconds)
 }
 
 // forget drops the runs.

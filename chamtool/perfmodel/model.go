@@ -46,6 +46,7 @@ type Model struct {
 	speed    speed                 // of the process and its workers
 	learned  int                   // runs, of all entries
 	interval *uncertainty.Adaptive // of the entries that have none of their own yet
+	kept     *Store                // what new entries begin with
 }
 
 // New returns a model that knows nothing.
@@ -56,7 +57,7 @@ func New(o Options) *Model {
 	if _, err := uncertainty.NewAdaptive(uncertainty.Factor, o.Level); err != nil {
 		o.Level = Level
 	}
-	m := &Model{options: o, serving: expertCalled(o.Serve), entries: map[string]*Entry{}}
+	m := &Model{options: o, serving: expertCalled(o.Serve), entries: map[string]*Entry{}, kept: &Store{}}
 	for i := range m.mix {
 		m.mix[i] = mixture.New(experts)
 	}
@@ -77,6 +78,7 @@ func (m *Model) Entry(name string) *Entry {
 		e = newEntry(name, m)
 		m.entries[name] = e
 		m.names = append(m.names, name)
+		e.teach(m.kept.Entries[name])
 	}
 	return e
 }

@@ -11,7 +11,7 @@ const neighbours = 64
 // neighbour is one of them.
 type neighbour struct {
 	created uint64
-	y       float64
+	y       float64 // what is known of it
 }
 
 // creations are runs in the order of their tasks' creation: tasks that a program

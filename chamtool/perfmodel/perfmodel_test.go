@@ -158,15 +158,15 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// Once its window is full, a steady program of short tasks is learned from one run in
-// sixteen of every size, whatever the order of the sizes.
+// Once its window is full, a steady program of short tasks is learned from for a
+// two-thousandth of its time, of every size, whatever the order of the sizes.
 func TestSteadyRunsArePassedOver(t *testing.T) {
 	for _, period := range []int{1, 2, 8, 21, 64} {
 		r := rand.New(rand.NewPCG(7, uint64(period)))
 		e := New(Options{}).Entry("f")
 		run := func(i int) {
 			size := int64(1000 * (1 + i%period))
-			e.Observe(e.Footprint([]int64{size}), 1e-3*truth(r, size, 0.05))
+			e.Observe(e.Footprint([]int64{size}), 2e-4*math.Exp(0.05*r.NormFloat64()))
 		}
 		for i := 0; e.learned < 2*window; i++ {
 			run(i)
@@ -184,8 +184,8 @@ func TestSteadyRunsArePassedOver(t *testing.T) {
 			t.Errorf("period %d: %d runs of %d", period, e.Runs(), warm+runs)
 		}
 		for _, f := range e.Footprints() {
-			want := float64(runs / period / learnOneIn)
-			if got := float64(f.runs - before[f.Sizes[0]]); math.Abs(got-want) > 0.1*want+2 {
+			want := float64(runs/period) * 2e-4 * learnShare / learnSeconds
+			if got := float64(f.runs - before[f.Sizes[0]]); math.Abs(got-want) > 0.1*want+3 {
 				t.Errorf("period %d: %v runs of size %d learned, want %v", period, got, f.Sizes[0], want)
 			}
 		}
@@ -311,7 +311,8 @@ func BenchmarkRefit(b *testing.B) {
 		b.StopTimer()
 		for range 64 { // what a fit has to take in
 			size := 1000 + r.Int64N(1_000_000)
-			e.learn(e.Footprint([]int64{size, size, size}), Moment{}, math.Log(truth(r, size, 0.1)))
+			seconds := truth(r, size, 0.1)
+			e.learn(e.Footprint([]int64{size, size, size}), Moment{}, seconds, math.Log(seconds))
 		}
 		b.StartTimer()
 		e.Fit()

@@ -13,7 +13,7 @@ type speed struct {
 // worker is the speed of one beside that of the process, and its clock.
 type worker struct {
 	lately
-	clock float64 // logarithm of the MHz at which its numbers were taken; 0 is not known
+	clock float64 // MHz at which its numbers were taken; 0 is not known
 }
 
 // mostWorkers bounds the workers that are told apart.
@@ -44,10 +44,10 @@ const clockMoves = 0.03
 
 // faster is by how much the clock is faster than when the numbers were taken.
 func (w *worker) faster(m Moment) float64 {
-	if !(m.MHz > 0) || w.clock == 0 {
+	if !(m.MHz > 0) || w.clock == 0 || m.MHz == w.clock {
 		return 0
 	}
-	if d := math.Log(m.MHz) - w.clock; math.Abs(d) > clockMoves {
+	if d := math.Log(m.MHz / w.clock); math.Abs(d) > clockMoves {
 		return d
 	}
 	return 0
@@ -65,7 +65,7 @@ func (s *speed) learn(m Moment, said float64) {
 		w.clock = 0
 	}
 	if w.clock == 0 && m.MHz > 0 {
-		w.clock = math.Log(m.MHz)
+		w.clock = m.MHz
 	}
 	s.process.add(said - w.middle)
 	w.add(said - s.process.middle)

@@ -139,19 +139,22 @@ func (s *Store) Names() []string {
 	return names
 }
 
-// Teach lets the model learn from kept runs. They count as learned, not as new:
-// [Model.Learned] leaves them out.
-func (m *Model) Teach(s *Store) {
-	for _, name := range s.Names() {
-		e := m.Entry(name)
-		for _, run := range s.Entries[name] {
-			e.Observe(e.Footprint(run.Sizes), run.Seconds)
-		}
-		if e.learned > 0 && e.learned >= m.options.FirstFit {
-			e.Fit()
-		}
-		e.taught, e.stored, e.trial = e.learned, e.learned, trial{}
+// Teach lets the entries that the model makes from now on learn from kept runs. They
+// count as learned, not as new: [Model.Learned] leaves them out.
+func (m *Model) Teach(s *Store) { m.kept = s }
+
+// teach lets a new entry learn from kept runs, which tell nothing of the speed now.
+func (e *Entry) teach(runs []Kept) {
+	now := e.model.speed
+	e.model.speed = speed{}
+	for _, run := range runs {
+		e.Observe(e.Footprint(run.Sizes), run.Seconds)
 	}
+	if e.learned > 0 && e.learned >= e.model.options.FirstFit {
+		e.Fit()
+	}
+	e.taught, e.stored, e.trial = e.learned, e.learned, trial{}
+	e.model.speed = now
 }
 
 // Learned is what the model learned from runs of its own since it was last

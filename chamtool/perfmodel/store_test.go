@@ -1,7 +1,9 @@
 package perfmodel
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/gob"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -41,6 +43,7 @@ func TestStoreRoundTrip(t *testing.T) {
 	}
 	second := New(Options{})
 	second.Teach(s)
+	second.Entry("app:f")
 	if n := len(second.Learned(time.Unix(1e9, 0)).Entries); n != 0 {
 		t.Errorf("%d entries learned without a run", n)
 	}
@@ -102,10 +105,28 @@ func TestStoresThatDoNotFit(t *testing.T) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
+	for _, e := range []storedEntry{{Name: "f", Of: []uint32{0}, Seconds: []float64{1}}, {Name: "f", Sizes: [][]int64{{1}}, Of: []uint32{0}}} {
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode([]storedEntry{e}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parseStore(sealed(magic + storeVersion + b.String())); !errors.Is(err, ErrStore) {
+			t.Errorf("%+v: %v", e, err)
+		}
+	}
 	for _, text := range []string{"", magic, magic + "2\n", magic + storeVersion, `{"version":1}`} {
 		if _, err := parseStore([]byte(text)); !errors.Is(err, ErrStore) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// teach lets a model learn all that is kept.
+func teach(s *Store) {
+	m := New(Options{})
+	m.Teach(s)
+	for name := range s.Entries {
+		m.Entry(name)
 	}
 }
 
@@ -146,10 +167,10 @@ func FuzzParseStore(f *testing.F) {
 	f.Add(sealed(magic + storeVersion + "\x01\x01f\x07\x01\x05\x00seconds."))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s, err := parseStore(data); err == nil {
-			New(Options{}).Teach(s)
+			teach(s)
 		}
 		if s, err := parseStore(sealed(magic + storeVersion + string(data))); err == nil {
-			New(Options{}).Teach(s)
+			teach(s)
 		}
 	})
 }
@@ -177,7 +198,7 @@ func BenchmarkStore(b *testing.B) {
 	})
 	b.Run("teach", func(b *testing.B) {
 		for b.Loop() {
-			New(Options{}).Teach(s)
+			teach(s)
 		}
 	})
 }

@@ -11,20 +11,50 @@ import (
 // as package encoding/gob writes them; the SHA-256 of all before.
 const (
 	magic        = "chamtool runs "
-	storeVersion = "4\n"
+	storeVersion = "5\n"
 )
 
-// storedEntry is an entry in a file.
+// storedEntry is an entry in a file: its runs by column, which is a tenth of the time
+// of writing and reading them one by one.
 type storedEntry struct {
-	Name string
-	Last int64
-	Runs []Kept
+	Name    string
+	Last    int64
+	Sizes   [][]int64 // that differ
+	Of      []uint32  // of each run, its place in them
+	Seconds []float64
+}
+
+func stored(name string, last int64, runs []Kept) storedEntry {
+	s, known := storedEntry{Name: name, Last: last}, map[uint64]uint32{}
+	for _, run := range runs {
+		of, ok := known[hash(run.Sizes)]
+		if !ok {
+			of = uint32(len(s.Sizes))
+			known[hash(run.Sizes)], s.Sizes = of, append(s.Sizes, run.Sizes)
+		}
+		s.Of, s.Seconds = append(s.Of, of), append(s.Seconds, run.Seconds)
+	}
+	return s
+}
+
+// runs is the inverse of stored; ok is false where the columns do not fit together.
+func (s *storedEntry) runs() (runs []Kept, ok bool) {
+	if len(s.Of) != len(s.Seconds) {
+		return nil, false
+	}
+	for i, of := range s.Of {
+		if int(of) >= len(s.Sizes) {
+			return nil, false
+		}
+		runs = append(runs, Kept{s.Sizes[of], s.Seconds[i]})
+	}
+	return runs, true
 }
 
 func (s *Store) encode() ([]byte, error) {
 	entries := make([]storedEntry, 0, len(s.Entries))
 	for _, name := range s.Names() {
-		entries = append(entries, storedEntry{name, s.Last[name], s.Entries[name]})
+		entries = append(entries, stored(name, s.Last[name], s.Entries[name]))
 	}
 	b := bytes.NewBufferString(magic + storeVersion)
 	if err := gob.NewEncoder(b).Encode(entries); err != nil {
@@ -55,7 +85,11 @@ func parseStore(data []byte) (*Store, error) {
 	}
 	s := &Store{Entries: map[string][]Kept{}, Last: map[string]int64{}}
 	for _, e := range entries {
-		s.Entries[e.Name], s.Last[e.Name] = e.Runs, e.Last
+		runs, ok := e.runs()
+		if !ok {
+			return nil, fmt.Errorf("%w: the columns of %q do not fit together", ErrStore, e.Name)
+		}
+		s.Entries[e.Name], s.Last[e.Name] = runs, e.Last
 	}
 	return s, nil
 }

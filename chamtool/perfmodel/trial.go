@@ -55,7 +55,8 @@ func (e *Entry) overturn() {
 		f.forget()
 	}
 	for _, s := range own {
-		s.f.learn(s.y, 0, 0)
+		s.f.ran(math.Exp(s.y), 0)
+		s.f.learn(s.y, 0)
 	}
 	e.next = e.learned + 1
 }

@@ -53,9 +53,9 @@ type Session struct {
 	order        []*function
 	logs         []*logFile
 	iterations   iterations
-	first        []byte               // text of the row at hand
-	nothing      perfmodel.Prediction // predicted, where nothing was
-	spare        []*perfmodel.Prediction
+	first        []byte                  // text of the row at hand
+	nothing      perfmodel.Prediction    // predicted, where nothing was
+	spare        []*perfmodel.Prediction // room for predictions of one task
 	freq         event.Frequencies
 	errors       job.Errors
 	loads        []float64       // of the iterations under way, from number rounds on
@@ -381,13 +381,14 @@ func (s *Session) predictTask(t *task.Task[mark]) {
 	if !m.function.entry.Ready(m.footprint) {
 		return
 	}
-	if n := len(s.spare); n > 0 {
-		m.predicted, s.spare = s.spare[n-1], s.spare[:n-1]
-	} else {
-		m.predicted = new(perfmodel.Prediction)
+	if len(s.spare) == 0 {
+		s.spare = append(s.spare, new(perfmodel.Prediction))
 	}
-	m.own = true
-	*m.predicted, _ = m.function.entry.PredictAt(m.footprint, s.moment(t)) // which is ready
+	last := len(s.spare) - 1
+	m.predicted = m.function.entry.PredictAt(m.footprint, s.moment(t), s.spare[last])
+	if m.own = m.predicted == s.spare[last]; m.own {
+		s.spare = s.spare[:last]
+	}
 }
 
 // moment is what is known of a task besides its function and sizes.

@@ -4,16 +4,28 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/foretime/foretime/chamtool/job"
 	"github.com/foretime/foretime/chamtool/simulate"
+	"github.com/foretime/foretime/chamtool/task"
 )
 
-func ExampleRun() {
-	p := simulate.Parameters{Ranks: 8, TasksPerRank: 100, Imbalance: 1, Error: 36, Seed: 1, Policy: simulate.Proactive}
-	r, err := simulate.Run(context.Background(), p)
+// Rank 0 ran twenty tasks of 10 ms, rank 1 none.
+func ExampleRecorded() {
+	busy := job.Rank{Log: &task.Log{}, Summary: &job.Summary{Rounds: []job.Round{{Created: 20, End: 0.2}}}}
+	idle := job.Rank{Rank: 1, Log: &task.Log{}, Summary: &job.Summary{Rounds: []job.Round{{End: 0.2}}}}
+	for n := range 20 {
+		busy.Log.Rows = append(busy.Log.Rows, task.Row{Flag: "local", Entry: "work", Start: 0.01 * float64(n), Seconds: 0.01})
+	}
+	forecasts, err := simulate.Recorded(context.Background(), &job.Job{Ranks: []job.Rank{busy, idle}}, simulate.Parameters{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(r.MakespanSeconds < 1.05*r.IdealSeconds, r.InitialImbalance > 0.8)
-	// Output: true true
+	for _, f := range forecasts {
+		fmt.Printf("%s: %.2f s, %d moves\n", f.Policy, f.Makespan.Value, f.Moves)
+	}
+	// Output:
+	// none: 0.20 s, 0 moves
+	// reactive: 0.10 s, 10 moves
+	// proactive: 0.10 s, 10 moves
 }

@@ -42,15 +42,15 @@ func Recorded(ctx context.Context, j *job.Job, p Parameters) ([]Forecast, error)
 	}
 	played := map[Policy][]float64{}
 	var out []Forecast
-	for _, p.Policy = range []Policy{None, Reactive, Proactive} {
-		f := Forecast{Policy: p.Policy, Recorded: p.Policy == was}
+	for _, policy := range []Policy{None, Reactive, Proactive} {
+		f := Forecast{Policy: policy, Recorded: policy == was}
 		for _, r := range rounds {
-			result, err := r.play(ctx, p)
-			if err != nil {
+			s := r.begin(p, policy)
+			if err := s.play(ctx); err != nil {
 				return nil, err
 			}
-			played[p.Policy] = append(played[p.Policy], result.MakespanSeconds)
-			f.Moves += result.Migrations
+			played[policy] = append(played[policy], s.last)
+			f.Moves += s.migrations
 		}
 		out = append(out, f)
 	}
@@ -136,9 +136,9 @@ func roundsOf(j *job.Job) (rounds []round, moved bool, err error) {
 	return rounds, moved, nil
 }
 
-// play plays the iteration.
-func (r *round) play(ctx context.Context, p Parameters) (Result, error) {
-	s := &simulation{p: p, ranks: make([]rank, len(r.queues))}
+// begin is the iteration before anything runs.
+func (r *round) begin(p Parameters, policy Policy) *simulation {
+	s := &simulation{p: p, policy: policy, ranks: make([]rank, len(r.queues))}
 	total := 0.0
 	for i, q := range r.queues {
 		one := &s.ranks[i]
@@ -155,9 +155,9 @@ func (r *round) play(ctx context.Context, p Parameters) (Result, error) {
 		}
 	}
 	s.open = len(s.actual)
-	s.p.Ranks, s.p.TaskSeconds = len(s.ranks), total/float64(max(1, s.open))
+	s.taskSeconds = total / float64(max(1, s.open))
 	if s.p.Interval == 0 {
 		s.p.Interval = min(usualInterval, 0.01*total/float64(len(s.ranks)))
 	}
-	return s.result(ctx)
+	return s
 }

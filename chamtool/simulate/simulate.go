@@ -4,17 +4,10 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
-	"errors"
-	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/balance"
 )
-
-// ErrParameter is returned for parameters that describe no program.
-var ErrParameter = errors.New("invalid parameter")
 
 // Policy is a way to balance.
 type Policy string
@@ -23,112 +16,24 @@ type Policy string
 const (
 	None      Policy = "none"
 	Reactive  Policy = "reactive"  // a task at an exchange from each longer queue to a shorter one, as the runtime does
-	Steal     Policy = "steal"     // an idle rank asks the longer queue of two at random
 	Proactive Policy = "proactive" // the offload table over predicted seconds
-	Oracle    Policy = "oracle"    // the same with perfect predictions
 )
 
-// Policies lists the policies.
-func Policies() []Policy { return []Policy{None, Reactive, Steal, Proactive, Oracle} }
-
-// Parameters describe a program and how it is balanced.
+// Parameters say how moving tasks goes. Times are in seconds.
 type Parameters struct {
-	Ranks          int
-	TasksPerRank   int
-	Imbalance      float64 // of the ranks' loads before any migration, max/mean - 1
-	MigrationCost  float64 // seconds of the sender's communication thread a task
-	MigrationDelay float64 // seconds from sent to there
-	Error          float64 // mean error of the predictions, percent
-	TaskSeconds    float64 // mean; 0 is 0.01
-	Spread         float64 // standard deviation of the logarithm of task times on one rank
-	Interval       float64 // seconds between exchanges of loads; 0 is two milliseconds, as the runtime does on a busy machine, or less for short programs
-	Seed           uint64
-	Policy         Policy
-}
-
-// Result is how the iteration went.
-type Result struct {
-	MakespanSeconds  float64 `json:"makespan_seconds"`
-	Imbalance        float64 `json:"imbalance"` // of the work that ranks did
-	Migrations       int     `json:"migrations"`
-	IdealSeconds     float64 `json:"ideal_seconds"`     // the mean load
-	InitialImbalance float64 `json:"initial_imbalance"` // as drawn
+	MigrationCost  float64 // of the sender's communication thread a task
+	MigrationDelay float64 // from sent to there
+	Interval       float64 // between exchanges of loads; 0 is two milliseconds, as the runtime does on a busy machine, or less for short programs
 }
 
 // usualInterval is the seconds between two exchanges of loads in the runtime.
 const usualInterval = 0.002
 
-// maxTasks bounds the memory of a simulation.
-const maxTasks = 1 << 26
-
-func (p *Parameters) check() error {
-	if p.Policy == "" {
-		p.Policy = None
-	}
-	switch {
-	case p.Ranks < 1 || p.TasksPerRank < 1 || p.Ranks > maxTasks/p.TasksPerRank:
-		return fmt.Errorf("%w: %d ranks of %d tasks: want at least one of each and at most %d tasks in all", ErrParameter, p.Ranks, p.TasksPerRank, maxTasks)
-	case !slices.Contains(Policies(), p.Policy):
-		return fmt.Errorf("%w: policy %q: want none, reactive, steal, proactive or oracle", ErrParameter, p.Policy)
-	}
-	for _, x := range []struct {
-		name  string
-		value float64
-		most  float64
-	}{
-		{"imbalance", p.Imbalance, float64(p.Ranks - 1)}, {"migration cost", p.MigrationCost, 1e6}, {"migration delay", p.MigrationDelay, 1e6},
-		{"error", p.Error, 1000}, {"task seconds", p.TaskSeconds, 1e6}, {"spread", p.Spread, 5}, {"interval", p.Interval, 1e6},
-	} {
-		if !(x.value >= 0 && x.value <= x.most) {
-			return fmt.Errorf("%w: %s %v: want 0 to %v", ErrParameter, x.name, x.value, x.most)
-		}
-	}
-	if p.TaskSeconds == 0 {
-		p.TaskSeconds = 0.01
-	}
-	if p.Interval == 0 {
-		p.Interval = min(usualInterval, 0.01*p.TaskSeconds*float64(p.TasksPerRank))
-	}
-	return nil
-}
-
-// Run plays the iteration. The error is the context's where that ends first.
-func Run(ctx context.Context, p Parameters) (Result, error) {
-	if err := p.check(); err != nil {
-		return Result{}, err
-	}
-	s, err := draw(ctx, p)
-	if err != nil {
-		return Result{}, err
-	}
-	return s.result(ctx)
-}
-
-// result plays what was drawn or recorded.
-func (s *simulation) result(ctx context.Context) (Result, error) {
-	r := Result{InitialImbalance: balance.Imbalance(s.work())}
-	workers := 0
-	for _, one := range s.ranks {
-		workers += one.workers
-	}
-	for _, seconds := range s.actual {
-		r.IdealSeconds += seconds / float64(workers)
-	}
-	if err := s.play(ctx); err != nil {
-		return Result{}, err
-	}
-	done := make([]float64, len(s.ranks))
-	for i := range s.ranks {
-		done[i] = s.ranks[i].did
-	}
-	r.MakespanSeconds, r.Imbalance, r.Migrations = s.last, balance.Imbalance(done), s.migrations
-	return r, nil
-}
-
 // simulation is the state of an iteration. Tasks are numbers.
 type simulation struct {
 	p                 Parameters
-	random            *rand.Rand
+	policy            Policy
+	taskSeconds       float64   // mean
 	actual, predicted []float64 // seconds of each task
 	ranks             []rank
 	events            events
@@ -146,8 +51,6 @@ type rank struct {
 	waiting float64 // predicted seconds in own and came
 	coming  float64 // predicted seconds on their way here
 	sender  float64 // when the communication thread is free
-	did     float64 // seconds of work done
-	asking  bool    // a steal is under way
 }
 
 // run is a task that a worker is at.
@@ -156,82 +59,11 @@ type run struct {
 	since float64 // when it began
 }
 
-// draw makes the tasks: lognormal about a mean that differs between ranks so
-// that the most loaded is the wanted imbalance above the mean.
-func draw(ctx context.Context, p Parameters) (*simulation, error) {
-	s := &simulation{p: p, random: rand.New(rand.NewPCG(p.Seed, 0x9e3779b97f4a7c15)), open: p.Ranks * p.TasksPerRank}
-	s.actual, s.predicted = make([]float64, s.open), make([]float64, s.open)
-	s.ranks = make([]rank, p.Ranks)
-	factor := factors(p.Ranks, p.Imbalance)
-	s.random.Shuffle(len(factor), func(i, j int) { factor[i], factor[j] = factor[j], factor[i] })
-	// E|log error| of a lognormal is its sigma times sqrt(2/pi).
-	sigma := math.Log1p(p.Error/100) * math.Sqrt(math.Pi/2)
-	task := int32(0)
-	for i := range s.ranks {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		r := &s.ranks[i]
-		r.workers = 1
-		for range p.TasksPerRank {
-			seconds := p.TaskSeconds * factor[i] * math.Exp(p.Spread*s.random.NormFloat64()-p.Spread*p.Spread/2)
-			noise := math.Exp(sigma * s.random.NormFloat64())
-			s.actual[task], s.predicted[task] = seconds, seconds*noise
-			if p.Policy == Oracle {
-				s.predicted[task] = seconds
-			}
-			r.own = append(r.own, task)
-			r.waiting += s.predicted[task]
-			task++
-		}
-	}
-	return s, nil
-}
-
-// factors are positive, have mean 1 and maximum 1 + imbalance: c·v^k with v
-// evenly spread.
-func factors(n int, imbalance float64) []float64 {
-	low, high := 0.0, 1e6
-	out := make([]float64, n)
-	fill := func(k float64) float64 {
-		sum := 0.0
-		for i := range out {
-			out[i] = math.Pow((float64(i)+1)/float64(n), k)
-			sum += out[i]
-		}
-		for i := range out {
-			out[i] *= float64(n) / sum
-		}
-		return out[n-1] - 1
-	}
-	for range 100 {
-		if k := (low + high) / 2; fill(k) < imbalance {
-			low = k
-		} else {
-			high = k
-		}
-	}
-	fill(low)
-	return out
-}
-
-// work is the seconds of each rank's own tasks.
-func (s *simulation) work() []float64 {
-	out := make([]float64, len(s.ranks))
-	for i := range s.ranks {
-		for _, t := range s.ranks[i].own {
-			out[i] += s.actual[t]
-		}
-	}
-	return out
-}
-
 // What happens.
 const (
 	ended = iota
 	arrived
 	exchange
-	asked // a thief's question is at its victim
 )
 
 type event struct {
@@ -240,7 +72,6 @@ type event struct {
 	kind     int
 	rank     int
 	task     int32
-	thief    int
 }
 
 type events []event
@@ -265,13 +96,13 @@ func (s *simulation) at(seconds float64, e event) {
 }
 
 func (s *simulation) play(ctx context.Context) error {
-	if s.p.Policy == Proactive || s.p.Policy == Oracle {
+	if s.policy == Proactive {
 		s.table() // before anything runs
 	}
 	for i := range s.ranks {
 		s.next(i)
 	}
-	if s.p.Policy != None && s.p.Policy != Steal {
+	if s.policy != None {
 		s.at(s.p.Interval, event{kind: exchange})
 	}
 	for n := 0; s.open > 0; n++ {
@@ -286,14 +117,12 @@ func (s *simulation) play(ctx context.Context) error {
 		case arrived:
 			s.arrive(e.rank, e.task)
 		case exchange:
-			if s.p.Policy == Reactive {
+			if s.policy == Reactive {
 				s.react()
 			} else {
 				s.table()
 			}
 			s.at(s.nextExchange(), event{kind: exchange})
-		case asked:
-			s.answer(e.rank, e.thief)
 		}
 	}
 	return nil
@@ -323,9 +152,6 @@ func (s *simulation) next(i int) {
 		case len(r.own) > 0:
 			task, r.own = r.own[0], r.own[1:]
 		default:
-			if s.p.Policy == Steal && !r.asking {
-				s.ask(i)
-			}
 			return
 		}
 		r.running = append(r.running, run{task, s.now})
@@ -336,7 +162,6 @@ func (s *simulation) next(i int) {
 
 func (s *simulation) end(i int, task int32) {
 	r := &s.ranks[i]
-	r.did += s.actual[task]
 	r.running = slices.DeleteFunc(r.running, func(one run) bool { return one.task == task })
 	s.open--
 	s.last = s.now
@@ -345,11 +170,6 @@ func (s *simulation) end(i int, task int32) {
 
 func (s *simulation) arrive(i int, task int32) {
 	r := &s.ranks[i]
-	r.asking = false
-	if task < 0 { // the victim had nothing
-		s.next(i)
-		return
-	}
 	r.coming -= s.predicted[task]
 	r.waiting += s.predicted[task]
 	r.came = append(r.came, task)
@@ -375,20 +195,16 @@ func (s *simulation) left(r *rank) float64 {
 	return left
 }
 
-// table moves tasks by the offload table, as the tool does in the real runtime;
-// with perfect predictions nothing needs to be held back.
+// table moves tasks by the offload table, as the tool does in the real runtime.
 func (s *simulation) table() {
 	situation := balance.Situation{
-		Loads: make([]float64, len(s.ranks)), Workers: s.ranks[0].workers, TaskSeconds: s.p.TaskSeconds,
+		Loads: make([]float64, len(s.ranks)), Workers: s.ranks[0].workers, TaskSeconds: s.taskSeconds,
 		MoveSeconds: s.p.MigrationCost + s.p.MigrationDelay, Every: s.p.Interval,
 	}
 	for i := range s.ranks {
 		situation.Loads[i] = s.left(&s.ranks[i])
 	}
 	transfers := situation.Transfers()
-	if s.p.Policy == Oracle {
-		transfers = balance.Table(situation.Loads, situation.MoveSeconds)
-	}
 	slices.SortStableFunc(transfers, func(a, b balance.Transfer) int { return cmp.Compare(a.From, b.From) })
 	for len(transfers) > 0 {
 		from, n := transfers[0].From, 1
@@ -442,38 +258,9 @@ func (s *simulation) react() {
 		if difference < leastDifference || float64(difference) < leastShare*float64(queued(from)) || len(r.own) < leastDifference || r.sender > s.now {
 			continue
 		}
-		s.sendLast(from, to)
+		task := r.own[len(r.own)-1] // that would run last
+		r.own = r.own[:len(r.own)-1]
+		r.waiting -= s.predicted[task]
+		s.send(from, to, task)
 	}
-}
-
-// sendLast moves the task that would run last.
-func (s *simulation) sendLast(from, to int) {
-	r := &s.ranks[from]
-	task := r.own[len(r.own)-1]
-	r.own = r.own[:len(r.own)-1]
-	r.waiting -= s.predicted[task]
-	s.send(from, to, task)
-}
-
-// ask sends an idle rank's question to the longer queue of two drawn at
-// random; where both are empty it asks again later.
-func (s *simulation) ask(thief int) {
-	if len(s.ranks) < 2 {
-		return
-	}
-	draw := func() int { return (thief + 1 + s.random.IntN(len(s.ranks)-1)) % len(s.ranks) }
-	a, b := draw(), draw()
-	if len(s.ranks[b].own) > len(s.ranks[a].own) {
-		a = b
-	}
-	s.ranks[thief].asking = true
-	s.at(s.now+max(s.p.MigrationDelay, 1e-6), event{kind: asked, rank: a, thief: thief})
-}
-
-func (s *simulation) answer(victim, thief int) {
-	if len(s.ranks[victim].own) == 0 {
-		s.at(s.now+max(s.p.MigrationDelay, s.p.Interval/4), event{kind: arrived, rank: thief, task: -1})
-		return
-	}
-	s.sendLast(victim, thief)
 }

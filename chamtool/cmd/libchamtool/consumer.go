@@ -284,7 +284,6 @@ func (c *consumer) together(own *job.Summary) string {
 // checkpoint leaves what a program that is ended from outside would lose.
 func (c *consumer) checkpoint() {
 	c.session.Flush()
-	c.store()
 	c.summarize(c.session.Summary())
 }
 

@@ -17,15 +17,19 @@ import (
 // The goroutines of a consumer: one that reads the rings, and one that reads the
 // core frequencies.
 
-// checkpointEvery is how much a program that is ended from outside may lose.
-const checkpointEvery = 10 * time.Second
+const (
+	// checkpointEvery is how much of its summary a program may lose that is ended from
+	// outside, and keepEvery how much of what it learned.
+	checkpointEvery = 10 * time.Second
+	keepEvery       = time.Minute
+)
 
 // run drains until it is told to stop. It sleeps on the eventfd, so that a
 // filling ring wakes it early, and longer while nothing happens.
 func (c *consumer) run() {
 	defer close(c.done)
 	defer guard("reading the rings")
-	flushed, kept := time.Now(), time.Now()
+	flushed, told, kept := time.Now(), time.Now(), time.Now()
 	idle := 0
 	for {
 		if c.drain() == 0 {
@@ -33,12 +37,17 @@ func (c *consumer) run() {
 		} else {
 			idle = 0
 		}
-		if ending := C.chamtool_ending() != 0; ending || time.Since(kept) >= checkpointEvery {
-			c.locked(c.checkpoint)
+		ending := C.chamtool_ending() != 0
+		if ending || time.Since(kept) >= keepEvery {
+			c.locked(c.store)
 			kept = time.Now()
-			if ending {
-				C.chamtool_ended()
-			}
+		}
+		if ending || time.Since(told) >= checkpointEvery {
+			c.locked(c.checkpoint)
+			told = time.Now()
+		}
+		if ending {
+			C.chamtool_ended()
 		}
 		due := time.Until(flushed.Add(c.config.FlushEvery))
 		if due <= 0 {

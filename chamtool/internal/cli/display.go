@@ -38,6 +38,9 @@ footprints of one task function.`,
 			}
 			m := perfmodel.New(perfmodel.Options{})
 			m.Teach(s)
+			for _, name := range s.Names() {
+				m.Entry(name)
+			}
 			if entry != "" {
 				return footprints(env, &out, m, entry)
 			}
