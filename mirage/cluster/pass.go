@@ -6,6 +6,14 @@ type Plan struct {
 	Rules     Rules
 	scheduler Scheduler
 	profile   Profile
+	fitting   []fitting
+}
+
+// fitting is a request that might start in a pass, at its place in the queue.
+type fitting struct {
+	place, nodes int
+	share        *Share
+	seconds      int64
 }
 
 // Pass is what a pass over the queue works on: the pending jobs, the machine, how many jobs
@@ -103,41 +111,53 @@ type reserver func(p *Profile, from, to int64, nodes int, share *Share)
 // reserves for a job that is yet to start.
 func (p *Plan) reserving(f *Pass, b Backfill, promise reserver) {
 	depth, window, resolution := b.MaxJobTest, b.WindowMinutes*60, b.ResolutionSeconds
-	// Only a job that fits now can start now; without one the pass would
-	// change nothing, and after the last one neither.
-	free, candidates, last := f.Nodes.Free(), 0, 0
+	length := func(r *Request) int64 { return RoundUp(max(r.Limit, 1), 0, resolution) }
+	// Only a job that fits now can start now, and nothing that a pass does makes room:
+	// behind the last that still fits, it would change nothing.
+	free := f.Nodes.Free()
+	p.fitting = p.fitting[:0]
 	w := walk{q: f.Queue, now: f.Now}
 	for n, r := 1, w.next(); r != nil && (depth == 0 || n <= depth); n, r = n+1, w.next() {
 		if int(r.Nodes) <= free && !p.blocked(f, r) && (r.Share == nil || f.Nodes.Room(int(r.Nodes), r.Share)) {
-			candidates++
-			last = n
+			p.fitting = append(p.fitting, fitting{n, int(r.Nodes), r.Share, length(r)})
 		}
 	}
-	if candidates == 0 {
+	if len(p.fitting) == 0 {
 		return
 	}
 	f.Nodes.Plan(&p.profile, f.Now, resolution)
 	w = walk{q: f.Queue, now: f.Now}
-	outOfTurn := false
-	for n := 1; n <= last; n++ {
+	taken, outOfTurn := f.Now, false // from when on the profile has lost room
+	for n := 1; p.goesOn(n, f.Now, taken); n++ {
 		r := w.next()
+		taken = forever
 		if p.blocked(f, r) {
 			outOfTurn = true
 			continue
 		}
-		nodes, seconds := int(r.Nodes), RoundUp(max(r.Limit, 1), 0, resolution)
+		nodes, seconds := int(r.Nodes), length(r)
 		at := p.profile.Earliest(nodes, r.Share, seconds)
 		switch {
 		case at == f.Now:
+			taken = at
 			p.begin(f, r, p.take(f, r, seconds), outOfTurn)
 		case window == 0 || at < f.Now+window:
+			taken, outOfTurn = at, true
 			promise(&p.profile, at, at+seconds, nodes, r.Share)
-			outOfTurn = true
 		default:
 			outOfTurn = true
 		}
-		if p.profile.Now() <= 0 {
-			return
-		}
 	}
+}
+
+// goesOn says that a request at a place of the queue or behind it may still start
+// now. The profile has lost room from taken on since it was asked last.
+func (p *Plan) goesOn(place int, now, taken int64) bool {
+	for n := len(p.fitting) - 1; n >= 0 && p.fitting[n].place >= place; n-- {
+		if c := &p.fitting[n]; taken-now >= c.seconds || p.profile.Fits(c.nodes, c.share, c.seconds) {
+			return true
+		}
+		p.fitting, taken = p.fitting[:n], now
+	}
+	return false
 }

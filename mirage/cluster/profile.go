@@ -50,15 +50,6 @@ func (p *Profile) Release(at int64, nodes int) {
 	p.free = append(p.free, p.free[last]+nodes)
 }
 
-// Now is the number of nodes free at the profile's first moment, in part at
-// least.
-func (p *Profile) Now() int {
-	if p.board != nil {
-		return p.board.idle()
-	}
-	return p.free[0]
-}
-
 // Earliest is the first moment from which nodes are free for so many seconds,
 // at least one. The profile must have them free in the end.
 func (p *Profile) Earliest(nodes int, share *Share, seconds int64) int64 {
