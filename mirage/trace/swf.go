@@ -54,10 +54,7 @@ func (p *parser) swf(r *bufio.Reader) error {
 		case line[0] == ';':
 			header.read(p, string(line[1:]))
 		default:
-			fields = fields[:0]
-			for f := range bytes.FieldsSeq(line) {
-				fields = append(fields, f)
-			}
+			fields = slices.AppendSeq(fields[:0], bytes.FieldsSeq(line))
 			p.swfRow(fields, &header)
 		}
 	}

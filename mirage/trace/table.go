@@ -219,17 +219,15 @@ func (t *table) split(line []byte) {
 			t.cells = append(t.cells, []byte(w))
 		}
 	case t.by != 0:
-		t.divide(line, t.by)
+		t.cells = slices.AppendSeq(t.cells, bytes.SplitSeq(line, []byte{t.by}))
 	case bytes.IndexByte(line, '\t') >= 0:
-		t.divide(bytes.TrimSpace(line), '\t')
+		t.cells = slices.AppendSeq(t.cells, bytes.SplitSeq(bytes.TrimSpace(line), []byte("\t")))
 	case t.aligned(line):
 		for _, s := range t.spans {
 			t.cells = append(t.cells, line[min(s[0], len(line)):min(s[1], len(line))])
 		}
 	default:
-		for f := range bytes.FieldsSeq(line) {
-			t.cells = append(t.cells, f)
-		}
+		t.cells = slices.AppendSeq(t.cells, bytes.FieldsSeq(line))
 	}
 	if t.by == ',' && len(t.cells) > len(t.names) {
 		t.rejoin()
@@ -239,17 +237,6 @@ func (t *table) split(line []byte) {
 	}
 	for i := range t.cells {
 		t.cells[i] = bytes.TrimSpace(t.cells[i])
-	}
-}
-
-func (t *table) divide(line []byte, by byte) {
-	for {
-		i := bytes.IndexByte(line, by)
-		if i < 0 {
-			t.cells = append(t.cells, line)
-			return
-		}
-		t.cells, line = append(t.cells, line[:i]), line[i+1:]
 	}
 }
 

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -119,17 +120,11 @@ func SlurmSeconds(s string) (int64, bool) {
 	if len(parts) > 3 {
 		return 0, false
 	}
-	n, ok := digits(days)
-	if !ok || days == "" || len(days) > 6 {
-		return 0, false
-	}
+	n, err := strconv.ParseUint(days, 10, 20)
 	seconds := int64(n) * 86400
 	for i, part := range parts {
-		n, ok := digits(part)
-		if !ok || part == "" || len(part) > 9 {
-			return 0, false
-		}
-		seconds += int64(n) * unit[len(parts)-1][i]
+		n, wrong := strconv.ParseUint(part, 10, 30)
+		seconds, err = seconds+int64(n)*unit[len(parts)-1][i], cmp.Or(err, wrong)
 	}
-	return seconds, true
+	return seconds, err == nil
 }

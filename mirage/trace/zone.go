@@ -129,13 +129,3 @@ func naiveSeconds(s string) (int64, bool) {
 	t, err := time.Parse(layout, s)
 	return t.Unix(), err == nil
 }
-
-func digits(s string) (n int, ok bool) {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, true
-}
