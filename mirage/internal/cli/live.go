@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/foretime/foretime/mirage/cluster"
 	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/mirage/trace"
@@ -17,20 +15,11 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// live are the flags that say what a job takes of the nodes of a real Slurm.
+// live is what a job takes of the nodes of a real Slurm.
 type live struct {
 	cpus, gpus int
 	memory     int64
 	exclusive  bool
-}
-
-func (l *live) flags(c *cobra.Command) {
-	f := c.Flags()
-	f.IntVar(&l.cpus, "job-cpus", 0, "on a real Slurm: CPUs of the job, on all its nodes (default: one a node, or whole nodes without GPUs and memory)")
-	f.IntVar(&l.gpus, "job-gpus", 0, "on a real Slurm: GPUs of the job, on all its nodes")
-	f.Int64Var(&l.memory, "job-memory", 0, "on a real Slurm: memory of the job in MB, on all its nodes")
-	f.BoolVar(&l.exclusive, "job-exclusive", false, "on a real Slurm: the job shares its nodes with nobody")
-	f.Lookup("job-exclusive").Hidden = true // rare, and one flag less to read past
 }
 
 // given says that something was given that only a real Slurm understands.

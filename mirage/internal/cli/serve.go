@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/shared/cli"
@@ -156,42 +157,28 @@ func (s *serve) ask(r *http.Request) (*answered, error) {
 	return s.source.ask(r.Context(), q)
 }
 
-// questionOf reads nodes (1), limit (24h), partition, user and by, and cpus, gpus,
-// memory and exclusive.
+// questionOf reads what the flags of when are called, without job- before it.
 func questionOf(v url.Values) (question, error) {
-	known := []string{"nodes", "limit", "partition", "user", "by", "cpus", "gpus", "memory", "exclusive"}
+	q := anyQuestion()
+	var known pflag.FlagSet
+	q.flags(&known, "")
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if !slices.Contains(known, name) {
-			return question{}, cli.Usagef("%s is none of %s", name, strings.Join(known, ", "))
+		f, text := known.Lookup(name), v.Get(name)
+		if f == nil {
+			var names []string
+			known.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+			return q, cli.Usagef("%s is none of %s", name, strings.Join(names, ", "))
 		}
-	}
-	q := question{nodes: 1, limit: 86400, partition: v.Get("partition"), user: v.Get("user"), by: v.Get("by")}
-	for name, to := range map[string]func(string) error{
-		"nodes": number(&q.nodes), "cpus": number(&q.takes.cpus), "gpus": number(&q.takes.gpus), "memory": number(&q.takes.memory),
-		"exclusive": func(text string) (err error) { q.takes.exclusive, err = strconv.ParseBool(text); return err },
-	} {
-		text := v.Get(name)
 		if text == "" {
 			continue
 		}
-		if err := to(text); err != nil {
-			return q, cli.Usagef("%s: %q: %w", name, text, errors.Unwrap(err))
+		err := f.Value.Set(text)
+		if wrong := new(strconv.NumError); errors.As(err, &wrong) {
+			err = fmt.Errorf("%q: %w", text, wrong.Err)
+		}
+		if err != nil {
+			return q, cli.Usagef("%s: %w", name, err)
 		}
 	}
-	var err error
-	if text := v.Get("limit"); text != "" {
-		if err = q.limit.Set(text); err != nil {
-			err = cli.Usagef("limit: %w", err)
-		}
-	}
-	return q, err
-}
-
-// number reads a whole number.
-func number[N int | int64](to *N) func(string) error {
-	return func(text string) error {
-		n, err := strconv.Atoi(text)
-		*to = N(n)
-		return err
-	}
+	return q, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/slurm"
@@ -48,7 +49,7 @@ type when struct {
 
 func newWhenCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	w := when{in: newSettings(), record: record}
-	q := question{nodes: 1, limit: 86400}
+	q := anyQuestion()
 	var out cli.Output
 	c := &cobra.Command{
 		Use:   "when [LOG [QUEUE]]",
@@ -81,12 +82,7 @@ rules of that file take the place of Slurm's own priorities.`,
 	f.StringVar(&w.at, "at", "", "when the job is submitted (default: when the log's last job is, or, of a log with a queue, its end)")
 	f.Float64Var(&q.overlap, "curve", 0, "give the chance of a start by any time, and when to submit a successor where an hour of overlap with it costs so many of interruption (--curve=3; --curve alone: 1)")
 	f.Lookup("curve").NoOptDefVal = "1"
-	f.StringVar(&q.by, "by", "", "a time (2026-11-23T08:00, 08:00, tomorrow, now+2hours): how likely does the job start by then?")
-	f.IntVar(&q.nodes, "job-nodes", q.nodes, "nodes of the job, or processors where the log counts those")
-	f.Var(&q.limit, "job-limit", "time limit of the job")
-	f.StringVar(&q.partition, "job-partition", "", "partition of the job")
-	f.StringVar(&q.user, "user", "", "who submits it, as the log names users")
-	q.takes.flags(c)
+	q.flags(f, "job-")
 	w.flags(c)
 	out.Flags(c)
 	cli.First(c, "job-nodes", "job-limit", "at", "by", "json")
@@ -130,6 +126,24 @@ type question struct {
 	by              string // a time, or ""
 	takes           live
 	overlap         float64 // cost of an hour, in hours of interruption; 0 asks for no curve
+}
+
+// anyQuestion is of what a job is of which nothing is said.
+func anyQuestion() question { return question{nodes: 1, limit: 86400} }
+
+// flags are what may be said of a job, on a command line or in a URL; what a command has
+// flags of its own for has a prefix.
+func (q *question) flags(f *pflag.FlagSet, prefix string) {
+	f.StringVar(&q.by, "by", "", "a time (2026-11-23T08:00, 08:00, tomorrow, now+2hours): how likely does the job start by then?")
+	f.IntVar(&q.nodes, prefix+"nodes", q.nodes, "nodes of the job, or processors where the log counts those")
+	f.Var(&q.limit, prefix+"limit", "time limit of the job")
+	f.StringVar(&q.partition, prefix+"partition", "", "partition of the job")
+	f.StringVar(&q.user, "user", "", "who submits it, as the log names users")
+	f.IntVar(&q.takes.cpus, prefix+"cpus", 0, "on a real Slurm: CPUs of the job, on all its nodes (default: one a node, or whole nodes without GPUs and memory)")
+	f.IntVar(&q.takes.gpus, prefix+"gpus", 0, "on a real Slurm: GPUs of the job, on all its nodes")
+	f.Int64Var(&q.takes.memory, prefix+"memory", 0, "on a real Slurm: memory of the job in MB, on all its nodes")
+	f.BoolVar(&q.takes.exclusive, prefix+"exclusive", false, "on a real Slurm: the job shares its nodes with nobody")
+	f.Lookup(prefix + "exclusive").Hidden = true // rare, and one flag less to read past
 }
 
 // check refuses what can be no job, with an error of usage.
