@@ -47,16 +47,10 @@ type rank struct {
 	own     []int32 // tasks that may leave, in the order they run
 	came    []int32 // tasks that came and stay; they run first
 	workers int     // threads
-	running []run   // at most one a worker
+	running int     // tasks, at most one a worker
 	waiting float64 // predicted seconds in own and came
 	coming  float64 // predicted seconds on their way here
 	sender  float64 // when the communication thread is free
-}
-
-// run is a task that a worker is at.
-type run struct {
-	task  int32
-	since float64 // when it began
 }
 
 // What happens.
@@ -113,7 +107,7 @@ func (s *simulation) play(ctx context.Context) error {
 		s.now = e.at
 		switch e.kind {
 		case ended:
-			s.end(e.rank, e.task)
+			s.end(e.rank)
 		case arrived:
 			s.arrive(e.rank, e.task)
 		case exchange:
@@ -145,7 +139,7 @@ func (s *simulation) nextExchange() float64 {
 func (s *simulation) next(i int) {
 	r := &s.ranks[i]
 	var task int32
-	for len(r.running) < r.workers {
+	for r.running < r.workers {
 		switch {
 		case len(r.came) > 0:
 			task, r.came = r.came[0], r.came[1:]
@@ -154,15 +148,15 @@ func (s *simulation) next(i int) {
 		default:
 			return
 		}
-		r.running = append(r.running, run{task, s.now})
+		r.running++
 		r.waiting -= s.predicted[task]
 		s.at(s.now+s.actual[task], event{kind: ended, rank: i, task: task})
 	}
 }
 
-func (s *simulation) end(i int, task int32) {
+func (s *simulation) end(i int) {
 	r := &s.ranks[i]
-	r.running = slices.DeleteFunc(r.running, func(one run) bool { return one.task == task })
+	r.running--
 	s.open--
 	s.last = s.now
 	s.next(i)
@@ -185,24 +179,15 @@ func (s *simulation) send(from, to int, task int32) {
 	s.at(f.sender+s.p.MigrationDelay, event{kind: arrived, rank: to, task: task})
 }
 
-// left is the predicted seconds that a rank still has, what is on its way to
-// it included.
-func (s *simulation) left(r *rank) float64 {
-	left := r.waiting + r.coming
-	for _, one := range r.running {
-		left += max(0, s.predicted[one.task]-(s.now-one.since))
-	}
-	return left
-}
-
-// table moves tasks by the offload table, as the tool does in the real runtime.
+// table moves tasks by the offload table, as the tool does in the real runtime: a
+// rank's load is what waits there or is on its way, without what runs.
 func (s *simulation) table() {
 	situation := balance.Situation{
 		Loads: make([]float64, len(s.ranks)), Workers: s.ranks[0].workers, TaskSeconds: s.taskSeconds,
 		MoveSeconds: s.p.MigrationCost + s.p.MigrationDelay, Every: s.p.Interval,
 	}
 	for i := range s.ranks {
-		situation.Loads[i] = s.left(&s.ranks[i])
+		situation.Loads[i] = s.ranks[i].waiting + s.ranks[i].coming
 	}
 	transfers := situation.Transfers()
 	slices.SortStableFunc(transfers, func(a, b balance.Transfer) int { return cmp.Compare(a.From, b.From) })
