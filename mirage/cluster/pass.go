@@ -25,13 +25,13 @@ type Pass struct {
 	Now     int64
 	Queue   *Queue
 	Nodes   *Occupancy
-	Running func(user int32) int
+	Running []int32 // by user; not looked at without a limit of users
 	Start   func(r *Request, place *Place, outOfTurn bool)
 }
 
 // blocked reports whether a request's user runs as many jobs as allowed.
 func (p *Plan) blocked(f *Pass, r *Request) bool {
-	return p.Rules.UserLimit > 0 && f.Running(r.User) >= p.Rules.UserLimit
+	return p.Rules.UserLimit > 0 && int(f.Running[r.User]) >= p.Rules.UserLimit
 }
 
 // Periodic reports whether the discipline has a backfill pass of its own that

@@ -38,7 +38,7 @@ type Queue struct {
 	young   []Request
 	old     []Request
 	nextOld int64 // no young request reaches the greatest age before
-	started int   // requests taken since the last sweep
+	started int   // requests taken that still stand in it
 }
 
 // NewQueue returns an empty queue for the rules; origin is any time near the
@@ -61,7 +61,7 @@ func (q *Queue) Clone() *Queue {
 }
 
 // Len is the number of pending jobs.
-func (q *Queue) Len() int { return len(q.young) + len(q.old) }
+func (q *Queue) Len() int { return len(q.young) + len(q.old) - q.started }
 
 // Priority is a request's priority at a moment.
 func (q *Queue) Priority(r *Request, now int64) float64 {
@@ -95,6 +95,10 @@ func (q *Queue) Advance(now int64) {
 	}
 	q.nextOld = math.MaxInt64
 	q.young = slices.DeleteFunc(q.young, func(r Request) bool {
+		if r.Nodes < 0 {
+			q.started--
+			return true
+		}
 		if r.Eligible+q.maxAge > now {
 			q.nextOld = min(q.nextOld, r.Eligible+q.maxAge)
 			return false
@@ -114,6 +118,15 @@ type walk struct {
 
 // next returns the next request, or nil at the end.
 func (w *walk) next() *Request {
+	r := w.any()
+	for r != nil && r.Nodes < 0 {
+		r = w.any()
+	}
+	return r
+}
+
+// any is next with the requests that were taken.
+func (w *walk) any() *Request {
 	q := w.q
 	switch {
 	case w.i < len(q.young) && w.j < len(q.old):
@@ -137,34 +150,16 @@ func (w *walk) next() *Request {
 	return nil
 }
 
-// take marks a request as started; sweep removes those marked.
+// take marks a request as started; sweep removes those marked, once they are many.
 func (q *Queue) take(r *Request) {
 	r.Nodes = -r.Nodes
 	q.started++
 }
 
 func (q *Queue) sweep() {
-	if q.started == 0 {
-		return
+	if taken := func(r Request) bool { return r.Nodes < 0 }; 8*q.started >= len(q.young)+len(q.old) {
+		q.young, q.old, q.started = slices.DeleteFunc(q.young, taken), slices.DeleteFunc(q.old, taken), 0
 	}
-	q.young = q.without(q.young)
-	q.old = q.without(q.old)
-}
-
-// without is a list without the requests that were taken, of which most stand at
-// its head.
-func (q *Queue) without(list []Request) []Request {
-	for len(list) > 0 && list[0].Nodes < 0 {
-		list = list[1:]
-		q.started--
-	}
-	if q.started == 0 {
-		return list
-	}
-	before := len(list)
-	list = slices.DeleteFunc(list, func(r Request) bool { return r.Nodes < 0 })
-	q.started -= before - len(list)
-	return list
 }
 
 // Each calls f for the pending jobs in the order of priority until it returns

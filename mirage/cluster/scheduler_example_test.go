@@ -23,7 +23,6 @@ func ExamplePlan() {
 	queue.Add(cluster.Request{Job: 2, Nodes: 1, User: 3, Limit: 3600, Submit: 2})
 	plan.Event(&cluster.Pass{
 		Now: 0, Queue: queue, Nodes: nodes,
-		Running: func(user int32) int { return 0 },
 		Start: func(r *cluster.Request, _ *cluster.Place, outOfTurn bool) {
 			fmt.Printf("job %d starts, out of turn: %v\n", r.Job, outOfTurn)
 		},

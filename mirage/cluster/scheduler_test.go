@@ -17,12 +17,7 @@ func room(t *testing.T, rules Rules, requests ...Request) (*Plan, *Pass, *[]int3
 	}
 	nodes := NewOccupancy(Machine{Nodes: 10})
 	nodes.Take(Allocation{Job: 99, Nodes: 6, Until: 100, End: 100})
-	f := &Pass{Queue: NewQueue(&rules, 0), Nodes: nodes, Running: func(user int32) int {
-		if user == 7 {
-			return 2
-		}
-		return 0
-	}}
+	f := &Pass{Queue: NewQueue(&rules, 0), Nodes: nodes, Running: []int32{7: 2}}
 	started := &[]int32{}
 	f.Start = func(r *Request, _ *Place, outOfTurn bool) {
 		*started = append(*started, r.Job)
@@ -123,7 +118,7 @@ func TestDown(t *testing.T) {
 		}
 		nodes := NewOccupancy(Machine{Nodes: 4, Down: []Window{{From: 50, To: 90, Nodes: 3}}})
 		var started []int32
-		f := &Pass{Queue: NewQueue(&rules, 0), Nodes: nodes, Running: func(int32) int { return 0 }, Start: func(r *Request, _ *Place, _ bool) {
+		f := &Pass{Queue: NewQueue(&rules, 0), Nodes: nodes, Start: func(r *Request, _ *Place, _ bool) {
 			started = append(started, r.Job)
 			nodes.Take(Allocation{Job: r.Job, Nodes: r.Nodes, Until: r.Limit, End: r.Limit})
 		}}

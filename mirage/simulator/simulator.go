@@ -93,8 +93,7 @@ func (w *Workload) NewFrom(from int64) *Simulator {
 func (s *Simulator) open() {
 	s.floor = cluster.Pass{
 		Queue: s.queue, Nodes: s.nodes,
-		Running: func(user int32) int { return int(s.running[user]) },
-		Start:   s.start,
+		Running: s.running, Start: s.start,
 	}
 }
 
@@ -183,6 +182,7 @@ func (s *Simulator) Submit(t trace.Job) (int, error) {
 func (s *Simulator) outsider() int32 {
 	if len(s.running) == s.w.users {
 		s.running = append(s.running, 0)
+		s.floor.Running = s.running
 	}
 	return int32(s.w.users)
 }
