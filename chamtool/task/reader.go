@@ -52,9 +52,7 @@ type Log struct {
 	// them, or of the windows' last column.
 	Loads []float64
 	// Windows are the loads before each of Loads; only for ar.
-	Windows [][]float64
-	// Orders are the sizes in the order they ran; only for perm.
-	Orders      [][]int64
+	Windows     [][]float64
 	Counts      dataset.Counts
 	Diagnostics []*dataset.SyntaxError // of the first hundred lines dropped
 }
@@ -242,7 +240,7 @@ func (l *Log) perm(fields []string) error {
 	if err != nil {
 		return err
 	}
-	l.Orders, l.Loads = append(l.Orders, sizes), append(l.Loads, load)
+	l.Loads = append(l.Loads, load)
 	return nil
 }
 
