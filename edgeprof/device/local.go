@@ -79,10 +79,7 @@ type times struct {
 // processors watches /proc/stat over the window. Idle and waiting for a disk
 // are not busy (proc(5)).
 func (l Local) processors(ctx context.Context, d *Device) error {
-	window := l.Window
-	if window == 0 {
-		window = 200 * time.Millisecond
-	}
+	window := cmp.Or(l.Window, 200*time.Millisecond)
 	before, err := l.ticks()
 	if err != nil {
 		return err

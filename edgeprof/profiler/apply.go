@@ -70,14 +70,13 @@ func (m *Model) Evaluate(d *measurement.Data) (*Report, error) {
 				return nil, err
 			}
 			j.tests = append(j.tests, t)
-			kernels, whole := math.NaN(), math.NaN()
-			if a.Method == MethodKernels {
-				kernels = a.Seconds.Value
-			} else {
-				whole = a.Seconds.Value
+			for _, method := range []string{MethodKernels, MethodWhole} {
+				v := math.NaN()
+				if a.Method == method {
+					v = a.Seconds.Value
+				}
+				j.predicted[method] = append(j.predicted[method], v)
 			}
-			j.predicted[MethodKernels] = append(j.predicted[MethodKernels], kernels)
-			j.predicted[MethodWhole] = append(j.predicted[MethodWhole], whole)
 		}
 	}
 	j.drop()

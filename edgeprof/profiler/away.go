@@ -42,8 +42,8 @@ func (c *Calibration) Away(d *device.Device) Away {
 	here, ok := device.Cost(f.Processor, f.Device)
 	there, known := d.Cost()
 	alike := d.Model != "" && d.Model == f.Device && !otherVectors(d, f)
-	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks}]}
-	if core := device.Core(d.Processor, d.Model); clocks && (alike || core != "" && core == device.Core(f.Processor, f.Device)) {
+	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks && !(alike && f.Shipped)}]}
+	if core := device.Core(d.Processor, d.Model); clocks && (alike && !f.Shipped || core != "" && core == device.Core(f.Processor, f.Device)) {
 		a.Spread = sameCore
 		return a
 	}
@@ -109,6 +109,8 @@ func (f *Facts) foreign(d *device.Device) string {
 		return fmt.Sprintf("%d cores, not %d", d.Cores, f.Cores)
 	case d.MaxMHz > 0 && f.MaxMHz > 0 && (d.MaxMHz > sameClock*f.MaxMHz || f.MaxMHz > sameClock*d.MaxMHz):
 		return fmt.Sprintf("%.0f MHz, not %.0f", d.MaxMHz, f.MaxMHz)
+	case f.Shipped:
+		return "this machine was not measured"
 	case !told && d.UUID != f.UUID:
 		return "another machine"
 	}

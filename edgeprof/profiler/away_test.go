@@ -26,6 +26,8 @@ func TestAway(t *testing.T) {
 	wide := Facts{Runtime: "ort", UUID: "here", Device: "VM", Processor: "AMD EPYC, AVX-512", Cores: 2, MaxMHz: 3000}
 	arm.Processor, arm.MaxMHz = "Cortex-A53", 1200
 	goTime.Runtime, unnamed.Processor = "go", ""
+	shipped := wide
+	shipped.Shipped = true
 	pi := device.Device{Node: "pi", Model: "Raspberry Pi 4 Model B Rev 1.4", Cores: 4, MaxMHz: 1500}
 	old := device.Device{Node: "old", Model: "Board", Processor: "Cortex-A53", Cores: 4}
 	for name, tt := range map[string]struct {
@@ -41,6 +43,7 @@ func TestAway(t *testing.T) {
 		"a core by its name":   {arm, device.Device{Model: "Board", Processor: "Cortex-A53", Cores: 4, MaxMHz: 1500}, 0.8, sameCore},
 		"scalar code":          {goTime, pi, 2 * math.Sqrt(3.4), math.Hypot(spreads[[2]bool{true, true}], math.Log(3.4)/2)},
 		"wider vectors":        {wide, device.Device{Model: "VM", Processor: "AMD EPYC, AVX2", Cores: 2, MaxMHz: 3000}, 2, spreads[[2]bool{true, true}]},
+		"shipped, by its name": {shipped, device.Device{Model: "VM", Processor: wide.Processor, Cores: 2, MaxMHz: 3000}, 1, spreads[[2]bool{true, false}]},
 		"itself":               {epyc, device.Device{Model: "Server", Cores: 4, MaxMHz: 3000}, 1, 0},
 	} {
 		a := (&Calibration{Facts: tt.facts}).Away(&tt.device)

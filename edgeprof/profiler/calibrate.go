@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -56,6 +57,8 @@ type Facts struct {
 	Cores     int     `json:"cores"`
 	MaxMHz    float64 `json:"max_mhz"`
 	When      string  `json:"when"` // RFC 3339
+	// Shipped rates come with the program: no device is where they were measured.
+	Shipped bool `json:"shipped,omitempty"`
 }
 
 // Calibration is how fast a device runs what models are made of.
@@ -110,12 +113,7 @@ func (m *Model) Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 	return calibrated(cases, facts, m.Kernels[facts.Runtime])
 }
 
-func (f Facts) quota() float64 {
-	if f.Quota == 0 {
-		return 1
-	}
-	return f.Quota
-}
+func (f Facts) quota() float64 { return cmp.Or(f.Quota, 1) }
 
 // families of the cases that are judged, in order.
 func families(cases []Case) []string {
@@ -204,6 +202,29 @@ func fit(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64) *Cal
 		c.Scale = stats.Median(ratios)
 	}
 	return c
+}
+
+// Anchored is a calibration of another machine on the one where some models were
+// measured: all its times by one factor, the geometric mean of theirs, within what
+// one more model would be off by. Trees count as on a machine that they have not
+// seen. The error matches [ErrTooFew].
+func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) {
+	if len(cases) < 2 {
+		return nil, fmt.Errorf("%w: %d, want 2", ErrTooFew, len(cases))
+	}
+	a := *c
+	a.Facts, a.Models, a.Errors, a.Call = facts, len(cases), nil, cases[0].Call
+	a.TreeWeight = min(c.TreeWeight, elsewhere)
+	logs := 0.0
+	for _, m := range cases {
+		logs += math.Log(m.work() / (a.idle(m.Kernels) - a.Call))
+	}
+	a.Scale = c.scale() * math.Exp(logs/float64(len(cases)))
+	for i := range cases {
+		a.judge(&cases[i], &a)
+	}
+	a.bound()
+	return &a, nil
 }
 
 // bound sets the interval from the errors, each drawn to what it would be of a
@@ -301,12 +322,7 @@ func (c *Calibration) idle(kernels []measurement.Kernel) float64 {
 	return sum
 }
 
-func (c *Calibration) scale() float64 {
-	if c.Scale == 0 {
-		return 1
-	}
-	return c.Scale
-}
+func (c *Calibration) scale() float64 { return cmp.Or(c.Scale, 1) }
 
 // slowest is how many seconds a start, a multiply-accumulate, a byte or a call may
 // take: more is no device's.

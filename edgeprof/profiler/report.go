@@ -21,9 +21,8 @@ type Scores struct {
 	// measured on several.
 	Top1 *float64 `json:"top1"`
 	// Regret is the time on the predicted devices over that on the fastest, less
-	// 1, on average; RegretSeconds is their mean difference.
-	Regret        *float64 `json:"regret"`
-	RegretSeconds *float64 `json:"regret_seconds"`
+	// 1, on average.
+	Regret *float64 `json:"regret"`
 }
 
 // Report is what a validation showed.
@@ -41,12 +40,9 @@ type Report struct {
 	// errors.
 	Coverage *float64 `json:"coverage"`
 	// Ceiling is the share of measurements whose repeat is within 10 %.
-	Ceiling *float64 `json:"repeat_within_10"`
-	// MostFastest is the share of models that the most frequent fastest device
-	// wins.
-	MostFastest *float64          `json:"most_frequent_fastest"`
-	Methods     map[string]Scores `json:"methods"`
-	Baselines   map[string]Scores `json:"baselines"`
+	Ceiling   *float64          `json:"repeat_within_10"`
+	Methods   map[string]Scores `json:"methods"`
+	Baselines map[string]Scores `json:"baselines"`
 	// Tested are the predictions, for plots.
 	Tested []Tested `json:"-"`
 }
@@ -80,15 +76,14 @@ func (j *judgement) report(d *measurement.Data, v Validation) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch name {
-		case MethodKernels, MethodRates, MethodWhole:
-			r.Methods[name] = scores
-		default:
-			r.Baselines[name] = scores
-		}
+		r.Methods[name] = scores
+	}
+	if s, ok := r.Methods[BaselineRoofline]; ok {
+		r.Baselines[BaselineRoofline] = s
+		delete(r.Methods, BaselineRoofline)
 	}
 	r.Scores = r.Methods[r.Method]
-	r.Ceiling, r.MostFastest = j.ceiling(), j.mostFastest()
+	r.Ceiling = j.ceiling()
 	r.Coverage = j.coverage(j.predicted[r.Method])
 	for i, t := range j.tests {
 		c := &j.cases[t.of]
@@ -137,13 +132,11 @@ func (j *judgement) scores(predicted []float64) (Scores, error) {
 	}
 	choices := map[string]string{}
 	for model, devices := range byModel {
-		best, shortest := "", math.Inf(1)
+		means := map[string]float64{}
 		for setting, m := range devices {
-			if p := m.sum / m.n; p < shortest || p == shortest && setting < best {
-				best, shortest = setting, p
-			}
+			means[setting] = m.sum / m.n
 		}
-		choices[model] = best
+		choices[model], _ = minimum(means)
 	}
 	j.place(&s, choices)
 	return s, nil
@@ -152,8 +145,7 @@ func (j *judgement) scores(predicted []float64) (Scores, error) {
 // place scores the choice of a device for each model.
 func (j *judgement) place(s *Scores, choices map[string]string) {
 	times := j.times()
-	hits, n, chosen, fastest := 0.0, 0.0, 0.0, 0.0
-	ratios := 0.0
+	hits, n, ratios := 0.0, 0.0, 0.0
 	for _, model := range sortedKeys(times) {
 		devices := times[model]
 		choice, measured := devices[choices[model]]
@@ -165,12 +157,10 @@ func (j *judgement) place(s *Scores, choices map[string]string) {
 		if choice == best {
 			hits++
 		}
-		chosen += choice
-		fastest += best
 		ratios += choice/best - 1
 	}
 	if n > 0 {
-		s.Top1, s.Regret, s.RegretSeconds = finite(hits/n), finite(ratios/n), finite((chosen-fastest)/n)
+		s.Top1, s.Regret = finite(hits/n), finite(ratios/n)
 	}
 }
 
@@ -195,22 +185,6 @@ func minimum(times map[string]float64) (string, float64) {
 		}
 	}
 	return best, shortest
-}
-
-func (j *judgement) mostFastest() *float64 {
-	wins, n := map[string]float64{}, 0.0
-	for _, devices := range j.times() {
-		if len(devices) > 1 {
-			best, _ := minimum(devices)
-			wins[best]++
-			n++
-		}
-	}
-	most := 0.0
-	for _, w := range wins {
-		most = max(most, w)
-	}
-	return finite(most / n)
 }
 
 func (j *judgement) ceiling() *float64 {

@@ -35,7 +35,7 @@ type rig struct {
 func (r *rig) run(args ...string) []byte {
 	r.t.Helper()
 	c := exec.CommandContext(r.t.Context(), filepath.Join(r.folder, "edgeprof"), args...)
-	c.Env = append(os.Environ(), "XDG_CONFIG_HOME="+r.folder, "HOME="+r.folder)
+	c.Env = append(os.Environ(), "XDG_CONFIG_HOME="+r.folder, "XDG_CACHE_HOME="+r.folder, "HOME="+r.folder)
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {
@@ -120,7 +120,8 @@ func (r *rig) busy() (stop func()) {
 	}
 }
 
-// Predicted against measured times with one thread: as it comes, after calibrate,
+// Predicted against measured times with one thread: as it comes (and on a machine that
+// is only named), after calibrate,
 // after one beside two busy processes, and after calibrate --for the other half of
 // the models. A measured time is the median of three rounds, between which the
 // machine is calibrated; layers are measured too.
@@ -151,6 +152,8 @@ func TestPredictedTimes(t *testing.T) {
 		}
 	}
 	measure()
+	r.run(slices.Concat([]string{"rank", models[0].path, "--runtime", "ort"}, models[0].sizes)...)
+	anchored := filepath.Join(r.folder, "foretime", "edgeprof", "anchored-ort.json")
 	r.run("calibrate", "--runtime", "ort", "--out", plain)
 	measure()
 	stop := r.busy()
@@ -173,10 +176,10 @@ func TestPredictedTimes(t *testing.T) {
 	for _, m := range models { // refused by none
 		r.run(slices.Concat([]string{"layers", m.path, "--runtime", "ort", "--measure", "--json"}, m.sizes)...)
 	}
-	ways := []string{"as it comes", "after calibrate", "after calibrate beside two busy processes", "after calibrate --for the other half"}
+	ways := []string{"as it comes", "as it comes, of a machine that is only named", "after calibrate", "after calibrate beside two busy processes", "after calibrate --for the other half"}
 	all := map[string][]predicted{}
 	for i, m := range models {
-		for k, file := range []string{"", plain, beside, rates[1-i%2]} {
+		for k, file := range []string{anchored, "", plain, beside, rates[1-i%2]} {
 			f := r.predict(m, idle, file)
 			f.name, f.measured, f.repeated = filepath.Base(m.path), stats.Median(rounds[i]), slices.Max(rounds[i])/slices.Min(rounds[i])
 			all[ways[k]] = append(all[ways[k]], f)

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,7 +41,7 @@ do; the answer names the one to measure next.`,
 		Example: `  edgeprof adapt --table latency.csv --device "my board" --measured three.csv --models models`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			table, err := readLatencies(env, tables, models, cpuOnly)
+			table, err := readLatencies(cmd.Context(), env, tables, models, cpuOnly)
 			if err != nil {
 				return err
 			}
@@ -64,10 +64,6 @@ do; the answer names the one to measure next.`,
 			rows := make([]adapted, len(p))
 			for k := range p {
 				rows[k] = adapted{table.Models[k], p[k], slices.Contains(anchors, k)}
-				if rows[k].Measured {
-					v := math.Exp(config.Log[k])
-					rows[k].Milliseconds = uncertainty.Prediction{Value: v, Low: v, High: v, Level: transfer.Level}
-				}
 			}
 			answer := map[string]any{"device": device, "models": rows, "measure_next": next}
 			return out.Print(env, answer, func(p *cli.Page) {
@@ -98,7 +94,7 @@ do; the answer names the one to measure next.`,
 
 // readLatencies reads tables of latencies, and the graphs of their models where a
 // folder is given.
-func readLatencies(env *cli.Env, paths []string, models string, cpuOnly bool) (*transfer.Table, error) {
+func readLatencies(ctx context.Context, env *cli.Env, paths []string, models string, cpuOnly bool) (*transfer.Table, error) {
 	table, err := transfer.ReadTable(paths, cpuOnly)
 	if err != nil {
 		return nil, err
@@ -112,6 +108,9 @@ func readLatencies(env *cli.Env, paths []string, models string, cpuOnly bool) (*
 	graphs := make([]*onnx.Analysis, len(table.Models))
 	missing, first := 0, error(nil)
 	for k, name := range table.Models {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		m, err := ncnn.ReadFile(filepath.Join(models, name+".param"))
 		if err == nil {
 			graphs[k], err = onnx.Analyze(m, onnx.Settings{})

@@ -43,7 +43,13 @@ var builtin = sync.OnceValues(func() (*profiler.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return profiler.ReadModel(r)
+	m, err := profiler.ReadModel(r)
+	if err == nil {
+		for _, c := range m.Settings {
+			c.Facts.Shipped = true
+		}
+	}
+	return m, err
 })
 
 // builtinRates are what the built-in model knows of ONNX Runtime, which is what
@@ -95,13 +101,14 @@ type calibrating struct {
 	with running
 	out  string
 	own  []string // the user's models
+	made []sized  // the models made here
 	runs int
 	size float64 // factor on the width of the models made here
 }
 
 // newCalibrateCommand measures this machine's rates.
 func newCalibrateCommand(env *cli.Env) *cobra.Command {
-	var o calibrating
+	o := calibrating{made: calibrationModels()}
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "calibrate",
@@ -171,15 +178,11 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err != nil {
 		return nil, err
 	}
-	with := o.with
-	cal, err := m.Calibrate(profiler.Cases(data), profiler.Facts{
-		Runtime: with.runtime, Threads: with.threads, Quota: with.quota, UUID: here.UUID, Device: here.Model, Processor: here.Processor, Cores: here.Cores, MaxMHz: here.MaxMHz,
-		When: time.Now().UTC().Format(time.RFC3339),
-	})
+	cal, err := m.Calibrate(profiler.Cases(data), o.with.facts(&here))
 	if err != nil {
 		return nil, err
 	}
-	if err := writeCalibration(o.out, cal); err != nil {
+	if err := file.WriteJSON(o.out, cal); err != nil {
 		return nil, err
 	}
 	return cal, os.RemoveAll(o.rows())
@@ -235,7 +238,7 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 func (o *calibrating) jobs(ctx context.Context, dir string) ([]collection.Job, error) {
 	plain := collection.Job{Setting: o.with.setting("desktop"), Warmup: 1, Profiles: o.runs}
 	var jobs []collection.Job
-	for _, s := range calibrationModels() {
+	for _, s := range o.made {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -307,10 +310,6 @@ func ownJobs(plain collection.Job, files, sizes []string) ([]collection.Job, err
 		}
 	}
 	return jobs, nil
-}
-
-func writeCalibration(path string, c *profiler.Calibration) error {
-	return file.WriteJSON(path, c)
 }
 
 // calibrationPath is the given file, or the one in the user's configuration.

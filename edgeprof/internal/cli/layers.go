@@ -57,7 +57,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 				}
 				of = with.runtime
 			}
-			l, err := layersOf(cmd.Context(), args[0], a, calibration, of)
+			l, err := layersOf(cmd.Context(), env, args[0], a, calibration, of)
 			if err != nil {
 				return err
 			}
@@ -84,13 +84,16 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-func layersOf(ctx context.Context, path string, a *onnx.Analysis, calibration, of string) (*layered, error) {
+func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, calibration, of string) (*layered, error) {
 	here, err := thisMachine(ctx)
 	if err != nil {
 		return nil, err
 	}
 	cal, err := (&calibrations{}).rates(calibration, of, here)
 	if err != nil {
+		return nil, err
+	}
+	if cal, err = anchored(ctx, env, cal, &here); err != nil {
 		return nil, err
 	}
 	layers, p := cal.Layers(a, here)

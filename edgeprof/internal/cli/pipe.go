@@ -27,19 +27,17 @@ func piped(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Co
 		}
 		defer remove()
 		path := filepath.Join(dir, filepath.Base(args[0]))
-		if err := file.Write(path, func(w io.Writer) error { return copyFrom(w, args[0]) }); err != nil {
+		if err := file.Write(path, func(w io.Writer) error {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = io.Copy(w, f)
+			return err
+		}); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 		return run(cmd, append([]string{path}, args[1:]...))
 	}
-}
-
-func copyFrom(w io.Writer, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
 }

@@ -44,7 +44,11 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			}
 			own := &calibrations{}
 			estimate, err := placement.Graph(a, devices, func(i int) (*profiler.Calibration, error) {
-				return own.rates(cmp.Or(devices[i].Calibration, calibration), runtime, devices[i])
+				c, err := own.rates(cmp.Or(devices[i].Calibration, calibration), runtime, devices[i])
+				if err != nil || source.name != "local" {
+					return c, err
+				}
+				return anchored(cmd.Context(), env, c, &devices[i])
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)

@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/runtime/native"
 	"github.com/foretime/foretime/edgeprof/runtime/worker"
@@ -148,6 +150,14 @@ func (r *running) load(ctx context.Context, path string, sizes map[string]int64)
 // setting is what rows say of how models are run.
 func (r *running) setting(device string) measurement.Setting {
 	return measurement.Setting{Device: device, Runtime: r.runtime, Threads: r.threads, CPUs: r.cpus, Quota: r.quota}
+}
+
+// facts are those of a calibration of a device made so now.
+func (r *running) facts(d *device.Device) profiler.Facts {
+	return profiler.Facts{
+		Runtime: r.runtime, Threads: r.threads, Quota: r.quota, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
+		When: time.Now().UTC().Format(time.RFC3339),
+	}
 }
 
 // ortWorker is the program that drives ONNX Runtime.

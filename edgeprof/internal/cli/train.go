@@ -79,7 +79,7 @@ func writeCalibrations(dir string, m *profiler.Model) error {
 		return err
 	}
 	for _, c := range m.Settings {
-		if err := writeCalibration(filepath.Join(dir, c.Facts.Setting+".json"), c); err != nil {
+		if err := file.WriteJSON(filepath.Join(dir, c.Facts.Setting+".json"), c); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ what it has. adapt predicts a device of one's own.`,
 			if options.Anchors < 1 {
 				return cli.Usagef("--anchors %d: want 1 or more", options.Anchors)
 			}
-			table, err := readLatencies(env, tables, models, cpuOnly)
+			table, err := readLatencies(cmd.Context(), env, tables, models, cpuOnly)
 			if err != nil {
 				return err
 			}

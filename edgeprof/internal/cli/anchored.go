@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/edgeprof/synth"
+	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
+)
+
+// anchors are models of families that differ, of full width but small files.
+func anchors() []sized {
+	return []sized{
+		{"densenet", synth.Size{Width: 1, Resolution: 64}}, {"efficientnet", synth.Size{Width: 1, Resolution: 112}}, {"googlenet", synth.Size{Width: 1, Resolution: 96}},
+		{"mobilenetv2", synth.Size{Width: 1, Resolution: 160}}, {"resnet", synth.Size{Width: 1, Resolution: 96}}, {"transformer", synth.Size{Width: 1, Depth: 3, Resolution: 96}},
+		{"lstm", synth.Size{Width: 0.5, Resolution: 32}},
+	}
+}
+
+// anchored are the rates that come with the program as a few models say, measured on
+// this machine: names of processors do not tell what a core does in a cycle. They
+// are kept until it starts again, for images of machines are cloned. Other rates stay
+// as they are, and so do those of a run time that is not installed.
+func anchored(ctx context.Context, env *cli.Env, c *profiler.Calibration, here *device.Device) (*profiler.Calibration, error) {
+	if !c.Facts.Shipped {
+		return c, nil
+	}
+	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1}, runs: 1, size: 1, made: anchors()}
+	facts := o.with.facts(here)
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // "" where it is not told
+	facts.Setting = "few models since boot " + strings.TrimSpace(string(boot))
+	folder, noFolder := os.UserCacheDir()
+	path := filepath.Join(folder, "foretime", "edgeprof", "anchored-"+facts.Runtime+".json")
+	data, _ := os.ReadFile(path)
+	kept, err := parseCalibration(data)
+	if err != nil || kept.Facts.Setting != facts.Setting {
+		if facts.Runtime == runtimeORT && o.with.installed(ctx) != nil {
+			return c, nil
+		}
+		measured, err := o.measured(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		if kept, err = c.Anchored(profiler.Cases(measured), facts); err != nil {
+			return nil, err
+		}
+		if noFolder == nil && os.MkdirAll(filepath.Dir(path), 0o755) == nil {
+			if err := file.WriteJSON(path, kept); err != nil {
+				return nil, err
+			}
+		}
+	}
+	env.Log.Warnf("this machine was not measured but for %d models: edgeprof calibrate (60 s) does", kept.Models)
+	return kept, nil
+}
