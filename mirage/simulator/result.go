@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -201,13 +202,9 @@ func (r *Result) held(i int) float64 {
 }
 
 // size is how much of it there is.
-func (w *Workload) size() float64 {
-	if w.layout == nil {
-		return float64(w.Config.Nodes)
-	}
-	cpus := 0
+func (w *Workload) size() (cpus float64) {
 	for _, k := range w.Config.Kinds {
-		cpus += k.Nodes * k.CPUs
+		cpus += float64(k.Nodes * k.CPUs)
 	}
-	return float64(cpus)
+	return cmp.Or(cpus, float64(w.Config.Nodes))
 }

@@ -161,8 +161,7 @@ func (s *Simulator) job(i int32) *job {
 // its number among the extra ones. Jobs of one service share the user. The
 // job's Start and End count only for its duration.
 func (s *Simulator) Submit(t trace.Job) (int, error) {
-	t.Start, t.End = s.now, s.now+t.Duration()
-	t.Submit = s.now
+	t.Submit, t.Start, t.End = s.now, s.now, s.now+t.Duration()
 	if _, _, err := s.w.accepts(&t); err != nil {
 		return 0, err
 	}
