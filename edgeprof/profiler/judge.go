@@ -86,7 +86,7 @@ func (j *judgement) add(ctx context.Context, f fold, rounds int) error {
 		}
 		plain[c.Facts.Setting] = fit(own, c.Facts, nil, 0)
 	}
-	roof := roofline(f.train)
+	baselines := map[string]baseline{BaselineNearest: nearest(f.train), BaselineRoofline: roofline(f.train)}
 	for _, t := range f.tests {
 		c := &j.cases[t.of]
 		j.tests = append(j.tests, t)
@@ -102,7 +102,9 @@ func (j *judgement) add(ctx context.Context, f fold, rounds int) error {
 			return err
 		}
 		put(MethodWhole, whole)
-		put(BaselineRoofline, roof(c))
+		for name, predict := range baselines {
+			put(name, predict(c))
+		}
 	}
 	return nil
 }

@@ -21,8 +21,9 @@ type Scores struct {
 	// measured on several.
 	Top1 *float64 `json:"top1"`
 	// Regret is the time on the predicted devices over that on the fastest, less
-	// 1, on average.
-	Regret *float64 `json:"regret"`
+	// 1, on average; RegretSeconds is their mean difference.
+	Regret        *float64 `json:"regret"`
+	RegretSeconds *float64 `json:"regret_seconds"`
 }
 
 // Report is what a validation showed.
@@ -40,9 +41,12 @@ type Report struct {
 	// errors.
 	Coverage *float64 `json:"coverage"`
 	// Ceiling is the share of measurements whose repeat is within 10 %.
-	Ceiling   *float64          `json:"repeat_within_10"`
-	Methods   map[string]Scores `json:"methods"`
-	Baselines map[string]Scores `json:"baselines"`
+	Ceiling *float64 `json:"repeat_within_10"`
+	// MostFastest is the share of models that the most frequent fastest device
+	// wins.
+	MostFastest *float64          `json:"most_frequent_fastest"`
+	Methods     map[string]Scores `json:"methods"`
+	Baselines   map[string]Scores `json:"baselines"`
 	// Tested are the predictions, for plots.
 	Tested []Tested `json:"-"`
 }
@@ -76,14 +80,15 @@ func (j *judgement) report(d *measurement.Data, v Validation) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Methods[name] = scores
-	}
-	if s, ok := r.Methods[BaselineRoofline]; ok {
-		r.Baselines[BaselineRoofline] = s
-		delete(r.Methods, BaselineRoofline)
+		switch name {
+		case MethodKernels, MethodRates, MethodWhole:
+			r.Methods[name] = scores
+		default:
+			r.Baselines[name] = scores
+		}
 	}
 	r.Scores = r.Methods[r.Method]
-	r.Ceiling = j.ceiling()
+	r.Ceiling, r.MostFastest = j.ceiling(), j.mostFastest()
 	r.Coverage = j.coverage(j.predicted[r.Method])
 	for i, t := range j.tests {
 		c := &j.cases[t.of]
@@ -132,11 +137,13 @@ func (j *judgement) scores(predicted []float64) (Scores, error) {
 	}
 	choices := map[string]string{}
 	for model, devices := range byModel {
-		means := map[string]float64{}
+		best, shortest := "", math.Inf(1)
 		for setting, m := range devices {
-			means[setting] = m.sum / m.n
+			if p := m.sum / m.n; p < shortest || p == shortest && setting < best {
+				best, shortest = setting, p
+			}
 		}
-		choices[model], _ = minimum(means)
+		choices[model] = best
 	}
 	j.place(&s, choices)
 	return s, nil
@@ -145,7 +152,8 @@ func (j *judgement) scores(predicted []float64) (Scores, error) {
 // place scores the choice of a device for each model.
 func (j *judgement) place(s *Scores, choices map[string]string) {
 	times := j.times()
-	hits, n, ratios := 0.0, 0.0, 0.0
+	hits, n, chosen, fastest := 0.0, 0.0, 0.0, 0.0
+	ratios := 0.0
 	for _, model := range sortedKeys(times) {
 		devices := times[model]
 		choice, measured := devices[choices[model]]
@@ -157,10 +165,12 @@ func (j *judgement) place(s *Scores, choices map[string]string) {
 		if choice == best {
 			hits++
 		}
+		chosen += choice
+		fastest += best
 		ratios += choice/best - 1
 	}
 	if n > 0 {
-		s.Top1, s.Regret = finite(hits/n), finite(ratios/n)
+		s.Top1, s.Regret, s.RegretSeconds = finite(hits/n), finite(ratios/n), finite((chosen-fastest)/n)
 	}
 }
 
@@ -185,6 +195,22 @@ func minimum(times map[string]float64) (string, float64) {
 		}
 	}
 	return best, shortest
+}
+
+func (j *judgement) mostFastest() *float64 {
+	wins, n := map[string]float64{}, 0.0
+	for _, devices := range j.times() {
+		if len(devices) > 1 {
+			best, _ := minimum(devices)
+			wins[best]++
+			n++
+		}
+	}
+	most := 0.0
+	for _, w := range wins {
+		most = max(most, w)
+	}
+	return finite(most / n)
 }
 
 func (j *judgement) ceiling() *float64 {

@@ -83,8 +83,8 @@ func TestTrain(t *testing.T) {
 			t.Errorf("%s: regret %v", name, *b.Regret)
 		}
 	}
-	if *r.Ceiling != 1 || *r.Coverage < 0.7 || r.Rows != len(d.Rows) || r.Families != 8 || r.Devices != 2 {
-		t.Errorf("ceiling %v, coverage %v, %d rows, %d families, %d devices", *r.Ceiling, *r.Coverage, r.Rows, r.Families, r.Devices)
+	if *r.Ceiling != 1 || *r.Coverage < 0.7 || r.Rows != len(d.Rows) || r.Families != 8 || r.Devices != 2 || *r.MostFastest > 0.9 {
+		t.Errorf("ceiling %v, coverage %v, %d rows, %d families, %d devices, most fastest %v", *r.Ceiling, *r.Coverage, r.Rows, r.Families, r.Devices, *r.MostFastest)
 	}
 	if len(m.Settings) != 2 || m.Settings[0].Facts.UUID != "here" || !(m.Settings[0].Low < 1 && m.Settings[0].High > 1) {
 		t.Errorf("%+v", m.Settings)

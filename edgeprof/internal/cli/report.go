@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/chart"
@@ -22,14 +23,16 @@ func reported(p *cli.Page, r *profiler.Report) {
 			add(name, s)
 		}
 	}
-	if s, ok := r.Baselines[profiler.BaselineRoofline]; ok {
-		add("baseline: roofline", s)
+	for _, name := range []string{profiler.BaselineRoofline, profiler.BaselineNearest} {
+		if s, ok := r.Baselines[name]; ok {
+			add("baseline: "+strings.ReplaceAll(name, "_", " "), s)
+		}
 	}
 	for _, line := range []struct {
 		text  string
 		value *float64
 	}{
-		{"a repeat of the same measurement is within 10 % in", r.Ceiling}, {"intervals from other families hold the truth in", r.Coverage},
+		{"a repeat of the same measurement is within 10 % in", r.Ceiling}, {"intervals from other families hold the truth in", r.Coverage}, {"the device that is fastest most often is so in", r.MostFastest},
 	} {
 		if line.value != nil {
 			p.Line("%s %s", line.text, cli.Text(share(line.value)))
