@@ -48,20 +48,14 @@ func (c *Calibration) Away(d *device.Device) Away {
 		return a
 	}
 	if ok && known {
-		a.kinds(math.Log(there/here), f.Runtime)
+		slower := math.Log(there / here)
+		if f.Runtime == "go" { // it has no vector code: half of what kinds of cores differ by is doubt
+			slower /= 2
+			a.Spread = math.Hypot(a.Spread, slower)
+		}
+		a.Factor *= math.Exp(slower)
 	}
 	return a
-}
-
-// kinds takes kinds of cores into account. The Go run time has no vector code:
-// what their vector units make of the difference is not its own, how much was not
-// measured; it is taken by half, and the other half is doubt.
-func (a *Away) kinds(slower float64, runtime string) {
-	if runtime == "go" {
-		slower /= 2
-		a.Spread = math.Hypot(a.Spread, slower)
-	}
-	a.Factor *= math.Exp(slower)
 }
 
 // Widen is an interval of the calibrated device on the other one: two errors that
