@@ -18,8 +18,9 @@ tour: ## the main job: run the tools end to end on real input and show what came
 
 # gotestsum counts the tests, and tells what was skipped and why. checkptr, part
 # of -race, would end the process at gomlx's pointer arithmetic; packages that keep
-# longer tests (network training) for a run without -race get one. A machine may
-# have other work: much time for each package.
+# longer tests (network training) for a run without -race get one, and the Go run time
+# one with vector instructions, where the toolchain has them. A machine may have other
+# work: much time for each package.
 SUM = GORACE=atexit_sleep_ms=10 out/bin/gotestsum --format pkgname --jsonfile
 LASTING = -timeout=2h -vet=off
 folders = $(sort $(dir $(shell grep -rl --include='*_test.go' '$(1)' $(MODULES))))
@@ -31,6 +32,7 @@ out/bin/gotestsum: tools/pinned/go.mod
 test: out/bin/gotestsum ## every test, then each module alone
 	@$(SUM) out/test/race.json -- $(LASTING) -race -gcflags=github.com/gomlx/compute/...=-d=checkptr=0 work
 	@$(SUM) out/test/full.json -- $(LASTING) $(addprefix ./,$(call folders,^//go:build !race))
+	@! GOEXPERIMENT=simd $(GO) env GOEXPERIMENT > out/test/simd.txt 2>&1 || GOEXPERIMENT=simd $(GO) test ./edgeprof/runtime/native
 	@set -e; for m in $(MODULES); do for verb in build vet; do echo "$$m alone: go $$verb"; (cd $$m && GOWORK=off $(GO) $$verb ./...); done; done
 
 test-%: ## one module alone, as its own user builds it

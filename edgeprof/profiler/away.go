@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/runtime/native"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -42,8 +43,9 @@ func (c *Calibration) Away(d *device.Device) Away {
 	here, ok := device.Cost(f.Processor, f.Device)
 	there, known := d.Cost()
 	alike := d.Model != "" && d.Model == f.Device && !otherVectors(d, f)
-	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks && !(alike && f.Shipped)}]}
-	if core := device.Core(d.Processor, d.Model); clocks && (alike && !f.Shipped || core != "" && core == device.Core(f.Processor, f.Device)) {
+	named := f.Shipped || f.otherProducts() // alike by name alone
+	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks && !(alike && named)}]}
+	if core := device.Core(d.Processor, d.Model); clocks && (alike && !named || core != "" && core == device.Core(f.Processor, f.Device)) {
 		a.Spread = sameCore
 		return a
 	}
@@ -89,6 +91,21 @@ func otherVectors(d *device.Device, f *Facts) bool {
 // of a processor's clock varies from moment to moment.
 const sameClock = 1.25
 
+// Products names what multiplies matrices in a run time of this program; "" of others
+// than the Go one.
+func Products(runtime string) string {
+	if runtime == "go" {
+		return native.Products
+	}
+	return ""
+}
+
+// otherProducts says that the Go run time multiplied by other instructions than this
+// program's does.
+func (f *Facts) otherProducts() bool {
+	return f.Runtime == "go" && cmp.Or(f.Products, "gonum") != native.Products
+}
+
 // foreign says why rates were not measured on a device; "" when they were. Ids
 // are cloned with the images of machines: they decide only where a device does
 // not say what it is.
@@ -105,6 +122,8 @@ func (f *Facts) foreign(d *device.Device) string {
 		return fmt.Sprintf("%.0f MHz, not %.0f", d.MaxMHz, f.MaxMHz)
 	case f.Shipped:
 		return "this machine was not measured"
+	case f.otherProducts():
+		return fmt.Sprintf("the Go run time multiplies by %s here, not by %s", native.Products, cmp.Or(f.Products, "gonum"))
 	case !told && d.UUID != f.UUID:
 		return "another machine"
 	}

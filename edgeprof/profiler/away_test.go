@@ -28,6 +28,8 @@ func TestAway(t *testing.T) {
 	goTime.Runtime, unnamed.Processor = "go", ""
 	shipped := wide
 	shipped.Shipped = true
+	ours, theirs := goTime, goTime
+	ours.Products, theirs.Products = Products("go"), "another library"
 	pi := device.Device{Node: "pi", Model: "Raspberry Pi 4 Model B Rev 1.4", Cores: 4, MaxMHz: 1500}
 	old := device.Device{Node: "old", Model: "Board", Processor: "Cortex-A53", Cores: 4}
 	for name, tt := range map[string]struct {
@@ -44,6 +46,8 @@ func TestAway(t *testing.T) {
 		"scalar code":          {goTime, pi, 2 * math.Sqrt(3.4), math.Hypot(spreads[[2]bool{true, true}], math.Log(3.4)/2)},
 		"wider vectors":        {wide, device.Device{Model: "VM", Processor: "AMD EPYC, AVX2", Cores: 2, MaxMHz: 3000}, 2, spreads[[2]bool{true, true}]},
 		"shipped, by its name": {shipped, device.Device{Model: "VM", Processor: wide.Processor, Cores: 2, MaxMHz: 3000}, 1, spreads[[2]bool{true, false}]},
+		"other products":       {theirs, device.Device{Model: "Server", Cores: 4, MaxMHz: 3000}, 1, spreads[[2]bool{true, false}]},
+		"itself, in Go":        {ours, device.Device{Model: "Server", Cores: 4, MaxMHz: 3000}, 1, 0},
 		"itself":               {epyc, device.Device{Model: "Server", Cores: 4, MaxMHz: 3000}, 1, 0},
 	} {
 		a := (&Calibration{Facts: tt.facts}).Away(&tt.device)

@@ -57,6 +57,8 @@ type Facts struct {
 	Cores     int     `json:"cores"`
 	MaxMHz    float64 `json:"max_mhz"`
 	When      string  `json:"when"` // RFC 3339
+	// Products multiplied matrices in the Go run time, as [native.Products]; "" is gonum.
+	Products string `json:"products,omitempty"`
 	// Shipped rates come with the program: no device is where they were measured.
 	Shipped bool `json:"shipped,omitempty"`
 }

@@ -62,7 +62,7 @@ func (c *Case) timed() bool {
 
 // facts are what the case's rows say of where it was measured.
 func (c *Case) facts() Facts {
-	f := Facts{Setting: c.Setting, Runtime: c.Runtime, Threads: c.Threads, Quota: c.Quota}
+	f := Facts{Setting: c.Setting, Runtime: c.Runtime, Threads: c.Threads, Quota: c.Quota, Products: Products(c.Runtime)}
 	if len(c.Rows) > 0 {
 		r := &c.Rows[len(c.Rows)-1]
 		f.UUID, f.Device, f.Processor, f.Cores, f.MaxMHz, f.When = r.UUID, r.DeviceModel, r.Processor, int(known(r.Cores, 0)), known(r.MaxMHz, 0), r.End

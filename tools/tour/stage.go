@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/foretime/foretime/tools/workspace"
 )
 
 // Stage is where a tour plays: the checkout it builds from and the folder its
@@ -152,7 +154,7 @@ func (s *Stage) build(ctx context.Context, packages []string) error {
 func (s *Stage) goBuild(ctx context.Context, args ...string) error {
 	defer s.step("go build " + args[len(args)-1])()
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
-	cmd.Dir = s.Root
+	cmd.Dir, cmd.Env = s.Root, append(os.Environ(), workspace.Simd(ctx)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
 	}

@@ -38,7 +38,7 @@ func anchored(ctx context.Context, env *cli.Env, c *profiler.Calibration, here *
 	path := filepath.Join(folder, "foretime", "edgeprof", "anchored-"+facts.Runtime+".json")
 	data, _ := os.ReadFile(path)
 	kept, err := parseCalibration(data)
-	if err != nil || kept.Facts.Setting != facts.Setting {
+	if err != nil || kept.Facts.Setting != facts.Setting || kept.Facts.Products != facts.Products {
 		if facts.Runtime == runtimeORT && o.with.installed(ctx) != nil {
 			return c, nil
 		}

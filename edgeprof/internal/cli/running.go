@@ -156,7 +156,7 @@ func (r *running) setting(device string) measurement.Setting {
 func (r *running) facts(d *device.Device) profiler.Facts {
 	return profiler.Facts{
 		Runtime: r.runtime, Threads: r.threads, Quota: r.quota, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
-		When: time.Now().UTC().Format(time.RFC3339),
+		When: time.Now().UTC().Format(time.RFC3339), Products: profiler.Products(r.runtime),
 	}
 }
 

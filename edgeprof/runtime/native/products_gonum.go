@@ -2,6 +2,9 @@
 
 package native
 
+// Products names what multiplies matrices.
+const Products = "gonum"
+
 // worth is more multiplications than any product has.
 const worth = 1 << 62
 

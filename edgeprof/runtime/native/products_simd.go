@@ -9,6 +9,9 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
+// Products names what multiplies matrices.
+const Products = "simd"
+
 // worth is the multiplications from which gomlx packs its operands; below, its plain
 // loop and the call, some 40 us, cost more than gonum.
 const worth = 1 << 22
