@@ -37,8 +37,7 @@ func (c Client) Living() bool { return c.State != Left && (c.foreign || c.Identi
 
 // Clients returns the registered clients, in slot order, those that have left
 // but were not reaped included.
-func (s *Session) Clients() []Client {
-	var clients []Client
+func (s *Session) Clients() (clients []Client) {
 	for i := range s.slots {
 		if c, ok := s.Client(i); ok {
 			clients = append(clients, c)
@@ -47,13 +46,14 @@ func (s *Session) Clients() []Client {
 	return clients
 }
 
-// Client reads a slot; ok is false where nobody is registered in it.
+// Client reads a slot; ok is false where nobody is registered in it, and c who was
+// there last, if his counters are still there.
 func (s *Session) Client(i int) (c Client, ok bool) {
 	sl := &s.slots[i]
 	for range 3 {
 		w := raw(sl).read()
-		if w.Claim == 0 || w.State < Idle || w.State > Left {
-			return Client{}, false
+		if w.Epoch == 0 || w.State == Claimed || w.State > Left {
+			break
 		}
 		c = Client{
 			Words: w, Slot: i, Identity: Identity(w.Claim &^ hasLeft), Name: visible(text(w.Text)),
@@ -64,7 +64,7 @@ func (s *Session) Client(i int) (c Client, ok bool) {
 		c.Queued = c.Kernels - min(w.Emptied+w.EmptiedKernels, c.Kernels)
 		c.Drained = c.Directive.Closed && w.Waiting > 0 && w.Drain == sl.DirectiveEpoch.Load()
 		if sl.Claim.Load() == w.Claim && sl.Epoch.Load() == w.Epoch {
-			return c, true
+			return c, w.Claim != 0 && w.State != Free
 		}
 	}
 	return Client{}, false

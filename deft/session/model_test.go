@@ -223,13 +223,14 @@ func TestJoinUntilFull(t *testing.T) {
 	}
 }
 
-// Who is not the owner reaps nobody.
+// Who is not the owner reaps nobody. Whoever was reaped has left his counters.
 func TestReapIsTheOwners(t *testing.T) {
 	s := create(t)
-	m, err := simcudatest.Join(s, "", 0, 0)
+	m, err := simcudatest.Join(s, "short", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.Launch(8)
 	m.Leave()
 	watcher, err := session.Open(s.Path())
 	if err != nil {
@@ -241,6 +242,9 @@ func TestReapIsTheOwners(t *testing.T) {
 	}
 	if gone := s.Reap(); len(gone) != 1 || len(watcher.Clients()) != 0 {
 		t.Errorf("gone %+v", gone)
+	}
+	if c, ok := watcher.Client(0); ok || c.Name != "short" || c.Launches != 8 || c.PID() != 0 {
+		t.Errorf("%+v, %v", c, ok)
 	}
 }
 

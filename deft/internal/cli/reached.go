@@ -54,18 +54,18 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 		return nil, err
 	}
 	before := map[int]bool{}
-	for _, c := range s.Clients() {
+	for i := range session.Slots {
+		c, _ := s.Client(i)
 		before[supervisor.ID(c)] = true
 	}
 	stop, done := make(chan bool), make(chan struct{})
 	crash.Go(func() {
 		defer close(done)
-		tick := time.NewTicker(50 * time.Millisecond)
-		defer tick.Stop()
 		for ended, hooked := false, false; ; {
-			for _, c := range s.Clients() {
-				if c.Name == name && c.Launches > 0 && !before[supervisor.ID(c)] {
-					fmt.Fprintf(say, "deft: %s (%d) reached the driver by %s; %s: %s\n", c.Name, c.PID(), way(c.Paths), s.Policy(), asked(c.Directive))
+			for i := range session.Slots { // one that ended between two looks has left his counters
+				if c, _ := s.Client(i); c.Name == name && c.Launches > 0 && !before[supervisor.ID(c)] {
+					who := strings.Replace(fmt.Sprintf("(%d)", c.PID()), "(0)", "(ended)", 1)
+					fmt.Fprintf(say, "deft: %s %s reached the driver by %s; %s: %s\n", c.Name, who, way(c.Paths), s.Policy(), asked(c.Directive))
 					return
 				}
 			}
@@ -78,7 +78,7 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 			select {
 			case hooked = <-stop:
 				ended = true
-			case <-tick.C:
+			case <-time.After(50 * time.Millisecond):
 			}
 		}
 	})
