@@ -51,7 +51,7 @@ func (c *Calibration) Away(d *device.Device) Away {
 	}
 	if ok && known {
 		slower := math.Log(there / here)
-		if f.Runtime == "go" { // it has no vector code: half of what kinds of cores differ by is doubt
+		if f.Runtime == "go" { // little of it is vector code: half of what kinds of cores differ by is doubt
 			slower /= 2
 			a.Spread = math.Hypot(a.Spread, slower)
 		}

@@ -69,7 +69,8 @@ func TestSimd(t *testing.T) {
 	if env == nil {
 		t.Skip("this toolchain has no GOEXPERIMENT=simd")
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.GoFiles}}", "github.com/foretime/foretime/edgeprof/runtime/native")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.GoFiles}}", "./runtime/native")
+	cmd.Dir = filepath.Join("..", "..", "edgeprof")
 	cmd.Env = append(os.Environ(), append(env, "GOARCH=amd64")...)
 	out, err := cmd.Output()
 	if err != nil || !strings.Contains(string(out), "products_simd.go") {

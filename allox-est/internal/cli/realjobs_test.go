@@ -43,6 +43,18 @@ type keptAnswer struct {
 	lines            int     // until the first answer, with those of the log
 }
 
+// withWheels runs the program where the jobs find their packages, on one thread.
+func withWheels(t *testing.T, wheels, args []string) (stdout, stderr bytes.Buffer) {
+	t.Helper()
+	cmd := exec.Command("allox-est", args...)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+strings.Join(wheels, ":"), "OMP_NUM_THREADS=1")
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", args, err, stderr.String())
+	}
+	return stdout, stderr
+}
+
 // keep starts a job once, by one command without a pattern or a file, and reads what
 // a user would.
 func keep(t *testing.T, wheels []string, name, count string, args []string) keptAnswer {
@@ -53,13 +65,7 @@ func keep(t *testing.T, wheels []string, name, count string, args []string) kept
 		words = append(words, "--epochs", count)
 	}
 	words = append(words, "--", "/usr/bin/python3", filepath.Join("testdata", "real", args[0]))
-	cmd := exec.Command("allox-est", append(words, args[1:]...)...)
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+strings.Join(wheels, ":"), "OMP_NUM_THREADS=1")
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s", name, err, stderr.String())
-	}
+	stdout, stderr := withWheels(t, wheels, append(words, args[1:]...))
 	a := keptAnswer{name: name, lines: strings.Count(stderr.String(), "level=")}
 	for _, line := range strings.Split(strings.TrimSpace(stdout.String()), "\n") {
 		a.lines++
@@ -194,14 +200,7 @@ func TestWholeJobs(t *testing.T) {
 			}
 			args = append(args, arg)
 		}
-		cmd := exec.Command("allox-est", args...)
-		cmd.Env = append(os.Environ(), "PYTHONPATH="+strings.Join(wheels, ":"), "OMP_NUM_THREADS=1")
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		text, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", job.name, err, stderr.String())
-		}
+		text, _ := withWheels(t, wheels, args)
 		var answer struct {
 			Devices map[string]struct {
 				Wall   uncertainty.Prediction `json:"wall_seconds"`
@@ -213,7 +212,7 @@ func TestWholeJobs(t *testing.T) {
 			}
 			Warnings []string
 		}
-		if err := json.Unmarshal(text, &answer); err != nil {
+		if err := json.Unmarshal(text.Bytes(), &answer); err != nil {
 			t.Fatal(err)
 		}
 		cpu := answer.Devices["cpu"]
@@ -239,5 +238,8 @@ func TestWholeJobs(t *testing.T) {
 	}
 	for _, clock := range []string{"wall", "cpu"} {
 		t.Logf("%s: %d of %d held, median width %.0f %%", clock, held[clock], all, stats.Median(widths[clock]))
+		if 3*held[clock] < 2*all {
+			t.Errorf("%s: fewer than two thirds held", clock)
+		}
 	}
 }

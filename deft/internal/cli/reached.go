@@ -63,9 +63,9 @@ func watchFirst(path, name string, say io.Writer) (end func(hooked bool), err er
 		defer close(done)
 		for ended, hooked := false, false; ; {
 			for i := range session.Slots { // one that ended between two looks has left his counters
-				if c, _ := s.Client(i); c.Name == name && c.Launches > 0 && !before[supervisor.ID(c)] {
-					who := strings.Replace(fmt.Sprintf("(%d)", c.PID()), "(0)", "(ended)", 1)
-					fmt.Fprintf(say, "deft: %s %s reached the driver by %s; %s: %s\n", c.Name, who, way(c.Paths), s.Policy(), asked(c.Directive))
+				if c, there := s.Client(i); c.Name == name && c.Launches > 0 && !before[supervisor.ID(c)] {
+					who := map[bool]string{true: fmt.Sprint(c.PID()), false: "ended"}[there]
+					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, who, way(c.Paths), s.Policy(), asked(c.Directive))
 					return
 				}
 			}

@@ -121,9 +121,8 @@ func (r *rig) busy() (stop func()) {
 }
 
 // Predicted against measured times with one thread: as it comes (and on a machine that
-// is only named), after calibrate,
-// after one beside two busy processes, and after calibrate --for the other half of
-// the models. A measured time is the median of three rounds, between which the
+// is only named), after calibrate, after one beside two busy processes, and after
+// calibrate --for the other half of the models. A measured time is the median of three rounds, between which the
 // machine is calibrated; layers are measured too.
 func TestPredictedTimes(t *testing.T) {
 	if !*predict {
