@@ -1,10 +1,13 @@
 package python
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -183,6 +186,69 @@ c.on_train_end()
 	if out := python(t, "import os; os.environ['RANK'] = '1'"+stand+"c = cb.keras()"+loops["keras"], ""); out != "" {
 		t.Errorf("the second process prints %s", out)
 	}
+}
+
+// The same within the frameworks themselves: set-up, epochs or steps, teardown, and
+// the evaluations after each epoch.
+func TestRealFrameworks(t *testing.T) {
+	for name, wheels := range map[string]string{
+		"hugging_face": "transformers tokenizers safetensors huggingface-hub accelerate",
+		"lightning":    "pytorch-lightning lightning-utilities torchmetrics typing-extensions",
+		"keras":        "keras jax jaxlib namex optree ml-dtypes opt-einsum absl-py rich markdown-it-py mdurl pygments typing-extensions",
+	} {
+		path := pythonPath(t, wheels)
+		for unit, laps := range map[string]int{"epoch": 4, "step": 16} {
+			t.Run(name+" by "+unit, func(t *testing.T) {
+				cmd := exec.Command("/usr/bin/python3", "-B", filepath.Join("testdata", name+"_fit.py"), unit)
+				cmd.Env = append(os.Environ(), "PYTHONPATH="+path)
+				out, err := cmd.Output()
+				if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+					t.Fatalf("%v: %s", err, exit.Stderr)
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				got, err := timing.ParseOutput(bytes.NewReader(out), timing.Extend)
+				if err != nil || got.Len() != laps+2 {
+					t.Fatalf("%v laps, %v in %s", got, err, out)
+				}
+				var evaluated []string
+				for _, m := range regexp.MustCompile(`\["evaluate", ([1-9]\d*),`).FindAllStringSubmatch(string(out), -1) {
+					evaluated = append(evaluated, m[1])
+				}
+				want := []string{"1", "2", "3", "4"}
+				if unit == "step" {
+					want = []string{"4", "8", "12", "16"}
+				}
+				if !slices.Equal(evaluated, want) {
+					t.Errorf("evaluations in laps %q, want %q: %s", evaluated, want, out)
+				}
+			})
+		}
+	}
+}
+
+// pythonPath is where wheels of real.txt and time_writter_callbacks are; the test is
+// skipped by name where a component is absent.
+func pythonPath(t *testing.T, wheels string) string {
+	t.Helper()
+	if err := exec.Command("/usr/bin/python3", "-c", "import torch, h5py, tqdm").Run(); err != nil {
+		t.Skipf("needs torch, h5py and tqdm of /usr/bin/python3: %v", err)
+	}
+	folders := []string{"."}
+	for _, wheel := range strings.Fields(wheels) {
+		found, err := filepath.Glob(filepath.Join("..", "..", "out", "real", "pip", wheel+"==*"))
+		if err != nil || len(found) == 0 {
+			t.Skipf("needs the wheel %s in out/real/pip", wheel)
+		}
+		folders = append(folders, found...)
+	}
+	for i, folder := range folders {
+		var err error
+		if folders[i], err = filepath.Abs(folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return strings.Join(folders, ":")
 }
 
 // TestRealParser: both parsers agree on every log.

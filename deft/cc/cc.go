@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -33,8 +34,21 @@ func (e *CompileError) Error() string {
 // Product is one file to be made from C sources.
 type Product struct {
 	Name    string   // file name of the result, such as libcuda.so.1
-	Sources fs.FS    // the files that the compiler may read, at its root
+	Sources []fs.FS  // the files that the compiler may read, at their roots; no name twice
 	Args    []string // compiler arguments without -o, relative to Sources
+	// Made is the product as a release has it for this processor, nil where there is
+	// none; it is taken unless a compiler is named.
+	Made []byte
+}
+
+// Made reads the product NAME that a release made for this processor from its folder
+// made/GOARCH, such as `make made` leaves it; nil where there is none.
+func Made(files fs.FS, name string) []byte {
+	body, err := fs.ReadFile(files, path.Join("made", runtime.GOARCH, name))
+	if err != nil {
+		return nil
+	}
+	return body
 }
 
 // Compiler makes products and keeps them.
@@ -48,7 +62,7 @@ type Compiler struct {
 
 // Build returns the absolute path of the product, compiling it unless the
 // cache already has it. It may be called from any number of processes at once.
-func (c Compiler) Build(ctx context.Context, p Product) (path string, err error) {
+func (c Compiler) Build(ctx context.Context, p Product) (made string, err error) {
 	defer func() {
 		if refused := (*CompileError)(nil); err != nil && !errors.As(err, &refused) {
 			err = fmt.Errorf("cc: %s: %w", p.Name, err)
@@ -65,13 +79,15 @@ func (c Compiler) Build(ctx context.Context, p Product) (path string, err error)
 	if c.Cache == "" {
 		return "", errors.New("no cache folder given")
 	}
-	compiler, err := c.find()
-	if err != nil {
-		return "", err
-	}
 	cache, err := filepath.Abs(c.Cache)
 	if err != nil {
 		return "", err
+	}
+	compiler := "" // none is needed
+	if c.Path != "" || p.Made == nil {
+		if compiler, err = c.find(); err != nil {
+			return "", err
+		}
 	}
 	key, err := p.key(compiler)
 	if err != nil {
@@ -90,7 +106,7 @@ func (c Compiler) Build(ctx context.Context, p Product) (path string, err error)
 		return "", err
 	}
 	defer os.RemoveAll(work)
-	if err := c.compile(ctx, compiler, p, work); err != nil {
+	if err := c.make(ctx, compiler, p, work); err != nil {
 		return "", err
 	}
 	err = os.Rename(filepath.Join(work, "product"), home)
@@ -103,25 +119,33 @@ func (c Compiler) Build(ctx context.Context, p Product) (path string, err error)
 // find returns the compiler's absolute path.
 func (c Compiler) find() (string, error) {
 	name := cmp.Or(c.Path, "cc")
-	path, err := exec.LookPath(name)
+	found, err := exec.LookPath(name)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, ErrNoCompiler)
 	}
-	return filepath.Abs(path)
+	return filepath.Abs(found)
 }
 
-// compile puts the sources in work/src and the result in work/product.
-func (c Compiler) compile(ctx context.Context, compiler string, p Product, work string) error {
+// make puts the sources in work/src and the result, as a release made it where no
+// compiler is given, in work/product.
+func (c Compiler) make(ctx context.Context, compiler string, p Product, work string) error {
 	src, out := filepath.Join(work, "src"), filepath.Join(work, "product")
-	if err := errors.Join(os.CopyFS(src, p.Sources), os.Mkdir(out, 0o700)); err != nil {
+	err := errors.Join(os.Mkdir(src, 0o700), os.Mkdir(out, 0o700))
+	for _, from := range p.Sources {
+		err = errors.Join(err, os.CopyFS(src, from))
+	}
+	if err != nil {
 		return err
+	}
+	if compiler == "" {
+		return os.WriteFile(filepath.Join(out, p.Name), p.Made, 0o700)
 	}
 	args := append([]string{"-o", filepath.Join(out, p.Name)}, p.Args...)
 	cmd := exec.CommandContext(ctx, compiler, args...)
 	cmd.Dir = src
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	err := cmd.Run()
+	err = cmd.Run()
 	if _, refused := errors.AsType[*exec.ExitError](err); refused && ctx.Err() == nil {
 		return &CompileError{p.Name, compiler + " " + strings.Join(p.Args, " "), output.String()}
 	}
@@ -134,21 +158,25 @@ func (c Compiler) compile(ctx context.Context, compiler string, p Product, work 
 // key names everything that the product depends on.
 func (p Product) key(compiler string) (string, error) {
 	h := sha256.New()
+	if compiler == "" {
+		h.Write(p.Made)
+		return hex.EncodeToString(h.Sum(nil))[:16], nil
+	}
 	info, err := os.Stat(compiler)
 	if err != nil {
 		return "", err
 	}
 	fmt.Fprintf(h, "%q %d %d %s %q %q\n", compiler, info.Size(), info.ModTime().UnixNano(), runtime.GOARCH, p.Name, p.Args)
-	err = fs.WalkDir(p.Sources, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for _, from := range p.Sources {
+		err = errors.Join(err, fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			body, err := fs.ReadFile(from, name)
+			fmt.Fprintf(h, "%q %d\n%s\n", name, len(body), body)
 			return err
-		}
-		body, err := fs.ReadFile(p.Sources, path)
-		if err == nil {
-			fmt.Fprintf(h, "%q %d\n%s\n", path, len(body), body)
-		}
-		return err
-	})
+		}))
+	}
 	return hex.EncodeToString(h.Sum(nil))[:16], err
 }
 

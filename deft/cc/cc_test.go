@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +24,7 @@ func needCompiler(t *testing.T) {
 func program(body string) Product {
 	return Product{
 		Name:    "answer",
-		Sources: fstest.MapFS{"main.c": {Data: []byte(body)}, "n.h": {Data: []byte("#define N 0\n")}},
+		Sources: []fs.FS{fstest.MapFS{"main.c": {Data: []byte(body)}}, fstest.MapFS{"n.h": {Data: []byte("#define N 0\n")}}},
 		Args:    []string{"main.c"},
 	}
 }
@@ -71,7 +72,7 @@ func TestKeyCoversWhatMatters(t *testing.T) {
 		t.Errorf("second build: %q, %v; want %q", again, err, first)
 	}
 	changes := map[string]Product{"source": program(good + "\n"), "header": program(good), "arguments": program(good)}
-	changes["header"].Sources.(fstest.MapFS)["n.h"] = &fstest.MapFile{Data: []byte("#define N 00\n")}
+	changes["header"].Sources[1].(fstest.MapFS)["n.h"] = &fstest.MapFile{Data: []byte("#define N 00\n")}
 	more := changes["arguments"]
 	more.Args = []string{"-O1", "main.c"}
 	changes["arguments"] = more
@@ -80,6 +81,38 @@ func TestKeyCoversWhatMatters(t *testing.T) {
 		if err != nil || path == first {
 			t.Errorf("changed %s: %q, %v: the old product was taken", name, path, err)
 		}
+	}
+}
+
+// What a release made is taken where no compiler is named, and none is looked for.
+func TestMade(t *testing.T) {
+	files := fstest.MapFS{"made/" + runtime.GOARCH + "/answer": {Data: []byte("#!/bin/sh\nexit 7\n")}}
+	p := program(good)
+	p.Made = Made(files, p.Name)
+	c := Compiler{Cache: t.TempDir()}
+	run := func() int {
+		t.Helper()
+		path, err := c.Build(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(path)
+		_ = cmd.Run() // its status is looked at
+		return cmd.ProcessState.ExitCode()
+	}
+	t.Run("alone", func(t *testing.T) {
+		t.Setenv("PATH", "")
+		if status := run(); status != 7 {
+			t.Errorf("what was made ended with %d", status)
+		}
+	})
+	needCompiler(t)
+	c.Path = "cc"
+	if status := run(); status != 0 {
+		t.Errorf("what was compiled ended with %d", status)
+	}
+	if p.Made = Made(files, "other"); p.Made != nil {
+		t.Errorf("%q was made", p.Made)
 	}
 }
 
@@ -106,9 +139,9 @@ func TestRefusals(t *testing.T) {
 			}},
 		{"cancelled", cancelled, Compiler{Cache: cache}, program(good),
 			func(err error) bool { return errors.Is(err, context.Canceled) }},
-		{"name with a folder", context.Background(), Compiler{Cache: cache}, Product{Name: "../x", Sources: fstest.MapFS{}},
+		{"name with a folder", context.Background(), Compiler{Cache: cache}, Product{Name: "../x"},
 			func(err error) bool { return strings.Contains(err.Error(), "../x") }},
-		{"no name", context.Background(), Compiler{Cache: cache}, Product{Sources: fstest.MapFS{}},
+		{"no name", context.Background(), Compiler{Cache: cache}, Product{},
 			func(err error) bool { return err != nil }},
 		{"no cache", context.Background(), Compiler{}, program(good),
 			func(err error) bool { return strings.Contains(err.Error(), "cache") }},

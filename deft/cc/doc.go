@@ -8,6 +8,9 @@
 // of its own and the first to rename it into place wins; a process that dies
 // half-way leaves nothing that another would take for a product.
 //
+// A release has its products inside, made for each processor ([Made]): there no
+// compiler is asked for, unless one is named.
+//
 // It refuses to guess: without a compiler the answer is [ErrNoCompiler], and
 // sources that do not compile are a [*CompileError] with the compiler's words.
 //
@@ -16,7 +19,7 @@
 //
 //	files, _ := fs.Sub(sources, "src")
 //	path, err := cc.Compiler{Cache: dir}.Build(ctx, cc.Product{
-//		Name: "libcuda.so.1", Sources: files,
+//		Name: "libcuda.so.1", Sources: []fs.FS{files},
 //		Args: []string{"-O2", "-shared", "-fPIC", "simcuda.c"},
 //	})
 package cc

@@ -10,8 +10,10 @@ import (
 	"github.com/foretime/foretime/deft/cc"
 )
 
-//go:embed src
+//go:embed src made
 var embedded embed.FS
+
+//go:generate make --silent made
 
 // Python is deft.py, by which a Python program marks its jobs: it does nothing where
 // libdeft.so is not loaded.
@@ -49,12 +51,17 @@ func link(soname string) []string {
 	}
 }
 
-// Build compiles libdeft.so, or finds it in the compiler's cache, and returns
-// its absolute path. Extra arguments make a product of their own.
+// Build unpacks the libdeft.so that a release has inside, or compiles it, or finds it
+// in the compiler's cache, and returns its absolute path. Extra arguments make a
+// product of their own, which is always compiled.
 func Build(ctx context.Context, c cc.Compiler, extra ...string) (string, error) {
 	args := append(flags(), link("libdeft.so")...)
 	args = append(args, "-Wl,--version-script=libdeft.map")
-	return c.Build(ctx, cc.Product{Name: "libdeft.so", Sources: Sources(), Args: append(append(args, extra...), Files()...)})
+	p := cc.Product{Name: "libdeft.so", Sources: []fs.FS{Sources()}, Args: append(append(args, extra...), Files()...)}
+	if len(extra) == 0 {
+		p.Made = cc.Made(embedded, p.Name)
+	}
+	return c.Build(ctx, p)
 }
 
 // Before is an environment in which path stands before what the variable name held.

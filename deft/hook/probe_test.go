@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,7 +19,7 @@ import (
 func compileTest(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	path, err := needCompiler(t).Build(t.Context(), cc.Product{
-		Name: name, Sources: os.DirFS("testdata"), Args: append([]string{"-O2", "-std=gnu11", "-pthread"}, args...),
+		Name: name, Sources: []fs.FS{os.DirFS("testdata")}, Args: append([]string{"-O2", "-std=gnu11", "-pthread"}, args...),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"pgregory.net/rapid"
 
@@ -211,21 +210,7 @@ func TestQueueOfThreads(t *testing.T) {
 
 // buildQueue builds testdata/lanes.c, which has queue.c in it.
 func buildQueue(t testing.TB, sanitizer string) string {
-	sources := fstest.MapFS{}
-	for _, from := range []fs.FS{hook.Sources(), os.DirFS("testdata")} {
-		names, err := fs.Glob(from, "*.[ch]")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range names {
-			body, err := fs.ReadFile(from, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sources[name] = &fstest.MapFile{Data: body}
-		}
-	}
-	path, err := needCompiler(t).Build(t.Context(), cc.Product{Name: "lanes", Sources: sources, Args: []string{
+	path, err := needCompiler(t).Build(t.Context(), cc.Product{Name: "lanes", Sources: []fs.FS{hook.Sources(), os.DirFS("testdata")}, Args: []string{
 		"-O1", "-g", "-std=gnu11", "-Wall", "-Werror", "-fsanitize=" + sanitizer, "-fno-sanitize-recover=all", "-pthread", "lanes.c",
 	}})
 	if err != nil {

@@ -3,10 +3,8 @@ package hook_test
 import (
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/foretime/foretime/deft/cc"
@@ -17,27 +15,11 @@ import (
 // The library's C files and the probe in one program, under each sanitizer,
 // while the owner changes its mind all the time.
 func TestSanitizers(t *testing.T) {
-	sources := fstest.MapFS{}
-	add := func(from fs.FS) {
-		err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") {
-				return err
-			}
-			body, err := fs.ReadFile(from, path)
-			sources[path] = &fstest.MapFile{Data: body}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	add(hook.Sources())
-	add(os.DirFS("testdata"))
 	for _, kind := range []string{"address", "undefined", "thread"} {
 		t.Run(kind, func(t *testing.T) {
 			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
 			w.device.AfterFork = true
-			program, err := w.buildSanitized(sources, kind)
+			program, err := w.buildSanitized(kind)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +63,7 @@ func TestSanitizers(t *testing.T) {
 // buildSanitized links the library into the probe. The sanitizers' run-time
 // libraries need libc's dlsym to themselves, so but for one the program has no
 // dlsym of its own.
-func (w *world) buildSanitized(sources fs.FS, kind string) (string, error) {
+func (w *world) buildSanitized(kind string) (string, error) {
 	args := []string{
 		"-std=gnu11", "-O1", "-g", "-fno-strict-aliasing", "-fno-omit-frame-pointer", "-fvisibility=hidden", "-pthread", "-rdynamic",
 		"-fsanitize=" + kind, "-fno-sanitize-recover=all", "probe.c",
@@ -91,5 +73,5 @@ func (w *world) buildSanitized(sources fs.FS, kind string) (string, error) {
 	} else {
 		args = append(args, "-DLINKED", `-DDEFT_SHIM="`+w.driver.Driver+`"`)
 	}
-	return needCompiler(w.t).Build(w.t.Context(), cc.Product{Name: "probe-" + kind, Sources: sources, Args: append(args, hook.Files()...)})
+	return needCompiler(w.t).Build(w.t.Context(), cc.Product{Name: "probe-" + kind, Sources: []fs.FS{hook.Sources(), os.DirFS("testdata")}, Args: append(args, hook.Files()...)})
 }

@@ -56,10 +56,10 @@ func BuildShim(ctx context.Context, c cc.Compiler, driver string) (string, error
 	}
 	args := append(flags(), link("libcuda.so.1")...)
 	args = append(args, "-Wl,--version-script=shim.map", `-DDEFT_SHIM="`+driver+`"`, "shim.c")
-	return c.Build(ctx, cc.Product{Name: "libcuda.so.1", Sources: sources, Args: append(args, Files()...)})
+	return c.Build(ctx, cc.Product{Name: "libcuda.so.1", Sources: []fs.FS{Sources(), sources}, Args: append(args, Files()...)})
 }
 
-// shimSources are the library's own and two files made for a driver: rest.h,
+// shimSources are two files made for a driver, beside the library's own: rest.h,
 // the functions that are not wrapped, and shim.map, what is exported: what the
 // driver exports, no more and no less, and the marks of jobs.
 func shimSources(exports []string) (fs.FS, error) {
@@ -76,19 +76,10 @@ func shimSources(exports []string) (fs.FS, error) {
 			n++
 		}
 	}
-	sources := fstest.MapFS{
+	return fstest.MapFS{
 		"rest.h":   {Data: []byte("#define DEFT_REST(ROW)" + rest.String() + "\n")},
 		"shim.map": {Data: []byte("{ global:" + names.String() + " deft_job_begin; deft_job_end; local: *; };\n")},
-	}
-	err = fs.WalkDir(Sources(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		body, err := fs.ReadFile(Sources(), path)
-		sources[path] = &fstest.MapFile{Data: body}
-		return err
-	})
-	return sources, err
+	}, nil
 }
 
 // exported lists the functions that a driver exports, in order.

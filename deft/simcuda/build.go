@@ -9,8 +9,10 @@ import (
 	"github.com/foretime/foretime/deft/cc"
 )
 
-//go:embed src
+//go:embed src made
 var embedded embed.FS
+
+//go:generate make --silent made
 
 // Sources returns the C files of the driver and its programs.
 func Sources() fs.FS {
@@ -30,9 +32,9 @@ type Built struct {
 	Workload string // deft-workload: its usage text is in src/workload.c
 }
 
-// Build compiles the driver and the workload program, or finds them in the
-// compiler's cache. Extra compiler arguments, such as -fsanitize=thread, make
-// products of their own.
+// Build unpacks the driver and the workload program that a release has inside, or
+// compiles them, or finds them in the compiler's cache. Extra compiler arguments,
+// such as -fsanitize=thread, make products of their own, which are always compiled.
 func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
 	var b Built
 	shared := []string{"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1", "-pthread"}
@@ -46,7 +48,11 @@ func Build(ctx context.Context, c cc.Compiler, extra ...string) (Built, error) {
 	} {
 		var err error
 		args := slices.Concat([]string{"-O2", "-g", "-std=gnu11"}, extra, target.args)
-		if *target.path, err = c.Build(ctx, cc.Product{Name: target.name, Sources: Sources(), Args: args}); err != nil {
+		p := cc.Product{Name: target.name, Sources: []fs.FS{Sources()}, Args: args}
+		if len(extra) == 0 {
+			p.Made = cc.Made(embedded, p.Name)
+		}
+		if *target.path, err = c.Build(ctx, p); err != nil {
 			return b, err
 		}
 	}

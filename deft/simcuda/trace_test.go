@@ -29,12 +29,8 @@ type order struct {
 // nanoseconds one by one.
 func TestDeviceAgainstModel(t *testing.T) {
 	needCompiler(t)
-	sources, err := simcudatest.Sources()
-	if err != nil {
-		t.Fatal(err)
-	}
 	trace, err := cc.Compiler{Cache: t.TempDir()}.Build(context.Background(), cc.Product{
-		Name: "trace", Sources: sources,
+		Name: "trace", Sources: simcudatest.Sources(),
 		Args: []string{"-O1", "-g", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover", "trace.c", "device.c", "-pthread"},
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,7 @@ var shapes = []string{"plain", "default", "streams", "threads", "contexts", "cop
 // beside the urgent one, under a policy.
 func (w *bench) shaped(shape, policy string, seconds float64) *report.Run {
 	path, err := cc.Compiler{Cache: built}.Build(w.b.Context(), cc.Product{
-		Name: "shapes", Sources: os.DirFS("testdata"), Args: []string{"-O2", "-std=gnu11", "-pthread", "shapes.c"},
+		Name: "shapes", Sources: []fs.FS{os.DirFS("testdata")}, Args: []string{"-O2", "-std=gnu11", "-pthread", "shapes.c"},
 	})
 	if err != nil {
 		w.b.Fatal(err)

@@ -21,7 +21,7 @@ var architectures = []string{"amd64", "arm64"}
 // trees of a prefix such as /usr: into/TOOL/ARCH/{bin,lib,share}. They have
 // completions, manual pages, the licence, those of the modules that the program
 // is made of, and its bill of materials; and what needs a C compiler, for another
-// processor where its cross compiler is.
+// processor where its cross compiler is. Each tree and its program make a wheel too.
 func Parts(ctx context.Context, ws *workspace.Workspace, version, into string) error {
 	into, err := filepath.Abs(into)
 	if err != nil {
@@ -69,7 +69,10 @@ func (t tool) parts(ctx context.Context) error {
 		if err := t.papers(filepath.Join(built, arch), arch, licences); err != nil {
 			return err
 		}
-		if err := t.natives(ctx, here, arch); err != nil {
+		if err := t.natives(ctx, arch); err != nil {
+			return err
+		}
+		if err := t.wheel(filepath.Join(built, arch), arch); err != nil {
 			return err
 		}
 	}
@@ -154,7 +157,7 @@ func (t tool) papers(program, arch string, licences map[string]Licence) error {
 var compilers = map[string]string{"amd64": "x86_64-linux-gnu-gcc", "arm64": "aarch64-linux-gnu-gcc"}
 
 // natives writes what needs a C compiler, where there is one for the processor.
-func (t tool) natives(ctx context.Context, program, arch string) error {
+func (t tool) natives(ctx context.Context, arch string) error {
 	cc := "cc"
 	if arch != runtime.GOARCH {
 		cc = compilers[arch]
@@ -171,9 +174,16 @@ func (t tool) natives(ctx context.Context, program, arch string) error {
 			return err
 		}
 		return os.Remove(filepath.Join(lib, "libchamtool.h")) // nobody links to it
-	case "deft":
-		_, err := command{name: program, env: []string{"CC=" + cc}}.run(ctx, "build-hook", "--out", lib)
-		return err
+	case "deft": // what the release has inside
+		for _, name := range []string{filepath.Join("made", arch, "libdeft.so"), "deft.py"} {
+			body, err := os.ReadFile(filepath.Join(t.Dir, "hook", name))
+			if err == nil {
+				err = t.write(body, arch, "lib", "foretime", filepath.Base(name))
+			}
+			if err != nil {
+				return err
+			}
+		}
 	case "edgeprof":
 		return t.build(ctx, cgo, "-o", filepath.Join(at, "bin", "edgeprof-ort"), "./cmd/edgeprof-ort")
 	}

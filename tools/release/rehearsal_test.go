@@ -3,11 +3,14 @@ package release
 import (
 	"context"
 	"debug/elf"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,6 +55,7 @@ func TestRehearsal(t *testing.T) {
 		{"libraries", r.libraries},
 		{"start", r.start},
 		{"papers", r.papers},
+		{"wheels", r.wheels},
 	} {
 		if !t.Run(step.name, func(t *testing.T) {
 			if err := step.run(t.Context()); err != nil {
@@ -273,8 +277,113 @@ func (r *rehearsal) papers(ctx context.Context) error {
 			return err
 		}
 	}
-	hook := []string{"build-hook", "--out", filepath.Join(r.out, "hook")}
-	return run(ctx, "", []string{"CC=/nonexistent"}, filepath.Join(r.prefix(), "bin", "deft"), hook...)
+	for _, args := range [][]string{
+		{"build-hook", "--out", filepath.Join(r.out, "hook")},
+		{"exec", "--device", "sim", "--", "deft-workload", "--kernels", "10", "--kernel-ns", "1000", "--jobs", "1"},
+	} {
+		empty := []string{"PATH=/nonexistent", "XDG_CACHE_HOME=" + filepath.Join(r.out, "cache")}
+		if err := run(ctx, "", empty, filepath.Join(r.out, "installed", "deft"), args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepared is what the Python of a tool's README and guides works on.
+var prepared = map[string][]string{
+	"allox-est": nil,
+	"chamtool":  {"chamtool", "host", "--tool", "lib/foretime/libchamtool.so", "--", "--threads", "2", "--tasks", "100", "--iterations", "5"},
+	"deft":      nil,
+	"edgeprof":  {"edgeprof", "synth", "resnet", "--width", "0.5", "--resolution", "96", "--out", "resnet.onnx"},
+	"mirage":    {"mirage", "log", "synth", "--days", "30", "--seed", "1", "--out", "month.log"},
+}
+
+// wheels installs the wheel of each tool for this processor into a virtual environment
+// that has nothing else, runs its programs and the Python that its README and guides
+// show, uninstalls it, and wants nothing left.
+func (r *rehearsal) wheels(ctx context.Context) error {
+	for _, m := range r.clone.Modules {
+		if _, tool := prepared[m.Name]; !tool {
+			continue
+		}
+		if err := r.tryWheel(ctx, m); err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
+	return nil
+}
+
+func (r *rehearsal) tryWheel(ctx context.Context, m workspace.Module) error {
+	venv := filepath.Join(r.out, "venv", m.Name)
+	if err := run(ctx, "", nil, "python3", "-m", "venv", venv); err != nil {
+		return err
+	}
+	empty, err := files(venv)
+	if err != nil {
+		return err
+	}
+	wheels, _ := filepath.Glob(filepath.Join(r.clone.Root, "out", "parts", m.Name, "*_"+machines[runtime.GOARCH]+".whl")) // the pattern is well formed
+	if len(wheels) != 1 {
+		return fmt.Errorf("%d wheels for %s", len(wheels), runtime.GOARCH)
+	}
+	python := filepath.Join(venv, "bin", "python")
+	if err := run(ctx, "", nil, python, "-m", "pip", "install", "--no-index", "--no-compile", wheels[0]); err != nil {
+		return err
+	}
+	env := []string{
+		"PATH=" + filepath.Join(venv, "bin") + ":" + os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1",
+		"HOME=" + r.out, "XDG_CACHE_HOME=" + filepath.Join(r.out, "cache"), "XDG_CONFIG_HOME=" + r.out, "XDG_DATA_HOME=" + r.out,
+	}
+	work := filepath.Join(r.out, "python", m.Name)
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return err
+	}
+	if err := os.Symlink(filepath.Join(venv, "lib"), filepath.Join(work, "lib")); err != nil {
+		return err
+	}
+	commands := [][]string{{m.Name, "--version"}}
+	if prepared[m.Name] != nil {
+		commands = append(commands, prepared[m.Name])
+	}
+	docs, _ := filepath.Glob(filepath.Join(m.Dir, "docs", "*.md")) // the pattern is well formed
+	n := 0
+	for _, doc := range append(docs, filepath.Join(m.Dir, "README.md")) {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			return err
+		}
+		for _, block := range regexp.MustCompile("(?ms)^```python\n(.*?)^```").FindAllSubmatch(text, -1) {
+			commands = append(commands, []string{python, "-c", string(block[1])})
+			n++
+		}
+	}
+	if n == 0 {
+		return errors.New("its README and guides show no Python")
+	}
+	for _, c := range commands {
+		if err := run(ctx, work, env, "env", c...); err != nil {
+			return err
+		}
+	}
+	if err := run(ctx, "", nil, python, "-m", "pip", "uninstall", "--yes", "foretime-"+m.Name); err != nil {
+		return err
+	}
+	left, err := files(venv)
+	if err == nil && !slices.Equal(left, empty) {
+		err = fmt.Errorf("pip uninstall left %d files where %d were", len(left), len(empty))
+	}
+	return err
+}
+
+// files are the files below a folder, without what Python compiled.
+func files(dir string) (paths []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Ext(path) != ".pyc" {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	return paths, err
 }
 
 // run runs a program in a folder, with variables beside the process's own; its

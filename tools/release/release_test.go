@@ -22,6 +22,8 @@ func checkout(t *testing.T) *workspace.Workspace {
 		"LICENSE":                 "do as you like\n",
 		"go.work":                 "go 1.26.0\n\nuse (\n\t./hello\n\t./shared\n)\n",
 		"shared/go.mod":           "module github.com/foretime/foretime/shared\n\ngo 1.26.0\n",
+		".gitignore":              "made\n",
+		"hello/hello.go":          "package hello\n\n//go:generate touch made\n",
 		"shared/word/word.go":     "package word\n\nconst Hello = \"hello\"\n",
 		"hello/go.mod":            "module github.com/foretime/foretime/hello\n\ngo 1.26.0\n\nrequire github.com/foretime/foretime/shared v0.0.0\n\nreplace github.com/foretime/foretime/shared => ../shared\n",
 		"hello/cmd/hello/main.go": "package main\n\nimport (\n\t\"runtime/debug\"\n\n\t\"github.com/foretime/foretime/shared/word\"\n)\n\nfunc main() {\n\tinfo, _ := debug.ReadBuildInfo()\n\tprintln(word.Hello, info.Main.Version)\n}\n",
@@ -106,7 +108,7 @@ func TestTag(t *testing.T) {
 			t.Errorf("%s is %s, want %s", tag, got, want)
 		}
 	}
-	if got := git(t, ws.Root, "diff", "--name-only", "main", "v0.1.0"); got != "hello/go.mod\nhello/go.sum" {
+	if got := git(t, ws.Root, "diff", "--name-only", "main", "v0.1.0"); got != "hello/go.mod\nhello/go.sum\nhello/made" {
 		t.Errorf("the release changes %q", got)
 	}
 	if mod := git(t, ws.Root, "show", "v0.1.0:hello/go.mod"); strings.Contains(mod, "replace") || !strings.Contains(mod, "shared v0.1.0") {

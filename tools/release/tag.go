@@ -98,7 +98,8 @@ func (r *releasing) tagAll(ctx context.Context, ws *workspace.Workspace) error {
 	return r.tag(ctx, r.version, commit)
 }
 
-// commit makes the release commit in a work tree of its own, which goes again.
+// commit makes the release commit, with what go generate compiles for users who have
+// no compiler, in a work tree of its own, which goes again.
 func (r *releasing) commit(ctx context.Context, modules []workspace.Module, shared *Downloaded) (hash string, err error) {
 	tree := filepath.Join(r.work, "tree")
 	if _, err := r.git.run(ctx, "worktree", "add", "--quiet", "--detach", tree); err != nil {
@@ -109,12 +110,16 @@ func (r *releasing) commit(ctx context.Context, modules []workspace.Module, shar
 		err = errors.Join(err, failed)
 	}()
 	for _, m := range modules {
-		if err := require(filepath.Join(tree, m.Name), shared); err != nil {
+		generate := command{dir: filepath.Join(tree, m.Name), name: "go", env: []string{"GOWORK=off"}}
+		if _, err := generate.run(ctx, "generate", "./..."); err != nil {
+			return "", err
+		}
+		if err := require(generate.dir, shared); err != nil {
 			return "", err
 		}
 	}
 	git := command{dir: tree, name: "git"}
-	if _, err := git.run(ctx, "add", "."); err != nil {
+	if _, err := git.run(ctx, "add", "--force", "."); err != nil { // what was made is ignored on main
 		return "", err
 	}
 	if _, err := git.run(ctx, "commit", "--quiet", "--message", "release "+r.version); err != nil {

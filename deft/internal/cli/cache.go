@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,9 +12,9 @@ import (
 )
 
 // compiler builds what is embedded, into the user's cache, with $CC or cc, but
-// for what lies in $DEFT_MADE, or came with this program.
+// for what lies in $DEFT_MADE, or was made with this program.
 func compiler() (cc.Compiler, error) {
-	c := cc.Compiler{Path: os.Getenv("CC"), Made: cmp.Or(os.Getenv("DEFT_MADE"), packaged())}
+	c := cc.Compiler{Path: os.Getenv("CC"), Made: os.Getenv("DEFT_MADE")}
 	dir, err := os.UserCacheDir()
 	if err == nil {
 		c.Cache = filepath.Join(dir, "foretime", "deft")
@@ -38,13 +37,4 @@ func library(ctx context.Context) (cc.Compiler, string, error) {
 	}
 	lib, err := hook.Build(ctx, c)
 	return c, lib, err
-}
-
-// packaged is where a package has the libraries that belong to this program.
-func packaged() string {
-	self, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(filepath.Dir(self), "..", "lib", "foretime")
 }

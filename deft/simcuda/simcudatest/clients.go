@@ -5,7 +5,6 @@ import (
 	"embed"
 	"io/fs"
 	"path/filepath"
-	"testing/fstest"
 
 	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/simcuda"
@@ -14,27 +13,13 @@ import (
 //go:embed testdata
 var embedded embed.FS
 
-// Sources returns the C files of the driver and those of the programs.
-func Sources() (fs.FS, error) {
+// Sources are the C files of the driver and those of the programs.
+func Sources() []fs.FS {
 	own, err := fs.Sub(embedded, "testdata")
 	if err != nil {
-		return nil, err
+		panic(err) // the name is a constant of this file
 	}
-	all := fstest.MapFS{}
-	for _, from := range []fs.FS{simcuda.Sources(), own} {
-		names, err := fs.Glob(from, "*.[ch]")
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			body, err := fs.ReadFile(from, name)
-			if err != nil {
-				return nil, err
-			}
-			all[name] = &fstest.MapFile{Data: body}
-		}
-	}
-	return all, nil
+	return []fs.FS{simcuda.Sources(), own}
 }
 
 // Clients are the absolute paths of the programs.
@@ -47,10 +32,6 @@ type Clients struct {
 // BuildClients compiles the clients of a built driver.
 func BuildClients(ctx context.Context, c cc.Compiler, b simcuda.Built, extra ...string) (Clients, error) {
 	var out Clients
-	sources, err := Sources()
-	if err != nil {
-		return out, err
-	}
 	link := []string{"-L" + filepath.Dir(b.Driver), "-l:libcuda.so.1", "-ldl"}
 	for _, t := range []struct {
 		path *string
@@ -62,7 +43,7 @@ func BuildClients(ctx context.Context, c cc.Compiler, b simcuda.Built, extra ...
 		{&out.Plugin, "plugin.so", append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "plugin.c"}, link...)},
 	} {
 		args := append([]string{"-O2", "-g", "-std=gnu11"}, extra...)
-		path, err := c.Build(ctx, cc.Product{Name: t.name, Sources: sources, Args: append(args, t.args...)})
+		path, err := c.Build(ctx, cc.Product{Name: t.name, Sources: Sources(), Args: append(args, t.args...)})
 		if err != nil {
 			return out, err
 		}

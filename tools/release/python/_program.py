@@ -1,0 +1,46 @@
+"""Asks the program that came with this package, and reads its JSON."""
+
+import dataclasses
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+
+
+class Failed(RuntimeError):
+    """The program has no answer; its words say why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A value and its interval: level is the share of such intervals that hold."""
+
+    value: float
+    low: float
+    high: float
+    level: float
+
+
+def path(name):
+    """Where the package has one of its files."""
+    own = importlib.metadata.files("foretime-" + __package__.replace("_", "-"))
+    return os.path.realpath(next(f.locate() for f in own if f.name == name))
+
+
+def ask(*words, **flags):
+    """The answer to words and flags; job_nodes=4 is --job-nodes 4, wide=True is --wide."""
+    command = [path(__package__.replace("_", "-")), words[0], "--json"]
+    for name, value in flags.items():
+        command.append("--%s=%s" % (name.replace("_", "-"), str(value).lower() if value in (True, False) else value))
+    run = subprocess.run(command + list(words[1:]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if run.returncode:
+        raise Failed(run.stderr.strip())
+    sys.stderr.write(run.stderr)
+    return json.loads(run.stdout)
+
+
+def typed(kind, answer, **own):
+    """A dataclass of the fields that an answer has under its names."""
+    names = [f.name for f in dataclasses.fields(kind)]
+    return kind(**{n: answer.get(n) for n in names if n not in own}, **own)
