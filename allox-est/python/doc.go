@@ -4,8 +4,7 @@
 // allox_est.py, which starts the program, is in the wheel of a release.
 //
 // It decides nothing in Go; the file is here so that programs can hand it out
-// and tests can hold it against the Go parser. It refuses to need an
-// installation.
+// and tests can hold it against the Go parser. It refuses to need installing.
 //
 // A complete program:
 //
