@@ -91,15 +91,15 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	trees   *KernelTrees       // nil is the rates alone
-	kinds   map[string]float64 // logarithms of factors, of Corrections
-	anyKind float64
+	trees *KernelTrees       // nil is the rates alone
+	kinds map[string]float64 // logarithms of factors, of Corrections
 }
 
 // Error is one model's measured time beside its prediction.
 type Error struct {
 	Model     string  `json:"model"`
 	Family    string  `json:"family"`
+	Precision string  `json:"precision,omitempty"` // as [precisionOf]
 	Measured  float64 `json:"measured_seconds"`
 	Predicted float64 `json:"predicted_seconds"`
 }
@@ -170,7 +170,7 @@ func local(cases []Case, facts Facts, trees *KernelTrees) *Calibration {
 
 // judge notes how far off a calibration that a model had no part in is.
 func (c *Calibration) judge(m *Case, left *Calibration) {
-	c.Errors = append(c.Errors, Error{Model: m.Model, Family: m.Family, Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
+	c.Errors = append(c.Errors, Error{Model: m.Model, Family: m.Family, Precision: precisionOf(m.Kernels), Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
 }
 
 // judgeOwn leaves out the kernels of each of the user's own models in turn.
@@ -216,7 +216,7 @@ func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) 
 	}
 	a := *c
 	a.Facts, a.Models, a.Errors, a.Call = facts, len(cases), nil, cases[0].Call
-	a.TreeWeight = min(c.TreeWeight, elsewhere)
+	a.TreeWeight, a.Dispatch = min(c.TreeWeight, elsewhere), dispatch
 	logs := 0.0
 	for _, m := range cases {
 		logs += math.Log(m.work() / (a.idle(m.Kernels) - a.Call))
@@ -229,12 +229,14 @@ func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) 
 	return &a, nil
 }
 
-// bound sets the interval from the errors, each drawn to what it would be of a
-// long inference.
+// bound sets the interval from the errors in float32, each drawn to what it would be
+// of a long inference.
 func (c *Calibration) bound() {
-	long := make([]Error, len(c.Errors))
-	for i, e := range c.Errors {
-		long[i] = Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))}
+	var long []Error
+	for _, e := range c.Errors {
+		if e.Precision == "" {
+			long = append(long, Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))})
+		}
 	}
 	band := bandOf(long)
 	c.Low, c.High = band.Low, band.High
@@ -260,20 +262,22 @@ func (c *Calibration) doubt(seconds float64) float64 {
 	return 1 + math.Sqrt(c.Dispatch/seconds)
 }
 
-// bandOf is the interval that errors lead to: split conformal where there are
-// enough for that, else Student's for one more error, the factors being
-// lognormal; of fewer than two nothing is known but what other devices are off
-// by. It holds the prediction.
+// bandOf is the interval that errors lead to: Student's for one more error, the factors
+// being lognormal, where split conformal's ends would be the least and the greatest
+// of them, which says little of the next; of fewer than two nothing is known but what
+// other devices are off by. It holds the prediction.
 func bandOf(errors []Error) uncertainty.Band {
 	predicted, measured := make([]float64, len(errors)), make([]float64, len(errors))
 	factors := make([]float64, len(errors))
 	for i, e := range errors {
 		predicted[i], measured[i], factors[i] = e.Predicted, e.Measured, math.Log(e.Ratio())
 	}
-	if band, err := uncertainty.NewBand(uncertainty.Factor, Level, predicted, measured); err == nil {
-		return band
+	if len(errors) > 2*smallest {
+		if band, err := uncertainty.NewBand(uncertainty.Factor, Level, predicted, measured); err == nil {
+			return band
+		}
 	}
-	half, mean := math.Log(single), 0.0
+	half, mean := math.Log(uncounted), 0.0
 	if n := float64(len(factors)); n > 1 {
 		var spread float64
 		mean, spread = stat.MeanStdDev(factors, nil)
@@ -281,9 +285,6 @@ func bandOf(errors []Error) uncertainty.Band {
 	}
 	return bandBetween(min(1, math.Exp(mean-half)), max(1, math.Exp(min(mean+half, widest))))
 }
-
-// single is how many times as far on either side an interval of one error is.
-const single = 10
 
 // widest is the logarithm of the widest factor that an interval of few errors
 // may have: files hold finite numbers.

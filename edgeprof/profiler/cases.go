@@ -167,7 +167,7 @@ func subtractOverhead(cases []Case) {
 	bySetting := map[string][]float64{}
 	for i := range cases {
 		if c := &cases[i]; c.Runtime == "ort" {
-			if sum, n := c.sum(0); sum > evident*c.work() {
+			if sum, n := c.sum(0); sum > c.work() {
 				bySetting[c.Setting] = append(bySetting[c.Setting], (sum-c.work())/float64(n))
 			}
 		}
@@ -181,7 +181,7 @@ func subtractOverhead(cases []Case) {
 		if all := bySetting[c.Setting]; len(all) > 0 {
 			overhead = stats.Median(all)
 		}
-		if sum, _ := c.sum(0); sum > evident*c.work() {
+		if sum, _ := c.sum(0); sum > c.work() {
 			overhead = c.overhead()
 		}
 		overhead = min(overhead, mostOverhead)
@@ -195,10 +195,6 @@ func subtractOverhead(cases []Case) {
 		c.Kernels = scaled(out, c.work())
 	}
 }
-
-// evident is how many times the whole a sum of profiled kernels has to be before it
-// tells what profiling takes.
-const evident = 1.15
 
 // mostOverhead is more than profiling a kernel takes, in seconds: what is beyond it
 // was another program's, and all kernels' alike.

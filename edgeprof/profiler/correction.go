@@ -55,39 +55,19 @@ func (c *Calibration) learnNear(cases []Case) {
 	c.index()
 }
 
-// index finds the factors of kinds: those of the models, drawn to that of all, and
-// this to none.
+// index finds the factors of kinds: the mean of the models' logarithms, weighed with
+// rates and trees, which say none. Kernels of one model tell little more than one.
 func (c *Calibration) index() {
-	byKind := map[string][]Correction{}
+	models := map[string]float64{}
+	c.kinds = map[string]float64{}
 	for _, k := range c.Corrections {
-		byKind[k.Kind] = append(byKind[k.Kind], k)
+		models[k.Kind]++
+		c.kinds[k.Kind] += math.Log(k.Factor)
 	}
-	c.anyKind, c.kinds = shrunk(c.Corrections, 0), map[string]float64{}
-	for kind, of := range byKind {
-		c.kinds[kind] = shrunk(of, c.anyKind)
+	for kind, n := range models {
+		c.kinds[kind] /= priorModels + n
 	}
 }
 
-// shrunk is the mean of the models' logarithms of factors, weighed with what is
-// known without them: kernels of one model tell little more than one.
-func shrunk(corrections []Correction, otherwise float64) float64 {
-	logs, seconds := map[string]float64{}, map[string]float64{}
-	for _, k := range corrections {
-		w := max(k.Seconds, math.SmallestNonzeroFloat64)
-		logs[k.Model] += w * math.Log(k.Factor)
-		seconds[k.Model] += w
-	}
-	sum := priorModels * otherwise
-	for _, model := range sortedKeys(logs) { // in a fixed order: sums of floats depend on it
-		sum += logs[model] / seconds[model]
-	}
-	return sum / float64(priorModels+len(logs))
-}
-
-// correction is the factor on a kernel's time.
-func (c *Calibration) correction(k *measurement.Kernel) float64 {
-	if log, ok := c.kinds[kindOf(k)]; ok {
-		return math.Exp(log)
-	}
-	return math.Exp(c.anyKind)
-}
+// correction is the factor on a kernel's time: 1 for kinds in none of the models.
+func (c *Calibration) correction(k *measurement.Kernel) float64 { return math.Exp(c.kinds[kindOf(k)]) }

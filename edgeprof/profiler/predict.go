@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/measurement"
@@ -61,16 +60,19 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	away := c.Away(&d)
 	slower, doubt := c.slowdown(&d, p.Idle*away.Factor)
 	p.Slowdown = math.Exp(slower)
-	band := Away{Spread: math.Hypot(away.Spread, doubt)}.widen(c.band(p.Idle))
+	band := c.band(p.Idle)
+	if types := precisionOf(kernels); types != "" {
+		like := 0
+		if band, like = c.inPrecision(types, band, p.Idle); like == 0 {
+			p.Warnings = append(p.Warnings, fmt.Errorf("%w: it multiplies in %s, and rates are of float32", ErrUnlike, types))
+		}
+	}
+	band = Away{Spread: math.Hypot(away.Spread, doubt)}.widen(band)
 	if away.Why != "" {
 		p.Warnings = append(p.Warnings, away.warning(d.Node, c.Facts.Device))
 	}
 	p.Warnings = append(p.Warnings, a.Warnings...)
 	p.Warnings = append(p.Warnings, c.unlike(p.Idle)...)
-	if types := c.precisions(kernels); len(types) > 0 {
-		band = Away{Spread: roundedSpread}.widen(band)
-		p.Warnings = append(p.Warnings, fmt.Errorf("%w: it multiplies in %s, and rates are of float32", ErrUnlike, strings.Join(types, ", ")))
-	}
 	guessed := 0.0
 	for _, class := range classes {
 		if unmeasured[class] {
@@ -78,9 +80,10 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 			p.Warnings = append(p.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
 		}
 	}
-	if a.Doubtful() || guessed > tolerated {
-		band.Low, band.High = band.Low/uncounted, band.High*uncounted
+	if a.Doubtful() {
+		guessed = 1
 	}
+	band.Low, band.High = band.Low*(1+guessed*(1./uncounted-1)), band.High*(1+guessed*(uncounted-1))
 	p.Idle *= away.Factor
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
 	return p
@@ -103,10 +106,6 @@ func (c *Calibration) called(seconds []float64) []float64 {
 // least is the time of a model in which nothing is left to compute: a call.
 const least = 1e-7
 
-// uncounted is how many times longer an inference may be where the file does not
-// say what all of it costs.
+// uncounted is how many times longer or shorter what was not measured may be, be it of
+// an inference of which the file does not say all that it costs.
 const uncounted = 10
-
-// tolerated is the share of a time in operators of classes that were not
-// measured up to which the interval stays as it is.
-const tolerated = 0.02

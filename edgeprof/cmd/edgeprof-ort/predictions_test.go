@@ -32,6 +32,33 @@ type rig struct {
 	folder string
 }
 
+// built is a rig of the commands as they are now.
+func built(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t, t.TempDir()}
+	for _, command := range []string{".", "../edgeprof"} {
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", r.folder+"/", command).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	return r
+}
+
+// calibratedFor is the file of a calibration for some models.
+func (r *rig) calibratedFor(name string, models []model) string {
+	r.t.Helper()
+	out := filepath.Join(r.folder, name+".json")
+	args := []string{"calibrate", "--runtime", "ort", "--out", out}
+	for _, m := range models {
+		args = append(args, "--for", m.path)
+		for k := 1; k < len(m.sizes); k += 2 {
+			args = append(args, "--dim", filepath.Base(m.path)+":"+m.sizes[k])
+		}
+	}
+	r.run(args...)
+	return out
+}
+
 func (r *rig) run(args ...string) []byte {
 	r.t.Helper()
 	c := exec.CommandContext(r.t.Context(), filepath.Join(r.folder, "edgeprof"), args...)
@@ -128,12 +155,7 @@ func TestPredictedTimes(t *testing.T) {
 	if !*predict {
 		t.Skip("run with -predictions")
 	}
-	r := &rig{t, t.TempDir()}
-	for _, command := range []string{".", "../edgeprof"} {
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", r.folder+"/", command).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
+	r := built(t)
 	var models []model
 	for _, w := range wheels {
 		m := model{path: filepath.Join(installed(t, w.wheel), w.file)}
@@ -142,7 +164,7 @@ func TestPredictedTimes(t *testing.T) {
 		}
 		models = append(models, m)
 	}
-	rates := [2]string{filepath.Join(r.folder, "even.json"), filepath.Join(r.folder, "odd.json")}
+	var rates [2]string
 	plain, beside := filepath.Join(r.folder, "plain.json"), filepath.Join(r.folder, "beside.json")
 	rounds := make([][]float64, len(models))
 	measure := func() {
@@ -158,17 +180,12 @@ func TestPredictedTimes(t *testing.T) {
 	stop := r.busy()
 	r.run("calibrate", "--runtime", "ort", "--out", beside)
 	stop()
-	for half, out := range rates {
-		args := []string{"calibrate", "--runtime", "ort", "--out", out}
-		for i, m := range models {
-			if i%2 == half {
-				args = append(args, "--for", m.path)
-				for k := 1; k < len(m.sizes); k += 2 {
-					args = append(args, "--dim", filepath.Base(m.path)+":"+m.sizes[k])
-				}
-			}
-		}
-		r.run(args...)
+	var halves [2][]model
+	for i, m := range models {
+		halves[i%2] = append(halves[i%2], m)
+	}
+	for i, half := range halves {
+		rates[i] = r.calibratedFor(fmt.Sprint("half", i), half)
 	}
 	measure()
 	idle := r.idle(plain)

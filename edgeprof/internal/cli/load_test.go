@@ -189,7 +189,7 @@ func TestLoad(t *testing.T) {
 	if *loadTime == 0 {
 		t.Skip("takes minutes of a machine that does nothing else: run it with -load 30s")
 	}
-	for program, name := range map[string]string{"wrk": "wrk", "/usr/bin/python3": "python3-flask python3-xgboost"} {
+	for program, name := range map[string]string{"wrk": "wrk", "/usr/bin/python3": "python3-flask python3-sklearn python3-xgboost"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("needs %s: install with apt-get install %s", program, name)
 		}
