@@ -11,23 +11,21 @@ import (
 )
 
 // edgeProf makes models of three families, predicts their time on this machine
-// from rates measured with other sizes, and then times them: in the Go run time,
-// and in ONNX Runtime where that is installed.
+// from rates measured with other sizes, and then times them: in ONNX Runtime, or in
+// the Go run time where that is not installed.
 func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
-	if err := s.calibrate(ctx, "go"); err != nil {
-		return Chapter{}, err
-	}
-	runtimes := []string{"go"}
+	runtime := "ort"
 	before := len(*s.commands)
 	err := s.build(ctx, []string{"./edgeprof/cmd/edgeprof-ort"})
 	if err == nil {
-		err = s.calibrate(ctx, "ort")
+		err = s.calibrate(ctx, runtime)
 	}
-	if err == nil {
-		runtimes = append(runtimes, "ort")
-	} else {
-		*s.commands = (*s.commands)[:before]
+	if err != nil {
 		fmt.Fprintf(s.Log, "without ONNX Runtime: %v\n", err)
+		*s.commands, runtime = (*s.commands)[:before], "go"
+		if err := s.calibrate(ctx, runtime); err != nil {
+			return Chapter{}, err
+		}
 	}
 	c := Chapter{
 		Title: "a model on this machine",
@@ -36,14 +34,14 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	for _, model := range [][]string{
 		{"mobilenetv2", "--resolution", "160"}, {"resnet", "--width", "0.75", "--resolution", "128"}, {"transformer", "--depth", "6"},
 	} {
-		ms, line, err := s.timeModel(ctx, runtimes, model[0], model[1:])
+		ms, line, err := s.timeModel(ctx, runtime, model[0], model[1:])
 		if err != nil {
 			return Chapter{}, err
 		}
 		c.Measures = append(c.Measures, ms...)
 		c.Story = append(c.Story, line)
 	}
-	layers, err := s.layers(ctx, runtimes[len(runtimes)-1])
+	layers, err := s.layers(ctx, runtime)
 	if err != nil {
 		return Chapter{}, err
 	}
@@ -98,8 +96,8 @@ func (s *Stage) calibrate(ctx context.Context, runtime string) error {
 // runtimeNames are the run times as people call them.
 var runtimeNames = map[string]string{"go": "plain Go", "ort": "ONNX Runtime"}
 
-// timeModel predicts and times a model in each run time; the line is of the last.
-func (s *Stage) timeModel(ctx context.Context, runtimes []string, family string, size []string) ([]Measure, Line, error) {
+// timeModel predicts and times a model.
+func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []string) ([]Measure, Line, error) {
 	file := family + ".onnx"
 	if _, err := s.run(ctx, "edgeprof", append([]string{"synth", family, "--out", file}, size...)...); err != nil {
 		return nil, Line{}, err
@@ -112,33 +110,27 @@ func (s *Stage) timeModel(ctx context.Context, runtimes []string, family string,
 	if err := s.runJSON(ctx, &counts, "edgeprof", "inspect", file, "--json"); err != nil {
 		return nil, Line{}, err
 	}
-	var ms []Measure
-	var line Line
-	for _, runtime := range runtimes {
-		var ranking struct {
-			Candidates []struct {
-				Seconds float64 `json:"predicted_execution_time"`
-				Low     float64 `json:"low"`
-				High    float64 `json:"high"`
-				Level   float64 `json:"level"`
-			} `json:"candidates"`
-		}
-		if err := s.runJSON(ctx, &ranking, "edgeprof", "rank", file, "--calibration", rates(runtime), "--json"); err != nil {
-			return nil, Line{}, err
-		}
-		var took struct {
-			P50 float64 `json:"p50_seconds"`
-		}
-		if err := s.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", runtime, "--runs", "10", "--json"); err != nil {
-			return nil, Line{}, err
-		}
-		p := ranking.Candidates[0]
-		made := uncertainty.Prediction{Value: p.Seconds, Low: p.Low, High: p.High, Level: p.Level}.Times(1000)
-		line = Line{Asked: family + " in " + runtimeNames[runtime], Predicted: &made, Truth: 1000 * took.P50, Unit: "ms", Note: "one inference, the median of 10"}
-		ms = append(ms,
-			Measure{family + " in " + runtime + ", predicted", 1000 * p.Seconds, "ms", fmt.Sprintf("interval %s to %s", Number(1000*p.Low), Number(1000*p.High))},
-			Measure{family + " in " + runtime + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", Number(counts.MACs.Total/1e6))},
-		)
+	var ranking struct {
+		Candidates []struct {
+			Seconds float64 `json:"predicted_execution_time"`
+			Low     float64 `json:"low"`
+			High    float64 `json:"high"`
+			Level   float64 `json:"level"`
+		} `json:"candidates"`
 	}
-	return ms, line, nil
+	if err := s.runJSON(ctx, &ranking, "edgeprof", "rank", file, "--calibration", rates(runtime), "--json"); err != nil {
+		return nil, Line{}, err
+	}
+	var took struct {
+		P50 float64 `json:"p50_seconds"`
+	}
+	if err := s.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", runtime, "--runs", "10", "--json"); err != nil {
+		return nil, Line{}, err
+	}
+	p := ranking.Candidates[0]
+	made := uncertainty.Prediction{Value: p.Seconds, Low: p.Low, High: p.High, Level: p.Level}.Times(1000)
+	return []Measure{
+		{family + ", predicted", made.Value, "ms", fmt.Sprintf("interval %s to %s", Number(made.Low), Number(made.High))},
+		{family + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", Number(counts.MACs.Total/1e6))},
+	}, Line{Asked: family + " in " + runtimeNames[runtime], Predicted: &made, Truth: 1000 * took.P50, Unit: "ms", Note: "one inference, the median of 10"}, nil
 }

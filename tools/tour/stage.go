@@ -65,7 +65,7 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, e
 	*s.commands = append(*s.commands, line)
 	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, tool), args...)
 	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(s.Out, "state"), "PATH="+s.Bin+string(os.PathListSeparator)+os.Getenv("PATH")), s.env...)
+	cmd.Env = append(append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(s.Out), "record"), "PATH="+s.Bin+string(os.PathListSeparator)+os.Getenv("PATH")), s.env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	defer s.step(brief(line))()
@@ -73,6 +73,18 @@ func (s *Stage) run(ctx context.Context, tool string, args ...string) ([]byte, e
 		return nil, fmt.Errorf("%s: %w\n%s", line, err, tail(stderr.String()))
 	}
 	return stdout.Bytes(), nil
+}
+
+// record adds what a tool's record says.
+func (s *Stage) record(ctx context.Context, r *Record) error {
+	var questions []Record
+	if err := s.runJSON(ctx, &questions, s.module, "record", "--json"); err != nil {
+		return err
+	}
+	for _, q := range questions {
+		r.Outcomes, r.Held = r.Outcomes+q.Outcomes, r.Held+q.Held
+	}
+	return nil
 }
 
 // step tells that something begins; the function returned tells how long it took.

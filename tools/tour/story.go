@@ -96,7 +96,11 @@ func (r *Results) WriteStory(w io.Writer) error {
 	if _, err := table.WriteTo(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n%s\n", r.Verdict(), r.where())
+	record := ""
+	if r.Record.Outcomes > 0 {
+		record = fmt.Sprintf("record: of %d answers that tours got here, %d held\n", r.Record.Outcomes, r.Record.Held)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n%s%s\n", r.Verdict(), record, r.where())
 	return err
 }
 

@@ -13,6 +13,14 @@ type Results struct {
 	Machine  Machine   `json:"machine"`
 	Seconds  float64   `json:"seconds"` // builds excluded
 	Chapters []Chapter `json:"chapters"`
+	Record   Record    `json:"record"`
+}
+
+// Record is what became of the answers that tours of this checkout got, this one
+// among them.
+type Record struct {
+	Outcomes int `json:"outcomes"` // answers of which the truth is known
+	Held     int `json:"held"`     // those that it lay in
 }
 
 // Chapter is one tool's part of the tour.
@@ -46,16 +54,18 @@ type chapter struct {
 	module string
 	builds []string // packages that `go build` makes into the stage's bin folder
 	run    func(context.Context, *Stage) (Chapter, error)
+
+	records bool // its answers and their outcomes are kept
 }
 
 // chapters in the order they are run and shown.
 func chapters() []chapter {
 	return []chapter{
-		{"allox-est", []string{"./allox-est/cmd/allox-est"}, alloxEst},
-		{"chamtool", []string{"./chamtool/cmd/chamtool"}, chamTool},
-		{"deft", []string{"./deft/cmd/deft"}, deft},
-		{"edgeprof", []string{"./edgeprof/cmd/edgeprof"}, edgeProf},
-		{"mirage", []string{"./mirage/cmd/mirage"}, mirage},
+		{"allox-est", []string{"./allox-est/cmd/allox-est"}, alloxEst, true},
+		{"chamtool", []string{"./chamtool/cmd/chamtool"}, chamTool, false},
+		{"deft", []string{"./deft/cmd/deft"}, deft, false},
+		{"edgeprof", []string{"./edgeprof/cmd/edgeprof"}, edgeProf, true},
+		{"mirage", []string{"./mirage/cmd/mirage"}, mirage, false},
 	}
 }
 
@@ -86,6 +96,11 @@ func Run(ctx context.Context, stage *Stage, modules ...string) (*Results, error)
 		done.Seconds = time.Since(start).Seconds()
 		results.Seconds += done.Seconds
 		results.Chapters = append(results.Chapters, done)
+		if c.records {
+			if err := stage.chapter(c.module).record(ctx, &results.Record); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return results, nil
 }

@@ -35,7 +35,7 @@ func TestSaveAndWrite(t *testing.T) {
 			{Asked: "and then?", Truth: 7, Unit: "s"},
 		},
 		Measures: []Measure{{"a", 1.5, "s", "n"}, {"b", 2, "%", ""}}, Plots: []Plot{{"m/p.svg", "what is seen"}},
-	}}}
+	}}, Record: Record{Outcomes: 12, Held: 11}}
 	dir := t.TempDir()
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
@@ -56,6 +56,7 @@ m     how long?  2 s, 1 to 4 (90 %)        3 s  yes      of one
       and then?                            7 s
 
 1 of 2 measurements lay inside their intervals, and 70 % of 10 tasks and jobs; median width 100 %
+record: of 12 answers that tours got here, 11 held
 2 s on 1 x Z80, go1, commit abc, load 0.0
 `},
 	} {
