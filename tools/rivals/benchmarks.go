@@ -115,19 +115,9 @@ var errorsOf = regexp.MustCompile(`absolute error mean ([\d.]+), median [\d.]+ s
 func testOnly(ctx context.Context, b *Bench) ([]Row, error) {
 	row := Row{Tool: "mirage", What: "a job's wait on a real Slurm, mean error", Unit: "s", Rival: "Slurm's own --test-only", Command: "go test -count=1 -run TestRealWhen$ -when-seed SEED -v ./mirage/slurm"}
 	for seed := range Rounds {
-		out, err := b.run(ctx, nil, "go", "test", "-count=1", "-run", "TestRealWhen$", "-v", "./mirage/slurm", "-when-seed", strconv.Itoa(seed+1))
-		if err != nil {
+		if err := b.read(ctx, &row, errorsOf, "go", "test", "-count=1", "-run", "TestRealWhen$", "-v", "./mirage/slurm", "-when-seed", strconv.Itoa(seed+1)); err != nil {
 			return nil, err
 		}
-		m := errorsOf.FindSubmatch(out)
-		if m == nil {
-			return nil, errors.New("no real Slurm: make real installs one")
-		}
-		var ours, theirs float64
-		if _, err := fmt.Sscan(string(m[1])+" "+string(m[2]), &ours, &theirs); err != nil {
-			return nil, err
-		}
-		row.Ours, row.Theirs = append(row.Ours, ours), append(row.Theirs, theirs)
 	}
 	return []Row{row}, nil
 }

@@ -86,6 +86,10 @@ func comparisons() []comparison {
 		{"inference", inference},
 		{"profile", profile},
 		{"test-only", testOnly},
+		{"rest", rest},
+		{"boards", boards},
+		{"waits", waits},
+		{"shares", shares},
 	}
 }
 

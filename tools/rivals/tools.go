@@ -162,6 +162,8 @@ func inference(ctx context.Context, b *Bench) ([]Row, error) {
 func profile(ctx context.Context, b *Bench) ([]Row, error) {
 	rates := filepath.Join(b.Out, "rates.json")
 	row := Row{Tool: "edgeprof", What: "error of the time of one inference, told before it runs", Unit: "%", Rival: "ONNX Runtime's own profile of a run", Command: "edgeprof layers FILE --measure, beside edgeprof time FILE --runtime ort"}
+	counted := Row{Tool: "edgeprof", What: row.What, Unit: "%", Rival: "counts of operations, from one measured model", Command: row.Command}
+	var each float64 // milliseconds of a multiply-accumulate of the first
 	for i, family := range []string{"mobilenetv2", "resnet", "transformer", "alexnet"} {
 		file, err := b.ort(ctx, family)
 		if err != nil {
@@ -175,6 +177,7 @@ func profile(ctx context.Context, b *Bench) ([]Row, error) {
 		var told struct {
 			Predicted struct{ Value float64 } `json:"predicted_seconds"`
 			Profiled  float64                 `json:"measured_seconds"`
+			Layers    []struct{ MACs float64 }
 		}
 		if err := b.runJSON(ctx, &told, "edgeprof", "layers", file, "--measure", "--calibration", rates, "--json"); err != nil {
 			return nil, err
@@ -185,6 +188,15 @@ func profile(ctx context.Context, b *Bench) ([]Row, error) {
 		}
 		off := func(seconds float64) float64 { return 100 * math.Abs(1000*seconds/truth-1) }
 		row.Ours, row.Theirs = append(row.Ours, off(told.Predicted.Value)), append(row.Theirs, off(told.Profiled))
+		macs := 0.0
+		for _, l := range told.Layers {
+			macs += l.MACs
+		}
+		if i == 0 {
+			each = truth / macs
+			continue
+		}
+		counted.Ours, counted.Theirs = append(counted.Ours, off(told.Predicted.Value)), append(counted.Theirs, off(each*macs/1000))
 	}
-	return []Row{row}, nil
+	return []Row{row, counted}, nil
 }

@@ -1,0 +1,150 @@
+package rivals
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+)
+
+// data is the folder of published traces and logs.
+func data() (string, error) {
+	if dir := os.Getenv("FORETIME_DATA"); dir != "" {
+		return dir, nil
+	}
+	return "", errors.New("FORETIME_DATA names no folder of published data")
+}
+
+// tqdmRest asks tqdm, a clock in its hand, how long series of steps take in all when a
+// tenth of their steps is done: a mean absolute error in percent.
+const tqdmRest = `
+import csv, gzip, sys
+import tqdm
+path, series, value = sys.argv[1:]
+rows = {}
+with (gzip.open(path, "rt") if path.endswith(".gz") else open(path)) as f:
+    for row in csv.DictReader(f):
+        rows.setdefault(row[series], []).append(float(row[value]))
+off = []
+for steps in rows.values():
+    now, k = [0.0], max(1, round(len(steps) / 10))
+    bar = tqdm.tqdm(total=len(steps), file=open("/dev/null", "w"), disable=False)
+    bar._time, bar.start_t, bar.last_print_t = (lambda: now[0]), 0.0, 0.0
+    for s in steps[:k]:
+        now[0] += s
+        bar.update()
+    d = bar.format_dict
+    rate = d["rate"] or d["n"] / d["elapsed"]
+    off.append(abs((d["elapsed"] + (d["total"] - d["n"]) / rate) / sum(steps) - 1))
+print(100 * sum(off) / len(off))
+`
+
+// rest estimates whole jobs from a tenth of their steps, beside what a progress bar
+// says and beside split conformal prediction; a round is a set of published series.
+func rest(ctx context.Context, b *Bench) ([]Row, error) {
+	dir, err := data()
+	if err != nil {
+		return nil, err
+	}
+	version, err := b.version(ctx, nil, "tqdm")
+	if err != nil {
+		return nil, err
+	}
+	const command = "allox-est backtest FILE --series S --value V --fraction 0.1 --json"
+	value := Row{Tool: "allox-est", What: "a job's time from a tenth of its steps, mean error", Unit: "%", Rival: "tqdm " + version, Command: command}
+	score := Row{Tool: "allox-est", What: "its 95 % interval, interval score over the time", Rival: "split conformal prediction of the last rate", Command: command}
+	for _, set := range []struct{ file, series, value string }{
+		{"steps-pai/minibatch.csv", "series", "batch_time_norm"}, {"steps-azure/values.csv.gz", "series", "value"}, {"steps-nanogpt/steps.csv", "series", "seconds"},
+	} {
+		path := filepath.Join(dir, set.file)
+		var told struct {
+			Methods map[string]struct {
+				MAPE  float64 `json:"mape"`
+				Score float64 `json:"interval_score"`
+			}
+		}
+		if err := b.runJSON(ctx, &told, "allox-est", "backtest", path, "--series", set.series, "--value", set.value, "--fraction", "0.1", "--json"); err != nil {
+			return nil, err
+		}
+		out, err := b.run(ctx, nil, python, "-c", tqdmRest, path, set.series, set.value)
+		if err != nil {
+			return nil, err
+		}
+		var theirs float64
+		if _, err := fmt.Sscan(string(out), &theirs); err != nil {
+			return nil, err
+		}
+		value.Ours, value.Theirs = append(value.Ours, told.Methods["auto"].MAPE), append(value.Theirs, theirs)
+		score.Ours, score.Theirs = append(score.Ours, told.Methods["auto"].Score), append(score.Theirs, told.Methods["conformal"].Score)
+	}
+	return []Row{value, score}, nil
+}
+
+// boards predicts a new chip from few measured models, beside the run of another chip
+// that is nearest; a round is a number of measured models.
+func boards(ctx context.Context, b *Bench) ([]Row, error) {
+	dir, err := data()
+	if err != nil {
+		return nil, err
+	}
+	row := Row{Tool: "edgeprof", What: "a model's time on a new chip of which some were measured, median error", Unit: "%", Rival: "the nearest run of another chip", Command: "edgeprof transfer --table latency.csv --models models --cpu-only --anchors N"}
+	for _, anchors := range []int{3, 5, 8} {
+		var told struct {
+			Median    float64 `json:"median_ape"`
+			Baselines map[string]struct {
+				Median float64 `json:"median_ape"`
+			} `json:"baselines"`
+		}
+		at := filepath.Join(dir, "ncnn-boards")
+		if err := b.runJSON(ctx, &told, "edgeprof", "transfer", "--table", filepath.Join(at, "latency.csv"), "--models", filepath.Join(at, "models"), "--cpu-only", "--anchors", strconv.Itoa(anchors), "--json"); err != nil {
+			return nil, err
+		}
+		row.Ours, row.Theirs = append(row.Ours, 100*told.Median), append(row.Theirs, 100*told.Baselines["nearest_run"].Median)
+	}
+	return []Row{row}, nil
+}
+
+var besideTrees = regexp.MustCompile(`jobs, mean error ([\d.]+) h; LightGBM ([\d.]+) h`)
+
+// waits predicts jobs of published logs, beside LightGBM on the same features; a round
+// is a log.
+func waits(ctx context.Context, b *Bench) ([]Row, error) {
+	row := Row{Tool: "mirage", What: "a job's wait from what a log shows, mean error", Unit: "h", Rival: "LightGBM 4.5.0 quantiles, same features", Command: "go test -run BesideLightGBM -v ./mirage/backtest -lightgbm WHEEL"}
+	err := b.read(ctx, &row, besideTrees, "go", "test", "-count=1", "-run", "BesideLightGBM", "-v", "./mirage/backtest", "-lightgbm", b.wheel("lightgbm==4.5.0"))
+	return []Row{row}, err
+}
+
+var besideHalf = regexp.MustCompile(`eight pairs: median error ([\d.]+), of half the speed ([\d.]+)`)
+
+// shares tells what programs of drawn pairs pay on one GPU, beside the rule that each
+// runs at half its speed.
+func shares(ctx context.Context, b *Bench) ([]Row, error) {
+	row := Row{Tool: "deft", What: "a program's speed beside another, median error", Rival: "2 x alone", Command: "go test -run Beside$ -v ./deft/trial"}
+	err := b.read(ctx, &row, besideHalf, "go", "test", "-count=1", "-run", "Beside$", "-v", "./deft/trial")
+	return []Row{row}, err
+}
+
+// read adds a round to a row for each pair of figures that a command prints in a
+// pattern.
+func (b *Bench) read(ctx context.Context, row *Row, pattern *regexp.Regexp, name string, args ...string) error {
+	out, err := b.run(ctx, nil, name, args...)
+	if err != nil {
+		return err
+	}
+	found := pattern.FindAllSubmatch(out, -1)
+	if len(found) == 0 {
+		return fmt.Errorf("%s left itself out: %s", row.Command, bytes.TrimSpace(out))
+	}
+	for _, m := range found {
+		var ours, theirs float64
+		if _, err := fmt.Sscan(string(m[1])+" "+string(m[2]), &ours, &theirs); err != nil {
+			return err
+		}
+		row.Ours, row.Theirs = append(row.Ours, ours), append(row.Theirs, theirs)
+	}
+	return nil
+}
