@@ -27,8 +27,9 @@ func NewRecord(env *Env, root *cobra.Command) *Record {
 	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "neither keep this prediction and its outcome, nor correct it by earlier ones")
 	var out Output
 	c := &cobra.Command{
-		Use:   "record",
-		Short: "show how often intervals held here, and by how much they missed",
+		Use:     "record",
+		Short:   "show how often intervals held here, and by how much they missed",
+		Example: "  " + r.tool + " record",
 		Long: `Show, by what was asked, how often the intervals of this user's predictions held
 the outcome, of the last 50 that are known, and by how much the others missed.
 From ten outcomes on the next interval is widened or narrowed by that.

@@ -17,9 +17,10 @@ import (
 func newParseCommand(env *cli.Env) *cobra.Command {
 	var last, longest bool
 	cmd := &cobra.Command{
-		Use:   "parse [LOG]",
-		Short: "Read the time-writer report in a log and print its laps as JSON",
-		Args:  cobra.MaximumNArgs(1),
+		Use:     "parse [LOG]",
+		Short:   "Read the time-writer report in a log and print its laps as JSON",
+		Example: "  allox-est parse train.log",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			in := env.Stdin
 			if len(args) == 1 && args[0] != "-" {

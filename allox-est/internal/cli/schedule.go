@@ -285,9 +285,10 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	var g schedule.Generator
 	var output string
 	cmd := &cobra.Command{
-		Use:   "generate",
-		Short: "Write a table of synthetic jobs",
-		Args:  cobra.NoArgs,
+		Use:     "generate",
+		Short:   "Write a table of synthetic jobs",
+		Example: "  allox-est schedule generate --users 5 --jobs 200 --out jobs.csv",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			w, err := g.Generate()
 			if err != nil {

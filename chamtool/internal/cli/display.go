@@ -18,8 +18,9 @@ func newDisplayCommand(env *cli.Env) *cobra.Command {
 	var entry string
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "display [FILE]",
-		Short: "Show the models kept between runs",
+		Use:     "display [FILE]",
+		Short:   "Show the models kept between runs",
+		Example: "  chamtool display",
 		Long: `Show the models kept between runs: of this host, or of a file. With --entry, the
 footprints of one task function.`,
 		Args: cobra.MaximumNArgs(1),

@@ -29,8 +29,9 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 	var tool string
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "doctor [--tool libchamtool.so]",
-		Short: "Check this environment: the library, its interface, the configuration",
+		Use:     "doctor [--tool libchamtool.so]",
+		Short:   "Check this environment: the library, its interface, the configuration",
+		Example: "  chamtool doctor",
 		Long: `Check this environment: whether the library that the runtime would load is
 there, exports the entry symbol and speaks which dialects; the effective
 configuration; whether logs and models can be written; and what the machine

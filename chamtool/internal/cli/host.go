@@ -16,8 +16,9 @@ func newHostCommand(env *cli.Env) *cobra.Command {
 	var ranks int
 	var cost bool
 	c := &cobra.Command{
-		Use:   "host [--tool libchamtool.so] [-- OPTION...]",
-		Short: "Build and run a program of the runtime's shape, with a tool or without",
+		Use:     "host [--tool libchamtool.so] [-- OPTION...]",
+		Short:   "Build and run a program of the runtime's shape, with a tool or without",
+		Example: "  chamtool host --tool libchamtool.so --ranks 2 -- --threads 2 --tasks 200",
 		Long: `Build and run a program of the runtime's shape, with a tool or without. It is C,
 compiled on the spot with gcc (with mpicc for ranks), and prints one JSON object
 a rank: what it did, to be held against what the tool counted.

@@ -16,9 +16,10 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 	var format, out, what, model string
 	var fraction float64
 	c := &cobra.Command{
-		Use:   "plot FILE... --out FILE.svg",
-		Short: "Draw predicted against actual times, the error over tasks, or the load per iteration",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "plot FILE... --out FILE.svg",
+		Short:   "Draw predicted against actual times, the error over tasks, or the load per iteration",
+		Example: "  chamtool plot logs/chamtool_rank_0.csv --out predicted.svg",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			logs, err := loadLogs(cmd.Context(), env, args, format)
 			if err != nil {

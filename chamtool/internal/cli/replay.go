@@ -18,9 +18,10 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 	var format, model string
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "replay FILE...",
-		Short: "Feed logs through the online path: every task predicted before it is learned",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "replay FILE...",
+		Short:   "Feed logs through the online path: every task predicted before it is learned",
+		Example: "  chamtool replay logs/chamtool_rank_*.csv",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := modelOptions(model)
 			if err != nil {

@@ -17,8 +17,9 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 	var trace string
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "report LOGDIR",
-		Short: "Put the logs of all ranks together: imbalance, worst ranks and functions, predictions",
+		Use:     "report LOGDIR",
+		Short:   "Put the logs of all ranks together: imbalance, worst ranks and functions, predictions",
+		Example: "  chamtool report logs --plot report.svg",
 		Long: `Put the logs of all ranks of a job together: tasks and time, the imbalance of
 each iteration, the worst ranks and functions, how well tasks were predicted,
 and how many moved. Ranks whose log is missing or torn, or lacks tasks that came

@@ -20,9 +20,10 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 	var shim bool
 	var answer cli.Output
 	c := &cobra.Command{
-		Use:   "build-hook",
-		Short: "Build libdeft.so, the library for LD_PRELOAD, with deft.py beside it",
-		Args:  cobra.NoArgs,
+		Use:     "build-hook",
+		Short:   "Build libdeft.so, the library for LD_PRELOAD, with deft.py beside it",
+		Example: "  deft build-hook --out lib",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cc, product, err := library(cmd.Context())
 			if err == nil && shim {

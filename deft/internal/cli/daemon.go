@@ -16,8 +16,9 @@ func newDaemonCommand(env *cli.Env) *cobra.Command {
 	var j joined
 	var s daemon.Settings
 	c := &cobra.Command{
-		Use:   "daemon",
-		Short: "Own the session that programs under deft exec join",
+		Use:     "daemon",
+		Short:   "Own the session that programs under deft exec join",
+		Example: "  deft daemon --device sim --policy priority --linger 1h",
 		Long: `Own the session that programs under deft exec join: apply a policy to them,
 until stopped. One that was killed leaves the session to the next, which goes on
 with the same policy; programs go on meanwhile. deft exec starts one by itself

@@ -20,8 +20,9 @@ import (
 func newDoctorCommand(env *cli.Env) *cobra.Command {
 	var answer cli.Output
 	c := &cobra.Command{
-		Use:   "doctor -- COMMAND...",
-		Short: "Run a program under the hook and say whether its launches are seen",
+		Use:     "doctor -- COMMAND...",
+		Short:   "Run a program under the hook and say whether its launches are seen",
+		Example: "  deft doctor -- python3 serve.py",
 		Long: "Run a program under libdeft.so and say whether its launches are seen, and how it\n" +
 			"reaches the driver. What the program prints goes to stderr. The exit code is 1\n" +
 			"where the hook saw no launch or the program failed.",

@@ -26,8 +26,9 @@ func newGPUCheckCommand(env *cli.Env) *cobra.Command {
 	var seconds int
 	var within time.Duration
 	c := &cobra.Command{
-		Use:   "gpu-check",
-		Short: "Check on a GPU what only a GPU can tell",
+		Use:     "gpu-check",
+		Short:   "Check on a GPU what only a GPU can tell",
+		Example: "  deft gpu-check --out results --device sim",
 		Long: `Run the checks of gpu/README.md, each for 8 minutes at most, and write what was
 measured to DIR/check-N.json as each ends. Python runs them, with PyTorch and
 torchvision; what is missing is said first. On a machine without a compiler, what

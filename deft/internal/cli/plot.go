@@ -89,9 +89,10 @@ func names(paths []string) []string {
 func newSweepPlot(name, short string, draw func(*trial.Sweep, trial.Measure) chart.Chart) *cobra.Command {
 	var from, what, out string
 	c := &cobra.Command{
-		Use:   name + " --from SWEEP.json",
-		Short: short,
-		Args:  cobra.NoArgs,
+		Use:     name + " --from SWEEP.json",
+		Short:   short,
+		Example: "  deft plot " + name + " --from sweep.json --out " + name + ".svg",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			measure, ok := map[string]trial.Measure{"jct": trial.JCT, "inflation": trial.Inflation}[what]
 			if !ok {
@@ -115,9 +116,10 @@ func newSweepPlot(name, short string, draw func(*trial.Sweep, trial.Measure) cha
 func newQueuePlot() *cobra.Command {
 	var from, out string
 	c := &cobra.Command{
-		Use:   "queue --from QUEUE.csv",
-		Short: "draw the launches in flight over time, as deft run --queue-log wrote them",
-		Args:  cobra.NoArgs,
+		Use:     "queue --from QUEUE.csv",
+		Short:   "draw the launches in flight over time, as deft run --queue-log wrote them",
+		Example: "  deft plot queue --from queue.csv --out queue.svg",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			rows, err := dataset.Load[report.Depth](from, dataset.Options{})
 			if err != nil {

@@ -25,8 +25,9 @@ func newTopCommand(env *cli.Env) *cobra.Command {
 	var count int
 	var answer cli.Output
 	c := &cobra.Command{
-		Use:   "top [SESSION]",
-		Short: "Watch the jobs that share the device now",
+		Use:     "top [SESSION]",
+		Short:   "Watch the jobs that share the device now",
+		Example: "  deft top sim --count 1",
 		Long: `Watch the jobs that share the device now: one line for each client of a
 session, with what it did since the last look. SESSION is a name as deft exec has
 it, or a path. Without it, the session of the deft which is running is found;
