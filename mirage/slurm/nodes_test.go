@@ -136,7 +136,7 @@ func BenchmarkWaits(b *testing.B) {
 			for i := range pending {
 				st.Pending = append(st.Pending, row(i))
 			}
-			v := View{Now: st.Now, Hardware: &Hardware{}, pending: pending}
+			v := View{Now: st.Now, Hardware: &Hardware{}, Pending: pending}
 			m := cluster.Machine{Nodes: 100, Kinds: []cluster.Kind{{Name: "g", Nodes: 100, CPUs: 64, GPUs: 8}}}
 			config := simulator.Config{Machine: m, Rules: liveRules("")}
 			spare(&config, st.Pending)
@@ -146,9 +146,9 @@ func BenchmarkWaits(b *testing.B) {
 			}
 			for b.Loop() {
 				job := trace.Job{User: "0", Nodes: 1, Limit: 7200, Need: &trace.Need{CPUs: 16, GPUs: 2}}
-				_, err := v.Waits(job)
+				_, err := v.Waits(job, 1)
 				for range 4 { // cheaper shapes
-					_, e := v.Sketch(job)
+					_, e := v.Waits(job, 4)
 					err = errors.Join(err, e)
 				}
 				if err != nil {

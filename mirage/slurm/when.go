@@ -29,9 +29,9 @@ type View struct {
 	Hardware *Hardware
 	Private  bool  // only this user's jobs are seen
 	Jobs     []Job // as the controller tells them
+	Pending  int   // jobs that wait for room
 	sim      *simulator.Simulator
 	lowest   float64 // priority of those pending
-	pending  int
 }
 
 // How far the accounting is asked back for how long jobs run.
@@ -52,9 +52,8 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Now: now.Unix(), Hardware: h, Private: k.Private, Jobs: jobs, lowest: math.Inf(1)}
-	st := standing(jobs, v.Now, scale{v.Now, 1}, func(int64) bool { return false }, h.detail)
-	if st.Ended = ended(jobs, scale{v.Now, 1}); k.Accounting {
+	st := standing(jobs, now.Unix(), scale{now.Unix(), 1}, func(int64) bool { return false }, h.detail)
+	if st.Ended = ended(jobs, scale{st.Now, 1}); k.Accounting {
 		if st.Ended, err = c.past(ctx, now); err != nil {
 			return nil, err
 		}
@@ -63,12 +62,19 @@ func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) 
 	if rules != nil {
 		config.Rules = *rules
 	}
+	v, err := newView(h, st, config)
+	v.Private, v.Jobs = k.Private, jobs
+	return v, err
+}
+
+// newView takes up what stands on a machine.
+func newView(h *Hardware, st simulator.Standing, config simulator.Config) (v *View, err error) {
+	v = &View{Now: st.Now, Hardware: h, lowest: math.Inf(1), Pending: len(st.Pending)}
 	spare(&config, st.Pending)
 	ageless(st.Pending, v.Now, &config.Rules)
 	for i := range st.Pending {
 		v.lowest = min(v.lowest, st.Pending[i].Priority)
 	}
-	v.pending = len(st.Pending)
 	v.sim, err = config.Resume(st)
 	return v, err
 }
@@ -123,40 +129,35 @@ func (c *Client) past(ctx context.Context, now time.Time) ([]trace.Job, error) {
 	return t.Jobs, nil
 }
 
-// Pending is how many jobs wait for room.
-func (v *View) Pending() int { return v.pending }
-
 // drawnFor is how many futures are drawn for a queue of so many jobs: more where
 // each costs less.
 func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
 
 // Waits are the waits, in seconds, of a job submitted now in drawn futures, in
-// which jobs run as long as their users' lately did, without new arrivals. Where
-// the job has no priority it stands behind all that wait. The error wraps
-// cluster.ErrOversize where it can never start.
-func (v *View) Waits(job trace.Job) (stats.Sorted, error) {
-	return v.waits(job, drawnFor(v.pending))
+// which jobs run as long as their users' lately did, without new arrivals: in one of
+// part as many as is usual, for a comparison. Where the job has no priority it stands
+// behind all that wait. The error wraps cluster.ErrOversize where it can never start.
+func (v *View) Waits(job trace.Job, part int) (stats.Sorted, error) {
+	draws, lengths := max(drawnFor(v.Pending)/part, 4), v.sim.Lengths()
+	return v.drawn(job, draws, func(i int) length { return tilted(lengths, i, draws) })
 }
 
-// Sketch is Waits in a quarter as many futures, for a comparison.
-func (v *View) Sketch(job trace.Job) (stats.Sorted, error) {
-	return v.waits(job, max(drawnFor(v.pending)/4, 4))
-}
+// length is how long a job runs in all, in seconds, that has run for ran by now.
+type length = func(job int32, ran int64) int64
 
-func (v *View) waits(job trace.Job, draws int) (stats.Sorted, error) {
+func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (stats.Sorted, error) {
 	job.Partition = cmp.Or(job.Partition, v.Hardware.Default)
 	job.Need = v.Hardware.need(job.Need, job.Partition, nil)
 	if job.Priority == 0 && !math.IsInf(v.lowest, 0) {
 		job.Priority = v.lowest - 1
 	}
 	job.End = job.Start + job.Limit
-	lengths := v.sim.Lengths()
 	waits := make([]float64, draws)
 	var group crash.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range waits {
 		group.Go(func() error {
-			w, err := v.sim.In(simulator.Future{Length: tilted(lengths, i, len(waits))}, job, longest)
+			w, err := v.sim.In(simulator.Future{Length: lengths(i)}, job, simulator.Farthest)
 			waits[i] = float64(w)
 			return err
 		})
@@ -169,16 +170,13 @@ func (v *View) waits(job trace.Job, draws int) (stats.Sorted, error) {
 
 // tilted are the lengths of draw i of n, in which all are longer, or shorter, than
 // known jobs say, as may be with so few known: by the normal error of their mean.
-func tilted(l *simulator.Lengths, i, n int) func(job int32, ran int64) int64 {
+func tilted(l *simulator.Lengths, i, n int) length {
 	z := distuv.UnitNormal.Quantile((float64(i) + .5) / float64(n))
-	factor, length := math.Exp(z*l.Error()), l.Draw(i)
+	factor, drawn := math.Exp(z*l.Error()), l.Draw(i)
 	return func(job int32, ran int64) int64 {
-		return ran + max(int64(float64(length(job, ran)-ran)*factor), 1)
+		return ran + max(int64(float64(drawn(job, ran)-ran)*factor), 1)
 	}
 }
-
-// longest is how long a wait may be, in seconds: a year.
-const longest = 366 * 86400
 
 // Expect is a wait in seconds with an interval of a level, of drawn ones.
 func Expect(waits stats.Sorted, level float64) uncertainty.Prediction {

@@ -59,7 +59,7 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 		return nil, err
 	}
 	job := q.job()
-	waits, err := v.Waits(job)
+	waits, err := v.Waits(job, 1)
 	if err != nil {
 		return nil, cli.Usagef("it would never start: %w", err)
 	}
@@ -72,11 +72,11 @@ func (w *when) predict(v *slurm.View, q question) (*answered, error) {
 		a.Notes = []string{slurm.ErrPrivate.Error()}
 	}
 	if p.Width() > 86400 {
-		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s wait, and how long those and the running ones will run is drawn from what lately ran", counted(v.Pending(), "job")))
+		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s wait, and how long those and the running ones will run is drawn from what lately ran", counted(v.Pending, "job")))
 	}
 	if p.Value >= 60 { // else nothing would start a minute earlier
 		err = a.compare(cheaper(job), func(j trace.Job) (uncertainty.Prediction, error) {
-			waits, err := v.Sketch(j)
+			waits, err := v.Waits(j, 4)
 			if err != nil { // it can never start
 				return uncertainty.Prediction{Value: math.Inf(1)}, nil
 			}

@@ -85,7 +85,7 @@ func (s *watched) learn(before, now *slurm.View) {
 			delete(s.asked, j.ID)
 		case !asked && j.Submit > before.Now && !j.State.Over() && !j.Held() && fresh < newcomers:
 			fresh++
-			waits, err := before.Sketch(j.Row())
+			waits, err := before.Waits(j.Row(), 4)
 			if err != nil { // the job fits no node
 				continue
 			}
