@@ -145,7 +145,7 @@ func TestForecastModel(t *testing.T) {
 // halves is a queue whose waits are four hours for full limits.
 type halves struct{ policy.Queue }
 
-func (halves) Forecast(share float64, _ int64) (float64, error) {
+func (halves) Forecast(share float64) (float64, error) {
 	if share == 1 {
 		return 4 * 3600, nil
 	}

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"math"
-
 	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/samples"
@@ -12,13 +10,14 @@ import (
 )
 
 // Queue is the queue at a decision, which can be simulated forward with a successor
-// that is submitted now. Its waits are in seconds, and no longer than a bound.
+// that is submitted now. Its waits are in seconds.
 type Queue interface {
 	// Forecast is the wait if nobody else comes and jobs use a share of their limits.
-	Forecast(share float64, bound int64) (float64, error)
+	Forecast(share float64) (float64, error)
 	// Draw is the wait in a future of a number, in which jobs run as long as their
 	// users' lately did, and the jobs of so many seconds ago come again; none for 0.
-	Draw(number int, back, bound int64) (float64, error)
+	// It is a week at the most.
+	Draw(number int, back int64) (float64, error)
 }
 
 // NewQueue is a simulation as a queue, which stays as it is.
@@ -32,15 +31,15 @@ type queue struct {
 	lengths *simulator.Lengths
 }
 
-func (q *queue) Forecast(share float64, bound int64) (float64, error) {
-	return q.service.WaitIn(q.sim, q.sim.Using(share), bound)
+func (q *queue) Forecast(share float64) (float64, error) {
+	return q.service.WaitIn(q.sim, q.sim.Using(share), simulator.Farthest)
 }
 
-func (q *queue) Draw(number int, back, bound int64) (float64, error) {
+func (q *queue) Draw(number int, back int64) (float64, error) {
 	if q.lengths == nil {
 		q.lengths = q.sim.Lengths()
 	}
-	return q.service.WaitIn(q.sim, simulator.Future{Length: q.lengths.Draw(number), Back: back}, bound)
+	return q.service.WaitIn(q.sim, simulator.Future{Length: q.lengths.Draw(number), Back: back}, longestWait)
 }
 
 // Futures submits when that costs least on average over what may come. If an hour
@@ -50,6 +49,8 @@ func (q *queue) Draw(number int, back, bound int64) (float64, error) {
 // ratio). The quantile is the mean of those of three distributions: the waits in
 // drawn futures without new arrivals, those in which the jobs of the weeks before
 // come again, and the one wait that the forecast with partly used limits predicts.
+// Until half of what the predecessor has left beyond that wait is over, it does not
+// look again.
 type Futures struct {
 	Quantile float64 // in [0, 1]
 }
@@ -62,104 +63,40 @@ const (
 	longestWait = 7 * 86400
 )
 
-// farOff is from how many seconds on, beside twice the wait where all use their full
-// limits, the predecessor has too long to run for the draws to matter: a half day for
-// arrivals.
-const farOff = 12 * 3600
+// looksAgain is the share of the time that the predecessor has left beyond the wait
+// after which it is worth looking again. Who looks more often submits at the first
+// passing rise of the wait, and cannot take it back.
+const looksAgain = .5
 
-// Decide says submit when the quantile is reached. Where the state does not ask for
-// the curve, no more is simulated than the decision needs.
+// Decide says submit when the quantile is reached.
 func (f Futures) Decide(s *State) (Decision, error) {
 	q, err := s.queue()
 	if err != nil {
 		return Decision{}, err
 	}
-	far := false
-	if near := (s.RemainingSeconds() - farOff) / 2; near > 0 {
-		full, err := q.Forecast(1, int64(math.Ceil(near)))
-		if far = full < near; err != nil || far && !s.Curve {
-			return waitOf(s, uncertainty.Point(full)), err
-		}
-	}
-	var d drawn
-	if d.part, err = q.Forecast(samples.ForecastShares()[1], simulator.Farthest); err != nil {
+	part, err := q.Forecast(samples.ForecastShares()[1])
+	if err != nil {
 		return Decision{}, err
 	}
-	for i := range drawsOfEach {
-		for kind := range d.waits {
-			bound := int64(longestWait)
-			if !s.Curve {
-				low, high := d.between(f.Quantile)
-				switch decision := waitOf(s, uncertainty.Point(high)); {
-				case !decision.Submit:
-					return decision, nil
-				case waitOf(s, uncertainty.Point(low)).Submit:
-					return f.whole(*s)
-				}
-				bound = d.enough(kind, f.Quantile, s.RemainingSeconds())
-			}
-			wait, err := q.Draw(i, int64(kind*(1+i%weeksBack))*7*86400, bound)
-			if err != nil {
+	var waits [2]stats.Sorted // without and with arrivals
+	for kind := range waits {
+		drawn := make([]float64, drawsOfEach)
+		for i := range drawn {
+			if drawn[i], err = q.Draw(i, int64(kind*(1+i%weeksBack))*7*86400); err != nil {
 				return Decision{}, err
 			}
-			d.waits[kind] = append(d.waits[kind], wait)
 		}
+		waits[kind] = stats.Sort(drawn)
 	}
-	_, wait := d.between(f.Quantile)
-	decision := waitOf(s, uncertainty.Point(wait))
-	if decision.Submit && !s.Curve {
-		return f.whole(*s)
+	wait := func(p float64) float64 { return (part + waits[0].Quantile(p) + waits[1].Quantile(p)) / 3 }
+	d := waitOf(s, uncertainty.Point(wait(f.Quantile)))
+	if !d.Submit {
+		d.Next = s.Now + int64(looksAgain*(s.RemainingSeconds()-wait(f.Quantile)))
 	}
-	if decision.Submit = decision.Submit && !far; s.Curve {
-		for _, chance := range backtest.Chances() {
-			_, wait := d.between(chance)
-			decision.Curve = append(decision.Curve, backtest.Start{Seconds: wait, Chance: chance})
-		}
+	for _, chance := range backtest.Chances() {
+		d.Curve = append(d.Curve, backtest.Start{Seconds: wait(chance), Chance: chance})
 	}
-	return decision, nil
-}
-
-// whole decides with all that may be simulated.
-func (f Futures) whole(s State) (Decision, error) {
-	s.Curve = true
-	return f.Decide(&s)
-}
-
-// drawn is what has been simulated so far: the wait with partly used limits, and
-// those without and with arrivals.
-type drawn struct {
-	part  float64
-	waits [2][]float64
-}
-
-// between are the least and the most that the quantile of the wait may come to.
-func (d *drawn) between(q float64) (low, high float64) {
-	low, high = d.part, d.part
-	for _, waits := range d.waits {
-		low += filled(waits, 0).Quantile(q)
-		high += filled(waits, longestWait).Quantile(q)
-	}
-	return low / 3, high / 3
-}
-
-// filled are waits with those that are not drawn yet taken for some other.
-func filled(waits []float64, other float64) stats.Sorted {
-	all := make([]float64, drawsOfEach)
-	for i := copy(all, waits); i < len(all); i++ {
-		all[i] = other
-	}
-	return stats.Sort(all)
-}
-
-// enough is a wait of one kind beyond which it makes no difference how long it is: if
-// it counts at all in the quantile, that is no less than what remains.
-func (d *drawn) enough(kind int, q, remaining float64) int64 {
-	needed := 3*remaining - d.part - filled(d.waits[1-kind], 0).Quantile(q)
-	_, weight := math.Modf(q * (drawsOfEach - 1))
-	if weight == 0 {
-		weight = 1
-	}
-	return int64(min(math.Ceil(needed/weight)+1, longestWait))
+	return d, nil
 }
 
 var futures = Baseline{

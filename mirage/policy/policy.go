@@ -4,7 +4,6 @@ import (
 	"github.com/foretime/foretime/mirage/backtest"
 	"github.com/foretime/foretime/mirage/chain"
 	"github.com/foretime/foretime/mirage/samples"
-	"github.com/foretime/foretime/mirage/simulator"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -22,8 +21,6 @@ type State struct {
 	// simulate the queue with.
 	Queue    func() (Queue, error)
 	forecast []float64 // once it was asked for
-	// Curve asks for Decision.Curve.
-	Curve bool
 }
 
 // MeanWait is the mean of the latest hundred waits in seconds; 0 without any.
@@ -42,7 +39,7 @@ func (s *State) Forecast() ([]float64, error) {
 	}
 	waits := make([]float64, 0, 2)
 	for _, share := range samples.ForecastShares() {
-		wait, err := q.Forecast(share, simulator.Farthest)
+		wait, err := q.Forecast(share)
 		if err != nil {
 			return nil, err
 		}
@@ -71,8 +68,10 @@ type Decision struct {
 	Expected uncertainty.Prediction
 	Expects  bool
 	// Curve is the chance of a start within so many seconds of a successor submitted
-	// now; empty where the state does not ask for it or the policy knows of none.
+	// now; empty where the policy knows of none.
 	Curve []backtest.Start
+	// Next is when to decide again, in Unix seconds, where the answer stands until then.
+	Next int64
 }
 
 // Policy decides whether to submit the successor now.

@@ -12,55 +12,46 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// futuristic is a queue of which all is known, in hours, that counts what is asked.
+// futuristic is a queue of which all is known, in hours.
 type futuristic struct {
 	part, full    float64
 	drained, open [8]float64
-	draws         int
 }
 
-func (q *futuristic) Forecast(share float64, bound int64) (float64, error) {
+func (q *futuristic) Forecast(share float64) (float64, error) {
 	if share == 1 {
-		return min(3600*q.full, float64(bound)), nil
+		return 3600 * q.full, nil
 	}
-	return min(3600*q.part, float64(bound)), nil
+	return 3600 * q.part, nil
 }
 
-func (q *futuristic) Draw(number int, back, bound int64) (float64, error) {
-	q.draws++
+func (q *futuristic) Draw(number int, back int64) (float64, error) {
 	hours := q.drained
 	if back > 0 {
 		hours = q.open
 	}
-	return min(3600*hours[number], float64(bound)), nil
+	return 3600 * hours[number], nil
 }
 
-// TestFuturesStops: what a decision does not need is not drawn, and it is the one that
-// all the draws would give.
-func TestFuturesStops(t *testing.T) {
-	fewer := false
+// TestFuturesStand: the further off it is that the successor is to be submitted, the
+// longer the answer stands, and never beyond that instant.
+func TestFuturesStand(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		hours := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 24*8*4).Draw(t, "quarters")) / 4 })
-		q := &futuristic{part: hours.Draw(t, "part"), full: hours.Draw(t, "full")}
+		hours := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 24*7*4).Draw(t, "quarters")) / 4 })
+		q := &futuristic{part: hours.Draw(t, "part")}
 		for i := range q.open {
-			q.drained[i], q.open[i] = min(hours.Draw(t, "drained"), 168), min(hours.Draw(t, "open"), 168)
+			q.drained[i], q.open[i] = hours.Draw(t, "drained"), hours.Draw(t, "open")
 		}
 		s := &State{PredEnd: 1800 * rapid.Int64Range(0, 400).Draw(t, "half hours left"), Queue: func() (Queue, error) { return q, nil }}
 		p := Futures{rapid.SampledFrom([]float64{0, .1, .25, .5, .75, 6. / 7, 1}).Draw(t, "quantile")}
-		short, err := p.Decide(s)
-		if err != nil {
-			t.Fatal(err)
+		d, err := p.Decide(s)
+		if err != nil || d.Submit != (d.Expected.Value >= 0) {
+			t.Fatalf("%+v, %v", d, err)
 		}
-		fewer = fewer || q.draws < 16 && q.draws > 0
-		s.Curve = true
-		all, err := p.Decide(s)
-		if err != nil || short.Submit != all.Submit || short.Submit && short.Expected != all.Expected {
-			t.Fatalf("%+v with what it needs, %+v with all, %v", short, all, err)
+		if left := -d.Expected.Value * 3600; d.Submit && d.Next != 0 || !d.Submit && math.Abs(float64(d.Next)-left/2) > 1 {
+			t.Fatalf("%v s before the successor is to be submitted, the answer stands for %d s", left, d.Next)
 		}
 	})
-	if !fewer {
-		t.Error("all is drawn always")
-	}
 }
 
 func TestDecide(t *testing.T) {
@@ -121,7 +112,6 @@ func TestDecide(t *testing.T) {
 	// Two fifths predict two hours, the medians are two and four.
 	made := &futuristic{part: 2, full: 6, drained: [8]float64{1, 1, 3, 3, 1, 3, 3, 1}, open: [8]float64{0, 8, 0, 8, 0, 8, 0, 8}}
 	s.Queue = func() (Queue, error) { return made, nil }
-	s.Curve = true
 	if d, err := (Futures{.5}).Decide(s); err != nil || d.Submit || math.Abs(d.Expected.Value-((2+2+4)/3.-5)) > 1e-9 {
 		t.Errorf("futures: %+v, %v", d, err)
 	} else if n := len(d.Curve); n != len(backtest.Chances()) || d.Curve[n/2].Seconds != 3600*8/3. || d.Curve[0].Seconds >= d.Curve[n-1].Seconds {
@@ -129,11 +119,6 @@ func TestDecide(t *testing.T) {
 	}
 	if d, err := (Futures{1}).Decide(s); err != nil || d.Submit || math.Abs(d.Expected.Value-((2+3+8)/3.-5)) > 1e-9 {
 		t.Errorf("the longest futures: %+v, %v", d, err)
-	}
-	far := at(25)
-	far.Queue, made.draws = s.Queue, 0
-	if d, err := (Futures{.5}).Decide(far); err != nil || d.Submit || made.draws > 0 {
-		t.Errorf("%d drawn long before it matters: %+v, %v", made.draws, d, err)
 	}
 	for _, p := range []Policy{Average{}, Quantile{0.9}} {
 		if d, err := p.Decide(&State{PredEnd: 3600}); err != nil || d.Submit {

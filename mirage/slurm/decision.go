@@ -59,13 +59,14 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	case now.Before(p.decision):
 		return false, nil
 	default:
-		if err := p.ask(&v, last, now); err != nil {
+		stands, err := p.ask(&v, last, now)
+		if err != nil {
 			p.s.Warn(fmt.Errorf("link %d: %w", last.Number, err))
 			v.Why = "wait: " + err.Error()
 		}
 		// The next one is a whole number of intervals after the start.
-		ran := now.Sub(time.Unix(last.Start, 0))
-		p.decision = now.Add(p.s.Interval - ran%p.s.Interval)
+		next := now.Add(stands)
+		p.decision = next.Add(p.s.Interval - next.Sub(time.Unix(last.Start, 0))%p.s.Interval)
 	}
 	if last.Started && !last.Ended {
 		v.Remaining = p.end(last).Sub(now).Seconds()
@@ -79,13 +80,15 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	return false, p.log(v)
 }
 
-// ask puts the question to the policy.
-func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) error {
+// ask puts the question to the policy, whose answer stands for some time.
+func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) (stands time.Duration, err error) {
 	s := p.state(last, now)
-	s.Curve = true
 	d, err := p.s.Policy.Decide(&s)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	if d.Next > s.Now {
+		stands = time.Duration(float64(d.Next-s.Now) / p.s.Scale * float64(time.Second))
 	}
 	for _, c := range d.Curve {
 		v.ChanceBy = append(v.ChanceBy, backtest.Start{Seconds: c.Seconds / p.s.Scale, Chance: c.Chance})
@@ -110,7 +113,7 @@ func (p *Provisioner) ask(v *Verdict, last *Link, now time.Time) error {
 	s.History.Tensor(row)
 	v.Features = row[(samples.Steps-1)*samples.Features:]
 	v.MeanWait = s.MeanWait()
-	return nil
+	return stands, nil
 }
 
 // log adds to the decisions.

@@ -39,6 +39,10 @@ func playEpisode(background *simulator.Simulator, submit int64, service chain.Se
 		}
 		var now, later []int
 		for _, i := range open {
+			if played[i].Decided.Next > pair.Now() {
+				later = append(later, i)
+				continue
+			}
 			played[i].Decision++
 			if played[i].Decided, err = policies[i].Decide(&s); err != nil {
 				return false, err

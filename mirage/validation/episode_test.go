@@ -18,6 +18,13 @@ var errPlanted = errors.New("planted")
 
 func (failing) Decide(*policy.State) (policy.Decision, error) { return policy.Decision{}, errPlanted }
 
+// patient waits, and its answers stand for an hour.
+type patient struct{}
+
+func (patient) Decide(s *policy.State) (policy.Decision, error) {
+	return policy.Decision{Next: s.Now + 3600}, nil
+}
+
 func TestPlayEpisode(t *testing.T) {
 	jobs, err := synth.Default().Generate(t.Context(), synth.Settings{Days: 21, Start: 1_670_000_000, NodeHoursPerDay: .85 * 40 * 24, MaxNodes: 40, Seed: 4})
 	if err != nil {
@@ -40,6 +47,9 @@ func TestPlayEpisode(t *testing.T) {
 	reactive, early := play(policy.Reactive{}), play(policy.NeverLate{})
 	if reactive.Submitted != reactive.PredEnd || reactive.Decision < 24*6 {
 		t.Errorf("reactive %+v", reactive)
+	}
+	if seldom := play(patient{}); seldom.Outcome != reactive.Outcome || seldom.Decision < 24 || seldom.Decision > 26 {
+		t.Errorf("asked each hour: %+v, reactive %+v", seldom, reactive)
 	}
 	if early.Submitted != early.PredStart || early.Decision != 1 || early.SuccStart > reactive.SuccStart {
 		t.Errorf("never late %+v, reactive %+v", early, reactive)
