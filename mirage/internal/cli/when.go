@@ -149,7 +149,7 @@ func (q *question) flags(f *pflag.FlagSet, prefix string) {
 // check refuses what can be no job, with an error of usage.
 func (q *question) check() error {
 	if q.nodes < 1 || q.limit < 60 {
-		return cli.Usagef("a job of %s and %d s", counted(q.nodes, "node"), int64(q.limit))
+		return cli.Usagef("a job of %s and %d s: want a node and a minute at least", counted(q.nodes, "node"), int64(q.limit))
 	}
 	if q.overlap != 0 {
 		if err := checkOverlap("curve", q.overlap); err != nil {
@@ -157,7 +157,7 @@ func (q *question) check() error {
 		}
 	}
 	if t := q.takes; t.cpus < 0 || t.gpus < 0 || t.memory < 0 {
-		return cli.Usagef("a job of %d CPUs, %d GPUs and %d MB", t.cpus, t.gpus, t.memory)
+		return cli.Usagef("a job of %d CPUs, %d GPUs and %d MB: want none below 0", t.cpus, t.gpus, t.memory)
 	}
 	return nil
 }
