@@ -35,13 +35,7 @@ func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Sim
 	for i := range st.Own {
 		service.Partition, service.Need = st.Own[i].Partition, st.Own[i].Need
 	}
-	if service.Need != nil {
-		need := *service.Need
-		need.On = nil
-		service.Need = &need
-	} else {
-		service.Need = h.need(nil, service.Partition, nil)
-	}
+	service.Need = h.need(service.Need, service.Partition, nil)
 	config := simulator.Config{Machine: h.Machine, Rules: liveRules(p.k.Parameters)}
 	spare(&config, st.Pending)
 	return p.resumed(service, st, &config)

@@ -59,8 +59,11 @@ func (p *Provisioner) name(link int) string {
 // resolve finds out what became of a submission of unknown end,
 // and submits again only when it is certain that there is no job.
 func (p *Provisioner) resolve(ctx context.Context, link int) error {
-	if p.s.Resolve != 0 {
-		return p.resolved(ctx, link)
+	if id := p.s.Resolve; id != 0 { // what a person has found out
+		if p.s.Resolve = 0; id > 0 {
+			return p.append(Entry{Kind: Accepted, Link: link, Job: id, Reason: "given"})
+		}
+		return p.try(ctx, link)
 	}
 	if p.quiet.IsZero() {
 		// An sbatch of an earlier process, or what is left of one that took
@@ -73,11 +76,11 @@ func (p *Provisioner) resolve(ctx context.Context, link int) error {
 		held.Close()
 	}
 	settled := p.s.Clock.Now().Sub(p.quiet) >= p.s.RequestTimeout
-	found, err := p.find(ctx, link)
+	jobs, err := p.s.Client.Queue(ctx)
 	if err != nil {
 		return err
 	}
-	if len(found) > 0 {
+	if found := p.unused(jobs, func(j Job) bool { return j.Comment == p.ledger.Token(link) }); len(found) > 0 {
 		return p.adopt(ctx, link, found)
 	}
 	if !settled {
@@ -102,26 +105,7 @@ func (p *Provisioner) resolve(ctx context.Context, link int) error {
 	return p.try(ctx, link)
 }
 
-// resolved does what a person has found out.
-func (p *Provisioner) resolved(ctx context.Context, link int) error {
-	id := p.s.Resolve
-	p.s.Resolve = 0
-	if id > 0 {
-		return p.append(Entry{Kind: Accepted, Link: link, Job: id, Reason: "given"})
-	}
-	return p.try(ctx, link)
-}
-
-// find returns the jobs of a link that the controller knows, lowest id first.
-func (p *Provisioner) find(ctx context.Context, link int) ([]Job, error) {
-	jobs, err := p.s.Client.Queue(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return p.unused(jobs, func(j Job) bool { return j.Comment == p.ledger.Token(link) }), nil
-}
-
-// unused keeps the jobs of a link that it has not had and given up.
+// unused keeps the jobs of a link that it has not had and given up, lowest id first.
 func (p *Provisioner) unused(jobs []Job, own func(Job) bool) []Job {
 	jobs = slices.DeleteFunc(jobs, func(j Job) bool { return !own(j) || p.ledger.used(j.ID) })
 	slices.SortFunc(jobs, func(a, b Job) int { return int(a.ID - b.ID) })
