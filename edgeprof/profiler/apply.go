@@ -21,12 +21,8 @@ type Answer struct {
 func (m *Model) PredictRow(r *measurement.Row, kernels []measurement.Kernel) (Answer, error) {
 	if c := m.setting(r.Setting); c != nil && len(kernels) > 0 {
 		v := c.idle(kernels)
-		a := Answer{Seconds: c.band(v).Predict(v), Method: MethodKernels}
-		for _, class := range unseen(c.Rates, kernels) {
-			a.Warnings = append(a.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
-		}
-		a.Warnings = append(a.Warnings, c.unlike(v)...)
-		return a, nil
+		band, warnings := c.interval(kernels, c.kernels(kernels), v, false)
+		return Answer{Seconds: band.Predict(v), Method: MethodKernels, Warnings: warnings}, nil
 	}
 	if r.ConvLayers == nil && r.PoolLayers == nil && r.FCLayers == nil && r.FilterDetails == nil && r.TotalParameters == nil {
 		return Answer{}, ErrNoCounts

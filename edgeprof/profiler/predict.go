@@ -35,12 +35,10 @@ type Share struct {
 func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p := Prediction{}
 	byClass := map[onnx.Class]float64{}
-	unmeasured := map[onnx.Class]bool{}
 	kernels := measurement.Kernels(a.Kernels(measurement.FusionOf(c.Facts.Runtime)))
-	for i, seconds := range c.called(c.kernels(kernels)) {
-		class := onnx.Class(kernels[i].Class)
-		byClass[class] += seconds
-		unmeasured[class] = unmeasured[class] || c.Rates[class].Nodes == 0
+	seconds := c.called(c.kernels(kernels))
+	for i := range kernels {
+		byClass[kernels[i].Class] += seconds[i]
 	}
 	for _, class := range classes { // in a fixed order: sums of floats depend on it
 		if seconds, ok := byClass[class]; ok {
@@ -60,33 +58,42 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	away := c.Away(&d)
 	slower, doubt := c.slowdown(&d, p.Idle*away.Factor)
 	p.Slowdown = math.Exp(slower)
-	band := c.band(p.Idle)
-	if types := precisionOf(kernels); types != "" {
-		like := 0
-		if band, like = c.inPrecision(types, band, p.Idle); like == 0 {
-			p.Warnings = append(p.Warnings, fmt.Errorf("%w: it multiplies in %s, and rates are of float32", ErrUnlike, types))
-		}
-	}
+	band, warnings := c.interval(kernels, seconds, p.Idle, a.Doubtful())
 	band = Away{Spread: math.Hypot(away.Spread, doubt)}.widen(band)
 	if away.Why != "" {
 		p.Warnings = append(p.Warnings, away.warning(d.Node, c.Facts.Device))
 	}
-	p.Warnings = append(p.Warnings, a.Warnings...)
-	p.Warnings = append(p.Warnings, c.unlike(p.Idle)...)
-	guessed := 0.0
-	for _, class := range classes {
-		if unmeasured[class] {
-			guessed += byClass[class] / max(p.Idle, least)
-			p.Warnings = append(p.Warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
-		}
-	}
-	if a.Doubtful() {
-		guessed = 1
-	}
-	band.Low, band.High = band.Low*(1+guessed*(1./uncounted-1)), band.High*(1+guessed*(uncounted-1))
+	p.Warnings = slices.Concat(p.Warnings, a.Warnings, warnings)
 	p.Idle *= away.Factor
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
 	return p
+}
+
+// interval is that about the time of kernels on the idle device, of each of which the
+// seconds are given, and what is doubtful about it. What takes part of the time and was
+// not measured may be [uncounted] times longer or shorter: all where the whole is
+// doubtful.
+func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, idle float64, doubtful bool) (uncertainty.Band, []error) {
+	warnings, band := c.unlike(idle), c.band(idle)
+	if types := precisionOf(kernels); types != "" {
+		like := 0
+		if band, like = c.inPrecision(types, band, idle); like == 0 {
+			warnings = append(warnings, fmt.Errorf("%w: it multiplies in %s, and rates are of float32", ErrUnlike, types))
+		}
+	}
+	guessed := 0.0
+	for _, class := range unseen(c.Rates, kernels) {
+		warnings = append(warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
+		for i := range kernels {
+			if kernels[i].Class == class {
+				guessed += seconds[i] / max(idle, least)
+			}
+		}
+	}
+	if doubtful {
+		guessed = 1
+	}
+	return bandBetween(band.Low*(1+guessed*(1./uncounted-1)), band.High*(1+guessed*(uncounted-1))), warnings
 }
 
 // called are the times of kernels with their parts of the call.

@@ -139,12 +139,14 @@ func (r *rig) busy() (stop func()) {
 		}
 		all = append(all, c)
 	}
-	return func() {
+	stop = func() {
 		for _, c := range all {
 			_ = c.Process.Kill()
 			_ = c.Wait() // it was killed
 		}
 	}
+	r.t.Cleanup(stop) // where the calibration fails
+	return stop
 }
 
 // Predicted against measured times with one thread: as it comes (and on a machine that
