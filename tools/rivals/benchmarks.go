@@ -113,7 +113,7 @@ var errorsOf = regexp.MustCompile(`absolute error mean ([\d.]+), median [\d.]+ s
 
 // testOnly asks a real Slurm when jobs will start, and us; a round is a queue.
 func testOnly(ctx context.Context, b *Bench) ([]Row, error) {
-	row := Row{Tool: "mirage", What: "a job's wait on a real Slurm, mean error", Unit: "s", Rival: "Slurm's own --test-only", Command: "go test -count=1 -run TestRealWhen$ -when-seed SEED -v ./mirage/slurm"}
+	row := Row{Tool: "mirage", What: "a job's wait on a real Slurm, mean error", Unit: "s", Rival: "Slurm's own --test-only", Command: "go test ./mirage/slurm -count=1 -run TestRealWhen$ -when-seed SEED -v"}
 	for seed := range Rounds {
 		if err := b.read(ctx, &row, errorsOf, "go", "test", "-count=1", "-run", "TestRealWhen$", "-v", "./mirage/slurm", "-when-seed", strconv.Itoa(seed+1)); err != nil {
 			return nil, err
