@@ -67,11 +67,11 @@ func TestResume(t *testing.T) {
 		}
 		next := trace.Job{Nodes: rapid.IntRange(1, table.Machine.Nodes).Draw(t, "nodes asked"), Limit: 700, End: 700}
 		for _, share := range []float64{1, 0.4} {
-			want, err := s.Forecast(next, share)
+			want, err := s.In(s.Using(share), next, simulator.Farthest)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := again.Forecast(next, share); err != nil || got != want {
+			if got, err := again.In(again.Using(share), next, simulator.Farthest); err != nil || got != want {
 				t.Fatalf("share %v: %d s, %v; the simulation itself predicts %d s", share, got, err, want)
 			}
 		}

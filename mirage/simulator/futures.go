@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"math"
 	"sort"
 
 	"github.com/foretime/foretime/mirage/trace"
@@ -44,3 +45,15 @@ func (s *Simulator) In(future Future, t trace.Job, bound int64) (int64, error) {
 	}
 	return f.extra[number].Start - s.now, nil
 }
+
+// Using is the future that follows from what a user of the system could know, the
+// queue as it is and time limits: nobody else submits anything, running jobs use share
+// of the time they have left and pending ones share of their limits.
+func (s *Simulator) Using(share float64) Future {
+	return Future{Length: func(job int32, ran int64) int64 {
+		return ran + int64(math.Ceil(share*float64(s.job(job).limit-ran)))
+	}}
+}
+
+// Farthest is how long a wait may be, in seconds: a century.
+const Farthest = 100 * 366 * 86400
