@@ -109,6 +109,12 @@ func TestRules(t *testing.T) {
 		{"with the flow", "shared/chart/x.go", `package chart; import _ "` + p + `shared/file"`, ""},
 		{"against the flow", "shared/file/x.go", `package file; import _ "` + p + `shared/chart"`, "flow"},
 		{"not in the flow", "shared/novelty/doc.go", `package novelty`, "flow"},
+		{"comment", "deft/policy/doc.go", "// Here policies are.\npackage policy", "comment begins"},
+		{"comment of a command", "deft/cmd/deft/x.go", "// Command deft runs.\npackage main", ""},
+		{"no example", "deft/internal/cli/x.go", "package cli; var c = cobra.Command{Use: `x`, RunE: nil}", "shows an example"},
+		{"an example", "deft/internal/cli/x.go", "package cli; var c = cobra.Command{Use: `x`, Example: `x`, RunE: nil}", ""},
+		{"a long file", "deft/policy/x.go", "package policy\n" + strings.Repeat("\n", 500), "500 lines"},
+		{"a file as long as may be", "deft/policy/x.go", "package policy\n" + strings.Repeat("\n", 499), ""},
 		{"yaml", "deft/policy/x.go", `package policy; import _ "gopkg.in/yaml.v3"`, "go.yaml.in"},
 	}
 	for _, tt := range tests {

@@ -139,6 +139,36 @@ func Rules() []Rule {
 			},
 		},
 		{
+			"a package's comment begins with its name",
+			"who reads it first learns what the package is",
+			func(f File) []Use {
+				if f.Test || f.Doc == "" || strings.HasPrefix(f.Doc, "Package "+f.Package+" ") || f.Package == "main" && strings.HasPrefix(f.Doc, "Command ") {
+					return nil
+				}
+				return []Use{{"package " + f.Package, 1}}
+			},
+		},
+		{
+			"a command shows an example",
+			"its help is the first screen that a user sees of it",
+			func(f File) []Use {
+				if f.Test || f.Module == "tools" {
+					return nil
+				}
+				return f.Mute
+			},
+		},
+		{
+			"a file has at most 500 lines",
+			"a file is one thought",
+			func(f File) []Use {
+				if f.Test || f.Lines <= 500 {
+					return nil
+				}
+				return []Use{{fmt.Sprint(f.Lines, " lines"), f.Lines}}
+			},
+		},
+		{
 			"go.yaml.in/yaml, not gopkg.in/yaml.v3",
 			"the old path is unmaintained",
 			outside(nil, "gopkg.in/yaml.v3"),

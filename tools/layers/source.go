@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +20,11 @@ type File struct {
 	Dir     string // slash folder from the workspace root
 	Test    bool
 	Imports []Use
-	Starts  []Use // go statements
-	Calls   []Use // selectors on imported packages, such as "os.Exit", by import path
+	Starts  []Use  // go statements
+	Calls   []Use  // selectors on imported packages, such as "os.Exit", by import path
+	Doc     string // of the package
+	Lines   int
+	Mute    []Use // commands that run and show no example
 }
 
 // Use is one mention of an import path, or of a name in it, with its line.
@@ -52,7 +56,7 @@ func Load(ws *workspace.Workspace) ([]File, error) {
 
 func parse(path, name string) (File, error) {
 	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+	tree, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return File{}, err
 	}
@@ -61,6 +65,7 @@ func parse(path, name string) (File, error) {
 		Name: name, Dir: dir, Package: tree.Name.Name,
 		Module: strings.SplitN(name, "/", 2)[0],
 		Test:   strings.HasSuffix(name, "_test.go"),
+		Doc:    tree.Doc.Text(), Lines: set.File(tree.Pos()).LineCount(),
 	}
 	known := map[string]string{} // local name -> import path
 	for _, spec := range tree.Imports {
@@ -79,6 +84,9 @@ func parse(path, name string) (File, error) {
 		if start, ok := n.(*ast.GoStmt); ok {
 			f.Starts = append(f.Starts, Use{"go statement", set.Position(start.Pos()).Line})
 		}
+		if c, ok := n.(*ast.CompositeLit); ok && has(c, "RunE") && !has(c, "Example") && !has(c, "Hidden") {
+			f.Mute = append(f.Mute, Use{"a command", set.Position(c.Pos()).Line})
+		}
 		if sel, ok := n.(*ast.SelectorExpr); ok {
 			if id, ok := sel.X.(*ast.Ident); ok && known[id.Name] != "" {
 				f.Calls = append(f.Calls, Use{known[id.Name] + "." + sel.Sel.Name, set.Position(sel.Pos()).Line})
@@ -87,4 +95,16 @@ func parse(path, name string) (File, error) {
 		return true
 	})
 	return f, nil
+}
+
+// has says whether a literal sets a field.
+func has(c *ast.CompositeLit, field string) bool {
+	return slices.ContainsFunc(c.Elts, func(e ast.Expr) bool {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return false
+		}
+		name, ok := kv.Key.(*ast.Ident)
+		return ok && name.Name == field
+	})
 }

@@ -17,9 +17,10 @@ func main() { cli.Main(newCommand) }
 
 func newCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "edgeprof-ort",
-		Short: "Run models with ONNX Runtime for edgeprof, which starts this worker itself",
-		Args:  cobra.NoArgs,
+		Use:     "edgeprof-ort",
+		Short:   "Run models with ONNX Runtime for edgeprof, which starts this worker itself",
+		Example: "  edgeprof time model.onnx --runtime ort",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return worker.Serve(cmd.Context(), env.Stdin, env.Stdout, func(_ context.Context, m worker.Model) (runtime.Session, error) { return load(m) })
 		},

@@ -15,9 +15,10 @@ func newEvalCommand(env *cli.Env) *cobra.Command {
 	var model, data, plots string
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "eval",
-		Short: "Hold a trained model against collected measurements that it has not seen",
-		Args:  cobra.NoArgs,
+		Use:     "eval",
+		Short:   "Hold a trained model against collected measurements that it has not seen",
+		Example: "  edgeprof eval --model model.json --data rows.csv",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, err := readTrained(model)
 			if err != nil {

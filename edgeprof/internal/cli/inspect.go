@@ -22,9 +22,10 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 	with := running{runtime: runtimeORT, threads: 1, quota: 1}
 	var sizes []string
 	c := &cobra.Command{
-		Use:   "inspect MODEL.onnx",
-		Short: "Count a model's layers, parameters, operations and memory",
-		Args:  cobra.ExactArgs(1),
+		Use:     "inspect MODEL.onnx",
+		Short:   "Count a model's layers, parameters, operations and memory",
+		Example: "  edgeprof inspect model.onnx --dim batch=4",
+		Args:    cobra.ExactArgs(1),
 		RunE: piped(func(cmd *cobra.Command, args []string) error {
 			a, err := analyzed(args[0], sizes)
 			if err != nil {

@@ -22,8 +22,9 @@ import (
 func newPredictCommand(env *cli.Env) *cobra.Command {
 	var model, data, out string
 	c := &cobra.Command{
-		Use:   "predict",
-		Short: "Predict the time of each row of a collected file",
+		Use:     "predict",
+		Short:   "Predict the time of each row of a collected file",
+		Example: "  edgeprof predict --model model.json --data rows.csv",
 		Long: `Predict the time of each row of a collected file: its columns come back with
 prediction, low and high, in seconds. Where MODEL.kernels.csv lies beside the file,
 and the row's setting was trained on, the prediction is by kernels, else by counts.`,

@@ -31,8 +31,9 @@ func newSplitCommand(env *cli.Env) *cobra.Command {
 	var out string
 	var page cli.Output
 	c := &cobra.Command{
-		Use:   "split MODEL.onnx",
-		Short: "Cut a model at its bridges into parts that run one after the other",
+		Use:     "split MODEL.onnx",
+		Short:   "Cut a model at its bridges into parts that run one after the other",
+		Example: "  edgeprof split model.onnx --out parts",
 		Long: `Cut a model at its bridges, tensors that alone carry everything computed so
 far, into parts MODEL_part1.onnx, MODEL_part2.onnx and so on that run one after
 the other. A model without a bridge far enough from its beginning is cut where

@@ -22,10 +22,11 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 	var seed uint64
 	var out string
 	c := &cobra.Command{
-		Use:   "synth FAMILY",
-		Short: "Write an .onnx model of a known family with random weights",
-		Long:  "Write an .onnx model of a known family with random weights. Families: " + strings.Join(synth.Families(), ", ") + ".\n\nThe family all is a set of models of every family in several sizes, to collect\nand train on; --out is then a folder.",
-		Args:  cobra.ExactArgs(1),
+		Use:     "synth FAMILY",
+		Short:   "Write an .onnx model of a known family with random weights",
+		Example: "  edgeprof synth resnet --width 0.5 --resolution 96 --out resnet.onnx",
+		Long:    "Write an .onnx model of a known family with random weights. Families: " + strings.Join(synth.Families(), ", ") + ".\n\nThe family all is a set of models of every family in several sizes, to collect\nand train on; --out is then a folder.",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "all" {
 				return writeSet(cmd.Context(), env, out, seed)

@@ -1,0 +1,206 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+)
+
+func first(c *call) []Shaped {
+	x := c.input(0)
+	switch c.node.Op {
+	case "Identity":
+	case "Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs":
+		x.Real, x.Value = mapped(x.Real, realOf[c.node.Op]), mapped(x.Value, wholeOf[c.node.Op])
+	case "Not":
+		x.Value = mapped(x.Value, func(v int64) int64 { return 1 - v })
+	default:
+		x.Value, x.Real = nil, nil
+	}
+	return []Shaped{x}
+}
+
+var (
+	realOf  = map[string]func(float64) float64{"Floor": math.Floor, "Ceil": math.Ceil, "Round": math.RoundToEven, "Sqrt": math.Sqrt, "Abs": math.Abs, "Neg": func(v float64) float64 { return -v }}
+	wholeOf = map[string]func(int64) int64{"Abs": func(v int64) int64 { return max(v, -v) }, "Neg": func(v int64) int64 { return -v }}
+)
+
+// mapped is nil where there are no values, or nothing to do with them.
+func mapped[T any](values []T, f func(T) T) []T {
+	if values == nil || f == nil {
+		return nil
+	}
+	out := make([]T, len(values))
+	for i, v := range values {
+		out[i] = f(v)
+	}
+	return out
+}
+
+// layerNormalization gives the mean and the deviation too, one for each slice
+// from the axis on.
+func layerNormalization(c *call) []Shaped {
+	x := first(c)[0]
+	at, ok := axis(c.node.Int("axis", -1), len(x.Shape))
+	if !ok || !x.Known {
+		return []Shaped{x}
+	}
+	one := Shaped{Type: Float32, Known: true, Shape: slices.Clone(x.Shape)}
+	for i := at; i < len(one.Shape); i++ {
+		one.Shape[i] = 1
+	}
+	return []Shaped{x, one, one}
+}
+
+func dropout(c *call) []Shaped {
+	return append(first(c), as(c, Bool)...)
+}
+
+// as is the first input's shape in a type.
+func as(c *call, t DataType) []Shaped {
+	x := c.input(0)
+	return []Shaped{{Type: t, Known: x.Known, Shape: x.Shape}}
+}
+
+func predicate(c *call) []Shaped { return as(c, Bool) }
+
+// broadcast joins shapes by NumPy's rule.
+func broadcast(shapes ...Shaped) ([]int64, bool) {
+	var out []int64
+	for _, s := range shapes {
+		if !s.Known {
+			return nil, false
+		}
+		shape := slices.Clone(s.Shape)
+		for len(out) < len(shape) {
+			out = append([]int64{1}, out...)
+		}
+		for len(shape) < len(out) {
+			shape = append([]int64{1}, shape...)
+		}
+		for i, n := range shape {
+			switch {
+			case out[i] == 1:
+				out[i] = n
+			case n != 1 && n != out[i]:
+				return nil, false
+			}
+		}
+	}
+	return out, true
+}
+
+// elementwise broadcasts, and computes with short values, which is how
+// exporters write shapes.
+func elementwise(c *call) []Shaped {
+	shape, ok := broadcast(c.inputs...)
+	out := Shaped{Type: c.input(0).Type, Known: ok, Shape: shape}
+	if ok && len(c.inputs) == 2 {
+		a, b := c.input(0), c.input(1)
+		out.Value = combined(a, b, out, a.Value, b.Value, whole[c.node.Op])
+		out.Real = combined(a, b, out, a.Real, b.Real, real[c.node.Op])
+	}
+	return []Shaped{out}
+}
+
+// The arithmetic that shapes are computed with; false where there is no result.
+var (
+	whole = map[string]func(x, y int64) (int64, bool){
+		"Add": func(x, y int64) (int64, bool) { return x + y, true }, "Sub": func(x, y int64) (int64, bool) { return x - y, true },
+		"Mul": func(x, y int64) (int64, bool) { return x * y, true }, "Max": func(x, y int64) (int64, bool) { return max(x, y), true },
+		"Min": func(x, y int64) (int64, bool) { return min(x, y), true }, "And": func(x, y int64) (int64, bool) { return x & y, true },
+		"Or": func(x, y int64) (int64, bool) { return x | y, true }, "Equal": func(x, y int64) (int64, bool) { return truth(x == y), true },
+		"Greater": func(x, y int64) (int64, bool) { return truth(x > y), true }, "Less": func(x, y int64) (int64, bool) { return truth(x < y), true },
+		"GreaterOrEqual": func(x, y int64) (int64, bool) { return truth(x >= y), true }, "LessOrEqual": func(x, y int64) (int64, bool) { return truth(x <= y), true },
+		"Div": func(x, y int64) (int64, bool) {
+			if y == 0 {
+				return 0, false
+			}
+			return x / y, true
+		},
+		"Mod": func(x, y int64) (int64, bool) {
+			if y == 0 {
+				return 0, false
+			}
+			return x - y*int64(math.Floor(float64(x)/float64(y))), true
+		},
+	}
+	real = map[string]func(x, y float64) (float64, bool){
+		"Add": func(x, y float64) (float64, bool) { return x + y, true }, "Sub": func(x, y float64) (float64, bool) { return x - y, true },
+		"Mul": func(x, y float64) (float64, bool) { return x * y, true }, "Div": func(x, y float64) (float64, bool) { return x / y, y != 0 },
+		"Max": func(x, y float64) (float64, bool) { return max(x, y), true }, "Min": func(x, y float64) (float64, bool) { return min(x, y), true },
+	}
+)
+
+func truth(v bool) int64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// combined applies an operation to values, broadcast to the shape of out; nil
+// where it does not exist, values are unknown or are too many.
+func combined[T any](a, b, out Shaped, x, y []T, f func(T, T) (T, bool)) []T {
+	n := out.Elements()
+	if x == nil || y == nil || f == nil || n < 0 || n > short {
+		return nil
+	}
+	values := make([]T, n)
+	for i := range values {
+		v, ok := f(x[within(a.Shape, out.Shape, int64(i))], y[within(b.Shape, out.Shape, int64(i))])
+		if !ok {
+			return nil
+		}
+		values[i] = v
+	}
+	return values
+}
+
+// within is the place in a tensor that a place in the tensor that it is broadcast
+// to comes from.
+func within(shape, to []int64, i int64) int64 {
+	at, stride := int64(0), int64(1)
+	for k := len(to) - 1; k >= 0; k-- {
+		here := i % to[k]
+		i /= to[k]
+		if own := k - (len(to) - len(shape)); own >= 0 {
+			if shape[own] > 1 {
+				at += here * stride
+			}
+			stride *= shape[own]
+		}
+	}
+	return at
+}
+
+func comparison(c *call) []Shaped {
+	out := elementwise(c)[0]
+	out.Type = Bool
+	return []Shaped{out}
+}
+
+func where(c *call) []Shaped {
+	shape, ok := broadcast(c.inputs...)
+	out := Shaped{Type: c.input(1).Type, Known: ok, Shape: shape}
+	if condition := c.input(0); ok && condition.Value != nil {
+		out.Value = chosen(condition, c.input(1), c.input(2), out, c.input(1).Value, c.input(2).Value)
+		out.Real = chosen(condition, c.input(1), c.input(2), out, c.input(1).Real, c.input(2).Real)
+	}
+	return []Shaped{out}
+}
+
+func chosen[T any](condition, a, b, out Shaped, x, y []T) []T {
+	n := out.Elements()
+	if x == nil || y == nil || n < 0 || n > short {
+		return nil
+	}
+	values := make([]T, n)
+	for i := range values {
+		if condition.Value[within(condition.Shape, out.Shape, int64(i))] != 0 {
+			values[i] = x[within(a.Shape, out.Shape, int64(i))]
+		} else {
+			values[i] = y[within(b.Shape, out.Shape, int64(i))]
+		}
+	}
+	return values
+}

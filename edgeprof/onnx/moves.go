@@ -1,0 +1,487 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+func flatten(c *call) []Shaped {
+	x := c.input(0)
+	a := c.node.Int("axis", 1)
+	if a < 0 {
+		a += int64(len(x.Shape))
+	}
+	if !x.Known || a < 0 || a > int64(len(x.Shape)) {
+		return typed(x.Type)
+	}
+	outer, ok1 := product(x.Shape[:a])
+	inner, ok2 := product(x.Shape[a:])
+	if !ok1 || !ok2 {
+		return typed(x.Type)
+	}
+	return shaped(x.Type, outer, inner)
+}
+
+// target is a shape given as a second input or, in old versions, an attribute.
+func (c *call) target(i int, attribute string) []int64 {
+	if c.given(i) {
+		return c.input(i).Value
+	}
+	return c.node.Ints(attribute)
+}
+
+func reshape(c *call) []Shaped {
+	x, to := c.input(0), slices.Clone(c.target(1, "shape"))
+	if to == nil || !x.Known {
+		return typed(x.Type)
+	}
+	open, known := -1, int64(1)
+	for i, n := range to {
+		switch {
+		case n == 0 && c.node.Int("allowzero", 0) == 0:
+			if i >= len(x.Shape) {
+				return typed(x.Type)
+			}
+			to[i] = x.Shape[i]
+		case n == -1 && open < 0:
+			open = i
+			continue
+		case n < 0:
+			return typed(x.Type)
+		}
+		known *= to[i]
+	}
+	n := x.Elements()
+	if open < 0 && n > 0 && known != n || open >= 0 && n > 0 && known > 0 && n%known != 0 {
+		c.wrong = fmt.Errorf("%w: %s %q: %d elements of shape %v do not make %v", ErrSize, c.node.Op, c.node.Name, n, x.Shape, c.target(1, "shape"))
+	}
+	if open >= 0 {
+		if n < 0 || known <= 0 || n%known != 0 {
+			return typed(x.Type)
+		}
+		to[open] = n / known
+	}
+	return []Shaped{{Type: x.Type, Known: true, Shape: to, Value: x.Value, Real: x.Real}}
+}
+
+func transpose(c *call) []Shaped {
+	x, order := c.input(0), c.node.Ints("perm")
+	if !x.Known {
+		return typed(x.Type)
+	}
+	shape := make([]int64, len(x.Shape))
+	for i := range shape {
+		from := int64(len(shape) - 1 - i)
+		if len(order) == len(shape) {
+			from = order[i]
+		}
+		if from < 0 || from >= int64(len(shape)) {
+			return typed(x.Type)
+		}
+		shape[i] = x.Shape[from]
+	}
+	out := Shaped{Type: x.Type, Known: true, Shape: shape}
+	source := func(at []int64) []int64 {
+		from := make([]int64, len(at))
+		for i := range at {
+			if k := len(shape) - 1 - i; len(order) == len(shape) {
+				from[order[i]] = at[i]
+			} else {
+				from[k] = at[i]
+			}
+		}
+		return from
+	}
+	out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
+	return []Shaped{out}
+}
+
+// picked are the values of a tensor each of which comes from a place in another.
+func picked[T any](x, out Shaped, values []T, source func(at []int64) []int64) []T {
+	n := out.Elements()
+	if values == nil || n < 0 || n > short {
+		return nil
+	}
+	result := make([]T, n)
+	for i := range result {
+		at, rest := make([]int64, len(out.Shape)), int64(i)
+		for k := len(at) - 1; k >= 0; k-- {
+			at[k] = rest % out.Shape[k]
+			rest /= out.Shape[k]
+		}
+		place := int64(0)
+		for k, v := range source(at) {
+			if v < 0 || v >= x.Shape[k] {
+				return nil
+			}
+			place = place*x.Shape[k] + v
+		}
+		result[i] = values[place]
+	}
+	return result
+}
+
+func concat(c *call) []Shaped { return joined(c, c.inputs) }
+
+// joined is the concatenation of some of a call's inputs.
+func joined(c *call, inputs []Shaped) []Shaped {
+	if len(inputs) == 0 {
+		return nil
+	}
+	x := inputs[0]
+	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
+	if !ok || !x.Known {
+		return typed(x.Type)
+	}
+	out := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
+	for _, y := range inputs[1:] {
+		if !y.Known || len(y.Shape) != len(out.Shape) {
+			return typed(x.Type)
+		}
+		out.Shape[at] += y.Shape[at]
+	}
+	out.Value = strung(inputs, at, func(s Shaped) []int64 { return s.Value })
+	out.Real = strung(inputs, at, func(s Shaped) []float64 { return s.Real })
+	return []Shaped{out}
+}
+
+// strung are the values of tensors joined along an axis; nil when some are
+// unknown.
+func strung[T any](inputs []Shaped, at int, values func(Shaped) []T) []T {
+	outer, ok := product(inputs[0].Shape[:at])
+	if !ok || outer > short {
+		return nil
+	}
+	out := []T{}
+	for row := range outer {
+		for _, x := range inputs {
+			v := values(x)
+			if int64(len(v)) != x.Elements() || v == nil {
+				return nil
+			}
+			size := int64(len(v)) / max(1, outer)
+			out = append(out, v[row*size:(row+1)*size]...)
+		}
+	}
+	return out
+}
+
+// axes are those that a second input or an attribute names; false where one is none
+// of so many, or they are not known.
+func (c *call) axes(rank int) (map[int]bool, bool) {
+	named := c.target(1, "axes")
+	if c.given(1) && named == nil {
+		return nil, false
+	}
+	all := map[int]bool{}
+	for _, a := range named {
+		at, ok := axis(a, rank)
+		if !ok {
+			return nil, false
+		}
+		all[at] = true
+	}
+	return all, true
+}
+
+func squeeze(c *call) []Shaped {
+	x := c.input(0)
+	drop, ok := c.axes(len(x.Shape))
+	if !x.Known || !ok {
+		return typed(x.Type)
+	}
+	shape := []int64{}
+	for i, n := range x.Shape {
+		if drop[i] || c.target(1, "axes") == nil && n == 1 {
+			continue
+		}
+		shape = append(shape, n)
+	}
+	return []Shaped{{Type: x.Type, Known: true, Shape: shape, Value: x.Value, Real: x.Real}}
+}
+
+func unsqueeze(c *call) []Shaped {
+	x, axes := c.input(0), c.target(1, "axes")
+	rank := len(x.Shape) + len(axes)
+	added, ok := c.axes(rank)
+	if !x.Known || axes == nil || !ok || len(added) != len(axes) {
+		return typed(x.Type)
+	}
+	shape := make([]int64, 0, rank)
+	next := 0
+	for i := range rank {
+		if added[i] {
+			shape = append(shape, 1)
+			continue
+		}
+		shape = append(shape, x.Shape[next])
+		next++
+	}
+	return []Shaped{{Type: x.Type, Known: true, Shape: shape, Value: x.Value, Real: x.Real}}
+}
+
+func shapeOf(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known {
+		return typed(Int64)
+	}
+	rank := int64(len(x.Shape))
+	clamp := func(v int64) int64 {
+		if v < 0 {
+			v += rank
+		}
+		return min(max(v, 0), rank)
+	}
+	start, end := clamp(c.node.Int("start", 0)), clamp(c.node.Int("end", rank))
+	value := slices.Clone(x.Shape[start:max(start, end)])
+	return []Shaped{{Type: Int64, Known: true, Shape: []int64{int64(len(value))}, Value: value}}
+}
+
+func sizeOf(c *call) []Shaped {
+	out := Shaped{Type: Int64, Known: true, Shape: []int64{}}
+	if n := c.input(0).Elements(); n >= 0 {
+		out.Value = []int64{n}
+	}
+	return []Shaped{out}
+}
+
+func constantNode(c *call) []Shaped {
+	for _, a := range c.node.Attributes {
+		switch {
+		case a.Name == "value" && a.Tensor != nil:
+			return []Shaped{constant(a.Tensor)}
+		case a.Name == "value_int":
+			return []Shaped{{Type: Int64, Known: true, Shape: []int64{}, Value: []int64{a.Int}}}
+		case a.Name == "value_ints":
+			return []Shaped{{Type: Int64, Known: true, Shape: []int64{int64(len(a.Ints))}, Value: a.Ints}}
+		case a.Name == "value_float":
+			return []Shaped{{Type: Float32, Known: true, Shape: []int64{}, Real: []float64{float64(a.Float)}}}
+		case a.Name == "value_floats":
+			s := Shaped{Type: Float32, Known: true, Shape: []int64{int64(len(a.Floats))}}
+			for _, v := range a.Floats {
+				s.Real = append(s.Real, float64(v))
+			}
+			return []Shaped{s}
+		case a.Name == "value_string":
+			return shaped(String)
+		}
+	}
+	return nil
+}
+
+func constantOfShape(c *call) []Shaped {
+	kind := Float32
+	var fill []int64
+	real := []float64{0}
+	if a := c.node.Attribute("value"); a != nil && a.Tensor != nil {
+		kind = a.Tensor.Type
+		fill, real = wholeNumbers(a.Tensor, 1), realNumbers(a.Tensor, 1)
+	}
+	to := c.input(0).Value
+	if to == nil {
+		return typed(kind)
+	}
+	out := Shaped{Type: kind, Known: true, Shape: slices.Clone(to)}
+	if n, ok := product(to); ok && n <= short {
+		if len(fill) == 1 {
+			out.Value = slices.Repeat(fill, int(n))
+		}
+		if len(real) == 1 {
+			out.Real = slices.Repeat(real, int(n))
+		}
+	}
+	return []Shaped{out}
+}
+
+func cast(c *call) []Shaped {
+	x, to := c.input(0), DataType(c.node.Int("to", 0))
+	if c.node.Op == "CastLike" {
+		to = c.input(1).Type
+	}
+	out := Shaped{Type: to, Known: x.Known, Shape: x.Shape}
+	switch to {
+	case Int64, Int32, Bool:
+		out.Value = x.Value
+		for _, v := range x.Real {
+			out.Value = append(out.Value, int64(v))
+		}
+		if to == Bool {
+			out.Value = mapped(out.Value, func(v int64) int64 { return truth(v != 0) })
+		}
+	case Float32, Float64, Float16:
+		out.Real = x.Real
+		for _, v := range x.Value {
+			out.Real = append(out.Real, float64(v))
+		}
+	}
+	return []Shaped{out}
+}
+
+func gather(c *call) []Shaped {
+	x, indices := c.input(0), c.input(1)
+	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
+	if !ok || !x.Known || !indices.Known {
+		return typed(x.Type)
+	}
+	shape := slices.Concat(x.Shape[:at], indices.Shape, x.Shape[at+1:])
+	out := Shaped{Type: x.Type, Known: true, Shape: shape}
+	if indices.Value != nil {
+		source := func(place []int64) []int64 {
+			k := int64(0)
+			for i, n := range indices.Shape {
+				k = k*n + place[at+i]
+			}
+			index := indices.Value[k]
+			if index < 0 {
+				index += x.Shape[at]
+			}
+			return slices.Concat(place[:at], []int64{index}, place[at+len(indices.Shape):])
+		}
+		out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
+	}
+	return []Shaped{out}
+}
+
+func slice(c *call) []Shaped {
+	x := c.input(0)
+	starts, ends := c.target(1, "starts"), c.target(2, "ends")
+	axes, steps := c.target(3, "axes"), c.target(4, "steps")
+	if !x.Known || starts == nil || len(ends) != len(starts) || c.given(3) && axes == nil || c.given(4) && steps == nil {
+		return typed(x.Type)
+	}
+	out := Shaped{Type: x.Type, Known: true, Shape: slices.Clone(x.Shape)}
+	spans := map[int]span{}
+	for i := range starts {
+		a, step := int64(i), int64(1)
+		if i < len(axes) {
+			a = axes[i]
+		}
+		if i < len(steps) {
+			step = steps[i]
+		}
+		at, ok := axis(a, len(x.Shape))
+		if !ok || step == 0 {
+			return typed(x.Type)
+		}
+		spans[at] = between(starts[i], ends[i], step, x.Shape[at])
+		out.Shape[at] = spans[at].count
+	}
+	source := func(place []int64) []int64 {
+		for at, s := range spans {
+			place[at] = s.start + place[at]*s.step
+		}
+		return place
+	}
+	out.Value, out.Real = picked(x, out, x.Value, source), picked(x, out, x.Real, source)
+	return []Shaped{out}
+}
+
+// span is the indices start, start+step, ... of a slice.
+type span struct{ start, step, count int64 }
+
+func between(start, end, step, size int64) span {
+	clamp := func(v, low, high int64) int64 {
+		if v < 0 {
+			v += size
+		}
+		return min(max(v, low), high)
+	}
+	s := span{step: step}
+	if step > 0 {
+		s.start = clamp(start, 0, size)
+		if end = clamp(end, 0, size); end > s.start {
+			s.count = (end - s.start + step - 1) / step
+		}
+		return s
+	}
+	if step == math.MinInt64 {
+		step++
+	}
+	s.start = clamp(start, 0, size-1)
+	if end = clamp(end, -1, size-1); end < s.start {
+		s.count = (s.start - end - step - 1) / -step
+	}
+	return s
+}
+
+func splitUp(c *call) []Shaped {
+	x := c.input(0)
+	at, ok := axis(c.node.Int("axis", 0), len(x.Shape))
+	n := int64(len(c.node.Outputs))
+	out := make([]Shaped, n)
+	sizes, before := c.target(1, "split"), int64(0)
+	for i := range out {
+		out[i].Type = x.Type
+		if !ok || !x.Known || c.given(1) && sizes == nil {
+			continue
+		}
+		size := (x.Shape[at] + n - 1) / n
+		size = min(size, max(0, x.Shape[at]-int64(i)*size))
+		if i < len(sizes) {
+			size = sizes[i]
+		}
+		out[i].Known, out[i].Shape = true, slices.Clone(x.Shape)
+		out[i].Shape[at] = size
+		start := before
+		source := func(place []int64) []int64 { place[at] += start; return place }
+		out[i].Value, out[i].Real = picked(x, out[i], x.Value, source), picked(x, out[i], x.Real, source)
+		before += size
+	}
+	return out
+}
+
+func expand(c *call) []Shaped {
+	x, to := c.input(0), c.input(1).Value
+	if to == nil {
+		return typed(x.Type)
+	}
+	shape, ok := broadcast(x, Shaped{Known: true, Shape: to})
+	out := Shaped{Type: x.Type, Known: ok, Shape: shape}
+	if n := out.Elements(); x.Value != nil && n >= 0 && n <= short {
+		for i := range n {
+			out.Value = append(out.Value, x.Value[within(x.Shape, shape, i)])
+		}
+	}
+	return []Shaped{out}
+}
+
+func tile(c *call) []Shaped {
+	x, times := c.input(0), c.input(1).Value
+	if !x.Known || len(times) != len(x.Shape) {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	for i, n := range times {
+		if n < 0 || n > 1<<31 || shape[i] > 1<<31 {
+			return typed(x.Type)
+		}
+		shape[i] *= n
+	}
+	return shaped(x.Type, shape...)
+}
+
+func pad(c *call) []Shaped {
+	x, pads, axes := c.input(0), c.target(1, "pads"), c.target(3, "")
+	if !c.given(3) {
+		axes = nil
+		for i := range x.Shape {
+			axes = append(axes, int64(i))
+		}
+	}
+	if !x.Known || len(pads) != 2*len(axes) {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	for i, a := range axes {
+		at, ok := axis(a, len(shape))
+		if !ok {
+			return typed(x.Type)
+		}
+		if c.node.Text("mode") == "reflect" {
+			c.atLeast(at, shape[at], 1+max(pads[i], pads[len(axes)+i]))
+		}
+		shape[at] += pads[i] + pads[len(axes)+i]
+	}
+	return shaped(x.Type, shape...)
+}

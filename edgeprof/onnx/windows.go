@@ -1,0 +1,158 @@
+package onnx
+
+import "slices"
+
+// spatial is the size of a window over one axis after padding and stride, as
+// the operators' documentation has it.
+type spatial struct{ kernel, stride, dilation, before, after int64 }
+
+func (s spatial) output(size int64, auto string, ceil bool) int64 {
+	if s.stride < 1 {
+		return -1
+	}
+	switch auto {
+	case "SAME_UPPER", "SAME_LOWER":
+		return (size + s.stride - 1) / s.stride
+	case "VALID":
+		s.before, s.after = 0, 0
+	}
+	reach := size + s.before + s.after - s.dilation*(s.kernel-1) - 1
+	if reach < 0 {
+		return -1
+	}
+	if ceil {
+		out := (reach+s.stride-1)/s.stride + 1
+		if (out-1)*s.stride >= size+s.before { // the last window must start inside
+			out--
+		}
+		return out
+	}
+	return reach/s.stride + 1
+}
+
+// least is the smallest size of an axis that holds a window.
+func (s spatial) least(auto string) int64 {
+	switch auto {
+	case "SAME_UPPER", "SAME_LOWER":
+		return 1
+	case "VALID":
+		s.before, s.after = 0, 0
+	}
+	return s.dilation*(s.kernel-1) + 1 - s.before - s.after
+}
+
+// windows reads kernel_shape, strides, dilations and pads for some axes.
+func (c *call) windows(axes int, kernel []int64) []spatial {
+	if k := c.node.Ints("kernel_shape"); len(k) == axes {
+		kernel = k
+	}
+	if len(kernel) != axes {
+		return nil
+	}
+	strides, dilations, pads := c.node.Ints("strides"), c.node.Ints("dilations"), c.node.Ints("pads")
+	out := make([]spatial, axes)
+	for i := range out {
+		out[i] = spatial{kernel: kernel[i], stride: 1, dilation: 1}
+		if len(strides) == axes {
+			out[i].stride = strides[i]
+		}
+		if len(dilations) == axes {
+			out[i].dilation = dilations[i]
+		}
+		if len(pads) == 2*axes {
+			out[i].before, out[i].after = pads[i], pads[axes+i]
+		}
+	}
+	return out
+}
+
+// filter is the index of a convolution's weights among its inputs.
+func filter(op string) int {
+	if op == "QLinearConv" {
+		return 3
+	}
+	return 1
+}
+
+func convolution(c *call) []Shaped {
+	x, w := c.input(0), c.input(filter(c.node.Op))
+	kind := x.Type
+	switch c.node.Op {
+	case "ConvInteger":
+		kind = Int32
+	case "QLinearConv":
+		kind = c.input(7).Type
+	}
+	if !x.Known || !w.Known || len(x.Shape) < 3 || len(w.Shape) != len(x.Shape) {
+		return typed(kind)
+	}
+	axes := len(x.Shape) - 2
+	windows := c.windows(axes, w.Shape[2:])
+	if windows == nil {
+		return typed(kind)
+	}
+	shape := []int64{x.Shape[0], w.Shape[0]}
+	for i, s := range windows {
+		c.atLeast(2+i, x.Shape[2+i], s.least(c.node.Text("auto_pad")))
+		shape = append(shape, s.output(x.Shape[2+i], c.node.Text("auto_pad"), false))
+	}
+	return shaped(kind, shape...)
+}
+
+func deconvolution(c *call) []Shaped {
+	x, w := c.input(0), c.input(1)
+	if !x.Known || !w.Known || len(x.Shape) < 3 || len(w.Shape) != len(x.Shape) {
+		return typed(x.Type)
+	}
+	axes := len(x.Shape) - 2
+	windows := c.windows(axes, w.Shape[2:])
+	if windows == nil {
+		return typed(x.Type)
+	}
+	stated, extra := c.node.Ints("output_shape"), c.node.Ints("output_padding")
+	shape := []int64{x.Shape[0], w.Shape[1] * c.node.Int("group", 1)}
+	for i, s := range windows {
+		size := s.stride*(x.Shape[2+i]-1) + (s.kernel-1)*s.dilation + 1 - s.before - s.after
+		if len(extra) == axes {
+			size += extra[i]
+		}
+		if auto := c.node.Text("auto_pad"); auto == "SAME_UPPER" || auto == "SAME_LOWER" {
+			size = x.Shape[2+i] * s.stride
+		}
+		if len(stated) >= axes {
+			size = stated[len(stated)-axes+i]
+		}
+		shape = append(shape, size)
+	}
+	return shaped(x.Type, shape...)
+}
+
+func pooling(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known || len(x.Shape) < 3 {
+		return typed(x.Type)
+	}
+	axes := len(x.Shape) - 2
+	windows := c.windows(axes, nil)
+	if windows == nil {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape[:2])
+	for i, s := range windows {
+		c.atLeast(2+i, x.Shape[2+i], s.least(c.node.Text("auto_pad")))
+		shape = append(shape, s.output(x.Shape[2+i], c.node.Text("auto_pad"), c.node.Int("ceil_mode", 0) == 1))
+	}
+	return append(shaped(x.Type, shape...), shaped(Int64, shape...)...)
+}
+
+func globalPool(c *call) []Shaped {
+	x := c.input(0)
+	if !x.Known || len(x.Shape) < 2 {
+		return typed(x.Type)
+	}
+	shape := slices.Clone(x.Shape)
+	for i := 2; i < len(shape); i++ {
+		shape[i] = 1
+	}
+	return shaped(x.Type, shape...)
+}

@@ -1,0 +1,93 @@
+package onnx
+
+import "math"
+
+// MACs are multiply-accumulate operations of one inference by class.
+type MACs struct {
+	Total     int64 `json:"total"`
+	Conv      int64 `json:"conv"`
+	Depthwise int64 `json:"depthwise"` // convolutions with one input channel a group
+	Dense     int64 `json:"dense"`     // matrix products
+	Recurrent int64 `json:"recurrent"`
+}
+
+// Work is what is computed and moved in one inference.
+type Work struct {
+	MACs           int64 `dataset:"macs"`
+	ParameterBytes int64 `dataset:"parameter_bytes"` // of constant inputs
+	ReadBytes      int64 `dataset:"read_bytes"`      // of other inputs
+	WrittenBytes   int64 `dataset:"written_bytes"`
+}
+
+// Bytes are all that are moved.
+func (w *Work) Bytes() int64 { return w.ParameterBytes + w.ReadBytes + w.WrittenBytes }
+
+// Cost is what one node does in one inference.
+type Cost struct {
+	Node  int // index in the graph
+	Class Class
+	Work
+	Inputs, Outputs []Shaped
+	Folded          bool // depends on no input: a run time computes it once, ahead
+
+	// Inside is what control flow runs, so many times.
+	Inside []Cost
+	Times  int64
+	// Bodies are all that it may run: of If the branch for true and that for false,
+	// where both may be taken, else the one that is.
+	Bodies []Body
+
+	node *Node
+}
+
+// Body is a graph inside control flow, with its nodes' costs in order.
+type Body struct {
+	Graph *Graph
+	Costs []Cost
+	// When is the condition that it runs under, for the only branch of an If that is
+	// ever taken, or for the first of two; true for all others.
+	When bool
+}
+
+// each calls f for the cost and those inside it, with how often they come.
+func (c *Cost) each(times int64, f func(c *Cost, times int64)) {
+	f(c, times)
+	for i := range c.Inside {
+		c.Inside[i].each(saturated(times, c.Times), f)
+	}
+}
+
+// saturated is a product of counts that stays within int64.
+func saturated(a, b int64) int64 {
+	if n, ok := product([]int64{a, b}); ok {
+		return n
+	}
+	return math.MaxInt64
+}
+
+// Class groups operators by what bounds their time.
+type Class string
+
+// The classes.
+const (
+	ClassConv      Class = "conv"
+	ClassDepthwise Class = "depthwise"
+	ClassDense     Class = "dense"
+	ClassVector    Class = "vector" // matrix by vector: each weight is used once
+	ClassRecurrent Class = "recurrent"
+	ClassPool      Class = "pool"
+	ClassFunction  Class = "function" // exponentials and their kin, element by element
+	ClassErf       Class = "erf"      // the error function, several times as dear
+	ClassSoftmax   Class = "softmax"
+	ClassNormalize Class = "normalization" // of layers and instances, whose statistics are computed
+	ClassMove      Class = "move"          // only moves data
+	ClassOther     Class = "other"         // arithmetic element by element
+	ClassResponse  Class = "response"      // local response normalization: a power for each value
+)
+
+// Classes are all of them, in a fixed order.
+func Classes() []Class {
+	return []Class{
+		ClassConv, ClassDepthwise, ClassDense, ClassVector, ClassRecurrent, ClassPool, ClassFunction, ClassErf, ClassSoftmax, ClassNormalize, ClassMove, ClassOther, ClassResponse,
+	}
+}
