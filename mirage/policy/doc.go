@@ -1,5 +1,5 @@
-// Package policy decides, every ten minutes, whether a service submits its
-// successor now or waits.
+// Package policy decides whether a service submits its successor now or waits, and
+// until when it need not look again.
 //
 // A [Policy] is asked with a [State]: what is known at that moment, on a
 // simulated queue or a real one. It answers submit or wait, and, where it has

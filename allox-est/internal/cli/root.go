@@ -11,6 +11,8 @@ func New(env *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "allox-est",
 		Short: "Estimate how long a training job takes on CPU and GPU from short runs of it",
+		Example: `  allox-est run --epochs 500 -- python3 train.py --epochs {epochs}
+  allox-est slurm --epochs 500 -- train.sbatch {epochs}`,
 	}
 	record := cli.NewRecord(env, root)
 	root.AddCommand(

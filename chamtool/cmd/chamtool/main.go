@@ -1,6 +1,6 @@
 // Command chamtool works with what the tool library leaves behind, and tries
 // the library out: it measures models on logs, replays logs, simulates
-// balancing, shows and plots models, trains networks, checks an environment,
+// balancing, shows and plots models, checks an environment,
 // and runs a host program.
 package main
 

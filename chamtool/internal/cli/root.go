@@ -11,6 +11,8 @@ func New(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chamtool",
 		Short: "Task run times of Chameleon programs: measured, learned, and turned into balanced work",
+		Example: `  chamtool host --tool libchamtool.so -- --threads 2 --tasks 400 --iterations 20
+  chamtool report logs`,
 	}
 	c.AddCommand(newEvalCommand(env), newReplayCommand(env), newReportCommand(env), newSimulateCommand(env), newDisplayCommand(env), newPlotCommand(env),
 		newDoctorCommand(env), newHostCommand(env))

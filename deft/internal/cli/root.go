@@ -11,6 +11,8 @@ func New(env *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "deft",
 		Short: "Share one GPU between DNN jobs without hurting the urgent one",
+		Example: `  deft exec --priority 1 -- python3 serve.py
+  deft run -f input.json --device sim --policy priority`,
 	}
 	root.AddCommand(
 		// the hook

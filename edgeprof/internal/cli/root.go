@@ -11,6 +11,8 @@ func New(env *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "edgeprof",
 		Short: "Predict on which edge device an ONNX model runs fastest",
+		Example: `  edgeprof rank model.onnx
+  edgeprof rank model.onnx --source file:boards.json`,
 	}
 	record := cli.NewRecord(env, root)
 	root.AddCommand(

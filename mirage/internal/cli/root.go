@@ -11,6 +11,8 @@ func New(env *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mirage",
 		Short: "When should a service on a batch queue submit its successor?",
+		Example: `  mirage when --job-gpus 2 --job-limit 4h
+  mirage provision --state chain service.sh`,
 	}
 	record := cli.NewRecord(env, root)
 	root.AddCommand(
