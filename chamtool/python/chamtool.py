@@ -2,7 +2,7 @@
 
     import os, subprocess, chamtool
 
-    env = dict(os.environ, CHAMELEON_TOOL_LIBRARIES=chamtool.library())
+    env = dict(os.environ, CHAMELEON_TOOL_LIBRARIES=chamtool.tool_path())
     subprocess.run(["mpirun", "-n", "2", "./your_program"], env=env, check=True)
     for f in chamtool.report("logs").functions:
         print(f.name, f.tasks, f.median_seconds)
@@ -13,7 +13,7 @@ import typing
 
 from ._program import Failed, ask, path, typed
 
-__all__ = ["Failed", "Function", "Report", "library", "report"]
+__all__ = ["Failed", "Function", "Report", "report", "tool_path"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Report:
     functions: typing.List[Function]
 
 
-def library():
+def tool_path():
     """The path of libchamtool.so, which the runtime loads."""
     return path("libchamtool.so")
 
