@@ -26,12 +26,12 @@ class Job:
     cpu_seconds: typing.Optional[Estimate]
 
 
-def run(*command, **flags):
+def run(*command: str, **flags: object) -> typing.Dict[str, Job]:
     """Samples a job and returns what it takes, by device."""
     return _jobs(ask("run", "--", *command, **flags))
 
 
-def estimate(*file, **flags):
+def estimate(*file: str, **flags: object) -> typing.Dict[str, Job]:
     """The same from the journal of earlier runs, without starting any."""
     return _jobs(ask("estimate", *file, **flags))
 

@@ -41,12 +41,12 @@ class Report:
     functions: typing.List[Function]
 
 
-def tool_path():
+def tool_path() -> str:
     """The path of libchamtool.so, which the runtime loads."""
     return path("libchamtool.so")
 
 
-def report(logs, **flags):
+def report(logs: str, **flags: object) -> Report:
     """The logs of a job put together."""
     answer = ask("report", logs, **flags)
     return typed(Report, answer, functions=[typed(Function, f) for f in answer["functions"]])

@@ -35,12 +35,12 @@ def _find():
 _functions = _find()
 
 
-def present():
+def present() -> bool:
     """Whether libdeft.so is in this process."""
     return _functions is not None
 
 
-def job_begin(slo_ms=0):
+def job_begin(slo_ms: float = 0) -> bool:
     """Begins a job, which ends one still open. slo_ms is the time that the job
     may take in milliseconds, 0 for the default of DEFT_SLO_MS. Returns whether
     a session heard it."""
@@ -49,13 +49,13 @@ def job_begin(slo_ms=0):
     return _functions is not None and _functions[0](int(slo_ms * 1000000)) == 0
 
 
-def job_end():
+def job_end() -> bool:
     """Ends the job. Returns whether a session heard it."""
     return _functions is not None and _functions[1]() == 0
 
 
 @contextlib.contextmanager
-def job(slo_ms=0):
+def job(slo_ms: float = 0):
     """A job as a block, ended also where the block raises."""
     job_begin(slo_ms)
     try:

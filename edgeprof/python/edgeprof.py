@@ -40,7 +40,7 @@ class Timing:
     p90_seconds: float
 
 
-def rank(model, **flags):
+def rank(model: str, **flags: object) -> typing.List[Candidate]:
     """The devices by predicted time, the fastest first."""
     return [
         typed(Candidate, c, seconds=typed(Estimate, c, value=c["predicted_execution_time"]))
@@ -48,6 +48,6 @@ def rank(model, **flags):
     ]
 
 
-def time(model, **flags):
+def time(model: str, **flags: object) -> Timing:
     """Runs the model on this machine."""
     return typed(Timing, ask("time", model, **flags))

@@ -35,7 +35,7 @@ class Answer:
     alternatives: typing.List[Alternative]
 
 
-def when(*log, **flags):
+def when(*log: str, **flags: object) -> Answer:
     """When a job would start: of a log and its queue, or of the Slurm in reach."""
     answer = ask("when", *log, **flags)
     return typed(

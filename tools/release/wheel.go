@@ -61,6 +61,7 @@ func (t tool) wheel(program, arch string) error {
 		}
 	}
 	w.add(module+"/_program.py", starter)
+	w.add(module+"/py.typed", nil) // PEP 561
 	readme, err := os.ReadFile(filepath.Join(t.Dir, "README.md"))
 	w.keep(err)
 	_, question, _ := strings.Cut(string(readme), "\n**")

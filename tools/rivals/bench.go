@@ -10,10 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/foretime/foretime/tools/workspace"
 )
 
 // Rounds is how often each comparison is made.
-const Rounds = 3
+const Rounds = 5
 
 // Bench is where comparisons are made: the checkout that they build from, and a
 // folder for what they leave.
@@ -29,13 +31,13 @@ const python = "/usr/bin/python3"
 // wheel is the folder of a package from PyPI, where rivals.txt puts it.
 func (b *Bench) wheel(name string) string { return filepath.Join(b.Root, "out", "real", "pip", name) }
 
-// prepare builds the tools.
+// prepare builds the tools, as a release does.
 func (b *Bench) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(b.bin(), 0o755); err != nil {
 		return err
 	}
 	for _, p := range []string{"allox-est", "chamtool", "deft", "edgeprof"} {
-		if _, err := b.run(ctx, nil, "go", "build", "-o", b.bin()+string(filepath.Separator), "./"+p+"/cmd/"+p); err != nil {
+		if _, err := b.run(ctx, workspace.Simd(ctx), "go", "build", "-o", b.bin()+string(filepath.Separator), "./"+p+"/cmd/"+p); err != nil {
 			return err
 		}
 	}
@@ -51,7 +53,7 @@ func (b *Bench) run(ctx context.Context, env []string, name string, args ...stri
 	line := name + " " + strings.Join(args, " ")
 	fmt.Fprintf(b.Log, "  %s\n", line)
 	path := b.bin() + string(os.PathListSeparator) + os.Getenv("PATH")
-	if ours := filepath.Join(b.bin(), name); exists(ours) {
+	if ours, err := exec.LookPath(filepath.Join(b.bin(), name)); err == nil {
 		name = ours
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -76,11 +78,6 @@ func (b *Bench) runJSON(ctx context.Context, v any, name string, args ...string)
 		return fmt.Errorf("%s: its JSON: %w", name, err)
 	}
 	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // version asks a Python package for its version.

@@ -114,7 +114,7 @@ var besideTrees = regexp.MustCompile(`jobs, mean error ([\d.]+) h; LightGBM ([\d
 // is a log.
 func waits(ctx context.Context, b *Bench) ([]Row, error) {
 	row := Row{Tool: "mirage", What: "a job's wait from what a log shows, mean error", Unit: "h", Rival: "LightGBM 4.5.0 quantiles, same features", Command: "go test -run BesideLightGBM -v ./mirage/backtest -lightgbm WHEEL"}
-	err := b.read(ctx, &row, besideTrees, "go", "test", "-count=1", "-run", "BesideLightGBM", "-v", "./mirage/backtest", "-lightgbm", b.wheel("lightgbm==4.5.0"))
+	err := b.read(ctx, &row, besideTrees, "go", "test", "-count=1", "-timeout=1h", "-run", "BesideLightGBM", "-v", "./mirage/backtest", "-lightgbm", b.wheel("lightgbm==4.5.0"))
 	return []Row{row}, err
 }
 

@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 	"github.com/foretime/foretime/tools/docs"
 	"github.com/foretime/foretime/tools/tour"
 )
@@ -38,26 +42,29 @@ type Row struct {
 
 // Summary is what the rounds of a row come to.
 type Summary struct {
-	Ours, Theirs           float64 // medians
-	Ratio, Least, Greatest float64 // ours over the rival's: median, and of all rounds
+	Ours, Theirs float64 // medians
+	Ratio        float64 // ours over the rival's, the geometric mean of the rounds
+	Low, High    float64 // its 95 % interval; 0 and 0 where the rounds cannot tell
 }
 
-// Summary sums the rounds up.
+// Summary sums the rounds up. The interval is Student's, of the ratios' logarithms.
 func (r Row) Summary() Summary {
-	var all []float64
-	for i := range min(len(r.Ours), len(r.Theirs)) {
-		all = append(all, r.Ours[i]/r.Theirs[i])
+	logs := make([]float64, min(len(r.Ours), len(r.Theirs)))
+	for i := range logs {
+		logs[i] = math.Log(r.Ours[i] / r.Theirs[i])
 	}
-	ratios := stats.Sort(all)
-	return Summary{stats.Median(r.Ours), stats.Median(r.Theirs), ratios.Median(), ratios.Quantile(0), ratios.Quantile(1)}
+	s := Summary{Ours: stats.Median(r.Ours), Theirs: stats.Median(r.Theirs), Ratio: math.Exp(stat.Mean(logs, nil))}
+	if mean, err := uncertainty.Student(logs, nil, 0.95); err == nil {
+		s.Low, s.High = math.Exp(mean.Low), math.Exp(mean.High)
+	}
+	return s
 }
 
-// Verdict says who is better: "ahead" or "behind" where every round says so, and
-// "not told apart" else, or where there was one round only.
+// Verdict says who is better: "ahead" or "behind" where the interval says so.
 func (r Row) Verdict() string {
 	s := r.Summary()
 	switch {
-	case len(r.Ours) < 2 || s.Least <= 1 && s.Greatest >= 1:
+	case s.Low <= 1 && s.High >= 1 || s.High == 0:
 		return "not told apart"
 	case s.Ratio > 1 == r.More:
 		return "ahead"
@@ -163,12 +170,12 @@ func (r *Results) Markdown(result string) string {
 	for _, row := range r.Rows {
 		verdicts[row.Verdict()]++
 	}
-	fmt.Fprintf(w, "%d comparisons: ahead in %d, behind in %d, not told apart in %d. Medians of the rounds; the ratio is ours over the rival's of each round, its median with the least and the greatest. %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
+	fmt.Fprintf(w, "%d comparisons: ahead in %d, behind in %d, not told apart in %d. Medians of the rounds; the ratio is ours over the rival's, the geometric mean of the rounds with its 95 %% interval (Student's). %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
 		len(r.Rows), verdicts["ahead"], verdicts["behind"], verdicts["not told apart"], r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Date, r.Machine.Load1, result)
 	fmt.Fprint(w, "| tool | what | ours | rival | its | ratio | rounds | better is | we are |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		s := row.Summary()
-		ratio := fmt.Sprintf("%s (%s to %s)", tour.Number(s.Ratio), tour.Number(s.Least), tour.Number(s.Greatest))
+		ratio := fmt.Sprintf("%s (%s to %s)", tour.Number(s.Ratio), tour.Number(s.Low), tour.Number(s.High))
 		better := "less"
 		if row.More {
 			better = "more"

@@ -25,8 +25,8 @@ PASS
 
 func TestSaveAndWrite(t *testing.T) {
 	r := &Results{Commit: "abc", Date: "2026-01-02", Machine: tour.Machine{CPU: "Z80", Cores: 1, Go: "go1"}, Rows: []Row{
-		{Tool: "m", What: "a", Unit: "s", Rival: "X 1", Ours: []float64{1, 2, 3}, Theirs: []float64{2, 2, 2}, Command: "go test"},
-		{Tool: "m", What: "b", Unit: "MB", Rival: "Y 2", Ours: []float64{4, 4}, Theirs: []float64{2, 1}, Command: "go test"},
+		{Tool: "m", What: "a", Unit: "s", Rival: "X 1", Ours: []float64{1, 2, 4}, Theirs: []float64{2, 2, 2}, Command: "go test"},
+		{Tool: "m", What: "b", Unit: "MB", Rival: "Y 2", Ours: []float64{4, 4, 4, 4}, Theirs: []float64{2, 1, 2, 1}, Command: "go test"},
 		{Tool: "m", What: "c", Unit: "/s", Rival: "Z", Ours: []float64{4, 4}, Theirs: []float64{2, 2}, More: true, Command: "m c"},
 	}, Skipped: []string{"d: not here"}}
 	path := filepath.Join(t.TempDir(), "rivals.json")
@@ -40,8 +40,8 @@ func TestSaveAndWrite(t *testing.T) {
 	got := back.Markdown("results/rivals.json")
 	for _, want := range []string{
 		"3 comparisons: ahead in 1, behind in 1, not told apart in 1.",
-		"| m | a | 2 s | `X 1` | 2 s | 1 (0.500 to 1.50) | 3 | less | not told apart |\n",
-		"| m | b | 4 MB | `Y 2` | 1.50 MB | 3 (2 to 4) | 2 | less | behind |\n",
+		"| m | a | 2 s | `X 1` | 2 s | 1 (0.179 to 5.59) | 3 | less | not told apart |\n",
+		"| m | b | 4 MB | `Y 2` | 1.50 MB | 2.83 (1.50 to 5.35) | 4 | less | behind |\n",
 		"| m | c | 4 /s | `Z` | 2 /s | 2 (2 to 2) | 2 | more | ahead |\n",
 		"Not compared: d: not here.\n",
 		"- `go test`\n- `m c`\n",

@@ -39,10 +39,10 @@ func policies(ctx context.Context, b *Bench) ([]Row, error) {
 
 // models predicts the tasks of a program, beside the rules of runtimes.
 func models(ctx context.Context, b *Bench) ([]Row, error) {
-	rules := []struct{ model, rival string }{
-		{"history", "mean of runs of the same size (StarPU's history rule)"},
-		{"last", "the last run"},
-		{"median", "a plain median"},
+	rules := []struct{ baseline, rival string }{
+		{"starpu", "mean of runs of the same sizes, as StarPU keeps it"},
+		{"last_value", "the last run of the same sizes"},
+		{"history", "the median of runs of the same sizes"},
 	}
 	rows := make([]Row, len(rules))
 	for round := range Rounds {
@@ -54,23 +54,17 @@ func models(ctx context.Context, b *Bench) ([]Row, error) {
 			"--threads", "1", "--tasks", "600", "--iterations", "5", "--work", "matrix", "--sizes", "24,32,40,48,56,64,72,80,88,96,104,112,120,128,136,144,152,160"); err != nil {
 			return nil, err
 		}
-		wape := func(model string) (float64, error) {
-			var replay struct{ WAPE float64 }
-			err := b.runJSON(ctx, &replay, "chamtool", "replay", "--format", "csv", filepath.Join(logs, "chamtool_rank_0.csv"), "--model", model, "--json")
-			return replay.WAPE, err
+		var replay struct {
+			WAPE      float64
+			Baselines map[string]struct{ WAPE float64 }
 		}
-		ours, err := wape("auto")
-		if err != nil {
+		if err := b.runJSON(ctx, &replay, "chamtool", "replay", filepath.Join(logs, "chamtool_rank_0.csv"), "--json"); err != nil {
 			return nil, err
 		}
 		for i, r := range rules {
-			theirs, err := wape(r.model)
-			if err != nil {
-				return nil, err
-			}
 			rows[i] = Row{
-				Tool: "chamtool", What: "error of predicted task times, weighted", Unit: "%", Rival: r.rival, Command: "chamtool replay LOG --model " + r.model,
-				Ours: append(rows[i].Ours, ours), Theirs: append(rows[i].Theirs, theirs),
+				Tool: "chamtool", What: "error of predicted task times, weighted", Unit: "%", Rival: r.rival, Command: "chamtool replay LOG --json",
+				Ours: append(rows[i].Ours, replay.WAPE), Theirs: append(rows[i].Theirs, replay.Baselines[r.baseline].WAPE),
 			}
 		}
 	}
@@ -142,7 +136,7 @@ func inference(ctx context.Context, b *Bench) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := Row{Tool: "edgeprof", What: "one inference of a resnet, in plain Go on one thread", Unit: "ms", Rival: "ONNX Runtime", Command: "edgeprof time FILE --runtime go, and ort"}
+	row := Row{Tool: "edgeprof", What: "one inference of a resnet, in Go on one thread", Unit: "ms", Rival: "ONNX Runtime", Command: "edgeprof time FILE --runtime go, and ort"}
 	for range Rounds {
 		ours, err := b.timeModel(ctx, file, "go")
 		if err != nil {
@@ -164,7 +158,7 @@ func profile(ctx context.Context, b *Bench) ([]Row, error) {
 	row := Row{Tool: "edgeprof", What: "error of the time of one inference, told before it runs", Unit: "%", Rival: "ONNX Runtime's own profile of a run", Command: "edgeprof layers FILE --measure, beside edgeprof time FILE --runtime ort"}
 	counted := Row{Tool: "edgeprof", What: row.What, Unit: "%", Rival: "counts of operations, from one measured model", Command: row.Command}
 	var each float64 // milliseconds of a multiply-accumulate of the first
-	for i, family := range []string{"mobilenetv2", "resnet", "transformer", "alexnet"} {
+	for i, family := range []string{"mobilenetv2", "resnet", "transformer", "alexnet", "densenet", "efficientnet", "googlenet", "lstm"} {
 		file, err := b.ort(ctx, family)
 		if err != nil {
 			return nil, err

@@ -64,14 +64,16 @@ func BenchmarkBesideXGBoost(b *testing.B) {
 		b.Skip("needs XGBoost for Python: install with apt-get install python3-xgboost")
 	}
 	dir := b.TempDir()
+	var draws uint64 // each trial has its own
 	for _, size := range []struct{ rows, features, rounds int }{{1200, 10, 145}, {100_000, 20, 100}, {1_000_000, 20, 100}} {
 		t := trial{train: filepath.Join(dir, fmt.Sprint("train", size.rows)), test: filepath.Join(dir, fmt.Sprint("test", size.rows)), features: size.features, rounds: size.rounds}
-		writeFloats(b, t.train, friedman(size.rows, size.features, 0, 1))
-		writeFloats(b, t.test, friedman(size.rows, size.features, 0, 2))
 		for _, t.threads = range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/threads=%d", size.rows, t.threads), func(b *testing.B) {
 				var ours, theirs []outcome
 				for range b.N {
+					draws += 2
+					writeFloats(b, t.train, friedman(size.rows, size.features, 0, draws))
+					writeFloats(b, t.test, friedman(size.rows, size.features, 0, draws+1))
 					ours = append(ours, t.run(b, exec.Command(os.Args[0], t.arguments()...), "TREE_TRIAL=1"))
 					theirs = append(theirs, t.run(b, exec.Command(interpreter, append([]string{"-c", rival}, t.arguments()...)...)))
 				}

@@ -22,13 +22,13 @@ class Estimate:
     level: float
 
 
-def path(name):
+def path(name: str) -> str:
     """Where the package has one of its files."""
     own = importlib.metadata.files("foretime-" + __package__.replace("_", "-"))
     return os.path.realpath(next(f.locate() for f in own if f.name == name))
 
 
-def ask(*words, **flags):
+def ask(*words: str, **flags: object) -> dict:
     """The answer to words and flags; job_nodes=4 is --job-nodes 4, wide=True is --wide."""
     command = [path(__package__.replace("_", "-")), words[0], "--json"]
     for name, value in flags.items():
@@ -40,7 +40,7 @@ def ask(*words, **flags):
     return json.loads(run.stdout)
 
 
-def typed(kind, answer, **own):
+def typed(kind: type, answer: dict, **own: object):
     """A dataclass of the fields that an answer has under its names."""
     names = [f.name for f in dataclasses.fields(kind)]
     return kind(**{n: answer.get(n) for n in names if n not in own}, **own)
