@@ -71,9 +71,6 @@ func TestBeside(t *testing.T) {
 			off, width = append(off, math.Abs(p.Value-speed)), append(width, p.Width())
 			half, busy = append(half, math.Abs(.5-speed)), append(busy, math.Abs(1/(1+share)-speed))
 		}
-		if n := len(off); n%16 == 0 {
-			t.Logf("eight pairs: median error %.4f, of half the speed %.4f", stats.Median(off[n-16:]), stats.Median(half[n-16:]))
-		}
 	}
 	t.Logf("held %d of %d; median error %.4f (0.9: %.4f), width %.4f; of half the speed %.4f, of busy shares alone %.4f", held, cases,
 		stats.Median(off), stats.Sort(off).Quantile(.9), stats.Median(width), stats.Median(half), stats.Median(busy))

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/foretime/foretime/tools/workspace"
 )
@@ -57,6 +58,8 @@ func (b *Bench) run(ctx context.Context, env []string, name string, args ...stri
 		name = ours
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it starts ends with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.Dir = b.Root
 	cmd.Env = append(append(os.Environ(), "PATH="+path), env...)
 	var stdout, stderr bytes.Buffer

@@ -2,8 +2,8 @@ package rivals
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,12 +11,9 @@ import (
 	"strconv"
 )
 
-// data is the folder of published traces and logs.
-func data() (string, error) {
-	if dir := os.Getenv("FORETIME_DATA"); dir != "" {
-		return dir, nil
-	}
-	return "", errors.New("FORETIME_DATA names no folder of published data")
+// data is a file in the folder of published data that FORETIME_DATA names.
+func data(path string) string {
+	return filepath.Join(cmp.Or(os.Getenv("FORETIME_DATA"), "$FORETIME_DATA"), path)
 }
 
 // tqdmRest asks tqdm, a clock in its hand, how long series of steps take in all when a
@@ -46,10 +43,6 @@ print(100 * sum(off) / len(off))
 // rest estimates whole jobs from a tenth of their steps, beside what a progress bar
 // says and beside split conformal prediction; a round is a set of published series.
 func rest(ctx context.Context, b *Bench) ([]Row, error) {
-	dir, err := data()
-	if err != nil {
-		return nil, err
-	}
 	version, err := b.version(ctx, nil, "tqdm")
 	if err != nil {
 		return nil, err
@@ -60,7 +53,7 @@ func rest(ctx context.Context, b *Bench) ([]Row, error) {
 	for _, set := range []struct{ file, series, value string }{
 		{"steps-pai/minibatch.csv", "series", "batch_time_norm"}, {"steps-azure/values.csv.gz", "series", "value"}, {"steps-nanogpt/steps.csv", "series", "seconds"},
 	} {
-		path := filepath.Join(dir, set.file)
+		path := data(set.file)
 		var told struct {
 			Methods map[string]struct {
 				MAPE  float64 `json:"mape"`
@@ -87,10 +80,6 @@ func rest(ctx context.Context, b *Bench) ([]Row, error) {
 // boards predicts a new chip from few measured models, beside the run of another chip
 // that is nearest; a round is a number of measured models.
 func boards(ctx context.Context, b *Bench) ([]Row, error) {
-	dir, err := data()
-	if err != nil {
-		return nil, err
-	}
 	row := Row{Tool: "edgeprof", What: "a model's time on a new chip of which some were measured, median error", Unit: "%", Rival: "the nearest run of another chip", Command: "edgeprof transfer --table latency.csv --models models --cpu-only --anchors N"}
 	for _, anchors := range []int{3, 5, 8} {
 		var told struct {
@@ -99,8 +88,7 @@ func boards(ctx context.Context, b *Bench) ([]Row, error) {
 				Median float64 `json:"median_ape"`
 			} `json:"baselines"`
 		}
-		at := filepath.Join(dir, "ncnn-boards")
-		if err := b.runJSON(ctx, &told, "edgeprof", "transfer", "--table", filepath.Join(at, "latency.csv"), "--models", filepath.Join(at, "models"), "--cpu-only", "--anchors", strconv.Itoa(anchors), "--json"); err != nil {
+		if err := b.runJSON(ctx, &told, "edgeprof", "transfer", "--table", data("ncnn-boards/latency.csv"), "--models", data("ncnn-boards/models"), "--cpu-only", "--anchors", strconv.Itoa(anchors), "--json"); err != nil {
 			return nil, err
 		}
 		row.Ours, row.Theirs = append(row.Ours, 100*told.Median), append(row.Theirs, 100*told.Baselines["nearest_run"].Median)
@@ -113,19 +101,23 @@ var besideTrees = regexp.MustCompile(`jobs, mean error ([\d.]+) h; LightGBM ([\d
 // waits predicts jobs of published logs, beside LightGBM on the same features; a round
 // is a log.
 func waits(ctx context.Context, b *Bench) ([]Row, error) {
-	row := Row{Tool: "mirage", What: "a job's wait from what a log shows, mean error", Unit: "h", Rival: "LightGBM 4.5.0 quantiles, same features", Command: "go test -run BesideLightGBM -v ./mirage/backtest -lightgbm WHEEL"}
+	row := Row{Tool: "mirage", What: "a job's wait from what a log shows, mean error", Unit: "h", Rival: "LightGBM 4.5.0, its median by the same features", Command: "go test -run BesideLightGBM -v ./mirage/backtest -lightgbm WHEEL"}
 	err := b.read(ctx, &row, besideTrees, "go", "test", "-count=1", "-timeout=1h", "-run", "BesideLightGBM", "-v", "./mirage/backtest", "-lightgbm", b.wheel("lightgbm==4.5.0"))
 	return []Row{row}, err
 }
 
-var besideHalf = regexp.MustCompile(`eight pairs: median error ([\d.]+), of half the speed ([\d.]+)`)
-
-// shares tells what programs of drawn pairs pay on one GPU, beside the rule that each
-// runs at half its speed.
+// shares tells what programs pay beside others on published GPUs, each left out of the
+// pairs that tell it, beside two plain rules; a round is a GPU.
 func shares(ctx context.Context, b *Bench) ([]Row, error) {
-	row := Row{Tool: "deft", What: "a program's speed beside another, median error", Rival: "2 x alone", Command: "go test -run Beside$ -v ./deft/trial"}
-	err := b.read(ctx, &row, besideHalf, "go", "test", "-count=1", "-run", "Beside$", "-v", "./deft/trial")
-	return []Row{row}, err
+	var rows []Row
+	for _, r := range []struct{ rival, field string }{{"2 x alone", "Half"}, {"the mean beside the other", "Partner"}} {
+		row := Row{Tool: "deft", What: "a program's relative speed beside another, median error", Rival: r.rival, Command: "go test -run MeasuredPairs -v ./deft/pair"}
+		if err := b.read(ctx, &row, regexp.MustCompile(`Error:([\d.]+) .*`+r.field+`:([\d.]+)`), "go", "test", "-count=1", "-run", "MeasuredPairs", "-v", "./deft/pair"); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // read adds a round to a row for each pair of figures that a command prints in a

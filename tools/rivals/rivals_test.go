@@ -1,9 +1,14 @@
 package rivals
 
 import (
+	"bytes"
+	"context"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -49,5 +54,33 @@ func TestSaveAndWrite(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
+	}
+}
+
+// What a rival started ends with it when the comparison is interrupted.
+func TestRunEnds(t *testing.T) {
+	b := &Bench{Root: t.TempDir(), Out: t.TempDir(), Log: io.Discard}
+	ctx, cancel := context.WithCancel(t.Context())
+	pid := filepath.Join(b.Root, "pid")
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
+			if text, _ := os.ReadFile(pid); bytes.HasSuffix(text, []byte("\n")) {
+				cancel()
+			}
+		}
+	}()
+	if _, err := b.run(ctx, nil, "sh", "-c", "sleep 1000 & echo $! > pid; wait"); err == nil {
+		t.Fatal("an interrupted run has no error")
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		state, err := os.ReadFile("/proc/" + string(bytes.TrimSpace(text)) + "/stat")
+		if err != nil || bytes.Contains(state, []byte(") Z ")) {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
