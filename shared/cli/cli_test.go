@@ -106,6 +106,22 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+func TestIsTerminal(t *testing.T) {
+	for path, want := range map[string]bool{"/dev/ptmx": true, os.DevNull: false} {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Skip(err)
+		}
+		defer f.Close()
+		if IsTerminal(f) != want {
+			t.Errorf("%s: terminal %v, want %v", path, !want, want)
+		}
+	}
+	if IsTerminal(&strings.Builder{}) {
+		t.Error("a builder is a terminal")
+	}
+}
+
 func TestProgressIsSilentWithoutATerminal(t *testing.T) {
 	var stderr bytes.Buffer
 	p := NewEnv(nil, nil, &stderr).Progress("work", 10)

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sirupsen/logrus"
-	"golang.org/x/term"
+	"golang.org/x/sys/unix"
 
 	"github.com/foretime/foretime/shared/file"
 )
@@ -36,7 +36,7 @@ func (e *Env) Doubt(text string) { e.doubt = text }
 // NewEnv returns an Env over the given streams with its logger set up:
 // warnings and above, without colour or time unless a person watches.
 func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
-	env := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Terminal: isTerminal(stderr)}
+	env := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Terminal: IsTerminal(stderr)}
 	env.Log = &logrus.Logger{
 		Out:       stderr,
 		Hooks:     make(logrus.LevelHooks),
@@ -74,7 +74,12 @@ func (e *Env) Write(path string, write func(io.Writer) error) error {
 	return file.Write(path, write)
 }
 
-func isTerminal(w io.Writer) bool {
+// IsTerminal tells whether a person watches what is written to w.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
 }

@@ -6,16 +6,14 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Progress is a progress bar on stderr, or nothing where no person watches.
+// Progress is a progress bar on stderr, invisible where no person watches.
 // Its methods may be called from many goroutines.
 type Progress struct{ bar *progressbar.ProgressBar }
 
 // Progress starts a bar over total steps; a total below 0 means unknown.
 func (e *Env) Progress(what string, total int64) *Progress {
-	if !e.Terminal {
-		return &Progress{}
-	}
 	return &Progress{progressbar.NewOptions64(total,
+		progressbar.OptionSetVisibility(e.Terminal),
 		progressbar.OptionSetWriter(e.Stderr),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),
@@ -27,29 +25,13 @@ func (e *Env) Progress(what string, total int64) *Progress {
 }
 
 // Add advances the bar by n steps.
-func (p *Progress) Add(n int64) {
-	if p.bar != nil {
-		_ = p.bar.Add64(n)
-	}
-}
+func (p *Progress) Add(n int64) { _ = p.bar.Add64(n) }
 
 // Set moves the bar to step n.
-func (p *Progress) Set(n int64) {
-	if p.bar != nil {
-		_ = p.bar.Set64(n)
-	}
-}
+func (p *Progress) Set(n int64) { _ = p.bar.Set64(n) }
 
 // Describe replaces the text before the bar.
-func (p *Progress) Describe(what string) {
-	if p.bar != nil {
-		p.bar.Describe(what)
-	}
-}
+func (p *Progress) Describe(what string) { p.bar.Describe(what) }
 
 // Done clears the bar.
-func (p *Progress) Done() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-	}
-}
+func (p *Progress) Done() { _ = p.bar.Finish() }

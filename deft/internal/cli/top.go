@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/foretime/foretime/deft/session"
 	"github.com/foretime/foretime/shared/cli"
@@ -199,7 +198,7 @@ func screen(env *cli.Env, s *session.Session, answer *cli.Output) func([]clientV
 		}
 	}
 	clear := ""
-	if f, ok := env.Stdout.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
+	if cli.IsTerminal(env.Stdout) {
 		clear = "\x1b[H\x1b[2J"
 	}
 	return func(views []clientView) error {
