@@ -250,7 +250,7 @@ func (p *program) follow(at daemon.Place, owner *daemon.Attachment) {
 		if err != nil {
 			return // it has ended in good order
 		}
-		died := s.OwnerDied()
+		died := ended(s.OwnerDied)
 		_ = s.Close()
 		if !died {
 			return
@@ -259,6 +259,18 @@ func (p *program) follow(at daemon.Place, owner *daemon.Attachment) {
 			return
 		}
 	}
+}
+
+// ended waits for the end of an owner whose connection closed: where it is killed,
+// files close before the process has ended.
+func ended(died func() bool) bool {
+	for range 500 {
+		if died() {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
 }
 
 // -- the process --
