@@ -50,6 +50,7 @@ func TestRehearsal(t *testing.T) {
 		run  func(context.Context) error
 	}{
 		{"tag", r.tag},
+		{"push", r.push},
 		{"install", r.install},
 		{"package", r.pack},
 		{"libraries", r.libraries},
@@ -102,6 +103,15 @@ func (r *rehearsal) tag(ctx context.Context) (err error) {
 	}
 	r.env, err = Publish(ctx, r.clone, r.version, modules)
 	return err
+}
+
+// push pushes the tags to a repository below out/release.
+func (r *rehearsal) push(ctx context.Context) error {
+	remote := filepath.Join(r.out, "remote.git")
+	if err := run(ctx, "", nil, "git", "init", "--quiet", "--bare", remote); err != nil {
+		return err
+	}
+	return Push(ctx, r.clone.Root, r.version, remote)
 }
 
 // install installs every command as users do, and has it say its version.

@@ -61,7 +61,6 @@ func steps(tree []string) []step {
 		{"actionlint", actionlint},
 		{"static", static},
 		{"dead", dead},
-		{"budget", budget},
 		{"clean", func(ws *workspace.Workspace) ([]string, error) { return added(ws, tree) }},
 	}
 }

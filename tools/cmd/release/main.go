@@ -22,6 +22,18 @@ func newRoot(*cli.Env) *cobra.Command {
 			RunE:  func(c *cobra.Command, args []string) error { return release.Tag(c.Context(), ".", args[0]) },
 		},
 		&cobra.Command{
+			Use:   "push VERSION [REMOTE]",
+			Short: "push the tags of a release to origin or REMOTE, the one that starts the workflow alone and last",
+			Args:  cobra.RangeArgs(1, 2),
+			RunE: func(c *cobra.Command, args []string) error {
+				remote := "origin"
+				if len(args) == 2 {
+					remote = args[1]
+				}
+				return release.Push(c.Context(), ".", args[0], remote)
+			},
+		},
+		&cobra.Command{
 			Use:   "parts VERSION DIR",
 			Short: "make what goes into the packages beside the programs: completions, manuals, licences, bills of materials, libraries",
 			Args:  cobra.ExactArgs(2),

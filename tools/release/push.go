@@ -1,0 +1,40 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/foretime/foretime/tools/workspace"
+)
+
+// Push publishes the tags that Tag made of a version: those of the modules
+// together, then VERSION alone, which starts the workflow of the release. GitHub
+// creates no event for tags of which more than three are pushed at once. Push
+// returns an error and pushes nothing if a tag is missing; it can be repeated
+// after a push that failed half-way.
+func Push(ctx context.Context, root, version, remote string) error {
+	ws, err := workspace.Find(root)
+	if err != nil {
+		return err
+	}
+	git := command{dir: ws.Root, name: "git"}
+	var modules, missing []string
+	for _, m := range ws.Modules {
+		modules = append(modules, "refs/tags/"+m.Name+"/"+version)
+	}
+	trigger := "refs/tags/" + version
+	for _, ref := range append(modules, trigger) {
+		if _, err := git.run(ctx, "rev-parse", "--quiet", "--verify", ref); err != nil {
+			missing = append(missing, strings.TrimPrefix(ref, "refs/tags/"))
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s: no tag %s; make them with: release tag %s", ws.Root, strings.Join(missing, ", "), version)
+	}
+	if _, err := git.run(ctx, append([]string{"push", "--atomic", remote}, modules...)...); err != nil {
+		return err
+	}
+	_, err = git.run(ctx, "push", remote, trigger)
+	return err
+}
