@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/foretime/foretime/allox-est/estimate"
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -39,7 +39,7 @@ type Experiment struct {
 
 // IsExperiment says that a file lists jobs, and is not one.
 func IsExperiment(path string) bool {
-	text, err := os.ReadFile(path)
+	text, err := file.ReadAll(path)
 	var file struct {
 		Jobs []string `yaml:"jobs"`
 	}
@@ -49,7 +49,7 @@ func IsExperiment(path string) bool {
 // LoadExperiment reads an experiment in YAML or JSON. Errors of its content wrap
 // ErrInvalid.
 func LoadExperiment(path string) (*Experiment, error) {
-	text, err := os.ReadFile(path)
+	text, err := file.ReadAll(path)
 	if err != nil {
 		return nil, err
 	}

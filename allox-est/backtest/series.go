@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/foretime/foretime/allox-est/estimate"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrColumn is returned where a table lacks a column, or holds it twice.
@@ -43,7 +43,7 @@ func (s Series) stages() []estimate.Stage {
 //
 // Stage is the column that names the stage of a step, empty where there is none.
 func Load(path, series, value, stage string) (all []Series, diagnostics []error, err error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

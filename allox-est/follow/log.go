@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/allox-est/mark"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrEnded is returned where a log ends, removed or cut, before the run does.
@@ -25,7 +26,7 @@ type Log struct {
 // their times are since the first look. An error of it ends the reading, io.EOF as
 // its good end.
 func (l Log) Read(ctx context.Context, look func(marks []mark.Mark, old float64) error) error {
-	f, err := os.Open(l.Path)
+	f, err := file.Open(l.Path)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (l Log) Read(ctx context.Context, look func(marks []mark.Mark, old float64)
 }
 
 // gone says whether a file that was read to its end has been removed or cut.
-func gone(f *os.File, path string) error {
+func gone(f *file.Input, path string) error {
 	at, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err

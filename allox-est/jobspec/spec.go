@@ -11,7 +11,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/foretime/foretime/allox-est/mark"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -154,7 +154,7 @@ func (s *Scalar) UnmarshalYAML(n *yaml.Node) error {
 // Load reads a description in YAML or JSON from a file. Errors of its content
 // wrap ErrInvalid.
 func Load(path string) (*Spec, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"unicode"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Load reads a file, or a pipe, with From.
 func Load(path string, others ...string) (*Workload, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

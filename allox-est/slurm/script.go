@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrScript is returned for a file that is no batch script.
@@ -25,7 +26,7 @@ type Script struct {
 // directives end at the first line that is no comment (sbatch(1)). The error
 // wraps ErrScript.
 func Read(path string) (*Script, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrEmpty is returned for a file without a usable line.
@@ -63,7 +63,7 @@ const parquetMagic = "PAR1"
 // LoadLog reads a log, packed by gzip or not. Bad lines are diagnostics; the error
 // matches [ErrEmpty] where no line is left, or is the context's.
 func LoadLog(ctx context.Context, path string, format Format) (*Log, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,13 +2,13 @@ package experiment
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/foretime/foretime/deft/policy"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Experiment is a set of models that share a device.
@@ -61,7 +61,7 @@ type Model struct {
 
 // Load reads an experiment from a file.
 func Load(path string) (*Experiment, error) {
-	text, err := os.ReadFile(path)
+	text, err := file.ReadAll(path)
 	if err != nil {
 		return nil, err
 	}

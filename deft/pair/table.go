@@ -3,9 +3,9 @@ package pair
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrRow is in a diagnostic of a row that cannot be used.
@@ -37,7 +37,7 @@ func Load(path string) (rows []Row, diagnostics []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

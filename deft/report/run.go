@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -89,7 +88,7 @@ func (m *Model) Measure(times []float64, span float64) error {
 
 // Load reads a Run that Save or deft run --json wrote.
 func Load(path string) (*Run, error) {
-	text, err := os.ReadFile(path)
+	text, err := file.ReadAll(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Errors returned for a sweep of nothing.
@@ -118,7 +118,7 @@ func bounded(x *experiment.Experiment, n int) *experiment.Experiment {
 
 // LoadSweep reads a sweep.
 func LoadSweep(path string) (*Sweep, error) {
-	text, err := os.ReadFile(path)
+	text, err := file.ReadAll(path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,12 @@ import (
 	_ "image/png"  // likewise
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrImage is returned for images that cannot be a model's input.
@@ -57,16 +57,16 @@ func Images(dir string) ([]string, error) {
 // loadImage fills a model's one image input, the nearest pixel for each place
 // and values in [0, 1], and returns the file's size in bytes.
 func loadImage(path string, inputs map[string]runtime.Tensor) (size int64, err error) {
-	file, err := os.Open(path)
+	in, err := file.Open(path)
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close()
-	info, err := file.Stat()
+	defer in.Close()
+	info, err := in.Stat()
 	if err != nil {
 		return 0, err
 	}
-	picture, _, err := image.Decode(file)
+	picture, _, err := image.Decode(in)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %s: %w", ErrImage, path, err)
 	}

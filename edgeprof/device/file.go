@@ -5,9 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // File is a JSON list of devices; it is read anew at each call.
@@ -19,7 +20,7 @@ var _ Source = File{}
 // reason; unknown keys, names that come twice and text that is no JSON are
 // errors.
 func (f File) Devices(context.Context) ([]Device, []Excluded, error) {
-	data, err := os.ReadFile(f.Path)
+	data, err := file.ReadAll(f.Path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrSyntax is returned for text that is no graph of ncnn.
@@ -23,7 +23,7 @@ const most = 1 << 20
 
 // ReadFile reads the graph in a file.
 func ReadFile(path string) (*onnx.Model, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ReadFile reads the model in a file. The error matches [ErrSyntax] or
 // [ErrLimit], or is the file's own.
 func ReadFile(path string) (*Model, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/foretime/foretime/mirage/policy"
@@ -83,7 +82,7 @@ func (m *Model) Save(path string) error {
 
 // Load reads a model that Save wrote. The error wraps ErrFile.
 func Load(path string) (*Model, error) {
-	b, err := os.ReadFile(path)
+	b, err := file.ReadAll(path)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (m Manifest) claim(dir string) error {
 		return err
 	}
 	path := filepath.Join(dir, manifestFile)
-	have, err := os.ReadFile(path)
+	have, err := file.ReadAll(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return file.Write(path, func(w io.Writer) error { _, err := w.Write(want); return err })
 	}
@@ -187,7 +187,7 @@ type Set struct {
 // LoadManifest reads plan.json.
 func LoadManifest(dir string) (Manifest, error) {
 	path := filepath.Join(dir, manifestFile)
-	b, err := os.ReadFile(path)
+	b, err := file.ReadAll(path)
 	if err != nil {
 		return Manifest{}, err
 	}

@@ -5,19 +5,19 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
+
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/registry"
 )
 
@@ -85,7 +85,7 @@ type Options struct {
 // Open reads a file. An SWF file's machine may be described beside it: see
 // [Machines].
 func Open(path string, o Options) (*Trace, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -161,22 +161,17 @@ func plain(r io.Reader) (*bufio.Reader, error) {
 			return nil, err
 		}
 		return plain(unzipped)
-	case magic[0] == 0xff && magic[1] == 0xfe, magic[1] == 0 && magic[3] == 0:
-		return decoded(buffered, binary.LittleEndian)
-	case magic[0] == 0xfe && magic[1] == 0xff, magic[0] == 0 && magic[2] == 0:
-		return decoded(buffered, binary.BigEndian)
+	case magic[0] == 0xff && magic[1] == 0xfe, magic[0] != 0 && magic[1] == 0 && magic[3] == 0:
+		return decodeUTF16(buffered, unicode.LittleEndian), nil
+	case magic[0] == 0xfe && magic[1] == 0xff, magic[0] == 0 && magic[1] != 0 && magic[2] == 0:
+		return decodeUTF16(buffered, unicode.BigEndian), nil
 	}
 	return buffered, nil
 }
 
-// decoded turns UTF-16, as Windows writes it, into UTF-8.
-func decoded(r io.Reader, order binary.ByteOrder) (*bufio.Reader, error) {
-	b, err := io.ReadAll(r)
-	words := make([]uint16, len(b)/2)
-	for i := range words {
-		words[i] = order.Uint16(b[2*i:])
-	}
-	return bufio.NewReaderSize(strings.NewReader(string(utf16.Decode(words))), 1<<16), err
+// decodeUTF16 reads UTF-16, as Windows writes it, as UTF-8; a byte order mark is left out.
+func decodeUTF16(r io.Reader, order unicode.Endianness) *bufio.Reader {
+	return bufio.NewReaderSize(unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(r), 1<<16)
 }
 
 // untangle takes dependencies back that cannot be: on a job that was submitted

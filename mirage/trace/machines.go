@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // ErrMachines is returned when a file of machines makes no sense.
@@ -48,7 +49,7 @@ func machinesOf(log string) ([]Machines, error) {
 // between its columns: number, name, nodes, CPUs of a node, speed, memory of a node
 // in KB, the last two of which may be missing. The error wraps ErrMachines.
 func ReadMachines(path string) (groups []Machines, err error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Settings are what describes a machine, a log, rules or a service: the fields
@@ -48,7 +49,7 @@ func (s *Settings) Given(path string) bool { return s.given[path] }
 // place and the name that may be meant, as is a value of another type.
 func (s *Settings) Load() error {
 	if s.file != "" {
-		text, err := os.ReadFile(s.file)
+		text, err := file.ReadAll(s.file)
 		if err != nil {
 			return err
 		}

@@ -2,11 +2,17 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // interruptible returns the context of the process's command. Ctrl-C, SIGTERM
@@ -14,8 +20,31 @@ import (
 // not, for a shell that goes sends its own beside the terminal's.
 func interruptible(env *Env) context.Context {
 	ctx, stop := signal.NotifyContext(connected(env), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() {
+		stop()
+		file.Interrupt()
+		endBlocked(env, os.Stdout)
+	})
 	return ctx
+}
+
+// endBlocked ends an interrupted process that waits for the reader of its output:
+// one that finds the pipe full for a second, such as that of a pager.
+func endBlocked(env *Env, out *os.File) {
+	info, err := out.Stat()
+	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
+		return
+	}
+	for full := 0; full < 10; time.Sleep(100 * time.Millisecond) {
+		poll := []unix.PollFd{{Fd: int32(out.Fd()), Events: unix.POLLOUT}}
+		if n, err := unix.Poll(poll, 0); err == nil && n == 0 {
+			full++
+		} else {
+			full = 0
+		}
+	}
+	fmt.Fprintf(env.Stderr, "%s: interrupted\n", filepath.Base(os.Args[0]))
+	os.Exit(ExitFailed)
 }
 
 // connected returns a context that ends at a hang-up, but under nohup.

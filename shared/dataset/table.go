@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"io"
-	"os"
 
 	"github.com/foretime/foretime/shared/file"
 )
@@ -22,7 +21,7 @@ func Load[T any](path string, o Options) (*Table[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

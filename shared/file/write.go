@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,11 +35,20 @@ func Write(path string, write func(io.Writer) error) error {
 
 // writeThrough writes to something that cannot be replaced.
 func writeThrough(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := wait(func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) }, (*os.File).Close)
 	if err != nil {
-		return err
+		return pathError("open", path, err)
 	}
-	return errors.Join(write(f), f.Close())
+	return errors.Join(write(&through{f}), f.Close())
+}
+
+// through is a file whose writes may wait for a reader.
+type through struct{ file *os.File }
+
+// Write copies the bytes: after [Interrupt] the write under way goes on by itself.
+func (t *through) Write(p []byte) (int, error) {
+	p = bytes.Clone(p)
+	return wait(func() (int, error) { return t.file.Write(p) }, nil)
 }
 
 // maxLinks is how many symbolic links Linux follows in a row.

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -22,9 +22,9 @@ func newParseCommand(env *cli.Env) *cobra.Command {
 		Example: "  allox-est parse train.log",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			in := env.Stdin
+			in := file.Interruptible(env.Stdin)
 			if len(args) == 1 && args[0] != "-" {
-				f, err := os.Open(args[0])
+				f, err := file.Open(args[0])
 				if err != nil {
 					return err
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/foretime/foretime/allox-est/runner"
 	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newRemoteCommand returns "remote", which another machine's allox-est calls.
@@ -19,7 +20,7 @@ func newRemoteCommand(env *cli.Env) *cobra.Command {
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return sampling.Answer(cmd.Context(), env.Stdin, env.Stdout, func(ctx context.Context, r *sampling.Request) (*sampling.Reply, error) {
+			return sampling.Answer(cmd.Context(), file.Interruptible(env.Stdin), env.Stdout, func(ctx context.Context, r *sampling.Request) (*sampling.Reply, error) {
 				return makeRun(ctx, env, r)
 			})
 		},

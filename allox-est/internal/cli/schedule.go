@@ -17,6 +17,7 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -161,7 +162,7 @@ func (s *scheduling) others() []string {
 // workload reads one input; - is standard input.
 func (s *scheduling) workload(path string) (*schedule.Workload, error) {
 	if path == "-" {
-		return schedule.From(s.env.Stdin, "standard input", s.others()...)
+		return schedule.From(file.Interruptible(s.env.Stdin), "standard input", s.others()...)
 	}
 	return schedule.Load(path, s.others()...)
 }

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newEvalCommand holds a trained model against measurements.
@@ -50,7 +50,7 @@ func newEvalCommand(env *cli.Env) *cobra.Command {
 }
 
 func readTrained(path string) (*profiler.Model, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

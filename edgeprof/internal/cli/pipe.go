@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +10,10 @@ import (
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/shared/file"
 )
+
+// maxSpooledBytes is the limit of a model from a pipe: protobuf's, which ONNX files
+// are written in. Larger models keep their tensors in files next to them.
+const maxSpooledBytes = 2 << 30
 
 // piped is a command on a model file that may be a pipe: models are read more
 // than once, here and there, and not from the first byte to the last, so that
@@ -28,15 +31,15 @@ func piped(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Co
 		defer remove()
 		path := filepath.Join(dir, filepath.Base(args[0]))
 		if err := file.Write(path, func(w io.Writer) error {
-			f, err := os.Open(args[0])
+			f, err := file.Open(args[0])
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			_, err = io.Copy(w, f)
+			_, err = io.Copy(w, file.Limited(f, args[0], maxSpooledBytes))
 			return err
 		}); err != nil {
-			return fmt.Errorf("%s: %w", args[0], err)
+			return err
 		}
 		return run(cmd, append([]string{path}, args[1:]...))
 	}

@@ -88,7 +88,7 @@ func predictFile(env *cli.Env, m *profiler.Model, data, out string) error {
 }
 
 func readText(path string) ([][]string, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // serving is what the flags of serve say.
@@ -229,7 +230,7 @@ func usualRuntime(settings []*profiler.Calibration) (of string) {
 func calibrationBytes(name string) (path string, data []byte, err error) {
 	path, err = calibrationPath(name)
 	if err == nil {
-		data, err = os.ReadFile(path)
+		data, err = file.ReadAll(path)
 	}
 	if err != nil && (path == "" || os.IsNotExist(err) && name == "") { // or a machine without a home
 		data, err = builtinRates()

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/transfer"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newTransferCommand judges predictions for devices that were left out.
@@ -80,7 +80,7 @@ func latencyFlags(c *cobra.Command, tables *[]string, models *string, cpuOnly *b
 
 // lines are those of a file that are not empty.
 func lines(path string) ([]string, error) {
-	text, err := os.ReadFile(path)
+	text, err := file.ReadAll(path)
 	out := []string{}
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/foretime/foretime/mirage/slurm"
 	"github.com/foretime/foretime/mirage/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // open reads a log, or standard input where it is named -, and says what could not
@@ -37,7 +37,7 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	}
 	var t *trace.Trace
 	if path == "-" {
-		t, err = trace.Read(env.Stdin, "standard input", o)
+		t, err = trace.Read(file.Interruptible(env.Stdin), "standard input", o)
 	} else {
 		t, err = trace.Open(path, o)
 	}
@@ -70,7 +70,7 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 // openQueue takes the queue at the end of a log from what squeue prints, as JSON or in
 // columns, in place of what the log itself says of it.
 func (s *settings) openQueue(env *cli.Env, t *trace.Trace, path string) error {
-	b, err := os.ReadFile(path)
+	b, err := file.ReadAll(path)
 	if err != nil {
 		return err
 	}
