@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 )
 
@@ -143,5 +145,77 @@ func TestProgressOnATerminal(t *testing.T) {
 	p.Done()
 	if !strings.Contains(stderr.String(), "work") {
 		t.Errorf("stderr %q", stderr.String())
+	}
+}
+
+// A process that sees a terminal on stderr, with and without NO_COLOR.
+func TestNoColor(t *testing.T) {
+	terminal := os.Stderr
+	defer func() { os.Stderr = terminal }()
+	var err error
+	if os.Stderr, err = os.OpenFile("/dev/ptmx", os.O_RDWR, 0); err != nil {
+		t.Skip(err)
+	}
+	defer os.Stderr.Close()
+	t.Setenv("TERM", "xterm")
+	for value, want := range map[string]bool{"": false, "1": true} {
+		t.Setenv("NO_COLOR", value)
+		if f := OSEnv().Log.Formatter.(*logrus.TextFormatter); f.DisableColors != want {
+			t.Errorf("NO_COLOR=%s: without colours %v", value, f.DisableColors)
+		}
+	}
+}
+
+func TestLogTimes(t *testing.T) {
+	var stderr bytes.Buffer
+	env := NewEnv(nil, nil, &stderr)
+	env.Log.Info("before")
+	env.LogTimes()
+	env.Log.Info("after")
+	before, after, _ := strings.Cut(stderr.String(), "\n")
+	at, ok := strings.CutPrefix(after, `time="`)
+	if at, _, _ = strings.Cut(at, `"`); strings.Contains(before, "time=") || !ok {
+		t.Fatalf("%q", stderr.String())
+	}
+	if _, err := time.Parse(LogTime, at); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCompletions(t *testing.T) {
+	complete := func(typed ...string) string {
+		var stdout bytes.Buffer
+		env := NewEnv(nil, &stdout, &bytes.Buffer{})
+		var answer Output
+		into := struct {
+			Wait struct {
+				Seconds float64 `json:"seconds" help:"time to wait"`
+			} `json:"wait"`
+		}{}
+		settings := NewSettings(&into)
+		root := &cobra.Command{Use: "program", RunE: func(*cobra.Command, []string) error { return nil }}
+		root.Flags().String("policy", "", "")
+		root.Flags().StringSlice("device", nil, "")
+		Values(root, "policy", "fair", "first")
+		Values(root, "device", "cpu", "gpu")
+		answer.Flags(root)
+		settings.Flags(root)
+		if code := Run(t.Context(), env, root, append([]string{"__complete"}, typed...)); code != ExitDone {
+			t.Fatalf("%v: exit code %d", typed, code)
+		}
+		return stdout.String()
+	}
+	for _, c := range []struct {
+		typed []string
+		want  string
+	}{
+		{[]string{"--policy", "f"}, "fair\nfirst\n:4\n"},
+		{[]string{"--device", "cpu,"}, "cpu,cpu\ncpu,gpu\n:4\n"},
+		{[]string{"--set", ""}, "wait.seconds=\ttime to wait\n:6\n"},
+		{[]string{"--csv", ""}, "csv\n:8\n"},
+	} {
+		if got := complete(c.typed...); got != c.want {
+			t.Errorf("%v: %q, want %q", c.typed, got, c.want)
+		}
 	}
 }

@@ -47,6 +47,16 @@ func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 	return env
 }
 
+// LogTime is the form of a log line's time.
+const LogTime = "2006-01-02T15:04:05.000Z07:00"
+
+// LogTimes puts the time into every log line, for a command that runs for long.
+func (e *Env) LogTimes() {
+	if f, ok := e.Log.Formatter.(*logrus.TextFormatter); ok {
+		f.DisableTimestamp, f.FullTimestamp, f.TimestampFormat = false, true, LogTime
+	}
+}
+
 // Verbose says whether --verbose was given.
 func (e *Env) Verbose() bool { return e.Log.IsLevelEnabled(logrus.DebugLevel) }
 
@@ -54,6 +64,9 @@ func (e *Env) Verbose() bool { return e.Log.IsLevelEnabled(logrus.DebugLevel) }
 // Directory Specification has it.
 func OSEnv() *Env {
 	env := NewEnv(os.Stdin, os.Stdout, os.Stderr)
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" { // https://no-color.org
+		env.Log.Formatter.(*logrus.TextFormatter).DisableColors = true
+	}
 	env.State = os.Getenv("XDG_STATE_HOME")
 	if home, err := os.UserHomeDir(); env.State == "" && err == nil {
 		env.State = filepath.Join(home, ".local", "state")

@@ -49,6 +49,7 @@ func (l *Listener) Flags(c *cobra.Command, addr string) {
 // Serve answers until ctx is cancelled, then lets requests under way finish.
 // It prints the address that it listens at.
 func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
+	env.LogTimes()
 	if (l.cert == "") != (l.key == "") {
 		return Usagef("--tls-cert and --tls-key go together")
 	}

@@ -35,6 +35,8 @@ func NewSettings(into any) *Settings { return &Settings{into: into, given: map[s
 func (s *Settings) Flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.file, "config", "", "settings file, YAML or JSON")
 	c.Flags().StringArrayVar(&s.set, "set", nil, "KEY=VALUE: one setting; may be repeated")
+	must(c.MarkFlagFilename("config", "yaml", "yml", "json"))
+	must(c.RegisterFlagCompletionFunc("set", s.complete))
 	annotate(c, map[string]string{ownUsage: "settings"})
 	c.SetUsageFunc(func(c *cobra.Command) error { return showUsage(c, s.help()) })
 }
@@ -187,25 +189,40 @@ func eachField(to reflect.Value, yield func(name, help string, f reflect.Value))
 	}
 }
 
-// help is a line a setting: its path, what it is and its default. One without a
-// help tag is read and not shown.
-func (s *Settings) help() string {
-	var t Table
+// eachSetting yields every setting that has a help text, with its path.
+func (s *Settings) eachSetting(yield func(path, help string, f reflect.Value)) {
 	var walk func(under string, v reflect.Value)
 	walk = func(under string, v reflect.Value) {
 		eachField(v, func(name, help string, f reflect.Value) {
 			if section(f) {
 				walk(under+name+".", f)
 			} else if help != "" {
-				value := ""
-				if !f.IsZero() {
-					value = fmt.Sprintf(" (default %v)", f.Interface())
-				}
-				t.Add("  "+under+name, help+value)
+				yield(under+name, help, f)
 			}
 		})
 	}
 	walk("", reflect.ValueOf(s.into).Elem())
+}
+
+// complete offers the settings' paths to a shell, each with its help.
+func (s *Settings) complete(*cobra.Command, []string, string) (paths []cobra.Completion, _ cobra.ShellCompDirective) {
+	s.eachSetting(func(path, help string, _ reflect.Value) {
+		paths = append(paths, cobra.CompletionWithDesc(path+"=", help))
+	})
+	return paths, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// help is a line a setting: its path, what it is and its default. One without a
+// help tag is read and not shown.
+func (s *Settings) help() string {
+	var t Table
+	s.eachSetting(func(path, help string, f reflect.Value) {
+		value := ""
+		if !f.IsZero() {
+			value = fmt.Sprintf(" (default %v)", f.Interface())
+		}
+		t.Add("  "+path, help+value)
+	})
 	var b strings.Builder
 	if _, err := t.WriteTo(&b); err != nil {
 		panic(err) // a builder takes all

@@ -37,7 +37,7 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 			return printReport(env, &answer, r)
 		},
 	}
-	job.register(cmd.Flags())
+	job.register(cmd)
 	answer.Flags(cmd)
 	answer.PlotFlag(cmd, "the time of each epoch on the first device")
 	cmd.Flags().String("kind", "epochs", "")

@@ -44,7 +44,7 @@ its output does not tell of how many. The run is in the journal when it has ende
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	f.job.register(flags)
+	f.job.register(cmd)
 	flags.StringVar(&f.log, "log", "", "log of a run that is under way")
 	f.answer.PlotFlag(cmd, "the estimate over the run")
 	flags.Bool("resume-from-sample", false, "")

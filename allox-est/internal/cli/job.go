@@ -34,12 +34,15 @@ type jobFlags struct {
 	whole   bool // the job is made whole: the command need not take its length
 }
 
-func (f *jobFlags) register(flags *pflag.FlagSet) {
+func (f *jobFlags) register(c *cobra.Command) {
+	flags := c.Flags()
 	flags.IntVar(&f.epochs, "epochs", 0, "length of the job, in place of the file's; needed for a command without a file")
 	flags.StringVar(&f.pattern, "pattern", "", "regular expression of the lines that count epochs, their number its group, in place of the file's")
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to estimate, cpu and gpu (default: those of the job)")
+	cli.Values(c, "device", jobspec.CPU, jobspec.GPU)
 	flags.StringVar(&f.journal, "journal", "", "journal of the runs (default: NAME.jsonl)")
 	flags.StringVar(&f.method, "method", string(estimate.Auto), fmt.Sprintf("how to estimate, one of %v", estimate.Methods()))
+	cli.Values(c, "method", estimate.Methods()...)
 	flags.StringVar(&f.stages, "stages", "", "where a schedule changes the work, as \"0-600 600-1200\"; {stage} in the command is where a sample begins")
 	flags.StringArrayVar(&f.set, "set", nil, "NAME=VALUE: a parameter of the job, or by its path what else a job file says, as unit=step or run.cpu_weight=5000; may be repeated")
 }

@@ -78,8 +78,10 @@ on every machine.`,
 	flags.Float64Var(&burner.Noise, "noise", 0, "relative standard deviation of each of them")
 	flags.Uint64Var(&burner.Seed, "seed", 1, "seed of the noise")
 	flags.StringVar(&burner.Report, "report", "end", "when to print the time-writer report: end, epoch or none")
+	cli.Values(cmd, "report", "end", "epoch", "none")
 	flags.BoolVar(&burner.Lines, "lines", false, "print a line at the end of each epoch")
 	flags.StringVar(&spend, "spend", "sleep", "how to spend the time: sleep or cpu")
+	cli.Values(cmd, "spend", "sleep", "cpu")
 	cli.First(cmd, "epochs", "epoch", "setup", "noise", "spend")
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/scaling"
 	"github.com/foretime/foretime/shared/cli"
@@ -33,6 +34,7 @@ What is not given is as in the last sample.`,
 	flags.StringVar(&q.journal, "journal", "", "journal with samples of at least three configurations")
 	flags.IntVar(&q.epochs, "epochs", 0, "length of the job")
 	flags.StringVar(&q.device, "device", "", "cpu or gpu")
+	cli.Values(cmd, "device", jobspec.CPU, jobspec.GPU)
 	flags.IntVar(&q.threads, "threads", 0, "threads on the CPU")
 	flags.IntVar(&q.gpus, "gpus", 0, "GPUs")
 	flags.StringToStringVar(&q.set, "set", nil, "parameters of the job, NAME=VALUE")

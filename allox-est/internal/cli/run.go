@@ -81,7 +81,7 @@ type samplings struct {
 }
 
 func (s *samplings) register(cmd *cobra.Command) {
-	s.job.register(cmd.Flags())
+	s.job.register(cmd)
 	s.sample.register(cmd.Flags())
 	s.answer.Flags(cmd)
 	s.answer.PlotFlag(cmd, "the time of each epoch on the first device")

@@ -50,6 +50,7 @@ Policies:
 	flags := cmd.Flags()
 	flags.StringArrayVar(&s.inputs, "input", nil, "file of jobs: reports or CSV, - for standard input; may be given several times")
 	flags.StringVar(&s.policy, "policy", "allox", "one of "+strings.Join(schedule.Policies.Names(), ", ")+", several of them with commas, or all")
+	cli.Values(cmd, "policy", append(schedule.Policies.Names(), "all")...)
 	flags.IntVar(&s.cluster.CPUNodes, "cpu-nodes", 0, "CPU nodes")
 	flags.IntVar(&s.cluster.GPUNodes, "gpu-nodes", 0, "GPU nodes")
 	flags.StringVar(&s.nodes, "nodes", "", "nodes of further kinds, as v100=4,p100=4: the devices of that name in reports, the columns in a CSV")

@@ -42,6 +42,7 @@ the same paths. The samples of an earlier call are used again.`,
 	flags.StringVar(&b.journal, "journal", "", "journal of the runs (default: SCRIPT.jsonl)")
 	flags.StringVar(&b.pattern, "pattern", "", "regular expression of the lines of its output that end an epoch, where the job makes no time-writer report")
 	flags.StringVar(&b.device, "device", jobspec.CPU, "what the job computes on, cpu or gpu")
+	cli.Values(cmd, "device", jobspec.CPU, jobspec.GPU)
 	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch, for both jobs; may be given several times")
 	flags.BoolVar(&b.fresh, "fresh", false, "make new samples, whatever the journal holds")
 	flags.BoolVar(&b.submit, "submit", false, "submit the job")

@@ -40,7 +40,9 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet or mxm, packed by gzip or not")
+	cli.Values(c, "format", "auto", "csv", "parquet", "mxm")
 	flags.StringVar(&model, "model", "auto", strings.Join(perfmodel.Names(), ", "))
+	cli.Values(c, "model", perfmodel.Names()...)
 	out.Flags(c)
 	return c
 }

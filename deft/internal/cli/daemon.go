@@ -31,6 +31,7 @@ Policies:
 	}
 	j.flags(c)
 	c.Flags().StringVar(&s.Policy, "policy", "", "policy (default: that of an owner that was killed, or priority)")
+	cli.Values(c, "policy", policy.Policies.Names()...)
 	c.Flags().DurationVar(&s.Linger, "linger", 0, "end so long after the last program (0: never)")
 	return c
 }
@@ -54,6 +55,7 @@ func supervise(ctx context.Context, env *cli.Env, j *joined, s daemon.Settings) 
 	if _, err := fmt.Fprintf(env.Stdout, "session %s: %s, policy %s\n", at.Name(), at.Session(), d.Policy()); err != nil {
 		return err
 	}
+	env.LogTimes()
 	return d.Run(ctx)
 }
 

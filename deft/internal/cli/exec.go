@@ -21,6 +21,7 @@ import (
 	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/daemon"
 	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/session"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/shared/cli"
@@ -81,6 +82,7 @@ program whose exec is killed goes on.`,
 	f.Int32Var(&p.priority, "priority", 0, "larger is more urgent")
 	f.Float64Var(&sloMS, "slo-ms", 0, "time that a job may take, under edf (0: any)")
 	f.Var(&p.quota, "memory-quota", "memory that it may hold on each device, as 4GB or 512MiB (0: any)")
+	cli.Values(c, "policy", policy.Policies.Names()...)
 	cli.First(c, "policy", "priority", "session", "device", "name")
 	return c
 }

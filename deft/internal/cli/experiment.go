@@ -31,7 +31,9 @@ func (s *setting) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&s.file, "file", "f", "", "the experiment, JSON (required)")
 	f.StringVar(&s.device, "device", "sim", "sim, the simulated device, or cuda")
+	cli.Values(c, "device", "sim", "cuda")
 	f.StringVar(&s.clock, "clock", "real", "real, with processes, or virtual, in a simulation")
+	cli.Values(c, "clock", "real", "virtual")
 	f.StringVar(&s.out, "out", "", "folder for every model's logs, in place of its output_file_path")
 	f.DurationVar(&s.duration, "duration", 0, "in place of exp_dur, as 5s")
 	f.Int64Var(&s.seed, "seed", -1, "in place of the experiment's seed, 0 or more")
@@ -42,6 +44,7 @@ func (s *setting) flags(c *cobra.Command) {
 
 func (s *setting) policyFlag(c *cobra.Command) {
 	c.Flags().StringVar(&s.policy, "policy", "", fmt.Sprintf("in place of every control: %v", policy.Policies.Names()))
+	cli.Values(c, "policy", policy.Policies.Names()...)
 }
 
 // load reads the experiment and applies the flags.

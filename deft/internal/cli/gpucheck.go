@@ -86,6 +86,7 @@ deft build-hook made is taken from the folder that DEFT_MADE names. With
 	f.StringVar(&out, "out", "", "folder of the results (required)")
 	f.IntSliceVar(&only, "only", nil, "numbers of the checks (default: all)")
 	f.StringVar(&device, "device", "cuda", "cuda or sim")
+	cli.Values(c, "device", "cuda", "sim")
 	f.IntVar(&seconds, "seconds", 20, "length of each run that is timed")
 	f.DurationVar(&within, "within", 22*time.Minute, "longest that all may take; what is left then is not run")
 	cli.Require(c, "out")

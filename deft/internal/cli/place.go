@@ -18,6 +18,7 @@ type joined struct{ session, device string }
 func (j *joined) flags(c *cobra.Command) {
 	c.Flags().StringVar(&j.session, "session", "", "name of the session (default: that of the device)")
 	c.Flags().StringVar(&j.device, "device", "cuda", "cuda, or sim, the simulated device")
+	cli.Values(c, "device", "cuda", "sim")
 }
 
 // place is where the session lies.

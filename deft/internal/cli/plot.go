@@ -108,6 +108,7 @@ func newSweepPlot(name, short string, draw func(*trial.Sweep, trial.Measure) cha
 	f := c.Flags()
 	f.StringVar(&from, "from", "", "a sweep, JSON (required)")
 	f.StringVar(&what, "what", "jct", "jct or inflation")
+	cli.Values(c, "what", "jct", "inflation")
 	f.StringVar(&out, "out", name+".svg", "the image")
 	cli.Require(c, "from")
 	return c

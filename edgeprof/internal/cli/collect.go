@@ -76,6 +76,7 @@ was broken off, or killed, goes on where it stopped.`,
 	f.StringSliceVar(&o.models, "model", nil, "an .onnx file, or a folder of them; may be given many times")
 	f.IntVar(&o.iterations, "iterations", 100, "rows of each model")
 	f.StringVar(&o.load, "load", "none", "background load beside each inference: none, or stress (busy cores at 20 to 80 %, at random)")
+	cli.Values(c, "load", "none", "stress")
 	f.IntVar(&o.rounds, "rounds", 1, "times that all models are gone through; each has its part of the iterations")
 	f.IntVar(&o.profiles, "profiles", 10, "inferences for the times of the kernels; 0 leaves them out")
 	f.StringVar(&o.out, "out", ".", "folder for the rows")

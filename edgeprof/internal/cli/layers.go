@@ -77,6 +77,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 	dimFlag(c, &with.sizes)
 	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or built in)")
 	f.StringVar(&of, "runtime", "", "run time: go or ort (default: that of the rates)")
+	cli.Values(c, "runtime", "go", "ort")
 	f.BoolVar(&measure, "measure", false, "run the model and show the time of each kernel beside")
 	f.StringVar(&with.ortLibrary, "ort-library", "", "path of libonnxruntime.so, for --measure")
 	out.Flags(c)

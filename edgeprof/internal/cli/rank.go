@@ -77,6 +77,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	c.Flags().StringVar(&calibration, "calibration", "", "rates for devices that name none (default: those of edgeprof calibrate, or built in)")
 	dimFlag(c, &sizes)
 	c.Flags().StringVar(&runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates)")
+	cli.Values(c, "runtime", "go", "ort")
 	settings.Flags(c)
 	out.Flags(c)
 	cli.First(c, "source", "calibration", "runtime", "dim", "json")

@@ -50,6 +50,7 @@ func (r *running) flags(c *cobra.Command) {
 func (r *running) machineFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&r.runtime, "runtime", runtimeAuto, "run time: ort (ONNX Runtime, through edgeprof-ort), go (built in), or auto: ort where worker and library load, else go")
+	cli.Values(c, "runtime", runtimeAuto, "go", "ort")
 	f.IntVar(&r.threads, "threads", 1, "threads of an inference")
 	f.IntSliceVar(&r.cpus, "pin", nil, "processors that inferences may use, such as 0 or 0,1 (default: any)")
 	f.Float64Var(&r.quota, "quota", 1, "share of time that inferences may run, in (0, 1]")

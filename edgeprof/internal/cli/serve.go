@@ -102,6 +102,7 @@ and Ctrl-C end it when the requests under way are answered.`,
 	f := c.Flags()
 	f.StringVar(&s.model, "model", "", "what predicts: a model of train, or rates of calibrate (default: those of calibrate, or built in)")
 	f.StringVar(&s.runtime, "runtime", "", "run time whose times are predicted: go or ort (default: that of each device's rates; go where a model has several)")
+	cli.Values(c, "runtime", "go", "ort")
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: EDGEPROF_TOKEN of the environment, or none)")
 	f.BoolVar(&s.noAccess, "no-access-log", false, "log only requests that the service failed")
 	settings.Flags(c)
@@ -146,7 +147,7 @@ func (s *serving) logged(env *cli.Env, a httpapi.Access) {
 	if !env.Log.IsLevelEnabled(level) {
 		return
 	}
-	line := fmt.Appendf(nil, "level=%s msg=request id=%s method=%s path=%s status=%d bytes=%d took=%v remote=%q", level, a.ID, a.Method, (&url.URL{Path: a.Path}).EscapedPath(), a.Status, a.Bytes, a.Took.Round(time.Microsecond), a.Remote)
+	line := fmt.Appendf(nil, "time=%q level=%s msg=request id=%s method=%s path=%s status=%d bytes=%d took=%v remote=%q", time.Now().Format(cli.LogTime), level, a.ID, a.Method, (&url.URL{Path: a.Path}).EscapedPath(), a.Status, a.Bytes, a.Took.Round(time.Microsecond), a.Remote)
 	if a.Err != nil {
 		line = fmt.Appendf(line, " error=%q", a.Err)
 	}

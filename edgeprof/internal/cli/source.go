@@ -63,6 +63,7 @@ func newSourcing() sourcing {
 func (s *sourcing) flags(c *cobra.Command, name, otherwise string) {
 	f := c.Flags()
 	f.StringVar(&s.name, "source", name, "where devices come from"+otherwise+":\n"+strings.TrimRight(sources.Help(), "\n"))
+	cli.Values(c, "source", sources.Names()...)
 	f.StringVar(&s.prometheus.URL, "prometheus", "", "HOST:PORT or URL of Prometheus (default: PROMETHEUS_IP of the environment)")
 }
 

@@ -63,6 +63,7 @@ what it has. adapt predicts a device of one's own.`,
 	latencyFlags(c, &tables, &models, &cpuOnly)
 	f.IntVar(&options.Anchors, "anchors", 3, "models of each configuration that are measured")
 	f.StringVar(&leaveOut, "leave-out", "chip", "what is left out together: chip")
+	cli.Values(c, "leave-out", "chip")
 	f.StringVar(&judge, "judge", "", "file with the chips to judge, one a line (default: all)")
 	f.Uint64Var(&options.Seed, "seed", 1, "of the parts that intervals are learnt from")
 	out.Flags(c)

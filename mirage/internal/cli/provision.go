@@ -101,6 +101,7 @@ func (p *provision) run(ctx context.Context, args []string) error {
 	if err := p.settings(args); err != nil {
 		return err
 	}
+	p.env.LogTimes()
 	sum, err := p.keep(ctx)
 	if err != nil {
 		return err

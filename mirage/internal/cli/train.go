@@ -94,6 +94,7 @@ Kinds of models:
 	}
 	f := c.Flags()
 	f.StringVar(&kind, "model", "boost", "kind of model: "+strings.Join(model.Learners().Names(), ", "))
+	cli.Values(c, "model", model.Learners().Names()...)
 	f.StringVar(&path, "out", "", "model file to write")
 	f.StringVar(&until, "until", "", "leave out episodes of which some successor started on that day or later")
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
