@@ -1,7 +1,7 @@
 // Package shared is the library the five Foretime tools stand on. Each package
 // imports only those before it:
 //
-//	stats → file → crash → registry → uncertainty → uncertainty/coveragetest → record → dataset → timing → regression → regression/linear → regression/tree → regression/neural → chart → slurmtest
+//	stats → crash → file → registry → uncertainty → uncertainty/coveragetest → record → dataset → timing → regression → regression/linear → regression/tree → regression/neural → chart → slurmtest
 //
 // [github.com/foretime/foretime/shared/timing] observes,
 // [github.com/foretime/foretime/shared/dataset] keeps rows,
