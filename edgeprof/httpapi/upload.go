@@ -111,9 +111,9 @@ func (s *Service) upload(w http.ResponseWriter, r *http.Request, whole bool) (*u
 
 func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, whole bool) error {
 	control := http.NewResponseController(w)
-	until := s.Now().Add(s.UploadTimeout)
-	_ = control.SetReadDeadline(until) // servers without deadlines have none to extend
-	_ = control.SetWriteDeadline(until.Add(time.Minute))
+	begin := s.Now()
+	until := begin.Add(s.UploadTimeout)
+	_ = control.SetWriteDeadline(until.Add(time.Minute)) // servers without deadlines have none to extend
 	var err error
 	if u.settings, err = onnx.ParseSizes(r.URL.Query()["dim"]); err != nil {
 		return err
@@ -121,7 +121,9 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, w
 	if r.ContentLength > s.MaxModelBytes {
 		return fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, r.ContentLength, s.MaxModelBytes)
 	}
-	body := io.Reader(http.MaxBytesReader(w, r.Body, s.MaxModelBytes))
+	body := io.Reader(&paced{
+		body: http.MaxBytesReader(w, r.Body, s.MaxModelBytes), deadline: control.SetReadDeadline, now: s.Now, begin: begin, until: until,
+	})
 	size := r.ContentLength
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {

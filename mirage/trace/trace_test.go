@@ -447,6 +447,27 @@ func TestNeedsInCSV(t *testing.T) {
 	}
 }
 
+// TestParseDate: one instant in each form, those that mirage itself prints among them.
+func TestParseDate(t *testing.T) {
+	zone := time.FixedZone("", -6*3600)
+	want := time.Date(2023, 2, 1, 8, 30, 0, 0, zone).Unix()
+	for _, text := range []string{
+		"2023-02-01T08:30", "2023-02-01T08:30:00", "2023-02-01 08:30", "2023-02-01 08:30:00",
+		"2023-02-01T14:30:00Z", "2023-02-01 14:30:00Z", "2023-02-01 08:30:00-06:00",
+	} {
+		if got, err := ParseDate(text, zone); err != nil || got != want {
+			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "2023-02-01 ", "2023-02-01  08:30", "2023-02-01 8:30 pm", "2023-02-01T"} {
+		if got, err := ParseDate(text, zone); err == nil {
+			t.Errorf("%q: %d", text, got)
+		} else if !strings.Contains(err.Error(), `"`+text+`"`) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // TestParseNext: the forms of a time of sbatch --begin (sbatch(1)), after Tuesday noon.
 func TestParseNext(t *testing.T) {
 	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)

@@ -17,8 +17,13 @@ const foldSlack = 60
 
 // ParseDate reads a date or a time as wall clock in a zone and returns Unix
 // seconds. It takes "2023-02-01", "2023-02-01T15:04", "2023-02-01T15:04:05",
-// and times that carry their own zone in the form of RFC 3339.
+// and times that carry their own zone in the form of RFC 3339; a space may take
+// the place of the T.
 func ParseDate(s string, zone *time.Location) (int64, error) {
+	given := s
+	if i := len(time.DateOnly); len(s) > i && s[i] == ' ' {
+		s = s[:i] + "T" + s[i+1:]
+	}
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t.Unix(), nil
 	}
@@ -27,7 +32,7 @@ func ParseDate(s string, zone *time.Location) (int64, error) {
 			return t.Unix(), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is neither a date (2023-02-01) nor a time (2023-02-01T15:04:05)", s)
+	return 0, fmt.Errorf("%q is neither a date (2023-02-01) nor a time (2023-02-01T15:04:05)", given)
 }
 
 // ParseNext reads a time after an instant, as ParseDate does or as sbatch --begin takes
