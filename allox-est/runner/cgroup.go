@@ -2,13 +2,17 @@ package runner
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // cgroup is the kernel's own list of a run's processes: none escapes it. All
@@ -59,7 +63,7 @@ func (g *cgroup) addOld(root string, c control) {
 		return
 	}
 	removeStale(root)
-	path, err := os.MkdirTemp(root, cgroupName(os.Getpid()))
+	path, err := makeMarked(root)
 	if err != nil {
 		return
 	}
@@ -74,7 +78,7 @@ func (g *cgroup) addOld(root string, c control) {
 func makeCgroup(root string, asks control) (string, *os.File) {
 	removeStale(root)
 	asks.enable(root)
-	path, err := os.MkdirTemp(root, cgroupName(os.Getpid()))
+	path, err := makeMarked(root)
 	if err != nil {
 		return "", nil
 	}
@@ -93,12 +97,39 @@ func makeCgroup(root string, asks control) (string, *os.File) {
 // cgroupName begins the names of the cgroups of a Runner in a process.
 func cgroupName(pid int) string { return fmt.Sprintf("allox-est-%d-", pid) }
 
-// removeStale ends and removes the cgroups of Runners that were killed.
+// ownerAttribute marks a cgroup as a Runner's: a cgroup cannot contain a file of
+// ours, but the kernel keeps extended attributes of it. Its value is a
+// [file.Owner] in JSON.
+const ownerAttribute = "user.foretime.owner"
+
+// makeMarked makes a cgroup below root and marks it. One that the kernel does not
+// let us mark is used as well, and nobody else removes it.
+func makeMarked(root string) (string, error) {
+	path, err := os.MkdirTemp(root, cgroupName(os.Getpid()))
+	if err != nil {
+		return "", err
+	}
+	if owner, err := file.CurrentOwner(filepath.Base(path)); err == nil {
+		if mark, err := json.Marshal(owner); err == nil {
+			_ = unix.Setxattr(path, ownerAttribute, mark, 0)
+		}
+	}
+	return path, nil
+}
+
+// removeStale ends and removes the cgroups of this user's Runners that were killed.
+// It recognises them by their mark; a cgroup of a similar name is not touched.
 func removeStale(root string) {
+	self, err := file.CurrentOwner("")
+	if err != nil {
+		return
+	}
 	paths, _ := filepath.Glob(filepath.Join(root, "allox-est-*-*"))
 	for _, path := range paths {
-		var pid int
-		if n, _ := fmt.Sscanf(filepath.Base(path), "allox-est-%d-", &pid); n != 1 || syscall.Kill(pid, 0) != syscall.ESRCH {
+		mark := make([]byte, 4096)
+		n, err := unix.Lgetxattr(path, ownerAttribute, mark)
+		var owner file.Owner
+		if err != nil || json.Unmarshal(mark[:n], &owner) != nil || owner.Name != filepath.Base(path) || !owner.Gone(self) {
 			continue
 		}
 		killCgroup(path)

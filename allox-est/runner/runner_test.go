@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/foretime/foretime/allox-est/mark"
+	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -268,15 +272,35 @@ func TestStaleCgroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	stale, ours, other := filepath.Join(root, cgroupName(gone.Process.Pid)+"1"), filepath.Join(root, cgroupName(os.Getpid())+"1"), filepath.Join(root, "allox-est-x")
-	for _, path := range []string{stale, ours, other} {
-		if err := os.Mkdir(path, 0o755); err != nil {
-			t.Fatal(err)
-		}
+	ours, err := makeMarked(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale, err := makeMarked(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, err := file.CurrentOwner(filepath.Base(stale))
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner.PID = gone.Process.Pid
+	mark, err := json.Marshal(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setxattr(stale, ownerAttribute, mark, 0); err != nil {
+		t.Skipf("skipped: extended attributes in %s: %v", root, err)
+	}
+	user := filepath.Join(root, cgroupName(gone.Process.Pid)+"1") // no mark, though its name is like ours
+	if err := os.Mkdir(user, 0o755); err != nil {
+		t.Fatal(err)
 	}
 	removeStale(root)
 	left, _ := filepath.Glob(filepath.Join(root, "*"))
-	if want := []string{ours, other}; !slices.Equal(left, want) && !slices.Equal(left, []string{other, ours}) {
+	want := []string{ours, user}
+	slices.Sort(want)
+	if !slices.Equal(left, want) {
 		t.Errorf("left %v, want %v", left, want)
 	}
 }

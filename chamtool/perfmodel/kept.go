@@ -102,18 +102,19 @@ func (f SharedStore) merge(since time.Time) error {
 		store = &Store{}
 	}
 	store.Forget(since)
-	left := f.left()
-	for _, path := range left {
-		if one, err := ReadStore(path); err == nil {
+	var merged []string
+	for _, path := range f.left() {
+		if one, err := ReadStore(path); err == nil { // a file of another kind is not ours to remove
 			one.Forget(since)
 			store.Merge(one)
+			merged = append(merged, path)
 		}
 	}
 	store.Prune(f.Now())
 	if err := store.Write(f.Path); err != nil {
 		return err
 	}
-	for _, path := range left {
+	for _, path := range merged {
 		_ = os.Remove(path) // what is taken in twice is only older
 	}
 	return nil

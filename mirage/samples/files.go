@@ -120,16 +120,12 @@ func (m Manifest) claim(dir string) error {
 	return err
 }
 
-// block plays and writes one block, unless it is there and whole. What a write of
-// it left that was killed is removed: a block has one writer.
+// block plays and writes one block, unless it is there and whole.
 func (p Plan) block(ctx context.Context, w *simulator.Workload, dir string, block int, progress func(int)) error {
 	first, last := block*blockEpisodes, min((block+1)*blockEpisodes, p.Episodes)
 	if _, err := loadBlock(dir, block, forget); err == nil {
 		progress(last - first)
 		return nil
-	}
-	if err := sweep(samplesFile(dir, block), historiesFile(dir, block)); err != nil {
-		return err
 	}
 	background, err := p.Background(ctx, w, first)
 	if err != nil {
@@ -160,23 +156,6 @@ func (p Plan) block(ctx context.Context, w *simulator.Workload, dir string, bloc
 }
 
 func forget([]float64) []float64 { return nil }
-
-// sweep removes the temporary files of writes that were killed: the file's name
-// with a dot before it and digits behind.
-func sweep(paths ...string) error {
-	for _, path := range paths {
-		left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"[0-9]*"))
-		if err != nil {
-			return nil // a folder that is a pattern has none that could be told
-		}
-		for _, l := range left {
-			if err := os.Remove(l); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // Set is the samples of a folder.
 type Set struct {

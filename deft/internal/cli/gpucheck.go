@@ -16,6 +16,7 @@ import (
 	"github.com/foretime/foretime/deft/gpu"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newGPUCheckCommand runs what only a GPU can tell: gpu/checks.py, with what it
@@ -59,12 +60,12 @@ deft build-hook made is taken from the folder that DEFT_MADE names. With
 			if err != nil {
 				return err
 			}
-			scratch, err := newScratch(shm())
+			scratch, err := file.NewScratch(shm(), "deft-run-")
 			if err != nil {
 				return err
 			}
-			defer scratch.Remove()
-			args, environ, err := checks(cmd.Context(), device, out, scratch.path)
+			defer file.RemoveScratch(scratch)
+			args, environ, err := checks(cmd.Context(), device, out, scratch)
 			if err != nil {
 				return err
 			}

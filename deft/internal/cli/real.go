@@ -13,17 +13,18 @@ import (
 	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // real runs an experiment with processes, under the hook built for this machine.
 func (s *setting) real(env *cli.Env) func(context.Context, *experiment.Experiment) (*trial.Outcome, error) {
 	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
-		scratch, err := newScratch(shm())
+		scratch, err := file.NewScratch(shm(), "deft-run-")
 		if err != nil {
 			return nil, err
 		}
-		defer scratch.Remove()
-		machine, err := s.machine(ctx, x, scratch.path)
+		defer file.RemoveScratch(scratch)
+		machine, err := s.machine(ctx, x, scratch)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/runtime/worker"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // session is a model in ONNX Runtime.
@@ -239,11 +240,11 @@ func (s *session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) 
 
 // watched makes some inferences in a session of their own that notes each node.
 func (s *session) watched(ctx context.Context, level ort.GraphOptimizationLevel, inputs map[string]runtime.Tensor, runs int) ([]event, error) {
-	dir, remove, err := runtime.Scratch()
+	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
 		return nil, err
 	}
-	defer remove()
+	defer file.RemoveScratch(dir)
 	native, err := s.create(dir+"/profile", level)
 	if err != nil {
 		return nil, err

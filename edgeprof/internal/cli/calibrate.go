@@ -26,7 +26,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/measurement"
 	"github.com/foretime/foretime/edgeprof/onnx"
 	"github.com/foretime/foretime/edgeprof/profiler"
-	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/edgeprof/synth"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -199,11 +198,11 @@ func (o *calibrating) rows() string {
 // measured are rows and kernels of small models of every family, and of the
 // user's.
 func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.Data, error) {
-	dir, remove, err := runtime.Scratch()
+	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
 		return nil, err
 	}
-	defer remove()
+	defer file.RemoveScratch(dir)
 	jobs, err := o.jobs(ctx, dir)
 	if err != nil {
 		return nil, err

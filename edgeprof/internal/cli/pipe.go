@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/runtime"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -24,11 +23,11 @@ func piped(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Co
 		if err != nil || info.Mode().IsRegular() || info.IsDir() {
 			return run(cmd, args) // which says what is wrong
 		}
-		dir, remove, err := runtime.Scratch()
+		dir, err := file.NewScratch("", "edgeprof-")
 		if err != nil {
 			return err
 		}
-		defer remove()
+		defer file.RemoveScratch(dir)
 		path := filepath.Join(dir, filepath.Base(args[0]))
 		if err := file.Write(path, func(w io.Writer) error {
 			f, err := file.Open(args[0])

@@ -20,6 +20,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/runtime/native"
 	"github.com/foretime/foretime/edgeprof/runtime/worker"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // The run times, by the names that measurements carry; and the choice of the
@@ -98,11 +99,11 @@ func (r *running) resolve(ctx context.Context, env *cli.Env) error {
 // installed has ONNX Runtime load a model of one node. The error matches
 // [runtime.ErrUnavailable] where it is not there.
 func (r *running) installed(ctx context.Context) error {
-	dir, remove, err := runtime.Scratch()
+	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
 		return err
 	}
-	defer remove()
+	defer file.RemoveScratch(dir)
 	path := filepath.Join(dir, "one.onnx")
 	if err := writeModel(path, oneNode(), 1); err != nil {
 		return err
