@@ -15,6 +15,9 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
+// maxMeasured is in seconds, eleven days: no inference takes longer.
+const maxMeasured = 1e6
+
 // errUnkept is returned where the service has no place for outcomes.
 var errUnkept = errors.New("outcomes are not kept")
 
@@ -25,7 +28,6 @@ type outcome struct {
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 	Level    float64 `json:"level"`
-	Factor   float64 `json:"width_factor"` // 0 is 1
 	Measured float64 `json:"measured_execution_time"`
 }
 
@@ -42,25 +44,21 @@ func question(node string) record.Question {
 	return record.Question{Tool: "edgeprof", Of: "serve " + node}
 }
 
-// factors reads by how much the intervals of each node are to be widened.
-func (s *Service) factors() error {
+// factors stores by how much the intervals of each node are to be widened.
+func (s *Service) factors() {
 	all := map[string]float64{}
 	if s.Record != nil {
-		standings, err := s.Record.Standings()
-		if err != nil {
-			return err
-		}
-		for _, of := range standings {
-			if node, ok := strings.CutPrefix(of.Of, question("").Of); ok && of.Tool == question("").Tool {
+		for _, of := range s.Record.Standings(question("").Tool) {
+			if node, ok := strings.CutPrefix(of.Of, question("").Of); ok {
 				all[node] = of.Factor
 			}
 		}
 	}
 	s.widths.Store(&all)
-	return nil
 }
 
-// corrected is a ranking with intervals as earlier outcomes would have them.
+// corrected returns a ranking with intervals as earlier outcomes would have them, of
+// which clients may post the outcomes.
 func (s *Service) corrected(r *placement.Ranking, err error) (*placement.Ranking, error) {
 	if err != nil {
 		return nil, err
@@ -72,6 +70,9 @@ func (s *Service) corrected(r *placement.Ranking, err error) (*placement.Ranking
 			c.Seconds.Low = max(0, c.Seconds.Low)
 		}
 	}
+	if s.Record != nil {
+		s.ledger.add(s.Now(), r.Candidates)
+	}
 	return r, nil
 }
 
@@ -80,13 +81,13 @@ func (s *Service) postOutcomes(w http.ResponseWriter, r *http.Request) (any, err
 	if s.Record == nil {
 		return nil, fmt.Errorf("%w: the service has no folder for them (HOME, XDG_STATE_HOME), or runs with --no-record", errUnkept)
 	}
-	o := outcome{Factor: 1}
+	var o outcome
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)).Decode(&o); err != nil {
 		return nil, fmt.Errorf("%w: %w", placement.ErrSyntax, broken(err))
 	}
 	p := uncertainty.Prediction{Value: o.Value, Low: o.Low, High: o.High, Level: o.Level}
-	if !(o.Measured > 0 && o.Factor > 0 && o.Level > 0 && o.Level < 1 && 0 <= o.Low && o.Low <= o.Value && o.Value <= o.High && o.High > 0) || math.IsInf(o.Measured, 0) {
-		return nil, fmt.Errorf("%w: want a candidate as it was answered (predicted_execution_time, low, high, level, width_factor) and measured_execution_time, in seconds above 0", errParameter)
+	if !(o.Measured > 0 && o.Measured <= maxMeasured) {
+		return nil, fmt.Errorf("%w: measured_execution_time %g: want the seconds of one inference, above 0 and at most %g", errParameter, o.Measured, maxMeasured)
 	}
 	bound, err := s.fleet(r.Context())
 	if err != nil {
@@ -97,19 +98,31 @@ func (s *Service) postOutcomes(w http.ResponseWriter, r *http.Request) (any, err
 	}
 	s.learning.Lock()
 	defer s.learning.Unlock()
-	of, key := question(o.Node), w.Header().Get(requestID)
-	if _, err := s.Record.Predict(s.Now(), of, key, p.Widened(1/o.Factor)); err != nil {
-		return nil, err
+	factor, ok := s.ledger.settle(s.Now(), made{o.Node, o.Value, o.Low, o.High, o.Level})
+	if !ok {
+		return nil, fmt.Errorf("%w: no open prediction of node %q with these values: post a candidate as this process answered it (node, predicted_execution_time, low, high, level), once, within %v", errParameter, o.Node, openFor)
 	}
-	if err := errors.Join(s.Record.Outcome(s.Now(), of, key, o.Measured), s.factors()); err != nil {
-		return nil, err
+	of := question(o.Node)
+	if err := s.Record.Add(s.Now(), of, w.Header().Get(requestID), p, factor, o.Measured); err != nil {
+		return nil, fmt.Errorf("%w: %w", errParameter, err)
 	}
+	s.warnings()
+	s.factors()
 	where := "held"
 	if !p.Contains(o.Measured) {
 		where = map[bool]string{true: "above", false: "below"}[o.Measured > p.High]
 	}
 	s.metrics.outcomes.WithLabelValues(o.Node, where).Inc()
 	s.metrics.errors.Observe(math.Abs(o.Value-o.Measured) / o.Measured)
-	st, err := s.Record.Standing(of)
-	return &standing{where == "held", st.Outcomes, st.Held, st.Factor}, err
+	st := s.Record.Standing(of)
+	return &standing{where == "held", st.Outcomes, st.Held, st.Factor}, nil
+}
+
+// warnings passes on what was wrong with the file of the record.
+func (s *Service) warnings() {
+	for _, err := range s.Record.Warnings() {
+		if s.Warn != nil {
+			s.Warn(err)
+		}
+	}
 }

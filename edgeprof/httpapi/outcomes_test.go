@@ -66,7 +66,19 @@ func TestOutcomes(t *testing.T) {
 	stranger := after["rpi-1"]
 	stranger.Node = "rpi-9"
 	refused(t, post(stranger, 1), 422, "parameter", `"rpi-9"`)
-	refused(t, post(after["rpi-1"], -1), 422, "parameter", "measured_execution_time")
+	open := candidates()["rpi-1"]
+	for _, measured := range []float64{-1, 0, 1e300, 1e7} {
+		refused(t, post(open, measured), 422, "parameter", "measured_execution_time")
+	}
+	invented := open
+	invented.Seconds.High *= 2
+	refused(t, post(invented, 1), 422, "parameter", "no open prediction")
+	for range 2 { // this process answered the same twice, and no more
+		if w := post(open, slow); w.Code != 200 {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	refused(t, post(open, slow), 422, "parameter", "no open prediction")
 	refused(t, r.ask(http.MethodPost, "/api/v1/outcomes", strings.NewReader(`{"node": 1}`), "Content-Type", "application/json"), 400, "syntax", "node")
 	r = newRig(t, nil)
 	refused(t, post(after["rpi-1"], 1), 503, "no-record", "no folder")

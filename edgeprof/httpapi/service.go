@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -59,6 +58,8 @@ type Settings struct {
 	Token func() string
 	// Record keeps predictions whose outcome clients tell; nil for none.
 	Record *record.Book
+	// Warn takes warnings of the record; nil for nobody.
+	Warn func(error)
 	// Rate is how many requests a client's address may make in a minute; 0 for
 	// no limit.
 	Rate int
@@ -74,6 +75,7 @@ type Service struct {
 	reload   sync.Mutex
 	number   atomic.Uint64 // of the last request
 	learning sync.Mutex    // of the record
+	ledger   ledger
 	widths   atomic.Pointer[map[string]float64]
 	start    string // tells this process's requests from another's
 	metrics  *metrics
@@ -96,9 +98,10 @@ func New(s Settings) (*Service, error) {
 	service := &Service{Settings: s, uploads: make(chan struct{}, cmp.Or(s.MaxUploads, 4))}
 	service.start = fmt.Sprintf("%x", s.Now().UnixNano())
 	service.metrics = newMetrics(service)
-	if err := errors.Join(service.Reload(context.Background()), service.factors()); err != nil {
+	if err := service.Reload(context.Background()); err != nil {
 		return nil, err
 	}
+	service.factors()
 	service.handler = service.routes()
 	return service, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -22,8 +23,9 @@ type Env struct {
 	Log *logrus.Logger
 	// Terminal says that a person watches Stderr.
 	Terminal bool
-	// State is the folder of what programs keep for their user; "" is none.
-	State string
+	// State is the directory of what programs keep for their user; "" is none, and
+	// Stateless says why, "" if none is wanted.
+	State, Stateless string
 
 	hangups atomic.Bool // the command takes hang-ups itself
 	doubt   string      // about the input
@@ -67,11 +69,26 @@ func OSEnv() *Env {
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" { // https://no-color.org
 		env.Log.Formatter.(*logrus.TextFormatter).DisableColors = true
 	}
-	env.State = os.Getenv("XDG_STATE_HOME")
-	if home, err := os.UserHomeDir(); env.State == "" && err == nil {
-		env.State = filepath.Join(home, ".local", "state")
-	}
+	env.State, env.Stateless = stateDirectory(os.Getenv("XDG_STATE_HOME"), os.Getenv("HOME"))
 	return env
+}
+
+// stateDirectory returns the user's state directory, or why there is none. A home
+// that is the root directory is nobody's, and one that does not exist is not made.
+func stateDirectory(state, home string) (dir, none string) {
+	switch info, err := os.Stat(home); {
+	case filepath.IsAbs(state):
+		return state, ""
+	case home == "":
+		return "", "HOME and XDG_STATE_HOME are not set"
+	case filepath.Clean(home) == "/":
+		return "", "HOME is /, which is no user's; XDG_STATE_HOME names another directory"
+	case err != nil:
+		return "", fmt.Sprintf("HOME: %v", err)
+	case !info.IsDir():
+		return "", fmt.Sprintf("HOME: %s is not a directory", home)
+	}
+	return filepath.Join(home, ".local", "state"), ""
 }
 
 // WriteJSON prints v to stdout as indented JSON with a final newline.

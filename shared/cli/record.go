@@ -2,8 +2,9 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,111 +13,188 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Record keeps what a program predicted for its user, and what came of it, see
-// [record.Book]: one log of all the tools below the user's state folder. A log
-// that cannot be used costs no answer: it is warned of.
+// Record keeps a program's predictions and their outcomes for its user, see
+// [record.Book]: one log of all the tools below the user's state directory. A log
+// that cannot be used costs no answer: a warning says why, once.
 type Record struct {
 	env  *Env
 	tool string
 	off  bool
+	open sync.Once
+	book *record.Book
 }
 
 // NewRecord adds --no-record and the command "record" to a program.
 func NewRecord(env *Env, root *cobra.Command) *Record {
 	r := &Record{env: env, tool: root.Name()}
 	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "neither keep this prediction and its outcome, nor correct it by earlier ones")
-	var out Output
+	root.AddCommand(r.command())
+	return r
+}
+
+// recording is what the command "record" does.
+type recording struct {
+	*Record
+	out    Output
+	list   bool
+	forget string
+	reset  bool
+}
+
+func (r *Record) command() *cobra.Command {
+	s := &recording{Record: r}
 	c := &cobra.Command{
 		Use:     "record",
 		Short:   "show how often intervals held here, and by how much they missed",
 		Example: "  " + r.tool + " record",
 		Long: `Show, by what was asked, how often the intervals of this user's predictions held
 the outcome, of the last 50 that are known, and by how much the others missed.
-From ten outcomes on the next interval is widened or narrowed by that.
+From ten outcomes on the next interval is widened or narrowed by that. Outcomes far
+outside count as at most ten times the interval until ten of them agree.
 
 The log is ` + filepath.Join("$XDG_STATE_HOME", "foretime", "record.jsonl") + ` (by default below ~/.local/state). It holds
-values and times, and a hash in place of what was asked about.`,
+values and times, and a hash in place of what was asked about. Lines that cannot
+be read are moved to record.jsonl.bad.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			own := []record.Standing{}
-			if b := r.Book(); b != nil {
-				all, err := b.Standings()
-				if err != nil {
-					return err
-				}
-				own = append(own, slices.DeleteFunc(all, func(s record.Standing) bool { return s.Tool != r.tool })...)
-			}
-			return out.Print(env, own, func(p *Page) {
-				if len(own) == 0 {
-					p.Line("nothing was predicted yet")
-					return
-				}
-				t := p.Table("question", "outcomes", "held", "promised", "missed by (widths)", "median error", "width factor", "without outcome")
-				for _, s := range own {
-					t.Add(s.Of, s.Outcomes, s.Held, Share(s.Level), s.Miss, Share(s.Error), s.Factor, s.Open)
-				}
-			})
-		},
+		RunE: func(*cobra.Command, []string) error { return s.run() },
 	}
-	out.Flags(c)
-	root.AddCommand(c)
-	return r
+	f := c.Flags()
+	f.BoolVar(&s.list, "list", false, "list predictions with their keys: all without an outcome, and the last 50 with one")
+	f.StringVar(&s.forget, "forget", "", "remove the predictions of this key, or of this question, and their outcomes")
+	f.BoolVar(&s.reset, "reset", false, "remove all predictions of "+r.tool+" and their outcomes; those of other tools stay")
+	c.MarkFlagsMutuallyExclusive("list", "forget", "reset")
+	s.out.Flags(c)
+	return c
 }
 
-// Book is the log; nil where there is no folder for it, or none is wanted.
-func (r *Record) Book() *record.Book {
-	if r.off || r.env.State == "" {
-		return nil
+func (s *recording) run() error {
+	b := s.Book()
+	if b == nil {
+		b = &record.Book{} // an empty one
 	}
-	return &record.Book{Path: filepath.Join(r.env.State, "foretime", "record.jsonl")}
+	switch {
+	case s.forget != "":
+		return s.removed(b.Forget(s.tool, s.forget))
+	case s.reset:
+		return s.removed(b.Reset(s.tool))
+	case s.list:
+		return s.entries(b)
+	}
+	own := append([]record.Standing{}, b.Standings(s.tool)...)
+	s.warn(b)
+	return s.out.Print(s.env, own, func(p *Page) {
+		if len(own) == 0 {
+			p.Line("nothing was predicted yet")
+			return
+		}
+		t := p.Table("question", "outcomes", "held", "promised", "missed by (widths)", "median error", "width factor", "without outcome")
+		for _, s := range own {
+			t.Add(s.Of, s.Outcomes, s.Held, Share(s.Level), s.Miss, Share(s.Error), s.Factor, s.Open)
+		}
+	})
+}
+
+func (s *recording) removed(n int, err error) error {
+	if err != nil {
+		return err
+	}
+	return s.out.Print(s.env, map[string]int{"removed": n}, func(p *Page) {
+		if n == 0 {
+			p.Line("no such prediction")
+			return
+		}
+		p.Line("predictions removed: %d", n)
+	})
+}
+
+func (s *recording) entries(b *record.Book) error {
+	all := append([]record.Entry{}, b.Entries(s.tool)...)
+	s.warn(b)
+	return s.out.Print(s.env, all, func(p *Page) {
+		t := p.Table("question", "key", "at", "predicted", "outcome")
+		for _, e := range all {
+			t.Add(e.Of, e.Key, e.At.Local().Format(time.DateTime), e.Prediction, e.Outcome)
+		}
+	})
+}
+
+// Book returns the log; nil if there is no directory for it, or none is wanted.
+func (r *Record) Book() *record.Book {
+	r.open.Do(func() {
+		switch {
+		case r.off:
+		case r.env.State != "":
+			r.book = &record.Book{Path: filepath.Join(r.env.State, "foretime", "record.jsonl")}
+		case r.env.Stateless != "":
+			r.env.Log.Warnf("no record of predictions: %s", r.env.Stateless)
+		}
+	})
+	return r.book
 }
 
 // Predict keeps a prediction under a key that its outcome will have, such as
 // what was asked about and where, and returns it as corrected by earlier
 // outcomes.
 func (r *Record) Predict(question, key string, p uncertainty.Prediction) uncertainty.Prediction {
-	if b := r.Book(); b != nil {
-		shown, err := b.Predict(time.Now(), record.Question{Tool: r.tool, Of: question}, key, p)
-		r.warn(err)
-		return shown
+	b := r.Book()
+	if b == nil {
+		return p
 	}
+	p = b.Predict(time.Now(), r.question(question), key, p)
+	r.warn(b)
 	return p
 }
 
 // Corrected is a prediction moved by earlier outcomes, without being kept: for an
 // answer whose outcome will not be seen.
 func (r *Record) Corrected(question string, p uncertainty.Prediction) uncertainty.Prediction {
-	if b := r.Book(); b != nil {
-		s, err := b.Standing(record.Question{Tool: r.tool, Of: question})
-		r.warn(err)
-		return p.Widened(s.Factor)
+	b := r.Book()
+	if b == nil {
+		return p
 	}
+	p = p.Widened(b.Standing(r.question(question)).Factor)
+	r.warn(b)
 	return p
 }
 
 // Outcome keeps what came of the latest prediction of a key, if there was one.
 func (r *Record) Outcome(question, key string, value float64) {
-	if b := r.Book(); b != nil {
-		if err := b.Outcome(time.Now(), record.Question{Tool: r.tool, Of: question}, key, value); !errors.Is(err, record.ErrUnknown) {
-			r.warn(err)
-		}
+	b := r.Book()
+	if b == nil {
+		return
 	}
+	if err := b.Outcome(time.Now(), r.question(question), key, value); err != nil && !errors.Is(err, record.ErrUnknown) {
+		r.env.Log.Warnf("the record of predictions: %v", err)
+	}
+	r.warn(b)
 }
 
 // Show ends an answer with how often intervals held here, once ten outcomes are
 // known.
 func (r *Record) Show(p *Page, question string) {
 	if b := r.Book(); b != nil {
-		s, err := b.Standing(record.Question{Tool: r.tool, Of: question})
-		r.warn(err)
-		if line := s.String(); line != "" {
+		line := b.Standing(r.question(question)).String()
+		r.warn(b)
+		if line != "" {
 			p.Line("%s", line)
 		}
 	}
 }
 
-func (r *Record) warn(err error) {
-	if err != nil {
-		r.env.Log.Warnf("the record of predictions: %v", err)
+// Check reads the log and warns of what is wrong with it: for a service, which
+// says so when it starts.
+func (r *Record) Check() {
+	if b := r.Book(); b != nil {
+		b.Check()
+		r.warn(b)
+	}
+}
+
+func (r *Record) question(of string) record.Question { return record.Question{Tool: r.tool, Of: of} }
+
+// warn logs what was wrong with the log since the last time.
+func (r *Record) warn(b *record.Book) {
+	for _, err := range b.Warnings() {
+		r.env.Log.Warn(fmt.Errorf("the record of predictions: %w", err))
 	}
 }

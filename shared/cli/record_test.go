@@ -59,7 +59,52 @@ func TestRecord(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, "foretime", "record.jsonl"), []byte("not ours\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := run("ask"); !strings.Contains(got, "10.0 s, 9.0 to 11.0 (90 %)") || !strings.Contains(got, "record.jsonl: not a log of this kind") {
+	if got := run("ask"); !strings.Contains(got, "10.0 s, 9.0 to 11.0 (90 %)") || strings.Count(got, "1 line could not be read: moved to record.jsonl.bad") != 1 {
 		t.Errorf("%q", got)
+	}
+	if got := run("ask"); got != "10.0 s, 9.0 to 11.0 (90 %)\n" {
+		t.Errorf("a second time: %q", got)
+	}
+	if got := run("record", "--list"); strings.Count(got, "2c70e12b7a0646f9") != 1 {
+		t.Errorf("%s", got)
+	}
+	if got := run("record", "--forget", "key"); got != "predictions removed: 2\n" {
+		t.Errorf("%q", got)
+	}
+	run("ask")
+	if got := run("record", "--reset") + run("record"); got != "predictions removed: 1\nnothing was predicted yet\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Without a directory for the record an answer says why, once, and is an answer.
+func TestNoRecord(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ state, home, dir, none string }{
+		{"", "/", "", "HOME is /"},
+		{"", "//", "", "HOME is /"},
+		{"", "", "", "not set"},
+		{"", filepath.Join(dir, "none"), "", "no such file"},
+		{"relative", "/", "", "HOME is /"},
+		{"/state", "/", "/state", ""},
+		{"", dir, filepath.Join(dir, ".local", "state"), ""},
+	} {
+		state, none := stateDirectory(c.state, c.home)
+		if state != c.dir || !strings.Contains(none, c.none) || (none == "") != (c.none == "") {
+			t.Errorf("%q %q: %q %q", c.state, c.home, state, none)
+		}
+	}
+	var b bytes.Buffer
+	env := NewEnv(nil, &b, &b)
+	env.Stateless = "HOME is /"
+	root := &cobra.Command{Use: "prog"}
+	r := NewRecord(env, root)
+	root.AddCommand(&cobra.Command{Use: "ask", Run: func(*cobra.Command, []string) {
+		p := r.Predict("ask", "key", uncertainty.Point(1))
+		r.Outcome("ask", "key", 1)
+		env.Log.Infof("%v", p.Value)
+	}})
+	if code := Run(t.Context(), env, root, []string{"ask"}); code != ExitDone || strings.Count(b.String(), "no record of predictions: HOME is /") != 1 {
+		t.Errorf("%d: %q", code, b.String())
 	}
 }

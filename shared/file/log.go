@@ -80,15 +80,16 @@ func open(path string) (f *os.File, made bool, err error) {
 	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return nil, false, err
 	}
-	if err := lock(f); err != nil {
+	if err := Lock(f); err != nil {
 		f.Close()
 		return nil, false, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, made, nil
 }
 
-// lock waits a second for the lock of an open file.
-func lock(f *os.File) error {
+// Lock takes the lock of an open file, which ends when it is closed. It waits a
+// second for another process that has it; the error then wraps [ErrInUse].
+func Lock(f *os.File) error {
 	for try := 0; ; try++ {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {

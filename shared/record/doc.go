@@ -1,15 +1,16 @@
 // Package record keeps a user's predictions and, once they are known, their
-// outcomes: outcome against prediction, the last stage of the flow, in one
-// append-only log.
+// outcomes in one append-only log. An outcome counts once, for the latest open
+// prediction of the same question and key. [Book.Standing] reports how often
+// intervals held, and [Book.Predict] widens or narrows the next interval by that
+// (quantile tracking). Keys are written as hashes: the log names no job, file or
+// user.
 //
-// It decides how an outcome finds its prediction (the latest open one of the
-// same question and key), how often intervals held ([Book.Standing]) and how the
-// next interval is widened or narrowed by that ([Book.Correct], quantile
-// tracking). It refuses to keep what was asked: of a key only a hash is written,
-// so that the log names no job, file or user.
+// The log never stops its user: a line that cannot be read is moved to
+// record.jsonl.bad, a line of a newer version stays, and a file that cannot be
+// used is a warning.
 //
-//	book := record.Book{Path: path}
-//	p, err := book.Predict(now, record.Question{"edgeprof", "rank"}, key, predicted)
+//	book := &record.Book{Path: path}
+//	p := book.Predict(now, record.Question{"edgeprof", "rank"}, key, predicted)
 //	...
-//	err = book.Outcome(now, record.Question{"edgeprof", "rank"}, key, measured)
+//	err := book.Outcome(now, record.Question{"edgeprof", "rank"}, key, measured)
 package record

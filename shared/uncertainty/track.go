@@ -15,6 +15,10 @@ const (
 	trackRate   = .1 // of the largest recent score, as in the paper's experiments
 	trackWindow = 50 // scores that count as recent
 	trackLeast  = .05
+	// One gross error must not decide: a score counts as at most trackMost until
+	// trackAgree recent scores are larger, then as at most the trackAgree-th largest.
+	trackMost  = 10
+	trackAgree = 10
 	// curveRate is that of the quantiles of a Curve: of .03, .05 and .1 the one
 	// with the least interval score on the first part of three batch logs.
 	curveRate = .03
@@ -48,7 +52,8 @@ func (r *recent) add(size float64) (largest float64) {
 // not usable.
 type Tracker struct {
 	factor quantile
-	scores recent
+	scores recent // as they were
+	capped recent // as they counted
 }
 
 // NewTracker promises a level in (0, 1). The error matches [ErrLevel].
@@ -74,8 +79,20 @@ func (t *Tracker) Observe(p Prediction, truth float64) {
 	if !p.Bounded() || !(end > 0) || !finite(score) {
 		return
 	}
-	t.factor.observe(score, trackRate*t.scores.add(score))
-	t.factor.at = max(t.factor.at, trackLeast)
+	t.scores.add(score)
+	most := t.scores.agreed()
+	score = min(score, most)
+	t.factor.observe(score, trackRate*t.capped.add(score))
+	t.factor.at = min(max(t.factor.at, trackLeast), most)
+}
+
+// agreed returns the largest score that counts in full.
+func (r recent) agreed() float64 {
+	if len(r) < trackAgree {
+		return trackMost
+	}
+	sorted := slices.Sorted(slices.Values(r))
+	return max(trackMost, sorted[len(sorted)-trackAgree])
 }
 
 // Curve gives the values of a stream the quantiles of what will come: each of a

@@ -129,7 +129,9 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 	s.settings.Devices = &device.Recent{Source: source, MaxAge: time.Duration(s.with.Refresh), Timeout: s.from.prometheus.Timeout + time.Second, Now: time.Now}
 	s.settings.Now = time.Now
 	s.settings.Load = s.load
+	record.Check()
 	s.settings.Record = record.Book()
+	s.settings.Warn = func(err error) { env.Log.Warnf("the record of predictions: %v", err) }
 	s.settings.Observe = func(a httpapi.Access) { s.logged(env, a) }
 	return nil
 }

@@ -1,0 +1,144 @@
+package record
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+const (
+	fewest = 10 // outcomes before an interval is moved
+	latest = 50 // outcomes that a Standing counts
+)
+
+// Standing summarises the intervals of a question: of the last 50 outcomes, how
+// many they contained, and by how much the others missed.
+type Standing struct {
+	Question
+	Outcomes int     `json:"outcomes"`
+	Held     int     `json:"held"`
+	Level    float64 `json:"level"`           // that was promised, on average
+	Miss     float64 `json:"median_miss"`     // of those missed: distance from the near end, in interval widths
+	Error    float64 `json:"median_error"`    // |outcome - value| / |outcome|
+	Factor   float64 `json:"width_factor"`    // of the next interval, at the level of the last
+	Open     int     `json:"without_outcome"` // predictions
+}
+
+// String returns the line that ends an answer, "" until there are ten outcomes.
+func (s Standing) String() string {
+	if s.Outcomes < fewest {
+		return ""
+	}
+	return fmt.Sprintf("held %d of the last %d here (%.0f %% promised)", s.Held, s.Outcomes, 100*s.Level)
+}
+
+// id finds the open prediction of an outcome.
+type id struct {
+	Question
+	key string
+}
+
+// state is what the lines of a log say, as far as later answers need it.
+type state struct {
+	order     []Question
+	questions map[Question]*history
+	open      map[id]Entry
+}
+
+// history is what a question's predictions and outcomes say.
+type history struct {
+	predictions, outcomes int
+	level                 float64 // of the last prediction
+	recent                []Entry // the last ones with an outcome
+	trackers              map[float64]*tracked
+}
+
+// tracked learns the factor of one level.
+type tracked struct {
+	*uncertainty.Tracker
+	outcomes int
+}
+
+func (s *state) predicted(e Entry) {
+	if s.questions == nil {
+		s.questions, s.open = map[Question]*history{}, map[id]Entry{}
+	}
+	h := s.questions[e.Question]
+	if h == nil {
+		h = &history{trackers: map[float64]*tracked{}}
+		s.questions[e.Question] = h
+		s.order = append(s.order, e.Question)
+	}
+	h.predictions++
+	h.level = e.Prediction.Level
+	s.open[id{e.Question, e.Key}] = e
+}
+
+// came takes an outcome in, if its prediction is open.
+func (s *state) came(o line) {
+	at := id{o.Question, o.Key}
+	e, open := s.open[at]
+	if !open || o.At.Before(e.At) || !o.Made.IsZero() && !o.Made.Equal(e.At) {
+		return
+	}
+	delete(s.open, at)
+	e.Outcome = o.Outcome
+	h := s.questions[o.Question]
+	h.outcomes++
+	if h.recent = append(h.recent, e); len(h.recent) > latest {
+		h.recent = h.recent[1:]
+	}
+	t := h.trackers[e.Prediction.Level]
+	if t == nil {
+		tracker, err := uncertainty.NewTracker(e.Prediction.Level)
+		if err != nil {
+			return // a prediction that promises nothing teaches nothing
+		}
+		t = &tracked{Tracker: tracker}
+		h.trackers[e.Prediction.Level] = t
+	}
+	t.outcomes++
+	t.Observe(e.Prediction.Widened(1/e.Factor), *o.Outcome)
+}
+
+// factor returns by how much the next interval of a question is to be widened: 1
+// until there are enough outcomes at its level.
+func (s *state) factor(q Question, level float64) float64 {
+	if h := s.questions[q]; h != nil {
+		return h.factor(level)
+	}
+	return 1
+}
+
+func (h *history) factor(level float64) float64 {
+	if t := h.trackers[level]; t != nil && t.outcomes >= fewest {
+		return t.Factor()
+	}
+	return 1
+}
+
+func (h *history) standing(q Question) Standing {
+	s := Standing{Question: q, Outcomes: len(h.recent), Open: h.predictions - h.outcomes, Factor: h.factor(h.level)}
+	var misses, errs []float64
+	for _, e := range h.recent {
+		p, y := e.Prediction, *e.Outcome
+		s.Level += p.Level / float64(len(h.recent))
+		if p.Contains(y) {
+			s.Held++
+		} else if p.Width() > 0 {
+			misses = append(misses, max(p.Low-y, y-p.High)/p.Width())
+		}
+		if y != 0 {
+			errs = append(errs, math.Abs((y-p.Value)/y))
+		}
+	}
+	if len(misses) > 0 {
+		s.Miss = stats.Median(misses)
+	}
+	if len(errs) > 0 {
+		s.Error = stats.Median(errs)
+	}
+	return s
+}
