@@ -79,7 +79,7 @@ func (s *Service) corrected(r *placement.Ranking, err error) (*placement.Ranking
 // postOutcomes learns from a measured time how wide a node's intervals should be.
 func (s *Service) postOutcomes(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.Record == nil {
-		return nil, fmt.Errorf("%w: the service has no folder for them (HOME, XDG_STATE_HOME), or runs with --no-record", errUnkept)
+		return nil, fmt.Errorf("%w: the service runs with --no-record", errUnkept)
 	}
 	var o outcome
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, s.MaxRequestBytes)).Decode(&o); err != nil {

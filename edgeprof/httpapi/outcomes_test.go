@@ -81,5 +81,5 @@ func TestOutcomes(t *testing.T) {
 	refused(t, post(open, slow), 422, "parameter", "no open prediction")
 	refused(t, r.ask(http.MethodPost, "/api/v1/outcomes", strings.NewReader(`{"node": 1}`), "Content-Type", "application/json"), 400, "syntax", "node")
 	r = newRig(t, nil)
-	refused(t, post(after["rpi-1"], 1), 503, "no-record", "no folder")
+	refused(t, post(after["rpi-1"], 1), 503, "no-record", "--no-record")
 }

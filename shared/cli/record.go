@@ -56,7 +56,12 @@ The log is ` + filepath.Join("$XDG_STATE_HOME", "foretime", "record.jsonl") + ` 
 values and times, and a hash in place of what was asked about. Lines that cannot
 be read are moved to record.jsonl.bad.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return s.run() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if s.forget == "" && cmd.Flags().Changed("forget") {
+				return Usagef("--forget: no key; --list shows them")
+			}
+			return s.run()
+		},
 	}
 	f := c.Flags()
 	f.BoolVar(&s.list, "list", false, "list predictions with their keys: all without an outcome, and the last 50 with one")
@@ -118,7 +123,8 @@ func (s *recording) entries(b *record.Book) error {
 	})
 }
 
-// Book returns the log; nil if there is no directory for it, or none is wanted.
+// Book returns the log, which is in memory alone if there is no directory for it;
+// nil if none is wanted.
 func (r *Record) Book() *record.Book {
 	r.open.Do(func() {
 		switch {
@@ -127,6 +133,7 @@ func (r *Record) Book() *record.Book {
 			r.book = &record.Book{Path: filepath.Join(r.env.State, "foretime", "record.jsonl")}
 		case r.env.Stateless != "":
 			r.env.Log.Warnf("no record of predictions: %s", r.env.Stateless)
+			r.book = &record.Book{}
 		}
 	})
 	return r.book

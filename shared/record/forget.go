@@ -26,7 +26,7 @@ func (b *Book) Reset(tool string) (int, error) {
 func (b *Book) drop(goes func(Entry) bool) (n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, err := os.Stat(b.Path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(b.Path); b.Path == "" || errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	f, err := b.lock()

@@ -96,6 +96,9 @@ type place struct {
 // refresh reads what was added to the file since the last time, and moves lines
 // that cannot be read aside.
 func (b *Book) refresh() {
+	if b.Path == "" {
+		return
+	}
 	f, err := openRegular(b.Path, os.O_RDONLY)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -124,8 +127,12 @@ func (b *Book) unusable(err error) {
 // change adds the lines that next returns to the file and to the memory, once it
 // knows all that the file says.
 func (b *Book) change(next func() []any) {
-	f, err := b.lock()
-	if err == nil {
+	var f *os.File
+	var err error
+	if b.Path != "" {
+		f, err = b.lock()
+	}
+	if f != nil {
 		defer func() { f.Close() }()
 		var damaged bool
 		if damaged, err = b.read(f); err == nil && damaged {
@@ -148,7 +155,7 @@ func (b *Book) change(next func() []any) {
 	for l := range bytes.Lines(text) {
 		b.known.add(l)
 	}
-	if err == nil && len(text) > 0 {
+	if f != nil && err == nil && len(text) > 0 {
 		err = b.write(f, text)
 	}
 	if err != nil {

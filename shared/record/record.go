@@ -30,7 +30,7 @@ type Question struct {
 // at once. It reads the file once, keeps in memory what later answers need, and
 // then reads only what was added. A file that cannot be read or written is no
 // error: the book then works from memory and [Book.Warnings] says why. Only Path
-// is set by the caller. It is safe for concurrent use.
+// is set by the caller; "" is a book in memory alone. It is safe for concurrent use.
 type Book struct {
 	Path string
 

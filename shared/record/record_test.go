@@ -227,6 +227,21 @@ func TestUnusableFile(t *testing.T) {
 	}
 }
 
+// A book without a path is one in memory.
+func TestMemoryOnly(t *testing.T) {
+	var b Book
+	b.Predict(at, rank, "a", predicted(1))
+	must(t, b.Outcome(at, rank, "a", 1))
+	b.Check()
+	if s := b.Standing(rank); s.Outcomes != 1 {
+		t.Errorf("%+v", s)
+	}
+	if n, err := b.Reset("edgeprof"); n != 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	quiet(t, &b)
+}
+
 // Several books of one file, as several processes have, lose nothing.
 func TestBooksOfOneFile(t *testing.T) {
 	one := book(t)
