@@ -27,8 +27,15 @@ type Env struct {
 	// Stateless says why, "" if none is wanted.
 	State, Stateless string
 
+	// Companions returns the files that a command reads because its command line names
+	// path: those of a directory, or those that a file refers to. For "" it returns
+	// those that are read by default. No output may be one of them. Nil for none.
+	Companions func(path string) []string
+
 	hangups atomic.Bool // the command takes hang-ups itself
 	doubt   string      // about the input
+	inputs  []named     // that no output may be
+	outputs []named     // of the command line
 }
 
 // Doubt puts a doubt about the input as a whole, "" being none, before the answers that

@@ -41,6 +41,7 @@ type Listener struct {
 func (l *Listener) Flags(c *cobra.Command, addr string) {
 	c.Flags().StringVar(&l.addr, "addr", addr, "address to listen at")
 	c.Flags().StringVar(&l.file, "address-file", "", "file to write the URL to once it listens, for a port that the system chose")
+	OutputFile(c, "address-file")
 	c.Flags().StringVar(&l.cert, "tls-cert", "", "certificate (PEM), to serve HTTPS")
 	c.Flags().StringVar(&l.key, "tls-key", "", "key of the certificate (PEM)")
 	c.Flags().DurationVar(&l.drain, "drain", 30*time.Second, "time for requests under way when told to end")

@@ -26,12 +26,14 @@ func (o *Output) Flags(c *cobra.Command) {
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	c.Flags().StringVar(&o.csv, "csv", "", "write the table to this CSV file; - is standard output")
 	must(c.MarkFlagFilename("csv", "csv"))
+	OutputFile(c, "csv")
 }
 
 // PlotFlag adds --plot, for an answer that has a chart.
 func (o *Output) PlotFlag(c *cobra.Command, what string) {
 	c.Flags().StringVar(&o.plot, "plot", "", "draw "+what+" to this file, .svg or .png")
 	must(c.MarkFlagFilename("plot", "svg", "png"))
+	OutputFile(c, "plot")
 }
 
 // JSON says whether the answer is wanted as JSON: for commands whose answers

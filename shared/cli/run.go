@@ -89,10 +89,11 @@ func prepare(env *Env, root *cobra.Command) {
 		root.SetUsageFunc(usage)
 	}
 	verbose := root.PersistentFlags().Bool("verbose", false, "log more, to stderr")
-	root.PersistentPreRun = func(*cobra.Command, []string) {
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		if *verbose {
 			env.Log.SetLevel(env.Log.Level + 1)
 		}
+		return env.guardInputs(c, args)
 	}
 	if root.HasSubCommands() {
 		root.AddCommand(newManCommand(root))

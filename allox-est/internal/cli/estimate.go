@@ -49,6 +49,9 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 // report reports on a job from its journal, beside the whole runs there.
 func (f *jobFlags) report(env *cli.Env, cmd *cobra.Command, args []string) (*jobspec.Spec, *journal.Journal, *report.Report, error) {
 	spec, err := f.spec(cmd, args)
+	if err == nil {
+		err = env.Input(f.journal)
+	}
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -92,6 +92,9 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 		return cli.Usagef("--device %s: a job is started on one; run without --keep samples each", strings.Join(f.job.devices, ","))
 	}
 	spec, err := f.job.spec(cmd, args)
+	if err == nil {
+		err = f.env.Input(f.job.journal)
+	}
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,7 @@ the command that is the number of epochs becomes {epochs}.`,
 	}
 	cmd.Flags().IntVar(&epochs, "epochs", 0, "epochs of the job, where its output does not say")
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: NAME.yaml)")
+	cli.OutputFile(cmd, "out")
 	return cmd
 }
 

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"path/filepath"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
@@ -14,6 +17,7 @@ func New(env *cli.Env) *cobra.Command {
 		Example: `  allox-est run --epochs 500 -- python3 train.py --epochs {epochs}
   allox-est slurm --epochs 500 -- train.sbatch {epochs}`,
 	}
+	env.Companions = companions
 	record := cli.NewRecord(env, root)
 	root.AddCommand(
 		newRunCommand(env, record),
@@ -51,4 +55,12 @@ func New(env *cli.Env) *cobra.Command {
 	}
 	cli.Rename(root, old)
 	return root
+}
+
+// companions returns the journal that goes with a job file by default.
+func companions(path string) []string {
+	if ext := filepath.Ext(path); ext == ".yaml" || ext == ".yml" {
+		return []string{strings.TrimSuffix(path, ext) + ".jsonl", strings.TrimSuffix(filepath.Base(path), ext) + ".jsonl"}
+	}
+	return nil
 }

@@ -94,6 +94,9 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		return (&following{env: s.env, job: s.job, answer: s.answer}).run(cmd, args)
 	}
 	spec, err := s.job.spec(cmd, args)
+	if err == nil {
+		err = s.env.Input(s.job.journal)
+	}
 	if err != nil {
 		return err
 	}

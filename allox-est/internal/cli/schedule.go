@@ -60,6 +60,7 @@ Policies:
 	flags.StringVar(&s.gantt, "gantt", "", "write the chart of what ran where to this .svg or .png file")
 	flags.StringVar(&s.cdf, "cdf", "", "write the chart of completion times to this .svg or .png file")
 	flags.StringVar(&s.output, "out", "", "write what became of each job to this .csv, .tsv, .jsonl or .parquet file")
+	cli.OutputFile(cmd, "gantt", "cdf", "out")
 	s.answer.Flags(cmd)
 	cli.First(cmd, "input", "policy", "cpu-nodes", "gpu-nodes")
 	cli.Require(cmd, "input")
@@ -307,5 +308,6 @@ func newGenerateCommand(env *cli.Env) *cobra.Command {
 	flags.Float64Var(&g.ErrorSD, "error-sd", 0, "standard deviation of the relative error of the estimates")
 	flags.Float64Var(&g.Spread, "spread", 0, "standard deviation of the logarithm of a factor on each job's time on each device")
 	flags.StringVar(&output, "out", "-", "file to write; - is standard output")
+	cli.OutputFile(cmd, "out")
 	return cmd
 }

@@ -46,6 +46,7 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&format, "format", "auto", "format of the files: auto, csv, parquet, mxm, ar or perm, packed by gzip or not")
 	fl.StringVar(&out, "out", "", "image to write, .svg or .png")
+	cli.OutputFile(c, "out")
 	cli.Require(c, "out")
 	fl.StringVar(&what, "what", "predicted", "predicted (against actual), error (over tasks) or load (per iteration)")
 	fl.StringVar(&model, "model", "auto", "as for eval")

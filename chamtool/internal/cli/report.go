@@ -44,6 +44,7 @@ faster than they were read, are named.`,
 		},
 	}
 	c.Flags().StringVar(&trace, "trace", "", "file for Perfetto or chrome://tracing, with every run; - is standard output")
+	cli.OutputFile(c, "trace")
 	out.Flags(c)
 	out.PlotFlag(c, "the loads of each iteration")
 	return c

@@ -96,7 +96,20 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 			return nil, fmt.Errorf("%s: --out: %w", s.file, err)
 		}
 	}
-	return x, nil
+	return x, guardLogs(env, x)
+}
+
+// guardLogs rejects an experiment of which a log would replace a file that it reads.
+func guardLogs(env *cli.Env, x *experiment.Experiment) error {
+	var read, written []string
+	for i := range x.Models {
+		m := &x.Models[i]
+		if m.InputFile != "" {
+			read = append(read, m.InputFile)
+		}
+		written = append(written, m.CSV(), m.Log())
+	}
+	return errors.Join(env.Input(read...), env.Output(written...))
 }
 
 // warn prints a warning once.

@@ -49,6 +49,7 @@ func newLogPlot(env *cli.Env, name, short, image string, draw func([]report.Name
 	f.StringVar(&b, "model-B-jct-log", "", "log of the second model")
 	f.StringSliceVar(&more, "log", nil, "further logs")
 	f.StringVar(&out, "out", image, "the image")
+	cli.OutputFile(c, "out")
 	return c
 }
 
@@ -110,6 +111,7 @@ func newSweepPlot(name, short string, draw func(*trial.Sweep, trial.Measure) cha
 	f.StringVar(&what, "what", "jct", "jct or inflation")
 	cli.Values(c, "what", "jct", "inflation")
 	f.StringVar(&out, "out", name+".svg", "the image")
+	cli.OutputFile(c, "out")
 	cli.Require(c, "from")
 	return c
 }
@@ -131,6 +133,7 @@ func newQueuePlot() *cobra.Command {
 	}
 	c.Flags().StringVar(&from, "from", "", "the queue log, CSV (required)")
 	c.Flags().StringVar(&out, "out", "queue.svg", "the image")
+	cli.OutputFile(c, "out")
 	cli.Require(c, "from")
 	return c
 }

@@ -51,6 +51,7 @@ The inflation is shown where deft alone has been run before with the same --out.
 	s.flags(c)
 	s.policyFlag(c)
 	c.Flags().StringVar(&queue, "queue-log", "", "write how many launches were in flight, each millisecond, to this CSV file")
+	cli.OutputFile(c, "queue-log")
 	cli.First(c, "file", "policy", "clock", "device", "out")
 	return c
 }

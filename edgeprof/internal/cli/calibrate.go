@@ -129,6 +129,7 @@ broken off goes on where it stopped.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "file to write (default: where rank looks for it)")
+	cli.OutputFile(c, "out")
 	f.StringSliceVar(&o.own, "for", nil, "an .onnx file, or a folder of them, that predictions shall be good for; may be given many times")
 	f.IntVar(&o.runs, "runs", 6, "bursts of counted inferences of each model, in two rounds")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")

@@ -41,6 +41,7 @@ and the row's setting was trained on, the prediction is by kernels, else by coun
 	f.StringVar(&model, "model", "", "model file, from train")
 	f.StringVar(&data, "data", "", "collected file")
 	f.StringVar(&out, "out", "pred.csv", "file with the same columns and prediction, low and high")
+	cli.OutputFile(c, "out")
 	cli.Require(c, "model", "data")
 	return c
 }

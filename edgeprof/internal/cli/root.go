@@ -14,6 +14,7 @@ func New(env *cli.Env) *cobra.Command {
 		Example: `  edgeprof rank model.onnx
   edgeprof rank model.onnx --source file:boards.json`,
 	}
+	env.Companions = companions
 	record := cli.NewRecord(env, root)
 	root.AddCommand(
 		newInspectCommand(env),

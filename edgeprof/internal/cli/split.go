@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,6 +33,7 @@ func newSplitCommand(env *cli.Env) *cobra.Command {
 	var distance int
 	var sizes []string
 	var out string
+	var replace bool
 	var page cli.Output
 	c := &cobra.Command{
 		Use:     "split MODEL.onnx",
@@ -43,11 +48,9 @@ the fewest tensors cross.`,
 			if distance < 1 {
 				return cli.Usagef("--min-distance %d: want 1 or more", distance)
 			}
-			parts, err := splitFile(args[0], out, sizes, split.Settings{MinDistance: distance})
+			s := splitting{args[0], out, sizes, replace, split.Settings{MinDistance: distance}}
+			parts, err := s.run(env)
 			if err != nil {
-				return err
-			}
-			if err := removeOlder(env, args[0], out, len(parts)); err != nil {
 				return err
 			}
 			return page.Print(env, map[string]any{"parts": parts}, func(p *cli.Page) {
@@ -61,54 +64,87 @@ the fewest tensors cross.`,
 	c.Flags().IntVar(&distance, "min-distance", 6, "least number of operators between two cuts")
 	dimFlag(c, &sizes)
 	c.Flags().StringVar(&out, "out", ".", "folder to write the parts to")
+	c.Flags().BoolVar(&replace, "replace", false, "replace the parts of an earlier split of this model in that folder, and remove those beyond the last")
 	page.Flags(c)
 	return c
 }
 
-func splitFile(path, folder string, sizes []string, s split.Settings) ([]splitPart, error) {
-	a, err := analyzed(path, sizes)
+// splitting is what the command was asked.
+type splitting struct {
+	path, folder string
+	sizes        []string
+	replace      bool // the parts of an earlier split
+	split.Settings
+}
+
+func (s *splitting) run(env *cli.Env) ([]splitPart, error) {
+	earlier, err := earlierParts(s.path, s.folder)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := split.Parts(a, s)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if len(earlier) > 0 && !s.replace {
+		return nil, cli.Usagef("%s exists: --replace replaces the parts of an earlier split, or --out names another folder", earlier[0])
 	}
-	source, err := os.Open(path)
+	if err := env.Output(earlier...); err != nil {
+		return nil, err
+	}
+	a, err := analyzed(s.path, s.sizes)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := split.Parts(a, s.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	source, err := os.Open(s.path)
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(s.folder, 0o755); err != nil {
 		return nil, err
 	}
 	var written []splitPart
 	for i, p := range parts {
-		name := partName(path, folder, i+1)
+		name := partName(s.path, s.folder, i+1)
 		if err := file.Write(name, func(w io.Writer) error { return p.Write(w, source) }); err != nil {
 			return nil, err
 		}
+		earlier = slices.DeleteFunc(earlier, func(e string) bool { return e == name })
 		written = append(written, splitPart{name, len(p.Operators), p.MACs, p.ParameterBytes, strings.Join(p.Carried, ","), max(0, p.CarriedBytes)})
 	}
-	return written, nil
+	return written, removeParts(env, earlier)
 }
 
 func partName(path, folder string, number int) string {
 	return filepath.Join(folder, fmt.Sprintf("%s_part%d.onnx", strings.TrimSuffix(filepath.Base(path), ".onnx"), number))
 }
 
-// removeOlder removes what an older split into more parts left behind: the old
-// parts would follow the new ones.
-func removeOlder(env *cli.Env, path, folder string, parts int) error {
-	for n := parts + 1; ; n++ {
-		name := partName(path, folder, n)
-		err := os.Remove(name)
-		if os.IsNotExist(err) {
-			return nil
+// earlierParts returns the parts of a model that are in a folder already.
+func earlierParts(path, folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	stem := strings.TrimSuffix(filepath.Base(path), ".onnx") + "_part"
+	var parts []string
+	for _, e := range entries {
+		number, isPart := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".onnx"), stem)
+		if _, err := strconv.ParseUint(number, 10, 32); isPart && err == nil && filepath.Ext(e.Name()) == ".onnx" {
+			parts = append(parts, filepath.Join(folder, e.Name()))
 		}
-		if err != nil {
+	}
+	return parts, nil
+}
+
+// removeParts removes the parts of an earlier split into more parts, which would
+// follow the new ones.
+func removeParts(env *cli.Env, parts []string) error {
+	for _, name := range parts {
+		if err := os.Remove(name); err != nil {
 			return err
 		}
-		env.Log.Warnf("%s, of an older split into more parts, is removed", name)
+		env.Log.Warnf("%s, of an earlier split into more parts, is removed", name)
 	}
+	return nil
 }

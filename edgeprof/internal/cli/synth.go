@@ -37,6 +37,9 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 			}
 			if out == "" {
 				out = args[0] + ".onnx"
+				if err := cli.Unused(out, "out"); err != nil {
+					return err
+				}
 			}
 			if err := writeModel(out, m, seed); err != nil {
 				return err
@@ -50,6 +53,8 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 	c.Flags().Int64Var(&size.Resolution, "resolution", 0, "pixels of a side, or length of a sequence (default: the family's own)")
 	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the weights")
 	c.Flags().StringVar(&out, "out", "", "file to write (default FAMILY.onnx), or the folder for all (default models)")
+	cli.OutputFile(c, "out")
+	cli.Words(c)
 	return c
 }
 

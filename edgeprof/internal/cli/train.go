@@ -63,6 +63,7 @@ the same model stay in. The model that is saved has then learnt from all rows.`,
 	f := c.Flags()
 	f.StringVar(&data, "data", "", "folder of collected files, or one of them")
 	f.StringVar(&out, "out", "model.json", "model file")
+	cli.OutputFile(c, "out")
 	f.StringVar(&cv, "cv", string(profiler.ByFamily), "what is left out to judge: family, device or row")
 	cli.Values(c, "cv", "family", "device", "row")
 	f.StringVar(&plots, "plots", "", "folder for plots of the judgement (default: none)")

@@ -73,6 +73,7 @@ figures stand beside.`,
 	f := c.Flags()
 	f.StringVar(&held, "held-to", "", "day before which the held-out range ends; it begins at --to")
 	f.StringVar(&to, "out", "", "settings file to write")
+	cli.OutputFile(c, "out")
 	f.IntVar(&nodes, "nodes", 0, "nodes of the cluster, where they are known (default: searched for)")
 	s.flags(c)
 	out.Flags(c)

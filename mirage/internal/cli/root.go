@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/cli"
@@ -14,6 +17,7 @@ func New(env *cli.Env) *cobra.Command {
 		Example: `  mirage when --job-gpus 2 --job-limit 4h
   mirage provision --state chain service.sh`,
 	}
+	env.Companions = companions
 	record := cli.NewRecord(env, root)
 	root.AddCommand(
 		newLogCommand(env),
@@ -30,4 +34,18 @@ func New(env *cli.Env) *cobra.Command {
 	)
 	cli.Rename(root, renames())
 	return root
+}
+
+// companions are the files that a command reads because it is given path: all of a
+// directory, and the machines next to a log.
+func companions(path string) []string {
+	pattern := filepath.Join(filepath.Dir(path), "*.machines")
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return nil
+	case info.IsDir():
+		pattern = filepath.Join(path, "*")
+	}
+	all, _ := filepath.Glob(pattern) // a directory that is a pattern has none
+	return all
 }

@@ -56,6 +56,7 @@ to --out too, but do not count in the figures.`,
 	f := c.Flags()
 	f.Var(&s.history, "history", "simulate the jobs of this span before --from too, such as 28d, without counting them")
 	f.StringVar(&s.outcomes, "out", "", "write every job's outcome to this CSV file")
+	cli.OutputFile(c, "out")
 	f.StringVar(&s.explain, "explain", "", "tell why this job waited, event by event")
 	cli.First(c, "config", "nodes", "from", "to", "history")
 	return c

@@ -85,6 +85,7 @@ a simulated Slurm of --nodes nodes, on which a user runs at most eight jobs at o
 	f.Float64Var(&utilisation, "utilisation", 0, "work to submit, as a share of the cluster's (default: as in the distributions)")
 	f.Uint64Var(&seed, "seed", 1, "seed of the draw")
 	f.StringVar(&out, "out", "", "file to write: .log (Mirage), .swf or .csv")
+	cli.OutputFile(c, "out")
 	answer.Flags(c)
 	cli.Require(c, "out")
 	cli.First(c, "days", "nodes", "utilisation", "seed", "out")

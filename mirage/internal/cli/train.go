@@ -96,6 +96,7 @@ Kinds of models:
 	f.StringVar(&kind, "model", "boost", "kind of model: "+strings.Join(model.Learners().Names(), ", "))
 	cli.Values(c, "model", model.Learners().Names()...)
 	f.StringVar(&path, "out", "", "model file to write")
+	cli.OutputFile(c, "out")
 	f.StringVar(&until, "until", "", "leave out episodes of which some successor started on that day or later")
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
 	f.BoolVar(&s.Forecast, "forecast", true, "let the model see what the queue itself predicts, by simulating it with time limits; without it no model beats a simple baseline in a busier month")

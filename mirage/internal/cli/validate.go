@@ -77,6 +77,7 @@ the given service, where policy.NAME does not set them.`,
 	f := c.Flags()
 	f.StringVar(&v.model, "model", "futures", "file of a model, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+", "+oracle)
 	f.StringVar(&v.log, "out", "", "write reward.log to this file")
+	cli.OutputFile(c, "out")
 	f.StringVar(&v.plots, "plots", "", "draw distributions of interruption and overlap into this folder, as SVG")
 	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap against one of interruption")
 	f.IntVar(&v.tuning, "tuning-episodes", 240, "episodes of the training range to tune on, at most")

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/foretime/foretime/edgeprof/onnx"
+)
+
+// companions are the files that a command reads because it is given path: the rows
+// and models of a directory, and what a model keeps in files of its own; by default
+// the rates of this machine.
+func companions(path string) []string {
+	if path == "" {
+		rates, err := calibrationPath("")
+		if err != nil {
+			return nil
+		}
+		return []string{rates}
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		var all []string
+		for _, pattern := range []string{"*.csv", "*.onnx", "*.param"} {
+			found, _ := filepath.Glob(filepath.Join(path, pattern)) // the pattern is well formed
+			for _, file := range found {
+				all = append(append(all, file), external(file)...)
+			}
+		}
+		return all
+	}
+	return external(path)
+}
+
+// external returns the files next to a model that hold its external data.
+func external(path string) []string {
+	if filepath.Ext(path) != ".onnx" {
+		return nil
+	}
+	m, err := onnx.ReadFile(path)
+	if err != nil {
+		return nil // the command says so
+	}
+	var all []string
+	for i := range m.Graph.Initializers {
+		if t := &m.Graph.Initializers[i]; t.External {
+			all = append(all, filepath.Join(filepath.Dir(path), t.Location))
+		}
+	}
+	return all
+}

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Annotations of what arguments and flags name.
+const (
+	outputFlag = "foretime_output" // of a flag: a file that the command writes
+	wordsOnly  = "foretime_words"  // of a command: its arguments are no files
+)
+
+// OutputFile says that flags of c name files that it writes. Before the command
+// runs, an output that is one of its inputs is rejected, see [Env.Input]. It panics
+// at a flag that c does not have.
+func OutputFile(c *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		if err := c.Flags().SetAnnotation(name, outputFlag, []string{"true"}); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// Words says that the arguments of c are words, such as the name of a model
+// family, and no files.
+func Words(c *cobra.Command) {
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[wordsOnly] = "true"
+}
+
+// named is a file that the command line names, and how.
+type named struct{ how, path string }
+
+// guardInputs rejects a command line with an output that is also an input, or with
+// two outputs that are one file. An input is whatever file an argument or flag names
+// that exists, with its [Env.Companions]. A file that no flag names is not replaced either: a
+// default name that is in use is rejected.
+func (e *Env) guardInputs(c *cobra.Command, args []string) error {
+	e.inputs, e.outputs = nil, nil
+	var err error
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		value := f.Value.String()
+		switch {
+		case f.Annotations[outputFlag] == nil:
+			e.inputs = append(e.inputs, filesIn("--"+f.Name, f)...)
+		case value == "" || value == "-":
+		case !f.Changed && regular(value):
+			err = Usagef("%s exists: --%s %s replaces it, or another name keeps it", value, f.Name, value)
+		default:
+			e.outputs = append(e.outputs, named{"--" + f.Name, value})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if c.Annotations[wordsOnly] == "" {
+		for _, arg := range args {
+			if exists(arg) {
+				e.inputs = append(e.inputs, named{"", arg})
+			}
+		}
+	}
+	if e.Companions != nil && slices.ContainsFunc(e.outputs, func(o named) bool { return regular(o.path) }) {
+		for _, in := range append(slices.Clone(e.inputs), named{}) {
+			for _, path := range e.Companions(in.path) {
+				e.inputs = append(e.inputs, named{"", path})
+			}
+		}
+	}
+	for i, out := range e.outputs {
+		if err := out.collides(e.inputs); err != nil {
+			return err
+		}
+		for _, other := range e.outputs[:i] {
+			if sameFile(out.path, other.path) {
+				return Usagef("%s %s: %s names the same file", out.how, out.path, other.how)
+			}
+		}
+	}
+	return nil
+}
+
+// Input says that the command reads files that its command line does not name, such
+// as those of a directory or those that another file refers to. The error is a
+// *UsageError if one of them is an output. Call it before work begins.
+func (e *Env) Input(paths ...string) error {
+	for _, path := range paths {
+		e.inputs = append(e.inputs, named{"", path})
+	}
+	return e.check(e.outputs)
+}
+
+// Output says that the command writes files that its command line does not name,
+// such as those of a directory. The error is a *UsageError if one of them is an
+// input. Call it before work begins.
+func (e *Env) Output(paths ...string) error {
+	var outputs []named
+	for _, path := range paths {
+		outputs = append(outputs, named{"output", path})
+	}
+	e.outputs = append(e.outputs, outputs...)
+	return e.check(outputs)
+}
+
+func (e *Env) check(outputs []named) error {
+	for _, out := range outputs {
+		if err := out.collides(e.inputs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collides returns a *UsageError if an output is one of the inputs.
+func (o named) collides(inputs []named) error {
+	for _, in := range inputs {
+		if sameFile(o.path, in.path) {
+			return Usagef("%s %s: it would replace an input of this command, %s", o.how, o.path, strings.TrimSpace(in.how+" "+in.path))
+		}
+	}
+	return nil
+}
+
+// filesIn returns the files and directories that a flag names: its value, one of a
+// list, or what follows NAME= or KIND:.
+func filesIn(how string, f *pflag.Flag) []named {
+	values := []string{f.Value.String()}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		values = list.GetSlice()
+	}
+	var found []named
+	for _, v := range values {
+		candidates := append([]string{v}, strings.Split(v, ",")...)
+		for _, c := range slices.Clone(candidates) {
+			for _, mark := range []string{"=", ":"} {
+				if _, path, ok := strings.Cut(strings.Trim(c, "[]"), mark); ok {
+					candidates = append(candidates, path)
+				}
+			}
+		}
+		for _, path := range candidates {
+			if exists(path) {
+				found = append(found, named{how, path})
+			}
+		}
+	}
+	return found
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return path != "" && err == nil
+}
+
+func regular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// sameFile reports whether two names are of one regular file, through links too, or
+// will be once it is written.
+func sameFile(a, b string) bool {
+	left, err1 := os.Stat(a)
+	right, err2 := os.Stat(b)
+	if err1 == nil && err2 == nil {
+		return left.Mode().IsRegular() && os.SameFile(left, right)
+	}
+	return err1 != nil && err2 != nil && absolute(a) == absolute(b)
+}
+
+// absolute returns a path with its directory's links resolved.
+func absolute(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// Unused returns a *UsageError if a file exists that a command would write under a
+// name that its user did not give: flag is the one that names it.
+func Unused(path, flag string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return Usagef("%s exists: --%s %s replaces it, or another name keeps it", path, flag, path)
+	} else if !os.IsNotExist(err) {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return nil
+}
