@@ -14,6 +14,7 @@ import (
 // Annotations of what arguments and flags name.
 const (
 	outputFlag = "foretime_output" // of a flag: a file that the command writes
+	outputLast = "foretime_last"   // of a command: its last argument is a file that it writes
 	wordsOnly  = "foretime_words"  // of a command: its arguments are no files
 )
 
@@ -30,12 +31,10 @@ func OutputFile(c *cobra.Command, flags ...string) {
 
 // Words says that the arguments of c are words, such as the name of a model
 // family, and no files.
-func Words(c *cobra.Command) {
-	if c.Annotations == nil {
-		c.Annotations = map[string]string{}
-	}
-	c.Annotations[wordsOnly] = "true"
-}
+func Words(c *cobra.Command) { annotate(c, map[string]string{wordsOnly: "true"}) }
+
+// OutputLast says that the last argument of c is a file that it writes.
+func OutputLast(c *cobra.Command) { annotate(c, map[string]string{outputLast: "true"}) }
 
 // named is a file that the command line names, and how.
 type named struct{ how, path string }
@@ -61,6 +60,10 @@ func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 	})
 	if err != nil {
 		return err
+	}
+	if n := len(args) - 1; c.Annotations[outputLast] != "" && n >= 0 {
+		e.outputs = append(e.outputs, named{"output", args[n]})
+		args = args[:n]
 	}
 	if c.Annotations[wordsOnly] == "" {
 		for _, arg := range args {

@@ -27,13 +27,16 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cc, product, err := library(cmd.Context())
 			if err == nil && shim {
-				product, err = shimFor(cmd.Context(), cc, driver)
+				product, err = shimFor(cmd.Context(), env, cc, driver)
 			}
 			if err != nil {
 				return err
 			}
 			path, err := filepath.Abs(filepath.Join(out, filepath.Base(product)))
 			if err != nil {
+				return err
+			}
+			if err := env.Output(path); err != nil {
 				return err
 			}
 			body, err := os.ReadFile(product)
@@ -58,12 +61,15 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 
 // shimFor builds the stand-in for a driver: the one named, or the one that the loader
 // would find.
-func shimFor(ctx context.Context, c cc.Compiler, driver string) (string, error) {
+func shimFor(ctx context.Context, env *cli.Env, c cc.Compiler, driver string) (string, error) {
 	if driver == "" {
 		var err error
 		if driver, err = hook.FindDriver(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))...); err != nil {
 			return "", err
 		}
+	}
+	if err := env.Input(driver); err != nil {
+		return "", err
 	}
 	return hook.BuildShim(ctx, c, driver)
 }

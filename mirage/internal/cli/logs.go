@@ -128,6 +128,7 @@ func newConvertCommand(env *cli.Env) *cobra.Command {
 			return saveTrace(args[1], t)
 		},
 	}
+	cli.OutputLast(c)
 	s.flags(c)
 	d.flags(c)
 	return c
