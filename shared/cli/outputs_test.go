@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestOutputs: an output that is an input, under any name, is wrong usage, and the
+// command does not run.
+func TestOutputs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"in.csv", "other.csv", "dir/part.csv", "default.json"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Link("in.csv", "hard.csv"), os.Symlink("in.csv", "soft.csv"), os.Symlink("dir", "way")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		want string // in the error; "" is none
+	}{
+		{"in.csv --out new.csv", ""},
+		{"in.csv --out other.csv", ""}, // replaced: its user names it
+		{"in.csv --out -", ""},
+		{"in.csv --out /dev/null --csv /dev/null", ""},
+		{"new.csv --out new.csv", ""}, // no input yet: the command says so
+		{"in.csv --out in.csv", "--out in.csv: it would replace an input of this command, in.csv"},
+		{"in.csv --csv ./in.csv", "--csv ./in.csv"},
+		{"in.csv --csv hard.csv", "--csv hard.csv"},
+		{"in.csv --csv soft.csv", "--csv soft.csv"},
+		{"soft.csv --csv in.csv", "--csv in.csv"},
+		{"--from in.csv --out in.csv", "--from in.csv"},
+		{"--from file:in.csv --out in.csv", "--from in.csv"},
+		{"--list other.csv,in.csv --out in.csv", "--list in.csv"},
+		{"--list a=in.csv --out in.csv", "--list in.csv"},
+		{"--out in.csv -- python in.csv", "--out in.csv"},
+		{"dir --out way/part.csv", "--out way/part.csv"},
+		{"in.csv --out new.csv --csv ./new.csv", "names the same file"},
+		{"in.csv --out way/new.csv --csv dir/new.csv", "names the same file"},
+		{"in.csv --kept in.json", ""},
+		{"last in.csv in.csv", "output in.csv"},
+		{"last in.csv new.csv", ""},
+		{"word in.csv --out in.csv", ""},
+		{"later --out other.csv", "--out other.csv"},
+		{"makes in.csv", "output in.csv"},
+		{"preset", "default.json exists: --out default.json replaces it"},
+		{"preset --out default.json", ""},
+	} {
+		var b bytes.Buffer
+		env := NewEnv(nil, &b, &b)
+		env.Companions = func(path string) []string {
+			found, _ := filepath.Glob(filepath.Join(path, "*.csv"))
+			if path == "" {
+				return nil
+			}
+			return found
+		}
+		ran := false
+		run := func(*cobra.Command, []string) { ran = true }
+		root := &cobra.Command{Use: "prog", Args: cobra.ArbitraryArgs, Run: run}
+		flags := func(c *cobra.Command) *cobra.Command {
+			var out Output
+			out.Flags(c)
+			c.Flags().String("out", "", "")
+			c.Flags().String("kept", "", "")
+			c.Flags().String("from", "", "")
+			c.Flags().StringSlice("list", nil, "")
+			OutputFile(c, "out")
+			return c
+		}
+		last := flags(&cobra.Command{Use: "last", Args: cobra.ExactArgs(2), Run: run})
+		OutputLast(last)
+		word := flags(&cobra.Command{Use: "word", Args: cobra.ExactArgs(1), Run: run})
+		Words(word)
+		preset := &cobra.Command{Use: "preset", Run: run}
+		preset.Flags().String("out", "default.json", "")
+		OutputFile(preset, "out")
+		root.AddCommand(last, word, preset, flags(&cobra.Command{Use: "later", RunE: func(*cobra.Command, []string) error {
+			return env.Input("other.csv")
+		}}), &cobra.Command{Use: "makes", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+			return env.Output("new.csv", "in.csv")
+		}})
+		run1 := strings.Fields(c.args)
+		if first := run1[0]; first != "last" && first != "word" && first != "later" && first != "makes" && first != "preset" {
+			root.AddCommand(flags(&cobra.Command{Use: "any", Args: cobra.ArbitraryArgs, Run: run}))
+			run1 = append([]string{"any"}, run1...)
+		}
+		code := Run(t.Context(), env, root, run1)
+		if c.want == "" && (code != ExitDone || !ran) || c.want != "" && (code != ExitUsage || ran || !strings.Contains(b.String(), c.want)) {
+			t.Errorf("%s: exit code %d, ran %v, %q, want %q", c.args, code, ran, b.String(), c.want)
+		}
+	}
+}
