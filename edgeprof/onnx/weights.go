@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
+	"syscall"
 )
 
 // ErrWeights is returned for external data that is not where the model says.
@@ -24,10 +26,20 @@ type Weights struct {
 // initializers into them. The error matches [ErrWeights], or is a file's own.
 func OpenWeights(path string, m *Model) (*Weights, error) {
 	w := &Weights{at: map[string]int64{}}
-	err := w.add(path, "")
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.add(f); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err == nil {
+		defer dir.Close()
+	}
 	for i := range m.Graph.Initializers {
 		if t := &m.Graph.Initializers[i]; err == nil && t.External {
-			err = w.point(t, filepath.Dir(path))
+			err = w.point(t, dir)
 		}
 	}
 	if err != nil {
@@ -36,13 +48,77 @@ func OpenWeights(path string, m *Model) (*Weights, error) {
 	return w, nil
 }
 
-// add opens a file behind the others.
-func (w *Weights) add(path, location string) error {
-	f, err := os.Open(path)
+// CheckExternal opens all external data of a model that was read from path, that of
+// inner graphs included, for a runtime that will read it by itself. The error matches
+// [ErrWeights].
+func CheckExternal(path string, m *Model) error {
+	locations := m.ExternalFiles()
+	if len(locations) == 0 {
+		return nil
+	}
+	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	w.files, w.begins, w.at[location] = append(w.files, f), append(w.begins, w.end), w.end
+	defer dir.Close()
+	for _, location := range locations {
+		f, err := openExternal(dir, location)
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	return nil
+}
+
+// openExternal opens a regular file in the directory of a model: no name and no
+// symbolic link leads out of it.
+func openExternal(dir *os.Root, location string) (*os.File, error) {
+	f, err := dir.OpenFile(location, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe does not block
+	if err != nil {
+		return nil, fmt.Errorf("%w: in %q: %w", ErrWeights, location, err)
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%w: in %q: not a regular file", ErrWeights, location), err, f.Close())
+	}
+	return f, nil
+}
+
+// ExternalFiles returns the files next to a model that hold its external data, each
+// once, as the model names them.
+func (m *Model) ExternalFiles() []string {
+	var all []string
+	tensor := func(t *Tensor) {
+		if t.External && !slices.Contains(all, t.Location) {
+			all = append(all, t.Location)
+		}
+	}
+	var nodes func([]Node)
+	graph := func(g *Graph) {
+		for i := range g.Initializers {
+			tensor(&g.Initializers[i])
+		}
+		nodes(g.Nodes)
+	}
+	nodes = func(list []Node) {
+		for i := range list {
+			for _, a := range list[i].Attributes {
+				if a.Tensor != nil {
+					tensor(a.Tensor)
+				}
+				for j := range a.Graphs {
+					graph(&a.Graphs[j])
+				}
+			}
+		}
+	}
+	graph(&m.Graph)
+	return all
+}
+
+// add puts a file behind the others.
+func (w *Weights) add(f *os.File) error {
+	w.files, w.begins = append(w.files, f), append(w.begins, w.end)
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -52,15 +128,17 @@ func (w *Weights) add(path, location string) error {
 }
 
 // point makes a tensor's external data its data.
-func (w *Weights) point(t *Tensor, dir string) error {
-	if !filepath.IsLocal(t.Location) {
-		return fmt.Errorf("%w: %q is in %q, which is not beside the model", ErrWeights, t.Name, t.Location)
-	}
+func (w *Weights) point(t *Tensor, dir *os.Root) error {
 	begin, open := w.at[t.Location]
 	if !open {
 		begin = w.end
-		if err := w.add(filepath.Join(dir, t.Location), t.Location); err != nil {
-			return fmt.Errorf("%w: %q: %w", ErrWeights, t.Name, err)
+		f, err := openExternal(dir, t.Location)
+		if err == nil {
+			w.at[t.Location] = begin
+			err = w.add(f)
+		}
+		if err != nil {
+			return fmt.Errorf("%q: %w", t.Name, err)
 		}
 	}
 	size := w.after(begin) - begin

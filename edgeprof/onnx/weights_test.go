@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -25,9 +26,23 @@ func TestOpenWeights(t *testing.T) {
 		}
 		return message(nil, 7, message(nil, 5, whole(w, 14, 1)))
 	}
-	dir := t.TempDir()
+	outside := t.TempDir()
+	dir := filepath.Join(outside, "model")
 	path := filepath.Join(dir, "m.onnx")
-	if err := os.WriteFile(filepath.Join(dir, "m.bin"), []byte("before12345678after"), 0o644); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"m.bin", "model/m.bin", "model/sub/m.bin"} {
+		if err := os.WriteFile(filepath.Join(outside, name), []byte("before12345678after"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, target := range map[string]string{"out.bin": "../m.bin", "way": outside, "in.bin": "sub/m.bin"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -37,6 +52,15 @@ func TestOpenWeights(t *testing.T) {
 		{"beside", "m.bin", "6", "8", nil},
 		{"above", "../m.bin", "6", "8", ErrWeights},
 		{"absolute", filepath.Join(dir, "m.bin"), "6", "8", ErrWeights},
+		{"a link outside", "out.bin", "6", "8", ErrWeights},
+		{"through a linked directory", "way/m.bin", "6", "8", ErrWeights},
+		{"down and up", "sub/../../m.bin", "6", "8", ErrWeights},
+		{"a link inside", "in.bin", "6", "8", nil},
+		{"in a directory below", "sub/m.bin", "6", "8", nil},
+		{"a directory", "sub", "6", "8", ErrWeights},
+		{"a pipe", "pipe", "6", "8", ErrWeights},
+		{"a device", "/dev/zero", "6", "8", ErrWeights},
+		{"none", "", "6", "8", ErrWeights},
 		{"missing", "none.bin", "6", "8", ErrWeights},
 		{"too long", "m.bin", "6", "800", ErrWeights},
 		{"before", "m.bin", "-6", "8", ErrWeights},
@@ -50,6 +74,9 @@ func TestOpenWeights(t *testing.T) {
 			m, err := ReadFile(path)
 			var w *Weights
 			if err == nil {
+				if err := CheckExternal(path, m); (err == nil) != (tt.want == nil) && tt.offset == "6" && tt.length == "8" {
+					t.Errorf("checked: %v, want %v", err, tt.want)
+				}
 				w, err = OpenWeights(path, m)
 			}
 			if !errors.Is(err, tt.want) {

@@ -51,6 +51,9 @@ func (s *session) describe() error {
 	if err != nil {
 		return err
 	}
+	if err := onnx.CheckExternal(s.model.Path, m); err != nil { // ONNX Runtime follows any link
+		return fmt.Errorf("%s: %w", s.model.Path, err)
+	}
 	a, err := onnx.Analyze(m, onnx.Settings{Sizes: s.model.Sizes})
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.model.Path, err)

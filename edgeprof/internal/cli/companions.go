@@ -41,10 +41,8 @@ func external(path string) []string {
 		return nil // the command says so
 	}
 	var all []string
-	for i := range m.Graph.Initializers {
-		if t := &m.Graph.Initializers[i]; t.External {
-			all = append(all, filepath.Join(filepath.Dir(path), t.Location))
-		}
+	for _, location := range m.ExternalFiles() {
+		all = append(all, filepath.Join(filepath.Dir(path), location))
 	}
 	return all
 }
