@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -50,7 +51,7 @@ func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 		Out:       stderr,
 		Hooks:     make(logrus.LevelHooks),
 		Level:     logrus.InfoLevel,
-		Formatter: &logrus.TextFormatter{DisableColors: !env.Terminal, DisableTimestamp: !env.Terminal},
+		Formatter: &plainLog{logrus.TextFormatter{DisableColors: !env.Terminal, DisableTimestamp: !env.Terminal}},
 		ExitFunc:  os.Exit,
 	}
 	return env
@@ -100,7 +101,15 @@ func stateDirectory(state, home string) (dir, none string) {
 
 // WriteJSON prints v to stdout as indented JSON with a final newline.
 // HTML characters stay as they are.
-func (e *Env) WriteJSON(v any) error { return file.EncodeJSON(e.Stdout, v) }
+// A character that a terminal would obey is written as an escape.
+func (e *Env) WriteJSON(v any) error {
+	var b bytes.Buffer
+	if err := file.EncodeJSON(&b, v); err != nil {
+		return err
+	}
+	_, err := e.Stdout.Write(plainJSON(b.Bytes()))
+	return err
+}
 
 // Write writes a result to the file at path, or to stdout where path is "-".
 // A file is whole or as it was, see file.Write.

@@ -96,9 +96,9 @@ func (o *Output) Draw(make func() (chart.Chart, error)) error {
 // Page is lines and tables in reading order, an empty line around each table.
 type Page struct{ parts []io.WriterTo }
 
-// Line adds a line of text.
+// Line adds a line of text. What the arguments say is printed as [Plain] has it.
 func (p *Page) Line(format string, args ...any) {
-	p.parts = append(p.parts, lineOf(fmt.Sprintf(format, args...)+"\n"))
+	p.parts = append(p.parts, lineOf(plainf(format, args...)+"\n"))
 }
 
 // Table adds a table, to be filled.

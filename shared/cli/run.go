@@ -147,5 +147,5 @@ func usageArgs(c *cobra.Command) cobra.PositionalArgs {
 }
 
 func oneLine(err error) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " ")
+	return Plain(strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " "))
 }

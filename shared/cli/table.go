@@ -25,16 +25,20 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	rows := make([][]string, len(t.rows))
 	for i, row := range t.rows {
 		for _, cell := range row {
-			rows[i] = append(rows[i], Text(cell))
+			rows[i] = append(rows[i], Plain(Text(cell)))
 		}
 	}
-	widths, right := layout(t.Header, rows)
-	if t.Header != nil {
+	var header []string
+	for _, name := range t.Header {
+		header = append(header, Plain(name))
+	}
+	widths, right := layout(header, rows)
+	if header != nil {
 		rule := make([]string, len(widths))
 		for i, n := range widths {
 			rule[i] = strings.Repeat("-", n)
 		}
-		rows = append([][]string{t.Header, rule}, rows...)
+		rows = append([][]string{header, rule}, rows...)
 	}
 	var b strings.Builder
 	for _, row := range rows {
@@ -91,6 +95,7 @@ func (t *Table) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	var header []string
 	for i, name := range t.Header {
+		name = cellText(name)
 		if header = append(header, name); t.predicts(i) {
 			header = append(header, name+" low", name+" high")
 		}

@@ -118,9 +118,13 @@ func number(x float64) string {
 	}
 }
 
-// exact is a cell with all its digits, "" for what is not known.
+// exact is a cell of a CSV file with all its digits, "" for what is not known; a text
+// is as [cellText] has it.
 func exact(cell any) string {
 	v := reflect.ValueOf(cell)
+	if err, ok := cell.(error); ok && !(v.Kind() == reflect.Pointer && v.IsNil()) {
+		return cellText(err.Error())
+	}
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
 	}
@@ -132,5 +136,9 @@ func exact(cell any) string {
 	case v.Kind() == reflect.Float64:
 		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
 	}
-	return fmt.Sprint(v.Interface())
+	text := fmt.Sprint(v.Interface())
+	if v.CanInt() || v.CanUint() {
+		return text
+	}
+	return cellText(text)
 }
