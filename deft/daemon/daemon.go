@@ -78,8 +78,9 @@ func (d *Daemon) own() error {
 	return nil
 }
 
-// takeUp opens the session that is there, or makes one. What is there but no
-// session of this version is replaced: programs of the other version keep theirs.
+// takeUp opens the session that is there, or makes one. A session of another version
+// is replaced: programs of that version keep theirs. A file that is no session stays,
+// and is an error.
 func (d *Daemon) takeUp() (*session.Session, error) {
 	path := d.place.Session()
 	s, err := session.Open(path)
@@ -89,6 +90,8 @@ func (d *Daemon) takeUp() (*session.Session, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 		return s, nil
+	case errors.Is(err, session.ErrNotSession) && !unfinished(path):
+		return nil, fmt.Errorf("daemon: %s: %w", path, ErrForeign)
 	case errors.Is(err, session.ErrNotSession), errors.Is(err, session.ErrVersion):
 		if err := os.Remove(path); err != nil {
 			return nil, err

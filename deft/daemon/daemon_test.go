@@ -197,15 +197,24 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What is no session is replaced, and what nobody uses is cleaned away.
+// What a killed owner left is replaced, and what nobody uses is cleaned away; files of
+// a user that are called like a session's are not.
 func TestLeftovers(t *testing.T) {
 	at := place(t)
-	if err := os.WriteFile(at.Session(), []byte("not a session"), 0o600); err != nil {
+	if err := os.WriteFile(at.Session(), nil, 0o600); err != nil {
 		t.Fatal(err)
+	}
+	for _, kind := range []string{"log", "device"} {
+		if err := os.WriteFile(at.file(kind), []byte("the user's notes\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	d, err := Start(at, Settings{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if log, err := at.OpenLog(); !errors.Is(err, ErrForeign) {
+		t.Errorf("a user's file as log: %v, %v", log, err)
 	}
 	if err := at.Clean(); err != nil { // it has an owner
 		t.Error(err)
@@ -219,7 +228,21 @@ func TestLeftovers(t *testing.T) {
 	if err := at.Clean(); err != nil {
 		t.Error(err)
 	}
-	if left, _ := filepath.Glob(at.file("*")); len(left) > 0 {
+	if left, _ := filepath.Glob(at.file("*")); !cmp.Equal(left, []string{at.file("device"), at.file("log")}) {
+		t.Errorf("left: %v", left)
+	}
+	if err := os.Remove(at.file("log")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // made, and opened again
+		log, err := at.OpenLog()
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Close()
+	}
+	at.remove()
+	if left, _ := filepath.Glob(at.file("*")); !cmp.Equal(left, []string{at.file("device")}) {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -18,6 +18,7 @@ const (
 	headerSize = 256
 	slotSize   = 384
 	size       = headerSize + Slots*slotSize
+	Size       = size // of a session, in bytes
 )
 
 // header mirrors struct deft_header.

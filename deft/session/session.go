@@ -50,7 +50,7 @@ func Create(o Options) (*Session, error) {
 		return nil, fmt.Errorf("session: memfd_create: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "deft-session")
-	if err = f.Truncate(size); err == nil {
+	if err = allocate(f); err == nil {
 		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
 	}
 	if err != nil {
@@ -68,10 +68,32 @@ func CreateFile(path string, o Options) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	if err := f.Truncate(size); err != nil {
-		return nil, errors.Join(fmt.Errorf("session: %w", err), f.Close(), os.Remove(path))
+	if err := allocate(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("session: %s: %w", path, err), f.Close(), os.Remove(path))
 	}
 	return found(f, path, o)
+}
+
+// allocate gives a file all memory that a session takes: where a file system is full,
+// that is an error, and touching the session later would be a SIGBUS.
+func allocate(f *os.File) error {
+	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+		_, err = f.WriteAt(make([]byte, size), 0) // nobody has it mapped yet
+	}
+	if err != nil {
+		return fmt.Errorf("%w: a session takes %d bytes", err, size)
+	}
+	return nil
+}
+
+// room makes sure that a session which another process made has all its memory.
+func room(f *os.File) error {
+	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if errors.Is(err, unix.ENOSPC) {
+		return fmt.Errorf("%w: a session takes %d bytes", err, size)
+	}
+	return nil // one that cannot be extended is whole, or its maker wrote it
 }
 
 // found fills in the header of an empty session.
@@ -133,6 +155,9 @@ func openLink(path string) (*os.File, error) {
 // OpenFile maps the session in f and takes f over, closing it on error.
 func OpenFile(f *os.File) (*Session, error) {
 	err := vet(f)
+	if err == nil {
+		err = room(f)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("session: %s: %w", f.Name(), err), f.Close())
 	}

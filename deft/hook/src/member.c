@@ -146,6 +146,13 @@ static const char *map(int fd) {
     const char *why = vet(fd);
     if (why)
         return why;
+    /* Touching a page that a full file system has no room for would be a SIGBUS. */
+    int err;
+    do
+        err = fallocate(fd, 0, 0, sizeof(struct deft_session)) < 0 ? errno : 0;
+    while (err == EINTR);
+    if (err == ENOSPC)
+        return "has no room: its file system is full";
     void *p = mmap(NULL, sizeof(struct deft_session), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED)
         return "cannot be mapped";

@@ -21,7 +21,7 @@ func compiler() (cc.Compiler, error) {
 		return c, nil
 	}
 	// without HOME: beside the sessions, in a folder of this user alone
-	at, err := daemon.At(sessions(), "cache")
+	at, err := daemon.At(sessions(""), "cache")
 	if err != nil {
 		return cc.Compiler{}, fmt.Errorf("cache folder: neither HOME nor XDG_CACHE_HOME is set: %w", err)
 	}

@@ -118,7 +118,7 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	tidy()
+	tidy(sessions(p.dir))
 	environ, err := p.environ(ctx, at)
 	if err != nil {
 		return 0, err
@@ -152,7 +152,7 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	crash.Go(func() { p.follow(at, owner) })
 	err = cmd.Wait()
 	_ = owner.Close() // the owner may have gone
-	tidy()
+	tidy(sessions(p.dir))
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return 0, err
 	}
@@ -198,6 +198,9 @@ func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, er
 			if startErr := p.startOwner(at, policy); startErr != nil {
 				err = startErr
 			}
+			if errors.Is(err, daemon.ErrForeign) || errors.Is(err, unix.ENOSPC) {
+				return nil, err // trying again does not help
+			}
 			continue
 		}
 		if policy != "" {
@@ -213,11 +216,14 @@ func (p *program) attach(at daemon.Place, policy string) (*daemon.Attachment, er
 // startOwner starts an owner in the background, in a session of its own in the
 // terminal's sense, and waits until it is ready or has ended.
 func (p *program) startOwner(at daemon.Place, policy string) error {
-	args := []string{os.Args[0], "daemon", "--session", at.Name(), "--device", p.device, "--linger", lingering.String()}
+	args := []string{os.Args[0], "daemon", "--session", at.Name(), "--session-dir", sessions(p.dir), "--device", p.device, "--linger", lingering.String()}
 	if policy != "" {
 		args = append(args, "--policy", policy)
 	}
-	log, err := os.OpenFile(at.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err := at.Vacant(); err != nil {
+		return err
+	}
+	log, err := at.OpenLog()
 	if err != nil {
 		return err
 	}
@@ -239,10 +245,20 @@ func (p *program) startOwner(at daemon.Place, policy string) error {
 	}
 	if !bufio.NewScanner(ready).Scan() {
 		_ = owner.Wait()
-		return fmt.Errorf("the owner of session %s did not start: see %s", at.Name(), at.Log())
+		return fmt.Errorf("the owner of session %s did not start%s: see %s", at.Name(), lastLine(at.Log()), at.Log())
 	}
 	crash.Go(func() { _ = owner.Wait() }) // no zombie while this process runs
 	return nil
+}
+
+// lastLine returns the last line of a file, with a colon before it; "" if there is none.
+func lastLine(path string) string {
+	b, _ := os.ReadFile(path)
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if last := lines[len(lines)-1]; len(lines) > 1 {
+		return ": " + last
+	}
+	return ""
 }
 
 // follow starts another owner where the one at hand is killed.

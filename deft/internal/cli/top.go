@@ -22,6 +22,7 @@ import (
 func newTopCommand(env *cli.Env) *cobra.Command {
 	var every time.Duration
 	var count int
+	var dir string
 	var answer cli.Output
 	c := &cobra.Command{
 		Use:     "top [SESSION]",
@@ -40,7 +41,7 @@ closed gate held it.`,
 			if every <= 0 || count < 0 {
 				return cli.Usagef("--every %v --count %d: want more than 0, and at least 0", every, count)
 			}
-			s, err := watched("/proc", sessions(), args)
+			s, err := watched("/proc", sessions(dir), args)
 			if err != nil {
 				return err
 			}
@@ -48,6 +49,7 @@ closed gate held it.`,
 			return watch(cmd.Context(), s, every, count, screen(env, s, &answer))
 		},
 	}
+	folderFlag(c, &dir)
 	c.Flags().DurationVar(&every, "every", time.Second, "time between two looks")
 	c.Flags().IntVar(&count, "count", 0, "looks before ending (0: until interrupted, or the session's end)")
 	answer.Flags(c)

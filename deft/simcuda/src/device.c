@@ -348,6 +348,8 @@ struct device *device_open(const char *path, const struct device_settings *setti
         err = EPROTO;
     } else if (ftruncate(fd, sizeof *d)) {
         err = errno;
+    } else if (fallocate(fd, 0, 0, sizeof *d) && errno == ENOSPC) {
+        err = errno; /* a touched page without room would be a SIGBUS */
     } else {
         d = mmap(NULL, sizeof *d, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (d == MAP_FAILED) err = errno;
