@@ -184,9 +184,10 @@ func TestGenerate(t *testing.T) {
 		t.Error("shards differ from the whole")
 	}
 	// As a kill in the middle leaves it: a block whose histories are there and
-	// whose samples are not, a temporary file, and a block cut short.
-	left := filepath.Join(whole, "."+filepath.Base(historiesFile(whole, 2))+"123")
-	if err := errors.Join(os.WriteFile(left, nil, 0o600), os.Truncate(historiesFile(whole, 0), 1000)); err != nil {
+	// whose samples are not, and a block cut short. A file that is only called like a
+	// temporary one may be a user's, and stays.
+	similar := filepath.Join(whole, "."+filepath.Base(historiesFile(whole, 2))+"123")
+	if err := errors.Join(os.WriteFile(similar, nil, 0o600), os.Truncate(historiesFile(whole, 0), 1000)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{samplesFile(whole, 1), samplesFile(whole, 2), historiesFile(whole, 2)} {
@@ -195,6 +196,9 @@ func TestGenerate(t *testing.T) {
 		}
 	}
 	generate(whole, Shard{Workers: 3})
+	if err := os.Remove(similar); err != nil {
+		t.Error(err)
+	}
 	if diff := cmp.Diff(want, files(t, whole)); diff != "" {
 		t.Error("what goes on differs from the whole")
 	}
