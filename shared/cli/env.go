@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -108,6 +109,17 @@ func (e *Env) WriteJSON(v any) error {
 		return err
 	}
 	_, err := e.Stdout.Write(plainJSON(b.Bytes()))
+	return err
+}
+
+// WriteJSONLine prints v to stdout as one line of JSON, for answers that come one by
+// one.
+func (e *Env) WriteJSONLine(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = e.Stdout.Write(append(plainJSON(b), '\n'))
 	return err
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -264,7 +263,7 @@ func (f *following) tell(marks []mark.Mark) error {
 	f.bar.Set(int64(u.Done))
 	f.updates = append(f.updates, u)
 	if f.answer.JSON() {
-		return json.NewEncoder(f.env.Stdout).Encode(u)
+		return f.env.WriteJSONLine(u)
 	}
 	if u.Total == nil {
 		return nil

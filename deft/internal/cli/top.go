@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -194,9 +193,8 @@ func gate(c session.Client) string {
 // place of the one before where a person watches.
 func screen(env *cli.Env, s *session.Session, answer *cli.Output) func([]clientView) error {
 	if answer.JSON() {
-		enc := json.NewEncoder(env.Stdout)
 		return func(views []clientView) error {
-			return enc.Encode(map[string]any{"policy": s.Policy(), "clients": views})
+			return env.WriteJSONLine(map[string]any{"policy": s.Policy(), "clients": views})
 		}
 	}
 	clear := ""
