@@ -31,6 +31,14 @@ func TestLedger(t *testing.T) {
 			t.Errorf("%d: %v %v, want %v", i, ok, factor, c.want)
 		}
 	}
+	l.add(now, []placement.Candidate{a})
+	l.add(now.Add(openFor), []placement.Candidate{a})
+	if _, ok := l.settle(now.Add(openFor), madeOf(&a)); !ok {
+		t.Error("the newer of two has no outcome")
+	}
+	if _, ok := l.settle(now.Add(openFor+1), madeOf(&a)); ok {
+		t.Error("the older of two has one, a day later")
+	}
 	l = ledger{}
 	for i := range maxOpen + 10 {
 		l.add(now, []placement.Candidate{one(fmt.Sprint(i), 1)})

@@ -154,7 +154,8 @@ func TestGrossErrors(t *testing.T) {
 func TestDamagedLog(t *testing.T) {
 	good := `{"foretime":"prediction","tool":"edgeprof","question":"rank","key":"%s","at":"2026-11-23T06:00:00Z","prediction":{"value":1,"low":0.5,"high":2,"level":0.9},"factor":1}` + "\n"
 	first, second := fmt.Sprintf(good, "aaaa"), fmt.Sprintf(good, "bbbb")
-	later := `{"foretime":"calibration","v":2}` + "\n" + `{"foretime":"prediction","v":2,"key":{"hash":"x"}}` + "\n"
+	later := `{"foretime":"calibration","v":2}` + "\n" + `{"foretime":"prediction","v":2,"key":{"hash":"x"}}` + "\n" +
+		strings.Replace(fmt.Sprintf(good, "cccc"), `"prediction",`, `"prediction","v":2,`, 1)
 	for _, c := range []struct {
 		name, text string
 		left, bad  string
