@@ -282,6 +282,26 @@ func TestBooksOfOneFile(t *testing.T) {
 	}
 }
 
+// A book that waited for the lock while another replaced the file writes to the new
+// one.
+func TestReplacedWhileWaiting(t *testing.T) {
+	one := book(t)
+	one.Predict(at, rank, "a", predicted(1))
+	f, err := one.lock()
+	must(t, err)
+	text, err := os.ReadFile(one.Path)
+	must(t, err)
+	var all sync.WaitGroup
+	all.Go(func() { (&Book{Path: one.Path}).Predict(at, rank, "b", predicted(1)) })
+	time.Sleep(100 * time.Millisecond) // it waits by now; later it has the new file
+	must(t, one.replace(text))
+	must(t, f.Close())
+	all.Wait()
+	if s := (&Book{Path: one.Path}).Standing(rank); s.Open != 2 {
+		t.Errorf("%+v, want 2 predictions", s)
+	}
+}
+
 func TestForget(t *testing.T) {
 	b := book(t)
 	for _, key := range []string{"a", "b", "b"} {
