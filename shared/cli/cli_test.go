@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 )
 
@@ -160,7 +159,7 @@ func TestNoColor(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	for value, want := range map[string]bool{"": false, "1": true} {
 		t.Setenv("NO_COLOR", value)
-		if f := OSEnv().Log.Formatter.(*logrus.TextFormatter); f.DisableColors != want {
+		if f := OSEnv().Log.Formatter.(*plainLog); f.DisableColors != want {
 			t.Errorf("NO_COLOR=%s: without colours %v", value, f.DisableColors)
 		}
 	}

@@ -63,7 +63,7 @@ const LogTime = "2006-01-02T15:04:05.000Z07:00"
 
 // LogTimes puts the time into every log line, for a command that runs for long.
 func (e *Env) LogTimes() {
-	if f, ok := e.Log.Formatter.(*logrus.TextFormatter); ok {
+	if f, ok := e.Log.Formatter.(*plainLog); ok {
 		f.DisableTimestamp, f.FullTimestamp, f.TimestampFormat = false, true, LogTime
 	}
 }
@@ -76,7 +76,7 @@ func (e *Env) Verbose() bool { return e.Log.IsLevelEnabled(logrus.DebugLevel) }
 func OSEnv() *Env {
 	env := NewEnv(os.Stdin, os.Stdout, os.Stderr)
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" { // https://no-color.org
-		env.Log.Formatter.(*logrus.TextFormatter).DisableColors = true
+		env.Log.Formatter.(*plainLog).DisableColors = true
 	}
 	env.State, env.Stateless = stateDirectory(os.Getenv("XDG_STATE_HOME"), os.Getenv("HOME"))
 	return env
