@@ -178,6 +178,9 @@ func Open(path string) (*Journal, error) {
 	}
 	j.log = log
 	j.torn(path, log.Torn)
+	if log.Unlocked != nil {
+		j.Warnings = append(j.Warnings, log.Unlocked)
+	}
 	return j, nil
 }
 

@@ -29,13 +29,13 @@ func ReadAsked(path string) ([]Asked, error) {
 	return all, err
 }
 
-// Append adds to the log.
-func (a Asked) Append(path string) error {
+// Append adds the job to the log. The warning says that the log has no lock.
+func (a Asked) Append(path string) (warning, err error) {
 	log, err := file.OpenLog(path, lines(new([]Asked)))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(log.AppendJSON(a), log.Close())
+	return log.Unlocked, errors.Join(log.AppendJSON(a), log.Close())
 }
 
 func lines(all *[]Asked) file.Lines {

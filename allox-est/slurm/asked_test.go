@@ -14,7 +14,7 @@ func TestAsked(t *testing.T) {
 		t.Errorf("no file: %v, %v", all, err)
 	}
 	for i := range 3 {
-		if err := (Asked{fmt.Sprint(i), 10, 60}).Append(path); err != nil {
+		if _, err := (Asked{fmt.Sprint(i), 10, 60}).Append(path); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // SharedStore is the file of a host, to which all its processes add. Nobody waits:
@@ -70,22 +71,20 @@ func (f SharedStore) left() []string {
 	})
 }
 
-// lock takes the lock; nil where another process has it.
+// lock takes the lock; nil if another process has it. A file system without locks is
+// no reason to lose what was learned: two processes that merge at once then may.
 func (f SharedStore) lock() (*os.File, error) {
 	lock, err := os.OpenFile(f.Path+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return lock, nil
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return nil, lock.Close()
-		case !errors.Is(err, syscall.EINTR):
-			return nil, errors.Join(fmt.Errorf("%s: %w", lock.Name(), err), lock.Close())
-		}
+	switch err := file.TryLock(lock); {
+	case err == nil || errors.Is(err, file.ErrNoLocks):
+		return lock, nil
+	case errors.Is(err, file.ErrInUse):
+		return nil, lock.Close()
+	default:
+		return nil, errors.Join(err, lock.Close())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Returned when a session cannot be owned.
@@ -149,7 +150,9 @@ func Lock(path string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("daemon: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err = file.TryLock(f); err != nil && !errors.Is(err, file.ErrInUse) {
+		return nil, errors.Join(fmt.Errorf("daemon: %w", err), f.Close())
+	}
 	held, err1 := f.Stat()
 	now, err2 := os.Lstat(path)
 	if err != nil || err1 != nil || err2 != nil || !os.SameFile(held, now) {

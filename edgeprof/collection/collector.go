@@ -60,6 +60,8 @@ type Summary struct {
 	P50     float64 `json:"p50_seconds"`
 	P90     float64 `json:"p90_seconds"`
 	Kernels int     `json:"kernels"`
+	// Warnings are about the files.
+	Warnings []error `json:"-"`
 }
 
 // burstSeconds is how long the inferences of one row take together, if they are
@@ -105,6 +107,11 @@ func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
 	summary, err := r.collect(ctx)
 	if err != nil {
 		return Summary{}, fmt.Errorf("%s in %s: %w", job.Model, job.Setting, err)
+	}
+	for _, unlocked := range []error{rows.Unlocked, kernels.Unlocked} {
+		if unlocked != nil {
+			summary.Warnings = append(summary.Warnings, unlocked)
+		}
 	}
 	return summary, nil
 }

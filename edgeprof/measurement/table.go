@@ -17,7 +17,10 @@ var ErrColumns = errors.New("other columns")
 // broken line behind, the last, which the next one cuts off.
 type Table[T any] struct {
 	Rows []T // that the file held when it was opened
-	log  *file.Log
+	// Unlocked wraps [file.ErrNoLocks] if the file could not be locked: a warning.
+	Unlocked error
+
+	log *file.Log
 }
 
 // OpenTable reads what a file holds and opens it to append. The error matches
@@ -45,7 +48,7 @@ func OpenTable[T any](path string) (*Table[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table[T]{log: log}
+	t := &Table[T]{log: log, Unlocked: log.Unlocked}
 	if text.Len() == 0 {
 		err = log.Append(header)
 	} else {

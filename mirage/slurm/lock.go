@@ -5,29 +5,32 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // lock waits for a lock on a file, which lasts for as long as the file, or a copy of its
-// descriptor in another process, is open.
+// descriptor in another process, is open. The error wraps [file.ErrNoLocks] together with
+// an open file if its file system has none.
 func lock(ctx context.Context, clock Clock, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return f, nil
+		err := file.TryLock(f)
+		if err == nil || errors.Is(err, file.ErrNoLocks) {
+			return f, err
 		}
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+		if errors.Is(err, file.ErrInUse) {
 			if err = clock.Sleep(ctx, 100*time.Millisecond); err == nil {
 				continue
 			}
+			err = fmt.Errorf("%s: %w", path, err)
 		}
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 }
 

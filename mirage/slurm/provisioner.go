@@ -96,6 +96,11 @@ func (p *Provisioner) open() (err error) {
 	if p.decisions, err = openLog(filepath.Join(p.dir, "decisions.jsonl"), "why", func(Verdict) error { return nil }); err != nil {
 		return err
 	}
+	for _, log := range []*file.Log{p.ledger.log, p.history.log, p.decisions} {
+		if log.Unlocked != nil {
+			p.s.Warn(log.Unlocked)
+		}
+	}
 	if p.ledger.Chain == "" {
 		var name [6]byte
 		if _, err := rand.Read(name[:]); err != nil {

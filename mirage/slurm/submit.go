@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // submit submits a link that was never submitted before.
@@ -23,7 +25,9 @@ func (p *Provisioner) submit(ctx context.Context, v Verdict, link int) error {
 // and waits for the other.
 func (p *Provisioner) try(ctx context.Context, link int) error {
 	held, err := lock(ctx, p.s.Clock, p.submitLock())
-	if err != nil {
+	if errors.Is(err, file.ErrNoLocks) {
+		p.s.Warn(err)
+	} else if err != nil {
 		return err
 	}
 	defer held.Close()

@@ -8,8 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
-	"time"
 )
 
 // Errors returned when a log cannot be used.
@@ -43,6 +41,8 @@ type Lines struct {
 type Log struct {
 	// Torn is how many bytes of an unfinished last line were cut off.
 	Torn int
+	// Unlocked wraps [ErrNoLocks] if the log could not be locked: a warning.
+	Unlocked error
 
 	file   *os.File
 	end    int64
@@ -55,7 +55,7 @@ type Log struct {
 // then wraps [ErrInUse]. It wraps [ErrForeign] for a file that is not a log of
 // the caller's, one without any whole line included: not a byte of it changes.
 func OpenLog(path string, l Lines) (*Log, error) {
-	f, made, err := open(path)
+	f, made, unlocked, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -67,41 +67,29 @@ func OpenLog(path string, l Lines) (*Log, error) {
 		f.Close()
 		return nil, err
 	}
+	log.Unlocked = unlocked
 	return log, nil
 }
 
-// open opens a regular file for one process, and says whether it made it.
-func open(path string) (f *os.File, made bool, err error) {
+// open opens a regular file for one process, and says whether it made it. A file
+// system without locks is no error.
+func open(path string) (f *os.File, made bool, unlocked, err error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s: %w: not a regular file", path, ErrForeign)
+		return nil, false, nil, fmt.Errorf("%s: %w: not a regular file", path, ErrForeign)
 	}
 	made = errors.Is(err, os.ErrNotExist)
 	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
-		return nil, false, err
+		return nil, false, nil, err
 	}
-	if err := Lock(f); err != nil {
+	err = Lock(f)
+	if errors.Is(err, ErrNoLocks) {
+		return f, made, err, nil
+	} else if err != nil {
 		f.Close()
-		return nil, false, fmt.Errorf("%s: %w", path, err)
+		return nil, false, nil, err
 	}
-	return f, made, nil
-}
-
-// Lock takes the lock of an open file, which ends when it is closed. It waits a
-// second for another process that has it; the error then wraps [ErrInUse].
-func Lock(f *os.File) error {
-	for try := 0; ; try++ {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return nil
-		case err != syscall.EWOULDBLOCK && err != syscall.EINTR:
-			return err
-		case try == 50:
-			return ErrInUse
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	return f, made, nil, nil
 }
 
 func start(f *os.File, l Lines) (*Log, error) {

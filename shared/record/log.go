@@ -195,8 +195,10 @@ func (b *Book) lock() (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := file.Lock(f); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", b.Path, err), f.Close())
+		if err := file.Lock(f); errors.Is(err, file.ErrNoLocks) {
+			b.warn(err)
+		} else if err != nil {
+			return nil, errors.Join(err, f.Close())
 		}
 		held, err1 := f.Stat()
 		now, err2 := os.Stat(b.Path)

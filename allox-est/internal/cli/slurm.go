@@ -176,8 +176,12 @@ func (b *batch) ask(cmd *cobra.Command, script *slurm.Script, args []string, e *
 			return err
 		}
 		one := slurm.Asked{Job: a.Job, Upper: e.Wall.High, Limit: 60 * float64(slurm.Minutes(upper))}
-		if err := one.Append(b.asked()); err != nil {
+		warning, err := one.Append(b.asked())
+		if err != nil {
 			return fmt.Errorf("job %s is submitted, but not remembered: %w", a.Job, err)
+		}
+		if warning != nil {
+			b.env.Log.Warn(warning)
 		}
 	}
 	line := strings.Join(append(append([]string{"sbatch --time=" + a.Limit}, b.options...), append([]string{script.Path}, args...)...), " ")

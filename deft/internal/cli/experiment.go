@@ -14,6 +14,7 @@ import (
 	"github.com/foretime/foretime/deft/policy"
 	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // setting is how an experiment is to be run: the flags of run, alone and sweep.
@@ -89,6 +90,8 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 		}
 		if s.folder, err = daemon.Lock(s.out, os.O_RDONLY); errors.Is(err, daemon.ErrOwned) {
 			return nil, fmt.Errorf("--out %s: another run writes into it", s.out)
+		} else if errors.Is(err, file.ErrNoLocks) {
+			env.Log.Warn(err)
 		} else if err != nil {
 			return nil, err
 		}

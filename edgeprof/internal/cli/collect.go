@@ -154,6 +154,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 			if err != nil {
 				return nil, err
 			}
+			cli.Warn(env, s.Warnings)
 			summaries = append(summaries, s)
 		}
 	}
