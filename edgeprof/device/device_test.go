@@ -13,19 +13,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+func entry(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
 // pi is a Raspberry Pi of two processors; stat changes between the readings.
 func pi() fstest.MapFS {
 	return fstest.MapFS{
-		"proc/stat":              file("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 50 0 25 400 25 0 0 0 0 0\n"),
-		"proc/cpuinfo":           file("processor : 0\nmodel name : ARMv8\nflags : fp asimd\nCPU part : 0xd03\n\nprocessor : 1\nCPU part : 0xd08\n"),
-		"proc/loadavg":           file("0.75 0.50 0.25 2/300 999\n"),
-		"proc/pressure/cpu":      file("some avg10=12.50 avg60=3.00 avg300=1.00 total=12\nfull avg10=0.00\n"),
-		"proc/device-tree/model": file("Raspberry Pi 4 Model B Rev 1.4\x00"),
-		"proc/meminfo":           file("MemTotal: 4000000 kB\nMemFree: 1 kB\nMemAvailable: 3000000 kB\n"),
-		"etc/machine-id":         file("0123456789abcdef0123456789abcdef\n"),
-		"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": file("1500000\n"),
+		"proc/stat":              entry("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 50 0 25 400 25 0 0 0 0 0\n"),
+		"proc/cpuinfo":           entry("processor : 0\nmodel name : ARMv8\nflags : fp asimd\nCPU part : 0xd03\n\nprocessor : 1\nCPU part : 0xd08\n"),
+		"proc/loadavg":           entry("0.75 0.50 0.25 2/300 999\n"),
+		"proc/pressure/cpu":      entry("some avg10=12.50 avg60=3.00 avg300=1.00 total=12\nfull avg10=0.00\n"),
+		"proc/device-tree/model": entry("Raspberry Pi 4 Model B Rev 1.4\x00"),
+		"proc/meminfo":           entry("MemTotal: 4000000 kB\nMemFree: 1 kB\nMemAvailable: 3000000 kB\n"),
+		"etc/machine-id":         entry("0123456789abcdef0123456789abcdef\n"),
+		"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": entry("1500000\n"),
 	}
 }
 
@@ -33,7 +33,7 @@ func TestLocal(t *testing.T) {
 	root := pi()
 	l := Local{Root: root, Host: "rpi-1", Disk: func() (float64, error) { return 42, nil }, Sleep: func(context.Context, time.Duration) error {
 		// 200 ticks: 30 user, 20 system, 100 idle, 50 waiting for the disk
-		root["proc/stat"] = file("cpu  130 0 70 900 100 0 0 0 7 0\ncpu0 1\ncpu1 1\n")
+		root["proc/stat"] = entry("cpu  130 0 70 900 100 0 0 0 7 0\ncpu0 1\ncpu1 1\n")
 		return nil
 	}}
 	got, excluded, err := l.Devices(t.Context())
@@ -60,7 +60,7 @@ func TestLocal(t *testing.T) {
 func TestLocalVirtualMachineAndErrors(t *testing.T) {
 	root := pi()
 	delete(root, "proc/device-tree/model")
-	root["proc/cpuinfo"] = file("model name : EPYC\nflags : fpu sse2 avx2 hypervisor\n")
+	root["proc/cpuinfo"] = entry("model name : EPYC\nflags : fpu sse2 avx2 hypervisor\n")
 	l := Local{Root: root, Host: "vm", Sleep: func(context.Context, time.Duration) error { return nil }}
 	if got, _, err := l.Devices(t.Context()); err != nil || got[0].Class != "Computer" {
 		t.Errorf("without VM: %+v, %v", got, err)
@@ -70,7 +70,7 @@ func TestLocalVirtualMachineAndErrors(t *testing.T) {
 	if err != nil || got[0].Class != "VM" || got[0].Model != "EPYC" || got[0].Processor != "EPYC, AVX2" || got[0].Load.CPUPercent != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	root["proc/stat"] = file("cpu  a b c d e f\n")
+	root["proc/stat"] = entry("cpu  a b c d e f\n")
 	if _, _, err := l.Devices(t.Context()); err == nil || !strings.Contains(err.Error(), "proc/stat") {
 		t.Errorf("bad /proc/stat: %v", err)
 	}

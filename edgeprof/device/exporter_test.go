@@ -15,23 +15,23 @@ import (
 // laptop has everything that can be reported.
 func laptop() fstest.MapFS {
 	return fstest.MapFS{
-		"proc/stat":                                           file("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1\ncpu1 1\n"),
-		"proc/cpuinfo":                                        file("model name : Cortex-A72\nflags : fp\n"),
-		"proc/meminfo":                                        file("MemTotal: 4000000 kB\n"),
-		"etc/machine-id":                                      file("0123456789abcdef0123456789abcdef\n"),
-		"etc/os-release":                                      file("NAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\n"),
-		"proc/device-tree/model":                              file("Raspberry Pi 4 Model B Rev 1.4\x00"),
-		"sys/class/power_supply/AC/type":                      file("Mains\n"),
-		"sys/class/power_supply/BAT0/type":                    file("Battery\n"),
-		"sys/class/power_supply/BAT0/capacity":                file("87\n"),
-		"sys/class/power_supply/BAT0/status":                  file("Discharging\n"),
-		"sys/class/powercap/intel-rapl:0/name":                file("package-0\n"),
-		"sys/class/powercap/intel-rapl:0/energy_uj":           file("90000000\n"),
-		"sys/class/powercap/intel-rapl:0/max_energy_range_uj": file("100000000\n"),
-		"sys/class/powercap/intel-rapl:0:0/name":              file("core\n"),
-		"sys/class/powercap/intel-rapl:0:0/energy_uj":         file("1\n"),
-		"proc/driver/nvidia/gpus/0000:01:00.0/information":    file("Model: \t NVIDIA T4\nGPU UUID: \t GPU-1\n"),
-		"proc/driver/nvidia/gpus/0000:02:00.0/information":    file("Model: \t NVIDIA T4\nGPU UUID: \t GPU-2\n"),
+		"proc/stat":                                           entry("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1\ncpu1 1\n"),
+		"proc/cpuinfo":                                        entry("model name : Cortex-A72\nflags : fp\n"),
+		"proc/meminfo":                                        entry("MemTotal: 4000000 kB\n"),
+		"etc/machine-id":                                      entry("0123456789abcdef0123456789abcdef\n"),
+		"etc/os-release":                                      entry("NAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\n"),
+		"proc/device-tree/model":                              entry("Raspberry Pi 4 Model B Rev 1.4\x00"),
+		"sys/class/power_supply/AC/type":                      entry("Mains\n"),
+		"sys/class/power_supply/BAT0/type":                    entry("Battery\n"),
+		"sys/class/power_supply/BAT0/capacity":                entry("87\n"),
+		"sys/class/power_supply/BAT0/status":                  entry("Discharging\n"),
+		"sys/class/powercap/intel-rapl:0/name":                entry("package-0\n"),
+		"sys/class/powercap/intel-rapl:0/energy_uj":           entry("90000000\n"),
+		"sys/class/powercap/intel-rapl:0/max_energy_range_uj": entry("100000000\n"),
+		"sys/class/powercap/intel-rapl:0:0/name":              entry("core\n"),
+		"sys/class/powercap/intel-rapl:0:0/energy_uj":         entry("1\n"),
+		"proc/driver/nvidia/gpus/0000:01:00.0/information":    entry("Model: \t NVIDIA T4\nGPU UUID: \t GPU-1\n"),
+		"proc/driver/nvidia/gpus/0000:02:00.0/information":    entry("Model: \t NVIDIA T4\nGPU UUID: \t GPU-2\n"),
 	}
 }
 
@@ -50,7 +50,7 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("power at the first scrape, from one reading of the meter")
 	}
 	// 15 J in 10 s, over the end of the counter
-	root["sys/class/powercap/intel-rapl:0/energy_uj"] = file("5000000\n")
+	root["sys/class/powercap/intel-rapl:0/energy_uj"] = entry("5000000\n")
 	now = now.Add(10 * time.Second)
 	common := `char_node_class="Computer",NAME="rpi-1",char_node_uuid="` + d.UUID + `"`
 	processor := `char_node_arch="aarch64",char_node_bits="64",char_node_brand="Cortex-A72",char_node_class="Computer",char_node_name="rpi-1",char_node_uuid="` + d.UUID + `"`
@@ -80,7 +80,7 @@ func TestMetrics(t *testing.T) {
 
 // A machine has no metric for what it lacks.
 func TestMissing(t *testing.T) {
-	root := fstest.MapFS{"proc/stat": file("cpu  1 0 0 1 0 0\ncpu0 1\n")}
+	root := fstest.MapFS{"proc/stat": entry("cpu  1 0 0 1 0 0\ncpu0 1\n")}
 	e := NewExporter(ExporterSettings{Root: root, Node: "bare", Now: time.Now, DiskBytes: func() (uint64, error) { return 0, errors.New("no such file system") }})
 	for name, want := range map[string]int{
 		"char_node_battery": 0, "char_node_cpu_energy_watt": 0, "char_node_disk_total_size": 0,
@@ -95,7 +95,7 @@ func TestMissing(t *testing.T) {
 	if _, err := registry.Gather(); err == nil || !strings.Contains(err.Error(), "proc/stat") {
 		t.Errorf("a machine that cannot be read: %v", err)
 	}
-	root["proc/device-tree/model"] = file("NVIDIA Jetson Nano Developer Kit\x00")
+	root["proc/device-tree/model"] = entry("NVIDIA Jetson Nano Developer Kit\x00")
 	if count, model, kind, _ := (files{root}).gpu(); count != 1 || model != "NVIDIA Jetson Nano Developer Kit" || kind != "integrated" {
 		t.Errorf("Jetson: %d %s %s", count, model, kind)
 	}

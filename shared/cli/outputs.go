@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,26 +40,19 @@ type named struct{ how, path string }
 
 // guardInputs rejects a command line with an output that is also an input, or with
 // two outputs that are one file. An input is whatever file an argument or flag names
-// that exists, with its [Env.Companions]. A file that no flag names is not replaced either: a
-// default name that is in use is rejected.
+// that exists, with its [Env.Companions].
 func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 	e.inputs, e.outputs = nil, nil
-	var err error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		value := f.Value.String()
 		switch {
 		case f.Annotations[outputFlag] == nil:
 			e.inputs = append(e.inputs, filesIn("--"+f.Name, f)...)
 		case value == "" || value == "-":
-		case !f.Changed && regular(value):
-			err = Usagef("%s exists: --%s %s replaces it, or another name keeps it", value, f.Name, value)
 		default:
 			e.outputs = append(e.outputs, named{"--" + f.Name, value})
 		}
 	})
-	if err != nil {
-		return err
-	}
 	if n := len(args) - 1; c.Annotations[outputLast] != "" && n >= 0 {
 		e.outputs = append(e.outputs, named{"output", args[n]})
 		args = args[:n]
@@ -190,15 +182,4 @@ func absolute(path string) string {
 		return filepath.Join(dir, filepath.Base(path))
 	}
 	return path
-}
-
-// Unused returns a *UsageError if a file exists that a command would write under a
-// name that its user did not give: flag is the one that names it.
-func Unused(path, flag string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return Usagef("%s exists: --%s %s replaces it, or another name keeps it", path, flag, path)
-	} else if !os.IsNotExist(err) {
-		return fmt.Errorf("--%s: %w", flag, err)
-	}
-	return nil
 }

@@ -37,9 +37,6 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 			}
 			if out == "" {
 				out = args[0] + ".onnx"
-				if err := cli.Unused(out, "out"); err != nil {
-					return err
-				}
 			}
 			if err := writeModel(out, m, seed); err != nil {
 				return err
