@@ -25,7 +25,7 @@ func adapters() map[string]string {
 		"edgeprof/runtime/worker":       "a worker is a process",
 		"mirage/slurm/lock.go":          "the clock of a real Slurm",
 		"mirage/slurm/runner.go":        "runs Slurm's commands",
-		"shared/file/lock.go":            "waits for another process's lock",
+		"shared/file/lock.go":           "waits for another process's lock",
 		"shared/slurmtest":              "runs a real Slurm",
 		"shared/timing/laps.go":         "the clock that laps are given where none is",
 	}
