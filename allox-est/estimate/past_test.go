@@ -22,6 +22,13 @@ func TestGiven(t *testing.T) {
 	if got := r.Given([][]float64{{1}, {1}}); got != r.Total {
 		t.Errorf("after two jobs %+v, was %+v", got, r.Total)
 	}
+	if got := r.Given([][]float64{{1}, {}, {1}}); got != r.Total {
+		t.Errorf("after two jobs and one that told nothing %+v, was %+v", got, r.Total)
+	}
+	// The third job counts: it gives half of the weight to e times the value.
+	if got := r.Given([][]float64{{1}, {1}, {1}}); got.High < 100*math.E-1e-9 || got.Low > r.Total.Value {
+		t.Errorf("after three jobs %+v", got)
+	}
 	var past [][]float64
 	for i := range 60 {
 		past = append(past, []float64{math.Log(2) * float64(i) / 59})
@@ -55,4 +62,33 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, %v", tt.name, r.Refused, err)
 		}
 	}
+}
+
+// TestLevel: of the totals that are drawn the interval holds the share that it promises.
+func TestLevel(t *testing.T) {
+	marks, at := []mark.Mark{{}}, 0.0
+	for i := range 40 {
+		at += 1 + 0.2*math.Sin(float64(i*i))
+		marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: at})
+	}
+	for _, level := range []float64{0.8, 0.9, 0.95} {
+		r, err := Continue(marks, nil, Job{Epochs: 100}, level)
+		if err != nil || r.Refused != nil {
+			t.Fatal(err, r.Refused)
+		}
+		in := 0.0
+		for _, total := range r.totals {
+			if r.Total.Contains(total) {
+				in++
+			}
+		}
+		near(t, "share held", in/float64(len(r.totals)), level, 0.01)
+	}
+}
+
+// TestGrown: units grow from the middle of the laps seen to the middle of those to come.
+func TestGrown(t *testing.T) {
+	m := &model{job: Job{Epochs: 100}, middle: 10, seen: 20}
+	near(t, "growing by 1 % a unit", m.grown(0.01), 1.5, 1e-12)
+	near(t, "falling by 1 % a unit", m.grown(-0.01), 0.5, 1e-12)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/lengths"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -102,5 +103,24 @@ func TestFed(t *testing.T) {
 		if got, err := s.In(future, service, 1e6); err != nil || got < want || got > want+3*rules.Backfill.IntervalSeconds {
 			t.Errorf("from %d s ago on: %d s, %v; want %d", back, got, err, want)
 		}
+	}
+}
+
+// TestUses: a running job has used its time since the start; of a user's ended jobs as
+// many count as the kind has room for.
+func TestUses(t *testing.T) {
+	s := steady(t, 100)
+	s.RunUntil(90*600 + 300)
+	ended := 0
+	for _, u := range s.Lengths().of(kind{user: s.job(0).user}) {
+		switch {
+		case !u.Running:
+			ended++
+		case math.Abs(u.Share-300./3600) > 1e-9:
+			t.Errorf("five minutes of an hour are a share of %v", u.Share)
+		}
+	}
+	if ended != lengths.OfKind {
+		t.Errorf("%d jobs of the user count, want %d", ended, lengths.OfKind)
 	}
 }
