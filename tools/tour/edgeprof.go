@@ -16,11 +16,7 @@ import (
 func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	runtime := "ort"
 	before := len(*s.commands)
-	err := s.build(ctx, []string{"./edgeprof/cmd/edgeprof-ort"})
-	if err == nil {
-		err = s.calibrate(ctx, runtime)
-	}
-	if err != nil {
+	if err := s.calibrate(ctx, runtime); err != nil {
 		fmt.Fprintf(s.Log, "without ONNX Runtime: %v\n", err)
 		*s.commands, runtime = (*s.commands)[:before], "go"
 		if err := s.calibrate(ctx, runtime); err != nil {
@@ -132,5 +128,5 @@ func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []st
 	return []Measure{
 		{family + ", predicted", made.Value, "ms", fmt.Sprintf("interval %s to %s", Number(made.Low), Number(made.High))},
 		{family + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", Number(counts.MACs.Total/1e6))},
-	}, Line{Asked: family + " in " + runtimeNames[runtime], Predicted: &made, Truth: 1000 * took.P50, Unit: "ms", Note: "one inference, the median of 10"}, nil
+	}, Line{What: family + " in " + runtimeNames[runtime], Predicted: &made, Measured: 1000 * took.P50, Unit: "ms", Note: "one inference, the median of 10"}, nil
 }
