@@ -48,6 +48,7 @@ var (
 type Facts struct {
 	Setting string  `json:"setting,omitempty"` // as collected: desktop-ort-t2
 	Runtime string  `json:"runtime"`
+	Library string  `json:"library,omitempty"` // native, of the run time: its version and file
 	Threads int     `json:"threads"`
 	Quota   float64 `json:"quota,omitempty"` // share of time that a model may run; 0 is all of it
 	UUID    string  `json:"node_uuid"`

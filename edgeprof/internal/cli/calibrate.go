@@ -145,6 +145,9 @@ func calibrated(p *cli.Page, cal *profiler.Calibration, path string) {
 		table.Add(e.Model, 1000*e.Measured, 1000*e.Predicted, e.Ratio())
 	}
 	p.Line("predictions by rates that the model's family had no part in; interval %.2f to %.2f times", cal.Low, cal.High)
+	if cal.Facts.Library != "" {
+		p.Line("%s", cal.Facts.Library)
+	}
 	p.Line("%s", path)
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,12 +40,15 @@ type running struct {
 	quota      float64
 	ortLibrary string
 	sizes      []string
+
+	// found is the native library that the last session had, by file and by name.
+	found [2]string
 }
 
 // flags are those of the machine, and where ONNX Runtime is.
 func (r *running) flags(c *cobra.Command) {
 	r.machineFlags(c)
-	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: looked for in node_modules and the system's folders)")
+	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: looked for in the Python environment, node_modules, python3's packages and the system's folders)")
 }
 
 func (r *running) machineFlags(c *cobra.Command) {
@@ -91,6 +95,7 @@ func (r *running) resolve(ctx context.Context, env *cli.Env) error {
 		return nil
 	case err == nil:
 		r.runtime = runtimeORT
+		env.Log.Infof("the run time is %s", r.found[1])
 	}
 	return err
 }
@@ -113,6 +118,7 @@ func (r *running) installed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.found = probe.found
 	return session.Close()
 }
 
@@ -145,7 +151,15 @@ func (r *running) load(ctx context.Context, path string, sizes map[string]int64)
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	return worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: sizes, Library: r.ortLibrary})
+	library := r.ortLibrary
+	if r.runtime == runtimeORT {
+		library = cmp.Or(library, r.found[0]) // where the last session found it
+	}
+	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: sizes, Library: library})
+	if err == nil && r.runtime == runtimeORT {
+		r.found[0], r.found[1] = session.Library()
+	}
+	return session, err
 }
 
 // setting is what rows say of how models are run.
@@ -156,7 +170,7 @@ func (r *running) setting(device string) measurement.Setting {
 // facts are those of a calibration of a device made so now.
 func (r *running) facts(d *device.Device) profiler.Facts {
 	return profiler.Facts{
-		Runtime: r.runtime, Threads: r.threads, Quota: r.quota, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
+		Runtime: r.runtime, Library: r.found[1], Threads: r.threads, Quota: r.quota, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
 		When: time.Now().UTC().Format(time.RFC3339), Products: profiler.Products(r.runtime),
 	}
 }

@@ -30,6 +30,12 @@ type Shaper interface {
 	Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error)
 }
 
+// Native is a session of a run time in a native library.
+type Native interface {
+	// Library returns the library's file, and its name with its version.
+	Library() (path, name string)
+}
+
 // Serve answers requests until the input ends or the context is cancelled. The
 // error is one of the streams', or matches [ErrProtocol]; what goes wrong with a
 // model goes back to the caller.
@@ -71,6 +77,9 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 			return err
 		}
 		answer.Inputs = s.session.Inputs()
+		if n, ok := s.session.(Native); ok {
+			answer.Library[0], answer.Library[1] = n.Library()
+		}
 		return nil
 	}
 	if s.session == nil {
