@@ -92,8 +92,9 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	trees *KernelTrees       // nil is the rates alone
-	kinds map[string]float64 // logarithms of factors, of Corrections
+	trees   *KernelTrees       // nil is the rates alone
+	machine *machine           // nil is that of a file: nothing is known of its speed now
+	kinds   map[string]float64 // logarithms of factors, of Corrections
 }
 
 // Error is one model's measured time beside its prediction.

@@ -76,7 +76,7 @@ const (
 // block is a moment: readings close to each other, which do not count as several.
 type block struct {
 	at      time.Time
-	cpu     float64 // mean logarithm of the processor seconds
+	cpu     float64 // mean logarithm of the processor seconds of the multiply-adds
 	crowd   float64 // wall over processor seconds
 	crowded bool
 }
@@ -90,8 +90,8 @@ func blocks(readings []Reading) []block {
 		b, n := block{at: sorted[i].At}, 0.0
 		var wall, cpu float64
 		for ; i < len(sorted) && sorted[i].At.Sub(b.at) < blockLength; i++ {
-			wall, cpu = wall+sorted[i].Compute.Wall+sorted[i].Memory.Wall, cpu+sorted[i].cpu()
-			b.cpu, n = b.cpu+math.Log(sorted[i].cpu()), n+1
+			wall, cpu = wall+sorted[i].Compute.Wall+sorted[i].Memory.Wall, cpu+sorted[i].Compute.CPU+sorted[i].Memory.CPU
+			b.cpu, n = b.cpu+math.Log(sorted[i].Compute.CPU), n+1
 		}
 		b.cpu /= n
 		b.crowd = max(1, wall/cpu)
@@ -100,8 +100,6 @@ func blocks(readings []Reading) []block {
 	}
 	return all
 }
-
-func (r Reading) cpu() float64 { return r.Compute.CPU + r.Memory.CPU }
 
 // valid says that a reading can be one: times above zero, of one thread.
 func (r Reading) valid() bool {

@@ -21,6 +21,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/runtime/native"
 	"github.com/foretime/foretime/edgeprof/runtime/worker"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // The run times, by the names that measurements carry; and the choice of the
@@ -155,7 +156,7 @@ func (r *running) load(ctx context.Context, path string, sizes map[string]int64)
 	if r.runtime == runtimeORT {
 		library = cmp.Or(library, r.found[0]) // where the last session found it
 	}
-	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: sizes, Library: library})
+	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: sizes, Library: library, ProcessorTime: r.threads == 1 && r.quota == 1})
 	if err == nil && r.runtime == runtimeORT {
 		r.found[0], r.found[1] = session.Library()
 	}
@@ -215,5 +216,8 @@ func loadNative(_ context.Context, m worker.Model) (runtime.Session, error) {
 		return nil, err
 	}
 	session, err := native.Load(model, weights, onnx.Settings{Sizes: m.Sizes}, time.Now)
+	if err == nil && m.ProcessorTime {
+		session.UseProcessorTime(timing.ProcessCPU)
+	}
 	return session, errors.Join(err, weights.Close())
 }

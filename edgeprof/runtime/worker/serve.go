@@ -16,6 +16,9 @@ type Model struct {
 	Path    string           `json:"path"`
 	Threads int              `json:"threads"`         // goroutines or threads of one inference
 	Sizes   map[string]int64 `json:"sizes,omitempty"` // of named dimensions that the model leaves open
+	// ProcessorTime has kernels timed by it, if the run time can: for one thread that
+	// may run all of the time.
+	ProcessorTime bool `json:"processor_time,omitempty"`
 	// Library is the run time's native library; "" lets the worker look for it.
 	Library string `json:"library,omitempty"`
 }

@@ -1,0 +1,43 @@
+package profiler
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// ErrMachine warns that the machine's speed may be another than when it was
+// measured.
+var ErrMachine = errors.New("this machine's speed may have changed since it was measured")
+
+// machine is what is known of the speed of the machine that a calibration is of.
+type machine struct {
+	readings []timing.Reading
+	age      time.Duration // of the calibration
+}
+
+// On returns a calibration whose predictions allow for what the speed of its
+// machine may have done since it was measured, that long ago, and for other work
+// that may start or end. Readings are those of the machine's speed, in any order.
+func (c *Calibration) On(readings []timing.Reading, age time.Duration) *Calibration {
+	with := *c
+	with.machine = &machine{readings, max(0, age)}
+	return &with
+}
+
+// worthSaying is the factor from which on a change of speed is a warning.
+const worthSaying = 1.1
+
+// widen lets a prediction allow for changes of the machine's speed.
+func (c *Calibration) widen(p *Prediction) {
+	if c.machine == nil {
+		return
+	}
+	o := timing.NewOutlook(c.machine.readings, timing.Sampled{Horizon: c.machine.age, Crowd: p.Slowdown, Level: p.Seconds.Level})
+	p.Seconds = o.Wall.Widen(p.Seconds)
+	if o.Wall.High > worthSaying || o.Wall.Low < 1/worthSaying {
+		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %s; by that alone an inference may take %.2f to %.2f times as long", ErrMachine, o.Reason, o.Wall.Low, o.Wall.High))
+	}
+}
