@@ -130,30 +130,33 @@ func pairs(all []block, horizon time.Duration) (apart [][2]block) {
 
 // machine is what readings say of changes over a horizon.
 type machine struct {
-	pairs          int
-	scale, df      float64 // of Student's t: logarithm of the change of processor time
-	leave, stay    float64 // pairs that began as the samples were: crowd gone or come, and not
-	levels         []float64
-	shared, doubt  float64 // logarithm of what other work adds to processor time, and its standard error
-	sharedMeasured bool
+	crowded     bool    // other work runs now
+	leave, stay float64 // pairs that began so: the other state after a horizon, and the same
+	scale, df   float64 // of Student's t: logarithm of the change of processor time
+	levels      []float64
+	shared      float64 // logarithm of what other work adds to processor time, and its standard error
+	doubt       float64
+	measured    bool // shared is
 }
 
 func newMachine(all []block, s Sampled) machine {
-	var m machine
-	hours := min(1, s.Horizon.Hours())
-	squares := unknownDF * unknownHourSD * unknownHourSD * hours
-	for _, p := range pairs(all, s.Horizon) {
-		m.pairs++
+	m := machine{crowded: s.Crowd > crowdedAbove}
+	if n := len(all); n > 0 {
+		m.crowded = all[n-1].crowded // the samples may be from before a change
+	}
+	apart := pairs(all, s.Horizon)
+	squares := unknownDF * unknownHourSD * unknownHourSD * min(1, s.Horizon.Hours())
+	for _, p := range apart {
 		squares += (p[1].cpu - p[0].cpu) * (p[1].cpu - p[0].cpu)
 		switch {
-		case p[0].crowded != (s.Crowd > crowdedAbove):
+		case p[0].crowded != m.crowded:
 		case p[0].crowded != p[1].crowded:
 			m.leave++
 		default:
 			m.stay++
 		}
 	}
-	m.df = float64(unknownDF + m.pairs)
+	m.df = float64(unknownDF + len(apart))
 	m.scale = math.Sqrt(squares / m.df)
 	var alone, beside []float64
 	for _, b := range all {
@@ -164,37 +167,51 @@ func newMachine(all []block, s Sampled) machine {
 		}
 	}
 	if len(alone) >= statesKnown && len(beside) >= statesKnown {
-		m.sharedMeasured, m.shared = true, max(0, stat.Mean(beside, nil)-stat.Mean(alone, nil))
+		m.measured, m.shared = true, max(0, stat.Mean(beside, nil)-stat.Mean(alone, nil))
 		m.doubt = math.Sqrt(stat.Variance(beside, nil)/float64(len(beside)) + stat.Variance(alone, nil)/float64(len(alone)))
 	}
 	return m
 }
 
-// draw returns the factors on processor time and on wall time. Whether other work
-// comes or goes within the horizon has Jeffreys' prior: with nothing known it is
-// as likely as not; when it does is anywhere within the horizon.
-func (m machine) draw(crowd float64, rng *rand.Rand) (cpu, wall float64) {
+// draw returns the factors on processor time and on wall time of samples that took
+// so many times longer than alone. Whether other work comes or goes within the
+// horizon has Jeffreys' prior: with nothing known it is as likely as not; when it
+// does is anywhere within the horizon.
+func (m machine) draw(sampled float64, rng *rand.Rand) (cpu, wall float64) {
 	cpu = math.Exp(m.scale * distuv.StudentsT{Sigma: 1, Nu: m.df, Src: rng}.Rand())
-	share, then := 0.0, crowd
+	beside := 0.0 // share of the horizon beside other work
+	if m.crowded {
+		beside = 1
+	}
 	if rng.Float64() < (distuv.Beta{Alpha: m.leave + 0.5, Beta: m.stay + 0.5, Src: rng}).Rand() {
-		share = rng.Float64()
+		beside = math.Abs(beside - rng.Float64())
 	}
-	neighbour := 1 + sharedCore*rng.Float64()
-	if m.sharedMeasured {
-		neighbour = math.Exp(max(0, m.shared+m.doubt*rng.NormFloat64()))
+	level := m.level(sampled, rng)
+	before := min(1, (sampled-1)/(level-1)) // the same share of the samples
+	neighbour := m.neighbour(rng)
+	cpu *= (1 + beside*neighbour) / (1 + before*neighbour)
+	return cpu, cpu * (1 + beside*(level-1)) / sampled
+}
+
+// level draws how many times longer work takes beside other work: as the samples
+// did, or longer, if they had company for a part of their time only.
+func (m machine) level(sampled float64, rng *rand.Rand) float64 {
+	if sampled > crowdedAbove && rng.Float64() < 0.5 {
+		return sampled
 	}
-	if crowd > crowdedAbove {
-		then = crowd - share*(crowd-1)
-		cpu /= 1 + share*(neighbour-1)
-	} else {
-		level := fairCrowd
-		if at := rng.IntN(len(m.levels) + 1); at < len(m.levels) {
-			level = m.levels[at]
-		}
-		then = crowd * (1 + share*(level-1))
-		cpu *= 1 + share*(neighbour-1)
+	level := fairCrowd
+	if at := rng.IntN(len(m.levels) + 1); at < len(m.levels) {
+		level = m.levels[at]
 	}
-	return cpu, cpu * then / crowd
+	return max(sampled, level)
+}
+
+// neighbour draws what other work adds to processor time, as a share of it.
+func (m machine) neighbour(rng *rand.Rand) float64 {
+	if m.measured {
+		return math.Exp(max(0, m.shared+m.doubt*rng.NormFloat64())) - 1
+	}
+	return sharedCore * rng.Float64()
 }
 
 // NewOutlook returns how far processor time and wall time of work to come may
@@ -225,7 +242,7 @@ func changeOf(factors []float64, level float64) Change {
 func (m machine) reason(blocks int, s Sampled) string {
 	horizon := max(s.Horizon, blockLength).Round(time.Second)
 	change := "started"
-	if s.Crowd > crowdedAbove {
+	if m.crowded {
 		change = "ended"
 	}
 	if n := m.leave + m.stay; n >= enough {
