@@ -22,6 +22,15 @@ type Machine struct {
 	Readings []timing.Reading
 }
 
+// readings returns those that count for a job with such runs: those of another
+// machine say nothing.
+func (m *Machine) readings(runs []journal.Run) []timing.Reading {
+	if host := runs[len(runs)-1].Host; m == nil || host != "" && host != m.Host {
+		return nil
+	}
+	return m.Readings
+}
+
 // worthSaying is the factor from which on a change of speed is a warning.
 const worthSaying = 1.1
 
@@ -32,11 +41,7 @@ func (e *Estimate) widen(runs []journal.Run, m *Machine, level float64) error {
 	if m == nil || !(e.Uncontended.Value > 0) {
 		return nil
 	}
-	readings := m.Readings
-	if host := runs[len(runs)-1].Host; host != "" && host != m.Host {
-		readings = nil // those of another machine say nothing of this one
-	}
-	o := timing.NewOutlook(readings, timing.Sampled{
+	o := timing.NewOutlook(m.readings(runs), timing.Sampled{
 		Horizon: time.Duration(e.Wall.Value * float64(time.Second)), Crowd: e.Wall.Value / e.Uncontended.Value, Level: level,
 	})
 	busy := min(1, e.CPU.Value/e.Uncontended.Value)
