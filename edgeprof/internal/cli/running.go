@@ -85,12 +85,12 @@ func oneNode() *onnx.Model {
 
 // resolve decides between the run times where that is left to it.
 func (r *running) resolve(ctx context.Context, env *cli.Env) error {
-	if err := r.check(); err != nil || r.runtime != runtimeAuto {
+	if err := r.check(); err != nil || r.runtime == runtimeGo {
 		return err
 	}
 	err := r.installed(ctx)
 	switch {
-	case errors.Is(err, runtime.ErrUnavailable):
+	case r.runtime == runtimeAuto && errors.Is(err, runtime.ErrUnavailable):
 		env.Log.Infof("the run time is go: %v", err)
 		r.runtime = runtimeGo
 		return nil
