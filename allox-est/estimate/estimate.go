@@ -127,6 +127,18 @@ func (e *Estimate) HalfWidth() float64 { return e.sampled }
 // the time, that the value alone tells little.
 func (e *Estimate) unsure() bool { return e.Wall.Bounded() && e.Wall.Width() > 0.5*e.Wall.Value }
 
+// unsureOf says what leaves the wall time open: the samples, the machine, or both.
+func (e *Estimate) unsureOf(job Job, samples bool, machine error) error {
+	w := fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High)
+	if samples {
+		w = fmt.Errorf("%w; longer samples, or a quieter hour, narrow it", w)
+	}
+	if machine != nil {
+		w = fmt.Errorf("%w; %w", w, machine)
+	}
+	return w
+}
+
 // New estimates a job from runs of it. Runs that failed are left out, with a
 // warning. Errors wrap the sentinels of this package.
 func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
@@ -168,10 +180,8 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
 	unsure := e.unsure()
 	machine := e.widen(used, s.Machine, s.Level)
-	if !unsure && machine != nil && e.unsure() {
-		machine = fmt.Errorf("%w: anything from %.4g to %.4g s: %w", ErrUnsure, e.Wall.Low, e.Wall.High, machine)
-	} else if e.unsure() {
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; longer samples, or a quieter hour, narrow it", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High))
+	if e.unsure() {
+		machine = e.unsureOf(job, unsure, machine)
 	}
 	if machine != nil {
 		e.Warnings = append(e.Warnings, machine)

@@ -3,6 +3,7 @@ package timing
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -230,5 +231,28 @@ func TestWiden(t *testing.T) {
 	}
 	if got := c.Of(0); got != (Change{1, 1}) {
 		t.Errorf("of none: %+v", got)
+	}
+}
+
+// Pairs are a horizon apart or more, follow each other, and do not bridge a gap of
+// more than ten.
+func TestPairs(t *testing.T) {
+	all := blocks(append(steady(10, 60, 0.015, 1), readingAt(1e6+10000, 0.015, 1), readingAt(1e6+10060, 0.015, 1)))
+	for _, tt := range []struct {
+		horizon time.Duration
+		want    [][2]float64 // seconds
+	}{
+		{time.Second, [][2]float64{{0, 60}, {60, 120}, {120, 180}, {180, 240}, {240, 300}, {300, 360}, {360, 420}, {420, 480}, {480, 540}, {10000, 10060}}},
+		{150 * time.Second, [][2]float64{{0, 180}, {180, 360}, {360, 540}}},
+		{900 * time.Second, nil},
+		{2000 * time.Second, [][2]float64{{0, 10000}}},
+	} {
+		var got [][2]float64
+		for _, p := range pairs(all, tt.horizon) {
+			got = append(got, [2]float64{p[0].at.Sub(all[0].at).Seconds(), p[1].at.Sub(all[0].at).Seconds()})
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%v: %v, want %v", tt.horizon, got, tt.want)
+		}
 	}
 }
