@@ -3,6 +3,7 @@ package profiler
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/foretime/foretime/shared/timing"
@@ -36,8 +37,20 @@ func (c *Calibration) widen(p *Prediction) {
 		return
 	}
 	o := timing.NewOutlook(c.machine.readings, timing.Sampled{Horizon: c.machine.age, Crowd: p.Slowdown, Level: p.Seconds.Level})
-	p.Seconds = o.Wall.Widen(p.Seconds)
-	if o.Wall.High > worthSaying || o.Wall.Low < 1/worthSaying {
-		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %s; by that alone an inference may take %.2f to %.2f times as long", ErrMachine, o.Reason, o.Wall.Low, o.Wall.High))
+	wall := felt(o, p.Idle)
+	p.Seconds = wall.Widen(p.Seconds)
+	if wall.High > worthSaying || wall.Low < 1/worthSaying {
+		p.Warnings = append(p.Warnings, fmt.Errorf("%w: %s; by that alone an inference may take %.2f to %.2f times as long", ErrMachine, o.Reason, wall.Low, wall.High))
+	}
+}
+
+// felt returns the change of an inference's wall time: all of that of processor
+// time, and of the wait beside other work the part that it feels, as in
+// [Calibration.slowdown].
+func felt(o timing.Outlook, seconds float64) timing.Change {
+	part := 1 - slice/(seconds+slice)
+	return timing.Change{
+		Low:  o.CPU.Low * math.Pow(min(1, o.Wall.Low/o.CPU.Low), part),
+		High: o.CPU.High * math.Pow(max(1, o.Wall.High/o.CPU.High), part),
 	}
 }

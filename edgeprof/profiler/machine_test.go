@@ -46,6 +46,12 @@ func TestOn(t *testing.T) {
 			t.Errorf("%s: value %v, idle %v; without %v, %v", tt.name, p.Seconds.Value, p.Idle, plain.Seconds.Value, plain.Idle)
 		}
 	}
+	// A long inference feels the wait, one of a millisecond little of it.
+	o := timing.NewOutlook(nil, timing.Sampled{Horizon: time.Minute, Crowd: 1, Level: Level})
+	long, short := felt(o, 10), felt(o, 1e-3)
+	if math.Abs(long.High/o.Wall.High-1) > 0.01 || math.Abs(short.High/(o.CPU.High*math.Pow(o.Wall.High/o.CPU.High, 1./11))-1) > 1e-9 || short.Low > 1 {
+		t.Errorf("of 10 s %+v, of 1 ms %+v, by %+v", long, short, o)
+	}
 	loaded := c.On(nil, time.Minute).Predict(a, busy)
 	if loaded.Slowdown < 1.5 || loaded.Seconds.Low > loaded.Idle {
 		t.Errorf("slowed %.2f times: at least %v s, where the idle machine takes %v", loaded.Slowdown, loaded.Seconds.Low, loaded.Idle)
