@@ -13,8 +13,10 @@ FUZZTIME ?= 1m
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# It builds the tools with vector instructions, where the toolchain has them: built the
+# same way itself, it shares what they compile.
 tour: ## the main job: run the tools end to end on real input and show what came out
-	@$(GO) run ./tools/cmd/tour
+	@GOEXPERIMENT=$$(GOEXPERIMENT=simd $(GO) env GOEXPERIMENT 2>/dev/null) $(GO) run ./tools/cmd/tour
 
 # gotestsum names what failed and what was skipped, and counts all in its last line. A
 # failure hides nothing: every package runs. TestReal... drives a component that make real

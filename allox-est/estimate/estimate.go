@@ -73,6 +73,10 @@ func (j Job) unit() string { return cmp.Or(j.Unit, "epoch") }
 type Settings struct {
 	Method Method
 	Level  float64 // of the intervals
+	// Machine is where the job will run. Nil is for runs of no machine in
+	// particular, such as simulated ones: the intervals then allow for no change
+	// of its speed.
+	Machine *Machine
 }
 
 // Estimate is how long a job will take. Times are in seconds.
@@ -91,6 +95,8 @@ type Estimate struct {
 	Seconds  float64   `json:"-"`
 	Segments *Segments `json:"segments,omitempty"` // nil where the job reports no laps
 	Warnings []error   `json:"-"`
+
+	sampled float64 // half-width before the machine's changes
 }
 
 // Segments are the parts of a job as the samples show them, in wall seconds
@@ -114,17 +120,24 @@ type Cost struct {
 
 // HalfWidth returns half the width of the interval of the uncontended time as a
 // share of its value; infinite where there is no interval. It is what more
-// samples narrow: the doubt about how busy the machine will be stays.
-func (e *Estimate) HalfWidth() float64 {
-	if e.Uncontended.Value <= 0 {
-		return math.Inf(1)
-	}
-	return (e.Uncontended.High - e.Uncontended.Low) / 2 / e.Uncontended.Value
-}
+// samples narrow: the doubt about how busy and how fast the machine will be stays.
+func (e *Estimate) HalfWidth() float64 { return e.sampled }
 
 // unsure says that the interval of the wall time is so wide, more than half of
 // the time, that the value alone tells little.
 func (e *Estimate) unsure() bool { return e.Wall.Bounded() && e.Wall.Width() > 0.5*e.Wall.Value }
+
+// unsureOf says what leaves the wall time open: the samples, the machine, or both.
+func (e *Estimate) unsureOf(job Job, samples bool, machine error) error {
+	w := fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High)
+	if samples {
+		w = fmt.Errorf("%w; longer samples, or a quieter hour, narrow it", w)
+	}
+	if machine != nil {
+		w = fmt.Errorf("%w; %w", w, machine)
+	}
+	return w
+}
 
 // New estimates a job from runs of it. Runs that failed are left out, with a
 // warning. Errors wrap the sentinels of this package.
@@ -160,9 +173,18 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.sampled = math.Inf(1)
+	if p := e.Uncontended; p.Value > 0 {
+		e.sampled = p.Width() / 2 / p.Value
+	}
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
+	unsure := e.unsure()
+	machine := e.widen(used, s.Machine, s.Level)
 	if e.unsure() {
-		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s; longer samples, or a quieter hour, narrow it", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High))
+		machine = e.unsureOf(job, unsure, machine)
+	}
+	if machine != nil {
+		e.Warnings = append(e.Warnings, machine)
 	}
 	slices.SortStableFunc(e.Warnings, func(a, b error) int { return rank(a) - rank(b) })
 	return e, nil

@@ -3,5 +3,5 @@
 //
 // It decides for its caller what a report holds and how its JSON and its table
 // look. It refuses nothing: a device without an estimate is listed with its
-// reason. The same journal gives the same bytes.
+// reason. The same journal, and the same readings of the machine, give the same bytes.
 package report

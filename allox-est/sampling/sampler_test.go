@@ -52,12 +52,17 @@ func TestSample(t *testing.T) {
 	s := sampler(t, tellLaps, nil)
 	var events []Event
 	s.Progress = func(e Event) { events = append(events, e) }
+	var measured []int // runs that there were at each moment to read the machine's speed
+	s.Measure = func() { measured = append(measured, len(s.Journal.Runs)) }
 	if err := sampled(t.Context(), s, []string{"cpu"}); err != nil {
 		t.Fatal(err)
 	}
 	runs := s.Journal.Runs
 	if len(runs) != 2 || len(events) != 4 || events[3].Spent != 7 {
 		t.Fatalf("runs %+v, events %+v", runs, events)
+	}
+	if !slices.Equal(measured, []int{0, 1}) {
+		t.Errorf("the machine's speed could be read before runs %v, want before each of two", measured)
 	}
 	for _, r := range runs {
 		if r.Failed() || len(r.Laps) != r.Epochs+2 || len(r.LapCPU) != len(r.Laps) || len(r.LapWait) != len(r.Laps) {

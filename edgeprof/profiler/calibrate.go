@@ -48,6 +48,7 @@ var (
 type Facts struct {
 	Setting string  `json:"setting,omitempty"` // as collected: desktop-ort-t2
 	Runtime string  `json:"runtime"`
+	Library string  `json:"library,omitempty"` // native, of the run time: its version and file
 	Threads int     `json:"threads"`
 	Quota   float64 `json:"quota,omitempty"` // share of time that a model may run; 0 is all of it
 	UUID    string  `json:"node_uuid"`
@@ -91,8 +92,9 @@ type Calibration struct {
 	Shortest float64 `json:"shortest_seconds"`
 	Longest  float64 `json:"longest_seconds"`
 
-	trees *KernelTrees       // nil is the rates alone
-	kinds map[string]float64 // logarithms of factors, of Corrections
+	trees   *KernelTrees       // nil is the rates alone
+	machine *machine           // nil is that of a file: nothing is known of its speed now
+	kinds   map[string]float64 // logarithms of factors, of Corrections
 }
 
 // Error is one model's measured time beside its prediction.

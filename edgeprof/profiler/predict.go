@@ -66,6 +66,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p.Warnings = slices.Concat(p.Warnings, a.Warnings, warnings)
 	p.Idle *= away.Factor
 	p.Seconds = band.Predict(p.Idle * p.Slowdown)
+	c.widen(&p)
 	return p
 }
 

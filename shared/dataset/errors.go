@@ -16,6 +16,9 @@ var (
 	ErrMissingColumn = errors.New("missing column")
 	// ErrDuplicateColumn is returned when two columns have the same name.
 	ErrDuplicateColumn = errors.New("duplicate column")
+	// ErrNoParquet is returned for Parquet by a program that was built without it,
+	// with the tag noparquet: it is two thirds of what this package brings along.
+	ErrNoParquet = errors.New("this program was built without Parquet (tag noparquet)")
 	// ErrNotFinite is returned when a NaN or an infinity is to be written.
 	ErrNotFinite = errors.New("not a finite number")
 )

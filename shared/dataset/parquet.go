@@ -1,3 +1,5 @@
+//go:build !noparquet
+
 package dataset
 
 import (
@@ -52,6 +54,15 @@ func newParquetSource(r io.Reader, l layout, o Options) (_ *parquetSource, err e
 	}
 	s := &parquetSource{file: file, groups: file.RowGroups(), layout: l, rest: o.RestColumns, batch: make([]parquet.Row, parquetBatch)}
 	return s, s.bind(o.RestColumns == nil)
+}
+
+// openParquet returns the source of a file, and its columns that no field names.
+func openParquet(r io.Reader, l layout, o Options) (source, []string, error) {
+	s, err := newParquetSource(r, l, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, s.rest, nil
 }
 
 // readerAt gives random access to r, reading it into memory if it must.

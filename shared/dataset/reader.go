@@ -74,11 +74,7 @@ func newSource(r io.Reader, f Format, l layout, o Options) (source, []string, er
 		s, err := newJSONSource(r, l, o)
 		return s, o.RestColumns, err
 	case Parquet:
-		s, err := newParquetSource(r, l, o)
-		if err != nil {
-			return nil, nil, err
-		}
-		return s, s.rest, nil
+		return openParquet(r, l, o)
 	}
 	return nil, nil, fmt.Errorf("%w: %v", ErrFormat, f)
 }

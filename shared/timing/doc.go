@@ -1,7 +1,8 @@
 // Package timing measures how long work takes: laps on an injected clock, the
 // time-writer protocol by which a training job tells its laps to whoever
-// started it, the processor time and memory of a process tree, and summaries
-// of latencies.
+// started it, the processor time and memory of a process tree, summaries of
+// latencies, and the speed of the machine itself ([Yardstick], [History],
+// [Outlook]).
 //
 // It decides for its caller which of several reports in one log counts, what a
 // report may look like, and how a quantile of few values is defined. It

@@ -9,14 +9,14 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
+// chamLibrary is the tool library that a program loads.
+const chamLibrary = "libchamtool.so"
+
 // chamTool runs a program of the Chameleon runtime's shape, matrix products of
 // several sizes in C, with the tool library loaded, and shows the error of its
 // predictions falling as tasks complete.
 func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
-	library := filepath.Join(s.Bin, "libchamtool.so")
-	if err := s.goBuild(ctx, "-buildmode=c-shared", "-trimpath", "-o", library, "./chamtool/cmd/libchamtool"); err != nil {
-		return Chapter{}, err
-	}
+	library := filepath.Join(s.Bin, chamLibrary)
 	s.env = []string{"CHAMTOOL_HOME=home", "CHAMTOOL_LOG_DIR=logs", "CHAMTOOL_CALIBRATE=2"} // learn from nothing
 	var host struct {
 		Created int     `json:"created"`
@@ -60,7 +60,7 @@ func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
 		Commands: *s.commands,
 		Story: []Line{
 			task,
-			{Asked: "what predicting costs the program", Truth: summary.Tool, Unit: "%", Note: "tool's share of the tasks' processor time"},
+			{What: "what predicting costs the program", Measured: summary.Tool, Unit: "%", Note: "tool's share of the tasks' processor time"},
 		},
 		Measures: []Measure{
 			{"tasks run", float64(host.Created), "", fmt.Sprintf("in %s s; %d events dropped", Number(host.Seconds), summary.Dropped)},
@@ -90,9 +90,9 @@ func (s *Stage) typical(log string) (Line, error) {
 	}
 	ms := func(i int) float64 { return 1000 * stats.Median(c[i]) }
 	return Line{
-		Asked:     "each task, before it runs",
+		What:      "each task, before it runs",
 		Predicted: &uncertainty.Prediction{Value: ms(1), Low: ms(2), High: ms(3), Level: 0.9},
-		Truth:     ms(0), Unit: "ms", Note: "the medians; each has an interval of its own",
+		Measured:  ms(0), Unit: "ms", Note: "medians of all tasks; each task has its own interval",
 		Held: inside, Of: len(c[0]),
 	}, nil
 }

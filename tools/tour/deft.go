@@ -101,7 +101,7 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 		if err != nil {
 			return Chapter{}, err
 		}
-		line.Asked = ask.asked
+		line.What = ask.asked
 		story = append(story, line)
 	}
 	return Chapter{
@@ -123,8 +123,8 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	}, nil
 }
 
-// predicted holds what single jobs would take, by the virtual clock, against those
-// of the real run.
+// predicted compares the predicted time of one job, from the virtual clock, with the
+// jobs of the real run.
 func (s *Stage) predicted(played *deftRun, policy, name string) (Line, error) {
 	ran, err := s.columns(policy+"/"+name+".csv", "jct_ms")
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Stage) predicted(played *deftRun, policy, name string) (Line, error) {
 				inside++
 			}
 		}
-		return Line{Predicted: m.Job, Truth: stats.Median(ran[0]), Unit: "ms", Note: "one job; the median of all of them came true", Held: inside, Of: len(ran[0])}, nil
+		return Line{Predicted: m.Job, Measured: stats.Median(ran[0]), Unit: "ms", Note: "prediction for one job; measured: median of all jobs", Held: inside, Of: len(ran[0])}, nil
 	}
 	return Line{}, fmt.Errorf("deft run --clock virtual: no prediction for %s", name)
 }

@@ -16,11 +16,7 @@ import (
 func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	runtime := "ort"
 	before := len(*s.commands)
-	err := s.build(ctx, []string{"./edgeprof/cmd/edgeprof-ort"})
-	if err == nil {
-		err = s.calibrate(ctx, runtime)
-	}
-	if err != nil {
+	if err := s.calibrate(ctx, runtime); err != nil {
 		fmt.Fprintf(s.Log, "without ONNX Runtime: %v\n", err)
 		*s.commands, runtime = (*s.commands)[:before], "go"
 		if err := s.calibrate(ctx, runtime); err != nil {
@@ -96,6 +92,16 @@ func (s *Stage) calibrate(ctx context.Context, runtime string) error {
 // runtimeNames are the run times as people call them.
 var runtimeNames = map[string]string{"go": "plain Go", "ort": "ONNX Runtime"}
 
+// timedNote names the native library, if there is one, by its version and not by its
+// file.
+func timedNote(library string) string {
+	note := "prediction for one inference; measured: median of 10"
+	if name, _, _ := strings.Cut(library, ","); name != "" {
+		note += ", in " + name
+	}
+	return note
+}
+
 // timeModel predicts and times a model.
 func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []string) ([]Measure, Line, error) {
 	file := family + ".onnx"
@@ -122,7 +128,8 @@ func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []st
 		return nil, Line{}, err
 	}
 	var took struct {
-		P50 float64 `json:"p50_seconds"`
+		P50     float64 `json:"p50_seconds"`
+		Library string  `json:"library"`
 	}
 	if err := s.runJSON(ctx, &took, "edgeprof", "time", file, "--runtime", runtime, "--runs", "10", "--json"); err != nil {
 		return nil, Line{}, err
@@ -132,5 +139,5 @@ func (s *Stage) timeModel(ctx context.Context, runtime, family string, size []st
 	return []Measure{
 		{family + ", predicted", made.Value, "ms", fmt.Sprintf("interval %s to %s", Number(made.Low), Number(made.High))},
 		{family + ", measured", 1000 * took.P50, "ms", fmt.Sprintf("median of 10; %s million multiply-accumulates", Number(counts.MACs.Total/1e6))},
-	}, Line{Asked: family + " in " + runtimeNames[runtime], Predicted: &made, Truth: 1000 * took.P50, Unit: "ms", Note: "one inference, the median of 10"}, nil
+	}, Line{What: family + " in " + runtimeNames[runtime], Predicted: &made, Measured: 1000 * took.P50, Unit: "ms", Note: timedNote(took.Library)}, nil
 }

@@ -58,7 +58,7 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 		Commands: *s.commands,
 		Story: []Line{
 			small, large,
-			{Asked: "an interruption of the service, learnt trees", Truth: boost.Interruption.Mean, Unit: "h", Note: fmt.Sprintf("submitted at the end %s h; the price: %s h of overlap", Number(reactive.Interruption.Mean), Number(boost.Overlap.Mean))},
+			{What: "an interruption of the service, learnt trees", Measured: boost.Interruption.Mean, Unit: "h", Note: fmt.Sprintf("submitted at the end %s h; the price: %s h of overlap", Number(reactive.Interruption.Mean), Number(boost.Overlap.Mean))},
 		},
 		Measures: []Measure{
 			{"interruption, submitting at the end", reactive.Interruption.Mean, "h", fmt.Sprintf("mean of 60; 90 %% below %s h", Number(reactive.Interruption.P90))},
@@ -83,7 +83,7 @@ func (s *Stage) wait(ctx context.Context, asked string, nodes int) (Line, error)
 		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json"); err != nil {
 		return Line{}, err
 	}
-	return Line{Asked: asked, Predicted: &told.Wait, Truth: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "of " + job.user + ", with a limit of " + job.minutes + " min"}, nil
+	return Line{What: asked, Predicted: &told.Wait, Measured: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "a job of " + job.user + " with a limit of " + job.minutes + " min"}, nil
 }
 
 // logged is a job of the synthetic log.

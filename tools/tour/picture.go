@@ -6,7 +6,7 @@ import (
 )
 
 // Picture is the story on one relative axis: each prediction stands at 1, its
-// interval and what came true beside it as shares of it. The axis is logarithmic.
+// interval and the measurement are shares of it. The axis is logarithmic.
 type Picture struct {
 	Rows  []Row
 	Ticks []Tick
@@ -14,9 +14,9 @@ type Picture struct {
 
 // Row is one prediction. Places are percent of the width.
 type Row struct {
-	Module                  string
-	Line                    Line
-	Left, Width, At, CameAt float64
+	Module                      string
+	Line                        Line
+	Left, Width, At, MeasuredAt float64
 }
 
 // Tick is a labelled place of the axis.
@@ -35,7 +35,7 @@ func (r *Results) Picture() Picture {
 				continue
 			}
 			p.Rows = append(p.Rows, Row{Module: c.Module, Line: l})
-			for _, v := range []float64{l.Predicted.Low, l.Predicted.High, l.Truth} {
+			for _, v := range []float64{l.Predicted.Low, l.Predicted.High, l.Measured} {
 				reach = max(reach, min(math.Abs(math.Log(v/l.Predicted.Value)), math.Log(limit)))
 			}
 		}
@@ -49,7 +49,7 @@ func (r *Results) Picture() Picture {
 		of := row.Line.Predicted
 		row.Left, row.At = place(of.Low/of.Value), place(1)
 		row.Width = place(of.High/of.Value) - row.Left
-		row.CameAt = place(row.Line.Truth / of.Value)
+		row.MeasuredAt = place(row.Line.Measured / of.Value)
 	}
 	for _, ratio := range []float64{0.1, 0.2, 0.5, 1, 2, 5, 10} {
 		if math.Abs(math.Log(ratio)) <= reach {

@@ -15,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/foretime/foretime/tools/workspace"
 )
 
 // Stage is where a tour plays: the checkout it builds from and the folder its
@@ -156,21 +154,6 @@ func (s *Stage) columns(name string, wanted ...string) ([][]float64, error) {
 		}
 	}
 	return all, nil
-}
-
-// build makes commands in the stage's bin folder.
-func (s *Stage) build(ctx context.Context, packages []string) error {
-	return s.goBuild(ctx, append([]string{"-o", s.Bin + string(filepath.Separator)}, packages...)...)
-}
-
-func (s *Stage) goBuild(ctx context.Context, args ...string) error {
-	defer s.step("go build " + args[len(args)-1])()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
-	cmd.Dir, cmd.Env = s.Root, append(os.Environ(), workspace.Simd(ctx)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return nil
 }
 
 // Commit names the state of a checkout, with -dirty where files differ.

@@ -9,29 +9,29 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Line is one line of a tour's story: what was asked, what was predicted, and
-// what came true.
+// Line is one line of a tour's story: a quantity, its prediction, and its
+// measurement.
 type Line struct {
-	Asked     string                  `json:"asked"`
-	Predicted *uncertainty.Prediction `json:"predicted,omitempty"` // in Unit, made before the measurement; nil where nothing was
-	Truth     float64                 `json:"came_true"`           // in Unit
+	What      string                  `json:"what"`
+	Predicted *uncertainty.Prediction `json:"predicted,omitempty"` // in Unit, made before the measurement; nil if there is none
+	Measured  float64                 `json:"measured"`            // in Unit
 	Unit      string                  `json:"unit"`
 	Note      string                  `json:"note,omitempty"`
 
-	// Where each of many was predicted, Truth is their median.
+	// If each of many was predicted, Measured is their median.
 	Held int `json:"held,omitempty"` // how many of them lay inside
 	Of   int `json:"of,omitempty"`
 }
 
-// Inside says whether what came true lay inside the predicted interval: "yes" or
-// "no", how many did, or "" where nothing was predicted.
+// Inside says whether the measurement lay inside the predicted interval: "yes" or
+// "no", how many did, or "" if nothing was predicted.
 func (l Line) Inside() string {
 	switch {
 	case l.Predicted == nil:
 		return ""
 	case l.Of > 0:
 		return fmt.Sprintf("%d of %d", l.Held, l.Of)
-	case l.Predicted.Contains(l.Truth):
+	case l.Predicted.Contains(l.Measured):
 		return "yes"
 	}
 	return "no"
@@ -85,11 +85,11 @@ func (r *Results) Verdict() string {
 // WriteStory prints the story as a table, with the verdict and where it was
 // measured below it.
 func (r *Results) WriteStory(w io.Writer) error {
-	table := cli.Table{Header: []string{"tool", "asked", "predicted", "came true", "inside", "note"}}
+	table := cli.Table{Header: []string{"tool", "what", "predicted", "measured", "in interval", "note"}}
 	for _, c := range r.Chapters {
 		name := c.Module
 		for _, l := range c.Story {
-			table.Add(name, l.Asked, l.Prediction(), Number(l.Truth)+" "+l.Unit, l.Inside(), l.Note)
+			table.Add(name, l.What, l.Prediction(), Number(l.Measured)+" "+l.Unit, l.Inside(), l.Note)
 			name = ""
 		}
 	}

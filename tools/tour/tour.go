@@ -49,10 +49,10 @@ type Measure struct {
 	Note  string  `json:"note,omitempty"`
 }
 
-// chapter builds and runs one tool.
+// chapter runs one tool.
 type chapter struct {
 	module string
-	builds []string // packages that `go build` makes into the stage's bin folder
+	builds []build
 	run    func(context.Context, *Stage) (Chapter, error)
 
 	records bool // its answers and their outcomes are kept
@@ -61,11 +61,11 @@ type chapter struct {
 // chapters in the order they are run and shown.
 func chapters() []chapter {
 	return []chapter{
-		{"allox-est", []string{"./allox-est/cmd/allox-est"}, alloxEst, true},
-		{"chamtool", []string{"./chamtool/cmd/chamtool"}, chamTool, false},
-		{"deft", []string{"./deft/cmd/deft"}, deft, false},
-		{"edgeprof", []string{"./edgeprof/cmd/edgeprof"}, edgeProf, true},
-		{"mirage", []string{"./mirage/cmd/mirage"}, mirage, false},
+		{"allox-est", []build{{pkg: "./allox-est/cmd/allox-est"}}, alloxEst, true},
+		{"chamtool", []build{{pkg: "./chamtool/cmd/chamtool"}, {pkg: "./chamtool/cmd/libchamtool", library: chamLibrary}}, chamTool, false},
+		{"deft", []build{{pkg: "./deft/cmd/deft"}}, deft, false},
+		{"edgeprof", []build{{pkg: "./edgeprof/cmd/edgeprof"}, {pkg: "./edgeprof/cmd/edgeprof-ort", optional: true}}, edgeProf, true},
+		{"mirage", []build{{pkg: "./mirage/cmd/mirage"}}, mirage, false},
 	}
 }
 
@@ -79,10 +79,12 @@ func Run(ctx context.Context, stage *Stage, modules ...string) (*Results, error)
 	if err := os.MkdirAll(stage.Out, 0o755); err != nil {
 		return nil, err
 	}
+	var builds []build
 	for _, c := range picked {
-		if err := stage.build(ctx, c.builds); err != nil {
-			return nil, err
-		}
+		builds = append(builds, c.builds...)
+	}
+	if err := stage.build(ctx, builds); err != nil {
+		return nil, err
 	}
 	results := &Results{Commit: Commit(ctx, stage.Root), Machine: ReadMachine()}
 	for _, c := range picked {

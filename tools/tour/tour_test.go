@@ -29,10 +29,10 @@ func TestSaveAndWrite(t *testing.T) {
 	r := &Results{Commit: "abc", Machine: Machine{CPU: "Z80", Cores: 1, Go: "go1"}, Seconds: 2, Chapters: []Chapter{{
 		Module: "m", Title: "T <b>", Commands: []string{"m x"},
 		Story: []Line{
-			{Asked: "how long?", Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 4, Level: 0.9}, Truth: 3, Unit: "s", Note: "of one"},
-			{Asked: "and that?", Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 2, Level: 0.9}, Truth: 30, Unit: "s"},
-			{Asked: "and each?", Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 3, Level: 0.9}, Truth: 2, Unit: "s", Held: 7, Of: 10},
-			{Asked: "and then?", Truth: 7, Unit: "s"},
+			{What: "how long?", Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 4, Level: 0.9}, Measured: 3, Unit: "s", Note: "of one"},
+			{What: "and that?", Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 2, Level: 0.9}, Measured: 30, Unit: "s"},
+			{What: "and each?", Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 3, Level: 0.9}, Measured: 2, Unit: "s", Held: 7, Of: 10},
+			{What: "and then?", Measured: 7, Unit: "s"},
 		},
 		Measures: []Measure{{"a", 1.5, "s", "n"}, {"b", 2, "%", ""}}, Plots: []Plot{{"m/p.svg", "what is seen"}},
 	}}, Record: Record{Outcomes: 12, Held: 11}}
@@ -48,12 +48,12 @@ func TestSaveAndWrite(t *testing.T) {
 		write func(io.Writer) error
 		want  string
 	}{
-		{back.WriteStory, `tool  asked               predicted  came true  inside   note
-----  ---------  ------------------  ---------  -------  ------
-m     how long?  2 s, 1 to 4 (90 %)        3 s  yes      of one
-      and that?  2 s, 1 to 2 (90 %)       30 s  no
-      and each?  2 s, 1 to 3 (90 %)        2 s  7 of 10
-      and then?                            7 s
+		{back.WriteStory, `tool  what                predicted  measured  in interval  note
+----  ---------  ------------------  --------  -----------  ------
+m     how long?  2 s, 1 to 4 (90 %)       3 s  yes          of one
+      and that?  2 s, 1 to 2 (90 %)      30 s  no
+      and each?  2 s, 1 to 3 (90 %)       2 s  7 of 10
+      and then?                           7 s
 
 1 of 2 measurements lay inside their intervals, and 70 % of 10 tasks and jobs; median width 100 %
 record: of 12 answers that tours got here, 11 held
@@ -82,19 +82,19 @@ record: of 12 answers that tours got here, 11 held
 // Places on the axis are in order, and what is far beyond stands at its end.
 func TestPicture(t *testing.T) {
 	r := Results{Chapters: []Chapter{{Story: []Line{
-		{Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 4, Level: 0.9}, Truth: 3},
-		{Predicted: &uncertainty.Prediction{Value: 2, Low: 0, High: 4000, Level: 0.9}, Truth: 0},
-		{Truth: 1},
+		{Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 4, Level: 0.9}, Measured: 3},
+		{Predicted: &uncertainty.Prediction{Value: 2, Low: 0, High: 4000, Level: 0.9}, Measured: 0},
+		{Measured: 1},
 	}}}}
 	p := r.Picture()
 	if len(p.Rows) != 2 {
 		t.Fatalf("%d rows, want those with a prediction", len(p.Rows))
 	}
 	a, b := p.Rows[0], p.Rows[1]
-	if !(0 < a.Left && a.Left < a.At && a.At < a.CameAt && a.CameAt < a.Left+a.Width && a.At == 50) {
+	if !(0 < a.Left && a.Left < a.At && a.At < a.MeasuredAt && a.MeasuredAt < a.Left+a.Width && a.At == 50) {
 		t.Errorf("an inside case: %+v", a)
 	}
-	if b.Left != 0 || b.Left+b.Width != 100 || b.CameAt != 0 {
+	if b.Left != 0 || b.Left+b.Width != 100 || b.MeasuredAt != 0 {
 		t.Errorf("one beyond the axis: %+v", b)
 	}
 }

@@ -1,17 +1,20 @@
 package cli
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/jobspec"
 	"github.com/foretime/foretime/allox-est/journal"
 	"github.com/foretime/foretime/allox-est/report"
+	"github.com/foretime/foretime/allox-est/sampling"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
 
 // newEstimateCommand returns "estimate": a report from a journal.
-func newEstimateCommand(env *cli.Env) *cobra.Command {
+func newEstimateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var job jobFlags
 	var answer cli.Output
 	cmd := &cobra.Command{
@@ -24,7 +27,7 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 			if cmd.Flags().Changed("kind") {
 				env.Log.Warn("--kind: --plot shows the time of each epoch")
 			}
-			_, j, r, err := job.report(env, cmd, args)
+			_, j, r, err := job.report(env, record, cmd, args)
 			if err != nil {
 				return err
 			}
@@ -47,7 +50,7 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 }
 
 // report reports on a job from its journal, beside the whole runs there.
-func (f *jobFlags) report(env *cli.Env, cmd *cobra.Command, args []string) (*jobspec.Spec, *journal.Journal, *report.Report, error) {
+func (f *jobFlags) report(env *cli.Env, record *cli.Record, cmd *cobra.Command, args []string) (*jobspec.Spec, *journal.Journal, *report.Report, error) {
 	spec, err := f.spec(cmd, args)
 	if err == nil {
 		err = env.Input(f.journal)
@@ -59,7 +62,11 @@ func (f *jobFlags) report(env *cli.Env, cmd *cobra.Command, args []string) (*job
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r := report.New(spec, f.devices, j, f.settings())
+	here, err := sampling.Identify(spec, thisMachine(), os.Environ())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r := report.New(spec, f.devices, j, f.settings(cli.NewSpeed(record), here))
 	r.Validate(j)
 	return spec, j, r, f.ours(spec, j)
 }

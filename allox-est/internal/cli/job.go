@@ -117,9 +117,10 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 	return spec, nil
 }
 
-func (f *jobFlags) settings() estimate.Settings {
+// settings are those of an estimate of a job on this machine.
+func (f *jobFlags) settings(speed *cli.Speed, here journal.Identity) estimate.Settings {
 	method, _ := estimate.ParseMethod(f.method) // checked with the job
-	return estimate.Settings{Method: method}
+	return estimate.Settings{Method: method, Machine: &estimate.Machine{Host: here.Host, Readings: speed.Readings()}}
 }
 
 // printReport prints a report. The error is that of a report without any estimate.

@@ -118,11 +118,14 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 	sampler, done := newSampler(s.env, spec, j)
 	defer done()
 	sampler.Identity, sampler.Devices = identity, s.job.devices
+	speed := cli.NewSpeed(s.record)
+	sampler.Measure = speed.Read
 	s.announce(spec, sampler.Cost(j))
 	if err := sampler.Sample(cmd.Context()); err != nil {
 		return err
 	}
-	r := report.New(spec, s.job.devices, j, s.job.settings())
+	speed.Read()
+	r := report.New(spec, s.job.devices, j, s.job.settings(speed, identity))
 	s.corrected(r)
 	if s.full > 0 {
 		var estimated []string // a device without samples has no whole runs either

@@ -1,79 +1,146 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
+	"time"
 
 	ort "github.com/yalue/onnxruntime_go"
 
 	"github.com/foretime/foretime/edgeprof/runtime"
 )
 
-// The package that carries the library; it needs no other part of Node.
+// The packages that carry the library; that of npm needs no other part of Node.
 const (
 	npmPackage = "onnxruntime-node@1.30.0"
-	npmFolder  = "onnxruntime-node/bin/napi-v6"
-	soName     = "libonnxruntime.so.1"
+	pipPackage = "onnxruntime"
 )
+
+// soName is the library's name for the system's loader.
+const soName = "libonnxruntime.so.1"
+
+// opened is the library that was loaded, as "ONNX Runtime 1.30.0, PATH".
+var opened struct{ path, name string }
 
 // open loads the native library, once. The error matches
 // [runtime.ErrUnavailable] and says how to install it.
-func open(path string) error {
+func open(ctx context.Context, path string) error {
 	if ort.IsInitialized() {
 		return nil
 	}
+	var tried error
+	candidates := []string{path}
 	if path == "" {
-		var err error
-		if path, err = find(); err != nil {
-			return err
-		}
+		candidates = here(ctx).candidates()
 	} else if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("%w: ONNX Runtime: %w", runtime.ErrUnavailable, err)
 	}
-	ort.SetSharedLibraryPath(path)
-	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
-		return fmt.Errorf("%w: ONNX Runtime: %s: %w", runtime.ErrUnavailable, path, err)
+	for _, path := range candidates {
+		ort.SetSharedLibraryPath(path)
+		if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
+			if path != soName { // that one is asked of the system in case it has it
+				tried = fmt.Errorf("%w: ONNX Runtime: %s: %w", runtime.ErrUnavailable, path, err)
+			}
+			continue
+		}
+		opened.path = loadedPath(path)
+		opened.name = fmt.Sprintf("ONNX Runtime %s, %s", ort.GetVersion(), opened.path)
+		return nil
 	}
-	return nil
+	if tried != nil {
+		return tried
+	}
+	return fmt.Errorf("%w: ONNX Runtime: no %s; install it with: pip install %s, or: npm install --ignore-scripts %s", runtime.ErrUnavailable, soName, pipPackage, npmPackage)
 }
 
-// find looks for the library beside this program, in a node_modules folder of
-// the working folder, of this program's folder or of any above them, and where
-// the system keeps libraries.
-func find() (string, error) {
+// loadedPath returns the file of a library that the system's loader found by name.
+func loadedPath(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	maps, _ := os.ReadFile("/proc/self/maps") // its lines end with the mapped file
+	for line := range strings.Lines(string(maps)) {
+		if at := strings.IndexByte(line, '/'); at >= 0 && strings.Contains(filepath.Base(line[at:]), "libonnxruntime.so") {
+			return strings.TrimSpace(line[at:])
+		}
+	}
+	return path
+}
+
+// search says where this program looks for the library.
+type search struct {
+	folders     []string // the working folder and this program's
+	environment string   // of Python, active: its VIRTUAL_ENV
+	python      func() string
+}
+
+// here is the search of this process.
+func here(ctx context.Context) search {
+	s := search{environment: os.Getenv("VIRTUAL_ENV"), python: func() string { return pythonFolder(ctx) }}
+	if dir, err := os.Getwd(); err == nil {
+		s.folders = append(s.folders, dir)
+	}
+	if exe, err := os.Executable(); err == nil {
+		s.folders = append(s.folders, filepath.Dir(exe))
+	}
+	return s
+}
+
+// pythonFolder asks the first python3 of PATH where it has the package, which is
+// not loaded for that; "" if there is none.
+func pythonFolder(ctx context.Context) string {
+	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
+	defer stop()
+	const ask = `import importlib.util as u; s = u.find_spec("onnxruntime"); print(s.submodule_search_locations[0] if s and s.submodule_search_locations else "")`
+	out, err := exec.CommandContext(ctx, "python3", "-c", ask).Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// candidates are the libraries to try, in order: next to this program and the
+// working folder, of the active Python environment, in node_modules of these
+// folders and of any above them, of the first python3, and what the system's
+// loader finds by name.
+func (s search) candidates() []string {
+	var found []string
+	add := func(patterns ...string) {
+		for _, pattern := range patterns {
+			files, _ := filepath.Glob(pattern) // a pattern of ours is well formed
+			found = append(found, files...)
+		}
+	}
+	for _, dir := range s.folders {
+		add(filepath.Join(escaped(dir), soName))
+	}
+	const capi = "capi/libonnxruntime.so*"
+	if s.environment != "" {
+		add(filepath.Join(escaped(s.environment), "lib", "python3*", "site-packages", "onnxruntime", capi))
+	}
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[goruntime.GOARCH]
-	var places []string
-	for _, start := range folders() {
-		places = append(places, filepath.Join(start, soName))
+	for _, start := range s.folders {
 		for dir := start; ; dir = filepath.Dir(dir) {
 			for _, under := range []string{"", "out/real"} {
-				places = append(places, filepath.Join(dir, under, "node_modules", npmFolder, "linux", arch, soName))
+				add(filepath.Join(escaped(dir), under, "node_modules", "onnxruntime-node", "bin", "napi-v*", "linux", arch, soName))
 			}
 			if dir == filepath.Dir(dir) {
 				break
 			}
 		}
 	}
-	for _, dir := range []string{"/usr/local/lib", "/usr/lib", "/usr/lib/" + map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[goruntime.GOARCH] + "-linux-gnu"} {
-		places = append(places, filepath.Join(dir, soName))
+	if dir := s.python(); dir != "" {
+		add(filepath.Join(escaped(dir), capi))
 	}
-	for _, path := range places {
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("%w: ONNX Runtime: no %s; install it with: npm install --ignore-scripts %s", runtime.ErrUnavailable, soName, npmPackage)
+	return append(found, soName)
 }
 
-func folders() []string {
-	var out []string
-	if dir, err := os.Getwd(); err == nil {
-		out = append(out, dir)
-	}
-	if exe, err := os.Executable(); err == nil {
-		out = append(out, filepath.Dir(exe))
-	}
-	return out
+// escaped is a folder's name as a pattern that matches it alone.
+func escaped(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }

@@ -22,7 +22,7 @@ func newCommand(env *cli.Env) *cobra.Command {
 		Example: "  edgeprof time model.onnx --runtime ort",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return worker.Serve(cmd.Context(), env.Stdin, env.Stdout, func(_ context.Context, m worker.Model) (runtime.Session, error) { return load(m) })
+			return worker.Serve(cmd.Context(), env.Stdin, env.Stdout, func(ctx context.Context, m worker.Model) (runtime.Session, error) { return load(ctx, m) })
 		},
 	}
 }

@@ -23,7 +23,7 @@ func BenchmarkModelsInGo(b *testing.B) {
 			if err != nil {
 				b.Skip(err)
 			}
-			loaded, err := load(worker.Model{Path: path, Threads: 1, Sizes: tt.sizes})
+			loaded, err := load(b.Context(), worker.Model{Path: path, Threads: 1, Sizes: tt.sizes})
 			if err != nil {
 				b.Skip(err)
 			}

@@ -77,7 +77,7 @@ func TestRealModelsInGo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			loaded, err := load(worker.Model{Path: path, Threads: 1, Sizes: tt.sizes})
+			loaded, err := load(t.Context(), worker.Model{Path: path, Threads: 1, Sizes: tt.sizes})
 			if errors.Is(err, runtime.ErrUnavailable) {
 				t.Skip(err)
 			}
@@ -156,7 +156,7 @@ func TestRealModels(t *testing.T) {
 			if err != nil || c.MACs.Total != tt.macs || tt.params > 0 && c.TotalParameters != tt.params || a.Doubtful() {
 				t.Errorf("%d multiply-accumulates, %d parameters, %v, %v", c.MACs.Total, c.TotalParameters, c.Warnings, err)
 			}
-			loaded, err := load(worker.Model{Path: path, Threads: 1, Sizes: tt.sizes})
+			loaded, err := load(t.Context(), worker.Model{Path: path, Threads: 1, Sizes: tt.sizes})
 			if errors.Is(err, runtime.ErrUnavailable) {
 				t.Skip(err)
 			}

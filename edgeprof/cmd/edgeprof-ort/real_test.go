@@ -41,8 +41,8 @@ func start(t *testing.T, path string) (*worker.Session, error) {
 
 func needLibrary(t *testing.T) {
 	t.Helper()
-	if _, err := find(); err != nil {
-		t.Skip("needs ONNX Runtime: install with npm install --ignore-scripts " + npmPackage)
+	if err := open(t.Context(), ""); err != nil {
+		t.Skipf("needs ONNX Runtime: %v", err)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestRealConformance(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		theirs, err := load(worker.Model{Path: path, Threads: 1})
+		theirs, err := load(t.Context(), worker.Model{Path: path, Threads: 1})
 		if err != nil {
 			t.Logf("%s: %v", path, err)
 			continue

@@ -29,10 +29,14 @@ type session struct {
 var (
 	_ runtime.Session = (*session)(nil)
 	_ worker.Shaper   = (*session)(nil)
+	_ worker.Native   = (*session)(nil)
 )
 
-func load(m worker.Model) (runtime.Session, error) {
-	if err := open(m.Library); err != nil {
+// Library returns the file of the loaded library, and its name with its version.
+func (s *session) Library() (path, name string) { return opened.path, opened.name }
+
+func load(ctx context.Context, m worker.Model) (runtime.Session, error) {
+	if err := open(ctx, m.Library); err != nil {
 		return nil, err
 	}
 	s := &session{model: m, inputs: map[string]*input{}}

@@ -128,7 +128,7 @@ func save(t *testing.T, path string, write func(io.Writer) error) {
 // this process, since there are many.
 func inOrt(t *testing.T, path string, tensors map[string]runtime.Tensor, sizes map[string]int64) (in, out map[string]runtime.Tensor) {
 	t.Helper()
-	s, err := load(worker.Model{Path: path, Threads: 1, Sizes: sizes})
+	s, err := load(t.Context(), worker.Model{Path: path, Threads: 1, Sizes: sizes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/foretime/foretime/edgeprof/device"
 	"github.com/foretime/foretime/edgeprof/profiler"
@@ -23,15 +24,30 @@ func anchors() []sized {
 	}
 }
 
+// here returns rates for predictions of this machine now: anchored, and with what its
+// speed may have done since they were measured.
+func here(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.Calibration, machine *device.Device) (*profiler.Calibration, error) {
+	c, err := anchored(ctx, env, speed, c, machine)
+	if err != nil {
+		return nil, err
+	}
+	speed.Read()
+	age := time.Duration(0)
+	if when, err := time.Parse(time.RFC3339, c.Facts.When); err == nil && !c.Facts.Shipped {
+		age = time.Since(when)
+	}
+	return c.On(speed.Readings(), age), nil
+}
+
 // anchored are the rates that come with the program as a few models say, measured on
 // this machine: names of processors do not tell what a core does in a cycle. They
 // are kept until it starts again, for images of machines are cloned. Other rates stay
 // as they are, and so do those of a run time that is not installed.
-func anchored(ctx context.Context, env *cli.Env, c *profiler.Calibration, here *device.Device) (*profiler.Calibration, error) {
+func anchored(ctx context.Context, env *cli.Env, speed *cli.Speed, c *profiler.Calibration, here *device.Device) (*profiler.Calibration, error) {
 	if !c.Facts.Shipped {
 		return c, nil
 	}
-	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1}, runs: 1, size: 1, made: anchors()}
+	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1}, runs: 1, size: 1, made: anchors(), speed: speed}
 	facts := o.with.facts(here)
 	boot, _ := fs.ReadFile(env.Root, "proc/sys/kernel/random/boot_id") // "" where it is not told
 	facts.Setting = "few models since boot " + strings.TrimSpace(string(boot))

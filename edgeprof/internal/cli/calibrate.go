@@ -96,6 +96,10 @@ type sized struct {
 	size   synth.Size
 }
 
+// modelsPerReading is how many models are measured between two readings of the
+// machine's speed, which takes them one or two seconds.
+const modelsPerReading = 5
+
 // calibrating is what `calibrate` is asked to do.
 type calibrating struct {
 	with running
@@ -104,11 +108,13 @@ type calibrating struct {
 	made []sized  // the models made here
 	runs int
 	size float64 // factor on the width of the models made here
+
+	speed *cli.Speed // of this machine, read before, between and after the models
 }
 
 // newCalibrateCommand measures this machine's rates.
-func newCalibrateCommand(env *cli.Env) *cobra.Command {
-	o := calibrating{made: calibrationModels()}
+func newCalibrateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
+	o := calibrating{made: calibrationModels(), speed: cli.NewSpeed(record)}
 	var out cli.Output
 	c := &cobra.Command{
 		Use:     "calibrate",
@@ -146,6 +152,9 @@ func calibrated(p *cli.Page, cal *profiler.Calibration, path string) {
 		table.Add(e.Model, 1000*e.Measured, 1000*e.Predicted, e.Ratio())
 	}
 	p.Line("predictions by rates that the model's family had no part in; interval %.2f to %.2f times", cal.Low, cal.High)
+	if cal.Facts.Library != "" {
+		p.Line("%s", cal.Facts.Library)
+	}
 	p.Line("%s", path)
 }
 
@@ -225,13 +234,17 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 	}
 	c.Step = func() { bar.Add(1) }
 	for round := range rounds {
-		for _, job := range jobs {
+		for i, job := range jobs {
+			if i%modelsPerReading == 0 {
+				o.speed.Read()
+			}
 			job.Round, job.Iterations = round, (o.runs+rounds-1-round)/rounds
 			if _, err := c.Collect(ctx, job); err != nil {
 				return nil, err
 			}
 		}
 	}
+	o.speed.Read()
 	return measurement.ReadDir(ctx, rows)
 }
 

@@ -35,7 +35,7 @@ type layered struct {
 }
 
 // newLayersCommand shows where a model's time goes.
-func newLayersCommand(env *cli.Env) *cobra.Command {
+func newLayersCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, of string
 	var measure bool
 	var out cli.Output
@@ -57,7 +57,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 				}
 				of = with.runtime
 			}
-			l, err := layersOf(cmd.Context(), env, args[0], a, calibration, of)
+			l, err := layersOf(cmd.Context(), env, cli.NewSpeed(record), args[0], a, calibration, of)
 			if err != nil {
 				return err
 			}
@@ -85,19 +85,19 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 	return c
 }
 
-func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, calibration, of string) (*layered, error) {
-	here, err := thisMachine(ctx, env.Root)
+func layersOf(ctx context.Context, env *cli.Env, speed *cli.Speed, path string, a *onnx.Analysis, calibration, of string) (*layered, error) {
+	machine, err := thisMachine(ctx, env.Root)
 	if err != nil {
 		return nil, err
 	}
-	cal, err := (&calibrations{}).rates(calibration, of, here)
+	cal, err := (&calibrations{}).rates(calibration, of, machine)
 	if err != nil {
 		return nil, err
 	}
-	if cal, err = anchored(ctx, env, cal, &here); err != nil {
+	if cal, err = here(ctx, env, speed, cal, &machine); err != nil {
 		return nil, err
 	}
-	layers, p := cal.Layers(a, here)
+	layers, p := cal.Layers(a, machine)
 	l := &layered{Model: path, Runtime: cal.Facts.Runtime, Layers: []layer{}, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
 	for _, one := range layers {
 		l.MACs += one.MACs

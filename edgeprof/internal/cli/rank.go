@@ -48,7 +48,7 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 				if err != nil || source.name != "local" {
 					return c, err
 				}
-				return anchored(cmd.Context(), env, c, &devices[i])
+				return here(cmd.Context(), env, cli.NewSpeed(record), c, &devices[i])
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)

@@ -19,9 +19,9 @@ func New(env *cli.Env) *cobra.Command {
 	root.AddCommand(
 		newInspectCommand(env),
 		newSynthCommand(env),
-		newCalibrateCommand(env),
+		newCalibrateCommand(env, record),
 		newRankCommand(env, record),
-		newLayersCommand(env),
+		newLayersCommand(env, record),
 		newTimeCommand(env, record),
 		newSplitCommand(env),
 		newServeCommand(env, record),

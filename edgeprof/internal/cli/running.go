@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/runtime/worker"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // The run times, by the names that measurements carry; and the choice of the
@@ -40,12 +42,15 @@ type running struct {
 	quota      float64
 	ortLibrary string
 	sizes      []string
+
+	// found is the native library that the last session had, by file and by name.
+	found [2]string
 }
 
 // flags are those of the machine, and where ONNX Runtime is.
 func (r *running) flags(c *cobra.Command) {
 	r.machineFlags(c)
-	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: looked for in node_modules and the system's folders)")
+	c.Flags().StringVar(&r.ortLibrary, "ort-library", "", "path of libonnxruntime.so (default: looked for in the Python environment, node_modules, python3's packages and the system's folders)")
 }
 
 func (r *running) machineFlags(c *cobra.Command) {
@@ -81,17 +86,18 @@ func oneNode() *onnx.Model {
 
 // resolve decides between the run times where that is left to it.
 func (r *running) resolve(ctx context.Context, env *cli.Env) error {
-	if err := r.check(); err != nil || r.runtime != runtimeAuto {
+	if err := r.check(); err != nil || r.runtime == runtimeGo {
 		return err
 	}
 	err := r.installed(ctx)
 	switch {
-	case errors.Is(err, runtime.ErrUnavailable):
+	case r.runtime == runtimeAuto && errors.Is(err, runtime.ErrUnavailable):
 		env.Log.Infof("the run time is go: %v", err)
 		r.runtime = runtimeGo
 		return nil
 	case err == nil:
 		r.runtime = runtimeORT
+		env.Log.Infof("the run time is %s", r.found[1])
 	}
 	return err
 }
@@ -114,6 +120,7 @@ func (r *running) installed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.found = probe.found
 	return session.Close()
 }
 
@@ -146,7 +153,15 @@ func (r *running) load(ctx context.Context, path string, sizes map[string]int64)
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	return worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: sizes, Library: r.ortLibrary})
+	library := r.ortLibrary
+	if r.runtime == runtimeORT {
+		library = cmp.Or(library, r.found[0]) // where the last session found it
+	}
+	session, err := worker.Start(ctx, command, worker.Model{Path: path, Threads: r.threads, Sizes: sizes, Library: library, ProcessorTime: r.threads == 1 && r.quota == 1})
+	if err == nil && r.runtime == runtimeORT {
+		r.found[0], r.found[1] = session.Library()
+	}
+	return session, err
 }
 
 // setting is what rows say of how models are run.
@@ -157,7 +172,7 @@ func (r *running) setting(device string) measurement.Setting {
 // facts are those of a calibration of a device made so now.
 func (r *running) facts(d *device.Device) profiler.Facts {
 	return profiler.Facts{
-		Runtime: r.runtime, Threads: r.threads, Quota: r.quota, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
+		Runtime: r.runtime, Library: r.found[1], Threads: r.threads, Quota: r.quota, UUID: d.UUID, Device: d.Model, Processor: d.Processor, Cores: d.Cores, MaxMHz: d.MaxMHz,
 		When: time.Now().UTC().Format(time.RFC3339), Products: profiler.Products(r.runtime),
 	}
 }
@@ -202,5 +217,8 @@ func loadNative(_ context.Context, m worker.Model) (runtime.Session, error) {
 		return nil, err
 	}
 	session, err := native.Load(model, weights, onnx.Settings{Sizes: m.Sizes}, time.Now)
+	if err == nil && m.ProcessorTime {
+		session.UseProcessorTime(timing.ProcessCPU)
+	}
 	return session, errors.Join(err, weights.Close())
 }

@@ -18,6 +18,7 @@ import (
 type timed struct {
 	Model   string  `json:"model"`
 	Runtime string  `json:"runtime"`
+	Library string  `json:"library,omitempty"` // native, of the run time: its version and file
 	Runs    int     `json:"runs"`
 	Min     float64 `json:"min_seconds"`
 	P50     float64 `json:"p50_seconds"`
@@ -49,6 +50,9 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 			record.Outcome("rank", recordKey(args[0], t.Runtime), t.P50)
 			return out.Print(env, t, func(p *cli.Page) {
 				p.Line("%s: %d inferences by the %s run time: min %s, p50 %s, p90 %s ms", t.Model, t.Runs, t.Runtime, cli.Text(1000*t.Min), cli.Text(1000*t.P50), cli.Text(1000*t.P90))
+				if t.Library != "" {
+					p.Line("%s", t.Library)
+				}
 			})
 		}),
 	}
@@ -79,7 +83,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with running, war
 		return timed{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer session.Close()
-	t := timed{Model: path, Runtime: with.runtime, Runs: runs, Load: time.Since(start).Seconds()}
+	t := timed{Model: path, Runtime: with.runtime, Library: with.found[1], Runs: runs, Load: time.Since(start).Seconds()}
 	inputs := collection.Inputs(session.Inputs())
 	bar := env.Progress("time", int64(warmup+runs))
 	defer bar.Done()

@@ -18,7 +18,7 @@ type inner struct {
 
 // body prepares a graph inside a node.
 func (s *Session) body(b *onnx.Body, a *onnx.Analysis, file io.ReaderAt) (*inner, error) {
-	own := &inner{Session: &Session{weights: map[string]array{}, inputs: map[string]input{}, clock: s.clock, constants: map[string]bool{}}}
+	own := &inner{Session: &Session{weights: map[string]array{}, inputs: map[string]input{}, clock: s.clock, processor: s.processor, constants: map[string]bool{}}}
 	here := map[string]bool{"": true}
 	for i := range b.Graph.Initializers {
 		t := &b.Graph.Initializers[i]

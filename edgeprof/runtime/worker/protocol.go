@@ -31,6 +31,7 @@ type message struct {
 
 	Tensors  []named              `json:"tensors,omitempty"`
 	Inputs   map[string][]int64   `json:"inputs,omitempty"`
+	Library  [2]string            `json:"library,omitzero"` // path and name
 	Timed    *runtime.Timed       `json:"timed,omitempty"`
 	Profiles []runtime.Profile    `json:"profiles,omitempty"`
 	Shapes   []runtime.NodeShapes `json:"shapes,omitempty"`

@@ -16,6 +16,9 @@ type Model struct {
 	Path    string           `json:"path"`
 	Threads int              `json:"threads"`         // goroutines or threads of one inference
 	Sizes   map[string]int64 `json:"sizes,omitempty"` // of named dimensions that the model leaves open
+	// ProcessorTime has kernels timed by it, if the run time can: for one thread that
+	// may run all of the time.
+	ProcessorTime bool `json:"processor_time,omitempty"`
 	// Library is the run time's native library; "" lets the worker look for it.
 	Library string `json:"library,omitempty"`
 }
@@ -28,6 +31,12 @@ type Shaper interface {
 	// Shapes makes one inference of the model as the file has it, without
 	// optimisations.
 	Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error)
+}
+
+// Native is a session of a run time in a native library.
+type Native interface {
+	// Library returns the library's file, and its name with its version.
+	Library() (path, name string)
 }
 
 // Serve answers requests until the input ends or the context is cancelled. The
@@ -71,6 +80,9 @@ func (s *server) do(ctx context.Context, request, answer *message) (err error) {
 			return err
 		}
 		answer.Inputs = s.session.Inputs()
+		if n, ok := s.session.(Native); ok {
+			answer.Library[0], answer.Library[1] = n.Library()
+		}
 		return nil
 	}
 	if s.session == nil {

@@ -15,10 +15,14 @@ type Session struct {
 	in      *bufio.Writer
 	out     *bufio.Reader
 	inputs  map[string][]int64
+	library [2]string
 	close   sync.Once
 }
 
-var _ runtime.Session = (*Session)(nil)
+var (
+	_ runtime.Session = (*Session)(nil)
+	_ Native          = (*Session)(nil)
+)
 
 // Start starts a worker and has it load a model. The error matches
 // [runtime.ErrUnavailable] when there is no such worker or it lacks its library,
@@ -34,7 +38,7 @@ func Start(ctx context.Context, c Command, m Model) (*Session, error) {
 		s.Close()
 		return nil, err
 	}
-	s.inputs = answer.Inputs
+	s.inputs, s.library = answer.Inputs, answer.Library
 	return s, nil
 }
 
@@ -61,6 +65,10 @@ func (s *Session) ask(ctx context.Context, request *message) (*message, error) {
 
 // Inputs are the shapes that the model wants, by name.
 func (s *Session) Inputs() map[string][]int64 { return s.inputs }
+
+// Library returns the file of the worker's native library, and its name with its
+// version; "" and "" if it has none. See [Native].
+func (s *Session) Library() (path, name string) { return s.library[0], s.library[1] }
 
 // do asks for something about some inputs.
 func (s *Session) do(ctx context.Context, what string, inputs map[string]runtime.Tensor, runs int) (*message, error) {

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"testing"
+)
+
+// The library is found next to the program, in an active Python environment, in
+// node_modules of any version, and in what python3 names, in this order; the
+// system's loader is asked last. Folders may have the signs of patterns in their
+// names.
+func TestCandidates(t *testing.T) {
+	root := t.TempDir()
+	put := func(parts ...string) string {
+		path := filepath.Join(append([]string{root}, parts...)...)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[goruntime.GOARCH]
+	if arch == "" {
+		t.Skip("npm has no library for " + goruntime.GOARCH)
+	}
+	next := put("bin", "libonnxruntime.so.1")
+	active := put("a [venv]", "lib", "python3.13", "site-packages", "onnxruntime", "capi", "libonnxruntime.so.1.32.0")
+	node := put("work", "node_modules", "onnxruntime-node", "bin", "napi-v3", "linux", arch, "libonnxruntime.so.1")
+	system := put("dist-packages", "onnxruntime", "capi", "libonnxruntime.so.1.20.1")
+	put("dist-packages", "onnxruntime", "capi", "libonnxruntime_providers_shared.so")
+	s := search{
+		folders:     []string{filepath.Join(root, "work", "deep", "down"), filepath.Join(root, "bin")},
+		environment: filepath.Join(root, "a [venv]"),
+		python:      func() string { return filepath.Join(root, "dist-packages", "onnxruntime") },
+	}
+	if got, want := s.candidates(), []string{next, active, node, system, soName}; !slices.Equal(got, want) {
+		t.Errorf("candidates %q, want %q", got, want)
+	}
+	none := search{python: func() string { return "" }}
+	if got := none.candidates(); !slices.Equal(got, []string{soName}) {
+		t.Errorf("of nothing installed: %q", got)
+	}
+}

@@ -1,0 +1,271 @@
+package timing
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Sampled says under which conditions the work was sampled that a prediction
+// rests on, and what the prediction is of.
+type Sampled struct {
+	Horizon time.Duration // how long the predicted work takes
+	// Crowd is how many times longer the samples took than without a wait for a
+	// processor: 1 on an idle machine.
+	Crowd float64
+	Level float64 // of the prediction's interval
+}
+
+// Change bounds a factor by which a time of work to come may differ from that of
+// the samples. Low is at most 1, High at least 1.
+type Change struct{ Low, High float64 }
+
+// Outlook says how far a machine's speed may change over a time to come.
+type Outlook struct {
+	CPU  Change // of processor time
+	Wall Change // of wall time: other work starts and ends, too
+	// Reason says in one sentence what the bounds rest on.
+	Reason string
+	// Known says that earlier readings bound both; otherwise they are mostly the
+	// defaults for an unknown machine.
+	Known bool
+}
+
+// What is believed of a machine before it is known.
+const (
+	// unknownHourSD is the standard deviation of the logarithm of the processor
+	// time that the same work takes an hour later, and unknownDF how many pairs
+	// of readings it is worth: 95 % of such changes are then between half and
+	// twice. On a shared virtual machine one model took 351 ms of processor time
+	// and 636 an hour later. Changes over a shorter time are taken to be smaller
+	// by the square root, as those of a random walk.
+	unknownHourSD = 0.25
+	unknownDF     = 4
+	// sharedCore is how much more processor time work may take while a neighbour
+	// uses its core's other thread: two threads together gain up to 30 % (Marr
+	// and others, Hyper-Threading Technology Architecture and Microarchitecture,
+	// Intel Technology Journal 6(1), 2002), so each has 0.65 of the core.
+	sharedCore = 1/0.65 - 1
+	// fairCrowd is how many times longer work takes if as many competitors come
+	// as there are processors.
+	fairCrowd = 2.0
+)
+
+const (
+	blockLength  = 10 * time.Second // readings that are closer tell of one moment
+	farthest     = 10               // horizons: readings farther apart say little of a change within one
+	crowdedAbove = 1.1              // wall over processor time of readings beside other work
+	outlookDraws = 4000
+	// enough is how many pairs of readings bound a change at 95 % by themselves:
+	// with Jeffreys' prior on its share (Brown, Cai and DasGupta 2001) none seen
+	// in 20 is a mean share of 2.4 %.
+	enough = 20
+	// statesKnown is how many blocks beside other work and without it show what
+	// it does to processor time.
+	statesKnown = 3
+)
+
+// block is a moment: readings close to each other, which do not count as several.
+type block struct {
+	at      time.Time
+	cpu     float64 // mean logarithm of the processor seconds of the multiply-adds
+	crowd   float64 // wall over processor seconds
+	crowded bool
+}
+
+// blocks joins readings in order of time. One that is there twice counts once.
+func blocks(readings []Reading) []block {
+	sorted := slices.SortedFunc(slices.Values(readings), func(a, b Reading) int { return a.At.Compare(b.At) })
+	sorted = slices.CompactFunc(sorted, func(a, b Reading) bool { return a.At.Equal(b.At) })
+	var all []block
+	for i := 0; i < len(sorted); {
+		b, n := block{at: sorted[i].At}, 0.0
+		var wall, cpu float64
+		for ; i < len(sorted) && sorted[i].At.Sub(b.at) < blockLength; i++ {
+			wall, cpu = wall+sorted[i].Compute.Wall+sorted[i].Memory.Wall, cpu+sorted[i].Compute.CPU+sorted[i].Memory.CPU
+			b.cpu, n = b.cpu+math.Log(sorted[i].Compute.CPU), n+1
+		}
+		b.cpu /= n
+		b.crowd = max(1, wall/cpu)
+		b.crowded = b.crowd > crowdedAbove
+		all = append(all, b)
+	}
+	return all
+}
+
+// valid says that a reading can be one: times above zero, of one thread.
+func (r Reading) valid() bool {
+	for _, c := range []Cost{r.Compute, r.Memory} {
+		if !(c.CPU > 0) || !(c.Wall > 0) || math.IsInf(c.CPU, 0) || math.IsInf(c.Wall, 0) {
+			return false
+		}
+	}
+	return !r.At.IsZero()
+}
+
+// pairs returns blocks one horizon apart or somewhat more, none of which lies
+// within another pair.
+func pairs(all []block, horizon time.Duration) (apart [][2]block) {
+	horizon = max(horizon, blockLength)
+	for from, to := 0, 1; to < len(all); to++ {
+		switch lag := all[to].at.Sub(all[from].at); {
+		case lag < horizon:
+		case lag <= farthest*horizon:
+			apart = append(apart, [2]block{all[from], all[to]})
+			from = to
+		default:
+			from = to
+		}
+	}
+	return apart
+}
+
+// machine is what readings say of changes over a horizon.
+type machine struct {
+	crowded     bool    // other work runs now
+	leave, stay float64 // pairs that began so: the other state after a horizon, and the same
+	scale, df   float64 // of Student's t: logarithm of the change of processor time
+	levels      []float64
+	shared      float64 // logarithm of what other work adds to processor time, and its standard error
+	doubt       float64
+	measured    bool // shared is
+}
+
+func newMachine(all []block, s Sampled) machine {
+	m := machine{crowded: s.Crowd > crowdedAbove}
+	if n := len(all); n > 0 {
+		m.crowded = all[n-1].crowded // the samples may be from before a change
+	}
+	apart := pairs(all, s.Horizon)
+	squares := unknownDF * unknownHourSD * unknownHourSD * min(1, s.Horizon.Hours())
+	for _, p := range apart {
+		squares += (p[1].cpu - p[0].cpu) * (p[1].cpu - p[0].cpu)
+		switch {
+		case p[0].crowded != m.crowded:
+		case p[0].crowded != p[1].crowded:
+			m.leave++
+		default:
+			m.stay++
+		}
+	}
+	m.df = float64(unknownDF + len(apart))
+	m.scale = math.Sqrt(squares / m.df)
+	var alone, beside []float64
+	for _, b := range all {
+		if b.crowded {
+			beside, m.levels = append(beside, b.cpu), append(m.levels, b.crowd)
+		} else {
+			alone = append(alone, b.cpu)
+		}
+	}
+	if len(alone) >= statesKnown && len(beside) >= statesKnown {
+		m.measured, m.shared = true, max(0, stat.Mean(beside, nil)-stat.Mean(alone, nil))
+		m.doubt = math.Sqrt(stat.Variance(beside, nil)/float64(len(beside)) + stat.Variance(alone, nil)/float64(len(alone)))
+	}
+	return m
+}
+
+// draw returns the factors on processor time and on wall time of samples that took
+// so many times longer than alone. Whether other work comes or goes within the
+// horizon has Jeffreys' prior: with nothing known it is as likely as not; when it
+// does is anywhere within the horizon.
+func (m machine) draw(sampled float64, rng *rand.Rand) (cpu, wall float64) {
+	cpu = math.Exp(m.scale * distuv.StudentsT{Sigma: 1, Nu: m.df, Src: rng}.Rand())
+	beside := 0.0 // share of the horizon beside other work
+	if m.crowded {
+		beside = 1
+	}
+	if rng.Float64() < (distuv.Beta{Alpha: m.leave + 0.5, Beta: m.stay + 0.5, Src: rng}).Rand() {
+		beside = math.Abs(beside - rng.Float64())
+	}
+	level := m.level(sampled, rng)
+	before := min(1, (sampled-1)/(level-1)) // the same share of the samples
+	neighbour := m.neighbour(rng)
+	cpu *= (1 + beside*neighbour) / (1 + before*neighbour)
+	return cpu, cpu * (1 + beside*(level-1)) / sampled
+}
+
+// level draws how many times longer work takes beside other work: as the samples
+// did, or longer, if they had company for a part of their time only.
+func (m machine) level(sampled float64, rng *rand.Rand) float64 {
+	if sampled > crowdedAbove && rng.Float64() < 0.5 {
+		return sampled
+	}
+	level := fairCrowd
+	if at := rng.IntN(len(m.levels) + 1); at < len(m.levels) {
+		level = m.levels[at]
+	}
+	return max(sampled, level)
+}
+
+// neighbour draws what other work adds to processor time, as a share of it.
+func (m machine) neighbour(rng *rand.Rand) float64 {
+	if m.measured {
+		return math.Exp(max(0, m.shared+m.doubt*rng.NormFloat64())) - 1
+	}
+	return sharedCore * rng.Float64()
+}
+
+// NewOutlook returns how far processor time and wall time of work to come may
+// differ from those of the samples, by readings of the machine from before,
+// between and after the samples and from earlier days, in any order. Pairs of
+// readings one horizon apart show how its speed changes and how often other work
+// starts or ends within that time; few say little, and none leave the defaults of
+// an unknown machine.
+func NewOutlook(readings []Reading, s Sampled) Outlook {
+	s.Crowd = max(1, s.Crowd)
+	all := blocks(slices.DeleteFunc(slices.Clone(readings), func(r Reading) bool { return !r.valid() }))
+	m := newMachine(all, s)
+	rng := rand.New(rand.NewPCG(30, 2))
+	cpus, walls := make([]float64, outlookDraws), make([]float64, outlookDraws)
+	for i := range cpus {
+		cpus[i], walls[i] = m.draw(s.Crowd, rng)
+	}
+	o := Outlook{CPU: changeOf(cpus, s.Level), Wall: changeOf(walls, s.Level), Known: m.leave+m.stay >= enough}
+	o.Reason = m.reason(len(all), s)
+	return o
+}
+
+func changeOf(factors []float64, level float64) Change {
+	sorted, tail := stats.Sort(factors), (1-level)/2
+	return Change{Low: min(1, sorted.Quantile(tail)), High: max(1, sorted.Quantile(1-tail))}
+}
+
+func (m machine) reason(blocks int, s Sampled) string {
+	horizon := max(s.Horizon, blockLength).Round(time.Second)
+	change := "started"
+	if m.crowded {
+		change = "ended"
+	}
+	if n := m.leave + m.stay; n >= enough {
+		return fmt.Sprintf("on this machine other work %s in %.0f of %.0f earlier stretches of %v, and fixed work varied by %.0f %%", change, m.leave, n, horizon, 100*m.scale)
+	}
+	return fmt.Sprintf("this machine's speed was read at %d moments, %.0f pairs of them %v apart under such load: too few to exclude that other work starts or ends meanwhile", blocks, m.leave+m.stay, horizon)
+}
+
+// Of returns the change of a time of which a share, 0 to 1, changes.
+func (c Change) Of(share float64) Change {
+	return Change{Low: 1 + share*(c.Low-1), High: 1 + share*(c.High-1)}
+}
+
+// Widen returns a prediction whose interval allows for the change as well: the
+// logarithms of the two factors to each side, independent of each other, add in
+// squares. A prediction without ends, or not above zero, is returned as it is.
+func (c Change) Widen(p uncertainty.Prediction) uncertainty.Prediction {
+	if !p.Bounded() || !(p.Value > 0) {
+		return p
+	}
+	if p.Low > 0 {
+		p.Low = p.Value * math.Exp(-math.Hypot(math.Log(min(1, p.Low/p.Value)), math.Log(c.Low)))
+	}
+	p.High = p.Value * math.Exp(math.Hypot(math.Log(max(1, p.High/p.Value)), math.Log(c.High)))
+	return p
+}

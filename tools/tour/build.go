@@ -1,0 +1,75 @@
+package tour
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/tools/workspace"
+)
+
+// build is a package that a chapter needs in the stage's bin folder.
+type build struct {
+	pkg      string
+	library  string // file name of a C library; a command if empty
+	optional bool   // the chapter goes on without it
+}
+
+// build makes all packages at once: the commands in one call of go build, which
+// compiles what they share once and links while it compiles, and the C libraries,
+// whose code is another, next to it.
+func (s *Stage) build(ctx context.Context, builds []build) error {
+	var needed, optional []string
+	libraries := make(chan error, len(builds))
+	waiting := 0
+	defer s.step(fmt.Sprintf("go build, %d packages", len(builds)))()
+	for _, b := range builds {
+		switch {
+		case b.library != "":
+			waiting++
+			crash.Go(func() {
+				// Parquet is half of what it would compile, all of it as code that can be
+				// moved, which no command shares; the tour reads its CSV.
+				libraries <- goBuild(ctx, s.Root, "-buildmode=c-shared", "-trimpath", "-tags=noparquet", "-o", filepath.Join(s.Bin, b.library), b.pkg)
+			})
+		case b.optional:
+			optional = append(optional, b.pkg)
+		default:
+			needed = append(needed, b.pkg)
+		}
+	}
+	err := s.buildCommands(ctx, needed, optional)
+	for range waiting {
+		err = errors.Join(err, <-libraries)
+	}
+	return err
+}
+
+// buildCommands makes commands. Without an optional one that does not build, such as
+// for lack of a C compiler, the others are made.
+func (s *Stage) buildCommands(ctx context.Context, needed, optional []string) error {
+	all := append(append([]string{"-o", s.Bin + string(filepath.Separator)}, needed...), optional...)
+	err := goBuild(ctx, s.Root, all...)
+	if err == nil || len(optional) == 0 || ctx.Err() != nil {
+		return err
+	}
+	for _, pkg := range optional { // an older one is not of this checkout
+		_ = os.Remove(filepath.Join(s.Bin, filepath.Base(pkg)))
+	}
+	fmt.Fprintf(s.Log, "without %s: %v\n", strings.Join(optional, ", "), err)
+	return goBuild(ctx, s.Root, all[:len(all)-len(optional)]...)
+}
+
+func goBuild(ctx context.Context, root string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
+	cmd.Dir, cmd.Env = root, append(os.Environ(), workspace.Simd(ctx)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
