@@ -131,12 +131,15 @@ type Costs struct {
 
 // Output runs the program and returns its stdout and stderr.
 func (p *Program) Output(ctx context.Context, r Run) (stdout, stderr string, err error) {
-	name, args := p.Path, r.Args
+	argv := append([]string{p.Path}, r.Args...)
 	if r.Ranks > 0 {
-		name = "mpirun"
-		args = slices.Concat([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(r.Ranks), p.Path}, r.Args)
+		mpirun, err := launch(ctx, r.Ranks)
+		if err != nil {
+			return "", "", err
+		}
+		argv = append(mpirun, argv...)
 	}
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = r.Dir
 	cmd.Env = append(cmd.Environ(), "CHAMELEON_TOOL_LIBRARIES=", "CHAM_TOOL_DIR=", "CHAMELEON_TOOL=")
 	switch {
@@ -150,6 +153,8 @@ func (p *Program) Output(ctx context.Context, r Run) (stdout, stderr string, err
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err = cmd.Run(); err != nil {
 		err = fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, tail(errs.String()))
+	} else if r.Ranks > 0 {
+		err = together(out.String(), r.Ranks)
 	}
 	return out.String(), errs.String(), err
 }

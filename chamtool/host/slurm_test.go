@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/host"
+	"github.com/foretime/foretime/chamtool/internal/mpitest"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
@@ -15,10 +16,17 @@ import (
 // Slurm: both jobs leave the logs of both ranks, the second in a folder of its own.
 func TestRealSlurm(t *testing.T) {
 	slurmtest.Need(t)
-	needMPI(t)
+	mpitest.Each(t, testSlurm)
+}
+
+func testSlurm(t *testing.T) {
 	tool, _ := need(t)
 	c := slurmtest.Start(t)
 	p, err := host.Build(t.Context(), c.Dir, host.Options{MPI: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mpirun, err := host.Launch(t.Context(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +35,7 @@ func TestRealSlurm(t *testing.T) {
 		"/apps/chamtool/libchamtool.so": tool,
 		"./your_program":                p.Path + " --threads 2 --tasks 50 --iterations 5",
 		"$HOME":                         c.Dir,
-		"mpirun":                        "mpirun --allow-run-as-root --oversubscribe --bind-to none",
+		"mpirun -n 2":                   strings.Join(mpirun, " "),
 		"--ntasks=2":                    "--ntasks=1", // of the one processor that a node of the test has
 	} {
 		if !strings.Contains(script, from) {

@@ -1,10 +1,15 @@
 package job
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -68,9 +73,10 @@ func link(root, path, owner string) error {
 
 // Name names this job by what its launcher put into the environment, the same in
 // all its processes and in no other job: Slurm's number with its step, and the
-// name space of PMIx, which each mpirun has anew. alone is for a process that no
-// launcher started.
-func Name(lookup func(string) (string, bool), alone string) string {
+// name space of PMIx, which each mpirun has anew. Hydra, the launcher of MPICH and
+// Intel MPI, puts no such thing there; hydra returns the name of its [ControlPort].
+// alone is for a process that no launcher started.
+func Name(lookup func(string) (string, bool), hydra func() string, alone string) string {
 	var parts []string
 	for _, names := range [][]string{{"SLURM_JOB_ID"}, {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_STEP_ID", "PMI_JOBID"}} {
 		for _, name := range names {
@@ -80,10 +86,41 @@ func Name(lookup func(string) (string, bool), alone string) string {
 			}
 		}
 	}
+	if _, ranked := lookup("PMI_RANK"); ranked && len(parts) == 0 {
+		alone = cmp.Or(hydra(), alone)
+	}
 	if len(parts) == 0 {
 		return "job-" + clean(alone)
 	}
 	return "job-" + strings.Join(parts, "-")
+}
+
+// ControlPort returns the host and port at which the mpiexec that started a process
+// listens: Hydra passes them to its proxy on each node, an ancestor of the ranks there.
+// It is "" for a process without such an ancestor. proc is a /proc.
+func ControlPort(proc fs.FS, pid int) string {
+	for range 32 { // a job script may start shells, debuggers and wrappers in between
+		stat, err := fs.ReadFile(proc, fmt.Sprintf("%d/stat", pid))
+		if err != nil {
+			return ""
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // state, parent, ...
+		if len(fields) < 2 {
+			return ""
+		}
+		if pid, err = strconv.Atoi(fields[1]); err != nil || pid <= 1 {
+			return ""
+		}
+		cmdline, err := fs.ReadFile(proc, fmt.Sprintf("%d/cmdline", pid))
+		if err != nil {
+			return ""
+		}
+		args := strings.Split(string(cmdline), "\x00")
+		if i := slices.Index(args, "--control-port"); i >= 0 && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
 }
 
 // clean leaves what a file name may hold.

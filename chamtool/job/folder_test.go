@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/foretime/foretime/chamtool/job"
 )
@@ -79,10 +80,30 @@ func TestNames(t *testing.T) {
 		{map[string]string{"SLURM_JOB_ID": "42", "SLURM_STEP_ID": "3"}, "job-42-3"},
 		{map[string]string{"SLURM_JOB_ID": "42", "PMIX_NAMESPACE": "prterun-a@1"}, "job-42-prterun-a_1"},
 		{map[string]string{"PMIX_NAMESPACE": "17"}, "job-17"},
+		{map[string]string{"PMI_RANK": "1"}, "job-node_7"},
+		{map[string]string{"PMI_RANK": "1", "SLURM_JOB_ID": "42", "SLURM_STEP_ID": "3"}, "job-42-3"},
 	} {
 		lookup := func(name string) (string, bool) { v, ok := tt.environment[name]; return v, ok }
-		if got := job.Name(lookup, "here-1"); got != tt.want {
+		if got := job.Name(lookup, func() string { return "node:7" }, "here-1"); got != tt.want {
 			t.Errorf("%v: %s", tt.environment, got)
+		}
+	}
+}
+
+// TestControlPort finds the port of the mpiexec that started a rank, through a shell in
+// between, and none for a process that Open MPI or a shell started.
+func TestControlPort(t *testing.T) {
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	proc := fstest.MapFS{
+		"12/stat": file("12 (a) b) S 11 1 1"), "12/cmdline": file("./a\x00"),
+		"11/stat": file("11 (sh) S 10 1 1"), "11/cmdline": file("sh\x00-c\x00./a\x00"),
+		"10/stat": file("10 (hydra_pmi_proxy) S 9 1 1"), "10/cmdline": file("/usr/bin/hydra_pmi_proxy\x00--control-port\x00node:34661\x00--rmk\x00user\x00"),
+		"9/stat": file("9 (mpiexec) S 1 1 1"), "9/cmdline": file("mpiexec\x00"),
+		"7/stat": file("7 (x) S 9"), "6/stat": file("6 (x"), "5/stat": file("5 (x) S 4 "), "3/stat": file("3 (x) S 10"), "2/stat": file("2 (x) S 2"), "2/cmdline": file("loop"),
+	}
+	for pid, want := range map[int]string{12: "node:34661", 11: "node:34661", 10: "", 9: "", 7: "", 6: "", 5: "", 3: "node:34661", 2: "", 1: ""} {
+		if got := job.ControlPort(proc, pid); got != want {
+			t.Errorf("process %d: %q, want %q", pid, got, want)
 		}
 	}
 }

@@ -171,7 +171,9 @@ func (c *consumer) place() {
 	if len(c.config.LogFormats) == 0 {
 		return
 	}
-	dir, err := job.TakeFolder(c.config.LogDir, job.Name(environment, fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid())))
+	hydra := func() string { return job.ControlPort(os.DirFS("/proc"), os.Getpid()) }
+	name := job.Name(environment, hydra, fmt.Sprintf("%s-%d", c.began.Format("20060102-150405"), os.Getpid()))
+	dir, err := job.TakeFolder(c.config.LogDir, name)
 	if err == nil {
 		c.dir = dir
 	}

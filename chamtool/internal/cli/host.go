@@ -67,7 +67,7 @@ Options of the program, after --:
 	}
 	f := c.Flags()
 	f.StringVar(&tool, "tool", "", "tool library to load")
-	f.IntVar(&ranks, "ranks", 0, "run this many ranks under mpirun")
+	f.IntVar(&ranks, "ranks", 0, "run this many ranks under mpirun, of Open MPI, MPICH or Intel MPI")
 	f.BoolVar(&cost, "cost", false, "measure what the tool's callbacks cost, with a rival beside them")
 	return c
 }

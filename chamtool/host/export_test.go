@@ -1,0 +1,7 @@
+package host
+
+// What only tests use.
+var (
+	Launch  = launch
+	OpenMPI = openMPI
+)

@@ -1,0 +1,56 @@
+// Package mpitest runs a test with each MPI that is installed.
+//
+// Debian installs several next to each other, as mpicc.openmpi and mpicc.mpich; the
+// plain names belong to one of them.
+package mpitest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Each runs a test once per MPI that is installed, each time with that one's mpicc and
+// mpirun first in PATH, and skips it where there is none.
+func Each(t *testing.T, test func(*testing.T)) {
+	t.Helper()
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	var several []string
+	for _, name := range []string{"openmpi", "mpich"} {
+		if installed("mpicc."+name, "mpirun."+name) {
+			several = append(several, name)
+		}
+	}
+	if len(several) == 0 {
+		if !installed("mpicc", "mpirun") {
+			t.Skip("needs MPI: install with apt-get install openmpi-bin libopenmpi-dev")
+		}
+		test(t)
+		return
+	}
+	for _, name := range several {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, program := range []string{"mpicc", "mpirun"} { // no links: Hydra looks for its parts next to itself
+				text := fmt.Sprintf("#!/bin/sh\nexec %s.%s \"$@\"\n", program, name)
+				if err := os.WriteFile(filepath.Join(dir, program), []byte(text), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+			test(t)
+		})
+	}
+}
+
+func installed(names ...string) bool {
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			return false
+		}
+	}
+	return true
+}
