@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/host"
-	"github.com/foretime/foretime/chamtool/internal/mpitest"
+	"github.com/foretime/foretime/chamtool/host/mpitest"
 )
 
 // TestRealMPI runs ranks over each MPI that hand tasks to each other as the tool says:
 // what was created was run once, somewhere, and both sides counted the same.
-func TestRealMPI(t *testing.T) { mpitest.Each(t, testMPI) }
+func TestRealMPI(t *testing.T) { mpitest.Each(t, os.Getenv("PATH"), testMPI) }
 
 func testMPI(t *testing.T) {
 	tool, _ := need(t)
@@ -52,7 +52,7 @@ func testMPI(t *testing.T) {
 
 // The program of the measured makespans compiles against what it stands on.
 func TestRealMakespanCompiles(t *testing.T) {
-	mpitest.Each(t, func(t *testing.T) {
+	mpitest.Each(t, os.Getenv("PATH"), func(t *testing.T) {
 		out, err := exec.CommandContext(t.Context(), "mpicc", "-fopenmp", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", "testdata/chameleon", "../examples/makespan.c").CombinedOutput()
 		if err != nil {
 			t.Errorf("%v\n%s", err, out)

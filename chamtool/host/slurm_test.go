@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/host"
-	"github.com/foretime/foretime/chamtool/internal/mpitest"
+	"github.com/foretime/foretime/chamtool/host/mpitest"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 
@@ -16,7 +16,7 @@ import (
 // Slurm: both jobs leave the logs of both ranks, the second in a folder of its own.
 func TestRealSlurm(t *testing.T) {
 	slurmtest.Need(t)
-	mpitest.Each(t, testSlurm)
+	mpitest.Each(t, os.Getenv("PATH"), testSlurm)
 }
 
 func testSlurm(t *testing.T) {

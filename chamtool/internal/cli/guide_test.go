@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/chamtool/internal/mpitest"
+	"github.com/foretime/foretime/chamtool/host/mpitest"
 	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
@@ -25,7 +25,7 @@ func TestFirstSuccess(t *testing.T) {
 
 // TestRealMPIGuide runs the guide, whose program has two ranks, with each MPI.
 func TestRealMPIGuide(t *testing.T) {
-	mpitest.Each(t, func(t *testing.T) { guide(t, "docs/slow-tasks.md") })
+	mpitest.Each(t, os.Getenv("PATH"), func(t *testing.T) { guide(t, "docs/slow-tasks.md") })
 }
 
 func guide(t *testing.T, file string) {

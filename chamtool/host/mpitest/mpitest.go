@@ -1,7 +1,3 @@
-// Package mpitest runs a test with each MPI that is installed.
-//
-// Debian installs several next to each other, as mpicc.openmpi and mpicc.mpich; the
-// plain names belong to one of them.
 package mpitest
 
 import (
@@ -13,8 +9,8 @@ import (
 )
 
 // Each runs a test once per MPI that is installed, each time with that one's mpicc and
-// mpirun first in PATH, and skips it where there is none.
-func Each(t *testing.T, test func(*testing.T)) {
+// mpirun before path, the present PATH, and skips it where there is none.
+func Each(t *testing.T, path string, test func(*testing.T)) {
 	t.Helper()
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
@@ -40,7 +36,7 @@ func Each(t *testing.T, test func(*testing.T)) {
 					t.Fatal(err)
 				}
 			}
-			t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+			t.Setenv("PATH", dir+string(os.PathListSeparator)+path)
 			test(t)
 		})
 	}
