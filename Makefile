@@ -8,7 +8,7 @@ comma := ,
 
 FUZZTIME ?= 1m
 
-.PHONY: help tour test check real bench bench-short bench-once rivals figures fuzz readme vuln release-check modules clean
+.PHONY: help tour test race statistics check real bench bench-short bench-once rivals figures fuzz readme vuln release-check modules clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,35 +16,42 @@ help: ## this list
 tour: ## the main job: run the tools end to end on real input and show what came out
 	@$(GO) run ./tools/cmd/tour
 
-# gotestsum counts the tests, and tells what was skipped and why. checkptr, part
-# of -race, would end the process at gomlx's pointer arithmetic; packages that keep
-# longer tests (network training) for a run without -race get one, and the Go run time
-# one with vector instructions, where the toolchain has them. A machine may have other
-# work: much time for each package.
-SUM = GORACE=atexit_sleep_ms=10 out/bin/gotestsum --format pkgname --jsonfile
-LASTING = -timeout=2h -vet=off
-folders = $(sort $(dir $(shell grep -rl --include='*_test.go' '$(1)' $(MODULES))))
+# gotestsum names what failed and what was skipped, and counts all in its last line. A
+# failure hides nothing: every package runs. TestReal... drives a component that make real
+# installs; TestStatistics... needs thousands of draws. Packages with vector instructions
+# run once more with them, where the toolchain has them. checkptr, part of -race, would end
+# the process at gomlx's pointer arithmetic. A machine may have other work: much time for
+# each package.
+SUM = mkdir -p $(CURDIR)/out/test && GORACE=atexit_sleep_ms=10 $(CURDIR)/out/bin/gotestsum --format pkgname --jsonfile $(CURDIR)/out/test
+TESTS = -vet=off -timeout=1h
+REST = $(TESTS) -skip "^Test(Real|Statistics)"
+RACE = -race -gcflags=github.com/gomlx/compute/...=-d=checkptr=0
+SIMD = GOEXPERIMENT=simd $(GO)
+folders = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func $(1)' $(MODULES)))))
 
 out/bin/gotestsum: tools/pinned/go.mod
 	@cd tools/pinned && GOWORK=off $(GO) build -o ../../out/bin/ gotest.tools/gotestsum
-	@mkdir -p out/test out/real
 
-test: out/bin/gotestsum ## every test, then each module alone
-	@$(SUM) out/test/race.json -- $(LASTING) -race -gcflags=github.com/gomlx/compute/...=-d=checkptr=0 work
-	@$(SUM) out/test/full.json -- $(LASTING) $(addprefix ./,$(call folders,^//go:build !race))
-	@! GOEXPERIMENT=simd $(GO) env GOEXPERIMENT > out/test/simd.txt 2>&1 || GOEXPERIMENT=simd $(GO) test ./edgeprof/runtime/native
-	@set -e; for m in $(MODULES); do for verb in build vet; do echo "$$m alone: go $$verb"; (cd $$m && GOWORK=off $(GO) $$verb ./...); done; done
+test: out/bin/gotestsum ## every test
+	@$(SUM)/test.json --raw-command -- sh -c '$(GO) test -json $(REST) work; rc=$$?; ! $(SIMD) env GOEXPERIMENT >/dev/null 2>&1 || \
+		$(SIMD) test -json $(REST) ./edgeprof/runtime/native || rc=1; exit $$rc'
 
-test-%: ## one module alone, as its own user builds it
-	cd $* && GOWORK=off $(GO) build ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test -race -vet=off -timeout=2h -gcflags=github.com/gomlx/compute/...=-d=checkptr=0 ./...
+race: out/bin/gotestsum ## the same tests under the race detector
+	@$(SUM)/race.json -- $(REST) $(RACE) work
+
+statistics: out/bin/gotestsum ## tests that need thousands of draws: coverage of intervals, Monte Carlo, long fits
+	@$(SUM)/statistics.json -- $(TESTS) -run '^TestStatistics' $(call folders,TestStatistics)
+
+test-%: out/bin/gotestsum ## one module alone, as its own user builds it
+	@cd $* && export GOWORK=off && $(SUM)/$*.json -- $(REST) ./...
 
 check: ## formatting, vet, staticcheck, tidy modules, layers, docs, static builds, a clean tree after
 	@$(GO) run ./tools/cmd/check $(STEPS)
 
 real: out/bin/gotestsum ## install the real components and run the tests that drive them
 	@$(GO) run ./tools/cmd/install
-	@$(SUM) out/real/events.json -- -count=1 -p=1 -timeout=2h -run=^TestReal $(addprefix ./,$(call folders,^func TestReal))
-	@! grep '"Action":"skip","Package":"[^"]*","Test"' out/real/events.json
+	@$(SUM)/real.json -- -count=1 -p=1 -timeout=2h -run=^TestReal $(call folders,TestReal)
+	@! grep '"Action":"skip","Package":"[^"]*","Test"' out/test/real.json
 
 bench: ## benchmarks, in the form that benchstat reads
 	$(GO) test -run '^$$' -bench . -benchmem work

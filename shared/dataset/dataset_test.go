@@ -470,7 +470,7 @@ func TestParquetConvertsWidthsOnly(t *testing.T) {
 	}
 }
 
-func TestRealWideTable(t *testing.T) {
+func TestMeasuredTable(t *testing.T) {
 	data := os.Getenv("FORETIME_DATA")
 	if data == "" {
 		t.Skip("needs FORETIME_DATA")

@@ -55,6 +55,7 @@ func steps(tree []string) []step {
 		{"tidy", tidy},
 		{"versions", versions},
 		{"vet", vet},
+		{"alone", alone},
 		{"pinned", pinned},
 		{"imports", imports},
 		{"staticcheck", staticcheck},
@@ -142,6 +143,17 @@ func versions(ws *workspace.Workspace) ([]string, error) {
 
 func vet(ws *workspace.Workspace) ([]string, error) {
 	return command(ws.Root, nil, "go", "vet", "work")
+}
+
+// alone builds each module, and vets it with its tests, as who has that module only.
+func alone(ws *workspace.Workspace) ([]string, error) {
+	env := []string{"GOWORK=off"}
+	built, err := eachModule(ws, env, "go", "build", "./...")
+	if err != nil {
+		return built, err
+	}
+	vetted, err := eachModule(ws, env, "go", "vet", "./...")
+	return append(built, vetted...), err
 }
 
 // pinned builds the outside tools at the versions that tools/pinned names.
