@@ -22,6 +22,13 @@ func TestGiven(t *testing.T) {
 	if got := r.Given([][]float64{{1}, {1}}); got != r.Total {
 		t.Errorf("after two jobs %+v, was %+v", got, r.Total)
 	}
+	if got := r.Given([][]float64{{1}, {}, {1}}); got != r.Total {
+		t.Errorf("after two jobs and one that told nothing %+v, was %+v", got, r.Total)
+	}
+	// The third job counts: it gives half of the weight to e times the value.
+	if got := r.Given([][]float64{{1}, {1}, {1}}); got.High < 100*math.E-1e-9 || got.Low > r.Total.Value {
+		t.Errorf("after three jobs %+v", got)
+	}
 	var past [][]float64
 	for i := range 60 {
 		past = append(past, []float64{math.Log(2) * float64(i) / 59})

@@ -37,6 +37,18 @@ func TestFirstRounds(t *testing.T) {
 	}
 }
 
+// The loss is the distance of the logarithms: without a bound where an answer is too
+// high, at most 1 where it is too low.
+func TestLoss(t *testing.T) {
+	for _, tt := range []struct{ answer, actual, want float64 }{
+		{2, 2, 0}, {3, 2, 1}, {4.5, 2, 2.5}, {12, 2, 10}, {1.5, 2, 0.5}, {1, 2, 1}, {0.9, 2, 1}, {-0.5, 2, 1}, {-10, 2, 1},
+	} {
+		if got := lossOf(tt.answer, tt.actual); math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("answer %v, truth %v: loss %v, want %v", tt.answer, tt.actual, got, tt.want)
+		}
+	}
+}
+
 // Scaling all losses changes no weight: that is what AdaHedge is for.
 func TestScaleFree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
