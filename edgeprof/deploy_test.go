@@ -252,8 +252,8 @@ func built(t *testing.T, arch string) string {
 	return path
 }
 
-// The command for the boards needs no library there.
-func TestBoards(t *testing.T) {
+// TestRealBoards builds the command for the boards, which needs no library there.
+func TestRealBoards(t *testing.T) {
 	f, err := elf.Open(built(t, "arm64"))
 	if err != nil {
 		t.Fatal(err)
@@ -265,8 +265,9 @@ func TestBoards(t *testing.T) {
 	}
 }
 
-// The command answers from a root that holds nothing but itself, as in the image.
-func TestScratch(t *testing.T) {
+// TestRealEmptyRoot builds the command of the image and starts it in a root that holds
+// nothing but itself.
+func TestRealEmptyRoot(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to change the root")
 	}

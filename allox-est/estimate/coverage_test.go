@@ -12,7 +12,12 @@ import (
 // The intervals hold the whole run's time as often as they say, on simulated
 // jobs. The beliefs before looking are wider than the noise here: they may hold
 // up to 4.5 points more.
-func TestCoverage(t *testing.T) {
+func TestCoverage(t *testing.T) { coverage(t, coveragetest.CheckFew) }
+
+// TestStatisticsCoverage asks for as many cases as the promise needs.
+func TestStatisticsCoverage(t *testing.T) { coverage(t, coveragetest.Check) }
+
+func coverage(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
 	ask := func(s scenario) coveragetest.Predictor {
 		return coveragetest.Predictor{
 			Name: s.name, Level: 0.95, Above: 0.045, OneSided: true,
@@ -30,7 +35,7 @@ func TestCoverage(t *testing.T) {
 			},
 		}
 	}
-	coveragetest.Check(t, []coveragetest.Predictor{
+	check(t, []coveragetest.Predictor{
 		ask(scenario{name: "noise of 3 %", cost: plain}),
 		ask(scenario{name: "noise of 15 %", cost: plain, sd: 0.15}),
 		ask(scenario{name: "warm-up", cost: warming}),

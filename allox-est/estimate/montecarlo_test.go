@@ -241,12 +241,17 @@ func fewer(k, n int, share float64) bool {
 // Every interval covers the truth in 90 % of the jobs at least, and the mean score of
 // the scenarios that the beliefs were chosen on, and of those they were not, is below
 // .55. What no sample can show, rare costs, is warned of.
-func TestMonteCarlo(t *testing.T) {
+func TestStatisticsMonteCarlo(t *testing.T) { monteCarlo(t, *trials) }
+
+// TestMonteCarlo asks for few jobs of each kind.
+func TestMonteCarlo(t *testing.T) { monteCarlo(t, 8) }
+
+func monteCarlo(t *testing.T, trials int) {
 	unseen := []string{"rare x5"}
 	table := newTable("noise", "MAPE %", "CPU MAPE %", "covered %", "CPU covered %", "median width %", "score")
 	var scores [3][]float64
 	for i, s := range scenarios {
-		o := s.trial(t, *trials, Auto)
+		o := s.trial(t, trials, Auto)
 		share := func(n int) float64 { return 100 * float64(n) / float64(o.n) }
 		score := mean(o.scores)
 		table.add(s.name, mean(o.errors), mean(o.cpuErrors), share(o.covered), share(o.cpuCovered), stats.Median(o.widths), score)
@@ -317,12 +322,12 @@ func TestRamp(t *testing.T) {
 }
 
 // The ratio repeats set-up with every epoch.
-func TestMonteCarloMethods(t *testing.T) {
+func TestMethods(t *testing.T) {
 	table := newTable("noise", "auto", "ratio", "line")
 	for _, s := range scenarios[:firstKinds] {
 		var row []float64
 		for _, m := range Methods() {
-			row = append(row, mean(s.trial(t, *trials/8, m).errors))
+			row = append(row, mean(s.trial(t, 3, m).errors))
 		}
 		table.add(s.name, row...)
 		if row[1] < 100 {

@@ -31,10 +31,12 @@ func stream(level float64, runs int, seconds func(r *rand.Rand, i int) (size int
 // Every interval holds what it promises: times that scatter about a law of the
 // sizes, about each size's own, with heavy tails, and on a machine whose speed
 // wanders.
-func TestCoverage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws hundreds of programs")
-	}
+func TestCoverage(t *testing.T) { coverage(t, coveragetest.CheckFew) }
+
+// TestStatisticsCoverage asks for as many cases as the promise needs.
+func TestStatisticsCoverage(t *testing.T) { coverage(t, coveragetest.Check) }
+
+func coverage(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
 	scattered := func(r *rand.Rand, _ int) (int64, float64) {
 		size := 1000 + r.Int64N(100_000)
 		return size, truth(r, size, 0.3)
@@ -49,7 +51,7 @@ func TestCoverage(t *testing.T) {
 	wandering := func(r *rand.Rand, i int) (int64, float64) {
 		return 1000, 1e-3 * math.Exp(0.1*r.NormFloat64()+0.5*math.Sin(float64(i)/150))
 	}
-	coveragetest.Check(t, []coveragetest.Predictor{
+	check(t, []coveragetest.Predictor{
 		{Name: "task, law of sizes, 0.9", Level: 0.9, Run: stream(0.9, 600, scattered), Above: 0.02},
 		{Name: "task, law of sizes, 0.8", Level: 0.8, Run: stream(0.8, 600, scattered), Above: 0.02},
 		{Name: "task, each size its own, 0.9", Level: 0.9, Run: stream(0.9, 600, own), Above: 0.02},

@@ -21,8 +21,13 @@ func skewed(rng *rand.Rand) float64 {
 
 // TestCoverage: intervals hold what they promise where errors to come are like
 // those they were made from.
-func TestCoverage(t *testing.T) {
-	coveragetest.Check(t, []coveragetest.Predictor{
+func TestCoverage(t *testing.T) { coverage(t, coveragetest.CheckFew) }
+
+// TestStatisticsCoverage asks for as many cases as the promise needs.
+func TestStatisticsCoverage(t *testing.T) { coverage(t, coveragetest.Check) }
+
+func coverage(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
+	check(t, []coveragetest.Predictor{
 		{Name: "calibration", Level: Level, Run: calibrationCases, Above: 0.02},
 		{Name: "trained, kernel by kernel", Level: Level, Run: kernelCases, Above: 0.02},
 		{Name: "trained, whole models", Level: Level, Run: wholeCases, Above: 0.02},

@@ -13,7 +13,12 @@ import (
 // TestCoverage: the intervals of models and of policies that look at the latest
 // waits hold what they promise. Waits are an hour for each ten pending jobs and
 // noise, or drawn from one exponential law.
-func TestCoverage(t *testing.T) {
+func TestCoverage(t *testing.T) { coverage(t, coveragetest.CheckFew) }
+
+// TestStatisticsCoverage asks for as many cases as the promise needs.
+func TestStatisticsCoverage(t *testing.T) { coverage(t, coveragetest.Check) }
+
+func coverage(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
 	kind := func(name string) coveragetest.Predictor {
 		l := learner(t, name)
 		return coveragetest.Predictor{Name: name, Level: bandLevel, Above: .01, Run: func(seed uint64) []uncertainty.Case {
@@ -53,7 +58,7 @@ func TestCoverage(t *testing.T) {
 			return cases
 		}}
 	}
-	coveragetest.Check(t, []coveragetest.Predictor{
+	check(t, []coveragetest.Predictor{
 		kind("forest"),
 		latest("avg", policy.Average{}), latest("quantile", policy.Quantile{Q: .7}),
 	})

@@ -384,8 +384,13 @@ func TestBlocksWidenTheVerdict(t *testing.T) {
 }
 
 // TestPromises asks the package's own predictors.
-func TestPromises(t *testing.T) {
-	coveragetest.Check(t, []coveragetest.Predictor{
+func TestPromises(t *testing.T) { promises(t, coveragetest.CheckFew) }
+
+// TestStatisticsPromises asks for as many cases as the promise needs.
+func TestStatisticsPromises(t *testing.T) { promises(t, coveragetest.Check) }
+
+func promises(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
+	check(t, []coveragetest.Predictor{
 		{Name: "band of offsets", Level: 0.9, Run: band(uncertainty.Offset, 0.9, 99)},
 		{Name: "band of factors", Level: 0.9, Run: band(uncertainty.Factor, 0.9, 99)},
 		{Name: "band of few", Level: 0.9, Run: band(uncertainty.Offset, 0.9, 19)},

@@ -46,10 +46,22 @@ const (
 // of what it may miss, or holds more than it promises and Above.
 func Check(t *testing.T, predictors []Predictor) {
 	t.Helper()
+	check(t, predictors, Examine)
+}
+
+// CheckFew asks all predictors on three data sets each: enough to see intervals that hold
+// far too few or far too many, in a test that always runs. [Check] needs tens to thousands.
+func CheckFew(t *testing.T, predictors []Predictor) {
+	t.Helper()
+	check(t, predictors, Glance)
+}
+
+func check(t *testing.T, predictors []Predictor, examine func(Predictor) (Result, error)) {
+	t.Helper()
 	t.Logf("%-32s %8s %8s %8s %8s %8s %8s", "predictor", "promised", "held", "±", "below", "above", "cases")
 	for _, p := range predictors {
 		t.Run(p.Name, func(t *testing.T) {
-			r, err := Examine(p)
+			r, err := examine(p)
 			t.Logf("%-32s %8.3f %8.3f %8.3f %8.3f %8.3f %8d", p.Name, p.Level, r.Coverage, r.CoverageError, r.Below, r.Above, r.Cases)
 			if err != nil {
 				t.Error(err)
@@ -80,6 +92,30 @@ func Examine(p Predictor) (Result, error) {
 			precise = max(r.CoverageError, r.BelowError, r.AboveError) <= precision
 		}
 	}
+	return r, r.verdict(p)
+}
+
+// The data sets of [Glance], and how far the coverage of so few may be from the promise.
+const (
+	fewSets = 3
+	far     = 0.12
+)
+
+// Glance asks one predictor on a few data sets; the error says that the intervals hold
+// far fewer or far more than they promise.
+func Glance(p Predictor) (Result, error) {
+	var held, below, above []float64
+	r := Result{Sets: fewSets, CoverageError: far, BelowError: far, AboveError: far}
+	for seed := range uint64(fewSets) {
+		cases := p.Run(seed)
+		h, b, a, err := shares(p, cases)
+		if err != nil {
+			return r, fmt.Errorf("%s: seed %d: %w", p.Name, seed, err)
+		}
+		held, below, above = append(held, h), append(below, b), append(above, a)
+		r.Cases += len(cases)
+	}
+	r.Coverage, r.Below, r.Above = stat.Mean(held, nil), stat.Mean(below, nil), stat.Mean(above, nil)
 	return r, r.verdict(p)
 }
 

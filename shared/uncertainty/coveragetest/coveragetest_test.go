@@ -70,3 +70,18 @@ func TestExamineRefuses(t *testing.T) {
 func TestCheck(t *testing.T) {
 	coveragetest.Check(t, []coveragetest.Predictor{normal(0.05, 0.05)})
 }
+
+// TestGlance sees in a few data sets what is far off, and lets pass what is near.
+func TestGlance(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0.05, 0.05, ""}, {0.03, 0.08, ""}, {0.15, 0.15, "hold 0.6"}, {1e-9, 0.3, "above the interval"}, {0.3, 1e-9, "below the interval"},
+	} {
+		r, err := coveragetest.Glance(normal(c.low, c.high))
+		if (err == nil) != (c.want == "") || r.Sets != 3 {
+			t.Errorf("%v and %v: %+v, %v, want %q", c.low, c.high, r, err, c.want)
+		}
+	}
+}
