@@ -193,3 +193,15 @@ func TestRecursiveGrowth(t *testing.T) {
 		}
 	}
 }
+
+// TestSeasonalOfKnown takes the median of what came true: forecasts do not count.
+func TestSeasonalOfKnown(t *testing.T) {
+	l := law{Period: 2}
+	logs := []float64{0, 1, 1, 1, 9, 9} // of which the last two are forecasts
+	if got := l.answer(Seasonal, logs, 4); got != 0.5 {
+		t.Errorf("%v, want the median of 1 and 0", got)
+	}
+	if got := l.answer(Seasonal, logs, 5); got != 1 {
+		t.Errorf("%v, want the median of 9, 1 and 0", got)
+	}
+}

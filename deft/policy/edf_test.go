@@ -41,3 +41,15 @@ func TestEDF(t *testing.T) {
 	late.Active, late.Begin = true, 80*ms
 	ask(112, "-xx")
 }
+
+// TestEDFLearns: three tenths of the mean are the last job's.
+func TestEDFLearns(t *testing.T) {
+	e := NewEDF()
+	for i, want := range []time.Duration{0, 10 * ms, 13 * ms, 10*ms + 600*time.Microsecond} {
+		gpu := []time.Duration{0, 10 * ms, 30 * ms, 35 * ms}[i]
+		e.observe([]Client{{Jobs: i, GPU: gpu}})
+		if got := time.Duration(e.accounts[0].perJob); got != want {
+			t.Errorf("after %d jobs: %v, want %v", i, got, want)
+		}
+	}
+}

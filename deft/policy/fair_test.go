@@ -20,6 +20,8 @@ func TestFair(t *testing.T) {
 		{3, 9, "-x"}, // 4.5 against 3: ahead by more than 2 ms / weight
 		{6, 9, "-x"},
 		{7, 9, "x-"},
+		{7, 16, "x-"}, // 8 against 7: ahead by 2 ms / weight, no more
+		{7, 17, "-x"},
 	}
 	for i, s := range steps {
 		one.GPU, two.GPU = time.Duration(s.one)*ms, time.Duration(s.two)*ms

@@ -237,6 +237,11 @@ func TestLists(t *testing.T) {
 	if math.Abs(got[0]-3600) > 5 || math.Abs(got[1]-3596) > 5 {
 		t.Errorf("%v", got)
 	}
+	// One that is as important goes first, for it was submitted before.
+	same := job(1, 7204, 0, 0, 9)
+	if got := k.lists(&same, k.groups(&same), 2, running); math.Abs(got[1]-3596) > 5 {
+		t.Errorf("as important as one before it: %v", got)
+	}
 	// A long list counts as work: that of the running, and 1,200 hours of one node.
 	many := make([]waiting, 1200, 1201)
 	for i := range many {

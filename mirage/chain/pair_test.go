@@ -133,3 +133,26 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("error %v, want ErrOversize", err)
 	}
 }
+
+// TestNextDecision: decisions fall on multiples of ten minutes after the submission.
+func TestNextDecision(t *testing.T) {
+	p := &Pair{Submit: 100}
+	for at, want := range map[int64]int64{100: 700, 101: 700, 699: 700, 700: 1300, 950: 1300} {
+		if got := p.nextDecision(at); got != want {
+			t.Errorf("after %d: %d, want %d", at, got, want)
+		}
+	}
+}
+
+// TestBestOfEquals: on an empty machine every submission starts at once, and where
+// overlap costs nothing all cost the same; the earliest is the best.
+func TestBestOfEquals(t *testing.T) {
+	w := workload(t, []trace.Job{{ID: "1", User: "u", Submit: 1, Start: 1, End: 2, Limit: 1, Nodes: 1}}, 4)
+	p, err := Begin(w.NewFrom(0), 0, Service{Nodes: 1, Limit: 3600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if best, err := p.Best(Cost{}); err != nil || best.Submitted != 0 {
+		t.Errorf("%+v, %v: want the submission at the predecessor's start", best, err)
+	}
+}

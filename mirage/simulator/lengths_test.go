@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/mirage/cluster"
+	"github.com/foretime/foretime/mirage/lengths"
 	"github.com/foretime/foretime/mirage/trace"
 )
 
@@ -102,5 +103,25 @@ func TestFed(t *testing.T) {
 		if got, err := s.In(future, service, 1e6); err != nil || got < want || got > want+3*rules.Backfill.IntervalSeconds {
 			t.Errorf("from %d s ago on: %d s, %v; want %d", back, got, err, want)
 		}
+	}
+}
+
+// TestUses: a running job has used its time since the start; of a user's ended jobs as
+// many count as the kind has room for.
+func TestUses(t *testing.T) {
+	s := steady(t, 100)
+	s.RunUntil(300)
+	if uses := s.Lengths().of(kind{user: int32(s.w.users)}); len(uses) != 1 || !uses[0].Running || math.Abs(uses[0].Share-300./600) > 1e-9 && math.Abs(uses[0].Share-300./3600) > 1e-9 {
+		t.Errorf("one that runs: %+v", uses)
+	}
+	s.RunUntil(90*600 + 300)
+	ended := 0
+	for _, u := range s.Lengths().of(kind{user: s.job(0).user}) {
+		if !u.Running {
+			ended++
+		}
+	}
+	if ended != lengths.OfKind {
+		t.Errorf("%d jobs of the user count, want %d", ended, lengths.OfKind)
 	}
 }
