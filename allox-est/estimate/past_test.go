@@ -63,3 +63,25 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestLevel: of the totals that are drawn the interval holds the share that it promises.
+func TestLevel(t *testing.T) {
+	marks, at := []mark.Mark{{}}, 0.0
+	for i := range 40 {
+		at += 1 + 0.2*math.Sin(float64(i*i))
+		marks = append(marks, mark.Mark{Number: float64(i + 1), Seconds: at})
+	}
+	for _, level := range []float64{0.8, 0.9, 0.95} {
+		r, err := Continue(marks, nil, Job{Epochs: 100}, level)
+		if err != nil || r.Refused != nil {
+			t.Fatal(err, r.Refused)
+		}
+		in := 0.0
+		for _, total := range r.totals {
+			if r.Total.Contains(total) {
+				in++
+			}
+		}
+		near(t, "share held", in/float64(len(r.totals)), level, 0.01)
+	}
+}

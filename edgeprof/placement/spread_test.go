@@ -39,6 +39,7 @@ func TestSpread(t *testing.T) {
 		"two want the same, the next is far":  {0, 0, [][]float64{{1, 9}, {1, 9}}, []string{"a", "a"}},
 		"the longest chooses first":           {0, 0, [][]float64{{1, 1.5}, {4, 8}}, []string{"b", "a"}},
 		"memory for one":                      {100, 60, [][]float64{{1, 9}, {1, 9}}, []string{"a", "b"}},
+		"memory for just two":                 {100, 50, [][]float64{{1, 9}, {1, 9}}, []string{"a", "a"}},
 		"three on two":                        {0, 0, [][]float64{{1, 1}, {1, 1}, {1, 1}}, []string{"a", "b", "a"}},
 	} {
 		var rankings []*placement.Ranking

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -25,6 +26,8 @@ type Env struct {
 	Log *logrus.Logger
 	// Terminal says that a person watches Stderr.
 	Terminal bool
+	// Root is the file system of the machine, whose /proc, /sys and /etc tell what it is.
+	Root fs.FS
 	// State is the directory of what programs keep for their user; "" is none, and
 	// Stateless says why, "" if none is wanted.
 	State, Stateless string
@@ -47,7 +50,7 @@ func (e *Env) Doubt(text string) { e.doubt = text }
 // NewEnv returns an Env over the given streams with its logger set up:
 // warnings and above, without colour or time unless a person watches.
 func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
-	env := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Terminal: IsTerminal(stderr)}
+	env := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Terminal: IsTerminal(stderr), Root: os.DirFS("/")}
 	env.Log = &logrus.Logger{
 		Out:       stderr,
 		Hooks:     make(logrus.LevelHooks),

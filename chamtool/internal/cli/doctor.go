@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ configuration; whether logs and models can be written; and what the machine
 tells of its clock and frequencies.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found := examine(tool)
+			found := examine(env.Root, tool)
 			err := out.Print(env, found, func(p *cli.Page) {
 				t := p.Table("check", "status", "detail")
 				for _, f := range found {
@@ -65,7 +66,7 @@ tells of its clock and frequencies.`,
 	return c
 }
 
-func examine(tool string) []finding {
+func examine(root fs.FS, tool string) []finding {
 	found := []finding{enabled()}
 	found = append(found, library(tool)...)
 	cfg, warnings := config.Read(os.LookupEnv)
@@ -77,7 +78,7 @@ func examine(tool string) []finding {
 			found = append(found, finding{"configuration", "ok", s.Name + "=" + s.Value})
 		}
 	}
-	return append(found, writable("log folder", cfg.LogDir), models(cfg), frequency(), clockSource(), compilers())
+	return append(found, writable("log folder", cfg.LogDir), models(cfg), frequency(root), clockSource(root), compilers())
 }
 
 func enabled() finding {
@@ -188,16 +189,16 @@ func models(cfg *config.Config) finding {
 	return finding{"kept models", "warn", err.Error()}
 }
 
-func frequency() finding {
-	s, err := event.ReadFrequencies(os.DirFS("/"))
+func frequency(root fs.FS) finding {
+	s, err := event.ReadFrequencies(root)
 	if err != nil {
 		return finding{"core frequency", "warn", err.Error()}
 	}
 	return finding{"core frequency", "ok", fmt.Sprintf("%d cores, from %s", s.Cores(), s.Source)}
 }
 
-func clockSource() finding {
-	text, err := os.ReadFile("/proc/cpuinfo")
+func clockSource(root fs.FS) finding {
+	text, err := fs.ReadFile(root, "proc/cpuinfo")
 	if err == nil && strings.Contains(string(text), "constant_tsc") && strings.Contains(string(text), "nonstop_tsc") {
 		return finding{"clock", "ok", "time stamp counter"}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,7 @@ func anchored(ctx context.Context, env *cli.Env, c *profiler.Calibration, here *
 	}
 	o := calibrating{with: running{runtime: c.Facts.Runtime, threads: 1, quota: 1}, runs: 1, size: 1, made: anchors()}
 	facts := o.with.facts(here)
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // "" where it is not told
+	boot, _ := fs.ReadFile(env.Root, "proc/sys/kernel/random/boot_id") // "" where it is not told
 	facts.Setting = "few models since boot " + strings.TrimSpace(string(boot))
 	folder, noFolder := os.UserCacheDir()
 	path := filepath.Join(folder, "foretime", "edgeprof", "anchored-"+facts.Runtime+".json")

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -160,7 +161,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err := o.with.resolve(ctx, env); err != nil {
 		return nil, err
 	}
-	here, err := thisMachine(ctx)
+	here, err := thisMachine(ctx, env.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ func (o *calibrating) measured(ctx context.Context, env *cli.Env) (*measurement.
 	rounds := min(2, o.runs)
 	bar := env.Progress("calibrate", int64(len(jobs)*o.runs))
 	defer bar.Done()
-	c, err := newCollector(&o.with, rows)
+	c, err := newCollector(env.Root, &o.with, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -349,16 +350,16 @@ func parseCalibration(data []byte) (*profiler.Calibration, error) {
 }
 
 // local is the machine this command runs on.
-func local() (device.Source, error) {
+func local(root fs.FS) (device.Source, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err
 	}
-	return device.Local{Root: os.DirFS("/"), Host: host, Sleep: device.Sleep, Disk: rootUsage, Probe: &device.Probe{Window: 200 * time.Millisecond, MaxAge: 5 * time.Second}}, nil
+	return device.Local{Root: root, Host: host, Sleep: device.Sleep, Disk: rootUsage, Probe: &device.Probe{Window: 200 * time.Millisecond, MaxAge: 5 * time.Second}}, nil
 }
 
-func thisMachine(ctx context.Context) (device.Device, error) {
-	source, err := local()
+func thisMachine(ctx context.Context, root fs.FS) (device.Device, error) {
+	source, err := local(root)
 	if err != nil {
 		return device.Device{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -128,7 +129,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return nil, err
 	}
-	c, err := newCollector(&o.with, o.out)
+	c, err := newCollector(env.Root, &o.with, o.out)
 	if err != nil {
 		return nil, err
 	}
@@ -162,10 +163,10 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 }
 
 // newCollector measures on this machine, into a folder.
-func newCollector(with *running, dir string) (*collection.Collector, error) {
+func newCollector(root fs.FS, with *running, dir string) (*collection.Collector, error) {
 	host, err := os.Hostname()
 	return &collection.Collector{
-		Dir: dir, Clock: time.Now, Host: device.Local{Root: os.DirFS("/"), Host: host, Disk: rootUsage},
+		Dir: dir, Clock: time.Now, Host: device.Local{Root: root, Host: host, Disk: rootUsage},
 		Open: func(ctx context.Context, job collection.Job) (runtime.Session, error) {
 			return with.load(ctx, job.Model, job.Sizes)
 		},

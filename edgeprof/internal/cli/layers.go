@@ -86,7 +86,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 }
 
 func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, calibration, of string) (*layered, error) {
-	here, err := thisMachine(ctx)
+	here, err := thisMachine(ctx, env.Root)
 	if err != nil {
 		return nil, err
 	}

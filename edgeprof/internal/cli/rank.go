@@ -17,7 +17,7 @@ import (
 // kept in the record until time measures it.
 func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var calibration, runtime string
-	source := newSourcing()
+	source := newSourcing(env.Root)
 	var sizes []string
 	var out cli.Output
 	settings := cli.NewSettings(&source.settings)

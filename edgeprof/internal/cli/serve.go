@@ -54,7 +54,7 @@ type serveSettings struct {
 
 // newServeCommand answers profiling requests over HTTP.
 func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
-	s := &serving{from: newSourcing()}
+	s := &serving{from: newSourcing(env.Root)}
 	s.with = serveSettings{sourceSettings: s.from.settings, Refresh: span(time.Second), Watch: span(2 * time.Second)}
 	l := &s.with.Limits
 	l.ModelBytes, l.GraphBytes, l.Uploads, l.UploadTime = 1<<30, 32<<20, 4, span(5*time.Minute)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,7 +19,7 @@ import (
 // sources are where devices come from. What follows a colon in --source is the
 // source's own.
 var sources = registry.List[func(s *sourcing, of string) (device.Source, error)]{
-	{Name: "local", Help: "this machine", New: func(*sourcing, string) (device.Source, error) { return local() }},
+	{Name: "local", Help: "this machine", New: func(s *sourcing, _ string) (device.Source, error) { return local(s.root) }},
 	{Name: "prometheus", Help: "a cluster, by its agents and node_exporters", New: (*sourcing).fromPrometheus},
 	{Name: "file", Help: "a list of devices: file:DEVICES.json", New: fromFile},
 }
@@ -26,6 +27,7 @@ var sources = registry.List[func(s *sourcing, of string) (device.Source, error)]
 // sourcing is what flags and settings say of sources.
 type sourcing struct {
 	name       string // "": prometheus where its address is known, else local
+	root       fs.FS  // of this machine's file system
 	prometheus device.Prometheus
 	settings   sourceSettings
 }
@@ -53,8 +55,8 @@ func (s *span) UnmarshalJSON(text []byte) error {
 // String is the duration as it is read.
 func (s span) String() string { return time.Duration(s).String() }
 
-func newSourcing() sourcing {
-	var s sourcing
+func newSourcing(root fs.FS) sourcing {
+	s := sourcing{root: root}
 	of := &s.settings.Source
 	of.NodeLabel, of.LoadWindow, of.MaxAge, of.Timeout = "instance", span(time.Minute), span(time.Minute), span(5*time.Second)
 	return s

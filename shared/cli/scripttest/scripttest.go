@@ -22,11 +22,25 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 // Main runs the package's tests with the command as a program that they can
 // start under name, and others beside it (nil for none), and exits.
 func Main(m *testing.M, name string, root func(*cli.Env) *cobra.Command, others map[string]func()) {
-	programs := map[string]func(){name: func() { cli.Main(root) }}
+	programs := map[string]func(){name: func() { cli.Main(onMachine(root)) }}
 	for other, run := range others {
 		programs[other] = run
 	}
 	testscript.Main(stateless{m}, programs)
+}
+
+// machine names the folder whose proc, sys and etc the command reads for the machine's.
+const machine = "SCRIPTTEST_MACHINE"
+
+// onMachine makes a command that a script starts read the facts of an invented machine,
+// where the script names a folder of them.
+func onMachine(root func(*cli.Env) *cobra.Command) func(*cli.Env) *cobra.Command {
+	return func(env *cli.Env) *cobra.Command {
+		if dir := os.Getenv(machine); dir != "" {
+			env.Root = os.DirFS(dir)
+		}
+		return root(env)
+	}
 }
 
 // stateless runs tests that leave the user's own state alone.
