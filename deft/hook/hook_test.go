@@ -34,7 +34,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	built = dir
+	keep := simcudatest.Products(dir, time.Now())
 	code := m.Run()
+	keep()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }

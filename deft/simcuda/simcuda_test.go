@@ -44,7 +44,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	cache = dir
+	keep := simcudatest.Products(dir, time.Now())
 	status := m.Run()
+	keep()
 	os.RemoveAll(dir)
 	os.Exit(status)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/simcuda"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 
 // built is the folder of this test run's products; see TestMain.
@@ -27,7 +28,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	built = dir
+	keep := simcudatest.Products(dir, time.Now())
 	code := m.Run()
+	keep()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }

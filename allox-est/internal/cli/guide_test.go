@@ -37,7 +37,7 @@ func TestRealHowLong(t *testing.T) {
 	}})
 }
 
-// TestExtend adds what the guide adds to a copy of the sources.
-func TestExtend(t *testing.T) {
+// TestRealExtend adds what the guide adds to a copy of the sources.
+func TestRealExtend(t *testing.T) {
 	scripttest.Guide(t, "../../docs/extend.md", testscript.Params{Setup: scripttest.Sources(t, "../..")})
 }

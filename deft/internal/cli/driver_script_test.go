@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -24,11 +25,16 @@ func TestDriverScripts(t *testing.T) {
 		t.Skip("needs cc: install with apt-get install gcc")
 	}
 	cache := t.TempDir()
+	products := filepath.Join(cache, "foretime", "deft")
+	if err := os.MkdirAll(products, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(simcudatest.Products(products, time.Now()))
 	var sessions atomic.Int32
 	scripttest.Run(t, testscript.Params{
 		Dir: "testdata/driver",
 		Setup: func(e *testscript.Env) error {
-			c := cc.Compiler{Cache: filepath.Join(cache, "foretime", "deft")}
+			c := cc.Compiler{Cache: products}
 			built, err := simcuda.Build(t.Context(), c)
 			if err != nil {
 				return err

@@ -6,9 +6,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
@@ -20,6 +22,11 @@ func TestGuides(t *testing.T) {
 		t.Skip("needs cc: install with apt-get install gcc libc6-dev")
 	}
 	cache := t.TempDir()
+	products := filepath.Join(cache, "foretime", "deft")
+	if err := os.MkdirAll(products, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(simcudatest.Products(products, time.Now()))
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/foretime/foretime/shared/cli/scripttest"
 )
 
-// TestExtend adds what the guide adds to a copy of the sources.
-func TestExtend(t *testing.T) {
+// TestRealExtend adds what the guide adds to a copy of the sources.
+func TestRealExtend(t *testing.T) {
 	scripttest.Guide(t, "../../docs/extend.md", testscript.Params{Setup: scripttest.Sources(t, "../..")})
 }
 

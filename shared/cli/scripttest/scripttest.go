@@ -5,10 +5,12 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -47,6 +49,9 @@ func onMachine(root func(*cli.Env) *cobra.Command) func(*cli.Env) *cobra.Command
 type stateless struct{ m *testing.M }
 
 func (s stateless) Run() int {
+	if signal.Ignored(syscall.SIGHUP) { // under nohup: what a script starts would ignore it too
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	dir, err := os.MkdirTemp("", "state-*")
 	if err != nil {
 		panic(err)
