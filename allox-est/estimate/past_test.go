@@ -85,3 +85,10 @@ func TestLevel(t *testing.T) {
 		near(t, "share held", in/float64(len(r.totals)), level, 0.01)
 	}
 }
+
+// TestGrown: units grow from the middle of the laps seen to the middle of those to come.
+func TestGrown(t *testing.T) {
+	m := &model{job: Job{Epochs: 100}, middle: 10, seen: 20}
+	near(t, "growing by 1 % a unit", m.grown(0.01), 1.5, 1e-12)
+	near(t, "falling by 1 % a unit", m.grown(-0.01), 0.5, 1e-12)
+}
