@@ -2,8 +2,11 @@ package session
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -17,8 +20,8 @@ type Identity uint64
 // Self is the identity of the calling process.
 func Self() (Identity, error) {
 	pid := os.Getpid()
-	start, alive := startTicks(pid)
-	if !alive {
+	start, life := startTicks("/proc", pid)
+	if life != running {
 		return 0, fmt.Errorf("session: /proc/%d/stat: cannot be read; is /proc mounted?", pid)
 	}
 	return identity(pid, start), nil
@@ -31,23 +34,47 @@ func identity(pid int, start uint64) Identity {
 // PID is the process id, as seen in the pid namespace of the process itself.
 func (i Identity) PID() int { return int(int32(i >> 32)) }
 
-// Alive says whether the process still runs. A zombie does not.
-func (i Identity) Alive() bool {
+// Alive says whether the process still runs, unless it is certain that it does not: a
+// process of which nothing can be read, as where no more files may be open, counts as
+// alive. A zombie does not.
+func (i Identity) Alive() bool { return i.alive("/proc") }
+
+func (i Identity) alive(proc string) bool {
 	if i.PID() <= 0 {
 		return false
 	}
-	start, alive := startTicks(i.PID())
-	return alive && identity(i.PID(), start) == i
+	start, life := startTicks(proc, i.PID())
+	return life == unknown || life == running && identity(i.PID(), start) == i
 }
 
-// startTicks reads when a process started; alive is false for one that has
-// ended, reaped or not.
-func startTicks(pid int) (start uint64, alive bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0, false
+// life is what /proc tells of a process.
+type life int
+
+const (
+	unknown life = iota // it cannot be read
+	ended               // reaped or not
+	running
+)
+
+// startTicks reads when a process started.
+func startTicks(proc string, pid int) (start uint64, is life) {
+	stat, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "stat"))
+	switch {
+	case errors.Is(err, unix.ESRCH):
+		return 0, ended
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(filepath.Join(proc, "self", "stat")); err == nil {
+			return 0, ended
+		}
+		return 0, unknown // no /proc
+	case err != nil:
+		return 0, unknown
 	}
-	return parseStat(stat)
+	start, alive := parseStat(stat)
+	if !alive {
+		return 0, ended
+	}
+	return start, running
 }
 
 // parseStat reads the state and the start time, fields 3 and 22 of

@@ -151,9 +151,9 @@ func TestOwnership(t *testing.T) {
 	if err := other.Start(); err != nil {
 		t.Skip("needs sleep: install with apt-get install coreutils")
 	}
-	start, alive := startTicks(other.Process.Pid)
+	start, life := startTicks("/proc", other.Process.Pid)
 	who := identity(other.Process.Pid, start)
-	if !alive || !who.Alive() || who.PID() != other.Process.Pid || identity(other.Process.Pid, start+1).Alive() {
+	if life != running || !who.Alive() || who.PID() != other.Process.Pid || identity(other.Process.Pid, start+1).Alive() {
 		t.Errorf("identity %x", who)
 	}
 	s.header.owner.Store(uint64(who))
@@ -296,4 +296,29 @@ func FuzzOpen(f *testing.F) {
 		s.Reap()
 		s.Wait(s.Bell()-1, 0)
 	})
+}
+
+// TestUnreadableProcess: who cannot be read is not taken for dead, or a live client would
+// lose its slot where the owner has no file descriptor left.
+func TestUnreadableProcess(t *testing.T) {
+	proc := t.TempDir()
+	who := identity(7, 100)
+	if !who.alive(proc) {
+		t.Error("without /proc it is dead")
+	}
+	if err := os.MkdirAll(filepath.Join(proc, "self"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(proc, "self", "stat"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if who.alive(proc) {
+		t.Error("a process that is not listed is alive")
+	}
+	if err := os.MkdirAll(filepath.Join(proc, "7", "stat"), 0o755); err != nil { // a folder cannot be read
+		t.Fatal(err)
+	}
+	if !who.alive(proc) {
+		t.Error("a process that cannot be read is dead")
+	}
 }
