@@ -8,7 +8,7 @@ comma := ,
 
 FUZZTIME ?= 1m
 
-.PHONY: help tour test race statistics check real bench bench-short bench-once rivals figures fuzz readme vuln release-check modules clean
+.PHONY: help tour test race statistics simd check real bench bench-short bench-once rivals figures fuzz readme vuln release-check modules clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,23 +18,25 @@ tour: ## the main job: run the tools end to end on real input and show what came
 
 # gotestsum names what failed and what was skipped, and counts all in its last line. A
 # failure hides nothing: every package runs. TestReal... drives a component that make real
-# installs; TestStatistics... needs thousands of draws. Packages with vector instructions
-# run once more with them, where the toolchain has them. checkptr, part of -race, would end
-# the process at gomlx's pointer arithmetic. A machine may have other work: much time for
-# each package.
+# installs; TestStatistics... needs thousands of draws. The package with vector instructions
+# runs once more with them, where the toolchain has them. checkptr, part of -race, would end
+# the process at gomlx's pointer arithmetic; network training (//go:build !race) is too slow
+# there. A machine may have other work: much time for each package.
 SUM = mkdir -p $(CURDIR)/out/test && GORACE=atexit_sleep_ms=10 $(CURDIR)/out/bin/gotestsum --format pkgname --jsonfile $(CURDIR)/out/test
 TESTS = -vet=off -timeout=1h
 REST = $(TESTS) -skip "^Test(Real|Statistics)"
 RACE = -race -gcflags=github.com/gomlx/compute/...=-d=checkptr=0
-SIMD = GOEXPERIMENT=simd $(GO)
+SIMD = ! GOEXPERIMENT=simd $(GO) env GOEXPERIMENT >/dev/null 2>&1 || GOEXPERIMENT=simd $(GO) test -json $(REST) ./edgeprof/runtime/native
 folders = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func $(1)' $(MODULES)))))
 
 out/bin/gotestsum: tools/pinned/go.mod
 	@cd tools/pinned && GOWORK=off $(GO) build -o ../../out/bin/ gotest.tools/gotestsum
 
 test: out/bin/gotestsum ## every test
-	@$(SUM)/test.json --raw-command -- sh -c '$(GO) test -json $(REST) work; rc=$$?; ! $(SIMD) env GOEXPERIMENT >/dev/null 2>&1 || \
-		$(SIMD) test -json $(REST) ./edgeprof/runtime/native || rc=1; exit $$rc'
+	@$(SUM)/test.json --raw-command -- sh -c '$(GO) test -json $(REST) work; rc=$$?; $(SIMD) || rc=1; exit $$rc'
+
+simd: out/bin/gotestsum ## the tests of the package with vector instructions, built with them as releases are
+	@$(SUM)/simd.json --raw-command -- sh -c '$(SIMD)'
 
 race: out/bin/gotestsum ## the same tests under the race detector
 	@$(SUM)/race.json -- $(REST) $(RACE) work
