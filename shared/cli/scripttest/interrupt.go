@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,13 +17,14 @@ import (
 )
 
 // A program is interrupted when it has worked for so long, or has been there so
-// long where it mostly waits, and then has two seconds to go, more on a machine
-// with more work than processors.
+// long where it mostly waits, and then has two seconds of processor time to go, and
+// a minute in which to use them.
 const (
-	worked = 500 * time.Millisecond
-	waited = 2 * time.Second
-	going  = 2 * time.Second
-	slowed = 5 // times, by the race detector
+	worked   = 500 * time.Millisecond
+	waited   = 2 * time.Second
+	going    = 2 * time.Second
+	patience = time.Minute
+	slowed   = 5 // times, by the race detector
 )
 
 // interrupt is the script command: interrupt INT|TERM PROGRAM [ARG...].
@@ -48,22 +48,36 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s: %v\n%s", strings.Join(args[1:], " "), err, printed.String())
 	}
 	ts.Check(syscall.Kill(c.Process.Pid, signal))
-	limit := time.Duration(float64(going) * max(1, load()/float64(runtime.NumCPU())))
-	if raced() {
-		limit *= slowed
-	}
-	select {
-	case err := <-ended:
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() != 1 {
-			ts.Fatalf("%s: ended with %v after SIG%s\n%s", strings.Join(args[1:], " "), err, args[0], printed.String())
-		}
-	case <-time.After(limit):
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-		<-ended // and what it printed with it
-		ts.Fatalf("%s: still there %v after SIG%s\n%s", strings.Join(args[1:], " "), limit, args[0], printed.String())
+	if err := gone(c.Process.Pid, used(c.Process.Pid), ended); err != nil {
+		ts.Fatalf("%s: %v after SIG%s\n%s", strings.Join(args[1:], " "), err, args[0], printed.String())
 	}
 	if err := syscall.Kill(-c.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
 		ts.Fatalf("%s: left processes behind", strings.Join(args[1:], " "))
+	}
+}
+
+// gone waits for the end of a process that had used so much processor time when it got its
+// signal. Processor time, and not the clock, tells whether it works on: a machine with much
+// other work is slow to end it.
+func gone(pid int, before time.Duration, ended <-chan error) error {
+	limit := going
+	if raced() {
+		limit *= slowed
+	}
+	for begin := time.Now(); ; {
+		select {
+		case err := <-ended:
+			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() != 1 {
+				return fmt.Errorf("ended with %w", err)
+			}
+			return nil
+		case <-time.After(20 * time.Millisecond):
+		}
+		if more := used(pid) - before; more > limit || time.Since(begin) > patience {
+			_ = syscall.Kill(-pid, syscall.SIGKILL)
+			<-ended // and what it printed with it
+			return fmt.Errorf("still there after %.1f s, of which it worked for %v", time.Since(begin).Seconds(), more)
+		}
 	}
 }
 
@@ -102,15 +116,4 @@ func used(pid int) time.Duration {
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
 	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
-// load is that of the last minute.
-func load() float64 {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
-	}
-	one, _, _ := strings.Cut(string(text), " ")
-	x, _ := strconv.ParseFloat(one, 64)
-	return x
 }
