@@ -199,11 +199,15 @@ func (m machine) level(sampled float64, rng *rand.Rand) float64 {
 	if sampled > crowdedAbove && rng.Float64() < 0.5 {
 		return sampled
 	}
-	level := fairCrowd
-	if at := rng.IntN(len(m.levels) + 1); at < len(m.levels) {
-		level = m.levels[at]
+	// A reading lasts 30 ms: a scheduler's turns make single ones far longer than the
+	// mean over a horizon, so the middle of three is taken.
+	three := [3]float64{fairCrowd, fairCrowd, fairCrowd}
+	for i := range three {
+		if at := rng.IntN(len(m.levels) + 1); at < len(m.levels) {
+			three[i] = m.levels[at]
+		}
 	}
-	return max(sampled, level)
+	return max(sampled, stats.Median(three[:]))
 }
 
 // neighbour draws what other work adds to processor time, as a share of it.
