@@ -31,9 +31,10 @@ type object struct {
 	Kind       string
 	Metadata   metadata
 	Spec       struct {
-		Replicas int
-		Selector yaml.Node
-		Ports    []struct {
+		Replicas        int
+		SessionAffinity string `yaml:"sessionAffinity"`
+		Selector        yaml.Node
+		Ports           []struct {
 			Name       string
 			Port       int
 			TargetPort string `yaml:"targetPort"`
