@@ -28,7 +28,7 @@ SUM = mkdir -p $(CURDIR)/out/test && GORACE=atexit_sleep_ms=10 $(CURDIR)/out/bin
 TESTS = -vet=off -timeout=1h
 REST = $(TESTS) -skip "^Test(Real|Statistics)"
 RACE = -race -gcflags=github.com/gomlx/compute/...=-d=checkptr=0
-SIMD = ! GOEXPERIMENT=simd $(GO) env GOEXPERIMENT >/dev/null 2>&1 || GOEXPERIMENT=simd $(GO) test -json $(REST) ./edgeprof/runtime/native
+SIMD = ! GOEXPERIMENT=simd $(GO) env GOEXPERIMENT >/dev/null 2>&1 || GOEXPERIMENT=simd $(GO) test -json $(REST) ./edgeprof/internal/runtime/native
 folders = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func $(1)' $(MODULES)))))
 
 out/bin/gotestsum: tools/pinned/go.mod
@@ -61,8 +61,8 @@ bench: ## benchmarks, in the form that benchstat reads
 	$(GO) test -run '^$$' -bench . -benchmem work
 
 # The packages with short benchmarks: ten minutes for a machine of CI, with the builds.
-SHORT = allox-est/schedule/matching chamtool/perfmodel chamtool/event chamtool/session chamtool/simulate chamtool/task \
-	deft/simulator edgeprof/placement mirage/trace shared/regression/linear shared/timing shared/uncertainty
+SHORT = allox-est/internal/schedule/matching chamtool/internal/perfmodel chamtool/internal/event chamtool/internal/session chamtool/internal/simulate chamtool/internal/task \
+	deft/internal/simulator edgeprof/internal/placement mirage/internal/trace shared/regression/linear shared/timing shared/uncertainty
 
 bench-short: ## the short benchmarks six times, as benchstat wants them
 	@$(GO) test -run '^$$' -bench . -benchtime 100ms -count 6 $(addprefix ./,$(SHORT))

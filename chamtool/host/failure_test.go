@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/host"
-	"github.com/foretime/foretime/chamtool/perfmodel"
-	"github.com/foretime/foretime/chamtool/task"
+	"github.com/foretime/foretime/chamtool/internal/perfmodel"
+	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/dataset"
 )
 

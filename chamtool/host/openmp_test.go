@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/foretime/foretime/chamtool/job"
+	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/shared/stats"
 )
 

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/chamtool/host"
-	"github.com/foretime/foretime/chamtool/job"
-	"github.com/foretime/foretime/chamtool/task"
+	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/task"
 )
 
 var scratch string

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // What a launch costs in thread CPU time, beside the driver's own call that

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/internal/cc"
 )
 
 //go:embed src made

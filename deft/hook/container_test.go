@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/daemon"
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/daemon"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // A program in another pid namespace, as in a container into which the

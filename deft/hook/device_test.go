@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // onTwoDevices is a world with two devices and a probe that has launched 3

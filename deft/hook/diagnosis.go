@@ -3,7 +3,7 @@ package hook
 import (
 	"fmt"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // Verdict is whether the hook sees what a program does on the GPU: launches were

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )
 

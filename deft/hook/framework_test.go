@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // Frameworks that reach the driver by public ways run over the simulated one, and

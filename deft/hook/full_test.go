@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // A program whose session lies on a full file system, without memory of its own, says

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // A closed gate stops the next launch, drains the queue and says so; an open

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // A graph counts as its kernels; one that is larger than the bound has the queue

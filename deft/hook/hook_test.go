@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/cc"
+	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // Every way to a launch is seen, ten times of ten.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // owner is a process that owns the session in this one's stead, to be killed.

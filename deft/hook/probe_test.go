@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/cc"
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/cc"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // compileTest builds one of testdata's programs.

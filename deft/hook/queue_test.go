@@ -13,8 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/internal/cc"
 )
 
 // lane is a stream of a context in the model: what it holds, and whether it

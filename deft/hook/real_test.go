@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // python runs a script under the hook and returns what it printed.

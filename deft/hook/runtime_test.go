@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // passed are entry points that give the device work or memory and are not

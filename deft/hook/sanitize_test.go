@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/cc"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // The library's C files and the probe in one program, under each sanitizer,

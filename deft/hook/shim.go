@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing/fstest"
 
-	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/internal/cc"
 )
 
 // ErrNoDriver is returned when no driver library is found, and for a file that

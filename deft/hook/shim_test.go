@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/cc"
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // Where a plugin is opened with RTLD_DEEPBIND the preload sees nothing. It

@@ -4,7 +4,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/shared/crash"
 )
 

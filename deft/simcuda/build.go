@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/internal/cc"
 )
 
 //go:embed src made

@@ -34,7 +34,7 @@ func order(folders string) Order { return strings.Fields(folders) }
 // before it, and itself where the flow does not have it.
 func backwards(f File) []Use {
 	flow, known := Flow()[f.Module]
-	folder := strings.TrimPrefix(f.Dir, f.Module+"/")
+	folder := strings.TrimPrefix(strings.TrimPrefix(f.Dir, f.Module+"/"), "internal/")
 	if !known || f.Test || command(f) || f.Dir == f.Module {
 		return nil
 	}
@@ -46,6 +46,7 @@ func backwards(f File) []Use {
 	}
 	return imports(f, func(path string) bool {
 		other, own := strings.CutPrefix(path, prefix+f.Module+"/")
+		other = strings.TrimPrefix(other, "internal/")
 		return own && !inCommand(other) && !slices.Contains(flow[:at], other)
 	})
 }

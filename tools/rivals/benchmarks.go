@@ -49,7 +49,7 @@ func scipy(ctx context.Context, b *Bench) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"test", "-run", "^$", "-bench", "BesideSciPy", "-benchtime", "1x", "-count", strconv.Itoa(Rounds), "./allox-est/schedule/matching"}
+	args := []string{"test", "-run", "^$", "-bench", "BesideSciPy", "-benchtime", "1x", "-count", strconv.Itoa(Rounds), "./allox-est/internal/schedule/matching"}
 	out, err := b.run(ctx, nil, "go", args...)
 	if err != nil {
 		return nil, err
@@ -112,9 +112,9 @@ var errorsOf = regexp.MustCompile(`absolute error mean ([\d.]+), median [\d.]+ s
 
 // testOnly asks a real Slurm when jobs will start, and us; a round is a queue.
 func testOnly(ctx context.Context, b *Bench) ([]Row, error) {
-	row := Row{Tool: "mirage", What: "a job's wait on a real Slurm, mean error", Unit: "s", Rival: "Slurm's own --test-only", Command: "go test ./mirage/slurm -count=1 -run TestRealWhen$ -when-seed SEED -v"}
+	row := Row{Tool: "mirage", What: "a job's wait on a real Slurm, mean error", Unit: "s", Rival: "Slurm's own --test-only", Command: "go test ./mirage/internal/slurm -count=1 -run TestRealWhen$ -when-seed SEED -v"}
 	for seed := range Rounds {
-		if err := b.read(ctx, &row, errorsOf, "go", "test", "-count=1", "-run", "TestRealWhen$", "-v", "./mirage/slurm", "-when-seed", strconv.Itoa(seed+1)); err != nil {
+		if err := b.read(ctx, &row, errorsOf, "go", "test", "-count=1", "-run", "TestRealWhen$", "-v", "./mirage/internal/slurm", "-when-seed", strconv.Itoa(seed+1)); err != nil {
 			return nil, err
 		}
 	}

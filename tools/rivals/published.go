@@ -101,8 +101,8 @@ var besideTrees = regexp.MustCompile(`jobs, mean error ([\d.]+) h; LightGBM ([\d
 // waits predicts jobs of published logs, beside LightGBM on the same features; a round
 // is a log.
 func waits(ctx context.Context, b *Bench) ([]Row, error) {
-	row := Row{Tool: "mirage", What: "a job's wait from what a log shows, mean error", Unit: "h", Rival: "LightGBM 4.5.0, its median by the same features", Command: "go test -run BesideLightGBM -v ./mirage/backtest -lightgbm WHEEL"}
-	err := b.read(ctx, &row, besideTrees, "go", "test", "-count=1", "-timeout=1h", "-run", "BesideLightGBM", "-v", "./mirage/backtest", "-lightgbm", b.wheel("lightgbm==4.5.0"))
+	row := Row{Tool: "mirage", What: "a job's wait from what a log shows, mean error", Unit: "h", Rival: "LightGBM 4.5.0, its median by the same features", Command: "go test -run BesideLightGBM -v ./mirage/internal/backtest -lightgbm WHEEL"}
+	err := b.read(ctx, &row, besideTrees, "go", "test", "-count=1", "-timeout=1h", "-run", "BesideLightGBM", "-v", "./mirage/internal/backtest", "-lightgbm", b.wheel("lightgbm==4.5.0"))
 	return []Row{row}, err
 }
 
@@ -111,8 +111,8 @@ func waits(ctx context.Context, b *Bench) ([]Row, error) {
 func shares(ctx context.Context, b *Bench) ([]Row, error) {
 	var rows []Row
 	for _, r := range []struct{ rival, field string }{{"2 x alone", "Half"}, {"the mean beside the other", "Partner"}} {
-		row := Row{Tool: "deft", What: "a program's relative speed beside another, median error", Rival: r.rival, Command: "go test -run MeasuredPairs -v ./deft/pair"}
-		if err := b.read(ctx, &row, regexp.MustCompile(`Error:([\d.]+) .*`+r.field+`:([\d.]+)`), "go", "test", "-count=1", "-run", "MeasuredPairs", "-v", "./deft/pair"); err != nil {
+		row := Row{Tool: "deft", What: "a program's relative speed beside another, median error", Rival: r.rival, Command: "go test -run MeasuredPairs -v ./deft/internal/pair"}
+		if err := b.read(ctx, &row, regexp.MustCompile(`Error:([\d.]+) .*`+r.field+`:([\d.]+)`), "go", "test", "-count=1", "-run", "MeasuredPairs", "-v", "./deft/internal/pair"); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)

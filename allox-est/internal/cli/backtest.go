@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/backtest"
+	"github.com/foretime/foretime/allox-est/internal/backtest"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/foretime/foretime/allox-est/backtest"
-	"github.com/foretime/foretime/allox-est/jobspec"
-	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/internal/backtest"
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/shared/cli"
 )
 

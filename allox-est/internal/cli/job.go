@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/foretime/foretime/allox-est/estimate"
-	"github.com/foretime/foretime/allox-est/jobspec"
-	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/report"
-	"github.com/foretime/foretime/allox-est/runner"
-	"github.com/foretime/foretime/allox-est/sampling"
+	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/report"
+	"github.com/foretime/foretime/allox-est/internal/runner"
+	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
 

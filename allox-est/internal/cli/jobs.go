@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/jobs"
+	"github.com/foretime/foretime/allox-est/internal/jobs"
 	"github.com/foretime/foretime/shared/cli"
 )
 

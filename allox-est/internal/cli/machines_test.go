@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 

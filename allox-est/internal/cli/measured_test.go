@@ -10,10 +10,10 @@ import (
 	"testing"
 	"text/tabwriter"
 
-	"github.com/foretime/foretime/allox-est/estimate"
-	"github.com/foretime/foretime/allox-est/jobspec"
-	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/report"
+	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )

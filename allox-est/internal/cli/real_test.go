@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/internal/journal"
 )
 
 // byName skips a test that reads the real clock unless it is asked for by name,

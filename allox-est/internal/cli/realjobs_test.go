@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/allox-est/journal"
+	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )

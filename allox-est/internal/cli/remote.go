@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/runner"
-	"github.com/foretime/foretime/allox-est/sampling"
+	"github.com/foretime/foretime/allox-est/internal/runner"
+	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )

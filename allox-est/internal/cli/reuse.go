@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretime/foretime/allox-est/jobspec"
-	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/sampling"
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/sampling"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/allox-est/estimate"
-	"github.com/foretime/foretime/allox-est/jobspec"
-	"github.com/foretime/foretime/allox-est/journal"
-	"github.com/foretime/foretime/allox-est/report"
-	"github.com/foretime/foretime/allox-est/slurm"
+	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/report"
+	"github.com/foretime/foretime/allox-est/internal/slurm"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/foretime/foretime/allox-est/slurm"
+	"github.com/foretime/foretime/allox-est/internal/slurm"
 	"github.com/foretime/foretime/shared/slurmtest"
 )
 

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/foretime/foretime/allox-est/jobs"
+	"github.com/foretime/foretime/allox-est/internal/jobs"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/timing"
 )

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/foretime/foretime/chamtool/balance"
-	"github.com/foretime/foretime/chamtool/session"
+	"github.com/foretime/foretime/chamtool/internal/balance"
+	"github.com/foretime/foretime/chamtool/internal/session"
 )
 
 // The decisions that the library asks for, on its communication thread. Loads

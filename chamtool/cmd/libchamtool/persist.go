@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/foretime/foretime/chamtool/config"
-	"github.com/foretime/foretime/chamtool/perfmodel"
+	"github.com/foretime/foretime/chamtool/internal/config"
+	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 )
 
 // storePath is where this host's models are kept; "" keeps none.

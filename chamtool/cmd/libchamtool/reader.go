@@ -11,7 +11,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/foretime/foretime/chamtool/event"
+	"github.com/foretime/foretime/chamtool/internal/event"
 )
 
 // The goroutines of a consumer: one that reads the rings, and one that reads the

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/chamtool/config"
-	"github.com/foretime/foretime/chamtool/event"
-	"github.com/foretime/foretime/chamtool/perfmodel"
+	"github.com/foretime/foretime/chamtool/internal/config"
+	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/chamtool/forecast"
-	"github.com/foretime/foretime/chamtool/perfmodel"
-	"github.com/foretime/foretime/chamtool/replay"
-	"github.com/foretime/foretime/chamtool/task"
+	"github.com/foretime/foretime/chamtool/internal/forecast"
+	"github.com/foretime/foretime/chamtool/internal/perfmodel"
+	"github.com/foretime/foretime/chamtool/internal/replay"
+	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/chamtool/replay"
-	"github.com/foretime/foretime/chamtool/task"
+	"github.com/foretime/foretime/chamtool/internal/replay"
+	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"

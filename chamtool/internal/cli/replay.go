@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/chamtool/perfmodel"
-	"github.com/foretime/foretime/chamtool/replay"
+	"github.com/foretime/foretime/chamtool/internal/perfmodel"
+	"github.com/foretime/foretime/chamtool/internal/replay"
 	"github.com/foretime/foretime/shared/cli"
 )
 

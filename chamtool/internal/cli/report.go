@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/chamtool/job"
+	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/chamtool/job"
-	"github.com/foretime/foretime/chamtool/simulate"
+	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/simulate"
 	"github.com/foretime/foretime/shared/cli"
 )
 

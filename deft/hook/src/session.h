@@ -16,7 +16,7 @@
  * leave a session that the others can read.
  *
  * All integers are little-endian and naturally aligned. Times are nanoseconds
- * of CLOCK_MONOTONIC. The Go package deft/session maps the same bytes; its
+ * of CLOCK_MONOTONIC. The Go package deft/internal/session maps the same bytes; its
  * test compares every offset with this file.
  */
 #ifndef DEFT_SESSION_H

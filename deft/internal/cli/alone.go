@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/experiment"
-	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
 

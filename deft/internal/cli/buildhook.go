@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/cc"
 	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )

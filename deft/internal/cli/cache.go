@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/foretime/foretime/deft/cc"
-	"github.com/foretime/foretime/deft/daemon"
 	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/internal/cc"
+	"github.com/foretime/foretime/deft/internal/daemon"
 )
 
 // compiler builds what is embedded, into the user's cache, with $CC or cc, but

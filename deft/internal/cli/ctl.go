@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/daemon"
+	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/daemon"
-	"github.com/foretime/foretime/deft/policy"
+	"github.com/foretime/foretime/deft/internal/daemon"
+	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/hook"
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/shared/cli"
 )
 

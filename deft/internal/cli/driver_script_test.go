@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/simcuda"
 	"github.com/foretime/foretime/deft/simcuda/simcudatest"
 	"github.com/foretime/foretime/shared/cli/scripttest"

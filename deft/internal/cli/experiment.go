@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/daemon"
-	"github.com/foretime/foretime/deft/experiment"
-	"github.com/foretime/foretime/deft/policy"
-	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/deft/internal/daemon"
+	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/pair"
-	"github.com/foretime/foretime/deft/report"
-	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/deft/internal/pair"
+	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )

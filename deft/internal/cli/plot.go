@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/report"
-	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/dataset"

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretime/foretime/deft/session"
-	"github.com/foretime/foretime/deft/supervisor"
+	"github.com/foretime/foretime/deft/internal/session"
+	"github.com/foretime/foretime/deft/internal/supervisor"
 	"github.com/foretime/foretime/shared/crash"
 )
 

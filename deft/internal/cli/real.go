@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/foretime/foretime/deft/experiment"
 	"github.com/foretime/foretime/deft/gpu"
+	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/deft/simcuda"
-	"github.com/foretime/foretime/deft/trial"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/file"

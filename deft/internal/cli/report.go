@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/report"
+	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/shared/cli"
 )
 

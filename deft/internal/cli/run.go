@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/experiment"
-	"github.com/foretime/foretime/deft/policy"
-	"github.com/foretime/foretime/deft/report"
-	"github.com/foretime/foretime/deft/trial"
+	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
 )
 

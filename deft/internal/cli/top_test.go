@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/deft/session"
+	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/foretime/foretime/deft/cc"
+	"github.com/foretime/foretime/deft/internal/cc"
 	"github.com/foretime/foretime/deft/simcuda"
 )
 

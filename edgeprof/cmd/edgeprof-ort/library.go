@@ -12,7 +12,7 @@ import (
 
 	ort "github.com/yalue/onnxruntime_go"
 
-	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
 // The packages that carry the library; that of npm needs no other part of Node.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/runtime"
-	"github.com/foretime/foretime/edgeprof/runtime/worker"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 	"github.com/foretime/foretime/shared/cli"
 )
 

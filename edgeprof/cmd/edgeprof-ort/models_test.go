@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/edgeprof/collection"
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/runtime"
-	"github.com/foretime/foretime/edgeprof/runtime/native"
-	"github.com/foretime/foretime/edgeprof/runtime/worker"
+	"github.com/foretime/foretime/edgeprof/internal/collection"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/runtime/native"
+	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 )
 
 // wheels are models as people ship them, in packages of PyPI: the file, sizes of

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/foretime/foretime/edgeprof/placement"
+	"github.com/foretime/foretime/edgeprof/internal/placement"
 	"github.com/foretime/foretime/shared/stats"
 )
 

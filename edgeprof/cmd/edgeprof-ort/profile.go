@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
 // event is one entry of ONNX Runtime's profile, a trace of Chrome's format

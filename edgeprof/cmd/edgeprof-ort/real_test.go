@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/edgeprof/measurement"
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/runtime"
-	"github.com/foretime/foretime/edgeprof/runtime/native"
-	"github.com/foretime/foretime/edgeprof/runtime/worker"
-	"github.com/foretime/foretime/edgeprof/synth"
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/runtime/native"
+	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
+	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
 )
 

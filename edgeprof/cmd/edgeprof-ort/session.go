@@ -9,9 +9,9 @@ import (
 
 	ort "github.com/yalue/onnxruntime_go"
 
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/runtime"
-	"github.com/foretime/foretime/edgeprof/runtime/worker"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 	"github.com/foretime/foretime/shared/file"
 )
 

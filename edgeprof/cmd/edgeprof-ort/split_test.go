@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/runtime"
-	"github.com/foretime/foretime/edgeprof/runtime/worker"
-	"github.com/foretime/foretime/edgeprof/split"
-	"github.com/foretime/foretime/edgeprof/synth"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
+	"github.com/foretime/foretime/edgeprof/internal/split"
+	"github.com/foretime/foretime/edgeprof/internal/synth"
 )
 
 // In ONNX Runtime too the parts of a model, one after the other, compute what

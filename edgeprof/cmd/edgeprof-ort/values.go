@@ -7,8 +7,8 @@ import (
 
 	ort "github.com/yalue/onnxruntime_go"
 
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
 )
 
 // input is what the model wants of one input.

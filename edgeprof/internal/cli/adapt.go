@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/ncnn"
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/transfer"
+	"github.com/foretime/foretime/edgeprof/internal/ncnn"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/transfer"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/shared/cli"
 )
 

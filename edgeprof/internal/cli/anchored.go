@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/profiler"
-	"github.com/foretime/foretime/edgeprof/synth"
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )

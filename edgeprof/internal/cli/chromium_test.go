@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/foretime/foretime/edgeprof/onnx"
-	"github.com/foretime/foretime/edgeprof/synth"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/synth"
 )
 
 // browser is a headless Chromium, driven through a pipe (Chrome DevTools

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/collection"
-	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/runtime"
+	"github.com/foretime/foretime/edgeprof/internal/collection"
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/ncnn"
-	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/ncnn"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/foretime/foretime/edgeprof/placement"
+	"github.com/foretime/foretime/edgeprof/internal/placement"
 )
 
 // What seven counts predict by the rates that are built in, for families left out:

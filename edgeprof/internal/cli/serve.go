@@ -17,9 +17,9 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/device"
-	"github.com/foretime/foretime/edgeprof/httpapi"
-	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/httpapi"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/file"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/device"
+	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/registry"
 )

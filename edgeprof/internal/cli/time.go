@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/collection"
-	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/collection"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/timing"
 )

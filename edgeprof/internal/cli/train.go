@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/measurement"
-	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/foretime/foretime/edgeprof/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
 )
 
 // A model that was trained on one run time predicts that one's times.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/collection"
-	"github.com/foretime/foretime/edgeprof/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/collection"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/cli"
 )
 

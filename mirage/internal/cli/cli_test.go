@@ -13,12 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/chain"
-	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/mirage/samples"
-	"github.com/foretime/foretime/mirage/simulator"
-	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/internal/chain"
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 )
 

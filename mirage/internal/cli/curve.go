@@ -3,7 +3,7 @@ package cli
 import (
 	"math"
 
-	"github.com/foretime/foretime/mirage/backtest"
+	"github.com/foretime/foretime/mirage/internal/backtest"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/backtest"
-	"github.com/foretime/foretime/mirage/validation"
+	"github.com/foretime/foretime/mirage/internal/backtest"
+	"github.com/foretime/foretime/mirage/internal/validation"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/slurm"
-	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )

@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/mirage/slurm"
-	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/uncertainty"

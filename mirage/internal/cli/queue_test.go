@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/foretime/foretime/mirage/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/trace"
-	"github.com/foretime/foretime/mirage/trace/synth"
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/mirage/internal/trace/synth"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/record"
 )

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/chain"
-	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/model"
-	"github.com/foretime/foretime/mirage/policy"
-	"github.com/foretime/foretime/mirage/simulator"
-	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/internal/chain"
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/model"
+	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/stats"
 )

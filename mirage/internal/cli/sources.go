@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretime/foretime/mirage/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/slurm"
+	"github.com/foretime/foretime/mirage/internal/slurm"
 	"github.com/foretime/foretime/shared/cli"
 )
 

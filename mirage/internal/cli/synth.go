@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/cluster"
-	"github.com/foretime/foretime/mirage/simulator"
-	"github.com/foretime/foretime/mirage/trace"
-	"github.com/foretime/foretime/mirage/trace/synth"
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/mirage/internal/trace/synth"
 	"github.com/foretime/foretime/shared/cli"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/foretime/foretime/mirage/backtest"
-	"github.com/foretime/foretime/mirage/slurm"
-	"github.com/foretime/foretime/mirage/trace"
+	"github.com/foretime/foretime/mirage/internal/backtest"
+	"github.com/foretime/foretime/mirage/internal/slurm"
+	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/uncertainty"
 )

@@ -1,0 +1,209 @@
+package backtest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Level is that of the intervals.
+const Level = 0.95
+
+// ErrTooFew is returned where no series is long enough to be judged.
+var ErrTooFew = errors.New("no series to judge")
+
+// Report is what was found.
+type Report struct {
+	Level    float64          `json:"level"`
+	Fraction float64          `json:"fraction"`
+	Series   int              `json:"series"`
+	Blocks   int              `json:"blocks"`
+	Methods  map[string]Score `json:"methods"`
+	// Of are the answers of the method that is judged, by series.
+	Of []Answer `json:"of"`
+	// Short are the series too short to be judged.
+	Short []string `json:"short,omitempty"`
+}
+
+// Answer is what was said of one series from its first steps, in its unit.
+type Answer struct {
+	Series  string                  `json:"series"`
+	Block   string                  `json:"block"`
+	Actual  float64                 `json:"actual"`
+	Refused bool                    `json:"refused,omitempty"`
+	Reason  string                  `json:"reason,omitempty"`
+	Total   *uncertainty.Prediction `json:"total"` // nil where it is refused
+}
+
+// Score is how one method fared on the series that it did not refuse: errors in
+// percent of the sum, the others as shares of it or of the series.
+type Score struct {
+	MAPE      float64 `json:"mape"`
+	MedianAPE float64 `json:"median_ape"`
+	Coverage  float64 `json:"coverage"`
+	// CoverageLow and CoverageHigh are a 95 % interval of Coverage over blocks; nil
+	// of fewer than two.
+	CoverageLow   *float64 `json:"coverage_low,omitempty"`
+	CoverageHigh  *float64 `json:"coverage_high,omitempty"`
+	MedianWidth   float64  `json:"median_width"`
+	IntervalScore float64  `json:"interval_score"`
+	Refused       float64  `json:"refused"`
+	// Flagged and CoverageUnflagged are the earlier names of Refused and Coverage.
+	Flagged           float64  `json:"flagged"`
+	CoverageUnflagged *float64 `json:"coverage_unflagged"` // nil where all are refused
+}
+
+// least is how many steps must be seen.
+const least = 3
+
+// alike is what the name of a series ends with where it counts those of one job: a
+// number, and a letter before it.
+var alike = regexp.MustCompile(`[-_.:/ ]?[A-Za-z]?[0-9]+$`)
+
+// BlockOf names what series belong together: those whose names differ in the number
+// at their end, as workers of one job do.
+func BlockOf(name string) string {
+	if part := alike.ReplaceAllString(name, ""); part != "" {
+		return part
+	}
+	return name
+}
+
+// trial is one series, how much of it is seen and what is said of it by one method.
+type trial struct {
+	series  Series
+	block   string
+	seen    int
+	actual  float64
+	refused error
+	rest    estimate.Rest // of the model alone
+	uncertainty.Prediction
+}
+
+// Run judges all methods on every series, from the first share of its steps, at
+// least three. Block names what series belong together; of a series those of other
+// blocks are the user's past.
+func Run(all []Series, fraction float64, block func(name string) string) (*Report, error) {
+	if !(fraction > 0 && fraction < 1) {
+		return nil, fmt.Errorf("fraction %v: want a share between 0 and 1", fraction)
+	}
+	r := &Report{Level: Level, Fraction: fraction, Methods: map[string]Score{}}
+	var judged []trial
+	blocks := map[string]bool{}
+	for _, s := range all {
+		n, sum := len(s.Values), floats.Sum(s.Values)
+		if n <= least || sum <= 0 {
+			r.Short = append(r.Short, s.Name)
+			continue
+		}
+		seen := min(n-1, max(least, int(math.Round(fraction*float64(n)))))
+		judged = append(judged, trial{series: s, block: block(s.Name), seen: seen, actual: sum})
+		blocks[block(s.Name)] = true
+	}
+	if len(judged) == 0 {
+		return nil, fmt.Errorf("%w: %d are shorter than %d steps or take no time", ErrTooFew, len(all), least+1)
+	}
+	r.Series, r.Blocks = len(judged), len(blocks)
+	for _, m := range Methods {
+		ts := slices.Clone(judged)
+		if err := m.New(ts); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		r.Methods[m.Name] = score(ts)
+		if m.Name == Methods[0].Name {
+			r.Of = answers(ts)
+		}
+	}
+	return r, nil
+}
+
+func answers(ts []trial) []Answer {
+	var of []Answer
+	for _, t := range ts {
+		a := Answer{Series: t.series.Name, Block: t.block, Actual: t.actual}
+		if t.refused != nil {
+			a.Refused, a.Reason = true, t.refused.Error()
+		} else {
+			a.Total = &t.Prediction
+		}
+		of = append(of, a)
+	}
+	return of
+}
+
+// run are the marks of a run of such steps, the first of them number from.
+func run(steps []float64, stages []string, from int) []mark.Mark {
+	marks, at := []mark.Mark{{Number: float64(from)}}, 0.0
+	for i, x := range steps {
+		if stages != nil {
+			marks[i].Stage = stages[i]
+		}
+		at += x
+		marks = append(marks, mark.Mark{Number: float64(from + i + 1), Seconds: at})
+	}
+	return marks
+}
+
+// auto predicts as allox-est does for a run that goes on, alone: without what other
+// series say.
+func (t *trial) auto() (estimate.Rest, error) {
+	s := t.series
+	job := estimate.Job{Epochs: len(s.Values), Unit: "step"}
+	if s.Stages == nil {
+		return estimate.Continue(run(s.Values[:t.seen], nil, 0), nil, job, Level)
+	}
+	job.Stages = s.stages()
+	var probes [][]mark.Mark
+	for _, stage := range job.Stages {
+		if int(stage.To) <= t.seen {
+			continue
+		}
+		from := max(int(stage.From), t.seen)
+		from = max(from, (from+int(stage.To)-least)/2)
+		to := min(from+least, int(stage.To))
+		probes = append(probes, run(s.Values[from:to], s.Stages[from:to], from))
+	}
+	return estimate.Continue(run(s.Values[:t.seen], s.Stages[:t.seen], 0), probes, job, Level)
+}
+
+func score(ts []trial) Score {
+	var s Score
+	var apes, widths []float64
+	var all []uncertainty.Case
+	for _, t := range ts {
+		if t.refused != nil {
+			s.Refused += 1 / float64(len(ts))
+			continue
+		}
+		p := t.Times(1 / t.actual)
+		p.Level = Level
+		apes, widths = append(apes, 100*math.Abs(p.Value-1)), append(widths, p.Width())
+		all = append(all, uncertainty.Case{Prediction: p, Actual: 1, Block: t.block})
+		s.IntervalScore += p.Score(1)
+		if p.Contains(1) {
+			s.Coverage++
+		}
+	}
+	if s.Flagged = s.Refused; len(all) == 0 {
+		return s
+	}
+	n := float64(len(all))
+	s.MAPE, s.MedianAPE, s.MedianWidth = stat.Mean(apes, nil), stats.Median(apes), stats.Median(widths)
+	s.IntervalScore, s.Coverage = s.IntervalScore/n, s.Coverage/n
+	covered := s.Coverage
+	s.CoverageUnflagged = &covered
+	if v, err := uncertainty.Judge(Level, all); err == nil {
+		s.CoverageLow, s.CoverageHigh = &v.Coverage.Low, &v.Coverage.High
+	}
+	return s
+}

@@ -1,0 +1,165 @@
+package estimate
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/shared/stats"
+)
+
+// contention is what other work did to the samples.
+type contention struct {
+	slowed, all int
+	added       float64 // seconds that it added to a unit while it was there
+	lasting     float64 // share of the laps' time spent waiting, that time aside
+	load        float64 // load average per processor; 0 where it is not known
+	busy        float64 // share of the undisturbed time spent computing
+}
+
+// calmBand is how far a ratio of wall to processor time may lie above the usual
+// one and still be noise.
+const calmBand = 1.25
+
+// settle sets laps that other work slowed more than the others to the contention
+// that is usual in the samples. Contention that lasts is usual and stays.
+func settle(ts []trace, runs []journal.Run, onCPU bool) contention {
+	k := contention{busy: busy(ts)}
+	if onCPU {
+		stolen(ts)
+	}
+	ratios := ratiosOf(ts, wallTime, quietTime)
+	k.all = len(ratios)
+	if k.all == 0 {
+		return k
+	}
+	usual := stats.Median(ratios)
+	limit := max(1.2*usual, usual+5*deviation(ratios))
+	for l := range each(ts) {
+		if q := l.seconds[quietTime]; q > 0 && l.seconds[wallTime] > limit*q {
+			k.added += (l.seconds[wallTime] - usual*q) / l.units()
+			l.seconds[wallTime] = usual * q
+			k.slowed++
+		}
+	}
+	k.added /= float64(max(1, k.slowed))
+	w, q := total(ts, wallTime), total(ts, quietTime)
+	if w > 0 {
+		k.lasting = max(0, 1-q/w)
+	}
+	k.load = meanLoad(runs)
+	return k
+}
+
+// stolen corrects the quiet times of laps that took long while the processor did
+// no more work and the wait does not explain it: a hypervisor that gave the
+// processor to others shows neither. Jobs that leave the processor idle have other
+// reasons to take long.
+func stolen(ts []trace) {
+	ratios := ratiosOf(ts, quietTime, cpuTime)
+	if len(ratios) == 0 {
+		return
+	}
+	usual := calm(ratios)
+	if usual > 1/0.8 {
+		return // less than 80 % of one processor
+	}
+	for l := range each(ts) {
+		if s := &l.seconds; s[cpuTime] > 0 && s[quietTime] > calmBand*usual*s[cpuTime] {
+			s[quietTime] = usual * s[cpuTime]
+		}
+	}
+}
+
+// calm returns the usual ratio while nothing disturbs: the median of those
+// within calmBand of the tenth percentile.
+func calm(ratios []float64) float64 {
+	sorted := slices.Sorted(slices.Values(ratios))
+	low := sorted[len(sorted)/10]
+	n, _ := slices.BinarySearch(sorted, low*calmBand)
+	return stats.Median(sorted[:max(1, n)])
+}
+
+func ratiosOf(ts []trace, a, b clock) []float64 {
+	var ratios []float64
+	for l := range each(ts) {
+		if l.seconds[b] > 0 {
+			ratios = append(ratios, l.seconds[a]/l.seconds[b])
+		}
+	}
+	return ratios
+}
+
+func total(ts []trace, c clock) float64 {
+	s := 0.0
+	for l := range each(ts) {
+		s += l.seconds[c]
+	}
+	return s
+}
+
+// busy returns the share of the undisturbed time that was spent computing, at
+// most 1.
+func busy(ts []trace) float64 {
+	q, c := total(ts, quietTime), total(ts, cpuTime)
+	for _, t := range ts {
+		q, c = q+t.setup[quietTime]+t.teardown[quietTime], c+t.setup[cpuTime]+t.teardown[cpuTime]
+	}
+	if q <= 0 {
+		return 1
+	}
+	return min(1, c/q)
+}
+
+// meanLoad returns the mean load average per processor while sampling; 0 where it
+// is not known, or where the runs' weight shields them from it.
+func meanLoad(runs []journal.Run) float64 {
+	var perCPU []float64
+	for _, r := range runs {
+		if r.CPUs > 0 && r.Weight <= 100 {
+			perCPU = append(perCPU, r.Load/float64(r.CPUs))
+		}
+	}
+	if len(perCPU) == 0 {
+		return 0
+	}
+	return mean(perCPU)
+}
+
+// again is what other work adds to a unit on average if it comes back as often: the
+// share of the laps that it slows is Jeffreys' posterior (Brown, Cai and DasGupta
+// 2001).
+func (k contention) again(rng *random) float64 {
+	s := float64(k.slowed)
+	return k.added * distuv.Beta{Alpha: s + 0.5, Beta: float64(k.all) - s + 0.5, Src: rng}.Rand()
+}
+
+// crowded is how many times the undisturbed time a job takes that gets a fair
+// share of the processors, where the samples were luckier; 0 where they were not.
+// A job waits for a processor only when it would compute.
+func (k contention) crowded(device string) float64 {
+	if device != "cpu" || k.load <= 1.2 || k.lasting >= 1-1/k.load {
+		return 0
+	}
+	return 1 + k.busy*(k.load-1)
+}
+
+func (k contention) warnings(job Job) []error {
+	var w []error
+	if k.slowed > 0 {
+		w = append(w, fmt.Errorf("%w: other work slowed %d of %d %ss for a while; corrected, the upper end allows for as much again", ErrContention, k.slowed, k.all, job.unit()))
+	}
+	if k.lasting > 0.1 {
+		w = append(w, fmt.Errorf("%w: %.0f %% of the %ss' time was spent waiting for a processor; the job's will be as long only if the machine stays as busy", ErrContention, 100*k.lasting, job.unit()))
+	}
+	if k.crowded(job.Device) > 0 {
+		w = append(w, fmt.Errorf("%w: the load was %.1f times the processors, yet the samples waited little; the upper end allows for a fair share", ErrContention, k.load))
+	}
+	return w
+}
+
+// deviation is the median absolute deviation, scaled to the standard deviation
+// of normal noise (Hampel 1974).
+func deviation(xs []float64) float64 { return 1.4826 * stats.Sort(xs).MAD() }

@@ -1,0 +1,239 @@
+package estimate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Errors returned when there is no estimate.
+var (
+	// ErrTooFew is returned when the runs are too few for the method.
+	ErrTooFew = errors.New("too few runs")
+	// ErrOneLength is returned when a line is asked for and all runs have the
+	// same length.
+	ErrOneLength = errors.New("all runs have the same length")
+	// ErrBadRun is returned when a run holds what cannot be a time.
+	ErrBadRun = errors.New("bad run")
+	// ErrMethod is returned for an unknown method.
+	ErrMethod = errors.New("unknown method")
+)
+
+// Method says how the epochs of the samples become those of the job.
+type Method string
+
+// The methods.
+const (
+	// Auto is the predictive model of this package; a job without marks gets Line.
+	Auto Method = "auto"
+	// Ratio scales the mean time of the samples by the number of epochs, as
+	// if set-up and teardown came back with every epoch.
+	Ratio Method = "ratio"
+	// Line fits time against epochs over whole runs, by least squares.
+	Line Method = "line"
+)
+
+// ParseMethod reads a method's name. Those of earlier versions, mean, median and
+// huber, are Auto now. The error wraps ErrMethod.
+func ParseMethod(name string) (Method, error) {
+	if slices.Contains([]string{"mean", "median", "huber"}, name) {
+		return Auto, nil
+	}
+	if m := Method(name); slices.Contains(Methods(), m) {
+		return m, nil
+	}
+	return "", fmt.Errorf("%w %q: want one of %v", ErrMethod, name, Methods())
+}
+
+// Methods are all methods, Auto first.
+func Methods() []Method { return []Method{Auto, Ratio, Line} }
+
+// Job is what is to be estimated.
+type Job struct {
+	Epochs int
+	// Unit is what Epochs counts, in the singular; "epoch" if empty.
+	Unit string
+	// Device is "cpu" or "gpu": only on a CPU does processor time tell what
+	// slowed an epoch.
+	Device string
+	// Every are costs that are known to come again every so many epochs, by name.
+	Every map[string]int
+	// Stages follow each other where the work changes on the way; nil where it does not.
+	Stages []Stage
+}
+
+func (j Job) unit() string { return cmp.Or(j.Unit, "epoch") }
+
+// Settings of an estimate. The zero value is Auto at 95 %.
+type Settings struct {
+	Method Method
+	Level  float64 // of the intervals
+	// Machine is where the job will run. Nil is for runs of no machine in
+	// particular, such as simulated ones: the intervals then allow for no change
+	// of its speed.
+	Machine *Machine
+}
+
+// Estimate is how long a job will take. Times are in seconds.
+type Estimate struct {
+	// Wall is the time on the machine as it was while sampling; Uncontended
+	// the time with no wait for a processor; CPU the processor time.
+	Wall        uncertainty.Prediction `json:"wall_seconds"`
+	Uncontended uncertainty.Prediction `json:"wall_uncontended_seconds"`
+	CPU         uncertainty.Prediction `json:"cpu_seconds"`
+	// Method says what was done; under Auto it names the decision.
+	Method string `json:"method"`
+	// Samples and Epochs count the runs used and the epochs in them; Seconds
+	// is their wall time.
+	Samples  int       `json:"samples"`
+	Epochs   int       `json:"-"`
+	Seconds  float64   `json:"-"`
+	Segments *Segments `json:"segments,omitempty"` // nil where the job reports no laps
+	Warnings []error   `json:"-"`
+
+	sampled float64 // half-width before the machine's changes
+}
+
+// Segments are the parts of a job as the samples show them, in wall seconds
+// with transient contention corrected, at the speed that they met.
+type Segments struct {
+	Setup    float64 `json:"setup_seconds"`
+	WarmUp   int     `json:"warm_up_epochs"`
+	Epoch    float64 `json:"epoch_seconds"` // of a steady epoch, recurring costs included
+	Teardown float64 `json:"teardown_seconds"`
+	Period   int     `json:"period_epochs,omitempty"` // of a recurring cost; 0 if none was seen
+	Costs    []Cost  `json:"costs,omitempty"`         // those of Job.Every
+}
+
+// Cost is a cost by name: one of Job.Every, or one that the job reported.
+type Cost struct {
+	Name  string `json:"name"`
+	Every int    `json:"every_epochs,omitempty"` // 0 where that is not known
+	// Seconds is what it adds to an epoch; nil where no sample has met it.
+	Seconds *float64 `json:"seconds"`
+}
+
+// HalfWidth returns half the width of the interval of the uncontended time as a
+// share of its value; infinite where there is no interval. It is what more
+// samples narrow: the doubt about how busy and how fast the machine will be stays.
+func (e *Estimate) HalfWidth() float64 { return e.sampled }
+
+// unsure says that the interval of the wall time is so wide, more than half of
+// the time, that the value alone tells little.
+func (e *Estimate) unsure() bool { return e.Wall.Bounded() && e.Wall.Width() > 0.5*e.Wall.Value }
+
+// unsureOf says what leaves the wall time open: the samples, the machine, or both.
+func (e *Estimate) unsureOf(job Job, samples bool, machine error) error {
+	w := fmt.Errorf("%w: %d %ss leave anything from %.4g to %.4g s", ErrUnsure, e.Epochs, job.unit(), e.Wall.Low, e.Wall.High)
+	if samples {
+		w = fmt.Errorf("%w; longer samples, or a quieter hour, narrow it", w)
+	}
+	if machine != nil {
+		w = fmt.Errorf("%w; %w", w, machine)
+	}
+	return w
+}
+
+// New estimates a job from runs of it. Runs that failed are left out, with a
+// warning. Errors wrap the sentinels of this package.
+func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
+	if s.Method == "" {
+		s.Method = Auto
+	}
+	if s.Level == 0 {
+		s.Level = 0.95
+	}
+	if job.Epochs < 1 {
+		return nil, fmt.Errorf("%w: a job of %d epochs", ErrBadRun, job.Epochs)
+	}
+	used, warnings, err := usable(runs)
+	if err != nil {
+		return nil, err
+	}
+	e := &Estimate{Samples: len(used), Warnings: warnings}
+	for _, r := range used {
+		e.Epochs += r.Epochs
+		e.Seconds += r.Wall
+	}
+	switch s.Method {
+	case Ratio:
+		err = e.ratio(used, job, s)
+	case Line:
+		err = e.line(used, job, s)
+	case Auto:
+		err = e.byMarks(used, job, s)
+	default:
+		err = fmt.Errorf("%w %q", ErrMethod, s.Method)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.sampled = math.Inf(1)
+	if p := e.Uncontended; p.Value > 0 {
+		e.sampled = p.Width() / 2 / p.Value
+	}
+	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
+	unsure := e.unsure()
+	machine := e.widen(used, s.Machine, s.Level)
+	if e.unsure() {
+		machine = e.unsureOf(job, unsure, machine)
+	}
+	if machine != nil {
+		e.Warnings = append(e.Warnings, machine)
+	}
+	slices.SortStableFunc(e.Warnings, func(a, b error) int { return rank(a) - rank(b) })
+	return e, nil
+}
+
+// usable leaves out failed runs and checks the others.
+func usable(runs []journal.Run) (used []journal.Run, warnings []error, err error) {
+	failed := 0
+	for i, r := range runs {
+		if r.Failed() {
+			failed++
+			continue
+		}
+		if err := check(r); err != nil {
+			return nil, nil, fmt.Errorf("run %d: %w", i+1, err)
+		}
+		used = append(used, r)
+	}
+	if failed > 0 {
+		warnings = append(warnings, fmt.Errorf("%w: %d of %d", ErrFailedRuns, failed, len(runs)))
+	}
+	if len(used) == 0 {
+		return nil, nil, fmt.Errorf("%w: none that succeeded", ErrTooFew)
+	}
+	return used, warnings, nil
+}
+
+func check(r journal.Run) error {
+	if r.Epochs < 1 {
+		return fmt.Errorf("%w: %d epochs", ErrBadRun, r.Epochs)
+	}
+	times := slices.Concat([]float64{r.Wall, r.CPU, r.Wait, r.Before, r.After}, r.Laps, r.LapCPU, r.LapWait)
+	for _, c := range r.Costs {
+		times = append(times, c.Seconds)
+	}
+	for _, x := range times {
+		if !(x >= 0) || math.IsInf(x, 0) {
+			return fmt.Errorf("%w: a time of %v s", ErrBadRun, x)
+		}
+	}
+	switch n := len(r.Laps); {
+	case r.Wall == 0:
+		return fmt.Errorf("%w: no wall time", ErrBadRun)
+	case n == 1, n > r.Epochs+2 && n != len(r.Marks)+1: // marks may be of parts of epochs
+		return fmt.Errorf("%w: %d laps of %d epochs", ErrBadRun, n, r.Epochs)
+	case len(r.LapCPU) != 0 && len(r.LapCPU) != n, len(r.LapWait) != 0 && len(r.LapWait) != n:
+		return fmt.Errorf("%w: CPU or wait of other laps", ErrBadRun)
+	case slices.ContainsFunc(r.Costs, func(c journal.Cost) bool { return c.Lap < 0 || c.Lap >= n }):
+		return fmt.Errorf("%w: a cost of no lap", ErrBadRun)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/allox-est/internal/journal"
+)
+
+// byMarks estimates from the runs that tell how far they came.
+func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
+	var marked []journal.Run
+	for _, r := range runs {
+		if len(r.Timeline()) > 1 {
+			marked = append(marked, r)
+		}
+	}
+	if len(marked) == 0 {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: a line over %d whole runs", ErrUntold, len(runs)))
+		return e.line(runs, job, s)
+	}
+	if n := len(runs) - len(marked); n > 0 {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %d of %d runs left out", ErrUntold, n, len(runs)))
+	}
+	ts, evidence := traced(marked, job)
+	if err := job.checkStages(ts); err != nil {
+		return err
+	}
+	k := settle(ts, marked, evidence && job.Device == "cpu")
+	if len(s.Machine.readings(runs)) > 0 {
+		k.load = 0 // they show what the load average, of the last minute, can only suggest
+	}
+	c := look(ts, job)
+	for i := range c.costs {
+		c.costs[i].foreign = c.costs[i].name == "" && !evidence && c.costs[i].period() == 0
+	}
+	m := newModel(model{ts: ts, course: &c, job: job, level: s.Level})
+	e.CPU, _, _ = m.predict(cpuTime, nil)
+	e.Uncontended, _, _ = m.predict(quietTime, nil)
+	wall, p, _ := m.predict(wallTime, k.disturb)
+	wall.High = max(wall.High, k.crowded(job.Device)*e.Uncontended.Value)
+	wall.Low = max(wall.Low, min(e.Uncontended.Low, wall.Value)) // no contention is the least
+	e.Wall, e.Method = wall, string(Auto)
+	e.Warnings = append(e.Warnings, k.warnings(job)...)
+	for _, one := range c.costs {
+		if w := one.warning(job.unit()); w != nil {
+			e.Warnings = append(e.Warnings, w)
+		}
+		if one.name == "" && one.period() > 0 {
+			e.Method = "auto/periodic"
+		}
+	}
+	if c.slope != 0 {
+		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %+.2g %% from one %s to the next; the interval allows that it goes on, and that it ends", ErrTrend, 100*c.slope, job.unit()))
+	}
+	e.describe(m, p)
+	return nil
+}
+
+// disturb adds to a total what other work may do: as much as it did for a while,
+// with the odds that it comes back, and half the share of lasting wait as a standard
+// deviation (whole runs on a busy machine differed by about that, DESIGN.md).
+func (k contention) disturb(total float64, p *parts, rng *random) float64 {
+	if k.slowed > 0 && rng.Float64() < comesBack {
+		total += k.again(rng) * p.count
+	}
+	if k.lasting >= 0.02 {
+		total *= math.Exp(k.lasting / 2 * rng.NormFloat64())
+	}
+	return total
+}
+
+// describe tells the parts of the wall time.
+func (e *Estimate) describe(m *model, p *parts) {
+	s := &Segments{WarmUp: int(float64(m.course.warm) * m.lap)}
+	for _, t := range m.ts {
+		s.Setup += t.setup[wallTime] / float64(len(m.ts))
+		s.Teardown += t.teardown[wallTime] / float64(len(m.ts))
+	}
+	s.Epoch = p.units * (1 + p.level.mean())
+	for _, c := range m.course.costs {
+		if c.name == "" {
+			s.Epoch += c.mean(wallTime, m.from(), m.to(), m.lap)
+			s.Period = c.period()
+			continue
+		}
+		one := Cost{Name: c.name, Every: c.period()}
+		if len(c.spent[wallTime]) > 0 {
+			x := mean(c.spent[wallTime])
+			one.Seconds = &x
+		}
+		s.Costs = append(s.Costs, one)
+	}
+	s.Epoch /= max(1, p.count)
+	e.Segments = s
+}

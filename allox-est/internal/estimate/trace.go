@@ -1,0 +1,152 @@
+package estimate
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/mark"
+)
+
+// clock is one of the three times that a run has.
+type clock int
+
+// The clocks: wall time, wall time without the wait for a processor, and
+// processor time.
+const (
+	wallTime clock = iota
+	quietTime
+	cpuTime
+	clocks
+)
+
+// lap is what a run did between two marks.
+type lap struct {
+	from, to float64 // units done before and after
+	seconds  [clocks]float64
+	stage    string
+}
+
+func (l lap) units() float64 { return l.to - l.from }
+
+// rate is the time of one of its units, in seconds.
+func (l lap) rate(c clock) float64 { return l.seconds[c] / l.units() }
+
+// trace is one run in its parts. Setup and teardown are the seconds before the
+// first mark and after the last, with the units that no two marks bound.
+type trace struct {
+	laps            []lap
+	length          float64 // units of the run
+	setup, teardown [clocks]float64
+	told            []told
+	settled         bool // it has no warm-up
+	read            bool // its processor time was read on the way
+}
+
+// each are the laps of all runs.
+func each(ts []trace) iter.Seq[*lap] {
+	return func(yield func(*lap) bool) {
+		for _, t := range ts {
+			for i := range t.laps {
+				if !yield(&t.laps[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// hidden is how many units lie outside the laps.
+func (t trace) hidden() float64 {
+	h := t.length
+	for _, l := range t.laps {
+		h -= l.units()
+	}
+	return max(0, h)
+}
+
+// told is a cost that a job gave a name and a time within a lap.
+type told struct {
+	name    string
+	number  float64 // units done at the end of the lap
+	seconds [clocks]float64
+}
+
+// traced cuts runs at their marks. Evidence says that processor time was measured
+// lap by lap.
+func traced(runs []journal.Run, job Job) (ts []trace, evidence bool) {
+	evidence = true
+	for _, r := range runs {
+		evidence = evidence && len(r.LapCPU) > 0
+		ts = append(ts, cut(r, job))
+	}
+	return ts, evidence
+}
+
+// cut cuts a run. Marks that came together bound no lap: the units between them
+// belong to the next.
+func cut(r journal.Run, job Job) trace {
+	marks := r.Timeline()
+	t := trace{length: float64(r.Epochs), read: len(r.LapWait) > 0}
+	times := lapTimes(r, marks)
+	t.setup, t.teardown = times[0], times[len(times)-1]
+	from := 0
+	for i := 1; i < len(marks); i++ {
+		l := lap{from: marks[from].Number, to: marks[i].Number, stage: job.stage(marks[i-1], marks[i])}
+		for k := from + 1; k <= i; k++ {
+			for c := range clocks {
+				l.seconds[c] += times[k][c]
+			}
+		}
+		if l.units() <= 0 || l.seconds[wallTime] <= 0 && i < len(marks)-1 {
+			continue
+		}
+		for _, cost := range r.Costs {
+			if cost.Lap > from && cost.Lap <= i {
+				t.take(&l, cost)
+			}
+		}
+		t.laps, from = append(t.laps, l), i
+	}
+	return t
+}
+
+// lapTimes are the times of each lap of a run: up to the first mark, from mark to
+// mark, and from the last to the end.
+func lapTimes(r journal.Run, marks []mark.Mark) [][clocks]float64 {
+	laps := mark.Laps(marks, r.Wall)
+	times := make([][clocks]float64, len(laps))
+	for i, seconds := range laps {
+		t := [clocks]float64{seconds, seconds, seconds * r.CPU / r.Wall}
+		if len(r.LapCPU) == len(laps) {
+			t[cpuTime] = r.LapCPU[i]
+		}
+		if len(r.LapWait) == len(laps) {
+			t[quietTime] = withoutWait(r, seconds, t[cpuTime], r.LapWait[i])
+		}
+		times[i] = t
+	}
+	return times
+}
+
+// take moves what a run reported by name out of a lap. Of another quantity than
+// wall time a cost has the share of the lap that it has of the wall time.
+func (t *trace) take(l *lap, cost journal.Cost) {
+	if l.seconds[wallTime] <= 0 {
+		return
+	}
+	share := min(1, cost.Seconds/l.seconds[wallTime])
+	var seconds [clocks]float64
+	for c := range clocks {
+		seconds[c] = share * l.seconds[c]
+		l.seconds[c] -= seconds[c]
+	}
+	same := slices.IndexFunc(t.told, func(o told) bool { return o.name == cost.Name && o.number == l.to })
+	if same < 0 {
+		t.told = append(t.told, told{cost.Name, l.to, seconds})
+		return
+	}
+	for c := range clocks {
+		t.told[same].seconds[c] += seconds[c]
+	}
+}

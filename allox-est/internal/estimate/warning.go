@@ -1,0 +1,78 @@
+package estimate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/internal/journal"
+)
+
+// Warnings, found in Estimate.Warnings when an estimate should be read with a
+// doubt in mind.
+var (
+	// ErrFailedRuns warns that runs failed and were left out.
+	ErrFailedRuns = errors.New("failed runs left out")
+	// ErrFewEpochs warns that a cost which comes less often than the samples
+	// are long has not been seen.
+	ErrFewEpochs = errors.New("rare costs unseen")
+	// ErrDriftUnseen warns that the samples show only the beginning of the job.
+	ErrDriftUnseen = errors.New("drift unseen")
+	// ErrTrend warns that the epochs grow or shrink within the samples.
+	ErrTrend = errors.New("times change along the samples")
+	// ErrContention warns that other work slowed the samples.
+	ErrContention = errors.New("contention")
+	// ErrOversubscribed warns that the job has more threads than there are
+	// processors.
+	ErrOversubscribed = errors.New("more threads than processors")
+	// ErrPeriod warns that a recurring cost was taken to be periodic.
+	ErrPeriod = errors.New("period inferred")
+	// ErrRecurring warns that costly epochs were seen without a period.
+	ErrRecurring = errors.New("costs without a period")
+	// ErrUnmet warns that a cost that was named is in none of the samples, and
+	// not in the estimate.
+	ErrUnmet = errors.New("a named cost that no sample has met")
+	// ErrUntold warns that laps are missing and whole runs were used.
+	ErrUntold = errors.New("no laps used")
+	// ErrUnbounded warns that there are too few runs for an interval.
+	ErrUnbounded = errors.New("no interval")
+)
+
+// rank is where a warning stands: what matters most first.
+func rank(w error) int {
+	order := []error{ErrUnmet, ErrUnsure, ErrUntold, ErrFailedRuns, ErrTrend, ErrRecurring, ErrContention, ErrMachine, ErrOversubscribed, ErrUnbounded, ErrDriftUnseen, ErrFewEpochs}
+	if i := slices.IndexFunc(order, func(sentinel error) bool { return errors.Is(w, sentinel) }); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// fewEpochs is how many epochs must be seen for costs that come with less
+// than 3 % of them to be ruled out (rule of three: 3/n at 95 %).
+const fewEpochs = 100
+
+// doubts are the warnings that hold for any method.
+func doubts(runs []journal.Run, job Job, e *Estimate) []error {
+	var w []error
+	reach, cpus, threads := 0, 0, 0
+	for _, r := range runs {
+		reach = max(reach, r.Epochs)
+		cpus, threads = max(cpus, r.CPUs), max(threads, r.Threads)
+	}
+	if e.Epochs < fewEpochs && reach < job.Epochs {
+		w = append(w, fmt.Errorf("%w: %d %ss sampled; a cost in fewer than 1 of %d %[3]ss may not show", ErrFewEpochs, e.Epochs, job.unit(), max(1, e.Epochs/3)))
+	}
+	if reach*2 < job.Epochs {
+		w = append(w, fmt.Errorf("%w: the longest sample ends at %s %d of %d; longer ones show more", ErrDriftUnseen, job.unit(), reach, job.Epochs))
+	}
+	if job.Device == "cpu" && threads > cpus && cpus > 0 {
+		w = append(w, fmt.Errorf("%w: %d on %d", ErrOversubscribed, threads, cpus))
+	}
+	for _, p := range []float64{e.Wall.Low, e.Wall.High} {
+		if math.IsInf(p, 0) {
+			return append(w, fmt.Errorf("%w: %d runs", ErrUnbounded, len(runs)))
+		}
+	}
+	return w
+}

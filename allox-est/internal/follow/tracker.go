@@ -1,0 +1,76 @@
+package follow
+
+import (
+	"errors"
+
+	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Level is that of the intervals.
+const Level = 0.95
+
+// Tracker follows one run.
+type Tracker struct {
+	Job   estimate.Job // Epochs may be 0 where the run's output tells them
+	first *uncertainty.Prediction
+	last  mark.Mark // at the last look
+}
+
+// Update is what is known when a mark has come. Times are in seconds.
+type Update struct {
+	Done    float64 `json:"epochs_done"`
+	Epochs  int     `json:"epochs"`
+	Elapsed float64 `json:"elapsed_seconds"` // since the run began, or since it was first looked at
+	// Left is the time still to come, Total that with Elapsed; nil where the marks
+	// are too few.
+	Left  *uncertainty.Prediction `json:"left_seconds"`
+	Total *uncertainty.Prediction `json:"total_seconds"`
+	// Refused says why nothing is known of the rest; the interval does not count then.
+	Refused string `json:"refused,omitempty"`
+	// NotEnough says that so much is open that only the interval counts, or not even it.
+	NotEnough bool `json:"not_enough_to_tell,omitempty"`
+	// Drifted says that Total has left the first interval given.
+	Drifted bool `json:"left_first_interval,omitempty"`
+}
+
+// Look takes in all marks so far; new is false where no unit has been done since
+// the last look.
+func (t *Tracker) Look(marks []mark.Mark) (u Update, new bool, err error) {
+	n := len(marks)
+	if n == 0 || marks[n-1].Number <= 0 || !t.later(marks[n-1]) {
+		return u, false, nil
+	}
+	last := marks[n-1]
+	t.last = last
+	if t.Job.Epochs == 0 {
+		t.Job.Epochs = int(last.Of)
+	}
+	u = Update{Done: last.Number, Epochs: t.Job.Epochs, Elapsed: last.Seconds}
+	rest, err := estimate.Continue(marks, nil, t.Job, Level)
+	if errors.Is(err, estimate.ErrTooFew) || errors.Is(err, estimate.ErrStages) {
+		return u, true, nil
+	}
+	if err != nil {
+		return u, true, err
+	}
+	total := rest.Total
+	if rest.Refused != nil {
+		u.Refused = rest.Refused.Error()
+	}
+	left := total
+	left.Value, left.Low, left.High = total.Value-last.Seconds, total.Low-last.Seconds, total.High-last.Seconds
+	if t.first == nil {
+		t.first = &total
+	}
+	u.Total, u.Left, u.Drifted = &total, &left, !t.first.Contains(total.Value)
+	u.NotEnough = rest.Refused != nil || total.Width() > total.Value/2
+	return u, true, nil
+}
+
+// later says that a mark is news. What counts may prove to be another number than was
+// thought, so that units go back and time does not.
+func (t *Tracker) later(m mark.Mark) bool {
+	return m.Number > t.last.Number || m.Number < t.last.Number && m.Seconds > t.last.Seconds
+}

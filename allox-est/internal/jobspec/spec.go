@@ -1,0 +1,487 @@
+package jobspec
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// ErrInvalid is returned, wrapped with the place, when a description cannot be
+// used.
+var ErrInvalid = errors.New("invalid job description")
+
+// Names of the devices.
+const (
+	CPU = "cpu"
+	GPU = "gpu"
+)
+
+// Units of a job's length.
+const (
+	Epoch = "epoch"
+	Step  = "step"
+)
+
+// Spec is a training job.
+type Spec struct {
+	Name    string            `yaml:"name" json:"name"`
+	Dir     string            `yaml:"dir" json:"dir,omitempty"` // working folder, relative to Folder
+	Folder  string            `yaml:"-" json:"-"`               // of the description's file
+	Command []string          `yaml:"command" json:"command"`   // template: {epochs} or {steps}, {hw}, {scratch}, {checkpoint}, any parameter; ${name} is the shell's
+	Params  map[string]Scalar `yaml:"params" json:"params,omitempty"`
+	Env     map[string]Scalar `yaml:"env" json:"env,omitempty"`
+	Epochs  int               `yaml:"epochs" json:"-"`
+	Devices map[string]Device `yaml:"devices" json:"-"`
+	Sample  Sample            `yaml:"sample" json:"-"`
+	Run     Run               `yaml:"run" json:"-"`
+	// Unit is what Epochs and all other lengths count: "epoch" (the default), or
+	// "step" where an epoch is too long to sample.
+	Unit string `yaml:"unit" json:"unit,omitempty"`
+	// Every names costs that come again every so many epochs, as an evaluation or
+	// a checkpoint.
+	Every map[string]int `yaml:"every" json:"-"`
+
+	Limits Limits `yaml:"limits" json:"limits,omitzero"` // of every run
+	// TimeWriter says whether the job prints a time-writer report:
+	// "required", "optional" (the default) or "none".
+	TimeWriter string `yaml:"time_writer" json:"time_writer,omitempty"`
+	// Parse says which of several reports counts: "extend" (the default),
+	// "last" or "longest".
+	Parse    string   `yaml:"parse" json:"parse,omitempty"`
+	Progress Progress `yaml:"progress" json:"progress"`
+	// Stages are where a schedule changes the work, as "0-600 600-1200"; a command with
+	// {stage} begins with the unit after which a stage begins.
+	Stages string `yaml:"stages,omitempty" json:"-"`
+	// Whole says that the job is made whole and not sampled: its command need not take
+	// a length, and Epochs may be 0 where its output tells them.
+	Whole bool `yaml:"-" json:"-"`
+}
+
+// Device says how much of a device the job uses.
+type Device struct {
+	Threads int `yaml:"threads" json:"threads,omitempty"` // of the CPU; 0 means 1
+	Count   int `yaml:"count" json:"count,omitempty"`     // of GPUs; 0 means 1
+
+	Machine `yaml:",inline" json:"-"`
+}
+
+// Limits are the most that the job's processes may use together; 0 is no limit.
+type Limits struct {
+	Memory Bytes   `yaml:"memory,omitempty" json:"memory,omitempty"`
+	CPUs   float64 `yaml:"cpus,omitempty" json:"cpus,omitempty"`
+}
+
+// Bytes is an amount of memory, written as a number with K, M, G or T (powers of
+// 1024) or none.
+type Bytes int64
+
+// UnmarshalYAML reads an amount.
+func (b *Bytes) UnmarshalYAML(n *yaml.Node) error {
+	number, shift := n.Value, 0
+	if i := strings.IndexAny(number, "KMGT"); i >= 0 && i == len(number)-1 {
+		number, shift = number[:i], 10*(1+strings.IndexByte("KMGT", n.Value[i]))
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	if x *= float64(int64(1) << shift); err != nil || !(x >= 0) || x > 1<<60 {
+		return fmt.Errorf("line %d: %q is no amount of memory, such as 4G", n.Line, n.Value)
+	}
+	*b = Bytes(x)
+	return nil
+}
+
+// Machine is where a device is, if not here. At most one of SSH and Slurm is
+// given; the job's files and the program are found there at the same paths.
+type Machine struct {
+	SSH     string `yaml:"ssh,omitempty"`     // a host of ssh's
+	Slurm   string `yaml:"slurm,omitempty"`   // options of srun that choose a node, such as --constraint=v100 --gpus=1
+	Program string `yaml:"program,omitempty"` // allox-est there; the one on its path if empty
+}
+
+// Elsewhere says that the machine is not this one.
+func (m Machine) Elsewhere() bool { return m.SSH != "" || m.Slurm != "" }
+
+// ProgramName is the program to run on the machine.
+func (m Machine) ProgramName() string { return cmp.Or(m.Program, "allox-est") }
+
+// Progress says which lines of the job's output count its units, where the output
+// alone does not show it.
+type Progress struct {
+	Pattern string `yaml:"pattern" json:"pattern,omitempty"`
+}
+
+// Sample is how the job is sampled. Its zero value is one pair of 1 % and 2 %.
+type Sample struct {
+	Fractions []float64     `yaml:"fractions"`  // of the epochs, of a short and a long sample; 1 % and 2 % by default
+	MinEpochs []int         `yaml:"min_epochs"` // per fraction; 2 and 5 by default, of steps 20 and 50
+	Repeats   int           `yaml:"repeats"`    // most repeats of each length; 0 means as the budget allows
+	Budget    float64       `yaml:"budget"`     // share of the epochs; 0 means 3 %
+	Target    float64       `yaml:"target"`     // relative half-width, without contention, at which sampling stops; 0 means 5 %
+	Timeout   time.Duration `yaml:"timeout"`    // of one sample; 0 means none
+	Seed      uint64        `yaml:"seed"`       // of their order; 0 means 1
+}
+
+// Scalar is a parameter's text as written, whatever its YAML type.
+type Scalar string
+
+// UnmarshalYAML takes any scalar by its text.
+func (s *Scalar) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: a parameter is one value, not a list or a map", n.Line)
+	}
+	*s = Scalar(n.Value)
+	return nil
+}
+
+// Load reads a description in YAML or JSON from a file. Errors of its content
+// wrap ErrInvalid.
+func Load(path string) (*Spec, error) {
+	f, err := file.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	spec, err := Parse(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	spec.Folder = filepath.Dir(path)
+	return spec, nil
+}
+
+// WorkDir returns the folder to run in.
+func (s *Spec) WorkDir() string {
+	if filepath.IsAbs(s.Dir) {
+		return s.Dir
+	}
+	return filepath.Join(s.Folder, s.Dir)
+}
+
+// Parse reads a description in YAML or JSON and checks it. Errors wrap
+// ErrInvalid.
+func Parse(r io.Reader) (*Spec, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	var s Spec
+	if err := dec.Decode(&s); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("empty")
+		}
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// parameter finds {name}; ${name} is left to the shell, and {{text}} is {text}.
+var parameter = regexp.MustCompile(`\{\{[^{}]*\}\}|\$?\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// Check says what is wrong with a description, and fills in what follows from
+// the rest: the name from the command, the CPU as the device. Errors wrap
+// ErrInvalid.
+func (s *Spec) Check() error {
+	if len(s.Command) == 0 || s.Command[0] == "" {
+		return invalid("command: empty")
+	}
+	if s.Epochs < 1 && (s.Epochs < 0 || !s.Whole) {
+		return invalid("epochs: %d, want at least 1 (--epochs); run --keep starts the job whole and reads them off its output", s.Epochs)
+	}
+	if s.Name == "" {
+		s.Name = strings.TrimSuffix(filepath.Base(s.Command[0]), filepath.Ext(s.Command[0]))
+	}
+	if s.Unit == Epoch {
+		s.Unit = "" // says nothing of epochs, as the hash does
+	}
+	if s.Unit != "" && s.Unit != Step {
+		return invalid("unit: %q, want %s or %s", s.Unit, Epoch, Step)
+	}
+	if err := cmp.Or(s.checkCommand(), s.checkDevices()); err != nil {
+		return err
+	}
+	for name, period := range s.Every {
+		if period < 2 {
+			return invalid("every: %s: %d %ss, want at least 2", name, period, cmp.Or(s.Unit, Epoch))
+		}
+	}
+	if !(s.Limits.CPUs >= 0) || math.IsInf(s.Limits.CPUs, 0) {
+		return invalid("limits: cpus: %v, want a number of processors", s.Limits.CPUs)
+	}
+	if !slices.Contains([]string{"", "required", "optional", "none"}, s.TimeWriter) {
+		return invalid("time_writer: %q, want required, optional or none", s.TimeWriter)
+	}
+	if _, err := s.Choice(); err != nil {
+		return err
+	}
+	if _, err := s.Reader(s.Epochs); err != nil {
+		return err
+	}
+	if err := s.Run.check(); err != nil {
+		return err
+	}
+	return s.Sample.check()
+}
+
+// invalid is an error of a description's content.
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
+}
+
+// checkCommand looks for the parameters in the command.
+func (s *Spec) checkCommand() error {
+	used := map[string]bool{}
+	for i, word := range s.Command {
+		for _, m := range parameter.FindAllStringSubmatch(word, -1) {
+			if m[1] != "" && m[0][0] != '$' {
+				used[m[1]] = true
+			}
+		}
+		if word != "{hw}" && strings.Contains(word, "{hw}") {
+			return invalid("command: word %d: {hw} must stand alone, it becomes several words", i)
+		}
+	}
+	switch takes := used["epochs"] || used["steps"]; {
+	case !takes && !s.Whole:
+		return invalid("command: no {epochs}: the job's length cannot be set; run --keep starts it whole")
+	case takes && s.Epochs == 0:
+		return invalid("epochs: 0, want at least 1 for {epochs}")
+	}
+	for name := range s.Params {
+		if !used[name] {
+			return invalid("params: %s: not used by the command", name)
+		}
+	}
+	for _, name := range []string{"epochs", "steps", "hw", "scratch", "checkpoint", "stage"} {
+		if _, given := s.Params[name]; given {
+			return invalid("params: %s: has a meaning of its own", name)
+		}
+		delete(used, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if _, given := s.Params[name]; !given {
+			return invalid("command: {%s} is not among the params; {{%s}} is the text itself", name, name)
+		}
+	}
+	return nil
+}
+
+// checkDevices looks at the devices; the CPU where there is none.
+func (s *Spec) checkDevices() error {
+	if len(s.Devices) == 0 {
+		s.Devices = map[string]Device{CPU: {Threads: 1}}
+	}
+	for name, d := range s.Devices {
+		if name != CPU && name != GPU {
+			return invalid("devices: %s: want %s or %s", name, CPU, GPU)
+		}
+		if d.Threads < 0 || d.Count < 0 {
+			return invalid("devices: %s: negative", name)
+		}
+		if d.SSH != "" && d.Slurm != "" {
+			return invalid("devices: %s: on one machine, by ssh or by slurm", name)
+		}
+		if strings.HasPrefix(d.SSH, "-") || strings.ContainsAny(d.SSH, " \t") {
+			return invalid("devices: %s: ssh: %q is no host", name, d.SSH)
+		}
+	}
+	return nil
+}
+
+func (s *Sample) check() error {
+	f, n := s.Fractions, s.MinEpochs
+	switch {
+	case len(f) != 0 && len(f) != 2 || len(n) != 0 && len(n) != 2:
+		return invalid("sample: want two fractions and two min_epochs")
+	case len(f) == 2 && !(f[0] > 0 && f[0] <= f[1] && f[1] <= 1):
+		return invalid("sample: fractions: want two shares of the epochs, the first no larger")
+	case len(n) == 2 && !(n[0] >= 1 && n[0] <= n[1]):
+		return invalid("sample: min_epochs: want two counts, the first no larger")
+	case !(s.Budget >= 0 && s.Budget <= 1) || !(s.Target >= 0 && s.Target <= 1):
+		return invalid("sample: budget: %v, target: %v, want shares from 0 to 1", s.Budget, s.Target)
+	case s.Repeats < 0 || s.Timeout < 0:
+		return invalid("sample: repeats and timeout must not be negative")
+	}
+	return nil
+}
+
+// Choice returns which of several time-writer reports counts.
+func (s *Spec) Choice() (timing.Choice, error) {
+	choice, known := map[string]timing.Choice{"": timing.Extend, "extend": timing.Extend, "last": timing.Last, "longest": timing.Longest}[s.Parse]
+	if !known {
+		return 0, invalid("parse: %q, want extend, last or longest", s.Parse)
+	}
+	return choice, nil
+}
+
+// Reader returns what finds how far a run of so many units has come.
+func (s *Spec) Reader(epochs int) (r mark.Reader, err error) {
+	r.Units = float64(epochs)
+	if s.Progress.Pattern == "" {
+		return r, nil
+	}
+	if r.Pattern, err = regexp.Compile(s.Progress.Pattern); err != nil {
+		return r, fmt.Errorf("%w: progress: %w", ErrInvalid, err)
+	}
+	return r, nil
+}
+
+// Folders are those that a run has for itself.
+type Folders struct {
+	Scratch    string // for {scratch}
+	Checkpoint string // for {checkpoint}
+	Stage      int    // for {stage}: the unit after which the run begins
+}
+
+// KeepsCheckpoints says that the command names a folder for checkpoints.
+func (s *Spec) KeepsCheckpoints() bool { return s.takes("checkpoint") }
+
+// Starts are the units after which samples begin: where stages do, if the command
+// takes one, and otherwise the job's beginning.
+func (s *Spec) Starts() []int {
+	starts := []int{0}
+	if !s.takes("stage") {
+		return starts
+	}
+	for i, stage := range strings.Fields(s.Stages) {
+		from, _, _ := strings.Cut(stage, "-")
+		if n, err := strconv.Atoi(from); err == nil && i > 0 {
+			starts = append(starts, n)
+		}
+	}
+	return starts
+}
+
+// Environ is an environment, NAME=VALUE, with the job's own settings after it.
+func (s *Spec) Environ(env []string) []string {
+	env = append(slices.Clone(env), "PYTHONUNBUFFERED=1") // lines must come when they are printed
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		env = append(env, name+"="+string(s.Env[name]))
+	}
+	return env
+}
+
+// Args returns the command line for a run of the given length on a device.
+func (s *Spec) Args(device string, epochs int, folders Folders) ([]string, error) {
+	hw, err := s.hardware(device)
+	if err != nil {
+		return nil, err
+	}
+	var args []string
+	for _, word := range s.Command {
+		if word == "{hw}" {
+			args = append(args, hw...)
+			continue
+		}
+		args = append(args, parameter.ReplaceAllStringFunc(word, func(m string) string {
+			if m[0] == '$' {
+				return m
+			}
+			if m[1] == '{' {
+				return m[1 : len(m)-1]
+			}
+			switch name := m[1 : len(m)-1]; name {
+			case "epochs", "steps":
+				return fmt.Sprint(epochs)
+			case "scratch":
+				return folders.Scratch
+			case "checkpoint":
+				return folders.Checkpoint
+			case "stage":
+				return fmt.Sprint(folders.Stage)
+			default:
+				return string(s.Params[name])
+			}
+		}))
+	}
+	return args, nil
+}
+
+func (s *Spec) hardware(device string) ([]string, error) {
+	switch d := s.Device(device); device {
+	case CPU:
+		return []string{"--cpu", "--numThreads", fmt.Sprint(d.Threads)}, nil
+	case GPU:
+		return []string{"--gpu", "--numGPUs", fmt.Sprint(d.Count)}, nil
+	}
+	return nil, fmt.Errorf("%w: device %q, want %s or %s", ErrInvalid, device, CPU, GPU)
+}
+
+// Device returns how much of a device the job uses: one thread or one GPU
+// where the description does not say.
+func (s *Spec) Device(name string) Device {
+	d := s.Devices[name]
+	return Device{Threads: max(1, d.Threads), Count: max(1, d.Count)}
+}
+
+// Hash identifies what a run on a device executes: equal for two descriptions
+// whose runs of one length are the same. The number of epochs and the way of
+// sampling are not part of it, so that samples serve any of them.
+func (s *Spec) Hash(device string) string {
+	text, err := json.Marshal(struct {
+		*Spec
+		Device string
+		Amount Device
+	}{s, device, s.Device(device)})
+	if err != nil {
+		panic(err) // strings and integers always encode
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Lengths returns the epochs of a short and of a long sample. They keep within a
+// budget that is given, and are equal where the job itself is shorter than the long one, or is so described. The long one is
+// stretched to meet every named cost, up to a tenth of the job.
+func (s *Spec) Lengths() (short, long int) {
+	fractions, least := s.Sample.Fractions, s.Sample.MinEpochs
+	if len(fractions) == 0 {
+		fractions = []float64{0.01, 0.02}
+	}
+	if len(least) == 0 {
+		least = []int{2, 5}
+		if s.Unit == Step {
+			least = []int{20, 50}
+		}
+	}
+	length := func(i int) int {
+		return min(s.Epochs, max(least[i], int(fractions[i]*float64(s.Epochs)+1e-9)))
+	}
+	short, long = length(0), length(1)
+	if most := int(s.Sample.Budget*float64(s.Epochs) + 1e-9); most > 2 && most < short+long && len(s.Sample.MinEpochs) == 0 {
+		short = max(1, most*2/7)
+		long = most - short
+	}
+	for _, period := range s.Every {
+		if reach := period + 1; reach <= s.Epochs/mostStretch {
+			long = max(long, reach)
+		}
+	}
+	return short, long
+}
+
+// mostStretch is the part of a job, 1 in so many epochs, that the long sample may
+// grow to so that it meets a named cost.
+const mostStretch = 10

@@ -1,0 +1,263 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/shared/file"
+)
+
+// Errors of a journal.
+var (
+	// ErrLine is in a warning when a line is not a run.
+	ErrLine = errors.New("not a run")
+	// ErrTornLine is in a warning when the file ends in the middle of a line.
+	ErrTornLine = errors.New("torn last line")
+)
+
+// Kinds of runs.
+const (
+	Sample = "sample" // a short run
+	Full   = "full"   // the whole job
+)
+
+// Run is one run of a job. Times are in seconds.
+type Run struct {
+	Job     string `json:"job"` // hash of what was executed
+	Name    string `json:"name"`
+	Kind    string `json:"kind"` // Sample or Full
+	Device  string `json:"device"`
+	Threads int    `json:"threads"` // of the CPU, as the job was given
+	// GPUs is how many the job was to use, on a GPU; Params are its other
+	// parameters.
+	GPUs   int               `json:"gpus,omitempty"`
+	Params map[string]string `json:"params,omitempty"`
+	Epochs int               `json:"epochs"`
+	// Stage is the unit after which the run began, with a stage of the work.
+	Stage int `json:"stage_from,omitempty"`
+	// Asked is how many the job was to do where it ended by itself after Epochs.
+	Asked int       `json:"asked_epochs,omitempty"`
+	Start time.Time `json:"start"`
+
+	Identity
+
+	Wall float64 `json:"wall_seconds"`
+	CPU  float64 `json:"cpu_seconds"`
+	Wait float64 `json:"wait_seconds"` // threads ready without a processor
+
+	// Parallel is how many threads wanted a processor at a time, on average; 0
+	// where that was not seen.
+	Parallel float64 `json:"parallel_threads,omitempty"`
+
+	// Marks say when the job had done so many of Epochs, as its reports and lines
+	// tell.
+	Marks []mark.Mark `json:"marks,omitempty"`
+	// Laps are the wall times between the marks, see [mark.Laps]; of a report those
+	// that it holds: set-up, epochs, teardown. Empty where the job does not tell.
+	Laps []float64 `json:"laps,omitempty"`
+	// Before and After are the wall times that the laps leave out: from the
+	// start of the process to the first lap, and from the last to its end.
+	Before float64 `json:"before_seconds,omitempty"`
+	After  float64 `json:"after_seconds,omitempty"`
+	// LapCPU and LapWait are CPU and Wait in each lap, Before and After
+	// included in the first and the last.
+	LapCPU  []float64 `json:"lap_cpu,omitempty"`
+	LapWait []float64 `json:"lap_wait,omitempty"`
+	// Costs are the parts of laps that the job reported by name.
+	Costs []Cost `json:"costs,omitempty"`
+
+	PeakBytes int64   `json:"peak_bytes"`
+	Load      float64 `json:"load"` // load average over one minute at the start
+	CPUs      int     `json:"cpus"` // processors of the machine
+	// Weight is that of its cgroup on the processor, where it was set (100 is usual).
+	Weight int `json:"cpu_weight,omitempty"`
+	// CPULimit is how many of them the job might use at a time; 0 is all.
+	CPULimit float64 `json:"cpu_limit,omitempty"`
+
+	Exit   int    `json:"exit"`             // exit code; -1 if killed
+	Error  string `json:"error,omitempty"`  // why the run cannot be used
+	Stderr string `json:"stderr,omitempty"` // its end, of a run that failed
+	// Unavailable says that it failed because the machine has no such device.
+	Unavailable bool     `json:"unavailable,omitempty"`
+	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// Cost is a part of a lap that the job gave a name, as an evaluation or a
+// checkpoint.
+type Cost struct {
+	Name    string  `json:"name"`
+	Lap     int     `json:"lap"` // index in Laps
+	Seconds float64 `json:"seconds"`
+}
+
+// Identity says where and with what a run was made.
+type Identity struct {
+	Host      string `json:"host,omitempty"`
+	Processor string `json:"processor,omitempty"` // model
+	Inputs    string `json:"inputs,omitempty"`    // digest of variables and files
+}
+
+// Differs says in what a run was made otherwise than now; empty if in nothing.
+func (id Identity) Differs(now Identity) string {
+	switch {
+	case id.Host != now.Host || id.Processor != now.Processor:
+		return "another machine"
+	case id.Inputs != now.Inputs:
+		return "other variables or files"
+	}
+	return ""
+}
+
+// SetAside takes the runs of a job for which there is a reason out of Runs, and
+// returns how many there are of each reason, and the job's other runs. The file
+// keeps them all.
+func (j *Journal) SetAside(job string, reason func(Run) string) (aside map[string]int, left []Run) {
+	aside = map[string]int{}
+	var keep []Run
+	for _, r := range j.Runs {
+		if r.Job != job {
+			keep = append(keep, r)
+			continue
+		}
+		if why := reason(r); why != "" {
+			aside[why]++
+			continue
+		}
+		keep, left = append(keep, r), append(left, r)
+	}
+	j.Runs = keep
+	return aside, left
+}
+
+// Key says which runs stand for the same execution.
+type Key struct{ Job, Device string }
+
+// Timeline returns the marks of a run: units done, which grow, and seconds since
+// the start of its process. Laps[i] ends at mark i, the last one at the run's end.
+// Of a run without marks they follow from the laps of its report; nil where there are
+// none.
+func (r *Run) Timeline() []mark.Mark {
+	if len(r.Marks) > 0 || len(r.Laps) == 0 {
+		return r.Marks
+	}
+	var marks []mark.Mark
+	at := r.Before
+	for i, lap := range r.Laps[:len(r.Laps)-1] {
+		at += lap
+		marks = append(marks, mark.Mark{Number: float64(i), Of: float64(r.Epochs), Seconds: at})
+	}
+	return marks
+}
+
+// Failed says that the run cannot be used.
+func (r *Run) Failed() bool { return r.Error != "" }
+
+// Journal is an open journal. It is not safe for concurrent use.
+type Journal struct {
+	// Runs are those of the file, in order, and those appended since.
+	Runs []Run
+	// Warnings name the lines that could not be read.
+	Warnings []error
+
+	log *file.Log
+}
+
+// Open opens a journal to read it and add to it, and makes it if it does not
+// exist. A torn last line is cut off. A file whose first line is not a run is
+// left as it is: the error matches [file.ErrForeign]; it matches [file.ErrInUse]
+// where another process has the journal open.
+func Open(path string) (*Journal, error) {
+	j := &Journal{}
+	log, err := file.OpenLog(path, j.lines(path))
+	if err != nil {
+		return nil, err
+	}
+	j.log = log
+	j.torn(path, log.Torn)
+	if log.Unlocked != nil {
+		j.Warnings = append(j.Warnings, log.Unlocked)
+	}
+	return j, nil
+}
+
+// Read reads a journal without opening it for more. A torn last line is left
+// out.
+func Read(path string) (*Journal, error) {
+	j := &Journal{}
+	torn, err := file.ReadLog(path, j.lines(path))
+	if err != nil {
+		return nil, err
+	}
+	j.torn(path, torn)
+	return j, nil
+}
+
+// lines takes each line as a run. One that is none, after the first, is left
+// where it is, with a warning.
+func (j *Journal) lines(path string) file.Lines {
+	number := 0
+	return file.Lines{
+		Begin: `{"job":"`,
+		Start: func(first []byte) error {
+			_, err := parse(first)
+			return err
+		},
+		Read: func(line []byte) error {
+			if number++; len(bytes.TrimSpace(line)) == 0 {
+				return nil
+			}
+			run, err := parse(line)
+			if err != nil {
+				j.Warnings = append(j.Warnings, fmt.Errorf("%s:%d: %w: %w", path, number, ErrLine, err))
+				return nil
+			}
+			j.Runs = append(j.Runs, run)
+			return nil
+		},
+	}
+}
+
+func (j *Journal) torn(path string, bytes int) {
+	if bytes > 0 {
+		j.Warnings = append(j.Warnings, fmt.Errorf("%s: %w (%d bytes)", path, ErrTornLine, bytes))
+	}
+}
+
+// parse reads one line.
+func parse(line []byte) (Run, error) {
+	var run Run
+	if err := json.Unmarshal(line, &run); err != nil {
+		return run, err
+	}
+	if run.Job == "" {
+		return run, errors.New("no job")
+	}
+	return run, nil
+}
+
+// Append adds a run and returns when it is on the disk.
+func (j *Journal) Append(r Run) error {
+	if err := j.log.AppendJSON(r); err != nil {
+		return err
+	}
+	j.Runs = append(j.Runs, r)
+	return nil
+}
+
+// Of returns the runs of one kind and key, in order.
+func (j *Journal) Of(k Key, kind string) []Run {
+	var runs []Run
+	for _, r := range j.Runs {
+		if r.Job == k.Job && r.Device == k.Device && r.Kind == kind {
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// Close releases the file.
+func (j *Journal) Close() error { return j.log.Close() }

@@ -1,0 +1,248 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Schema is the version of the report's form.
+const Schema = 1
+
+// pair is the least number of samples that a report rests on: one run cannot
+// tell how runs differ.
+const pair = 2
+
+// ErrNoEstimate is returned when no device has an estimate.
+var ErrNoEstimate = errors.New("no estimate")
+
+// Report is what samples say about a job.
+type Report struct {
+	Schema   int                `json:"schema"`
+	Job      string             `json:"job"`
+	Epochs   int                `json:"epochs"`
+	Unit     string             `json:"unit,omitempty"` // of Epochs, where it is not the epoch
+	Devices  map[string]*Device `json:"devices"`
+	Warnings []string           `json:"warnings"` // those about a device begin with its name
+
+	order  []string
+	unsure []string // of Warnings, those that stand first
+	spec   *jobspec.Spec
+}
+
+// Device is what samples say about a job on one device: an estimate, or the
+// reason why there is none. Times are in seconds.
+type Device struct {
+	*Estimate
+	Error    string `json:"error,omitempty"`
+	SpecHash string `json:"spec_hash"`
+	*Validation
+}
+
+// Estimate is an estimate as it is reported.
+type Estimate struct {
+	*estimate.Estimate
+	// NotEnough says that the samples leave so much open that only the interval
+	// counts.
+	NotEnough bool `json:"not_enough_to_tell,omitempty"`
+	// SampledFraction is the share of the job's epochs that was sampled,
+	// SampledTimeFraction that of its estimated wall time.
+	SampledFraction     float64    `json:"sampled_fraction"`
+	SampledTimeFraction float64    `json:"sampled_time_fraction"`
+	Conditions          Conditions `json:"conditions"`
+}
+
+// Conditions are those under which the samples were taken.
+type Conditions struct {
+	First     time.Time  `json:"first_sample"`
+	Load      [2]float64 `json:"load"` // least and most at the start of a sample
+	CPUs      int        `json:"cpus"`
+	PeakBytes int64      `json:"peak_bytes"`
+}
+
+// Validation is an estimate beside whole runs.
+type Validation struct {
+	Actual []Actual `json:"actual"`
+	// RelativeError is the estimate over the mean of the whole runs, less one, by
+	// clock: "wall", "wall_uncontended" and "cpu".
+	RelativeError map[string]float64 `json:"relative_error"`
+	// Covered says that the interval holds every whole run.
+	Covered map[string]bool `json:"covered"`
+	// Spread is the largest distance of a whole run from their mean, as a
+	// share of it.
+	Spread map[string]float64 `json:"spread"`
+}
+
+// Actual is what a whole run took, in seconds.
+type Actual struct {
+	Wall        float64 `json:"wall_seconds"`
+	Uncontended float64 `json:"wall_uncontended_seconds"`
+	CPU         float64 `json:"cpu_seconds"`
+}
+
+// clocks are the times that are estimated, by their names in JSON and in the table.
+var clocks = []struct {
+	key, name string
+	estimate  func(*Estimate) uncertainty.Prediction
+	actual    func(Actual) float64
+}{
+	{"wall", "wall as now", func(e *Estimate) uncertainty.Prediction { return e.Wall }, func(a Actual) float64 { return a.Wall }},
+	{"wall_uncontended", "wall uncontended", func(e *Estimate) uncertainty.Prediction { return e.Uncontended }, func(a Actual) float64 { return a.Uncontended }},
+	{"cpu", "CPU", func(e *Estimate) uncertainty.Prediction { return e.CPU }, func(a Actual) float64 { return a.CPU }},
+}
+
+// New reports on the samples of a job in a journal.
+func New(spec *jobspec.Spec, devices []string, j *journal.Journal, s estimate.Settings) *Report {
+	r := &Report{Schema: Schema, Job: spec.Name, Epochs: spec.Epochs, Unit: spec.Unit, Devices: map[string]*Device{}, Warnings: texts(j.Warnings), order: devices, spec: spec}
+	for _, name := range devices {
+		r.Devices[name] = r.device(name, j.Of(r.key(name), journal.Sample), s)
+	}
+	return r
+}
+
+// JobOf is a job on a device as it is estimated. The error wraps estimate.ErrStages.
+func JobOf(spec *jobspec.Spec, device string) (estimate.Job, error) {
+	stages, err := estimate.ParseStages(spec.Stages)
+	return estimate.Job{Epochs: spec.Epochs, Unit: spec.Unit, Device: device, Every: spec.Every, Stages: stages}, err
+}
+
+func (r *Report) key(device string) journal.Key {
+	return journal.Key{Job: r.spec.Hash(device), Device: device}
+}
+
+func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *Device {
+	d := &Device{SpecHash: r.spec.Hash(name)}
+	job, err := JobOf(r.spec, name)
+	if err != nil {
+		d.Error = err.Error()
+		return d
+	}
+	e, err := estimate.New(runs, job, s)
+	if err == nil && e.Samples < pair {
+		err = fmt.Errorf("%w: %d, want a pair", estimate.ErrTooFew, e.Samples)
+	}
+	if err != nil {
+		d.Error = reason(runs, err)
+		return d
+	}
+	d.Estimate = &Estimate{
+		Estimate: e, Conditions: conditions(runs),
+		SampledFraction: float64(e.Epochs) / float64(r.spec.Epochs), SampledTimeFraction: e.Seconds / e.Wall.Value,
+	}
+	for _, run := range runs {
+		if run.Failed() {
+			r.warn(name, fmt.Sprintf("sample of %d epochs failed: %s", run.Epochs, run.Error))
+		}
+		for _, w := range run.Warnings {
+			r.warn(name, w)
+		}
+	}
+	for _, w := range e.Warnings {
+		r.warn(name, w.Error())
+		if errors.Is(w, estimate.ErrUnsure) {
+			d.NotEnough = true
+			r.unsure = append(r.unsure, name+": "+w.Error())
+		}
+	}
+	return d
+}
+
+// warn adds a warning about a device, once.
+func (r *Report) warn(device, text string) {
+	if text = device + ": " + text; !slices.Contains(r.Warnings, text) {
+		r.Warnings = append(r.Warnings, text)
+	}
+}
+
+// reason says why a device has no estimate: what its last run died of, if all
+// failed.
+func reason(runs []journal.Run, err error) string {
+	if n := len(runs); errors.Is(err, estimate.ErrTooFew) && n > 0 && runs[n-1].Failed() {
+		return runs[n-1].Error
+	}
+	return err.Error()
+}
+
+func conditions(runs []journal.Run) Conditions {
+	c := Conditions{First: runs[0].Start, Load: [2]float64{runs[0].Load, runs[0].Load}}
+	for _, r := range runs {
+		c.Load = [2]float64{min(c.Load[0], r.Load), max(c.Load[1], r.Load)}
+		c.CPUs, c.PeakBytes = max(c.CPUs, r.CPUs), max(c.PeakBytes, r.PeakBytes)
+	}
+	return c
+}
+
+// Err returns nil if any device has an estimate, and otherwise ErrNoEstimate
+// with each device's reason.
+func (r *Report) Err() error {
+	err := ErrNoEstimate
+	for _, name := range r.order {
+		d := r.Devices[name]
+		if d.Estimate != nil {
+			return nil
+		}
+		err = fmt.Errorf("%w: %s: %s", err, name, d.Error)
+	}
+	return err
+}
+
+// Validate sets the estimates beside the whole runs in a journal.
+func (r *Report) Validate(j *journal.Journal) {
+	for _, name := range r.order {
+		d := r.Devices[name]
+		if d.Estimate == nil {
+			continue
+		}
+		var runs []journal.Run
+		for _, run := range j.Of(r.key(name), journal.Full) {
+			switch {
+			case run.Failed():
+				r.warn(name, "whole run failed: "+run.Error)
+			case run.Epochs != r.spec.Epochs:
+				r.warn(name, fmt.Sprintf("whole run of %d epochs left out", run.Epochs))
+			default:
+				runs = append(runs, run)
+			}
+		}
+		if len(runs) > 0 {
+			d.Validation = validate(d.Estimate, runs)
+		}
+	}
+}
+
+func validate(e *Estimate, runs []journal.Run) *Validation {
+	v := &Validation{RelativeError: map[string]float64{}, Covered: map[string]bool{}, Spread: map[string]float64{}}
+	for _, r := range runs {
+		v.Actual = append(v.Actual, Actual{Wall: r.Wall, Uncontended: estimate.QuietWall(r), CPU: r.CPU})
+	}
+	for _, c := range clocks {
+		var known []float64
+		for _, a := range v.Actual {
+			if x := c.actual(a); x > 0 {
+				known = append(known, x)
+			}
+		}
+		if len(known) > 0 {
+			p, mean, least, most := c.estimate(e), stat.Mean(known, nil), slices.Min(known), slices.Max(known)
+			v.RelativeError[c.key], v.Spread[c.key] = p.Value/mean-1, max(most/mean-1, 1-least/mean)
+			v.Covered[c.key] = p.Contains(most) && p.Contains(least)
+		}
+	}
+	return v
+}
+
+func texts(errs []error) []string {
+	out := make([]string, len(errs))
+	for i, err := range errs {
+		out[i] = err.Error()
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Row is an estimate of one quantity on one device, in seconds.
+type Row struct {
+	Device, Clock string
+	uncertainty.Prediction
+	Actual *float64 // mean of the whole runs; nil without any
+	Error  float64  // of the value, relative to Actual
+}
+
+// Rows are the report as a table, a row for each device and quantity.
+func (r *Report) Rows() []Row {
+	var rows []Row
+	for _, name := range r.order {
+		d := r.Devices[name]
+		if d.Estimate == nil {
+			continue
+		}
+		for _, c := range clocks {
+			row := Row{Device: name, Clock: c.name, Prediction: c.estimate(d.Estimate)}
+			if d.Validation != nil {
+				if off, known := d.RelativeError[c.key]; known {
+					actual := row.Value / (1 + off)
+					row.Actual, row.Error = &actual, off
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Unsure are the devices whose samples do not tell enough, and why.
+func (r *Report) Unsure() []string { return r.unsure }
+
+// mostWarnings is how many are shown; the one that matters first stands first.
+const mostWarnings = 2
+
+// Notes are what the table leaves out: how each estimate was made, devices without
+// one, and warnings.
+func (r *Report) Notes() []string {
+	var notes []string
+	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	unit := cmp.Or(r.Unit, jobspec.Epoch)
+	for _, name := range r.order {
+		d := r.Devices[name]
+		if d.Estimate == nil {
+			say("%s: %s", name, d.Error)
+			continue
+		}
+		say("%s: %d samples, %.1f %% of %d %ss and %.1f %% of the time; method %s; 95 %% intervals",
+			name, d.Samples, 100*d.SampledFraction, r.Epochs, unit, 100*d.SampledTimeFraction, d.Method)
+		if d.Segments == nil {
+			continue
+		}
+		for _, c := range d.Segments.Costs {
+			switch {
+			case c.Seconds == nil:
+			case c.Every > 0:
+				say("%s: %s adds %.4g s every %d %ss", name, c.Name, *c.Seconds, c.Every, unit)
+			default:
+				say("%s: %s adds %.4g s", name, c.Name, *c.Seconds)
+			}
+		}
+	}
+	shown := len(r.unsure)
+	var rest []string
+	for _, warning := range r.Warnings {
+		switch {
+		case slices.Contains(r.unsure, warning):
+		case shown < mostWarnings:
+			say("warning: %s", warning)
+			shown++
+		default:
+			rest = append(rest, warning)
+		}
+	}
+	if len(rest) > 0 {
+		say("more warnings: %d; --json has them all", len(rest))
+	}
+	return notes
+}

@@ -1,0 +1,340 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// Errors of a run, found in Result.Err or returned by Run.
+var (
+	// ErrStart is returned when the job could not be started.
+	ErrStart = errors.New("cannot start")
+	// ErrTimeout is in Result.Err when the run took longer than it may.
+	ErrTimeout = errors.New("timed out")
+)
+
+// ExitError is in Result.Err when the job's first process failed.
+type ExitError struct {
+	Code   int            // exit code; -1 if a signal ended it
+	Signal syscall.Signal // 0 if it exited
+}
+
+func (e *ExitError) Error() string {
+	if e.Signal != 0 {
+		return fmt.Sprintf("ended by signal %d (%v)", int(e.Signal), e.Signal)
+	}
+	return fmt.Sprintf("exit status %d", e.Code)
+}
+
+// Settings of a Runner. The zero value works.
+type Settings struct {
+	// Cgroup are cgroup v2 folders, such as /sys/fs/cgroup: below the first that
+	// allows it a cgroup is made for each run. Where none does, processes are
+	// found by group and parentage alone.
+	Cgroup []string
+	// Shares is a folder of the v1 cpu hierarchy, for Command.Weight where
+	// Cgroup has no cpu controller.
+	Shares string
+	// Memory is a folder of the v1 memory hierarchy, for Command.MemoryBytes where
+	// Cgroup has no memory controller.
+	Memory string
+	// SystemdRun is a command line that runs the one after it in a scope of its
+	// own, for what no cgroup here can do; nil where there is none.
+	SystemdRun []string
+	// Scratch is the folder in which each run gets a folder of its own, removed
+	// after it; empty means the system's.
+	Scratch string
+	// Interval is the time between two readings of the processes; 20 ms if 0.
+	Interval time.Duration
+	// GPUDevices are patterns of the device files of GPUs; nil means those of
+	// Linux's drivers.
+	GPUDevices []string
+	// SMI is the program nvidia-smi; empty means the one on the path.
+	SMI string
+	// Guard is a program, with its first arguments, that calls [Guard] with its
+	// standard input and its last two arguments: it ends a run whose Runner was
+	// killed. Nil leaves it out.
+	Guard []string
+	// Grace is how long after the end of a run its processes and pipes may
+	// take to go away; 1 s if 0.
+	Grace time.Duration
+}
+
+// Runner executes runs one after the other. It adopts every orphan of its
+// process: while it runs a job, nothing else in the process may start one.
+type Runner struct {
+	settings Settings
+	mu       sync.Mutex
+}
+
+// New returns a Runner.
+func New(s Settings) *Runner {
+	if s.Interval == 0 {
+		s.Interval = 20 * time.Millisecond
+	}
+	if s.GPUDevices == nil {
+		s.GPUDevices = GPUDevices
+	}
+	if s.SMI == "" {
+		s.SMI = "nvidia-smi"
+	}
+	if s.Grace == 0 {
+		s.Grace = time.Second
+	}
+	return &Runner{settings: s}
+}
+
+// Command is what to execute.
+type Command struct {
+	// Args is the command line. {scratch}, standing anywhere in it, is
+	// replaced by the run's own folder.
+	Args []string
+	Dir  string
+	Env  []string // whole environment; TMPDIR is set to the run's own folder
+	// Timeout ends the run; 0 means none.
+	Timeout time.Duration
+	// Choice says which of several time-writer reports counts.
+	Choice timing.Choice
+	// Reader finds how far the job has come; it says how many units the run has, and
+	// where they have one, by what pattern its lines count.
+	Reader mark.Reader
+	// Marked, if not nil, is called with the marks so far when there are more.
+	Marked func([]mark.Mark)
+	// Output, if not nil, gets what the job prints on both its streams.
+	Output io.Writer
+	// Weight is the share of the processor beside others, 1 to 10000; 0 leaves
+	// the default, 100. It needs a cgroup.
+	Weight int
+	// MemoryBytes and CPUs are the most that the job's processes may use together;
+	// 0 sets no limit. Run refuses, with ErrLimit, where nothing can hold them to it.
+	MemoryBytes int64
+	CPUs        float64
+	// GPU asks whether the job's processes use one: see Result.GPU.
+	GPU bool
+}
+
+func (c Command) control() control { return control{c.Weight, c.MemoryBytes, c.CPUs} }
+
+// Run executes a command to its end, its timeout or the end of ctx, and leaves
+// no process behind. The error wraps ErrStart, or is ctx's; a job that started
+// and failed has a Result.Err.
+func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	type outcome struct {
+		*Result
+		error
+	}
+	done := make(chan outcome)
+	crash.Go(func() {
+		// The kernel ties the parent-death signal, and the cgroup a child is
+		// born into, to the thread that forks. The thread ends with the run.
+		runtime.LockOSThread()
+		result, err := r.run(ctx, c)
+		done <- outcome{result, err}
+	})
+	o := <-done
+	return o.Result, o.error
+}
+
+func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
+	if len(c.Args) == 0 {
+		return nil, fmt.Errorf("%w: empty command", ErrStart)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp(r.settings.Scratch, "allox-est-")
+	if err != nil {
+		return nil, fmt.Errorf("%w: scratch folder: %w", ErrStart, err)
+	}
+	defer os.RemoveAll(scratch)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("%w: adopting orphans: %w", ErrStart, err)
+	}
+	group := newCgroup(r.settings, c)
+	defer group.remove()
+	left := group.asks.less(group.done)
+	switch err := left.missing(); {
+	case err == nil: // a weight without effect shows in Result.Weighted
+	case r.settings.SystemdRun == nil:
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	default:
+		c.Args, group.done = append(left.scope(r.settings.SystemdRun), c.Args...), group.asks
+	}
+	guard, err := startGuard(r.settings.Guard, scratch, group)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	defer guard.stop()
+	var smi *smi
+	if c.GPU {
+		smi = startSMI(r.settings.SMI)
+		defer smi.stop()
+	}
+	family := newFamily()
+	out, err := newCapture(c)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	defer out.close()
+
+	if err := group.enter(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	start := time.Now()
+	cmd, err := launch(c, scratch, out, group)
+	if err != nil && group.path != "" && group.inV2.missing() == nil {
+		// Not every kernel and container lets a process begin in a cgroup.
+		group.abandon()
+		start = time.Now()
+		cmd, err = launch(c, scratch, out, group)
+	}
+	group.leave()
+	if err != nil {
+		return nil, fmt.Errorf("%w %s: %w", ErrStart, c.Args[0], err)
+	}
+	out.follow(start)
+	smi.begin()
+
+	res := &Result{Start: start, out: out, Cgroup: group.path != "", Weighted: group.done.weight > 0}
+	ended := make(chan *os.ProcessState, 1)
+	crash.Go(func() {
+		state, _ := cmd.Process.Wait()
+		ended <- state
+	})
+	job := underWay{pid: cmd.Process.Pid, group: group, family: family, smi: smi, ended: ended}
+	state := r.watch(ctx, c, res, job)
+	res.Wall = time.Since(start)
+	r.cleanUp(res, job)
+	out.wait(r.settings.Grace)
+	out.tell()
+	res.finish(state, group)
+	if c.MemoryBytes > 0 && group.killedForMemory() {
+		res.Err = fmt.Errorf("%w of %d MiB", ErrMemory, c.MemoryBytes>>20)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// underWay is a job whose first process has started.
+type underWay struct {
+	pid    int // of that process
+	group  *cgroup
+	family *family
+	smi    *smi                    // nil where no GPU is watched
+	ended  <-chan *os.ProcessState // the first process
+}
+
+// kill ends all of its processes.
+func (j underWay) kill() {
+	j.group.kill()
+	_ = syscall.Kill(-j.pid, syscall.SIGKILL)
+	j.family.kill(j.pid)
+}
+
+// watch reads the processes from time to time until the first one ends.
+func (r *Runner) watch(ctx context.Context, c Command, res *Result, job underWay) *os.ProcessState {
+	var expired <-chan time.Time
+	if c.Timeout > 0 {
+		timer := time.NewTimer(c.Timeout)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	stopped := ctx.Done()
+	tick := time.NewTicker(r.settings.Interval)
+	defer tick.Stop()
+	var meter timing.Meter
+	var gpu *gpuWatch
+	if c.GPU {
+		gpu = &gpuWatch{smi: job.smi, proc: "/proc", devices: r.settings.GPUDevices}
+		defer gpu.tell(res)
+	}
+	var kept time.Duration // when the last reading was kept
+	for {
+		select {
+		case state := <-job.ended:
+			return state
+		case <-expired:
+			res.Err = fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
+			expired = nil
+			job.kill()
+		case <-stopped:
+			stopped = nil
+			job.kill()
+		case <-tick.C:
+			before := time.Since(res.Start)
+			heads := append(job.family.adopted(), job.pid)
+			u, _ := meter.Read(heads...)
+			if cpu, ok := job.group.cpu(); ok {
+				u.CPU = cpu
+			}
+			after := time.Since(res.Start)
+			at := (before + after) / 2
+			// A reading that was itself interrupted does not tell of when it is.
+			if after-before <= r.settings.Interval || at-kept > 10*r.settings.Interval {
+				res.read(at, u)
+				kept = at
+			}
+			res.out.tell()
+			if c.GPU {
+				gpu.look(at, job.family.processes.Tree(heads...))
+			}
+		}
+	}
+}
+
+// cleanUp ends every process that outlived the first one.
+func (r *Runner) cleanUp(res *Result, job underWay) {
+	deadline := time.Now().Add(r.settings.Grace)
+	if res.Err == nil { // after a timeout they are the Runner's own doing
+		res.LeftBehind = job.family.alive()
+	}
+	for quiet := 0; quiet < 2 && time.Now().Before(deadline); {
+		job.kill()
+		res.CPU += job.family.reap()
+		if len(job.family.adopted()) == 0 && job.group.empty() {
+			quiet++
+			continue
+		}
+		quiet = 0
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// launch starts the job's first process inside the cgroup, if there is one: at the
+// head of a process group, dead when the Runner dies.
+func launch(c Command, scratch string, out *capture, group *cgroup) (*exec.Cmd, error) {
+	args := make([]string, len(c.Args))
+	for i, word := range c.Args {
+		args[i] = strings.ReplaceAll(word, ScratchWord, scratch)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.Dir, out.stdout.w, out.stderr.w
+	cmd.Env = append(slices.Clone(c.Env), "TMPDIR="+scratch)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	group.attach(cmd)
+	return cmd, cmd.Start()
+}
+
+// ScratchWord is the text in a command line that stands for the run's own
+// folder.
+const ScratchWord = "{scratch}"

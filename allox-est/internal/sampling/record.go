@@ -1,0 +1,237 @@
+package sampling
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/runner"
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// record fills a journal entry from a run's result.
+func record(run *journal.Run, spec *jobspec.Spec, res *runner.Result) {
+	run.Start = res.Start.UTC().Truncate(time.Millisecond)
+	run.Wall, run.CPU, run.Wait = res.Wall.Seconds(), res.CPU.Seconds(), res.Wait.Seconds()
+	run.PeakBytes, run.Parallel = res.PeakBytes, math.Round(100*res.Parallel)/100
+	warn := func(format string, args ...any) {
+		run.Warnings = append(run.Warnings, fmt.Sprintf(format, args...))
+	}
+	if res.LeftBehind > 0 {
+		warn("%d processes outlived the job and were killed", res.LeftBehind)
+	}
+	if res.Err != nil {
+		run.Error, run.Stderr = res.Reason(), res.Stderr()
+		run.Exit = -1
+		if exit := (*runner.ExitError)(nil); errors.As(res.Err, &exit) {
+			run.Exit = exit.Code
+		}
+		return
+	}
+	if res.Weighted {
+		run.Weight = spec.Run.CPUWeight
+	} else if spec.Run.CPUWeight > 0 {
+		warn("the weight on the processor had no effect: no cgroup with a cpu controller could be made")
+	}
+	if run.Device == jobspec.GPU {
+		switch res.GPU {
+		case runner.NoGPU:
+			run.Error = "ran on the CPU: no process of the job had a GPU open"
+			return
+		case runner.GPULoaded:
+			warn("a GPU's library was loaded, but no process was seen with a GPU open")
+		case runner.GPUOpen:
+			if res.GPUWatched {
+				warn("a GPU was open, but nvidia-smi showed neither memory nor work of the job on it")
+			}
+		}
+	}
+	if err := recordLaps(run, spec, res, warn); err != nil {
+		run.Error, run.Stderr = err.Error(), res.Stderr()
+	}
+}
+
+// recordLaps takes the marks and laps from the time-writer report or from the lines.
+func recordLaps(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) error {
+	if spec.TimeWriter == "none" && spec.Progress.Pattern == "" {
+		return nil
+	}
+	if spec.TimeWriter == "none" || spec.Progress.Pattern != "" {
+		return recordMarks(run, spec, res, warn)
+	}
+	out, at, err := res.Output()
+	switch {
+	case err == nil:
+	case spec.TimeWriter == "required" || !errors.Is(err, timing.ErrNoTag):
+		return fmt.Errorf("time-writer report: %w", err)
+	default:
+		return recordMarks(run, spec, res, warn)
+	}
+	for _, w := range out.Warnings {
+		warn("%v", w)
+	}
+	laps := out.Laps()
+	if len(laps) < 3 || len(laps) > run.Epochs+2 || spec.TimeWriter == "required" && len(laps) != run.Epochs+2 {
+		why := fmt.Errorf("time-writer report of %d laps for %d %ss, want %d", len(laps), run.Epochs, cmp.Or(spec.Unit, jobspec.Epoch), run.Epochs+2)
+		if spec.TimeWriter == "required" {
+			return why
+		}
+		warn("%v: left out", why)
+		return nil
+	}
+	total := out.Total()
+	if total > 1.02*run.Wall+0.05 {
+		return fmt.Errorf("time-writer report of %.3f s in a run of %.3f s", total, run.Wall)
+	}
+	run.Laps = laps
+	recordCosts(run, res.Costs, warn)
+	// On a busy machine the report may be read after the run has ended.
+	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
+	run.After = max(0, run.Wall-run.Before-total)
+	stopped(run, float64(len(laps)-2), warn)
+	run.Marks = inStage(run.Timeline(), run, spec)
+	recordTrace(run, res)
+	return nil
+}
+
+// stopped notes that a job ended by itself before all its units: what it did is a
+// run of that many.
+func stopped(run *journal.Run, units float64, warn func(string, ...any)) {
+	if n := int(units); n < run.Epochs {
+		warn("ended at %d of %d by itself", n, run.Epochs)
+		run.Asked, run.Epochs = run.Epochs, max(1, n)
+	}
+}
+
+// recordCosts takes the costs by name: a JSON list of [name, lap, seconds].
+func recordCosts(run *journal.Run, text string, warn func(string, ...any)) {
+	if text == "" {
+		return
+	}
+	costs, err := parseCosts(text, run.Laps)
+	if err != nil {
+		warn("costs by name: %v: left out", err)
+		return
+	}
+	run.Costs = costs
+}
+
+// parseCosts checks that costs fit in their laps.
+func parseCosts(text string, laps []float64) ([]journal.Cost, error) {
+	var rows [][3]any
+	if err := json.Unmarshal([]byte(text), &rows); err != nil {
+		return nil, err
+	}
+	var costs []journal.Cost
+	left := slices.Clone(laps)
+	for i, row := range rows {
+		name, named := row[0].(string)
+		lap, placed := row[1].(float64)
+		seconds, timed := row[2].(float64)
+		n := int(lap)
+		if !named || name == "" || !placed || float64(n) != lap || n < 0 || n >= len(laps) || !timed || seconds < 0 {
+			return nil, fmt.Errorf("row %d: want a name, one of the laps 0 to %d and seconds, not %v", i, len(laps)-1, row)
+		}
+		if left[n] -= seconds; left[n] < -0.01*laps[n]-0.001 {
+			return nil, fmt.Errorf("row %d: more than the %v s of lap %d", i, laps[n], n)
+		}
+		costs = append(costs, journal.Cost{Name: name, Lap: n, Seconds: seconds})
+	}
+	return costs, nil
+}
+
+// recordMarks takes the marks of the lines.
+func recordMarks(run *journal.Run, spec *jobspec.Spec, res *runner.Result, warn func(string, ...any)) error {
+	marks := res.Marks
+	n := len(marks)
+	switch {
+	case n == 0 && spec.Progress.Pattern != "":
+		return fmt.Errorf("no line matches '%s'", spec.Progress.Pattern)
+	case n == 0:
+		warn("no time-writer report, and %s (--pattern names the lines that count): only whole runs count", res.Unmarked)
+		return nil
+	case res.Unmarked != "" || n > 1 && marks[n-1].Seconds-marks[0].Seconds < run.Wall/1000:
+		warn("%s; only whole runs count", cmp.Or(res.Unmarked, fmt.Sprintf("all %d marks came at once: the job buffers its output", n)))
+		return nil
+	}
+	if run.Epochs == 0 {
+		run.Epochs = int(marks[0].Of)
+	}
+	if res.Stopped > 0 {
+		stopped(run, res.Stopped, warn)
+	}
+	for i := range marks {
+		marks[i].Of = float64(run.Epochs)
+	}
+	run.Marks, run.Laps = inStage(marks, run, spec), mark.Laps(marks, run.Wall)
+	recordTrace(run, res)
+	return nil
+}
+
+// inStage names the stage of a sample that began with one.
+func inStage(marks []mark.Mark, run *journal.Run, spec *jobspec.Spec) []mark.Mark {
+	if starts := spec.Starts(); len(starts) > 1 && run.Kind == journal.Sample {
+		for i := range marks {
+			marks[i].Stage = strings.Fields(spec.Stages)[slices.Index(starts, run.Stage)]
+		}
+	}
+	return marks
+}
+
+// recordTrace cuts the trace of processor time and wait at the laps.
+func recordTrace(run *journal.Run, res *runner.Result) {
+	at := run.Before
+	var cpu, wait float64
+	for i, lap := range run.Laps {
+		at += lap
+		if i == len(run.Laps)-1 {
+			at = run.Wall
+		}
+		c, w := traceAt(res.Trace, time.Duration(at*float64(time.Second)))
+		run.LapCPU = append(run.LapCPU, max(0, c-cpu))
+		run.LapWait = append(run.LapWait, max(0, w-wait))
+		cpu, wait = max(cpu, c), max(wait, w)
+	}
+}
+
+// traceAt returns processor time and wait at a time, on the straight line
+// between two readings.
+func traceAt(trace []runner.Point, at time.Duration) (cpu, wait float64) {
+	i := sort.Search(len(trace), func(i int) bool { return trace[i].At >= at })
+	if i == len(trace) {
+		i--
+	}
+	var from runner.Point
+	if i > 0 {
+		from = trace[i-1]
+	}
+	to := trace[i]
+	share := 1.0
+	if to.At > from.At {
+		share = min(1, float64(at-from.At)/float64(to.At-from.At))
+	}
+	return from.CPU.Seconds() + share*(to.CPU-from.CPU).Seconds(), from.Wait.Seconds() + share*(to.Wait-from.Wait).Seconds()
+}
+
+// configure says in what configuration of the job a run was made.
+func configure(run *journal.Run, spec *jobspec.Spec) {
+	run.CPULimit = spec.Limits.CPUs
+	if run.Device == jobspec.GPU {
+		run.GPUs = spec.Device(run.Device).Count
+	}
+	for name, value := range spec.Params {
+		if run.Params == nil {
+			run.Params = map[string]string{}
+		}
+		run.Params[name] = string(value)
+	}
+}

@@ -1,0 +1,267 @@
+package sampling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/mark"
+	"github.com/foretime/foretime/allox-est/internal/runner"
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// Runner executes a command; *runner.Runner does.
+type Runner interface {
+	Run(ctx context.Context, c runner.Command) (*runner.Result, error)
+}
+
+var _ Runner = (*runner.Runner)(nil)
+
+// Sampler executes runs and writes them to a journal.
+type Sampler struct {
+	Plan
+	Journal  *journal.Journal
+	Runner   Runner
+	Env      []string // environment of the job, before its own settings
+	Machine  Machine
+	Identity journal.Identity // of the runs made
+	Now      timing.Clock     // dates a run that could not be started
+	// Measure, if not nil, is called before each run on this machine: the moment to
+	// read its speed.
+	Measure func()
+	// Watch, if not nil, is called with the marks of a run as they come, and Output
+	// gets what it prints.
+	Watch  func([]mark.Mark)
+	Output io.Writer
+	// Progress, if not nil, is called for every run that begins and ends.
+	Progress func(Event)
+}
+
+// Event is a run that begins or has ended.
+type Event struct {
+	Step Step
+	// Spent and Budget are the device's epochs, those of a run that has ended included.
+	Spent, Budget float64
+}
+
+// Sample makes samples until no device of the plan needs more. A run that fails is in
+// the journal and no error.
+func (s *Sampler) Sample(ctx context.Context) error {
+	for {
+		step, ok := s.Next(s.Journal)
+		if !ok {
+			return nil
+		}
+		if err := s.make(ctx, step); err != nil {
+			return err
+		}
+	}
+}
+
+// Lengths makes runs of a kind of the given epochs, as far as the journal lacks them.
+func (s *Sampler) Lengths(ctx context.Context, device, kind string, epochs []int) error {
+	for i, n := range epochs {
+		if err := s.until(ctx, Step{device, kind, n, 0}, i+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Full makes whole runs until there are count of each device that succeeded,
+// in turn.
+func (s *Sampler) Full(ctx context.Context, devices []string, count int) error {
+	for n := range count {
+		for _, device := range devices {
+			if err := s.until(ctx, Step{device, journal.Full, s.Spec.Epochs, 0}, n+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// until makes runs until so many of their kind have succeeded, or too many failed.
+func (s *Sampler) until(ctx context.Context, step Step, count int) error {
+	for {
+		runs := s.Journal.Of(s.key(step.Device), step.Kind)
+		if GivenUp(runs) || len(succeeded(runs)) >= count {
+			return nil
+		}
+		if err := s.make(ctx, step); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Sampler) key(device string) journal.Key {
+	return journal.Key{Job: s.Spec.Hash(device), Device: device}
+}
+
+// make executes one run and writes it to the journal.
+func (s *Sampler) make(ctx context.Context, step Step) error {
+	s.tell(step)
+	run, err := s.run(ctx, step)
+	if err != nil {
+		return err
+	}
+	if err := s.Journal.Append(*run); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	s.tell(step)
+	return nil
+}
+
+func (s *Sampler) tell(step Step) {
+	if s.Progress != nil {
+		s.Progress(Event{step, float64(spent(succeeded(s.Journal.Of(s.key(step.Device), step.Kind)))), budget(s.Spec)})
+	}
+}
+
+func (s *Sampler) run(ctx context.Context, step Step) (*journal.Run, error) {
+	if remote := NewRemote(s.Spec, step.Device); remote != nil {
+		return remote.Run(ctx, step, s.Identity)
+	}
+	return s.Once(ctx, step)
+}
+
+// Keep makes the whole run that the user wants, with a folder for its checkpoints, and
+// returns it. It is in the journal too, unless nothing tells of how many units it was.
+func (s *Sampler) Keep(ctx context.Context, device, checkpoint string) (*journal.Run, error) {
+	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs, 0}, checkpoint)
+	if err != nil || run.Epochs == 0 {
+		return run, err
+	}
+	if err := s.Journal.Append(*run); err != nil {
+		return run, fmt.Errorf("journal: %w", err)
+	}
+	return run, nil
+}
+
+// Once makes a run and returns it; its checkpoints are not kept.
+func (s *Sampler) Once(ctx context.Context, step Step) (*journal.Run, error) {
+	return s.execute(ctx, step, runner.ScratchWord)
+}
+
+func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*journal.Run, error) {
+	if s.Measure != nil {
+		s.Measure()
+	}
+	command, err := s.command(step, checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	load := s.Machine.load()
+	output, err := s.output(step)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case output != nil && s.Output != nil:
+		command.Output = io.MultiWriter(output, s.Output)
+	case output != nil:
+		command.Output = output
+	}
+	result, err := s.Runner.Run(ctx, command)
+	if output != nil {
+		err = errors.Join(err, output.Close())
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	run := &journal.Run{
+		Job: s.Spec.Hash(step.Device), Name: s.Spec.Name, Kind: step.Kind, Device: step.Device,
+		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs, Stage: step.Stage,
+		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
+	}
+	configure(run, s.Spec)
+	if err != nil {
+		run.Start, run.Exit, run.Error = s.Now().UTC(), -1, err.Error()
+	} else {
+		record(run, s.Spec, result)
+	}
+	if run.Failed() && step.Device == jobspec.GPU && !s.Machine.GPU {
+		run.Unavailable = true
+		run.Error = "device unavailable: no GPU on this machine: " + run.Error
+	}
+	return run, nil
+}
+
+// output opens a new file for what a run prints; nil where that is not kept.
+func (s *Sampler) output(step Step) (*os.File, error) {
+	if s.Spec.Run.Logs == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(s.Spec.Run.Logs, 0o755); err != nil {
+		return nil, err
+	}
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s-%s-%s-%d-epochs-%d.log", s.Spec.Name, step.Device, step.Kind, step.Epochs, n)
+		f, err := os.OpenFile(filepath.Join(s.Spec.Run.Logs, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+func (s *Sampler) command(step Step, checkpoint string) (runner.Command, error) {
+	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Folders{Scratch: runner.ScratchWord, Checkpoint: checkpoint, Stage: step.Stage})
+	if err != nil {
+		return runner.Command{}, err
+	}
+	choice, err := s.Spec.Choice()
+	if err != nil {
+		return runner.Command{}, err
+	}
+	reader, err := s.Spec.Reader(step.Epochs)
+	if err != nil {
+		return runner.Command{}, err
+	}
+	reader.Start = float64(step.Stage)
+	timeout := time.Duration(0)
+	if step.Kind == journal.Sample {
+		timeout = s.Spec.Sample.Timeout
+	}
+	return runner.Command{
+		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout,
+		Choice: choice, Reader: reader, Marked: s.Watch, Output: s.Output, Weight: s.Spec.Run.CPUWeight, MemoryBytes: int64(s.Spec.Limits.Memory), CPUs: s.Spec.Limits.CPUs, GPU: step.Device == jobspec.GPU,
+	}, nil
+}
+
+// Machine is what a run's record tells of the machine.
+type Machine struct {
+	CPUs int
+	GPU  bool   // a GPU's device file is there
+	Proc string // proc file system for the load; empty means none
+}
+
+// FindMachine looks at the machine below root, which is "/" but in tests.
+func FindMachine(root string, cpus int) Machine {
+	m := Machine{CPUs: cpus, Proc: filepath.Join(root, "proc")}
+	for _, pattern := range runner.GPUDevices {
+		if found, _ := filepath.Glob(filepath.Join(root, pattern)); len(found) > 0 {
+			m.GPU = true
+		}
+	}
+	return m
+}
+
+// load returns the load average over one minute; 0 where it is not known.
+func (m Machine) load() float64 {
+	b, err := os.ReadFile(filepath.Join(m.Proc, "loadavg"))
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	load, _ := strconv.ParseFloat(first, 64)
+	return load
+}

@@ -1,0 +1,191 @@
+package sampling
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
+	"github.com/foretime/foretime/allox-est/internal/journal"
+	"github.com/foretime/foretime/allox-est/internal/runner"
+)
+
+// sampler returns a Sampler of a shell job.
+func sampler(t *testing.T, script string, change func(*jobspec.Spec)) *Sampler {
+	t.Helper()
+	spec := &jobspec.Spec{Name: "sh", Command: []string{"sh", "-c", script, "sh", "{epochs}", "{hw}"}, Epochs: 10, Folder: t.TempDir(), Env: map[string]jobspec.Scalar{"GREETING": "hello"}}
+	if change != nil {
+		change(spec)
+	}
+	if err := spec.Check(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(filepath.Join(t.TempDir(), "j.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return &Sampler{
+		Plan: Plan{Spec: spec}, Journal: j, Runner: runner.New(runner.Settings{Scratch: t.TempDir()}), Env: os.Environ(),
+		Machine: FindMachine("/", 2), Now: time.Now,
+	}
+}
+
+func sampled(ctx context.Context, s *Sampler, devices []string) error {
+	s.Devices = devices
+	return s.Sample(ctx)
+}
+
+const tellLaps = `
+sleep 0.01
+laps=0.001; i=0
+while [ $i -lt $1 ]; do laps="$laps, 0.002"; i=$((i+1)); done
+echo "<TIME_WRITTER_OUTPUT>[$laps, 0.001]</TIME_WRITTER_OUTPUT>"
+sleep 0.01`
+
+func TestSample(t *testing.T) {
+	s := sampler(t, tellLaps, nil)
+	var events []Event
+	s.Progress = func(e Event) { events = append(events, e) }
+	var measured []int // runs that there were at each moment to read the machine's speed
+	s.Measure = func() { measured = append(measured, len(s.Journal.Runs)) }
+	if err := sampled(t.Context(), s, []string{"cpu"}); err != nil {
+		t.Fatal(err)
+	}
+	runs := s.Journal.Runs
+	if len(runs) != 2 || len(events) != 4 || events[3].Spent != 7 {
+		t.Fatalf("runs %+v, events %+v", runs, events)
+	}
+	if !slices.Equal(measured, []int{0, 1}) {
+		t.Errorf("the machine's speed could be read before runs %v, want before each of two", measured)
+	}
+	for _, r := range runs {
+		if r.Failed() || len(r.Laps) != r.Epochs+2 || len(r.LapCPU) != len(r.Laps) || len(r.LapWait) != len(r.Laps) {
+			t.Errorf("run %+v", r)
+		}
+		// The laps are all that lies between the start of the process and its
+		// end, less what comes before and after them.
+		total := r.Before + r.After
+		for _, lap := range r.Laps {
+			total += lap
+		}
+		if d := total - r.Wall; d > 1e-6 || d < -1e-6 {
+			t.Errorf("laps and ends sum to %v of %v", total, r.Wall)
+		}
+		if r.Before <= 0 || r.After < 0 || r.CPUs != 2 || r.Name != "sh" {
+			t.Errorf("run %+v", r)
+		}
+	}
+	if err := s.Full(t.Context(), []string{"cpu"}, 2); err != nil {
+		t.Fatal(err)
+	}
+	key := journal.Key{Job: s.Spec.Hash("cpu"), Device: "cpu"}
+	if full := s.Journal.Of(key, journal.Full); len(full) != 2 || full[0].Epochs != 10 {
+		t.Errorf("whole runs %+v", full)
+	}
+}
+
+func TestSampleOutcomes(t *testing.T) {
+	tag := func(laps string) string {
+		return "echo '<TIME_WRITTER_OUTPUT>[" + laps + "]</TIME_WRITTER_OUTPUT>'; sleep 0.02; "
+	}
+	required := func(s *jobspec.Spec) { s.TimeWriter = "required" }
+	lines := func(s *jobspec.Spec) { s.Progress = jobspec.Progress{Pattern: `^epoch (\d+)`} }
+	const mark = `i=0; while [ $i -lt $1 ]; do i=$((i+1)); sleep 0.01; echo "epoch $i"; done; sleep 0.01`
+	tests := []struct {
+		name, script string
+		change       func(*jobspec.Spec)
+		err, warning string
+		laps         int // of the run of 5 epochs
+		first        float64
+	}{
+		{name: "silent", script: "sleep 0.01", warning: "no time-writer report"},
+		{name: "silent, required", script: "exit 0", change: required, err: "time-writer report: no time-writer report"},
+		{name: "fails", script: "echo out of luck >&2; exit 3", err: "exit status 3: out of luck"},
+		{name: "other laps", script: tag("0.001"), warning: "time-writer report of 1 laps"},
+		{name: "other laps, required", script: tag("0.001"), change: required, err: "time-writer report of 1 laps"},
+		{name: "nan", script: tag("nan"), err: "not a list of finite times"},
+		{name: "forged", script: "if [ $1 = 2 ]; then " + tag("900.0, 1.0, 1.0, 1.0") + "else " + tag("900.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0") + "fi", err: "s in a run of"},
+		{name: "torn", script: "echo '<TIME_WRITTER_OUTPUT>[1.0, 2.'", err: "torn time-writer report"},
+		{name: "none wanted", script: tag("nan"), change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
+		{name: "leaves a child", script: "sleep 60 & " + tellLaps, warning: "1 processes outlived the job", laps: 7},
+		{name: "marks", script: mark, change: lines, laps: 6, first: 1},
+		{name: "marks missing", script: "echo lap 1", change: lines, err: `no line matches '^epoch (\d+)'`},
+		{name: "ends by itself", script: strings.ReplaceAll(mark, "-lt $1", "-lt 3"), change: func(s *jobspec.Spec) { s.Sample.MinEpochs = []int{6, 9} }, warning: "by itself", laps: 4, first: 1},
+		{name: "ends by itself, by report", script: tag("0.001, 0.002, 0.002, 0.001"), change: func(s *jobspec.Spec) { s.Sample.MinEpochs = []int{5, 5} }, warning: "by itself", laps: 4},
+		{name: "lines of themselves", script: mark, laps: 6, first: 0},
+		{name: "bars of tqdm", script: strings.ReplaceAll(mark, `echo "epoch $i"`, `printf '\r%d%%|# | %d/%d [00:01<00:02]' $((100*i/$1)) $i $1; printf '\r | 7/9 ['`) + "; echo", laps: 6, first: 1},
+		{name: "a line more", script: mark + "; echo 'the best was epoch 1'", laps: 6},
+		{name: "no growth", script: "echo epoch 1; sleep 0.01; echo epoch 1", warning: `the number in lines like "epoch 0" came 2 times and does not grow (--pattern names the lines that count): only whole runs count`},
+		{name: "marks all at once", script: `sleep 0.3; i=0; o=; while [ $i -lt $1 ]; do i=$((i+1)); o="${o}epoch $i\n"; done; printf "$o"`, change: lines, warning: "the job buffers its output"},
+		{name: "environment", script: `[ "$GREETING" = hello ] && [ -n "$TMPDIR" ]`, change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := sampler(t, tt.script, tt.change)
+			if err := sampled(t.Context(), s, []string{"cpu"}); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range s.Journal.Runs {
+				if (tt.err == "") == r.Failed() || !strings.Contains(r.Error, tt.err) {
+					t.Errorf("error %q, want %q", r.Error, tt.err)
+				}
+				if !slices.ContainsFunc(append(r.Warnings, ""), func(w string) bool { return strings.Contains(w, tt.warning) }) {
+					t.Errorf("warnings %q, want %q", r.Warnings, tt.warning)
+				}
+				if (tt.warning == "by itself") != (r.Asked > r.Epochs) {
+					t.Errorf("%d epochs of %d asked for", r.Epochs, r.Asked)
+				}
+				// On a busy machine lines come together, which makes one mark of them.
+				if marks := r.Timeline(); max(r.Asked, r.Epochs) == 5 && (len(r.Laps) > tt.laps || tt.laps > 0 && len(marks) == 0 || len(r.Laps) == tt.laps && tt.laps > 0 && marks[0].Number != tt.first) {
+					t.Errorf("%d laps, marks %v: %+v", len(r.Laps), marks, r)
+				}
+			}
+		})
+	}
+}
+
+func TestSampleDevices(t *testing.T) {
+	s := sampler(t, `[ "$2" = --cpu ] || { echo no GPU code >&2; exit 1; }`+tellLaps, nil)
+	s.Machine = Machine{CPUs: 2}
+	if err := sampled(t.Context(), s, []string{"gpu", "cpu"}); err != nil {
+		t.Fatal(err)
+	}
+	gpu := s.Journal.Of(journal.Key{Job: s.Spec.Hash("gpu"), Device: "gpu"}, journal.Sample)
+	if len(gpu) != 1 || gpu[0].Error != "device unavailable: no GPU on this machine: exit status 1: no GPU code" || len(s.Journal.Runs) != 3 {
+		t.Errorf("runs %+v", s.Journal.Runs)
+	}
+	if err := sampled(t.Context(), s, []string{"tpu"}); !errors.Is(err, jobspec.ErrInvalid) {
+		t.Errorf("unknown device: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.Spec.Command = append(s.Spec.Command, "other")
+	if err := sampled(ctx, s, []string{"cpu"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestFindMachine(t *testing.T) {
+	root := t.TempDir()
+	if m := FindMachine(root, 3); m.GPU || m.CPUs != 3 || m.load() != 0 {
+		t.Errorf("empty: %+v", m)
+	}
+	for name, text := range map[string]string{"dev/nvidia0": "", "proc/loadavg": "1.25 0.5 0.1 1/100 1\n"} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := FindMachine(root, 3); !m.GPU || m.load() != 1.25 {
+		t.Errorf("got %+v, load %v", m, m.load())
+	}
+}

@@ -1,0 +1,274 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/chamtool/internal/perfmodel"
+)
+
+// ErrValue is matched by the warnings about values that could not be used.
+var ErrValue = errors.New("unusable value")
+
+// Balance says how the tool moves tasks.
+type Balance string
+
+// How the tool moves tasks.
+const (
+	BalanceOff       Balance = "off"       // it only watches
+	BalanceReactive  Balance = "reactive"  // counts of tasks, from loads in predicted time
+	BalanceProactive Balance = "proactive" // tasks by name, from the offload table
+)
+
+// Calibrate says what happens to the models that are kept between runs.
+type Calibrate int
+
+// What happens to the kept models.
+const (
+	CalibrateUse     Calibrate = iota // read, never written
+	CalibrateAdd                      // read, and merged with this run at its end
+	CalibrateRestart                  // ignored, and replaced at the end
+)
+
+// Config is the tool's configuration.
+type Config struct {
+	Verbose        bool
+	LogDir         string
+	LogFormats     []string // of csv, tab, parquet; empty is none
+	FlushEvery     time.Duration
+	RingSlots      int
+	DrainEvery     time.Duration
+	CPUTimeEvery   int
+	FrequencyEvery time.Duration // 0 is never
+	Model          string
+	FirstFitTasks  int
+	FirstFitRounds int    // iterations
+	Home           string // "" keeps no models
+	Host           string
+	Calibrate      Calibrate
+	Balance        Balance
+	MigrationCost  time.Duration
+	MovesAtOnce    int   // tasks that the library sends to one rank at a time
+	Iterations     int   // patched library: EST_NUM_ITERS
+	TasksPerRank   []int // patched library: TASKS_PER_RANK
+
+	effective []Setting
+}
+
+// Setting is one variable as it came out.
+type Setting struct {
+	Variable
+	Value string
+	Given bool // the environment has it, and it was usable
+}
+
+// Variable is one variable of the environment.
+type Variable struct {
+	Name    string
+	Default string
+	Help    string
+	set     func(string) error
+}
+
+// Effective lists every variable with the value in force, in the order of
+// [Variables].
+func (c *Config) Effective() []Setting { return c.effective }
+
+// StorePath is where the models of a host are kept, "" where none are. The name
+// in the configuration wins over the host's own.
+func (c *Config) StorePath(hostname string) string {
+	if c.Home == "" {
+		return ""
+	}
+	return filepath.Join(c.Home, "models", filepath.Base(cmp.Or(c.Host, hostname, "unknown"))+".runs")
+}
+
+// Read reads the configuration. The warnings match [ErrValue]; each leaves its
+// variable's default in force.
+func Read(lookup func(name string) (string, bool)) (*Config, []error) {
+	c := &Config{}
+	if user, ok := lookup("HOME"); ok && user != "" {
+		c.Home = filepath.Join(user, ".chamtool")
+	}
+	var warnings []error
+	for _, v := range c.variables() {
+		value, given := lookup(v.Name)
+		if given = given && strings.TrimSpace(value) != ""; given {
+			if err := v.set(strings.TrimSpace(value)); err != nil {
+				warnings = append(warnings, fmt.Errorf("%s=%q: %w: %w; using %q", v.Name, clip(value), ErrValue, err, v.Default))
+				given = false
+			}
+		}
+		if !given {
+			value = v.Default
+			if err := v.set(value); err != nil {
+				panic(fmt.Sprintf("config: default of %s: %v", v.Name, err))
+			}
+		}
+		c.effective = append(c.effective, Setting{v, value, given})
+	}
+	return c, warnings
+}
+
+// Unknown are warnings about variables of the environment, as "NAME=VALUE", that
+// have the tool's name and no meaning: words mistyped.
+func Unknown(environment []string) []error {
+	known := map[string]bool{}
+	for _, v := range Variables() {
+		known[v.Name] = true
+	}
+	var warnings []error
+	for _, entry := range environment {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "CHAMTOOL_") && !known[name] {
+			warnings = append(warnings, fmt.Errorf("%s: %w: the tool has no such variable", clip(name), ErrValue))
+		}
+	}
+	slices.SortFunc(warnings, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return warnings
+}
+
+// Variables lists what the tool reads from the environment. A variable of the
+// original tool stands before ours where ours falls back to it.
+func Variables() []Variable { return new(Config).variables() }
+
+func (c *Config) variables() []Variable {
+	return []Variable{
+		{"CHAMTOOL_VERBOSE", "0", "1 prints this list, and a summary at the end, to stderr", flag(&c.Verbose)},
+		{"LOG_DIR", "logs", "folder for logs, made where it is missing (the original tool's name)", text(&c.LogDir)},
+		{"CHAMTOOL_LOG_DIR", "", "the same, and it wins", overridden(text(&c.LogDir))},
+		{"CHAMTOOL_LOG_FORMAT", "csv", "csv, tab (the original tool's layout), parquet, or several with commas; none writes no log", c.formats},
+		{"CHAMTOOL_FLUSH_SECONDS", "1", "how often logs are flushed, so that an aborted run keeps its data", seconds(&c.FlushEvery, 0.01, 3600)},
+		{"CHAMTOOL_RING_SLOTS", "16384", "slots of 32 bytes in each thread's ring, rounded up to a power of two", number(&c.RingSlots, 64, 1<<24)},
+		{"CHAMTOOL_DRAIN_SECONDS", "0.5", "how often the rings are read; one that is more than half full is read earlier", seconds(&c.DrainEvery, 0.0005, 10)},
+		{"CHAMTOOL_CPU_TIME_EVERY", "0", "take the thread CPU time of one task in this many; a system call each; 0 is never", number(&c.CPUTimeEvery, 0, math.MaxInt32)},
+		{"CHAMTOOL_FREQUENCY_SECONDS", "10", "how often core frequencies are read; 0 is never", seconds(&c.FrequencyEvery, 0, 3600)},
+		{"CHAMTOOL_MODEL", "auto", strings.Join(perfmodel.Names(), ", "), c.model},
+		{"CHAMTOOL_FIRST_FIT_TASKS", "10", "tasks of one function before it is predicted", number(&c.FirstFitTasks, 1, 1<<20)},
+		{"TIME2TRAIN", "0", "iterations before anything is predicted (the original tool's name)", number(&c.FirstFitRounds, 0, 1<<20)},
+		{"CHAMTOOL_FIRST_FIT_ITERATIONS", "", "the same, and it wins", overridden(number(&c.FirstFitRounds, 0, 1<<20))},
+		{"CHAMTOOL_HOME", "", "folder of models kept between runs; default $HOME/.chamtool", overridden(text(&c.Home))},
+		{"CHAMTOOL_HOSTNAME", "", "keep models under this name instead of the host's, to share them between equal hosts", text(&c.Host)},
+		{"CHAMTOOL_CALIBRATE", "1", "0 uses kept models as they are, 1 adds to them, 2 drops them and starts anew", number(&c.Calibrate, 0, 2)},
+		{"CHAMTOOL_BALANCE", "off", "off, reactive (counts of tasks) or proactive (tasks by name)", c.balance},
+		{"CHAMTOOL_MIGRATION_SECONDS", "0.0001", "what moving one task costs; a task that gains less stays", seconds(&c.MigrationCost, 0, 3600)},
+		{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1", "the library's own: it loses the tasks that a tool names beyond this many for a rank", number(&c.MovesAtOnce, 0, math.MaxInt32)},
+		{"EST_NUM_ITERS", "100", "patched library: iterations to forecast at once", number(&c.Iterations, 1, 1<<16)},
+		{"TASKS_PER_RANK", "", "patched library: tasks of each rank, with commas; default is what was counted", c.counts},
+	}
+}
+
+func flag(at *bool) func(string) error {
+	return func(s string) (err error) {
+		if *at, err = strconv.ParseBool(s); err != nil {
+			return errors.New("want 0 or 1")
+		}
+		return nil
+	}
+}
+
+func text(at *string) func(string) error {
+	return func(s string) error {
+		if strings.ContainsRune(s, 0) {
+			return errors.New("holds a zero byte")
+		}
+		*at = s
+		return nil
+	}
+}
+
+// overridden is a setter whose empty value leaves what another variable set.
+func overridden(set func(string) error) func(string) error {
+	return func(s string) error {
+		if s == "" {
+			return nil
+		}
+		return set(s)
+	}
+}
+
+func number[N ~int](at *N, low, high N) func(string) error {
+	return func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || N(n) < low || N(n) > high {
+			return fmt.Errorf("want a whole number from %d to %d", low, high)
+		}
+		*at = N(n)
+		return nil
+	}
+}
+
+func seconds(at *time.Duration, low, high float64) func(string) error {
+	return func(s string) error {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(x >= low && x <= high) {
+			return fmt.Errorf("want seconds from %v to %v", low, high)
+		}
+		*at = time.Duration(math.Round(x * float64(time.Second)))
+		return nil
+	}
+}
+
+func (c *Config) model(s string) error {
+	if err := perfmodel.Check(s); err != nil {
+		return err
+	}
+	c.Model = s
+	return nil
+}
+
+func (c *Config) formats(s string) error {
+	var found []string
+	for _, f := range strings.Split(s, ",") {
+		switch f = strings.TrimSpace(f); {
+		case f == "none" && len(found) == 0 && s == "none":
+		case slices.Contains([]string{"csv", "tab", "parquet"}, f):
+			if !slices.Contains(found, f) {
+				found = append(found, f)
+			}
+		default:
+			return errors.New("want csv, tab, parquet or none")
+		}
+	}
+	c.LogFormats = found
+	return nil
+}
+
+func (c *Config) balance(s string) error {
+	switch b := Balance(s); b {
+	case BalanceOff, BalanceReactive, BalanceProactive:
+		c.Balance = b
+		return nil
+	}
+	return errors.New("want off, reactive or proactive")
+}
+
+func (c *Config) counts(s string) error {
+	c.TasksPerRank = nil
+	if s == "" {
+		return nil
+	}
+	for _, word := range strings.Split(s, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 0 {
+			c.TasksPerRank = nil
+			return errors.New("want whole numbers with commas between")
+		}
+		c.TasksPerRank = append(c.TasksPerRank, n)
+	}
+	return nil
+}
+
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "..."
+	}
+	return s
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func with(values map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) { v, ok := values[name]; return v, ok }
+}
+
+func TestDefaults(t *testing.T) {
+	c, warnings := Read(with(nil))
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	if c.LogDir != "logs" || c.RingSlots != 16384 || c.DrainEvery != 500*time.Millisecond || c.Balance != BalanceOff || c.Calibrate != CalibrateAdd || !slices.Equal(c.LogFormats, []string{"csv"}) {
+		t.Errorf("defaults: %+v", c)
+	}
+	for _, s := range c.Effective() {
+		if s.Given || s.Value != s.Default || s.Help == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	tests := []struct {
+		name, value string
+		warns       bool
+		check       func(*Config) bool
+	}{
+		{"CHAMTOOL_VERBOSE", "1", false, func(c *Config) bool { return c.Verbose }},
+		{"CHAMTOOL_VERBOSE", "loud", true, func(c *Config) bool { return !c.Verbose }},
+		{"LOG_DIR", "a/b", false, func(c *Config) bool { return c.LogDir == "a/b" }},
+		{"CHAMTOOL_LOG_DIR", "c", false, func(c *Config) bool { return c.LogDir == "c" }},
+		{"CHAMTOOL_LOG_DIR", "a\x00b", true, func(c *Config) bool { return c.LogDir == "logs" }},
+		{"CHAMTOOL_LOG_FORMAT", "tab, csv,tab", false, func(c *Config) bool { return slices.Equal(c.LogFormats, []string{"tab", "csv"}) }},
+		{"CHAMTOOL_LOG_FORMAT", "none", false, func(c *Config) bool { return len(c.LogFormats) == 0 }},
+		{"CHAMTOOL_LOG_FORMAT", "none,csv", true, func(c *Config) bool { return slices.Equal(c.LogFormats, []string{"csv"}) }},
+		{"CHAMTOOL_LOG_FORMAT", "xml", true, func(c *Config) bool { return slices.Equal(c.LogFormats, []string{"csv"}) }},
+		{"CHAMTOOL_RING_SLOTS", "-1", true, func(c *Config) bool { return c.RingSlots == 16384 }},
+		{"CHAMTOOL_RING_SLOTS", "99999999999999999999", true, func(c *Config) bool { return c.RingSlots == 16384 }},
+		{"CHAMTOOL_RING_SLOTS", " 128 ", false, func(c *Config) bool { return c.RingSlots == 128 }},
+		{"CHAMTOOL_DRAIN_SECONDS", "NaN", true, func(c *Config) bool { return c.DrainEvery == 500*time.Millisecond }},
+		{"CHAMTOOL_DRAIN_SECONDS", "inf", true, func(c *Config) bool { return c.DrainEvery == 500*time.Millisecond }},
+		{"CHAMTOOL_MODEL", "history", false, func(c *Config) bool { return c.Model == "history" }}, // of earlier versions
+		{"CHAMTOOL_MODEL", "mlp", true, func(c *Config) bool { return c.Model == "auto" }},
+		{"CHAMTOOL_MODEL", "oracle", true, func(c *Config) bool { return c.Model == "auto" }},
+		{"CHAMTOOL_CALIBRATE", "3", true, func(c *Config) bool { return c.Calibrate == CalibrateAdd }},
+		{"CHAMTOOL_CALIBRATE", "2", false, func(c *Config) bool { return c.Calibrate == CalibrateRestart }},
+		{"CHAMTOOL_BALANCE", "yes", true, func(c *Config) bool { return c.Balance == BalanceOff }},
+		{"CHAMTOOL_BALANCE", "proactive", false, func(c *Config) bool { return c.Balance == BalanceProactive }},
+		{"TASKS_PER_RANK", "10, 20", false, func(c *Config) bool { return slices.Equal(c.TasksPerRank, []int{10, 20}) }},
+		{"TASKS_PER_RANK", "10,x", true, func(c *Config) bool { return c.TasksPerRank == nil }},
+		{"HOME", "/home/u", false, func(c *Config) bool { return c.StorePath("h") == "/home/u/.chamtool/models/h.runs" }},
+		{"CHAMTOOL_HOME", "/data", false, func(c *Config) bool { return c.StorePath("a/h") == "/data/models/h.runs" }},
+		{"CHAMTOOL_HOSTNAME", "x", false, func(c *Config) bool { c.Home = "k"; return c.StorePath("h") == "k/models/x.runs" }},
+		{"LOG_DIR", "no home", false, func(c *Config) bool { return c.StorePath("h") == "" }},
+		{"CHAMTOOL_MODEL", "", false, func(c *Config) bool { return c.Model == "auto" }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name+"="+strings.ReplaceAll(tt.value, "\x00", "0"), func(t *testing.T) {
+			c, warnings := Read(with(map[string]string{tt.name: tt.value}))
+			if (len(warnings) > 0) != tt.warns {
+				t.Errorf("warnings %v", warnings)
+			}
+			for _, w := range warnings {
+				if !errors.Is(w, ErrValue) || !strings.Contains(w.Error(), tt.name) {
+					t.Errorf("warning %q does not name the variable", w)
+				}
+			}
+			if !tt.check(c) {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
+}
+
+func TestOurLogFolderWins(t *testing.T) {
+	c, _ := Read(with(map[string]string{"LOG_DIR": "theirs", "CHAMTOOL_LOG_DIR": "ours"}))
+	if c.LogDir != "ours" {
+		t.Error(c.LogDir)
+	}
+}
+
+// Whatever the environment holds, a configuration comes out that is in range.
+func TestAnyEnvironment(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := map[string]string{}
+		for _, v := range Variables() {
+			if rapid.Bool().Draw(t, "set") {
+				values[v.Name] = rapid.OneOf(rapid.String(), rapid.StringMatching(`-?[0-9]{1,25}(\.[0-9]*)?(e[0-9]{1,3})?`)).Draw(t, v.Name)
+			}
+		}
+		c, _ := Read(with(values))
+		if c.RingSlots < 64 || c.RingSlots > 1<<24 || c.DrainEvery <= 0 || c.FlushEvery <= 0 || c.FirstFitTasks < 1 || c.LogDir == "" || c.Model == "" || c.Balance == "" {
+			t.Fatalf("%+v", c)
+		}
+	})
+}
+
+// The reference names every variable.
+func TestReferenceNamesEveryVariable(t *testing.T) {
+	text, err := os.ReadFile("../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range Variables() {
+		if !strings.Contains(string(text), "`"+v.Name+"`") && v.Name != "CHAMTOOL_VERBOSE" {
+			t.Errorf("docs/reference.md does not name %s", v.Name)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package forecast
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/foretime/foretime/chamtool/internal/mixture"
+)
+
+// Returned when there is nothing to forecast from.
+var (
+	// ErrTooFew is returned for a history shorter than the model needs.
+	ErrTooFew = errors.New("too few iterations")
+	// ErrLoad is returned for a load that is not finite and above zero.
+	ErrLoad = errors.New("unusable load")
+	// ErrKind is returned for an unknown kind.
+	ErrKind = errors.New("unknown forecast")
+)
+
+// Kind is a way to forecast.
+type Kind int
+
+// The ways to forecast: Auto, and the experts of its mixture.
+const (
+	Auto     Kind = iota // the weighted median of the others
+	Last                 // the last load
+	Periodic             // the load one period ago
+	Seasonal             // the median of the loads whole periods ago
+	AR                   // autoregression on the last loads
+	Trend                // the load one period ago, and what periods lately added
+
+	experts = int(Trend) // each stands one place before its kind in the mixture
+)
+
+var kindNames = []string{"auto", "last", "periodic", "seasonal", "ar", "trend"}
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	if k < Auto || k > Trend {
+		return fmt.Sprintf("Kind(%d)", int(k))
+	}
+	return kindNames[k]
+}
+
+// Names are the names of all kinds.
+func Names() []string { return slices.Clone(kindNames) }
+
+// ParseKind is the inverse of String. The average of earlier versions is Auto.
+func ParseKind(s string) (Kind, error) {
+	if i := slices.Index(kindNames, s); i >= 0 {
+		return Kind(i), nil
+	}
+	if s == "average" {
+		return Auto, nil
+	}
+	return Auto, fmt.Errorf("%w: %q is none of %s", ErrKind, s, strings.Join(kindNames, ", "))
+}
+
+// Options sets how loads are forecast. The zero value works.
+type Options struct {
+	Kind  Kind
+	Order int // loads that the autoregression looks back; 0 is 6
+}
+
+// Model forecasts one series of loads.
+type Model struct {
+	Options
+	law
+	logs   []float64 // of the loads
+	mix    mixture.Mixture
+	refit  int // loads at which the law is fitted again
+	frozen bool
+}
+
+// Fit begins with a history of loads in seconds, oldest first, of at least two.
+func Fit(history []float64, o Options) (*Model, error) {
+	if o.Order <= 0 {
+		o.Order = 6
+	}
+	m := &Model{Options: o, law: law{Period: 1, least: -30, most: 30}, mix: mixture.New(experts)}
+	for i, x := range history {
+		if err := m.Observe(x); err != nil {
+			return nil, fmt.Errorf("iteration %d: %w", i, err)
+		}
+	}
+	if len(history) < 2 {
+		return nil, fmt.Errorf("%w: %d, want at least 2", ErrTooFew, len(history))
+	}
+	m.law = fit(m.logs, m.Order)
+	return m, nil
+}
+
+// Freeze keeps the period and the autoregression as they are, whatever is observed.
+func (m *Model) Freeze() { m.frozen = true }
+
+// longest is the most loads that a model stands on.
+const longest = 512
+
+// Observe takes the next load, by which the experts are weighed.
+func (m *Model) Observe(load float64) error {
+	if !(load > 0) || math.IsInf(load, 1) {
+		return fmt.Errorf("%w: %v", ErrLoad, load)
+	}
+	y := math.Log(load)
+	if len(m.logs) > 0 {
+		answers := m.answers()
+		m.mix.Observe(&answers, y, [mixture.Most]float64{})
+	}
+	if m.logs = append(m.logs, y); len(m.logs) > longest {
+		m.logs = slices.Delete(m.logs, 0, longest/4)
+		m.refit = len(m.logs)
+	}
+	if n := len(m.logs); n >= m.refit && !m.frozen {
+		m.law = fit(m.logs, m.Order)
+		m.refit = n + max(1, n/4)
+	}
+	return nil
+}
+
+// Next is the load that follows, in seconds.
+func (m *Model) Next() float64 {
+	answers := m.answers()
+	return math.Exp(m.choose(&m.mix, &answers))
+}
+
+// answers are those of all experts for the load that follows.
+func (m *Model) answers() (a mixture.Answers) {
+	for k := range experts {
+		a[k] = m.answer(Kind(k+1), m.logs, len(m.logs))
+	}
+	return a
+}
+
+func (m *Model) choose(mix *mixture.Mixture, answers *mixture.Answers) float64 {
+	if m.Kind != Auto && !math.IsNaN(answers[m.Kind-1]) {
+		return answers[m.Kind-1]
+	}
+	y, _ := mix.Answer(answers)
+	return y
+}
+
+// Ahead is the n loads that follow. Each expert goes on from its own forecasts, and
+// is weighed by how it would have done so from earlier moments of the history.
+func (m *Model) Ahead(n int) []float64 {
+	mix := mixture.New(experts)
+	for from := 4; from < len(m.logs); from += max(1, from/4) {
+		then := fit(m.logs[:from], m.Order)
+		for i, answers := range then.paths(m.logs[:from], len(m.logs)-from) {
+			mix.Observe(&answers, m.logs[from+i], [mixture.Most]float64{})
+		}
+	}
+	out := make([]float64, n)
+	for i, answers := range m.paths(m.logs, n) {
+		out[i] = math.Exp(m.choose(&mix, &answers))
+	}
+	return out
+}
+
+// paths are the experts' answers for n loads, each from those it gave before.
+func (l *law) paths(logs []float64, n int) []mixture.Answers {
+	out := make([]mixture.Answers, n)
+	for k := range experts {
+		own := slices.Clone(logs)
+		for i := range out {
+			out[i][k] = l.answer(Kind(k+1), own, len(logs))
+			own = append(own, out[i][k])
+		}
+	}
+	return out
+}

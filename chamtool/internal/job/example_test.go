@@ -1,0 +1,15 @@
+package job_test
+
+import (
+	"fmt"
+
+	"github.com/foretime/foretime/chamtool/internal/job"
+)
+
+func ExampleErrors() {
+	var e job.Errors
+	e.Add(0.0011, 0.001)
+	e.Add(0.0007, 0.001)
+	fmt.Printf("MAPE %.0f %% of %d\n", e.MAPE(), e.Count())
+	// Output: MAPE 20 % of 2
+}

@@ -1,0 +1,156 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/foretime/foretime/chamtool/internal/task"
+)
+
+// ErrNoLogs is returned for a folder without a rank's log.
+var ErrNoLogs = errors.New("no logs of the tool")
+
+// Job is the logs of a job's ranks.
+type Job struct {
+	Dir     string
+	Ranks   []Rank  // in order
+	Missing []int   // ranks without a log that can be read
+	Torn    []int   // ranks whose log has lines that cannot be read, or that did not come to their end
+	Reasons []error // of both
+}
+
+// Rank is one rank's log.
+type Rank struct {
+	Rank    int
+	Log     *task.Log
+	Summary *Summary // nil where there is none
+}
+
+// names are those of a rank's log, the one that counts first. The original
+// tool's layout knows neither functions nor lanes.
+var names = []*regexp.Regexp{
+	regexp.MustCompile(`^chamtool_rank_(\d+)\.csv(\.gz)?$`),
+	regexp.MustCompile(`^chamtool_rank_(\d+)\.parquet$`),
+	regexp.MustCompile(`^chamtool_logfile_rank_(\d+)\.csv(\.gz)?$`),
+	regexp.MustCompile(`^chamtool_summary_rank_(\d+)\.json$`),
+}
+
+// summaries is the place of the summary in names, and kinds their number.
+const summaries, kinds = 3, 4
+
+// Load reads a folder of logs.
+func Load(ctx context.Context, dir string) (*Job, error) {
+	files, err := find(dir)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{Dir: dir, Missing: []int{}, Torn: []int{}}
+	count := 0
+	for _, rank := range slices.Sorted(maps.Keys(files)) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		count = max(count, rank+1, j.rank(ctx, rank, files[rank]))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // a log that was cut short is none that is torn
+	}
+	if len(j.Ranks) == 0 {
+		return nil, errors.Join(append([]error{fmt.Errorf("%s: %w", dir, ErrNoLogs)}, j.Reasons...)...)
+	}
+	for rank := range count {
+		if !slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Rank == rank }) {
+			j.Missing = append(j.Missing, rank)
+		}
+	}
+	return j, nil
+}
+
+// find are the files of each rank, by their kind in names.
+func find(dir string) (map[int][kinds]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	files := map[int][kinds]string{}
+	for _, e := range entries {
+		for kind, pattern := range names {
+			m := pattern.FindStringSubmatch(e.Name())
+			if m == nil {
+				continue
+			}
+			if rank, err := strconv.Atoi(m[1]); err == nil {
+				of := files[rank]
+				of[kind] = filepath.Join(dir, e.Name())
+				files[rank] = of
+			}
+		}
+	}
+	return files, nil
+}
+
+// rank reads one rank's files, and returns how many ranks its summary tells of.
+func (j *Job) rank(ctx context.Context, rank int, files [kinds]string) (ranks int) {
+	one := Rank{Rank: rank}
+	if files[summaries] != "" {
+		if s, err := readSummary(files[summaries]); err != nil {
+			j.Reasons = append(j.Reasons, err)
+		} else {
+			one.Summary, ranks = s, s.Ranks
+		}
+	}
+	for _, path := range files[:summaries] {
+		if path == "" {
+			continue
+		}
+		log, err := task.LoadLog(ctx, path, task.FormatAuto)
+		if err != nil {
+			j.Reasons = append(j.Reasons, err)
+			continue
+		}
+		one.Log = log
+		break
+	}
+	if one.Log == nil {
+		return ranks
+	}
+	if why := torn(one); why != nil {
+		j.Torn = append(j.Torn, rank)
+		j.Reasons = append(j.Reasons, fmt.Errorf("%s: %w", one.Log.Name, why))
+	}
+	j.Ranks = append(j.Ranks, one)
+	return ranks
+}
+
+func readSummary(path string) (*Summary, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var s Summary
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &s, nil
+}
+
+// torn is what tells that a log is not whole.
+func torn(r Rank) error {
+	switch {
+	case r.Log.Counts.Dropped > 0:
+		return fmt.Errorf("%d lines that cannot be read", r.Log.Counts.Dropped)
+	case r.Summary != nil && uint64(len(r.Log.Rows)) < r.Summary.Ended-r.Summary.Incomplete:
+		return fmt.Errorf("%d runs of %d", len(r.Log.Rows), r.Summary.Ended)
+	case r.Summary == nil && r.Log.Format != task.FormatMXM:
+		return errors.New("no summary: the run did not come to its end")
+	}
+	return nil
+}

@@ -1,0 +1,343 @@
+package job
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/internal/balance"
+	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Lost is where the time of a job's threads went. Times are in seconds, of all
+// threads together where it does not say of one.
+type Lost struct {
+	Wall      float64     `json:"wall_seconds"` // of the iterations, of the slowest rank
+	Threads   int         `json:"threads"`      // of all ranks
+	Computing float64     `json:"computing_seconds"`
+	Waiting   float64     `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
+	Imbalance float64     `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
+	Saving    *Saving     `json:"perfect_balance"`   // nil without an iteration that came to its end
+	Function  *Uneven     `json:"worst_function"`    // nil where one worker did it all
+	Size      *Uneven     `json:"worst_size"`        // of that function
+	Each      []RankRound `json:"each"`              // by iteration and rank
+	ByThread  []Thread    `json:"by_thread"`         // of a job of one rank
+}
+
+// RankRound is an iteration on a rank.
+type RankRound struct {
+	Iteration int     `json:"iteration"`
+	Rank      int     `json:"rank"`
+	Wall      float64 `json:"wall_seconds"`
+	Computing float64 `json:"computing_seconds"`
+	Waiting   float64 `json:"waiting_seconds"`
+	Created   int     `json:"created"`
+	Executed  int     `json:"executed"`
+	Given     int     `json:"given_away"`
+	Came      int     `json:"came"`
+	longest   float64 // task
+	outside   float64 // wall time of all threads that is neither computing nor waiting
+}
+
+// Saving is what perfect balance would take off the wall time: what lies outside
+// tasks on the rank where that is most stays, the tasks of all ranks are spread
+// evenly over all threads, and no iteration is shorter than its longest task.
+type Saving struct {
+	Seconds float64 `json:"seconds"`
+	Low     float64 `json:"low_seconds"` // nine times of ten, over iterations drawn again; as Seconds for one iteration
+	High    float64 `json:"high_seconds"`
+	Share   float64 `json:"share"` // of the wall time
+}
+
+// Uneven is tasks whose time is spread unevenly over the ranks, or the threads of
+// one: Seconds is the sum over iterations of the most of a worker less the mean.
+type Uneven struct {
+	Function string  `json:"function"`
+	Sizes    string  `json:"sizes"` // empty for all
+	Seconds  float64 `json:"seconds"`
+}
+
+// Thread is what a thread of the one rank did.
+type Thread struct {
+	Lane      int     `json:"lane"`
+	Executed  int     `json:"executed"`
+	Computing float64 `json:"computing_seconds"`
+	Other     float64 `json:"other_seconds"` // of the wall time
+}
+
+// lost adds up where the time went.
+func (j *Job) lost() Lost {
+	var l Lost
+	l.Each = j.Rounds()
+	for _, one := range j.Ranks {
+		if one.Summary != nil {
+			l.Threads += int(one.Summary.Threads)
+		}
+	}
+	l.Threads = max(l.Threads, len(j.Ranks))
+	var saved []float64
+	created := j.created()
+	for _, round := range rounds(l.Each) {
+		wall, outside, computing, longest := 0.0, 0.0, 0.0, 0.0
+		for _, r := range round {
+			wall, longest, outside = max(wall, r.Wall), max(longest, r.longest), max(outside, r.outside)
+			computing += r.Computing
+			l.Waiting += r.Waiting
+		}
+		l.Computing += computing
+		l.Wall += wall
+		l.Imbalance += balance.Imbalance(created[round[0].Iteration])
+		saved = append(saved, max(0, wall-max(longest, outside+computing/float64(l.Threads))))
+	}
+	if len(saved) > 0 {
+		l.Imbalance /= float64(len(saved))
+		l.Saving = saving(saved, l.Wall)
+	}
+	l.uneven(j)
+	l.threads(j)
+	return l
+}
+
+// rounds are the iterations of a rank: those that its summary tells of, with the
+// runs of its log.
+func (r *Rank) rounds() []RankRound {
+	if r.Summary == nil {
+		return nil
+	}
+	out := make([]RankRound, len(r.Summary.Rounds))
+	from := 0.0
+	for i, row := range r.Log.Rows {
+		if i == 0 || row.Start < from {
+			from = row.Start
+		}
+	}
+	for i, told := range r.Summary.Rounds {
+		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Given: told.Created}
+		from = max(from, told.End)
+	}
+	for _, row := range r.Log.Rows {
+		if row.Iteration >= len(out) {
+			continue
+		}
+		o := &out[row.Iteration]
+		o.Computing += row.Seconds
+		o.longest = max(o.longest, row.Seconds)
+		o.Executed++
+		if row.Flag == "local" {
+			o.Given = max(0, o.Given-1)
+		} else {
+			o.Came++
+		}
+	}
+	for i := range out {
+		out[i].outside = max(0, float64(r.Summary.Threads)*out[i].Wall-out[i].Computing-out[i].Waiting)
+	}
+	return out
+}
+
+// rounds cuts what is in the order of iterations into iterations.
+func rounds(each []RankRound) [][]RankRound {
+	var out [][]RankRound
+	for from := 0; from < len(each); {
+		to := from
+		for to < len(each) && each[to].Iteration == each[from].Iteration {
+			to++
+		}
+		out = append(out, each[from:to])
+		from = to
+	}
+	return out
+}
+
+// Rounds are the iterations of all ranks that their summaries tell of, by iteration.
+func (j *Job) Rounds() []RankRound {
+	var each []RankRound
+	for _, one := range j.Ranks {
+		each = append(each, one.rounds()...)
+	}
+	slices.SortStableFunc(each, func(a, b RankRound) int { return cmp.Compare(a.Iteration, b.Iteration) })
+	return each
+}
+
+// Origins are the places in Ranks of those that created the tasks, by place and row.
+// A log does not tell where a task that came was created: of the ranks that gave
+// tasks away in that iteration it is the one that creates such tasks most.
+func (j *Job) Origins() [][]int {
+	gave := map[int][]int{} // by iteration and place
+	for _, e := range j.Rounds() {
+		if gave[e.Iteration] == nil {
+			gave[e.Iteration] = make([]int, len(j.Ranks))
+		}
+		i := slices.IndexFunc(j.Ranks, func(r Rank) bool { return r.Rank == e.Rank })
+		gave[e.Iteration][i] = e.Given
+	}
+	creates := j.kinds()
+	out := make([][]int, len(j.Ranks))
+	for i, one := range j.Ranks {
+		for _, row := range one.Log.Rows {
+			from := i
+			if row.Flag != "local" {
+				from = giver(gave[row.Iteration], creates[kind(&row)], i)
+			}
+			out[i] = append(out[i], from)
+		}
+	}
+	return out
+}
+
+// kind is what tasks of one function and of equal sizes share.
+func kind(r *task.Row) string {
+	sizes, _ := r.Sizes.MarshalText()
+	return r.Entry + " " + string(sizes)
+}
+
+// kinds are the shares that each kind has of the tasks that a rank created and ran
+// itself, by kind and place.
+func (j *Job) kinds() map[string][]float64 {
+	out := map[string][]float64{}
+	for i, one := range j.Ranks {
+		for _, row := range one.Log.Rows {
+			if row.Flag != "local" {
+				continue
+			}
+			k := kind(&row)
+			if out[k] == nil {
+				out[k] = make([]float64, len(j.Ranks))
+			}
+			out[k][i] += 1 / float64(len(one.Log.Rows))
+		}
+	}
+	return out
+}
+
+// giver is the rank that a task most likely came from, and takes it off what that
+// gave: of those that have tasks left to give, the one that creates such tasks most;
+// the one where it ran where none has any left.
+func giver(gave []int, creates []float64, ran int) int {
+	best := -1
+	likely := func(i int) float64 {
+		if creates == nil {
+			return 0
+		}
+		return creates[i]
+	}
+	for i, n := range gave {
+		if n > 0 && i != ran && (best < 0 || cmp.Or(cmp.Compare(likely(i), likely(best)), cmp.Compare(n, gave[best])) > 0) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ran
+	}
+	gave[best]--
+	return best
+}
+
+// created are the loads of the iterations by place, had nothing moved.
+func (j *Job) created() map[int][]float64 {
+	loads, origins := map[int][]float64{}, j.Origins()
+	for i, one := range j.Ranks {
+		for n, row := range one.Log.Rows {
+			if loads[row.Iteration] == nil {
+				loads[row.Iteration] = make([]float64, len(j.Ranks))
+			}
+			loads[row.Iteration][origins[i][n]] += row.Seconds
+		}
+	}
+	return loads
+}
+
+func saving(saved []float64, wall float64) *Saving {
+	sum := func(s []float64) (total float64) {
+		for _, x := range s {
+			total += x
+		}
+		return total
+	}
+	s := &Saving{Seconds: sum(saved)}
+	s.Low, s.High = s.Seconds, s.Seconds
+	if p, err := uncertainty.Bootstrap(saved, sum, uncertainty.Resampling{Level: 0.9, Seed: 1}); err == nil {
+		s.Low, s.High = p.Low, p.High
+	}
+	if wall > 0 {
+		s.Share = s.Seconds / wall
+	}
+	return s
+}
+
+// uneven finds the function, and of it the sizes, whose time is spread worst.
+func (l *Lost) uneven(j *Job) {
+	if l.Function = j.worst(nil); l.Function != nil {
+		l.Size = j.worst(l.Function)
+	}
+}
+
+// worst adds up what is spread over workers: by function, or by the sizes of one.
+func (j *Job) worst(of *Uneven) *Uneven {
+	type cell struct {
+		iteration, worker int
+	}
+	spread, workers := map[Uneven]map[cell]float64{}, map[int]bool{}
+	for _, one := range j.Ranks {
+		for _, row := range one.Log.Rows {
+			worker := one.Rank
+			if len(j.Ranks) == 1 {
+				worker = row.Lane
+			}
+			workers[worker] = true
+			key := Uneven{Function: row.Entry}
+			if of != nil {
+				if key.Function != of.Function {
+					continue
+				}
+				text, _ := row.Sizes.MarshalText()
+				key.Sizes = string(text)
+			}
+			if spread[key] == nil {
+				spread[key] = map[cell]float64{}
+			}
+			spread[key][cell{row.Iteration, worker}] += row.Seconds
+		}
+	}
+	var worst *Uneven
+	for key, cells := range spread {
+		most, sum := map[int]float64{}, 0.0
+		for c, seconds := range cells {
+			most[c.iteration] = max(most[c.iteration], seconds)
+			sum += seconds
+		}
+		key.Seconds = -sum / float64(max(1, len(workers)))
+		for _, i := range slices.Sorted(maps.Keys(most)) {
+			key.Seconds += most[i]
+		}
+		if worst == nil || key.Seconds > worst.Seconds || key.Seconds == worst.Seconds && key.Function+key.Sizes < worst.Function+worst.Sizes {
+			worst = &key
+		}
+	}
+	if len(workers) < 2 {
+		return nil
+	}
+	return worst
+}
+
+// threads tells the threads of a job of one rank apart.
+func (l *Lost) threads(j *Job) {
+	if len(j.Ranks) != 1 {
+		return
+	}
+	lanes := map[int]*Thread{}
+	for _, row := range j.Ranks[0].Log.Rows {
+		t := lanes[row.Lane]
+		if t == nil {
+			t = &Thread{Lane: row.Lane}
+			lanes[row.Lane] = t
+		}
+		t.Executed++
+		t.Computing += row.Seconds
+	}
+	for _, lane := range slices.Sorted(maps.Keys(lanes)) {
+		lanes[lane].Other = max(0, l.Wall-lanes[lane].Computing)
+		l.ByThread = append(l.ByThread, *lanes[lane])
+	}
+}

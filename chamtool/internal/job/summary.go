@@ -1,0 +1,144 @@
+package job
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/shared/file"
+)
+
+// Summary is what a rank's run came to.
+type Summary struct {
+	Rank       int     `json:"rank"`
+	Ranks      int     `json:"ranks"`
+	Dialect    string  `json:"dialect"`
+	Balance    string  `json:"balance"`  // how the tool was to move tasks: off, reactive, proactive
+	Complete   bool    `json:"complete"` // the run came to its end
+	RunSeconds float64 `json:"run_seconds"`
+	Iterations int     `json:"iterations"`
+	task.Counts
+
+	TooShort  int     `json:"too_short"` // runs that began and ended at one reading of the clock: neither learned from nor scored
+	Functions int     `json:"functions"`
+	Fits      int     `json:"fits"`
+	Predicted int     `json:"predicted"`
+	MAE       *Figure `json:"mae_seconds"`
+	MAPE      *Figure `json:"mape_percent"`
+	MedianAPE *Figure `json:"median_ape_percent"`
+	R2        *Figure `json:"r2"`
+
+	Forecasts   int     `json:"forecasts"` // iterations whose load was forecast before they began
+	ForecastAPE *Figure `json:"forecast_mape_percent"`
+
+	ToolCPUSeconds float64 `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
+	ToolCPUPercent float64 `json:"tool_cpu_percent"` // of the CPU time of the tasks
+	TaskSeconds    float64 `json:"task_seconds"`
+	RowsLost       int     `json:"rows_lost"` // log rows that could not be written
+
+	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
+	Entries  []FunctionModel `json:"entries"`
+	Warnings []string        `json:"warnings"`
+}
+
+// Round is one iteration of a rank. Its beginning is the end of the one before.
+type Round struct {
+	Created int     `json:"created"`         // tasks
+	Waiting float64 `json:"waiting_seconds"` // of all threads, in taskwaits and barriers
+	End     float64 `json:"end_seconds"`     // since the tool started
+}
+
+// FunctionModel is what a run came to for one task function.
+type FunctionModel struct {
+	Name     string  `json:"name"`
+	Runs     int     `json:"runs"`
+	Model    string  `json:"model"`
+	Fits     int     `json:"fits"`
+	Outliers int     `json:"outliers"`
+	MAPE     *Figure `json:"mape_percent"`
+}
+
+// Figure is a number that may not exist.
+type Figure float64
+
+// FigureOf returns v, or nil where it is not a finite number.
+func FigureOf(v float64) *Figure {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	f := Figure(v)
+	return &f
+}
+
+// String is the number with three decimals, or "none".
+func (f *Figure) String() string {
+	if f == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%.3g", float64(*f))
+}
+
+// Score copies the figures of e.
+func (s *Summary) Score(e *Errors) {
+	s.Predicted = e.Count()
+	s.MAE, s.MAPE, s.MedianAPE, s.R2 = FigureOf(e.MAE()), FigureOf(e.MAPE()), FigureOf(e.MedianAPE()), FigureOf(e.R2())
+}
+
+// Forecast copies the figures of the iterations.
+func (s *Summary) Forecast(e *Errors) { s.Forecasts, s.ForecastAPE = e.Count(), FigureOf(e.MAPE()) }
+
+// Write writes the summary as indented JSON.
+func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }
+
+// Short is what a user wants to know at the end of every run.
+func (s *Summary) Short() string {
+	return fmt.Sprintf("%d tasks, %d predicted with a median error of %s %%", s.Ended, s.Predicted, s.MedianAPE)
+}
+
+// Summaries are those of all ranks of a run that began at a moment; nil before all
+// have come to their end.
+func Summaries(dir string, ranks int, began time.Time) []*Summary {
+	var all []*Summary
+	for rank := range ranks {
+		path := filepath.Join(dir, SummaryName(rank))
+		info, err := os.Stat(path)
+		if err != nil || info.ModTime().Before(began) {
+			return nil
+		}
+		s, err := readSummary(path)
+		if err != nil || !s.Complete {
+			return nil
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// Together is Short for all ranks.
+func Together(all []*Summary) string {
+	ended, predicted, low, high := uint64(0), 0, math.Inf(1), 0.0
+	for _, s := range all {
+		ended, predicted = ended+s.Ended, predicted+s.Predicted
+		if s.MedianAPE != nil {
+			low, high = min(low, float64(*s.MedianAPE)), max(high, float64(*s.MedianAPE))
+		}
+	}
+	errors := "median errors of none %"
+	if low <= high {
+		errors = fmt.Sprintf("median errors of %.3g to %.3g %%", low, high)
+	}
+	return fmt.Sprintf("%d ranks: %d tasks, %d predicted with %s", len(all), ended, predicted, errors)
+}
+
+// SummaryName is the name of a rank's summary.
+func SummaryName(rank int) string { return fmt.Sprintf("chamtool_summary_rank_%d.json", rank) }
+
+// Line is the summary in one line.
+func (s *Summary) Line() string {
+	return fmt.Sprintf("%d tasks created, %d ended (%d from other ranks), %d events dropped, %d fits, %d predicted: MAPE %s %%, median %s %%, R2 %s; tool CPU %.3f s (%.3f %% of the tasks)",
+		s.Created, s.Ended, s.Remote, s.Dropped, s.Fits, s.Predicted, s.MAPE, s.MedianAPE, s.R2, s.ToolCPUSeconds, s.ToolCPUPercent)
+}

@@ -1,0 +1,64 @@
+package job
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"github.com/foretime/foretime/chamtool/internal/task"
+)
+
+// moment is one of the Trace Event Format, a complete one ("X") or a name ("M"), as
+// Perfetto and Chrome read it; times are in microseconds.
+type moment struct {
+	Name  string         `json:"name"`
+	Phase string         `json:"ph"`
+	Start float64        `json:"ts"`
+	Took  float64        `json:"dur,omitempty"`
+	Rank  int            `json:"pid"`
+	Lane  int            `json:"tid"`
+	Args  map[string]any `json:"args,omitempty"`
+}
+
+// Trace writes every run as a Perfetto trace: a process for each rank, a thread
+// for each lane.
+func (j *Job) Trace(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	if _, err := out.WriteString(`{"displayTimeUnit":"ms","traceEvents":[`); err != nil {
+		return err
+	}
+	first := true
+	put := func(e moment) error {
+		text, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if !first {
+			_ = out.WriteByte(',') // what fails is told by Flush
+		}
+		first = false
+		_, err = out.Write(append([]byte{'\n'}, text...))
+		return err
+	}
+	for _, one := range j.Ranks {
+		if err := put(moment{Name: "process_name", Phase: "M", Rank: one.Rank, Args: map[string]any{"name": "rank " + strconv.Itoa(one.Rank)}}); err != nil {
+			return err
+		}
+		for i := range one.Log.Rows {
+			if err := put(run(one.Rank, &one.Log.Rows[i])); err != nil {
+				return err
+			}
+		}
+	}
+	_, _ = out.WriteString("\n]}\n")
+	return out.Flush()
+}
+
+func run(rank int, r *task.Row) moment {
+	args := map[string]any{"iteration": r.Iteration, "sizes": []int64(r.Sizes), "flag": r.Flag}
+	if r.Predicted != nil {
+		args["predicted_us"] = 1e6 * *r.Predicted
+	}
+	return moment{Name: r.Entry, Phase: "X", Start: 1e6 * r.Start, Took: 1e6 * r.Seconds, Rank: rank, Lane: r.Lane, Args: args}
+}

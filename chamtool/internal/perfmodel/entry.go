@@ -1,0 +1,374 @@
+package perfmodel
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/internal/mixture"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Entry is the model of one task function.
+type Entry struct {
+	name       string
+	model      *Model
+	footprints map[uint64]*Footprint
+	usual      [64]*Footprint // those met last, by the low bits of their hash
+	width      int            // features of the power law: the most of any footprint
+
+	seen      int // runs observed
+	learned   int // of them, those it learned from
+	next      int // fit again at this number of them
+	fits      int
+	asked     int
+	momentary bool // experts have weight whose answers depend on the moment
+	held      bool // no fit yet, whatever was learned
+	taught    int  // learned runs that were kept from earlier program runs
+	stored    int  // learned runs that Learned told of, or that were kept before
+	era       int  // begins anew when kept runs did not hold
+	trial     trial
+	unsaved   bool // Learned has not told of the new era yet
+
+	samples  []sample // the window: the last learned runs, oldest first
+	power    powerLaw
+	local    localLaw
+	outliers int // of the window at the last fit
+
+	last      float64 // how far the last run lay from the power law
+	lastSpeed float64
+	near      creations // the same of the runs created last
+
+	mix      [2]mixture.Mixture    // for footprints that ran, and for those that did not
+	interval *uncertainty.Adaptive // of the footprints that have none of their own
+}
+
+// The mixtures of an entry: for footprints that ran, and for those that did not.
+const seen, unseen = 0, 1
+
+func newEntry(name string, m *Model) *Entry {
+	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, next: m.options.FirstFit, interval: m.newInterval()}
+}
+
+// which is the footprint's of the two mixtures.
+func (f *Footprint) which() int {
+	if f.runs == 0 {
+		return unseen
+	}
+	return seen
+}
+
+// mixture is what serves: that of all functions until the function has runs of its
+// own that tell.
+func (e *Entry) mixture(which int) *mixture.Mixture {
+	if m := &e.mix[which]; m.Runs() > 0 {
+		return m
+	}
+	return &e.model.mix[which]
+}
+
+// maxFootprints bounds the histories of one entry. Beyond it those of a single
+// run are dropped.
+const maxFootprints = 1 << 16
+
+// Name is the entry's name.
+func (e *Entry) Name() string { return e.name }
+
+// Serving is the name of the expert that answers now: the one that was asked
+// for, or the heaviest of the mixture.
+func (e *Entry) Serving() string {
+	if e.model.serving >= 0 {
+		return names[e.model.serving]
+	}
+	return names[e.mixture(seen).Heaviest()]
+}
+
+// Weight is an expert's share of the mixture that serves sizes which ran.
+func (e *Entry) Weight(expert string) float64 { return e.mixture(seen).Weights()[expertCalled(expert)] }
+
+// Runs is how many runs were observed.
+func (e *Entry) Runs() int { return e.seen }
+
+// Fits is how often the entry was fitted.
+func (e *Entry) Fits() int { return e.fits }
+
+// Outliers is how many of the last runs lay so far from the others that the power
+// law was not fitted to them.
+func (e *Entry) Outliers() int { return e.outliers }
+
+// Footprints are the entry's footprints, smallest total size first.
+func (e *Entry) Footprints() []*Footprint {
+	all := make([]*Footprint, 0, len(e.footprints))
+	for _, f := range e.footprints {
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b *Footprint) int {
+		return cmp.Or(cmp.Compare(total(a.Sizes), total(b.Sizes)), slices.Compare(a.Sizes, b.Sizes))
+	})
+	return all
+}
+
+// Exponents are those of the power law, one a feature, and the multiplier
+// whose time they give: seconds = multiplier · Π (1+size)^exponent. ok is
+// false before the first fit and where no size varied.
+func (e *Entry) Exponents() (multiplier float64, exponents []float64, ok bool) {
+	if e.fits == 0 || e.power.fixed {
+		return 0, nil, false
+	}
+	at := e.power.at
+	for i, b := range e.power.b {
+		at -= b * e.power.mean[i]
+	}
+	return math.Exp(at), slices.Clone(e.power.b), true
+}
+
+// Footprint returns the footprint of the sizes, made where it is new. It does
+// not keep sizes.
+func (e *Entry) Footprint(sizes []int64) *Footprint {
+	key := hash(sizes)
+	if f := e.usual[key%uint64(len(e.usual))]; f != nil && f.key == key {
+		return f
+	}
+	f := e.footprints[key]
+	if f == nil {
+		f = e.newFootprint(key, sizes)
+	}
+	e.usual[key%uint64(len(e.usual))] = f
+	return f
+}
+
+func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
+	if len(e.footprints) >= maxFootprints {
+		e.dropRare()
+	}
+	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), total: total(sizes), era: e.era}
+	e.footprints[key], e.width = f, max(e.width, len(f.x))
+	return f
+}
+
+func (e *Entry) dropRare() {
+	clear(e.usual[:])
+	for key, f := range e.footprints {
+		if f.runs <= 1 {
+			delete(e.footprints, key)
+		}
+	}
+	if len(e.footprints) >= maxFootprints {
+		clear(e.footprints)
+	}
+}
+
+// Hold keeps the entry from its first answer until it is called with false, unless
+// it was taught.
+func (e *Entry) Hold(hold bool) {
+	if e.held = hold; !hold && e.fits == 0 && e.learned >= e.next {
+		e.Fit()
+	}
+}
+
+// Ready reports whether there is an answer: after the first fit; and for sizes
+// that ran once the process has learned enough, of whatever function.
+func (e *Entry) Ready(f *Footprint) bool {
+	return e.fits > 0 || !e.held && f.runs > 0 && e.model.learned >= e.model.options.FirstFit
+}
+
+// Predict answers for a footprint of this entry. The error matches
+// [ErrUntrained].
+func (e *Entry) Predict(f *Footprint) (Prediction, error) {
+	if !e.Ready(f) {
+		return Prediction{}, fmt.Errorf("%s: %w: %d runs of %d", e.name, ErrUntrained, e.seen, e.model.options.FirstFit)
+	}
+	return *e.Usual(f), nil
+}
+
+// Usual is what Predict answers where the entry is ready, and stays as it is.
+func (e *Entry) Usual(f *Footprint) *Prediction {
+	if now := (version{e.fits, f.runs, e.model.learned / few}); f.best == nil || f.version != now {
+		p := e.answer(f, Moment{})
+		f.best, f.version = &p, now
+	}
+	return f.best
+}
+
+// PredictAt is Usual for one task. The answer stands in room, unless it is one that
+// tasks share.
+func (e *Entry) PredictAt(f *Footprint, m Moment, room *Prediction) *Prediction {
+	whole := !e.known(f) || e.turn(f)
+	switch {
+	case whole || e.momentary:
+		*room = e.answer(f, m)
+		room.whole = whole
+		return room
+	case f.best == nil:
+		return e.Usual(f)
+	}
+	return f.best
+}
+
+const (
+	// learnSeconds is the CPU time of learning from a run, as measured, and learnShare
+	// the share of the runs' time that it may take where they are known: the five
+	// thousandth run of a size tells nothing new.
+	learnSeconds = 1.6e-6
+	learnShare   = 0.0005
+	// timeless is the weight that experts must have together whose answers do not
+	// depend on the moment, for the others not to be asked.
+	timeless = 0.8
+)
+
+// known reports whether one more run tells little: the windows are full, and it is
+// short.
+func (e *Entry) known(f *Footprint) bool {
+	return e.learned >= window && f.runs >= recent && f.last < learnSeconds/learnShare
+}
+
+// turn reports whether a known run is learned from all the same, as long as it is. It
+// is by multiples of the golden ratio, which no period of a program fits.
+func (e *Entry) turn(f *Footprint) bool {
+	const golden = 0x9E3779B97F4A7C15 // 2^64 / φ
+	e.asked++
+	return float64(uint64(e.asked)*golden) < f.last*(learnShare/learnSeconds)*math.MaxUint64
+}
+
+// answer is the mixture's, with the interval about it.
+func (e *Entry) answer(f *Footprint, m Moment) Prediction {
+	p := Prediction{answers: e.answers(f, m)}
+	expert := e.model.serving
+	y := math.NaN()
+	if expert >= 0 {
+		y = p.answers[expert]
+	}
+	if math.IsNaN(y) {
+		y, expert = e.mixture(f.which()).Answer(&p.answers)
+	}
+	p.Prediction, p.Model = e.intervalOf(f).Predict(math.Exp(y)), names[expert]
+	return p
+}
+
+// intervalOf is the interval that serves the footprint: its own, that of the
+// function's other footprints, or that of all functions.
+func (e *Entry) intervalOf(f *Footprint) *uncertainty.Adaptive {
+	switch {
+	case f.interval != nil && f.interval.Ready():
+		return f.interval
+	case e.interval.Ready():
+		return e.interval
+	}
+	return e.model.interval
+}
+
+// Observe takes a run of a footprint of this entry, and learns from it. Times that
+// are not finite or not above zero teach nothing.
+func (e *Entry) Observe(f *Footprint, seconds float64) {
+	p := &Prediction{}
+	if e.Ready(f) {
+		p = e.PredictAt(f, Moment{}, p)
+	}
+	e.ObserveAt(f, Moment{}, p, seconds)
+}
+
+// ObserveAt is Observe for one task, of which p was predicted before it began; of
+// no value where nothing was. What the experts had said then is what judges them.
+func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64) {
+	if !(seconds > 0) || math.IsInf(seconds, 1) {
+		return
+	}
+	e.seen++
+	if f.era != e.era {
+		f.forget()
+	}
+	if p.Value > 0 && !p.whole && e.known(f) && !e.onTrial() {
+		e.pass(f, m, seconds)
+		return
+	}
+	y := math.Log(seconds)
+	if p.Value > 0 {
+		if e.onTrial() {
+			e.try(p, y)
+		}
+		e.judge(f, p, y, seconds)
+	}
+	e.learn(f, m, seconds, y)
+	if e.learned >= e.next && (!e.held || e.taught > 0) {
+		e.Fit()
+	}
+}
+
+// judge weighs the experts by a run that none of them had seen.
+func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
+	which := f.which()
+	all, own := &e.model.mix[which], &e.mix[which]
+	if own.Runs() == 0 {
+		*own = all.Nested()
+	}
+	costs := asking(seconds)
+	own.Observe(&p.answers, y, costs)
+	if e.learned < window || e.learned%few == 0 {
+		all.Observe(&p.answers, y, costs)
+	}
+	w := e.mix[seen].Weights()
+	e.momentary = w[median]+w[local] < timeless
+	if f.interval == nil && f.runs >= recent {
+		f.interval = e.model.newInterval()
+	}
+	for _, a := range []*uncertainty.Adaptive{f.interval, e.interval, e.model.interval} {
+		if a == nil {
+			continue
+		}
+		_ = a.Observe(p.Value, seconds) // both are above zero
+		if a.Ready() {
+			return // who has an interval of its own tells the others nothing
+		}
+	}
+}
+
+// pass takes a run that is not learned from: what it tells of the moment is known all
+// the same.
+func (e *Entry) pass(f *Footprint, m Moment, seconds float64) {
+	if e.momentary {
+		y := math.Log(seconds)
+		e.model.speed.learn(m, y-f.level())
+		f.levelled(y - e.model.speed.now(m))
+	}
+	f.ran(seconds, m.Created)
+}
+
+// learn takes a run, y the logarithm of its seconds.
+func (e *Entry) learn(f *Footprint, m Moment, seconds, y float64) {
+	if f.runs > 0 {
+		e.model.speed.learn(m, y-f.level())
+	}
+	now := e.model.speed.now(m)
+	f.ran(seconds, m.Created)
+	f.learn(y, now)
+	if f.fitted(); e.fits > 0 {
+		e.last, e.lastSpeed = y-f.along, now
+		e.near.add(m.Created, e.last)
+	}
+	e.learned++
+	e.model.learned++
+	if len(e.samples) >= 2*window {
+		e.samples = e.samples[:copy(e.samples, e.samples[len(e.samples)-window:])]
+	}
+	e.samples = append(e.samples, sample{f: f, y: y, order: e.learned})
+}
+
+// Fit fits to the window. It is called by Observe when it is time.
+func (e *Entry) Fit() {
+	if e.learned == 0 {
+		return
+	}
+	e.fits++
+	e.samples = slices.Delete(e.samples, 0, max(0, len(e.samples)-window))
+	e.power, e.outliers = fitRobust(e.samples, e.width)
+	places := e.model.places[:0]
+	for i := range e.samples {
+		s := &e.samples[i]
+		at := e.power.log(s.f.x)
+		places = append(places, place{at, s.y - at})
+	}
+	e.local = fitLocal(places)
+	e.model.places = places
+	e.next = e.learned + max(8, min(e.learned/4, window))
+}

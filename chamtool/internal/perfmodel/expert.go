@@ -1,0 +1,108 @@
+package perfmodel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/internal/mixture"
+	"github.com/foretime/foretime/shared/registry"
+)
+
+// The experts' places in a mixture.
+const (
+	median = iota
+	local
+	last
+	near
+	paced
+	experts
+)
+
+// Models are the ways to predict; New is the place in the mixture.
+func Models() registry.List[int] {
+	return registry.List[int]{
+		{Name: "median", Help: "the median of the last runs of equal sizes", New: median},
+		{Name: "local", Help: "the middle of the nearest sizes' runs, each scaled to the asked size by a power law", New: local},
+		{Name: "last", Help: "the last run of equal sizes", New: last},
+		{Name: "near", Help: "the run of equal sizes that was created next to this one", New: near},
+		{Name: "speed", Help: "the middle of the last three runs of equal sizes, times what process and worker have slowed down since", New: paced},
+	}
+}
+
+var names = Models().Names()
+
+// Auto is the name of the mixture of all experts.
+const Auto = "auto"
+
+// Names are the names that [Options.Serve] takes, Auto first.
+func Names() []string { return append([]string{Auto}, Models().Names()...) }
+
+// former are names of earlier versions, and who answers in their place.
+var former = map[string]string{"history": "median", "power": "local", "ridge": "local", "pace": "speed", "worker": "speed"}
+
+// Check refuses a name that no expert has. The error matches [ErrKind] and names
+// the choices.
+func Check(name string) error {
+	if name == "" || slices.Contains(Names(), name) || former[name] != "" {
+		return nil
+	}
+	_, err := Models().Find(name)
+	return fmt.Errorf("%w: %w", ErrKind, err)
+}
+
+// expertCalled is an expert's place; -1 is the mixture.
+func expertCalled(name string) int {
+	if now := former[name]; now != "" {
+		name = now
+	}
+	return slices.Index(names, name)
+}
+
+// askSeconds is the CPU time of asking the experts for one task and telling them its
+// run, as measured with caches warm.
+const askSeconds = 0.25e-6
+
+// asking is what the experts cost that are asked for every task, as a share of the
+// run's seconds: what they gain has to be worth it.
+func asking(seconds float64) (costs [mixture.Most]float64) {
+	share := askSeconds / seconds
+	costs[last], costs[near], costs[paced] = share, share, share
+	return costs
+}
+
+// answers are those of all experts for one task, as logarithms of seconds.
+func (e *Entry) answers(f *Footprint, m Moment) mixture.Answers {
+	none := math.NaN()
+	a := mixture.Answers{none, none, none, none, none}
+	f.fitted()
+	if e.fits > 0 {
+		a[local] = f.local
+	}
+	if f.runs > 0 {
+		a[median] = f.logs.middle()
+		a[last] = math.Log(f.last)
+		a[near] = math.Log(f.near.next(m.Created))
+		a[paced] = f.level() + e.model.speed.now(m)
+	} else if e.fits > 0 {
+		a[last] = f.along + e.last
+		a[paced] = a[last] - e.lastSpeed + e.model.speed.now(m)
+		a[near] = f.along + e.near.next(m.Created)
+	}
+	for k := range a {
+		a[k] = sane(a[k])
+	}
+	return a
+}
+
+// sane keeps an answer between a nanosecond and thirty years, and NaN as it is.
+func sane(log float64) float64 {
+	const low, high = -20.7, 20.7
+	if log < low {
+		return low
+	}
+	if log > high {
+		return high
+	}
+	return log
+}

@@ -1,0 +1,65 @@
+package perfmodel
+
+import (
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/internal/mixture"
+	"github.com/foretime/foretime/shared/stats"
+)
+
+// trial is the probation of runs that were kept from earlier program runs: their
+// function may have changed, or the machine.
+type trial struct {
+	misses [few]float64 // |log(actual / predicted)| of the first runs
+	n      int
+}
+
+// trialMiss is how far off it may be in the middle, as a logarithm: by a
+// half, unless the function's times lie farther apart.
+const trialMiss = 0.4
+
+// onTrial reports whether what was kept has yet to prove itself.
+func (e *Entry) onTrial() bool { return e.taught > 0 && e.trial.n < few }
+
+// try compares one run with what was kept, before it is learned. Once enough did
+// and most are far off, what was kept is dropped.
+func (e *Entry) try(p *Prediction, y float64) {
+	e.trial.misses[e.trial.n] = math.Abs(y - p.answers[local])
+	if e.trial.n++; e.trial.n < few {
+		return
+	}
+	if stats.Median(e.trial.misses[:]) > math.Max(trialMiss, 3*e.usualMiss()) {
+		e.overturn()
+	}
+}
+
+// usualMiss is how far the runs of the window lie from the local law in the middle.
+func (e *Entry) usualMiss() float64 {
+	misses := make([]float64, len(e.samples))
+	for i, s := range e.samples {
+		s.f.fitted()
+		misses[i] = math.Abs(s.y - s.f.local)
+	}
+	return stats.Median(misses)
+}
+
+// overturn drops the kept runs, and what was fitted to them. The runs of this
+// program run stay.
+func (e *Entry) overturn() {
+	own := slices.DeleteFunc(slices.Clone(e.samples), func(s sample) bool { return s.order <= e.taught })
+	e.era++
+	e.unsaved, e.interval, e.mix = true, e.model.newInterval(), [2]mixture.Mixture{}
+	e.samples, e.near = own, nil
+	for _, f := range e.footprints {
+		f.forget()
+	}
+	for _, s := range own {
+		s.f.ran(math.Exp(s.y), 0)
+		s.f.learn(s.y, 0)
+	}
+	e.next = e.learned + 1
+}
+
+// Overturned reports whether kept runs were dropped because they did not hold.
+func (e *Entry) Overturned() bool { return e.era > 0 }

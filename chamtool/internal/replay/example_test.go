@@ -1,0 +1,22 @@
+package replay_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/chamtool/internal/replay"
+	"github.com/foretime/foretime/chamtool/internal/task"
+)
+
+func ExampleRun() {
+	log, err := task.ReadLog(strings.NewReader(strings.Repeat("1\t8000\t0\t0.002\t0\n", 60)), "rank 0", task.FormatMXM)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := replay.Run(context.Background(), []*task.Log{log}, replay.Options{Now: time.Now})
+	fmt.Printf("%d of %d predicted, MAPE %.1f %% (%v)\n", r.Test, r.Tasks, *r.MAPE, err)
+	// Output: 50 of 60 predicted, MAPE 0.0 % (<nil>)
+}

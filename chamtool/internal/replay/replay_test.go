@@ -1,0 +1,270 @@
+package replay_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/foretime/foretime/chamtool/internal/replay"
+	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/shared/stats"
+)
+
+func log(t *testing.T, text string) *task.Log {
+	t.Helper()
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatMXM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// A log of two sizes is predicted from the tenth run on, and each log is a
+// rank that learns by itself.
+func TestRun(t *testing.T) {
+	var b strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&b, "%d\t%d\t0\t%.6f\t0\n", i, 1000*(1+i%2), 0.001*float64(1+i%2))
+	}
+	l := log(t, b.String())
+	now := time.Unix(0, 0)
+	clock := func() time.Time { now = now.Add(1500 * time.Microsecond); return now }
+	r, err := replay.Run(t.Context(), []*task.Log{l, l}, replay.Options{Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Tasks != 1000 || r.Test != 980 || r.Train != 20 || *r.MAPE > 0.5 || r.Unseen.Test != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r.NsPerEvent != 1500 { // 1.5 ms for 1000 events
+		t.Errorf("%v ns an event", r.NsPerEvent)
+	}
+	if last := r.Curve[len(r.Curve)-1]; last.To != 500 || r.Curve[0].Test != 80 {
+		t.Errorf("curve %+v", r.Curve)
+	}
+}
+
+func TestNoRuns(t *testing.T) {
+	l := log(t, "1.5\t0\n")
+	if _, err := replay.Run(t.Context(), []*task.Log{l}, replay.Options{Now: time.Now}); !errors.Is(err, replay.ErrNoRuns) {
+		t.Error(err)
+	}
+}
+
+// Cores that change their frequency: times that follow it are predicted by it,
+// and those that do not are left as they are.
+func TestFrequency(t *testing.T) {
+	median := func(follows bool) (speed, history float64) {
+		var b strings.Builder
+		for i := range 2000 {
+			mhz, seconds := []float64{1200, 3000, 2000}[i%37%3], 0.010*float64(1+i%2)
+			if follows {
+				seconds *= 3000 / mhz
+			}
+			fmt.Fprintf(&b, "%d\t%d\t%f\t%.6f\t0\n", i, 1000*(1+i%2), mhz, seconds*(1+0.02*math.Sin(float64(i))))
+		}
+		r, err := replay.Run(t.Context(), []*task.Log{log(t, b.String())}, replay.Options{Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(*r.MedianAPE), float64(*r.Baselines["history"].MedianAPE)
+	}
+	if speed, history := median(true); speed > 6 || history < 20 {
+		t.Errorf("median error %.1f %%, of the plain median %.1f %%", speed, history)
+	}
+	if speed, history := median(false); speed > history+0.5 {
+		t.Errorf("median error %.1f %% where times do not follow, of the plain median %.1f %%", speed, history)
+	}
+}
+
+// play replays a log in the CSV layout.
+func play(t *testing.T, text string) *replay.Replayed {
+	t.Helper()
+	l, err := task.ReadLog(strings.NewReader(text), "log", task.FormatCSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.Run(t.Context(), []*task.Log{l}, replay.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Objects that each have a load of their own and are seen once a phase, with no
+// size that tells them apart: what all objects taught of the models holds for
+// each, so that ours is as good as the best plain rule, whichever that is.
+func TestManyObjects(t *testing.T) {
+	const many = 300
+	for _, growth := range []float64{0, 0.1} {
+		random := rand.New(rand.NewPCG(1, 1))
+		loads := make([]float64, many)
+		for i := range loads {
+			loads[i] = 0.01 * math.Exp(0.8*random.NormFloat64())
+		}
+		r := play(t, objects(many, 4, func(object, phase int) float64 {
+			return loads[object] * math.Exp(0.05*random.NormFloat64()) * math.Pow(1+growth, float64(phase))
+		}))
+		best := min(float64(*r.Baselines["history"].MedianAPE), float64(*r.Baselines["last_value"].MedianAPE))
+		if got := float64(*r.MedianAPE); got > 1.05*best || r.Coverage == nil || float64(*r.Coverage) < 0.85 || float64(*r.Coverage) > 0.97 {
+			t.Errorf("growth %v: median error %.2f %%, the better plain rule %.2f %%, coverage %v", growth, got, best, r.Coverage)
+		}
+	}
+}
+
+// objects is a log of objects that are a function each, without sizes, and run once
+// a phase; load is the seconds of one in a phase.
+func objects(n, phases int, load func(object, phase int) float64) string {
+	var b strings.Builder
+	b.WriteString(task.LogHeader)
+	at := 0.0
+	for phase := range phases {
+		begun := at
+		for i := range n {
+			seconds := load(i, phase)
+			fmt.Fprintf(&b, "%d,0,local,object%d,,0,,%.9f,%.9f,%.9f,,,,,\n", phase, i, at, at-begun, seconds)
+			at += seconds
+		}
+	}
+	return b.String()
+}
+
+// When the machine becomes twice as slow, ten functions that run tell of it for the
+// hundreds that have not run since.
+func TestStepOfManyFunctions(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	base := make([]float64, 200)
+	for i := range base {
+		base[i] = 0.001 * math.Exp(random.NormFloat64())
+	}
+	l, err := task.ReadLog(strings.NewReader(objects(200, 8, func(object, phase int) float64 {
+		slow := 1.0
+		if phase >= 4 {
+			slow = 2
+		}
+		return base[object] * slow * math.Exp(0.03*random.NormFloat64())
+	})), "log", task.FormatCSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.Run(t.Context(), []*task.Log{l}, replay.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var misses []float64
+	for _, p := range r.Pairs[len(r.Pairs)-4*200+10 : len(r.Pairs)-3*200] { // after ten tasks of the slow phase
+		misses = append(misses, math.Abs(p.Predicted-p.Actual)/p.Actual)
+	}
+	if middle, most := stats.Median(misses), stats.Quantile(misses, 0.95); middle > 0.06 || most > 0.15 {
+		t.Errorf("after the step: %.3f in the middle, %.3f at 95 of 100", middle, most)
+	}
+}
+
+// A first phase that sets objects up takes a dozen times as long; the last value
+// repeats that for every object, and ours for a few.
+func TestSetUpPhase(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 1))
+	base := make([]float64, 150)
+	for i := range base {
+		base[i] = 0.001 * math.Exp(random.NormFloat64())
+	}
+	r := play(t, objects(150, 8, func(object, phase int) float64 {
+		if phase == 0 {
+			return 12 * base[object] * math.Exp(0.2*random.NormFloat64())
+		}
+		return base[object] * math.Exp(0.05*random.NormFloat64())
+	}))
+	last, plain := r.Baselines["last_value"], r.Baselines["history"]
+	if float64(*r.WAPE) > 0.35*float64(min(*last.WAPE, *plain.WAPE)) || float64(*r.MedianAPE) > 1.1*float64(min(*last.MedianAPE, *plain.MedianAPE)) {
+		t.Errorf("WAPE %.1f, median %.2f %%; last value %.1f, %.2f; plain median %.1f, %.2f", *r.WAPE, *r.MedianAPE, *last.WAPE, *last.MedianAPE, *plain.WAPE, *plain.MedianAPE)
+	}
+}
+
+// An iteration far away is as near as the next one.
+func TestFarIteration(t *testing.T) {
+	text := task.LogHeader
+	for i := range 40 {
+		text += fmt.Sprintf("%d,0,local,f,8,0,,%.3f,0,0.001,,,,,\n", i/20*4_000_000_000, 0.002*float64(i))
+	}
+	if r := play(t, text); r.Tasks != 40 || r.Test != 30 {
+		t.Errorf("%d tasks, %d judged", r.Tasks, r.Test)
+	}
+}
+
+// The rules that predictions are held against know what had ended when a task
+// started, and no more: of two tasks that run at once neither knows the other.
+func TestBaselinesDoNotLookAhead(t *testing.T) {
+	text := task.LogHeader
+	for i := range 200 { // pairs of equal length, each pair another one
+		seconds := []float64{0.001, 0.004}[i/2%2]
+		text += fmt.Sprintf("0,%d,local,f,8,%d,,%.4f,0,%.4f,,,,,\n", i%2, i%2, 0.005*float64(i/2)+0.0001*float64(i%2), seconds)
+	}
+	r := play(t, text)
+	if last := r.Baselines["last_value"]; math.Abs(float64(*last.MAPE)-(300+75)/2) > 1 {
+		t.Errorf("the last value misses by %.1f %%, want all of it", *last.MAPE)
+	}
+	if mean := r.Baselines["starpu"]; math.Abs(float64(*mean.MAPE)-(150+37.5)/2) > 30 {
+		t.Errorf("the mean misses by %.1f %%", *mean.MAPE)
+	}
+}
+
+// Threads that share a core are stopped amid a task, for many times its length,
+// and often amid the next one too. Whoever expects the next stall is right half of
+// the time, and answers fifty times too much in the other half; no choice of
+// models may lose to the plain median there by more than half (three to eight times
+// without the guard).
+func TestStalls(t *testing.T) {
+	for seed := range uint64(5) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var b strings.Builder
+		b.WriteString(task.LogHeader)
+		at, slow, stall := 0.0, 1.0, 1.0
+		for i := range 2000 {
+			if random.Float64() < 0.03 { // the core's other thread came or went
+				slow = []float64{1, 1.3}[random.IntN(2)]
+			}
+			if again := stall > 1; random.Float64() < 0.08 || again && random.Float64() < 0.5 {
+				stall = 10 * math.Exp(2*random.Float64())
+			} else {
+				stall = 1
+			}
+			seconds := 0.0005 * slow * stall * math.Exp(0.02*random.NormFloat64())
+			fmt.Fprintf(&b, "%d,0,local,f,80000,0,,%.9f,%.9f,%.9f,,,,,\n", i/100, at, at, seconds)
+			at += seconds
+		}
+		r := play(t, b.String())
+		plain := r.Baselines["history"]
+		if r.MAPE == nil || float64(*r.MAPE) > 1.5*float64(*plain.MAPE) || float64(*r.MedianAPE) > 1.1*float64(*plain.MedianAPE) {
+			t.Errorf("seed %d: MAPE %.1f, median %.2f %%; the plain median %.1f, %.2f %%", seed, *r.MAPE, *r.MedianAPE, *plain.MAPE, *plain.MedianAPE)
+		}
+	}
+}
+
+// Threads whose cores differ, as a mobile processor's do: a task's time is told by
+// which of them runs it.
+func TestWorkers(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	var b strings.Builder
+	b.WriteString(task.LogHeader)
+	var free [4]float64 // when each thread is done
+	for i := range 2000 {
+		lane := 0
+		for k, at := range free {
+			if at < free[lane] {
+				lane = k
+			}
+		}
+		size := []int{10_000, 40_000, 90_000}[random.IntN(3)]
+		seconds := 1e-8 * float64(size) * []float64{1, 1, 1.8, 0.7}[lane] * math.Exp(0.03*random.NormFloat64())
+		fmt.Fprintf(&b, "%d,%d,local,f,%d,0,,%.9f,%.9f,%.9f,,,,,\n", i/200, lane, size, free[lane], free[lane], seconds)
+		free[lane] += seconds
+	}
+	r := play(t, b.String())
+	if got, plain := float64(*r.MedianAPE), float64(*r.Baselines["history"].MedianAPE); got > 5 || plain < 8 {
+		t.Errorf("median error %.1f %%, of the plain median %.1f %%", got, plain)
+	}
+}

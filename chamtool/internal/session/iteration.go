@@ -1,0 +1,34 @@
+package session
+
+import (
+	"github.com/foretime/foretime/chamtool/internal/forecast"
+	"github.com/foretime/foretime/chamtool/internal/job"
+)
+
+// iterations forecasts the load of each iteration from those before, and keeps
+// what it said.
+type iterations struct {
+	model  *forecast.Model // nil before two loads
+	before float64         // the first load
+	next   float64         // forecast of the iteration under way; 0 where there is none
+	said   []float64       // of the complete ones
+	errors job.Errors
+}
+
+// add takes the load of the iteration that is complete. One without a task is no
+// load.
+func (it *iterations) add(load float64) {
+	it.said = append(it.said, it.next)
+	it.errors.Add(it.next, load)
+	switch {
+	case it.model != nil:
+		_ = it.model.Observe(load)
+	case it.before > 0:
+		it.model, _ = forecast.Fit([]float64{it.before, load}, forecast.Options{})
+	default:
+		it.before = load
+	}
+	if it.model != nil {
+		it.next = it.model.Next()
+	}
+}

@@ -1,0 +1,133 @@
+package session
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/forecast"
+)
+
+// unknownSeconds is a task's time before any task was seen to run.
+const unknownSeconds = 1e-3
+
+// MeanSeconds is the mean time of the tasks that ran, a millisecond before any
+// did.
+func (s *Session) MeanSeconds() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.meanSeconds()
+}
+
+// Threads is how many workers joined, at least 1.
+func (s *Session) Threads() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(1, int(s.tracker.Counts().Threads))
+}
+
+func (s *Session) meanSeconds() float64 {
+	if s.ended == 0 {
+		return unknownSeconds
+	}
+	return s.seconds / float64(s.ended)
+}
+
+// Seconds are the predicted times of queued tasks, by token. A task that
+// cannot be predicted counts as the mean; one that is not known any more has
+// ended and counts as nothing. list is as in DrainAll: what was just created
+// is taken in first.
+func (s *Session) Seconds(tokens []uint64, list func() []*event.Ring) []float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain(list())
+	out := make([]float64, len(tokens))
+	for i, token := range tokens {
+		if t := s.tracker.Task(token); t != nil && t.Mark.function != nil {
+			out[i] = s.predict(t.Mark)
+		}
+	}
+	return out
+}
+
+func (s *Session) predict(m mark) float64 {
+	p, err := m.function.entry.Predict(m.footprint)
+	if err != nil {
+		return s.meanSeconds()
+	}
+	return p.Value
+}
+
+// Announced are the predicted times of the tasks announced in this iteration.
+func (s *Session) Announced(list func() []*event.Ring) []float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain(list())
+	out := make([]float64, len(s.announced))
+	for i, m := range s.announced {
+		out[i] = s.predict(m)
+	}
+	return out
+}
+
+// Loads are the loads of the iterations so far in seconds: as the library told
+// them, else as measured here.
+func (s *Session) Loads(list func() []*event.Ring) []float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain(list())
+	return s.iterationLoads()
+}
+
+func (s *Session) iterationLoads() []float64 {
+	loads := s.history
+	if len(s.patchedLoads) > 0 {
+		loads = single(s.patchedLoads, s.history)
+	}
+	out := make([]float64, 0, len(loads))
+	for _, l := range loads {
+		if l > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// single is the loads that the library told, in the order of iterations. A
+// library may tell loads added up since the start: which it does is seen from
+// what was measured here. An iteration that was not told counts as the mean of
+// the gap.
+func single(patchedLoads map[int]float64, measured []float64) []float64 {
+	each, differences := make([]float64, 0, len(patchedLoads)), make([]float64, 0, len(patchedLoads))
+	offEach, offDifferences := 0.0, 0.0
+	order := slices.Sorted(maps.Keys(patchedLoads))
+	before, at := 0.0, order[0]-1
+	for _, i := range order {
+		difference := (patchedLoads[i] - before) / float64(i-at)
+		before, at = patchedLoads[i], i
+		each, differences = append(each, patchedLoads[i]), append(differences, difference)
+		if n := i - order[0]; n < len(measured) {
+			offEach += math.Abs(patchedLoads[i] - measured[n])
+			offDifferences += math.Abs(difference - measured[n])
+		}
+	}
+	if offDifferences < offEach {
+		return differences
+	}
+	return each
+}
+
+// Forecast is the loads of the next n iterations. Before the second iteration
+// ended, or the one that the configuration waits for, it is nothing.
+func (s *Session) Forecast(n int, list func() []*event.Ring) []float64 {
+	loads := s.Loads(list)
+	if len(loads) < s.o.Config.FirstFitRounds {
+		return nil
+	}
+	m, err := forecast.Fit(loads, forecast.Options{Kind: forecast.Auto})
+	if err != nil {
+		return nil
+	}
+	return m.Ahead(n)
+}

@@ -1,0 +1,345 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/foretime/foretime/chamtool/internal/config"
+	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/job"
+	"github.com/foretime/foretime/chamtool/internal/perfmodel"
+	"github.com/foretime/foretime/chamtool/internal/task"
+)
+
+// Options is what a session needs.
+type Options struct {
+	Config      *config.Config
+	Rank, Ranks int
+	Dialect     event.Dialect
+	Model       *perfmodel.Model // nil learns from nothing
+
+	// Clock reads the ticks of the events and nanoseconds at one moment.
+	Clock func() (ticks, ns uint64)
+	// CPUTime is the CPU time of the calling thread; nil measures nothing.
+	CPUTime func() time.Duration
+	// Symbol names the function at an address, and the build of the program that
+	// it is in; nil names it by the address.
+	Symbol func(address uint64) (name, build string)
+	// Each is told of every run with what was predicted for it, of no value where
+	// nothing was known yet; nil is not told.
+	Each func(f *perfmodel.Footprint, predicted perfmodel.Prediction, r task.Run)
+	// Create opens a log for writing; nil writes none.
+	Create func(name string) (io.WriteCloser, error)
+}
+
+// Session is the online path of one rank. Its methods may be called from many
+// goroutines; one at a time does the work.
+type Session struct {
+	mu           sync.Mutex
+	o            Options
+	clock        task.Clock
+	tracker      *task.Tracker[mark]
+	model        *perfmodel.Model
+	byEntry      map[uint64]*function
+	usual        *function // the last one asked for, at usualAt
+	usualAt      uint64
+	byName       map[string]*function
+	order        []*function
+	logs         []*logFile
+	iterations   iterations
+	first        []byte                  // text of the row at hand
+	nothing      perfmodel.Prediction    // predicted, where nothing was
+	spare        []*perfmodel.Prediction // room for predictions of one task
+	freq         event.Frequencies
+	errors       job.Errors
+	loads        []float64       // of the iterations under way, from number rounds on
+	history      []float64       // loads of complete iterations, in order
+	patchedLoads map[int]float64 // loads of iterations as the patched library told them
+	announced    []mark          // tasks of the iteration under way, patched library only
+	announcing   int             // that iteration
+	ended        int             // runs
+	tooShort     int             // of them, runs that began and ended at one reading of the clock
+	seconds      float64         // in task bodies
+	cpu          time.Duration
+	rounds       int
+	spans        []job.Round // of the iterations, as far as they are told apart
+	warnings     []string
+	closed       bool
+}
+
+// mark is what the session keeps with a task.
+type mark struct {
+	function  *function
+	footprint *perfmodel.Footprint
+	predicted *perfmodel.Prediction // before it started; nil where nothing was
+	first     float64               // the value when it was created, in seconds
+	own       bool                  // predicted is of this task alone, and used again
+}
+
+// function is a task function.
+type function struct {
+	name     string
+	entry    *perfmodel.Entry
+	text     []byte
+	varied   varied  // of its tasks' integers, where the program speaks OpenMP
+	judged   int     // runs that were predicted
+	relative float64 // sum of their |predicted - actual| / actual
+}
+
+// mape is the mean error of the function's predictions in percent, NaN without
+// any.
+func (f *function) mape() float64 { return 100 * f.relative / float64(f.judged) }
+
+// texts are what logs hold of a footprint: its sizes in each layout, and what was
+// predicted last, which many runs share.
+type texts struct {
+	sizes            [2][]byte
+	value, low, high float64
+	predicted        []byte
+	digits           int // of them, those of the value
+}
+
+type logFile struct {
+	name   string
+	layout task.Layout
+	file   io.WriteCloser
+	w      *task.Writer
+}
+
+// New returns a session. It opens the logs; one that cannot be opened is a
+// warning.
+func New(o Options) *Session {
+	s := &Session{o: o, model: o.Model, byEntry: map[uint64]*function{}, byName: map[string]*function{}, patchedLoads: map[int]float64{}}
+	if s.model == nil {
+		s.model = perfmodel.New(perfmodel.Options{Serve: o.Config.Model, FirstFit: o.Config.FirstFitTasks})
+	}
+	s.tracker = task.NewTracker[mark]((*observer)(s), &s.clock)
+	s.clock.Show(o.Clock())
+	if o.Create == nil {
+		return s
+	}
+	for _, format := range o.Config.LogFormats {
+		s.open(format)
+	}
+	return s
+}
+
+// LogName is the name of a rank's log in a format.
+func LogName(rank int, format string) string {
+	switch format {
+	case "tab":
+		return fmt.Sprintf("chamtool_logfile_rank_%d.csv", rank) // the original tool's name
+	case "parquet":
+		return fmt.Sprintf("chamtool_rank_%d.parquet", rank)
+	}
+	return fmt.Sprintf("chamtool_rank_%d.csv", rank)
+}
+
+func (s *Session) open(format string) {
+	layout := task.CSV
+	switch format {
+	case "tab":
+		layout = task.Tab
+	case "parquet":
+		if slices.Contains(s.o.Config.LogFormats, "csv") {
+			return // made of the CSV when the run ends
+		}
+		format = "csv"
+	}
+	name := LogName(s.o.Rank, format)
+	f, err := s.o.Create(name)
+	if err != nil {
+		s.warn(fmt.Errorf("no log: %w", err))
+		return
+	}
+	s.logs = append(s.logs, &logFile{name, layout, f, task.NewWriter(f, layout)})
+}
+
+func (s *Session) warn(err error) {
+	if len(s.warnings) < 100 {
+		s.warnings = append(s.warnings, err.Error())
+	}
+}
+
+// Warn adds a warning to the summary.
+func (s *Session) Warn(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.warn(err)
+}
+
+// Warnings are the warnings so far.
+func (s *Session) Warnings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.warnings)
+}
+
+// Drain takes every event that the rings hold and returns how many.
+func (s *Session) Drain(rings []*event.Ring) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drain(rings)
+}
+
+// DrainAll is Drain for rings that may have become more: list is called when
+// it is this call's turn.
+func (s *Session) DrainAll(list func() []*event.Ring) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drain(list())
+}
+
+func (s *Session) drain(rings []*event.Ring) int {
+	if s.closed {
+		return 0
+	}
+	defer s.spend()()
+	s.clock.Show(s.o.Clock())
+	if !s.clock.Ready() {
+		return 0 // its rate is known in a moment
+	}
+	return s.tracker.Drain(rings)
+}
+
+// spend adds the CPU time until the returned function is called.
+func (s *Session) spend() func() {
+	if s.o.CPUTime == nil {
+		return func() {}
+	}
+	before := s.o.CPUTime()
+	return func() { s.cpu += max(0, s.o.CPUTime()-before) }
+}
+
+// Flush writes what is buffered of the logs.
+func (s *Session) Flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.spend()()
+	s.flush()
+}
+
+func (s *Session) flush() {
+	for _, l := range s.logs {
+		if err := l.w.Flush(); err != nil {
+			s.warn(fmt.Errorf("the log ends here: %w", err))
+		}
+	}
+}
+
+// SetFrequency gives the session the core frequencies of about now.
+func (s *Session) SetFrequency(f event.Frequencies) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.freq = f
+}
+
+// Learned is what the session's models learned since the last call, kept now.
+func (s *Session) Learned(now time.Time) *perfmodel.Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.spend()()
+	return s.model.Learned(now)
+}
+
+// Summary is what the run came to so far.
+func (s *Session) Summary() *job.Summary {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.spend()()
+	return s.summary()
+}
+
+// Close tells of the last iterations, closes the logs and adds up.
+func (s *Session) Close() *job.Summary {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	done := s.spend()
+	s.tracker.Finish()
+	s.iterationLines()
+	s.flush()
+	for _, l := range s.logs {
+		if err := l.file.Close(); err != nil {
+			s.warn(fmt.Errorf("%s: %w", filepath.Base(l.name), err))
+		}
+	}
+	done()
+	s.closed = true
+	out := s.summary()
+	out.Complete = true
+	return out
+}
+
+// iterationLines ends a log in the tab layout as the original tool does.
+func (s *Session) iterationLines() {
+	for i, seconds := range s.history {
+		for _, l := range s.logs {
+			l.w.Iteration(seconds, s.iterations.said[i])
+		}
+	}
+}
+
+func (s *Session) summary() *job.Summary {
+	ticks, _ := s.o.Clock()
+	out := &job.Summary{
+		Rank: s.o.Rank, Ranks: s.o.Ranks, Dialect: s.o.Dialect.String(), Balance: string(s.o.Config.Balance),
+		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds, Counts: s.tracker.Counts(),
+		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
+		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.seconds, Warnings: slices.Clone(s.warnings),
+	}
+	out.Score(&s.errors)
+	out.Forecast(&s.iterations.errors)
+	if s.seconds > 0 {
+		out.ToolCPUPercent = 100 * s.cpu.Seconds() / s.seconds
+	}
+	for _, l := range s.logs {
+		out.RowsLost += l.w.Lost()
+	}
+	out.Rounds = slices.Clone(s.spans[:min(s.rounds, len(s.spans))])
+	for _, f := range s.order {
+		if f.entry.Overturned() {
+			out.Warnings = append(out.Warnings, f.name+": what was kept of earlier runs did not hold and was dropped")
+		}
+		out.Entries = append(out.Entries, job.FunctionModel{
+			Name: f.name, Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),
+			Outliers: f.entry.Outliers(), MAPE: job.FigureOf(f.mape()),
+		})
+	}
+	return out
+}
+
+// function returns the task function at an address.
+func (s *Session) function(address uint64) *function {
+	if s.usual != nil && s.usualAt == address {
+		return s.usual
+	}
+	f := s.byEntry[address]
+	if f == nil {
+		f = s.newFunction(address)
+	}
+	s.usual, s.usualAt = f, address
+	return f
+}
+
+func (s *Session) newFunction(address uint64) *function {
+	name, build := fmt.Sprintf("%#x", address), ""
+	if s.o.Symbol != nil {
+		if known, of := s.o.Symbol(address); known != "" {
+			name, build = known, of
+		}
+	}
+	key := perfmodel.Key(name, build)
+	f := s.byName[key]
+	if f == nil {
+		f = &function{name: name, entry: s.model.Entry(key), text: task.EntryText(name)}
+		f.entry.Hold(s.rounds < s.o.Config.FirstFitRounds)
+		s.byName[key] = f
+		s.order = append(s.order, f)
+	}
+	s.byEntry[address] = f
+	return f
+}

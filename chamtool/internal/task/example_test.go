@@ -1,0 +1,59 @@
+package task_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/task"
+)
+
+// printer prints what the tracker understood.
+type printer struct{}
+
+func (printer) Created(t *task.Task[struct{}], sizes []int64) { fmt.Println("created", t.Token, sizes) }
+func (printer) Started(*task.Task[struct{}], bool)            {}
+func (printer) Announced(int, uint64, []int64)                {}
+func (printer) Waited(int, float64)                           {}
+func (printer) Ticked(int, float64)                           {}
+func (printer) Iterated(int)                                  {}
+func (printer) Loaded(int, float64)                           {}
+func (printer) Ended(t *task.Task[struct{}], r task.Run) {
+	fmt.Printf("ended %d after %.0f us\n", t.Token, 1e6*r.Seconds)
+}
+
+func ExampleTracker_Drain() {
+	var clock task.Clock
+	clock.Show(1, 1)
+	clock.Show(1001, 1001) // a tick is a nanosecond
+	tracker := task.NewTracker(printer{}, &clock)
+
+	r := event.NewRing(64)
+	var s event.Slot
+	s.SetHeader(event.Create, event.Local, 1, 0)
+	s[event.WordToken], s[event.WordTicks] = 7, 1000
+	r.Push(&s, []int64{8000})
+	s.SetHeader(event.Run, event.Local, 0, event.Place(0, 0))
+	s[event.WordTicks], s[event.WordEnd] = 2000, 52_000
+	r.Push(&s, nil)
+
+	tracker.Drain([]*event.Ring{r})
+	// Output:
+	// created 7 [8000]
+	// ended 7 after 50 us
+}
+
+func ExampleReadLog() {
+	text := "0\t8000\t2600\t0.0015\t0\n1\t16000\t2600\t0.0030\t0\n"
+	log, err := task.ReadLog(strings.NewReader(text), "rank 0", task.FormatMXM)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range log.Rows {
+		fmt.Println(r.Entry, r.Sizes, r.Seconds)
+	}
+	// Output:
+	// task [8000] 0.0015
+	// task [16000] 0.003
+}

@@ -1,0 +1,140 @@
+package task
+
+import (
+	"github.com/foretime/foretime/chamtool/internal/event"
+)
+
+// Each ring tells its thread's events in order; together they are told in the
+// order of time, so that a task is predicted by what had ended when it started.
+// A run is two moments, its start and its end; every other event is one.
+
+// cursor is a place in one ring.
+type cursor struct {
+	lane    int
+	at, end uint64
+	when    uint64 // of the next moment, in ticks
+	begun   bool   // the next moment is the end of a run whose start was told
+	over    bool   // of the events; the task under way is next
+	token   uint64 // of that task
+	taken   int    // events
+}
+
+// queue is the cursors that have a moment left, as a binary heap by time. It is
+// container/heap without its calls by interface, which cost more than the rest.
+type queue []*cursor
+
+// down lets the cursor at i sink to its place.
+func (q queue) down(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(q); child++ {
+			if q[child].when < q[least].when {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		q[i], q[least] = q[least], q[i]
+		i = least
+	}
+}
+
+// second is when the cursor next to the first has its moment, without end where
+// there is none.
+func (q queue) second() uint64 {
+	when := ^uint64(0)
+	for _, c := range q[1:min(len(q), 3)] {
+		when = min(when, c.when)
+	}
+	return when
+}
+
+// rest takes the events up to the limits that are not creations.
+func (t *Tracker[M]) rest(rings []*event.Ring, limits []uint64) (events int) {
+	t.queue = t.queue[:0]
+	for i, r := range rings {
+		c := &t.lanes[i].cursor
+		*c = cursor{lane: i, at: r.Tail(), end: limits[i]}
+		if t.next(c, r) {
+			t.queue = append(t.queue, c)
+			continue
+		}
+		r.Release(c.at)
+		events += c.taken
+	}
+	for i := len(t.queue)/2 - 1; i >= 0; i-- {
+		t.queue.down(i)
+	}
+	for len(t.queue) > 0 {
+		c := t.queue[0]
+		until := t.queue.second()
+		more := true
+		for more && c.when <= until {
+			more = t.step(c, rings[c.lane])
+		}
+		if more {
+			t.queue.down(0)
+			continue
+		}
+		rings[c.lane].Release(c.at)
+		events += c.taken
+		last := len(t.queue) - 1
+		t.queue[0] = t.queue[last]
+		t.queue = t.queue[:last]
+		t.queue.down(0)
+	}
+	return events
+}
+
+// next finds the moment of the event at the cursor, and whether there is one.
+func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
+	c.begun = false
+	for c.at < c.end {
+		s := r.Slot(c.at)
+		if !s.Valid() {
+			t.counts.Bad++
+			c.at = c.end // nothing behind it can be trusted
+			return false
+		}
+		if k := s.Kind(); k != event.Create && k != event.Announce && k != event.Open { // which were told before
+			c.when = s[event.WordTicks]
+			return true
+		}
+		c.pass(r, s)
+	}
+	token, began, ok := r.UnderWay()
+	c.over, c.token, c.when = true, token, began
+	return ok && began >= t.told
+}
+
+// step tells of the cursor's moment and finds the next, if there is one.
+func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
+	if c.over {
+		if task := t.tasks.get(c.token); task != nil {
+			t.begin(task, c.when)
+		}
+		return false
+	}
+	s := r.Slot(c.at)
+	if s.Kind() == event.Run && !c.begun {
+		task := t.tasks.get(s[event.WordToken])
+		if t.started[c.lane] = task; task != nil {
+			task.Core, task.Lane = s.Core(), c.lane
+			t.begin(task, c.when)
+		}
+		c.begun, c.when = true, s[event.WordEnd]
+		return true
+	}
+	t.take(&t.lanes[c.lane], r, s, c.at)
+	c.pass(r, s)
+	return t.next(c, r)
+}
+
+// pass leaves the event at the cursor, and now and then gives its room back.
+func (c *cursor) pass(r *event.Ring, s *event.Slot) {
+	c.taken++
+	if c.at += s.Slots(); c.taken%256 == 0 {
+		r.Release(c.at)
+	}
+}

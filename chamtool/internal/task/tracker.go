@@ -1,0 +1,451 @@
+package task
+
+import (
+	"slices"
+
+	"github.com/foretime/foretime/chamtool/internal/event"
+)
+
+// Task is a task of this rank between its creation, or its arrival, and its end.
+type Task[M any] struct {
+	Token     uint64
+	Flag      event.Flag
+	Entry     uint64  // address of its function
+	Iteration int     // of its creation, or of its start where it was not created here
+	Mark      M       // the observer's own
+	Created   uint64  // when, in ticks; 0 where it was not created here
+	Core      int     // that runs it; -1 before it is known
+	Lane      int     // of the thread that runs it; -1 before it is known
+	begun     bool    // its observer was told that it started
+	blank     bool    // its sizes are told when it begins, and were not yet
+	runtimes  bool    // it is the runtime's own, which no observer is told of
+	told      bool    // Iteration is that of its runs too
+	parts     float64 // seconds of its runs that went on later
+}
+
+// Run is one execution of a task, complete.
+type Run struct {
+	Lane         int
+	Iteration    int
+	StartSeconds float64 // on the tracker's clock
+	Seconds      float64 // wall time of the body, nested tasks excluded
+	QueueSeconds float64 // from creation to start; negative where not known
+	CPUSeconds   float64 // CPU time of the thread in the body; negative where not taken
+	Core         int     // where it ended; -1 if unknown
+}
+
+// Observer is told what the tracker understood, one call at a time. It must
+// not keep sizes.
+type Observer[M any] interface {
+	// Created tells of a task that joined this rank's queue, or of one that
+	// starts without having been created here, or whose sizes are known only
+	// then: its start is not told apart.
+	Created(t *Task[M], sizes []int64)
+	// Announced tells of a task that joined this rank's queue and is told again
+	// by Created when it starts: the patched library names no tasks before.
+	Announced(iteration int, entry uint64, sizes []int64)
+	// Started tells that a task starts. Of the tasks that ended before that, Ended
+	// was told; unless late, of no other.
+	Started(t *Task[M], late bool)
+	// Ended tells that a task ran. The tracker reuses t afterwards.
+	Ended(t *Task[M], r Run)
+	// Waited tells that a thread had nothing to run while it waited for tasks.
+	Waited(iteration int, seconds float64)
+	// Ticked tells when the iteration ended, in seconds on the tracker's clock: the
+	// first thread goes on. Runs of it may be told later.
+	Ticked(iteration int, at float64)
+	// Iterated tells that every run of the iteration has been told.
+	Iterated(iteration int)
+	// Loaded tells the load of an iteration as the patched library measured it.
+	Loaded(iteration int, seconds float64)
+}
+
+// Counts says what became of the events.
+type Counts struct {
+	Created    uint64 `json:"created"`      // tasks created on this rank
+	Started    uint64 `json:"started"`      // bodies begun, nested ones included
+	Ended      uint64 `json:"ended"`        // bodies ended
+	Remote     uint64 `json:"remote"`       // of those started, tasks that came from another rank
+	Dropped    uint64 `json:"dropped"`      // events lost because a ring was full, or for want of a ring
+	Incomplete uint64 `json:"incomplete"`   // starts and ends whose other half is missing, and runs whose creation is
+	Bad        uint64 `json:"bad"`          // slots that no writer of this layout wrote
+	Waits      uint64 `json:"waits"`        // taskwaits entered, over all threads
+	WaitsLeft  uint64 `json:"waits_left"`   // taskwaits left, over all threads
+	Threads    uint64 `json:"threads"`      // workers that joined
+	Left       uint64 `json:"threads_left"` // workers that left
+	TaskTimes  uint64 `json:"task_times"`   // run times the patched library told
+	Loads      uint64 `json:"loads"`        // iteration loads the patched library told
+}
+
+// Tracker follows the tasks of one rank. It belongs to one goroutine.
+type Tracker[M any] struct {
+	observer  Observer[M]
+	clock     *Clock
+	tasks     open[M]
+	announced map[uint64]announcements // by the task's address
+	lanes     []lane
+	started   []*Task[M] // by lane, the task of the run whose start was told
+	queue     queue      // of lanes, by what comes next in time
+	told      uint64     // latest tick at which a run ended that was told
+	counts    Counts
+	arrivals  uint64
+	left      int // most taskwaits that one worker left
+	settled   int // iterations of which every run has been told
+	sizes     []int64
+}
+
+// lane is one thread's part of the tracker.
+type lane struct {
+	number     int
+	named      uint64 // slots before it had their creations taken
+	namedWaits int    // taskwaits left before that slot
+	waits      int    // taskwaits left
+	cursor     cursor
+	nested     []float64 // by depth, seconds of runs and waits within one that has not ended
+	waiting    []wait    // the innermost last
+}
+
+// wait is a place where a thread waits for tasks, and runs those that it finds.
+type wait struct {
+	depth int
+	from  uint64  // ticks
+	ran   float64 // seconds at this depth before it
+}
+
+// announcement is the creation of a task that is known by its address alone,
+// which other tasks had before it and will have after it.
+type announcement struct {
+	ticks, entry uint64
+}
+
+// announcements are those of one address, oldest first. Rings are read one
+// after the other, so that they may be added and taken out of order.
+type announcements []announcement
+
+// mostAnnounced bounds what is kept of an address whose tasks never begin.
+const mostAnnounced = 4096
+
+func (as announcements) with(a announcement) announcements {
+	if len(as) >= mostAnnounced {
+		as = slices.Delete(as, 0, 1)
+	}
+	return slices.Insert(as, as.before(a.ticks), a)
+}
+
+// before is how many were announced by the given tick.
+func (as announcements) before(ticks uint64) int {
+	n := len(as)
+	for n > 0 && as[n-1].ticks > ticks {
+		n--
+	}
+	return n
+}
+
+// NewTracker returns a tracker that tells o.
+func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
+	return &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
+}
+
+// Counts says what became of the events so far. What was dropped or started is
+// that of the rings given to the last Drain.
+func (t *Tracker[M]) Counts() Counts { return t.counts }
+
+// Open is the number of tasks that were created and have not ended.
+func (t *Tracker[M]) Open() int { return t.tasks.n }
+
+// Task returns the task of a token, or nil where it has ended or is unknown.
+func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks.get(token) }
+
+// Drain takes every event that the rings hold. Rings keep their place in the
+// slice from call to call; new ones are appended.
+//
+// A creation is visible before its task can start. So the heads are read
+// twice: creations are taken up to the second reading first, then the other
+// events up to the first reading, and no start lacks its creation.
+func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
+	for len(t.lanes) < len(rings) {
+		t.lanes = append(t.lanes, lane{number: len(t.lanes)})
+		t.started = append(t.started, nil)
+	}
+	limits := make([]uint64, len(rings))
+	for i, r := range rings {
+		limits[i] = r.Head()
+	}
+	t.counts.Dropped, t.counts.Started = 0, 0
+	for i, r := range rings {
+		t.creations(&t.lanes[i], r)
+		t.counts.Dropped += r.Dropped()
+		t.counts.Started += r.Started()
+	}
+	before := t.left
+	events = t.rest(rings, limits)
+	t.counts.Started += t.arrivals
+	t.iterated(before)
+	return events
+}
+
+// Finish tells of the iterations that no later event can add to. Call it after
+// the last Drain.
+func (t *Tracker[M]) Finish() { t.iterated(t.left) }
+
+// iterated tells of iterations that ended before the heads of this Drain were
+// read: whoever left a taskwait left it after the last run on every thread.
+func (t *Tracker[M]) iterated(left int) {
+	for ; t.settled < left; t.settled++ {
+		t.observer.Iterated(t.settled)
+	}
+}
+
+func (t *Tracker[M]) creations(l *lane, r *event.Ring) {
+	at, end := max(l.named, r.Tail()), r.Head()
+	for at < end {
+		s := r.Slot(at)
+		if !s.Valid() {
+			break
+		}
+		switch s.Kind() {
+		case event.WaitEnd:
+			l.namedWaits++
+		case event.Create:
+			t.counts.Created++
+			t.sizes = r.AppendSizes(t.sizes[:0], at)
+			task := t.add(s, l.namedWaits)
+			task.Created = s[event.WordTicks]
+			t.observer.Created(task, t.sizes)
+		case event.Open:
+			t.counts.Created++
+			task := t.add(s, 0)
+			task.Created, task.blank = s[event.WordTicks], true
+		case event.Announce:
+			t.counts.Created++
+			t.sizes = r.AppendSizes(t.sizes[:0], at)
+			t.observer.Announced(l.namedWaits, s[event.WordEntry], t.sizes)
+			address := s[event.WordToken]
+			t.announced[address] = t.announced[address].with(announcement{s[event.WordTicks], s[event.WordEntry]})
+		}
+		at += s.Slots()
+	}
+	l.named = at
+}
+
+// add makes the task of a Create or Arrive event.
+func (t *Tracker[M]) add(s *event.Slot, iteration int) *Task[M] {
+	task := t.tasks.add(s[event.WordToken])
+	*task = Task[M]{Token: s[event.WordToken], Flag: s.Flag(), Entry: s[event.WordEntry], Iteration: iteration, Core: -1, Lane: -1}
+	return task
+}
+
+func (t *Tracker[M]) take(l *lane, r *event.Ring, s *event.Slot, at uint64) {
+	switch s.Kind() {
+	case event.ThreadStart:
+		t.counts.Threads++
+		l.nested, l.waiting = l.nested[:0], l.waiting[:0]
+	case event.ThreadEnd:
+		t.counts.Left++
+	case event.Arrive:
+		t.sizes = r.AppendSizes(t.sizes[:0], at)
+		t.observer.Created(t.add(s, l.waits), t.sizes)
+		t.arrived(s)
+	case event.Claim:
+		t.claim(l, r, s, at)
+		t.arrived(s)
+	case event.Begin:
+		t.opened(r, s, at)
+	case event.Runtimes:
+		t.exclude(s[event.WordToken])
+	case event.Part:
+		t.part(l, s)
+	case event.Run:
+		t.ran(l, r, s, at)
+	case event.Lost:
+		t.counts.Ended += uint64(s.Number())
+		t.counts.Incomplete++
+		t.tasks.remove(s[event.WordToken])
+	case event.WaitStart:
+		t.counts.Waits++
+		l.waiting = append(l.waiting, wait{int(s.Number()), s[event.WordTicks], l.within(int(s.Number()))})
+	case event.WaitEnd:
+		t.counts.WaitsLeft++
+		t.waited(l, s)
+	case event.Load:
+		t.counts.Loads++
+		t.observer.Loaded(int(s.Number()), s.Seconds())
+	case event.TaskTime:
+		t.counts.TaskTimes++
+	}
+}
+
+// claim makes the task that begins at an address: the last one announced there
+// before.
+func (t *Tracker[M]) claim(l *lane, r *event.Ring, s *event.Slot, at uint64) {
+	address := s[event.WordAddress]
+	found := t.announced[address]
+	task := t.add(s, l.waits)
+	task.Entry = 0
+	if n := found.before(s[event.WordTicks]); n > 0 {
+		task.Entry, task.Created = found[n-1].entry, found[n-1].ticks
+		found = slices.Delete(found, n-1, n)
+	}
+	if len(found) == 0 {
+		delete(t.announced, address)
+	} else {
+		t.announced[address] = found
+	}
+	t.sizes = r.AppendSizes(t.sizes[:0], at)
+	t.observer.Created(task, t.sizes)
+}
+
+// waited ends a thread's innermost wait, and the iteration where it is the first of
+// its threads to go on. Those that wait still have waited in the one that ends.
+func (t *Tracker[M]) waited(l *lane, s *event.Slot) {
+	iteration, left := l.waits, int(s[event.WordRound])
+	if s.Flag() == event.Counted {
+		iteration = t.left
+	} else {
+		l.waits++
+		left = l.waits
+	}
+	t.idle(l, iteration, s[event.WordTicks])
+	l.waiting = l.waiting[:max(0, len(l.waiting)-1)]
+	if left <= t.left {
+		return
+	}
+	for i := range t.lanes {
+		if t.started[i] != nil {
+			continue // it is not idle
+		}
+		t.idle(&t.lanes[i], t.left, s[event.WordTicks])
+	}
+	for ; t.left < left; t.left++ {
+		t.observer.Ticked(t.left, t.clock.Seconds(s[event.WordTicks]))
+	}
+}
+
+// idle tells how long a thread has had nothing to run in its innermost wait, which
+// goes on from here. It is no time of the task that waits.
+func (t *Tracker[M]) idle(l *lane, iteration int, now uint64) {
+	if len(l.waiting) == 0 {
+		return
+	}
+	w := &l.waiting[len(l.waiting)-1]
+	if idle := t.clock.Between(w.from, now) - (l.within(w.depth) - w.ran); idle > 0 {
+		t.observer.Waited(iteration, idle)
+		l.add(w.depth, idle)
+	}
+	w.from, w.ran = max(w.from, now), l.within(w.depth)
+}
+
+// opened describes a task whose creation did not tell its sizes.
+func (t *Tracker[M]) opened(r *event.Ring, s *event.Slot, at uint64) {
+	task := t.tasks.get(s[event.WordToken])
+	if task == nil { // its creation was dropped
+		t.counts.Incomplete++
+		return
+	}
+	t.arrivals++
+	task.Iteration, task.told, task.begun, task.blank = int(s.Number()), true, true, false
+	t.sizes = r.AppendSizes(t.sizes[:0], at)
+	t.observer.Created(task, t.sizes)
+}
+
+// exclude takes a task that is under way out of all counts.
+func (t *Tracker[M]) exclude(token uint64) {
+	if task := t.tasks.get(token); task != nil && !task.runtimes {
+		task.runtimes = true
+		t.counts.Created--
+		t.arrivals--
+	}
+}
+
+// part keeps the time of a run that goes on later.
+func (t *Tracker[M]) part(l *lane, s *event.Slot) {
+	span := t.clock.Between(s[event.WordTicks], s[event.WordEnd])
+	nested := l.nest(s.Depth(), span)
+	if task := t.tasks.get(s[event.WordToken]); task != nil {
+		task.parts += max(0, span-nested)
+	}
+}
+
+// arrived counts a start that an event told of.
+func (t *Tracker[M]) arrived(s *event.Slot) {
+	t.arrivals++
+	if s.Flag() != event.Local {
+		t.counts.Remote++
+	}
+}
+
+// ran tells of a task that began and ended. The runs nested in it were told
+// before it.
+func (t *Tracker[M]) ran(l *lane, r *event.Ring, s *event.Slot, at uint64) {
+	t.counts.Ended++
+	token, start, end := s[event.WordToken], s[event.WordTicks], s[event.WordEnd]
+	span := t.clock.Between(start, end)
+	nested := l.nest(s.Depth(), span)
+	task := t.started[l.number] // open until its end, which is now
+	if task == nil {
+		t.counts.Incomplete++
+		return
+	}
+	t.started[l.number] = nil
+	t.told = max(t.told, end)
+	if task.runtimes || task.blank {
+		if task.blank { // what it works on was dropped
+			t.counts.Incomplete++
+		} else {
+			t.counts.Ended--
+		}
+		t.tasks.remove(token)
+		return
+	}
+	out := Run{
+		Lane: r.Lane(), Iteration: l.waits,
+		StartSeconds: t.clock.Seconds(start), Seconds: task.parts + max(0, span-nested),
+		QueueSeconds: -1, CPUSeconds: -1, Core: s.Core(),
+	}
+	if task.Created > 0 {
+		out.QueueSeconds = t.clock.Between(task.Created, start)
+	}
+	if task.told {
+		out.Iteration = task.Iteration
+	}
+	if s.Sizes() > 0 {
+		out.CPUSeconds = float64(r.Slot(at + 1)[0]) * 1e-9
+	}
+	t.observer.Ended(task, out)
+	t.tasks.remove(token)
+}
+
+// begin tells that a task starts at a tick, once. It is late where the end of a
+// later task was told before.
+func (t *Tracker[M]) begin(task *Task[M], start uint64) {
+	if !task.begun {
+		task.begun = true
+		t.observer.Started(task, start < t.told)
+	}
+}
+
+// nest keeps the span of a run that lay within depth others, and returns the
+// spans that lay within it.
+func (l *lane) nest(depth int, span float64) (within float64) {
+	for i := depth + 1; i < len(l.nested); i++ {
+		within += l.nested[i]
+		l.nested[i] = 0
+	}
+	l.add(depth, span)
+	return within
+}
+
+// within is the seconds of what lay within depth others.
+func (l *lane) within(depth int) float64 {
+	if depth < len(l.nested) {
+		return l.nested[depth]
+	}
+	return 0
+}
+
+func (l *lane) add(depth int, span float64) {
+	for len(l.nested) <= depth {
+		l.nested = append(l.nested, 0)
+	}
+	l.nested[depth] += span
+}

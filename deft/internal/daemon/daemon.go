@@ -1,0 +1,173 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/session"
+	"github.com/foretime/foretime/deft/internal/supervisor"
+	"github.com/foretime/foretime/shared/crash"
+)
+
+// DefaultPolicy is that of a daemon that is given none.
+const DefaultPolicy = "priority"
+
+// Settings are how a daemon begins. The zero value works.
+type Settings struct {
+	Policy string        // empty: that of the owner before, else DefaultPolicy
+	Linger time.Duration // ends so long after its last client; 0 never
+}
+
+// Daemon is the owner of a session.
+type Daemon struct {
+	place      Place
+	settings   Settings
+	lock       *os.File
+	session    *session.Session
+	board      *board
+	supervisor *supervisor.Supervisor
+	listener   net.Listener
+
+	mu       sync.Mutex
+	attached int // those who said that they will need it
+	ending   bool
+	stop     context.CancelFunc
+}
+
+// Start makes this process the owner of the session at a place: of the one that
+// is there, where its owner was killed, else of a new one. The error matches
+// ErrOwned where there is another, and policy.ErrUnknown.
+func Start(at Place, s Settings) (*Daemon, error) {
+	lock, err := at.lock()
+	if err != nil {
+		return nil, err
+	}
+	d := &Daemon{place: at, settings: s, lock: lock}
+	if err := d.own(); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// own takes the session up, asks the policy for the first time and opens the
+// socket.
+func (d *Daemon) own() error {
+	var err error
+	if d.session, err = d.takeUp(); err != nil {
+		return fmt.Errorf("daemon: %w", err)
+	}
+	name := cmp.Or(d.settings.Policy, d.session.Policy(), DefaultPolicy)
+	if d.board, err = newBoard(name); err != nil {
+		return errors.Join(err, d.session.Close())
+	}
+	_ = os.Remove(d.place.socket()) // of an owner that was killed
+	if d.listener, err = net.Listen("unix", d.place.socket()); err != nil {
+		return errors.Join(fmt.Errorf("daemon: %w", err), d.session.Close())
+	}
+	d.session.Announce(name)
+	d.supervisor = supervisor.New(d.session, d.board, supervisor.Settings{Forget: true})
+	d.supervisor.Begin()
+	return nil
+}
+
+// takeUp opens the session that is there, or makes one. A session of another version
+// is replaced: programs of that version keep theirs. A file that is no session stays,
+// and is an error.
+func (d *Daemon) takeUp() (*session.Session, error) {
+	path := d.place.Session()
+	s, err := session.Open(path)
+	switch {
+	case err == nil:
+		if err := s.Own(); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		return s, nil
+	case errors.Is(err, session.ErrNotSession) && !unfinished(path):
+		return nil, fmt.Errorf("daemon: %s: %w", path, ErrForeign)
+	case errors.Is(err, session.ErrNotSession), errors.Is(err, session.ErrVersion):
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	return session.CreateFile(path, session.Options{})
+}
+
+// Run applies the policy and answers until ctx is done, somebody asks it to
+// stop, or nobody has needed it for the time to linger. Then gates open, and
+// the files are removed where no client is left.
+func (d *Daemon) Run(ctx context.Context) error {
+	ctx, d.stop = context.WithCancel(ctx)
+	defer d.stop()
+	var work crash.Group
+	work.Go(func() error { d.supervisor.Run(ctx); return nil })
+	work.Go(func() error { return d.serve(ctx, &work) })
+	work.Go(func() error { d.linger(ctx); return nil })
+	<-ctx.Done()
+	d.mu.Lock()
+	d.ending = true
+	d.mu.Unlock()
+	d.listener.Close() // ends serve
+	err := work.Wait()
+	left := living(d.session)
+	err = errors.Join(err, d.session.Close())
+	if left == 0 {
+		d.place.remove()
+	}
+	return errors.Join(err, d.lock.Close())
+}
+
+// Policy is the name of the policy in force.
+func (d *Daemon) Policy() string {
+	name, _ := d.board.state()
+	return name
+}
+
+// linger ends the daemon when nobody has needed it for long enough.
+func (d *Daemon) linger(ctx context.Context) {
+	if d.settings.Linger <= 0 {
+		return
+	}
+	tick := time.NewTicker(d.settings.Linger / 50)
+	defer tick.Stop()
+	for quiet := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if d.needed() {
+				quiet = now
+			}
+			if now.Sub(quiet) >= d.settings.Linger && d.end() {
+				return
+			}
+		}
+	}
+}
+
+func (d *Daemon) needed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.attached > 0 || living(d.session) > 0
+}
+
+// end stops the daemon unless somebody has attached meanwhile.
+func (d *Daemon) end() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.attached > 0 {
+		return false
+	}
+	d.ending = true
+	d.stop()
+	return true
+}

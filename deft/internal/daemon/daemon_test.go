@@ -1,0 +1,248 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/deft/internal/session"
+	"github.com/foretime/foretime/deft/simcuda/simcudatest"
+)
+
+// patient bounds waits that end when all is well.
+const patient = 2 * time.Minute
+
+func eventually(t *testing.T, why string, what func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patient); !what(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not so: ", why)
+		}
+	}
+}
+
+func place(t *testing.T) Place {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "d") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	at, err := At(filepath.Join(dir, "s"), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// run starts a daemon; stopped is what Run returned.
+func run(t *testing.T, at Place, s Settings) (stopped chan error) {
+	t.Helper()
+	d, err := Start(at, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped = make(chan error, 1)
+	done := make(chan struct{})
+	go func() { defer close(done); stopped <- d.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return stopped
+}
+
+func TestControl(t *testing.T) {
+	at := place(t)
+	stopped := run(t, at, Settings{Policy: "priority"})
+	if _, err := Start(at, Settings{}); !errors.Is(err, ErrOwned) {
+		t.Errorf("a second owner: %v", err)
+	}
+	s, err := session.Open(at.Session())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	low, err := simcudatest.Join(s, "low", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	high, err := simcudatest.Join(s, "high", 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "low is bounded beside high", func() bool { return low.Directive().Closed || low.Directive().InFlightTime > 0 })
+	ask := func(r Request) Answer {
+		t.Helper()
+		a, err := Ask(at, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	pid := os.Getpid()
+	a := ask(Request{Command: "list"})
+	want := []Entry{
+		{PID: pid, Name: "low", Weight: 1, State: "idle"},
+		{PID: pid, Name: "high", Priority: 1, Weight: 3, State: "idle"},
+	}
+	if diff := cmp.Diff(Answer{Session: "x", Policy: "priority", Clients: want}, a); diff != "" {
+		t.Error(diff)
+	}
+	high.Begin()
+	low.Begin()
+	eventually(t, "low stops for high", func() bool { return low.Directive().Closed && !high.Directive().Closed })
+	ask(Request{Command: "priority", Target: "low", Number: 2})
+	eventually(t, "high stops for low", func() bool { return !low.Directive().Closed && high.Directive().Closed })
+	ask(Request{Command: "weight", Target: "low", Number: 5})
+	if a := ask(Request{Command: "list"}); a.Clients[0].Priority != 2 || a.Clients[0].Weight != 5 {
+		t.Errorf("%+v", a.Clients)
+	}
+	ask(Request{Command: "pause", Target: "low"})
+	eventually(t, "low is held, and high need not wait for it", func() bool { return low.Directive().Closed && !high.Directive().Closed })
+	if a := ask(Request{Command: "policy", Policy: "none"}); a.Policy != "none" || s.Policy() != "none" || !a.Clients[0].Paused {
+		t.Errorf("%+v, announced %q", a, s.Policy())
+	}
+	ask(Request{Command: "resume", Target: "low"})
+	eventually(t, "nobody is held", func() bool { return low.Directive() == high.Directive() && !low.Directive().Closed })
+	for _, r := range []Request{{Command: "policy", Policy: "chance"}, {Command: "pause", Target: "nobody"}, {Command: "dance", Target: "low"}} {
+		if _, err := Ask(at, r); !errors.Is(err, ErrRefused) {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+	ask(Request{Command: "stop"})
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if _, err := Ask(at, Request{Command: "list"}); !errors.Is(err, ErrNoDaemon) {
+		t.Errorf("after its end: %v", err)
+	}
+	if s.OwnerAlive() || s.OwnerDied() {
+		t.Error("the owner has not ended in good order")
+	}
+	// Clients are left: the next owner takes the session and its policy up.
+	next, err := Start(at, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next.Policy() != "none" || next.session.ID() != s.ID() {
+		t.Errorf("policy %s, session %x, want %x", next.Policy(), next.session.ID(), s.ID())
+	}
+	low.Leave()
+	high.Leave()
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := next.Run(done); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(at.file("*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// An owner that lingers ends when nobody is left, and not before.
+func TestLinger(t *testing.T) {
+	at := place(t)
+	stopped := run(t, at, Settings{Linger: 50 * time.Millisecond})
+	one, err := Attach(at)
+	if err != nil {
+		t.Skip("the machine stood still for the time to linger")
+	}
+	s, err := session.Open(at.Session())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	m, err := simcudatest.Join(s, "m", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Close(); err != nil || one.Gone() {
+		t.Errorf("given up by itself, and still: gone (%v)", err)
+	}
+	for range 5 { // needed: its client is there
+		if _, err := Ask(at, Request{Command: "list"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	m.Leave()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(at.Session()); err == nil {
+		t.Error("the session is left")
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"", "..", "a/b", "-x", "an overlong name of many letters, blanks too"} {
+		if _, err := At(dir, name); !errors.Is(err, ErrPlace) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := At(dir, "x"); !errors.Is(err, ErrPlace) {
+		t.Errorf("a folder that others see: %v", err)
+	}
+	if _, err := Start(place(t), Settings{Policy: "chance"}); !errors.Is(err, policy.ErrUnknown) {
+		t.Errorf("a policy that is none: %v", err)
+	}
+}
+
+// What a killed owner left is replaced, and what nobody uses is cleaned away; files of
+// a user that are called like a session's are not.
+func TestLeftovers(t *testing.T) {
+	at := place(t)
+	if err := os.WriteFile(at.Session(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"log", "device"} {
+		if err := os.WriteFile(at.file(kind), []byte("the user's notes\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := Start(at, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log, err := at.OpenLog(); !errors.Is(err, ErrForeign) {
+		t.Errorf("a user's file as log: %v, %v", log, err)
+	}
+	if err := at.Clean(); err != nil { // it has an owner
+		t.Error(err)
+	}
+	if _, err := os.Stat(at.Session()); err != nil {
+		t.Error("the session of a living owner was cleaned away")
+	}
+	d.listener.Close()
+	d.session.Close()
+	d.lock.Close()
+	if err := at.Clean(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(at.file("*")); !cmp.Equal(left, []string{at.file("device"), at.file("log")}) {
+		t.Errorf("left: %v", left)
+	}
+	if err := os.Remove(at.file("log")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // made, and opened again
+		log, err := at.OpenLog()
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Close()
+	}
+	at.remove()
+	if left, _ := filepath.Glob(at.file("*")); !cmp.Equal(left, []string{at.file("device")}) {
+		t.Errorf("left: %v", left)
+	}
+}

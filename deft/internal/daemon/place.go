@@ -1,0 +1,254 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/foretime/foretime/deft/internal/session"
+	"github.com/foretime/foretime/shared/file"
+)
+
+// Returned when a session cannot be owned.
+var (
+	// ErrOwned is returned where another process is the owner.
+	ErrOwned = errors.New("another process owns it")
+	// ErrPlace is returned for a folder or name that cannot hold a session.
+	ErrPlace = errors.New("no place for a session")
+	// ErrFolder is returned, with ErrPlace, for a folder that is not this user's
+	// alone, or cannot be made.
+	ErrFolder = errors.New("not a folder of this user alone")
+	// ErrForeign is returned for a file that is no session where one should be.
+	ErrForeign = errors.New("a file that is not deft's is in the session's place")
+)
+
+// Place is where the files of one session lie: the session itself, the socket
+// of its owner, the lock that the owner holds, its log, and the simulated
+// device.
+type Place struct{ dir, name string }
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,30}$`)
+
+// At is the place of a named session in a folder, which is made for this user
+// alone where it is absent.
+func At(dir, name string) (Place, error) {
+	if !plain.MatchString(name) {
+		return Place{}, fmt.Errorf("daemon: %w: a session named %q", ErrPlace, name)
+	}
+	if strings.Contains(dir, ",") {
+		return Place{}, fmt.Errorf("daemon: %w: %s: a comma in its name, which DEFT_SESSION has between paths", ErrPlace, dir)
+	}
+	p := Place{dir, name}
+	if n := len(p.file("session")); n > longestPath {
+		return Place{}, fmt.Errorf("daemon: %w: %s has %d bytes, a socket at most %d", ErrPlace, p.file("session"), n, longestPath)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return Place{}, fmt.Errorf("daemon: %w: %w: %w", ErrPlace, ErrFolder, err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return Place{}, fmt.Errorf("daemon: %w: %w: %w", ErrPlace, ErrFolder, err)
+	}
+	if why := shared(info); why != "" {
+		return Place{}, fmt.Errorf("daemon: %w: %w: %s %s", ErrPlace, ErrFolder, dir, why)
+	}
+	return p, nil
+}
+
+// longestPath is what a socket's address has room for, less its final NUL (unix(7)).
+const longestPath = 107
+
+// shared says why a folder is not this user's alone, "" if it is.
+func shared(info fs.FileInfo) string {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return "has no known owner"
+	case int(st.Uid) != os.Geteuid():
+		return fmt.Sprintf("belongs to user %d, not to this one (%d)", st.Uid, os.Geteuid())
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "is a symbolic link"
+	case !info.IsDir():
+		return "is not a directory"
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Sprintf("has mode %04o, others can reach it; chmod 700 makes it this user's alone", info.Mode().Perm())
+	}
+	return ""
+}
+
+// Name is the session's name.
+func (p Place) Name() string { return p.name }
+
+// Session is the path of the session, for DEFT_SESSION of its clients.
+func (p Place) Session() string { return p.file("session") }
+
+// Device is the path of the simulated device of the session's clients.
+func (p Place) Device() string { return p.file("device") }
+
+// Log is the path of what an owner in the background writes.
+func (p Place) Log() string { return p.file("log") }
+
+// logBegin is how a log begins; a file without it is not ours.
+const logBegin = "log of the owner of a deft session\n"
+
+// deviceBegin is how a simulated device begins.
+const deviceBegin = "simcuda1"
+
+// OpenLog opens the log to append. The error matches ErrForeign for a file that is
+// not deft's.
+func (p Place) OpenLog() (*os.File, error) {
+	f, err := os.OpenFile(p.Log(), os.O_CREATE|os.O_APPEND|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("daemon: %w", err)
+	}
+	switch info, err := f.Stat(); {
+	case err == nil && info.Size() == 0:
+		if _, err := f.WriteString(logBegin); err != nil {
+			return nil, errors.Join(fmt.Errorf("daemon: %w", err), f.Close())
+		}
+	case err != nil || !begins(p.Log(), logBegin):
+		return nil, errors.Join(fmt.Errorf("daemon: %s: %w", p.Log(), ErrForeign), err, f.Close())
+	}
+	return f, nil
+}
+
+// begins reports whether a regular file begins with a text, or is empty.
+func begins(path, text string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, len(text))
+	n, _ := io.ReadFull(f, b)
+	return n == 0 || string(b[:n]) == text
+}
+
+func (p Place) socket() string { return p.file("socket") }
+
+func (p Place) file(kind string) string { return filepath.Join(p.dir, p.name+"."+kind) }
+
+// lock makes this process the one that may own the session; the lock ends with
+// it. The error matches ErrOwned.
+func (p Place) lock() (*os.File, error) { return Lock(p.file("lock"), os.O_RDWR|os.O_CREATE) }
+
+// Lock opens a file or folder and locks it for this process, however that ends. The
+// error matches ErrOwned where another has it, or took it away meanwhile.
+func Lock(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("daemon: %w", err)
+	}
+	if err = file.TryLock(f); err != nil && !errors.Is(err, file.ErrInUse) {
+		return nil, errors.Join(fmt.Errorf("daemon: %w", err), f.Close())
+	}
+	held, err1 := f.Stat()
+	now, err2 := os.Lstat(path)
+	if err != nil || err1 != nil || err2 != nil || !os.SameFile(held, now) {
+		return nil, errors.Join(fmt.Errorf("daemon: %s: %w", path, ErrOwned), f.Close())
+	}
+	return f, nil
+}
+
+// remove takes away the files of a session that nobody uses. The caller holds
+// the lock.
+func (p Place) remove() {
+	_ = os.Remove(p.Session()) // what is not there need not go
+	if info, err := os.Lstat(p.socket()); err == nil && info.Mode()&fs.ModeSocket != 0 {
+		_ = os.Remove(p.socket())
+	}
+	if begins(p.Device(), deviceBegin) {
+		_ = os.Remove(p.Device())
+	}
+	if begins(p.Log(), logBegin) {
+		_ = os.Remove(p.Log())
+	}
+	if info, err := os.Lstat(p.file("lock")); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		_ = os.Remove(p.file("lock"))
+	}
+}
+
+// Clean removes what an owner that was killed has left, where no client uses it
+// any more.
+func (p Place) Clean() error {
+	if _, err := os.Lstat(p.Session()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock, err := p.lock()
+	if errors.Is(err, ErrOwned) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	switch s, err := session.Open(p.Session()); {
+	case err == nil:
+		defer s.Close()
+		if living(s) > 0 {
+			return nil
+		}
+	case !errors.Is(err, session.ErrVersion) && !unfinished(p.Session()):
+		return nil // a file that is not ours
+	}
+	p.remove()
+	return nil
+}
+
+// Vacant returns an error if no owner could use the place: one that matches ErrForeign
+// if a file that is not deft's is where the session should be, and one that matches
+// [syscall.ENOSPC] if its file system has no room for a session.
+func (p Place) Vacant() error {
+	s, err := session.Open(p.Session())
+	switch {
+	case err == nil:
+		return s.Close()
+	case errors.Is(err, session.ErrNotSession) && !unfinished(p.Session()):
+		return fmt.Errorf("daemon: %s: %w", p.Session(), ErrForeign)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil // the owner finds out
+	}
+	var at syscall.Statfs_t
+	// A tmpfs without a limit says 0 blocks.
+	if err := syscall.Statfs(p.dir, &at); err == nil && at.Blocks > 0 && at.Bavail*uint64(at.Bsize) < session.Size {
+		return fmt.Errorf("daemon: %s: %w: a session takes %d bytes", p.dir, syscall.ENOSPC, session.Size)
+	}
+	return nil
+}
+
+// unfinished reports whether a file is what an owner leaves that was killed before it
+// wrote a session's first byte: this user's, of a session's size or empty, and all
+// zero.
+func unfinished(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != 0 && info.Size() != session.Size {
+		return false
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
+		return false
+	}
+	b, err := os.ReadFile(path)
+	return err == nil && len(bytes.Trim(b, "\x00")) == 0
+}
+
+// living is how many clients of a session there are.
+func living(s *session.Session) int {
+	n := 0
+	for _, c := range s.Clients() {
+		if c.Living() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,99 @@
+package experiment
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/shared/file"
+)
+
+// Experiment is a set of models that share a device.
+type Experiment struct {
+	Models   []Model
+	Duration time.Duration // of the shared part; each model then runs to MinJobs
+	DeviceID int           `field:"device_id"`
+
+	Policy  string        `field:"policy"`           // name; empty where every model's own control decides
+	Quantum time.Duration `field:"quantum_ms"`       // of policy rr; 0 its default
+	MinJobs int           `field:"min_jobs" low:"1"` // jobs of each model at least
+	// Of simulated devices and the virtual clock.
+	Seed       uint64        `field:"seed"`
+	Jitter     float64       `field:"jitter"` // standard deviation of kernel times and sleeps as a share of them
+	Discipline string        // "fifo" or "timeslice"
+	Slice      time.Duration `field:"slice_ms"`
+	SyncCost   time.Duration `field:"sync_ns"`     // of the host at a synchronization point; 0 the default
+	Reaction   time.Duration `field:"reaction_ns"` // from a change to the policy's answer
+
+	Warnings []error // quirks of the file, in file order
+}
+
+// Model is one process of an experiment: jobs of one model, one after another.
+type Model struct {
+	// Terms are what the policy knows of it. Their Name is OutputName.
+	policy.Terms
+
+	ModelName   string        // torchvision factory, or a name of ours
+	ModelWeight string        `field:"model_weight"`
+	SleepTime   time.Duration `field:"sleep_time"` // between the end of a job and the begin of the next
+	InputFile   string        `field:"input_file_path"`
+	OutputDir   string        `field:"output_file_path"`
+	OutputName  string        // stem of the log files
+	Resize      bool          `field:"resize"`
+	Height      int           // px; 0 where the file gives no size
+	Width       int
+	BatchSize   int    `field:"batch_size" low:"1"`
+	SyncLevel   string `field:"sync_level"` // "", "kernel" or "layer"
+	PythonPath  string `field:"python_path"`
+	RepoPath    string `field:"repo_path"`
+
+	Kernels     int `field:"kernels" low:"1"` // launches of a job; 0: the model's profile
+	KernelTimes []time.Duration
+	Graph       int           `field:"graph" low:"1"` // kernels that are launched together, as one CUDA graph; 0 none are
+	LaunchCost  time.Duration `field:"launch_ns"`     // host time of a launch, virtual clock; 0 the default
+	Period      time.Duration `field:"period_ms"`
+	Compile     bool          `field:"compile"` // by torch.compile, on a GPU
+	Start       time.Duration `field:"start_ms"`
+}
+
+// Load reads an experiment from a file.
+func Load(path string) (*Experiment, error) {
+	text, err := file.ReadAll(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text)
+}
+
+// Into makes every model write its logs into one folder. It refuses models that
+// would overwrite each other's there.
+func (x *Experiment) Into(dir string) error {
+	for i := range x.Models {
+		x.Models[i].OutputDir = dir
+	}
+	if first, second := twice(x.Models); second > 0 {
+		return fmt.Errorf("models[%d] and models[%d] would both write %s", first, second, x.Models[second].CSV())
+	}
+	return nil
+}
+
+// Name is the name of a model in results: model, size, batch and sleep time, as
+// in "fasterrcnn_resnet50_fpn_720x1280_batch_1_sleep_1".
+func (m *Model) Name() string {
+	var b strings.Builder
+	b.WriteString(m.ModelName)
+	if m.Height > 0 {
+		fmt.Fprintf(&b, "_%dx%d", m.Height, m.Width)
+	}
+	fmt.Fprintf(&b, "_batch_%d_sleep_%s", m.BatchSize, strconv.FormatFloat(m.SleepTime.Seconds(), 'f', -1, 64))
+	return b.String()
+}
+
+// CSV is the path of the model's log of jobs.
+func (m *Model) CSV() string { return filepath.Join(m.OutputDir, m.OutputName+".csv") }
+
+// Log is the path of what the model's process writes to its standard error.
+func (m *Model) Log() string { return filepath.Join(m.OutputDir, m.OutputName+".log") }

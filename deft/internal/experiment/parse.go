@@ -1,0 +1,378 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/policy"
+)
+
+// Parse reads an experiment from JSON text, or YAML; file names it in errors, which are
+// of type [*Error].
+func Parse(file string, text []byte) (*Experiment, error) {
+	root, quirks, err := parseTree(file, text)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{file: file, warnings: quirks}
+	x := r.experiment(root)
+	if r.err != nil {
+		return nil, r.err
+	}
+	x.Warnings = r.warnings
+	return x, nil
+}
+
+// reader turns nodes into fields. The first error stays; every method goes on
+// with zero values after it.
+type reader struct {
+	file     string
+	err      error
+	warnings []error
+}
+
+func (r *reader) fail(n node, format string, args ...any) {
+	if r.err == nil {
+		r.err = &Error{r.file, n.line, n.path, fmt.Sprintf(format, args...)}
+	}
+}
+
+func (r *reader) warn(n node, format string, args ...any) {
+	r.warnings = append(r.warnings, &Warning{r.file, n.line, n.path, fmt.Sprintf(format, args...)})
+}
+
+// object is a JSON object whose fields are taken one by one.
+type object struct {
+	r     *reader
+	node  node
+	taken map[string]bool
+}
+
+func (r *reader) object(n node) *object {
+	if n.kind != kindObject {
+		r.fail(n, "want an object, have %s", n.shown())
+	}
+	return &object{r, n, map[string]bool{}}
+}
+
+// shown is a value as an error quotes it.
+func (n node) shown() string {
+	switch n.kind {
+	case kindBool, kindNumber:
+		return n.text
+	case kindString:
+		return fmt.Sprintf("%.40q", n.text)
+	}
+	return string(n.kind)
+}
+
+// take returns a field; ok is false where it is absent or null.
+func (o *object) take(key string) (node, bool) {
+	o.taken[key] = true
+	n, ok := o.node.fields[key]
+	return n, ok && n.kind != kindNull
+}
+
+// need is take of a field that must be there.
+func (o *object) need(key string) (node, bool) {
+	n, ok := o.take(key)
+	if !ok {
+		at := o.node
+		at.path = join(at.path, key)
+		o.r.fail(at, "missing")
+	}
+	return n, ok
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// rest warns about the fields that were not taken.
+func (o *object) rest() {
+	for _, key := range o.node.order {
+		if !o.taken[key] {
+			o.r.warn(o.node.fields[key], "unknown field, ignored")
+		}
+	}
+}
+
+// fill sets the fields of a struct that name a key in their tag, and that the object
+// has; "low" is the least value of a number. A time is in the unit that ends its key:
+// _ms, _ns, else seconds.
+func (o *object) fill(to any) {
+	v := reflect.ValueOf(to).Elem()
+	for f, field := range v.Fields() {
+		key, tagged := f.Tag.Lookup("field")
+		if !tagged {
+			continue
+		}
+		n, ok := o.take(key)
+		if !ok {
+			continue
+		}
+		low, _ := strconv.Atoi(f.Tag.Get("low"))
+		switch p := field.Addr().Interface().(type) {
+		case *string:
+			*p = o.r.text(n)
+		case *bool:
+			*p = o.r.flag(n)
+		case *int:
+			*p = o.r.whole(n, low)
+		case *uint64:
+			*p = uint64(o.r.whole(n, low))
+		case *float64:
+			*p = o.r.number(n, float64(low))
+		case *time.Duration:
+			*p = o.r.duration(n)
+		}
+	}
+}
+
+func (r *reader) text(n node) string {
+	if n.kind != kindString {
+		r.fail(n, "want text, have %s", n.shown())
+	}
+	return n.text
+}
+
+func (r *reader) flag(n node) bool {
+	on, err := strconv.ParseBool(n.text)
+	if n.kind != kindBool || err != nil {
+		r.fail(n, "want true or false, have %s", n.shown())
+	}
+	return on
+}
+
+// number is a finite number of low or more.
+func (r *reader) number(n node, low float64) float64 {
+	v, err := strconv.ParseFloat(n.text, 64)
+	if n.kind != kindNumber || err != nil || !(v >= low) || v > maxNumber {
+		r.fail(n, "want a number of %v or more, have %s", low, n.shown())
+		return low
+	}
+	return v
+}
+
+// maxNumber bounds every number of a configuration: as nanoseconds it is 104 days.
+const maxNumber = 9e15
+
+// whole is a whole number of low or more; 3.0 is one, as in Python.
+func (r *reader) whole(n node, low int) int {
+	v, err := strconv.ParseFloat(n.text, 64)
+	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) || v > math.MaxInt32 {
+		r.fail(n, "want a whole number of %d or more, have %s", low, n.shown())
+		return low
+	}
+	return int(v)
+}
+
+// duration is a number of units, of which the key tells, of 0 or more.
+func (r *reader) duration(n node) time.Duration {
+	unit := time.Second
+	if strings.Contains(n.path, "_ms") {
+		unit = time.Millisecond
+	} else if strings.Contains(n.path, "_ns") {
+		unit = time.Nanosecond
+	}
+	v := r.number(n, 0) * float64(unit)
+	if v > maxNumber {
+		r.fail(n, "%s is too long", n.shown())
+		return 0
+	}
+	return time.Duration(math.Round(v))
+}
+
+func (r *reader) experiment(root node) *Experiment {
+	o := r.object(root)
+	x := &Experiment{MinJobs: 10}
+	if n, ok := o.need("exp_dur"); ok {
+		if x.Duration = r.duration(n); x.Duration == 0 {
+			r.fail(n, "want a duration above 0 s, have %s", n.shown())
+		}
+	}
+	o.fill(x)
+	x.Discipline = o.discipline()
+	models, ok := o.need("models")
+	if ok && (models.kind != kindArray || len(models.items) == 0) {
+		r.fail(models, "want an array of one model or more, have %s", models.shown())
+	}
+	for _, n := range models.items {
+		x.Models = append(x.Models, r.model(n))
+	}
+	o.rest()
+	r.distinctLogs(models, x.Models)
+	return x
+}
+
+func (o *object) discipline() string {
+	n, ok := o.take("discipline")
+	if !ok {
+		return "fifo"
+	}
+	if n.text != "fifo" && n.text != "timeslice" {
+		o.r.fail(n, `want "fifo" or "timeslice", have %s`, n.shown())
+	}
+	return n.text
+}
+
+func (r *reader) model(n node) Model {
+	o := r.object(n)
+	m := Model{BatchSize: 1}
+	if name, ok := o.need("model_name"); ok {
+		if m.ModelName = r.text(name); m.ModelName == "" {
+			r.fail(name, "want the name of a model, have %s", name.shown())
+		}
+	}
+	own := struct {
+		Priority int           `field:"priority"`
+		Weight   float64       `field:"weight"`
+		Deadline time.Duration `field:"deadline_ms"`
+		Share    float64       `field:"share"`
+	}{Weight: 1}
+	o.fill(&m)
+	o.fill(&own)
+	m.OutputName = o.stem(m.ModelName)
+	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline, Share: own.Share}
+	m.Height, m.Width = o.size(m.Resize)
+	o.control(&m.Terms)
+	if n := o.node.fields["sync_level"]; m.SyncLevel != "" && m.SyncLevel != "layer" && m.SyncLevel != "kernel" {
+		r.fail(n, `want "", "layer" or "kernel", have %s`, n.shown())
+	}
+	if m.Weight == 0 {
+		r.fail(o.node.fields["weight"], "want a weight above 0, have 0")
+	}
+	if m.Share > 1 {
+		r.fail(o.node.fields["share"], "want a share of at most 1, have %v", m.Share)
+	}
+	o.kernels(&m)
+	o.rest()
+	return m
+}
+
+// stem is the name of the log files: one name, not a path.
+func (o *object) stem(model string) string {
+	n, ok := o.take("output_file_name")
+	if !ok {
+		return filepath.Base(model)
+	}
+	if name := o.r.text(n); name == "" || name != filepath.Base(name) || name == "." || name == ".." {
+		o.r.fail(n, "want the stem of a file name, have %s", n.shown())
+	}
+	return n.text
+}
+
+func (o *object) size(needed bool) (height, width int) {
+	n, ok := o.take("resize_size")
+	if !ok {
+		if needed {
+			o.need("resize_size")
+		}
+		return 0, 0
+	}
+	if n.kind != kindArray || len(n.items) != 2 {
+		o.r.fail(n, "want [height, width] in px, have %s", n.shown())
+		return 0, 0
+	}
+	return o.r.whole(n.items[0], 1), o.r.whole(n.items[1], 1)
+}
+
+// control is how launches are held back where no policy is named.
+func (o *object) control(t *policy.Terms) {
+	n, ok := o.take("control")
+	if !ok {
+		return
+	}
+	in := o.r.object(n)
+	var gate struct {
+		On    bool `field:"control"`
+		Sync  bool `field:"controlsync"`
+		Event bool `field:"controlEvent"`
+	}
+	var every struct {
+		Sync  int `field:"sync"`
+		Event int `field:"event_group"`
+	}
+	in.fill(&gate)
+	if limit, ok := in.take("queue_limit"); ok {
+		l := o.r.object(limit)
+		l.fill(&every)
+		l.rest()
+	}
+	in.rest()
+	t.Gate, t.GateSync, t.GateEvent, t.Sync, t.Event = gate.On, gate.Sync, gate.Event, every.Sync, every.Event
+	switch {
+	case t.Gate && t.GateSync && t.GateEvent:
+		o.r.warn(n, "controlEvent wins over controlsync")
+	case t.Gate && t.GateSync && t.Sync == 0:
+		o.r.warn(n, "controlsync without a queue_limit.sync above 0 sets no synchronization point")
+	case t.Gate && t.GateEvent && t.Event == 0:
+		o.r.warn(n, "controlEvent without a queue_limit.event_group above 0 bounds nothing")
+	}
+}
+
+// maxKernels bounds the launches of a job.
+const maxKernels = 1_000_000
+
+func (o *object) kernels(m *Model) {
+	if m.Kernels > maxKernels {
+		o.r.fail(o.node.fields["kernels"], "more than %d kernels in a job", maxKernels)
+		return
+	}
+	times, ok := o.take("kernel_ns")
+	if !ok {
+		if m.Kernels > 0 {
+			o.need("kernel_ns")
+		}
+		return
+	}
+	if times.kind == kindArray {
+		for _, n := range times.items {
+			m.KernelTimes = append(m.KernelTimes, o.r.duration(n))
+		}
+		if m.Kernels == 0 {
+			m.Kernels = len(times.items)
+		}
+		if m.Kernels != len(times.items) || m.Kernels == 0 {
+			o.r.fail(times, "%d times for %d kernels", len(times.items), m.Kernels)
+		}
+		return
+	}
+	each := o.r.duration(times)
+	if m.Kernels == 0 {
+		o.need("kernels")
+	}
+	for range m.Kernels {
+		m.KernelTimes = append(m.KernelTimes, each)
+	}
+}
+
+// distinctLogs refuses two models that would overwrite each other's log.
+func (r *reader) distinctLogs(models node, all []Model) {
+	if first, second := twice(all); second > 0 {
+		at := models.items[second]
+		at.path += ".output_file_name"
+		r.fail(at, "%s is also the log of models[%d]", all[second].CSV(), first)
+	}
+}
+
+// twice returns the first two models with the same log; 0, 0 where there are none.
+func twice(all []Model) (first, second int) {
+	seen := map[string]int{}
+	for i := range all {
+		path := all[i].CSV()
+		if first, ok := seen[path]; ok {
+			return first, i
+		}
+		seen[path] = i
+	}
+	return 0, 0
+}

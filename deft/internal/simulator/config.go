@@ -1,0 +1,141 @@
+package simulator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/policy"
+)
+
+// Errors returned for what cannot be simulated. They arrive wrapped with the
+// client.
+var (
+	// ErrNoClient is returned for an experiment without clients.
+	ErrNoClient = errors.New("no client")
+	// ErrNoKernels is returned for a job without kernels.
+	ErrNoKernels = errors.New("a job without kernels")
+	// ErrTime is returned for a time below 0, and a duration of 0.
+	ErrTime = errors.New("impossible time")
+	// ErrPolicy is returned for a policy that wants to be asked in the past.
+	ErrPolicy = errors.New("policy does not let time pass")
+	// ErrStuck is returned where a policy holds clients for ever.
+	ErrStuck = errors.New("no client may ever go on")
+)
+
+// Discipline is the order in which a device serves the kernels of several
+// clients.
+type Discipline int
+
+// The disciplines.
+const (
+	FIFO      Discipline = iota // in order of launch
+	TimeSlice                   // a slice of time for each client with kernels, in turn
+)
+
+// Defaults of the costs in a Config and a Client.
+const (
+	DefaultLaunch   = 4 * time.Microsecond
+	DefaultSyncCost = 15 * time.Microsecond
+	DefaultSlice    = 2 * time.Millisecond
+	DefaultMinJobs  = 10
+)
+
+// Config is an experiment. The zero value of every field but Clients and
+// Duration works.
+type Config struct {
+	Clients []Client
+	Policy  policy.Policy // nil: none. It keeps memory: use it for one run only
+	// Jobs begin for Duration; a client goes on to MinJobs. 0 is 10, below 0 none.
+	Duration time.Duration
+	MinJobs  int
+
+	Discipline Discipline
+	Slice      time.Duration // of TimeSlice; 0 is 2 ms
+	SyncCost   time.Duration // host time lost when it waits for the device; 0 is 15 us, below 0 none
+	Reaction   time.Duration // from a change to the policy's answer
+	// Jitter is the standard deviation of every kernel's time and every sleep as a
+	// share of it, drawn from a normal distribution cut at half and one and a half
+	// of the time. Without it a request may meet the other jobs at the same
+	// moment, lucky or not, each time.
+	Jitter float64
+	Seed   uint64
+	// WarmUp plays one job of each client before, one client after another, as
+	// the first of its Jobs. The experiment's time 0 is after all of them.
+	WarmUp bool
+	// Trace is called with what happens, in order of time; nil is not.
+	Trace func(Event)
+}
+
+// Client is a process with jobs of one kind.
+type Client struct {
+	policy.Terms
+	Kernels []time.Duration // device time of each launch of a job
+	Graph   int             // so many kernels are launched at a time, as one CUDA graph; 0 each by itself
+	Launch  time.Duration   // host time of a launch; 0 is 4 us, below 0 none
+	Sleep   time.Duration   // between the end of a job and the begin of the next
+	Period  time.Duration   // instead of Sleep: from begin to begin, where the job is done by then
+	Start   time.Duration   // when the first job begins
+	Jobs    int             // exactly so many; 0: Config's Duration and MinJobs decide
+	// MemoryBytes and ReservedBytes are repeated in the results.
+	MemoryBytes, ReservedBytes int64
+}
+
+// EventKind says what happened.
+type EventKind int
+
+// The kinds of events.
+const (
+	Begun    EventKind = iota // a job began
+	Launched                  // a kernel entered the queue
+	Started                   // the device took it up
+	Done                      // it ended
+	Synced                    // a synchronization point began: the host waits
+	Ended                     // the job ended
+	Directed                  // a directive changed
+)
+
+// Event is something that happened to a client.
+type Event struct {
+	At        time.Duration
+	Kind      EventKind
+	Client    int // index in Config.Clients
+	InFlight  int // kernels of the client in the queue and on the device, graphs' included, after it
+	Queued    int // kernels of all clients, after it
+	Directive policy.Directive
+}
+
+func (c *Config) check() error {
+	if len(c.Clients) == 0 {
+		return fmt.Errorf("simulator: %w", ErrNoClient)
+	}
+	if c.Duration <= 0 || c.Slice < 0 || c.Reaction < 0 || !(c.Jitter >= 0) || math.IsInf(c.Jitter, 0) {
+		return fmt.Errorf("simulator: %w: duration %v, slice %v, reaction %v, jitter %v", ErrTime, c.Duration, c.Slice, c.Reaction, c.Jitter)
+	}
+	for i, client := range c.Clients {
+		if len(client.Kernels) == 0 {
+			return fmt.Errorf("simulator: client %d (%s): %w", i, client.Name, ErrNoKernels)
+		}
+		for k, each := range client.Kernels {
+			if each <= 0 {
+				return fmt.Errorf("simulator: client %d (%s): kernel %d: %w: %v", i, client.Name, k, ErrTime, each)
+			}
+		}
+		if client.Graph < 0 {
+			return fmt.Errorf("simulator: client %d (%s): %w: graphs of %d", i, client.Name, ErrNoKernels, client.Graph)
+		}
+		if client.Sleep < 0 || client.Period < 0 || client.Start < 0 || client.Jobs < 0 {
+			return fmt.Errorf("simulator: client %d (%s): %w", i, client.Name, ErrTime)
+		}
+	}
+	return nil
+}
+
+// cost is d, fallback where it is 0, nothing where it is below 0.
+func cost(d, fallback time.Duration) time.Duration {
+	if d == 0 {
+		return fallback
+	}
+	return max(d, 0)
+}

@@ -1,0 +1,114 @@
+package simulator
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/policy"
+)
+
+// phase is what a host thread is doing.
+type phase int
+
+const (
+	sleeping  phase = iota // until wake, then a job begins
+	launching              // until wake, then the next launch is tried
+	atGate                 // until the gate opens
+	atBound                // until fewer are in flight
+	syncing                // at a synchronization point, until the queue is empty
+	finishing              // after the last launch, until the queue is empty
+	waking                 // until wake, from a wait for the device after the last launch
+	finished               // for good
+)
+
+// host is a client's process.
+type host struct {
+	spec      *Client
+	rng       *rand.Rand // nil without jitter
+	jitter    float64
+	launch    time.Duration
+	phase     phase
+	wake      time.Duration
+	since     time.Duration // begin of the present wait
+	next      int           // kernel of the job to launch next
+	sinceSync int           // kernels launched since the last synchronization point
+	directive policy.Directive
+	job       Job
+	active    bool
+	warmUp    bool          // the present job is one
+	inFlight  int           // kernels
+	mean      time.Duration // of a kernel
+	launches  uint64
+	gpu       time.Duration // of kernels done
+	doneJobs  int
+	result    ClientResult
+}
+
+func newHost(c *Config, i int) *host {
+	h := &host{spec: &c.Clients[i], launch: cost(c.Clients[i].Launch, DefaultLaunch), jitter: c.Jitter}
+	if c.Jitter > 0 {
+		h.rng = rand.New(rand.NewPCG(c.Seed, uint64(i)))
+	}
+	for _, each := range h.spec.Kernels {
+		h.mean += each
+	}
+	h.mean /= time.Duration(len(h.spec.Kernels))
+	h.result.Client = c.Clients[i]
+	h.result.WarmUp = c.WarmUp
+	return h
+}
+
+// varied is a time with jitter.
+func (h *host) varied(t time.Duration) time.Duration {
+	if h.rng == nil || t == 0 {
+		return t
+	}
+	factor := min(max(1+h.jitter*h.rng.NormFloat64(), 0.5), 1.5)
+	return max(time.Duration(float64(t)*factor), 1)
+}
+
+// timed says whether the host goes on at its wake time.
+func (h *host) timed() bool {
+	return h.phase == sleeping || h.phase == launching || h.phase == waking
+}
+
+// observed is the client as the policy sees it. Partial is the time that its
+// kernel has been on the device.
+func (h *host) observed(id int, partial time.Duration) policy.Client {
+	return policy.Client{
+		ID: id, Terms: h.spec.Terms,
+		Active: h.active, Begin: h.job.Begin,
+		Launches: h.launches, InFlight: h.inFlight, GPU: h.gpu + partial,
+		Drained: h.phase == atGate && h.inFlight == 0,
+		Jobs:    h.doneJobs,
+	}
+}
+
+// launched is the next kernel, or the next graph: one piece of work, as long as
+// its kernels together.
+func (h *host) launched(client int) kernel {
+	k := kernel{client: client, kernels: h.size()}
+	for _, each := range h.spec.Kernels[h.next : h.next+k.kernels] {
+		k.time += h.varied(each)
+	}
+	return k
+}
+
+// size is how many kernels the next launch has.
+func (h *host) size() int {
+	return min(max(h.spec.Graph, 1), len(h.spec.Kernels)-h.next)
+}
+
+// mustSync says whether the next launch goes beyond the interval. One by itself
+// never does.
+func (h *host) mustSync() bool {
+	every := h.directive.SyncEvery
+	return every > 0 && h.sinceSync > 0 && h.sinceSync+h.size() > every
+}
+
+// bounded says whether the next launch has to wait for others to be done. The
+// mean of the job's kernels is what the hook measures of its queue.
+func (h *host) bounded() bool {
+	d, after := h.directive, h.inFlight+h.size()
+	return h.inFlight > 0 && (d.InFlight > 0 && after > d.InFlight || d.InFlightTime > 0 && time.Duration(after)*h.mean > d.InFlightTime)
+}

@@ -1,0 +1,414 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/policy"
+)
+
+// Run plays an experiment to its end. It looks at ctx now and then.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if c.Policy == nil {
+		c.Policy = policy.None{}
+	}
+	if c.MinJobs == 0 {
+		c.MinJobs = DefaultMinJobs
+	}
+	s := newSimulation(&c)
+	if c.WarmUp {
+		s.warmUp()
+	}
+	s.begin()
+	if err := s.play(ctx); err != nil {
+		return nil, err
+	}
+	return s.result(), nil
+}
+
+// simulation is the state of a run.
+type simulation struct {
+	config   *Config
+	now      time.Duration
+	hosts    []*host
+	device   *device
+	syncCost time.Duration
+	open     bool // the experiment has begun: the policy is asked
+	ask      time.Duration
+	err      error
+
+	decisions  int
+	clients    []policy.Client
+	directives []policy.Directive
+
+	busy        time.Duration
+	preemptor   int // client whose job stopped others, -1 none
+	preemptedAt time.Duration
+	stopped     []int // clients stopped for it that still have kernels in flight
+	preemptions []time.Duration
+}
+
+func newSimulation(c *Config) *simulation {
+	s := &simulation{config: c, device: newDevice(c), ask: never, preemptor: -1, syncCost: cost(c.SyncCost, DefaultSyncCost)}
+	for i := range c.Clients {
+		s.hosts = append(s.hosts, newHost(c, i))
+	}
+	s.clients = make([]policy.Client, len(s.hosts))
+	s.directives = make([]policy.Directive, len(s.hosts))
+	return s
+}
+
+// warmUp plays one job of each client alone and shifts them to before time 0.
+func (s *simulation) warmUp() {
+	for _, h := range s.hosts {
+		h.phase = finished
+	}
+	for _, h := range s.hosts {
+		h.phase, h.wake, h.warmUp = sleeping, s.now, true
+		for h.phase != finished {
+			s.step(s.soonest())
+		}
+		h.warmUp = false
+	}
+	for _, h := range s.hosts {
+		first := &h.result.Jobs[0]
+		first.Begin -= s.now
+		first.End -= s.now
+		h.gpu, h.launches, h.doneJobs, h.sinceSync, h.next = 0, 0, 0, 0, 0
+		h.result.Launches, h.result.GPU, h.result.MaxQueue = 0, 0, 0
+	}
+	s.now, s.busy = 0, 0
+	s.device.until = 0
+}
+
+// begin lets the clients go.
+func (s *simulation) begin() {
+	for _, h := range s.hosts {
+		h.phase, h.wake = sleeping, h.spec.Start
+	}
+	s.open = true
+	s.ask = 0
+}
+
+// mostIdle is how many decisions in a row a policy has to let somebody go on.
+const mostIdle = 100_000
+
+// play goes from event to event.
+func (s *simulation) play(ctx context.Context) error {
+	idle := 0 // decisions since anything else happened
+	for n := 1; ; n++ {
+		at := s.soonest()
+		if at == never {
+			break
+		}
+		asked := s.decisions
+		if s.step(at); s.err != nil {
+			return s.err
+		}
+		if idle++; s.decisions == asked {
+			idle = 0
+		}
+		if idle > mostIdle {
+			break
+		}
+		if n%8192 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if s.allFinished() {
+			return nil
+		}
+	}
+	if !s.allFinished() {
+		return fmt.Errorf("simulator: at %v: %w", s.now, ErrStuck)
+	}
+	return nil
+}
+
+func (s *simulation) allFinished() bool {
+	return !slices.ContainsFunc(s.hosts, func(h *host) bool { return h.phase != finished })
+}
+
+// soonest is the time of the next event.
+func (s *simulation) soonest() time.Duration {
+	at := min(s.device.ends, s.ask)
+	for _, h := range s.hosts {
+		if h.timed() && h.wake < at {
+			at = h.wake
+		}
+	}
+	return at
+}
+
+// step plays one event: of those at the same time the device's first, then the
+// policy's, then the hosts' in order.
+func (s *simulation) step(at time.Duration) {
+	s.now = at
+	switch {
+	case s.device.ends == at:
+		s.kernelDone()
+	case s.ask == at:
+		s.decide()
+	default:
+		for i, h := range s.hosts {
+			if h.timed() && h.wake == at {
+				s.advance(i, h)
+				break
+			}
+		}
+	}
+	if s.device.next(s.now) {
+		s.trace(Started, s.device.running.client)
+	}
+}
+
+func (s *simulation) trace(kind EventKind, client int) {
+	if s.config.Trace == nil {
+		return
+	}
+	h := s.hosts[client]
+	s.config.Trace(Event{s.now, kind, client, h.inFlight, s.device.queued, h.directive})
+}
+
+// advance moves a host whose time has come.
+func (s *simulation) advance(i int, h *host) {
+	switch h.phase {
+	case sleeping:
+		s.beginJob(i, h)
+	case launching:
+		s.tryLaunch(i, h)
+	case waking:
+		s.endJob(i, h)
+	}
+}
+
+func (s *simulation) beginJob(i int, h *host) {
+	h.job = Job{Begin: s.now}
+	h.active, h.next = true, 0
+	h.phase, h.wake = launching, s.now
+	s.trace(Begun, i)
+	if !s.open {
+		return
+	}
+	s.preemptor, s.preemptedAt, s.stopped = i, s.now, s.stopped[:0]
+	s.ring()
+	if s.config.Reaction == 0 {
+		s.decide()
+	}
+}
+
+// ring asks for a decision after the reaction time, or sooner where one is due.
+func (s *simulation) ring() {
+	if s.open {
+		s.ask = min(s.ask, s.now+s.config.Reaction)
+	}
+}
+
+// tryLaunch launches the next kernel or waits for leave to.
+func (s *simulation) tryLaunch(i int, h *host) {
+	switch {
+	case h.directive.Closed:
+		h.phase, h.since = atGate, s.now
+		if h.inFlight == 0 {
+			s.ring() // drained
+		}
+		return
+	case h.mustSync():
+		s.syncPoint(i, h)
+		return
+	case h.bounded():
+		h.phase, h.since = atBound, s.now
+		return
+	}
+	s.launch(i, h)
+}
+
+// launch gives the device the next kernel or graph.
+func (s *simulation) launch(i int, h *host) {
+	k := h.launched(i)
+	s.device.launch(k)
+	h.sinceSync += k.kernels
+	h.next += k.kernels
+	h.inFlight += k.kernels
+	h.launches += uint64(k.kernels)
+	h.job.Launches++
+	h.job.Kernels += k.kernels
+	h.result.MaxQueue = max(h.result.MaxQueue, h.inFlight)
+	s.trace(Launched, i)
+	h.wake = s.now + h.launch
+	h.phase = launching
+	if h.next == len(h.spec.Kernels) {
+		h.phase = finishing
+	}
+}
+
+// syncPoint makes a host wait until its queue is empty, before its next launch.
+func (s *simulation) syncPoint(i int, h *host) {
+	h.sinceSync = 0
+	h.job.Syncs++
+	s.trace(Synced, i)
+	if h.inFlight == 0 {
+		return // nothing to wait for: the launch is tried again at once
+	}
+	h.phase, h.since = syncing, s.now
+}
+
+// kernelDone ends the device's kernel and moves the host that waited for it.
+func (s *simulation) kernelDone() {
+	began := s.device.began
+	k := s.device.done()
+	h := s.hosts[k.client]
+	h.inFlight -= k.kernels
+	had := s.now - began
+	h.gpu += had
+	h.job.GPU += had
+	h.result.GPU += had
+	s.busy += had
+	s.trace(Done, k.client)
+	if h.phase == atBound && !h.bounded() {
+		h.job.Stall += s.now - h.since
+		h.phase, h.wake = launching, s.now
+	}
+	if h.inFlight > 0 {
+		return
+	}
+	s.left(k.client)
+	switch h.phase {
+	case syncing:
+		h.phase, h.wake = launching, s.now+s.syncCost
+		h.job.Stall += h.wake - h.since
+	case finishing:
+		h.sinceSync = 0
+		h.phase, h.wake = waking, s.waited(h)
+	case atGate:
+		h.sinceSync = 0
+		s.ring()
+	}
+}
+
+// waited is when a host that waits for its queue at the end of a job goes on: its
+// last launch call may take longer than the queue, and then it does not wait.
+func (s *simulation) waited(h *host) time.Duration {
+	if h.wake >= s.now {
+		return h.wake
+	}
+	return s.now + s.syncCost
+}
+
+// left notes that a client has nothing in flight: a preemption is complete when
+// no stopped client has.
+func (s *simulation) left(client int) {
+	i := slices.Index(s.stopped, client)
+	if i < 0 {
+		return
+	}
+	s.stopped = slices.Delete(s.stopped, i, i+1)
+	if len(s.stopped) == 0 {
+		s.preemptions = append(s.preemptions, s.now-s.preemptedAt)
+	}
+}
+
+func (s *simulation) endJob(i int, h *host) {
+	h.job.End = s.now
+	if late := h.job.JCT() - h.spec.Deadline; h.spec.Deadline > 0 && late > 0 {
+		h.job.MissedByTime = late
+	}
+	h.active = false
+	h.doneJobs++
+	r := &h.result
+	r.Jobs = append(r.Jobs, h.job)
+	r.Launches += h.job.Launches
+	r.Syncs += h.job.Syncs
+	r.Stall += h.job.Stall
+	r.Gate += h.job.Gate
+	s.trace(Ended, i)
+	s.schedule(h)
+	s.ring()
+}
+
+// schedule sets the begin of the next job, or ends the client.
+func (s *simulation) schedule(h *host) {
+	if h.warmUp {
+		h.phase = finished
+		return
+	}
+	h.phase, h.wake = sleeping, s.now+h.varied(h.spec.Sleep)
+	if h.spec.Period > 0 {
+		h.wake = max(s.now, h.job.Begin+h.spec.Period)
+	}
+	enough := h.doneJobs >= s.config.MinJobs && h.wake >= s.config.Duration
+	if h.spec.Jobs > 0 {
+		enough = h.doneJobs >= h.spec.Jobs
+	}
+	if enough {
+		h.phase = finished
+	}
+}
+
+// decide asks the policy and carries out its directives. A client that has
+// finished has left: the policy does not see it.
+func (s *simulation) decide() {
+	s.ask = never
+	clients := s.clients[:0]
+	for i, h := range s.hosts {
+		if h.phase == finished {
+			continue
+		}
+		partial := time.Duration(0)
+		if s.device.ends != never && s.device.running.client == i {
+			partial = s.now - s.device.began
+		}
+		clients = append(clients, h.observed(i, partial))
+	}
+	directives := s.directives[:len(clients)]
+	clear(directives)
+	s.decisions++
+	next := s.config.Policy.Decide(s.now, clients, directives)
+	if next <= s.now {
+		s.err = fmt.Errorf("simulator: at %v: %w: asked for %v", s.now, ErrPolicy, next)
+		return
+	}
+	s.ask = min(s.ask, next)
+	for k, c := range clients {
+		s.direct(c.ID, directives[k])
+	}
+}
+
+// direct carries out one directive.
+func (s *simulation) direct(i int, d policy.Directive) {
+	h := s.hosts[i]
+	if h.directive == d {
+		return
+	}
+	closes := d.Closed && !h.directive.Closed
+	h.directive = d
+	s.trace(Directed, i)
+	if closes && h.inFlight > 0 && s.preemptor >= 0 && i != s.preemptor && s.now == s.preemptedAt+s.config.Reaction {
+		s.stopped = append(s.stopped, i)
+	}
+	switch {
+	case h.phase == atGate && !d.Closed:
+		h.wake = s.now + s.syncCost // the host must wake
+		h.job.Gate += h.wake - h.since
+		h.phase = launching
+	case h.phase == atBound && !h.bounded():
+		h.job.Stall += s.now - h.since
+		h.phase, h.wake = launching, s.now
+	}
+}
+
+// result collects what the clients have.
+func (s *simulation) result() *Result {
+	r := &Result{Busy: s.busy, Preemptions: s.preemptions, Decisions: s.decisions}
+	for _, h := range s.hosts {
+		r.Clients = append(r.Clients, h.result)
+		if n := len(h.result.Jobs); n > 0 {
+			r.End = max(r.End, h.result.Jobs[n-1].End)
+		}
+	}
+	return r
+}

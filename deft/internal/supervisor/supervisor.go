@@ -1,0 +1,219 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/deft/internal/session"
+)
+
+// Session is the part of a session that its owner uses.
+type Session interface {
+	Bell() uint32
+	Wait(seen uint32, timeout time.Duration) (bell uint32, rang bool)
+	Clients() []session.Client
+	Direct(slot int, d session.Directive) (changed bool)
+	Beat()
+	Reap() []session.Client
+	Hold()
+	EndIdle(slot int, job uint64) bool
+	IdleAfter() time.Duration
+}
+
+var _ Session = (*session.Session)(nil)
+
+// Settings are what the supervisor knows of the clients. The zero value works.
+type Settings struct {
+	// Terms are those of a client by the name in its slot; ok is false for one
+	// that is not known. nil knows nobody.
+	Terms func(name string) (t policy.Terms, ok bool)
+	// Device is the device time of so many kernels of a client, by its name; nil
+	// where it is not known. nil knows none.
+	Device func(name string) func(kernels uint64) time.Duration
+	// Now is the session's clock, ns; nil is session.Now.
+	Now func() int64
+	// Queue, where not nil, is called with how many launches of a client may be in
+	// flight each time the supervisor looks.
+	Queue func(name string, at time.Duration, inFlight int)
+	// Forget keeps nothing of clients that have gone and of preemptions, for an
+	// owner that stays for months.
+	Forget bool
+}
+
+// period is the longest time between two looks.
+const period = 20 * time.Millisecond
+
+// Supervisor applies a policy to a session. Begin, Totals and Preemptions may
+// be called while Run runs.
+type Supervisor struct {
+	session  Session
+	policy   policy.Policy
+	settings Settings
+
+	mu          sync.Mutex
+	began       int64 // ns; 0 before Begin
+	observed    map[int]*observed
+	gone        map[string]Totals // by name, of those that have gone
+	decisions   int
+	next        int64 // when to ask the policy, ns
+	reapAt      int64
+	preemptions []time.Duration
+	pending     preemption
+}
+
+// New returns a supervisor that does not yet ask the policy: until Begin all
+// gates stay open.
+func New(s Session, p policy.Policy, settings Settings) *Supervisor {
+	if settings.Now == nil {
+		settings.Now = session.Now
+	}
+	return &Supervisor{session: s, policy: p, settings: settings, observed: map[int]*observed{}, gone: map[string]Totals{}}
+}
+
+// Begin lets the policy decide, now and from now on, and counts from now on: what the
+// clients did before, as a warm-up, is left out of their totals.
+func (v *Supervisor) Begin() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.observed = map[int]*observed{}
+	v.began = v.settings.Now()
+	for _, c := range v.session.Clients() {
+		v.observed[ID(c)] = v.meet(c)
+	}
+	v.session.Hold()
+	v.decide(v.began) // before the first launch, not at the next look
+}
+
+// Run supervises until ctx is done. It is to be called once.
+func (v *Supervisor) Run(ctx context.Context) {
+	bell := v.session.Bell()
+	for ctx.Err() == nil {
+		bell, _ = v.session.Wait(bell, v.look())
+	}
+}
+
+// look does what is due and returns how long to wait for a ring.
+func (v *Supervisor) look() time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.session.Beat()
+	now := v.settings.Now()
+	if now >= v.reapAt {
+		v.reap()
+		v.reapAt = now + int64(period)
+	}
+	if v.began == 0 {
+		return period
+	}
+	v.decide(now)
+	return min(period, max(time.Duration(v.next-v.settings.Now()), 0))
+}
+
+// reap frees the slots of those who have gone and keeps their totals.
+func (v *Supervisor) reap() {
+	for _, c := range v.session.Reap() {
+		o, known := v.observed[ID(c)]
+		if !known {
+			o = v.meet(session.Client{Name: c.Name, Slot: c.Slot, Words: session.Words{Epoch: c.Epoch}})
+		}
+		if v.began != 0 && !v.settings.Forget {
+			v.gone[c.Name] = v.gone[c.Name].plus(o.totals(c))
+		}
+		delete(v.observed, ID(c))
+	}
+}
+
+// decide asks the policy about the clients that are there.
+func (v *Supervisor) decide(now int64) {
+	live := v.session.Clients()
+	live = slices.DeleteFunc(live, func(c session.Client) bool { return c.State != session.Idle && c.State != session.Active })
+	slices.SortFunc(live, func(a, b session.Client) int { return cmp.Compare(ID(a), ID(b)) })
+	at := time.Duration(now - v.began)
+	clients := make([]policy.Client, len(live))
+	for i, c := range live {
+		o, known := v.observed[ID(c)]
+		if !known {
+			o = v.meet(c)
+			v.observed[ID(c)] = o
+		}
+		clients[i] = o.observe(c, v.began, now)
+		if o.idle(c, now, v.session.IdleAfter()) {
+			v.session.EndIdle(c.Slot, c.Job)
+		}
+		if v.settings.Queue != nil {
+			v.settings.Queue(c.Name, at, clients[i].InFlight)
+		}
+	}
+	v.pending.arrived(live)
+	directives := make([]policy.Directive, len(clients))
+	next := v.policy.Decide(at, clients, directives)
+	v.decisions++
+	for i, c := range live {
+		d := session.Directive{
+			Closed: directives[i].Closed, SyncEvery: uint32(directives[i].SyncEvery), InFlight: uint32(directives[i].InFlight),
+			InFlightTime:     directives[i].InFlightTime,
+			UntilJob:         directives[i].Until,
+			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,
+		}
+		if v.session.Direct(c.Slot, d) && d.Closed && !c.Directive.Closed {
+			v.pending.stopped(c)
+		}
+	}
+	if l, done := v.pending.drained(live); done && !v.settings.Forget {
+		v.preemptions = append(v.preemptions, l)
+	}
+	v.next = now + int64(period)
+	if next < time.Duration(v.next-v.began) {
+		v.next = v.began + int64(next)
+	}
+}
+
+// meet begins to observe a client.
+func (v *Supervisor) meet(c session.Client) *observed {
+	o := &observed{first: c, last: c}
+	if v.settings.Terms != nil {
+		o.terms, o.known = v.settings.Terms(c.Name)
+	}
+	if v.settings.Device != nil {
+		o.device = v.settings.Device(c.Name)
+	}
+	return o
+}
+
+// Totals are those of all clients since Begin, by name: those that have gone, and
+// those of one name together.
+func (v *Supervisor) Totals() map[string]Totals {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	all := maps.Clone(v.gone)
+	for _, c := range v.session.Clients() {
+		if o, ok := v.observed[ID(c)]; ok {
+			all[c.Name] = all[c.Name].plus(o.totals(c))
+		}
+	}
+	return all
+}
+
+// Preemptions are the times from the begin of a job until the clients that were
+// stopped for it stood drained at their gates.
+func (v *Supervisor) Preemptions() []time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.preemptions)
+}
+
+// Decisions is how often the policy was asked.
+func (v *Supervisor) Decisions() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.decisions
+}
+
+// ID is a client's in the questions that the policy is asked: it tells clients
+// apart, also those that have had the same slot.
+func ID(c session.Client) int { return int(c.Epoch)<<8 | c.Slot }

@@ -1,0 +1,61 @@
+package trial
+
+import (
+	"fmt"
+
+	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/shared/chart"
+)
+
+// Measure is what a chart of a sweep shows of each model.
+type Measure string
+
+// The measures, with the words of their axis.
+const (
+	JCT       Measure = "mean JCT (ms)"   // mean completion time, ms
+	Inflation Measure = "delay inflation" // mean completion time over the one alone, less 1
+)
+
+func (m Measure) of(shared, alone report.Model) float64 {
+	if m == Inflation {
+		return shared.JCT.Mean/alone.JCT.Mean - 1
+	}
+	return shared.JCT.Mean
+}
+
+// Intervals is a chart of every model against the synchronization interval. Both
+// axes are logarithmic for completion times.
+func (s *Sweep) Intervals(m Measure) chart.Lines {
+	c := chart.Lines{Frame: chart.Frame{
+		Title: "What a synchronization interval costs", X: "synchronization interval (launches)", Y: string(m),
+		LogX: true, LogY: m == JCT,
+	}}
+	for i, alone := range s.Alone {
+		series := chart.Series{Name: alone.Output}
+		for _, p := range s.Points {
+			series.X = append(series.X, float64(p.Sync))
+			series.Y = append(series.Y, m.of(p.Models[i], alone))
+		}
+		c.Series = append(c.Series, series)
+	}
+	return c
+}
+
+// Scatter is a chart of the second model of a sweep against the first, a point for
+// each interval; empty where there is one model alone.
+func (s *Sweep) Scatter(m Measure) chart.Scatter {
+	if len(s.Alone) < 2 {
+		return chart.Scatter{}
+	}
+	x, y := s.Alone[0], s.Alone[1]
+	c := chart.Scatter{Frame: chart.Frame{
+		Title: "One model against the other", X: x.Output + ": " + string(m), Y: y.Output + ": " + string(m),
+	}}
+	for _, p := range s.Points {
+		c.Series = append(c.Series, chart.Series{
+			Name: fmt.Sprintf("N = %d", p.Sync),
+			X:    []float64{m.of(p.Models[0], x)}, Y: []float64{m.of(p.Models[1], y)},
+		})
+	}
+	return c
+}

@@ -1,0 +1,103 @@
+package trial
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/shared/dataset"
+	"github.com/foretime/foretime/shared/file"
+)
+
+// Outcome is what a run leaves.
+type Outcome struct {
+	Run   *report.Run
+	Logs  [][]report.Job // of each model, the warm-up first; nil where its process wrote the log
+	PIDs  []int          // of each model's process; 0 on the virtual clock
+	Queue []report.Depth // launches in flight over time
+
+	models []experiment.Model
+}
+
+// Save writes what Deft writes, into the folders that the configuration names:
+// the logs, and models_pid.json in the folder of the last model; run.json is
+// ours, beside it.
+func (o *Outcome) Save() error {
+	for i, m := range o.models {
+		if o.Logs == nil || o.Logs[i] == nil {
+			continue
+		}
+		if err := os.MkdirAll(folder(m), 0o755); err != nil {
+			return err
+		}
+		if err := report.SaveLog(m.CSV(), o.Logs[i]); err != nil {
+			return err
+		}
+	}
+	last := folder(o.models[len(o.models)-1])
+	if err := o.savePIDs(filepath.Join(last, "models_pid.json")); err != nil {
+		return err
+	}
+	return o.Run.Save(filepath.Join(last, "run.json"))
+}
+
+// SaveQueue writes the depths of the queues as a table.
+func (o *Outcome) SaveQueue(path string) error {
+	return dataset.Save(path, o.Queue, dataset.Options{})
+}
+
+// savePIDs writes [[name, pid], ...].
+func (o *Outcome) savePIDs(path string) error {
+	var pairs [][2]any
+	for i, m := range o.Run.Models {
+		pairs = append(pairs, [2]any{m.Name, o.PIDs[i]})
+	}
+	return file.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(pairs) })
+}
+
+func folder(m experiment.Model) string {
+	if m.OutputDir == "" {
+		return "."
+	}
+	return m.OutputDir
+}
+
+// described is what is known of a model before it runs.
+func described(m *experiment.Model) report.Model {
+	return report.Model{
+		Name: m.Name(), Output: m.OutputName, Priority: m.Priority, Weight: m.Weight,
+		DeadlineMS: milliseconds(m.Deadline), CSV: m.CSV(),
+	}
+}
+
+// fairness is Jain's index over device time per weight; nil where there was none.
+func fairness(models []report.Model) *float64 {
+	var shares []float64
+	for _, m := range models {
+		shares = append(shares, m.GPUMS/m.Weight)
+	}
+	j, err := report.Jain(shares)
+	if err != nil {
+		return nil
+	}
+	return &j
+}
+
+// preemption summarises preemption latencies; nil where none was measured.
+func preemption(latencies []time.Duration) *report.Summary {
+	var ms []float64
+	for _, l := range latencies {
+		ms = append(ms, milliseconds(l))
+	}
+	s, err := report.Summarize(ms)
+	if err != nil {
+		return nil
+	}
+	return &s
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,53 @@
+package trial
+
+import (
+	"context"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/simulator"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// hosts are what hosts lose at a synchronization point, and until a policy's
+// answer: one that polls, one that must wake, and a busy one.
+var hosts = []struct{ sync, reaction time.Duration }{
+	{-1, 0},
+	{simulator.DefaultSyncCost, 0},
+	{2 * simulator.DefaultSyncCost, time.Millisecond},
+}
+
+// Predict predicts what one job of each model takes, in ms at level 0.9: the jobs
+// of an experiment on the virtual clock, together on a fast, a usual and a busy
+// host, where the experiment does not say what its host is like.
+func Predict(ctx context.Context, x *experiment.Experiment) ([]uncertainty.Prediction, error) {
+	pooled := make([][]float64, len(x.Models))
+	for _, h := range hosts {
+		c, err := simulated(x)
+		if err != nil {
+			return nil, err
+		}
+		if x.SyncCost == 0 {
+			c.SyncCost = h.sync
+		}
+		if x.Reaction == 0 {
+			c.Reaction = h.reaction
+		}
+		result, err := simulator.Run(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for i := range result.Clients {
+			for _, j := range result.Clients[i].Measured() {
+				pooled[i] = append(pooled[i], milliseconds(j.JCT()))
+			}
+		}
+	}
+	out := make([]uncertainty.Prediction, len(pooled))
+	for i, times := range pooled {
+		made := stats.Sort(times)
+		out[i] = uncertainty.Prediction{Value: made.Median(), Low: made.Quantile(0.05), High: made.Quantile(0.95), Level: 0.9}
+	}
+	return out, nil
+}

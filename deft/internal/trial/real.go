@@ -1,0 +1,303 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/deft/internal/session"
+	"github.com/foretime/foretime/deft/internal/supervisor"
+	"github.com/foretime/foretime/shared/crash"
+)
+
+// Machine is where processes run.
+type Machine struct {
+	Device  string   // name in results: sim or cuda
+	Hook    string   // libdeft.so
+	Environ []string // of every process
+	// Program is the process of a model; the session and the hook are added to
+	// its environment.
+	Program func(m *experiment.Model, x *experiment.Experiment) (Program, error)
+	// KnownKernels says that the kernels take the time of the model's profile, as
+	// on a simulated device: device time is then exact, else an estimate.
+	KnownKernels bool
+	Load         time.Duration // for a model to load; 0 is 120 s
+	// Quiet is how long a process may go without a job or a launch beyond its
+	// pause between jobs; 0 is 120 s.
+	Quiet time.Duration
+}
+
+// defaultPatience is that of Machine's zero times.
+const defaultPatience = 120 * time.Second
+
+// Real runs an experiment with processes on a machine. When ctx is done they are
+// ended, and the error is ctx's. Where a process dies after the barrier the others
+// go on to their end, and the error names it. In both cases there is an outcome
+// beside the error, of the models that measured a job, if any did.
+func Real(ctx context.Context, x *experiment.Experiment, machine Machine) (*Outcome, error) {
+	p, err := newPolicy(x)
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.Create(session.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	r := &run{x: x, machine: machine, session: s, names: names(x), depths: newDepths(x)}
+	r.supervisor = supervisor.New(s, p, r.known())
+	return r.play(ctx)
+}
+
+// run is an experiment under way.
+type run struct {
+	x          *experiment.Experiment
+	machine    Machine
+	session    *session.Session
+	supervisor *supervisor.Supervisor
+	names      []string // of the models in the session
+	processes  []*process
+	depths     *depths // only the supervisor's goroutine writes
+	released   bool    // the barrier has fallen
+}
+
+// names are the models' names in the session, which holds 31 bytes of each.
+func names(x *experiment.Experiment) []string {
+	var all []string
+	for i := range x.Models {
+		name := x.Models[i].OutputName
+		if len(name) > 31 || slices.Contains(all, name) {
+			name = "model " + strconv.Itoa(i)
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// known answers the supervisor by a client's name.
+func (r *run) known() supervisor.Settings {
+	at := func(name string) int { return slices.Index(r.names, name) }
+	return supervisor.Settings{
+		Terms: func(name string) (policy.Terms, bool) {
+			if i := at(name); i >= 0 {
+				return r.x.Models[i].Terms, true
+			}
+			return policy.Terms{}, false
+		},
+		Device: func(name string) func(kernels uint64) time.Duration {
+			if i := at(name); i >= 0 && r.machine.KnownKernels {
+				if p, err := r.x.Models[i].Profile(); err == nil {
+					return p.Elapsed
+				}
+			}
+			return nil
+		},
+		Queue: func(name string, now time.Duration, inFlight int) {
+			if i := at(name); i >= 0 {
+				r.depths.add(i, now, inFlight)
+			}
+		},
+	}
+}
+
+// play starts the processes, lets them go together and waits for their end. No
+// process is left when it returns.
+func (r *run) play(ctx context.Context) (*Outcome, error) {
+	supervised, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	crash.Go(func() { defer close(ended); r.supervisor.Run(supervised) })
+	alive, kill := context.WithCancel(ctx)
+	begin, err := r.processesPlay(alive)
+	kill()
+	for _, q := range r.processes {
+		<-q.done
+	}
+	seconds := float64(session.Now()-begin) / 1e9
+	stop()
+	<-ended
+	if ctx.Err() != nil {
+		err = ctx.Err() // that the processes ended is no news then
+	}
+	if err != nil && !r.released {
+		return nil, err
+	}
+	o, failure := r.outcome(seconds)
+	return o, errors.Join(err, failure)
+}
+
+// processesPlay returns when all processes have ended, or at the first fault
+// before the barrier fell, and when that was.
+func (r *run) processesPlay(ctx context.Context) (begin int64, err error) {
+	begin = session.Now()
+	for i := range r.x.Models {
+		if err := r.start(ctx, i); err != nil {
+			return begin, err
+		}
+	}
+	if err := r.barrier(ctx); err != nil {
+		return begin, err
+	}
+	r.supervisor.Begin()
+	r.released = true
+	begin = session.Now()
+	for i, q := range r.processes {
+		if err := r.release(ctx, q, r.x.Models[i].Start); err != nil && !ended(q) {
+			return begin, err
+		}
+	}
+	return begin, r.finish(ctx)
+}
+
+// start starts the process of a model in the session.
+func (r *run) start(ctx context.Context, i int) error {
+	m := &r.x.Models[i]
+	if err := os.MkdirAll(folder(*m), 0o755); err != nil {
+		return err
+	}
+	p, err := r.machine.Program(m, r.x)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.OutputName, err)
+	}
+	p.Env = append(slices.Concat(r.machine.Environ, p.Env),
+		r.session.Env(3), "DEFT_NAME="+r.names[i], "DEFT_PRIORITY="+strconv.Itoa(m.Priority),
+		"DEFT_WEIGHT="+strconv.Itoa(max(1, int(m.Weight))))
+	p.Env = hook.Preloaded(p.Env, r.machine.Hook)
+	q, err := start(ctx, m.OutputName, m.Log(), p, r.session.File())
+	if err != nil {
+		return err
+	}
+	r.processes = append(r.processes, q)
+	return nil
+}
+
+// barrier waits until every model is loaded.
+func (r *run) barrier(ctx context.Context) error {
+	limit := cmp.Or(r.machine.Load, defaultPatience)
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	for _, q := range r.processes {
+		select {
+		case <-q.loaded:
+		case <-q.done:
+			if q.err != nil {
+				return q.err
+			}
+			return fmt.Errorf("%s: %w before it was loaded%s", q.name, ErrDied, q.tail())
+		case <-late.C:
+			return fmt.Errorf("%s: %w: %v%s", q.name, ErrLoad, limit, q.tail())
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// release lets a process go, after a while.
+func (r *run) release(ctx context.Context, q *process, after time.Duration) error {
+	if after == 0 {
+		return q.release()
+	}
+	crash.Go(func() {
+		select {
+		case <-time.After(after):
+			_ = q.release() // a process that has died says so itself
+		case <-ctx.Done():
+		}
+	})
+	return nil
+}
+
+// finish waits for the end of every process, and for no other than one that does
+// nothing any more: that one is ended.
+func (r *run) finish(ctx context.Context) error {
+	var faults error
+	failed := make(chan error, len(r.processes))
+	for _, q := range r.processes {
+		crash.Go(func() { <-q.done; failed <- q.err })
+	}
+	watch := newVigil(r.x.Models, r.names, r.machine.Quiet)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for left := len(r.processes); left > 0; {
+		select {
+		case err := <-failed:
+			faults = errors.Join(faults, err)
+			left--
+		case <-tick.C:
+			runs := func(i int) bool { return !ended(r.processes[i]) }
+			if i, err := watch.look(time.Now(), r.supervisor.Totals(), runs); err != nil && runs(i) {
+				faults = errors.Join(faults, fmt.Errorf("%w%s", err, r.processes[i].tail()))
+				r.processes[i].kill()
+			}
+		case <-ctx.Done():
+			return errors.Join(faults, ctx.Err())
+		}
+	}
+	return faults
+}
+
+// outcome collects the logs that the processes wrote and what the supervisor saw.
+func (r *run) outcome(seconds float64) (*Outcome, error) {
+	o := &Outcome{
+		Run:    &report.Run{Policy: PolicyName(r.x), Device: r.machine.Device, Clock: "real", Seconds: seconds, Warnings: warnings(r.x, r.machine.Device)},
+		Queue:  r.depths.all(),
+		models: r.x.Models,
+	}
+	totals := r.supervisor.Totals()
+	busy := 0.0
+	var faults error
+	for i := range r.x.Models {
+		m := described(&r.x.Models[i])
+		log, err := report.LoadLog(m.CSV)
+		if err != nil {
+			faults = errors.Join(faults, err)
+			continue
+		}
+		for _, d := range log.Diagnostics {
+			o.Run.Warnings = append(o.Run.Warnings, d.Error())
+		}
+		if err := m.Measure(log.Times(), log.Span()); err != nil {
+			faults = errors.Join(faults, err)
+			continue
+		}
+		t := totals[r.names[i]]
+		m.Launches, m.Syncs = t.Launches, t.Syncs
+		m.StallMS, m.GateMS, m.GPUMS = milliseconds(t.Stall), milliseconds(t.Gate), milliseconds(t.GPU)
+		busy += m.GPUMS / 1e3
+		o.Run.Models = append(o.Run.Models, m)
+		o.PIDs = append(o.PIDs, r.processes[i].cmd.Process.Pid)
+	}
+	if r.machine.KnownKernels {
+		share := busy / seconds
+		o.Run.Busy = &share
+	}
+	o.Run.Jain, o.Run.Preemption = fairness(o.Run.Models), preemption(r.supervisor.Preemptions())
+	o.Run.Decisions = r.supervisor.Decisions()
+	for _, m := range o.Run.Models {
+		if m.Launches == 0 {
+			o.Run.Warnings = append(o.Run.Warnings, m.Output+": the hook saw no launch: nothing was controlled; see deft doctor")
+		}
+	}
+	if len(o.Run.Models) == 0 {
+		return nil, faults
+	}
+	return o, faults
+}
+
+func ended(q *process) bool {
+	select {
+	case <-q.done:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,138 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/shared/file"
+)
+
+// Errors returned for a sweep of nothing.
+var (
+	// ErrIntervals is returned for an empty list of intervals or one below 1.
+	ErrIntervals = errors.New("want synchronization intervals of 1 or more")
+	// ErrNoPoints is returned for a file that holds no sweep.
+	ErrNoPoints = errors.New("no points")
+)
+
+// Sweep is an experiment under several synchronization intervals.
+type Sweep struct {
+	Policy string         `json:"policy"`
+	Device string         `json:"device"`
+	Clock  string         `json:"clock"`
+	Alone  []report.Model `json:"alone"` // each model alone, in the order of the configuration
+	Points []Point        `json:"points"`
+}
+
+// Point is the experiment under one interval.
+type Point struct {
+	Sync    int            `json:"sync"`
+	Models  []report.Model `json:"models"`
+	DelayMS float64        `json:"total_delay_ms"` // over all models: mean shared less mean alone
+}
+
+// Play runs an experiment.
+type Play func(context.Context, *experiment.Experiment) (*Outcome, error)
+
+// Alone runs each model by itself, with logs in a folder "alone" below its own,
+// and returns a run of all.
+func Alone(ctx context.Context, x *experiment.Experiment, play Play) (*report.Run, error) {
+	x = below(x, "alone")
+	var all *report.Run
+	for i := range x.Models {
+		one := *x
+		one.Policy = "none"
+		one.Models = x.Models[i : i+1]
+		one.Warnings = nil
+		o, err := play(ctx, &one)
+		if err != nil {
+			return nil, fmt.Errorf("%s alone: %w", x.Models[i].OutputName, err)
+		}
+		r := o.Run
+		if all == nil {
+			all = &report.Run{Policy: r.Policy, Device: r.Device, Clock: r.Clock}
+		}
+		all.Models = append(all.Models, r.Models...)
+		all.Warnings = append(all.Warnings, r.Warnings...)
+		all.Seconds += r.Seconds
+	}
+	return all, nil
+}
+
+// RunSweep measures the models alone and then together under each interval, in folders
+// of their own below each model's.
+func RunSweep(ctx context.Context, x *experiment.Experiment, intervals []int, play Play) (*Sweep, error) {
+	if len(intervals) == 0 {
+		return nil, fmt.Errorf("sweep: %w", ErrIntervals)
+	}
+	for _, n := range intervals {
+		if n < 1 {
+			return nil, fmt.Errorf("sweep: %w, have %d", ErrIntervals, n)
+		}
+	}
+	alone, err := Alone(ctx, x, play)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sweep{Device: alone.Device, Clock: alone.Clock, Alone: alone.Models}
+	for _, n := range intervals {
+		o, err := play(ctx, bounded(x, n))
+		if err != nil {
+			return nil, fmt.Errorf("interval %d: %w", n, err)
+		}
+		r := o.Run
+		p := Point{Sync: n, Models: r.Models}
+		for i, m := range r.Models {
+			p.DelayMS += m.JCT.Mean - s.Alone[i].JCT.Mean
+		}
+		s.Policy = r.Policy
+		s.Points = append(s.Points, p)
+	}
+	return s, nil
+}
+
+// below is a copy of the experiment whose models write to a folder below theirs.
+func below(x *experiment.Experiment, name string) *experiment.Experiment {
+	c := *x
+	c.Models = append([]experiment.Model(nil), x.Models...)
+	for i := range c.Models {
+		c.Models[i].OutputDir = filepath.Join(c.Models[i].OutputDir, name)
+	}
+	return &c
+}
+
+// bounded is the experiment with an interval for the models that have to yield.
+func bounded(x *experiment.Experiment, n int) *experiment.Experiment {
+	c := below(x, "sync_"+strconv.Itoa(n))
+	for _, i := range yielding(c.Models, func(m experiment.Model) int { return m.Priority }) {
+		c.Models[i].Sync = n
+	}
+	return c
+}
+
+// LoadSweep reads a sweep.
+func LoadSweep(path string) (*Sweep, error) {
+	text, err := file.ReadAll(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sweep{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(s.Points) == 0 {
+		return nil, fmt.Errorf("%s: %w", path, ErrNoPoints)
+	}
+	for _, p := range s.Points {
+		if len(p.Models) == 0 || len(p.Models) != len(s.Alone) {
+			return nil, fmt.Errorf("%s: interval %d: %d models, %d alone", path, p.Sync, len(p.Models), len(s.Alone))
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,159 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/deft/internal/simulator"
+)
+
+// Virtual runs an experiment on the virtual clock. The clock of the logs begins
+// with the first warm-up job.
+func Virtual(ctx context.Context, x *experiment.Experiment) (*Outcome, error) {
+	c, err := simulated(x)
+	if err != nil {
+		return nil, err
+	}
+	q := newDepths(x)
+	c.Trace = q.see
+	result, err := simulator.Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	o := &Outcome{
+		Run:    &report.Run{Policy: PolicyName(x), Device: "sim", Clock: "virtual", Warnings: warnings(x, "sim")},
+		PIDs:   make([]int, len(x.Models)),
+		Queue:  q.all(),
+		models: x.Models,
+	}
+	if err := o.tell(x, result); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// PolicyName is the policy of an experiment: control does what each model's
+// configuration says.
+func PolicyName(x *experiment.Experiment) string { return cmp.Or(x.Policy, "control") }
+
+// newPolicy is the experiment's policy at the beginning of its memory.
+func newPolicy(x *experiment.Experiment) (policy.Policy, error) {
+	return policy.New(PolicyName(x), policy.Settings{Quantum: x.Quantum})
+}
+
+// simulated is the experiment as the simulator takes it.
+func simulated(x *experiment.Experiment) (simulator.Config, error) {
+	p, err := newPolicy(x)
+	if err != nil {
+		return simulator.Config{}, err
+	}
+	c := simulator.Config{
+		Policy: p, Duration: x.Duration, MinJobs: x.MinJobs, Slice: x.Slice,
+		SyncCost: x.SyncCost, Reaction: x.Reaction, Jitter: x.Jitter, Seed: x.Seed, WarmUp: true,
+	}
+	if x.Discipline == "timeslice" {
+		c.Discipline = simulator.TimeSlice
+	}
+	for i := range x.Models {
+		m := &x.Models[i]
+		job, err := m.Profile()
+		if err != nil {
+			return simulator.Config{}, err
+		}
+		c.Clients = append(c.Clients, simulator.Client{
+			Terms: m.Terms, Kernels: job.Times(), Graph: m.Graph, Launch: m.LaunchCost,
+			Sleep: m.SleepTime, Period: m.Period, Start: m.Start,
+			MemoryBytes: job.AllocatedBytes, ReservedBytes: job.ReservedBytes,
+		})
+	}
+	return c, nil
+}
+
+// tell puts the simulator's result into the outcome.
+func (o *Outcome) tell(x *experiment.Experiment, result *simulator.Result) error {
+	r := o.Run
+	var begin time.Duration
+	for _, c := range result.Clients {
+		begin = min(begin, c.Jobs[0].Begin)
+	}
+	for i := range result.Clients {
+		c := &result.Clients[i]
+		m := described(&x.Models[i])
+		m.Launches, m.Syncs, m.MaxQueue = c.Launches, c.Syncs, c.MaxQueue
+		m.StallMS, m.GateMS, m.GPUMS = milliseconds(c.Stall), milliseconds(c.Gate), milliseconds(c.GPU)
+		var times []float64
+		for _, j := range c.Measured() {
+			times = append(times, milliseconds(j.JCT()))
+		}
+		last := c.Jobs[len(c.Jobs)-1].End
+		if err := m.Measure(times, last.Seconds()); err != nil {
+			return err
+		}
+		r.Models = append(r.Models, m)
+		o.Logs = append(o.Logs, log(c, begin))
+	}
+	r.Seconds = result.End.Seconds()
+	busy := result.Busy.Seconds() / r.Seconds
+	r.Busy, r.Decisions = &busy, result.Decisions
+	r.Preemption, r.Jain = preemption(result.Preemptions), fairness(r.Models)
+	return nil
+}
+
+// log is a client's jobs as a log whose clock begins at begin.
+func log(c *simulator.ClientResult, begin time.Duration) []report.Job {
+	var rows []report.Job
+	for _, j := range c.Jobs {
+		rows = append(rows, report.Job{
+			StartNs: int64(j.Begin - begin), EndNs: int64(j.End - begin), Ms: milliseconds(j.JCT()),
+			AllocatedBytes: &c.MemoryBytes, ReservedBytes: &c.ReservedBytes,
+		})
+	}
+	return rows
+}
+
+// depths keeps the most launches in flight of each model in each millisecond in
+// which it changed.
+type depths struct {
+	names []string
+	last  map[int]*report.Depth // of each model
+	rows  []*report.Depth
+}
+
+func newDepths(x *experiment.Experiment) *depths {
+	d := &depths{last: map[int]*report.Depth{}}
+	for i := range x.Models {
+		d.names = append(d.names, x.Models[i].OutputName)
+	}
+	return d
+}
+
+func (d *depths) see(e simulator.Event) {
+	if e.At < 0 || e.Kind != simulator.Launched && e.Kind != simulator.Done {
+		return
+	}
+	d.add(e.Client, e.At, e.InFlight)
+}
+
+// add takes in how many launches of model i are in flight from a time on.
+func (d *depths) add(i int, at time.Duration, inFlight int) {
+	ms := int64(at / time.Millisecond)
+	if d.last[i] == nil || d.last[i].AtMS != ms {
+		d.last[i] = &report.Depth{AtMS: ms, Model: d.names[i]}
+		d.rows = append(d.rows, d.last[i])
+	}
+	d.last[i].InFlight = max(d.last[i].InFlight, inFlight)
+}
+
+// all returns what was kept, in order of time.
+func (d *depths) all() (rows []report.Depth) {
+	for _, r := range d.rows {
+		rows = append(rows, *r)
+	}
+	slices.SortStableFunc(rows, func(a, b report.Depth) int { return cmp.Compare(a.AtMS, b.AtMS) })
+	return rows
+}

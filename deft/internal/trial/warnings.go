@@ -1,0 +1,46 @@
+package trial
+
+import (
+	"fmt"
+
+	"github.com/foretime/foretime/deft/internal/experiment"
+)
+
+// warnings are what a configuration asks for that does not count on a device.
+func warnings(x *experiment.Experiment, device string) []string {
+	var all []string
+	for _, w := range x.Warnings {
+		all = append(all, w.Error())
+	}
+	for _, m := range x.Models {
+		if device == "cuda" {
+			all = append(all, unknownToGPU(&m)...)
+			continue
+		}
+		if m.SyncLevel == "layer" {
+			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers: ignored here", m.OutputName))
+		}
+		if m.Kernels == 0 && m.External() {
+			all = append(all, fmt.Sprintf("%s: %s has the kernels of gpt2 here", m.OutputName, m.ModelName))
+			continue
+		}
+		if m.Kernels == 0 && m.Height == 0 {
+			all = append(all, fmt.Sprintf("%s: no resize_size: the kernels of an input of %dx%d", m.OutputName, experiment.DefaultHeight, experiment.DefaultWidth))
+		}
+	}
+	return all
+}
+
+// unknownToGPU are the fields of a model that only a simulated device has.
+func unknownToGPU(m *experiment.Model) []string {
+	var all []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"kernels", m.Kernels > 0}, {"graph", m.Graph > 0}, {"launch_ns", m.LaunchCost > 0}} {
+		if f.set {
+			all = append(all, fmt.Sprintf("%s: %s does not count on a GPU: ignored here", m.OutputName, f.name))
+		}
+	}
+	return all
+}

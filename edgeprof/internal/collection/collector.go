@@ -1,0 +1,344 @@
+package collection
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
+	"github.com/foretime/foretime/shared/timing"
+)
+
+// Collector measures models and appends rows to the files in a folder: for a
+// model resnet18.onnx on a desktop, resnet18.onnx-desktop.csv and
+// resnet18.onnx-desktop.kernels.csv.
+type Collector struct {
+	Dir string
+	// Open loads a model in a setting.
+	Open func(ctx context.Context, job Job) (runtime.Session, error)
+	// Host tells the state of this machine; its Sleep is not used.
+	Host device.Local
+	// Clock dates the rows.
+	Clock runtime.Clock
+	// Seed draws the background loads.
+	Seed uint64
+	// Images, when there are any, are the models' input in turn; otherwise
+	// inputs are random.
+	Images []string
+	// Step is told of every iteration that is done; it may be nil.
+	Step func()
+}
+
+// Job is one model in one setting.
+type Job struct {
+	Model      string // path of the .onnx file
+	Family     string // "" is taken from the file's name
+	Setting    measurement.Setting
+	Sizes      map[string]int64 // of named dimensions that the model leaves open
+	Iterations int              // rows wanted, those of an earlier run included
+	Warmup     int              // inferences before them that are not counted
+	Round      int              // numbers repeats of the same measurement
+	Profiles   int              // inferences for the kernels' times; 0 leaves them out
+}
+
+// Summary describes the rows of a job.
+type Summary struct {
+	Model   string `json:"model"`
+	Setting string `json:"setting"`
+	Rows    int    `json:"rows"`
+	// Resumed is how many of the rows an earlier run had measured.
+	Resumed int     `json:"resumed"`
+	Min     float64 `json:"min_seconds"`
+	P50     float64 `json:"p50_seconds"`
+	P90     float64 `json:"p90_seconds"`
+	Kernels int     `json:"kernels"`
+	// Warnings are about the files.
+	Warnings []error `json:"-"`
+}
+
+// burstSeconds is how long the inferences of one row take together, if they are
+// short; their median is the row's time.
+const (
+	burstSeconds = 5e-3
+	longestBurst = 100
+)
+
+// profileWarmup is how many profiled inferences of ONNX Runtime are not counted:
+// the first touch the memory of a session of their own.
+const profileWarmup = 3
+
+// profileSeconds is how long models are profiled that are fast, up to ten times
+// as often as is asked for: a run time's clock may be coarser than a kernel.
+const profileSeconds = 20e-3
+
+// rampUp is how long a background load runs before an inference.
+const rampUp = 30 * time.Millisecond
+
+// Collect measures what is missing of a job. The error matches [ErrSetting],
+// [ErrColumns], is one of the model's or the run time's, or the context's.
+func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
+	if err := job.Setting.Check(); err != nil {
+		return Summary{}, err
+	}
+	file := filepath.Base(job.Model)
+	base := filepath.Join(c.Dir, file+"-"+job.Setting.Device)
+	rows, err := measurement.OpenTable[measurement.Row](base + ".csv")
+	if err != nil {
+		return Summary{}, err
+	}
+	defer rows.Close()
+	kernels, err := measurement.OpenTable[measurement.Kernel](base + ".kernels.csv")
+	if err != nil {
+		return Summary{}, err
+	}
+	defer kernels.Close()
+	r := run{Collector: c, job: job, rows: rows, kernels: kernels, name: strings.TrimSuffix(file, ".onnx")}
+	if r.job.Family == "" {
+		r.job.Family = measurement.FamilyOf(r.name)
+	}
+	summary, err := r.collect(ctx)
+	if err != nil {
+		return Summary{}, fmt.Errorf("%s in %s: %w", job.Model, job.Setting, err)
+	}
+	for _, unlocked := range []error{rows.Unlocked, kernels.Unlocked} {
+		if unlocked != nil {
+			summary.Warnings = append(summary.Warnings, unlocked)
+		}
+	}
+	return summary, nil
+}
+
+// run is a job at work.
+type run struct {
+	*Collector
+	job     Job
+	rows    *measurement.Table[measurement.Row]
+	kernels *measurement.Table[measurement.Kernel]
+	name    string
+	facts   measurement.Row // what all rows share
+	summary Summary
+}
+
+func (r *run) collect(ctx context.Context) (Summary, error) {
+	setting := r.job.Setting.String()
+	r.summary = Summary{Model: r.name, Setting: setting}
+	var took timing.Latencies
+	for _, row := range r.rows.Rows {
+		if row.Setting == setting && row.Round != nil && *row.Round == r.job.Round && row.Time.Known {
+			r.summary.Rows++
+			if err := took.Add(row.Time.Value); err != nil {
+				return Summary{}, err
+			}
+		}
+	}
+	r.summary.Resumed = r.summary.Rows
+	profiled := r.job.Profiles == 0
+	for _, k := range r.kernels.Rows {
+		if k.Setting == setting && k.Round == r.job.Round {
+			profiled = true
+			r.summary.Kernels++
+		}
+	}
+	for range min(r.summary.Rows, r.job.Iterations) {
+		r.step()
+	}
+	if r.summary.Rows < r.job.Iterations || !profiled {
+		if err := r.measure(ctx, &took, !profiled); err != nil {
+			return Summary{}, err
+		}
+	}
+	if s, err := took.Summary(); err == nil {
+		r.summary.Min, r.summary.P50, r.summary.P90 = s.Min, s.P50, s.P90
+	}
+	return r.summary, nil
+}
+
+func (r *run) step() {
+	if r.Step != nil {
+		r.Step()
+	}
+}
+
+// measure adds the rows that are missing.
+func (r *run) measure(ctx context.Context, took *timing.Latencies, profile bool) error {
+	m, err := onnx.ReadFile(r.job.Model)
+	if err != nil {
+		return err
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{Sizes: r.job.Sizes})
+	if err != nil {
+		return err
+	}
+	if err := r.describe(a); err != nil {
+		return err
+	}
+	session, err := r.Open(ctx, r.job)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	inputs := Inputs(session.Inputs())
+	warm, err := session.Time(ctx, inputs, 1+max(1, r.job.Warmup))
+	if err != nil {
+		return err
+	}
+	shortest := max(1e-6, slices.Min(warm.Seconds))
+	if profile {
+		if err := r.profile(ctx, session, inputs, a, shortest); err != nil {
+			return err
+		}
+	}
+	burst := int(min(longestBurst, math.Ceil(burstSeconds/shortest)))
+	rng := rand.New(rand.NewPCG(r.Seed, uint64(r.summary.Rows)))
+	for r.summary.Rows < r.job.Iterations {
+		row, err := r.iterate(ctx, session, inputs, burst, rng)
+		if err != nil {
+			return err
+		}
+		if err := r.rows.Add(row); err != nil {
+			return err
+		}
+		if err := took.Add(row.Time.Value); err != nil {
+			return err
+		}
+		r.summary.Rows++
+		r.step()
+	}
+	return nil
+}
+
+// iterate makes one row.
+func (r *run) iterate(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, burst int, rng *rand.Rand) (measurement.Row, error) {
+	row := r.facts
+	number1 := r.summary.Rows
+	row.Number = &number1
+	row.Burst = measurement.Number(burst)
+	if len(r.Images) > 0 {
+		size, err := loadImage(r.Images[number1%len(r.Images)], inputs)
+		if err != nil {
+			return row, err
+		}
+		row.ReadBytes = measurement.Number(size)
+	}
+	cores, percent := 0, 0.0
+	if r.job.Setting.Stress {
+		cores, percent = 1+rng.IntN(int(*r.facts.Cores)), float64(20+rng.IntN(61))
+		stop := stress(cores, percent/100)
+		defer stop()
+		if err := device.Sleep(ctx, rampUp); err != nil {
+			return row, err
+		}
+	}
+	row.StressCores, row.LoadPercent = measurement.Number(cores), measurement.Number(percent)
+	host := r.Host
+	// The machine's load is watched while the model runs.
+	host.Sleep = func(ctx context.Context, _ time.Duration) error {
+		row.Start = r.now()
+		timed, err := session.Time(ctx, inputs, burst)
+		if err != nil {
+			return err
+		}
+		row.End = r.now()
+		row.Uncontended = measurement.Took(timed.Uncontended(r.job.Setting.Threads))
+		slices.Sort(timed.Seconds)
+		row.Time = measurement.Took(timed.Seconds[(burst-1)/2])
+		return nil
+	}
+	devices, _, err := host.Devices(ctx)
+	if err != nil {
+		return row, err
+	}
+	state(&row, devices[0])
+	return row, nil
+}
+
+func (r *run) now() string { return r.Clock().UTC().Format("2006-01-02 15:04:05.000000") }
+
+// state fills what changes from row to row.
+func state(row *measurement.Row, d device.Device) {
+	row.CPUPercent, row.DiskPercent = measurement.Number(d.Load.CPUPercent), measurement.Number(d.Load.DiskPercent)
+	if d.MemoryBytes > 0 {
+		row.MemoryPercent = measurement.Number(100 * float64(d.MemoryBytes-d.Load.MemoryAvailableBytes) / float64(d.MemoryBytes))
+	}
+}
+
+// describe fills what all rows of the job share.
+func (r *run) describe(a *onnx.Analysis) error {
+	c, err := a.Characteristics()
+	if err != nil {
+		return err
+	}
+	host := r.Host
+	host.Sleep = func(context.Context, time.Duration) error { return nil }
+	devices, _, err := host.Devices(context.Background())
+	if err != nil {
+		return err
+	}
+	s, d := r.job.Setting, devices[0]
+	r.facts = measurement.Describe(c)
+	f := &r.facts
+	f.Device, f.ModelName = s.Device, r.name
+	f.Run = measurement.Run{
+		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Runtime: s.Runtime, Threads: measurement.Number(s.Threads), Pin: s.Pin(" "), Quota: measurement.Number(s.Quota), Load: s.LoadName(),
+	}
+	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Processor: d.Processor, Cores: measurement.Number(d.Cores), MaxMHz: measurement.Number(d.MaxMHz)}
+	return nil
+}
+
+// profile adds the kernels' times.
+func (r *run) profile(ctx context.Context, session runtime.Session, inputs map[string]runtime.Tensor, a *onnx.Analysis, shortest float64) error {
+	runs := max(r.job.Profiles, min(10*r.job.Profiles, int(profileSeconds/shortest)))
+	warming := 0
+	if r.job.Setting.Runtime == "ort" {
+		warming = profileWarmup
+	}
+	profiles, err := session.Profile(ctx, inputs, warming+runs)
+	if err != nil {
+		return err
+	}
+	kernels := a.Kernels(measurement.FusionOf(r.job.Setting.Runtime))
+	rows := measurement.Kernels(kernels)
+	times := measurement.KernelRuns(kernels, profiles[warming:])
+	s := r.job.Setting
+	for k := range rows {
+		row := &rows[k]
+		row.ModelName, row.Family, row.Setting, row.Round, row.Runtime = r.name, r.job.Family, s.String(), r.job.Round, s.Runtime
+		row.Threads, row.Quota, row.Runs = float64(s.Threads), s.Quota, len(times[k])
+		if len(times[k]) == 0 || slices.Max(times[k]) == 0 {
+			continue
+		}
+		var all timing.Latencies
+		for _, t := range times[k] {
+			if err := all.Add(t); err != nil {
+				return err
+			}
+		}
+		summary, err := all.Summary()
+		if err != nil {
+			return err
+		}
+		row.Seconds, row.Min, row.P50, row.P90 = measurement.Number(undisturbed(times[k])), &summary.Min, &summary.P50, &summary.P90
+	}
+	r.summary.Kernels = len(rows)
+	return r.kernels.Add(rows...)
+}
+
+// undisturbed is the mean of the shorter half of some times: other work only
+// makes a time longer, and a mean is finer than the clock that took them.
+func undisturbed(times []float64) float64 {
+	sorted := slices.Sorted(slices.Values(times))
+	sorted = sorted[:(len(sorted)+1)/2]
+	sum := 0.0
+	for _, t := range sorted {
+		sum += t
+	}
+	return sum / float64(len(sorted))
+}

@@ -1,0 +1,145 @@
+package httpapi
+
+import (
+	"archive/zip"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/split"
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+func getOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(openAPI)
+}
+
+// send writes an answer as JSON.
+func send(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // a client that is gone
+}
+
+// getHealth says that the process lives.
+func (s *Service) getHealth(http.ResponseWriter, *http.Request) (any, error) {
+	return map[string]string{"status": "ok"}, nil
+}
+
+// getReady says whether a request would be answered.
+func (s *Service) getReady(_ http.ResponseWriter, r *http.Request) (any, error) {
+	if s.draining.Load() {
+		return nil, problem(http.StatusServiceUnavailable, "draining", "the service is about to end")
+	}
+	b, err := s.fleet(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"status": "ready", "devices": len(b.reading.Devices), "model_sha256": b.model.SHA256}, nil
+}
+
+// getDevices lists devices and those that are left out, with their load.
+func (s *Service) getDevices(_ http.ResponseWriter, r *http.Request) (any, error) {
+	b, err := s.fleet(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		ReadAt   time.Time         `json:"read_at"`
+		Devices  []device.Device   `json:"devices"`
+		Excluded []device.Excluded `json:"excluded"`
+	}{b.reading.At.UTC(), append([]device.Device{}, b.reading.Devices...), append([]device.Excluded{}, b.reading.Excluded...)}, nil
+}
+
+// getModel says which model predicts.
+func (s *Service) getModel(http.ResponseWriter, *http.Request) (any, error) {
+	l := s.model.Load()
+	return struct {
+		Facts
+		SHA256 string `json:"sha256"`
+		Path   string `json:"path,omitempty"`
+	}{l.Model.Facts(), l.SHA256, l.Path}, nil
+}
+
+// postModels counts what a model is made of.
+func (s *Service) postModels(w http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.upload(w, r, false)
+	if err != nil {
+		return nil, err
+	}
+	defer u.close()
+	c, err := u.analysis.Characteristics()
+	if err != nil {
+		return nil, err
+	}
+	return counted{c, texts(c.Warnings)}, nil
+}
+
+// counted is what a model is made of, as it is sent.
+type counted struct {
+	*onnx.Characteristics
+	Warnings []string `json:"warnings"`
+}
+
+func texts(errs []error) []string {
+	out := make([]string, len(errs))
+	for i, err := range errs {
+		out[i] = err.Error()
+	}
+	return out
+}
+
+// postSplits cuts a model and sends its parts in one archive.
+func (s *Service) postSplits(w http.ResponseWriter, r *http.Request) (any, error) {
+	distance := 6
+	if text := r.URL.Query().Get("min_distance"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%w: min_distance=%s, want a whole number from 1", errParameter, text)
+		}
+		distance = n
+	}
+	u, err := s.upload(w, r, true)
+	if err != nil {
+		return nil, err
+	}
+	defer u.close()
+	parts, err := split.Parts(u.analysis, split.Settings{MinDistance: distance, MaxParts: 1000})
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSuffix(filepath.Base("/"+u.name), ".onnx")
+	if !labelled(name) {
+		name = "model"
+	}
+	w.Header().Set("Content-Type", "application/zip")
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+"_parts.zip"))
+	archive := zip.NewWriter(w)
+	for i, p := range parts {
+		// weights do not compress
+		f, err := archive.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("%s_part%d.onnx", name, i+1), Method: zip.Store, Modified: s.Now()})
+		if err == nil {
+			err = p.Write(f, u.file)
+		}
+		if err != nil {
+			if o, ok := w.(*observed); ok {
+				o.cause = err
+			}
+			panic(http.ErrAbortHandler) // the client must not take a part for the whole
+		}
+	}
+	_ = archive.Close() // a client that is gone
+	return nil, nil
+}

@@ -1,0 +1,262 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/go-chi/httprate"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/shared/record"
+)
+
+// Loaded is a model as it was read.
+type Loaded struct {
+	Model  Model
+	SHA256 string // of its file, in hexadecimal
+	Path   string // "" for the built-in model
+}
+
+// Settings of a service. Devices, Load and Now are needed; the rest has
+// defaults.
+type Settings struct {
+	Devices *device.Recent
+	// Load reads the model, at the start and at every [Service.Reload].
+	Load func(context.Context) (*Loaded, error)
+	Now  func() time.Time
+	// Observe is told of every request when it is over, one call at a time for
+	// each; nil for nobody. It must not block.
+	Observe func(Access)
+	// Folder is where uploads are kept that cannot be read as they come; ""
+	// means the system's folder for such.
+	Folder string
+	// MaxRequestBytes bounds a JSON request; 0 means 64 KiB.
+	MaxRequestBytes int64
+	// MaxModelBytes bounds an uploaded model; 0 means 1 GiB.
+	MaxModelBytes int64
+	// MaxGraphBytes bounds what is kept of an uploaded model: names, attributes and
+	// 256 for each node, tensor and attribute; 0 means 32 MiB. Twice as much is in
+	// use while it is judged.
+	MaxGraphBytes int64
+	// MaxUploads bounds uploads at once; 0 means 4.
+	MaxUploads int
+	// UploadTimeout bounds the reading of one upload; 0 means 5 minutes.
+	UploadTimeout time.Duration
+	// Token tells at each request what clients must send as a bearer token: "" or nil
+	// for none.
+	Token func() string
+	// Record keeps predictions whose outcome clients tell; nil for none.
+	Record *record.Book
+	// Warn takes warnings of the record; nil for nobody.
+	Warn func(error)
+	// Rate is how many requests a client's address may make in a minute; 0 for
+	// no limit.
+	Rate int
+}
+
+// Service answers requests.
+type Service struct {
+	Settings
+	model    atomic.Pointer[Loaded]
+	bound    atomic.Pointer[bound]
+	uploads  chan struct{}
+	draining atomic.Bool
+	reload   sync.Mutex
+	number   atomic.Uint64 // of the last request
+	learning sync.Mutex    // of the record
+	ledger   ledger
+	widths   atomic.Pointer[map[string]float64]
+	start    string // tells this process's requests from another's
+	metrics  *metrics
+	handler  http.Handler
+}
+
+// bound is a model bound to a reading of the devices.
+type bound struct {
+	model   *Loaded
+	reading *device.Reading
+	fleet   Fleet
+}
+
+// New loads the model and prepares the service. The error is Load's.
+func New(s Settings) (*Service, error) {
+	s.MaxRequestBytes = cmp.Or(s.MaxRequestBytes, 64<<10)
+	s.MaxModelBytes = cmp.Or(s.MaxModelBytes, 1<<30)
+	s.MaxGraphBytes = cmp.Or(s.MaxGraphBytes, 32<<20)
+	s.UploadTimeout = cmp.Or(s.UploadTimeout, 5*time.Minute)
+	service := &Service{Settings: s, uploads: make(chan struct{}, cmp.Or(s.MaxUploads, 4))}
+	service.start = fmt.Sprintf("%x", s.Now().UnixNano())
+	service.metrics = newMetrics(service)
+	if err := service.Reload(context.Background()); err != nil {
+		return nil, err
+	}
+	service.factors()
+	service.handler = service.routes()
+	return service, nil
+}
+
+// Reload reads the model again and uses it from the next request on. While it
+// cannot be read the old one stays, and the error says why.
+func (s *Service) Reload(ctx context.Context) error {
+	s.reload.Lock()
+	defer s.reload.Unlock()
+	loaded, err := s.Load(ctx)
+	if err != nil {
+		s.metrics.loads.WithLabelValues("failed").Inc()
+		return err
+	}
+	s.metrics.loads.WithLabelValues("done").Inc()
+	s.model.Store(loaded)
+	return nil
+}
+
+// Drain makes /readyz say that no more requests should come.
+func (s *Service) Drain() { s.draining.Store(true) }
+
+// Handler answers every request.
+func (s *Service) Handler() http.Handler { return s.handler }
+
+// fleet is the model bound to a fresh reading of the devices. The error is of
+// the source.
+func (s *Service) fleet(ctx context.Context) (*bound, error) {
+	reading, err := s.Devices.Read(ctx)
+	if err != nil {
+		s.metrics.sourceErrors.Inc()
+		return nil, &sourceError{err}
+	}
+	model := s.model.Load()
+	if b := s.bound.Load(); b != nil && b.model == model && b.reading == reading {
+		return b, nil
+	}
+	fleet, err := model.Model.On(ctx, reading.Devices, reading.Excluded)
+	if err != nil {
+		return nil, err
+	}
+	b := &bound{model, reading, fleet}
+	s.bound.Store(b)
+	return b, nil
+}
+
+// routes of the service. Probes and the page need no token: a page asks for it.
+func (s *Service) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(s.observe, middleware.GetHead)
+	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		problem(http.StatusNotFound, "not-found", "see /openapi.json").write(w, r)
+	})
+	r.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		problem(http.StatusMethodNotAllowed, "method", "see /openapi.json").write(w, r)
+	})
+	r.Get("/healthz", answering(s.getHealth))
+	r.Get("/readyz", answering(s.getReady))
+	r.Get("/openapi.json", getOpenAPI)
+	page := pageHandler()
+	r.Handle("/", page)
+	r.Handle("/page/*", page)
+	r.Group(func(r chi.Router) {
+		if s.Rate > 0 {
+			r.Use(httprate.LimitBy(s.Rate, time.Minute, peer, httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
+				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests a minute", s.Rate)).write(w, r)
+			})))
+		}
+		r.Use(s.authorize, understood)
+		r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+		r.Post("/api/profiling", answering(s.postProfiling))
+		r.Get("/api/v1/devices", answering(s.getDevices))
+		r.Get("/api/v1/model", answering(s.getModel))
+		r.Post("/api/v1/models", answering(s.postModels))
+		r.Post("/api/v1/outcomes", answering(s.postOutcomes))
+		r.Post("/api/v1/placements", answering(s.postPlacements))
+		r.Post("/api/v1/splits", answering(s.postSplits))
+	})
+	return r
+}
+
+// peer is the address that a connection comes from; behind a proxy that is the
+// proxy's, since headers can say anything.
+func peer(r *http.Request) (string, error) {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return httprate.CanonicalizeIP(host), nil
+}
+
+// metrics of a service.
+type metrics struct {
+	registry     *prometheus.Registry
+	requests     *prometheus.CounterVec
+	seconds      *prometheus.HistogramVec
+	loads        *prometheus.CounterVec
+	sourceErrors prometheus.Counter
+	outcomes     *prometheus.CounterVec
+	errors       prometheus.Histogram
+	inFlight     prometheus.Gauge
+}
+
+func newMetrics(s *Service) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "edgeprof_http_requests_total", Help: "Requests by route and status."}, []string{"route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "edgeprof_http_request_seconds", Help: "Time to answer by route.", Buckets: prometheus.ExponentialBuckets(1e-4, 4, 9),
+		}, []string{"route"}),
+		loads:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "edgeprof_model_loads_total", Help: "Times that the model was read, by result."}, []string{"result"}),
+		sourceErrors: prometheus.NewCounter(prometheus.CounterOpts{Name: "edgeprof_source_errors_total", Help: "Times that devices could not be listed."}),
+		inFlight:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "edgeprof_http_requests_in_flight", Help: "Requests under way."}),
+	}
+	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "edgeprof_outcomes_total", Help: "Measured times that clients told, by where they lay of their interval."}, []string{"node", "interval"})
+	m.errors = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "edgeprof_outcome_error_ratio", Help: "How far off predicted times were, as a part of the measured.", Buckets: []float64{0.02, 0.05, 0.1, 0.25, 0.5, 1, 2},
+	})
+	m.registry.MustRegister(m.requests, m.seconds, m.loads, m.sourceErrors, m.inFlight, m.outcomes, m.errors, &modelInfo{s},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// modelInfo reports which model is in use, and the devices of the last reading.
+type modelInfo struct{ service *Service }
+
+var (
+	modelInfoDesc = prometheus.NewDesc("edgeprof_model_info", "1 for the model in use.", []string{"sha256", "kind"}, nil)
+	devicesDesc   = prometheus.NewDesc("edgeprof_devices", "Devices at the last reading, and those that it left out.", []string{"state"}, nil)
+	ageDesc       = prometheus.NewDesc("edgeprof_device_reading_age_seconds", "Age of the last reading of a device's load.", []string{"node"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (m *modelInfo) Describe(to chan<- *prometheus.Desc) {
+	to <- modelInfoDesc
+	to <- devicesDesc
+	to <- ageDesc
+}
+
+// Collect implements prometheus.Collector.
+func (m *modelInfo) Collect(to chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	if l := m.service.model.Load(); l != nil {
+		gauge(modelInfoDesc, 1, l.SHA256, l.Model.Facts().Kind)
+	}
+	b := m.service.bound.Load()
+	if b == nil {
+		return
+	}
+	gauge(devicesDesc, float64(len(b.reading.Devices)), "ranked")
+	gauge(devicesDesc, float64(len(b.reading.Excluded)), "excluded")
+	age := m.service.Now().Sub(b.reading.At).Seconds()
+	for _, d := range b.reading.Devices {
+		gauge(ageDesc, age, d.Node)
+	}
+}

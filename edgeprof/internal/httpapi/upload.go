@@ -1,0 +1,223 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+)
+
+// Causes of refusals of this package.
+var (
+	errTooLarge  = errors.New("too large")
+	errMedia     = errors.New("unsupported media type")
+	errBusy      = errors.New("too many uploads at once")
+	errParameter = errors.New("bad parameter")
+	errBroken    = errors.New("the body ends early")
+)
+
+// forward is a stream read in order, as far as a model's reader looks: it may
+// come back within the last window, and steps over what it skips.
+type forward struct {
+	r    io.Reader
+	at   int64  // bytes read so far
+	tail []byte // the last of them
+	most int    // length of tail
+}
+
+// lookback is more than the window of [onnx.Read].
+const lookback = 64 << 10
+
+func newForward(r io.Reader) *forward { return &forward{r: r, most: lookback} }
+
+// ReadAt reads from an offset that is not before the last window.
+func (f *forward) ReadAt(p []byte, offset int64) (int, error) {
+	n := 0
+	if offset < f.at {
+		back := f.at - offset
+		if back > int64(len(f.tail)) {
+			return 0, fmt.Errorf("stream: byte %d has passed", offset)
+		}
+		n = copy(p, f.tail[int64(len(f.tail))-back:])
+	} else if skip := offset - f.at; skip > 0 {
+		skipped, err := io.CopyN(io.Discard, f.r, skip)
+		f.at += skipped
+		f.tail = f.tail[:0]
+		if err != nil {
+			return 0, err
+		}
+	}
+	m, err := io.ReadFull(f.r, p[n:])
+	f.at += int64(m)
+	f.tail = append(f.tail, p[n:n+m]...)
+	if extra := len(f.tail) - f.most; extra > 0 {
+		f.tail = append(f.tail[:0], f.tail[extra:]...)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n + m, err
+}
+
+// uploaded is a model that came with a request.
+type uploaded struct {
+	analysis *onnx.Analysis
+	name     string   // of its file, without a folder; "" where none was given
+	file     *os.File // the whole model, where it was asked for
+	uploads  chan struct{}
+	form     *multipart.Reader // nil for a body that is the model
+	settings onnx.Settings
+}
+
+// close removes the file and makes room for another upload.
+func (u *uploaded) close() {
+	<-u.uploads
+	u.forget()
+}
+
+// forget removes the file.
+func (u *uploaded) forget() {
+	if u.file != nil {
+		u.file.Close()
+		os.Remove(u.file.Name())
+		u.file = nil
+	}
+}
+
+// upload reads the model that a request carries: as the body, or as the part
+// "file" of a form. A body of known length is read as it comes and never kept,
+// unless whole asks for its file. It counts as an upload until it is closed,
+// since what it holds in memory is bounded by their number.
+func (s *Service) upload(w http.ResponseWriter, r *http.Request, whole bool) (*uploaded, error) {
+	select {
+	case s.uploads <- struct{}{}:
+	default:
+		return nil, fmt.Errorf("%w: %d are under way", errBusy, cap(s.uploads))
+	}
+	u := &uploaded{name: r.URL.Query().Get("name"), uploads: s.uploads}
+	if err := s.receive(w, r, u, whole); err != nil {
+		u.close()
+		return nil, broken(err)
+	}
+	return u, nil
+}
+
+func (s *Service) receive(w http.ResponseWriter, r *http.Request, u *uploaded, whole bool) error {
+	control := http.NewResponseController(w)
+	begin := s.Now()
+	until := begin.Add(s.UploadTimeout)
+	_ = control.SetWriteDeadline(until.Add(time.Minute)) // servers without deadlines have none to extend
+	var err error
+	if u.settings, err = onnx.ParseSizes(r.URL.Query()["dim"]); err != nil {
+		return err
+	}
+	if r.ContentLength > s.MaxModelBytes {
+		return fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, r.ContentLength, s.MaxModelBytes)
+	}
+	body := io.Reader(&paced{
+		body: http.MaxBytesReader(w, r.Body, s.MaxModelBytes), deadline: control.SetReadDeadline, now: s.Now, begin: begin, until: until,
+	})
+	size := r.ContentLength
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case kind == "multipart/form-data":
+		r.Body = io.NopCloser(body)
+		if u.form, err = r.MultipartReader(); err != nil {
+			return fmt.Errorf("%w: %w", errMedia, err)
+		}
+		if err := s.next(u); errors.Is(err, io.EOF) {
+			return fmt.Errorf("%w: the form has no part %q", errParameter, "file")
+		} else {
+			return err
+		}
+	case kind == "application/json" || strings.HasPrefix(kind, "text/"):
+		return fmt.Errorf("%w: %s, want the bytes of an ONNX model", errMedia, kind)
+	}
+	var m *onnx.Model
+	if whole || size < 0 {
+		m, err = s.spool(u, body)
+	} else {
+		m, err = stream(body, size, s.MaxGraphBytes)
+	}
+	if err != nil {
+		return err
+	}
+	u.analysis, err = onnx.Analyze(m, u.settings)
+	return err
+}
+
+// next reads the next model of a form in place of the one before; [io.EOF] says
+// that there is none.
+func (s *Service) next(u *uploaded) error {
+	u.forget()
+	if u.form == nil {
+		return io.EOF
+	}
+	p, err := u.form.NextPart()
+	for ; err == nil && p.FormName() != "file"; p, err = u.form.NextPart() {
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err != nil:
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	u.name = p.FileName()
+	m, err := s.spool(u, p)
+	if err != nil {
+		return broken(err)
+	}
+	u.analysis, err = onnx.Analyze(m, u.settings)
+	return err
+}
+
+// broken tells a body beyond the limit from one that ended early.
+func broken(err error) error {
+	var long *http.MaxBytesError
+	switch {
+	case errors.Is(err, errBroken):
+		return err
+	case errors.As(err, &long):
+		return fmt.Errorf("%w: more than %d bytes", errTooLarge, long.Limit)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return err
+}
+
+// stream reads a model as it comes, to the end of the body.
+func stream(body io.Reader, size, most int64) (*onnx.Model, error) {
+	f := newForward(body)
+	m, err := onnx.ReadWithin(f, size, most)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := io.Copy(io.Discard, f.r)
+	if err != nil {
+		return nil, err
+	}
+	if f.at+rest != size {
+		return nil, fmt.Errorf("%w: %d of %d bytes", errBroken, f.at+rest, size)
+	}
+	return m, nil
+}
+
+// spool writes a model to a file of its own, and reads it from there.
+func (s *Service) spool(u *uploaded, body io.Reader) (*onnx.Model, error) {
+	var err error
+	if u.file, err = os.CreateTemp(s.Folder, "upload-*.onnx"); err != nil {
+		return nil, err
+	}
+	size, err := io.Copy(u.file, body)
+	if err != nil {
+		return nil, err
+	}
+	return onnx.ReadWithin(u.file, size, s.MaxGraphBytes)
+}

@@ -1,0 +1,33 @@
+package measurement
+
+import "github.com/foretime/foretime/edgeprof/internal/onnx"
+
+// Kernel is the time of one kernel of a model in one setting. Read from a table,
+// the kernel names no nodes and runs 0 times, which is once.
+type Kernel struct {
+	ModelName string  `dataset:"model_name"`
+	Family    string  `dataset:"family"`
+	Setting   string  `dataset:"setting"`
+	Runtime   string  `dataset:"runtime"`
+	Threads   float64 `dataset:"threads"`
+	Quota     float64 `dataset:"quota"`
+	Round     int     `dataset:"round"`
+	Index     int     `dataset:"kernel"` // in the order of the model
+	onnx.Kernel
+	Runs int `dataset:"runs"`
+	// Seconds is the mean of the shorter half of the runs, which other work
+	// disturbed least; nil where the run time did not show the kernel.
+	Seconds *float64 `dataset:"seconds"`
+	Min     *float64 `dataset:"min_seconds"`
+	P50     *float64 `dataset:"p50_seconds"`
+	P90     *float64 `dataset:"p90_seconds"`
+}
+
+// Kernels are rows with what is known of kernels before they run.
+func Kernels(kernels []onnx.Kernel) []Kernel {
+	rows := make([]Kernel, len(kernels))
+	for i, k := range kernels {
+		rows[i] = Kernel{Index: i, Kernel: k}
+	}
+	return rows
+}

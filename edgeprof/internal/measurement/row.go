@@ -1,0 +1,132 @@
+package measurement
+
+import (
+	"strings"
+
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+)
+
+// Row is one measured inference. The columns of the original collector come
+// first, in its order; ours follow. A column that a file lacks, or an empty
+// cell, is nil.
+type Row struct {
+	Original
+	Run
+	Host
+	Graph
+}
+
+// Original are the columns of the original collector.
+type Original struct {
+	ConvLayers      *float64 `dataset:"conv_layers"`
+	Device          string   `dataset:"device,optional"` // raspberrypi, jetson or desktop
+	StressCores     *float64 `dataset:"device_cpu_cores"`
+	DiskPercent     *float64 `dataset:"device_disk_usage_percent"`
+	LoadPercent     *float64 `dataset:"device_load_percent"` // of each stressed core
+	ReadBytes       *float64 `dataset:"disk_io_read_bytes"`
+	WrittenBytes    *float64 `dataset:"disk_io_write_bytes"`
+	End             string   `dataset:"end_timestamp,optional"`
+	Number          *int     `dataset:"execution_number"`
+	Time            Seconds  `dataset:"execution_time,optional"`
+	FilterDetails   *float64 `dataset:"filter_details"`
+	FCLayers        *float64 `dataset:"fully_conn_layers"`
+	ModelName       string   `dataset:"model_name,optional"`
+	NetworkType     string   `dataset:"network_type,optional"`
+	PoolLayers      *float64 `dataset:"pool_layers"`
+	Start           string   `dataset:"start_timestamp,optional"`
+	CPUPercent      *float64 `dataset:"total_cpu_usage_percent"`
+	MemoryPercent   *float64 `dataset:"total_memory_usage_percent"`
+	TotalParameters *float64 `dataset:"total_parameters"`
+}
+
+// Run is how the model ran.
+type Run struct {
+	Setting string   `dataset:"setting,optional"` // a device, as far as its speed goes
+	Family  string   `dataset:"family,optional"`
+	Round   *int     `dataset:"round"`
+	Runtime string   `dataset:"runtime,optional"`
+	Threads *float64 `dataset:"threads"`
+	Pin     string   `dataset:"pin,optional"` // processors, separated by spaces
+	Quota   *float64 `dataset:"quota"`        // share of time that the model may run
+	Load    string   `dataset:"load,optional"`
+	Burst   *float64 `dataset:"burst"` // inferences that the time is the median of
+	// Uncontended is their mean time less what they waited for processors.
+	Uncontended Seconds `dataset:"uncontended_time,optional"`
+}
+
+// Host is the machine that it ran on.
+type Host struct {
+	UUID        string   `dataset:"node_uuid,optional"`
+	DeviceModel string   `dataset:"device_model,optional"`
+	Processor   string   `dataset:"processor,optional"`
+	Cores       *float64 `dataset:"cores"`
+	MaxMHz      *float64 `dataset:"max_mhz"`
+}
+
+// Graph is what the model's shapes tell.
+type Graph struct {
+	ConvMACs       *float64 `dataset:"conv_macs"`
+	DepthwiseMACs  *float64 `dataset:"depthwise_macs"`
+	DenseMACs      *float64 `dataset:"dense_macs"`
+	RecurrentMACs  *float64 `dataset:"recurrent_macs"`
+	ParameterBytes *float64 `dataset:"parameter_bytes"`
+	Activations    *float64 `dataset:"activation_bytes"`
+	PeakBytes      *float64 `dataset:"peak_activation_bytes"`
+	Nodes          *float64 `dataset:"nodes"`
+	FusedNodes     *float64 `dataset:"fused_nodes"`
+	Depth          *float64 `dataset:"depth"`
+}
+
+// Quiet is the shorter of the times, in seconds: other work only makes them longer.
+func (r *Row) Quiet() float64 {
+	if r.Uncontended.Known {
+		return min(r.Time.Value, r.Uncontended.Value)
+	}
+	return r.Time.Value
+}
+
+// Number is a value for a cell.
+func Number[T int | int64 | float64](v T) *float64 {
+	f := float64(v)
+	return &f
+}
+
+// Describe is a row with the columns that follow from a model.
+func Describe(c *onnx.Characteristics) Row {
+	return Row{
+		Original: Original{
+			ConvLayers: Number(c.ConvLayers), ReadBytes: Number(c.ModelInputSize), WrittenBytes: Number(c.ModelOutputSize), FilterDetails: Number(c.FilterDetails),
+			FCLayers: Number(c.FCLayers), PoolLayers: Number(c.PoolLayers), TotalParameters: Number(c.TotalParameters), NetworkType: networkType(c.Ops),
+		},
+		Graph: Graph{
+			ConvMACs: Number(c.MACs.Conv), DepthwiseMACs: Number(c.MACs.Depthwise), DenseMACs: Number(c.MACs.Dense), RecurrentMACs: Number(c.MACs.Recurrent),
+			ParameterBytes: Number(c.ParameterBytes), Activations: Number(c.ActivationBytes), PeakBytes: Number(c.PeakActivationBytes),
+			Nodes: Number(c.Nodes), FusedNodes: Number(c.FusedNodes), Depth: Number(c.Depth),
+		},
+	}
+}
+
+// networkType is the original collector's name for a model's kind.
+func networkType(ops map[string]int) string {
+	switch {
+	case ops["Conv"] > 0:
+		return "Convolutional Neural Network (CNN)"
+	case ops["LSTM"]+ops["GRU"]+ops["RNN"] > 0:
+		return "Recurrent Neural Network (RNN)"
+	case ops["LayerNormalization"] > 0 && ops["MatMul"] > 0:
+		return "Transformer"
+	case ops["Gemm"]+ops["MatMul"] > 0:
+		return "Fully Connected Neural Network (MLP)"
+	}
+	return "Unknown Network Type"
+}
+
+// FamilyOf is a model's family by its name: the letters it begins with, and what
+// belongs to them (mobilenetv2_w0.5 is a mobilenetv, resnet18 a resnet).
+func FamilyOf(name string) string {
+	name = strings.ToLower(name)
+	if i := strings.IndexFunc(name, func(r rune) bool { return r < 'a' || r > 'z' }); i > 0 {
+		return name[:i]
+	}
+	return name
+}

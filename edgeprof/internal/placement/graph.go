@@ -1,0 +1,44 @@
+package placement
+
+import (
+	"fmt"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
+)
+
+// Graph estimates a model whose graph is known, operator by operator. Rates
+// returns the calibration of the device of an index. A device whose free memory
+// cannot hold the model is refused. The error matches [onnx.ErrGraph].
+func Graph(a *onnx.Analysis, devices []device.Device, rates func(i int) (*profiler.Calibration, error)) (Estimator, error) {
+	counts, err := a.Characteristics()
+	if err != nil {
+		return nil, err
+	}
+	need := counts.ParameterBytes + counts.PeakActivationBytes
+	return func(i int) (Estimate, error) {
+		d := &devices[i]
+		if free := d.Load.MemoryAvailableBytes; free > 0 && need > free {
+			return Estimate{}, fmt.Errorf("the model needs %d bytes of memory, %d are free", need, free)
+		}
+		c, err := rates(i)
+		if err != nil {
+			return Estimate{}, err
+		}
+		p := c.Predict(a, *d)
+		return Estimate{p.Seconds, c.Facts.Runtime, need, reasons(&p, d), p.Warnings}, nil
+	}, nil
+}
+
+// reasons say where the time goes, and what the device's load does to it.
+func reasons(p *profiler.Prediction, d *device.Device) []string {
+	var out []string
+	if len(p.Shares) > 0 {
+		out = append(out, fmt.Sprintf("%.0f %% of the time in %s operators", 100*p.Shares[0].Part, p.Shares[0].Class))
+	}
+	if p.Slowdown > 1 {
+		return append(out, fmt.Sprintf("slowed %.2f times: %.1f tasks run or wait, %d cores, a CPU load of %.0f %%", p.Slowdown, d.Load.Others(d.Cores), d.Cores, d.Load.CPUPercent))
+	}
+	return append(out, fmt.Sprintf("a core is free at a CPU load of %.0f %%", d.Load.CPUPercent))
+}

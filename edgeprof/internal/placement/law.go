@@ -1,0 +1,251 @@
+package placement
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/synth"
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/linear"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Law is the time of one inference on an idle machine as a product of powers of
+// counts, none of them below zero: more of anything never takes less time. It is
+// fitted to what a calibration says of models of every family, whose files say
+// what the counts leave out, so it is coarse; its interval says how coarse.
+// Models with convolutions have a law of their own, as one weight does much more
+// work in them.
+type Law struct {
+	Convolutional, Other Powers
+	// Models is how many models it was fitted to.
+	Models int
+	// Most is the most of each count among those models.
+	Most Counts
+}
+
+// Powers are one law.
+type Powers struct {
+	// Exponents of one plus filters, parameters and input bytes: the counts that
+	// predict families which were left out best.
+	Filters, Parameters, Input float64
+	// Factor is the seconds of a model with no counts.
+	Factor float64
+	// Low and High are factors on a predicted time that bound the interval.
+	Low, High float64
+	// Error is the median factor between the law and the calibration, of
+	// families that were left out.
+	Error float64
+}
+
+// of is the law for a model with these counts.
+func (l *Law) of(c Counts) *Powers {
+	if c.ConvLayers > 0 {
+		return &l.Convolutional
+	}
+	return &l.Other
+}
+
+// Error is the law's for a model with these counts; see [Powers].
+func (l *Law) Error(c Counts) float64 { return l.of(c).Error }
+
+// Unlike are the names of counts far beyond those of the models that the law was
+// fitted to; a prediction for them is extrapolated.
+func (l *Law) Unlike(c Counts) []string { return l.beyond(c, 10) }
+
+// outside is how many times the most that was fitted a count may be before the
+// law says nothing of it.
+const outside = 100
+
+// Outside are the names of counts of which the law can say nothing.
+func (l *Law) Outside(c Counts) []string {
+	c.ModelOutputSize = 0 // which has no part in the law
+	return l.beyond(c, outside)
+}
+
+func (l *Law) beyond(c Counts, times uint64) []string {
+	var names []string
+	for i, name := range RequestFields {
+		if *c.field(i)/times > *l.Most.field(i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// sizes of every family that a law is fitted to: width and resolution as
+// factors of the family's own.
+var sizes = []synth.Size{
+	{Width: 0.25, Resolution: 64}, {Width: 0.5, Resolution: 64}, {Width: 0.5, Resolution: 128}, {Width: 0.75, Resolution: 112}, {Width: 1, Resolution: 96}, {Width: 1}, {Width: 1.5, Resolution: 160},
+}
+
+// sample is a model's counts with its time.
+type sample struct {
+	family string
+	counts Counts
+	log    float64 // of seconds
+	real   bool    // of a model that people ship
+}
+
+// FitLaw finds the law that a calibration follows.
+func FitLaw(ctx context.Context, c *profiler.Calibration) (*Law, error) {
+	samples, err := samplesOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return lawOf(ctx, samples, c)
+}
+
+// samplesOf are models of every family in some sizes, and models that people ship,
+// with what a calibration says of them.
+func samplesOf(c *profiler.Calibration) ([]sample, error) {
+	var all []sample
+	for _, family := range synth.Families() {
+		if strings.HasPrefix(family, profiler.Operators) {
+			continue // made to measure operators, and like no model
+		}
+		for _, size := range sizes {
+			one, err := made(family, size, c)
+			if err != nil {
+				return nil, fmt.Errorf("%s %+v: %w", family, size, err)
+			}
+			all = append(all, one)
+		}
+	}
+	for _, m := range shipped() {
+		all = append(all, sample{m.Family, m.Counts, math.Log(c.Predict(m.analysis(), calibrated(c)).Idle), true})
+	}
+	return all, nil
+}
+
+func made(family string, size synth.Size, c *profiler.Calibration) (sample, error) {
+	m, err := synth.New(family, size)
+	if err != nil {
+		return sample{}, err
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{})
+	if err != nil {
+		return sample{}, err
+	}
+	counts, err := CountsOf(a)
+	return sample{family, counts, math.Log(c.Predict(a, calibrated(c)).Idle), false}, err
+}
+
+// lawOf fits the law to samples.
+func lawOf(ctx context.Context, samples []sample, c *profiler.Calibration) (*Law, error) {
+	law := &Law{Models: len(samples)}
+	var convolutional []sample
+	for _, one := range samples {
+		for i := range RequestFields {
+			*law.Most.field(i) = max(*law.Most.field(i), *one.counts.field(i))
+		}
+		if one.counts.ConvLayers > 0 {
+			convolutional = append(convolutional, one)
+		}
+	}
+	var err error
+	if law.Convolutional, err = fit(ctx, convolutional, func(Counts) bool { return true }, c); err != nil {
+		return nil, err
+	}
+	law.Other, err = fit(ctx, samples, func(c Counts) bool { return c.ConvLayers == 0 }, c)
+	return law, err
+}
+
+// fit finds powers, and their interval from those samples that judge picks, when
+// their families have no part in the fit.
+func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *profiler.Calibration) (Powers, error) {
+	s := regression.Samples{Features: 5}
+	var families []string
+	for _, one := range samples {
+		x := row(one.counts)
+		s.X, s.Y, families = append(s.X, x[:]...), append(s.Y, one.log), append(families, one.family)
+	}
+	fitter := linear.NNLS{NoIntercept: true}
+	m, err := fitter.Fit(ctx, s)
+	if err != nil {
+		return Powers{}, err
+	}
+	k := m.Coefficients
+	p := Powers{Filters: k[0], Parameters: k[1], Input: k[2], Factor: math.Exp(k[3] - k[4])}
+	folds, err := regression.GroupFolds(families, len(slices.Compact(slices.Sorted(slices.Values(families)))), 1)
+	if err != nil {
+		return p, err
+	}
+	rows, predicted, err := regression.CrossPredict(ctx, fitter, s, folds)
+	if err != nil {
+		return p, err
+	}
+	var actual, law, sizes []float64
+	for i, r := range rows {
+		if judge(samples[r].counts) {
+			actual, law = append(actual, math.Exp(s.Y[r])), append(law, math.Exp(predicted[i].Value))
+			sizes = append(sizes, math.Abs(s.Y[r]-predicted[i].Value))
+		}
+	}
+	band, err := uncertainty.NewBand(uncertainty.Factor, profiler.Level, law, actual)
+	if err != nil {
+		return p, err
+	}
+	p.Low, p.High, p.Error = band.Low*c.Low, band.High*c.High, math.Exp(stats.Median(sizes))
+	return p, nil
+}
+
+// calibrated is the machine of a calibration, idle.
+func calibrated(c *profiler.Calibration) device.Device {
+	return device.Device{UUID: c.Facts.UUID, Cores: max(1, c.Facts.Cores)}
+}
+
+// CountsOf are the counts of an analysed model.
+func CountsOf(a *onnx.Analysis) (Counts, error) {
+	c, err := a.Characteristics()
+	if err != nil {
+		return Counts{}, err
+	}
+	return Counts{
+		uint64(c.ConvLayers), uint64(c.PoolLayers), uint64(c.FCLayers), uint64(c.FilterDetails),
+		uint64(c.TotalParameters), uint64(c.ModelInputSize), uint64(c.ModelOutputSize),
+	}, nil
+}
+
+// row is a sample's features: logarithms, and a constant of either sign.
+func row(c Counts) [5]float64 {
+	return [5]float64{math.Log1p(float64(c.FilterDetails)), math.Log1p(float64(c.TotalParameters)), math.Log1p(float64(c.ModelInputSize)), 1, -1}
+}
+
+// Predict is the time of one inference on the calibrated machine, idle. CountsOf counts
+// that are [Law.Outside] it is that of the largest that are not, without an
+// interval: it takes that long at least.
+func (l *Law) Predict(c Counts) uncertainty.Prediction {
+	far := l.Outside(c) != nil
+	for i := range RequestFields {
+		if most := *l.Most.field(i); *c.field(i)/outside > most {
+			*c.field(i) = outside * most
+		}
+	}
+	p, x := l.of(c), row(c)
+	v := p.Factor * math.Exp(p.Filters*x[0]+p.Parameters*x[1]+p.Input*x[2])
+	if far {
+		return uncertainty.Point(v)
+	}
+	return uncertainty.Band{Scale: uncertainty.Factor, Level: profiler.Level, Low: p.Low, High: p.High}.Predict(v)
+}
+
+// Slower is how many times longer than on the calibrated machine, idle, an
+// inference takes on a device as it is loaded now, whatever the model. The
+// error matches [profiler.ErrCalibration]: rates that are all zero.
+func Slower(c *profiler.Calibration, d device.Device) (factor float64, p profiler.Prediction, err error) {
+	some := &onnx.Analysis{Costs: []onnx.Cost{{Class: onnx.ClassConv, Work: onnx.Work{MACs: 1e9, ReadBytes: 1e6}}, {Class: onnx.ClassOther, Work: onnx.Work{ReadBytes: 1e6}}}}
+	base := c.Predict(some, calibrated(c)).Idle
+	p = c.Predict(some, d)
+	if factor = p.Seconds.Value / base; !(factor > 0) || math.IsInf(factor, 0) {
+		return 0, p, fmt.Errorf("%w: rates that are all zero", profiler.ErrCalibration)
+	}
+	return factor, p, nil
+}

@@ -1,0 +1,165 @@
+package placement
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// ErrNoDevice is returned when no device is left to rank.
+var ErrNoDevice = errors.New("no device to run the model on")
+
+// Candidate is a device with the model's predicted time on it.
+type Candidate struct {
+	Node    string `json:"node"`
+	Class   string `json:"class"`
+	Model   string `json:"device_model"`
+	UUID    string `json:"node_uuid"`
+	Runtime string `json:"runtime"`
+	// Seconds of one inference; its members are written as
+	// predicted_execution_time, low, high and level.
+	Seconds uncertainty.Prediction `json:"-"`
+	// Wait is the time of the models that were placed there before, in seconds.
+	Wait    float64  `json:"wait_seconds,omitempty"`
+	Reasons []string `json:"reasons"`
+	// Width is what earlier outcomes widened the interval by; 0 is by nothing.
+	Width float64 `json:"width_factor,omitempty"`
+
+	need, free int64 // bytes of memory; 0 for unknown
+}
+
+// plain is a Candidate without its methods.
+type plain Candidate
+
+// candidateJSON is a Candidate as JSON.
+type candidateJSON struct {
+	*plain
+	Value float64  `json:"predicted_execution_time"`
+	Low   *float64 `json:"low"` // null where it is not known
+	High  *float64 `json:"high"`
+	Level float64  `json:"level"`
+}
+
+// MarshalJSON writes the time beside the rest.
+func (c Candidate) MarshalJSON() ([]byte, error) {
+	p := c.Seconds
+	w := candidateJSON{plain: (*plain)(&c), Value: p.Value, Level: p.Level}
+	if p.Bounded() {
+		w.Low, w.High = &p.Low, &p.High
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Candidate) UnmarshalJSON(data []byte) error {
+	w := candidateJSON{plain: (*plain)(c)}
+	err := json.Unmarshal(data, &w)
+	c.Seconds = uncertainty.Point(w.Value)
+	if w.Low != nil && w.High != nil {
+		c.Seconds = uncertainty.Prediction{Value: w.Value, Low: *w.Low, High: *w.High, Level: w.Level}
+	}
+	return err
+}
+
+// Ranking is all devices: those that can run the model, the fastest first, and
+// those that cannot.
+type Ranking struct {
+	Candidates []Candidate       `json:"candidates"`
+	Excluded   []device.Excluded `json:"excluded"`
+	Warnings   []string          `json:"warnings"`
+}
+
+// Estimate is a model's time on one device.
+type Estimate struct {
+	Seconds  uncertainty.Prediction
+	Runtime  string // that the time is of
+	Bytes    int64  // of memory that the model needs; 0 for unknown
+	Reasons  []string
+	Warnings []error
+}
+
+// Estimator says how long a model takes on the device of an index. An error
+// excludes that device.
+type Estimator func(i int) (Estimate, error)
+
+// Rank orders devices by their estimates. The error matches [ErrNoDevice].
+func Rank(devices []device.Device, excluded []device.Excluded, estimate Estimator) (*Ranking, error) {
+	r := &Ranking{Candidates: []Candidate{}, Excluded: append([]device.Excluded{}, excluded...), Warnings: []string{}}
+	for i := range devices {
+		e, err := estimate(i)
+		if err != nil {
+			r.Excluded = append(r.Excluded, device.Excluded{Node: devices[i].Node, Reason: err.Error()})
+			continue
+		}
+		r.Candidates = append(r.Candidates, candidate(&devices[i], &e))
+		r.warn(e.Warnings)
+	}
+	if len(r.Candidates) == 0 {
+		return nil, none(r.Excluded)
+	}
+	slices.SortFunc(r.Candidates, order)
+	return r, nil
+}
+
+// Fastest is the first of [Rank]'s candidates, found in one walk.
+func Fastest(devices []device.Device, excluded []device.Excluded, estimate Estimator) (Candidate, error) {
+	var best Candidate
+	found := false
+	for i := range devices {
+		e, err := estimate(i)
+		if err != nil {
+			excluded = append(slices.Clip(excluded), device.Excluded{Node: devices[i].Node, Reason: err.Error()})
+			continue
+		}
+		if c := candidate(&devices[i], &e); !found || order(c, best) < 0 {
+			best, found = c, true
+		}
+	}
+	if !found {
+		return best, none(excluded)
+	}
+	return best, nil
+}
+
+func candidate(d *device.Device, e *Estimate) Candidate {
+	return Candidate{
+		Node: d.Node, Class: d.Class, Model: d.Model, UUID: d.UUID, Runtime: e.Runtime, Seconds: e.Seconds, Reasons: e.Reasons,
+		need: e.Bytes, free: d.Load.MemoryAvailableBytes,
+	}
+}
+
+// Done is when the model's first inference ends, those placed before it done: in
+// seconds.
+func (c *Candidate) Done() float64 { return c.Wait + c.Seconds.Value }
+
+// order is by time, then by name.
+func order(x, y Candidate) int {
+	return cmp.Or(cmp.Compare(x.Done(), y.Done()), strings.Compare(x.Node, y.Node))
+}
+
+// warn adds each warning once.
+func (r *Ranking) warn(warnings []error) {
+	for _, w := range warnings {
+		if text := w.Error(); !slices.Contains(r.Warnings, text) {
+			r.Warnings = append(r.Warnings, text)
+		}
+	}
+}
+
+// none says why no device is left.
+func none(excluded []device.Excluded) error {
+	if len(excluded) == 0 {
+		return fmt.Errorf("%w: the source lists none", ErrNoDevice)
+	}
+	parts := make([]string, len(excluded))
+	for i, e := range excluded {
+		parts[i] = e.Node + ": " + e.Reason
+	}
+	return fmt.Errorf("%w: %s", ErrNoDevice, strings.Join(parts, "; "))
+}

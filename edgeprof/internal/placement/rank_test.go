@@ -1,0 +1,89 @@
+package placement
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/synth"
+)
+
+func TestRank(t *testing.T) {
+	m, err := synth.New("alexnet", synth.Size{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := onnx.Analyze(m, onnx.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cal := &profiler.Calibration{Facts: profiler.Facts{UUID: "calibrated", Runtime: "go", MaxMHz: 2000, Threads: 1}, Low: 0.5, High: 2, Shortest: 1e-6, Longest: 10, Rates: map[onnx.Class]profiler.Rates{}}
+	for _, class := range []onnx.Class{onnx.ClassConv, onnx.ClassDense, onnx.ClassPool, onnx.ClassFunction, onnx.ClassOther} {
+		cal.Rates[class] = profiler.Rates{MAC: 1e-9, Byte: 1e-10, Nodes: 1}
+	}
+	rates := func(int) (*profiler.Calibration, error) { return cal, nil }
+	devices := []device.Device{
+		{Node: "busy", Cores: 2, MaxMHz: 2000, Load: device.Load{CPUPercent: 100}},
+		{Node: "idle", Cores: 2, MaxMHz: 2000},
+		{Node: "fast", Cores: 2, MaxMHz: 4000, Load: device.Load{CPUPercent: 10}},
+		{Node: "small", Cores: 2, MaxMHz: 9000, Load: device.Load{MemoryAvailableBytes: 1 << 20}},
+	}
+	r, err := rank(a, devices, []device.Excluded{{Node: "gone", Reason: "stale"}}, rates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, c := range r.Candidates {
+		order = append(order, c.Node)
+		if !(c.Seconds.Low < c.Seconds.Value && c.Seconds.Value < c.Seconds.High && c.Seconds.Level == profiler.Level) || len(c.Reasons) == 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if got := strings.Join(order, " "); got != "fast idle busy" {
+		t.Errorf("order %q", got)
+	}
+	for range 50 { // the same bytes each time
+		again, err := rank(a, devices, []device.Excluded{{Node: "gone", Reason: "stale"}}, rates)
+		if err != nil || !reflect.DeepEqual(again, r) {
+			t.Fatalf("ranked again: %+v %v, not %+v", again, err, r)
+		}
+	}
+	if len(r.Excluded) != 2 || r.Excluded[0].Node != "gone" || !strings.Contains(r.Excluded[1].Reason, "bytes of memory") {
+		t.Errorf("excluded %+v", r.Excluded)
+	}
+	if _, err := rank(a, devices[3:], nil, rates); !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), "small: ") {
+		t.Errorf("no device left: %v", err)
+	}
+	if _, err := rank(a, nil, nil, rates); !errors.Is(err, ErrNoDevice) {
+		t.Errorf("no devices: %v", err)
+	}
+	broken := errors.New("no such file")
+	r, err = rank(a, devices, nil, func(i int) (*profiler.Calibration, error) {
+		if i == 2 {
+			return nil, broken
+		}
+		return cal, nil
+	})
+	if err != nil || r.Candidates[0].Node != "idle" || len(r.Excluded) != 2 || r.Excluded[0] != (device.Excluded{Node: "fast", Reason: "no such file"}) {
+		t.Errorf("rates of one device that cannot be read: %+v %v", r, err)
+	}
+}
+
+// rank is a model's ranking, whose first is the fastest.
+func rank(a *onnx.Analysis, devices []device.Device, excluded []device.Excluded, rates func(int) (*profiler.Calibration, error)) (*Ranking, error) {
+	estimate, err := Graph(a, devices, rates)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Rank(devices, excluded, estimate)
+	first, firstErr := Fastest(devices, excluded, estimate)
+	if (err == nil) != (firstErr == nil) || err == nil && !reflect.DeepEqual(first, r.Candidates[0]) {
+		return r, fmt.Errorf("fastest is %+v (%v), ranked first %+v (%v)", first, firstErr, r.Candidates, err)
+	}
+	return r, err
+}

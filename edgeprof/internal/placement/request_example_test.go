@@ -1,0 +1,46 @@
+package placement_test
+
+import (
+	"fmt"
+
+	"github.com/foretime/foretime/edgeprof/internal/placement"
+)
+
+// Numbers come back as they were spelled.
+func ExampleParseRequest() {
+	request, problems, err := placement.ParseRequest([]byte(`{"model": "m", "conv_layers": 5, "pool_layers": 3, "fc_layers": 3, "filter_details": 1376,
+		"total_parameters": 10000000000000000000, "model_input_size": 602112, "model_output_size": 4000}`))
+	if err != nil || len(problems) > 0 {
+		fmt.Println(problems, err)
+		return
+	}
+	answer, err := placement.AppendAnswer(nil, request, placement.Answer{Node: "rpi-1", Seconds: 0.25}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(answer))
+	// Output:
+	// {
+	//   "message": "Profiling data received",
+	//   "model_characteristics": {
+	//     "conv_layers": 5,
+	//     "fc_layers": 3,
+	//     "filter_details": 1376,
+	//     "model": "m",
+	//     "model_input_size": 602112,
+	//     "model_output_size": 4000,
+	//     "pool_layers": 3,
+	//     "total_parameters": 10000000000000000000
+	//   },
+	//   "profiling_prediction": {
+	//     "class": "",
+	//     "device_model": "",
+	//     "model": "m",
+	//     "node": "rpi-1",
+	//     "node_uuid": "",
+	//     "predicted_execution_time": 0.25
+	//   },
+	//   "status": "success"
+	// }
+}

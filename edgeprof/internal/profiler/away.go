@@ -1,0 +1,131 @@
+package profiler
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/runtime/native"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Away is what is known of a device that rates were not measured on.
+type Away struct {
+	Why    string  // the device is another; "" when it is not
+	Factor float64 // on times, from clocks and kinds of cores
+	// Spread is how far the logarithm of a time may be from that, at [Level].
+	Spread float64
+}
+
+// spreads are how far logarithms of latencies are from what cores and clocks say,
+// 9 pairs of boards in 10 within them: by whether the kinds of cores are known,
+// then whether both clocks are. Pairs of chips in Tencent/ncnn's table that had no
+// part in the costs of cores, one thread in single precision.
+var spreads = map[[2]bool]float64{{true, true}: 0.65, {true, false}: 0.85, {false, true}: 2.45, {false, false}: 3.4}
+
+// sameCore is the spread between chips whose cores have one name, both clocks being
+// known.
+const sameCore = 0.35
+
+// Away says how a device differs from the one that was calibrated.
+func (c *Calibration) Away(d *device.Device) Away {
+	f := &c.Facts
+	why := f.foreign(d)
+	if why == "" {
+		return Away{Factor: 1}
+	}
+	clocks := d.MaxMHz > 0 && f.MaxMHz > 0
+	factor := 1.0
+	if clocks {
+		factor = f.MaxMHz / d.MaxMHz
+	}
+	here, ok := device.Cost(f.Processor, f.Device)
+	there, known := d.Cost()
+	alike := d.Model != "" && d.Model == f.Device && !otherVectors(d, f)
+	named := f.Shipped || f.otherProducts() // alike by name alone
+	a := Away{Why: why, Factor: factor, Spread: spreads[[2]bool{alike || ok && known, clocks && !(alike && named)}]}
+	if core := device.Core(d.Processor, d.Model); clocks && (alike && !named || core != "" && core == device.Core(f.Processor, f.Device)) {
+		a.Spread = sameCore
+		return a
+	}
+	if ok && known {
+		slower := math.Log(there / here)
+		if f.Runtime == "go" { // little of it is vector code: half of what kinds of cores differ by is doubt
+			slower /= 2
+			a.Spread = math.Hypot(a.Spread, slower)
+		}
+		a.Factor *= math.Exp(slower)
+	}
+	return a
+}
+
+// Widen is an interval of the calibrated device on the other one: two errors that
+// know nothing of each other.
+func (a Away) Widen(p uncertainty.Prediction) uncertainty.Prediction {
+	if a.Why == "" || !p.Bounded() {
+		return p
+	}
+	w := a.widen(bandBetween(p.Low/p.Value, p.High/p.Value)).Predict(p.Value)
+	w.Level = p.Level
+	return w
+}
+
+func (a Away) widen(b uncertainty.Band) uncertainty.Band {
+	return bandBetween(math.Exp(-math.Hypot(math.Log(b.Low), a.Spread)), math.Exp(math.Hypot(math.Log(b.High), a.Spread)))
+}
+
+func (a Away) warning(node, calibrated string) error {
+	return fmt.Errorf("%w: %s is judged by rates of %s: %s; it is taken to need %.2g times the time, in 9 of 10 cases %.2g to %.2g times (edgeprof calibrate measures it)",
+		ErrForeign, node, cmp.Or(calibrated, "another machine"), a.Why, a.Factor, a.Factor*math.Exp(-a.Spread), a.Factor*math.Exp(a.Spread))
+}
+
+// otherVectors says that a device's vectors have another width than those of the
+// processor that was measured.
+func otherVectors(d *device.Device, f *Facts) bool {
+	there, here := device.Vector(d.Processor), device.Vector(f.Processor)
+	return there > 0 && here > 0 && there != here
+}
+
+// sameClock is the factor that clocks may differ by: what a kernel says
+// of a processor's clock varies from moment to moment.
+const sameClock = 1.25
+
+// Products names what multiplies matrices in a run time of this program; "" of others
+// than the Go one.
+func Products(runtime string) string {
+	if runtime == "go" {
+		return native.Products
+	}
+	return ""
+}
+
+// otherProducts says that the Go run time multiplied by other instructions than this
+// program's does.
+func (f *Facts) otherProducts() bool {
+	return f.Runtime == "go" && cmp.Or(f.Products, "gonum") != native.Products
+}
+
+// foreign says why rates were not measured on a device; "" when they were. Ids
+// are cloned with the images of machines: they decide only where a device does
+// not say what it is.
+func (f *Facts) foreign(d *device.Device) string {
+	told := d.Model != "" && f.Device != "" && d.Cores > 0 && f.Cores > 0
+	switch {
+	case d.Model != "" && f.Device != "" && d.Model != f.Device:
+		return fmt.Sprintf("it is a %s", d.Model)
+	case otherVectors(d, f):
+		return fmt.Sprintf("its processor is %s, not %s", d.Processor, f.Processor)
+	case told && d.Cores != f.Cores:
+		return fmt.Sprintf("%d cores, not %d", d.Cores, f.Cores)
+	case d.MaxMHz > 0 && f.MaxMHz > 0 && (d.MaxMHz > sameClock*f.MaxMHz || f.MaxMHz > sameClock*d.MaxMHz):
+		return fmt.Sprintf("%.0f MHz, not %.0f", d.MaxMHz, f.MaxMHz)
+	case f.Shipped:
+		return "this machine was not measured"
+	case f.otherProducts():
+		return fmt.Sprintf("the Go run time multiplies by %s here, not by %s", native.Products, cmp.Or(f.Products, "gonum"))
+	case !told && d.UUID != f.UUID:
+		return "another machine"
+	}
+	return ""
+}

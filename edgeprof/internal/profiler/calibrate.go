@@ -1,0 +1,369 @@
+package profiler
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Level is the probability that an interval is meant to hold the truth with.
+const Level = 0.9
+
+// Operators is the family whose models are made to measure operators by. It is
+// never left out to judge predictions, and never judged.
+const Operators = "operators"
+
+// Own is the family of the user's own models that a calibration is made for.
+// Their kernels correct those like them; they have no part in the rates, and each
+// is judged by itself.
+const Own = "own"
+
+// Errors and warnings of this package.
+var (
+	// ErrTooFew is returned for fewer models or families than an interval
+	// at [Level] needs.
+	ErrTooFew = errors.New("too few calibration models")
+	// ErrCalibration is returned for a calibration file that cannot be right.
+	ErrCalibration = errors.New("unusable calibration")
+	// ErrUnlike warns that a model is far larger or smaller than those the
+	// device was calibrated with, or has nodes of another class.
+	ErrUnlike = errors.New("outside the calibrated range")
+	// ErrForeign warns that the rates were measured on another machine.
+	ErrForeign = errors.New("not calibrated to this device")
+	// ErrNoCounts is returned for a row that tells nothing of its model.
+	ErrNoCounts = errors.New("no layers, filters or parameters, and no kernels beside")
+)
+
+// Facts say where rates were measured.
+type Facts struct {
+	Setting string  `json:"setting,omitempty"` // as collected: desktop-ort-t2
+	Runtime string  `json:"runtime"`
+	Library string  `json:"library,omitempty"` // native, of the run time: its version and file
+	Threads int     `json:"threads"`
+	Quota   float64 `json:"quota,omitempty"` // share of time that a model may run; 0 is all of it
+	UUID    string  `json:"node_uuid"`
+	Device  string  `json:"device_model"`
+	// Processor is its name; "" in files from before.
+	Processor string  `json:"processor,omitempty"`
+	Cores     int     `json:"cores"`
+	MaxMHz    float64 `json:"max_mhz"`
+	When      string  `json:"when"` // RFC 3339
+	// Products multiplied matrices in the Go run time, as [native.Products]; "" is gonum.
+	Products string `json:"products,omitempty"`
+	// Shipped rates come with the program: no device is where they were measured.
+	Shipped bool `json:"shipped,omitempty"`
+}
+
+// Calibration is how fast a device runs what models are made of.
+type Calibration struct {
+	Facts  Facts                `json:"facts"`
+	Rates  map[onnx.Class]Rates `json:"rates"`
+	Models int                  `json:"models"` // measured models
+	// TreeWeight is the power that the factor of a model's trees on the rates is
+	// raised to: 1 where they learnt from this setting, else [elsewhere]; 0 is the
+	// rates alone.
+	TreeWeight float64 `json:"belief"`
+	// Corrections are of the user's own models; they correct kernels of their kinds.
+	Corrections []Correction `json:"near,omitempty"`
+	// Call is what an inference takes whatever it computes, in seconds.
+	Call float64 `json:"call_seconds,omitempty"`
+	// Scale corrects the sum of the kernels' times; 0 is 1.
+	Scale float64 `json:"scale,omitempty"`
+	// Low and High are the factors on the predicted time of a long inference that
+	// bound the interval; Dispatch is the time in seconds at which their logarithms
+	// are twice as far, 0 where they are the same for all.
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Dispatch float64 `json:"dispatch_seconds,omitempty"`
+	// Errors are measured over predicted time of each model by rates that its
+	// family had no part in.
+	Errors []Error `json:"errors"`
+	// Shortest and Longest measured time in seconds.
+	Shortest float64 `json:"shortest_seconds"`
+	Longest  float64 `json:"longest_seconds"`
+
+	trees   *KernelTrees       // nil is the rates alone
+	machine *machine           // nil is that of a file: nothing is known of its speed now
+	kinds   map[string]float64 // logarithms of factors, of Corrections
+}
+
+// Error is one model's measured time beside its prediction.
+type Error struct {
+	Model     string  `json:"model"`
+	Family    string  `json:"family"`
+	Precision string  `json:"precision,omitempty"` // as [precisionOf]
+	Measured  float64 `json:"measured_seconds"`
+	Predicted float64 `json:"predicted_seconds"`
+}
+
+// Ratio is measured over predicted.
+func (e Error) Ratio() float64 { return e.Measured / e.Predicted }
+
+// Calibrate fits rates to measurements of a device, refined by the model's trees
+// as far as that helps, and finds their interval by leaving out one family at a
+// time. Models of family [Own] have no part in the rates. The error matches
+// [ErrTooFew].
+func (m *Model) Calibrate(cases []Case, facts Facts) (*Calibration, error) {
+	return calibrated(cases, facts, m.Kernels[facts.Runtime])
+}
+
+func (f Facts) quota() float64 { return cmp.Or(f.Quota, 1) }
+
+// families of the cases that are judged, in order.
+func families(cases []Case) []string {
+	var out []string
+	for _, c := range cases {
+		if c.Family != Operators && c.Family != Own && !slices.Contains(out, c.Family) {
+			out = append(out, c.Family)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func without(cases []Case, family string) []Case {
+	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.Family == family })
+}
+
+// calibrated fits a setting's rates and judges them by families left out, and by
+// each of the user's own models left out.
+func calibrated(cases []Case, facts Facts, trees *KernelTrees) (*Calibration, error) {
+	judged := len(without(without(cases, Operators), Own))
+	all := families(cases)
+	if judged < smallest || len(all) < 3 {
+		return nil, fmt.Errorf("%w: %d models of %d families, want %d of 3", ErrTooFew, judged, len(all), smallest)
+	}
+	c := local(cases, facts, trees)
+	for _, family := range all {
+		left := local(without(cases, family), facts, trees)
+		for _, m := range cases {
+			if m.Family == family {
+				c.judge(&m, left)
+			}
+		}
+	}
+	c.judgeOwn(cases)
+	c.Dispatch = dispatch
+	c.bound()
+	return c, nil
+}
+
+// elsewhere is how much trees are believed of a machine that they did not learn
+// from: their answer and the rates' count alike. Of none, half and all, half was best
+// on 14 real models (DESIGN.md).
+const elsewhere = 0.5
+
+// local is fit without the user's own models, whose kernels are neighbours.
+func local(cases []Case, facts Facts, trees *KernelTrees) *Calibration {
+	c := fit(without(cases, Own), facts, trees, elsewhere)
+	c.learnNear(cases)
+	return c
+}
+
+// judge notes how far off a calibration that a model had no part in is.
+func (c *Calibration) judge(m *Case, left *Calibration) {
+	c.Errors = append(c.Errors, Error{Model: m.Model, Family: m.Family, Precision: precisionOf(m.Kernels), Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
+}
+
+// judgeOwn leaves out the kernels of each of the user's own models in turn.
+func (c *Calibration) judgeOwn(cases []Case) {
+	for i := range cases {
+		if m := &cases[i]; m.Family == Own {
+			left := *c
+			left.learnNear(slices.Delete(slices.Clone(cases), i, i+1))
+			c.judge(m, &left)
+			c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
+			c.Models++
+		}
+	}
+}
+
+// fit finds the rates of one setting and the scale of their sums.
+func fit(cases []Case, facts Facts, trees *KernelTrees, treeWeight float64) *Calibration {
+	c := &Calibration{Facts: facts, Models: len(cases), Rates: ratesFor(cases), Shortest: math.Inf(1), TreeWeight: treeWeight, trees: trees}
+	if trees == nil {
+		c.TreeWeight = 0
+	}
+	var ratios []float64
+	for _, m := range cases {
+		c.Call = m.Call
+		c.Shortest, c.Longest = min(c.Shortest, m.Seconds), max(c.Longest, m.Seconds)
+		if p := c.idle(m.Kernels) - c.Call; p > 0 {
+			ratios = append(ratios, m.work()/p)
+		}
+	}
+	if len(ratios) > 0 {
+		c.Scale = stats.Median(ratios)
+	}
+	return c
+}
+
+// Anchored is a calibration of another machine on the one where some models were
+// measured: all its times by one factor, the geometric mean of theirs, within what
+// one more model would be off by. Trees count as on a machine that they have not
+// seen. The error matches [ErrTooFew].
+func (c *Calibration) Anchored(cases []Case, facts Facts) (*Calibration, error) {
+	if len(cases) < 2 {
+		return nil, fmt.Errorf("%w: %d, want 2", ErrTooFew, len(cases))
+	}
+	a := *c
+	a.Facts, a.Models, a.Errors, a.Call = facts, len(cases), nil, cases[0].Call
+	a.TreeWeight, a.Dispatch = min(c.TreeWeight, elsewhere), dispatch
+	logs := 0.0
+	for _, m := range cases {
+		logs += math.Log(m.work() / (a.idle(m.Kernels) - a.Call))
+	}
+	a.Scale = c.scale() * math.Exp(logs/float64(len(cases)))
+	for i := range cases {
+		a.judge(&cases[i], &a)
+	}
+	a.bound()
+	return &a, nil
+}
+
+// bound sets the interval from the errors in float32, each drawn to what it would be
+// of a long inference.
+func (c *Calibration) bound() {
+	var long []Error
+	for _, e := range c.Errors {
+		if e.Precision == "" {
+			long = append(long, Error{Predicted: e.Predicted, Measured: e.Predicted * math.Pow(e.Ratio(), 1/c.doubt(e.Predicted))})
+		}
+	}
+	band := bandOf(long)
+	c.Low, c.High = band.Low, band.High
+}
+
+// band is the interval about a predicted time of an inference.
+func (c *Calibration) band(seconds float64) uncertainty.Band {
+	w := c.doubt(seconds)
+	return bandBetween(math.Pow(c.Low, w), math.Pow(c.High, w))
+}
+
+// dispatch is the time, in seconds, at which starting kernels makes predictions
+// twice as doubtful: the likeliest for the families left out of seven calibrations.
+const dispatch = 500e-6
+
+// doubt is how many times as far off the logarithm of a predicted time is as that
+// of a long one: short inferences are starts of kernels above all (normalized
+// conformal prediction: Papadopoulos and others, 2002).
+func (c *Calibration) doubt(seconds float64) float64 {
+	if c.Dispatch == 0 || !(seconds > 0) {
+		return 1
+	}
+	return 1 + math.Sqrt(c.Dispatch/seconds)
+}
+
+// bandOf is the interval that errors lead to: Student's for one more error, the factors
+// being lognormal, where split conformal's ends would be the least and the greatest
+// of them, which says little of the next; of fewer than two nothing is known but what
+// other devices are off by. It holds the prediction.
+func bandOf(errors []Error) uncertainty.Band {
+	predicted, measured := make([]float64, len(errors)), make([]float64, len(errors))
+	factors := make([]float64, len(errors))
+	for i, e := range errors {
+		predicted[i], measured[i], factors[i] = e.Predicted, e.Measured, math.Log(e.Ratio())
+	}
+	if len(errors) > 2*smallest {
+		if band, err := uncertainty.NewBand(uncertainty.Factor, Level, predicted, measured); err == nil {
+			return band
+		}
+	}
+	half, mean := math.Log(uncounted), 0.0
+	if n := float64(len(factors)); n > 1 {
+		var spread float64
+		mean, spread = stat.MeanStdDev(factors, nil)
+		half = spread * math.Sqrt(1+1/n) * distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+Level)/2)
+	}
+	return bandBetween(min(1, math.Exp(mean-half)), max(1, math.Exp(min(mean+half, widest))))
+}
+
+// widest is the logarithm of the widest factor that an interval of few errors
+// may have: files hold finite numbers.
+const widest = 100
+
+// bandBetween is the interval of two factors, as files keep it.
+func bandBetween(low, high float64) uncertainty.Band {
+	return uncertainty.Band{Scale: uncertainty.Factor, Level: Level, Low: low, High: high}
+}
+
+// kernels are the predicted times of a model's kernels on the idle device.
+func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
+	at := conditionsOf(c.Facts.Threads, c.Facts.quota(), kernels)
+	seconds := make([]float64, len(kernels))
+	for i := range kernels {
+		k := &kernels[i]
+		seconds[i] = c.once(k, at) * c.correction(k) * c.scale() * float64(max(1, k.Times))
+	}
+	return seconds
+}
+
+// once is what rates and trees say of a kernel.
+func (c *Calibration) once(k *measurement.Kernel, at conditions) float64 {
+	r := c.Rates[k.Class]
+	if c.TreeWeight == 0 {
+		return r.seconds(k)
+	}
+	return r.seconds(k) * math.Pow(c.trees.factor(k, r, at), c.TreeWeight)
+}
+
+// idle is the predicted time of a model's kernels on the idle device, the call
+// included.
+func (c *Calibration) idle(kernels []measurement.Kernel) float64 {
+	sum := c.Call
+	for _, t := range c.kernels(kernels) {
+		sum += t
+	}
+	return sum
+}
+
+func (c *Calibration) scale() float64 { return cmp.Or(c.Scale, 1) }
+
+// slowest is how many seconds a start, a multiply-accumulate, a byte or a call may
+// take: more is no device's.
+const slowest = 10
+
+// Check reports a calibration that cannot be used, by the number that is impossible.
+// The error matches [ErrCalibration].
+func (c *Calibration) Check() error {
+	if c.Facts.Runtime == "" || c.Models < 1 {
+		return fmt.Errorf("%w: no run time or no models", ErrCalibration)
+	}
+	within := func(name string, v, least, most float64) error {
+		if v >= least && v <= most {
+			return nil
+		}
+		return fmt.Errorf("%w: %s is %v, want %v to %v", ErrCalibration, name, v, least, most)
+	}
+	errs := []error{
+		within("low", c.Low, 0, math.MaxFloat64), within("high", c.High, c.Low, math.MaxFloat64), within("belief", c.TreeWeight, 0, 1),
+		within("call_seconds", c.Call, 0, slowest), within("scale", c.scale(), 1e-6, 1e6), within("dispatch_seconds", c.Dispatch, 0, slowest),
+	}
+	for _, class := range classes {
+		r, ok := c.Rates[class]
+		if !ok {
+			return fmt.Errorf("%w: no rates of class %s", ErrCalibration, class)
+		}
+		name := "rates of " + string(class) + ": "
+		errs = append(errs, within(name+"start_seconds", r.Start, 0, slowest), within(name+"mac_seconds", r.MAC, 0, slowest), within(name+"byte_seconds", r.Byte, 0, slowest))
+	}
+	for _, k := range c.Corrections {
+		errs = append(errs, within("near: factor of "+k.Kind, k.Factor, 1e-6, 1e6), within("near: seconds of "+k.Kind, k.Seconds, 0, math.MaxFloat64))
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

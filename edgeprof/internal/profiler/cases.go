@@ -1,0 +1,232 @@
+package profiler
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/shared/stats"
+)
+
+// Case is one model measured in one setting.
+type Case struct {
+	Model   string
+	Family  string
+	Setting string
+	Runtime string
+	Threads int
+	Quota   float64
+	// Seconds is what an inference takes where nothing else runs; see [typical].
+	Seconds float64
+	// Call is the part of Seconds that an inference takes whatever it computes: 0
+	// where no model of a single small kernel was measured in the setting.
+	Call float64
+	// Repeat is Seconds of every other round (or row, of one round) over that of the
+	// rest: how well the same measurement repeats. NaN when there was only one.
+	Repeat float64
+	// Kernels with their times, which sum to Seconds.
+	Kernels []measurement.Kernel
+	// Rows are the measured inferences.
+	Rows []measurement.Row
+}
+
+type caseKey struct{ model, setting string }
+
+// Cases groups measurements, in order of model and setting.
+func Cases(d *measurement.Data) []Case {
+	byKey := map[caseKey]*Case{}
+	for _, r := range d.Rows {
+		key := caseKey{r.ModelName, r.Setting}
+		c := byKey[key]
+		if c == nil {
+			c = &Case{Model: r.ModelName, Family: r.Family, Setting: r.Setting, Runtime: r.Runtime, Threads: int(known(r.Threads, 1)), Quota: known(r.Quota, 1)}
+			byKey[key] = c
+		}
+		c.Rows = append(c.Rows, r)
+	}
+	for _, k := range d.Kernels {
+		if c := byKey[caseKey{k.ModelName, k.Setting}]; c != nil {
+			c.merge(k)
+		}
+	}
+	var cases []Case
+	for _, c := range byKey {
+		c.Seconds, c.Repeat = typical(c.Rows), c.repeat()
+		slices.SortFunc(c.Kernels, func(a, b measurement.Kernel) int { return cmp.Compare(a.Index, b.Index) })
+		c.untangle()
+		cases = append(cases, *c)
+	}
+	cases = withCalls(cases)
+	subtractOverhead(cases)
+	slices.SortFunc(cases, func(a, b Case) int {
+		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Setting, b.Setting))
+	})
+	return cases
+}
+
+func known(v *float64, otherwise float64) float64 {
+	if v == nil {
+		return otherwise
+	}
+	return *v
+}
+
+// merge keeps the shorter of a kernel's times in two rounds. ONNX Runtime tells
+// whole microseconds, so that a mean says more than the shortest; elsewhere the
+// shortest is taken.
+func (c *Case) merge(k measurement.Kernel) {
+	if k.Min != nil && c.Runtime != "ort" {
+		k.Seconds = k.Min
+	}
+	for i := range c.Kernels {
+		if old := &c.Kernels[i]; old.Index == k.Index {
+			if old.Seconds == nil || k.Seconds != nil && *k.Seconds < *old.Seconds {
+				*old = k
+			}
+			return
+		}
+	}
+	c.Kernels = append(c.Kernels, k)
+}
+
+// untangle forgets the times of kernels of a model with control flow: a run time
+// tells a node with all that its body took.
+func (c *Case) untangle() {
+	if !slices.ContainsFunc(c.Kernels, func(k measurement.Kernel) bool { return k.Op == "If" || k.Op == "Loop" || k.Op == "Scan" }) {
+		return
+	}
+	for i := range c.Kernels {
+		c.Kernels[i].Seconds = nil
+	}
+}
+
+// CallModel is the name of the model that measures what a call takes: one kernel
+// of one value.
+const CallModel = "call"
+
+// withCalls takes the models that measure calls away, and notes in the other cases
+// of the setting what they took.
+func withCalls(cases []Case) []Case {
+	calls := map[string]float64{}
+	for _, c := range cases {
+		if c.Family == Operators && c.Model == CallModel {
+			calls[c.Setting] = c.Seconds
+		}
+	}
+	rest := slices.DeleteFunc(cases, func(c Case) bool { return c.Family == Operators && c.Model == CallModel })
+	for i := range rest {
+		rest[i].Call = calls[rest[i].Setting]
+	}
+	return rest
+}
+
+// work is the time of the case's kernels: a tenth of the whole at least.
+func (c *Case) work() float64 { return max(c.Seconds-c.Call, c.Seconds/10) }
+
+func (c *Case) repeat() float64 {
+	rounds := map[int]bool{}
+	for _, r := range c.Rows {
+		if r.Round != nil {
+			rounds[*r.Round] = true
+		}
+	}
+	var halves [2][]measurement.Row
+	for i, r := range c.Rows {
+		half := i % 2
+		if len(rounds) > 1 {
+			half = *r.Round % 2
+		}
+		halves[half] = append(halves[half], r)
+	}
+	if len(halves[0]) == 0 || len(halves[1]) == 0 {
+		return math.NaN()
+	}
+	return typical(halves[0]) / typical(halves[1])
+}
+
+// typical is the lower quartile of what rows took without waiting for processors:
+// other work only makes them longer, and the shortest is luckier than a user's.
+func typical(rows []measurement.Row) float64 {
+	seconds := make([]float64, len(rows))
+	for i := range rows {
+		seconds[i] = rows[i].Quiet()
+	}
+	slices.Sort(seconds)
+	return seconds[(len(seconds)-1)/4]
+}
+
+// subtractOverhead makes times of kernels comparable with the whole inference's,
+// which was measured without profiling. ONNX Runtime's profiling of a kernel takes
+// longer than a small one. How long shows where kernels are small, by what they sum
+// to beyond the whole: as much comes off every kernel of the setting, and the rest
+// is scaled to the whole. The Go run time's own profiling costs next to nothing, and
+// its kernels are short enough to find a quiet moment on a busy machine that a long
+// inference does not: they stay as they are.
+func subtractOverhead(cases []Case) {
+	bySetting := map[string][]float64{}
+	for i := range cases {
+		if c := &cases[i]; c.Runtime == "ort" {
+			if sum, n := c.sum(0); sum > c.work() {
+				bySetting[c.Setting] = append(bySetting[c.Setting], (sum-c.work())/float64(n))
+			}
+		}
+	}
+	for i := range cases {
+		c := &cases[i]
+		if c.Runtime != "ort" {
+			continue
+		}
+		overhead := 0.0
+		if all := bySetting[c.Setting]; len(all) > 0 {
+			overhead = stats.Median(all)
+		}
+		if sum, _ := c.sum(0); sum > c.work() {
+			overhead = c.overhead()
+		}
+		overhead = min(overhead, mostOverhead)
+		out := slices.Clone(c.Kernels)
+		for i := range out {
+			if k := &out[i]; k.Seconds != nil {
+				t := net(*k.Seconds, overhead)
+				k.Seconds = &t
+			}
+		}
+		c.Kernels = scaled(out, c.work())
+	}
+}
+
+// mostOverhead is more than profiling a kernel takes, in seconds: what is beyond it
+// was another program's, and all kernels' alike.
+const mostOverhead = 8e-6
+
+// sum of the kernels' times without a given overhead of each, and their number.
+func (c *Case) sum(overhead float64) (seconds float64, n int) {
+	for _, k := range c.Kernels {
+		if k.Seconds != nil {
+			seconds += net(*k.Seconds, overhead)
+			n++
+		}
+	}
+	return seconds, n
+}
+
+// overhead is the time that makes the sum the whole.
+func (c *Case) overhead() float64 {
+	low, high := 0.0, c.Seconds
+	for _, k := range c.Kernels {
+		high = max(high, known(k.Seconds, 0))
+	}
+	for range 50 {
+		middle := (low + high) / 2
+		if sum, _ := c.sum(middle); sum > c.work() {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// net is a kernel's time without the overhead: a tenth at least.
+func net(seconds, overhead float64) float64 { return max(seconds-overhead, seconds/10) }

@@ -1,0 +1,22 @@
+package profiler
+
+import (
+	"math"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+)
+
+// slice is about how long, in seconds, a scheduler lets a task run that has company:
+// most inferences that are much shorter are not disturbed, few wait long.
+const slice = 10e-3
+
+// slowdown is the logarithm of the factor of a device's load on an inference of
+// some seconds, and its doubt. Each task gets its part of the cores, as far as the
+// inference is longer than [slice]. How far such a part is from what one inference
+// feels depends on when it comes and on how tasks are weighed: half of its
+// logarithm is doubt.
+func (c *Calibration) slowdown(d *device.Device, seconds float64) (log, doubt float64) {
+	wanted := d.Load.Others(d.Cores) + float64(max(1, c.Facts.Threads))
+	part := math.Log(max(1, wanted/float64(max(1, d.Cores))))
+	return part * (1 - slice/(seconds+slice)), part / 2
+}

@@ -1,0 +1,76 @@
+package profiler
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+)
+
+// multiplied is a product whose input was quantized before, or is of a type.
+func multiplied(t *testing.T, of onnx.DataType, quantized bool) *onnx.Analysis {
+	t.Helper()
+	value := func(name string) onnx.Value {
+		return onnx.Value{Name: name, Type: of, Known: true, Shape: []onnx.Dim{{Size: 64}, {Size: 64}}}
+	}
+	g := onnx.Graph{
+		Name: "g", Inputs: []onnx.Value{value("x")}, Outputs: []onnx.Value{value("y")},
+		Initializers: []onnx.Tensor{{Name: "w", Type: of, Dims: []int64{64, 64}}, {Name: "scale", Type: onnx.Float32, Dims: []int64{}}, {Name: "zero", Type: onnx.Uint8, Dims: []int64{}}},
+	}
+	from := "x"
+	if quantized {
+		g.Nodes = append(g.Nodes, onnx.Node{Op: "QuantizeLinear", Inputs: []string{"x", "scale", "zero"}, Outputs: []string{"q"}}, onnx.Node{Op: "DequantizeLinear", Inputs: []string{"q", "scale", "zero"}, Outputs: []string{"r"}})
+		from = "r"
+	}
+	g.Nodes = append(g.Nodes, onnx.Node{Op: "MatMul", Inputs: []string{from, "w"}, Outputs: []string{"y"}})
+	a, err := onnx.Analyze(&onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: g}, onnx.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Products in another precision than that of the rates are told, and doubtful.
+func TestPrecision(t *testing.T) {
+	c := bare()
+	c.Low, c.High = 0.9, 1.1
+	for name, tt := range map[string]struct {
+		a    *onnx.Analysis
+		want string
+	}{
+		"float32": {multiplied(t, onnx.Float32, false), ""}, "float16": {multiplied(t, onnx.Float16, false), "float16"}, "quantized": {multiplied(t, onnx.Float32, true), "uint8"},
+	} {
+		p := c.Predict(tt.a, device.Device{UUID: "here", Cores: 1})
+		told := false
+		for _, w := range p.Warnings {
+			told = told || tt.want != "" && strings.Contains(w.Error(), "multiplies in "+tt.want+",")
+		}
+		if told != (tt.want != "") || (p.Seconds.High/p.Seconds.Value > 2) != told {
+			t.Errorf("%s: %v, %v", name, p.Seconds, p.Warnings)
+		}
+	}
+	// One's own models in a precision say how far off such predictions are, the more the
+	// more there are; those in another do not.
+	half := func(own ...Error) float64 {
+		c.Errors = own
+		p := c.Predict(multiplied(t, onnx.Float32, true), device.Device{UUID: "here", Cores: 1})
+		return math.Log(p.Seconds.High / p.Seconds.Value)
+	}
+	exact := Error{Precision: "uint8", Measured: 1, Predicted: 1}
+	other, off := exact, exact
+	other.Precision, off.Measured = "int8", 2
+	unknown := math.Hypot(math.Log(1.1), math.Log(rounded))
+	usual := distuv.UnitNormal.Quantile((1 + Level) / 2)
+	for name, tt := range map[string]struct{ got, want float64 }{
+		"none": {half(), unknown}, "another precision": {half(other), unknown}, "one": {half(exact), unknown / math.Sqrt2}, "three": {half(exact, exact, exact), unknown / 2},
+		"one that is off": {half(off), math.Hypot(unknown, usual*math.Log(2)) / math.Sqrt2},
+	} {
+		if math.Abs(tt.got-tt.want) > 1e-6 {
+			t.Errorf("%s was measured: half of the interval is %v, want %v", name, tt.got, tt.want)
+		}
+	}
+}

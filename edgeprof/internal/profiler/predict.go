@@ -1,0 +1,119 @@
+package profiler
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Prediction is the time of one inference on a device as it is loaded now.
+type Prediction struct {
+	Seconds uncertainty.Prediction
+	// Idle is the predicted time without the device's load.
+	Idle float64
+	// Shares of the time by class of operator, the largest first.
+	Shares   []Share
+	Slowdown float64 // factor of the load; 1 when there is a core free
+	Warnings []error
+}
+
+// Share is the part of the time that one class of operator takes.
+type Share struct {
+	Class onnx.Class
+	Part  float64 // 0 to 1
+}
+
+// Predict is the time of a model on a device. Where the device is not the one
+// that was calibrated, rates are scaled by clock frequency, and a warning says
+// so.
+func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
+	p := Prediction{}
+	byClass := map[onnx.Class]float64{}
+	kernels := measurement.Kernels(a.Kernels(measurement.FusionOf(c.Facts.Runtime)))
+	seconds := c.called(c.kernels(kernels))
+	for i := range kernels {
+		byClass[kernels[i].Class] += seconds[i]
+	}
+	for _, class := range classes { // in a fixed order: sums of floats depend on it
+		if seconds, ok := byClass[class]; ok {
+			p.Idle += seconds
+			p.Shares = append(p.Shares, Share{class, seconds})
+		}
+	}
+	if len(kernels) == 0 {
+		p.Idle = max(least, c.Call)
+	}
+	for i := range p.Shares {
+		p.Shares[i].Part /= max(p.Idle, math.SmallestNonzeroFloat64)
+	}
+	slices.SortFunc(p.Shares, func(x, y Share) int {
+		return cmp.Or(cmp.Compare(y.Part, x.Part), cmp.Compare(x.Class, y.Class))
+	})
+	away := c.Away(&d)
+	slower, doubt := c.slowdown(&d, p.Idle*away.Factor)
+	p.Slowdown = math.Exp(slower)
+	band, warnings := c.interval(kernels, seconds, p.Idle, a.Doubtful())
+	band = Away{Spread: math.Hypot(away.Spread, doubt)}.widen(band)
+	if away.Why != "" {
+		p.Warnings = append(p.Warnings, away.warning(d.Node, c.Facts.Device))
+	}
+	p.Warnings = slices.Concat(p.Warnings, a.Warnings, warnings)
+	p.Idle *= away.Factor
+	p.Seconds = band.Predict(p.Idle * p.Slowdown)
+	c.widen(&p)
+	return p
+}
+
+// interval is that about the time of kernels on the idle device, of each of which the
+// seconds are given, and what is doubtful about it. What takes part of the time and was
+// not measured may be [uncounted] times longer or shorter: all where the whole is
+// doubtful.
+func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, idle float64, doubtful bool) (uncertainty.Band, []error) {
+	warnings, band := c.unlike(idle), c.band(idle)
+	if types := precisionOf(kernels); types != "" {
+		like := 0
+		if band, like = c.inPrecision(types, band, idle); like == 0 {
+			warnings = append(warnings, fmt.Errorf("%w: it multiplies in %s, and rates are of float32", ErrUnlike, types))
+		}
+	}
+	guessed := 0.0
+	for _, class := range unseen(c.Rates, kernels) {
+		warnings = append(warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
+		for i := range kernels {
+			if kernels[i].Class == class {
+				guessed += seconds[i] / max(idle, least)
+			}
+		}
+	}
+	if doubtful {
+		guessed = 1
+	}
+	return bandBetween(band.Low*(1+guessed*(1./uncounted-1)), band.High*(1+guessed*(uncounted-1))), warnings
+}
+
+// called are the times of kernels with their parts of the call.
+func (c *Calibration) called(seconds []float64) []float64 {
+	sum := 0.0
+	for _, t := range seconds {
+		sum += t
+	}
+	for i := range seconds {
+		if sum > 0 {
+			seconds[i] *= 1 + c.Call/sum
+		}
+	}
+	return seconds
+}
+
+// least is the time of a model in which nothing is left to compute: a call.
+const least = 1e-7
+
+// uncounted is how many times longer or shorter what was not measured may be, be it of
+// an inference of which the file does not say all that it costs.
+const uncounted = 10

@@ -1,0 +1,93 @@
+package profiler
+
+import (
+	"context"
+	"math"
+
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/linear"
+)
+
+// Rates are what one class of operator costs, in seconds.
+type Rates struct {
+	Start float64 `json:"start_seconds"`
+	MAC   float64 `json:"mac_seconds"`
+	Byte  float64 `json:"byte_seconds"`
+	Nodes int     `json:"nodes"` // measured kernels
+}
+
+// seconds of one kernel.
+func (r Rates) seconds(k *measurement.Kernel) float64 {
+	return r.Start + r.MAC*float64(k.MACs) + r.Byte*float64(k.Bytes())
+}
+
+var classes = onnx.Classes()
+
+// substitute is the class whose rates serve for one that was not measured.
+var substitute = map[onnx.Class]onnx.Class{
+	onnx.ClassVector: onnx.ClassDense, onnx.ClassErf: onnx.ClassFunction, onnx.ClassSoftmax: onnx.ClassFunction, onnx.ClassNormalize: onnx.ClassFunction, onnx.ClassMove: onnx.ClassOther, onnx.ClassResponse: onnx.ClassFunction,
+}
+
+// ratesFor finds the rates of each class from kernels with their times. A class
+// without measurements gets those of its kin, or of all kernels together.
+func ratesFor(cases []Case) map[onnx.Class]Rates {
+	byClass := map[onnx.Class][]*measurement.Kernel{}
+	var all []*measurement.Kernel
+	for _, c := range cases {
+		for i := range c.Kernels {
+			if k := &c.Kernels[i]; k.Seconds != nil && *k.Seconds > 0 {
+				byClass[k.Class] = append(byClass[k.Class], k)
+				all = append(all, k)
+			}
+		}
+	}
+	rates := map[onnx.Class]Rates{}
+	for _, class := range classes {
+		r, ok := ratesOf(byClass[class])
+		if !ok {
+			if r, ok = ratesOf(byClass[substitute[class]]); !ok {
+				r, _ = ratesOf(all)
+			}
+			r.Nodes = 0
+		}
+		rates[class] = r
+	}
+	return rates
+}
+
+// reweightings until the weights stand still, in practice.
+const reweightings = 12
+
+// ratesOf minimises the sum of (p-t)^2/(p t), p the predicted and t the measured
+// time, with no rate below zero: short kernels count like long ones, and too much
+// by a factor counts like too little by it. Each round is non-negative least
+// squares with weights from the round before.
+func ratesOf(kernels []*measurement.Kernel) (Rates, bool) {
+	if len(kernels) < 3 {
+		return Rates{}, false
+	}
+	r := Rates{}
+	predicted := make([]float64, len(kernels))
+	for i, k := range kernels {
+		predicted[i] = *k.Seconds
+	}
+	for range reweightings {
+		s := regression.Samples{Features: 3}
+		for i, k := range kernels {
+			w := 1 / math.Sqrt(predicted[i]**k.Seconds)
+			s.X = append(s.X, w, w*float64(k.MACs), w*float64(k.Bytes()))
+			s.Y = append(s.Y, w**k.Seconds)
+		}
+		m, err := linear.NNLS{NoIntercept: true}.Fit(context.Background(), s)
+		if err != nil {
+			return Rates{}, false
+		}
+		r = Rates{Start: m.Coefficients[0], MAC: m.Coefficients[1], Byte: m.Coefficients[2], Nodes: len(kernels)}
+		for i, k := range kernels {
+			predicted[i] = max(r.seconds(k), *k.Seconds/1000)
+		}
+	}
+	return r, true
+}

@@ -1,0 +1,101 @@
+package profiler
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/tree"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// rowColumns are the features of a whole model in a setting: those of the
+// original profiler first, then what its shapes tell and how it is run.
+var rowColumns = []string{
+	"conv_layers", "device_load_percent", "disk_io_read_bytes", "disk_io_write_bytes", "device_disk_usage_percent", "filter_details", "fully_conn_layers", "device", "pool_layers", "total_parameters",
+	"conv_macs", "depthwise_macs", "dense_macs", "recurrent_macs", "parameter_bytes", "activation_bytes", "peak_activation_bytes", "nodes", "fused_nodes", "depth",
+	"setting", "runtime", "threads", "quota",
+}
+
+// deviceCodes are the original training's, desktop apart from raspberrypi.
+var deviceCodes = []string{"raspberrypi", "jetson", "desktop"}
+
+// ModelTrees predict a whole model from counts: boosted trees on the logarithm
+// of its time. They serve where the model itself is not at hand, as in files of
+// the original collector.
+type ModelTrees struct {
+	settings []string
+	ensemble *tree.Ensemble
+	band     uncertainty.Band // about a predicted time
+}
+
+// busy is the load of a row in percent of the machine: the original training
+// takes 0 stressed cores for all four of its devices'.
+func busy(r *measurement.Row) float64 {
+	if r.LoadPercent == nil {
+		return math.NaN()
+	}
+	cores := known(r.Cores, 4)
+	stressed := known(r.StressCores, cores)
+	if stressed == 0 {
+		stressed = cores
+	}
+	return *r.LoadPercent * min(1, stressed/cores)
+}
+
+func (t *ModelTrees) features(x []float64, r *measurement.Row) []float64 {
+	v := func(p *float64) float64 { return known(p, math.NaN()) }
+	disk := v(r.DiskPercent)
+	if r.Runtime != "" {
+		disk = math.NaN() // the disk plays no part in an inference measured here
+	}
+	return append(x,
+		v(r.ConvLayers), busy(r), v(r.ReadBytes), v(r.WrittenBytes), disk, v(r.FilterDetails), v(r.FCLayers), code(deviceCodes, r.Device), v(r.PoolLayers), v(r.TotalParameters),
+		v(r.ConvMACs), v(r.DepthwiseMACs), v(r.DenseMACs), v(r.RecurrentMACs), v(r.ParameterBytes), v(r.Activations), v(r.PeakBytes), v(r.Nodes), v(r.FusedNodes), v(r.Depth),
+		code(t.settings, r.Setting), code(runtimes, r.Runtime), v(r.Threads), v(r.Quota),
+	)
+}
+
+// learnWhole fits trees to rows that have a time above 0.
+func learnWhole(ctx context.Context, rows []measurement.Row) (*ModelTrees, error) {
+	t := &ModelTrees{}
+	for i := range rows {
+		if !slices.Contains(t.settings, rows[i].Setting) {
+			t.settings = append(t.settings, rows[i].Setting)
+		}
+	}
+	slices.Sort(t.settings)
+	t.settings = t.settings[:min(len(t.settings), 250)] // codes that trees can tell apart
+	s := regression.Samples{Features: len(rowColumns)}
+	for i := range rows {
+		if rows[i].Time.Value > 0 {
+			s.X = t.features(s.X, &rows[i])
+			s.Y = append(s.Y, rows[i].Time.Value)
+		}
+	}
+	if s.Len() == 0 {
+		return nil, fmt.Errorf("%w: %d rows with a time above 0", ErrTooFew, s.Len())
+	}
+	if s.Len() == 1 { // trees want two
+		s.X, s.Y = append(s.X, s.X...), append(s.Y, s.Y...)
+	}
+	categorical := make([]bool, len(rowColumns))
+	for i, name := range rowColumns {
+		categorical[i] = name == "device" || name == "setting" || name == "runtime"
+	}
+	var err error
+	boost := tree.Boost{Rounds: 145, Eta: 0.1, MaxDepth: 6, LogTarget: true, Categorical: categorical, Seed: 1}
+	if t.ensemble, err = boost.Fit(ctx, s); err != nil {
+		return nil, err
+	}
+	return t, t.ensemble.SetNames(rowColumns)
+}
+
+// seconds predicts one row.
+func (t *ModelTrees) seconds(r *measurement.Row) (float64, error) {
+	p, err := t.ensemble.Predict(t.features(nil, r))
+	return p.Value, err
+}

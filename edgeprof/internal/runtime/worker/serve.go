@@ -1,0 +1,120 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
+	"github.com/foretime/foretime/shared/crash"
+)
+
+// Model is what a worker is asked to load.
+type Model struct {
+	Path    string           `json:"path"`
+	Threads int              `json:"threads"`         // goroutines or threads of one inference
+	Sizes   map[string]int64 `json:"sizes,omitempty"` // of named dimensions that the model leaves open
+	// ProcessorTime has kernels timed by it, if the run time can: for one thread that
+	// may run all of the time.
+	ProcessorTime bool `json:"processor_time,omitempty"`
+	// Library is the run time's native library; "" lets the worker look for it.
+	Library string `json:"library,omitempty"`
+}
+
+// Loader makes a session of a model.
+type Loader func(context.Context, Model) (runtime.Session, error)
+
+// Shaper is a session that tells the shapes of all nodes' outputs.
+type Shaper interface {
+	// Shapes makes one inference of the model as the file has it, without
+	// optimisations.
+	Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error)
+}
+
+// Native is a session of a run time in a native library.
+type Native interface {
+	// Library returns the library's file, and its name with its version.
+	Library() (path, name string)
+}
+
+// Serve answers requests until the input ends or the context is cancelled. The
+// error is one of the streams', or matches [ErrProtocol]; what goes wrong with a
+// model goes back to the caller.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, load Loader) error {
+	r, w := bufio.NewReader(in), bufio.NewWriter(out)
+	s := &server{load: load}
+	defer s.close()
+	for ctx.Err() == nil {
+		request, err := receive(r)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		answer := &message{}
+		if err := s.do(ctx, request, answer); err != nil {
+			answer = &message{}
+			answer.fail(err)
+		}
+		if err := send(w, answer); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+type server struct {
+	load    Loader
+	session runtime.Session
+}
+
+func (s *server) do(ctx context.Context, request, answer *message) (err error) {
+	defer crash.Guard(&err)
+	if request.Do == "load" && request.Model != nil {
+		s.close()
+		if s.session, err = s.load(ctx, *request.Model); err != nil {
+			s.session = nil
+			return err
+		}
+		answer.Inputs = s.session.Inputs()
+		if n, ok := s.session.(Native); ok {
+			answer.Library[0], answer.Library[1] = n.Library()
+		}
+		return nil
+	}
+	if s.session == nil {
+		return fmt.Errorf("%w: %q before a model is loaded", ErrProtocol, request.Do)
+	}
+	inputs := request.tensors()
+	switch request.Do {
+	case "run":
+		outputs, err := s.session.Run(ctx, inputs)
+		answer.add(outputs)
+		return err
+	case "time":
+		timed, err := s.session.Time(ctx, inputs, request.Runs)
+		answer.Timed = &timed
+		return err
+	case "profile":
+		answer.Profiles, err = s.session.Profile(ctx, inputs, request.Runs)
+	case "shapes":
+		shaper, ok := s.session.(Shaper)
+		if !ok {
+			return fmt.Errorf("%w: this run time does not tell shapes", runtime.ErrUnsupported)
+		}
+		answer.Shapes, err = shaper.Shapes(ctx, inputs)
+	default:
+		err = fmt.Errorf("%w: unknown request %q", ErrProtocol, request.Do)
+	}
+	return err
+}
+
+func (s *server) close() {
+	if s.session != nil {
+		s.session.Close()
+		s.session = nil
+	}
+}

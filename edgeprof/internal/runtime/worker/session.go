@@ -1,0 +1,124 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
+)
+
+// Session is a model in a worker process.
+type Session struct {
+	process *process
+	in      *bufio.Writer
+	out     *bufio.Reader
+	inputs  map[string][]int64
+	library [2]string
+	close   sync.Once
+}
+
+var (
+	_ runtime.Session = (*Session)(nil)
+	_ Native          = (*Session)(nil)
+)
+
+// Start starts a worker and has it load a model. The error matches
+// [runtime.ErrUnavailable] when there is no such worker or it lacks its library,
+// or is the worker's own about the model.
+func Start(ctx context.Context, c Command, m Model) (*Session, error) {
+	p, err := c.start()
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{process: p, in: bufio.NewWriterSize(p.stdin, 1<<16), out: bufio.NewReaderSize(p.stdout, 1<<16)}
+	answer, err := s.ask(ctx, &message{Do: "load", Model: &m})
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.inputs, s.library = answer.Inputs, answer.Library
+	return s, nil
+}
+
+// ask makes one exchange. When the context ends first the worker is killed,
+// since it cannot be interrupted in an inference.
+func (s *Session) ask(ctx context.Context, request *message) (*message, error) {
+	stop := context.AfterFunc(ctx, s.process.kill)
+	defer stop()
+	err := send(s.in, request)
+	var answer *message
+	if err == nil {
+		answer, err = receive(s.out)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		s.process.kill()
+		<-s.process.done // all that it said has been read
+		return nil, fmt.Errorf("%w: %s ended: %v%s", runtime.ErrUnavailable, s.process.name, err, s.process.said())
+	}
+	return answer, answer.err()
+}
+
+// Inputs are the shapes that the model wants, by name.
+func (s *Session) Inputs() map[string][]int64 { return s.inputs }
+
+// Library returns the file of the worker's native library, and its name with its
+// version; "" and "" if it has none. See [Native].
+func (s *Session) Library() (path, name string) { return s.library[0], s.library[1] }
+
+// do asks for something about some inputs.
+func (s *Session) do(ctx context.Context, what string, inputs map[string]runtime.Tensor, runs int) (*message, error) {
+	request := &message{Do: what, Runs: runs}
+	request.add(inputs)
+	return s.ask(ctx, request)
+}
+
+// Run makes one inference; see [runtime.Session].
+func (s *Session) Run(ctx context.Context, inputs map[string]runtime.Tensor) (map[string]runtime.Tensor, error) {
+	answer, err := s.do(ctx, "run", inputs, 0)
+	if err != nil {
+		return nil, err
+	}
+	return answer.tensors(), nil
+}
+
+// Time makes some inferences; see [runtime.Session].
+func (s *Session) Time(ctx context.Context, inputs map[string]runtime.Tensor, runs int) (runtime.Timed, error) {
+	answer, err := s.do(ctx, "time", inputs, runs)
+	if err != nil {
+		return runtime.Timed{}, err
+	}
+	if answer.Timed == nil || len(answer.Timed.Seconds) == 0 {
+		return runtime.Timed{}, fmt.Errorf("%w: no times", ErrProtocol)
+	}
+	return *answer.Timed, nil
+}
+
+// Profile makes some inferences with the times of their nodes; see
+// [runtime.Session].
+func (s *Session) Profile(ctx context.Context, inputs map[string]runtime.Tensor, runs int) ([]runtime.Profile, error) {
+	answer, err := s.do(ctx, "profile", inputs, runs)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Profiles, nil
+}
+
+// Shapes makes one inference and tells the shapes in it; see [Shaper].
+func (s *Session) Shapes(ctx context.Context, inputs map[string]runtime.Tensor) ([]runtime.NodeShapes, error) {
+	answer, err := s.do(ctx, "shapes", inputs, 0)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Shapes, nil
+}
+
+// Close ends the worker and waits for it.
+func (s *Session) Close() error {
+	s.close.Do(s.process.end)
+	return nil
+}

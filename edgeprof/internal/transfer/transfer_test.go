@@ -1,0 +1,235 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/foretime/foretime/edgeprof/internal/ncnn"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/shared/uncertainty"
+	"github.com/foretime/foretime/shared/uncertainty/coveragetest"
+)
+
+// drawn is a table of chips whose speeds at two kinds of work differ, and of
+// models that are made of both, with noise of some per cent.
+func drawn(rng *rand.Rand, chips, models int, noise float64) *Table {
+	t := &Table{}
+	share := make([]float64, models)
+	for k := range share {
+		t.Models = append(t.Models, fmt.Sprintf("model-%02d", k))
+		share[k] = float64(k) / float64(models-1)
+	}
+	for chip := range chips {
+		c := Config{Board: fmt.Sprint(chip), Chip: fmt.Sprint(chip), Threads: 1 << rng.IntN(3), GPU: -1, Log: make([]float64, models)}
+		one, other := rng.NormFloat64(), rng.NormFloat64()
+		for k := range c.Log {
+			c.Log[k] = 3 + share[k]*one + (1-share[k])*other + 0.1*float64(k) + noise*rng.NormFloat64()
+		}
+		t.Configs = append(t.Configs, c)
+	}
+	return t
+}
+
+// What two anchors tell of a table of two speeds is all but everything.
+func TestRecovers(t *testing.T) {
+	table := drawn(rand.New(rand.NewPCG(1, 1)), 24, 9, 0.01)
+	o := Options{Anchors: 3, Seed: 1, Chips: table.Chips()[:8]}
+	j, err := Judge(t.Context(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Chips != 8 || j.Predictions != 8*6 || j.MedianAPE > 0.03 || j.Within10 < 0.95 || j.Baselines[NearestRun].MedianAPE < j.MedianAPE || j.Int8 != nil {
+		t.Errorf("%+v", j)
+	}
+	again, err := Judge(t.Context(), table, o)
+	if err != nil || again.Scores.MedianAPE != j.Scores.MedianAPE || *again.Coverage != *j.Coverage {
+		t.Errorf("judged again: %+v, %v", again, err)
+	}
+}
+
+// Nothing of a judged chip is learnt from but its anchors: other latencies of its
+// own change no prediction.
+func TestHidden(t *testing.T) {
+	table := drawn(rand.New(rand.NewPCG(2, 1)), 30, 8, 0.05)
+	table.Configs[1].Chip = table.Configs[0].Chip // two boards of one chip
+	predict := func() []uncertainty.Prediction {
+		m, err := Learn(t.Context(), table.Without(table.Configs[0].Chip), 3, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Milliseconds(&table.Configs[0], []int{0, 3, 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	before := predict()
+	for _, k := range []int{1, 2, 4, 5, 6} {
+		table.Configs[0].Log[k] += 5
+	}
+	for k := range table.Configs[1].Log {
+		table.Configs[1].Log[k] -= 5
+	}
+	for k, p := range predict() {
+		if p != before[k] {
+			t.Errorf("%s: %v, %v before", table.Models[k], p, before[k])
+		}
+	}
+}
+
+// transferCases are models of chips drawn by the law that the table is drawn by.
+func transferCases(seed uint64) []uncertainty.Case {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	table := drawn(rng, 60, 8, 0.2)
+	train, test := &Table{Models: table.Models, Configs: table.Configs[:40]}, table.Configs[40:]
+	m, err := Learn(context.Background(), train, 3, 1)
+	if err != nil {
+		panic(err)
+	}
+	var cases []uncertainty.Case
+	for i := range test {
+		anchors, err := m.Choose(context.Background(), &test[i], 3)
+		if err != nil {
+			panic(err)
+		}
+		p, err := m.Milliseconds(&test[i], anchors)
+		if err != nil {
+			panic(err)
+		}
+		for _, k := range rest(&test[i], anchors) {
+			cases = append(cases, uncertainty.Case{Prediction: p[k], Actual: math.Exp(test[i].Log[k])})
+		}
+	}
+	return cases
+}
+
+func TestCoverage(t *testing.T) { coverage(t, coveragetest.CheckFew) }
+
+// TestStatisticsCoverage asks for as many cases as the promise needs.
+func TestStatisticsCoverage(t *testing.T) { coverage(t, coveragetest.Check) }
+
+func coverage(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
+	check(t, []coveragetest.Predictor{{Name: "transfer to a chip", Level: Level, Run: transferCases, Above: 0.02}})
+}
+
+func TestReadTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("board,soc,threads,powersave,gpu_device,model,avg_ms,run,chip\n" +
+		"b,A76 2.2 GHz x 4 + A55@1800MHz,4,2,-1,net_int8,10,1,c\nb,,4,2,,net-int8,20,2,c\nb,,4,2,0,net,5,1,c\nb,,4,2,-1,net,0,1,c\n")
+	table, err := ReadTable([]string{path}, true)
+	if err != nil || len(table.Configs) != 2 || strings.Join(table.Models, " ") != "net net_int8" || table.Dropped != 1 {
+		t.Fatalf("%+v, %v", table, err)
+	}
+	if c := table.Configs[0]; c.Threads != 4 || c.PowerSave != 2 || c.GPU != -1 || math.Abs(c.Log[1]-math.Log(10)) > 1e-12 || !math.IsNaN(c.Log[0]) {
+		t.Errorf("%+v", c)
+	}
+	if _, err := Judge(t.Context(), table, Options{Anchors: 3, Chips: []string{"nosuch"}}); !errors.Is(err, ErrTable) {
+		t.Errorf("an unknown chip: %v", err)
+	}
+	if _, err := Judge(t.Context(), table, Options{Anchors: 3}); !errors.Is(err, ErrTooFew) {
+		t.Errorf("one chip: %v", err)
+	}
+	write("board,model,avg_ms\nb,net,0\n")
+	if _, err := ReadTable([]string{path}, false); !errors.Is(err, ErrTable) {
+		t.Errorf("no latency: %v", err)
+	}
+	table = drawn(rand.New(rand.NewPCG(3, 1)), 20, 4, 0.1)
+	for name, text := range map[string]string{
+		"unknown model": "model,avg_ms\nnosuch,1\n", "twice": "model,avg_ms\nmodel-00,1\nmodel-00,2\n", "no latency": "model,avg_ms\nmodel-00,0\n",
+		"threads": "model,avg_ms,threads\nmodel-00,1,1\nmodel-01,1,2\n", "nothing": "model,avg_ms\n",
+	} {
+		write(text)
+		if _, _, err := ReadMeasured(path, "new", table); !errors.Is(err, ErrTable) && !errors.Is(err, ErrTooFew) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	write("model,avg_ms,threads\nmodel-02,7.5,4\n")
+	if c, anchors, err := ReadMeasured(path, "new", table); err != nil || len(anchors) != 1 || anchors[0] != 2 || c.Threads != 4 || math.Exp(c.Log[2]) < 7.4 {
+		t.Errorf("%+v %v %v", c, anchors, err)
+	}
+}
+
+// TestBoards judges every third chip of real boards.
+func TestBoards(t *testing.T) {
+	dir := os.Getenv("FORETIME_DATA")
+	if dir == "" {
+		t.Skip("needs FORETIME_DATA")
+	}
+	table, err := ReadTable([]string{filepath.Join(dir, "ncnn-boards", "latency.csv")}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Anchors: 3, Seed: 1}
+	for i, chip := range table.Chips() {
+		if i%3 == 0 {
+			o.Chips = append(o.Chips, chip)
+		}
+	}
+	j, err := Judge(t.Context(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("within 10 %%: %.3f, median error %.3f, coverage %.3f; nearest run %+v", j.Within10, j.MedianAPE, *j.Coverage, j.Baselines[NearestRun])
+	if j.Within10 < 0.5 || j.MedianAPE > 0.1 || *j.Coverage < 0.85 || *j.Coverage > 0.95 || j.Baselines[NearestRun].Within10 > j.Within10 {
+		t.Errorf("%+v", j)
+	}
+}
+
+// TestNetworks judges 1,459 networks on devices that are left out in turn, from ten
+// measured networks each, by what their graphs tell and without.
+func TestNetworks(t *testing.T) {
+	dir := os.Getenv("FORETIME_DATA")
+	if dir == "" {
+		t.Skip("needs FORETIME_DATA")
+	}
+	table, err := ReadTable([]string{filepath.Join(dir, "nasbench201", "latency.csv")}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graphs := make([]*onnx.Analysis, len(table.Models))
+	for k, name := range table.Models {
+		m, err := ncnn.ReadFile(filepath.Join(dir, "nasbench201", "models", name+".param"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if graphs[k], err = onnx.Analyze(m, onnx.Settings{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alone, err := Judge(t.Context(), table, Options{Anchors: 10, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Describe(graphs); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Judge(t.Context(), table, Options{Anchors: 10, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("mean Spearman %.3f, coverage %.3f; without graphs %.3f, %.3f", *j.MeanSpearman, *j.Coverage, *alone.MeanSpearman, *alone.Coverage)
+	if *j.MeanSpearman < 0.95 || *j.MeanSpearman <= *alone.MeanSpearman || *j.Coverage < 0.85 || *j.Coverage > 0.95 || len(j.Spearman) != 13 {
+		t.Errorf("%+v", j)
+	}
+}
+
+// A large table is given up at once.
+func TestJudgeStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Judge(ctx, drawn(rand.New(rand.NewPCG(3, 1)), 20, 1000, 0.1), Options{Anchors: 3}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}

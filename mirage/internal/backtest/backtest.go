@@ -1,0 +1,292 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// ErrRange is returned when no job of a range has a wait to judge by.
+var ErrRange = errors.New("no job with a known wait")
+
+// Figures are how close forecasts came. Waits are in hours.
+type Figures struct {
+	MAEHours      float64 `json:"mae_hours"`
+	MedianAEHours float64 `json:"median_ae_hours"`
+	Within10Min   float64 `json:"within_10min"` // shares of the jobs
+	Within1H      float64 `json:"within_1h"`
+	Spearman      float64 `json:"spearman"`
+}
+
+// Report is the judgement of the forecasts of a range.
+type Report struct {
+	Jobs    int `json:"jobs"`
+	Unknown int `json:"unknown_waits"` // jobs that are not judged
+	Figures
+	MeanWaitHours  float64 `json:"mean_wait_hours"`
+	WaitP10Hours   float64 `json:"wait_p10_hours"` // one job in ten waited no longer
+	WaitP90Hours   float64 `json:"wait_p90_hours"` // and one in ten no less
+	Coverage       float64 `json:"coverage"`
+	MeanWidthHours float64 `json:"mean_width_hours"` // of the bounded intervals
+	WidthHours     float64 `json:"width_hours"`      // the same, by its short name
+	Winkler        float64 `json:"winkler"`          // their mean interval score, in hours
+	// InBursts are the jobs of which a user submitted at least fifty within an hour,
+	// whose waits are much the same: how many, and the share that intervals held.
+	InBursts Bursts `json:"in_bursts"`
+	// BlockDays is the length of the spans of time that are one observation in
+	// the intervals below, which hold 95 times of 100.
+	BlockDays int                    `json:"block_days"`
+	MAE       uncertainty.Prediction `json:"mae_hours_interval"`
+	Interval  *uncertainty.Verdict   `json:"interval,omitempty"` // in hours; absent where there is too little
+	Baselines map[string]Figures     `json:"baselines"`
+	Oracles   map[string]Figures     `json:"oracles,omitempty"`
+	// Best is the baseline with the least mean absolute error, Gain the share of
+	// it by which the forecasts' is less.
+	Best string                 `json:"best_baseline"`
+	Gain uncertainty.Prediction `json:"gain"`
+}
+
+// Bursts are jobs that came close together.
+type Bursts struct {
+	Jobs     int     `json:"jobs"`
+	Coverage float64 `json:"coverage"`
+}
+
+// burstJobs is how many jobs of a user within an hour are a burst.
+const burstJobs = 50
+
+// judged is a job with what was predicted of it, in hours.
+type judged struct {
+	block     int64
+	user      string
+	hour      int64 // of its submission
+	wait      float64
+	predicted uncertainty.Prediction
+	simple    [baselines]float64
+	oracle    float64
+}
+
+// The baselines: what a person would look at.
+const (
+	lastHundred = iota // mean of the last hundred waits of all
+	userMedian
+	shapeMedian
+	classMedian
+	baselines
+)
+
+func baselineNames() [baselines]string {
+	return [baselines]string{"last_100", "user_median", "shape_median", "class_median"}
+}
+
+// Range says which jobs of a log are judged: those submitted from From on and
+// before To, Unix seconds.
+type Range struct {
+	From, To int64
+	// Oracle, which may be nil, holds for each job of the log the wait in seconds
+	// by one who knows the future; NaN where it knows none.
+	Oracle   []float64
+	Progress func() // at every job of the log up to To
+}
+
+// Run predicts every job of a range of a log and judges what was predicted. The
+// error wraps ErrRange or ErrSettings.
+func Run(ctx context.Context, jobs []trace.Job, in Range, s Settings) (*Report, error) {
+	s.From = in.From
+	f, err := NewForecaster(jobs, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{BlockDays: blockDays(in.From, in.To)}
+	var cases []judged
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Submit >= in.To {
+			break
+		}
+		if err := f.reach(ctx, j.Submit); err != nil {
+			return nil, err
+		}
+		var c judged
+		if j.Submit >= in.From {
+			c.simple = f.known.baselines(j)
+		}
+		if c.predicted, err = f.Next(ctx); err != nil {
+			return nil, err
+		}
+		in.Progress()
+		switch {
+		case j.Submit < in.From:
+			continue
+		case j.NoStart:
+			r.Unknown++
+			continue
+		}
+		c.predicted = c.predicted.Times(1. / 3600)
+		c.wait, c.oracle = float64(j.Wait())/3600, math.NaN()
+		c.user, c.hour = j.User, j.Submit/3600
+		c.block = (j.Submit - in.From) / (int64(r.BlockDays) * 86400)
+		if in.Oracle != nil {
+			c.oracle = in.Oracle[i] / 3600
+		}
+		cases = append(cases, c)
+	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("%w among those submitted in the range", ErrRange)
+	}
+	return r, r.judge(cases, f.s.Level)
+}
+
+// blockDays is a week where there are at least eight of them, and a day
+// otherwise.
+func blockDays(from, to int64) int {
+	if to-from >= 8*7*86400 {
+		return 7
+	}
+	return 1
+}
+
+func (k *known) baselines(j *trace.Job) (b [baselines]float64) {
+	o := k.groups(j).advise(unknown)
+	b[lastHundred] = mean(tail(k.all.waits, ofAll)) / 3600
+	b[userMedian], b[shapeMedian], b[classMedian] = o[byUser]/3600, o[byShape]/3600, o[byClass]/3600
+	return b
+}
+
+func (r *Report) judge(cases []judged, level float64) error {
+	r.Jobs = len(cases)
+	r.Figures = figures(cases, func(c judged) float64 { return c.predicted.Value })
+	r.Baselines = map[string]Figures{}
+	best := 0
+	for b, name := range baselineNames() {
+		r.Baselines[name] = figures(cases, func(c judged) float64 { return c.simple[b] })
+		if r.Baselines[name].MAEHours < r.Baselines[baselineNames()[best]].MAEHours {
+			best = b
+		}
+	}
+	r.Best = baselineNames()[best]
+	r.oracles(cases)
+	held, bounded := 0., 0.
+	promised, waits := make([]uncertainty.Case, len(cases)), make([]float64, len(cases))
+	for i, c := range cases {
+		r.MeanWaitHours += c.wait / float64(len(cases))
+		waits[i] = c.wait
+		promised[i] = uncertainty.Case{Prediction: c.predicted, Actual: c.wait, Block: strconv.FormatInt(c.block, 10)}
+		if c.predicted.Contains(c.wait) {
+			held++
+		}
+		if c.predicted.Bounded() {
+			bounded++
+			r.MeanWidthHours += c.predicted.Width()
+			r.Winkler += c.predicted.Score(c.wait)
+		}
+	}
+	r.Coverage, r.MeanWidthHours = held/float64(len(cases)), r.MeanWidthHours/max(bounded, 1)
+	r.WaitP10Hours, r.WaitP90Hours = stats.Sort(waits).Quantile(.1), stats.Sort(waits).Quantile(.9)
+	r.WidthHours, r.Winkler = r.MeanWidthHours, r.Winkler/max(bounded, 1)
+	r.InBursts = bursts(cases)
+	if v, err := uncertainty.Judge(level, promised); err == nil {
+		r.Interval = &v
+	}
+	return r.blocks(cases, best)
+}
+
+func bursts(cases []judged) (b Bursts) {
+	type burst struct {
+		user string
+		hour int64
+	}
+	of := map[burst][]judged{}
+	for _, c := range cases {
+		key := burst{c.user, c.hour}
+		of[key] = append(of[key], c)
+	}
+	held := 0.0
+	for _, together := range of {
+		if len(together) < burstJobs {
+			continue
+		}
+		b.Jobs += len(together)
+		for _, c := range together {
+			if c.predicted.Contains(c.wait) {
+				held++
+			}
+		}
+	}
+	b.Coverage = held / float64(max(b.Jobs, 1))
+	return b
+}
+
+// blocks puts intervals about the error and the gain.
+func (r *Report) blocks(cases []judged, best int) error {
+	blocks := uncertainty.Blocks(cases, func(c judged) int64 { return c.block })
+	off := func(blocks [][]judged, value func(judged) float64) float64 {
+		sum, n := 0., 0.
+		for _, b := range blocks {
+			for _, c := range b {
+				sum += math.Abs(value(c) - c.wait)
+				n++
+			}
+		}
+		return sum / n
+	}
+	predicted := func(c judged) float64 { return c.predicted.Value }
+	mae := func(b [][]judged) float64 { return off(b, predicted) }
+	gain := func(b [][]judged) float64 {
+		least := off(b, func(c judged) float64 { return c.simple[best] })
+		if least == 0 {
+			return 0
+		}
+		return 1 - off(b, predicted)/least
+	}
+	r.MAE, r.Gain = uncertainty.Point(mae(blocks)), uncertainty.Point(gain(blocks))
+	if len(blocks) < 2 {
+		return nil
+	}
+	var err error
+	if r.MAE, err = uncertainty.Bootstrap(blocks, mae, uncertainty.Resampling{}); err == nil {
+		r.Gain, err = uncertainty.Bootstrap(blocks, gain, uncertainty.Resampling{})
+	}
+	return err
+}
+
+func (r *Report) oracles(cases []judged) {
+	var known []judged
+	for _, c := range cases {
+		if !math.IsNaN(c.oracle) {
+			known = append(known, c)
+		}
+	}
+	if len(known) > 0 {
+		r.Oracles = map[string]Figures{"perfect_lengths": figures(known, func(c judged) float64 { return c.oracle })}
+	}
+}
+
+func figures(cases []judged, value func(judged) float64) Figures {
+	predicted, waits, off := make([]float64, len(cases)), make([]float64, len(cases)), make([]float64, len(cases))
+	var f Figures
+	n := float64(len(cases))
+	for i, c := range cases {
+		predicted[i], waits[i] = value(c), c.wait
+		off[i] = math.Abs(predicted[i] - c.wait)
+		f.MAEHours += off[i] / n
+		if off[i] <= 1./6 {
+			f.Within10Min += 1 / n
+		}
+		if off[i] <= 1 {
+			f.Within1H += 1 / n
+		}
+	}
+	f.MedianAEHours = stats.Median(off)
+	if rho, err := regression.Spearman(predicted, waits); err == nil {
+		f.Spearman = rho
+	}
+	return f
+}

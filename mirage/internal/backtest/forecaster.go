@@ -1,0 +1,218 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/regression"
+	"github.com/foretime/foretime/shared/regression/tree"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// ErrSettings is returned when a forecaster's settings make no sense.
+var ErrSettings = errors.New("unusable settings of a forecast")
+
+// Settings say how to forecast. The zero value works.
+type Settings struct {
+	Size    int     // nodes of the machine; 0 is the most in use at once so far
+	Level   float64 // of the intervals; 0 is .9
+	Seed    uint64
+	Threads int // the outcome does not depend on it
+	// Partitioned says that the machine has several partitions, whose jobs do not
+	// wait in one list.
+	Partitioned bool
+	// From is when forecasts begin to matter, Unix seconds: what is too long before
+	// it to be learnt from is passed over.
+	From int64
+}
+
+// How trees are fitted: on how many of the latest jobs at most and at least; again,
+// in the place of the oldest of so many members, when so large a share of the jobs is
+// new; and how many jobs before the first
+// that matters are predicted by trees, so that it is known how far off they are.
+const (
+	mostRows   = 6000
+	fewestRows = 100
+	members    = 5
+	freshShare = .025
+	warmJobs   = 1000
+)
+
+// censoredFactor is by how much a job that still waits is taken to wait longer than
+// it has.
+const censoredFactor = 1.3
+
+// Forecaster predicts how long jobs of a log will wait, in the order in which
+// they are submitted, from what the log shows by then.
+type Forecaster struct {
+	s      Settings
+	known  *known
+	next   int // job of the log to be submitted next
+	first  int // job that is the first to learn from
+	warm   int // and to be predicted by trees
+	fresh  int // jobs that have started since the trees were fitted
+	fits   uint64
+	peak   int
+	trees  []*tree.Ensemble // whose mean is to be added to that of the simple forecasts
+	misses misses
+
+	rows   [][]float64
+	means  []float64 // of the simple forecasts, transformed
+	values []float64 // predicted, seconds
+}
+
+// NewForecaster returns a forecaster at the beginning of a log, whose jobs are
+// in the order of submission. The error wraps ErrSettings.
+func NewForecaster(jobs []trace.Job, s Settings) (*Forecaster, error) {
+	if s.Level == 0 {
+		s.Level = .9
+	}
+	if s.Size < 0 {
+		return nil, fmt.Errorf("%w: %d nodes", ErrSettings, s.Size)
+	}
+	if !(s.Level > 0 && s.Level < 1) {
+		return nil, fmt.Errorf("%w: level %g, want it between 0 and 1", ErrSettings, s.Level)
+	}
+	m, err := newMisses(s.Level)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSettings, err)
+	}
+	from := sort.Search(len(jobs), func(i int) bool { return jobs[i].Submit >= s.From })
+	warm := max(from-warmJobs, 0)
+	return &Forecaster{s: s, known: newKnown(jobs), misses: m, warm: warm, first: max(warm-mostRows, 0)}, nil
+}
+
+// Done says that all jobs of the log have been submitted.
+func (f *Forecaster) Done() bool { return f.next == len(f.known.jobs) }
+
+// Next submits the next job of the log and predicts its wait in seconds.
+func (f *Forecaster) Next(ctx context.Context) (uncertainty.Prediction, error) {
+	j := &f.known.jobs[f.next]
+	if err := f.reach(ctx, j.Submit); err != nil {
+		return uncertainty.Prediction{}, err
+	}
+	if f.next < f.first {
+		f.admit(nil, 0, 0)
+		return uncertainty.Point(0), nil
+	}
+	x, mean, value, err := f.ask(j)
+	if err != nil {
+		return uncertainty.Prediction{}, err
+	}
+	f.admit(x, mean, value)
+	return f.misses.about(value).Prediction, nil
+}
+
+// admit submits the next job of the log, with what was known and predicted of it;
+// nothing where x is nil.
+func (f *Forecaster) admit(x []float64, mean, value float64) {
+	f.rows, f.means, f.values = append(f.rows, x), append(f.means, mean), append(f.values, value)
+	f.known.submit(f.next)
+	f.next++
+}
+
+// Ask predicts the wait in seconds of a job that is not in the log, submitted
+// at the instant that the forecaster has reached.
+func (f *Forecaster) Ask(j trace.Job) (Answer, error) {
+	_, _, value, err := f.ask(&j)
+	return f.misses.about(value), err
+}
+
+// Reach lets the log go on to an instant: what was submitted before it is in the
+// queue, what started or ended before it has.
+func (f *Forecaster) Reach(ctx context.Context, at int64) error {
+	for !f.Done() && f.known.jobs[f.next].Submit < at {
+		if _, err := f.Next(ctx); err != nil {
+			return err
+		}
+	}
+	return f.reach(ctx, at)
+}
+
+func (f *Forecaster) reach(ctx context.Context, at int64) error {
+	f.known.advance(at, f.learn)
+	f.peak = max(f.peak, f.known.used)
+	learnt := min(f.next-f.first, mostRows)
+	if f.next < f.warm || learnt < fewestRows || f.trees != nil && float64(f.fresh) < freshShare*float64(learnt) {
+		return ctx.Err()
+	}
+	f.fresh = 0
+	return f.fit(ctx)
+}
+
+// learn takes in a job that has started.
+func (f *Forecaster) learn(i int) {
+	if j := &f.known.jobs[i]; !j.NoStart && f.rows[i] != nil {
+		f.fresh++
+		f.misses.learn(f.values[i], float64(j.Wait()))
+	}
+}
+
+func (f *Forecaster) size() float64 {
+	if f.s.Size > 0 {
+		return float64(f.s.Size)
+	}
+	return float64(f.peak)
+}
+
+// ask returns what is known of a job, what the simple forecasts say on average,
+// transformed, and what is predicted in seconds.
+func (f *Forecaster) ask(j *trace.Job) (x []float64, mean, value float64, err error) {
+	g, running, listed := f.known.groups(j), f.known.releases(), unknown
+	var lists []float64
+	if !f.s.Partitioned {
+		lists = f.known.lists(j, g, f.size(), running)
+		listed = lists[0]
+	}
+	x = f.known.features(j, g, f.size(), running, lists)
+	mean = g.advise(listed).mean()
+	add := 0.0
+	for _, t := range f.trees {
+		p, err := t.Predict(x)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		add += p.Value / float64(len(f.trees))
+	}
+	return x, mean, inverse(mean + add), nil
+}
+
+// fit fits the trees to the latest jobs. One that still waits counts as if it
+// went on for a while, or started when that was predicted.
+func (f *Forecaster) fit(ctx context.Context) error {
+	var rows [][]float64
+	var y []float64
+	for i := max(f.next-mostRows, f.first); i < f.next; i++ {
+		j := &f.known.jobs[i]
+		wait := float64(j.Wait())
+		switch {
+		case j.Start >= f.known.now:
+			wait = max(censoredFactor*float64(f.known.now-j.Submit), f.values[i])
+		case j.NoStart:
+			continue
+		}
+		rows, y = append(rows, f.rows[i]), append(y, transformed(wait)-f.means[i])
+	}
+	s, err := regression.NewSamples(rows, y)
+	if err != nil {
+		return err
+	}
+	t, err := f.recipe().Fit(ctx, s)
+	if err != nil {
+		return err
+	}
+	f.fits++
+	f.trees = tail(append(f.trees, t), members)
+	return nil
+}
+
+// recipe is of the trees: each time of other draws, and their median, so that the mean absolute error is least.
+func (f *Forecaster) recipe() tree.Boost {
+	return tree.Boost{
+		Objective: tree.Quantile, QuantileAlpha: .5, Rounds: 100, Eta: .15, MaxDepth: 6, MinChildWeight: 15,
+		Subsample: .7, ColsampleTree: .25, MaxBin: 64, Seed: f.s.Seed<<32 + f.fits, Threads: f.s.Threads,
+	}
+}

@@ -1,0 +1,228 @@
+package chain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// DecisionSeconds is the time between two decisions.
+const DecisionSeconds = 600
+
+// Errors returned when a pair cannot be played.
+var (
+	// ErrPast is returned when a pair is to begin before the simulation is.
+	ErrPast = errors.New("that instant has passed")
+	// ErrNeverStarts is returned when a service job does not start before the
+	// simulation is over.
+	ErrNeverStarts = errors.New("the job never starts")
+)
+
+// Service is what each job of the chain asks for. It runs to its limit.
+type Service struct {
+	Nodes    int
+	Limit    int64   // seconds
+	Priority float64 // as the log would hold it
+	// Need is what it takes of its nodes, where these are of kinds; nil is all.
+	Need *trace.Need `json:",omitempty"`
+	// Partition is where it runs, on a machine that has such.
+	Partition string `json:",omitempty"`
+}
+
+func (s Service) job() trace.Job {
+	return trace.Job{User: "service", End: s.Limit, Limit: s.Limit, Nodes: s.Nodes, Priority: s.Priority, Need: s.Need, Partition: s.Partition}
+}
+
+// Pair is a predecessor in a simulation in progress.
+type Pair struct {
+	Service Service
+	Submit  int64 // of the predecessor, Unix seconds
+	sim     *simulator.Simulator
+	pred    int
+}
+
+// Begin forks a simulation of the other jobs and submits the predecessor at
+// an instant. The simulation itself must not be past that instant and stays
+// as it is. The error wraps ErrPast or cluster.ErrOversize.
+func Begin(background *simulator.Simulator, at int64, s Service) (*Pair, error) {
+	if background.Now() > at {
+		return nil, fmt.Errorf("begin at %d: %w", at, ErrPast)
+	}
+	return Attach(background.Fork(), at, s)
+}
+
+// Attach is Begin without the fork: the pair takes the simulation over.
+func Attach(sim *simulator.Simulator, at int64, s Service) (*Pair, error) {
+	sim.RunUntil(at)
+	pred, err := sim.Submit(s.job())
+	if err != nil {
+		return nil, err
+	}
+	return &Pair{Service: s, Submit: at, sim: sim, pred: pred}, nil
+}
+
+// Now is the instant to which the pair has been carried.
+func (p *Pair) Now() int64 { return p.sim.Now() }
+
+// Simulation is the simulation the pair is part of.
+func (p *Pair) Simulation() *simulator.Simulator { return p.sim }
+
+// RunUntil carries the pair to an instant.
+func (p *Pair) RunUntil(at int64) { p.sim.RunUntil(at) }
+
+// RunUntilStarted carries the pair to the start of the predecessor.
+func (p *Pair) RunUntilStarted() error {
+	if !p.sim.RunUntilStarted(p.pred, math.MaxInt64) {
+		return fmt.Errorf("predecessor of %d nodes submitted at %d: %w", p.Service.Nodes, p.Submit, ErrNeverStarts)
+	}
+	return nil
+}
+
+// Predecessor returns the start and end of the predecessor; ok is false while
+// it is pending.
+func (p *Pair) Predecessor() (start, end int64, ok bool) {
+	e := p.sim.Extra(p.pred)
+	return e.Start, e.End(), e.Started
+}
+
+// Fork returns an independent copy.
+func (p *Pair) Fork() *Pair {
+	c := *p
+	c.sim = p.sim.Fork()
+	return &c
+}
+
+// Outcome is what came of submitting the successor at some instant. Times are
+// Unix seconds.
+type Outcome struct {
+	PredStart, PredEnd int64
+	Submitted          int64 // the successor
+	SuccStart          int64
+	Backfilled         bool // the successor started out of turn
+}
+
+// RewardSeconds is the successor's start less the predecessor's end.
+func (o Outcome) RewardSeconds() int64 { return o.SuccStart - o.PredEnd }
+
+// InterruptionHours is how long nothing ran.
+func (o Outcome) InterruptionHours() float64 { return max(0, float64(o.RewardSeconds())/3600) }
+
+// OverlapHours is how long both ran.
+func (o Outcome) OverlapHours() float64 { return max(0, -float64(o.RewardSeconds())/3600) }
+
+// SubmitNow answers what would happen if the successor were submitted now.
+// The pair stays as it is.
+func (p *Pair) SubmitNow() (Outcome, error) {
+	o, _, err := p.submitNow(math.MaxInt64)
+	return o, err
+}
+
+// submitNow gives up, with ok false, when the successor has not started by an
+// instant.
+func (p *Pair) submitNow(until int64) (o Outcome, ok bool, err error) {
+	f := p.Fork()
+	at := f.sim.Now()
+	succ, err := f.sim.Submit(p.Service.job())
+	if err != nil {
+		return Outcome{}, false, err
+	}
+	if !f.sim.RunUntilStarted(f.pred, math.MaxInt64) {
+		return Outcome{}, false, fmt.Errorf("predecessor of %d nodes: %w", p.Service.Nodes, ErrNeverStarts)
+	}
+	if !f.sim.RunUntilStarted(succ, until) {
+		if until < math.MaxInt64 {
+			return Outcome{}, false, nil
+		}
+		return Outcome{}, false, fmt.Errorf("successor of %d nodes submitted at %d: %w", p.Service.Nodes, at, ErrNeverStarts)
+	}
+	start, end, _ := f.Predecessor()
+	e := f.sim.Extra(succ)
+	return Outcome{start, end, at, e.Start, e.Backfilled}, true, nil
+}
+
+// Cost is interruption plus Overlap times overlap, in hours.
+type Cost struct {
+	Overlap float64 // cost of an hour of overlap against one of interruption
+}
+
+// Of is the cost of an outcome.
+func (c Cost) Of(o Outcome) float64 { return o.InterruptionHours() + c.Overlap*o.OverlapHours() }
+
+// Decisions calls decide at the start of the predecessor, then at each
+// multiple of ten minutes after its submission, and returns what comes of
+// submitting the successor the first time that decide says so, or at the end
+// of the predecessor at the latest. The pair is carried along.
+func (p *Pair) Decisions(decide func(p *Pair) (submit bool, err error)) (Outcome, error) {
+	if err := p.RunUntilStarted(); err != nil {
+		return Outcome{}, err
+	}
+	_, end, _ := p.Predecessor()
+	for at := p.Now(); at < end; at = p.nextDecision(at) {
+		p.RunUntil(at)
+		submit, err := decide(p)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if submit {
+			return p.SubmitNow()
+		}
+	}
+	p.RunUntil(end)
+	return p.SubmitNow()
+}
+
+func (p *Pair) nextDecision(at int64) int64 {
+	return at + DecisionSeconds - (at-p.Submit)%DecisionSeconds
+}
+
+// Best returns the outcome with the least cost over all decisions, by trying
+// every one: what an oracle would have done. Of equals it takes the earliest
+// submission.
+func (p *Pair) Best(c Cost) (Outcome, error) {
+	var best Outcome
+	least := math.Inf(1)
+	try := func(p *Pair) (bool, error) {
+		_, end, _ := p.Predecessor()
+		until := int64(math.MaxInt64)
+		if !math.IsInf(least, 1) {
+			// A start beyond this costs more than the best so far.
+			until = end + int64(math.Ceil(least*3600)) + 1
+		}
+		o, ok, err := p.submitNow(until)
+		if err == nil && ok && c.Of(o) < least {
+			best, least = o, c.Of(o)
+		}
+		return false, err
+	}
+	last, err := p.Decisions(try)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if c.Of(last) < least {
+		best = last
+	}
+	return best, nil
+}
+
+// ForecastWaits predicts how long a service job submitted now to a simulation,
+// which stays as it is, would wait, in seconds, without other submissions and if
+// other jobs used each share of their limits.
+func (s Service) ForecastWaits(sim *simulator.Simulator, shares []float64) (out []float64, err error) {
+	out = make([]float64, len(shares))
+	for i, share := range shares {
+		if out[i], err = s.WaitIn(sim, sim.Using(share), simulator.Farthest); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// WaitIn is how long a service job submitted now to a simulation, which stays as
+// it is, would wait in a future, in seconds, at most the bound.
+func (s Service) WaitIn(sim *simulator.Simulator, f simulator.Future, bound int64) (float64, error) {
+	wait, err := sim.In(f, s.job(), bound)
+	return float64(wait), err
+}

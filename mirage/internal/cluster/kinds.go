@@ -1,0 +1,240 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// Kind is a group of equal nodes, which jobs share.
+type Kind struct {
+	Name     string `json:"name"`
+	Nodes    int    `json:"nodes"`
+	CPUs     int    `json:"cpus"` // of a node, as the next two
+	GPUs     int    `json:"gpus,omitempty"`
+	MemoryMB int64  `json:"memory_mb,omitempty"` // 0 does not count memory
+	// Partitions are those that the nodes are in; none is all.
+	Partitions []string `json:"partitions,omitempty"`
+}
+
+// Partition is what a partition allows its jobs; one that is not listed allows
+// everything.
+type Partition struct {
+	Name       string `json:"name"`
+	MaxSeconds int64  `json:"max_seconds,omitempty"` // of a job's limit; 0 is any
+	MaxNodes   int    `json:"max_nodes,omitempty"`   // of a job; 0 is any
+	// Tier goes before all priorities (slurm.conf(5), PriorityTier).
+	Tier int `json:"priority_tier,omitempty"`
+}
+
+// The resources of a node, in the order of an Amount.
+const (
+	cpus = iota
+	gpus
+	memory // MB
+)
+
+// Amount is how much of each resource of a node: CPUs, GPUs, MB of memory.
+type Amount [3]int64
+
+// covers says that there is at least as much of everything.
+func (a Amount) covers(b Amount) bool {
+	return a[cpus] >= b[cpus] && a[gpus] >= b[gpus] && a[memory] >= b[memory]
+}
+
+func (a *Amount) add(b Amount, times int64) {
+	for i := range a {
+		a[i] += times * b[i]
+	}
+}
+
+// Share is what a job takes of each of its nodes, where nodes are of kinds.
+type Share struct {
+	Per   Amount
+	Whole bool   // all of it, so that the node must be idle
+	In    uint64 // the partitions, a bit each, in one of which its nodes are
+}
+
+// WholeNodes is the share of a job that has nodes of any kind for itself.
+func WholeNodes() *Share { return &Share{Whole: true, In: math.MaxUint64} }
+
+// Place is where a job runs.
+type Place struct {
+	On    []int32 // nodes, by number in the order of the kinds
+	Share *Share
+	CPUs  int32 // in all
+}
+
+// Layout is a machine whose nodes are of kinds, node by node.
+type Layout struct {
+	nodes      []node
+	bits       map[string]uint64
+	partitions map[string]Partition
+}
+
+type node struct {
+	has Amount
+	in  uint64
+}
+
+// maxPartitions is how many partitions have a bit of their own.
+const maxPartitions = 64
+
+// checkKinds returns an error that wraps ErrMachine where kinds and partitions
+// make no sense.
+func (m Machine) checkKinds() error {
+	nodes := 0
+	for _, k := range m.Kinds {
+		if k.Nodes < 1 || k.Nodes > 1<<24 || k.CPUs < 1 || k.GPUs < 0 || k.MemoryMB < 0 {
+			return fmt.Errorf("%w: kind %q has %d nodes of %d CPUs, %d GPUs, %d MB", ErrMachine, k.Name, k.Nodes, k.CPUs, k.GPUs, k.MemoryMB)
+		}
+		nodes += k.Nodes
+	}
+	bits := m.bits()
+	switch {
+	case len(m.Kinds) == 0 && len(m.Partitions) > 0:
+		return fmt.Errorf("%w: partitions need kinds, which say what nodes they have", ErrMachine)
+	case len(m.Kinds) == 0:
+		return nil
+	case nodes != m.Nodes:
+		return fmt.Errorf("%w: %d nodes, and %d in its kinds", ErrMachine, m.Nodes, nodes)
+	case m.Unit != "" && m.Unit != trace.Nodes:
+		return fmt.Errorf("%w: nodes of kinds are not counted in %s", ErrMachine, m.Unit)
+	case len(bits) > maxPartitions:
+		return fmt.Errorf("%w: %d partitions, at most %d", ErrMachine, len(bits), maxPartitions)
+	}
+	for _, p := range m.Partitions {
+		if p.MaxSeconds < 0 || p.MaxNodes < 0 || p.Tier < 0 || p.Tier > math.MaxUint16 {
+			return fmt.Errorf("%w: partition %q: a limit or tier is out of range", ErrMachine, p.Name)
+		}
+	}
+	return nil
+}
+
+// bits gives each partition its bit.
+func (m Machine) bits() map[string]uint64 {
+	bits := map[string]uint64{}
+	add := func(name string) {
+		if bits[name] == 0 {
+			bits[name] = 1 << len(bits)
+		}
+	}
+	for _, k := range m.Kinds {
+		for _, p := range k.Partitions {
+			add(p)
+		}
+	}
+	for _, p := range m.Partitions {
+		add(p.Name)
+	}
+	return bits
+}
+
+// Layout is the machine node by node; nil where it has no kinds, so that nodes
+// are only counted.
+func (m Machine) Layout() *Layout {
+	if len(m.Kinds) == 0 {
+		return nil
+	}
+	l := &Layout{bits: m.bits(), partitions: map[string]Partition{}}
+	for _, p := range m.Partitions {
+		l.partitions[p.Name] = p
+	}
+	for _, k := range m.Kinds {
+		n := node{Amount{int64(k.CPUs), int64(k.GPUs), cmp.Or(k.MemoryMB, math.MaxInt32)}, 0}
+		for _, p := range k.Partitions {
+			n.in |= l.bits[p]
+		}
+		if len(k.Partitions) == 0 {
+			n.in = math.MaxUint64
+		}
+		for range k.Nodes {
+			l.nodes = append(l.nodes, n)
+		}
+	}
+	return l
+}
+
+// Share is what a job takes of each of its nodes, all of which get as much, and
+// the tier of its partition, the highest where it may run in several. The error
+// wraps ErrOversize where no moment will come at which it may start.
+func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
+	s, tier, err := l.allowed(j)
+	if err != nil {
+		return nil, 0, err
+	}
+	if n := j.Need; n == nil || n.Exclusive {
+		s.Whole = true
+	} else {
+		each := func(total int64) int64 { return (total + int64(j.Nodes) - 1) / int64(max(j.Nodes, 1)) }
+		s.Per = Amount{max(each(int64(n.CPUs)), 1), each(int64(n.GPUs)), each(n.MemoryMB)}
+	}
+	fit := 0
+	for _, n := range l.nodes {
+		if n.in&s.In != 0 && n.has.covers(s.Per) {
+			fit++
+		}
+	}
+	if j.Nodes < 1 || j.Nodes > fit {
+		return nil, 0, fmt.Errorf("%w: %d nodes with %d CPUs, %d GPUs, %d MB each, where %d have as much", ErrOversize, j.Nodes, s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
+	}
+	return s, tier, nil
+}
+
+// allowed is where a job may run: in those of its partitions that have nodes
+// and allow its limit and its nodes.
+func (l *Layout) allowed(j *trace.Job) (*Share, int, error) {
+	if j.Partition == "" {
+		return &Share{In: math.MaxUint64}, 0, nil
+	}
+	s, tier, known := &Share{}, 0, false
+	for name := range strings.SplitSeq(j.Partition, ",") {
+		p := l.partitions[name]
+		known = known || l.bits[name] != 0
+		if p.MaxSeconds > 0 && j.Limit > p.MaxSeconds || p.MaxNodes > 0 && j.Nodes > p.MaxNodes {
+			continue
+		}
+		s.In |= l.bits[name]
+		tier = max(tier, p.Tier)
+	}
+	switch {
+	case s.In == 0 && !known:
+		return nil, 0, fmt.Errorf("%w: no nodes are in partition %s", ErrOversize, j.Partition)
+	case s.In == 0:
+		return nil, 0, fmt.Errorf("%w: no partition of %s takes %d nodes for %d s", ErrOversize, j.Partition, j.Nodes, j.Limit)
+	}
+	return s, tier, nil
+}
+
+// takes says that a node has what a job needs of it, that much being free.
+func (l *Layout) takes(n int32, s *Share, free Amount) bool {
+	if s.Whole {
+		return free == l.nodes[n].has
+	}
+	return free.covers(s.Per)
+}
+
+// admits says that a job may be placed on a node, were it idle.
+func (l *Layout) admits(n int32, s *Share) bool {
+	return l.nodes[n].in&s.In != 0 && l.nodes[n].has.covers(s.Per)
+}
+
+// downed are the nodes that a window takes: the last ones.
+func (l *Layout) downed(w Window) []int32 {
+	var on []int32
+	for n := len(l.nodes) - w.Nodes; n < len(l.nodes); n++ {
+		on = append(on, int32(n))
+	}
+	return on
+}
+
+// take is what a place takes of one of its nodes.
+func (l *Layout) take(s *Share, n int32) Amount {
+	if s.Whole {
+		return l.nodes[n].has
+	}
+	return s.Per
+}

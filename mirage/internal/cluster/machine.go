@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// Returned when a machine or a job cannot be.
+var (
+	// ErrMachine is returned when the machine's description makes no sense.
+	ErrMachine = errors.New("invalid machine")
+	// ErrOversize is returned when a job asks for no node or for more nodes
+	// than the machine has.
+	ErrOversize = errors.New("job does not fit in the machine")
+)
+
+// Window is a span in which some nodes are down.
+type Window struct {
+	From  int64 `json:"from"` // Unix seconds
+	To    int64 `json:"to"`   // Unix seconds
+	Nodes int   `json:"nodes"`
+}
+
+// Machine is the description of a cluster.
+type Machine struct {
+	// Nodes is how many there are, of the Unit. Jobs that share nodes are counted
+	// in what of these runs out first, without regard to which node has it.
+	Nodes int        `json:"nodes" help:"how many, of the unit (default: as the log says, or the most in use at once)"`
+	Unit  trace.Unit `json:"unit,omitempty" help:"what the nodes are: nodes, or cpus or gpus that jobs share"` // "" is nodes
+	Down  []Window   `json:"down,omitempty"`
+	// Kinds, where set, are the nodes as they are, which jobs share: each job is
+	// placed on some of them. A window takes the last nodes then.
+	Kinds      []Kind      `json:"kinds,omitempty" help:"the nodes as they are: a list of {name, nodes, cpus, gpus, memory_mb, partitions}"`
+	Partitions []Partition `json:"partitions,omitempty" help:"what partitions allow: a list of {name, max_seconds, max_nodes, priority_tier}"`
+}
+
+// Check returns an error that wraps ErrMachine where the machine has no nodes
+// or a window is empty or takes more nodes than there are.
+func (m Machine) Check() error {
+	if m.Nodes < 1 || m.Nodes > 1<<30 {
+		return fmt.Errorf("%w: %d nodes", ErrMachine, m.Nodes)
+	}
+	if _, err := trace.ParseUnit(string(m.Unit)); err != nil {
+		return fmt.Errorf("%w: %w", ErrMachine, err)
+	}
+	for _, w := range m.Down {
+		if w.To <= w.From || w.Nodes < 1 || w.Nodes > m.Nodes {
+			return fmt.Errorf("%w: down window of %d nodes from %d to %d", ErrMachine, w.Nodes, w.From, w.To)
+		}
+	}
+	return m.checkKinds()
+}
+
+// Resized is the machine with more or fewer nodes. While some are down, as
+// many are up as before.
+func (m Machine) Resized(nodes int) Machine {
+	r := Machine{Nodes: nodes, Unit: m.Unit}
+	for _, w := range m.Down {
+		if w.Nodes += nodes - m.Nodes; w.Nodes > 0 {
+			r.Down = append(r.Down, w)
+		}
+	}
+	return r
+}
+
+// DownAt is how many nodes are down at an instant.
+func (m Machine) DownAt(at int64) int {
+	nodes := 0
+	for _, w := range m.Down {
+		if w.From <= at && at < w.To {
+			nodes += w.Nodes
+		}
+	}
+	return min(nodes, m.Nodes)
+}
+
+// Accepts returns an error that wraps ErrOversize where no moment will come
+// at which a job of so many nodes fits.
+func (m Machine) Accepts(nodes int) error {
+	if nodes < 1 || nodes > m.Nodes {
+		return fmt.Errorf("%w: %d nodes of %d", ErrOversize, nodes, m.Nodes)
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// Model is a trained model: a policy.Policy that knows from which expected
+// reward on a decision should submit. It may be asked from many goroutines.
+type Model struct {
+	Kind        string
+	FromHours   float64
+	OverlapCost float64
+	// Band is how far off the model was on samples it was not fitted on, in
+	// hours; nil where that is not known.
+	Band *uncertainty.Band
+
+	// Origin is what the model was made from; nil where its file does not say.
+	Origin *Origin
+
+	view   view
+	scorer Scorer
+}
+
+var _ policy.Policy = (*Model)(nil)
+
+// Decide submits when the reward that the model expects reaches FromHours. Below zero
+// that leaves a margin against interruptions, above it one against overlap.
+func (m *Model) Decide(s *policy.State) (policy.Decision, error) {
+	x, err := m.view.of(s)
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	hours, err := m.scorer.Hours(x)
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	return policy.Expecting(s, m.about(hours), m.FromHours), nil
+}
+
+// about is a wait in hours with the model's band about it.
+func (m *Model) about(hours float64) uncertainty.Prediction {
+	if m.Band == nil {
+		return uncertainty.Point(hours)
+	}
+	p := m.Band.Predict(hours)
+	p.Low = max(p.Low, 0)
+	return p
+}
+
+// NeedsForecast says that the model can only be asked where the queue can be
+// forecast.
+func (m *Model) NeedsForecast() bool { return m.view.forecast }
+
+// modelFile is a stored model.
+type modelFile struct {
+	Kind        string            `json:"model"`
+	FromHours   float64           `json:"from_hours"`
+	OverlapCost float64           `json:"overlap_cost"`
+	Band        *uncertainty.Band `json:"wait_band,omitempty"`
+	Origin      *Origin           `json:"trained_on,omitempty"`
+	Features    []string          `json:"features"`
+	Fitted      json.RawMessage   `json:"fitted"`
+}
+
+// Save writes the model as JSON.
+func (m *Model) Save(path string) error {
+	fitted, err := m.scorer.Save()
+	if err != nil {
+		return err
+	}
+	return file.Write(path, func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.Band, m.Origin, m.view.names(), fitted})
+	})
+}
+
+// Load reads a model that Save wrote. The error wraps ErrFile.
+func Load(path string) (*Model, error) {
+	b, err := file.ReadAll(path)
+	if err != nil {
+		return nil, err
+	}
+	var f modelFile
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
+	}
+	l, err := Learners().Find(f.Kind)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: kind %w", path, ErrFile, err)
+	}
+	v := view{forecast: slices.Contains(f.Features, forecastNames[0])}
+	names := v.names()
+	if !slices.Equal(f.Features, names) {
+		return nil, fmt.Errorf("%s: %w: its %d features are not the %d of this version", path, ErrFile, len(f.Features), len(names))
+	}
+	fitted, err := l.Load(f.Fitted)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
+	}
+	if _, err := fitted.Hours(make([]float64, len(names))); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
+	}
+	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, Band: f.Band, Origin: f.Origin, view: v, scorer: fitted}, nil
+}

@@ -1,0 +1,47 @@
+package samples_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/foretime/foretime/mirage/internal/chain"
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace/synth"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "samples")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	const day = 86400
+	jobs, err := synth.Default().Generate(context.Background(), synth.Settings{Days: 14, NodeHoursPerDay: 20 * 24, MaxNodes: 40, Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 40}, Rules: cluster.Defaults(cluster.Slurm)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan := samples.Plan{Episodes: 4, Probes: 3, Interval: day, Start: 7 * day, History: 7 * day, Service: chain.Service{Nodes: 1, Limit: 6 * 3600}}
+	if err := plan.Generate(context.Background(), w, dir, samples.Shard{Workers: 2}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	set, err := samples.Load(dir, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := set.Samples[2] // the last probe submits when the predecessor ends
+	fmt.Println(len(set.Samples), "samples of", len(s.X), "features;", s.Decision == s.PredEnd)
+	// Output:
+	// 12 samples of 6048 features; true
+}

@@ -1,0 +1,170 @@
+package samples
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/foretime/foretime/mirage/internal/chain"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+)
+
+// ErrPlan is returned when a plan cannot be carried out, or a folder holds
+// the samples of another plan.
+var ErrPlan = errors.New("unusable sampling plan")
+
+// Plan says which episodes to play and where to probe them. All times are
+// seconds.
+type Plan struct {
+	Episodes int           `json:"episodes"`
+	Probes   int           `json:"probes"`
+	Interval int64         `json:"interval_seconds"` // between two predecessors
+	Start    int64         `json:"start"`            // the first predecessor's submission, Unix seconds
+	History  int64         `json:"history_seconds"`  // simulated before Start, from an idle machine
+	Service  chain.Service `json:"service"`
+}
+
+// ForecastShares are the shares of their limits that jobs use in the forecasts
+// of a sample.
+func ForecastShares() []float64 { return []float64{1, 0.4} }
+
+// Check returns an error that wraps ErrPlan where the plan makes no sense.
+func (p Plan) Check() error {
+	switch {
+	case p.Episodes < 1 || p.Episodes > 1<<24:
+		return fmt.Errorf("%w: %d episodes", ErrPlan, p.Episodes)
+	case p.Probes < 2 || p.Probes > 1<<12:
+		return fmt.Errorf("%w: %d probes, want at least 2", ErrPlan, p.Probes)
+	case p.Interval < 1 || p.History < 0 || p.Interval > 1<<32 || p.History > 1<<40:
+		return fmt.Errorf("%w: interval %d s, history %d s", ErrPlan, p.Interval, p.History)
+	case p.Service.Limit < 60 || p.Service.Nodes < 1:
+		return fmt.Errorf("%w: service of %d nodes and %d s", ErrPlan, p.Service.Nodes, p.Service.Limit)
+	}
+	return nil
+}
+
+// Submit is when the predecessor of an episode is submitted.
+func (p Plan) Submit(episode int) int64 { return p.Start + int64(episode)*p.Interval }
+
+// Sample is a probe of an episode: what was known, and what came of it.
+type Sample struct {
+	Episode   int   `dataset:"episode"`
+	Probe     int   `dataset:"probe"`
+	Decision  int64 `dataset:"decision"`   // Unix seconds
+	PredStart int64 `dataset:"pred_start"` // Unix seconds, in the simulation with the successor
+	PredEnd   int64 `dataset:"pred_end"`
+	SuccStart int64 `dataset:"succ_start"`
+	// Reward is the successor's start less the predecessor's end, in seconds.
+	Reward      int64   `dataset:"reward_seconds"`
+	Backfilled  bool    `dataset:"backfilled"`
+	PendingJobs int     `dataset:"pending_jobs"`
+	MeanWait    float64 `dataset:"mean_wait_seconds"` // of the last 100 started jobs, at the decision
+	HistoryEnd  int64   `dataset:"history_end"`       // the last snapshot's time
+	// ForecastFull and ForecastPart are the waits in seconds that the queue
+	// itself predicts at the decision, if other jobs use all of their limits,
+	// or two fifths: see ForecastShares.
+	ForecastFull float64 `dataset:"forecast_full_seconds"`
+	ForecastPart float64 `dataset:"forecast_part_seconds"`
+	// X is the history: 144 rows of 42 features, in the file one row a line.
+	X []float64 `dataset:"-"`
+}
+
+// meanOver is how many of the latest waits a mean wait is over.
+const meanOver = 100
+
+// MeanWait is the mean of the first hundred of waits in seconds, newest first; 0
+// without any.
+func MeanWait(waits []float64) float64 {
+	waits = waits[:min(len(waits), meanOver)]
+	sum := 0.0
+	for _, w := range waits {
+		sum += w
+	}
+	return sum / float64(max(len(waits), 1))
+}
+
+// probeTimes are evenly spaced from a minute after the predecessor's
+// submission to its end, on whole minutes but for the last, which is the
+// reactive one.
+func (p Plan) probeTimes(submit, end int64) []int64 {
+	times := make([]int64, p.Probes)
+	first := submit + 60
+	for i := range times {
+		at := first + int64(math.Round(float64(end-first)*float64(i)/float64(p.Probes-1)))
+		times[i] = max(at-at%60, first)
+	}
+	times[p.Probes-1] = end
+	return times
+}
+
+// Episode plays one episode on a simulation of the other jobs, which must not
+// be past the day before the predecessor's submission and stays as it is.
+func (p Plan) Episode(background *simulator.Simulator, episode int) ([]Sample, error) {
+	submit := p.Submit(episode)
+	pair, camera, _, end, err := Begin(background, submit, p.Service)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Sample, 0, p.Probes)
+	for i, at := range p.probeTimes(submit, end) {
+		camera.RunUntil(pair, at)
+		s, err := p.probe(camera, pair)
+		if err != nil {
+			return nil, fmt.Errorf("episode %d, probe %d: %w", episode, i, err)
+		}
+		s.Episode, s.Probe = episode, i
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (p Plan) probe(camera *Camera, pair *chain.Pair) (Sample, error) {
+	o, err := pair.SubmitNow()
+	if err != nil {
+		return Sample{}, err
+	}
+	sim := pair.Simulation()
+	s := Sample{
+		Decision: o.Submitted, PredStart: o.PredStart, PredEnd: o.PredEnd, SuccStart: o.SuccStart,
+		Reward: o.RewardSeconds(), Backfilled: o.Backfilled, PendingJobs: sim.Queue().Len(),
+		MeanWait: MeanWait(sim.LastWaits(meanOver)), X: make([]float64, Steps*Features),
+	}
+	forecast, err := pair.Service.ForecastWaits(sim, ForecastShares())
+	if err != nil {
+		return Sample{}, err
+	}
+	s.ForecastFull, s.ForecastPart = forecast[0], forecast[1]
+	h, err := camera.History(pair)
+	if err != nil {
+		return Sample{}, err
+	}
+	h.Tensor(s.X)
+	s.HistoryEnd = h.Moments[Steps-1].At
+	return s, nil
+}
+
+// Background returns a simulation of the other jobs, warm for an episode:
+// begun History before the plan's start with an idle machine, or at the first
+// job if that is later, and run to the day before the episode.
+func (p Plan) Background(ctx context.Context, w *simulator.Workload, episode int) (*simulator.Simulator, error) {
+	begin := p.Start - max(p.History, Steps*SnapshotSeconds)
+	s := w.NewFrom(begin)
+	if err := p.Forward(ctx, s, episode); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Forward carries such a simulation to the day before an episode.
+func (p Plan) Forward(ctx context.Context, s *simulator.Simulator, episode int) error {
+	to := p.Submit(episode) - Steps*SnapshotSeconds
+	const stride = 7 * 86400
+	for s.Now() < to {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.RunUntil(min(to, s.Now()+stride))
+	}
+	return nil
+}

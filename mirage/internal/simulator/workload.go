@@ -1,0 +1,177 @@
+package simulator
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// ErrWorkload is returned when jobs cannot be simulated: none at all, times
+// out of order or out of range, a job that follows itself.
+var ErrWorkload = errors.New("unusable workload")
+
+// Config is a machine and the rules that run it.
+type Config struct {
+	cluster.Machine
+	cluster.Rules
+}
+
+// job is what the simulation needs of a trace.Job.
+type job struct {
+	submit   int64
+	limit    int64
+	duration int64 // as simulated: no longer than the limit
+	nodes    int32
+	user     int32
+	after    int32 // index of the job to follow, or -1
+	rejected bool
+	static   float64
+	think    int64
+	share    *cluster.Share // of each node, where nodes are of kinds
+}
+
+// Workload is a table of jobs made ready for a machine and its rules. It does
+// not change and may be simulated from many goroutines.
+type Workload struct {
+	Config Config
+	Jobs   []trace.Job // as given; index i is job i of every result
+
+	jobs       []job
+	dependents map[int32][]int32 // jobs to wake when a job ends
+	users      int
+	origin     int64
+	rejected   int
+	edges      []int64 // instants at which nodes go down or come up
+	layout     *cluster.Layout
+}
+
+// maxTime bounds all times, so that sums of them cannot overflow.
+const maxTime = 1 << 50
+
+// NewWorkload makes jobs, in the order of submission, ready to simulate. The
+// error wraps ErrWorkload, cluster.ErrMachine or cluster.ErrRules.
+func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
+	if err := c.Machine.Check(); err != nil {
+		return nil, err
+	}
+	if _, err := c.Rules.Plan(); err != nil {
+		return nil, err
+	}
+	w := &Workload{Config: c, Jobs: jobs, jobs: make([]job, len(jobs)), layout: c.Layout()}
+	if len(jobs) > math.MaxInt32-1024 {
+		return nil, fmt.Errorf("%w: %d jobs are too many", ErrWorkload, len(jobs))
+	}
+	if len(jobs) > 0 {
+		w.origin = jobs[0].Submit
+	}
+	users := make(map[string]int32)
+	for i := range jobs {
+		if i > 0 && jobs[i].Submit < jobs[i-1].Submit {
+			return nil, fmt.Errorf("%w: job %s is not in the order of submission", ErrWorkload, jobs[i].ID)
+		}
+		user, ok := users[jobs[i].User]
+		if !ok {
+			user = int32(len(users))
+			users[jobs[i].User] = user
+		}
+		var err error
+		if w.jobs[i], err = w.prepare(&jobs[i], user); err != nil {
+			return nil, err
+		}
+		if w.jobs[i].rejected {
+			w.rejected++
+		}
+	}
+	w.users = len(users)
+	for _, d := range c.Down {
+		w.edges = append(w.edges, d.From, d.To)
+	}
+	slices.Sort(w.edges)
+	return w, w.link()
+}
+
+// prepare computes what the simulation needs of a job.
+func (w *Workload) prepare(t *trace.Job, user int32) (job, error) {
+	if t.Submit < -maxTime || t.Submit > maxTime || t.Limit < 0 || t.Limit > maxTime || t.Duration() < 0 || t.Think < 0 || t.Think > maxTime || math.IsNaN(t.Priority) || math.IsInf(t.Priority, 0) {
+		return job{}, fmt.Errorf("%w: job %s: submitted at %d, limit %d s, duration %d s, priority %v", ErrWorkload, t.ID, t.Submit, t.Limit, t.Duration(), t.Priority)
+	}
+	j := job{
+		submit: t.Submit, limit: t.Limit, duration: min(t.Duration(), t.Limit),
+		user: user, after: -1, think: t.Think,
+	}
+	share, tier, err := w.accepts(t)
+	if err != nil {
+		j.rejected = true
+		return j, nil
+	}
+	j.nodes, j.share = int32(t.Nodes), share
+	j.static = float64(tier)*tierPoints + w.Config.Static(float64(t.Nodes)/float64(w.Config.Nodes), t.Priority)
+	return j, nil
+}
+
+// tierPoints is more than any sum of points that is not of a tier.
+const tierPoints = 1e9
+
+// Accepts returns an error that wraps cluster.ErrOversize where a job can never
+// start.
+func (w *Workload) Accepts(t *trace.Job) error {
+	_, _, err := w.accepts(t)
+	return err
+}
+
+// accepts is what a job takes of each node, where nodes are of kinds, and the
+// tier of its partition. The error wraps cluster.ErrOversize.
+func (w *Workload) accepts(t *trace.Job) (*cluster.Share, int, error) {
+	if w.layout == nil {
+		return nil, 0, w.Config.Accepts(t.Nodes)
+	}
+	return w.layout.Share(t)
+}
+
+// link resolves dependencies. One on a job that is not in the workload, or
+// that was rejected, counts as fulfilled.
+func (w *Workload) link() error {
+	if !slices.ContainsFunc(w.Jobs, func(j trace.Job) bool { return j.After != "" }) {
+		return nil
+	}
+	index := make(map[string]int32, len(w.Jobs))
+	for i := range w.Jobs {
+		index[w.Jobs[i].ID] = int32(i)
+	}
+	w.dependents = make(map[int32][]int32)
+	for i := range w.Jobs {
+		k, ok := index[w.Jobs[i].After]
+		if w.Jobs[i].After == "" || !ok || w.jobs[k].rejected || w.jobs[i].rejected {
+			continue
+		}
+		if int(k) >= i {
+			return fmt.Errorf("%w: job %s follows job %s, which was not submitted before it", ErrWorkload, w.Jobs[i].ID, w.Jobs[i].After)
+		}
+		w.jobs[i].after = k
+		w.dependents[k] = append(w.dependents[k], int32(i))
+	}
+	return nil
+}
+
+// Hash is a fingerprint of the jobs, as far as they matter to a simulation.
+func (w *Workload) Hash() string {
+	h := fnv.New64a()
+	var b [8]byte
+	for i := range w.jobs {
+		j := &w.jobs[i]
+		for _, v := range [...]uint64{uint64(j.submit), uint64(j.limit), uint64(j.duration), uint64(j.nodes), uint64(j.user), uint64(j.after), uint64(j.think), math.Float64bits(j.static)} {
+			binary.LittleEndian.PutUint64(b[:], v)
+			h.Write(b[:])
+		}
+		if j.share != nil {
+			fmt.Fprint(h, *j.share)
+		}
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}

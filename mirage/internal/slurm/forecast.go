@@ -1,0 +1,163 @@
+package slurm
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/foretime/foretime/mirage/internal/chain"
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// resume is the queue as it was last seen, in policy time, and the service in it.
+func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
+	if p.s.Rules == nil {
+		return p.resumeLive(s)
+	}
+	st := standing(p.queue, s.Now, p.scale(), p.ledger.used, p.detail)
+	return p.resumed(s.Service, st, p.s.Rules)
+}
+
+// resumeLive takes the cluster as its controller describes it, and of a successor that
+// it takes of its nodes what its predecessor has.
+func (p *Provisioner) resumeLive(s *policy.State) (chain.Service, *simulator.Simulator, error) {
+	service, h := s.Service, p.hardware
+	if h == nil {
+		return service, nil, ErrUnseen
+	}
+	m := p.scale()
+	st := standing(p.queue, s.Now, m, p.ledger.used, h.detail)
+	st.Ended = append(ended(p.queue, m), scaled(p.past, m)...)
+	service.Partition = h.Default
+	for i := range st.Own {
+		service.Partition, service.Need = st.Own[i].Partition, st.Own[i].Need
+	}
+	service.Need = h.need(service.Need, service.Partition, nil)
+	config := simulator.Config{Machine: h.Machine, Rules: liveRules(p.k.Parameters)}
+	spare(&config, st.Pending)
+	return p.resumed(service, st, &config)
+}
+
+// ErrUnseen is returned when the cluster has not been described yet.
+var ErrUnseen = errors.New("the nodes of the cluster are not known yet")
+
+// resumed is a queue taken up by a simulator, and the service in it.
+func (p *Provisioner) resumed(service chain.Service, st simulator.Standing, config *simulator.Config) (chain.Service, *simulator.Simulator, error) {
+	ageless(st.Pending, st.Now, &config.Rules)
+	for i := range st.Own {
+		st.Own[i].Limit = service.Limit
+		if p.s.Rules != nil {
+			st.Own[i].Need = service.Need
+		}
+	}
+	sim, err := config.Resume(st)
+	service.Priority = trace.MedianPriority(st.Pending)
+	return service, sim, err
+}
+
+// ended are the jobs of a queue that the controller still knows though they ended.
+func ended(jobs []Job, m scale) (rows []trace.Job) {
+	for i := range jobs {
+		j := &jobs[i]
+		if j.State.Over() && j.Start > 0 && j.End >= j.Start && j.Limit > 0 {
+			rows = append(rows, trace.Job{User: j.User, Nodes: max(j.Nodes, 1), Submit: min(j.Submit, j.Start), Start: j.Start, End: j.End, Limit: int64(j.Limit.Seconds())})
+		}
+	}
+	return scaled(rows, m)
+}
+
+// scaled are jobs in the time of a policy.
+func scaled(jobs []trace.Job, m scale) []trace.Job {
+	rows := slices.Clone(jobs)
+	for i := range rows {
+		j := &rows[i]
+		j.Submit, j.Start, j.End = m.unix(float64(j.Submit)), m.unix(float64(j.Start)), m.unix(float64(j.End))
+		j.Limit = int64(m.span(float64(j.Limit)))
+	}
+	return rows
+}
+
+// detail adds what a job has of its nodes, where those of the rules are of kinds.
+func (p *Provisioner) detail(row *trace.Job, j *Job) {
+	if len(p.s.Rules.Kinds) == 0 {
+		return
+	}
+	row.Partition = j.Partition
+	if row.Need = trace.NeedOf(j.TRES); row.Need != nil {
+		row.Need.Exclusive = j.Exclusive
+	}
+}
+
+// OpenJobs reads what squeue --json prints as the rows of a log: the jobs that run and
+// those that wait for room. The error wraps ErrAnswer.
+func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
+	jobs, err := ParseQueue(b)
+	if err != nil {
+		return nil, err
+	}
+	st := standing(counted(jobs, unit), trace.Never, scale{0, 1}, func(int64) bool { return false }, func(row *trace.Job, j *Job) {
+		row.ID, row.Name, row.Partition, row.Need = strconv.FormatInt(j.ID, 10), j.Name, j.Partition, trace.NeedOf(j.TRES)
+	})
+	for i := range st.Running {
+		st.Running[i].End = trace.Never
+	}
+	for i := range st.Pending {
+		st.Pending[i].Start, st.Pending[i].End, st.Pending[i].NoStart = trace.Never, trace.Never, true
+	}
+	return append(st.Running, st.Pending...), nil
+}
+
+// ageless takes the points for age out of the priorities that Slurm tells, where
+// the rules build on those: the simulator adds its own.
+func ageless(pending []trace.Job, now int64, r *cluster.Rules) {
+	w := r.Weights
+	if !r.LoggedPriority || !(w.Logged > 0) || !(w.MaxAgeDays > 0) {
+		return
+	}
+	for i := range pending {
+		j := &pending[i]
+		age := min(float64(now-j.Submit)/(w.MaxAgeDays*86400), 1)
+		j.Priority = max(j.Priority-w.Age*age/w.Logged, 0)
+	}
+}
+
+// standing is a queue as the simulator takes it up: the running jobs, those
+// that would start if there were room, each task of an array on its own, and
+// the chain's own running ones apart. Times are the policy's. What is not the
+// same for all that look, detail adds.
+func standing(jobs []Job, now int64, m scale, own func(int64) bool, detail func(*trace.Job, *Job)) simulator.Standing {
+	st := simulator.Standing{Now: now}
+	for i := range jobs {
+		j := &jobs[i]
+		limit := j.Limit.Seconds()
+		if limit <= 0 {
+			limit = trace.Unlimited
+		}
+		row := trace.Job{
+			User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
+			Submit: min(m.unix(float64(j.Submit)), now), Limit: max(int64(m.span(limit)), 1),
+		}
+		detail(&row, j)
+		switch {
+		case j.State.Running():
+			row.Start = min(m.unix(float64(j.Start)), now)
+			row.Submit = min(row.Submit, row.Start)
+			if own(j.ID) {
+				st.Own = append(st.Own, row)
+			} else {
+				st.Running = append(st.Running, row)
+			}
+		case j.State.Pending() && !j.Held() && !own(j.ID):
+			for range max(j.Tasks, 1) {
+				st.Pending = append(st.Pending, row)
+			}
+		}
+	}
+	return st
+}
+
+// Held says that a pending job waits for something other than room.
+func (j *Job) Held() bool { return trace.Held(j.Reason) }

@@ -1,0 +1,261 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/trace"
+)
+
+// Hardware is a cluster as its controller describes it.
+type Hardware struct {
+	// Machine has the nodes that cannot take jobs last, and down for good.
+	Machine cluster.Machine
+	// Default is the partition of a job that names none.
+	Default string
+	nodes   []seen
+	names   map[string]int32 // number of each node
+	whole   map[string]bool  // partitions whose nodes are not shared
+	linear  bool             // no nodes are shared
+}
+
+// Hardware asks for the nodes and partitions, and how they are shared.
+func (c *Client) Hardware(ctx context.Context, k Controller) (*Hardware, error) {
+	nodes, err := c.Runner.Run(ctx, []string{"scontrol", "--oneliner", "show", "nodes"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	partitions, err := c.Runner.Run(ctx, []string{"scontrol", "--oneliner", "show", "partitions"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return ParseHardware(nodes, partitions, k)
+}
+
+// ParseHardware reads what scontrol --oneliner show nodes and show partitions
+// print. The error wraps ErrAnswer or cluster.ErrMachine.
+func ParseHardware(nodes, partitions []byte, k Controller) (*Hardware, error) {
+	h := &Hardware{names: map[string]int32{}, whole: map[string]bool{}, linear: k.Linear}
+	if err := h.read(nodes, k); err != nil {
+		return nil, err
+	}
+	for _, line := range lines(partitions) {
+		h.partition(fieldsOf(line))
+	}
+	return h, h.Machine.Check()
+}
+
+func lines(b []byte) []string {
+	return slices.DeleteFunc(strings.Split(string(b), "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+}
+
+// fieldsOf are the Key=Value words of a line; values with spaces are cut short.
+func fieldsOf(line string) map[string]string {
+	fields := map[string]string{}
+	for word := range strings.FieldsSeq(line) {
+		if key, value, ok := strings.Cut(word, "="); ok && fields[key] == "" {
+			fields[key] = value
+		}
+	}
+	return fields
+}
+
+// seen is a node as its controller describes it.
+type seen struct {
+	name string
+	kind cluster.Kind
+	out  bool // of service
+}
+
+func (h *Hardware) read(b []byte, k Controller) error {
+	for i, line := range lines(b) {
+		f := fieldsOf(line)
+		n := seen{name: f["NodeName"], out: outOfService(f["State"])}
+		var err error
+		if n.kind.CPUs, err = strconv.Atoi(cmp.Or(f["CPUEfctv"], f["CPUTot"])); err != nil || n.name == "" {
+			return fmt.Errorf("scontrol show nodes:%d: %w: no name or no CPUs", i+1, ErrAnswer)
+		}
+		n.kind.GPUs = max(trace.GPUs.In(f["CfgTRES"]), gpusOf(f["Gres"]))
+		if k.Memory {
+			n.kind.MemoryMB, _ = strconv.ParseInt(f["RealMemory"], 10, 64)
+		}
+		n.kind.Partitions = []string{""} // in none, unlike a kind that names none
+		if p := f["Partitions"]; p != "" {
+			n.kind.Partitions = strings.Split(p, ",")
+		}
+		h.nodes = append(h.nodes, n)
+	}
+	slices.SortStableFunc(h.nodes, func(a, b seen) int { return cmp.Compare(bit(a.out), bit(b.out)) })
+	out := 0
+	for i, n := range h.nodes {
+		h.names[n.name] = int32(i)
+		out += bit(n.out)
+		h.add(n)
+	}
+	if out > 0 {
+		h.Machine.Down = []cluster.Window{{From: 0, To: math.MaxInt32 * 4, Nodes: out}}
+	}
+	return nil
+}
+
+// count is how many nodes a partition has, the cluster where it is "", and how many of
+// them take no jobs.
+func (h *Hardware) count(partition string) (total, out int) {
+	for _, n := range h.nodes {
+		if partition == "" || slices.Contains(n.kind.Partitions, partition) {
+			total++
+			out += bit(n.out)
+		}
+	}
+	return total, out
+}
+
+// add adds a node, to the last kind where it is one like those.
+func (h *Hardware) add(n seen) {
+	m := &h.Machine
+	m.Nodes++
+	if len(m.Kinds) > 0 {
+		k := &m.Kinds[len(m.Kinds)-1]
+		if k.CPUs == n.kind.CPUs && k.GPUs == n.kind.GPUs && k.MemoryMB == n.kind.MemoryMB && slices.Equal(k.Partitions, n.kind.Partitions) {
+			k.Nodes++
+			return
+		}
+	}
+	n.kind.Name, n.kind.Nodes = n.name, 1
+	m.Kinds = append(m.Kinds, n.kind)
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// outOfService says that a node in such a state, words with + between them, takes
+// no jobs.
+func outOfService(state string) bool {
+	return slices.ContainsFunc(strings.Split(state, "+"), func(word string) bool {
+		switch strings.TrimRight(word, "*~#!%$@^-") {
+		case "DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "UNKNOWN", "FUTURE", "MAINT", "NOT_RESPONDING":
+			return true
+		}
+		return false
+	})
+}
+
+func (h *Hardware) partition(f map[string]string) {
+	p := cluster.Partition{Name: f["PartitionName"]}
+	p.MaxSeconds, _ = trace.SlurmSeconds(f["MaxTime"])
+	p.MaxNodes, _ = strconv.Atoi(f["MaxNodes"])
+	p.Tier, _ = strconv.Atoi(f["PriorityTier"])
+	h.Machine.Partitions = append(h.Machine.Partitions, p)
+	h.whole[p.Name] = strings.HasPrefix(f["OverSubscribe"], "EXCLUSIVE")
+	if f["Default"] == "YES" {
+		h.Default = p.Name
+	}
+}
+
+// need is what a job needs of its nodes; nil is whole ones.
+func (h *Hardware) need(n *trace.Need, partition string, on []int32) *trace.Need {
+	if n == nil {
+		n = &trace.Need{}
+	}
+	need := *n
+	need.On = on
+	need.Exclusive = need.Exclusive || h.linear || h.whole[partition] || need.CPUs == 0
+	return &need
+}
+
+// detail adds what a job has of its nodes to a row of it.
+func (h *Hardware) detail(row *trace.Job, j *Job) {
+	need := trace.NeedOf(j.TRES)
+	if need != nil && j.Exclusive {
+		need.Exclusive = true
+	}
+	row.Partition = j.Partition
+	row.Need = h.need(need, j.Partition, h.numbers(j.On))
+}
+
+// numbers are the nodes of a list such as n[0-3,7],gpu01; nil where one is not
+// known.
+func (h *Hardware) numbers(list string) []int32 {
+	var on []int32
+	for _, name := range hosts(list) {
+		n, ok := h.names[name]
+		if !ok {
+			return nil
+		}
+		on = append(on, n)
+	}
+	return on
+}
+
+// mostHosts is more nodes than a list may name.
+const mostHosts = 1 << 20
+
+// hosts are the names in a list of nodes as Slurm prints it; nil where it is none.
+func hosts(list string) (names []string) {
+	for list != "" {
+		open, comma := strings.IndexByte(list, '['), strings.IndexByte(list, ',')
+		if open < 0 || comma >= 0 && comma < open {
+			name, rest, _ := strings.Cut(list, ",")
+			names, list = append(names, name), rest
+			continue
+		}
+		inside, rest, closed := strings.Cut(list[open+1:], "]")
+		suffix, after, _ := strings.Cut(rest, ",")
+		if !closed {
+			return nil
+		}
+		for span := range strings.SplitSeq(inside, ",") {
+			from, to, ranged := strings.Cut(span, "-")
+			if !ranged {
+				to = from
+			}
+			a, err1 := strconv.Atoi(from)
+			b, err2 := strconv.Atoi(to)
+			if err1 != nil || err2 != nil || b-a > mostHosts {
+				return nil
+			}
+			for n := a; n <= b; n++ {
+				names = append(names, fmt.Sprintf("%s%0*d%s", list[:open], len(from), n, suffix))
+			}
+		}
+		list = after
+	}
+	return names
+}
+
+// liveRules are the rules of a Slurm as its controller describes it: present
+// priorities, which hold age and everything else, and its backfill settings.
+func liveRules(parameters string) cluster.Rules {
+	r := cluster.Defaults(cluster.Slurm)
+	r.LoggedPriority, r.Weights.Age, r.Weights.Size = true, 0, 0
+	for part := range strings.SplitSeq(parameters, ",") {
+		key, text, _ := strings.Cut(part, "=")
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 || n > math.MaxInt32 {
+			continue
+		}
+		switch b := &r.Backfill; key {
+		case "bf_interval":
+			b.IntervalSeconds = n
+		case "bf_window":
+			b.WindowMinutes = n
+		case "bf_resolution":
+			b.ResolutionSeconds = n
+		case "bf_max_job_test":
+			b.MaxJobTest = int(n)
+		case "default_queue_depth":
+			r.QueueDepth = int(n)
+		}
+	}
+	return r
+}

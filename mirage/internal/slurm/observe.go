@@ -1,0 +1,97 @@
+package slurm
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/foretime/foretime/mirage/internal/chain"
+	"github.com/foretime/foretime/mirage/internal/policy"
+	"github.com/foretime/foretime/mirage/internal/samples"
+)
+
+// observe adds to the history.
+func (p *Provisioner) observe(ctx context.Context, jobs []Job) error {
+	now := p.s.Clock.Now()
+	due := !now.Before(p.snapshot) || p.deciding(now)
+	if p.s.Partition != "" {
+		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.In(p.s.Partition) })
+	}
+	p.queue = jobs
+	if p.s.Rules != nil {
+		p.queue = counted(jobs, p.s.Rules.Unit)
+	}
+	if err := p.history.see(p.queue, seconds(now), p.scale(), p.ledger.used); err != nil {
+		return err
+	}
+	if due {
+		if err := p.history.snapshot(p.queue, seconds(now), p.scale()); err != nil {
+			return err
+		}
+		p.snapshot = now.Add(time.Duration(float64(samples.SnapshotSeconds*time.Second) / p.s.Scale))
+		if err := p.look(ctx); err != nil {
+			p.s.Warn(err)
+		}
+		total, unavailable := 0, 0
+		if p.hardware != nil {
+			total, unavailable = p.hardware.count(p.s.Partition)
+		}
+		p.tooFew(total)
+		p.Metrics.queue(jobs, total, unavailable)
+	}
+	p.Metrics.update(func(m *Metrics) { m.lastPoll = seconds(now) })
+	return nil
+}
+
+// look takes in the cluster as its controller describes it and, once and where that is
+// wanted, how long jobs ran lately.
+func (p *Provisioner) look(ctx context.Context) error {
+	h, err := p.s.Client.Hardware(ctx, p.k)
+	if err != nil {
+		return err
+	}
+	if p.hardware == nil && p.s.Live && p.k.Accounting {
+		p.past, err = p.s.Client.past(ctx, p.s.Clock.Now())
+	}
+	p.hardware = h
+	return err
+}
+
+func (p *Provisioner) deciding(now time.Time) bool {
+	last := p.ledger.Last()
+	return last != nil && last.Started && !last.Ended && !now.Before(p.decision)
+}
+
+func (p *Provisioner) scale() scale { return scale{p.ledger.Begun.Unix(), p.s.Scale} }
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// state is what is known now, in policy time.
+func (p *Provisioner) state(last *Link, now time.Time) policy.State {
+	m := p.scale()
+	at := m.unix(seconds(now))
+	start := m.unix(float64(last.Start))
+	limit := int64(m.span(p.s.Service.Seconds()))
+	minutes, nodes := float64(limit)/60, float64(p.s.Units)
+	wait := 0.0
+	if !last.Intent.IsZero() {
+		wait = max(m.span(float64(last.Start)-seconds(last.Intent)), 0)
+	}
+	s := policy.State{
+		Now: at, PredStart: start, PredEnd: start + limit,
+		Service: chain.Service{Nodes: p.s.Units, Limit: limit, Need: p.s.Need},
+		Waits:   p.history.waits(),
+		History: samples.History{
+			Moments:     p.history.window(at),
+			Predecessor: [4]float64{minutes, nodes, wait, float64(max(at-start, 0))},
+			Successor:   [4]float64{minutes, nodes, 0, 0},
+		},
+	}
+	if p.s.Rules != nil || p.s.Live {
+		s.Queue = func() (policy.Queue, error) {
+			service, sim, err := p.resume(&s)
+			return policy.NewQueue(service, sim), err
+		}
+	}
+	return s
+}

@@ -1,0 +1,228 @@
+package slurm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/foretime/foretime/mirage/internal/cluster"
+	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// View is a Slurm at an instant, of which can be asked when a job would start.
+type View struct {
+	Now      int64 // Unix seconds
+	Hardware *Hardware
+	Private  bool  // only this user's jobs are seen
+	Jobs     []Job // as the controller tells them
+	Pending  int   // jobs that wait for room
+	sim      *simulator.Simulator
+	lowest   float64 // priority of those pending
+}
+
+// How far the accounting is asked back for how long jobs run.
+const pastDays = 14
+
+// Look takes in a Slurm as it is: nodes, queue, and how long jobs ran lately. The
+// rules, where they are not nil, take the place of what the controller tells.
+func (c *Client) Look(ctx context.Context, now time.Time, rules *cluster.Rules) (*View, error) {
+	k, err := c.Controller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.Hardware(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := c.Queue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st := standing(jobs, now.Unix(), scale{now.Unix(), 1}, func(int64) bool { return false }, h.detail)
+	if st.Ended = ended(jobs, scale{st.Now, 1}); k.Accounting {
+		if st.Ended, err = c.past(ctx, now); err != nil {
+			return nil, err
+		}
+	}
+	config := simulator.Config{Machine: h.Machine, Rules: liveRules(k.Parameters)}
+	if rules != nil {
+		config.Rules = *rules
+	}
+	v, err := newView(h, st, config)
+	v.Private, v.Jobs = k.Private, jobs
+	return v, err
+}
+
+// newView takes up what stands on a machine.
+func newView(h *Hardware, st simulator.Standing, config simulator.Config) (v *View, err error) {
+	v = &View{Now: st.Now, Hardware: h, lowest: math.Inf(1), Pending: len(st.Pending)}
+	spare(&config, st.Pending)
+	ageless(st.Pending, v.Now, &config.Rules)
+	for i := range st.Pending {
+		v.lowest = min(v.lowest, st.Pending[i].Priority)
+	}
+	v.sim, err = config.Resume(st)
+	return v, err
+}
+
+// Queues of more than so many jobs are planned by fewer backfill passes over fewer
+// jobs, so many of each, so that an answer is there at once.
+const (
+	longQueue   = 300
+	sparePasses = 100
+	spareJobs   = 100
+)
+
+// spare plans a long queue more coarsely.
+func spare(c *simulator.Config, pending []trace.Job) {
+	if len(pending) <= longQueue {
+		return
+	}
+	var cpus, gpus float64 // seconds of them that the queue asks for
+	for i := range pending {
+		j := &pending[i]
+		cpus += float64(j.Need.CPUs) * float64(j.Limit)
+		gpus += float64(j.Need.GPUs) * float64(j.Limit)
+	}
+	var haveCPUs, haveGPUs float64
+	for _, k := range c.Kinds {
+		haveCPUs += float64(k.Nodes * k.CPUs)
+		haveGPUs += float64(k.Nodes * k.GPUs)
+	}
+	drain := max(cpus/max(haveCPUs, 1), gpus/max(haveGPUs, 1))
+	b := &c.Backfill
+	b.IntervalSeconds = max(b.IntervalSeconds, int64(drain/sparePasses))
+	b.MaxJobTest = min(cmp.Or(b.MaxJobTest, spareJobs), spareJobs)
+}
+
+// past are the jobs of the accounting that ended lately.
+func (c *Client) past(ctx context.Context, now time.Time) ([]trace.Job, error) {
+	b, err := c.Runner.Run(ctx, []string{
+		"env", "TZ=UTC", "sacct", "--allusers", "--allocations", "--parsable2",
+		"--starttime=" + now.AddDate(0, 0, -pastDays).UTC().Format("2006-01-02T15:04:05"),
+		"--format=JobID,User,Partition,Submit,Start,End,Timelimit,State,NNodes",
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	t, err := trace.Read(bytes.NewReader(b), "sacct", trace.Options{Layout: trace.SACCT})
+	if errors.Is(err, trace.ErrNoJobs) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.Jobs, nil
+}
+
+// drawnFor is how many futures are drawn for a queue of so many jobs: more where
+// each costs less.
+func drawnFor(pending int) int { return min(max(8000/max(pending, 1), 8), 60) }
+
+// Waits are the waits, in seconds, of a job submitted now in drawn futures, in
+// which jobs run as long as their users' lately did, without new arrivals: in one of
+// part as many as is usual, for a comparison. Where the job has no priority it stands
+// behind all that wait. The error wraps cluster.ErrOversize where it can never start.
+func (v *View) Waits(job trace.Job, part int) (stats.Sorted, error) {
+	draws, lengths := max(drawnFor(v.Pending)/part, 4), v.sim.Lengths()
+	return v.drawn(job, draws, func(i int) length { return tilted(lengths, i, draws) })
+}
+
+// length is how long a job runs in all, in seconds, that has run for ran by now.
+type length = func(job int32, ran int64) int64
+
+func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (stats.Sorted, error) {
+	job.Partition = cmp.Or(job.Partition, v.Hardware.Default)
+	job.Need = v.Hardware.need(job.Need, job.Partition, nil)
+	if job.Priority == 0 && !math.IsInf(v.lowest, 0) {
+		job.Priority = v.lowest - 1
+	}
+	job.End = job.Start + job.Limit
+	waits := make([]float64, draws)
+	var group crash.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range waits {
+		group.Go(func() error {
+			w, err := v.sim.In(simulator.Future{Length: lengths(i)}, job, simulator.Farthest)
+			waits[i] = float64(w)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return stats.Sort(waits), nil
+}
+
+// tilted are the lengths of draw i of n, in which all are longer, or shorter, than
+// known jobs say, as may be with so few known: by the normal error of their mean.
+func tilted(l *simulator.Lengths, i, n int) length {
+	z := distuv.UnitNormal.Quantile((float64(i) + .5) / float64(n))
+	factor, drawn := math.Exp(z*l.Error()), l.Draw(i)
+	return func(job int32, ran int64) int64 {
+		return ran + max(int64(float64(drawn(job, ran)-ran)*factor), 1)
+	}
+}
+
+// Expect is a wait in seconds with an interval of a level, of drawn ones.
+func Expect(waits stats.Sorted, level float64) uncertainty.Prediction {
+	return uncertainty.Prediction{Value: waits.Median(), Low: waits.Quantile((1 - level) / 2), High: waits.Quantile((1 + level) / 2), Level: level}
+}
+
+// ErrTestOnly is returned when sbatch --test-only says something else than when a
+// job would start.
+var ErrTestOnly = errors.New("no time of start")
+
+// TestOnly is when Slurm itself says that a job would start, in Unix seconds. The
+// error wraps ErrTestOnly or ErrCommand.
+func (c *Client) TestOnly(ctx context.Context, options []string) (int64, error) {
+	argv := append([]string{"sh", "-c", `exec "$0" "$@" 2>&1`, "env", "TZ=UTC", "sbatch", "--test-only", "--wrap=true"}, options...)
+	b, err := c.Runner.Run(ctx, argv, nil)
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(string(b), " to start at ")
+	text, _, _ := strings.Cut(after, " ")
+	at, err := time.Parse("2006-01-02T15:04:05", text)
+	if err != nil {
+		return 0, fmt.Errorf("sbatch: %w: %s", ErrTestOnly, bytes.TrimSpace(b))
+	}
+	return at.Unix(), nil
+}
+
+// Options are sbatch's options for a job.
+func Options(j *trace.Job) []string {
+	o := []string{"--nodes=" + strconv.Itoa(j.Nodes), "--time=" + strconv.FormatInt((j.Limit+59)/60, 10)}
+	if j.Partition != "" {
+		o = append(o, "--partition="+j.Partition)
+	}
+	n := j.Need
+	if n == nil {
+		return append(o, "--exclusive")
+	}
+	each := func(total int) string { return strconv.Itoa((total + j.Nodes - 1) / j.Nodes) }
+	if n.CPUs > 0 {
+		o = append(o, "--ntasks-per-node=1", "--cpus-per-task="+each(n.CPUs))
+	}
+	if n.GPUs > 0 {
+		o = append(o, "--gres=gpu:"+each(n.GPUs))
+	}
+	if n.MemoryMB > 0 {
+		o = append(o, "--mem="+each(int(n.MemoryMB)))
+	}
+	return slices.Clip(o)
+}

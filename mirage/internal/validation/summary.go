@@ -1,0 +1,157 @@
+package validation
+
+import (
+	"encoding/json"
+
+	"github.com/foretime/foretime/mirage/internal/chain"
+	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
+)
+
+// zeroSeconds is the longest interruption that counts as none.
+const zeroSeconds = 60
+
+// Load is the class of an episode by its reactive outcome.
+type Load string
+
+// The classes: reactive interruption of at most 2 h, up to 12 h, and more.
+const (
+	Low    Load = "low"
+	Medium Load = "medium"
+	Heavy  Load = "heavy"
+)
+
+// LoadOf returns the class of an episode by its reactive outcome.
+func LoadOf(reactive chain.Outcome) Load {
+	switch h := reactive.InterruptionHours(); {
+	case h <= 2:
+		return Low
+	case h <= 12:
+		return Medium
+	}
+	return Heavy
+}
+
+// Spread is how a quantity is spread over episodes.
+type Spread struct {
+	Mean          uncertainty.Prediction // with its interval over blocks
+	P50, P90, P99 float64
+}
+
+// MarshalJSON writes the mean's parts beside the quantiles.
+func (s Spread) MarshalJSON() ([]byte, error) {
+	low, high := ends(s.Mean)
+	return json.Marshal(struct {
+		Mean float64  `json:"mean"`
+		P50  float64  `json:"p50"`
+		P90  float64  `json:"p90"`
+		P99  float64  `json:"p99"`
+		Low  *float64 `json:"mean_low"`
+		High *float64 `json:"mean_high"`
+	}{s.Mean.Value, s.P50, s.P90, s.P99, low, high})
+}
+
+// Figures are the outcome of a set of episodes. Without episodes all are 0.
+type Figures struct {
+	Episodes              int     `json:"episodes"`
+	InterruptionHours     Spread  `json:"interruption_hours"`
+	OverlapHours          Spread  `json:"overlap_hours"`
+	ZeroInterruptionShare float64 `json:"zero_interruption_share"`
+	// ReductionVsReactive is 1 - mean interruption / reactive mean
+	// interruption; absent where reactive is never interrupted.
+	ReductionVsReactive *float64 `json:"reduction_vs_reactive"`
+	// WastedNodeHours is the mean of overlap times the service's nodes.
+	WastedNodeHours float64 `json:"wasted_node_hours"`
+	// CostHours is the mean of interruption plus the cost of overlap.
+	CostHours Spread `json:"cost_hours"`
+}
+
+// Summary is the judgement of a policy.
+type Summary struct {
+	Figures
+	ByLoad map[Load]Figures `json:"by_load"`
+	// VersusReactive compares the costs of the same episodes.
+	VersusReactive *Paired `json:"versus_reactive,omitempty"`
+	// Blocks is how many spans of time the episodes fall into; EffectiveEpisodes
+	// how many independent ones would tell as much about the cost.
+	Blocks            int     `json:"blocks"`
+	EffectiveEpisodes float64 `json:"effective_episodes"`
+}
+
+// Summarise computes the figures of a policy's episodes beside the reactive
+// outcomes of the same episodes.
+func Summarise(played, reactive []Played, plan samples.Plan, c chain.Cost) Summary {
+	all := make([]int, len(played))
+	byLoad := map[Load][]int{}
+	for i := range played {
+		all[i] = i
+		load := LoadOf(reactive[i].Outcome)
+		byLoad[load] = append(byLoad[load], i)
+	}
+	blocks := Blocks(plan, reactive)
+	j := judgement{played, reactive, blocks, plan.Service, c}
+	out := Summary{Figures: j.figures(all), ByLoad: map[Load]Figures{}}
+	for _, load := range []Load{Low, Medium, Heavy} {
+		out.ByLoad[load] = j.figures(byLoad[load])
+	}
+	costs := Costs(played, c)
+	if p, err := Compare(costs, Costs(reactive, c), blocks); err == nil {
+		out.VersusReactive = &p
+		_, deviation, n := blockMean(costs, blocks)
+		out.Blocks, out.EffectiveEpisodes = n, effective(costs, deviation)
+	}
+	return out
+}
+
+// Costs are the costs of episodes, in hours.
+func Costs(played []Played, c chain.Cost) []float64 {
+	out := make([]float64, len(played))
+	for i := range played {
+		out[i] = c.Of(played[i].Outcome)
+	}
+	return out
+}
+
+// judgement is what figures are taken from: the same episodes as a policy and as
+// the reactive one played them, with their blocks.
+type judgement struct {
+	played, reactive []Played
+	blocks           []int
+	service          chain.Service
+	cost             chain.Cost
+}
+
+// figures of some episodes.
+func (j judgement) figures(episodes []int) Figures {
+	f := Figures{Episodes: len(episodes)}
+	if f.Episodes == 0 {
+		return f
+	}
+	var interruption, overlap, cost []float64
+	var of []int
+	before := 0.0
+	for _, i := range episodes {
+		o := j.played[i].Outcome
+		interruption, overlap, cost = append(interruption, o.InterruptionHours()), append(overlap, o.OverlapHours()), append(cost, j.cost.Of(o))
+		of = append(of, j.blocks[i])
+		before += j.reactive[i].InterruptionHours()
+		if o.RewardSeconds() <= zeroSeconds {
+			f.ZeroInterruptionShare += 1 / float64(f.Episodes)
+		}
+	}
+	f.InterruptionHours, f.OverlapHours, f.CostHours = spread(interruption, of), spread(overlap, of), spread(cost, of)
+	f.WastedNodeHours = f.OverlapHours.Mean.Value * float64(j.service.Nodes)
+	if before > 0 {
+		r := 1 - f.InterruptionHours.Mean.Value*float64(f.Episodes)/before
+		f.ReductionVsReactive = &r
+	}
+	return f
+}
+
+func spread(values []float64, blocks []int) Spread {
+	sorted := stats.Sort(values)
+	s := Spread{P50: sorted.Quantile(.5), P90: sorted.Quantile(.9), P99: sorted.Quantile(.99)}
+	s.Mean, _, _ = blockMean(values, blocks)
+	return s
+}
