@@ -57,9 +57,6 @@ const (
 	// fairCrowd is how many times longer work takes if as many competitors come
 	// as there are processors.
 	fairCrowd = 2.0
-	// unknownQuiet is the time within which other work starts, as likely as not, on
-	// a machine that was idle at every reading: the time that unknownHourSD is for.
-	unknownQuiet = time.Hour
 )
 
 const (
@@ -133,8 +130,6 @@ func pairs(all []block, horizon time.Duration) (apart [][2]block) {
 
 // machine is what readings say of changes over a horizon.
 type machine struct {
-	horizon     time.Duration
-	read        bool    // there is a reading
 	crowded     bool    // other work runs now
 	leave, stay float64 // pairs that began so: the other state after a horizon, and the same
 	scale, df   float64 // of Student's t: logarithm of the change of processor time
@@ -145,9 +140,9 @@ type machine struct {
 }
 
 func newMachine(all []block, s Sampled) machine {
-	m := machine{horizon: max(s.Horizon, blockLength), crowded: s.Crowd > crowdedAbove}
+	m := machine{crowded: s.Crowd > crowdedAbove}
 	if n := len(all); n > 0 {
-		m.read, m.crowded = true, all[n-1].crowded // the samples may be from before a change
+		m.crowded = all[n-1].crowded // the samples may be from before a change
 	}
 	apart := pairs(all, s.Horizon)
 	squares := unknownDF * unknownHourSD * unknownHourSD * min(1, s.Horizon.Hours())
@@ -178,30 +173,17 @@ func newMachine(all []block, s Sampled) machine {
 	return m
 }
 
-// prior returns the parameters of the beta distribution of the chance that other
-// work starts or ends within the horizon, before pairs of readings count. A machine
-// with other work is known to be shared, and one without a reading may be: Jeffreys'
-// prior. On an idle one the chance that other work starts grows with the horizon, as
-// in a Poisson process.
-func (m machine) prior() (changes, stays float64) {
-	if m.crowded || !m.read {
-		return 0.5, 0.5
-	}
-	changes = 1 - math.Exp2(-m.horizon.Seconds()/unknownQuiet.Seconds())
-	return changes, 1 - changes
-}
-
 // draw returns the factors on processor time and on wall time of samples that took
-// so many times longer than alone. Other work comes or goes at any time within the
-// horizon.
+// so many times longer than alone. Whether other work comes or goes within the
+// horizon has Jeffreys' prior: with nothing known it is as likely as not; when it
+// does is anywhere within the horizon.
 func (m machine) draw(sampled float64, rng *rand.Rand) (cpu, wall float64) {
 	cpu = math.Exp(m.scale * distuv.StudentsT{Sigma: 1, Nu: m.df, Src: rng}.Rand())
 	beside := 0.0 // share of the horizon beside other work
 	if m.crowded {
 		beside = 1
 	}
-	changes, stays := m.prior()
-	if rng.Float64() < (distuv.Beta{Alpha: m.leave + changes, Beta: m.stay + stays, Src: rng}).Rand() {
+	if rng.Float64() < (distuv.Beta{Alpha: m.leave + 0.5, Beta: m.stay + 0.5, Src: rng}).Rand() {
 		beside = math.Abs(beside - rng.Float64())
 	}
 	level := m.level(sampled, rng)

@@ -52,9 +52,6 @@ func TestOutlook(t *testing.T) {
 		// work may start at once.
 		{"unknown, a minute", nil, minute, [2]float64{0.85, 1}, [2]float64{1.1, 1.6}, [2]float64{0.85, 1}, [2]float64{1.7, 3}, false},
 		{"unknown, an hour", nil, hour, [2]float64{0.4, 0.6}, [2]float64{1.7, 2.6}, [2]float64{0.4, 0.6}, [2]float64{2, 5}, false},
-		{"idle once, a minute", steady(1, 60, 0.015, 1), minute, [2]float64{0.85, 1}, [2]float64{1.05, 1.6}, [2]float64{0.85, 1}, [2]float64{1.05, 1.6}, false},
-		{"idle once, an hour", steady(1, 60, 0.015, 1), hour, [2]float64{0.4, 0.6}, [2]float64{1.7, 2.6}, [2]float64{0.4, 0.6}, [2]float64{2, 5}, false},
-		{"beside other work once, a minute", steady(1, 60, 0.015, 2), beside, [2]float64{0.6, 1}, [2]float64{1, 1.6}, [2]float64{0.4, 0.7}, [2]float64{1, 1.7}, false},
 		{"quiet for an hour, a minute", steady(60, 60, 0.015, 1), minute, [2]float64{0.97, 1}, [2]float64{1, 1.1}, [2]float64{0.97, 1}, [2]float64{1, 1.4}, true},
 		{"quiet for an hour, an hour", steady(60, 60, 0.015, 1), hour, [2]float64{0.4, 0.65}, [2]float64{1.5, 2.6}, [2]float64{0.4, 0.65}, [2]float64{1.8, 5}, false},
 		{"comes and goes, now quiet", changing[:58], minute, [2]float64{0.97, 1}, [2]float64{1, 1.03}, [2]float64{0.97, 1}, [2]float64{1.8, 2.1}, true},

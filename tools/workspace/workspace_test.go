@@ -69,7 +69,7 @@ func TestSimd(t *testing.T) {
 	if env == nil {
 		t.Skip("this toolchain has no GOEXPERIMENT=simd")
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.GoFiles}}", "./runtime/native")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.GoFiles}}", "./internal/runtime/native")
 	cmd.Dir = filepath.Join("..", "..", "edgeprof")
 	cmd.Env = append(os.Environ(), append(env, "GOARCH=amd64")...)
 	out, err := cmd.Output()

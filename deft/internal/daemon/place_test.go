@@ -99,7 +99,7 @@ func TestForeignFile(t *testing.T) {
 // only root copies the library to the host.
 func TestManifest(t *testing.T) {
 	user := ""
-	f, err := os.Open(filepath.Join("..", "..", "tools", "release", "images", "deft.Dockerfile"))
+	f, err := os.Open(filepath.Join("..", "..", "..", "tools", "release", "images", "deft.Dockerfile"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func TestLayoutIsThatOfTheHeader(t *testing.T) {
 	if err := os.WriteFile(source, []byte(program.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(cc, "-Wall", "-Werror", "-I../hook/src", "-o", binary, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command(cc, "-Wall", "-Werror", "-I../../hook/src", "-o", binary, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	got, err := exec.Command(binary).Output()
