@@ -91,7 +91,7 @@ func (w *bench) protected(b *testing.B, name string, run func(policy string) *re
 // by cuda-python.
 func BenchmarkFrameworks(b *testing.B) {
 	w := newBench(b)
-	wheels, err := filepath.Glob(filepath.Join("..", "..", "out", "real", "pip", "*"))
+	wheels, err := filepath.Glob(filepath.Join("..", "..", "..", "out", "real", "pip", "*"))
 	if err != nil || !slices.ContainsFunc(wheels, func(p string) bool { return strings.Contains(p, "tinygrad==") }) {
 		b.Skip("needs the wheels of deft/real.txt in out/real/pip")
 	}
@@ -102,7 +102,7 @@ func BenchmarkFrameworks(b *testing.B) {
 	}
 	wheels = slices.DeleteFunc(wheels, func(p string) bool { return !strings.Contains(p, "tinygrad==") && !strings.Contains(p, "/cuda-") })
 	for _, name := range []string{"tinygrad", "cuda"} {
-		script, err := filepath.Abs(filepath.Join("..", "hook", "testdata", "framework_"+name+".py"))
+		script, err := filepath.Abs(filepath.Join("..", "..", "hook", "testdata", "framework_"+name+".py"))
 		if err != nil {
 			b.Fatal(err)
 		}
