@@ -49,7 +49,7 @@ func TestRealCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	path := filepath.Join("..", "..", "placement", "shipped.json")
+	path := filepath.Join("..", "..", "internal", "placement", "shipped.json")
 	if *updateCounts {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
