@@ -37,7 +37,7 @@ func Example() {
 	// exit code 2
 }
 
-// wait is a command with an answer, a setting and a flag of old.
+// wait is a command with an answer, a setting and a renamed flag.
 func wait(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	cluster := struct {

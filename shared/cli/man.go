@@ -5,8 +5,8 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// newManCommand writes the manual of a program of several commands, for those
-// who package it.
+// newManCommand returns the command that writes a program's manual pages, for
+// packagers.
 func newManCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",

@@ -12,7 +12,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// An answer is corrected and ends with how earlier ones did, once there are ten.
+// TestRecord checks that an answer is corrected, and ends with the coverage of
+// earlier ones once there are ten.
 func TestRecord(t *testing.T) {
 	state := t.TempDir()
 	run := func(args ...string) string {
@@ -39,7 +40,7 @@ func TestRecord(t *testing.T) {
 	if got := run("record"); got != "nothing was predicted yet\n" {
 		t.Errorf("%q", got)
 	}
-	run("did") // of nothing
+	run("did") // without a prediction
 	for range 10 {
 		if got := run("ask"); got != "10.0 s, 9.0 to 11.0 (90 %)\n" {
 			t.Errorf("%q", got)
@@ -77,7 +78,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Without a directory for the record an answer says why, once, and is an answer.
+// TestNoRecord checks that without a directory for the record an answer is printed,
+// with one warning that gives the reason.
 func TestNoRecord(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ state, home, dir, none string }{

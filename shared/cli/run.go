@@ -19,7 +19,7 @@ const (
 	ExitUsage  = 2 // the command line was wrong
 )
 
-// UsageError says that the command line, not the work, was at fault.
+// UsageError is an error in the command line.
 type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
@@ -75,7 +75,8 @@ func report(ctx context.Context, env *Env, root *cobra.Command, err error) int {
 	return ExitFailed
 }
 
-// prepare gives a command tree the house's manners.
+// prepare sets up a command tree: version, verbosity, usage errors, help and
+// manual.
 func prepare(env *Env, root *cobra.Command) {
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
@@ -115,8 +116,8 @@ func each(c *cobra.Command, f func(*cobra.Command)) {
 	}
 }
 
-// usageArgs wraps c's check of arguments and of required flags so that its
-// errors count as usage. A command with subcommands takes no other word.
+// usageArgs wraps c's checks of arguments and required flags; their errors become
+// usage errors. A command with subcommands takes no arguments.
 func usageArgs(c *cobra.Command) cobra.PositionalArgs {
 	check := c.Args
 	if check == nil && c.HasSubCommands() {

@@ -19,7 +19,7 @@ func put(path, text string) error {
 	})
 }
 
-// holds checks a file's bytes, and that its folder has n entries.
+// holds checks a file's bytes, and that its directory has n entries.
 func holds(t *testing.T, path, want string, n int) {
 	t.Helper()
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
@@ -113,7 +113,8 @@ func TestWriteThroughLinks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// first -> second -> far/target.txt, the one absolute, the other relative.
+		// first -> second -> far/target.txt, the first link absolute, the second
+		// relative.
 		first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 		if err := errors.Join(os.Symlink(second, first), os.Symlink("far/target.txt", second)); err != nil {
 			t.Fatal(err)
@@ -164,9 +165,9 @@ func TestWriteToAPipe(t *testing.T) {
 	}
 }
 
-// TestWriteToADevice writes to a node of its own: /dev/full's numbers in
-// linux/Documentation/admin-guide/devices.txt are 1 and 7, those of /dev/null
-// 1 and 3.
+// TestWriteToADevice writes to device nodes that it creates:
+// linux/Documentation/admin-guide/devices.txt gives /dev/full the numbers 1 and 7,
+// /dev/null 1 and 3.
 func TestWriteToADevice(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	fewest = 10 // outcomes before an interval is moved
+	fewest = 10 // outcomes before an interval is corrected
 	latest = 50 // outcomes that a Standing counts
 )
 
-// Standing summarises the intervals of a question: of the last 50 outcomes, how
-// many they contained, and by how much the others missed.
+// Standing summarises the last 50 outcomes of a question: how many intervals
+// contained them, and the size of the misses.
 type Standing struct {
 	Question
 	Outcomes int     `json:"outcomes"`
 	Held     int     `json:"held"`
-	Level    float64 `json:"level"`           // that was promised, on average
-	Miss     float64 `json:"median_miss"`     // of those missed: distance from the near end, in interval widths
+	Level    float64 `json:"level"`           // mean level of the intervals
+	Miss     float64 `json:"median_miss"`     // of the misses: distance from the nearer end, in interval widths
 	Error    float64 `json:"median_error"`    // |outcome - value| / |outcome|
-	Factor   float64 `json:"width_factor"`    // of the next interval, at the level of the last
+	Factor   float64 `json:"width_factor"`    // of the next interval, at the last level
 	Open     int     `json:"without_outcome"` // predictions
 }
 
-// String returns the line that ends an answer, "" until there are ten outcomes.
+// String returns the last line of an answer, "" until there are ten outcomes.
 func (s Standing) String() string {
 	if s.Outcomes < fewest {
 		return ""
@@ -34,20 +34,20 @@ func (s Standing) String() string {
 	return fmt.Sprintf("held %d of the last %d here (%.0f %% promised)", s.Held, s.Outcomes, 100*s.Level)
 }
 
-// id finds the open prediction of an outcome.
+// id identifies the open prediction of an outcome.
 type id struct {
 	Question
 	key string
 }
 
-// state is what the lines of a log say, as far as later answers need it.
+// state is the content of a log that later answers need.
 type state struct {
 	order     []Question
 	questions map[Question]*history
 	open      map[id]Entry
 }
 
-// history is what a question's predictions and outcomes say.
+// history is the state of one question.
 type history struct {
 	predictions, outcomes int
 	level                 float64 // of the last prediction
@@ -76,7 +76,7 @@ func (s *state) predicted(e Entry) {
 	s.open[id{e.Question, e.Key}] = e
 }
 
-// came takes an outcome in, if its prediction is open.
+// came adds an outcome, if its prediction is open.
 func (s *state) came(o line) {
 	at := id{o.Question, o.Key}
 	e, open := s.open[at]
@@ -94,7 +94,7 @@ func (s *state) came(o line) {
 	if t == nil {
 		tracker, err := uncertainty.NewTracker(e.Prediction.Level)
 		if err != nil {
-			return // a prediction that promises nothing teaches nothing
+			return // no level, nothing to learn
 		}
 		t = &tracked{Tracker: tracker}
 		h.trackers[e.Prediction.Level] = t
@@ -103,7 +103,7 @@ func (s *state) came(o line) {
 	t.Observe(e.Prediction.Widened(1/e.Factor), *o.Outcome)
 }
 
-// factor returns by how much the next interval of a question is to be widened: 1
+// factor returns the ratio by which the next interval of a question is widened: 1
 // until there are enough outcomes at its level.
 func (s *state) factor(q Question, level float64) float64 {
 	if h := s.questions[q]; h != nil {

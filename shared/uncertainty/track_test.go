@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Whatever the intervals are worth, half as wide as promised, far too wide, or
-// worse from the middle on, the share that holds goes to the level.
+// TestTracker checks that for any intervals, half as wide as promised, far too
+// wide, or worse from the middle on, the coverage converges to the level.
 func TestTracker(t *testing.T) {
 	for name, sd := range map[string]func(i int) float64{
 		"half as wide": func(int) float64 { return 2 },
@@ -69,8 +69,9 @@ func TestTrackerLearnsNothing(t *testing.T) {
 	}
 }
 
-// TestCurve: below each quantile of a stream of errors stay as many truths as its
-// share says, though the errors double half-way and truths come a hundred late.
+// TestCurve checks that the fraction of truths below each quantile of a stream is
+// its probability, although the errors double half-way and truths arrive a hundred
+// late.
 func TestCurve(t *testing.T) {
 	shares := []float64{.9, .1, .5}
 	curve, err := NewCurve(shares...)
@@ -100,7 +101,7 @@ func TestCurve(t *testing.T) {
 			}
 		}
 	}
-	for q, want := range []float64{.1, .5, .9} { // .013 is what 6,000 of them leave to chance and 100 late ones
+	for q, want := range []float64{.1, .5, .9} { // 0.013 is the chance error of 6,000 truths and 100 late ones
 		if math.Abs(below[q]-want) > .025 {
 			t.Errorf("%.3f are below the quantile of %v", below[q], want)
 		}

@@ -2,8 +2,8 @@ package layers
 
 import "strings"
 
-// adapters are the files and folders of domain packages that touch the real
-// clock or start programs, each with its reason.
+// adapters maps the files and directories of domain packages that use the real
+// clock or start programs to the reason.
 func adapters() map[string]string {
 	return map[string]string{
 		"allox-est/internal/follow/log.go":       "reads a log as it grows",
@@ -40,7 +40,7 @@ func adapter(f File) bool {
 	return false
 }
 
-// clock is what of package time asks the real clock.
+// clock lists the functions of package time that use the real clock.
 func clock() []string {
 	names := []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 	for i, name := range names {

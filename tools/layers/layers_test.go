@@ -27,8 +27,8 @@ func TestWorkspaceKeepsTheRules(t *testing.T) {
 	}
 }
 
-// Each module's README, or its doc.go where it has none, shows its flow as the
-// rules have it.
+// TestReadmesShowTheFlow checks that each module's README, or its doc.go, shows the
+// flow of the rules.
 func TestReadmesShowTheFlow(t *testing.T) {
 	ws, err := workspace.Find(".")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestReadmesShowTheFlow(t *testing.T) {
 	}
 }
 
-// Each place that the rules name is there.
+// TestPlacesExist checks that each path in the rules exists.
 func TestPlacesExist(t *testing.T) {
 	ws, err := workspace.Find(".")
 	if err != nil {

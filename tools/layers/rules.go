@@ -8,7 +8,7 @@ import (
 
 const prefix = "github.com/foretime/foretime/"
 
-// Rule bans something and says why.
+// Rule is a ban with its reason.
 type Rule struct {
 	Name   string
 	Reason string
@@ -176,7 +176,7 @@ func Rules() []Rule {
 	}
 }
 
-// command says whether f belongs to a command: a folder cmd or cli, or the
+// command reports whether f belongs to a command: a directory cmd or cli, or the
 // project's own tools.
 func command(f File) bool { return f.Module == "tools" || inCommand(f.Dir) }
 
@@ -185,7 +185,7 @@ func inCommand(path string) bool {
 	return slices.Contains(parts, "cmd") || slices.Contains(parts, "cli")
 }
 
-// outside bans imports of the given paths everywhere but below the folders.
+// outside bans imports of the given paths except below the directories.
 func outside(folders []string, paths ...string) func(File) []Use {
 	return func(f File) []Use {
 		for _, folder := range folders {

@@ -21,21 +21,21 @@ import (
 //go:embed python/_program.py
 var starter []byte
 
-// machines are the processors in the names of wheels.
+// machines maps architectures to their names in wheels.
 var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 
-// wheel is a wheel on its way
+// wheel is a wheel being written
 // (https://packaging.python.org/specifications/binary-distribution-format).
 type wheel struct {
 	zip    *zip.Writer
 	base   string // NAME-VERSION
 	record strings.Builder
-	glibc  string // the oldest C library that what was compiled can do with
-	err    error  // the first
+	glibc  string // oldest C library that the compiled files work with
+	err    error  // first error
 }
 
-// wheel packs a program, what lies beside it for a processor, and the tool's Python
-// modules: the one of its name is a package.
+// wheel packs a program, the other files of its tree for an architecture, and the
+// tool's Python modules, as a package of the tool's name.
 func (t tool) wheel(program, arch string) error {
 	version := strings.ReplaceAll(strings.TrimPrefix(t.version, "v"), "-", "")
 	module := strings.ReplaceAll(t.Name, "-", "_")
@@ -85,8 +85,8 @@ Description-Content-Type: text/markdown
 	return w.err
 }
 
-// place is where a file of a prefix stands: programs and papers where Python looks for
-// them (PEP 639, PEP 770), the rest below the environment.
+// place returns the place of a prefix's file in the wheel: programs and papers
+// where Python looks for them (PEP 639, PEP 770), the rest below the environment.
 func (w *wheel) place(name, tool string) string {
 	paper, isPaper := strings.CutPrefix(name, "share/doc/"+tool+"/")
 	switch {
@@ -100,14 +100,14 @@ func (w *wheel) place(name, tool string) string {
 	return w.base + ".data/data/" + name
 }
 
-// copy adds a file, and looks at the C library that it needs (PEP 600).
+// copy adds a file, and checks which C library it needs (PEP 600).
 func (w *wheel) copy(from, name string) {
 	body, err := os.ReadFile(from)
 	w.keep(err)
 	w.add(name, body)
 	f, err := elf.Open(from)
 	if err != nil {
-		return // nothing compiled
+		return // not compiled
 	}
 	defer f.Close()
 	symbols, err := f.ImportedSymbols()
@@ -121,7 +121,7 @@ func (w *wheel) copy(from, name string) {
 	}
 }
 
-// add adds an entry, and a row of it to the record.
+// add adds an entry and its row of the record.
 func (w *wheel) add(name string, body []byte) {
 	header := &zip.FileHeader{Name: name, Method: zip.Deflate}
 	header.SetMode(0o644)

@@ -57,7 +57,8 @@ func TestSaveAndWrite(t *testing.T) {
 	}
 }
 
-// What a rival started ends with it when the comparison is interrupted.
+// TestRunEnds checks that the children of a rival end with it when the comparison
+// is interrupted.
 func TestRunEnds(t *testing.T) {
 	b := &Bench{Root: t.TempDir(), Out: t.TempDir(), Log: io.Discard}
 	ctx, cancel := context.WithCancel(t.Context())

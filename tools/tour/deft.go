@@ -8,8 +8,8 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// deftInput is two detectors that share a device: one runs without pause, one
-// is urgent and comes six times a second.
+// deftInput has two detectors that share a device: one runs without pause, one is
+// urgent and comes six times per second.
 const deftInput = `{
   "models": [
     {
@@ -42,8 +42,8 @@ type deftRun struct {
 	} `json:"models"`
 }
 
-// deft runs two detection jobs on a simulated device, without and with the gate,
-// in real processes, and asks the simulator for the best interval.
+// deft runs two detection jobs on a simulated device, without and with the gate, in
+// real processes, and finds the best interval with the simulator.
 func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	if _, err := s.write("input.json", deftInput); err != nil {
 		return Chapter{}, err
@@ -123,8 +123,8 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	}, nil
 }
 
-// predicted compares the predicted time of one job, from the virtual clock, with the
-// jobs of the real run.
+// predicted compares the predicted time of one job, from the virtual clock, with
+// the jobs of the real run.
 func (s *Stage) predicted(played *deftRun, policy, name string) (Line, error) {
 	ran, err := s.columns(policy+"/"+name+".csv", "jct_ms")
 	if err != nil {

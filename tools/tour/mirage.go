@@ -12,17 +12,16 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// pairs is what became of the service pairs that a way of deciding was judged
-// by.
+// pairs summarises the service pairs of one submission policy.
 type pairs struct {
 	Interruption struct{ Mean, P90 float64 } `json:"interruption_hours"`
 	Overlap      struct{ Mean float64 }      `json:"overlap_hours"`
 	None         float64                     `json:"zero_interruption_share"`
 }
 
-// mirage makes two months of a batch queue's log, learns on the first when a
-// successor should be submitted, and judges that on the second, beside
-// submitting at the end.
+// mirage generates two months of a batch queue's log, learns from the first when to
+// submit a successor, and evaluates that on the second, compared with submitting at
+// the end.
 func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 	queue := []string{"month.log", "--nodes", "75", "--user-limit", "8"}
 	learn := append([]string{"generate"}, queue...)
@@ -69,8 +68,8 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 	}, nil
 }
 
-// wait asks, a second before it was submitted, how long the first job of at least
-// so many nodes after an instant will wait, and holds that against the log.
+// wait predicts, a second before its submission, the wait of the first job of at
+// least so many nodes after a time, and compares it with the log.
 func (s *Stage) wait(ctx context.Context, asked string, nodes int) (Line, error) {
 	job, err := s.logged("2023-02-15T12:00:00", nodes)
 	if err != nil {
@@ -94,8 +93,7 @@ type logged struct {
 
 const instant = "2006-01-02T15:04:05"
 
-// logged finds the first job submitted from an instant on with at least so many
-// nodes.
+// logged returns the first job submitted after a time with at least so many nodes.
 func (s *Stage) logged(from string, nodes int) (logged, error) {
 	text, err := os.ReadFile(filepath.Join(s.Out, s.module, "month.log"))
 	if err != nil {

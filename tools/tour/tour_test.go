@@ -79,7 +79,8 @@ record: of 12 answers that tours got here, 11 held
 	}
 }
 
-// Places on the axis are in order, and what is far beyond stands at its end.
+// TestPicture checks that places on the axis are in order, and that ratios beyond
+// the limit are at its end.
 func TestPicture(t *testing.T) {
 	r := Results{Chapters: []Chapter{{Story: []Line{
 		{Predicted: &uncertainty.Prediction{Value: 2, Low: 1, High: 4, Level: 0.9}, Measured: 3},

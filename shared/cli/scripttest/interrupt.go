@@ -16,15 +16,15 @@ import (
 	"github.com/foretime/foretime/shared/crash"
 )
 
-// A program is interrupted when it has worked for so long, or has been there so
-// long where it mostly waits, and then has two seconds of processor time to go, and
-// a minute in which to use them.
+// A program is interrupted after it used a given processor time, or after a given
+// time if it mostly waits. It then has two seconds of processor time to end, and a
+// minute of wall time.
 const (
 	worked   = 500 * time.Millisecond
 	waited   = 2 * time.Second
 	going    = 2 * time.Second
 	patience = time.Minute
-	slowed   = 5 // times, by the race detector
+	slowed   = 5 // factor with the race detector
 )
 
 // interrupt is the script command: interrupt INT|TERM PROGRAM [ARG...].
@@ -42,7 +42,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(c.Start())
 	ended := make(chan error, 1)
 	crash.Go(func() { ended <- c.Wait() })
-	defer syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // whatever is left
+	defer syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // ends processes that are left
 	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[args[0]]
 	if err := busy(c.Process.Pid, ended); err != nil {
 		ts.Fatalf("%s: %v\n%s", strings.Join(args[1:], " "), err, printed.String())
@@ -56,9 +56,9 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// gone waits for the end of a process that had used so much processor time when it got its
-// signal. Processor time, and not the clock, tells whether it works on: a machine with much
-// other work is slow to end it.
+// gone waits for the end of a process; before is the processor time that it had
+// used at the signal. The limit is in processor time, because a loaded machine is
+// slow to end a process.
 func gone(pid int, before time.Duration, ended <-chan error) error {
 	limit := going
 	if raced() {
@@ -75,13 +75,13 @@ func gone(pid int, before time.Duration, ended <-chan error) error {
 		}
 		if more := used(pid) - before; more > limit || time.Since(begin) > patience {
 			_ = syscall.Kill(-pid, syscall.SIGKILL)
-			<-ended // and what it printed with it
+			<-ended // its output is complete
 			return fmt.Errorf("still there after %.1f s, of which it worked for %v", time.Since(begin).Seconds(), more)
 		}
 	}
 }
 
-// environment is that of the script.
+// environment returns the environment of the script.
 func environment(ts *testscript.TestScript) []string {
 	env := []string{"PATH=" + os.Getenv("PATH")}
 	for _, name := range []string{"HOME", "WORK", "FORETIME_DATA", "GORACE", "TMPDIR"} {
@@ -90,8 +90,8 @@ func environment(ts *testscript.TestScript) []string {
 	return env
 }
 
-// busy waits until a process has worked, or waited. A process that ends by
-// itself is an error.
+// busy waits until a process has worked or waited. It returns an error if the
+// process ends first.
 func busy(pid int, ended <-chan error) error {
 	for begin := time.Now(); time.Since(begin) < waited; {
 		select {
@@ -106,7 +106,8 @@ func busy(pid int, ended <-chan error) error {
 	return nil
 }
 
-// used is the processor time of a process; proc(5) counts in hundredths.
+// used returns the processor time of a process; proc(5) counts in hundredths of a
+// second.
 func used(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 )
 
 // Mixture is a mixture of experts (Jacobs, Jordan, Nowlan, Hinton, "Adaptive
-// Mixtures of Local Experts", Neural Computation 3, 1991): the answers of small
-// perceptrons, weighted by a gate that looks at the same features. Experts and
-// gate are learnt together.
+// Mixtures of Local Experts", Neural Computation 3, 1991): the outputs of small
+// perceptrons, weighted by a gate on the same features. Experts and gate are
+// trained together.
 type Mixture struct {
 	Experts  int // 0 means 10
 	Hidden   int // units of each expert's hidden layer; 0 means 32

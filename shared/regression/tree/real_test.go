@@ -79,7 +79,7 @@ def read(path, kinds=None):
     return xgb.DMatrix(a[:,1:], a[:,0], feature_types=kinds, enable_categorical=kinds is not None, nthread=1)
 `
 
-// XGBoost loads what we write, and answers as we do, with missing and
+// XGBoost loads our models and gives the same predictions, with missing and
 // categorical values.
 func TestRealXGBoostReadsOurs(t *testing.T) {
 	needXGBoost(t)
@@ -109,7 +109,8 @@ print(*['%.9g' % v for v in b.predict(read('data.csv', ['q']*5+['c']), validate_
 	}
 }
 
-// The same data, settings and base score: the test RMSE is XGBoost's within 1 %.
+// With the same data, settings and base score the test RMSE is XGBoost's within 1
+// %.
 func TestRealXGBoostTrainsLikeOurs(t *testing.T) {
 	needXGBoost(t)
 	for _, missing := range []float64{0, 0.1} {

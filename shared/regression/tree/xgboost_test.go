@@ -13,9 +13,9 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// The fixtures were trained by XGBoost 1.7.4 (Debian's python3-xgboost) on
-// features with missing values and one of 7 category codes; predictions.json
-// holds what it answers.
+// The fixtures were trained by XGBoost 1.7.4 (Debian's python3-xgboost) on features
+// with missing values and one of 7 category codes; predictions.json holds its
+// predictions.
 func TestReadsXGBoost(t *testing.T) {
 	data, err := os.ReadFile("testdata/predictions.json")
 	if err != nil {
@@ -105,7 +105,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // Each row breaks one thing in a good model; XGBoost 1.7.4 crashes, hangs or
-// answers in silence on some of these.
+// predicts silently on some of these.
 func TestRefusesHostileModels(t *testing.T) {
 	e := fit(t, Boost{Rounds: 2, MaxDepth: 2}, friedman(200, 5, 0, 1))
 	firstTree := func(m map[string]any) map[string]any {
@@ -186,7 +186,7 @@ func at(m map[string]any, path ...string) any {
 	return v
 }
 
-// Whatever the bytes, reading ends without a panic, and what was read predicts.
+// For any bytes, reading ends without a panic, and a model that was read predicts.
 func FuzzReadModel(f *testing.F) {
 	for _, name := range []string{"xgboost-1.7.4.json"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))

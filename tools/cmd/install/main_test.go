@@ -12,7 +12,7 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// What is installed, and where.
+// TestLines checks the install commands and their target directories.
 func TestLines(t *testing.T) {
 	got := lines(map[string][]string{"apt": {"munge"}, "npm": {"left@1.0.0"}, "pip": {"wheel==0.45.1"}}, "/out/real")
 	for _, want := range []string{

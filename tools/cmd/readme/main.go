@@ -1,7 +1,6 @@
-// Command readme writes the measured block of README.md from what the last
-// `make tour` and `make test` left in out/, and stores those results beside
-// the code; so too the table of rivals, where `make rivals` ran. `make readme` runs
-// it.
+// Command readme writes the measured block of README.md from the results of the
+// last `make tour` and `make test` in out/, and stores those results next to the
+// code; also the table of rivals, if `make rivals` ran. `make readme` runs it.
 package main
 
 import (
@@ -64,7 +63,7 @@ func run() error {
 	return beside(ws.Root)
 }
 
-// tested counts what `make test` left, and stores it.
+// tested counts the results of `make test`, and stores them.
 func tested(root, to string) error {
 	f, err := os.Open(filepath.Join(root, "out", "test", "test.json"))
 	if err != nil {
@@ -78,7 +77,7 @@ func tested(root, to string) error {
 	return file.WriteJSON(to, t)
 }
 
-// beside stores what `make rivals` left, if it ran, and writes its table.
+// storeRivals stores the results of `make rivals`, if it ran, and writes its table.
 func beside(root string) error {
 	data, err := os.ReadFile(filepath.Join(root, "out", "rivals.json"))
 	if errors.Is(err, fs.ErrNotExist) {

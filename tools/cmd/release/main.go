@@ -1,5 +1,5 @@
-// Command release makes a release of the workspace, as tags of its repository,
-// and what its packages hold.
+// Command release makes a release of the workspace, as tags of its repository, and
+// the content of its packages.
 package main
 
 import (

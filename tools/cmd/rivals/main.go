@@ -1,5 +1,6 @@
-// Command rivals measures the tools beside what else people use, in turn, and writes
-// out/rivals.json. `make rivals` installs that first and runs it.
+// Command rivals compares the tools with alternatives, alternating between the two,
+// and writes out/rivals.json. `make rivals` installs the alternatives first and
+// runs it.
 package main
 
 import (
