@@ -151,8 +151,8 @@ func inference(ctx context.Context, b *Bench) ([]Row, error) {
 	return []Row{row}, nil
 }
 
-// profile predicts models from rates of this machine, beside the sum of the kernels
-// that ONNX Runtime saw when it ran them; a round is a model.
+// profile compares predictions from rates of this machine with the sum of the kernel
+// times that ONNX Runtime measured in a run; a round is a model.
 func profile(ctx context.Context, b *Bench) ([]Row, error) {
 	rates := filepath.Join(b.Out, "rates.json")
 	row := Row{Tool: "edgeprof", What: "error of the time of one inference, told before it runs", Unit: "%", Rival: "ONNX Runtime's own profile of a run", Command: "edgeprof layers FILE --measure, beside edgeprof time FILE --runtime ort"}

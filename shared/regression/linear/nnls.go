@@ -62,7 +62,7 @@ func lawsonHanson(a *mat.Dense, y *mat.VecDense) []float64 {
 	_, width := a.Dims()
 	x, free := make([]float64, width), make([]bool, width)
 	tolerance := 1e-12 * mat.Norm(y, 2)
-	refused := make([]bool, width) // columns whose freeing made no progress
+	refused := make([]bool, width) // columns that were freed without progress
 	for range 10 * (width + 1) {
 		j := steepest(a, y, x, free, refused, tolerance)
 		if j < 0 {
