@@ -16,7 +16,7 @@ import (
 
 var (
 	update     = flag.Bool("update", false, "rewrite the golden files")
-	gallerySet = flag.String("gallery", "", "also keep the PNG of every chart in this folder")
+	gallerySet = flag.String("gallery", "", "also keep the PNG of every chart in this directory")
 )
 
 // gallery has one small chart of each kind.

@@ -39,12 +39,12 @@ type Listener struct {
 
 // Flags adds the listener's flags to c; addr is the default address.
 func (l *Listener) Flags(c *cobra.Command, addr string) {
-	c.Flags().StringVar(&l.addr, "addr", addr, "address to listen at")
+	c.Flags().StringVar(&l.addr, "addr", addr, "address to listen on")
 	c.Flags().StringVar(&l.file, "address-file", "", "file to write the URL to once it listens, for a port that the system chose")
 	OutputFile(c, "address-file")
 	c.Flags().StringVar(&l.cert, "tls-cert", "", "certificate (PEM), to serve HTTPS")
 	c.Flags().StringVar(&l.key, "tls-key", "", "key of the certificate (PEM)")
-	c.Flags().DurationVar(&l.drain, "drain", 30*time.Second, "time for requests under way when told to end")
+	c.Flags().DurationVar(&l.drain, "drain", 30*time.Second, "time for requests under way at shutdown")
 }
 
 // Serve answers requests until ctx is cancelled, then lets requests under way
@@ -83,9 +83,9 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	}
 	switch at, ok := socket.Addr().(*net.TCPAddr); {
 	case ok && at.IP.IsLoopback():
-		env.Log.Infof("only this machine reaches it; --addr :%d opens it to others", at.Port)
+		env.Log.Infof("only this machine can reach it; --addr :%d opens it to others", at.Port)
 	case !l.Guarded:
-		env.Log.Warn("whoever reaches this machine may use it: no token is asked for")
+		env.Log.Warn("no token is set: everyone who can reach this machine can use the service")
 	}
 	ended := make(chan error, 1)
 	crash.Go(func() {
@@ -186,7 +186,7 @@ func (r *Reread[T]) Now(env *Env) (T, error) {
 	case !r.ok:
 		return r.kept, err
 	default:
-		env.Log.Warnf("%v; what it said before stays", err)
+		env.Log.Warnf("%v; the previous content is still used", err)
 	}
 	r.seen = seen
 	return r.kept, nil

@@ -10,7 +10,7 @@ import (
 func newManCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
-		Short:  "write a manual page for each command into a folder",
+		Short:  "write a manual page for each command to a directory",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

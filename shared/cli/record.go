@@ -27,7 +27,7 @@ type Record struct {
 // NewRecord adds --no-record and the command "record" to a program.
 func NewRecord(env *Env, root *cobra.Command) *Record {
 	r := &Record{env: env, tool: root.Name()}
-	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "neither keep this prediction and its outcome, nor correct it by earlier ones")
+	root.PersistentFlags().BoolVar(&r.off, "no-record", false, "do not record this prediction or its outcome, and do not correct it by earlier ones")
 	root.AddCommand(r.command())
 	return r
 }
@@ -45,16 +45,16 @@ func (r *Record) command() *cobra.Command {
 	s := &recording{Record: r}
 	c := &cobra.Command{
 		Use:     "record",
-		Short:   "show how often intervals held here, and by how much they missed",
+		Short:   "show how often intervals contained the outcome, and the size of the misses",
 		Example: "  " + r.tool + " record",
-		Long: `Show, by what was asked, how often the intervals of this user's predictions held
-the outcome, of the last 50 that are known, and by how much the others missed.
-From ten outcomes on the next interval is widened or narrowed by that. Outcomes far
-outside count as at most ten times the interval until ten of them agree.
+		Long: `Show, for each question, how many of the last 50 known outcomes of this user's
+predictions were inside their interval, and by how much the others missed. From ten
+outcomes on this widens or narrows the next interval. An outcome far outside counts
+as at most ten times the interval until ten of them agree.
 
-The log is ` + filepath.Join("$XDG_STATE_HOME", "foretime", "record.jsonl") + ` (by default below ~/.local/state). It holds
-values and times, and a hash in place of what was asked about. Lines that cannot
-be read are moved to record.jsonl.bad.`,
+The log is ` + filepath.Join("$XDG_STATE_HOME", "foretime", "record.jsonl") + ` (by default below ~/.local/state). It contains
+values, times and hashes, but no names. Lines that cannot be read are moved to
+record.jsonl.bad.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.forget == "" && cmd.Flags().Changed("forget") {
@@ -89,10 +89,10 @@ func (s *recording) run() error {
 	s.warn(b)
 	return s.out.Print(s.env, own, func(p *Page) {
 		if len(own) == 0 {
-			p.Line("nothing was predicted yet")
+			p.Line("no predictions yet")
 			return
 		}
-		t := p.Table("question", "outcomes", "held", "promised", "missed by (widths)", "median error", "width factor", "without outcome")
+		t := p.Table("question", "outcomes", "in interval", "level", "missed by (widths)", "median error", "width factor", "without outcome")
 		for _, s := range own {
 			t.Add(s.Of, s.Outcomes, s.Held, Share(s.Level), s.Miss, Share(s.Error), s.Factor, s.Open)
 		}

@@ -37,7 +37,7 @@ func TestRecord(t *testing.T) {
 		}
 		return b.String()
 	}
-	if got := run("record"); got != "nothing was predicted yet\n" {
+	if got := run("record"); got != "no predictions yet\n" {
 		t.Errorf("%q", got)
 	}
 	run("did") // without a prediction
@@ -48,7 +48,7 @@ func TestRecord(t *testing.T) {
 		run("did")
 	}
 	got := run("ask")
-	if !strings.HasSuffix(got, "\nheld 0 of the last 10 here (90 % promised)\n") || strings.HasPrefix(got, "10.0 s, 9.0 to") {
+	if !strings.HasSuffix(got, "\n0 of the last 10 outcomes here were in their interval (level 90 %)\n") || strings.HasPrefix(got, "10.0 s, 9.0 to") {
 		t.Errorf("%q", got)
 	}
 	if got := run("ask", "--no-record"); got != "10.0 s, 9.0 to 11.0 (90 %)\n" {
@@ -73,7 +73,7 @@ func TestRecord(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	run("ask")
-	if got := run("record", "--reset") + run("record"); got != "predictions removed: 1\nnothing was predicted yet\n" {
+	if got := run("record", "--reset") + run("record"); got != "predictions removed: 1\nno predictions yet\n" {
 		t.Errorf("%q", got)
 	}
 }

@@ -45,5 +45,5 @@ func origin(info *debug.BuildInfo) string {
 	case commit != "":
 		return commit + changed
 	}
-	return "of no known commit"
+	return "unknown commit"
 }

@@ -26,7 +26,7 @@ func holds(t *testing.T, path, want string, n int) {
 		t.Errorf("%s holds %q, %v, want %q", path, got, err, want)
 	}
 	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != n {
-		t.Errorf("folder holds %v, %v, want %d entries", entries, err, n)
+		t.Errorf("directory holds %v, %v, want %d entries", entries, err, n)
 	}
 }
 
@@ -211,11 +211,11 @@ func TestWriteToAFullDisk(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	dir := t.TempDir()
 	if err := put(dir, "x"); !errors.Is(err, syscall.EISDIR) {
-		t.Errorf("a folder: %v", err)
+		t.Errorf("a directory: %v", err)
 	}
 	none := filepath.Join(dir, "none", "out.txt")
 	if err := put(none, "x"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), none+":") {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("no directory: %v", err)
 	}
 }
 

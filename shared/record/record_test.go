@@ -119,7 +119,7 @@ func TestCorrection(t *testing.T) {
 	if s.Outcomes != 50 || s.Held < 30 || s.Held > 48 || math.Abs(s.Level-0.9) > 1e-9 || s.Factor < 1.2 || s.Open != 0 || s.Miss <= 0 || s.Error <= 0 {
 		t.Errorf("%+v", s)
 	}
-	if want := "of the last 50 here (90 % promised)"; !strings.HasSuffix(s.String(), want) {
+	if want := "of the last 50 outcomes here were in their interval (level 90 %)"; !strings.HasSuffix(s.String(), want) {
 		t.Errorf("%q", s)
 	}
 	if other := b.Standing(when); other.String() != "" || other.Factor != 1 {

@@ -31,7 +31,7 @@ func (s Standing) String() string {
 	if s.Outcomes < fewest {
 		return ""
 	}
-	return fmt.Sprintf("held %d of the last %d here (%.0f %% promised)", s.Held, s.Outcomes, 100*s.Level)
+	return fmt.Sprintf("%d of the last %d outcomes here were in their interval (level %.0f %%)", s.Held, s.Outcomes, 100*s.Level)
 }
 
 // id identifies the open prediction of an outcome.

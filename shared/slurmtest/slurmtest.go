@@ -254,7 +254,7 @@ func (c *Cluster) Await(what string, ok func() bool) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	c.logs()
-	c.T.Fatalf("waited in vain for %s", what)
+	c.T.Fatalf("no %s within a minute", what)
 }
 
 func (c *Cluster) logs() {

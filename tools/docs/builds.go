@@ -77,7 +77,7 @@ func obstacle(root, output, pkg string) string {
 		output = path.Join(output, path.Base(pkg))
 	}
 	if !filepath.IsAbs(output) && folder(output) {
-		return fmt.Sprintf("builds %s to %s, which is a folder", pkg, output)
+		return fmt.Sprintf("builds %s to %s, which is a directory", pkg, output)
 	}
 	return ""
 }

@@ -236,7 +236,7 @@ func TestRepeat(t *testing.T) {
 		"other figures": {"echo 1", `"repeats": true, "figures": 1, "other": {"goal": 25}`, repetition{Figures: 1}, ""},
 		"small ones":    {"echo 0.3", `"repeats": true, "figures": 5e-8`, repetition{Figures: 1, Missing: []string{": 5e-8 is not printed"}}, ""},
 		"at the root":   {"ls -d m/docs; echo 7", `"repeats": true, "figures": 7, "needs": ["$DATA", "m/docs"]`, repetition{Figures: 1}, ""},
-		"tests anew":    {`go env GOFLAGS`, `"repeats": true, "figures": 1`, repetition{Figures: 1}, ""},
+		"tests again":    {`go env GOFLAGS`, `"repeats": true, "figures": 1`, repetition{Figures: 1}, ""},
 		"no data":       {"false", `"repeats": true, "figures": 7, "needs": ["m", "$NONE/set"]`, repetition{Lacks: "$NONE/set"}, "skipped: needs $NONE/set"},
 	} {
 		root := store(t, "a.json", tt.command, tt.rest)

@@ -101,7 +101,7 @@ func TestRules(t *testing.T) {
 		{"clock", "shared/regression/x.go", `package regression; import "time"; var now = time.Now`, "only adapters"},
 		{"a program", "mirage/internal/trace/x.go", `package trace; import _ "os/exec"`, "only adapters"},
 		{"clock of an adapter", "deft/internal/trial/real.go", `package trial; import "time"; func f() { time.Sleep(1) }`, ""},
-		{"clock beside an adapter", "deft/internal/trial/x.go", `package trial; import "time"; func f() { time.Sleep(1) }`, "only adapters"},
+		{"clock next to an adapter", "deft/internal/trial/x.go", `package trial; import "time"; func f() { time.Sleep(1) }`, "only adapters"},
 		{"clock of a command", "deft/internal/cli/x.go", `package cli; import "time"; var now = time.Now`, ""},
 		{"a length of time", "deft/internal/policy/x.go", `package policy; import "time"; var limit = time.Second`, ""},
 		{"go", "allox-est/internal/cli/x.go", `package cli; func f() { go f() }`, "goroutines"},

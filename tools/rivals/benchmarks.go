@@ -33,7 +33,7 @@ func xgboost(ctx context.Context, b *Bench) (rows []Row, err error) {
 		for _, m := range []struct{ unit, what, shown string }{
 			{"train-s", "training boosted trees, " + job, "s"},
 			{"predict-s", "predicting them, on one thread", "s"},
-			{"rmse", "their error on rows not seen", ""},
+			{"rmse", "their error on held-out rows", ""},
 			{"MB", "memory of both", "MB"},
 		} {
 			row := Row{Tool: "shared", What: m.what, Unit: m.shown, Rival: "XGBoost " + version, Command: "go " + strings.Join(args, " ")}

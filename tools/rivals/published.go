@@ -82,7 +82,7 @@ func rest(ctx context.Context, b *Bench) ([]Row, error) {
 // boards predicts a new chip from few measured models and compares that with the
 // times of the nearest other chip; a round is a number of measured models.
 func boards(ctx context.Context, b *Bench) ([]Row, error) {
-	row := Row{Tool: "edgeprof", What: "a model's time on a new chip of which some were measured, median error", Unit: "%", Rival: "the nearest run of another chip", Command: "edgeprof transfer --table latency.csv --models models --cpu-only --anchors N"}
+	row := Row{Tool: "edgeprof", What: "a model's time on a new chip with few measurements, median error", Unit: "%", Rival: "the nearest run of another chip", Command: "edgeprof transfer --table latency.csv --models models --cpu-only --anchors N"}
 	for _, anchors := range []int{3, 5, 8} {
 		var told struct {
 			Median    float64 `json:"median_ape"`
@@ -103,7 +103,7 @@ var besideTrees = regexp.MustCompile(`jobs, mean error ([\d.]+) h; LightGBM ([\d
 // waits compares predictions for jobs of published logs with LightGBM on the same
 // features; a round is a log.
 func waits(ctx context.Context, b *Bench) ([]Row, error) {
-	row := Row{Tool: "mirage", What: "a job's wait from what a log shows, mean error", Unit: "h", Rival: "LightGBM 4.5.0, its median by the same features", Command: "go test -run BesideLightGBM -v ./mirage/internal/backtest -lightgbm WHEEL"}
+	row := Row{Tool: "mirage", What: "a job's wait, predicted from a log, mean error", Unit: "h", Rival: "LightGBM 4.5.0, its median by the same features", Command: "go test -run BesideLightGBM -v ./mirage/internal/backtest -lightgbm WHEEL"}
 	err := b.read(ctx, &row, besideTrees, "go", "test", "-count=1", "-timeout=1h", "-run", "BesideLightGBM", "-v", "./mirage/internal/backtest", "-lightgbm", b.wheel("lightgbm==4.5.0"))
 	return []Row{row}, err
 }
@@ -112,8 +112,8 @@ func waits(ctx context.Context, b *Bench) ([]Row, error) {
 // two simple rules; each predicted pair is held out, and a round is a GPU.
 func shares(ctx context.Context, b *Bench) ([]Row, error) {
 	var rows []Row
-	for _, r := range []struct{ rival, field string }{{"2 x alone", "Half"}, {"the mean beside the other", "Partner"}} {
-		row := Row{Tool: "deft", What: "a program's relative speed beside another, median error", Rival: r.rival, Command: "go test -run MeasuredPairs -v ./deft/internal/pair"}
+	for _, r := range []struct{ rival, field string }{{"2 x alone", "Half"}, {"the mean of pairs with the same other program", "Partner"}} {
+		row := Row{Tool: "deft", What: "a program's relative speed on a shared GPU, median error", Rival: r.rival, Command: "go test -run MeasuredPairs -v ./deft/internal/pair"}
 		if err := b.read(ctx, &row, regexp.MustCompile(`Error:([\d.]+) .*`+r.field+`:([\d.]+)`), "go", "test", "-count=1", "-run", "MeasuredPairs", "-v", "./deft/internal/pair"); err != nil {
 			return nil, err
 		}

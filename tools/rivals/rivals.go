@@ -66,7 +66,7 @@ func (r Row) Verdict() string {
 	s := r.Summary()
 	switch {
 	case s.Low <= 1 && s.High >= 1 || s.High == 0:
-		return "not told apart"
+		return "undecided"
 	case s.Ratio > 1 == r.More:
 		return "ahead"
 	}
@@ -171,8 +171,8 @@ func (r *Results) Markdown(result string) string {
 	for _, row := range r.Rows {
 		verdicts[row.Verdict()]++
 	}
-	fmt.Fprintf(w, "%d comparisons: ahead in %d, behind in %d, not told apart in %d. Medians of the rounds; the ratio is ours over the rival's, the geometric mean of the rounds with its 95 %% interval (Student's). %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
-		len(r.Rows), verdicts["ahead"], verdicts["behind"], verdicts["not told apart"], r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Date, r.Machine.Load1, result)
+	fmt.Fprintf(w, "%d comparisons: ahead in %d, behind in %d, undecided in %d. Medians of the rounds; the ratio is ours over the rival's, the geometric mean of the rounds with its 95 %% interval (Student's). %d x %s, `%s`, commit `%s`, %s, load `%.1f` at the start ([result](%s)).\n\n",
+		len(r.Rows), verdicts["ahead"], verdicts["behind"], verdicts["undecided"], r.Machine.Cores, r.Machine.CPU, r.Machine.Go, r.Commit, r.Date, r.Machine.Load1, result)
 	fmt.Fprint(w, "| tool | what | ours | rival | its | ratio | rounds | better is | we are |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		s := row.Summary()

@@ -92,7 +92,7 @@ func gate(ctx context.Context, b *Bench) ([]Row, error) {
 		if err := os.WriteFile(input, fmt.Appendf(nil, pair, d.discipline), 0o644); err != nil {
 			return nil, err
 		}
-		row := Row{Tool: "deft", What: "an urgent job beside another on a simulated GPU, median", Unit: "ms", Rival: d.rival, Command: "deft run -f FILE --policy priority, and none"}
+		row := Row{Tool: "deft", What: "an urgent job that shares a simulated GPU, median", Unit: "ms", Rival: d.rival, Command: "deft run -f FILE --policy priority, and none"}
 		for range Rounds {
 			for policy, to := range map[string]*[]float64{"priority": &row.Ours, "none": &row.Theirs} {
 				var run struct {
@@ -155,7 +155,7 @@ func inference(ctx context.Context, b *Bench) ([]Row, error) {
 // times that ONNX Runtime measured in a run; a round is a model.
 func profile(ctx context.Context, b *Bench) ([]Row, error) {
 	rates := filepath.Join(b.Out, "rates.json")
-	row := Row{Tool: "edgeprof", What: "error of the time of one inference, told before it runs", Unit: "%", Rival: "ONNX Runtime's own profile of a run", Command: "edgeprof layers FILE --measure, beside edgeprof time FILE --runtime ort"}
+	row := Row{Tool: "edgeprof", What: "error of the predicted time of one inference", Unit: "%", Rival: "ONNX Runtime's own profile of a run", Command: "edgeprof layers FILE --measure, and edgeprof time FILE --runtime ort"}
 	counted := Row{Tool: "edgeprof", What: row.What, Unit: "%", Rival: "counts of operations, from one measured model", Command: row.Command}
 	var each float64 // milliseconds per multiply-accumulate of the first model
 	for i, family := range []string{"mobilenetv2", "resnet", "transformer", "alexnet", "densenet", "efficientnet", "googlenet", "lstm"} {

@@ -98,7 +98,7 @@ func (r *Results) WriteStory(w io.Writer) error {
 	}
 	record := ""
 	if r.Record.Outcomes > 0 {
-		record = fmt.Sprintf("record: of %d answers that tours got here, %d held\n", r.Record.Outcomes, r.Record.Held)
+		record = fmt.Sprintf("record: %d of %d answers in tours here were inside their interval\n", r.Record.Held, r.Record.Outcomes)
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n%s%s\n", r.Verdict(), record, r.where())
 	return err

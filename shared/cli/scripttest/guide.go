@@ -290,7 +290,7 @@ func (s *step) write(ts *testscript.TestScript, file, got string) {
 	ts.Check(err)
 	before, after, ok := strings.Cut(string(text), s.want)
 	if !ok || strings.Contains(after, s.want) {
-		ts.Fatalf("%s:%d: what is shown stands there more than once: write it by hand\n%s", file, s.line, got)
+		ts.Fatalf("%s:%d: this output occurs more than once: update it by hand\n%s", file, s.line, got)
 	}
 	ts.Check(os.WriteFile(file, []byte(before+trimmed(got)+"\n"+after), 0o644))
 }

@@ -76,7 +76,7 @@ func gone(pid int, before time.Duration, ended <-chan error) error {
 		if more := used(pid) - before; more > limit || time.Since(begin) > patience {
 			_ = syscall.Kill(-pid, syscall.SIGKILL)
 			<-ended // its output is complete
-			return fmt.Errorf("still there after %.1f s, of which it worked for %v", time.Since(begin).Seconds(), more)
+			return fmt.Errorf("still running after %.1f s, %v of it on a processor", time.Since(begin).Seconds(), more)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func needsPointers(t *testing.T) {
 		allowed = allowed || s.Key == "-gcflags" && strings.Contains(s.Value, "checkptr=0")
 	}
 	if raced && !allowed {
-		t.Skip("needs, beside -race, " + noCheckptr)
+		t.Skip("needs, in addition to -race, " + noCheckptr)
 	}
 }
 
@@ -229,14 +229,14 @@ func TestStopsEarly(t *testing.T) {
 		Progress: func(epochs int, rmse float64) {
 			told = append(told, rmse)
 			if epochs != len(told) {
-				t.Errorf("told of epoch %d at call %d", epochs, len(told))
+				t.Errorf("epoch %d at call %d", epochs, len(told))
 			}
 		},
 	}}
 	n := trained(t, m, s)
 	r := n.Report()
 	if r.Epochs != r.BestEpoch+3 || r.Epochs != len(told) || r.HeldOutRMSE != told[r.BestEpoch-1] {
-		t.Errorf("report %+v, told %v", r, told)
+		t.Errorf("report %+v, progress %v", r, told)
 	}
 	for _, rmse := range told {
 		if rmse < r.HeldOutRMSE {

@@ -81,7 +81,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(saved(t, e), saved(t, back)) {
-		t.Error("what comes back is another model")
+		t.Error("reading the model back gives another one")
 	}
 	if back.objective != string(Quantile) || back.Get("trained_on") != "noise" {
 		t.Errorf("objective %q, attribute %q", back.objective, back.Get("trained_on"))
@@ -121,7 +121,7 @@ func TestRefusesHostileModels(t *testing.T) {
 		},
 		"feature out of range":  func(m map[string]any) { firstTree(m)["split_indices"].([]any)[0] = 5.0 },
 		"a text as a threshold": func(m map[string]any) { firstTree(m)["split_conditions"].([]any)[0] = "NaN" },
-		"num_nodes that lies":   func(m map[string]any) { firstTree(m)["tree_param"].(map[string]any)["num_nodes"] = "2000000000" },
+		"wrong num_nodes":   func(m map[string]any) { firstTree(m)["tree_param"].(map[string]any)["num_nodes"] = "2000000000" },
 		"arrays of two lengths": func(m map[string]any) { firstTree(m)["default_left"] = []any{0.0} },
 		"a tree without nodes": func(m map[string]any) {
 			for name, v := range firstTree(m) {
@@ -215,7 +215,7 @@ func FuzzReadModel(f *testing.F) {
 			t.Fatal(err)
 		}
 		if _, err := ReadModel(&b); err != nil {
-			t.Fatalf("what was read cannot be read again: %v", err)
+			t.Fatalf("the model cannot be read again: %v", err)
 		}
 	})
 }
