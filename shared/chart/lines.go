@@ -117,7 +117,7 @@ func (c Lines) addBand(d *drawing, i int, s Series) error {
 		return fmt.Errorf("series %q: %w", s.Name, err)
 	}
 	band.LineStyle.Width = 0
-	band.Color = see(colour(i), bandOpacity)
+	band.Color = translucent(colour(i), bandOpacity)
 	d.plot.Add(band)
 	return nil
 }

@@ -86,7 +86,7 @@ func (c Scatter) addPoints(d *drawing, i int, s Series) error {
 	xys := points(s.X, s.Y)
 	g := glyph(i)
 	if n := len(xys); n > 100 { // transparent points show the density
-		g.Color = see(colour(i), max(0.25, math.Pow(100/float64(n), 0.25)))
+		g.Color = translucent(colour(i), max(0.25, math.Pow(100/float64(n), 0.25)))
 		g.Radius = 2
 	}
 	for k := range s.Low {
@@ -94,7 +94,7 @@ func (c Scatter) addPoints(d *drawing, i int, s Series) error {
 		if err != nil {
 			return fmt.Errorf("series %q: %w", s.Name, err)
 		}
-		bar.LineStyle = draw.LineStyle{Color: see(colour(i), 0.55), Width: 1}
+		bar.LineStyle = draw.LineStyle{Color: translucent(colour(i), 0.55), Width: 1}
 		d.plot.Add(bar)
 	}
 	cloud, err := plotter.NewScatter(xys)

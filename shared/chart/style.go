@@ -40,7 +40,7 @@ var dashes = [][]vg.Length{nil, {6, 2.5}, {1.5, 2}, {8, 2, 1.5, 2}}
 func colour(i int) color.RGBA { return palette[i%len(palette)] }
 
 // translucent returns c with the given opacity, premultiplied.
-func see(c color.RGBA, opacity float64) color.RGBA {
+func translucent(c color.RGBA, opacity float64) color.RGBA {
 	part := func(x uint8) uint8 { return uint8(math.Round(float64(x) * opacity)) }
 	return color.RGBA{part(c.R), part(c.G), part(c.B), part(0xFF)}
 }
@@ -157,7 +157,7 @@ func filled(c color.Color) func(draw.Canvas) {
 func line(s draw.LineStyle, band bool) func(draw.Canvas) {
 	return func(c draw.Canvas) {
 		if band {
-			c.FillPolygon(see(s.Color.(color.RGBA), bandOpacity), rectangle(c.Min, c.Max))
+			c.FillPolygon(translucent(s.Color.(color.RGBA), bandOpacity), rectangle(c.Min, c.Max))
 		}
 		y := c.Center().Y
 		c.StrokeLine2(s, c.Min.X, y, c.Max.X, y)

@@ -106,7 +106,7 @@ func use(c *cobra.Command) string {
 
 // suggestion returns a hint at the known name that is closest to an unknown one, or
 // "".
-func meant(name string, names []string) string {
+func suggestion(name string, names []string) string {
 	best, least := "", max(2, len(name)/3)+1
 	for _, n := range names {
 		if d := distance(name, n); d < least || d == least && best != "" && n < best {
@@ -152,5 +152,5 @@ func unknownFlag(c *cobra.Command, err error) error {
 	if !unknown {
 		return &UsageError{err}
 	}
-	return Usagef("%w%s; see %s -h", err, meant(name, names), c.CommandPath())
+	return Usagef("%w%s; see %s -h", err, suggestion(name, names), c.CommandPath())
 }

@@ -57,11 +57,11 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	scheme := "http"
 	if l.cert != "" {
 		pair := Reread[tls.Certificate]{Paths: []string{l.cert, l.key}, Read: func() (tls.Certificate, error) { return tls.LoadX509KeyPair(l.cert, l.key) }}
-		if _, err := pair.Now(env); err != nil {
+		if _, err := pair.Current(env); err != nil {
 			return fmt.Errorf("%s: %w", l.cert, err)
 		}
 		s.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			c, err := pair.Now(env)
+			c, err := pair.Current(env)
 			return &c, err
 		}}
 		scheme = "https"
@@ -146,9 +146,9 @@ func Token(env *Env, path, variable string) (func() string, error) {
 		}
 		return "", fmt.Errorf("%s: no token in it", path)
 	}}
-	_, err := kept.Now(env)
+	_, err := kept.Current(env)
 	return func() string {
-		token, _ := kept.Now(env) // the previous token if the file cannot be read
+		token, _ := kept.Current(env) // the previous token if the file cannot be read
 		return token
 	}, err
 }
@@ -167,7 +167,7 @@ type Reread[T any] struct {
 
 // Current returns the value. If the files cannot be read it logs a warning and
 // returns the previous value.
-func (r *Reread[T]) Now(env *Env) (T, error) {
+func (r *Reread[T]) Current(env *Env) (T, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	seen := make([]time.Time, len(r.Paths))

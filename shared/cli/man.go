@@ -14,7 +14,7 @@ func newManCommand(root *cobra.Command) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			each(root, func(c *cobra.Command) { c.DisableAutoGenTag = true }) // no date
+			visitCommands(root, func(c *cobra.Command) { c.DisableAutoGenTag = true }) // no date
 			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: root.Name(), Manual: "Foretime"}, args[0])
 		},
 	}

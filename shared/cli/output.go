@@ -82,11 +82,11 @@ func (e *Env) writeAnswer(value any) error {
 }
 
 // Draw saves the chart that build returns, if --plot names a file.
-func (o *Output) Draw(make func() (chart.Chart, error)) error {
+func (o *Output) Draw(build func() (chart.Chart, error)) error {
 	if o.plot == "" {
 		return nil
 	}
-	c, err := make()
+	c, err := build()
 	if err != nil {
 		return fmt.Errorf("--plot: %w", err)
 	}

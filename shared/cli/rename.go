@@ -26,9 +26,9 @@ func annotate(c *cobra.Command, more map[string]string) {
 	maps.Copy(c.Annotations, more)
 }
 
-// former returns the longest old command name that a command line begins with, and
+// oldCommand returns the longest old command name that a command line begins with, and
 // its new name; "" if there is none.
-func former(root *cobra.Command, args []string) (old, now string) {
+func oldCommand(root *cobra.Command, args []string) (old, now string) {
 	for name, to := range root.Annotations {
 		words := strings.Fields(name)
 		if !strings.Contains(name, "--") && len(name) > len(old) && len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
@@ -40,7 +40,7 @@ func former(root *cobra.Command, args []string) (old, now string) {
 
 // renamed returns a command line with old names replaced by new ones.
 func renamed(root *cobra.Command, args []string) []string {
-	if old, now := former(root, args); old != "" {
+	if old, now := oldCommand(root, args); old != "" {
 		args = append(strings.Fields(now), args[len(strings.Fields(old)):]...)
 	}
 	at := ""

@@ -75,7 +75,7 @@ func (s *Settings) Load() error {
 		for key := range parents(path) {
 			value = yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: key}, new(value)}}
 		}
-		if err := s.fill(reflect.ValueOf(s.into).Elem(), &value, "", func(int) string { return "--set " + one }); err != nil {
+		if err := s.setFields(reflect.ValueOf(s.into).Elem(), &value, "", func(int) string { return "--set " + one }); err != nil {
 			return &UsageError{err}
 		}
 	}
@@ -102,11 +102,11 @@ func (s *Settings) read(name string, text []byte) error {
 	if len(doc.Content) == 0 { // empty
 		return nil
 	}
-	return s.fill(reflect.ValueOf(s.into).Elem(), doc.Content[0], "", func(line int) string { return fmt.Sprintf("%s:%d", name, line) })
+	return s.setFields(reflect.ValueOf(s.into).Elem(), doc.Content[0], "", func(line int) string { return fmt.Sprintf("%s:%d", name, line) })
 }
 
-// fill sets the fields of a struct by the keys of a mapping.
-func (s *Settings) fill(to reflect.Value, node *yaml.Node, under string, place func(line int) string) error {
+// setFields sets the fields of a struct by the keys of a mapping.
+func (s *Settings) setFields(to reflect.Value, node *yaml.Node, under string, place func(line int) string) error {
 	if node.Kind != yaml.MappingNode {
 		return fmt.Errorf("%s: %q: want a section of names and values", place(node.Line), strings.TrimSuffix(under, "."))
 	}
@@ -116,11 +116,11 @@ func (s *Settings) fill(to reflect.Value, node *yaml.Node, under string, place f
 		key, value := node.Content[i], node.Content[i+1]
 		field, ok := fields[key.Value]
 		if !ok {
-			return fmt.Errorf("%s: unknown setting %q%s", place(key.Line), under+key.Value, meant(key.Value, slices.Collect(maps.Keys(fields))))
+			return fmt.Errorf("%s: unknown setting %q%s", place(key.Line), under+key.Value, suggestion(key.Value, slices.Collect(maps.Keys(fields))))
 		}
 		s.given[under+key.Value] = true
 		if section(field) && value.Tag != "!!null" {
-			if err := s.fill(field, value, under+key.Value+".", place); err != nil {
+			if err := s.setFields(field, value, under+key.Value+".", place); err != nil {
 				return err
 			}
 		} else if err := decode(field, value); err != nil {

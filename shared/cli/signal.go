@@ -15,11 +15,11 @@ import (
 	"github.com/foretime/foretime/shared/file"
 )
 
-// interruptible returns the context of the process's command. Ctrl-C, SIGTERM and a
+// signalContext returns the context of the process's command. Ctrl-C, SIGTERM and a
 // hang-up end it. A second Ctrl-C or SIGTERM kills; a second hang-up does not,
 // because a shell that exits sends one in addition to the terminal's.
-func interruptible(env *Env) context.Context {
-	ctx, stop := signal.NotifyContext(connected(env), os.Interrupt, syscall.SIGTERM)
+func signalContext(env *Env) context.Context {
+	ctx, stop := signal.NotifyContext(hangupContext(env), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
 		stop()
 		file.Interrupt()
@@ -47,8 +47,8 @@ func endBlocked(env *Env, out *os.File) {
 	os.Exit(ExitFailed)
 }
 
-// connected returns a context that ends at a hang-up, except under nohup.
-func connected(env *Env) context.Context {
+// hangupContext returns a context that ends at a hang-up, except under nohup.
+func hangupContext(env *Env) context.Context {
 	if signal.Ignored(syscall.SIGHUP) {
 		return context.Background()
 	}

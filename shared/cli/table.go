@@ -106,7 +106,7 @@ func (t *Table) writeCSV(w io.Writer) error {
 	for _, row := range t.rows {
 		texts := make([]string, 0, len(row))
 		for i, cell := range row {
-			if p, ok := predicted(cell); ok {
+			if p, ok := cellPrediction(cell); ok {
 				texts = append(texts, exact(p.Value), exact(p.Low), exact(p.High))
 			} else if t.predicts(i) {
 				texts = append(texts, exact(cell), "", "")
@@ -126,7 +126,7 @@ func (t *Table) writeCSV(w io.Writer) error {
 func (t *Table) predicts(i int) bool {
 	for _, row := range t.rows {
 		if i < len(row) {
-			if _, ok := predicted(row[i]); ok {
+			if _, ok := cellPrediction(row[i]); ok {
 				return true
 			}
 		}
@@ -134,8 +134,8 @@ func (t *Table) predicts(i int) bool {
 	return false
 }
 
-// predicted returns the prediction in a cell, if it has one.
-func predicted(cell any) (uncertainty.Prediction, bool) {
+// cellPrediction returns the prediction in a cell, if it has one.
+func cellPrediction(cell any) (uncertainty.Prediction, bool) {
 	if c, ok := cell.(interface{ Predicted() uncertainty.Prediction }); ok {
 		return c.Predicted(), true
 	}

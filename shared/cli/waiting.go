@@ -20,13 +20,13 @@ type waiting struct {
 
 // state is the ConnState of an http.Server.
 func (w *waiting) state(c net.Conn, s http.ConnState) {
-	if oldest := w.moved(c, s == http.StateNew || s == http.StateIdle); oldest != nil {
+	if oldest := w.setWaiting(c, s == http.StateNew || s == http.StateIdle); oldest != nil {
 		_ = oldest.Close()
 	}
 }
 
-// moved records whether a connection waits, and returns the one to close.
-func (w *waiting) moved(c net.Conn, waits bool) net.Conn {
+// setWaiting records whether a connection waits, and returns the one to close.
+func (w *waiting) setWaiting(c net.Conn, waits bool) net.Conn {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.remove(c)

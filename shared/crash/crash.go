@@ -23,9 +23,9 @@ func (e *Error) Unwrap() error {
 	return err
 }
 
-// caught returns a panic as an error. A panic that was already caught is returned
+// asError returns a panic as an error. A panic that was already caught is returned
 // unchanged.
-func caught(p any) *Error {
+func asError(p any) *Error {
 	if e, ok := p.(*Error); ok {
 		return e
 	}
@@ -38,7 +38,7 @@ func caught(p any) *Error {
 //		defer crash.Guard(&err)
 func Guard(err *error) {
 	if p := recover(); p != nil {
-		*err = caught(p)
+		*err = asError(p)
 	}
 }
 
@@ -70,7 +70,7 @@ func finish() {
 		return
 	}
 	if p := recover(); p != nil {
-		(*end)(caught(p))
+		(*end)(asError(p))
 	}
 }
 

@@ -42,7 +42,7 @@ type parquetColumn struct {
 }
 
 func newParquetSource(r io.Reader, l layout, o Options) (_ *parquetSource, err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	at, size, err := readerAt(r)
 	if err != nil {
 		return nil, err
@@ -137,9 +137,9 @@ func tickOf(t *format.LogicalType) time.Duration {
 }
 
 func (s *parquetSource) next(row reflect.Value) (line int, err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	for s.at == s.have {
-		if err := s.fill(); err != nil {
+		if err := s.readBatch(); err != nil {
 			return s.line + 1, err
 		}
 	}
@@ -148,8 +148,8 @@ func (s *parquetSource) next(row reflect.Value) (line int, err error) {
 	return s.line, s.decode(row, s.batch[s.at-1])
 }
 
-// fill reads the next batch.
-func (s *parquetSource) fill() error {
+// readBatch reads the next batch.
+func (s *parquetSource) readBatch() error {
 	if s.rows == nil {
 		if len(s.groups) == 0 {
 			return io.EOF
@@ -272,7 +272,7 @@ type parquetSink struct {
 }
 
 func newParquetSink(w io.Writer, l layout, o Options) (_ *parquetSink, err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	root := ordered{Group: parquet.Group{}}
 	for _, c := range l.columns {
 		node := c.parquetNode()
@@ -380,23 +380,23 @@ func (c *column) parquetValue(v reflect.Value) (parquet.Value, error) {
 }
 
 func (s *parquetSink) flush() (err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	_, err = s.w.WriteRows(s.batch)
 	s.batch = s.batch[:0]
 	return err
 }
 
 func (s *parquetSink) close() (err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	if err := s.flush(); err != nil {
 		return err
 	}
 	return s.w.Close()
 }
 
-// caught turns a panic of the library, which damaged files can cause, into an
+// recoverPanic turns a panic of the library, which damaged files can cause, into an
 // error.
-func caught(err *error) {
+func recoverPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("damaged or unsupported Parquet: %v", p)
 	}

@@ -70,7 +70,7 @@ func (s *state) add(text []byte) kind {
 	case l.Outcome == nil || checkOutcome(*l.Outcome) != nil:
 		return bad
 	default:
-		s.came(l)
+		s.addOutcome(l)
 	}
 	return ours
 }
@@ -102,7 +102,7 @@ func (b *Book) refresh() {
 	f, err := openRegular(b.Path, os.O_RDONLY)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			b.unusable(err)
+			b.warnUnusable(err)
 		} else if b.from.file != nil { // removed by its user
 			b.known, b.from = state{}, place{}
 		}
@@ -110,14 +110,14 @@ func (b *Book) refresh() {
 	}
 	defer f.Close()
 	if damaged, err := b.read(f); err != nil {
-		b.unusable(err)
+		b.warnUnusable(err)
 	} else if damaged {
 		b.repair()
 	}
 }
 
-// unusable warns that the file cannot be used, once until it can be used again.
-func (b *Book) unusable(err error) {
+// warnUnusable warns that the file cannot be used, once until it can be used again.
+func (b *Book) warnUnusable(err error) {
 	if !b.failed {
 		b.failed = true
 		b.warnings = append(b.warnings, fmt.Errorf("%w: nothing is kept on disk", err))
@@ -159,7 +159,7 @@ func (b *Book) change(next func() []any) {
 		err = b.write(f, text)
 	}
 	if err != nil {
-		b.unusable(err)
+		b.warnUnusable(err)
 		return
 	}
 	b.failed = false
@@ -244,7 +244,7 @@ func (b *Book) read(f *os.File) (damaged bool, err error) {
 func (b *Book) repair() {
 	f, err := b.lock()
 	if err != nil {
-		b.unusable(err)
+		b.warnUnusable(err)
 		return
 	}
 	defer f.Close()
@@ -256,7 +256,7 @@ func (b *Book) repair() {
 func (b *Book) moveAside() {
 	text, err := os.ReadFile(b.Path)
 	if err != nil {
-		b.unusable(err)
+		b.warnUnusable(err)
 		return
 	}
 	var good, aside []byte

@@ -107,7 +107,7 @@ func TestCorrection(t *testing.T) {
 	shown := uncertainty.Prediction{}
 	for i := range 60 {
 		shown = b.Predict(at, rank, "job", predicted(10))
-		if i < fewest && shown != predicted(10) {
+		if i < minOutcomes && shown != predicted(10) {
 			t.Errorf("moved after %d outcomes: %v", i, shown)
 		}
 		must(t, b.Outcome(at, rank, "job", 10+1.2*rng.NormFloat64()))

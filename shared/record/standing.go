@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	fewest = 10 // outcomes before an interval is corrected
-	latest = 50 // outcomes that a Standing counts
+	minOutcomes    = 10 // outcomes before an interval is corrected
+	recentOutcomes = 50 // outcomes that a Standing counts
 )
 
 // Standing summarises the last 50 outcomes of a question: how many intervals
@@ -28,7 +28,7 @@ type Standing struct {
 
 // String returns the last line of an answer, "" until there are ten outcomes.
 func (s Standing) String() string {
-	if s.Outcomes < fewest {
+	if s.Outcomes < minOutcomes {
 		return ""
 	}
 	return fmt.Sprintf("%d of the last %d outcomes here were in their interval (level %.0f %%)", s.Held, s.Outcomes, 100*s.Level)
@@ -76,8 +76,8 @@ func (s *state) predicted(e Entry) {
 	s.open[id{e.Question, e.Key}] = e
 }
 
-// came adds an outcome, if its prediction is open.
-func (s *state) came(o line) {
+// addOutcome adds an outcome, if its prediction is open.
+func (s *state) addOutcome(o line) {
 	at := id{o.Question, o.Key}
 	e, open := s.open[at]
 	if !open || o.At.Before(e.At) || !o.Made.IsZero() && !o.Made.Equal(e.At) {
@@ -87,7 +87,7 @@ func (s *state) came(o line) {
 	e.Outcome = o.Outcome
 	h := s.questions[o.Question]
 	h.outcomes++
-	if h.recent = append(h.recent, e); len(h.recent) > latest {
+	if h.recent = append(h.recent, e); len(h.recent) > recentOutcomes {
 		h.recent = h.recent[1:]
 	}
 	t := h.trackers[e.Prediction.Level]
@@ -113,7 +113,7 @@ func (s *state) factor(q Question, level float64) float64 {
 }
 
 func (h *history) factor(level float64) float64 {
-	if t := h.trackers[level]; t != nil && t.outcomes >= fewest {
+	if t := h.trackers[level]; t != nil && t.outcomes >= minOutcomes {
 		return t.Factor()
 	}
 	return 1

@@ -285,7 +285,7 @@ func (c *Cluster) stop() {
 		kill.Stop()
 	}
 	close(c.start)
-	for _, pid := range c.left() {
+	for _, pid := range c.leftProcesses() {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		c.T.Errorf("process %d is left over: %q", pid, line)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -295,9 +295,9 @@ func (c *Cluster) stop() {
 	}
 }
 
-// left returns the processes that still use the directory, after waiting for their
+// leftProcesses returns the processes that still use the directory, after waiting for their
 // end.
-func (c *Cluster) left() []int {
+func (c *Cluster) leftProcesses() []int {
 	var pids []int
 	for range 50 {
 		pids = pids[:0]

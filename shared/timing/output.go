@@ -20,7 +20,7 @@ func (o *Output) Len() int { return o.laps.n }
 func (o *Output) All() iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		for i := range o.laps.n {
-			if !yield(o.laps.at(i)) {
+			if !yield(o.laps.value(i)) {
 				return
 			}
 		}
@@ -54,9 +54,9 @@ func (o *Output) Line() (intercept, slope float64, ok bool) {
 		return o.Total(), 0, false
 	}
 	for i := 1; i < n-1; i++ {
-		slope += o.laps.at(i)
+		slope += o.laps.value(i)
 	}
-	return o.laps.at(0) + o.laps.at(n-1), slope / float64(n-2), true
+	return o.laps.value(0) + o.laps.value(n-1), slope / float64(n-2), true
 }
 
 // ParseOutput reads a whole log and returns the report that choice selects. Errors

@@ -97,9 +97,9 @@ func (p *Parser) add(x float64) {
 		return
 	}
 	if p.found && p.n < p.kept.n {
-		if !p.differs && p.kept.at(p.n) != x {
+		if !p.differs && p.kept.value(p.n) != x {
 			p.differs = true
-			p.blame(ErrContradiction, fmt.Sprintf("lap %d is %v, was %v", p.n, x, p.kept.at(p.n)))
+			p.blame(ErrContradiction, fmt.Sprintf("lap %d is %v, was %v", p.n, x, p.kept.value(p.n)))
 		}
 	} else if !p.differs {
 		p.kept.set(p.n, x) // beyond kept.n: counts once the report is complete

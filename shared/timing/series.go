@@ -9,7 +9,7 @@ type series struct {
 
 const chunk = 8192
 
-func (s *series) at(i int) float64 { return s.chunks[i/chunk][i%chunk] }
+func (s *series) value(i int) float64 { return s.chunks[i/chunk][i%chunk] }
 
 // set stores value i; i is at most one beyond all values set before. It does not
 // change n.

@@ -38,7 +38,7 @@ func NewAdaptive(s Scale, level float64) (Adaptive, error) {
 	if err := checkLevel(level); err != nil {
 		return Adaptive{}, err
 	}
-	if fewest(tail) > window {
+	if minErrors(tail) > window {
 		return Adaptive{}, fmt.Errorf("%w: %v: a tail of %v is not seen in %d errors", ErrLevel, level, tail, window)
 	}
 	return Adaptive{low: tail, high: tail, tail: tail, scale: s}, nil
@@ -82,7 +82,7 @@ func (a *Adaptive) ends(value float64) (low, high float64) {
 	if !a.Ready() || a.scale == Factor && !(value > 0) {
 		return math.Inf(-1), math.Inf(1)
 	}
-	low, high = a.scale.about(value, a.at(a.low, 1), a.at(a.high, -1))
+	low, high = a.scale.interval(value, a.tailError(a.low, 1), a.tailError(a.high, -1))
 	if a.scale == Factor {
 		low = max(low, 0)
 	}
@@ -93,7 +93,7 @@ func (a *Adaptive) ends(value float64) (low, high float64) {
 // for a step of 1 and above for -1: the rank (n+1) miss, interpolated between the
 // two nearest errors. For a fraction too small to be seen it extrapolates beyond
 // the farthest error, in proportion and without bound, so misses always end.
-func (a *Adaptive) at(miss float64, step int) float64 {
+func (a *Adaptive) tailError(miss float64, step int) float64 {
 	n := int(a.n)
 	first := 0
 	if step < 0 {

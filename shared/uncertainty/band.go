@@ -31,7 +31,7 @@ func NewBand(s Scale, level float64, predicted, actual []float64) (Band, error) 
 	if err != nil {
 		return Band{}, err
 	}
-	need := fewest((1 - level) / 2)
+	need := minErrors((1 - level) / 2)
 	if len(residuals) < need {
 		return Band{}, fmt.Errorf("%w: have %d errors, need %d for a level of %v", ErrTooFew, len(residuals), need, level)
 	}
@@ -56,22 +56,22 @@ func residualsOf(s Scale, predicted, actual []float64) ([]float64, error) {
 // slack is a margin for rounding, as in 20 × 0.05 < 1.
 const slack = 1e-9
 
-// fewest returns the number of errors that a tail of a given probability needs.
-func fewest(tail float64) int { return int(math.Ceil(1/tail-slack)) - 1 }
+// minErrors returns the number of errors that a tail of a given probability needs.
+func minErrors(tail float64) int { return int(math.Ceil(1/tail-slack)) - 1 }
 
 func bandOf(s Scale, level float64, sorted stats.Sorted) Band {
 	n := len(sorted)
 	rank := int(float64(n+1)*(1-level)/2 + slack) // from 1, counted from either end
 	return Band{
 		Scale: s, Level: level, Cases: n,
-		Low:  min(sorted[rank-1], s.none()),
-		High: max(sorted[n-rank], s.none()),
+		Low:  min(sorted[rank-1], s.identity()),
+		High: max(sorted[n-rank], s.identity()),
 	}
 }
 
 // Predict returns the value with its band.
 func (b Band) Predict(value float64) Prediction {
-	low, high := b.Scale.about(value, b.Low, b.High)
+	low, high := b.Scale.interval(value, b.Low, b.High)
 	return Prediction{Value: value, Low: low, High: high, Level: b.Level}
 }
 
@@ -99,7 +99,7 @@ func NewBands[K comparable](s Scale, level float64, groups []K, predicted, actua
 	}
 	b := Bands[K]{All: all, Groups: make(map[K]Band)}
 	for g, r := range residuals {
-		if len(r) >= fewest((1-level)/2) {
+		if len(r) >= minErrors((1-level)/2) {
 			b.Groups[g] = bandOf(s, level, stats.Sort(r))
 		}
 	}

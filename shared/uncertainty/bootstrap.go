@@ -18,8 +18,8 @@ type Resampling struct {
 	Seed       uint64
 }
 
-// filled sets the defaults and checks the settings.
-func (r Resampling) filled() (Resampling, error) {
+// withDefaults sets the defaults and checks the settings.
+func (r Resampling) withDefaults() (Resampling, error) {
 	if r.Replicates == 0 {
 		r.Replicates = 1000
 	}
@@ -42,7 +42,7 @@ func (r Resampling) filled() (Resampling, error) {
 // At least 2 units are needed. The error wraps [ErrTooFew], [ErrLevel], or
 // [ErrValue] for a statistic that is not finite.
 func Bootstrap[T any](units []T, statistic func([]T) float64, r Resampling) (Prediction, error) {
-	r, err := r.filled()
+	r, err := r.withDefaults()
 	if err != nil {
 		return Prediction{}, err
 	}

@@ -80,7 +80,7 @@ type wire struct {
 // MarshalJSON writes value, low, high and level. An unknown end is null, and an
 // unknown level is left out.
 func (p Prediction) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wire{p.Value, known(p.Low), known(p.High), p.Level})
+	return json.Marshal(wire{p.Value, jsonNumber(p.Low), jsonNumber(p.High), p.Level})
 }
 
 // UnmarshalJSON reads the output of MarshalJSON.
@@ -100,8 +100,8 @@ func (p *Prediction) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// known returns a pointer to v, or nil if JSON cannot represent v.
-func known(v float64) *float64 {
+// jsonNumber returns a pointer to v, or nil if JSON cannot represent v.
+func jsonNumber(v float64) *float64 {
 	if !finite(v) {
 		return nil
 	}

@@ -44,16 +44,16 @@ func (s Scale) residual(predicted, actual float64) (r float64, ok bool) {
 	return r, finite(r)
 }
 
-// about returns the ends of an interval around a value, from two residuals.
-func (s Scale) about(value, low, high float64) (float64, float64) {
+// interval returns the ends of an interval around a value, from two residuals.
+func (s Scale) interval(value, low, high float64) (float64, float64) {
 	if s == Factor {
 		return value * low, value * high
 	}
 	return value + low, value + high
 }
 
-// none returns the residual of an exact prediction.
-func (s Scale) none() float64 {
+// identity returns the residual of an exact prediction.
+func (s Scale) identity() float64 {
 	if s == Factor {
 		return 1
 	}

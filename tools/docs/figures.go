@@ -112,8 +112,8 @@ func linked(text string) []string {
 
 var figure = regexp.MustCompile(`(^-?|[^\w.-]-?)(\.\d+|\d[\d,]*(?:\.\d+)?)( ?(?:%|ms|µs|us|ns|s|min|h|kB|MB|GB|KiB|MiB|GiB|times)(?:$|[^\w]))?`)
 
-// shown returns the figures of a text as written.
-func shown(text string) []string {
+// figuresIn returns the figures of a text as written.
+func figuresIn(text string) []string {
 	text = code.ReplaceAllString(link.ReplaceAllString(text, "]"), " ")
 	var numbers []string
 	for _, m := range figure.FindAllStringSubmatch(text, -1) {
@@ -127,7 +127,7 @@ func shown(text string) []string {
 // judge counts the passage's figures and returns those that are in none of its
 // results.
 func (p passage) judge(dir string) (count int, wrong []string) {
-	numbers := shown(p.text)
+	numbers := figuresIn(p.text)
 	if len(numbers) == 0 {
 		return 0, nil
 	}
@@ -143,7 +143,7 @@ func (p passage) judge(dir string) (count int, wrong []string) {
 		stored = append(append(stored, numbersIn(string(r.Figures))...), numbersIn(string(r.Other))...)
 	}
 	for _, n := range numbers {
-		if !slices.ContainsFunc(stored, func(v float64) bool { return rounds(v, n) }) {
+		if !slices.ContainsFunc(stored, func(v float64) bool { return roundsTo(v, n) }) {
 			wrong = append(wrong, fmt.Sprintf("%s is not in %s", n, strings.Join(p.results, ", ")))
 		}
 	}

@@ -115,7 +115,7 @@ func repeat(ctx context.Context, root, file string, stderr io.Writer) (repetitio
 	if !r.Repeats {
 		return repetition{}, fmt.Errorf("%s: %w", file, errRepeats)
 	}
-	if lacks := r.lacks(root); lacks != "" {
+	if lacks := r.firstMissing(root); lacks != "" {
 		return repetition{Lacks: lacks}, nil
 	}
 	start := time.Now()
@@ -130,8 +130,8 @@ func repeat(ctx context.Context, root, file string, stderr io.Writer) (repetitio
 	return repetition{Figures: figures, Missing: missing, Took: time.Since(start)}, nil
 }
 
-// lacks returns the first of the command's needs that is missing.
-func (r Result) lacks(root string) string {
+// firstMissing returns the first of the command's needs that is missing.
+func (r Result) firstMissing(root string) string {
 	for _, need := range r.Needs {
 		path := os.ExpandEnv(need)
 		if !filepath.IsAbs(path) {
@@ -170,8 +170,8 @@ func (r Result) missing(output string) (count int, missing []string, err error) 
 	printed := numbersIn(output)
 	leaves("", tree, func(place string, n json.Number) {
 		count++
-		shown := plain(n)
-		if !slices.ContainsFunc(printed, func(v float64) bool { return rounds(v, shown) }) {
+		shown := unsigned(n)
+		if !slices.ContainsFunc(printed, func(v float64) bool { return roundsTo(v, shown) }) {
 			missing = append(missing, fmt.Sprintf("%s: %s is not printed", strings.TrimPrefix(place, "."), n))
 		}
 	})
@@ -179,8 +179,8 @@ func (r Result) missing(output string) (count int, missing []string, err error) 
 	return count, missing, nil
 }
 
-// plain writes a number without sign and exponent.
-func plain(n json.Number) string {
+// unsigned writes a number without sign and exponent.
+func unsigned(n json.Number) string {
 	text := strings.TrimPrefix(n.String(), "-")
 	if v, err := n.Float64(); err == nil && strings.ContainsAny(text, "eE") {
 		text = strings.TrimPrefix(strconv.FormatFloat(v, 'f', -1, 64), "-")
@@ -236,7 +236,7 @@ func TestRepeat(t *testing.T) {
 		"other figures": {"echo 1", `"repeats": true, "figures": 1, "other": {"goal": 25}`, repetition{Figures: 1}, ""},
 		"small ones":    {"echo 0.3", `"repeats": true, "figures": 5e-8`, repetition{Figures: 1, Missing: []string{": 5e-8 is not printed"}}, ""},
 		"at the root":   {"ls -d m/docs; echo 7", `"repeats": true, "figures": 7, "needs": ["$DATA", "m/docs"]`, repetition{Figures: 1}, ""},
-		"tests again":    {`go env GOFLAGS`, `"repeats": true, "figures": 1`, repetition{Figures: 1}, ""},
+		"tests again":   {`go env GOFLAGS`, `"repeats": true, "figures": 1`, repetition{Figures: 1}, ""},
 		"no data":       {"false", `"repeats": true, "figures": 7, "needs": ["m", "$NONE/set"]`, repetition{Lacks: "$NONE/set"}, "skipped: needs $NONE/set"},
 	} {
 		root := store(t, "a.json", tt.command, tt.rest)

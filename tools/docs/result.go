@@ -66,9 +66,9 @@ func numbersIn(text string) []float64 {
 	return values
 }
 
-// rounds reports whether a value, or its percentage, rounds to the shown number,
+// roundsTo reports whether a value, or its percentage, rounds to the shown number,
 // without sign.
-func rounds(value float64, shown string) bool {
+func roundsTo(value float64, shown string) bool {
 	shown = strings.ReplaceAll(shown, ",", "")
 	_, decimals, _ := strings.Cut(shown, ".")
 	want, err := strconv.ParseFloat(shown, 64)

@@ -84,7 +84,7 @@ func parse(path, name string) (File, error) {
 		if start, ok := n.(*ast.GoStmt); ok {
 			f.Starts = append(f.Starts, Use{"go statement", set.Position(start.Pos()).Line})
 		}
-		if c, ok := n.(*ast.CompositeLit); ok && has(c, "RunE") && !has(c, "Example") && !has(c, "Hidden") {
+		if c, ok := n.(*ast.CompositeLit); ok && setsField(c, "RunE") && !setsField(c, "Example") && !setsField(c, "Hidden") {
 			f.Mute = append(f.Mute, Use{"a command", set.Position(c.Pos()).Line})
 		}
 		if sel, ok := n.(*ast.SelectorExpr); ok {
@@ -98,7 +98,7 @@ func parse(path, name string) (File, error) {
 }
 
 // setsField reports whether a literal sets a field.
-func has(c *ast.CompositeLit, field string) bool {
+func setsField(c *ast.CompositeLit, field string) bool {
 	return slices.ContainsFunc(c.Elts, func(e ast.Expr) bool {
 		kv, ok := e.(*ast.KeyValueExpr)
 		if !ok {

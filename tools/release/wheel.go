@@ -48,7 +48,7 @@ func (t tool) wheel(program, arch string) error {
 	w := &wheel{zip: zip.NewWriter(f), base: "foretime_" + module + "-" + version, glibc: "v2.17"} // that of manylinux2014
 	w.copy(program, w.base+".data/scripts/"+t.Name)
 	tree := filepath.Join(t.into, arch)
-	w.keep(filepath.WalkDir(tree, func(at string, d fs.DirEntry, err error) error {
+	w.setError(filepath.WalkDir(tree, func(at string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			w.copy(at, w.place(strings.TrimPrefix(at, tree+"/"), t.Name))
 		}
@@ -63,7 +63,7 @@ func (t tool) wheel(program, arch string) error {
 	w.add(module+"/_program.py", starter)
 	w.add(module+"/py.typed", nil) // PEP 561
 	readme, err := os.ReadFile(filepath.Join(t.Dir, "README.md"))
-	w.keep(err)
+	w.setError(err)
 	_, question, _ := strings.Cut(string(readme), "\n**")
 	question, _, _ = strings.Cut(question, "**")
 	tag := "py3-none-manylinux_" + strings.ReplaceAll(w.glibc[1:], ".", "_") + "_" + machines[arch]
@@ -81,7 +81,7 @@ Description-Content-Type: text/markdown
 %s`, t.Name, version, question, repository, readme))
 	w.add(w.base+".dist-info/WHEEL", []byte("Wheel-Version: 1.0\nGenerator: foretime\nRoot-Is-Purelib: false\nTag: "+tag+"\n"))
 	w.add(w.base+".dist-info/RECORD", []byte(w.record.String()+w.base+".dist-info/RECORD,,\n"))
-	w.keep(errors.Join(w.zip.Close(), f.Chmod(0o644), os.Rename(f.Name(), filepath.Join(t.into, w.base+"-"+tag+".whl"))))
+	w.setError(errors.Join(w.zip.Close(), f.Chmod(0o644), os.Rename(f.Name(), filepath.Join(t.into, w.base+"-"+tag+".whl"))))
 	return w.err
 }
 
@@ -103,7 +103,7 @@ func (w *wheel) place(name, tool string) string {
 // copy adds a file, and checks which C library it needs (PEP 600).
 func (w *wheel) copy(from, name string) {
 	body, err := os.ReadFile(from)
-	w.keep(err)
+	w.setError(err)
 	w.add(name, body)
 	f, err := elf.Open(from)
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *wheel) copy(from, name string) {
 	defer f.Close()
 	symbols, err := f.ImportedSymbols()
 	if !errors.Is(err, elf.ErrNoSymbols) {
-		w.keep(err)
+		w.setError(err)
 	}
 	for _, s := range symbols {
 		if v, ok := strings.CutPrefix(s.Version, "GLIBC_"); ok && semver.Compare("v"+v, w.glibc) > 0 {
@@ -132,13 +132,13 @@ func (w *wheel) add(name string, body []byte) {
 	if err == nil {
 		_, err = entry.Write(body)
 	}
-	w.keep(err)
+	w.setError(err)
 	sum := sha256.Sum256(body)
 	fmt.Fprintf(&w.record, "%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(body))
 }
 
-// keep keeps the first error.
-func (w *wheel) keep(err error) {
+// setError keeps the first error.
+func (w *wheel) setError(err error) {
 	if w.err == nil {
 		w.err = err
 	}

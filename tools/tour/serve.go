@@ -41,7 +41,7 @@ func (s *Stage) serveProfiling(ctx context.Context, times int) (Measure, error) 
 		return Measure{}, err
 	}
 	line, _ := bufio.NewReader(stdout).ReadString('\n')
-	m, err := ask(ctx, strings.TrimPrefix(strings.TrimSpace(line), "listening on "), times)
+	m, err := answerTime(ctx, strings.TrimPrefix(strings.TrimSpace(line), "listening on "), times)
 	if signal := cmd.Process.Signal(syscall.SIGTERM); err == nil {
 		err = signal
 	}
@@ -55,7 +55,7 @@ func (s *Stage) serveProfiling(ctx context.Context, times int) (Measure, error) 
 }
 
 // answerTime measures the time of an answer.
-func ask(ctx context.Context, url string, times int) (Measure, error) {
+func answerTime(ctx context.Context, url string, times int) (Measure, error) {
 	var took []float64 // milliseconds
 	for range times {
 		start := time.Now()

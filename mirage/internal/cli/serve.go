@@ -94,7 +94,7 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 		return s, err
 	}
 	s := &logged{env, &cli.Reread[*known]{Paths: args, Read: func() (*known, error) { return w.read(ctx, env, args) }}}
-	_, err := s.files.Now(env)
+	_, err := s.files.Current(env)
 	return s, err
 }
 

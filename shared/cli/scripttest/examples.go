@@ -47,7 +47,7 @@ func Examples(t *testing.T, newRoot func(*cli.Env) *cobra.Command) {
 		}
 		for line := range strings.Lines(strings.ReplaceAll(c.Example, "\\\n", " ")) {
 			if words := words(line); len(words) > 0 && words[0] == root.Name() {
-				takes(t, newRoot, words[1:])
+				checkLine(t, newRoot, words[1:])
 			}
 		}
 		for _, sub := range c.Commands() {
@@ -75,8 +75,8 @@ func words(line string) []string {
 	return all
 }
 
-// takes checks that the program accepts a line, without running it.
-func takes(t *testing.T, newRoot func(*cli.Env) *cobra.Command, args []string) {
+// checkLine checks that the program accepts a line, without running it.
+func checkLine(t *testing.T, newRoot func(*cli.Env) *cobra.Command, args []string) {
 	t.Helper()
 	var printed bytes.Buffer
 	env := cli.NewEnv(nil, &printed, &printed)

@@ -47,7 +47,7 @@ func Guide(t *testing.T, file string, p testscript.Params, pairs ...string) {
 	}
 	p.Dir, p.Files = "", []string{script}
 	p.Cmds = with(p.Cmds)
-	p.Cmds["guide"] = func(ts *testscript.TestScript, _ bool, _ []string) { walk(ts, file, steps) }
+	p.Cmds["guide"] = func(ts *testscript.TestScript, _ bool, _ []string) { runSteps(ts, file, steps) }
 	Run(t, p)
 }
 
@@ -125,7 +125,7 @@ func parse(text string, pairs []string) ([]step, error) {
 			inside, varies = false, nil
 		case isCommand:
 			steps = append(steps, step{line: i + 1, command: replace.Replace(command), varies: varies})
-			until = continued(command)
+			until = commandEnd(command)
 		case last < 0:
 			return nil, fmt.Errorf("line %d: output before any command", i+1)
 		default:
@@ -138,9 +138,9 @@ func parse(text string, pairs []string) ([]step, error) {
 	return steps, nil
 }
 
-// continued returns the end of a command of several lines: the mark of its
+// commandEnd returns the end of a command of several lines: the mark of its
 // here-document, or a backslash for the first line without one.
-func continued(command string) string {
+func commandEnd(command string) string {
 	if mark := heredoc.FindStringSubmatch(command); mark != nil {
 		return mark[1]
 	}
@@ -150,8 +150,8 @@ func continued(command string) string {
 	return ""
 }
 
-// walk runs the steps in one shell and compares what each printed.
-func walk(ts *testscript.TestScript, file string, steps []step) {
+// runSteps runs the steps in one shell and compares what each printed.
+func runSteps(ts *testscript.TestScript, file string, steps []step) {
 	var b strings.Builder
 	b.WriteString("exec 2>&1\ntrap 'kill $(jobs -p) 2> /dev/null; wait' EXIT\n")
 	for i, s := range steps {
@@ -214,13 +214,13 @@ func (s *step) literal() bool { return len(s.varies) == 0 && !strings.Contains(s
 // compare returns an error if the output differs from the guide's.
 func (s *step) compare(got string) error {
 	if s.literal() {
-		if trimmed(got) != trimmed(s.want) {
+		if trimBlanks(got) != trimBlanks(s.want) {
 			return errors.New("not the same")
 		}
 		return nil
 	}
 	pattern, order := s.pattern()
-	found := regexp.MustCompile(pattern).FindStringSubmatch(folded(got))
+	found := regexp.MustCompile(pattern).FindStringSubmatch(foldColumns(got))
 	if found == nil {
 		return errors.New("not the same")
 	}
@@ -238,9 +238,9 @@ func (s *step) pattern() (string, []varying) {
 	var b strings.Builder
 	var order []varying
 	b.WriteString("^")
-	text := folded(s.want)
+	text := foldColumns(s.want)
 	for text != "" {
-		if rest, ok := strings.CutPrefix(text, "...\n"); ok && (b.Len() == 1 || beginsLine(folded(s.want), text)) {
+		if rest, ok := strings.CutPrefix(text, "...\n"); ok && (b.Len() == 1 || beginsLine(foldColumns(s.want), text)) {
 			b.WriteString(`(?s:(?:.*\n)?)`) // whole lines, or none
 			text = rest
 			continue
@@ -269,8 +269,8 @@ func (s *step) pattern() (string, []varying) {
 // beginsLine reports whether the rest of a text starts at the beginning of a line.
 func beginsLine(whole, rest string) bool { return whole[len(whole)-len(rest)-1] == '\n' }
 
-// trimmed returns the text without blanks at the ends of lines and of the text.
-func trimmed(text string) string {
+// trimBlanks returns the text without blanks at the ends of lines and of the text.
+func trimBlanks(text string) string {
 	var lines []string
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		lines = append(lines, strings.TrimRight(line, " \t\n"))
@@ -278,10 +278,10 @@ func trimmed(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// folded returns the text with runs of blanks and dashes shortened, so column
+// foldColumns returns the text with runs of blanks and dashes shortened, so column
 // widths do not matter.
-func folded(text string) string {
-	return blanks.ReplaceAllString(rule.ReplaceAllString(trimmed(text), "--"), " ")
+func foldColumns(text string) string {
+	return blanks.ReplaceAllString(rule.ReplaceAllString(trimBlanks(text), "--"), " ")
 }
 
 // write puts the output of a step into the guide.
@@ -292,5 +292,5 @@ func (s *step) write(ts *testscript.TestScript, file, got string) {
 	if !ok || strings.Contains(after, s.want) {
 		ts.Fatalf("%s:%d: this output occurs more than once: update it by hand\n%s", file, s.line, got)
 	}
-	ts.Check(os.WriteFile(file, []byte(before+trimmed(got)+"\n"+after), 0o644))
+	ts.Check(os.WriteFile(file, []byte(before+trimBlanks(got)+"\n"+after), 0o644))
 }

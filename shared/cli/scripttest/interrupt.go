@@ -44,11 +44,11 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	crash.Go(func() { ended <- c.Wait() })
 	defer syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // ends processes that are left
 	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[args[0]]
-	if err := busy(c.Process.Pid, ended); err != nil {
+	if err := waitBusy(c.Process.Pid, ended); err != nil {
 		ts.Fatalf("%s: %v\n%s", strings.Join(args[1:], " "), err, printed.String())
 	}
 	ts.Check(syscall.Kill(c.Process.Pid, signal))
-	if err := gone(c.Process.Pid, used(c.Process.Pid), ended); err != nil {
+	if err := waitEnd(c.Process.Pid, processorTime(c.Process.Pid), ended); err != nil {
 		ts.Fatalf("%s: %v after SIG%s\n%s", strings.Join(args[1:], " "), err, args[0], printed.String())
 	}
 	if err := syscall.Kill(-c.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
@@ -56,12 +56,12 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// gone waits for the end of a process; before is the processor time that it had
+// waitEnd waits for the end of a process; before is the processor time that it had
 // used at the signal. The limit is in processor time, because a loaded machine is
 // slow to end a process.
-func gone(pid int, before time.Duration, ended <-chan error) error {
+func waitEnd(pid int, before time.Duration, ended <-chan error) error {
 	limit := going
-	if raced() {
+	if raceDetector() {
 		limit *= slowed
 	}
 	for begin := time.Now(); ; {
@@ -73,7 +73,7 @@ func gone(pid int, before time.Duration, ended <-chan error) error {
 			return nil
 		case <-time.After(20 * time.Millisecond):
 		}
-		if more := used(pid) - before; more > limit || time.Since(begin) > patience {
+		if more := processorTime(pid) - before; more > limit || time.Since(begin) > patience {
 			_ = syscall.Kill(-pid, syscall.SIGKILL)
 			<-ended // its output is complete
 			return fmt.Errorf("still running after %.1f s, %v of it on a processor", time.Since(begin).Seconds(), more)
@@ -90,25 +90,25 @@ func environment(ts *testscript.TestScript) []string {
 	return env
 }
 
-// busy waits until a process has worked or waited. It returns an error if the
+// waitBusy waits until a process has worked or waited. It returns an error if the
 // process ends first.
-func busy(pid int, ended <-chan error) error {
+func waitBusy(pid int, ended <-chan error) error {
 	for begin := time.Now(); time.Since(begin) < waited; {
 		select {
 		case err := <-ended:
 			return fmt.Errorf("ended by itself: %w", errors.Join(errors.New("too short an input"), err))
 		case <-time.After(20 * time.Millisecond):
 		}
-		if used(pid) >= worked {
+		if processorTime(pid) >= worked {
 			return nil
 		}
 	}
 	return nil
 }
 
-// used returns the processor time of a process; proc(5) counts in hundredths of a
+// processorTime returns the processor time of a process; proc(5) counts in hundredths of a
 // second.
-func used(pid int) time.Duration {
+func processorTime(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0

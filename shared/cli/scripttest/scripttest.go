@@ -87,7 +87,7 @@ func Run(t *testing.T, p testscript.Params) {
 				return ok, nil
 			}
 		}
-		return met(name), nil
+		return conditionHolds(name), nil
 	}
 	testscript.Run(t, p)
 }
@@ -122,20 +122,20 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// met reports whether a condition of scripts holds here.
-func met(condition string) bool {
+// conditionHolds reports whether a condition of scripts holds here.
+func conditionHolds(condition string) bool {
 	switch condition {
 	case "data":
 		return os.Getenv("FORETIME_DATA") != ""
 	case "race":
-		return raced()
+		return raceDetector()
 	}
 	_, err := exec.LookPath(condition)
 	return err == nil
 }
 
-// raced reports whether this binary was built with the race detector.
-func raced() bool {
+// raceDetector reports whether this binary was built with the race detector.
+func raceDetector() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
 }

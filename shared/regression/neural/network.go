@@ -185,7 +185,7 @@ func Load(r io.Reader) (*Network, error) {
 	}
 	n := &Network{mixture: s.Architecture, features: s.Features, batch: s.Batch, scaling: s.Scaling, report: s.Report}
 	err := guard("load", func() error {
-		if err := n.keep(s.Weights); err != nil {
+		if err := n.setWeights(s.Weights); err != nil {
 			return err
 		}
 		// Weights that are missing or do not match are found when the graph is

@@ -49,8 +49,8 @@ type Report struct {
 // epochs may do better.
 var ErrStillImproving = errors.New("still improving at the last epoch")
 
-// filled sets the defaults and checks the settings.
-func (t Training) filled() (Training, error) {
+// withDefaults sets the defaults and checks the settings.
+func (t Training) withDefaults() (Training, error) {
 	for _, d := range []struct {
 		value *int
 		def   int
@@ -80,7 +80,7 @@ func (t Training) filled() (Training, error) {
 
 // fit trains a network.
 func (t Training) fit(ctx context.Context, a mixture, s regression.Samples) (*Network, error) {
-	t, err := t.filled()
+	t, err := t.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (n *Network) train(ctx context.Context, t Training, s regression.Samples, r
 	if n.report.BestEpoch == t.Epochs {
 		n.warnings = append(n.warnings, fmt.Errorf("%w (epoch %d)", ErrStillImproving, t.Epochs))
 	}
-	return n.keep(best)
+	return n.setWeights(best)
 }
 
 // step trains on one batch; the batch must not be used afterwards.
@@ -223,8 +223,8 @@ func variables(store *model.Store) ([]variable, error) {
 	return out, nil
 }
 
-// keep puts weights into the store and removes all traces of the training.
-func (n *Network) keep(weights []variable) error {
+// setWeights puts weights into the store and removes all traces of the training.
+func (n *Network) setWeights(weights []variable) error {
 	fresh := model.NewStore()
 	for _, w := range weights {
 		if _, err := fresh.CreateVariable(w.Path, tensors.FromFlatDataAndDimensions(w.Data, w.Dims...)); err != nil {

@@ -43,21 +43,21 @@ type Boost struct {
 
 var _ regression.Fitter[*Ensemble] = Boost{}
 
-// filled sets the defaults and checks the ranges.
-func (b Boost) filled(s regression.Samples) (Boost, error) {
-	fill(&b.Objective, SquaredError)
-	fill(&b.QuantileAlpha, 0.5)
-	fill(&b.Rounds, 100)
-	fill(&b.Eta, 0.3)
-	fill(&b.MaxDepth, 6)
-	fill(&b.MaxBin, maxBins)
-	fill(&b.Lambda, 1)
-	fill(&b.MinChildWeight, 1)
-	fill(&b.Subsample, 1)
-	fill(&b.ColsampleTree, 1)
-	fill(&b.ColsampleNode, 1)
-	fill(&b.Patience, 10)
-	fill(&b.Threads, 1)
+// withDefaults sets the defaults and checks the ranges.
+func (b Boost) withDefaults(s regression.Samples) (Boost, error) {
+	setDefault(&b.Objective, SquaredError)
+	setDefault(&b.QuantileAlpha, 0.5)
+	setDefault(&b.Rounds, 100)
+	setDefault(&b.Eta, 0.3)
+	setDefault(&b.MaxDepth, 6)
+	setDefault(&b.MaxBin, maxBins)
+	setDefault(&b.Lambda, 1)
+	setDefault(&b.MinChildWeight, 1)
+	setDefault(&b.Subsample, 1)
+	setDefault(&b.ColsampleTree, 1)
+	setDefault(&b.ColsampleNode, 1)
+	setDefault(&b.Patience, 10)
+	setDefault(&b.Threads, 1)
 	share := func(v float64) bool { return v > 0 && v <= 1 }
 	penalty := func(v float64) bool { return v >= 0 && finite(v) }
 	for _, c := range []struct {
@@ -92,7 +92,7 @@ func (b Boost) filled(s regression.Samples) (Boost, error) {
 func single(v float64) float64 { return float64(float32(v)) }
 
 // setDefault gives a zero setting its default.
-func fill[T comparable](setting *T, value T) {
+func setDefault[T comparable](setting *T, value T) {
 	var none T
 	if *setting == none {
 		*setting = value
@@ -104,14 +104,14 @@ func fill[T comparable](setting *T, value T) {
 // [regression.ErrTooFew], [regression.ErrNotFinite] or [regression.ErrDimension],
 // or is ctx's own.
 func (b Boost) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error) {
-	b, err := b.filled(s)
+	b, err := b.withDefaults(s)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.Check(regression.Needs{MinRows: 2, Missing: true}); err != nil {
 		return nil, err
 	}
-	b.Threads = useful(b.Threads, len(s.X))
+	b.Threads = usefulThreads(b.Threads, len(s.X))
 	y, err := b.targets(s)
 	if err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func (t *decisionTree) leafOfBins(m *binned, row int) int {
 		case f.missing && code == f.bins:
 			right = !n.missingLeft()
 		case n.set() >= 0:
-			right = t.sets[n.set()].has(code)
+			right = t.sets[n.set()].contains(code)
 		default:
 			right = f.cuts[code] > n.value
 		}

@@ -25,12 +25,12 @@ type Forest struct {
 
 var _ regression.Fitter[*Ensemble] = Forest{}
 
-func (f Forest) filled() (Forest, error) {
-	fill(&f.Trees, 100)
-	fill(&f.MinLeaf, 5)
-	fill(&f.FeatureShare, 1.0/3)
-	fill(&f.MaxBin, maxBins)
-	fill(&f.Threads, 1)
+func (f Forest) withDefaults() (Forest, error) {
+	setDefault(&f.Trees, 100)
+	setDefault(&f.MinLeaf, 5)
+	setDefault(&f.FeatureShare, 1.0/3)
+	setDefault(&f.MaxBin, maxBins)
+	setDefault(&f.Threads, 1)
 	for _, c := range []struct {
 		name  string
 		value any
@@ -56,7 +56,7 @@ func (f Forest) filled() (Forest, error) {
 // [regression.ErrTooFew], [regression.ErrNotFinite] or [regression.ErrDimension],
 // or is ctx's own.
 func (f Forest) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error) {
-	f, err := f.filled()
+	f, err := f.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (f Forest) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error
 	if err != nil {
 		return nil, err
 	}
-	m, err := bin(s, f.MaxBin, f.Categorical, useful(f.Threads, len(s.X)))
+	m, err := bin(s, f.MaxBin, f.Categorical, usefulThreads(f.Threads, len(s.X)))
 	if err != nil {
 		return nil, err
 	}

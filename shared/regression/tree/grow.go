@@ -66,8 +66,8 @@ func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth)
 	if limits.allowed != nil {
 		root.allowed = limits.allowed()
 	}
-	root.sums = g.take()
-	g.share([]*branch{root}, func(_, worker, team int) { g.sum(root, worker, team) })
+	root.sums = g.takePlanes()
+	g.forEachBranch([]*branch{root}, func(_, worker, team int) { g.sum(root, worker, team) })
 	g.search(root, limits)
 
 	var leaves []leaf
@@ -97,16 +97,16 @@ func (g *grower) divide(t *decisionTree, branches []*branch, limits growth) []*b
 		left, right := g.children(t, b, limits)
 		children = append(children, left, right)
 	}
-	g.share(branches, func(i, worker, team int) {
-		g.fill(branches[i], children[2*i], children[2*i+1], worker, team)
+	g.forEachBranch(branches, func(i, worker, team int) {
+		g.distribute(branches[i], children[2*i], children[2*i+1], worker, team)
 	})
 	parallel(len(g.adders), len(children), func(_, i int) { g.search(children[i], limits) })
 	return children
 }
 
-// share calls f for every branch: branches with many rows one by one, by a team of
+// forEachBranch calls f for every branch: branches with many rows one by one, by a team of
 // all workers, the others in parallel by teams of one.
-func (g *grower) share(branches []*branch, f func(i, worker, team int)) {
+func (g *grower) forEachBranch(branches []*branch, f func(i, worker, team int)) {
 	threads := len(g.adders)
 	var small []int
 	for i, b := range branches {
@@ -133,7 +133,7 @@ func (g *grower) children(t *decisionTree, b *branch, limits growth) (left, righ
 		g.release(b.sums)
 		return left, right
 	}
-	left.sums, right.sums = b.sums, g.take()
+	left.sums, right.sums = b.sums, g.takePlanes()
 	if limits.allowed != nil {
 		left.allowed, right.allowed = limits.allowed(), limits.allowed()
 	}
@@ -142,7 +142,7 @@ func (g *grower) children(t *decisionTree, b *branch, limits growth) (left, righ
 
 // distribute gives two children their rows, and their histograms if they have them:
 // the smaller child's is summed, the other's is the parent's less that.
-func (g *grower) fill(b, left, right *branch, worker, team int) {
+func (g *grower) distribute(b, left, right *branch, worker, team int) {
 	middle := b.start + g.partition(b, team)
 	left.start, left.end, right.start, right.end = b.start, middle, middle, b.end
 	if left.sums[0] == nil {
@@ -165,7 +165,7 @@ func (g *grower) partition(b *branch, team int) int {
 	for code := range f.codes() {
 		left := code <= s.cut
 		if s.right != nil {
-			left = !s.right.has(code)
+			left = !s.right.contains(code)
 		}
 		if f.missing && code == f.bins {
 			left = s.missingLeft
@@ -251,7 +251,7 @@ func (g *grower) search(b *branch, limits growth) {
 	}
 }
 
-func (g *grower) take() planes {
+func (g *grower) takePlanes() planes {
 	if n := len(g.pool); n > 0 {
 		h := g.pool[n-1]
 		g.pool = g.pool[:n-1]

@@ -78,7 +78,7 @@ func (t *decisionTree) leafOf(x []float32) int {
 		case v != v:
 			right = !n.missingLeft()
 		case n.set() >= 0:
-			right = v >= 0 && v < maxBins && t.sets[n.set()].has(int(v))
+			right = v >= 0 && v < maxBins && t.sets[n.set()].contains(int(v))
 		}
 		at = int(n.left)
 		if right {

@@ -30,8 +30,8 @@ func parallel(threads, n int, f func(worker, i int)) {
 	}
 }
 
-// useful returns the number of threads worth starting for a number of features.
-func useful(threads, features int) int { return min(threads, 1+features>>15) }
+// usefulThreads returns the number of threads worth starting for a number of features.
+func usefulThreads(threads, features int) int { return min(threads, 1+features>>15) }
 
 // runRows is the number of rows that one goroutine takes at a time.
 const runRows = 1 << 14

@@ -183,13 +183,13 @@ type categorySet [4]uint64
 
 func (s *categorySet) add(code int) { s[code>>6] |= 1 << (code & 63) }
 
-func (s *categorySet) has(code int) bool { return s[code>>6&3]>>(code&63)&1 == 1 }
+func (s *categorySet) contains(code int) bool { return s[code>>6&3]>>(code&63)&1 == 1 }
 
 // codes lists the members in order.
 func (s *categorySet) codes() []int {
 	var codes []int
 	for code := range maxBins {
-		if s.has(code) {
+		if s.contains(code) {
 			codes = append(codes, code)
 		}
 	}

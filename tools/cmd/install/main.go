@@ -73,7 +73,7 @@ func needed(ws *workspace.Workspace, more []string) (map[string][]string, error)
 		for i, line := range strings.Split(string(data), "\n") {
 			line, _, _ = strings.Cut(line, "#")
 			fields := strings.Fields(line)
-			if len(fields) > 0 && !well(fields) {
+			if len(fields) > 0 && !validLine(fields) {
 				return nil, fmt.Errorf("%s:%d: want \"apt NAME\", \"npm NAME@VERSION\" or \"pip NAME==VERSION\", found %q", path, i+1, strings.TrimSpace(line))
 			}
 			if need := strings.Join(fields, " "); need != "" && !seen[need] {
@@ -96,9 +96,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// well reports whether the words of a line name a package, with its version if the
+// validLine reports whether the words of a line name a package, with its version if the
 // kind needs one.
-func well(fields []string) bool {
+func validLine(fields []string) bool {
 	if len(fields) != 2 {
 		return false
 	}

@@ -58,7 +58,7 @@ func TestNeeded(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"npm left@1.0.0", "npm @scope/left@1.0.0", "pip wheel==0.45.1"} {
-		if !well(strings.Fields(line)) {
+		if !validLine(strings.Fields(line)) {
 			t.Errorf("%q is rejected", line)
 		}
 	}
