@@ -32,7 +32,7 @@ func asError(p any) *Error {
 	return &Error{p, debug.Stack()}
 }
 
-// Guard, if deferred, turns a panic of the function into its error.
+// Guard turns a panic of the function that defers it into its error.
 //
 //	func work() (err error) {
 //		defer crash.Guard(&err)

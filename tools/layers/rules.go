@@ -149,6 +149,16 @@ func Rules() []Rule {
 			},
 		},
 		{
+			"a package's comment is in doc.go",
+			"a reader finds it there",
+			func(f File) []Use {
+				if f.Test || f.Doc == "" || f.Package == "main" || strings.HasSuffix(f.Name, "/doc.go") {
+					return nil
+				}
+				return []Use{{"package " + f.Package, 1}}
+			},
+		},
+		{
 			"a command shows an example",
 			"help is the first screen that a user sees",
 			func(f File) []Use {

@@ -19,7 +19,7 @@ import (
 	"github.com/foretime/foretime/tools/workspace"
 )
 
-// TestWheel checks that each file is where Python looks for it, that programs are
+// TestWheel checks the place of each file, that programs are
 // executable, and that its hash is in the record; TestRehearsal installs wheels
 // with pip.
 func TestWheel(t *testing.T) {

@@ -106,8 +106,8 @@ func (s *serve) handler() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'")
-		_, real := s.source.(*watched)
-		_ = page.Execute(w, real) // the client may have gone
+		_, isWatched := s.source.(*watched)
+		_ = page.Execute(w, isWatched) // the client may have gone
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /when", s.when)

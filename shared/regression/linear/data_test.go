@@ -67,8 +67,8 @@ func weighted(s regression.Samples, f func(i int) float64) regression.Samples {
 	return s
 }
 
-// close reports a number that differs from want by more than a fraction of it.
-func close(t *testing.T, what string, got, want, relative float64) {
+// checkClose reports a number that differs from want by more than a fraction of it.
+func checkClose(t *testing.T, what string, got, want, relative float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
 		t.Errorf("%s = %.17g, want %.17g within %g of it", what, got, want, relative)
@@ -83,7 +83,7 @@ func closeAll(t *testing.T, what string, m *Model, want []float64, relative floa
 		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
 	}
 	for i := range want {
-		close(t, what, got[i], want[i], relative)
+		checkClose(t, what, got[i], want[i], relative)
 	}
 }
 

@@ -84,15 +84,15 @@ func TestOLSAgainstR(t *testing.T) {
 			closeAll(t, c.name+" errors", &Model{Intercept: m.Doubt.InterceptStdError, Coefficients: m.Doubt.StdErrors}, c.errors, c.relative)
 		}
 		if c.sigma != 0 {
-			close(t, c.name+" sigma", m.Doubt.Sigma, c.sigma, c.relative)
+			checkClose(t, c.name+" sigma", m.Doubt.Sigma, c.sigma, c.relative)
 		}
 		p, err := m.PredictWeighted(c.at, c.weight)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		close(t, c.name+" value", p.Value, c.prediction.Value, c.relative)
-		close(t, c.name+" low", p.Low, c.prediction.Low, c.relative)
-		close(t, c.name+" high", p.High, c.prediction.High, c.relative)
+		checkClose(t, c.name+" value", p.Value, c.prediction.Value, c.relative)
+		checkClose(t, c.name+" low", p.Low, c.prediction.Low, c.relative)
+		checkClose(t, c.name+" high", p.High, c.prediction.High, c.relative)
 	}
 }
 

@@ -16,7 +16,7 @@ type grower struct {
 	offsets   []int // of each feature's bins in a histogram
 	cells     int
 	gradients gradients
-	rows      []uint32 // ordered so that each node's rows are one ascending run
+	rows      []uint32 // ordered: the rows of each node are one ascending run
 	left      []uint32 // scratch for the rows of either side
 	right     []uint32
 	adders    []accumulator // one per thread

@@ -51,9 +51,10 @@ func steps(tree []string) []step {
 	return []step{
 		{"gofmt", gofmt},
 		{"layers", layering},
-		{"docs", docs.Check},
+		{"docs", comments},
 		{"builds", docs.Builds},
 		{"figures", docs.Figures},
+		{"prose", docs.Prose},
 		{"tidy", tidy},
 		{"versions", versions},
 		{"vet", vet},
@@ -112,6 +113,16 @@ func layering(ws *workspace.Workspace) ([]string, error) {
 		findings = append(findings, v.String())
 	}
 	return findings, nil
+}
+
+// comments checks that packages and exported names have comments, and that no name is
+// that of a builtin, by the rules in tools/revive.toml.
+func comments(ws *workspace.Workspace) ([]string, error) {
+	args := []string{"tool", "revive", "-config", "../revive.toml", "-set_exit_status"}
+	for _, m := range ws.Modules {
+		args = append(args, "../../"+m.Name+"/...")
+	}
+	return command(filepath.Join(ws.Root, "tools", "pinned"), []string{"GOWORK=off"}, "go", args...)
 }
 
 func tidy(ws *workspace.Workspace) ([]string, error) {
