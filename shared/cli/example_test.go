@@ -53,7 +53,7 @@ func wait(env *cli.Env) *cobra.Command {
 			}
 			answer := struct {
 				Wait uncertainty.Prediction `json:"wait_seconds"`
-			}{uncertainty.Prediction{Value: 90, Low: 80, High: 99, Level: .9}}
+			}{uncertainty.Prediction{Value: 90, Low: 80, High: 99, Level: 0.9}}
 			return out.Print(env, answer, func(p *cli.Page) {
 				p.Line("%s of %d nodes waits %v", args[0], cluster.Nodes, cli.Seconds(answer.Wait))
 				p.Table("queue", "wait (s)").Add("gpu", answer.Wait)

@@ -54,7 +54,7 @@ func TestRecord(t *testing.T) {
 	if got := run("ask", "--no-record"); got != "10.0 s, 9.0 to 11.0 (90 %)\n" {
 		t.Errorf("%q", got)
 	}
-	if got := run("record"); !strings.Contains(got, "ask             10     0    90.0 %") {
+	if got := run("record"); !strings.Contains(got, "ask             10            0  90.0 %") {
 		t.Errorf("%s", got)
 	}
 	if err := os.WriteFile(filepath.Join(state, "foretime", "record.jsonl"), []byte("not ours\n"), 0o600); err != nil {

@@ -13,9 +13,9 @@ import (
 // fraction of scores below the estimate then converges to the probability, for any
 // scores.
 const (
-	trackRate   = .1 // of the largest recent score, as in the paper's experiments
-	trackWindow = 50 // scores that count as recent
-	trackLeast  = .05
+	trackRate   = 0.1 // of the largest recent score, as in the paper's experiments
+	trackWindow = 50  // scores that count as recent
+	trackLeast  = 0.05
 	// One gross error must not decide: a score counts as at most trackMost until
 	// trackAgree recent scores are larger, then as at most the trackAgree-th
 	// largest.
@@ -23,7 +23,7 @@ const (
 	trackAgree = 10
 	// curveRate is the rate for the quantiles of a Curve: of 0.03, 0.05 and 0.1 the
 	// one with the smallest interval score on the first part of three batch logs.
-	curveRate = .03
+	curveRate = 0.03
 )
 
 // quantile is a tracked quantile.

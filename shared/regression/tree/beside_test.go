@@ -42,7 +42,7 @@ def read(path):
 x, y = read(train)
 start = time.perf_counter()
 d = xgb.DMatrix(x, y, nthread=threads)
-b = xgb.train(dict(max_depth=6, eta=.1, nthread=threads, tree_method='hist', base_score=14.), d, rounds)
+b = xgb.train(dict(max_depth=6, eta=0.1, nthread=threads, tree_method='hist', base_score=14.), d, rounds)
 trained = time.perf_counter() - start
 del d, x, y
 x, y = read(test)

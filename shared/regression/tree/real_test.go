@@ -120,7 +120,7 @@ func TestRealXGBoostTrainsLikeOurs(t *testing.T) {
 		writeCSV(t, filepath.Join(dir, "test.csv"), test)
 		out := lines(t, python(t, dir, load+`
 d, e = read('train.csv'), read('test.csv')
-b = xgb.train(dict(max_depth=6, eta=.1, nthread=1, tree_method='hist', base_score=float(np.mean(d.get_label()))), d, 100)
+b = xgb.train(dict(max_depth=6, eta=0.1, nthread=1, tree_method='hist', base_score=float(np.mean(d.get_label()))), d, 100)
 print(np.sqrt(np.mean((b.predict(e)-e.get_label())**2)))
 b.save_model('theirs.json')
 print(*['%.9g' % v for v in b.predict(e)])`))
