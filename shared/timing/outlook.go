@@ -61,16 +61,16 @@ const (
 
 const (
 	blockLength  = 10 * time.Second // readings closer than this count as one
-	farthest     = 10               // horizons: readings farther apart say little about a change within one
+	maxHorizons  = 10               // horizons: readings farther apart say little about a change within one
 	crowdedAbove = 1.1              // wall over processor time of readings during other work
 	outlookDraws = 4000
-	// enough is the number of pairs of readings that bound a change at 95 % by
+	// minPairs is the number of pairs of readings that bound a change at 95 % by
 	// themselves: with Jeffreys' prior on the probability of a change (Brown, Cai
 	// and DasGupta 2001), none in 20 gives a mean of 2.4 %.
-	enough = 20
-	// statesKnown is the number of blocks with and without other work that show its
+	minPairs = 20
+	// minBlocks is the number of blocks with and without other work that show its
 	// effect on processor time.
-	statesKnown = 3
+	minBlocks = 3
 )
 
 // block joins readings that are close to each other and count as one.
@@ -117,7 +117,7 @@ func pairs(all []block, horizon time.Duration) (apart [][2]block) {
 	for from, to := 0, 1; to < len(all); to++ {
 		switch lag := all[to].at.Sub(all[from].at); {
 		case lag < horizon:
-		case lag <= farthest*horizon:
+		case lag <= maxHorizons*horizon:
 			apart = append(apart, [2]block{all[from], all[to]})
 			from = to
 		default:
@@ -157,17 +157,17 @@ func newMachine(all []block, s Sampled) machine {
 	}
 	m.df = float64(unknownDF + len(apart))
 	m.scale = math.Sqrt(squares / m.df)
-	var alone, beside []float64
+	var idle, busy []float64
 	for _, b := range all {
 		if b.crowded {
-			beside, m.levels = append(beside, b.cpu), append(m.levels, b.crowd)
+			busy, m.levels = append(busy, b.cpu), append(m.levels, b.crowd)
 		} else {
-			alone = append(alone, b.cpu)
+			idle = append(idle, b.cpu)
 		}
 	}
-	if len(alone) >= statesKnown && len(beside) >= statesKnown {
-		m.measured, m.shared = true, max(0, stat.Mean(beside, nil)-stat.Mean(alone, nil))
-		m.doubt = math.Sqrt(stat.Variance(beside, nil)/float64(len(beside)) + stat.Variance(alone, nil)/float64(len(alone)))
+	if len(idle) >= minBlocks && len(busy) >= minBlocks {
+		m.measured, m.shared = true, max(0, stat.Mean(busy, nil)-stat.Mean(idle, nil))
+		m.doubt = math.Sqrt(stat.Variance(busy, nil)/float64(len(busy)) + stat.Variance(idle, nil)/float64(len(idle)))
 	}
 	return m
 }
@@ -178,18 +178,18 @@ func newMachine(all []block, s Sampled) machine {
 // uniform over the horizon.
 func (m machine) draw(sampled float64, rng *rand.Rand) (cpu, wall float64) {
 	cpu = math.Exp(m.scale * distuv.StudentsT{Sigma: 1, Nu: m.df, Src: rng}.Rand())
-	beside := 0.0 // fraction of the horizon with other work
+	fraction := 0.0 // of the horizon, with other work
 	if m.crowded {
-		beside = 1
+		fraction = 1
 	}
 	if rng.Float64() < (distuv.Beta{Alpha: m.leave + 0.5, Beta: m.stay + 0.5, Src: rng}).Rand() {
-		beside = math.Abs(beside - rng.Float64())
+		fraction = math.Abs(fraction - rng.Float64())
 	}
 	level := m.level(sampled, rng)
-	before := min(1, (sampled-1)/(level-1)) // the same fraction of the samples
+	sampledFraction := min(1, (sampled-1)/(level-1)) // of the samples
 	neighbour := m.neighbour(rng)
-	cpu *= (1 + beside*neighbour) / (1 + before*neighbour)
-	return cpu, cpu * (1 + beside*(level-1)) / sampled
+	cpu *= (1 + fraction*neighbour) / (1 + sampledFraction*neighbour)
+	return cpu, cpu * (1 + fraction*(level-1)) / sampled
 }
 
 // level draws the factor of other work on wall time: that of the samples, or a
@@ -231,7 +231,7 @@ func NewOutlook(readings []Reading, s Sampled) Outlook {
 	for i := range cpus {
 		cpus[i], walls[i] = m.draw(s.Crowd, rng)
 	}
-	o := Outlook{CPU: changeOf(cpus, s.Level), Wall: changeOf(walls, s.Level), Known: m.leave+m.stay >= enough}
+	o := Outlook{CPU: changeOf(cpus, s.Level), Wall: changeOf(walls, s.Level), Known: m.leave+m.stay >= minPairs}
 	o.Reason = m.reason(len(all), s)
 	return o
 }
@@ -247,7 +247,7 @@ func (m machine) reason(blocks int, s Sampled) string {
 	if m.crowded {
 		change = "ended"
 	}
-	if n := m.leave + m.stay; n >= enough {
+	if n := m.leave + m.stay; n >= minPairs {
 		return fmt.Sprintf("on this machine other work %s in %.0f of %.0f earlier stretches of %v, and fixed work varied by %.0f %%", change, m.leave, n, horizon, 100*m.scale)
 	}
 	return fmt.Sprintf("this machine's speed was read at %d moments, %.0f pairs of them %v apart under such load: too few to exclude that other work starts or ends meanwhile", blocks, m.leave+m.stay, horizon)

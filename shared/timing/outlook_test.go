@@ -24,8 +24,8 @@ var minute = Sampled{Horizon: time.Minute, Crowd: 1, Level: 0.95}
 func TestOutlook(t *testing.T) {
 	hour := minute
 	hour.Horizon = time.Hour
-	beside := minute
-	beside.Crowd = 2
+	busy := minute
+	busy.Crowd = 2
 	changing := steady(60, 60, 0.015, 1)
 	for i := range changing {
 		if i/2%2 == 1 {
@@ -55,7 +55,7 @@ func TestOutlook(t *testing.T) {
 		{"quiet for an hour, a minute", steady(60, 60, 0.015, 1), minute, [2]float64{0.97, 1}, [2]float64{1, 1.1}, [2]float64{0.97, 1}, [2]float64{1, 1.4}, true},
 		{"quiet for an hour, an hour", steady(60, 60, 0.015, 1), hour, [2]float64{0.4, 0.65}, [2]float64{1.5, 2.6}, [2]float64{0.4, 0.65}, [2]float64{1.8, 5}, false},
 		{"comes and goes, now quiet", changing[:58], minute, [2]float64{0.97, 1}, [2]float64{1, 1.03}, [2]float64{0.97, 1}, [2]float64{1.8, 2.1}, true},
-		{"comes and goes, now busy", changing, beside, [2]float64{0.97, 1}, [2]float64{1, 1.03}, [2]float64{0.5, 0.6}, [2]float64{1, 1.05}, true},
+		{"comes and goes, now busy", changing, busy, [2]float64{0.97, 1}, [2]float64{1, 1.03}, [2]float64{0.5, 0.6}, [2]float64{1, 1.05}, true},
 		{"a neighbour slows the core", slower[:58], minute, [2]float64{0.5, 0.95}, [2]float64{1.3, 2}, [2]float64{0.5, 0.95}, [2]float64{2, 4}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestOutlookLearns(t *testing.T) {
 			t.Errorf("%d readings: upper bound %.3f, %.3f with fewer", n, o.Wall.High, last)
 		}
 		last = o.Wall.High
-		if n < enough && !strings.Contains(o.Reason, "too few") {
+		if n < minPairs && !strings.Contains(o.Reason, "too few") {
 			t.Errorf("%d readings: %s", n, o.Reason)
 		}
 	}

@@ -18,7 +18,7 @@ func TestProse(t *testing.T) {
 		"README.md":                "It stands in\nfor it.\n\n```\nbeside\n```\n\nSee `beside` and [this](a/beside.md): 0.5 of .5.\n",
 		".github/a.md":             "Told so that it works.\n",
 		"m/README.md":              "beside\n",
-		"out/a.md":                 "beside\n",
+		"out/m/internal/cli/c.go":  "package cli // beside\n",
 		"shared/a.go":              "package a\n\n// A is what comes, so\n// that it holds\n// all of it against\n// the rest.\n//\n//\tbeside\nvar a = \"beside\" // anew\n",
 		"shared/a_test.go":         "package a\n\n// The test refuses to mend it.\n",
 		"m/p/doc.go":               "// Package p is told of a folder, in vain.\npackage p\n",

@@ -23,7 +23,7 @@ func xgboost(ctx context.Context, b *Bench) (rows []Row, err error) {
 			err = failed
 			continue
 		}
-		args := []string{"test", "-run", "^$", "-bench", "BesideXGBoost/^rows=100000$/^threads=1$", "-benchtime", "1x", "-count", strconv.Itoa(Rounds), "./shared/regression/tree"}
+		args := []string{"test", "-run", "^$", "-bench", "CompareXGBoost/^rows=100000$/^threads=1$", "-benchtime", "1x", "-count", strconv.Itoa(Rounds), "./shared/regression/tree"}
 		out, failed := b.run(ctx, append([]string{"PYTHON=" + python}, env...), "go", args...)
 		if failed != nil {
 			err = failed

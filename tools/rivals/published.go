@@ -56,13 +56,13 @@ func rest(ctx context.Context, b *Bench) ([]Row, error) {
 		{"steps-pai/minibatch.csv", "series", "batch_time_norm"}, {"steps-azure/values.csv.gz", "series", "value"}, {"steps-nanogpt/steps.csv", "series", "seconds"},
 	} {
 		path := data(set.file)
-		var told struct {
+		var answer struct {
 			Methods map[string]struct {
 				MAPE  float64 `json:"mape"`
 				Score float64 `json:"interval_score"`
 			}
 		}
-		if err := b.runJSON(ctx, &told, "allox-est", "backtest", path, "--series", set.series, "--value", set.value, "--fraction", "0.1", "--json"); err != nil {
+		if err := b.runJSON(ctx, &answer, "allox-est", "backtest", path, "--series", set.series, "--value", set.value, "--fraction", "0.1", "--json"); err != nil {
 			return nil, err
 		}
 		out, err := b.run(ctx, nil, python, "-c", tqdmRest, path, set.series, set.value)
@@ -73,8 +73,8 @@ func rest(ctx context.Context, b *Bench) ([]Row, error) {
 		if _, err := fmt.Sscan(string(out), &theirs); err != nil {
 			return nil, err
 		}
-		value.Ours, value.Theirs = append(value.Ours, told.Methods["auto"].MAPE), append(value.Theirs, theirs)
-		score.Ours, score.Theirs = append(score.Ours, told.Methods["auto"].Score), append(score.Theirs, told.Methods["conformal"].Score)
+		value.Ours, value.Theirs = append(value.Ours, answer.Methods["auto"].MAPE), append(value.Theirs, theirs)
+		score.Ours, score.Theirs = append(score.Ours, answer.Methods["auto"].Score), append(score.Theirs, answer.Methods["conformal"].Score)
 	}
 	return []Row{value, score}, nil
 }
@@ -84,27 +84,27 @@ func rest(ctx context.Context, b *Bench) ([]Row, error) {
 func boards(ctx context.Context, b *Bench) ([]Row, error) {
 	row := Row{Tool: "edgeprof", What: "a model's time on a new chip with few measurements, median error", Unit: "%", Rival: "the nearest run of another chip", Command: "edgeprof transfer --table latency.csv --models models --cpu-only --anchors N"}
 	for _, anchors := range []int{3, 5, 8} {
-		var told struct {
+		var answer struct {
 			Median    float64 `json:"median_ape"`
 			Baselines map[string]struct {
 				Median float64 `json:"median_ape"`
 			} `json:"baselines"`
 		}
-		if err := b.runJSON(ctx, &told, "edgeprof", "transfer", "--table", data("ncnn-boards/latency.csv"), "--models", data("ncnn-boards/models"), "--cpu-only", "--anchors", strconv.Itoa(anchors), "--json"); err != nil {
+		if err := b.runJSON(ctx, &answer, "edgeprof", "transfer", "--table", data("ncnn-boards/latency.csv"), "--models", data("ncnn-boards/models"), "--cpu-only", "--anchors", strconv.Itoa(anchors), "--json"); err != nil {
 			return nil, err
 		}
-		row.Ours, row.Theirs = append(row.Ours, 100*told.Median), append(row.Theirs, 100*told.Baselines["nearest_run"].Median)
+		row.Ours, row.Theirs = append(row.Ours, 100*answer.Median), append(row.Theirs, 100*answer.Baselines["nearest_run"].Median)
 	}
 	return []Row{row}, nil
 }
 
-var besideTrees = regexp.MustCompile(`jobs, mean error ([\d.]+) h; LightGBM ([\d.]+) h`)
+var lightGBM = regexp.MustCompile(`jobs, mean error ([\d.]+) h; LightGBM ([\d.]+) h`)
 
 // waits compares predictions for jobs of published logs with LightGBM on the same
 // features; a round is a log.
 func waits(ctx context.Context, b *Bench) ([]Row, error) {
 	row := Row{Tool: "mirage", What: "a job's wait, predicted from a log, mean error", Unit: "h", Rival: "LightGBM 4.5.0, its median by the same features", Command: "go test -run BesideLightGBM -v ./mirage/internal/backtest -lightgbm WHEEL"}
-	err := b.read(ctx, &row, besideTrees, "go", "test", "-count=1", "-timeout=1h", "-run", "BesideLightGBM", "-v", "./mirage/internal/backtest", "-lightgbm", b.wheel("lightgbm==4.5.0"))
+	err := b.read(ctx, &row, lightGBM, "go", "test", "-count=1", "-timeout=1h", "-run", "BesideLightGBM", "-v", "./mirage/internal/backtest", "-lightgbm", b.wheel("lightgbm==4.5.0"))
 	return []Row{row}, err
 }
 

@@ -168,12 +168,12 @@ func profile(ctx context.Context, b *Bench) ([]Row, error) {
 				return nil, err
 			}
 		}
-		var told struct {
+		var answer struct {
 			Predicted struct{ Value float64 } `json:"predicted_seconds"`
 			Profiled  float64                 `json:"measured_seconds"`
 			Layers    []struct{ MACs float64 }
 		}
-		if err := b.runJSON(ctx, &told, "edgeprof", "layers", file, "--measure", "--calibration", rates, "--json"); err != nil {
+		if err := b.runJSON(ctx, &answer, "edgeprof", "layers", file, "--measure", "--calibration", rates, "--json"); err != nil {
 			return nil, err
 		}
 		truth, err := b.timeModel(ctx, file, "ort")
@@ -181,16 +181,16 @@ func profile(ctx context.Context, b *Bench) ([]Row, error) {
 			return nil, err
 		}
 		off := func(seconds float64) float64 { return 100 * math.Abs(1000*seconds/truth-1) }
-		row.Ours, row.Theirs = append(row.Ours, off(told.Predicted.Value)), append(row.Theirs, off(told.Profiled))
+		row.Ours, row.Theirs = append(row.Ours, off(answer.Predicted.Value)), append(row.Theirs, off(answer.Profiled))
 		macs := 0.0
-		for _, l := range told.Layers {
+		for _, l := range answer.Layers {
 			macs += l.MACs
 		}
 		if i == 0 {
 			each = truth / macs
 			continue
 		}
-		counted.Ours, counted.Theirs = append(counted.Ours, off(told.Predicted.Value)), append(counted.Theirs, off(each*macs/1000))
+		counted.Ours, counted.Theirs = append(counted.Ours, off(answer.Predicted.Value)), append(counted.Theirs, off(each*macs/1000))
 	}
 	return []Row{row, counted}, nil
 }

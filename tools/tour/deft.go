@@ -92,7 +92,7 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	background, urgent := gated.Models[0], gated.Models[1]
 	var story []Line
-	for _, ask := range []struct{ asked, policy, of string }{
+	for _, ask := range []struct{ what, policy, of string }{
 		{"an urgent job, another in its way", "none", "urgent"},
 		{"the same behind the gate", "priority", "urgent"},
 		{"what the other job pays", "priority", "background"},
@@ -101,7 +101,7 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 		if err != nil {
 			return Chapter{}, err
 		}
-		line.What = ask.asked
+		line.What = ask.what
 		story = append(story, line)
 	}
 	return Chapter{

@@ -70,19 +70,19 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 
 // wait predicts, a second before its submission, the wait of the first job of at
 // least so many nodes after a time, and compares it with the log.
-func (s *Stage) wait(ctx context.Context, asked string, nodes int) (Line, error) {
+func (s *Stage) wait(ctx context.Context, what string, nodes int) (Line, error) {
 	job, err := s.logged("2023-02-15T12:00:00", nodes)
 	if err != nil {
 		return Line{}, err
 	}
-	var told struct {
+	var answer struct {
 		Wait uncertainty.Prediction `json:"wait_hours"`
 	}
-	if err := s.runJSON(ctx, &told, "mirage", "when", "month.log", "--nodes", "75", "--at", job.submit.Add(-time.Second).Format(instant),
+	if err := s.runJSON(ctx, &answer, "mirage", "when", "month.log", "--nodes", "75", "--at", job.submit.Add(-time.Second).Format(instant),
 		"--user", job.user, "--job-nodes", job.nodes, "--job-limit", job.minutes+"m", "--json"); err != nil {
 		return Line{}, err
 	}
-	return Line{What: asked, Predicted: &told.Wait, Measured: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "a job of " + job.user + " with a limit of " + job.minutes + " min"}, nil
+	return Line{What: what, Predicted: &answer.Wait, Measured: job.start.Sub(job.submit).Hours(), Unit: "h", Note: "a job of " + job.user + " with a limit of " + job.minutes + " min"}, nil
 }
 
 // logged is a job of the synthetic log.

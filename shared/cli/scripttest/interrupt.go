@@ -20,11 +20,11 @@ import (
 // time if it mostly waits. It then has two seconds of processor time to end, and a
 // minute of wall time.
 const (
-	worked   = 500 * time.Millisecond
-	waited   = 2 * time.Second
-	going    = 2 * time.Second
-	patience = time.Minute
-	slowed   = 5 // factor with the race detector
+	busyTime    = 500 * time.Millisecond
+	waitTime    = 2 * time.Second
+	endTime     = 2 * time.Second
+	endWallTime = time.Minute
+	raceFactor  = 5 // factor with the race detector
 )
 
 // interrupt is the script command: interrupt INT|TERM PROGRAM [ARG...].
@@ -60,9 +60,9 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 // used at the signal. The limit is in processor time, because a loaded machine is
 // slow to end a process.
 func waitEnd(pid int, before time.Duration, ended <-chan error) error {
-	limit := going
+	limit := endTime
 	if raceDetector() {
-		limit *= slowed
+		limit *= raceFactor
 	}
 	for begin := time.Now(); ; {
 		select {
@@ -73,7 +73,7 @@ func waitEnd(pid int, before time.Duration, ended <-chan error) error {
 			return nil
 		case <-time.After(20 * time.Millisecond):
 		}
-		if more := processorTime(pid) - before; more > limit || time.Since(begin) > patience {
+		if more := processorTime(pid) - before; more > limit || time.Since(begin) > endWallTime {
 			_ = syscall.Kill(-pid, syscall.SIGKILL)
 			<-ended // its output is complete
 			return fmt.Errorf("still running after %.1f s, %v of it on a processor", time.Since(begin).Seconds(), more)
@@ -93,13 +93,13 @@ func environment(ts *testscript.TestScript) []string {
 // waitBusy waits until a process has worked or waited. It returns an error if the
 // process ends first.
 func waitBusy(pid int, ended <-chan error) error {
-	for begin := time.Now(); time.Since(begin) < waited; {
+	for begin := time.Now(); time.Since(begin) < waitTime; {
 		select {
 		case err := <-ended:
 			return fmt.Errorf("ended by itself: %w", errors.Join(errors.New("too short an input"), err))
 		case <-time.After(20 * time.Millisecond):
 		}
-		if processorTime(pid) >= worked {
+		if processorTime(pid) >= busyTime {
 			return nil
 		}
 	}

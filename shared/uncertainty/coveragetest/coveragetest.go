@@ -37,8 +37,8 @@ type Result struct {
 const (
 	tolerance = 0.01
 	precision = 0.015
-	fewest    = 30
-	most      = 10_000
+	minSets   = 30
+	maxSets   = 10_000
 )
 
 // Check tests all predictors and prints the table of results. A predictor fails if
@@ -76,7 +76,7 @@ func Examine(p Predictor) (Result, error) {
 	var held, below, above []float64
 	r := Result{}
 	for precise := false; !precise; {
-		if r.Sets == most {
+		if r.Sets == maxSets {
 			return r, fmt.Errorf("%s: the coverage is known to ± %.3f after %d data sets, want %.3f: draw more cases in each", p.Name, r.CoverageError, r.Sets, precision)
 		}
 		cases := p.Run(uint64(r.Sets))
@@ -86,7 +86,7 @@ func Examine(p Predictor) (Result, error) {
 		}
 		held, below, above = append(held, h), append(below, b), append(above, a)
 		r.Sets, r.Cases = r.Sets+1, r.Cases+len(cases)
-		if r.Sets >= fewest && r.Sets%10 == 0 {
+		if r.Sets >= minSets && r.Sets%10 == 0 {
 			r.Coverage, r.CoverageError = summary(held)
 			r.Below, r.BelowError = summary(below)
 			r.Above, r.AboveError = summary(above)
@@ -98,15 +98,15 @@ func Examine(p Predictor) (Result, error) {
 
 // The data sets of [Glance], and the margin for the coverage of so few.
 const (
-	fewSets = 3
-	far     = 0.12
+	fewSets   = 3
+	fewMargin = 0.12
 )
 
 // Glance tests one predictor on a few data sets; the error says that its coverage
 // is far too low or far too high.
 func Glance(p Predictor) (Result, error) {
 	var held, below, above []float64
-	r := Result{Sets: fewSets, CoverageError: far, BelowError: far, AboveError: far}
+	r := Result{Sets: fewSets, CoverageError: fewMargin, BelowError: fewMargin, AboveError: fewMargin}
 	for seed := range uint64(fewSets) {
 		cases := p.Run(seed)
 		h, b, a, err := shares(p, cases)

@@ -122,7 +122,11 @@ func comments(ws *workspace.Workspace) ([]string, error) {
 	for _, m := range ws.Modules {
 		args = append(args, "../../"+m.Name+"/...")
 	}
-	return command(filepath.Join(ws.Root, "tools", "pinned"), []string{"GOWORK=off"}, "go", args...)
+	findings, err := command(filepath.Join(ws.Root, "tools", "pinned"), []string{"GOWORK=off"}, "go", args...)
+	for i, f := range findings {
+		findings[i] = strings.TrimPrefix(f, "../../")
+	}
+	return findings, err
 }
 
 func tidy(ws *workspace.Workspace) ([]string, error) {

@@ -52,9 +52,9 @@ p = b.predict(d)
 print(trained, time.perf_counter() - start, np.sqrt(np.mean((p-y)**2)))
 `
 
-// BenchmarkBesideXGBoost alternates training and prediction with XGBoost, the one
+// BenchmarkCompareXGBoost alternates training and prediction with XGBoost, the one
 // installed for the interpreter that PYTHON names (/usr/bin/python3).
-func BenchmarkBesideXGBoost(b *testing.B) {
+func BenchmarkCompareXGBoost(b *testing.B) {
 	interpreter := os.Getenv("PYTHON")
 	if interpreter == "" {
 		interpreter = "/usr/bin/python3"
