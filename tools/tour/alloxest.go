@@ -63,7 +63,7 @@ func alloxEst(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	return Chapter{
 		Title:    "a training job, and a thousand of them",
-		Why:      "Who books a node by a guess books too little, and loses the run, or far too much. LeNet is estimated here from two short samples of it, and then trained whole; a thousand estimated jobs are then placed on 8 nodes.",
+		Why:      "A guessed time limit is too short, which loses the run, or far too long. Here LeNet is estimated from two short samples, then trained completely; a thousand estimated jobs are then placed on 8 nodes.",
 		Commands: *s.commands,
 		Story: []Line{
 			{What: fmt.Sprintf("training LeNet, %d epochs, from %s %% of them", lenetEpochs, Number(100*cpu.SampledFraction)), Predicted: cpu.Wall.prediction(), Measured: cpu.Actual[0].Wall, Unit: "s", Note: "wall time; the interval allows for changes of this machine's load and speed"},

@@ -60,7 +60,7 @@ func chamTool(ctx context.Context, s *Stage) (Chapter, error) {
 		Commands: *s.commands,
 		Story: []Line{
 			task,
-			{What: "what predicting costs the program", Measured: summary.Tool, Unit: "%", Note: "tool's share of the tasks' processor time"},
+			{What: "overhead of predicting", Measured: summary.Tool, Unit: "%", Note: "tool's share of the tasks' processor time"},
 		},
 		Measures: []Measure{
 			{"tasks run", float64(host.Created), "", fmt.Sprintf("in %s s; %d events dropped", Number(host.Seconds), summary.Dropped)},

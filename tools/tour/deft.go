@@ -92,21 +92,21 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	background, urgent := gated.Models[0], gated.Models[1]
 	var story []Line
-	for _, ask := range []struct{ what, policy, of string }{
-		{"an urgent job, another in its way", "none", "urgent"},
-		{"the same behind the gate", "priority", "urgent"},
-		{"what the other job pays", "priority", "background"},
+	for _, row := range []struct{ what, policy, of string }{
+		{"an urgent job, without the gate", "none", "urgent"},
+		{"an urgent job, with the gate", "priority", "urgent"},
+		{"the other job, with the gate", "priority", "background"},
 	} {
-		line, err := s.predicted(played[ask.policy], ask.policy, ask.of)
+		line, err := s.predicted(played[row.policy], row.policy, row.of)
 		if err != nil {
 			return Chapter{}, err
 		}
-		line.What = ask.what
+		line.What = row.what
 		story = append(story, line)
 	}
 	return Chapter{
 		Title:    "an urgent job on a shared GPU",
-		Why:      "Two programs share a GPU, and the urgent one waits behind the other's kernels unless somebody holds them back. Two detectors share a simulated GPU here; what their jobs take was played on a virtual clock first, and then run in real processes.",
+		Why:      "On a shared GPU an urgent program waits behind the other program's kernels unless these are held back. Here two detectors share a simulated GPU; the times of their jobs are predicted on a virtual clock and then measured in real processes.",
 		Commands: *s.commands,
 		Story:    story,
 		Measures: []Measure{
@@ -117,8 +117,8 @@ func deft(ctx context.Context, s *Stage) (Chapter, error) {
 			{"best interval", float64(best.Sync), "launches", fmt.Sprintf("predicted from a sweep on the virtual clock; %s %% above the best measured", Number(100*best.Regret))},
 		},
 		Plots: []Plot{
-			{"deft/urgent.svg", "Each job of the urgent program: without a gate it waits behind the other's kernels, behind the gate it goes first."},
-			{"deft/intervals.svg", "What a synchronization point every so many launches costs both, and which is the best."},
+			{"deft/urgent.svg", "Each job of the urgent program: without a gate it waits behind the other's kernels, with the gate it runs first."},
+			{"deft/intervals.svg", "The cost of a synchronization point every N launches for both programs, and the best N."},
 		},
 	}, nil
 }

@@ -25,7 +25,7 @@ func edgeProf(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	c := Chapter{
 		Title: "a model on this machine",
-		Why:   "Which board runs a model in time must be known before the boards are bought. Models of three families are made here, their time is predicted from rates measured with other sizes, and then they are run.",
+		Why:   "Before buying a board you must know whether it runs your model in time. Here models of three families are generated, their times are predicted from rates measured with other sizes, and then measured.",
 	}
 	for _, model := range [][]string{
 		{"mobilenetv2", "--resolution", "160"}, {"resnet", "--width", "0.75", "--resolution", "128"}, {"transformer", "--depth", "6"},

@@ -53,7 +53,7 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 	}
 	return Chapter{
 		Title:    "a service longer than the queue's limit",
-		Why:      "A service that must go on when its job ends needs a successor that waited just long enough in the queue. On two months of a synthetic queue, waits are predicted from what the queue shows at an instant; then a month is learnt from, and 60 service pairs of the next judge when the successor is submitted.",
+		Why:      "A service that runs longer than a job's time limit needs a successor job that starts just in time. On two months of a synthetic queue, waits are predicted from the state of the queue; then a submission policy is learnt from the first month and evaluated on 60 service pairs of the second.",
 		Commands: *s.commands,
 		Story: []Line{
 			small, large,
@@ -62,9 +62,9 @@ func mirage(ctx context.Context, s *Stage) (Chapter, error) {
 		Measures: []Measure{
 			{"interruption, submitting at the end", reactive.Interruption.Mean, "h", fmt.Sprintf("mean of 60; 90 %% below %s h", Number(reactive.Interruption.P90))},
 			{"interruption, boosted trees", boost.Interruption.Mean, "h", fmt.Sprintf("%s %% without any", Number(100*boost.None))},
-			{"overlap, boosted trees", boost.Overlap.Mean, "h", "nodes held twice, the price"},
+			{"overlap, boosted trees", boost.Overlap.Mean, "h", "both jobs occupy nodes"},
 		},
-		Plots: []Plot{{"mirage/plots/interruption-cdf.svg", "The share of 60 services whose interruption is below a time."}},
+		Plots: []Plot{{"mirage/plots/interruption-cdf.svg", "The fraction of 60 services whose interruption is below a given time."}},
 	}, nil
 }
 

@@ -223,22 +223,22 @@ func TestStopsEarly(t *testing.T) {
 	for range 40 {
 		s.X, s.Y = append(s.X, rng.NormFloat64(), rng.NormFloat64()), append(s.Y, rng.NormFloat64())
 	}
-	var told []float64
+	var progress []float64
 	m := Mixture{Experts: 2, Hidden: 8, Training: Training{
 		Epochs: 200, Batch: 8, Patience: 3, Seed: 1, LearningRate: 0.02,
 		Progress: func(epochs int, rmse float64) {
-			told = append(told, rmse)
-			if epochs != len(told) {
-				t.Errorf("epoch %d at call %d", epochs, len(told))
+			progress = append(progress, rmse)
+			if epochs != len(progress) {
+				t.Errorf("epoch %d at call %d", epochs, len(progress))
 			}
 		},
 	}}
 	n := trained(t, m, s)
 	r := n.Report()
-	if r.Epochs != r.BestEpoch+3 || r.Epochs != len(told) || r.HeldOutRMSE != told[r.BestEpoch-1] {
-		t.Errorf("report %+v, progress %v", r, told)
+	if r.Epochs != r.BestEpoch+3 || r.Epochs != len(progress) || r.HeldOutRMSE != progress[r.BestEpoch-1] {
+		t.Errorf("report %+v, progress %v", r, progress)
 	}
-	for _, rmse := range told {
+	for _, rmse := range progress {
 		if rmse < r.HeldOutRMSE {
 			t.Errorf("an epoch had %v, the one kept %v", rmse, r.HeldOutRMSE)
 		}
