@@ -166,7 +166,7 @@ type Reread[T any] struct {
 }
 
 // Current returns the value. If the files cannot be read it logs a warning and
-// returns the previous value.
+// returns the previous value, or the error if there is none.
 func (r *Reread[T]) Current(env *Env) (T, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -35,7 +35,7 @@ type wheel struct {
 }
 
 // wheel packs a program, the other files of its tree for an architecture, and the
-// tool's Python modules, as a package of the tool's name.
+// tool's Python modules; the module of the tool's name becomes a package.
 func (t tool) wheel(program, arch string) error {
 	version := strings.ReplaceAll(strings.TrimPrefix(t.version, "v"), "-", "")
 	module := strings.ReplaceAll(t.Name, "-", "_")

@@ -8,7 +8,7 @@
 // seed give the same network on the same build.
 //
 // Missing values and weights are errors. A network has no interval of its own: measure
-// one with [regression.Calibrate] on samples that the network has not seen.
+// one with uncertainty.NewBand on samples that the network has not seen.
 //
 //	net, err := neural.Mixture{Training: neural.Training{Seed: 1}}.Fit(ctx, samples)
 //	if err != nil {

@@ -59,7 +59,7 @@ func (e *Ensemble) SetNames(names []string) error {
 var scratch = sync.Pool{New: func() any { return new([]float32) }}
 
 // Predict returns the sum over the trees for one row, without an interval; see
-// [regression.Calibrate] for one. It allocates nothing.
+// [uncertainty.NewBand] for one. It allocates nothing.
 func (e *Ensemble) Predict(x []float64) (uncertainty.Prediction, error) {
 	if err := regression.CheckRow(x, e.features, true); err != nil {
 		return uncertainty.Prediction{}, err

@@ -55,8 +55,8 @@ var versions = map[string]string{"apt": "", "npm": "@", "pip": "=="}
 
 // needed reads the real.txt of each module that has one, and further such files:
 // one package per line, "apt NAME", "npm NAME@VERSION" or "pip NAME==VERSION"; #
-// starts a comment. It returns the names by kind, each once, in order, and the
-// commands that provide missing installers.
+// starts a comment. It returns the names by kind, each once, in order; if npm or
+// pip is needed and missing, its Debian package is one of those of apt.
 func needed(ws *workspace.Workspace, more []string) (map[string][]string, error) {
 	files := more
 	for _, m := range ws.Modules {
